@@ -1,0 +1,46 @@
+# The few commands that Meshloom's CMakeLists are written in.
+
+# One precompiled header for everything that includes MLIR.
+function(meshloom_add_mlir_pch)
+  file(WRITE ${CMAKE_BINARY_DIR}/pch/Mlir.cpp "")
+  add_library(MeshloomMlirPch OBJECT ${CMAKE_BINARY_DIR}/pch/Mlir.cpp)
+  target_precompile_headers(MeshloomMlirPch PRIVATE
+    <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h>
+    <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h>
+    <mlir/IR/PatternMatch.h> <mlir/IR/Matchers.h>
+    <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Arith/IR/Arith.h>
+    <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>
+    <mlir/Interfaces/SideEffectInterfaces.h>
+    <mlir/Interfaces/InferTypeOpInterface.h>
+    <map> <memory> <optional> <string> <string_view> <variant> <vector>)
+endfunction()
+
+# meshloom_library(Name [MLIR] SOURCES a.cpp ... LINK lib ... [DEPENDS target ...])
+# makes the static library MeshloomName. MLIR: it includes MLIR's headers. LINK
+# states the layer table of docs/Architecture.md: only what a layer may include.
+function(meshloom_library name)
+  cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(Meshloom${name} STATIC ${arg_SOURCES})
+  if(arg_MLIR)
+    target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomMlirPch)
+    target_link_libraries(Meshloom${name} PUBLIC MLIR LLVM)
+  endif()
+  target_link_libraries(Meshloom${name} PUBLIC ${arg_LINK})
+  if(arg_DEPENDS)
+    add_dependencies(Meshloom${name} ${arg_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
+endfunction()
+
+# meshloom_test(name [MLIR] SOURCES a.cpp ... LINK lib ...): a GoogleTest
+# program, one ctest entry (one process: starting MLIR costs more than the tests).
+function(meshloom_test name)
+  cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  if(arg_MLIR)
+    target_precompile_headers(${name} REUSE_FROM MeshloomMlirPch)
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
+                        GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,29 @@
+// Element types of tensors, with their names and widths.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace meshloom {
+
+/// Element type of a tensor. `I1` is stored as one byte (0 or 1); `BF16` as the
+/// upper two bytes of an f32.
+enum class DType : uint8_t { F32, F64, BF16, I1, I8, I32, I64, UI8, UI32 };
+
+/// Bytes one element takes in memory and in a collective.
+unsigned byteWidth(DType type);
+/// The name used in IR, messages and Tensor printing: "f32", "bf16", "ui8".
+std::string_view name(DType type);
+std::optional<DType> parseDType(std::string_view name);
+bool isFloat(DType type);
+/// Signed or unsigned integers; false for I1.
+bool isInteger(DType type);
+bool isSigned(DType type);
+
+/// Extents of a tensor, outermost dim first. A scalar has none.
+using Shape = std::vector<int64_t>;
+int64_t elementCount(const Shape &shape);
+
+} // namespace meshloom

@@ -1,0 +1,173 @@
+// Program: what the compiler hands to a runtime, and all that a runtime needs.
+//
+// It is written per device: buffers have layouts, steps have loops that say
+// over which mesh axes they are split. A backend loads it: one memory per
+// device (every step runs once a device), or shared memory, where a buffer is
+// one unpadded row-major global array, a device's shard is a box of it, and
+// neighbouring devices' boxes are merged. All indices in a Program are global;
+// a backend subtracts where its arrays start.
+#pragma once
+
+#include "meshloom/Core/Collective.h"
+
+#include <variant>
+
+namespace meshloom {
+
+/// Where a step comes from, for messages: "model.cpp:12:8" or "step.mlir:7:10"
+/// and the op's name.
+struct SourceNote {
+  std::string location, op;
+  bool operator==(const SourceNote &) const = default;
+};
+
+/// A tensor value. Layouts are never "unknown" here.
+struct BufferDecl {
+  std::string name;
+  DType type;
+  Shape shape; ///< global
+  Layout layout;
+  bool operator==(const BufferDecl &) const = default;
+  /// Bytes of the largest shard, padded.
+  int64_t localBytes() const;
+};
+
+/// One loop of a step's iteration space, in global indices: 0 <= i < extent.
+/// Split over `axes` as a tensor dim of that extent would be. A Reduction loop
+/// split over axes leaves the outputs partial there.
+struct Loop {
+  int64_t extent;
+  bool reduction = false;
+  std::vector<unsigned> axes;
+  bool operator==(const Loop &) const = default;
+};
+
+/// index of one buffer dim = offset + sum of coefficient * loop index.
+struct DimAccess {
+  int64_t offset = 0;
+  std::vector<std::pair<unsigned, int64_t>> terms; ///< (loop, coefficient)
+  bool operator==(const DimAccess &) const = default;
+};
+
+/// A buffer and the element of it that an iteration touches.
+struct Operand {
+  unsigned buffer;
+  std::vector<DimAccess> dims;
+  bool operator==(const Operand &) const = default;
+};
+
+/// Generated code. Signature of the compiled function:
+///
+///   void f(void *const *operands, const int64_t *strides,
+///          const int64_t *origin, const int64_t *extents);
+///
+/// operands[k]: address of operand k's element at the first iteration; inputs
+///   first, then those outputs that share no input's memory.
+/// strides[k * loops + l]: elements from one iteration of loop l to the next.
+///   Where an operand's last dim is a loop with coefficient 1 the compiled code
+///   relies on that stride being 1, and on 0 for loops it does not use.
+/// origin[l]: global index of the first iteration; extents[l]: how many (0: an
+///   empty shard; outputs of reductions still get the identity).
+/// The function initialises what it reduces into: one call covers the whole of
+/// every reduction loop that the device has. Calls on disjoint parts of the
+/// parallel loops may run at the same time.
+struct KernelStep {
+  std::string symbol;
+  std::vector<Loop> loops;
+  std::vector<Operand> inputs, outputs;
+  /// Per output: the input whose memory it overwrites (same access), or -1.
+  std::vector<int> inPlace;
+  SourceNote note;
+  int64_t flops = 0; ///< per iteration, for scheduling
+  bool operator==(const KernelStep &) const = default;
+};
+
+/// f32 matrix product by a library: out = sum over reduction loops of lhs * rhs.
+/// Loops in lhs, rhs and out are batch; in lhs and out rows; in rhs and out
+/// columns; in lhs and rhs the reduction.
+struct DotStep {
+  std::vector<Loop> loops;
+  Operand lhs, rhs, out;
+  SourceNote note;
+  bool operator==(const DotStep &) const = default;
+};
+
+/// A collective over one or several buffers (combined). `from` and `to` layouts
+/// are the buffers' own. Reads of non-partial sources may be views of them.
+struct CollectiveStep {
+  CollectiveKind kind;
+  std::vector<unsigned> axes;
+  /// For reductions.
+  ReduceKind reduce = ReduceKind::Sum;
+  struct Move {
+    unsigned from, to;
+    bool operator==(const Move &) const = default;
+  };
+  std::vector<Move> moves;
+  /// Why it is there, in the user's terms.
+  std::string reason;
+  SourceNote note;
+  bool operator==(const CollectiveStep &) const = default;
+};
+
+using Step = std::variant<KernelStep, DotStep, CollectiveStep>;
+
+/// A buffer with a value known at compile time: the whole global array,
+/// row-major, or one element repeated.
+struct ConstantData {
+  unsigned buffer;
+  std::vector<char> bytes;
+  bool splat = false;
+  bool operator==(const ConstantData &) const = default;
+};
+
+struct Argument {
+  unsigned buffer;
+  std::string name;
+  bool operator==(const Argument &) const = default;
+};
+
+struct ProgramResult {
+  unsigned buffer;
+  /// The argument (a variable's old value) whose memory may be reused when the
+  /// runtime holds its only reference, or -1.
+  int aliasedArgument = -1;
+  std::string name;
+  bool operator==(const ProgramResult &) const = default;
+};
+
+struct Program {
+  std::string name;
+  Mesh mesh;
+  std::vector<BufferDecl> buffers;
+  std::vector<ConstantData> constants;
+  std::vector<Argument> arguments;
+  std::vector<ProgramResult> results;
+  std::vector<Step> steps;
+  /// The kernels as an ELF shared object, for a saved program; empty in the
+  /// process that compiled it, where a KernelLibrary comes from the JIT.
+  std::vector<char> sharedObject;
+  /// CPU features the kernels need, e.g. "avx2,fma".
+  std::string cpuFeatures;
+
+  /// Every index in range, layouts of steps consistent with their buffers,
+  /// written before read. Run on every program that is read from a file.
+  Status verify() const;
+  /// The bytes of a .mlprog file: a magic word, a version, a checksum, then the
+  /// fields in order, little endian.
+  std::string serialize() const;
+  static Result<Program> deserialize(std::string_view bytes);
+  bool operator==(const Program &) const = default;
+};
+
+using KernelFunction = void (*)(void *const *operands, const int64_t *strides,
+                                const int64_t *origin, const int64_t *extents);
+
+/// Where a backend gets compiled kernels from: the JIT, or a shared object.
+class KernelLibrary {
+public:
+  virtual ~KernelLibrary() = default;
+  virtual Result<KernelFunction> lookup(const std::string &symbol) const = 0;
+};
+
+} // namespace meshloom
