@@ -32,6 +32,9 @@ function(meshloom_library name)
   set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
 endfunction()
 
+# Builds every GoogleTest program and nothing else.
+add_custom_target(unit-tests)
+
 # meshloom_test(name [MLIR] SOURCES a.cpp ... LINK lib ...): a GoogleTest
 # program, one ctest entry (one process: starting MLIR costs more than the tests).
 function(meshloom_test name)
@@ -43,4 +46,6 @@ function(meshloom_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS unit)
+  add_dependencies(unit-tests ${name})
 endfunction()
