@@ -1,0 +1,35 @@
+// The virtual CPU backend: any number of devices in this process.
+#pragma once
+
+#include "meshloom/Runtime/Client.h"
+
+namespace meshloom {
+
+struct CPUOptions {
+  /// Virtual devices; costs nothing, 1 or 512.
+  int64_t devices = 1;
+  /// Threads that work; 0: one per core that this process may use.
+  int64_t workers = 0;
+  /// Every device has its own padded buffers, every step is one call a device,
+  /// and collectives copy: the program as it would run on separate devices,
+  /// for checking. Else devices share memory: a value is one global array.
+  bool privateMemories = false;
+  /// Loading or running a program that needs more fails; 0: the machine's
+  /// memory.
+  int64_t memoryLimit = 0;
+  /// A phase's work is cut into this many chunks; 0: chosen by cost.
+  int64_t chunks = 0;
+};
+
+/// Fails on a number of devices or workers below what makes sense.
+Result<std::shared_ptr<Client>> createCPUClient(const CPUOptions &options);
+
+/// Fails, naming it, where this CPU lacks one of `features`: a comma-separated
+/// list as Program::cpuFeatures has it ("avx2,fma").
+Status checkCPUFeatures(std::string_view features);
+
+/// The kernels of a saved program: loads an ELF shared object from memory.
+Result<std::shared_ptr<KernelLibrary>>
+loadSharedObject(std::span<const char> bytes);
+
+} // namespace meshloom
