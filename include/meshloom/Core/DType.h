@@ -20,6 +20,7 @@ std::optional<DType> parseDType(std::string_view name);
 bool isFloat(DType type);
 /// Signed or unsigned integers; false for I1.
 bool isInteger(DType type);
+/// Floats and signed integers.
 bool isSigned(DType type);
 
 /// Extents of a tensor, outermost dim first. A scalar has none.

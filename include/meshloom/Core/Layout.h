@@ -5,6 +5,7 @@
 #include "meshloom/Core/Mesh.h"
 
 #include <initializer_list>
+#include <utility>
 
 namespace meshloom {
 
@@ -46,16 +47,39 @@ struct Partial {
   auto operator<=>(const Partial &) const = default;
 };
 
-/// An immutable value, cheap to copy. Splitting is nested, major to minor, for
-/// any extent: n over an axis of size k gives blocks of ceil(n/k), the last
-/// ones short or empty; each block is then split over the next axis the same
-/// way. An axis appears at most once: in one dim, or as partial.
+/// How a tensor's dims are cut over the axes of a mesh, and over which axes its
+/// value is still to be reduced.
+///
+/// Splitting is nested, major to minor, for any extent: n over an axis of size
+/// k gives blocks of ceil(n/k), the last ones short or empty; each block is
+/// then split over the next axis the same way.
+///
+/// Example: mesh <x=2, y=4>, extent 10 on {x, y}. x cuts 10 into 5 and 5; y
+/// cuts each 5 into blocks of ceil(5/4) = 2: 2, 2, 1, 0. Device (x=1, y=2)
+/// holds [9, 10); every device allocates local_shape 2.
+///
+/// Invariants: an axis appears at most once, in one dim or as partial; all
+/// partial axes have one kind (sum over x of max over y is not max over y of
+/// sum over x, so two kinds would leave the value undefined); partial is sorted
+/// by axis; the first device of a split holds the largest shard; adding or
+/// dropping the minor axis of a dim moves no data between the blocks of the
+/// axes before it.
+///
+/// Rejected: one split of a dim by the product of its axes' sizes. It is the
+/// same where the extent divides, but for other extents the blocks of {x, y}
+/// would not nest in those of {x}, and gathering y would move rows across x.
+/// Also rejected: the layout as a list of strings (TensorFlow's): the compiler
+/// compares and takes layouts apart at every op, so axes are indices here.
+///
+/// An immutable value, cheap to copy, usable from any thread. `==` is a pointer
+/// or hash comparison in nearly every case.
 class Layout {
 public:
   /// Axes of each dim by index into mesh.axes(), major to minor.
   using DimAxes = std::vector<std::vector<unsigned>>;
 
-  /// Throws meshloom::Error if an axis is not in the mesh or is used twice.
+  /// Throws meshloom::Error if an axis is not in the mesh, if it is used twice,
+  /// or if partial axes have different kinds.
   Layout(std::vector<DimSpec> specs, Mesh mesh,
          std::vector<std::pair<std::string, ReduceKind>> partial = {});
   static Result<Layout>
@@ -65,11 +89,13 @@ public:
   static Result<Layout> get(Mesh mesh, DimAxes dims,
                             std::vector<Partial> partial = {});
 
+  /// No dim sharded, nothing partial.
   static Layout replicated(const Mesh &mesh, unsigned rank);
   /// Dim `dim` on `axis`. Throws meshloom::Error if axis or dim do not exist.
   static Layout batch_sharded(const Mesh &mesh, std::string_view axis,
                               unsigned rank, unsigned dim = 0);
-  /// The last dim on `axis`.
+  /// The last dim on `axis`. Throws meshloom::Error if there is no such axis or
+  /// no dim.
   static Layout inner_sharded(const Mesh &mesh, std::string_view axis,
                               unsigned rank);
 
@@ -81,20 +107,26 @@ public:
   /// Sorted by axis.
   std::span<const Partial> partial() const;
   std::vector<DimSpec> sharding_specs() const;
-  /// Number of blocks that dim `dim` is cut into.
+  /// Number of blocks that dim `dim` is cut into. Throws meshloom::Error if
+  /// there is no such dim.
   int64_t num_shards(unsigned dim) const;
   bool is_fully_replicated() const; ///< no dim sharded, nothing partial
   bool is_partial() const { return !partial().empty(); }
+  /// On a dim, or partial.
   bool uses_axis(unsigned axis) const;
 
   /// Without the given dims (their axes become unused): TensorFlow's delete.
+  /// Throws meshloom::Error if there is no such dim.
   Layout remove(std::vector<unsigned> dims) const;
+  /// Dim `dim` on other axes; the same with other pending reductions. Both
+  /// throw meshloom::Error where the constructor would.
   Layout with_dim(unsigned dim, std::vector<unsigned> axes) const;
   Layout with_partial(std::vector<Partial> partial) const;
   Layout without_partial() const { return with_partial({}); }
 
   /// Shape of the largest shard: what every device allocates (the first
-  /// device's extents; others may be short or empty).
+  /// device's extents; others may be short or empty). Like `shard` and
+  /// `is_even`, throws meshloom::Error if `global` has another rank.
   Shape local_shape(const Shape &global) const;
   /// The part of the global array that device `device` holds.
   Box shard(const Shape &global, int64_t device) const;
@@ -104,13 +136,15 @@ public:
   bool is_even(const Shape &global) const;
 
   /// "sharding_specs:x,unsharded, mesh:<mesh>", TensorFlow's form, with
-  /// "{x;y}" for several axes and " partial:x=sum" where partial.
+  /// "{x;y}" for several axes and "partial:x=sum,y=sum " before "mesh:" where
+  /// partial.
   std::string to_string() const;
   static Result<Layout> from_string(std::string_view text);
   /// "[x, *, {y, z}] partial<w: sum>": the form of messages and of the IR.
   std::string spec_string() const;
 
   bool operator==(const Layout &other) const;
+  /// The same in every process.
   size_t hash() const;
 
 private:

@@ -22,22 +22,45 @@ struct MeshAxis {
 };
 
 /// What a Mesh is made from besides its axes. Everything left empty is derived:
-/// ids count up from 0, all devices are local and of type "CPU".
+/// ids count up from 0, all devices are local and of the type that the device
+/// names give, else "CPU".
 struct MeshOptions {
   std::string name;
-  std::string deviceType = "CPU";
+  std::string deviceType;
   /// Row-major over the axes, strictly increasing by one.
   std::vector<int64_t> globalDeviceIds;
+  /// Those this process drives; all of them when empty (see `remote`).
   std::vector<int64_t> localDeviceIds;
-  /// Names such as "/job:localhost/replica:0/task:0/device:CPU:3", one per
-  /// local id.
+  /// Names such as "/job:localhost/replica:0/task:0/device:CPU:3" or "CPU:3",
+  /// one per local id.
   std::vector<std::string> localDevices;
+  /// One name per global id, where the mesh spans several processes.
+  std::vector<std::string> globalDevices;
+  /// This process drives no device of the mesh.
+  bool remote = false;
+  /// Part of TensorFlow's mesh strings; for TPU meshes only.
+  bool useXlaSpmd = false;
 };
 
-/// An immutable value, cheap to copy. Device `i` (0 <= i < size()) of the mesh
-/// is the one at `coords(i)`, row-major: the last axis varies fastest.
+/// The devices a program runs on, as a grid with named axes.
+///
+/// Example: axes x=2, y=4 name 8 devices; device 6 is at coords (1, 2). Devices
+/// that differ only in y form a group, over which a collective on `y` runs.
+///
+/// Invariants: device `i` (0 <= i < size()) is the one at `coords(i)`,
+/// row-major: the last axis varies fastest. Global ids count up by one, so id =
+/// i + min_global_device_id(). Equal meshes share one representation, so `==`
+/// compares pointers: a mesh is compared at every op of a program.
+///
+/// Rejected: a list of device ids in any order (Shardy's permuted meshes). Then
+/// two meshes can have the same axes and different devices, and every
+/// collective must carry groups; a reordered machine is described once instead,
+/// by the order of the device names.
+///
+/// An immutable value, cheap to copy, usable from any thread.
 class Mesh {
 public:
+  /// One size may be -1: then it is what the ids or devices given leave for it.
   /// Fails on: no or repeated or reserved ("any", "match", "unsharded", or not
   /// an identifier) axis names, sizes below 1, ids that do not count up, a
   /// number of ids that is not the product of the sizes, duplicate or mixed
@@ -53,7 +76,7 @@ public:
   int64_t size() const;
   bool contains_axis(std::string_view axis) const;
   std::optional<unsigned> axis_index(std::string_view axis) const;
-  /// Throws meshloom::Error if there is no such axis.
+  /// Devices along `axis`. Throws meshloom::Error if there is no such axis.
   int64_t axis_size(std::string_view axis) const;
   int64_t axis_size(unsigned axis) const { return axes()[axis].size; }
   std::vector<std::string> axis_names() const;
@@ -66,20 +89,28 @@ public:
 
   std::span<const int64_t> global_device_ids() const;
   std::span<const int64_t> local_device_ids() const;
+  /// Names, one per local id.
   std::span<const std::string> local_devices() const;
+  /// Names, one per global id; empty unless the mesh was made with them.
+  std::span<const std::string> global_devices() const;
   int64_t num_local_devices() const;
   int64_t min_global_device_id() const;
   /// Coordinates of each local device.
   std::vector<std::vector<int64_t>> local_device_locations() const;
   bool is_remote() const { return num_local_devices() == 0; }
   bool is_single_device() const { return size() == 1; }
+  bool use_xla_spmd() const;
 
-  /// "name|x=2,y=4|0,1,...|0,1,...|dev0,dev1,...", TensorFlow's form; also
-  /// reads the shorthand "name|x=2,y=4|*CPU".
+  /// "name|x=2,y=4|0,1,...|0,1,...|dev0,dev1,...", TensorFlow's form, then
+  /// "|global devices" and "|use_xla_spmd" where the mesh has them.
   std::string to_string() const;
+  /// Reads to_string's form and the shorthand "name|x=2,y=4|*CPU".
   static Result<Mesh> from_string(std::string_view text);
+  /// "<x=2, y=4>": the form of messages and of the IR.
+  std::string spec_string() const;
 
-  bool operator==(const Mesh &other) const;
+  bool operator==(const Mesh &other) const { return impl == other.impl; }
+  /// The same in every process.
   size_t hash() const;
 
 private:

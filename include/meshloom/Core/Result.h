@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cassert>
+#include <exception>
 #include <string>
 #include <utility>
 #include <variant>

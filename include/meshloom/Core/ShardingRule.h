@@ -21,29 +21,55 @@ struct Factor {
   bool operator==(const Factor &) const = default;
 };
 
-/// How pending reductions pass through an op; declared by the op.
+/// How pending reductions pass through an op; declared by the op. Those of kind
+/// `reduceKind` pass where the flow is linear, those of any kind where it is
+/// movement.
 enum class PartialFlow : uint8_t {
   None,        ///< operands must not be partial
-  LinearJoint, ///< partial sums pass when all operands (in rule) carry them: add
-  LinearEach,  ///< partial sums pass from any one operand: multiply, dot
-  Movement     ///< any kind passes: transpose, reshape (all data operands)
+  LinearJoint, ///< they pass when all carriers carry them: add, maximum (max)
+  LinearEach,  ///< they pass from any one carrier: multiply, dot, negate
+  Movement     ///< any kind passes, from all carriers: transpose, reshape
 };
 
+/// An op's sharding behaviour: which dims of its operands and results move
+/// together, and what sharding them means.
+///
+/// Example: "m k, k n -> m n" is a matrix product. m and n are Parallel: put m
+/// on axis x, and the lhs must be [x, *], the rhs [*, *], the result is [x, *].
+/// k is Reduced: put it on y, and the lhs is [*, y], the rhs [y, *], the result
+/// [*, *] partial<y: sum>. Everything the compiler does to an op is one of the
+/// functions below this struct, none of which knows any op.
+///
 /// Factors of each dim of each operand and result. A dim of several factors is
-/// a compound `(a b)`, major to minor; a dim of none is `1` (broadcast or
-/// size one).
+/// a compound `(a b)`, major to minor; a dim of none is `1` (size one, possibly
+/// broadcast).
 ///
 /// Text form: operands separated by commas, `->`, results; dims by spaces:
 /// "m k, k n -> m n", "b (h d) -> b h d", "b n! -> b n!" (n must be whole),
-/// "1 n, m n -> m n". A scalar operand is empty: ", m -> m".
+/// "1 n, m n -> m n". A scalar operand is empty: ", m -> m"; a single scalar
+/// operand is `[]`: "[] -> m n", as nothing at all means that the op has no
+/// operand: "-> m n". A scalar result is empty: "m -> ".
+///
+/// Invariants: a factor appears at most once in a tensor; one that is in no
+/// result is Reduced, one marked `!` Whole, all others Parallel; there is at
+/// least one result.
+///
+/// Rejected: a function per op that computes layouts forward, one backward and
+/// one that expands (TensorFlow's expanders): they disagree with each other,
+/// and every new op needs all three. Also rejected: one table of rules for all
+/// ops (Shardy's registry): here a rule stands beside its op's declaration.
 struct ShardingRule {
   using Dim = std::vector<unsigned>;
   using Tensor = std::vector<Dim>;
   std::vector<Factor> factors;
   std::vector<Tensor> operands, results;
   PartialFlow partialFlow = PartialFlow::None;
-  /// How a Reduced factor's shards combine.
+  /// How a Reduced factor's shards combine, and the kind that linear flows
+  /// pass.
   ReduceKind reduceKind = ReduceKind::Sum;
+  /// Operands that may be partial under `partialFlow`; empty: all of them. E.g.
+  /// divide is linear in operand 0 only, select jointly in 1 and 2.
+  std::vector<unsigned> carriers;
 
   /// Sizes are 1 until `bind`.
   static Result<ShardingRule> parse(std::string_view text);
@@ -52,6 +78,11 @@ struct ShardingRule {
   /// operand, dim and both sizes. A compound dim fixes at most one new factor.
   Status bind(const std::vector<Shape> &operandShapes,
               const std::vector<Shape> &resultShapes);
+  /// Sets each factor's kind to Parallel or Reduced by where it appears; Whole
+  /// ones stay. For rules built in C++; `parse` has done it.
+  void deriveKinds();
+  bool isCarrier(unsigned operand) const;
+  bool operator==(const ShardingRule &) const = default;
 };
 
 /// The mesh axes, major to minor, that each factor is sharded over. Every axis
@@ -68,18 +99,19 @@ struct FactorSharding {
 /// through it. From this follow the layouts of all operands and results.
 struct OpSharding {
   FactorSharding factors;
-  /// Over axes that no factor uses.
+  /// Over axes that no factor uses; sorted by axis, all of one kind.
   std::vector<Partial> passed;
-  /// LinearEach only: the operand that carries `passed`; the other flows carry
-  /// it in all operands.
+  /// LinearEach only: the operand that carries `passed` (0 where nothing is
+  /// passed); the other flows carry it in all carriers.
   unsigned carrier = 0;
   bool operator==(const OpSharding &) const = default;
 };
 
-/// Whether factor `factor` may be sharded over `axes` (in addition to nothing):
-/// Whole factors never; inside a compound dim only the major factor, and only
-/// where the axes' sizes divide it (else the blocks of the compound dim would
-/// not be blocks of the factor).
+/// Whether factor `factor` may be sharded over `axes` (all its axes, not more
+/// of them): Whole factors never; inside a compound dim only the major factor,
+/// and only where the axes' sizes divide it (else the blocks of the compound
+/// dim would not be blocks of the factor). Factors of size one beside it do not
+/// make a dim compound.
 bool canShard(const ShardingRule &rule, unsigned factor,
               std::span<const unsigned> axes, const Mesh &mesh);
 
@@ -98,25 +130,39 @@ Layout resultLayout(const ShardingRule &rule, unsigned index,
 FactorSharding project(const ShardingRule &rule,
                        const ShardingRule::Tensor &dims, const Layout &layout);
 
-/// Adds `wish` to `sharding` where it conflicts with nothing (axis free, factor
-/// unsharded or a prefix of the wish). Returns whether anything changed. Where
-/// factors compete for an axis, `sharding` wins.
+/// Adds `wish` to `sharding` where it conflicts with nothing: a factor whose
+/// axes are a prefix of the wished ones is extended by the longest run of them
+/// that are free and that canShard allows. Returns whether anything changed.
+/// Where factors compete for an axis, `sharding` wins.
 bool merge(const ShardingRule &rule, FactorSharding &sharding,
            const FactorSharding &wish, const Mesh &mesh);
 
 /// The pending reductions that results may keep when the operands have the
 /// given layouts, by the rule's PartialFlow, over axes that `factors` leaves
-/// free; and the operand that carries them.
+/// free; and the operand that carries them (LinearEach: the one that can pass
+/// most; the first of those). Where a Reduced factor is sharded, only its kind
+/// passes: a result has one kind.
 OpSharding passPartial(const ShardingRule &rule,
                        std::span<const Layout> operands,
                        FactorSharding factors);
 
-/// Reads back how an op runs from the layouts of its operands and results:
-/// factors shown by results take the results' axes; an axis a result is
-/// partial over is on the Reduced factor whose operand dim carries it, else
-/// passed. Inverse of operandLayout and resultLayout where those agree; where
-/// operands disagree with results, the results decide.
-OpSharding opSharding(const ShardingRule &rule, std::span<const Layout> operands,
+/// Reads back how an op runs from the layouts of its operands and results. The
+/// results decide; operands only tell where an axis came from that results do
+/// not show on a dim:
+///
+/// 1. Factors in results take the results' axes, first result first.
+/// 2. Of the axes that results are partial over, each operand's Reduced factors
+///    take those that the operand has there, in the operand's order; the
+///    operand and factor that take most go first.
+/// 3. What is left is passed from an operand that is partial there.
+/// 4. What is still left goes, as minor axis, on the first Reduced factor that
+///    can take it: the operands will be relaid out to it.
+///
+/// So opSharding(rule, operandLayouts of S, resultLayouts of S) == S for every
+/// S that the rule allows: 2 finds all Reduced axes (and in order, as all
+/// operands agree), 3 the passed ones. Cost: linear in factors times axes.
+OpSharding opSharding(const ShardingRule &rule,
+                      std::span<const Layout> operands,
                       std::span<const Layout> results);
 
 } // namespace meshloom

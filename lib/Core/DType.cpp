@@ -1,0 +1,64 @@
+// Names, widths and classes of the element types.
+#include "meshloom/Core/DType.h"
+
+#include <array>
+
+namespace meshloom {
+
+namespace {
+struct Traits {
+  DType type;
+  std::string_view name;
+  unsigned bytes;
+  enum Class { Float, Signed, Unsigned, Bool } kind;
+};
+constexpr std::array<Traits, 9> table{{
+    {DType::F32, "f32", 4, Traits::Float},
+    {DType::F64, "f64", 8, Traits::Float},
+    {DType::BF16, "bf16", 2, Traits::Float},
+    {DType::I1, "i1", 1, Traits::Bool},
+    {DType::I8, "i8", 1, Traits::Signed},
+    {DType::I32, "i32", 4, Traits::Signed},
+    {DType::I64, "i64", 8, Traits::Signed},
+    {DType::UI8, "ui8", 1, Traits::Unsigned},
+    {DType::UI32, "ui32", 4, Traits::Unsigned},
+}};
+const Traits &traits(DType type) {
+  return table[size_t(type)];
+}
+} // namespace
+
+unsigned byteWidth(DType type) {
+  return traits(type).bytes;
+}
+std::string_view name(DType type) {
+  return traits(type).name;
+}
+
+std::optional<DType> parseDType(std::string_view name) {
+  for (const Traits &entry : table)
+    if (entry.name == name)
+      return entry.type;
+  return std::nullopt;
+}
+
+bool isFloat(DType type) {
+  return traits(type).kind == Traits::Float;
+}
+bool isInteger(DType type) {
+  return traits(type).kind == Traits::Signed ||
+         traits(type).kind == Traits::Unsigned;
+}
+bool isSigned(DType type) {
+  return traits(type).kind == Traits::Float ||
+         traits(type).kind == Traits::Signed;
+}
+
+int64_t elementCount(const Shape &shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+} // namespace meshloom

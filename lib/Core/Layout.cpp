@@ -1,0 +1,303 @@
+// Layout: checks, and the nested splitting that all shapes and shards follow
+// from. Strings are in LayoutString.cpp.
+#include "meshloom/Core/Layout.h"
+
+#include "meshloom/Core/Hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace meshloom {
+
+namespace {
+Error layoutError(std::string text) {
+  return Error("[Layout] " + std::move(text));
+}
+
+/// One level of splitting: the block of [offset, offset + extent) that
+/// coordinate `coord` of an axis of size `size` gets.
+void takeBlock(int64_t &offset, int64_t &extent, int64_t size, int64_t coord) {
+  int64_t block = (extent + size - 1) / size;
+  int64_t begin = std::min(coord * block, extent);
+  extent = std::min(block, extent - begin);
+  offset += begin;
+}
+} // namespace
+
+struct Layout::Impl {
+  Mesh mesh;
+  DimAxes dims;
+  std::vector<Partial> partial;
+  bool replicated;
+  size_t hash;
+
+  size_t computeHash() const {
+    StableHash h;
+    h.add(mesh.hash());
+    h.add(uint64_t(dims.size()));
+    for (const auto &axes : dims) {
+      h.add(uint64_t(axes.size()));
+      for (unsigned axis : axes)
+        h.add(uint64_t(axis));
+    }
+    for (const Partial &p : partial) {
+      h.add(uint64_t(p.axis));
+      h.add(uint64_t(p.kind));
+    }
+    return h.value();
+  }
+};
+
+/// Index of a named axis, or the error of a user who misspelt it. `where` says
+/// what uses it: "dim 1", "partial".
+static Result<unsigned> findAxis(const Mesh &mesh, std::string_view axis,
+                                 std::string_view where) {
+  if (auto index = mesh.axis_index(axis))
+    return *index;
+  return layoutError(fmt::format(
+      "'{}' ({}) must be an axis of mesh {} or UNSHARDED; its axes are {}",
+      axis, where, mesh.spec_string(), fmt::join(mesh.axis_names(), ", ")));
+}
+
+Result<Layout>
+Layout::get(std::vector<DimSpec> specs, Mesh mesh,
+            std::vector<std::pair<std::string, ReduceKind>> partial) {
+  DimAxes dims(specs.size());
+  for (size_t d = 0; d < specs.size(); ++d) {
+    const auto &names = specs[d].axes;
+    // TensorFlow spells UNSHARDED as this string; accept both.
+    if (names.size() == 1 && names[0] == "unsharded")
+      continue;
+    for (const std::string &name : names) {
+      Result<unsigned> axis = findAxis(mesh, name, fmt::format("dim {}", d));
+      if (!axis)
+        return axis.error();
+      dims[d].push_back(*axis);
+    }
+  }
+  std::vector<Partial> pending;
+  for (const auto &[name, kind] : partial) {
+    Result<unsigned> axis = findAxis(mesh, name, "partial");
+    if (!axis)
+      return axis.error();
+    pending.push_back({*axis, kind});
+  }
+  return get(std::move(mesh), std::move(dims), std::move(pending));
+}
+
+Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
+                           std::vector<Partial> partial) {
+  constexpr int unused = -2, inPartial = -1;
+  std::vector<int> usedBy(mesh.rank(), unused);
+  auto describe = [](int dim) {
+    return dim == inPartial ? std::string("partial")
+                            : fmt::format("dim {}", dim);
+  };
+  std::optional<Error> error;
+  auto use = [&](unsigned axis, int dim) {
+    if (axis >= mesh.rank()) {
+      error = layoutError(
+          fmt::format("{} uses axis number {}, but mesh {} has {} axes",
+                      describe(dim), axis, mesh.spec_string(), mesh.rank()));
+      return false;
+    }
+    if (usedBy[axis] != unused) {
+      error = layoutError(fmt::format(
+          "mesh axis '{}' is used twice ({} and {}); mesh axes must be unique "
+          "in a layout",
+          mesh.axes()[axis].name, describe(usedBy[axis]), describe(dim)));
+      return false;
+    }
+    usedBy[axis] = dim;
+    return true;
+  };
+  bool replicated = partial.empty();
+  for (size_t d = 0; d < dims.size(); ++d)
+    for (unsigned axis : dims[d]) {
+      if (!use(axis, int(d)))
+        return *error;
+      replicated = false;
+    }
+  std::sort(partial.begin(), partial.end());
+  for (const Partial &p : partial) {
+    if (!use(p.axis, inPartial))
+      return *error;
+    if (p.kind != partial[0].kind)
+      return layoutError(fmt::format(
+          "partial over '{}' with {} and over '{}' with {}: their order would "
+          "change the value; all partial axes have one kind",
+          mesh.axes()[partial[0].axis].name, meshloom::name(partial[0].kind),
+          mesh.axes()[p.axis].name, meshloom::name(p.kind)));
+  }
+  auto impl = std::make_shared<Impl>(Impl{std::move(mesh), std::move(dims),
+                                          std::move(partial), replicated, 0});
+  impl->hash = impl->computeHash();
+  return Layout(std::move(impl));
+}
+
+Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
+               std::vector<std::pair<std::string, ReduceKind>> partial)
+    : Layout(get(std::move(specs), std::move(mesh), std::move(partial))
+                 .valueOrThrow()) {}
+
+Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
+  return get(mesh, DimAxes(rank)).valueOrThrow();
+}
+
+Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
+                             unsigned rank, unsigned dim) {
+  if (dim >= rank)
+    throw layoutError(fmt::format(
+        "there is no dim {} to shard over '{}' in a layout of rank {}", dim,
+        axis, rank));
+  DimAxes dims(rank);
+  dims[dim] = {findAxis(mesh, axis, fmt::format("dim {}", dim)).valueOrThrow()};
+  return get(mesh, std::move(dims)).valueOrThrow();
+}
+
+Layout Layout::inner_sharded(const Mesh &mesh, std::string_view axis,
+                             unsigned rank) {
+  return batch_sharded(mesh, axis, rank, rank ? rank - 1 : 0);
+}
+
+const Mesh &Layout::mesh() const {
+  return impl->mesh;
+}
+unsigned Layout::rank() const {
+  return unsigned(impl->dims.size());
+}
+std::span<const unsigned> Layout::axes(unsigned dim) const {
+  assert(dim < rank() && "no such dim");
+  return impl->dims[dim];
+}
+const Layout::DimAxes &Layout::dim_axes() const {
+  return impl->dims;
+}
+std::span<const Partial> Layout::partial() const {
+  return impl->partial;
+}
+bool Layout::is_fully_replicated() const {
+  return impl->replicated;
+}
+size_t Layout::hash() const {
+  return impl->hash;
+}
+
+bool Layout::operator==(const Layout &other) const {
+  return impl == other.impl ||
+         (impl->hash == other.impl->hash && impl->mesh == other.impl->mesh &&
+          impl->dims == other.impl->dims &&
+          impl->partial == other.impl->partial);
+}
+
+std::vector<DimSpec> Layout::sharding_specs() const {
+  std::vector<DimSpec> specs;
+  for (const auto &axes : impl->dims) {
+    std::vector<std::string> names;
+    for (unsigned axis : axes)
+      names.push_back(mesh().axes()[axis].name);
+    specs.push_back(Axes(std::move(names)));
+  }
+  return specs;
+}
+
+static void requireDim(const Layout &layout, unsigned dim) {
+  if (dim >= layout.rank())
+    throw layoutError(fmt::format("there is no dim {} in layout {} of rank {}",
+                                  dim, layout.spec_string(), layout.rank()));
+}
+
+static void requireRank(const Layout &layout, const Shape &global) {
+  if (global.size() != layout.rank())
+    throw layoutError(fmt::format(
+        "layout {} is for tensors of rank {}, but the global shape [{}] has "
+        "rank {}; give one spec per dim",
+        layout.spec_string(), layout.rank(), fmt::join(global, ", "),
+        global.size()));
+}
+
+int64_t Layout::num_shards(unsigned dim) const {
+  requireDim(*this, dim);
+  int64_t shards = 1;
+  for (unsigned axis : impl->dims[dim])
+    shards *= mesh().axis_size(axis);
+  return shards;
+}
+
+bool Layout::uses_axis(unsigned axis) const {
+  for (const auto &axes : impl->dims)
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+      return true;
+  return std::any_of(impl->partial.begin(), impl->partial.end(),
+                     [&](const Partial &p) { return p.axis == axis; });
+}
+
+Layout Layout::remove(std::vector<unsigned> dims) const {
+  DimAxes kept;
+  for (unsigned dim : dims)
+    requireDim(*this, dim);
+  for (unsigned d = 0; d < rank(); ++d)
+    if (std::find(dims.begin(), dims.end(), d) == dims.end())
+      kept.push_back(impl->dims[d]);
+  return get(mesh(), std::move(kept), impl->partial).valueOrThrow();
+}
+
+Layout Layout::with_dim(unsigned dim, std::vector<unsigned> axes) const {
+  requireDim(*this, dim);
+  DimAxes dims = impl->dims;
+  dims[dim] = std::move(axes);
+  return get(mesh(), std::move(dims), impl->partial).valueOrThrow();
+}
+
+Layout Layout::with_partial(std::vector<Partial> partial) const {
+  if (partial.empty() && impl->partial.empty())
+    return *this;
+  return get(mesh(), impl->dims, std::move(partial)).valueOrThrow();
+}
+
+Shape Layout::local_shape(const Shape &global) const {
+  requireRank(*this, global);
+  Shape local = global;
+  for (unsigned d = 0; d < rank(); ++d)
+    for (unsigned axis : impl->dims[d]) {
+      int64_t size = mesh().axis_size(axis);
+      local[d] = (local[d] + size - 1) / size;
+    }
+  return local;
+}
+
+Box Layout::shard(const Shape &global, int64_t device) const {
+  requireRank(*this, global);
+  Box box = Box::whole(global);
+  if (impl->replicated)
+    return box;
+  std::vector<int64_t> coords = mesh().coords(device);
+  for (unsigned d = 0; d < rank(); ++d)
+    for (unsigned axis : impl->dims[d])
+      takeBlock(box.offset[d], box.extent[d], mesh().axis_size(axis),
+                coords[axis]);
+  return box;
+}
+
+std::vector<std::vector<int64_t>> Layout::offset_to_shard() const {
+  std::vector<std::vector<int64_t>> shards;
+  for (int64_t device = 0; device < mesh().size(); ++device) {
+    std::vector<int64_t> coords = mesh().coords(device), index(rank());
+    for (unsigned d = 0; d < rank(); ++d)
+      for (unsigned axis : impl->dims[d])
+        index[d] = index[d] * mesh().axis_size(axis) + coords[axis];
+    shards.push_back(std::move(index));
+  }
+  return shards;
+}
+
+bool Layout::is_even(const Shape &global) const {
+  requireRank(*this, global);
+  for (unsigned d = 0; d < rank(); ++d)
+    if (global[d] % num_shards(d) != 0)
+      return false;
+  return true;
+}
+
+} // namespace meshloom

@@ -1,0 +1,417 @@
+// Mesh: checks, derived names and ids, and the table that makes equal meshes
+// share one representation. Strings are in MeshString.cpp.
+#include "meshloom/Core/Mesh.h"
+
+#include "meshloom/Core/Hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+namespace meshloom {
+
+namespace {
+/// Meshes describe machines; a larger product is a typing error, and would
+/// exhaust memory before anything could be said about it.
+constexpr int64_t maxDevices = 65'536;
+
+Error meshError(std::string text) {
+  return Error("[Mesh] " + std::move(text));
+}
+
+bool isIdentifier(std::string_view name) {
+  auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  if (name.empty() || !letter(name[0]))
+    return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9');
+  });
+}
+
+Status checkAxisNames(const std::vector<MeshAxis> &axes) {
+  if (axes.empty())
+    return meshError("a mesh needs at least one axis, e.g. {{\"x\", 8}}");
+  std::set<std::string_view> seen;
+  for (const MeshAxis &axis : axes) {
+    if (!isIdentifier(axis.name))
+      return meshError(fmt::format(
+          "axis name '{}' is not an identifier; use letters, digits and '_', "
+          "not starting with a digit",
+          axis.name));
+    if (axis.name == "any" || axis.name == "match" || axis.name == "unsharded")
+      return meshError(fmt::format(
+          "axis name '{}' is reserved (any, match, unsharded); choose another",
+          axis.name));
+    if (!seen.insert(axis.name).second)
+      return meshError(fmt::format(
+          "axis '{}' appears twice; axis names must differ", axis.name));
+  }
+  return Success();
+}
+
+/// Replaces a size of -1 by what `devices` (0: not known) leaves for it, and
+/// returns the product of the sizes.
+Result<int64_t> resolveSizes(std::vector<MeshAxis> &axes, int64_t devices) {
+  MeshAxis *open = nullptr;
+  int64_t product = 1;
+  for (MeshAxis &axis : axes) {
+    if (axis.size == -1) {
+      if (open)
+        return meshError(fmt::format(
+            "axes '{}' and '{}' both have size -1; only one size can be left "
+            "open",
+            open->name, axis.name));
+      open = &axis;
+      continue;
+    }
+    if (axis.size < 1)
+      return meshError(fmt::format(
+          "axis '{}' has size {}; sizes are at least 1 (or -1 for one axis "
+          "that takes all remaining devices)",
+          axis.name, axis.size));
+    if (axis.size > maxDevices || product * axis.size > maxDevices)
+      return meshError(
+          fmt::format("the sizes multiply to more than {} devices at axis '{}'",
+                      maxDevices, axis.name));
+    product *= axis.size;
+  }
+  if (!open)
+    return product;
+  if (devices == 0)
+    return meshError(fmt::format(
+        "axis '{}' has size -1, but no devices are given to count; give its "
+        "size, or the devices",
+        open->name));
+  if (devices % product != 0)
+    return meshError(fmt::format(
+        "axis '{}' has size -1, but {} devices cannot be divided by the other "
+        "sizes' product {}",
+        open->name, devices, product));
+  open->size = devices / product;
+  return devices;
+}
+
+std::string defaultDeviceName(std::string_view type, int64_t id) {
+  return fmt::format("/job:localhost/replica:0/task:0/device:{}:{}", type, id);
+}
+
+/// "CPU" of "/job:.../device:CPU:3" or "CPU:3".
+std::optional<std::string_view> deviceTypeOf(std::string_view device) {
+  if (size_t at = device.rfind("device:"); at != std::string_view::npos)
+    device.remove_prefix(at + 7);
+  size_t colon = device.find(':');
+  if (colon == 0 || colon == std::string_view::npos ||
+      colon + 1 == device.size() ||
+      !std::all_of(device.begin() + colon + 1, device.end(),
+                   [](char c) { return c >= '0' && c <= '9'; }))
+    return std::nullopt;
+  return device.substr(0, colon);
+}
+
+/// Checks names for duplicates and mixed types; sets `type` if still empty.
+Status checkDevices(const std::vector<std::string> &devices,
+                    std::string &type) {
+  std::set<std::string_view> seen;
+  for (const std::string &device : devices) {
+    auto its = deviceTypeOf(device);
+    if (!its || device.find_first_of(",|") != std::string::npos)
+      return meshError(
+          fmt::format("'{}' is not a device name; expected e.g. CPU:0 or "
+                      "/job:localhost/replica:0/task:0/device:CPU:0",
+                      device));
+    if (type.empty())
+      type = *its;
+    if (*its != type)
+      return meshError(fmt::format(
+          "device '{}' is of type {}, but the mesh is of type {}; all devices "
+          "of a mesh have one type",
+          device, *its, type));
+    if (!seen.insert(device).second)
+      return meshError(fmt::format(
+          "device '{}' appears twice; each device has one place in a mesh",
+          device));
+  }
+  return Success();
+}
+
+Status checkIds(const MeshOptions &options, int64_t size,
+                std::string_view axes) {
+  const auto &ids = options.globalDeviceIds;
+  if (int64_t(ids.size()) != size)
+    return meshError(fmt::format(
+        "{} device ids are given, but the axes {} need {}; give one id per "
+        "device, or change the sizes",
+        ids.size(), axes, size));
+  if (ids[0] < 0)
+    return meshError(fmt::format("device id {} is negative", ids[0]));
+  for (size_t i = 1; i < ids.size(); ++i)
+    if (ids[i] != ids[i - 1] + 1)
+      return meshError(fmt::format(
+          "global device ids must increase by one, but {} follows {}", ids[i],
+          ids[i - 1]));
+  const auto &local = options.localDeviceIds;
+  for (size_t i = 0; i < local.size(); ++i) {
+    if (local[i] < ids.front() || local[i] > ids.back())
+      return meshError(fmt::format(
+          "local device id {} is not one of the global ids {} to {}", local[i],
+          ids.front(), ids.back()));
+    if (i && local[i] <= local[i - 1])
+      return meshError(
+          fmt::format("local device ids must increase, but {} follows {}",
+                      local[i], local[i - 1]));
+  }
+  return Success();
+}
+} // namespace
+
+struct Mesh::Impl {
+  std::string name, deviceType;
+  std::vector<MeshAxis> axes;
+  std::vector<int64_t> strides;
+  int64_t size;
+  std::vector<int64_t> globalIds, localIds;
+  /// Empty where the names are the default ones: they are then made on demand,
+  /// as most meshes are never asked for them.
+  std::vector<std::string> localDevices;
+  std::vector<std::string> globalDevices;
+  bool useXlaSpmd;
+  size_t hash;
+  mutable std::once_flag namesOnce;
+  mutable std::vector<std::string> derivedNames;
+
+  bool sameAs(const Impl &other) const {
+    return hash == other.hash && name == other.name &&
+           deviceType == other.deviceType && axes == other.axes &&
+           globalIds == other.globalIds && localIds == other.localIds &&
+           localDevices == other.localDevices &&
+           globalDevices == other.globalDevices &&
+           useXlaSpmd == other.useXlaSpmd;
+  }
+
+  size_t computeHash() const {
+    StableHash h;
+    h.add(name);
+    h.add(deviceType);
+    for (const MeshAxis &axis : axes) {
+      h.add(axis.name);
+      h.add(uint64_t(axis.size));
+    }
+    h.add(uint64_t(globalIds.front()));
+    for (int64_t id : localIds)
+      h.add(uint64_t(id));
+    for (const std::string &device : localDevices)
+      h.add(device);
+    for (const std::string &device : globalDevices)
+      h.add(device);
+    h.add(uint64_t(useXlaSpmd));
+    return h.value();
+  }
+
+  /// The one representation of all meshes equal to `made`.
+  static std::shared_ptr<const Impl> intern(std::shared_ptr<Impl> made) {
+    static std::mutex mutex;
+    static std::unordered_multimap<size_t, std::weak_ptr<const Impl>> table;
+    std::lock_guard lock(mutex);
+    auto [it, end] = table.equal_range(made->hash);
+    while (it != end) {
+      if (auto known = it->second.lock()) {
+        if (known->sameAs(*made))
+          return known;
+        ++it;
+      } else {
+        it = table.erase(it);
+      }
+    }
+    table.emplace(made->hash, made);
+    return made;
+  }
+};
+
+Result<Mesh> Mesh::get(std::vector<MeshAxis> axes, MeshOptions options) {
+  if (auto ok = checkAxisNames(axes); !ok)
+    return ok.error();
+  if (options.name.find_first_of("|\n") != std::string::npos)
+    return meshError(
+        fmt::format("mesh name '{}' must not contain '|'", options.name));
+  int64_t known = int64_t(options.globalDeviceIds.size());
+  if (!known)
+    known = int64_t(options.globalDevices.size());
+  if (!known && options.localDeviceIds.empty())
+    known = int64_t(options.localDevices.size());
+  Result<int64_t> size = resolveSizes(axes, known);
+  if (!size)
+    return size.error();
+
+  std::string spec;
+  for (const MeshAxis &axis : axes)
+    spec +=
+        fmt::format("{}{}={}", spec.empty() ? "<" : ", ", axis.name, axis.size);
+  spec += ">";
+
+  if (options.globalDeviceIds.empty())
+    for (int64_t id = 0; id < *size; ++id)
+      options.globalDeviceIds.push_back(id);
+  if (options.remote) {
+    if (!options.localDeviceIds.empty() || !options.localDevices.empty())
+      return meshError(
+          "a remote mesh has no local devices, but some are given");
+  } else if (options.localDeviceIds.empty()) {
+    options.localDeviceIds = options.globalDeviceIds;
+  }
+  if (auto ok = checkIds(options, *size, spec); !ok)
+    return ok.error();
+
+  if (!options.localDevices.empty() &&
+      options.localDevices.size() != options.localDeviceIds.size())
+    return meshError(fmt::format(
+        "{} devices are given for the {} local devices of a mesh with axes {}; "
+        "their number must equal the product of the sizes",
+        options.localDevices.size(), options.localDeviceIds.size(), spec));
+  if (!options.globalDevices.empty() &&
+      int64_t(options.globalDevices.size()) != *size)
+    return meshError(
+        fmt::format("{} global devices are given, but the axes {} need {}",
+                    options.globalDevices.size(), spec, *size));
+  if (auto ok = checkDevices(options.localDevices, options.deviceType); !ok)
+    return ok.error();
+  if (auto ok = checkDevices(options.globalDevices, options.deviceType); !ok)
+    return ok.error();
+  if (options.deviceType.empty())
+    options.deviceType = "CPU";
+  if (!isIdentifier(options.deviceType))
+    return meshError(fmt::format("'{}' is not a device type; expected e.g. CPU",
+                                 options.deviceType));
+  if (options.useXlaSpmd && options.deviceType != "TPU")
+    return meshError(
+        fmt::format("use_xla_spmd is for TPU meshes, but this mesh "
+                    "is of type {}; leave it out",
+                    options.deviceType));
+
+  auto impl = std::make_shared<Impl>();
+  impl->name = std::move(options.name);
+  impl->deviceType = std::move(options.deviceType);
+  impl->size = *size;
+  impl->strides.resize(axes.size());
+  int64_t stride = 1;
+  for (size_t i = axes.size(); i-- > 0; stride *= axes[i].size)
+    impl->strides[i] = stride;
+  impl->axes = std::move(axes);
+  impl->globalIds = std::move(options.globalDeviceIds);
+  impl->localIds = std::move(options.localDeviceIds);
+  impl->localDevices = std::move(options.localDevices);
+  impl->globalDevices = std::move(options.globalDevices);
+  impl->useXlaSpmd = options.useXlaSpmd;
+  // A mesh whose devices are spelled out and one that derives the same names
+  // are equal.
+  bool standard = true;
+  for (size_t i = 0; standard && i < impl->localDevices.size(); ++i)
+    standard = impl->localDevices[i] ==
+               defaultDeviceName(impl->deviceType, impl->localIds[i]);
+  if (standard)
+    impl->localDevices.clear();
+  impl->hash = impl->computeHash();
+  return Mesh(Impl::intern(std::move(impl)));
+}
+
+const std::string &Mesh::name() const {
+  return impl->name;
+}
+const std::string &Mesh::device_type() const {
+  return impl->deviceType;
+}
+std::span<const MeshAxis> Mesh::axes() const {
+  return impl->axes;
+}
+int64_t Mesh::size() const {
+  return impl->size;
+}
+bool Mesh::use_xla_spmd() const {
+  return impl->useXlaSpmd;
+}
+size_t Mesh::hash() const {
+  return impl->hash;
+}
+std::vector<int64_t> Mesh::strides() const {
+  return impl->strides;
+}
+
+std::optional<unsigned> Mesh::axis_index(std::string_view axis) const {
+  for (unsigned i = 0; i < rank(); ++i)
+    if (impl->axes[i].name == axis)
+      return i;
+  return std::nullopt;
+}
+
+bool Mesh::contains_axis(std::string_view axis) const {
+  return axis_index(axis).has_value();
+}
+
+int64_t Mesh::axis_size(std::string_view axis) const {
+  if (auto index = axis_index(axis))
+    return impl->axes[*index].size;
+  throw meshError(fmt::format("there is no axis '{}' in mesh {}; its axes are "
+                              "{}",
+                              axis, spec_string(),
+                              fmt::join(axis_names(), ", ")));
+}
+
+std::vector<std::string> Mesh::axis_names() const {
+  std::vector<std::string> names;
+  for (const MeshAxis &axis : impl->axes)
+    names.push_back(axis.name);
+  return names;
+}
+
+std::vector<int64_t> Mesh::coords(int64_t device) const {
+  std::vector<int64_t> result(rank());
+  for (unsigned i = 0; i < rank(); ++i)
+    result[i] = device / impl->strides[i] % impl->axes[i].size;
+  return result;
+}
+
+int64_t Mesh::device_at(std::span<const int64_t> coords) const {
+  assert(coords.size() == rank() && "one coordinate per axis");
+  int64_t device = 0;
+  for (unsigned i = 0; i < rank(); ++i)
+    device += coords[i] * impl->strides[i];
+  return device;
+}
+
+std::span<const int64_t> Mesh::global_device_ids() const {
+  return impl->globalIds;
+}
+std::span<const int64_t> Mesh::local_device_ids() const {
+  return impl->localIds;
+}
+std::span<const std::string> Mesh::local_devices() const {
+  if (!impl->localDevices.empty())
+    return impl->localDevices;
+  std::call_once(impl->namesOnce, [this] {
+    for (int64_t id : impl->localIds)
+      impl->derivedNames.push_back(defaultDeviceName(impl->deviceType, id));
+  });
+  return impl->derivedNames;
+}
+std::span<const std::string> Mesh::global_devices() const {
+  return impl->globalDevices;
+}
+int64_t Mesh::num_local_devices() const {
+  return int64_t(impl->localIds.size());
+}
+int64_t Mesh::min_global_device_id() const {
+  return impl->globalIds.front();
+}
+
+std::vector<std::vector<int64_t>> Mesh::local_device_locations() const {
+  std::vector<std::vector<int64_t>> locations;
+  for (int64_t id : impl->localIds)
+    locations.push_back(coords(id - min_global_device_id()));
+  return locations;
+}
+
+} // namespace meshloom

@@ -1,0 +1,320 @@
+// The generic algorithm: from a rule and some layouts to how the op runs, and
+// from how it runs to all layouts.
+#include "meshloom/Core/ShardingRule.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace meshloom {
+
+namespace {
+bool contains(std::span<const unsigned> list, unsigned value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool isUsed(const FactorSharding &sharding, unsigned axis) {
+  return std::any_of(sharding.axes.begin(), sharding.axes.end(),
+                     [&](const auto &axes) { return contains(axes, axis); });
+}
+
+/// The factor that a dim's axes are on: its first of a size other than one (the
+/// first where all are), or none for `1`.
+std::optional<unsigned> majorFactor(const ShardingRule &rule,
+                                    const ShardingRule::Dim &dim) {
+  for (unsigned f : dim)
+    if (rule.factors[f].size != 1)
+      return f;
+  return dim.empty() ? std::nullopt : std::optional(dim.front());
+}
+
+/// Whether `dim` has factors of a size other than one beside `factor`.
+bool isCompound(const ShardingRule &rule, const ShardingRule::Dim &dim,
+                unsigned factor) {
+  return std::any_of(dim.begin(), dim.end(), [&](unsigned f) {
+    return f != factor && rule.factors[f].size != 1;
+  });
+}
+
+Layout build(const ShardingRule &rule, const ShardingRule::Tensor &dims,
+             const FactorSharding &sharding, std::vector<Partial> partial,
+             const Mesh &mesh) {
+  Layout::DimAxes axes(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d)
+    for (unsigned f : dims[d])
+      axes[d].insert(axes[d].end(), sharding.axes[f].begin(),
+                     sharding.axes[f].end());
+  Result<Layout> layout =
+      Layout::get(mesh, std::move(axes), std::move(partial));
+  assert(layout && "an OpSharding uses each axis once");
+  return *layout;
+}
+
+/// Whether the flow lets pending reductions of `kind` through.
+bool flowPasses(const ShardingRule &rule, ReduceKind kind) {
+  switch (rule.partialFlow) {
+  case PartialFlow::None:
+    return false;
+  case PartialFlow::LinearJoint:
+  case PartialFlow::LinearEach:
+    return kind == rule.reduceKind;
+  case PartialFlow::Movement:
+    return true;
+  }
+  return false;
+}
+
+bool isPartialOver(const Layout &layout, Partial pending) {
+  return std::find(layout.partial().begin(), layout.partial().end(), pending) !=
+         layout.partial().end();
+}
+} // namespace
+
+bool canShard(const ShardingRule &rule, unsigned factor,
+              std::span<const unsigned> axes, const Mesh &mesh) {
+  if (axes.empty())
+    return true;
+  if (rule.factors[factor].kind == FactorKind::Whole)
+    return false;
+  int64_t shards = 1;
+  for (unsigned axis : axes)
+    shards *= mesh.axis_size(axis);
+  auto allowedIn = [&](const ShardingRule::Tensor &dims) {
+    for (const ShardingRule::Dim &dim : dims) {
+      if (!contains(dim, factor) || !isCompound(rule, dim, factor))
+        continue;
+      if (majorFactor(rule, dim) != factor ||
+          rule.factors[factor].size % shards != 0)
+        return false;
+    }
+    return true;
+  };
+  return std::all_of(rule.operands.begin(), rule.operands.end(), allowedIn) &&
+         std::all_of(rule.results.begin(), rule.results.end(), allowedIn);
+}
+
+Layout operandLayout(const ShardingRule &rule, unsigned index,
+                     const OpSharding &sharding, const Mesh &mesh) {
+  bool carries = rule.partialFlow == PartialFlow::LinearEach
+                     ? index == sharding.carrier
+                     : rule.isCarrier(index);
+  return build(rule, rule.operands[index], sharding.factors,
+               carries ? sharding.passed : std::vector<Partial>(), mesh);
+}
+
+Layout resultLayout(const ShardingRule &rule, unsigned index,
+                    const OpSharding &sharding, const Mesh &mesh) {
+  std::vector<Partial> partial = sharding.passed;
+  for (size_t f = 0; f < rule.factors.size(); ++f)
+    if (rule.factors[f].kind == FactorKind::Reduced)
+      for (unsigned axis : sharding.factors.axes[f])
+        partial.push_back({axis, rule.reduceKind});
+  return build(rule, rule.results[index], sharding.factors, std::move(partial),
+               mesh);
+}
+
+FactorSharding project(const ShardingRule &rule,
+                       const ShardingRule::Tensor &dims, const Layout &layout) {
+  assert(dims.size() == layout.rank() && "the layout of another tensor");
+  FactorSharding wish = FactorSharding::none(rule);
+  for (unsigned d = 0; d < dims.size(); ++d) {
+    auto factor = majorFactor(rule, dims[d]);
+    if (!factor)
+      continue;
+    std::span<const unsigned> axes = layout.axes(d);
+    while (!canShard(rule, *factor, axes, layout.mesh()))
+      axes = axes.first(axes.size() - 1);
+    wish.axes[*factor].assign(axes.begin(), axes.end());
+  }
+  return wish;
+}
+
+bool merge(const ShardingRule &rule, FactorSharding &sharding,
+           const FactorSharding &wish, const Mesh &mesh) {
+  bool changed = false;
+  for (unsigned f = 0; f < rule.factors.size(); ++f) {
+    const std::vector<unsigned> &wished = wish.axes[f];
+    size_t has = sharding.axes[f].size();
+    if (wished.size() <= has ||
+        !std::equal(sharding.axes[f].begin(), sharding.axes[f].end(),
+                    wished.begin()))
+      continue;
+    std::span<const unsigned> axes(wished);
+    size_t end = has;
+    while (end < axes.size() && !isUsed(sharding, axes[end]) &&
+           !contains(axes.first(end), axes[end]))
+      ++end;
+    while (end > has && !canShard(rule, f, axes.first(end), mesh))
+      --end;
+    changed |= end > has;
+    sharding.axes[f].assign(axes.begin(), axes.begin() + end);
+  }
+  return changed;
+}
+
+OpSharding passPartial(const ShardingRule &rule,
+                       std::span<const Layout> operands,
+                       FactorSharding factors) {
+  assert(operands.size() == rule.operands.size() && "one layout per operand");
+  OpSharding sharding{std::move(factors), {}, 0};
+  bool reduces = false;
+  for (size_t f = 0; f < rule.factors.size(); ++f)
+    reduces |= rule.factors[f].kind == FactorKind::Reduced &&
+               !sharding.factors.axes[f].empty();
+  auto passes = [&](Partial pending) {
+    return flowPasses(rule, pending.kind) &&
+           !isUsed(sharding.factors, pending.axis) &&
+           (!reduces || pending.kind == rule.reduceKind);
+  };
+
+  bool each = rule.partialFlow == PartialFlow::LinearEach;
+  bool first = true;
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    if (!rule.isCarrier(i))
+      continue;
+    std::vector<Partial> passed;
+    for (Partial pending : operands[i].partial())
+      if (passes(pending))
+        passed.push_back(pending);
+    if (each) {
+      if (passed.size() > sharding.passed.size()) {
+        sharding.passed = std::move(passed);
+        sharding.carrier = i;
+      }
+    } else if (first) {
+      sharding.passed = std::move(passed);
+    } else {
+      std::erase_if(sharding.passed, [&](Partial pending) {
+        return !isPartialOver(operands[i], pending);
+      });
+    }
+    first = false;
+  }
+  return sharding;
+}
+
+namespace {
+/// What results are partial over and step 1 to 4 of opSharding have not yet
+/// explained.
+class PendingAxes {
+public:
+  PendingAxes(const ShardingRule &rule, std::span<const Layout> operands,
+              std::span<const Layout> results, OpSharding &sharding)
+      : rule(rule), operands(operands), sharding(sharding) {
+    for (const Layout &result : results)
+      for (Partial pending : result.partial())
+        if (!isUsed(sharding.factors, pending.axis) &&
+            std::find(left.begin(), left.end(), pending) == left.end())
+          left.push_back(pending);
+    std::sort(left.begin(), left.end());
+  }
+
+  /// Step 2.
+  void takeReducedAxesOfOperands(const Mesh &mesh) {
+    while (true) {
+      unsigned best = 0;
+      std::vector<unsigned> bestAxes;
+      for (size_t i = 0; i < operands.size(); ++i) {
+        FactorSharding shown = project(rule, rule.operands[i], operands[i]);
+        for (unsigned f = 0; f < rule.factors.size(); ++f) {
+          if (rule.factors[f].kind != FactorKind::Reduced ||
+              !sharding.factors.axes[f].empty())
+            continue;
+          std::vector<unsigned> axes;
+          for (unsigned axis : shown.axes[f])
+            if (isLeft(axis))
+              axes.push_back(axis);
+          if (axes.size() > bestAxes.size() && canShard(rule, f, axes, mesh)) {
+            best = f;
+            bestAxes = std::move(axes);
+          }
+        }
+      }
+      if (bestAxes.empty())
+        return;
+      for (unsigned axis : bestAxes)
+        take(axis);
+      sharding.factors.axes[best] = std::move(bestAxes);
+    }
+  }
+
+  /// Step 3.
+  void passFromOperands() {
+    auto carriedBy = [&](unsigned operand) {
+      std::vector<Partial> carried;
+      for (Partial pending : left)
+        if (rule.isCarrier(operand) && flowPasses(rule, pending.kind) &&
+            isPartialOver(operands[operand], pending))
+          carried.push_back(pending);
+      return carried;
+    };
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      std::vector<Partial> carried = carriedBy(i);
+      if (rule.partialFlow != PartialFlow::LinearEach) {
+        for (Partial pending : carried) {
+          sharding.passed.push_back(pending);
+          take(pending.axis);
+        }
+      } else if (carried.size() > sharding.passed.size()) {
+        sharding.passed = std::move(carried);
+        sharding.carrier = i;
+      }
+    }
+    for (Partial pending : sharding.passed)
+      take(pending.axis);
+    std::sort(sharding.passed.begin(), sharding.passed.end());
+  }
+
+  /// Step 4.
+  void placeOnReducedFactors(const Mesh &mesh) {
+    for (Partial pending : left) {
+      if (pending.kind != rule.reduceKind)
+        continue;
+      for (unsigned f = 0; f < rule.factors.size(); ++f) {
+        if (rule.factors[f].kind != FactorKind::Reduced)
+          continue;
+        std::vector<unsigned> axes = sharding.factors.axes[f];
+        axes.push_back(pending.axis);
+        if (!canShard(rule, f, axes, mesh))
+          continue;
+        sharding.factors.axes[f] = std::move(axes);
+        break;
+      }
+    }
+  }
+
+private:
+  bool isLeft(unsigned axis) const {
+    return std::any_of(left.begin(), left.end(), [&](Partial pending) {
+      return pending.axis == axis && pending.kind == rule.reduceKind;
+    });
+  }
+  void take(unsigned axis) {
+    std::erase_if(left, [&](Partial pending) { return pending.axis == axis; });
+  }
+
+  const ShardingRule &rule;
+  std::span<const Layout> operands;
+  OpSharding &sharding;
+  std::vector<Partial> left;
+};
+} // namespace
+
+OpSharding opSharding(const ShardingRule &rule,
+                      std::span<const Layout> operands,
+                      std::span<const Layout> results) {
+  assert(operands.size() == rule.operands.size() &&
+         results.size() == rule.results.size() && !results.empty() &&
+         "one layout per operand and result");
+  const Mesh &mesh = results[0].mesh();
+  OpSharding sharding{FactorSharding::none(rule), {}, 0};
+  for (size_t r = 0; r < results.size(); ++r)
+    merge(rule, sharding.factors, project(rule, rule.results[r], results[r]),
+          mesh);
+  PendingAxes pending(rule, operands, results, sharding);
+  pending.takeReducedAxesOfOperands(mesh);
+  pending.passFromOperands();
+  pending.placeOnReducedFactors(mesh);
+  return sharding;
+}
+
+} // namespace meshloom

@@ -1,0 +1,292 @@
+// ShardingRule's text form, and binding its factors to the sizes of tensors.
+#include "meshloom/Core/ShardingRule.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace meshloom {
+
+namespace {
+/// Reads "m k, k n -> m n" from the front.
+class RuleParser {
+public:
+  explicit RuleParser(std::string_view text) : whole(text), rest(text) {}
+
+  Result<ShardingRule> parse() {
+    skipSpaces();
+    if (!atArrow()) {
+      if (auto ok = tensors(rule.operands); !ok)
+        return ok.error();
+    }
+    if (!take("->"))
+      return error("expected '->' between operands and results");
+    if (auto ok = tensors(rule.results); !ok)
+      return ok.error();
+    if (!rest.empty())
+      return error(fmt::format("unexpected '{}'", rest));
+    rule.deriveKinds();
+    return std::move(rule);
+  }
+
+private:
+  Status tensors(std::vector<ShardingRule::Tensor> &list) {
+    do {
+      seen.clear();
+      auto dims = tensor();
+      if (!dims)
+        return dims.error();
+      list.push_back(std::move(*dims));
+    } while (take(","));
+    return Success();
+  }
+
+  Result<ShardingRule::Tensor> tensor() {
+    ShardingRule::Tensor dims;
+    if (take("[]"))
+      return dims;
+    while (true) {
+      skipSpaces();
+      if (rest.empty() || rest[0] == ',' || atArrow())
+        return dims;
+      ShardingRule::Dim dim;
+      if (take("1")) {
+      } else if (take("(")) {
+        while (!take(")")) {
+          auto factor = parseFactor();
+          if (!factor)
+            return factor.error();
+          dim.push_back(*factor);
+        }
+        if (dim.size() < 2)
+          return error("a compound dim has two factors or more, e.g. (a b)");
+      } else {
+        auto factor = parseFactor();
+        if (!factor)
+          return factor.error();
+        dim.push_back(*factor);
+      }
+      dims.push_back(std::move(dim));
+    }
+  }
+
+  Result<unsigned> parseFactor() {
+    skipSpaces();
+    auto letter = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    size_t length = 0;
+    while (length < rest.size() &&
+           (letter(rest[length]) ||
+            (length && rest[length] >= '0' && rest[length] <= '9')))
+      ++length;
+    if (!length)
+      return error(rest.empty() ? "it ends inside '('"
+                                : fmt::format("'{}' is not a factor name",
+                                              rest.substr(0, 1)));
+    std::string name(rest.substr(0, length));
+    rest.remove_prefix(length);
+    unsigned index = 0;
+    while (index < rule.factors.size() && rule.factors[index].name != name)
+      ++index;
+    if (index == rule.factors.size())
+      rule.factors.push_back({name});
+    if (take("!"))
+      rule.factors[index].kind = FactorKind::Whole;
+    if (std::find(seen.begin(), seen.end(), index) != seen.end())
+      return error(fmt::format(
+          "factor '{}' is twice in one tensor; an axis cannot shard two dims",
+          name));
+    seen.push_back(index);
+    return index;
+  }
+
+  void skipSpaces() {
+    while (rest.starts_with(' '))
+      rest.remove_prefix(1);
+  }
+  bool atArrow() const { return rest.starts_with("->"); }
+  bool take(std::string_view token) {
+    skipSpaces();
+    if (!rest.starts_with(token))
+      return false;
+    rest.remove_prefix(token.size());
+    return true;
+  }
+  Error error(std::string_view why) const {
+    return Error(
+        fmt::format("[ShardingRule] cannot read '{}': {}", whole, why));
+  }
+
+  std::string_view whole, rest;
+  ShardingRule rule;
+  std::vector<unsigned> seen; ///< factors of the tensor being read
+};
+
+std::string tensorText(const ShardingRule &rule,
+                       const ShardingRule::Tensor &dims) {
+  auto factor = [&](unsigned f) {
+    return rule.factors[f].name +
+           (rule.factors[f].kind == FactorKind::Whole ? "!" : "");
+  };
+  std::string text;
+  for (const ShardingRule::Dim &dim : dims) {
+    if (!text.empty())
+      text += " ";
+    if (dim.empty())
+      text += "1";
+    else if (dim.size() == 1)
+      text += factor(dim[0]);
+    else {
+      text += "(";
+      for (unsigned f : dim)
+        text += (text.back() == '(' ? "" : " ") + factor(f);
+      text += ")";
+    }
+  }
+  return text;
+}
+} // namespace
+
+Result<ShardingRule> ShardingRule::parse(std::string_view text) {
+  return RuleParser(text).parse();
+}
+
+std::string ShardingRule::to_string() const {
+  std::string text;
+  for (size_t i = 0; i < operands.size(); ++i)
+    text += (i ? ", " : "") + tensorText(*this, operands[i]);
+  if (operands.size() == 1 && operands[0].empty())
+    text = "[]";
+  text += text.empty() ? "->" : " ->";
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::string dims = tensorText(*this, results[i]);
+    text += (i ? "," : "") + (dims.empty() ? dims : " " + dims);
+  }
+  return text;
+}
+
+void ShardingRule::deriveKinds() {
+  std::vector<bool> inResult(factors.size());
+  for (const Tensor &dims : results)
+    for (const Dim &dim : dims)
+      for (unsigned f : dim)
+        inResult[f] = true;
+  for (size_t f = 0; f < factors.size(); ++f)
+    if (factors[f].kind != FactorKind::Whole)
+      factors[f].kind =
+          inResult[f] ? FactorKind::Parallel : FactorKind::Reduced;
+}
+
+bool ShardingRule::isCarrier(unsigned operand) const {
+  return carriers.empty() ||
+         std::find(carriers.begin(), carriers.end(), operand) != carriers.end();
+}
+
+namespace {
+/// Finds factor sizes: dims of one factor first, then compound dims until
+/// nothing changes (each pass fixes a factor, so there are at most as many
+/// passes as factors).
+class Binder {
+public:
+  explicit Binder(ShardingRule &rule)
+      : rule(rule), known(rule.factors.size(), false) {}
+
+  Status bind(const std::vector<Shape> &operands,
+              const std::vector<Shape> &results) {
+    if (auto ok = collect("operand", rule.operands, operands); !ok)
+      return ok;
+    if (auto ok = collect("result", rule.results, results); !ok)
+      return ok;
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (const Entry &entry : entries)
+        changed |= solve(entry);
+    }
+    for (size_t f = 0; f < known.size(); ++f)
+      if (!known[f])
+        return error(fmt::format("no dim fixes the size of factor '{}'",
+                                 rule.factors[f].name));
+    for (const Entry &entry : entries)
+      if (auto ok = check(entry); !ok)
+        return ok;
+    return Success();
+  }
+
+private:
+  struct Entry {
+    std::string where; ///< "operand 0, dim 1"
+    const ShardingRule::Dim *dim;
+    int64_t extent;
+  };
+
+  Status collect(std::string_view what,
+                 const std::vector<ShardingRule::Tensor> &tensors,
+                 const std::vector<Shape> &shapes) {
+    if (tensors.size() != shapes.size())
+      return error(fmt::format("it has {} {}s, but {} shapes are given",
+                               tensors.size(), what, shapes.size()));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].size() != shapes[i].size())
+        return error(fmt::format("{} {} has {} dims in the rule, but rank {}",
+                                 what, i, tensors[i].size(), shapes[i].size()));
+      for (size_t d = 0; d < tensors[i].size(); ++d)
+        entries.push_back({fmt::format("{} {}, dim {}", what, i, d),
+                           &tensors[i][d], shapes[i][d]});
+    }
+    return Success();
+  }
+
+  /// Sets the one unknown factor of a dim; false where there is none to set.
+  bool solve(const Entry &entry) {
+    int64_t others = 1;
+    std::optional<unsigned> unknown;
+    for (unsigned f : *entry.dim) {
+      if (known[f])
+        others *= rule.factors[f].size;
+      else if (unknown)
+        return false;
+      else
+        unknown = f;
+    }
+    if (!unknown || others == 0)
+      return false;
+    rule.factors[*unknown].size = entry.extent / others;
+    known[*unknown] = true;
+    return true;
+  }
+
+  Status check(const Entry &entry) {
+    int64_t product = 1;
+    std::string names;
+    for (unsigned f : *entry.dim) {
+      product *= rule.factors[f].size;
+      names += (names.empty() ? "" : " ") + rule.factors[f].name;
+    }
+    if (product == entry.extent)
+      return Success();
+    if (entry.dim->empty())
+      return error(fmt::format("{} must have size 1, but has size {}",
+                               entry.where, entry.extent));
+    return error(fmt::format("factor{} '{}' {} size {} elsewhere, but {} of {}",
+                             entry.dim->size() > 1 ? "s" : "", names,
+                             entry.dim->size() > 1 ? "have product" : "has",
+                             product, entry.extent, entry.where));
+  }
+
+  Error error(std::string_view why) const {
+    return Error(fmt::format("[ShardingRule] '{}': {}", rule.to_string(), why));
+  }
+
+  ShardingRule &rule;
+  std::vector<bool> known;
+  std::vector<Entry> entries;
+};
+} // namespace
+
+Status ShardingRule::bind(const std::vector<Shape> &operandShapes,
+                          const std::vector<Shape> &resultShapes) {
+  return Binder(*this).bind(operandShapes, resultShapes);
+}
+
+} // namespace meshloom
