@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/Core/Collective.h"
+#include "meshloom/Core/DType.h"
 
 #include <map>
 
@@ -18,42 +19,72 @@ struct AxisLink {
   bool operator==(const AxisLink &) const = default;
 };
 
-/// What one op does on all devices together, for pricing its local part.
+/// What an op, or several fused ones, does: on the device with the largest
+/// shard, and on all devices together. Work that several devices repeat on the
+/// same shard counts once in the totals.
 struct Work {
-  int64_t flops = 0;  ///< of one shard
-  int64_t bytes = 0;  ///< read and written by one shard
-  int64_t shards = 1; ///< number of distinct shards of work
+  int64_t flops = 0; ///< of the largest shard
+  int64_t bytes = 0; ///< read and written for the largest shard
+  int64_t totalFlops = 0;
+  int64_t totalBytes = 0;
+  int64_t shards = 1;     ///< number of distinct shards of work
   bool splittable = true; ///< one shard can be shared out to several workers
 };
 
-/// See docs/Architecture.md for presets: "ring", "ring-latency",
-/// "shared-memory" (the default).
+/// How fast devices compute, read memory and talk to each other. Time of local
+/// work is the larger of its compute and its memory time.
+///
+/// Devices of one process share memory: a replicated value is stored and
+/// computed once, work is the total over all devices divided by the workers,
+/// and a gather is a view. Reading another device's shard then costs a phase
+/// boundary (all tasks that write must end before the first that reads starts)
+/// and the bytes at the speed of the last-level cache, because the chain of ops
+/// that kept them in a core's own cache is broken.
+///
+/// Presets: "ring" and "ring-latency" are separate devices; "shared-memory"
+/// (the default) is virtual CPUs of one process.
 struct MachineModel {
   std::string name = "shared-memory";
-  /// Devices share memory: layouts are boxes of one array, gathers are views.
   bool sharedMemory = true;
-  int64_t workers = 2;                         ///< shared memory: cores
-  int64_t flopsPerSecond = 200'000'000'000;    ///< per device (or per worker)
+  int64_t workers = 2;                      ///< shared memory: cores
+  int64_t flopsPerSecond = 200'000'000'000; ///< per device or worker
   int64_t memoryBytesPerSecond = 100'000'000'000;
   int64_t cacheBytesPerSecond = 100'000'000'000; ///< last-level cache
-  Cost phaseBoundary = 5'000'000;              ///< shared memory only
+  Cost phaseBoundary = 5'000'000;                ///< shared memory only
   AxisLink defaultLink;
-  std::map<std::string, AxisLink> links;       ///< per axis name
+  std::map<std::string, AxisLink> links; ///< per axis name
 
   static Result<MachineModel> preset(std::string_view name);
   static std::vector<std::string> presetNames();
+  /// Fails, naming the field, where a rate is not positive or a time negative.
+  Status verify() const;
 
   const AxisLink &link(const Mesh &mesh, unsigned axis) const;
-  /// Local work of an op on `mesh`.
-  Cost work(const Work &work, const Mesh &mesh) const;
-  /// One collective whose result on one device is `resultBytes`; `globalBytes`
-  /// is the whole tensor. Shared memory: the phase boundary plus cache traffic
-  /// (moves) or loads and stores (reductions).
+  /// Time of local work.
+  Cost work(const Work &work) const;
+  /// Time to move or combine the data of one collective. `resultBytes`: of one
+  /// device; `globalBytes`: of the whole tensor.
+  Cost transfer(const CollectiveOp &op, int64_t resultBytes,
+                int64_t globalBytes) const;
+  /// What one collective costs whatever its size: the slowest of its axes'
+  /// latencies; in shared memory a phase boundary. Nothing for a slice.
+  Cost overhead(const CollectiveOp &op) const;
+  /// Both: one collective on its own.
   Cost collective(const CollectiveOp &op, int64_t resultBytes,
-                  int64_t globalBytes) const;
+                  int64_t globalBytes) const {
+    return overhead(op) + transfer(op, resultBytes, globalBytes);
+  }
   /// Stable over runs and machines; part of a program's hash.
   size_t hash() const;
   bool operator==(const MachineModel &) const = default;
 };
+
+/// Picoseconds that `amount` takes at `perSecond`, rounded up.
+Cost timeFor(int64_t amount, int64_t perSecond);
+
+/// Bytes that one device holds of a tensor laid out so (its largest shard), and
+/// those of the whole tensor.
+int64_t localBytes(const Layout &layout, const Shape &global, DType type);
+int64_t globalBytes(const Shape &global, DType type);
 
 } // namespace meshloom

@@ -1,0 +1,149 @@
+// MachineModel: presets and prices. All arithmetic is on integers.
+#include "meshloom/Core/MachineModel.h"
+
+#include "meshloom/Core/Hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+namespace meshloom {
+
+Cost timeFor(int64_t amount, int64_t perSecond) {
+  constexpr __int128 picoseconds = 1'000'000'000'000;
+  __int128 time = (amount * picoseconds + perSecond - 1) / perSecond;
+  // A quarter of the range: sums of several do not overflow.
+  constexpr __int128 longest = std::numeric_limits<Cost>::max() / 4;
+  return Cost(std::min(time, longest));
+}
+
+int64_t globalBytes(const Shape &global, DType type) {
+  return elementCount(global) * byteWidth(type);
+}
+
+int64_t localBytes(const Layout &layout, const Shape &global, DType type) {
+  return globalBytes(layout.local_shape(global), type);
+}
+
+Result<MachineModel> MachineModel::preset(std::string_view name) {
+  MachineModel model;
+  model.name = name;
+  if (name == "shared-memory")
+    return model;
+  model.sharedMemory = false;
+  if (name == "ring")
+    return model;
+  if (name == "ring-latency") {
+    model.defaultLink.latency = 5'000'000;
+    return model;
+  }
+  return Error(fmt::format("unknown machine model '{}': expected {}, or a "
+                           "JSON file that describes one",
+                           name, fmt::join(presetNames(), ", ")));
+}
+
+std::vector<std::string> MachineModel::presetNames() {
+  return {"shared-memory", "ring", "ring-latency"};
+}
+
+Status MachineModel::verify() const {
+  auto check = [](std::string_view field, int64_t value,
+                  int64_t least) -> Status {
+    if (value < least)
+      return Error(fmt::format("machine model: {} is {}, expected at least {}",
+                               field, value, least));
+    return Success();
+  };
+  std::vector<Status> checks = {
+      check("workers", workers, 1),
+      check("flops_per_second", flopsPerSecond, 1),
+      check("memory_bytes_per_second", memoryBytesPerSecond, 1),
+      check("cache_bytes_per_second", cacheBytesPerSecond, 1),
+      check("phase_boundary_ps", phaseBoundary, 0),
+      check("default_link.bytes_per_second", defaultLink.bytesPerSecond, 1),
+      check("default_link.latency_ps", defaultLink.latency, 0)};
+  for (const auto &[axis, link] : links) {
+    checks.push_back(
+        check("links." + axis + ".bytes_per_second", link.bytesPerSecond, 1));
+    checks.push_back(check("links." + axis + ".latency_ps", link.latency, 0));
+  }
+  for (const Status &status : checks)
+    if (!status)
+      return status.error();
+  return Success();
+}
+
+const AxisLink &MachineModel::link(const Mesh &mesh, unsigned axis) const {
+  auto found = links.find(mesh.axes()[axis].name);
+  return found == links.end() ? defaultLink : found->second;
+}
+
+Cost MachineModel::work(const Work &work) const {
+  if (!sharedMemory)
+    return std::max(timeFor(work.flops, flopsPerSecond),
+                    timeFor(work.bytes, memoryBytesPerSecond));
+  int64_t busy = work.splittable ? workers : std::min(workers, work.shards);
+  busy = std::max<int64_t>(busy, 1);
+  return std::max(timeFor(work.totalFlops, flopsPerSecond),
+                  timeFor(work.totalBytes, memoryBytesPerSecond)) /
+         busy;
+}
+
+Cost MachineModel::overhead(const CollectiveOp &op) const {
+  if (op.kind == CollectiveKind::Slice)
+    return 0;
+  if (sharedMemory)
+    return phaseBoundary;
+  Cost latency = 0;
+  for (unsigned axis : op.axes)
+    latency = std::max(latency, link(op.from.mesh(), axis).latency);
+  return latency;
+}
+
+Cost MachineModel::transfer(const CollectiveOp &op, int64_t resultBytes,
+                            int64_t globalBytes) const {
+  const Mesh &mesh = op.from.mesh();
+  int64_t group = groupSize(mesh, op.axes);
+  if (op.kind == CollectiveKind::Slice || group == 1)
+    return 0;
+  if (!sharedMemory) {
+    // The ring runs at the pace of its slowest link.
+    int64_t slowest = std::numeric_limits<int64_t>::max();
+    for (unsigned axis : op.axes)
+      slowest = std::min(slowest, link(mesh, axis).bytesPerSecond);
+    return timeFor(bytesSent(op.kind, resultBytes, group), slowest);
+  }
+  bool reduces = op.kind == CollectiveKind::AllReduce ||
+                 op.kind == CollectiveKind::ReduceScatter;
+  if (reduces) {
+    // Every addend is loaded once and the result stored once, shared out.
+    int64_t addends = group;
+    for (Partial pending : op.to.partial())
+      addends *= mesh.axis_size(pending.axis);
+    return timeFor(globalBytes * (addends + addends / group),
+                   cacheBytesPerSecond) /
+           workers;
+  }
+  // Each worker reads what its devices need, but nothing twice.
+  int64_t perWorker = std::min(
+      globalBytes, resultBytes * ((mesh.size() + workers - 1) / workers));
+  return timeFor(perWorker, cacheBytesPerSecond);
+}
+
+size_t MachineModel::hash() const {
+  StableHash hash;
+  hash.add(name);
+  for (int64_t field :
+       {int64_t(sharedMemory), workers, flopsPerSecond, memoryBytesPerSecond,
+        cacheBytesPerSecond, phaseBoundary, defaultLink.bytesPerSecond,
+        defaultLink.latency})
+    hash.add(uint64_t(field));
+  for (const auto &[axis, link] : links) {
+    hash.add(axis);
+    hash.add(uint64_t(link.bytesPerSecond));
+    hash.add(uint64_t(link.latency));
+  }
+  return hash.value();
+}
+
+} // namespace meshloom

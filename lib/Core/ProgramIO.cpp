@@ -1,0 +1,433 @@
+// .mlprog files: a Program as bytes, and back. Layout of a file: the magic
+// word, a version, the length and checksum of what follows, then the fields in
+// order, little endian. The reader trusts nothing: every count is bounded by
+// the bytes left, every enumerator and index is checked, and Program::verify
+// has the last word.
+#include "meshloom/Core/Hash.h"
+#include "meshloom/Core/Program.h"
+
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace meshloom {
+
+static constexpr std::string_view magic = "MESHLOOM";
+static constexpr uint32_t version = 1;
+static_assert(std::endian::native == std::endian::little,
+              "files are little endian; add byte swaps for this machine");
+
+static uint64_t checksum(std::string_view bytes) {
+  StableHash hash;
+  hash.add(bytes);
+  return hash.value();
+}
+
+namespace {
+
+class Writer {
+public:
+  std::string bytes;
+
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  void put(T value) {
+    char raw[sizeof(T)];
+    std::memcpy(raw, &value, sizeof(T));
+    bytes.append(raw, sizeof(T));
+  }
+  template <typename T>
+    requires std::is_enum_v<T>
+  void put(T value) {
+    put(std::underlying_type_t<T>(value));
+  }
+  void put(std::string_view text) {
+    put(uint64_t(text.size()));
+    bytes.append(text);
+  }
+  void put(const std::string &text) { put(std::string_view(text)); }
+  void put(const std::vector<char> &raw) {
+    put(std::string_view(raw.data(), raw.size()));
+  }
+  template <typename T> void put(const std::vector<T> &list) {
+    put(uint64_t(list.size()));
+    for (const T &item : list)
+      put(item);
+  }
+  template <typename T> void list(std::span<const T> items) {
+    put(uint64_t(items.size()));
+    for (const T &item : items)
+      put(item);
+  }
+  void put(const MeshAxis &axis) {
+    put(axis.name);
+    put(axis.size);
+  }
+  void put(const Mesh &mesh) {
+    list(mesh.axes());
+    put(mesh.name());
+    put(mesh.device_type());
+    list(mesh.global_device_ids());
+    list(mesh.local_device_ids());
+    list(mesh.local_devices());
+  }
+  void put(Partial partial) {
+    put(uint32_t(partial.axis));
+    put(partial.kind);
+  }
+  void put(const Layout &layout) {
+    put(layout.dim_axes());
+    list(layout.partial());
+  }
+  void put(const SourceNote &note) {
+    put(note.location);
+    put(note.op);
+  }
+  void put(const BufferDecl &buffer) {
+    put(buffer.name);
+    put(buffer.type);
+    put(buffer.shape);
+    put(buffer.layout);
+  }
+  void put(const ConstantData &constant) {
+    put(uint32_t(constant.buffer));
+    put(constant.bytes);
+    put(constant.splat);
+  }
+  void put(const Argument &argument) {
+    put(uint32_t(argument.buffer));
+    put(argument.name);
+  }
+  void put(const ProgramResult &result) {
+    put(uint32_t(result.buffer));
+    put(int32_t(result.aliasedArgument));
+    put(result.name);
+  }
+  void put(const Loop &loop) {
+    put(loop.extent);
+    put(loop.reduction);
+    put(loop.axes);
+  }
+  void put(const std::pair<unsigned, int64_t> &term) {
+    put(uint32_t(term.first));
+    put(term.second);
+  }
+  void put(const DimAccess &access) {
+    put(access.offset);
+    put(access.terms);
+  }
+  void put(const Operand &operand) {
+    put(uint32_t(operand.buffer));
+    put(operand.dims);
+  }
+  void put(const CollectiveStep::Move &move) {
+    put(uint32_t(move.from));
+    put(uint32_t(move.to));
+  }
+  void put(const KernelStep &step) {
+    put(step.symbol);
+    put(step.loops);
+    put(step.inputs);
+    put(step.outputs);
+    put(step.inPlace);
+    put(step.note);
+    put(step.flops);
+  }
+  void put(const DotStep &step) {
+    put(step.loops);
+    put(step.lhs);
+    put(step.rhs);
+    put(step.out);
+    put(step.note);
+  }
+  void put(const CollectiveStep &step) {
+    put(step.kind);
+    put(step.axes);
+    put(step.reduce);
+    put(step.moves);
+    put(step.reason);
+    put(step.note);
+  }
+  void put(const Step &step) {
+    put(uint8_t(step.index()));
+    std::visit([&](const auto &each) { put(each); }, step);
+  }
+};
+
+/// Reads what Writer wrote. After the first failure everything reads as zero or
+/// empty, and `error` says what went wrong.
+class Reader {
+public:
+  explicit Reader(std::string_view bytes) : bytes(bytes) {}
+
+  std::string error;
+  bool atEnd() const { return bytes.empty(); }
+  void fail(std::string why) {
+    if (error.empty())
+      error = std::move(why);
+    bytes = {};
+  }
+
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  T get() {
+    T value{};
+    if (bytes.size() < sizeof(T)) {
+      fail("it ends too early");
+      return T{};
+    }
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    bytes.remove_prefix(sizeof(T));
+    return value;
+  }
+  bool flag() {
+    uint8_t value = get<uint8_t>();
+    if (value > 1)
+      fail("a flag is neither 0 nor 1");
+    return value == 1;
+  }
+  /// An enumerator up to `last`.
+  template <typename T> T enumerator(T last) {
+    auto value = get<std::underlying_type_t<T>>();
+    if (value > std::underlying_type_t<T>(last)) {
+      fail("an enumerator is out of range");
+      return T{};
+    }
+    return T(value);
+  }
+  std::string_view raw() {
+    uint64_t size = get<uint64_t>();
+    if (size > bytes.size()) {
+      fail("a string is longer than the file");
+      return {};
+    }
+    std::string_view text = bytes.substr(0, size);
+    bytes.remove_prefix(size);
+    return text;
+  }
+  std::string text() { return std::string(raw()); }
+  std::vector<char> blob() {
+    std::string_view data = raw();
+    return {data.begin(), data.end()};
+  }
+  /// Items take at least one byte each, so a count above the bytes left is
+  /// wrong, and nothing is allocated for it.
+  template <typename F> auto list(F item) {
+    std::vector<decltype(item())> items;
+    uint64_t count = get<uint64_t>();
+    if (count > bytes.size())
+      fail("a list is longer than the file");
+    for (uint64_t i = 0; i < count && error.empty(); ++i)
+      items.push_back(item());
+    return items;
+  }
+  std::vector<unsigned> axisList() {
+    return list([&] { return unsigned(get<uint32_t>()); });
+  }
+  std::vector<int64_t> integers() {
+    return list([&] { return get<int64_t>(); });
+  }
+
+  std::optional<Mesh> mesh() {
+    auto axes = list([&] {
+      MeshAxis axis;
+      axis.name = text();
+      axis.size = get<int64_t>();
+      return axis;
+    });
+    MeshOptions options;
+    options.name = text();
+    options.deviceType = text();
+    options.globalDeviceIds = integers();
+    options.localDeviceIds = integers();
+    options.localDevices = list([&] { return text(); });
+    // Before Mesh::get, which would make up ids for any number of devices.
+    __int128 devices = 1;
+    for (const MeshAxis &axis : axes)
+      if (axis.size < 1 || (devices *= axis.size) > (1 << 24))
+        fail("the mesh has an impossible size");
+    if (error.empty() && devices != options.globalDeviceIds.size())
+      fail("the mesh has another number of devices than ids");
+    if (!error.empty())
+      return std::nullopt;
+    auto made = Mesh::get(std::move(axes), std::move(options));
+    if (!made) {
+      fail(made.error().message());
+      return std::nullopt;
+    }
+    return *made;
+  }
+  Layout layout(const Mesh &mesh) {
+    auto dims = list([&] { return axisList(); });
+    auto partial = list([&] {
+      unsigned axis = get<uint32_t>();
+      return Partial{axis, enumerator(ReduceKind::Or)};
+    });
+    if (error.empty()) {
+      auto made = Layout::get(mesh, std::move(dims), std::move(partial));
+      if (made)
+        return *made;
+      fail(made.error().message());
+    }
+    return Layout::replicated(mesh, 0);
+  }
+  SourceNote note() {
+    SourceNote note;
+    note.location = text();
+    note.op = text();
+    return note;
+  }
+  std::vector<Loop> loops() {
+    return list([&] {
+      Loop loop;
+      loop.extent = get<int64_t>();
+      loop.reduction = flag();
+      loop.axes = axisList();
+      return loop;
+    });
+  }
+  Operand operand() {
+    Operand operand{get<uint32_t>(), {}};
+    operand.dims = list([&] {
+      DimAccess access{get<int64_t>(), {}};
+      access.terms = list([&] {
+        unsigned loop = get<uint32_t>();
+        return std::pair(loop, get<int64_t>());
+      });
+      return access;
+    });
+    return operand;
+  }
+  std::vector<Operand> operands() {
+    return list([&] { return operand(); });
+  }
+  Step step() {
+    switch (get<uint8_t>()) {
+    case 0: {
+      KernelStep step;
+      step.symbol = text();
+      step.loops = loops();
+      step.inputs = operands();
+      step.outputs = operands();
+      step.inPlace = list([&] { return int(get<int32_t>()); });
+      step.note = note();
+      step.flops = get<int64_t>();
+      return step;
+    }
+    case 1: {
+      DotStep step;
+      step.loops = loops();
+      step.lhs = operand();
+      step.rhs = operand();
+      step.out = operand();
+      step.note = note();
+      return step;
+    }
+    case 2: {
+      CollectiveStep step;
+      step.kind = enumerator(CollectiveKind::Slice);
+      step.axes = axisList();
+      step.reduce = enumerator(ReduceKind::Or);
+      step.moves = list([&] {
+        unsigned from = get<uint32_t>();
+        return CollectiveStep::Move{from, get<uint32_t>()};
+      });
+      step.reason = text();
+      step.note = note();
+      return step;
+    }
+    default:
+      fail("a step is of an unknown kind");
+      return KernelStep();
+    }
+  }
+
+private:
+  std::string_view bytes;
+};
+
+} // namespace
+
+std::string Program::serialize() const {
+  Writer body;
+  body.put(name);
+  body.put(mesh);
+  body.put(buffers);
+  body.put(constants);
+  body.put(arguments);
+  body.put(results);
+  body.put(steps);
+  body.put(sharedObject);
+  body.put(cpuFeatures);
+  Writer file;
+  file.bytes = magic;
+  file.put(version);
+  file.put(checksum(body.bytes));
+  file.put(std::string_view(body.bytes));
+  return std::move(file.bytes);
+}
+
+Result<Program> Program::deserialize(std::string_view bytes) {
+  auto wrong = [](const std::string &why) {
+    return Error(fmt::format("not a usable .mlprog file: {}", why));
+  };
+  if (!bytes.starts_with(magic))
+    return wrong("it does not begin with 'MESHLOOM'");
+  Reader header(bytes.substr(magic.size()));
+  auto found = header.get<uint32_t>();
+  if (header.error.empty() && found != version)
+    return wrong(fmt::format("it is of version {}, this build reads version "
+                             "{}; write it again with mesh-run --emit-program",
+                             found, version));
+  auto expected = header.get<uint64_t>();
+  std::string_view body = header.raw();
+  if (!header.error.empty())
+    return wrong(header.error);
+  if (!header.atEnd())
+    return wrong("there are bytes after its end");
+  if (checksum(body) != expected)
+    return wrong("its checksum is wrong: it was damaged");
+
+  Reader reader(body);
+  std::string name = reader.text();
+  std::optional<Mesh> mesh = reader.mesh();
+  if (!mesh)
+    return wrong(reader.error);
+  Program program{std::move(name), *mesh, {}, {}, {}, {}, {}, {}, {}};
+  program.buffers = reader.list([&] {
+    std::string name = reader.text();
+    DType type = reader.enumerator(DType::UI32);
+    Shape shape = reader.integers();
+    return BufferDecl{std::move(name), type, std::move(shape),
+                      reader.layout(*mesh)};
+  });
+  program.constants = reader.list([&] {
+    ConstantData constant{reader.get<uint32_t>(), reader.blob()};
+    constant.splat = reader.flag();
+    return constant;
+  });
+  program.arguments = reader.list([&] {
+    Argument argument{reader.get<uint32_t>(), {}};
+    argument.name = reader.text();
+    return argument;
+  });
+  program.results = reader.list([&] {
+    ProgramResult result;
+    result.buffer = reader.get<uint32_t>();
+    result.aliasedArgument = reader.get<int32_t>();
+    result.name = reader.text();
+    return result;
+  });
+  program.steps = reader.list([&] { return reader.step(); });
+  program.sharedObject = reader.blob();
+  program.cpuFeatures = reader.text();
+  if (!reader.error.empty())
+    return wrong(reader.error);
+  if (!reader.atEnd())
+    return wrong("there are bytes after its last field");
+  if (Status ok = program.verify(); !ok)
+    return wrong(ok.error().message());
+  return program;
+}
+
+} // namespace meshloom
