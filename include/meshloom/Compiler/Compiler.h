@@ -1,0 +1,50 @@
+// compile(): a dtensor module in, a Program and its compiled kernels out. The
+// one entry to the compiler for the API, mesh-run and tests.
+#pragma once
+
+#include "meshloom/Core/MachineModel.h"
+#include "meshloom/Core/Program.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+namespace mlir {
+class DialectRegistry;
+class ModuleOp;
+} // namespace mlir
+
+namespace meshloom {
+
+struct CompileOptions {
+  MachineModel machine;
+  /// Let the machine model change layouts that no user gave.
+  bool refine = true;
+  /// Full optimisation of the kernels; false compiles several times faster.
+  bool optimizeKernels = true;
+  /// Put the kernels into Program::sharedObject (to save the program); else
+  /// they are in Compiled::kernels.
+  bool emitSharedObject = false;
+  /// Empty: main, or the only function.
+  std::string function;
+  /// Where to write what --explain prints; nullptr: nowhere.
+  llvm::raw_ostream *explain = nullptr;
+};
+
+struct Compiled {
+  Program program;
+  /// Keeps the code alive; nullptr with emitSharedObject.
+  std::shared_ptr<KernelLibrary> kernels;
+};
+
+/// Compiles one function of `module`, which is left as it is. The Error holds
+/// all diagnostics with their locations. Thread-safe for modules of different
+/// contexts; kernels that were compiled before in this process are reused.
+Result<Compiled> compile(mlir::ModuleOp module, const CompileOptions &options);
+
+/// All dialects and external models that Meshloom's passes need.
+void registerDialects(mlir::DialectRegistry &registry);
+
+} // namespace meshloom
