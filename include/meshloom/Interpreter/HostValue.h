@@ -1,0 +1,64 @@
+// HostValue: a whole tensor in the number types of the reference: every float
+// type as double, every other type as int64_t. It reads and writes the bytes
+// that .npy files and devices hold, and compares results with expectations.
+#pragma once
+
+#include "meshloom/Core/DType.h"
+#include "meshloom/Core/Result.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace meshloom {
+
+/// A global tensor, row-major. `floats` holds the elements where
+/// isFloat(type), else `ints` does: I1 as 0 or 1, the others as their value.
+struct HostValue {
+  DType type = DType::F32;
+  Shape shape;
+  std::vector<double> floats;
+  std::vector<int64_t> ints;
+
+  HostValue() = default;
+  /// All elements 0.
+  HostValue(DType type, Shape shape);
+
+  int64_t count() const { return elementCount(shape); }
+  bool isFloating() const { return isFloat(type); }
+
+  /// From the bytes of an array of `type` (I1: one byte each; BF16: two).
+  static Result<HostValue> fromBytes(DType type, Shape shape,
+                                     std::span<const char> bytes);
+  /// The bytes of an array of `type`; floats are rounded to nearest even.
+  std::vector<char> toBytes() const;
+};
+
+/// The integer that `value` wraps to in `type` (I1: value != 0).
+int64_t wrapInteger(DType type, int64_t value);
+/// `value` rounded to nearest even in a float type.
+double roundToType(DType type, double value);
+
+/// How far a result is from its expectation.
+struct Comparison {
+  /// Largest difference of finite elements, relative to the expectation's
+  /// largest magnitude; 0 or 1 (some element differs) for integers.
+  double error = 0;
+  /// Empty, or why no error can be given: shapes or types differ, or nan and
+  /// inf are in other places.
+  std::string mismatch;
+  bool within(double tolerance) const {
+    return mismatch.empty() && error <= tolerance;
+  }
+};
+
+/// `expected` is first brought to the range of `got`'s type: what is too large
+/// for it is infinite.
+Comparison compare(const HostValue &got, const HostValue &expected);
+
+/// The error allowed to a result of `type` by a program whose longest sum has
+/// `contraction` terms: f32 2e-5 * sqrt(max(1, contraction / 128)), bf16 2e-2,
+/// f64 1e-12, others 0.
+double verifyTolerance(DType type, int64_t contraction);
+
+} // namespace meshloom

@@ -1,0 +1,50 @@
+// The reference interpreter: what a dtensor program means, on one device, with
+// exact integers and f64 for every float type. It is the oracle that compiled
+// programs are held against, so it shares no code with the lowering.
+#pragma once
+
+#include "meshloom/Interpreter/HostValue.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <array>
+
+namespace meshloom {
+
+/// The results of `function` (empty: `main`, or the only one) of a module of
+/// dtensor ops before any layout pass, on `inputs`, one per argument; then, for
+/// every variable argument that the function assigns, in argument order, its
+/// final value. A variable argument's input is its value before.
+///
+/// Layouts are not looked at: relayout and constraint are the identity. Floats
+/// are computed in f64 and rounded only by `convert`. Ops mean what StableHLO's
+/// mean; where that is left open: x / 0 is -1 and x rem 0 is x for integers,
+/// conversions to integers saturate, nan becomes 0.
+Result<std::vector<HostValue>> interpret(mlir::ModuleOp module,
+                                         llvm::StringRef function,
+                                         const std::vector<HostValue> &inputs);
+
+/// One value of `function`'s signature.
+struct ValueSignature {
+  DType type;
+  Shape shape;
+  std::string name; ///< "x" of %x where known, else "argument 0"
+};
+/// What `function` takes and gives: what `interpret` takes and gives.
+struct FunctionSignature {
+  std::string name;
+  std::vector<ValueSignature> arguments, results;
+};
+Result<FunctionSignature> signatureOf(mlir::ModuleOp module,
+                                      llvm::StringRef function);
+
+/// Terms of the longest sum in `function`: contracted or reduced elements. What
+/// the error of its results grows with.
+int64_t longestContraction(mlir::ModuleOp module, llvm::StringRef function);
+
+/// Philox4x32-10 of Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
+/// 3" (SC11): four random words of a counter under a key.
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
+                                   std::array<uint32_t, 2> key);
+
+} // namespace meshloom

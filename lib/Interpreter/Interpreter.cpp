@@ -1,0 +1,269 @@
+// Runs a function op by op: looks each up in the table of op functions, and
+// frees a value after its last use.
+#include "meshloom/Interpreter/Interpreter.h"
+
+#include "Ops.h"
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace meshloom {
+namespace interpreter {
+
+DType elementType(Type type) {
+  Type element = mlir::getElementTypeOrSelf(type);
+  if (element.isF32())
+    return DType::F32;
+  if (element.isF64())
+    return DType::F64;
+  if (element.isBF16())
+    return DType::BF16;
+  bool isUnsigned = element.isUnsignedInteger();
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1:
+    return DType::I1;
+  case 8:
+    return isUnsigned ? DType::UI8 : DType::I8;
+  case 32:
+    return isUnsigned ? DType::UI32 : DType::I32;
+  default:
+    return DType::I64;
+  }
+}
+
+Shape shapeOf(Type type) {
+  if (auto variable = dyn_cast<dtensor::VariableType>(type))
+    type = variable.getTensorType();
+  auto shape = cast<RankedTensorType>(type).getShape();
+  return Shape(shape.begin(), shape.end());
+}
+
+HostValue Call::result(unsigned i) const {
+  Type type = op->getResult(i).getType();
+  return HostValue(elementType(type), shapeOf(type));
+}
+
+int64_t Call::integer(StringRef attribute) const {
+  return op->getAttrOfType<IntegerAttr>(attribute).getInt();
+}
+
+std::vector<int64_t> Call::integers(StringRef attribute) const {
+  auto array = op->getAttrOfType<DenseI64ArrayAttr>(attribute);
+  return array ? std::vector<int64_t>(array.asArrayRef())
+               : std::vector<int64_t>();
+}
+
+} // namespace interpreter
+
+using namespace interpreter;
+
+static const OpTable &opTable() {
+  static const OpTable table = [] {
+    OpTable ops;
+    addElementwiseOps(ops);
+    addMovementOps(ops);
+    addReductionOps(ops);
+    addRandomOps(ops);
+    return ops;
+  }();
+  return table;
+}
+
+/// `name`, or where that is empty `main` or the only function.
+static Result<mlir::func::FuncOp> findFunction(ModuleOp module,
+                                               StringRef name) {
+  auto functions = llvm::to_vector(module.getOps<mlir::func::FuncOp>());
+  std::string names;
+  for (mlir::func::FuncOp function : functions) {
+    if (function.getName() == (name.empty() ? "main" : name))
+      return function;
+    names += (names.empty() ? "" : ", ") + function.getName().str();
+  }
+  if (name.empty() && functions.size() == 1)
+    return functions.front();
+  if (name.empty())
+    return Error("the module has no function 'main', but " +
+                 (names.empty() ? "no function at all" : names) +
+                 ": name the function to run");
+  return Error(fmt::format("the module has no function '{}' (it has: {})",
+                           std::string_view(name), names));
+}
+
+static std::string locationOf(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream(text) << op->getLoc();
+  return text;
+}
+
+static ValueSignature signature(Type type, std::string name) {
+  Type tensor = type;
+  if (auto variable = dyn_cast<dtensor::VariableType>(type))
+    tensor = variable.getTensorType();
+  return {elementType(tensor), shapeOf(type), std::move(name)};
+}
+
+/// The variable arguments that some op assigns, in argument order.
+static SmallVector<BlockArgument>
+assignedVariables(mlir::func::FuncOp function) {
+  SmallVector<BlockArgument> assigned;
+  for (BlockArgument argument : function.getArguments())
+    if (llvm::any_of(argument.getUsers(), [](Operation *user) {
+          return isa<dtensor::AssignVariableOp>(user);
+        }))
+      assigned.push_back(argument);
+  return assigned;
+}
+
+Result<FunctionSignature> signatureOf(ModuleOp module, StringRef name) {
+  auto function = findFunction(module, name);
+  if (!function)
+    return function.error();
+  if (function->isExternal())
+    return Error(fmt::format("function '{}' has no body",
+                             std::string_view(function->getName())));
+  FunctionSignature result{function->getName().str(), {}, {}};
+  auto nameOf = [&](unsigned i) {
+    auto name = function->getArgAttrOfType<StringAttr>(i, "dtensor.name");
+    return name ? name.str() : std::string();
+  };
+  for (auto [i, type] : llvm::enumerate(function->getArgumentTypes())) {
+    std::string name = nameOf(i);
+    result.arguments.push_back(signature(
+        type, name.empty() ? fmt::format("argument {}", i)
+                           : fmt::format("argument {} ('{}')", i, name)));
+  }
+  for (auto [i, type] : llvm::enumerate(function->getResultTypes()))
+    result.results.push_back(signature(type, fmt::format("result {}", i)));
+  for (BlockArgument variable : assignedVariables(*function))
+    result.results.push_back(
+        signature(variable.getType(),
+                  fmt::format("variable {}", variable.getArgNumber())));
+  return result;
+}
+
+namespace {
+
+/// One run of a function's block.
+class Frame {
+public:
+  explicit Frame(Block &block) {
+    for (Operation &op : block)
+      for (Value operand : op.getOperands())
+        ++usesLeft[operand];
+  }
+
+  void set(Value value, HostValue contents) {
+    values[value] = std::make_shared<const HostValue>(std::move(contents));
+  }
+  const HostValue &get(Value value) const { return *values.at(value); }
+
+  /// Runs everything but the terminator.
+  Status run(Operation &op) {
+    if (auto read = dyn_cast<dtensor::ReadVariableOp>(op)) {
+      values[op.getResult(0)] = values.at(op.getOperand(0));
+      return Success();
+    }
+    if (auto assign = dyn_cast<dtensor::AssignVariableOp>(op)) {
+      values[op.getOperand(0)] = values.at(op.getOperand(1));
+      return Success();
+    }
+    auto entry = opTable().find(op.getName().getStringRef());
+    if (entry == opTable().end())
+      return Error(fmt::format("the reference interpreter cannot run '{}' ({})",
+                               std::string_view(op.getName().getStringRef()),
+                               locationOf(&op)));
+    Call call{&op, {}};
+    for (Value operand : op.getOperands())
+      call.operands.push_back(&get(operand));
+    Values results = entry->second(call);
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
+      set(result, std::move(value));
+    return Success();
+  }
+
+  /// Frees what `op` was the last to use; variables live on.
+  void release(Operation &op) {
+    for (Value operand : op.getOperands())
+      if (--usesLeft[operand] == 0 &&
+          !isa<dtensor::VariableType>(operand.getType()))
+        values.erase(operand);
+  }
+
+private:
+  struct Hash {
+    size_t operator()(Value value) const { return hash_value(value); }
+  };
+  std::unordered_map<Value, std::shared_ptr<const HostValue>, Hash> values;
+  DenseMap<Value, int64_t> usesLeft;
+};
+
+} // namespace
+
+Result<std::vector<HostValue>> interpret(ModuleOp module, StringRef name,
+                                         const std::vector<HostValue> &inputs) {
+  auto wanted = signatureOf(module, name);
+  if (!wanted)
+    return wanted.error();
+  mlir::func::FuncOp function = *findFunction(module, name);
+  if (inputs.size() != wanted->arguments.size())
+    return Error(fmt::format("function '{}' takes {} arguments, got {}",
+                             wanted->name, wanted->arguments.size(),
+                             inputs.size()));
+  if (!llvm::hasSingleElement(function.getBody()))
+    return Error(fmt::format("function '{}' branches", wanted->name));
+
+  Block &body = function.getBody().front();
+  Frame frame(body);
+  for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
+    const ValueSignature &expected = wanted->arguments[i];
+    if (inputs[i].type != expected.type || inputs[i].shape != expected.shape)
+      return Error(fmt::format(
+          "{} is {}[{}], got {}[{}]", expected.name,
+          meshloom::name(expected.type), fmt::join(expected.shape, ", "),
+          meshloom::name(inputs[i].type), fmt::join(inputs[i].shape, ", ")));
+    frame.set(argument, inputs[i]);
+  }
+  for (Operation &op : body.without_terminator()) {
+    if (Status done = frame.run(op); !done)
+      return done.error();
+    frame.release(op);
+  }
+  std::vector<HostValue> results;
+  for (Value value : body.getTerminator()->getOperands())
+    results.push_back(frame.get(value));
+  for (BlockArgument variable : assignedVariables(function))
+    results.push_back(frame.get(variable));
+  return results;
+}
+
+int64_t longestContraction(ModuleOp module, StringRef name) {
+  auto function = findFunction(module, name);
+  if (!function)
+    return 1;
+  int64_t longest = 1;
+  auto count = [&](Value operand, ArrayRef<int64_t> dims) {
+    int64_t terms = 1;
+    for (int64_t dim : dims)
+      terms *= cast<RankedTensorType>(operand.getType()).getDimSize(dim);
+    longest = std::max(longest, terms);
+  };
+  function->walk([&](Operation *op) {
+    if (auto dot = dyn_cast<dtensor::DotGeneralOp>(op)) {
+      count(dot.getLhs(), dot.getLhsContractingDimensions());
+    } else if (auto matmul = dyn_cast<dtensor::MatMulOp>(op)) {
+      int64_t last =
+          cast<RankedTensorType>(matmul.getLhs().getType()).getRank();
+      count(matmul.getLhs(), {last - 1});
+    } else if (auto reduce = dyn_cast<dtensor::ReduceOp>(op)) {
+      for (Value operand : reduce.getOperands())
+        count(operand, reduce.getDimensions());
+    }
+  });
+  return longest;
+}
+
+} // namespace meshloom

@@ -1,0 +1,57 @@
+// How the interpreter's op functions look and where they are listed.
+#pragma once
+
+#include "meshloom/Interpreter/HostValue.h"
+#include "meshloom/Support/LLVM.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace meshloom::interpreter {
+
+/// An op being run: its attributes and its operands' values.
+struct Call {
+  Operation *op;
+  std::vector<const HostValue *> operands;
+
+  const HostValue &operator[](unsigned i) const { return *operands[i]; }
+  unsigned size() const { return unsigned(operands.size()); }
+  /// A zero value of result `i`'s type.
+  HostValue result(unsigned i = 0) const;
+  int64_t integer(StringRef attribute) const;
+  std::vector<int64_t> integers(StringRef attribute) const;
+};
+
+using Values = std::vector<HostValue>;
+/// Types are right (the verifier ran), so ops do not fail.
+using OpFunction = Values (*)(const Call &);
+using OpTable = llvm::StringMap<OpFunction>;
+
+void addElementwiseOps(OpTable &table);
+void addMovementOps(OpTable &table);
+void addReductionOps(OpTable &table);
+void addRandomOps(OpTable &table);
+
+/// Row-major strides, in elements.
+std::vector<int64_t> stridesOf(const Shape &shape);
+
+/// Elements move between values without a look at what they are.
+class Element {
+public:
+  Element(const HostValue &from, HostValue &to) : from(from), to(to) {}
+  void copy(int64_t source, int64_t target) {
+    if (to.isFloating())
+      to.floats[target] = from.floats[source];
+    else
+      to.ints[target] = from.ints[source];
+  }
+
+private:
+  const HostValue &from;
+  HostValue &to;
+};
+
+/// The core type of an MLIR element type that the dialect allows.
+DType elementType(Type type);
+Shape shapeOf(Type type);
+
+} // namespace meshloom::interpreter

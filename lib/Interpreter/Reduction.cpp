@@ -1,0 +1,278 @@
+// The reference's ops that combine elements: dot_general, matmul, reduce,
+// argmax and argmin.
+#include "Ops.h"
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace meshloom::interpreter {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Dots
+//===----------------------------------------------------------------------===//
+
+/// The elements of `value` with its dims in the order `dims`, as `T`.
+template <typename T>
+std::vector<T> pack(const HostValue &value, const std::vector<int64_t> &dims) {
+  std::vector<int64_t> strides = stridesOf(value.shape);
+  std::vector<T> out(value.count());
+  std::vector<int64_t> index(dims.size());
+  int64_t source = 0;
+  for (T &element : out) {
+    if constexpr (std::is_same_v<T, double>)
+      element = value.floats[source];
+    else
+      element = T(value.ints[source]);
+    for (size_t d = dims.size(); d-- > 0;) {
+      source += strides[dims[d]];
+      if (++index[d] < value.shape[dims[d]])
+        break;
+      source -= index[d] * strides[dims[d]];
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+/// out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], each sum in the
+/// order of k; k in blocks, so that a block of rhs stays in cache.
+template <typename T>
+std::vector<T> multiply(const std::vector<T> &lhs, const std::vector<T> &rhs,
+                        int64_t batch, int64_t rows, int64_t inner,
+                        int64_t columns) {
+  constexpr int64_t block = 64;
+  std::vector<T> out(batch * rows * columns);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t from = 0; from < inner; from += block)
+      for (int64_t m = 0; m < rows; ++m) {
+        T *target = out.data() + (b * rows + m) * columns;
+        for (int64_t k = from; k < std::min(inner, from + block); ++k) {
+          T factor = lhs[(b * rows + m) * inner + k];
+          const T *source = rhs.data() + (b * inner + k) * columns;
+          for (int64_t n = 0; n < columns; ++n)
+            target[n] += factor * source[n];
+        }
+      }
+  return out;
+}
+
+/// The dims of a tensor of `rank` dims that are in neither list.
+std::vector<int64_t> freeDims(int64_t rank, const std::vector<int64_t> &batch,
+                              const std::vector<int64_t> &contracting) {
+  std::vector<int64_t> dims;
+  for (int64_t d = 0; d < rank; ++d)
+    if (!llvm::is_contained(batch, d) && !llvm::is_contained(contracting, d))
+      dims.push_back(d);
+  return dims;
+}
+
+int64_t extent(const HostValue &value, const std::vector<int64_t> &dims) {
+  int64_t product = 1;
+  for (int64_t d : dims)
+    product *= value.shape[d];
+  return product;
+}
+
+std::vector<int64_t> joined(std::vector<int64_t> first,
+                            const std::vector<int64_t> &second,
+                            const std::vector<int64_t> &third) {
+  first.insert(first.end(), second.begin(), second.end());
+  first.insert(first.end(), third.begin(), third.end());
+  return first;
+}
+
+HostValue dot(const Call &call, const std::vector<int64_t> &lhsBatch,
+              const std::vector<int64_t> &rhsBatch,
+              const std::vector<int64_t> &lhsContracting,
+              const std::vector<int64_t> &rhsContracting) {
+  const HostValue &lhs = call[0], &rhs = call[1];
+  auto lhsFree = freeDims(lhs.shape.size(), lhsBatch, lhsContracting);
+  auto rhsFree = freeDims(rhs.shape.size(), rhsBatch, rhsContracting);
+  auto run = [&]<typename T>(T) {
+    return multiply(pack<T>(lhs, joined(lhsBatch, lhsFree, lhsContracting)),
+                    pack<T>(rhs, joined(rhsBatch, rhsContracting, rhsFree)),
+                    extent(lhs, lhsBatch), extent(lhs, lhsFree),
+                    extent(lhs, lhsContracting), extent(rhs, rhsFree));
+  };
+  HostValue out = call.result();
+  if (out.isFloating()) {
+    out.floats = run(double());
+    return out;
+  }
+  std::vector<uint64_t> sums = run(uint64_t());
+  for (size_t i = 0; i < sums.size(); ++i)
+    out.ints[i] = wrapInteger(out.type, int64_t(sums[i]));
+  return out;
+}
+
+Values dotGeneral(const Call &call) {
+  return {dot(call, call.integers("lhs_batching_dimensions"),
+              call.integers("rhs_batching_dimensions"),
+              call.integers("lhs_contracting_dimensions"),
+              call.integers("rhs_contracting_dimensions"))};
+}
+
+Values matmul(const Call &call) {
+  int64_t lhsRank = call[0].shape.size(), rhsRank = call[1].shape.size();
+  std::vector<int64_t> batch;
+  for (int64_t d = 0; d + 2 < rhsRank; ++d)
+    batch.push_back(d);
+  return {dot(call, batch, batch, {lhsRank - 1}, {rhsRank - 2})};
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+double combine(ReduceKind kind, double x, double y) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return x + y;
+  case ReduceKind::Prod:
+    return x * y;
+  case ReduceKind::Min:
+    return std::isnan(x) || x < y ? x : y; // y where y is nan
+  default:
+    return std::isnan(x) || x > y ? x : y;
+  }
+}
+
+/// Booleans: sum, max and or are "or"; prod, min and "and" are "and".
+int64_t combine(ReduceKind kind, int64_t x, int64_t y, bool boolean) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return boolean ? x | y : int64_t(uint64_t(x) + uint64_t(y));
+  case ReduceKind::Prod:
+    return int64_t(uint64_t(x) * uint64_t(y));
+  case ReduceKind::Min:
+    return std::min(x, y);
+  case ReduceKind::Max:
+    return std::max(x, y);
+  case ReduceKind::And:
+    return x & y;
+  case ReduceKind::Or:
+    return x | y;
+  }
+  return 0;
+}
+
+/// The value of a reduction over nothing.
+void fillIdentity(ReduceKind kind, HostValue &value) {
+  double infinity = std::numeric_limits<double>::infinity();
+  bool boolean = value.type == DType::I1, isSignedType = isSigned(value.type);
+  unsigned bits = 8 * byteWidth(value.type);
+  int64_t smallest = isSignedType ? int64_t(-1) << (bits - 1) : 0;
+  int64_t largest = boolean        ? 1
+                    : isSignedType ? ~smallest
+                                   : (int64_t(1) << bits) - 1;
+  double floating = 0;
+  int64_t integer = 0;
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Or:
+    break;
+  case ReduceKind::Prod:
+    floating = integer = 1;
+    break;
+  case ReduceKind::Min:
+    floating = infinity, integer = largest;
+    break;
+  case ReduceKind::Max:
+    floating = -infinity, integer = smallest;
+    break;
+  case ReduceKind::And:
+    integer = wrapInteger(value.type, -1);
+    break;
+  }
+  std::fill(value.floats.begin(), value.floats.end(), floating);
+  std::fill(value.ints.begin(), value.ints.end(), integer);
+}
+
+/// Calls `visit(source, target, index)` for each element of `shape`, row-major:
+/// `target` is its position once `dims` are dropped, `index` its position along
+/// the last of them.
+template <typename F>
+void forEachReduced(const Shape &shape, const std::vector<int64_t> &dims,
+                    F visit) {
+  std::vector<int64_t> index(shape.size()), stride(shape.size());
+  int64_t step = 1;
+  for (size_t d = shape.size(); d-- > 0;)
+    if (!llvm::is_contained(dims, int64_t(d))) {
+      stride[d] = step;
+      step *= shape[d];
+    }
+  int64_t target = 0;
+  for (int64_t source = 0, count = elementCount(shape); source < count;
+       ++source) {
+    visit(source, target, dims.empty() ? 0 : index[dims.back()]);
+    for (size_t d = shape.size(); d-- > 0;) {
+      target += stride[d];
+      if (++index[d] < shape[d])
+        break;
+      target -= index[d] * stride[d];
+      index[d] = 0;
+    }
+  }
+}
+
+Values reduce(const Call &call) {
+  ReduceKind kind = cast<dtensor::ReduceOp>(call.op).getKind();
+  std::vector<int64_t> dims = call.integers("dimensions");
+  Values results;
+  for (unsigned i = 0; i < call.size(); ++i) {
+    const HostValue &in = call[i];
+    HostValue out = call.result(i);
+    fillIdentity(kind, out);
+    forEachReduced(
+        in.shape, dims, [&](int64_t source, int64_t target, int64_t) {
+          if (in.isFloating())
+            out.floats[target] =
+                combine(kind, out.floats[target], in.floats[source]);
+          else
+            out.ints[target] = wrapInteger(
+                out.type, combine(kind, out.ints[target], in.ints[source],
+                                  out.type == DType::I1));
+        });
+    results.push_back(std::move(out));
+  }
+  return results;
+}
+
+/// The first index of the largest (smallest) element; the first nan wins.
+template <bool largest> Values argExtreme(const Call &call) {
+  const HostValue &in = call[0];
+  HostValue out = call.result();
+  std::vector<int64_t> best(out.ints.size(), -1);
+  auto better = [&](int64_t a, int64_t b) {
+    if (!in.isFloating())
+      return largest ? in.ints[a] > in.ints[b] : in.ints[a] < in.ints[b];
+    double x = in.floats[a], y = in.floats[b];
+    if (std::isnan(x) || std::isnan(y))
+      return std::isnan(x) && !std::isnan(y);
+    return largest ? x > y : x < y;
+  };
+  forEachReduced(in.shape, {call.integer("dimension")},
+                 [&](int64_t source, int64_t target, int64_t index) {
+                   if (best[target] >= 0 && !better(source, best[target]))
+                     return;
+                   best[target] = source;
+                   out.ints[target] = index;
+                 });
+  return {std::move(out)};
+}
+
+} // namespace
+
+void addReductionOps(OpTable &table) {
+  table["dtensor.dot_general"] = dotGeneral;
+  table["dtensor.matmul"] = matmul;
+  table["dtensor.reduce"] = reduce;
+  table["dtensor.argmax"] = argExtreme<true>;
+  table["dtensor.argmin"] = argExtreme<false>;
+}
+
+} // namespace meshloom::interpreter
