@@ -1,0 +1,30 @@
+// Reverse-mode gradients of dtensor programs. There is one implementation, this
+// one: GradientTape and --dtensor-gradient both call buildGradients.
+//
+// Everything a gradient needs is built from ordinary dtensor ops without
+// layouts, so a gradient can be partitioned, printed and differentiated again.
+#pragma once
+
+#include "meshloom/Autodiff/GradientBuilder.h"
+#include "meshloom/Core/Result.h"
+
+namespace meshloom {
+
+/// Gradients of sum_i <seeds[i], outputs[i]> with respect to each of `wrt`,
+/// built at `builder`'s insertion point, which must come after all outputs in
+/// their block. `seeds` may be empty: ones. A `wrt` value may be a block
+/// argument, the result of an op, or a variable (then: of all its reads).
+///
+/// A gradient is null where no output depends on the value through ops that
+/// carry gradients. Fails on an op on the way that has no gradient rule.
+///
+/// Each op is visited once, after all of its users: the time is linear in the
+/// ops that lead to `outputs`.
+Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
+                                          ValueRange outputs, ValueRange seeds,
+                                          ValueRange wrt);
+
+/// Attaches DifferentiableOpInterface to the ops of the dtensor dialect.
+void registerGradients(mlir::DialectRegistry &registry);
+
+} // namespace meshloom

@@ -1,0 +1,224 @@
+// Gradient rules of the elementwise ops. Where a derivative does not exist they
+// give what JAX gives: half to each side of a tie of maximum and minimum, 0 for
+// abs at 0.
+#include "GradientRules.h"
+
+#include <numbers>
+
+namespace meshloom {
+
+using dtensor::ComparisonDirection;
+
+//===----------------------------------------------------------------------===//
+// Unary: y = f(x)
+//===----------------------------------------------------------------------===//
+
+void gradientOf(dtensor::NegateOp op, OpGradient &g) {
+  g.give(0, g.negate(g.of()));
+}
+
+void gradientOf(dtensor::AbsOp op, OpGradient &g) {
+  g.give(0, g.multiply(g.of(), g.make<dtensor::SignOp>(op.getOperand())));
+}
+
+// Piecewise constant: the gradient exists and is 0.
+static void giveZero(OpGradient &g) {
+  g.give(0, g.constant(g.of(), 0));
+}
+void gradientOf(dtensor::SignOp, OpGradient &g) {
+  giveZero(g);
+}
+void gradientOf(dtensor::FloorOp, OpGradient &g) {
+  giveZero(g);
+}
+void gradientOf(dtensor::CeilOp, OpGradient &g) {
+  giveZero(g);
+}
+void gradientOf(dtensor::RoundOp, OpGradient &g) {
+  giveZero(g);
+}
+
+void gradientOf(dtensor::ExpOp op, OpGradient &g) {
+  g.give(0, g.multiply(g.of(), op.getResult()));
+}
+
+void gradientOf(dtensor::Expm1Op op, OpGradient &g) {
+  g.give(0, g.multiply(g.of(), g.add(op.getResult(), 1)));
+}
+
+void gradientOf(dtensor::LogOp op, OpGradient &g) {
+  g.give(0, g.divide(g.of(), op.getOperand()));
+}
+
+void gradientOf(dtensor::Log1pOp op, OpGradient &g) {
+  g.give(0, g.divide(g.of(), g.add(op.getOperand(), 1)));
+}
+
+void gradientOf(dtensor::SqrtOp op, OpGradient &g) {
+  g.give(0, g.divide(g.multiply(g.of(), 0.5), op.getResult()));
+}
+
+/// -1/2 x^(-3/2)
+void gradientOf(dtensor::RsqrtOp op, OpGradient &g) {
+  g.give(0, g.multiply(
+                g.of(),
+                g.multiply(g.divide(op.getResult(), op.getOperand()), -0.5)));
+}
+
+/// 1/3 x^(-2/3)
+void gradientOf(dtensor::CbrtOp op, OpGradient &g) {
+  Value y = op.getResult();
+  g.give(0, g.divide(g.multiply(g.of(), 1.0 / 3), g.multiply(y, y)));
+}
+
+void gradientOf(dtensor::TanhOp op, OpGradient &g) {
+  Value y = op.getResult(), one = g.constant(y, 1);
+  g.give(0, g.multiply(g.of(), g.multiply(g.subtract(one, y), g.add(one, y))));
+}
+
+void gradientOf(dtensor::LogisticOp op, OpGradient &g) {
+  Value y = op.getResult();
+  g.give(0, g.multiply(g.of(), g.multiply(y, g.subtract(g.constant(y, 1), y))));
+}
+
+void gradientOf(dtensor::SineOp op, OpGradient &g) {
+  g.give(0, g.multiply(g.of(), g.make<dtensor::CosineOp>(op.getOperand())));
+}
+
+void gradientOf(dtensor::CosineOp op, OpGradient &g) {
+  g.give(0, g.negate(
+                g.multiply(g.of(), g.make<dtensor::SineOp>(op.getOperand()))));
+}
+
+/// 2 / sqrt(pi) exp(-x^2)
+void gradientOf(dtensor::ErfOp op, OpGradient &g) {
+  Value x = op.getOperand();
+  Value density = g.make<dtensor::ExpOp>(g.negate(g.multiply(x, x)));
+  g.give(0,
+         g.multiply(g.of(), g.multiply(density, 2 * std::numbers::inv_sqrtpi)));
+}
+
+void gradientOf(dtensor::ConvertOp op, OpGradient &g) {
+  g.give(0, g.convert(g.of(), g.typeOf(op.getOperand()).getElementType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Binary: z = f(x, y)
+//===----------------------------------------------------------------------===//
+
+void gradientOf(dtensor::AddOp op, OpGradient &g) {
+  g.give(0, g.of());
+  g.give(1, g.of());
+}
+
+void gradientOf(dtensor::SubtractOp op, OpGradient &g) {
+  g.give(0, g.of());
+  if (g.wants(1))
+    g.give(1, g.negate(g.of()));
+}
+
+void gradientOf(dtensor::MultiplyOp op, OpGradient &g) {
+  if (g.wants(0))
+    g.give(0, g.multiply(g.of(), op.getRhs()));
+  if (g.wants(1))
+    g.give(1, g.multiply(g.of(), op.getLhs()));
+}
+
+/// dx = g / y, dy = -g x / y^2
+void gradientOf(dtensor::DivideOp op, OpGradient &g) {
+  Value overY = g.divide(g.of(), op.getRhs());
+  g.give(0, overY);
+  if (g.wants(1))
+    g.give(1, g.negate(g.multiply(overY, op.getResult())));
+}
+
+/// x - y trunc(x / y)
+void gradientOf(dtensor::RemainderOp op, OpGradient &g) {
+  g.give(0, g.of());
+  if (!g.wants(1))
+    return;
+  Value ratio = g.divide(op.getLhs(), op.getRhs());
+  Value whole =
+      g.multiply(g.make<dtensor::SignOp>(ratio),
+                 g.make<dtensor::FloorOp>(g.make<dtensor::AbsOp>(ratio)));
+  g.give(1, g.negate(g.multiply(g.of(), whole)));
+}
+
+/// dx = g y x^(y - 1), 0 where y is 0; dy = g x^y log x, 0 where x is 0.
+void gradientOf(dtensor::PowerOp op, OpGradient &g) {
+  Value x = op.getLhs(), y = op.getRhs();
+  if (g.wants(0)) {
+    Value zero = g.constant(y, 0), one = g.constant(y, 1);
+    Value none = g.compare(ComparisonDirection::EQ, y, zero);
+    Value exponent = g.select(none, one, g.subtract(y, one));
+    Value slope = g.multiply(y, g.make<dtensor::PowerOp>(x, exponent));
+    g.give(0, g.multiply(g.of(), g.select(none, zero, slope)));
+  }
+  if (g.wants(1)) {
+    Value none = g.compare(ComparisonDirection::EQ, x, g.constant(x, 0));
+    Value log = g.make<dtensor::LogOp>(g.select(none, g.constant(x, 1), x));
+    g.give(1, g.multiply(g.of(), g.multiply(op.getResult(), log)));
+  }
+}
+
+/// All to the side that won, half to each at a tie.
+template <typename Op>
+static void extremeGradient(Op op, OpGradient &g, ComparisonDirection wins) {
+  Value sides[] = {op.getLhs(), op.getRhs()};
+  for (unsigned i : {0, 1}) {
+    if (!g.wants(i))
+      continue;
+    Value tie = g.compare(ComparisonDirection::EQ, sides[i], sides[1 - i]);
+    Value won = g.compare(wins, sides[i], sides[1 - i]);
+    g.give(i, g.select(won, g.of(), g.keepIf(tie, g.multiply(g.of(), 0.5))));
+  }
+}
+void gradientOf(dtensor::MaximumOp op, OpGradient &g) {
+  extremeGradient(op, g, ComparisonDirection::GT);
+}
+void gradientOf(dtensor::MinimumOp op, OpGradient &g) {
+  extremeGradient(op, g, ComparisonDirection::LT);
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+void gradientOf(dtensor::SelectOp op, OpGradient &g) {
+  Value zero = g.constant(g.of(), 0);
+  if (g.wants(1))
+    g.give(1, g.select(op.getPred(), g.of(), zero));
+  if (g.wants(2))
+    g.give(2, g.select(op.getPred(), zero, g.of()));
+}
+
+/// The operand's gradient passes strictly between the bounds; a bound gets it
+/// where it was exceeded.
+void gradientOf(dtensor::ClampOp op, OpGradient &g) {
+  Value x = op.getOperand();
+  auto spread = [&](Value bound) {
+    return g.typeOf(bound) == g.typeOf(x) ? bound
+                                          : g.broadcast(bound, g.typeOf(x), {});
+  };
+  Value low = spread(op.getMin()), high = spread(op.getMax());
+  if (g.wants(1)) {
+    Value above = g.compare(ComparisonDirection::GT, x, low);
+    Value below = g.compare(ComparisonDirection::LT, x, high);
+    g.give(1, g.keepIf(above, g.keepIf(below, g.of())));
+  }
+  auto giveBound = [&](unsigned i, Value bound, Value spreadBound,
+                       ComparisonDirection exceeded) {
+    if (!g.wants(i))
+      return;
+    Value gradient = g.keepIf(g.compare(exceeded, x, spreadBound), g.of());
+    if (g.typeOf(bound) != g.typeOf(x))
+      gradient =
+          g.sum(gradient,
+                llvm::to_vector(llvm::seq<int64_t>(0, g.typeOf(x).getRank())));
+    g.give(i, gradient);
+  };
+  giveBound(0, op.getMin(), low, ComparisonDirection::LT);
+  giveBound(2, op.getMax(), high, ComparisonDirection::GT);
+}
+
+} // namespace meshloom

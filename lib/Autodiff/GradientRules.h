@@ -1,0 +1,51 @@
+// One overload of gradientOf for each op that has a gradient. It calls
+// OpGradient::give for the operands that want one.
+#pragma once
+
+#include "meshloom/Autodiff/GradientBuilder.h"
+
+namespace meshloom {
+
+void gradientOf(dtensor::NegateOp op, OpGradient &g);
+void gradientOf(dtensor::AbsOp op, OpGradient &g);
+void gradientOf(dtensor::SignOp op, OpGradient &g);
+void gradientOf(dtensor::ExpOp op, OpGradient &g);
+void gradientOf(dtensor::Expm1Op op, OpGradient &g);
+void gradientOf(dtensor::LogOp op, OpGradient &g);
+void gradientOf(dtensor::Log1pOp op, OpGradient &g);
+void gradientOf(dtensor::SqrtOp op, OpGradient &g);
+void gradientOf(dtensor::RsqrtOp op, OpGradient &g);
+void gradientOf(dtensor::CbrtOp op, OpGradient &g);
+void gradientOf(dtensor::TanhOp op, OpGradient &g);
+void gradientOf(dtensor::LogisticOp op, OpGradient &g);
+void gradientOf(dtensor::SineOp op, OpGradient &g);
+void gradientOf(dtensor::CosineOp op, OpGradient &g);
+void gradientOf(dtensor::ErfOp op, OpGradient &g);
+void gradientOf(dtensor::FloorOp op, OpGradient &g);
+void gradientOf(dtensor::CeilOp op, OpGradient &g);
+void gradientOf(dtensor::RoundOp op, OpGradient &g);
+void gradientOf(dtensor::ConvertOp op, OpGradient &g);
+void gradientOf(dtensor::AddOp op, OpGradient &g);
+void gradientOf(dtensor::SubtractOp op, OpGradient &g);
+void gradientOf(dtensor::MultiplyOp op, OpGradient &g);
+void gradientOf(dtensor::DivideOp op, OpGradient &g);
+void gradientOf(dtensor::RemainderOp op, OpGradient &g);
+void gradientOf(dtensor::PowerOp op, OpGradient &g);
+void gradientOf(dtensor::MaximumOp op, OpGradient &g);
+void gradientOf(dtensor::MinimumOp op, OpGradient &g);
+void gradientOf(dtensor::SelectOp op, OpGradient &g);
+void gradientOf(dtensor::ClampOp op, OpGradient &g);
+void gradientOf(dtensor::BroadcastInDimOp op, OpGradient &g);
+void gradientOf(dtensor::ReshapeOp op, OpGradient &g);
+void gradientOf(dtensor::TransposeOp op, OpGradient &g);
+void gradientOf(dtensor::SliceOp op, OpGradient &g);
+void gradientOf(dtensor::ConcatenateOp op, OpGradient &g);
+void gradientOf(dtensor::ReverseOp op, OpGradient &g);
+void gradientOf(dtensor::DotGeneralOp op, OpGradient &g);
+void gradientOf(dtensor::MatMulOp op, OpGradient &g);
+void gradientOf(dtensor::ReduceOp op, OpGradient &g);
+void gradientOf(dtensor::RelayoutOp op, OpGradient &g);
+void gradientOf(dtensor::ConstraintOp op, OpGradient &g);
+void gradientOf(dtensor::ReadVariableOp op, OpGradient &g);
+
+} // namespace meshloom

@@ -1,0 +1,239 @@
+// Gradient rules of the ops that move, repeat or combine elements.
+#include "GradientRules.h"
+
+namespace meshloom {
+
+using dtensor::ComparisonDirection;
+
+static SmallVector<int64_t> range(int64_t from, int64_t to) {
+  return llvm::to_vector(llvm::seq<int64_t>(from, to));
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+/// Sums over what was repeated.
+void gradientOf(dtensor::BroadcastInDimOp op, OpGradient &g) {
+  ArrayRef<int64_t> dims = op.getBroadcastDimensions();
+  RankedTensorType from = g.typeOf(op.getOperand()), to = g.typeOf(g.of());
+  // The operand dims that are kept, in the order of the result's dims.
+  SmallVector<int64_t> summed, kept;
+  for (int64_t d = 0; d < to.getRank(); ++d) {
+    const int64_t *source = llvm::find(dims, d);
+    bool repeated = source == dims.end() ||
+                    from.getDimSize(source - dims.begin()) != to.getDimSize(d);
+    if (repeated)
+      summed.push_back(d);
+    else
+      kept.push_back(source - dims.begin());
+  }
+  Value gradient = g.sum(g.of(), summed);
+  // Back into the order of the operand, then the dims of size one.
+  SmallVector<int64_t> permutation = range(0, kept.size());
+  llvm::sort(permutation,
+             [&](int64_t a, int64_t b) { return kept[a] < kept[b]; });
+  g.give(0, g.reshape(g.transpose(gradient, permutation), from.getShape()));
+}
+
+void gradientOf(dtensor::ReshapeOp op, OpGradient &g) {
+  g.give(0, g.reshape(g.of(), g.typeOf(op.getOperand()).getShape()));
+}
+
+void gradientOf(dtensor::TransposeOp op, OpGradient &g) {
+  SmallVector<int64_t> inverse(op.getPermutation().size());
+  for (auto [to, from] : llvm::enumerate(op.getPermutation()))
+    inverse[from] = to;
+  g.give(0, g.transpose(g.of(), inverse));
+}
+
+/// Puts the elements of `value` along `dim` at start, start + stride, ... of a
+/// dim of size `size` that is zero elsewhere.
+static Value spread(OpGradient &g, Value value, int64_t dim, int64_t start,
+                    int64_t stride, int64_t size) {
+  SmallVector<int64_t> shape(g.typeOf(value).getShape());
+  int64_t extent = shape[dim];
+  if (extent == 0) {
+    shape[dim] = size;
+    return g.zeros(
+        RankedTensorType::get(shape, g.typeOf(value).getElementType()));
+  }
+  if (stride > 1) {
+    SmallVector<int64_t> split(shape);
+    split.insert(split.begin() + dim + 1, 1);
+    value = g.pad(g.reshape(value, split), dim + 1, 0, stride - 1);
+    shape[dim] = extent * stride;
+    value = g.reshape(value, shape);
+    SmallVector<int64_t> zeros(shape.size());
+    shape[dim] = std::min(shape[dim], size - start);
+    value = g.slice(value, zeros, shape);
+  }
+  return g.pad(value, dim, start, size - start - shape[dim]);
+}
+
+void gradientOf(dtensor::SliceOp op, OpGradient &g) {
+  Value gradient = g.of();
+  for (auto [dim, size] : llvm::enumerate(g.typeOf(op.getOperand()).getShape()))
+    gradient = spread(g, gradient, dim, op.getStartIndices()[dim],
+                      op.getStrides()[dim], size);
+  g.give(0, gradient);
+}
+
+void gradientOf(dtensor::ConcatenateOp op, OpGradient &g) {
+  int64_t dim = op.getDimension(), start = 0;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    SmallVector<int64_t> limits(g.typeOf(input).getShape());
+    SmallVector<int64_t> starts(limits.size());
+    starts[dim] = start;
+    start = limits[dim] += start;
+    if (g.wants(i))
+      g.give(i, g.slice(g.of(), starts, limits));
+  }
+}
+
+void gradientOf(dtensor::ReverseOp op, OpGradient &g) {
+  g.give(0, g.builder.create<dtensor::ReverseOp>(g.location, g.of(),
+                                                 op.getDimensions()));
+}
+
+//===----------------------------------------------------------------------===//
+// Products and reductions
+//===----------------------------------------------------------------------===//
+
+/// The transposition that puts dims, listed by what they are in an operand,
+/// into the operand's order.
+static SmallVector<int64_t> orderOf(ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> permutation(dims.size());
+  for (auto [position, dim] : llvm::enumerate(dims))
+    permutation[dim] = position;
+  return permutation;
+}
+
+/// The dims of one operand that are contracted, in the order of the dims of the
+/// other that they are contracted with.
+static SmallVector<int64_t> partners(ArrayRef<int64_t> dims,
+                                     ArrayRef<int64_t> others) {
+  SmallVector<int64_t> order = range(0, dims.size()), result;
+  llvm::sort(order,
+             [&](int64_t a, int64_t b) { return others[a] < others[b]; });
+  for (int64_t i : order)
+    result.push_back(dims[i]);
+  return result;
+}
+
+/// result[b, m, n] = sum_k lhs[b, m, k] rhs[b, k, n], so the left gradient is
+/// sum_n g[b, m, n] rhs[b, k, n], and the right sum_m lhs[b, m, k] g[b, m, n]:
+/// in this order of operands neither needs a transposition of a matrix.
+void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
+  SmallVector<int64_t> lhsFree = op.getLhsFreeDimensions();
+  SmallVector<int64_t> rhsFree = op.getRhsFreeDimensions();
+  ArrayRef<int64_t> lhsBatch = op.getLhsBatchingDimensions();
+  ArrayRef<int64_t> rhsBatch = op.getRhsBatchingDimensions();
+  ArrayRef<int64_t> lhsContracted = op.getLhsContractingDimensions();
+  ArrayRef<int64_t> rhsContracted = op.getRhsContractingDimensions();
+  // Where batching, m and n are in the result.
+  int64_t firstM = lhsBatch.size(), firstN = firstM + lhsFree.size();
+  SmallVector<int64_t> batch = range(0, firstM), m = range(firstM, firstN),
+                       n = range(firstN, firstN + rhsFree.size());
+  if (g.wants(0)) {
+    Value product = g.builder.create<dtensor::DotGeneralOp>(
+        g.location, g.of(), op.getRhs(), batch, rhsBatch, n, rhsFree);
+    SmallVector<int64_t> dims(lhsBatch);
+    llvm::append_range(dims, lhsFree);
+    llvm::append_range(dims, partners(lhsContracted, rhsContracted));
+    g.give(0, g.transpose(product, orderOf(dims)));
+  }
+  if (g.wants(1)) {
+    Value product = g.builder.create<dtensor::DotGeneralOp>(
+        g.location, op.getLhs(), g.of(), lhsBatch, batch, lhsFree, m);
+    SmallVector<int64_t> dims(rhsBatch);
+    llvm::append_range(dims, partners(rhsContracted, lhsContracted));
+    llvm::append_range(dims, rhsFree);
+    g.give(1, g.transpose(product, orderOf(dims)));
+  }
+}
+
+void gradientOf(dtensor::MatMulOp op, OpGradient &g) {
+  int64_t rank = g.typeOf(g.of()).getRank(), m = rank - 2, n = rank - 1;
+  SmallVector<int64_t> batch = range(0, m);
+  if (g.wants(0))
+    g.give(0, g.builder.create<dtensor::DotGeneralOp>(
+                  g.location, g.of(), op.getRhs(), batch, batch,
+                  ArrayRef<int64_t>{n}, ArrayRef<int64_t>{n}));
+  if (g.wants(1))
+    g.give(1, g.builder.create<dtensor::DotGeneralOp>(
+                  g.location, op.getLhs(), g.of(), batch, batch,
+                  ArrayRef<int64_t>{m}, ArrayRef<int64_t>{m}));
+}
+
+/// The product of all other elements: that of all nonzero ones, divided by the
+/// element where it is not zero itself, and 0 where another element is zero.
+static Value productOfOthers(OpGradient &g, Value x, ArrayRef<int64_t> dims) {
+  Value zero = g.constant(x, 0), one = g.constant(x, 1);
+  Value isZero = g.compare(ComparisonDirection::EQ, x, zero);
+  Value nonzero = g.select(isZero, one, x);
+  Value zeros = g.repeat(g.sum(g.select(isZero, one, zero), dims), x, dims);
+  Value product = g.repeat(g.reduce(nonzero, dims, ReduceKind::Prod), x, dims);
+  Value single = g.compare(ComparisonDirection::EQ, zeros, one);
+  Value none = g.compare(ComparisonDirection::EQ, zeros, zero);
+  return g.select(isZero, g.keepIf(single, product),
+                  g.keepIf(none, g.divide(product, nonzero)));
+}
+
+/// Elements equal to the extreme share its gradient.
+static Value shareAmongTies(OpGradient &g, Value x, Value extreme,
+                            Value gradient, ArrayRef<int64_t> dims) {
+  Value zero = g.constant(x, 0), one = g.constant(x, 1);
+  Value hit = g.compare(ComparisonDirection::EQ, x, g.repeat(extreme, x, dims));
+  Value ties = g.sum(g.select(hit, one, zero), dims);
+  return g.keepIf(hit, g.repeat(g.divide(gradient, ties), x, dims));
+}
+
+void gradientOf(dtensor::ReduceOp op, OpGradient &g) {
+  ArrayRef<int64_t> dims = op.getDimensions();
+  for (auto [i, x] : llvm::enumerate(op.getInputs())) {
+    if (!g.wants(i) || !g.of(i))
+      continue;
+    switch (op.getKind()) {
+    case ReduceKind::Sum:
+      g.give(i, g.repeat(g.of(i), x, dims));
+      break;
+    case ReduceKind::Prod:
+      g.give(i, g.multiply(g.repeat(g.of(i), x, dims),
+                           productOfOthers(g, x, dims)));
+      break;
+    case ReduceKind::Min:
+    case ReduceKind::Max:
+      g.give(i, shareAmongTies(g, x, op->getResult(i), g.of(i), dims));
+      break;
+    case ReduceKind::And:
+    case ReduceKind::Or:
+      break; // of integers only
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts and variables
+//===----------------------------------------------------------------------===//
+
+void gradientOf(dtensor::RelayoutOp op, OpGradient &g) {
+  g.give(0, g.of());
+}
+
+/// As in JAX, what is asked of a value is asked of its gradient; a pending
+/// reduction is not.
+void gradientOf(dtensor::ConstraintOp op, OpGradient &g) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(type.getEncoding());
+  if (!layout || layout.getLayout().is_partial())
+    return g.give(0, g.of());
+  g.give(0,
+         g.builder.create<dtensor::ConstraintOp>(g.location, g.of(), layout));
+}
+
+void gradientOf(dtensor::ReadVariableOp op, OpGradient &g) {
+  g.give(0, g.of());
+}
+
+} // namespace meshloom
