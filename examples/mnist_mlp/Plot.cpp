@@ -72,9 +72,9 @@ void plot(const std::string &path, const std::string &title,
   for (double tick = std::ceil(y.low / step) * step; tick <= y.high;
        tick += step)
     out << "<line x1='" << x.from << "' x2='" << x.to << "' y1='" << y.at(tick)
-        << "' y2='" << y.at(tick) << "' stroke='#ddd'/>\n<text x='"
-        << Left - 8 << "' y='" << y.at(tick) + 4 << "' text-anchor='end'>"
-        << number(tick) << "</text>\n";
+        << "' y2='" << y.at(tick) << "' stroke='#ddd'/>\n<text x='" << Left - 8
+        << "' y='" << y.at(tick) + 4 << "' text-anchor='end'>" << number(tick)
+        << "</text>\n";
   step = std::max(1., tickStep(x.high));
   for (double tick = 0; tick <= x.high; tick += step)
     out << "<text x='" << x.at(tick) << "' y='" << Height - Bottom + 18

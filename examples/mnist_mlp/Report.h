@@ -1,0 +1,22 @@
+// What the example says about a compiled step: layouts, collectives, and what
+// another mesh changes about them.
+#pragma once
+
+#include <meshloom/Meshloom.h>
+
+#include <string>
+
+namespace mnist {
+
+/// The layouts of the step's arguments and of the model's variables.
+void printLayouts(const meshloom::ConcreteFunction &step);
+
+/// The collectives with bytes and reasons.
+void printCollectives(const meshloom::ConcreteFunction &step);
+
+/// Which collectives `step` has more or fewer of than `dataParallel`, and why.
+void printDifference(const meshloom::ConcreteFunction &step,
+                     const meshloom::ConcreteFunction &dataParallel,
+                     const std::string &mesh);
+
+} // namespace mnist

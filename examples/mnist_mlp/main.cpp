@@ -1,0 +1,199 @@
+// Trains the MLP of TensorFlow's tutorial "DTensor with Core APIs" on virtual
+// CPUs: data parallel by default, any other mesh on request.
+#include "Model.h"
+#include "Options.h"
+#include "Plot.h"
+#include "Progress.h"
+#include "Report.h"
+
+#include <meshloom/Data/Dataset.h>
+#include <meshloom/Data/Digits.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+using namespace meshloom;
+
+namespace mnist {
+namespace {
+
+/// A model with its optimizer and compiled steps, on one mesh.
+struct Trainer {
+  Mesh mesh;
+  Layout images, labels;
+  Mlp model;
+  optimizers::Adam adam{1e-3, 0.9, 0.999, 1e-7};
+
+  Trainer(const Options &options, const std::vector<MeshAxis> &axes,
+          const std::string &batchAxis, const std::string &modelAxis)
+      : mesh(create_mesh(axes, virtual_cpus(options.devices()))),
+        images(batchAxis.empty() ? Layout::replicated(mesh, 2)
+                                 : Layout::batch_sharded(mesh, batchAxis, 2)),
+        labels(images.remove({1})),
+        model(widths(options.hidden), mesh, modelAxis) {}
+
+  static std::vector<int64_t> widths(const std::vector<int64_t> &hidden) {
+    std::vector<int64_t> all = {784};
+    all.insert(all.end(), hidden.begin(), hidden.end());
+    all.push_back(10);
+    return all;
+  }
+
+  Metrics trainStep(const Tensor &x, const Tensor &y) const {
+    GradientTape tape;
+    Metrics result = metrics(y, model(x));
+    adam.apply_gradients(
+        tape.gradient(result.loss, model.trainable_variables()));
+    return result;
+  }
+  auto compiledTrainStep() const {
+    return function(
+        [this](const Tensor &x, const Tensor &y) { return trainStep(x, y); });
+  }
+  auto compiledTestStep() const {
+    return function([this](const Tensor &x, const Tensor &y) {
+      return metrics(y, model(x));
+    });
+  }
+};
+
+/// Loss and accuracy over a whole epoch, every image weighted alike.
+struct Mean {
+  double loss = 0, accuracy = 0;
+  int64_t count = 0;
+  void add(const Metrics &batch, int64_t size) {
+    loss += double(batch.loss.item<float>()) * double(size);
+    accuracy += double(batch.accuracy.item<float>()) * double(size);
+    count += size;
+  }
+  double meanLoss() const { return loss / double(count); }
+  double meanAccuracy() const { return accuracy / double(count); }
+  std::string note() const {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(4) << "loss " << meanLoss()
+         << " accuracy " << meanAccuracy();
+    return text.str();
+  }
+};
+
+struct Split {
+  data::Dataset train, test;
+};
+
+Split loadData(const Options &options) {
+  namespace fs = std::filesystem;
+  fs::path folder = options.data;
+  if (options.data.empty()) {
+    folder = fs::path(options.output) / "data";
+    if (!fs::exists(folder / "t10k-labels-idx1-ubyte")) {
+      std::cout << "Generating " << options.trainImages << " training and "
+                << options.testImages << " test digits in " << folder.string()
+                << std::endl;
+      data::write_digits(folder, options.trainImages, options.testImages, 1);
+    }
+  }
+  data::Dataset train = data::load_mnist(folder, data::MnistPart::Train);
+  data::Dataset test = data::load_mnist(folder, data::MnistPart::Test);
+  return {train.take(options.trainImages), test.take(options.testImages)};
+}
+
+void train(const Options &options) {
+  std::filesystem::create_directories(options.output);
+  Split split = loadData(options);
+  Trainer trainer(options, options.mesh, options.batchAxis(),
+                  options.modelAxis());
+  std::cout << "Mesh " << meshText(options.mesh) << ": " << trainer.mesh.size()
+            << " virtual CPUs; " << split.train.size() << " training and "
+            << split.test.size() << " test images, batches of "
+            << options.batchSize << '\n';
+
+  auto trainStep = trainer.compiledTrainStep();
+  auto testStep = trainer.compiledTestStep();
+  auto place = [&](const data::Batch &batch) {
+    return std::pair{distribute(batch.images, trainer.images),
+                     distribute(batch.labels, trainer.labels)};
+  };
+  {
+    auto [x, y] = place(split.train.batch(0, options.batchSize));
+    ConcreteFunction step = trainStep.get_concrete_function(x, y);
+    printLayouts(step);
+    printCollectives(step);
+    if (options.explain)
+      std::cout << step.explain();
+    if (!options.modelAxis().empty()) {
+      std::vector<MeshAxis> axes = {{"batch", options.devices()}};
+      Trainer plain(options, axes, "batch", "");
+      auto plainStep = plain.compiledTrainStep();
+      printDifference(
+          step,
+          plainStep.get_concrete_function(distribute(x, plain.images),
+                                          distribute(y, plain.labels)),
+          meshText(options.mesh));
+    }
+  }
+
+  std::ofstream losses(std::filesystem::path(options.output) / "losses.csv");
+  losses << "step,loss\n" << std::setprecision(9);
+  std::vector<double> trainLoss, trainAccuracy, testLoss, testAccuracy;
+  int64_t steps = 0;
+  for (int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    std::cout << "Epoch: " << epoch << std::endl;
+    Mean training, testing;
+    data::Dataset shuffled = split.train.shuffle(uint64_t(epoch));
+    {
+      Progress bar("training", shuffled.batch_count(options.batchSize));
+      for (int64_t i = 0; i < shuffled.batch_count(options.batchSize); ++i) {
+        data::Batch batch = shuffled.batch(i, options.batchSize);
+        auto [x, y] = place(batch);
+        Metrics result = trainStep(x, y);
+        training.add(result, batch.size());
+        losses << ++steps << ',' << result.loss.item<float>() << '\n';
+        bar.update(i + 1, training.note());
+      }
+    }
+    {
+      Progress bar("testing", split.test.batch_count(options.batchSize));
+      for (int64_t i = 0; i < split.test.batch_count(options.batchSize); ++i) {
+        data::Batch batch = split.test.batch(i, options.batchSize);
+        auto [x, y] = place(batch);
+        testing.add(testStep(x, y), batch.size());
+        bar.update(i + 1, testing.note());
+      }
+    }
+    trainLoss.push_back(training.meanLoss());
+    trainAccuracy.push_back(training.meanAccuracy());
+    testLoss.push_back(testing.meanLoss());
+    testAccuracy.push_back(testing.meanAccuracy());
+    std::cout << std::fixed << std::setprecision(3)
+              << "Training loss: " << trainLoss.back()
+              << ", Training accuracy: " << trainAccuracy.back()
+              << "\nTesting loss: " << testLoss.back()
+              << ", Testing accuracy: " << testAccuracy.back() << std::endl;
+  }
+
+  auto output = [&](const char *file) {
+    return (std::filesystem::path(options.output) / file).string();
+  };
+  plot(output("loss.svg"), "MLP training loss", "Epoch", "Loss",
+       {{"Training loss", trainLoss}, {"Testing loss", testLoss}});
+  plot(output("accuracy.svg"), "MLP training accuracy", "Epoch", "Accuracy",
+       {{"Training accuracy", trainAccuracy},
+        {"Testing accuracy", testAccuracy}});
+  std::cout << "Plots: " << output("loss.svg") << ", " << output("accuracy.svg")
+            << '\n';
+}
+
+} // namespace
+} // namespace mnist
+
+int main(int argc, char **argv) {
+  try {
+    mnist::train(mnist::parseOptions(argc, argv));
+  } catch (const std::exception &error) {
+    std::cerr << "mnist_mlp: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,51 @@
+// Dataset: images and labels in memory, shuffled and cut into batches.
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+#include <filesystem>
+
+namespace meshloom::data {
+
+/// images [n, features] f32, labels [n] i32: host tensors.
+struct Batch {
+  Tensor images, labels;
+  int64_t size() const { return labels.size(); }
+};
+
+/// Which pair of MNIST's four files.
+enum class MnistPart : uint8_t { Train, Test };
+
+/// An immutable value, cheap to copy: copies, `take` and `shuffle` share data.
+class Dataset {
+public:
+  /// images [n, ...] (each row flattened, bytes scaled to [0, 1]), labels [n].
+  /// Throws meshloom::Error if the counts differ.
+  Dataset(std::vector<float> images, int64_t features,
+          std::vector<int32_t> labels);
+
+  int64_t size() const;
+  int64_t features() const;
+  /// The first n (all of them where there are fewer).
+  Dataset take(int64_t n) const;
+  /// In an order that depends on the seed alone.
+  Dataset shuffle(uint64_t seed) const;
+  /// The last batch is short where the size does not divide.
+  int64_t batch_count(int64_t batchSize) const;
+  /// Throws meshloom::Error if index is not in [0, batch_count).
+  Batch batch(int64_t index, int64_t batchSize) const;
+
+private:
+  struct Storage;
+  std::shared_ptr<const Storage> storage;
+  std::shared_ptr<const std::vector<int64_t>> order; ///< rows, or null: as is
+  int64_t count = 0;
+};
+
+/// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte (or t10k-...), or
+/// the same with .gz, from `folder`. Throws meshloom::Error if a file is
+/// missing, truncated or mislabelled (the message names it), if counts differ,
+/// or if images are not 28 x 28.
+Dataset load_mnist(const std::filesystem::path &folder, MnistPart part);
+
+} // namespace meshloom::data
