@@ -1,0 +1,135 @@
+//===- DTensorBase.td - The dtensor dialect and its base classes ----------===//
+//
+// The dialect, the element and tensor types its ops take, and the op classes
+// that carry a sharding rule. Every other .td file of the dialect starts here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_DTENSOR_BASE
+#define MESHLOOM_DIALECT_DTENSOR_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "meshloom/Dialect/DTensor/ShardedOpInterface.td"
+
+def DTensor_Dialect : Dialect {
+  let name = "dtensor";
+  let cppNamespace = "::meshloom::dtensor";
+  let summary = "Math on global tensors that are laid out over a mesh of devices";
+  let description = [{
+    A program is written against **global** tensors. The layout in a tensor's
+    type (its encoding, `#dtensor.layout`) says how the tensor's dims are cut
+    over the named axes of a mesh. An op means the same whatever the layouts
+    are, and what StableHLO's op of that name means.
+
+    A tensor type is in one of three states, and every verifier runs on all:
+
+    | encoding | meaning | shape in the type |
+    |---|---|---|
+    | none | the layout is not decided yet | global |
+    | `#dtensor.layout<...>` | decided | global |
+    | `#spmd.shard<...>` | one device's shard, after `--dtensor-expand-to-spmd` | local, padded |
+
+    An op's attributes are about the global tensor in all three, so the state
+    changes types only. Constraints of an op on shapes are on global ones.
+
+    The module attribute `dtensor.mesh` names the mesh when no layout does.
+    Without both, the mesh is one device: `#dtensor.mesh<d = 1>`.
+
+    ```mlir
+    #mesh = #dtensor.mesh<batch = 8>
+    #rows = #dtensor.layout<#mesh, [batch, *]>
+    #full = #dtensor.layout<#mesh, [*, *]>
+    func.func @dense(%x: tensor<128x784xf32, #rows>,
+                     %w: tensor<784x700xf32, #full>) -> tensor<128x700xf32> {
+      %y = dtensor.matmul %x, %w
+          : (tensor<128x784xf32, #rows>, tensor<784x700xf32, #full>)
+          -> tensor<128x700xf32>
+      return %y : tensor<128x700xf32>
+    }
+    ```
+
+    Three rules hold for every op on tensors and are checked for it:
+
+    * (S1) All layouts of one op are over the same mesh.
+    * (S2) Either all of an op's tensors are shards or none is.
+    * (S3) In the shard state, operands and results are laid out as the rule
+      says for one way to run the op (`relayout` and `constraint` excepted).
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Name of the module attribute that gives the default mesh.
+    static constexpr ::llvm::StringLiteral meshAttrName = "dtensor.mesh";
+
+    /// The Core values of attributes, made once per attribute. Attributes live
+    /// in a bump allocator that runs no destructors, so they cannot hold them.
+    ::meshloom::Mesh meshOf(MeshAttr attr);
+    ::meshloom::Layout layoutOf(LayoutAttr attr);
+
+  private:
+    void registerAttributes();
+    void registerTypes();
+    struct CoreValues;
+    std::shared_ptr<CoreValues> coreValues;
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+defvar DTensor_Floats = [F32, F64, BF16];
+defvar DTensor_Ints = [I8, I32, I64, UI8, UI32];
+
+class DTensor_TensorOf<list<Type> elements> : StaticShapeTensorOf<elements>;
+
+def DTensor_Tensor : DTensor_TensorOf<!listconcat(DTensor_Floats, [I1], DTensor_Ints)>;
+def DTensor_FloatTensor : DTensor_TensorOf<DTensor_Floats>;
+def DTensor_IntTensor : DTensor_TensorOf<DTensor_Ints>;
+def DTensor_IntOrBoolTensor : DTensor_TensorOf<!listconcat([I1], DTensor_Ints)>;
+def DTensor_NumberTensor : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints)>;
+def DTensor_BoolTensor : DTensor_TensorOf<[I1]>;
+def DTensor_SeedTensor : DTensor_TensorOf<[UI32]>;
+def DTensor_IndexTensor : DTensor_TensorOf<[I32, I64]>;
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+class DTensor_Op<string mnemonic, list<Trait> traits = []>
+    : Op<DTensor_Dialect, mnemonic,
+         !listconcat(traits, [DeclareOpInterfaceMethods<DTensor_ShardedOpInterface>])>;
+
+/// An op whose rule is the text `ruleText`. `...` in it stands for the dims that
+/// the shapes leave over. `flow` is the PartialFlow; `carriers`, the operands
+/// that may carry a pending reduction (empty: all); `kind`, how reduced letters,
+/// and what passes through a LinearJoint op, combine.
+class DTensor_RuleOp<string mnemonic, string ruleText, list<Trait> traits = [],
+                     string flow = "None", string carriers = "",
+                     string kind = "Sum"> : DTensor_Op<mnemonic, traits> {
+  let extraClassDefinition = [{
+    ::meshloom::ShardingRule $cppClass::getShardingRule() {
+      return ::meshloom::dtensor::ruleFromText(
+          getOperation(), "}] # ruleText # [{",
+          ::meshloom::PartialFlow::}] # flow # [{, {}] # carriers # [{},
+          ::meshloom::ReduceKind::}] # kind # [{);
+    }
+  }];
+}
+
+/// All operands and results have the same global shape, except that operands
+/// which the op declares so may be scalars: constraint C1 of such ops.
+def DTensor_Elementwise : NativeOpTrait<"Elementwise"> {
+  let cppNamespace = "::meshloom::dtensor";
+}
+/// Operands and results have the same element type: constraint C2 of such ops.
+def DTensor_SameElements : NativeOpTrait<"SameElements"> {
+  let cppNamespace = "::meshloom::dtensor";
+}
+
+#endif // MESHLOOM_DIALECT_DTENSOR_BASE

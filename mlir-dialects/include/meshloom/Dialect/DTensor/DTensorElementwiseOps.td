@@ -1,0 +1,346 @@
+//===- DTensorElementwiseOps.td - Ops on one element at a time -----------===//
+//
+// Unary, binary and the few ternary ops. Their rules differ only in which
+// pending reductions pass through; their constraints are two traits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_DTENSOR_ELEMENTWISE_OPS
+#define MESHLOOM_DIALECT_DTENSOR_ELEMENTWISE_OPS
+
+include "meshloom/Dialect/DTensor/DTensorAttrs.td"
+
+//===----------------------------------------------------------------------===//
+// Unary
+//===----------------------------------------------------------------------===//
+
+/// The operand and the result have the same shape and element type.
+class DTensor_UnaryOp<string mnemonic, string what, string details = "",
+                      Type type = DTensor_FloatTensor, string flow = "None">
+    : DTensor_RuleOp<mnemonic, "... -> ...",
+                     [Pure, DTensor_Elementwise, DTensor_SameElements], flow> {
+  let summary = what;
+  let description = details # [{
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+    * (C2) The operand and the result have the same element type.
+
+    Example:
+    ```mlir
+    %r = dtensor.}] # mnemonic # [{ %x : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins type:$operand);
+  let results = (outs type:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{
+    build($_builder, $_state, undecided(operand.getType()), operand);
+  }]>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` custom<SameTypes>(type($operand), type($result))
+  }];
+  let hasFolder = 1;
+}
+
+def DTensor_AbsOp : DTensor_UnaryOp<"abs", "|x|",
+    "The absolute value. The smallest signed integer stays as it is.", DTensor_NumberTensor>;
+
+def DTensor_NegateOp : DTensor_UnaryOp<"negate", "-x",
+    "Changes the sign, of zero and nan too. Integers wrap around.", DTensor_NumberTensor, "LinearJoint">;
+
+def DTensor_SignOp : DTensor_UnaryOp<"sign", "-1, 0 or 1",
+    "-1, 0 or 1 with the sign of x; -0.0 and nan stay as they are.", DTensor_NumberTensor>;
+
+def DTensor_ExpOp : DTensor_UnaryOp<"exp", "e to the power of x",
+    "e to the power of x.">;
+
+def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", "exp(x) - 1",
+    "exp(x) - 1, precise near 0.">;
+
+def DTensor_LogOp : DTensor_UnaryOp<"log", "The natural logarithm",
+    "nan below 0, -inf at 0.">;
+
+def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", "log(1 + x)",
+    "log(1 + x), precise near 0.">;
+
+def DTensor_SqrtOp : DTensor_UnaryOp<"sqrt", "The square root",
+    "nan below 0; -0.0 at -0.0.">;
+
+def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", "1 / sqrt(x)",
+    "inf at 0, nan below.">;
+
+def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", "The cube root",
+    "The real cube root, negative below 0.">;
+
+def DTensor_TanhOp : DTensor_UnaryOp<"tanh", "The hyperbolic tangent",
+    "The hyperbolic tangent.">;
+
+def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", "1 / (1 + exp(-x))",
+    "The logistic function, also called sigmoid.">;
+
+def DTensor_SineOp : DTensor_UnaryOp<"sine", "The sine of x in radians",
+    "The sine of x in radians.">;
+
+def DTensor_CosineOp : DTensor_UnaryOp<"cosine", "The cosine of x in radians",
+    "The cosine of x in radians.">;
+
+def DTensor_ErfOp : DTensor_UnaryOp<"erf", "The Gauss error function",
+    "The Gauss error function.">;
+
+def DTensor_FloorOp : DTensor_UnaryOp<"floor", "The largest integer not above x",
+    "The largest integer not above x.">;
+
+def DTensor_CeilOp : DTensor_UnaryOp<"ceil", "The smallest integer not below x",
+    "The smallest integer not below x.">;
+
+def DTensor_RoundOp : DTensor_UnaryOp<"round", "The nearest integer, halves to even",
+    "Rounds to the nearest integer; halfway cases go to the even one (StableHLO: `round_nearest_even`).">;
+
+def DTensor_NotOp : DTensor_UnaryOp<"not", "Bitwise complement",
+    "The complement of each bit; of i1, the logical one.", DTensor_IntOrBoolTensor>;
+
+def DTensor_IsFiniteOp
+    : DTensor_RuleOp<"is_finite", "... -> ...", [Pure, DTensor_Elementwise]> {
+  let summary = "Whether x is neither infinite nor nan";
+  let description = [{
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+
+    Example:
+    ```mlir
+    %r = dtensor.is_finite %x : (tensor<8x4xf32>) -> tensor<8x4xi1>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatTensor:$operand);
+  let results = (outs DTensor_BoolTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{
+    build($_builder, $_state,
+          undecided(operand.getType(), $_builder.getI1Type()), operand);
+  }]>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Binary
+//===----------------------------------------------------------------------===//
+
+/// Operands and result have the same shape and element type; there is no
+/// implicit broadcasting.
+class DTensor_BinaryOp<string mnemonic, string what, string details,
+                       Type type = DTensor_NumberTensor, string flow = "None",
+                       string carriers = "", string kind = "Sum",
+                       list<Trait> traits = []>
+    : DTensor_RuleOp<mnemonic, "..., ... -> ...",
+                     !listconcat([Pure, DTensor_Elementwise, DTensor_SameElements], traits),
+                     flow, carriers, kind> {
+  let summary = what;
+  let description = details # [{
+
+    Constraints:
+    * (C1) The operands and the result have the same global shape.
+    * (C2) The operands and the result have the same element type.
+
+    Example:
+    ```mlir
+    %r = dtensor.}] # mnemonic # [{ %a, %b : tensor<8x4x}]
+      # !if(!eq(type, DTensor_IntOrBoolTensor), "i32", "f32") # [{>
+    ```
+  }];
+  let arguments = (ins type:$lhs, type:$rhs);
+  let results = (outs type:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state, undecided(lhs.getType()), lhs, rhs);
+  }]>];
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:`
+    custom<SameTypes>(type($lhs), type($rhs), type($result))
+  }];
+  let hasFolder = 1;
+}
+
+def DTensor_AddOp : DTensor_BinaryOp<"add", "a + b",
+    "The sum. Integers wrap around. A pending sum passes where both operands carry it.",
+    DTensor_NumberTensor, "LinearJoint", "", "Sum", [Commutative]>;
+
+def DTensor_SubtractOp : DTensor_BinaryOp<"subtract", "a - b",
+    "The difference. Integers wrap around. A pending sum passes where both operands carry it.",
+    DTensor_NumberTensor, "LinearJoint">;
+
+def DTensor_MultiplyOp : DTensor_BinaryOp<"multiply", "a * b",
+    "The product. Integers wrap around. A pending sum passes from either operand.",
+    DTensor_NumberTensor, "LinearEach", "", "Sum", [Commutative]>;
+
+def DTensor_DivideOp : DTensor_BinaryOp<"divide", "a / b",
+    "The quotient; of integers, rounded towards zero. An integer divided by zero gives all bits set; the smallest signed integer divided by -1 stays as it is. A pending sum passes from the numerator (of floats).",
+    DTensor_NumberTensor> {
+  // Written out: rounding makes integer division not linear.
+  let extraClassDefinition = [{
+    ::meshloom::ShardingRule $cppClass::getShardingRule() {
+      bool linear = ::mlir::isa<::mlir::FloatType>(
+          getResult().getType().getElementType());
+      return ::meshloom::dtensor::ruleFromText(
+          getOperation(), "..., ... -> ...",
+          linear ? ::meshloom::PartialFlow::LinearEach
+                 : ::meshloom::PartialFlow::None,
+          {0});
+    }
+  }];
+}
+
+def DTensor_RemainderOp : DTensor_BinaryOp<"remainder", "What a / b leaves",
+    "The remainder of the division rounded towards zero, with the sign of a (C's fmod). An integer's remainder by zero is a.">;
+
+def DTensor_PowerOp : DTensor_BinaryOp<"power", "a to the power of b",
+    "a to the power of b, as C's pow. Integers: by repeated multiplication that wraps around; a negative exponent gives 1 for a = 1, 1 or -1 for a = -1, else 0.">;
+
+def DTensor_MaximumOp : DTensor_BinaryOp<"maximum", "The larger of a and b",
+    "The larger one; nan if either is nan, and -0.0 is below 0.0.",
+    DTensor_NumberTensor, "LinearJoint", "", "Max", [Commutative]>;
+
+def DTensor_MinimumOp : DTensor_BinaryOp<"minimum", "The smaller of a and b",
+    "The smaller one; nan if either is nan, and -0.0 is below 0.0.",
+    DTensor_NumberTensor, "LinearJoint", "", "Min", [Commutative]>;
+
+def DTensor_AndOp : DTensor_BinaryOp<"and", "Bitwise and", "The and of each bit.",
+    DTensor_IntOrBoolTensor, "LinearJoint", "", "And", [Commutative]>;
+
+def DTensor_OrOp : DTensor_BinaryOp<"or", "Bitwise or", "The or of each bit.",
+    DTensor_IntOrBoolTensor, "LinearJoint", "", "Or", [Commutative]>;
+
+def DTensor_XorOp : DTensor_BinaryOp<"xor", "Bitwise exclusive or",
+    "The exclusive or of each bit.", DTensor_IntOrBoolTensor, "None", "", "Sum",
+    [Commutative]>;
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+def DTensor_CompareOp
+    : DTensor_RuleOp<"compare", "..., ... -> ...", [Pure, DTensor_Elementwise]> {
+  let summary = "Whether a and b compare as asked";
+  let description = [{
+    Compares elements: EQ, NE, LT, LE, GT or GE. With a nan, NE is true and all
+    others are false. i1: false is below true.
+
+    Constraints:
+    * (C1) The operands and the result have the same global shape.
+    * (C2) The operands have the same element type.
+
+    Example:
+    ```mlir
+    %r = dtensor.compare LT, %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+  }];
+  let arguments = (ins DTensor_ComparisonDirectionAttr:$direction,
+                       DTensor_Tensor:$lhs, DTensor_Tensor:$rhs);
+  let results = (outs DTensor_BoolTensor:$result);
+  let builders = [OpBuilder<(ins
+      "::meshloom::dtensor::ComparisonDirection":$direction,
+      "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state,
+          undecided(lhs.getType(), $_builder.getI1Type()), direction, lhs, rhs);
+  }]>];
+  let assemblyFormat = [{
+    custom<EnumKeyword>($direction) `,` $lhs `,` $rhs attr-dict `:`
+    functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_SelectOp : DTensor_Op<"select", [Pure]> {
+  let summary = "pred ? on_true : on_false";
+  let description = [{
+    Takes each element from `on_true` where `pred` is true, else from
+    `on_false`. A scalar `pred` decides for all elements. Any pending reduction
+    that both values carry passes.
+
+    Constraints:
+    * (C1) `on_true`, `on_false` and the result have the same global shape.
+    * (C2) `on_true`, `on_false` and the result have the same element type.
+    * (C3) `pred` is a scalar or has the same global shape as the result.
+
+    Example:
+    ```mlir
+    %r = dtensor.select %p, %a, %b : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_BoolTensor:$pred, DTensor_Tensor:$on_true,
+                       DTensor_Tensor:$on_false);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$pred, "::mlir::Value":$onTrue,
+                                 "::mlir::Value":$onFalse), [{
+    build($_builder, $_state, undecided(onTrue.getType()), pred, onTrue,
+          onFalse);
+  }]>];
+  let assemblyFormat = [{
+    operands attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_ClampOp : DTensor_Op<"clamp", [Pure]> {
+  let summary = "minimum(maximum(operand, min), max)";
+  let description = [{
+    Limits the operand to what `min` and `max` say. nan stays nan. Where `min`
+    is above `max`, the result is `max`.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+    * (C2) All operands and the result have the same element type.
+    * (C3) `min` and `max` are each a scalar or of the operand's global shape.
+
+    Example:
+    ```mlir
+    %r = dtensor.clamp %lo, %x, %hi : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_NumberTensor:$min, DTensor_NumberTensor:$operand,
+                       DTensor_NumberTensor:$max);
+  let results = (outs DTensor_NumberTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$min, "::mlir::Value":$operand,
+                                 "::mlir::Value":$max), [{
+    build($_builder, $_state, undecided(operand.getType()), min, operand, max);
+  }]>];
+  let assemblyFormat = [{
+    operands attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_ConvertOp : DTensor_Op<"convert", [Pure, DTensor_Elementwise]> {
+  let summary = "Converts to another element type";
+  let description = [{
+    Float to float rounds to nearest even. Integer to float rounds to nearest
+    even. Float to integer rounds towards zero; what does not fit becomes the
+    nearest representable integer, nan becomes 0. Integer to integer drops the
+    upper bits or extends by the operand's signedness. To i1: whether x is not
+    0. i1 counts as 0 or 1. A pending sum passes through a widening of floats.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+
+    Example:
+    ```mlir
+    %r = dtensor.convert %x : (tensor<4xi32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::mlir::Type":$elementType), [{
+    build($_builder, $_state, undecided(operand.getType(), elementType),
+          operand);
+  }]>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasFolder = 1;
+}
+
+#endif // MESHLOOM_DIALECT_DTENSOR_ELEMENTWISE_OPS

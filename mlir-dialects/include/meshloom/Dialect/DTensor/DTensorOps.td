@@ -1,0 +1,15 @@
+//===- DTensorOps.td - All ops of the dtensor dialect ---------------------===//
+//
+// What mlir-tblgen reads: every file of the dialect that declares ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_DTENSOR_OPS
+#define MESHLOOM_DIALECT_DTENSOR_OPS
+
+include "meshloom/Dialect/DTensor/DTensorElementwiseOps.td"
+include "meshloom/Dialect/DTensor/DTensorShapeOps.td"
+include "meshloom/Dialect/DTensor/DTensorContractionOps.td"
+include "meshloom/Dialect/DTensor/DTensorLayoutOps.td"
+
+#endif // MESHLOOM_DIALECT_DTENSOR_OPS

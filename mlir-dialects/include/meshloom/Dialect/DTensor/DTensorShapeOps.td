@@ -1,0 +1,290 @@
+//===- DTensorShapeOps.td - Ops that make, move or pick elements ---------===//
+//
+// Constants and numbers made from indices, and ops that only move elements:
+// pending reductions of any kind pass through those.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_DTENSOR_SHAPE_OPS
+#define MESHLOOM_DIALECT_DTENSOR_SHAPE_OPS
+
+include "meshloom/Dialect/DTensor/DTensorAttrs.td"
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+def DTensor_ConstantOp : DTensor_Op<"constant", [Pure, ConstantLike]> {
+  let summary = "A tensor known at compile time";
+  let description = [{
+    The attribute is the global value and carries no encoding. A splat can have
+    any layout; other values are whole on every device.
+
+    Constraints:
+    * (C1) The value has the result's global shape and element type.
+    * (C2) The result is not partial.
+
+    Example:
+    ```mlir
+    %zero = dtensor.constant dense<0.0> : tensor<8x4xf32>
+    %rows = dtensor.constant dense<0.0> : tensor<8x4xf32> -> tensor<8x4xf32, #rows>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{
+    build($_builder, $_state, value.getType(), value);
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_IotaOp : DTensor_Op<"iota", [Pure]> {
+  let summary = "The index along one dim";
+  let description = [{
+    Every element is its own global index along `iota_dimension`.
+
+    Constraints:
+    * (C1) `iota_dimension` is a dim of the result.
+
+    Example:
+    ```mlir
+    %r = dtensor.iota dim 1 : tensor<8x4xi32>   // rows of 0 1 2 3
+    ```
+  }];
+  let arguments = (ins I64Attr:$iota_dimension);
+  let results = (outs DTensor_NumberTensor:$result);
+  let assemblyFormat = [{
+    custom<Dim>($iota_dimension) attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_RngOp : DTensor_Op<"rng", [Pure]> {
+  let summary = "Random bits by global index";
+  let description = [{
+    Element `i` (row-major index in the *global* tensor) is word `i % 4` of
+    Philox4x32-10 with counter `i / 4` and the two words of `seed` as key
+    (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The
+    same seed gives the same numbers under every layout, mesh and device count.
+    Other distributions are made from it by elementwise ops.
+
+    Constraints:
+    * (C1) `seed` has global shape 2.
+
+    Example:
+    ```mlir
+    %r = dtensor.rng uniform_bits %seed : (tensor<2xui32>) -> tensor<8x4xui32>
+    ```
+  }];
+  let arguments = (ins DTensor_RngDistributionAttr:$distribution,
+                       DTensor_SeedTensor:$seed);
+  let results = (outs DTensor_SeedTensor:$result);
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape,
+                                 "::mlir::Value":$seed), [{
+    build($_builder, $_state,
+          ::mlir::RankedTensorType::get(
+              shape, $_builder.getIntegerType(32, /*isSigned=*/false)),
+          RngDistribution::UniformBits, seed);
+  }]>];
+  let assemblyFormat = [{
+    custom<EnumKeyword>($distribution) $seed attr-dict `:`
+    functional-type($seed, $result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+def DTensor_BroadcastInDimOp : DTensor_Op<"broadcast_in_dim", [Pure]> {
+  let summary = "Repeats a tensor along new or size-1 dims";
+  let description = [{
+    Operand dim `i` becomes result dim `broadcast_dimensions[i]`. Result dims
+    that are not named, and named ones whose operand dim has size 1, repeat.
+
+    Constraints:
+    * (C1) The operand and the result have the same element type.
+    * (C2) `broadcast_dimensions` has one entry an operand dim.
+    * (C3) `broadcast_dimensions` are dims of the result, each at most once.
+    * (C4) An operand dim has size 1 or the size of its result dim.
+
+    Example:
+    ```mlir
+    %r = dtensor.broadcast_in_dim %b dims [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand,
+                       DenseI64ArrayAttr:$broadcast_dimensions);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::llvm::ArrayRef<int64_t>":$shape,
+                                 "::llvm::ArrayRef<int64_t>":$dimensions), [{
+    build($_builder, $_state, undecided(operand.getType(), shape), operand,
+          dimensions);
+  }]>];
+  let assemblyFormat = [{
+    $operand `dims` $broadcast_dimensions attr-dict `:`
+    functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure]> {
+  let summary = "The same elements, row-major, in another shape";
+  let description = [{
+    The rule comes from the common factors of both shapes: `[12, 5] -> [3, 4, 5]`
+    is `(a b) c -> a b c`. Dims that have no common factor must be whole.
+
+    Constraints:
+    * (C1) The operand and the result have the same element type.
+    * (C2) The operand and the result have equally many elements.
+
+    Example:
+    ```mlir
+    %r = dtensor.reshape %x : (tensor<12x5xf32>) -> tensor<3x4x5xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::llvm::ArrayRef<int64_t>":$shape), [{
+    build($_builder, $_state, undecided(operand.getType(), shape), operand);
+  }]>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure]> {
+  let summary = "Permutes dims";
+  let description = [{
+    Result dim `i` is operand dim `permutation[i]`.
+
+    Constraints:
+    * (C1) The operand and the result have the same element type.
+    * (C2) `permutation` is a permutation of the operand's dims.
+    * (C3) Result dim `i` has the size of operand dim `permutation[i]`.
+
+    Example:
+    ```mlir
+    %r = dtensor.transpose %x dims [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::llvm::ArrayRef<int64_t>":$permutation)>];
+  let assemblyFormat = [{
+    $operand `dims` $permutation attr-dict `:`
+    functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def DTensor_SliceOp : DTensor_Op<"slice", [Pure]> {
+  let summary = "Every stride-th element of a box";
+  let description = [{
+    Elements `start_indices[d]`, `start_indices[d] + strides[d]`, ... below
+    `limit_indices[d]` of each dim, written `start:limit:stride`. Dims that are
+    kept whole can be sharded; others must be whole on every device.
+
+    Constraints:
+    * (C1) The operand and the result have the same element type.
+    * (C2) `start_indices`, `limit_indices` and `strides` have one entry a dim.
+    * (C3) 0 <= start <= limit <= size of the dim, and the stride is at least 1.
+    * (C4) The result's sizes are ceil((limit - start) / stride).
+
+    Example:
+    ```mlir
+    %r = dtensor.slice %x [0:8, 1:4:2] : (tensor<8x4xf32>) -> tensor<8x2xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand, DenseI64ArrayAttr:$start_indices,
+                       DenseI64ArrayAttr:$limit_indices,
+                       DenseI64ArrayAttr:$strides);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::llvm::ArrayRef<int64_t>":$start,
+                                 "::llvm::ArrayRef<int64_t>":$limit,
+                                 "::llvm::ArrayRef<int64_t>":$strides)>];
+  let assemblyFormat = [{
+    $operand custom<SliceRanges>($start_indices, $limit_indices, $strides)
+    attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def DTensor_ConcatenateOp : DTensor_Op<"concatenate", [Pure]> {
+  let summary = "Joins tensors along one dim";
+  let description = [{
+    The joined dim must be whole on every device.
+
+    Constraints:
+    * (C1) At least one operand.
+    * (C2) The operands and the result have the same element type.
+    * (C3) `dimension` is a dim of the operands and the result.
+    * (C4) All other dims of the operands and the result have the same sizes.
+    * (C5) The result's size along `dimension` is the sum of the operands'.
+
+    Example:
+    ```mlir
+    %r = dtensor.concatenate %a, %b dim 1 : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<8x6xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<DTensor_Tensor>:$inputs, I64Attr:$dimension);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs,
+                                 "int64_t":$dimension)>];
+  let assemblyFormat = [{
+    $inputs custom<Dim>($dimension) attr-dict `:`
+    functional-type($inputs, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure]> {
+  let summary = "Reverses the order of elements along dims";
+  let description = [{
+    Reversed dims must be whole on every device.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+    * (C2) The operand and the result have the same element type.
+    * (C3) `dimensions` are dims of the operand, each at most once.
+
+    Example:
+    ```mlir
+    %r = dtensor.reverse %x dims [0] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand, DenseI64ArrayAttr:$dimensions);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::llvm::ArrayRef<int64_t>":$dimensions), [{
+    build($_builder, $_state, undecided(operand.getType()), operand,
+          dimensions);
+  }]>];
+  let assemblyFormat = [{
+    $operand `dims` $dimensions attr-dict `:`
+    functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // MESHLOOM_DIALECT_DTENSOR_SHAPE_OPS

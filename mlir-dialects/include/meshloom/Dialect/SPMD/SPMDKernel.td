@@ -1,0 +1,145 @@
+//===- SPMDKernel.td - The fused kernel op of the spmd dialect ------------===//
+//
+// spmd.kernel, its terminator and spmd.index: local math after
+// --spmd-form-kernels, one op a compiled function. SPMDOps.td includes this
+// file after it has defined SPMD_Dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_SPMD_KERNEL
+#define MESHLOOM_DIALECT_SPMD_KERNEL
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def SPMD_Reducer : I32EnumAttr<"Reducer",
+    "How a kernel combines what its reduction loops yield for one output", [
+      I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Sum", 1, "sum">,
+      I32EnumAttrCase<"Prod", 2, "prod">, I32EnumAttrCase<"Min", 3, "min">,
+      I32EnumAttrCase<"Max", 4, "max">, I32EnumAttrCase<"And", 5, "and">,
+      I32EnumAttrCase<"Or", 6, "or">, I32EnumAttrCase<"ArgMax", 7, "argmax">,
+      I32EnumAttrCase<"ArgMin", 8, "argmin">]> {
+  let cppNamespace = "::meshloom::spmd";
+  let genSpecializedAttr = 0;
+}
+
+def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
+    [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "A fused loop nest over local tensors";
+  let description = [{
+    For every point of the iteration space spanned by `loops`, the body gets one
+    element of each input and yields one value for each output. Loops, like all
+    indices, are **global**: a device runs the part of each loop that the mesh
+    axes after `over` leave it, as if the loop were a tensor dim of that extent.
+    An input or output element is found by an affine map from loops to tensor
+    indices.
+
+    An output with a reducer (`sum`, `prod`, `min`, `max`, `and`, `or`,
+    `argmax`, `argmin`) combines what is yielded along the `reduce` loops,
+    starting from the reducer's identity; `argmax` and `argmin` yield the value
+    that is compared and store the index of the `reduce` loop. An output without
+    one stores what is yielded.
+
+    `in_place [.., j, ..]` says, per output, which input's memory it overwrites
+    (-1: none). Elements that the output's map does not reach keep that input's
+    values.
+
+    The body holds `arith` and `math` ops on scalars and `spmd.index`. Unsigned
+    integers are signless in it. bf16 is widened before and rounded after each
+    op; a reduction of bf16 yields and accumulates f32.
+
+    ```mlir
+    // Rows of x + bias, and their sums.
+    %y, %s = spmd.kernel loops [128 over [batch], reduce 700]
+        ins (%x #rc, %b #c) outs (#rc, sum #r) in_place [0, -1]
+        : (tensor<16x700xf32, #x>, tensor<700xf32, #b>)
+       -> (tensor<16x700xf32, #x>, tensor<16xf32, #s>) {
+    ^bb0(%x0: f32, %b0: f32):
+      %0 = arith.addf %x0, %b0 : f32
+      spmd.yield %0, %0 : f32, f32
+    }
+    ```
+
+    Constraints:
+    * (C1) Extents are not negative; extents, reduction flags and axes have one
+      entry a loop; axes are axes of the mesh, each at most once.
+    * (C2) One map an input and output, from the loops to the tensor's dims; its
+      results are linear: an offset plus integer multiples of loops.
+    * (C3) Maps stay inside the global shapes.
+    * (C4) The body has one argument an input, of its element type (signless),
+      and yields one value an output, of its element type; f32 where a reducer
+      meets bf16; f32, f64 or i64 for argmax and argmin.
+    * (C5) An output has a reducer exactly when the kernel has reduction loops
+      and its map uses none of them; argmax and argmin need exactly one
+      reduction loop and an i32 or i64 output.
+    * (C6) `in_place` names inputs of the output's type with the output's map,
+      each at most once.
+  }];
+  let arguments = (ins
+    Variadic<AnyRankedTensor>:$inputs,
+    DenseI64ArrayAttr:$extents,
+    DenseBoolArrayAttr:$reductions,
+    ArrayAttr:$axes,
+    AffineMapArrayAttr:$accesses,
+    DenseI32ArrayAttr:$reducers,
+    DenseI32ArrayAttr:$inPlace
+  );
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumLoops() { return getExtents().size(); }
+    ::mlir::AffineMap getInputAccess(unsigned i) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getAccesses()[i]).getValue();
+    }
+    ::mlir::AffineMap getOutputAccess(unsigned i) {
+      return getInputAccess(getInputs().size() + i);
+    }
+    Reducer getReducer(unsigned output) {
+      return Reducer(getReducers()[output]);
+    }
+    bool hasReductionLoops() {
+      return ::llvm::is_contained(getReductions(), true);
+    }
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+    /// The layout's mesh.
+    ::meshloom::Mesh getMesh();
+    /// Per loop the mesh axes it is split over, by index.
+    ::llvm::SmallVector<::llvm::SmallVector<unsigned>> getAxisIndices();
+    /// The type of a tensor element in a body: unsigned integers are signless.
+    static ::mlir::Type scalarType(::mlir::Type elementType);
+  }];
+}
+
+def SPMD_YieldOp : Op<SPMD_Dialect, "yield",
+    [Pure, ReturnLike, Terminator, HasParent<"KernelOp">]> {
+  let summary = "What one iteration of a kernel gives for each output";
+  let description = [{
+    ```mlir
+    spmd.yield %a, %b : f32, i32
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def SPMD_IndexOp : Op<SPMD_Dialect, "index", [Pure]> {
+  let summary = "The global index of a loop of the kernel";
+  let description = [{
+    ```mlir
+    %i = spmd.index 0
+    ```
+
+    Constraints:
+    * (C1) The kernel has a loop of that number.
+  }];
+  let arguments = (ins I64Attr:$loop);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$loop attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif // MESHLOOM_DIALECT_SPMD_KERNEL

@@ -1,0 +1,292 @@
+// Rules, verifiers and builders of products and reductions.
+
+#include "RuleBuilder.h"
+
+namespace meshloom::dtensor {
+
+static bool areDistinctDims(ArrayRef<int64_t> some, ArrayRef<int64_t> others,
+                            size_t rank) {
+  SmallVector<bool> seen(rank, false);
+  for (ArrayRef<int64_t> dims : {some, others})
+    for (int64_t dim : dims) {
+      if (dim < 0 || dim >= int64_t(rank) || seen[dim])
+        return false;
+      seen[dim] = true;
+    }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// DotGeneralOp
+//===----------------------------------------------------------------------===//
+
+/// Dims below `rank` that are in neither list.
+static SmallVector<int64_t> freeDims(size_t rank, ArrayRef<int64_t> batching,
+                                     ArrayRef<int64_t> contracting) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < int64_t(rank); ++dim)
+    if (!llvm::is_contained(batching, dim) &&
+        !llvm::is_contained(contracting, dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+static SmallVector<int64_t>
+dotShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
+         ArrayRef<int64_t> lhsBatching, ArrayRef<int64_t> rhsBatching,
+         ArrayRef<int64_t> lhsContracting, ArrayRef<int64_t> rhsContracting) {
+  SmallVector<int64_t> shape;
+  for (int64_t dim : lhsBatching)
+    shape.push_back(lhs[dim]);
+  for (int64_t dim : freeDims(lhs.size(), lhsBatching, lhsContracting))
+    shape.push_back(lhs[dim]);
+  for (int64_t dim : freeDims(rhs.size(), rhsBatching, rhsContracting))
+    shape.push_back(rhs[dim]);
+  return shape;
+}
+
+void DotGeneralOp::build(OpBuilder &builder, OperationState &state, Value lhs,
+                         Value rhs, ArrayRef<int64_t> lhsBatching,
+                         ArrayRef<int64_t> rhsBatching,
+                         ArrayRef<int64_t> lhsContracting,
+                         ArrayRef<int64_t> rhsContracting) {
+  auto shape =
+      dotShape(globalShape(lhs.getType()), globalShape(rhs.getType()),
+               lhsBatching, rhsBatching, lhsContracting, rhsContracting);
+  build(builder, state, undecided(lhs.getType(), shape), lhs, rhs, lhsBatching,
+        rhsBatching, lhsContracting, rhsContracting);
+}
+
+SmallVector<int64_t> DotGeneralOp::getLhsFreeDimensions() {
+  return freeDims(getLhs().getType().getRank(), getLhsBatchingDimensions(),
+                  getLhsContractingDimensions());
+}
+
+SmallVector<int64_t> DotGeneralOp::getRhsFreeDimensions() {
+  return freeDims(getRhs().getType().getRank(), getRhsBatchingDimensions(),
+                  getRhsContractingDimensions());
+}
+
+ShardingRule DotGeneralOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  ShardingRule::Tensor lhs(getLhs().getType().getRank()),
+      rhs(getRhs().getType().getRank()), result;
+  for (auto [left, right] : llvm::zip_equal(getLhsBatchingDimensions(),
+                                            getRhsBatchingDimensions())) {
+    lhs[left] = rhs[right] = {rule.factor()};
+    result.push_back(lhs[left]);
+  }
+  for (int64_t dim : getLhsFreeDimensions()) {
+    lhs[dim] = {rule.factor()};
+    result.push_back(lhs[dim]);
+  }
+  for (int64_t dim : getRhsFreeDimensions()) {
+    rhs[dim] = {rule.factor()};
+    result.push_back(rhs[dim]);
+  }
+  for (auto [left, right] : llvm::zip_equal(getLhsContractingDimensions(),
+                                            getRhsContractingDimensions()))
+    lhs[left] = rhs[right] = {rule.factor()};
+  rule.operand(std::move(lhs));
+  rule.operand(std::move(rhs));
+  rule.result(std::move(result));
+  return rule.finish(PartialFlow::LinearEach);
+}
+
+LogicalResult DotGeneralOp::verify() {
+  Type element = getType().getElementType();
+  if (elementTypeOf(getLhs().getType()) != element ||
+      elementTypeOf(getRhs().getType()) != element)
+    return violates(*this, 1)
+           << "the operands and the result differ in element type";
+  ArrayRef<int64_t> lhsBatching = getLhsBatchingDimensions(),
+                    rhsBatching = getRhsBatchingDimensions(),
+                    lhsContracting = getLhsContractingDimensions(),
+                    rhsContracting = getRhsContractingDimensions();
+  if (lhsBatching.size() != rhsBatching.size() ||
+      lhsContracting.size() != rhsContracting.size())
+    return violates(*this, 2)
+           << "lists of dims of lhs and rhs differ in length";
+  auto lhs = globalShape(getLhs().getType()),
+       rhs = globalShape(getRhs().getType());
+  if (!areDistinctDims(lhsBatching, lhsContracting, lhs.size()) ||
+      !areDistinctDims(rhsBatching, rhsContracting, rhs.size()))
+    return violates(*this, 3)
+           << "batching and contracting dims are not distinct dims of their "
+              "operand";
+  auto sameSizes = [&](ArrayRef<int64_t> lefts,
+                       ArrayRef<int64_t> rights) -> LogicalResult {
+    for (auto [left, right] : llvm::zip_equal(lefts, rights))
+      if (lhs[left] != rhs[right])
+        return violates(*this, 4)
+               << "dim " << left << " of lhs has size " << lhs[left]
+               << ", but dim " << right << " of rhs has size " << rhs[right];
+    return success();
+  };
+  if (failed(sameSizes(lhsBatching, rhsBatching)) ||
+      failed(sameSizes(lhsContracting, rhsContracting)))
+    return failure();
+  auto expected = dotShape(lhs, rhs, lhsBatching, rhsBatching, lhsContracting,
+                           rhsContracting);
+  if (globalShape(getType()) != expected)
+    return violates(*this, 5)
+           << "the result must be " << undecided(getType(), expected);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MatMulOp
+//===----------------------------------------------------------------------===//
+
+void MatMulOp::build(OpBuilder &builder, OperationState &state, Value lhs,
+                     Value rhs) {
+  auto shape = globalShape(lhs.getType());
+  shape.back() = globalShape(rhs.getType()).back();
+  build(builder, state, undecided(lhs.getType(), shape), lhs, rhs);
+}
+
+LogicalResult MatMulOp::verify() {
+  auto lhs = globalShape(getLhs().getType()),
+       rhs = globalShape(getRhs().getType()), result = globalShape(getType());
+  Type element = getType().getElementType();
+  if (elementTypeOf(getLhs().getType()) != element ||
+      elementTypeOf(getRhs().getType()) != element)
+    return violates(*this, 1)
+           << "the operands and the result differ in element type";
+  size_t rank = result.size();
+  if (rank < 2 || lhs.size() != rank || rhs.size() != rank)
+    return violates(*this, 2) << "the ranks are " << lhs.size() << ", "
+                              << rhs.size() << " and " << rank;
+  for (size_t dim = 0; dim + 2 < rank; ++dim)
+    if (lhs[dim] != result[dim] || rhs[dim] != result[dim])
+      return violates(*this, 3)
+             << "leading dim " << dim << " has sizes " << lhs[dim] << ", "
+             << rhs[dim] << " and " << result[dim];
+  if (lhs[rank - 1] != rhs[rank - 2])
+    return violates(*this, 4) << "lhs has " << lhs[rank - 1] << " columns, rhs "
+                              << rhs[rank - 2] << " rows";
+  if (result[rank - 2] != lhs[rank - 2] || result[rank - 1] != rhs[rank - 1])
+    return violates(*this, 5)
+           << "the result must be " << lhs[rank - 2] << " by " << rhs[rank - 1];
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp, ArgMaxOp, ArgMinOp
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> without(ArrayRef<int64_t> shape,
+                                    ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> rest;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (!llvm::is_contained(dims, int64_t(dim)))
+      rest.push_back(extent);
+  return rest;
+}
+
+void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind,
+                     ValueRange inputs, ArrayRef<int64_t> dimensions) {
+  SmallVector<Type> types;
+  for (Type type : inputs.getTypes())
+    types.push_back(undecided(type, without(globalShape(type), dimensions)));
+  build(builder, state, types, kind, inputs, dimensions);
+}
+
+ShardingRule ReduceOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  ShardingRule::Tensor operand =
+      rule.dims(globalShape(getInputs()[0].getType()).size());
+  ShardingRule::Tensor result;
+  for (auto [dim, factors] : llvm::enumerate(operand))
+    if (!llvm::is_contained(getDimensions(), int64_t(dim)))
+      result.push_back(factors);
+  for (unsigned i = 0; i < getInputs().size(); ++i) {
+    rule.operand(operand);
+    rule.result(result);
+  }
+  return rule.finish(PartialFlow::LinearJoint, {}, getKind());
+}
+
+LogicalResult ReduceOp::verify() {
+  if (getInputs().empty() || getInputs().size() != getOutputs().size())
+    return violates(*this, 1)
+           << "there are " << getInputs().size() << " operands and "
+           << getOutputs().size() << " results";
+  auto shape = globalShape(getInputs()[0].getType());
+  if (!areDistinctDims(getDimensions(), {}, shape.size()))
+    return violates(*this, 2)
+           << "dimensions are not distinct dims of the operands";
+  bool logical = getKind() == ReduceKind::And || getKind() == ReduceKind::Or;
+  auto reduced = without(shape, getDimensions());
+  for (auto [input, output] :
+       llvm::zip_equal(getInputs().getTypes(), getOutputs().getTypes())) {
+    if (globalShape(input) != shape)
+      return violates(*this, 3) << "operands differ in global shape";
+    Type element = elementTypeOf(input);
+    if (elementTypeOf(output) != element || globalShape(output) != reduced)
+      return violates(*this, 4) << "the result of a " << undecided(input)
+                                << " must be a " << undecided(input, reduced);
+    if (logical ? isa<FloatType>(element) : element.isInteger(1))
+      return violates(*this, 5) << "a reduction by " << name(getKind())
+                                << " does not take " << element;
+  }
+  return success();
+}
+
+static Type argType(Value operand, int64_t dimension, Type element) {
+  return RankedTensorType::get(
+      without(globalShape(operand.getType()), {dimension}), element);
+}
+
+static ShardingRule argRule(Operation *op, int64_t dimension) {
+  RuleBuilder rule(op);
+  ShardingRule::Tensor operand, result;
+  int64_t rank = globalShape(op->getOperand(0).getType()).size();
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    operand.push_back({dim == dimension ? rule.whole() : rule.factor()});
+    if (dim != dimension)
+      result.push_back(operand.back());
+  }
+  rule.operand(std::move(operand));
+  rule.result(std::move(result));
+  return rule.finish();
+}
+
+static LogicalResult verifyArg(Operation *op, int64_t dimension) {
+  auto shape = globalShape(op->getOperand(0).getType());
+  if (dimension < 0 || dimension >= int64_t(shape.size()) ||
+      shape[dimension] == 0)
+    return violates(op, 1) << "dimension " << dimension
+                           << " is not a non-empty dim of the operand";
+  if (globalShape(op->getResult(0).getType()) != without(shape, {dimension}))
+    return violates(op, 2)
+           << "the result's global shape is not the operand's without dim "
+           << dimension;
+  return success();
+}
+
+void ArgMaxOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                     int64_t dimension, Type elementType) {
+  build(builder, state, argType(operand, dimension, elementType), operand,
+        dimension);
+}
+ShardingRule ArgMaxOp::getShardingRule() {
+  return argRule(*this, getDimension());
+}
+LogicalResult ArgMaxOp::verify() {
+  return verifyArg(*this, getDimension());
+}
+
+void ArgMinOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                     int64_t dimension, Type elementType) {
+  build(builder, state, argType(operand, dimension, elementType), operand,
+        dimension);
+}
+ShardingRule ArgMinOp::getShardingRule() {
+  return argRule(*this, getDimension());
+}
+LogicalResult ArgMinOp::verify() {
+  return verifyArg(*this, getDimension());
+}
+
+} // namespace meshloom::dtensor

@@ -1,0 +1,200 @@
+// The generated part of the ops, and the custom pieces of their syntax.
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include "mlir/IR/OpImplementation.h"
+
+using namespace meshloom;
+using namespace meshloom::dtensor;
+using mlir::OpAsmParser, mlir::OpAsmPrinter, mlir::ParseResult;
+
+//===----------------------------------------------------------------------===//
+// `T` where all types are the same, else `(T, ...) -> T`
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseSameTypes(OpAsmParser &parser,
+                                  ArrayRef<Type *> operands, Type &result) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  auto function = dyn_cast<mlir::FunctionType>(type);
+  if (!function) {
+    for (Type *operand : operands)
+      *operand = type;
+    result = type;
+    return success();
+  }
+  if (function.getNumInputs() != operands.size() ||
+      function.getNumResults() != 1)
+    return parser.emitError(loc, "expected ")
+           << operands.size() << " operand types and one result type";
+  for (auto [operand, input] : llvm::zip_equal(operands, function.getInputs()))
+    *operand = input;
+  result = function.getResult(0);
+  return success();
+}
+
+static void printSameTypes(OpAsmPrinter &printer, Operation *op) {
+  Type result = op->getResult(0).getType();
+  if (llvm::all_of(op->getOperandTypes(),
+                   [&](Type type) { return type == result; }))
+    printer << result;
+  else
+    printer.printFunctionalType(op);
+}
+
+static ParseResult parseSameTypes(OpAsmParser &parser, Type &operand,
+                                  Type &result) {
+  return parseSameTypes(parser, {&operand}, result);
+}
+static ParseResult parseSameTypes(OpAsmParser &parser, Type &lhs, Type &rhs,
+                                  Type &result) {
+  return parseSameTypes(parser, {&lhs, &rhs}, result);
+}
+static void printSameTypes(OpAsmPrinter &printer, Operation *op, Type, Type) {
+  printSameTypes(printer, op);
+}
+static void printSameTypes(OpAsmPrinter &printer, Operation *op, Type, Type,
+                           Type) {
+  printSameTypes(printer, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes as keywords
+//===----------------------------------------------------------------------===//
+
+template <typename EnumAttr>
+static ParseResult parseEnumKeyword(OpAsmParser &parser, EnumAttr &attr) {
+  using Enum = decltype(attr.getValue());
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Enum> value;
+  if constexpr (std::is_same_v<Enum, ComparisonDirection>)
+    value = symbolizeComparisonDirection(keyword);
+  else
+    value = symbolizeRngDistribution(keyword);
+  if (!value)
+    return parser.emitError(loc, "unknown keyword '") << keyword << "'";
+  attr = EnumAttr::get(parser.getContext(), *value);
+  return success();
+}
+static void printEnumKeyword(OpAsmPrinter &printer, Operation *,
+                             ComparisonDirectionAttr attr) {
+  printer << stringifyComparisonDirection(attr.getValue());
+}
+static void printEnumKeyword(OpAsmPrinter &printer, Operation *,
+                             RngDistributionAttr attr) {
+  printer << stringifyRngDistribution(attr.getValue());
+}
+
+static ParseResult parseKindKeyword(OpAsmParser &parser, ReduceKindAttr &attr) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<ReduceKind> kind = meshloom::parseReduceKind(keyword);
+  if (!kind)
+    return parser.emitError(loc, "unknown kind of reduction '")
+           << keyword << "'; expected sum, prod, min, max, and, or";
+  attr = ReduceKindAttr::get(parser.getContext(), *kind);
+  return success();
+}
+static void printKindKeyword(OpAsmPrinter &printer, Operation *,
+                             ReduceKindAttr attr) {
+  printer << name(attr.getValue());
+}
+
+static ParseResult parseDim(OpAsmParser &parser, IntegerAttr &attr) {
+  int64_t dim;
+  if (parser.parseKeyword("dim") || parser.parseInteger(dim))
+    return failure();
+  attr = parser.getBuilder().getI64IntegerAttr(dim);
+  return success();
+}
+static void printDim(OpAsmPrinter &printer, Operation *, IntegerAttr attr) {
+  printer << "dim " << attr.getInt();
+}
+
+//===----------------------------------------------------------------------===//
+// Slices: `[start:limit, start:limit:stride]`
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseSliceRanges(OpAsmParser &parser,
+                                    DenseI64ArrayAttr &start,
+                                    DenseI64ArrayAttr &limit,
+                                    DenseI64ArrayAttr &strides) {
+  SmallVector<int64_t> starts, limits, steps;
+  auto parseRange = [&]() -> ParseResult {
+    if (parser.parseInteger(starts.emplace_back()) || parser.parseColon() ||
+        parser.parseInteger(limits.emplace_back()))
+      return failure();
+    steps.push_back(1);
+    if (succeeded(parser.parseOptionalColon()))
+      return parser.parseInteger(steps.back());
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     parseRange))
+    return failure();
+  Builder &builder = parser.getBuilder();
+  start = builder.getDenseI64ArrayAttr(starts);
+  limit = builder.getDenseI64ArrayAttr(limits);
+  strides = builder.getDenseI64ArrayAttr(steps);
+  return success();
+}
+
+static void printSliceRanges(OpAsmPrinter &printer, Operation *,
+                             DenseI64ArrayAttr start, DenseI64ArrayAttr limit,
+                             DenseI64ArrayAttr strides) {
+  printer << '[';
+  for (size_t i = 0; i < size_t(start.size()); ++i) {
+    printer << (i ? ", " : "") << start[i] << ':' << limit[i];
+    if (strides[i] != 1)
+      printer << ':' << strides[i];
+  }
+  printer << ']';
+}
+
+//===----------------------------------------------------------------------===//
+// Constants: `dense<...> : T`, and `-> T` where the result has an encoding
+//===----------------------------------------------------------------------===//
+
+ParseResult ConstantOp::parse(OpAsmParser &parser,
+                              mlir::OperationState &state) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  mlir::ElementsAttr value;
+  if (parser.parseOptionalAttrDict(state.attributes) ||
+      parser.parseAttribute(value))
+    return failure();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return parser.emitError(loc, "expected a tensor constant");
+  Type result = type;
+  if (type.getEncoding()) {
+    auto dense = dyn_cast<DenseElementsAttr>(value);
+    if (!dense || isShard(type))
+      return parser.emitError(loc, "expected a value without encoding");
+    value = dense.reshape(undecided(type));
+  }
+  if (succeeded(parser.parseOptionalArrow()) && parser.parseType(result))
+    return failure();
+  state.getOrAddProperties<Properties>().value = value;
+  state.addTypes(result);
+  return success();
+}
+
+void ConstantOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
+  if ((*this)->getAttrs().size() > 1)
+    printer << ' ';
+  printer << getValue();
+  if (getType() != getValue().getType())
+    printer << " -> " << getType();
+}
+
+#define GET_OP_CLASSES
+#include "meshloom/Dialect/DTensor/DTensorOps.cpp.inc"

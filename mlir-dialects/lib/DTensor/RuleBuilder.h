@@ -1,0 +1,34 @@
+// RuleBuilder: sharding rules of ops whose attributes decide them, dim by dim.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+namespace meshloom::dtensor {
+
+/// Makes the factors of one op's rule, then binds it to the op's shapes.
+class RuleBuilder {
+public:
+  explicit RuleBuilder(Operation *op) : op(op) {}
+
+  /// A new factor. Whole: every device needs all of it.
+  unsigned factor(FactorKind kind = FactorKind::Parallel);
+  unsigned whole() { return factor(FactorKind::Whole); }
+  /// `rank` dims of one new factor each.
+  ShardingRule::Tensor dims(unsigned rank);
+
+  void operand(ShardingRule::Tensor dims) {
+    rule.operands.push_back(std::move(dims));
+  }
+  void result(ShardingRule::Tensor dims) {
+    rule.results.push_back(std::move(dims));
+  }
+  ShardingRule finish(PartialFlow flow = PartialFlow::None,
+                      ArrayRef<unsigned> carriers = {},
+                      ReduceKind kind = ReduceKind::Sum);
+
+private:
+  Operation *op;
+  ShardingRule rule;
+};
+
+} // namespace meshloom::dtensor

@@ -1,0 +1,201 @@
+// Rules from text and from parts, and the checks that hold for every op.
+
+#include "RuleBuilder.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace meshloom::dtensor {
+
+/// The `index`-th factor name: a, b, ..., z, a1, b1, ...
+static std::string factorName(unsigned index) {
+  std::string name(1, char('a' + index % 26));
+  return index < 26 ? name : name + std::to_string(index / 26);
+}
+
+static Shape shapeOf(Type type) {
+  SmallVector<int64_t> shape = globalShape(type);
+  return Shape(shape.begin(), shape.end());
+}
+
+static ShardingRule bound(Operation *op, ShardingRule rule, PartialFlow flow,
+                          ArrayRef<unsigned> carriers, ReduceKind kind) {
+  rule.partialFlow = flow;
+  rule.carriers.assign(carriers.begin(), carriers.end());
+  rule.reduceKind = kind;
+  std::vector<Shape> operands, results;
+  for (Type type : op->getOperandTypes())
+    operands.push_back(shapeOf(type));
+  for (Type type : op->getResultTypes())
+    results.push_back(shapeOf(type));
+  [[maybe_unused]] Status ok = rule.bind(operands, results);
+  assert(ok && "an op that passed its verifier fits its rule");
+  return rule;
+}
+
+unsigned RuleBuilder::factor(FactorKind kind) {
+  unsigned index = rule.factors.size();
+  rule.factors.push_back({factorName(index), 1, kind});
+  return index;
+}
+
+ShardingRule::Tensor RuleBuilder::dims(unsigned rank) {
+  ShardingRule::Tensor dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back({factor()});
+  return dims;
+}
+
+ShardingRule RuleBuilder::finish(PartialFlow flow, ArrayRef<unsigned> carriers,
+                                 ReduceKind kind) {
+  rule.deriveKinds();
+  return bound(op, std::move(rule), flow, carriers, kind);
+}
+
+//===----------------------------------------------------------------------===//
+// Rules from text
+//===----------------------------------------------------------------------===//
+
+/// Appends `text`'s tensors, commas between them, with `...` spelled out for
+/// tensors of the given ranks. Scalars become `[]`, which Core's grammar takes
+/// everywhere.
+static void expandTensors(StringRef text, TypeRange types, std::string &out) {
+  if (types.empty())
+    return;
+  SmallVector<StringRef> tensors;
+  text.split(tensors, ',');
+  assert(tensors.size() == types.size() && "a rule names every tensor");
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    SmallVector<StringRef> dims;
+    tensor.split(dims, ' ', -1, /*KeepEmpty=*/false);
+    size_t rank = globalShape(types[index]).size();
+    size_t named = dims.size() - llvm::is_contained(dims, "...");
+    out += index ? ", " : "";
+    if (rank == 0)
+      out += "[]";
+    for (StringRef dim : dims)
+      if (dim != "...")
+        out += (dim + " ").str();
+      else
+        for (size_t i = named; i < rank; ++i)
+          out += "d" + std::to_string(i - named) + " ";
+  }
+}
+
+ShardingRule ruleFromText(Operation *op, StringRef text, PartialFlow flow,
+                          ArrayRef<unsigned> carriers, ReduceKind kind) {
+  auto [operands, results] = text.split("->");
+  std::string expanded;
+  expandTensors(operands, op->getOperandTypes(), expanded);
+  expanded += " -> ";
+  expandTensors(results, op->getResultTypes(), expanded);
+  Result<ShardingRule> rule = ShardingRule::parse(expanded);
+  assert(rule && "rules in the .td files can be read");
+  return bound(op, std::move(*rule), flow, carriers, kind);
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+InFlightDiagnostic violates(Operation *op, unsigned number) {
+  return op->emitOpError("violates constraint C") << number << ": ";
+}
+
+static SmallVector<Type> tensorTypes(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return types;
+}
+
+static std::string shapeText(Type type) {
+  std::string text = "[";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(globalShape(type), os);
+  os << "]";
+  return text;
+}
+
+LogicalResult verifyElementwise(Operation *op) {
+  SmallVector<Type> types = tensorTypes(op);
+  SmallVector<int64_t> expected = globalShape(types.back());
+  for (auto [index, type] : llvm::enumerate(op->getOperandTypes()))
+    if (globalShape(type) != expected)
+      return violates(op, 1)
+             << "operand #" << index << " has global shape " << shapeText(type)
+             << ", but the result has " << shapeText(types.back());
+  return success();
+}
+
+LogicalResult verifySameElements(Operation *op) {
+  Type expected = elementTypeOf(op->getResult(0).getType());
+  for (auto [index, type] : llvm::enumerate(op->getOperandTypes()))
+    if (elementTypeOf(type) != expected)
+      return violates(op, 2)
+             << "operand #" << index << " has element type "
+             << elementTypeOf(type) << ", but the result has " << expected;
+  return success();
+}
+
+LogicalResult verifyShardedOp(Operation *op) {
+  MeshAttr mesh;
+  unsigned shards = 0;
+  SmallVector<Type> types = tensorTypes(op);
+  for (Type type : types) {
+    shards += isShard(type);
+    LayoutAttr layout = layoutAttrOf(type);
+    if (!layout)
+      continue;
+    if (mesh && layout.getMeshAttr() != mesh)
+      return op->emitOpError("violates S1: layouts of two meshes in one op, ")
+             << mesh << " and " << layout.getMeshAttr();
+    mesh = layout.getMeshAttr();
+  }
+  if (shards == 0)
+    return success();
+  if (shards != types.size())
+    return op->emitOpError("violates S2: shards and global tensors in one op");
+  return verifyLayouts(op);
+}
+
+LogicalResult verifyLayouts(Operation *op) {
+  auto sharded = dyn_cast<ShardedOpInterface>(op);
+  if (!sharded || isa<RelayoutOp, ConstraintOp>(op))
+    return success();
+  std::vector<Layout> operands, results;
+  for (Type type : op->getOperandTypes()) {
+    LayoutAttr layout = layoutAttrOf(type);
+    if (!layout)
+      return success();
+    operands.push_back(layout.getLayout());
+  }
+  for (Type type : op->getResultTypes()) {
+    LayoutAttr layout = layoutAttrOf(type);
+    if (!layout)
+      return success();
+    results.push_back(layout.getLayout());
+  }
+  ShardingRule rule = sharded.getShardingRule();
+  OpSharding sharding = opSharding(rule, operands, results);
+  auto check = [&](StringRef what, unsigned index, const Layout &has,
+                   const Layout &needs) -> LogicalResult {
+    if (has == needs)
+      return success();
+    return op->emitOpError("violates S3: ")
+           << what << " #" << index << " is laid out as " << has.spec_string()
+           << ", but the rule '" << rule.to_string() << "' needs "
+           << needs.spec_string();
+  };
+  for (auto [index, layout] : llvm::enumerate(operands))
+    if (failed(check("operand", index, layout,
+                     operandLayout(rule, index, sharding, layout.mesh()))))
+      return failure();
+  for (auto [index, layout] : llvm::enumerate(results))
+    if (failed(check("result", index, layout,
+                     resultLayout(rule, index, sharding, layout.mesh()))))
+      return failure();
+  return success();
+}
+
+} // namespace meshloom::dtensor
+
+#include "meshloom/Dialect/DTensor/ShardedOpInterface.cpp.inc"
