@@ -1,0 +1,159 @@
+//===- Passes.td - The passes of include/meshloom/Transforms --------------===//
+//
+// From a dtensor function with some layouts given to one local program with
+// explicit collectives. docs/Architecture.md shows one program after each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_TRANSFORMS_PASSES
+#define MESHLOOM_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def LiftVariables : Pass<"dtensor-lift-variables", "::mlir::func::FuncOp"> {
+  let summary = "Make variables arguments and results";
+  let description = [{
+    A variable argument becomes a tensor argument; reads become the value it
+    has at that point, so that a read after an assignment sees the new value;
+    each assigned variable's last value becomes an additional result. The
+    argument then has the attribute `dtensor.alias`: the index of that result,
+    whose memory it may share. A result that was lifted has the `dtensor.name`
+    of its argument. No later pass sees a side effect.
+
+    ```mlir
+    func.func @f(%v: !dtensor.variable<tensor<4xf32>>, %x: tensor<4xf32>) {
+      %0 = dtensor.read_variable %v : (!dtensor.variable<tensor<4xf32>>) -> tensor<4xf32>
+      %1 = dtensor.add %0, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      dtensor.assign_variable %v, %1 : !dtensor.variable<tensor<4xf32>>, tensor<4xf32>
+      return
+    }
+    // becomes
+    func.func @f(%v: tensor<4xf32> {dtensor.alias = 0 : i64}, %x: tensor<4xf32>)
+        -> tensor<4xf32> {
+      %0 = dtensor.add %v, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Give every value a layout, from those that the user gave";
+  let description = [{
+    Layouts of arguments, function results and `dtensor.constraint` never
+    change. From them axes flow along the factors of the ops' sharding rules,
+    forward and backward, to a fixpoint, in four stages; an axis that arrived
+    earlier is never displaced:
+
+    1. through ops whose tensors all have the same factors (elementwise,
+       transpose, reshape), both ways;
+    2. forward through the others but broadcasts (dots, reductions);
+    3. backward and sideways through those;
+    4. through broadcasts.
+
+    Where factors of one op compete for an axis, its results' layouts come
+    first, then factors that results show before reduced ones, then operands in
+    order. Then every op gets its result types, exactly as the op produces them:
+    partial over the axes of its reduced factors. Where all operands carry a
+    reduced factor on an axis that only the result's wish wants elsewhere, the
+    op reduces there (and a reduce_scatter follows). A pending reduction passes
+    through an op where that is linear, it is the value's only user, and its
+    result is not larger; else it is resolved before the op.
+
+    Function results are partial only where their type says so. Constants and
+    other leaves that cost nothing are laid out per use.
+
+    Each op whose layouts use an axis gets the discardable attribute
+    `dtensor.origin`, a dictionary from the axis to the annotation that it came
+    from, in words: `{batch = "argument 'x' [batch, *]"}`; likewise each
+    argument that had no layout. Annotations read `argument 'NAME' LAYOUT`
+    (`argument #2 LAYOUT` without `dtensor.name`), `result #0 LAYOUT`,
+    `constraint at FILE:LINE:COL LAYOUT`, `relayout at ... LAYOUT`.
+
+    ```mlir
+    func.func @f(%x: tensor<128x784xf32, #rows>, %w: tensor<784x700xf32, #full>)
+        -> tensor<128x700xf32> {
+      %0 = dtensor.matmul %x, %w : (tensor<128x784xf32, #rows>, tensor<784x700xf32, #full>) -> tensor<128x700xf32>
+      return %0 : tensor<128x700xf32>
+    }
+    // becomes
+    func.func @f(%x: tensor<128x784xf32, #rows>, %w: tensor<784x700xf32, #full>)
+        -> tensor<128x700xf32, #rows> {
+      %0 = dtensor.matmul %x, %w {dtensor.origin = {batch = "argument #0 [batch, *]"}}
+          : (tensor<128x784xf32, #rows>, tensor<784x700xf32, #full>) -> tensor<128x700xf32, #rows>
+      return %0 : tensor<128x700xf32, #rows>
+    }
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+def InsertRelayouts : Pass<"dtensor-insert-relayouts", "::mlir::func::FuncOp"> {
+  let summary = "Make operands agree with how their op runs";
+  let description = [{
+    Every value has a layout; an op's result types say how it runs. An operand
+    that is laid out otherwise gets a `dtensor.relayout`, one for each value and
+    target, before its first user. The same before `return`. `constraint`
+    becomes `relayout`, or nothing where the layout is right. A value needed in
+    several layouts is brought to each from whichever of those is cheapest, so
+    that a pending reduction is resolved once.
+
+    A relayout that the pass inserts carries `dtensor.reason`, in words.
+    Afterwards every op's operands are what its rule asks for; a target that is
+    partial where the value is not is an error.
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+def ExpandToSPMD : Pass<"dtensor-expand-to-spmd", "::mlir::func::FuncOp"> {
+  let summary = "Turn global tensors into shards and relayouts into collectives";
+  let description = [{
+    One in-place walk: the type of every value becomes the shard that one device
+    holds, and each `relayout` the cheapest chain of collectives on `machine`.
+    Collectives carry `reason` (why they are there), `bytes` (of one device's
+    result) and `dtensor.origin`.
+
+    ```mlir
+    %1 = dtensor.relayout %0 : (tensor<4x4xf32, #partial>) -> tensor<4x4xf32, #full>
+    // becomes
+    %1 = spmd.all_reduce sum over [batch] %0 {bytes = 64 : i64, reason = "..."}
+       : (tensor<4x4xf32, #spmd.shard<[4, 4], #partial>>) -> tensor<4x4xf32, #spmd.shard<[4, 4], #full>>
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+           "preset or JSON file of the machine model that prices the chains">
+  ];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect",
+                           "::meshloom::spmd::SPMDDialect"];
+}
+
+def SimplifyCollectives : Pass<"spmd-simplify-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Drop, fold and merge collectives of one value";
+  let description = [{
+    * all_reduce whose only uses slice it -> reduce_scatter;
+    * slice after the all_gather it undoes, and the reverse -> nothing;
+    * all_reduce of all_reduce, all_gather of all_gather -> one over both axes;
+    * add (subtract) of two all_reduces used only there -> all_reduce of the sum;
+    * equal collectives of one value -> one; unused or one-device ones -> none.
+  }];
+  let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
+}
+
+def CombineCollectives : Pass<"spmd-combine-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Make one collective of independent ones of the same kind";
+  let description = [{
+    A collective's level is the longest chain of collectives that it depends on.
+    Reductions of one level, over the same axes, of the same kind and element
+    type, become one variadic op at the place of the last; users of the others
+    move behind it. Equal levels cannot depend on each other and merged ones
+    depend on lower levels only, so the order stays acyclic. Collectives that
+    move data without reducing are merged only where no user of the earlier one
+    has to wait for it: gathering every weight of a deep network at once would
+    hold all of them in memory.
+  }];
+  let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
+}
+
+#endif // MESHLOOM_TRANSFORMS_PASSES

@@ -1,0 +1,175 @@
+// CombineCollectives: one variadic collective for independent ones of the same
+// kind, axes, reduction and element type.
+//
+// The level of a collective is the longest chain of collectives that it depends
+// on. Two of the same level cannot depend on each other, and a merged one
+// depends on lower levels only, so merging within levels keeps the graph
+// acyclic whatever else is merged; a stable topological sort then puts users
+// behind. Cost: linear in ops, but for the sort's order queries.
+
+#include "Collectives.h"
+
+#include "meshloom/Transforms/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_COMBINECOLLECTIVES
+#include "meshloom/Transforms/Passes.h.inc"
+
+namespace {
+/// What collectives must have in common to become one.
+struct Key {
+  unsigned level;
+  CollectiveKind kind;
+  std::vector<unsigned> axes;
+  int reduce; ///< ReduceKind, or -1
+  Type elementType;
+  bool operator==(const Key &) const = default;
+};
+
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::AllReduce ||
+         kind == CollectiveKind::ReduceScatter;
+}
+
+class CombineCollectivesPass
+    : public impl::CombineCollectivesBase<CombineCollectivesPass> {
+  void runOnOperation() override {
+    for (Block &block : getOperation().getBody()) {
+      bool changed = false;
+      for (SmallVector<Operation *> &group : groupsOf(block))
+        if (group.size() > 1) {
+          combine(group);
+          changed = true;
+        }
+      if (changed)
+        restoreOrder(block);
+    }
+  }
+
+  static std::vector<SmallVector<Operation *>> groupsOf(Block &block) {
+    DenseMap<Operation *, unsigned> levels, positions;
+    std::vector<std::pair<Key, SmallVector<Operation *>>> groups;
+    for (Operation &op : block) {
+      unsigned level = 0;
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          level = std::max(level, levels.lookup(producer));
+      auto kind = collectiveKind(&op);
+      bool local = !kind || *kind == CollectiveKind::Slice;
+      levels[&op] = local ? level : level + 1;
+      positions[&op] = positions.size();
+      if (local)
+        continue;
+      auto reduce = reduceKindOf(&op);
+      Key key{level, *kind, collectiveOf(&op).axes, reduce ? int(*reduce) : -1,
+              dtensor::elementTypeOf(op.getResult(0).getType())};
+      auto found =
+          std::find_if(groups.rbegin(), groups.rend(),
+                       [&](const auto &group) { return group.first == key; });
+      // A move is not put off past the first use of what came before it.
+      if (found != groups.rend() && !reduces(*kind) &&
+          usedBefore(found->second, op))
+        found = groups.rend();
+      if (found == groups.rend())
+        groups.push_back({std::move(key), {&op}});
+      else
+        found->second.push_back(&op);
+    }
+    std::vector<SmallVector<Operation *>> result;
+    for (auto &[key, group] : groups)
+      result.push_back(std::move(group));
+    return result;
+  }
+
+  static bool usedBefore(ArrayRef<Operation *> group, Operation &later) {
+    for (Operation *op : group)
+      for (Operation *user : op->getUsers())
+        if (user->isBeforeInBlock(&later))
+          return true;
+    return false;
+  }
+
+  /// At the place of the last: all operands are there.
+  static void combine(ArrayRef<Operation *> group) {
+    OpBuilder builder(group.back());
+    SmallVector<Value> operands, results;
+    SmallVector<Layout> layouts;
+    SmallVector<Location> locations;
+    SmallVector<std::string> reasons;
+    llvm::MapVector<StringAttr, Attribute> origins;
+    for (Operation *op : group) {
+      for (unsigned i = 0; i < op->getNumOperands(); ++i)
+        layouts.push_back(collectiveOf(op, i).to);
+      operands.append(op->operand_begin(), op->operand_end());
+      results.append(op->result_begin(), op->result_end());
+      locations.push_back(op->getLoc());
+      if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+        if (std::string text = reason.str(); !llvm::is_contained(reasons, text))
+          reasons.push_back(std::move(text));
+      if (auto origin = op->getAttrOfType<DictionaryAttr>("dtensor.origin"))
+        for (NamedAttribute entry : origin)
+          origins.insert({entry.getName(), entry.getValue()});
+    }
+    SmallVector<NamedAttribute> notes;
+    if (!reasons.empty())
+      notes.push_back(builder.getNamedAttr(
+          "reason", builder.getStringAttr(llvm::join(reasons, " | "))));
+    if (!origins.empty()) {
+      SmallVector<NamedAttribute> entries;
+      for (auto &[axis, origin] : origins)
+        entries.emplace_back(axis, origin);
+      notes.push_back(builder.getNamedAttr("dtensor.origin",
+                                           builder.getDictionaryAttr(entries)));
+    }
+    CollectiveOp what = collectiveOf(group.front());
+    Operation *combined =
+        createCollective(builder, builder.getFusedLoc(locations), what.kind,
+                         what.axes, operands, layouts, notes);
+    for (auto [old, made] : llvm::zip_equal(results, combined->getResults()))
+      old.replaceAllUsesWith(made);
+    for (Operation *op : group)
+      op->erase();
+  }
+
+  /// Ops keep their order but for those that use what now comes later: each
+  /// waits until its last operand is there.
+  static void restoreOrder(Block &block) {
+    DenseSet<Operation *> placed;
+    DenseMap<Operation *, SmallVector<Operation *>> waiting;
+    SmallVector<Operation *> order;
+    for (Operation &op : block)
+      order.push_back(&op);
+    auto missing = [&](Operation *op) -> Operation * {
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && !placed.contains(producer))
+          return producer;
+      return nullptr;
+    };
+    SmallVector<Operation *> sorted;
+    for (Operation *op : order) {
+      SmallVector<Operation *> ready{op};
+      while (!ready.empty()) {
+        Operation *next = ready.pop_back_val();
+        if (Operation *producer = missing(next)) {
+          waiting[producer].push_back(next);
+          continue;
+        }
+        placed.insert(next);
+        sorted.push_back(next);
+        auto woken = waiting.find(next);
+        if (woken == waiting.end())
+          continue;
+        SmallVector<Operation *> users = std::move(woken->second);
+        waiting.erase(woken);
+        ready.append(users.rbegin(), users.rend());
+      }
+    }
+    for (Operation *op : sorted)
+      op->moveBefore(&block, block.end());
+  }
+};
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,126 @@
+// ExpandToSPMD: one walk in program order that replaces types by shards and
+// relayouts by the cheapest chains of collectives. Ops keep their attributes,
+// which are about the global tensors.
+
+#include "Collectives.h"
+#include "LayoutFlow.h"
+
+#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Support/MachineModelFile.h"
+#include "meshloom/Transforms/Passes.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_EXPANDTOSPMD
+#include "meshloom/Transforms/Passes.h.inc"
+
+/// The shard of a global tensor type that has a layout; null if it has none.
+static RankedTensorType shardOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(tensor.getEncoding());
+  if (!layout)
+    return {};
+  return spmd::shardType(tensor.getShape(), tensor.getElementType(), layout);
+}
+
+namespace {
+class ExpandToSPMDPass : public impl::ExpandToSPMDBase<ExpandToSPMDPass> {
+public:
+  using ExpandToSPMDBase::ExpandToSPMDBase;
+
+private:
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    Result<MachineModel> model = loadMachineModel(machine);
+    if (!model) {
+      function.emitError(model.error().message());
+      return signalPassFailure();
+    }
+    // All or nothing: types are checked before the first one changes.
+    if (failed(checkTypes(function)))
+      return signalPassFailure();
+    Block &block = function.getBody().front();
+    for (BlockArgument argument : block.getArguments())
+      argument.setType(shardOf(argument.getType()));
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op)) {
+        if (failed(expand(relayout, *model)))
+          return signalPassFailure();
+        continue;
+      }
+      for (Value result : op.getResults())
+        result.setType(shardOf(result.getType()));
+    }
+    SmallVector<Type> results;
+    for (Type type : function.getResultTypes())
+      results.push_back(shardOf(type));
+    function.setFunctionType(mlir::FunctionType::get(
+        &getContext(), block.getArgumentTypes(), results));
+  }
+
+  static LogicalResult checkTypes(mlir::func::FuncOp function) {
+    auto good = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && shardOf(tensor);
+    };
+    if (!function.getBody().hasOneBlock())
+      return function.emitError("expected a body of one block");
+    if (!llvm::all_of(function.getResultTypes(), good))
+      return function.emitError("has a result without a layout; run "
+                                "--dtensor-propagate-layouts first");
+    if (!llvm::all_of(function.getArgumentTypes(), good))
+      return function.emitError("has an argument without a layout; run "
+                                "--dtensor-propagate-layouts first");
+    for (Operation &op : function.getBody().front()) {
+      if (!llvm::all_of(op.getResultTypes(), good))
+        return op.emitOpError("has a result without a layout; run "
+                              "--dtensor-propagate-layouts first");
+      if (isa<dtensor::ConstraintOp>(op))
+        return op.emitOpError("must become a relayout: run "
+                              "--dtensor-insert-relayouts first");
+      if (!isa<mlir::func::ReturnOp>(op) && failed(dtensor::verifyLayouts(&op)))
+        return failure();
+    }
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (auto [i, operand] : llvm::enumerate(terminator->getOperandTypes()))
+      if (operand != function.getResultTypes()[i])
+        return terminator->emitOpError("returns ")
+               << operand << " into result #" << i << " of type "
+               << function.getResultTypes()[i]
+               << ": run --dtensor-insert-relayouts first";
+    return success();
+  }
+
+  LogicalResult expand(dtensor::RelayoutOp relayout,
+                       const MachineModel &model) {
+    Value value = relayout.getOperand();
+    auto type = cast<RankedTensorType>(relayout.getResult().getType());
+    Layout from = spmd::layoutOf(value.getType());
+    Layout to = *givenLayout(type);
+    auto plan = planRelayout(
+        from, to, Shape(type.getShape().begin(), type.getShape().end()),
+        *dtensor::dtypeOf(type.getElementType()), model);
+    if (!plan)
+      return relayout.emitOpError("cannot turn ")
+             << from.spec_string() << " into " << to.spec_string() << ": "
+             << plan.error().message();
+    OpBuilder builder(relayout);
+    auto reason = relayout->getAttrOfType<StringAttr>("dtensor.reason");
+    if (!reason)
+      reason = builder.getStringAttr(from.spec_string() + " -> " +
+                                     to.spec_string() + " asked for");
+    SmallVector<NamedAttribute> notes{builder.getNamedAttr("reason", reason)};
+    if (Attribute origin = relayout->getAttr("dtensor.origin"))
+      notes.push_back(builder.getNamedAttr("dtensor.origin", origin));
+    for (const CollectiveOp &step : plan->steps)
+      value = createCollective(builder, relayout.getLoc(), step.kind, step.axes,
+                               value, step.to, notes)
+                  ->getResult(0);
+    relayout.getResult().replaceAllUsesWith(value);
+    relayout.erase();
+    return success();
+  }
+};
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,309 @@
+// InsertRelayouts: compares what each operand is with what the op's sharding
+// asks for, and puts a relayout where they differ.
+
+#include "LayoutFlow.h"
+
+#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Transforms/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_INSERTRELAYOUTS
+#include "meshloom/Transforms/Passes.h.inc"
+
+namespace {
+/// One layout that a value is needed in.
+struct Need {
+  Layout target;
+  SmallVector<OpOperand *> uses;
+  /// The need it is made from; -1: the value itself.
+  int source = -1;
+  /// Before which op of the block it has to be there.
+  unsigned position;
+};
+
+class InsertRelayoutsPass
+    : public impl::InsertRelayoutsBase<InsertRelayoutsPass> {
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (!function.getBody().hasOneBlock()) {
+      function.emitError("expected a body of one block");
+      return signalPassFailure();
+    }
+    Block &block = function.getBody().front();
+    position.clear();
+    order.clear();
+    needs.clear();
+    for (Operation &op : block) {
+      position[&op] = order.size();
+      order.push_back(&op);
+    }
+    for (Operation *op : order)
+      if (failed(collect(*op)))
+        return signalPassFailure();
+    for (auto &[value, wanted] : needs)
+      satisfy(value, wanted);
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (isa<dtensor::ConstraintOp>(op)) {
+        op.getResult(0).replaceAllUsesWith(op.getOperand(0));
+        op.erase();
+      }
+    for (Operation &op : block)
+      if (failed(dtensor::verifyLayouts(&op)))
+        return signalPassFailure();
+  }
+
+  LogicalResult need(OpOperand &use, const Layout &target) {
+    Value value = use.get();
+    Layout have = *givenLayout(value.getType());
+    if (have == target)
+      return success();
+    auto complain = [&]() {
+      InFlightDiagnostic error = use.getOwner()->emitOpError("needs operand #")
+                                 << use.getOperandNumber() << " as "
+                                 << target.spec_string() << ", but it is "
+                                 << have.spec_string();
+      return error;
+    };
+    if (!(have.mesh() == target.mesh())) {
+      InFlightDiagnostic error = complain();
+      error << ", on another mesh; bring it to one mesh first";
+      return explain(std::move(error), value);
+    }
+    for (const Partial &partial : target.partial())
+      if (std::ranges::find(have.partial(), partial) == have.partial().end()) {
+        InFlightDiagnostic error = complain();
+        error << "; a pending reduction can be resolved, but not made: drop '"
+              << have.mesh().axes()[partial.axis].name
+              << "' from the partial axes";
+        return explain(std::move(error), value);
+      }
+    SmallVector<Need> &wanted = needs[value];
+    auto same = llvm::find_if(
+        wanted, [&](const Need &other) { return other.target == target; });
+    if (same == wanted.end()) {
+      wanted.push_back({target, {}, -1, position[use.getOwner()]});
+      same = std::prev(wanted.end());
+    }
+    same->uses.push_back(&use);
+    return success();
+  }
+
+  /// Notes telling how the layout of `value` arrived.
+  LogicalResult explain(InFlightDiagnostic error, Value value) {
+    mlir::Diagnostic &note = error.attachNote(value.getLoc());
+    note << "it is " << givenLayout(value.getType())->spec_string();
+    if (DictionaryAttr origin = originsOf(value))
+      for (NamedAttribute entry : origin)
+        note << "; '" << entry.getName().getValue() << "' from "
+             << cast<StringAttr>(entry.getValue()).getValue();
+    return error;
+  }
+
+  LogicalResult collect(Operation &op) {
+    for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
+      if (!givenLayout(value.getType()))
+        return op.emitOpError("has a value without a layout; run "
+                              "--dtensor-propagate-layouts first");
+    if (isa<dtensor::RelayoutOp>(op))
+      return success();
+    if (isa<dtensor::ConstraintOp>(op))
+      return need(op.getOpOperand(0), *givenLayout(op.getResult(0).getType()));
+    if (isa<mlir::func::ReturnOp>(op)) {
+      for (auto [use, type] : llvm::zip_equal(
+               op.getOpOperands(), getOperation().getResultTypes())) {
+        auto target = givenLayout(type);
+        if (!target)
+          return op.emitOpError("returns into result #")
+                 << use.getOperandNumber() << ", which has no layout; run "
+                 << "--dtensor-propagate-layouts first";
+        if (failed(need(use, *target)))
+          return failure();
+      }
+      return success();
+    }
+    auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+    if (!sharded)
+      return op.emitOpError("has no sharding rule, so it cannot be laid out");
+    if (op.getNumResults() == 0)
+      return op.emitOpError("must be lifted by --dtensor-lift-variables first");
+    ShardingRule rule = sharded.getShardingRule();
+    SmallVector<Layout> operands, results;
+    for (Value operand : op.getOperands())
+      operands.push_back(*givenLayout(operand.getType()));
+    for (Value result : op.getResults())
+      results.push_back(*givenLayout(result.getType()));
+    const Mesh &mesh = results.front().mesh();
+    OpSharding sharding = opSharding(rule, {operands.data(), operands.size()},
+                                     {results.data(), results.size()});
+    for (auto [i, layout] : llvm::enumerate(results))
+      if (Layout made = resultLayout(rule, i, sharding, mesh);
+          !(made == layout))
+        return op.emitOpError("has result #")
+               << i << " laid out " << layout.spec_string() << ", but makes "
+               << made.spec_string() << "; only a relayout can change a layout";
+    for (auto [i, use] : llvm::enumerate(op.getOpOperands()))
+      if (failed(need(use, operandLayout(rule, i, sharding, mesh))))
+        return failure();
+    return success();
+  }
+
+  static DictionaryAttr originsOf(Value value) {
+    if (Operation *op = value.getDefiningOp())
+      return op->getAttrOfType<DictionaryAttr>("dtensor.origin");
+    auto argument = cast<BlockArgument>(value);
+    auto function =
+        cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    if (auto origin = function.getArgAttrOfType<DictionaryAttr>(
+            argument.getArgNumber(), "dtensor.origin"))
+      return origin;
+    // Given by the user: the argument itself is where it comes from.
+    Layout layout = *givenLayout(value.getType());
+    Builder builder(value.getContext());
+    SmallVector<NamedAttribute> entries;
+    std::string text =
+        "argument " +
+        LayoutFlow::argumentName(function, argument.getArgNumber()) + " " +
+        layout.spec_string();
+    for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes()))
+      if (layout.uses_axis(axis))
+        entries.push_back(
+            builder.getNamedAttr(meshAxis.name, builder.getStringAttr(text)));
+    return builder.getDictionaryAttr(entries);
+  }
+
+  /// Decides from which other each layout of a value is made: the cheapest
+  /// tree that starts at the value (Prim), by bytes sent on a ring.
+  static void connect(Value value, MutableArrayRef<Need> wanted) {
+    if (wanted.size() < 2)
+      return;
+    auto type = cast<RankedTensorType>(value.getType());
+    Shape shape(type.getShape().begin(), type.getShape().end());
+    MachineModel machine = *MachineModel::preset("ring");
+    DType dtype = *dtensor::dtypeOf(type.getElementType());
+    Layout have = *givenLayout(type);
+    std::vector<char> done(wanted.size());
+    for (size_t step = 0; step < wanted.size(); ++step) {
+      int64_t best = std::numeric_limits<int64_t>::max();
+      int bestSource = -1;
+      size_t bestNeed = 0;
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        if (done[i])
+          continue;
+        for (int source = -1; source < int(wanted.size()); ++source) {
+          if (source >= 0 && !done[source])
+            continue;
+          auto plan = planRelayout(source < 0 ? have : wanted[source].target,
+                                   wanted[i].target, shape, dtype, machine);
+          if (plan && plan->bytesSent < best) {
+            best = plan->bytesSent;
+            bestSource = source;
+            bestNeed = i;
+          }
+        }
+      }
+      if (best == std::numeric_limits<int64_t>::max())
+        return; // the rest comes from the value itself, and Expand says why not
+      done[bestNeed] = true;
+      wanted[bestNeed].source = bestSource;
+    }
+  }
+
+  void satisfy(Value value, SmallVector<Need> &wanted) {
+    connect(value, wanted);
+    // Sources come before what is made from them.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Need &need : wanted)
+        if (need.source >= 0 && wanted[need.source].position > need.position) {
+          wanted[need.source].position = need.position;
+          changed = true;
+        }
+    }
+    SmallVector<Value> made(wanted.size());
+    std::function<Value(int)> make = [&](int i) -> Value {
+      if (i < 0)
+        return value;
+      if (made[i])
+        return made[i];
+      Need &need = wanted[i];
+      Value source = make(need.source);
+      made[i] = insert(source, need);
+      for (OpOperand *use : need.uses)
+        use->set(made[i]);
+      return made[i];
+    };
+    for (size_t i = 0; i < wanted.size(); ++i)
+      make(int(i));
+  }
+
+  Value insert(Value source, const Need &need) {
+    Operation *before = order[need.position];
+    Operation *user = need.uses.front()->getOwner();
+    OpBuilder builder(before);
+    Layout have = *givenLayout(source.getType());
+    // A pending reduction is there because of the op that left it; any other
+    // relayout because of the op that needs it.
+    Location location = have.is_partial() || isa<mlir::func::ReturnOp>(user)
+                            ? source.getLoc()
+                            : user->getLoc();
+    auto type = cast<RankedTensorType>(source.getType());
+    auto relayout = builder.create<dtensor::RelayoutOp>(
+        location,
+        RankedTensorType::get(
+            type.getShape(), type.getElementType(),
+            dtensor::LayoutAttr::get(&getContext(), need.target)),
+        source);
+
+    std::string what =
+        isa<mlir::func::ReturnOp>(user)
+            ? "result #" + std::to_string(need.uses.front()->getOperandNumber())
+            : "operand #" +
+                  std::to_string(need.uses.front()->getOperandNumber()) +
+                  " of " + user->getName().getStringRef().str();
+    std::string text = have.spec_string() + " -> " + need.target.spec_string() +
+                       " for " + what;
+    DictionaryAttr from = originsOf(source);
+    auto to = user->getAttrOfType<DictionaryAttr>("dtensor.origin");
+    SmallVector<NamedAttribute> origins;
+    for (auto [axis, meshAxis] : llvm::enumerate(have.mesh().axes())) {
+      if (sameUse(have, need.target, axis))
+        continue;
+      for (DictionaryAttr dictionary : {have.uses_axis(axis) ? from : to, to})
+        if (auto origin = dictionary
+                              ? dictionary.getAs<StringAttr>(meshAxis.name)
+                              : StringAttr()) {
+          text += "; '" + meshAxis.name + "' from " + origin.str();
+          origins.push_back(builder.getNamedAttr(meshAxis.name, origin));
+          break;
+        }
+    }
+    relayout->setAttr("dtensor.reason", builder.getStringAttr(text));
+    if (!origins.empty())
+      relayout->setAttr("dtensor.origin", builder.getDictionaryAttr(origins));
+    return relayout->getResult(0);
+  }
+
+  /// Whether a mesh axis does the same in both layouts.
+  static bool sameUse(const Layout &a, const Layout &b, unsigned axis) {
+    auto find = [&](const Layout &layout) {
+      for (unsigned dim = 0; dim < layout.rank(); ++dim)
+        if (llvm::is_contained(layout.axes(dim), axis))
+          return int(dim);
+      for (const Partial &partial : layout.partial())
+        if (partial.axis == axis)
+          return -2;
+      return -1;
+    };
+    return find(a) == find(b);
+  }
+
+  DenseMap<Operation *, unsigned> position;
+  std::vector<Operation *> order;
+  llvm::MapVector<Value, SmallVector<Need>> needs;
+};
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,375 @@
+// The flow of mesh axes: a worklist over the ops of a function. See the pass's
+// description for the stages, and LayoutFlow.h for why it ends.
+
+#include "LayoutFlow.h"
+
+namespace meshloom {
+
+std::optional<Layout> givenLayout(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return std::nullopt;
+  auto encoding = dyn_cast_or_null<dtensor::LayoutAttr>(tensor.getEncoding());
+  if (!encoding)
+    return std::nullopt;
+  return encoding.getLayout();
+}
+
+static std::string locationText(Location location) {
+  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>())
+    return (Twine(file.getFilename().strref()) + ":" + Twine(file.getLine()) +
+            ":" + Twine(file.getColumn()))
+        .str();
+  return "unknown location";
+}
+
+std::string LayoutFlow::argumentName(mlir::func::FuncOp function,
+                                     unsigned arg) {
+  if (auto name = function.getArgAttrOfType<StringAttr>(arg, "dtensor.name"))
+    return "'" + name.str() + "'";
+  return "#" + std::to_string(arg);
+}
+
+/// How the factors of `rule` are shared between its tensors.
+static FlowKind classify(const ShardingRule &rule) {
+  auto has = [](const ShardingRule::Tensor &tensor, unsigned factor) {
+    return llvm::any_of(tensor, [&](const ShardingRule::Dim &dim) {
+      return llvm::is_contained(dim, factor);
+    });
+  };
+  bool identity = true, broadcast = false;
+  for (unsigned factor = 0; factor < rule.factors.size(); ++factor) {
+    FactorKind kind = rule.factors[factor].kind;
+    if (kind == FactorKind::Whole)
+      continue;
+    if (kind == FactorKind::Reduced) {
+      identity = false;
+      continue;
+    }
+    bool inOperand = false;
+    for (const ShardingRule::Tensor &operand : rule.operands) {
+      bool here = has(operand, factor);
+      inOperand |= here;
+      identity &= here || operand.empty();
+    }
+    for (const ShardingRule::Tensor &result : rule.results)
+      identity &= has(result, factor);
+    broadcast |= !inOperand;
+  }
+  if (broadcast)
+    return FlowKind::Broadcast;
+  return identity ? FlowKind::Identity : FlowKind::Contraction;
+}
+
+LogicalResult LayoutFlow::collectOps() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("expected a body of one block");
+  auto number = [&](Value value) {
+    auto [entry, isNew] = index.try_emplace(value, states.size());
+    if (isNew) {
+      FlowState &state = states.emplace_back();
+      values.push_back(value);
+      if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
+        state.dims.resize(tensor.getRank());
+    }
+    return entry->second;
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      return function.emitError("argument ")
+             << argumentName(function, argument.getArgNumber()) << " has type "
+             << argument.getType()
+             << "; lift variables with --dtensor-lift-variables first";
+    number(argument);
+  }
+  for (Operation &op : function.getBody().front()) {
+    FlowOp flow{&op, FlowKind::Barrier, {}, {}, {}};
+    if (!isa<dtensor::RelayoutOp, dtensor::ConstraintOp, mlir::func::ReturnOp>(
+            op)) {
+      auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+      if (!sharded)
+        return op.emitOpError("has no sharding rule, so it cannot be laid out");
+      flow.rule = sharded.getShardingRule();
+      flow.kind = classify(flow.rule);
+    }
+    for (Value operand : op.getOperands())
+      flow.operands.push_back(number(operand));
+    for (Value result : op.getResults())
+      flow.results.push_back(number(result));
+    opIndex[&op] = ops.size();
+    ops.push_back(std::move(flow));
+  }
+  return success();
+}
+
+/// A value without a layout is on the mesh of the values it meets in ops; what
+/// meets none is on the module's mesh, else the function's only one, else on
+/// one device.
+LogicalResult LayoutFlow::resolveMeshes() {
+  std::optional<Mesh> any;
+  std::vector<Value> source(states.size());
+  auto give = [&](unsigned value, const Mesh &mesh, Value from) {
+    states[value].mesh = mesh;
+    source[value] = from;
+    if (!any)
+      any = mesh;
+  };
+  for (unsigned i = 0; i < values.size(); ++i)
+    if (auto layout = givenLayout(values[i].getType()))
+      give(i, layout->mesh(), values[i]);
+  for (FlowOp &flow : ops)
+    if (auto ret = dyn_cast<mlir::func::ReturnOp>(flow.op))
+      for (auto [operand, type] :
+           llvm::zip_equal(flow.operands, function.getResultTypes()))
+        if (auto layout = givenLayout(type))
+          if (!states[operand].mesh)
+            give(operand, layout->mesh(), {});
+
+  // Forward and backward sweeps until nothing changes.
+  for (bool changed = true; changed;) {
+    changed = false;
+    auto meet = [&](FlowOp &flow) -> LogicalResult {
+      if (isa<mlir::func::ReturnOp>(flow.op))
+        return success();
+      std::optional<unsigned> first;
+      for (unsigned value :
+           llvm::concat<unsigned>(flow.operands, flow.results)) {
+        if (!states[value].mesh)
+          continue;
+        if (!first) {
+          first = value;
+        } else if (!(*states[*first].mesh == *states[value].mesh)) {
+          auto text = [](const Mesh &mesh) {
+            std::string axes;
+            for (const MeshAxis &axis : mesh.axes())
+              axes += (axes.empty() ? "" : ", ") + axis.name + " = " +
+                      std::to_string(axis.size);
+            return "<" + axes + ">";
+          };
+          auto error = flow.op->emitOpError("mixes values of two meshes: ")
+                       << text(*states[*first].mesh) << " and "
+                       << text(*states[value].mesh)
+                       << "; bring them to one mesh first";
+          for (unsigned culprit : {*first, value})
+            if (Value from = source[culprit])
+              error.attachNote(from.getLoc())
+                  << "mesh " << text(*states[culprit].mesh) << " is from here";
+          return error;
+        }
+      }
+      if (!first)
+        return success();
+      for (unsigned value : llvm::concat<unsigned>(flow.operands, flow.results))
+        if (!states[value].mesh) {
+          give(value, *states[*first].mesh, source[*first]);
+          changed = true;
+        }
+      return success();
+    };
+    for (FlowOp &flow : ops)
+      if (failed(meet(flow)))
+        return failure();
+    for (FlowOp &flow : llvm::reverse(ops))
+      if (failed(meet(flow)))
+        return failure();
+  }
+
+  std::optional<Mesh> fallback;
+  if (auto module = function->getParentOfType<ModuleOp>())
+    if (auto attr = module->getAttrOfType<dtensor::MeshAttr>(
+            dtensor::DTensorDialect::meshAttrName))
+      fallback = attr.getMesh();
+  if (!fallback)
+    fallback = any ? *any : *Mesh::get({{"d", 1}});
+  for (FlowState &state : states) {
+    if (!state.mesh)
+      state.mesh = fallback;
+    state.origins.assign(state.mesh->rank(), -1);
+  }
+  return success();
+}
+
+void LayoutFlow::seed(Value value, const Layout &layout, std::string text,
+                      Location location, bool given) {
+  FlowState &target = state(value);
+  if (!(*target.mesh == layout.mesh()))
+    return; // the relayout that this needs is refused later, by name
+  int annotation = int(annotations.size());
+  annotations.push_back({text + " " + layout.spec_string(), location});
+  if (given) {
+    target.given = true;
+    target.actual = layout;
+    target.dims = layout.dim_axes();
+    target.origins.assign(target.mesh->rank(), -1);
+    for (const Partial &partial : layout.partial())
+      target.origins[partial.axis] = annotation;
+  } else {
+    if (target.given ||
+        llvm::any_of(target.dims, [](auto &axes) { return !axes.empty(); }))
+      return; // an earlier annotation has it
+    target.dims = layout.dim_axes();
+  }
+  for (const auto &axes : target.dims)
+    for (unsigned axis : axes)
+      target.origins[axis] = annotation;
+}
+
+void LayoutFlow::collectAnnotations() {
+  for (BlockArgument argument : function.getArguments())
+    if (auto layout = givenLayout(argument.getType()))
+      seed(argument, *layout,
+           "argument " + argumentName(function, argument.getArgNumber()),
+           argument.getLoc(), /*given=*/true);
+  auto seedResult = [&](FlowOp &flow, const char *what, bool given) {
+    for (Value result : flow.op->getResults())
+      if (auto layout = givenLayout(result.getType()))
+        seed(result, *layout, what + (" at " + locationText(flow.op->getLoc())),
+             flow.op->getLoc(), given);
+  };
+  for (FlowOp &flow : ops) {
+    if (isa<dtensor::RelayoutOp>(flow.op))
+      seedResult(flow, "relayout", true);
+    else if (isa<dtensor::ConstraintOp>(flow.op))
+      seedResult(flow, "constraint", true);
+    else
+      seedResult(flow, "type", false);
+  }
+  // What a result or a constraint asks for is a wish of the value it takes:
+  // the op that makes the value would best make it so.
+  for (FlowOp &flow : ops) {
+    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op)) {
+      if (auto layout = givenLayout(flow.op->getResult(0).getType()))
+        seed(flow.op->getOperand(0), *layout,
+             "constraint at " + locationText(flow.op->getLoc()),
+             flow.op->getLoc(), /*given=*/false);
+    } else if (isa<mlir::func::ReturnOp>(flow.op)) {
+      for (auto [i, operand] : llvm::enumerate(flow.op->getOperands()))
+        if (auto layout = givenLayout(function.getResultTypes()[i]))
+          seed(operand, *layout, "result #" + std::to_string(i),
+               flow.op->getLoc(), /*given=*/false);
+    }
+  }
+}
+
+int LayoutFlow::originOf(const FlowOp &op, unsigned factor,
+                         unsigned axis) const {
+  auto find = [&](const ShardingRule::Tensor &tensor, unsigned value) {
+    const FlowState &state = states[value];
+    for (auto [dim, factors] : llvm::enumerate(tensor))
+      if (llvm::is_contained(factors, factor) &&
+          llvm::is_contained(state.dims[dim], axis))
+        return state.origins[axis];
+    return -1;
+  };
+  for (auto [tensor, value] : llvm::zip_equal(op.rule.results, op.results))
+    if (int origin = find(tensor, value); origin >= 0)
+      return origin;
+  for (auto [tensor, value] : llvm::zip_equal(op.rule.operands, op.operands))
+    if (int origin = find(tensor, value); origin >= 0)
+      return origin;
+  return -1;
+}
+
+void LayoutFlow::enqueueNeighbours(unsigned value) {
+  auto push = [&](Operation *op) {
+    auto found = opIndex.find(op);
+    if (found == opIndex.end() || queued[found->second])
+      return;
+    queued[found->second] = true;
+    queue.push_back(found->second);
+  };
+  if (Operation *producer = values[value].getDefiningOp())
+    push(producer);
+  for (Operation *user : values[value].getUsers())
+    push(user);
+}
+
+/// Adds to a value the axes that `layout` has beyond its own, dim by dim, where
+/// they extend what is there and are not in use elsewhere in the value.
+void LayoutFlow::write(unsigned value, const Layout &layout, const FlowOp &op,
+                       const FactorSharding &factors) {
+  FlowState &state = states[value];
+  if (state.given)
+    return;
+  bool changed = false;
+  for (auto [dim, have] : llvm::enumerate(state.dims)) {
+    std::span<const unsigned> want = layout.axes(dim);
+    if (want.size() <= have.size() ||
+        !std::equal(have.begin(), have.end(), want.begin()))
+      continue;
+    bool free = llvm::none_of(want.subspan(have.size()), [&](unsigned axis) {
+      return llvm::any_of(state.dims, [&](const auto &axes) {
+        return llvm::is_contained(axes, axis);
+      });
+    });
+    if (!free)
+      continue;
+    for (unsigned axis : want.subspan(have.size())) {
+      have.push_back(axis);
+      for (auto [factor, axes] : llvm::enumerate(factors.axes))
+        if (llvm::is_contained(axes, axis))
+          state.origins[axis] = originOf(op, factor, axis);
+    }
+    changed = true;
+  }
+  if (changed)
+    enqueueNeighbours(value);
+}
+
+void LayoutFlow::visit(const FlowOp &op, unsigned stage) {
+  const unsigned first[] = {4, 0, 1, 3}; // per kind: the stage it joins at
+  unsigned joins = first[unsigned(op.kind)];
+  if (stage < joins)
+    return;
+  // Contractions: forward in stage 1, backward from stage 2 on.
+  bool backward = op.kind != FlowKind::Contraction || stage >= 2;
+
+  const Mesh &mesh = *states[op.results.front()].mesh;
+  FactorSharding factors = FactorSharding::none(op.rule);
+  for (auto [tensor, value] : llvm::zip_equal(op.rule.results, op.results))
+    merge(op.rule, factors, project(op.rule, tensor, states[value].wish()),
+          mesh);
+  std::vector<FactorSharding> wishes;
+  for (auto [tensor, value] : llvm::zip_equal(op.rule.operands, op.operands))
+    wishes.push_back(project(op.rule, tensor, states[value].wish()));
+  for (const FactorSharding &wish : wishes) {
+    FactorSharding shown = wish;
+    for (auto [factor, axes] : llvm::enumerate(shown.axes))
+      if (op.rule.factors[factor].kind == FactorKind::Reduced)
+        axes.clear();
+    merge(op.rule, factors, shown, mesh);
+  }
+  for (const FactorSharding &wish : wishes)
+    merge(op.rule, factors, wish, mesh);
+
+  OpSharding sharding{factors, {}, 0};
+  for (auto [i, value] : llvm::enumerate(op.results))
+    write(value, resultLayout(op.rule, i, sharding, mesh), op, factors);
+  if (backward)
+    for (auto [i, value] : llvm::enumerate(op.operands))
+      write(value, operandLayout(op.rule, i, sharding, mesh), op, factors);
+}
+
+void LayoutFlow::runStage(unsigned stage) {
+  queue.clear();
+  for (unsigned i = 0; i < ops.size(); ++i)
+    queue.push_back(i);
+  queued.assign(ops.size(), true);
+  while (!queue.empty()) {
+    unsigned next = queue.front();
+    queue.pop_front();
+    queued[next] = false;
+    visit(ops[next], stage);
+  }
+}
+
+LogicalResult LayoutFlow::run() {
+  if (failed(collectOps()) || failed(resolveMeshes()))
+    return failure();
+  collectAnnotations();
+  for (unsigned stage = 0; stage < 4; ++stage)
+    runStage(stage);
+  return success();
+}
+
+} // namespace meshloom

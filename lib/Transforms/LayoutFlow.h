@@ -1,0 +1,93 @@
+// The flow of mesh axes from the user's layouts along the factors of sharding
+// rules: what PropagateLayouts decides types from.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <deque>
+
+namespace meshloom {
+
+/// A layout that the user wrote, in words: "argument 'x' [batch, *]".
+struct Annotation {
+  std::string text;
+  Location location;
+};
+
+/// The axes that a value's dims have been given so far.
+struct FlowState {
+  std::optional<Mesh> mesh;
+  Layout::DimAxes dims;
+  /// Per mesh axis: index of the annotation it came from, or -1.
+  SmallVector<int> origins;
+  /// The user wrote the type: it never changes.
+  bool given = false;
+  /// Given, or decided at the end: what the value is, pending reductions too.
+  std::optional<Layout> actual;
+
+  /// `dims` as a layout.
+  Layout wish() const { return *Layout::get(*mesh, dims); }
+};
+
+/// How an op takes part in the flow.
+enum class FlowKind : uint8_t {
+  Barrier,     ///< relayout, constraint, return: layouts are given
+  Identity,    ///< all tensors have the same factors
+  Contraction, ///< operands have factors that others lack
+  Broadcast    ///< a result has a factor that no operand has
+};
+
+struct FlowOp {
+  Operation *op;
+  FlowKind kind;
+  ShardingRule rule;
+  SmallVector<unsigned> operands, results; ///< indices of states
+};
+
+/// Runs over the one block of a function. Axes are only ever added to a value,
+/// each at most once, so the number of changes is at most values x axes; an op
+/// is visited again only after a change to one of its values.
+class LayoutFlow {
+public:
+  explicit LayoutFlow(mlir::func::FuncOp function) : function(function) {}
+
+  /// Meshes, annotations, then the four stages. Fails, with diagnostics, on
+  /// ops that have no rule and where two meshes meet.
+  LogicalResult run();
+
+  FlowState &state(Value value) { return states[index.lookup(value)]; }
+  /// The annotation that `axis` of `op` came from, for the factor that has it,
+  /// or -1.
+  int originOf(const FlowOp &op, unsigned factor, unsigned axis) const;
+  static std::string argumentName(mlir::func::FuncOp function, unsigned arg);
+
+  std::vector<FlowOp> ops;
+  std::vector<FlowState> states;
+  std::vector<Annotation> annotations;
+
+private:
+  LogicalResult collectOps();
+  LogicalResult resolveMeshes();
+  void seed(Value value, const Layout &layout, std::string text,
+            Location location, bool given);
+  void collectAnnotations();
+  void runStage(unsigned stage);
+  void visit(const FlowOp &op, unsigned stage);
+  void write(unsigned value, const Layout &layout, const FlowOp &op,
+             const FactorSharding &factors);
+  void enqueueNeighbours(unsigned value);
+
+  mlir::func::FuncOp function;
+  DenseMap<Value, unsigned> index;
+  std::vector<Value> values;
+  DenseMap<Operation *, unsigned> opIndex;
+  std::deque<unsigned> queue;
+  std::vector<char> queued;
+};
+
+/// The layout in a type, or none.
+std::optional<Layout> givenLayout(Type type);
+
+} // namespace meshloom

@@ -1,0 +1,32 @@
+// --dtensor-partition: all passes from a dtensor function to a local program
+// with collectives, in order.
+
+#include "meshloom/Transforms/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace meshloom {
+
+void buildPartitionPipeline(mlir::OpPassManager &pm,
+                            const PartitionOptions &options) {
+  mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
+  functions.addPass(createLiftVariables());
+  functions.addPass(createPropagateLayouts());
+  functions.addPass(createInsertRelayouts());
+  ExpandToSPMDOptions expand;
+  expand.machine = options.machine;
+  functions.addPass(createExpandToSPMD(expand));
+  functions.addPass(createSimplifyCollectives());
+  functions.addPass(createCombineCollectives());
+}
+
+void registerPartitionPipeline() {
+  mlir::PassPipelineRegistration<PartitionOptions>(
+      "dtensor-partition",
+      "Lay out a dtensor function and turn it into one local program with "
+      "collectives",
+      buildPartitionPipeline);
+}
+
+} // namespace meshloom

@@ -1,0 +1,181 @@
+// SimplifyCollectives: local rewrites of chains of collectives, each of which
+// leaves fewer collectives or fewer bytes, so they end.
+
+#include "Collectives.h"
+
+#include "meshloom/Transforms/Passes.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_SIMPLIFYCOLLECTIVES
+#include "meshloom/Transforms/Passes.h.inc"
+
+namespace {
+/// A collective of one value, as most are before they are combined.
+struct Single {
+  Operation *op;
+  CollectiveOp what;
+  Value source() const { return op->getOperand(0); }
+  Value result() const { return op->getResult(0); }
+};
+
+std::optional<Single> singleOf(Operation *op) {
+  if (!collectiveKind(op) || op->getNumOperands() != 1)
+    return std::nullopt;
+  return Single{op, collectiveOf(op)};
+}
+std::optional<Single> singleOf(Value value) {
+  return singleOf(value.getDefiningOp());
+}
+
+/// Makes `value` through the collectives of `chain`, in place of `replaced`.
+/// Nothing changes, and the answer is false, where one is not valid.
+bool replaceBy(Operation *replaced, Value value, ArrayRef<CollectiveOp> chain,
+               ArrayRef<NamedAttribute> notes) {
+  for (const CollectiveOp &step : chain)
+    if (!verify(step))
+      return false;
+  OpBuilder builder(replaced);
+  for (const CollectiveOp &step : chain)
+    value = createCollective(builder, replaced->getLoc(), step.kind, step.axes,
+                             value, step.to, notes)
+                ->getResult(0);
+  replaced->getResult(0).replaceAllUsesWith(value);
+  return true;
+}
+
+/// The value an earlier collective of the chain already had the type of.
+bool foldCycle(const Single &last) {
+  Value value = last.source();
+  while (true) {
+    if (value.getType() == last.result().getType()) {
+      last.op->getResult(0).replaceAllUsesWith(value);
+      return true;
+    }
+    auto before = singleOf(value);
+    if (!before)
+      return false;
+    value = before->source();
+  }
+}
+
+/// An equal collective of the same value that comes first.
+bool foldEqual(const Single &second) {
+  for (Operation *user : second.source().getUsers()) {
+    auto first = singleOf(user);
+    if (first && first->op != second.op &&
+        first->op->getBlock() == second.op->getBlock() &&
+        first->op->isBeforeInBlock(second.op) && first->what == second.what) {
+      second.op->getResult(0).replaceAllUsesWith(first->result());
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Two of one kind in a row -> one over the axes of both.
+bool mergeChain(const Single &second) {
+  auto first = singleOf(second.source());
+  if (!first || first->what.kind != second.what.kind ||
+      !first->result().hasOneUse())
+    return false;
+  CollectiveOp both{second.what.kind, first->what.axes, first->what.from,
+                    second.what.to};
+  both.axes.insert(both.axes.end(), second.what.axes.begin(),
+                   second.what.axes.end());
+  return replaceBy(second.op, first->source(), both, notesOf(first->op));
+}
+
+/// all_reduce whose uses all slice it -> reduce_scatter over the axes of the
+/// slice, then all_reduce over the others.
+bool scatterReduction(const Single &slice) {
+  if (slice.what.kind != CollectiveKind::Slice)
+    return false;
+  auto reduce = singleOf(slice.source());
+  if (!reduce || reduce->what.kind != CollectiveKind::AllReduce)
+    return false;
+  for (Operation *user : reduce->result().getUsers()) {
+    auto other = singleOf(user);
+    if (!other || !(other->what == slice.what))
+      return false;
+  }
+  std::vector<unsigned> rest;
+  for (unsigned axis : reduce->what.axes)
+    if (!llvm::is_contained(slice.what.axes, axis))
+      rest.push_back(axis);
+  if (rest.size() + slice.what.axes.size() != reduce->what.axes.size())
+    return false; // the slice cuts over another axis
+  std::vector<Partial> left(slice.what.to.partial().begin(),
+                            slice.what.to.partial().end());
+  for (const Partial &partial : reduce->what.from.partial())
+    if (llvm::is_contained(rest, partial.axis))
+      left.push_back(partial);
+  Layout scattered = slice.what.to.with_partial(left);
+  SmallVector<CollectiveOp> chain{{CollectiveKind::ReduceScatter,
+                                   slice.what.axes, reduce->what.from,
+                                   scattered}};
+  if (!rest.empty())
+    chain.push_back(
+        {CollectiveKind::AllReduce, rest, scattered, slice.what.to});
+  return replaceBy(slice.op, reduce->source(), chain, notesOf(reduce->op));
+}
+
+/// add or subtract of two sums over the same axes, used only there -> the sum
+/// of both: one collective instead of two.
+bool reduceOnce(Operation *op) {
+  if (!isa<dtensor::AddOp, dtensor::SubtractOp>(op))
+    return false;
+  auto lhs = singleOf(op->getOperand(0)), rhs = singleOf(op->getOperand(1));
+  if (!lhs || !rhs || lhs->op == rhs->op)
+    return false;
+  for (const Single &side : {*lhs, *rhs})
+    if (side.what.kind != CollectiveKind::AllReduce ||
+        reduceKindOf(side.op) != ReduceKind::Sum || !side.result().hasOneUse())
+      return false;
+  if (!(lhs->what == rhs->what) ||
+      op->getResult(0).getType() != lhs->result().getType())
+    return false;
+  SmallVector<NamedAttribute> notes = notesOf(lhs->op);
+  op->setOperands({lhs->source(), rhs->source()});
+  Value sum = op->getResult(0);
+  sum.setType(lhs->source().getType());
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  Operation *reduced =
+      createCollective(builder, lhs->op->getLoc(), lhs->what.kind,
+                       lhs->what.axes, sum, lhs->what.to, notes);
+  sum.replaceAllUsesExcept(reduced->getResult(0), reduced);
+  return true;
+}
+
+class SimplifyCollectivesPass
+    : public impl::SimplifyCollectivesBase<SimplifyCollectivesPass> {
+  void runOnOperation() override {
+    for (Block &block : getOperation().getBody())
+      while (simplify(block))
+        ;
+  }
+
+  /// One sweep; returns whether anything changed.
+  static bool simplify(Block &block) {
+    bool changed = false;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (reduceOnce(&op)) {
+        changed = true;
+        continue;
+      }
+      auto single = singleOf(&op);
+      if (!single || op.use_empty())
+        continue;
+      changed |= foldCycle(*single) || foldEqual(*single) ||
+                 scatterReduction(*single) || mergeChain(*single);
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (collectiveKind(&op) && op.use_empty()) {
+        op.erase();
+        changed = true;
+      }
+    return changed;
+  }
+};
+} // namespace
+} // namespace meshloom
