@@ -35,13 +35,21 @@ endfunction()
 # Builds every GoogleTest program and nothing else.
 add_custom_target(unit-tests)
 
+# Lets an executable use the precompiled header, which is compiled with -fPIC
+# (CMake gives executables -fPIE, and clang insists on the same).
+function(meshloom_executable_uses_mlir_pch name)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
+  target_precompile_headers(${name} REUSE_FROM MeshloomMlirPch)
+endfunction()
+
 # meshloom_test(name [MLIR] SOURCES a.cpp ... LINK lib ...): a GoogleTest
 # program, one ctest entry (one process: starting MLIR costs more than the tests).
 function(meshloom_test name)
   cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   if(arg_MLIR)
-    target_precompile_headers(${name} REUSE_FROM MeshloomMlirPch)
+    meshloom_executable_uses_mlir_pch(${name})
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
