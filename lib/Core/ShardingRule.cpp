@@ -35,9 +35,8 @@ bool isCompound(const ShardingRule &rule, const ShardingRule::Dim &dim,
   });
 }
 
-Layout build(const ShardingRule &rule, const ShardingRule::Tensor &dims,
-             const FactorSharding &sharding, std::vector<Partial> partial,
-             const Mesh &mesh) {
+Layout build(const ShardingRule::Tensor &dims, const FactorSharding &sharding,
+             std::vector<Partial> partial, const Mesh &mesh) {
   Layout::DimAxes axes(dims.size());
   for (size_t d = 0; d < dims.size(); ++d)
     for (unsigned f : dims[d])
@@ -97,7 +96,7 @@ Layout operandLayout(const ShardingRule &rule, unsigned index,
   bool carries = rule.partialFlow == PartialFlow::LinearEach
                      ? index == sharding.carrier
                      : rule.isCarrier(index);
-  return build(rule, rule.operands[index], sharding.factors,
+  return build(rule.operands[index], sharding.factors,
                carries ? sharding.passed : std::vector<Partial>(), mesh);
 }
 
@@ -108,8 +107,7 @@ Layout resultLayout(const ShardingRule &rule, unsigned index,
     if (rule.factors[f].kind == FactorKind::Reduced)
       for (unsigned axis : sharding.factors.axes[f])
         partial.push_back({axis, rule.reduceKind});
-  return build(rule, rule.results[index], sharding.factors, std::move(partial),
-               mesh);
+  return build(rule.results[index], sharding.factors, std::move(partial), mesh);
 }
 
 FactorSharding project(const ShardingRule &rule,

@@ -268,10 +268,11 @@ private:
     if (entry.dim->empty())
       return error(fmt::format("{} must have size 1, but has size {}",
                                entry.where, entry.extent));
-    return error(fmt::format("factor{} '{}' {} size {} elsewhere, but {} of {}",
-                             entry.dim->size() > 1 ? "s" : "", names,
-                             entry.dim->size() > 1 ? "have product" : "has",
-                             product, entry.extent, entry.where));
+    bool several = entry.dim->size() > 1;
+    return error(fmt::format("factor{} '{}' {} {} elsewhere, but {} in {}",
+                             several ? "s" : "", names,
+                             several ? "have product" : "has size", product,
+                             entry.extent, entry.where));
   }
 
   Error error(std::string_view why) const {

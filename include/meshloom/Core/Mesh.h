@@ -25,17 +25,17 @@ struct MeshAxis {
 /// ids count up from 0, all devices are local and of the type that the device
 /// names give, else "CPU".
 struct MeshOptions {
-  std::string name;
-  std::string deviceType;
+  std::string name = {};
+  std::string deviceType = {};
   /// Row-major over the axes, strictly increasing by one.
-  std::vector<int64_t> globalDeviceIds;
+  std::vector<int64_t> globalDeviceIds = {};
   /// Those this process drives; all of them when empty (see `remote`).
-  std::vector<int64_t> localDeviceIds;
+  std::vector<int64_t> localDeviceIds = {};
   /// Names such as "/job:localhost/replica:0/task:0/device:CPU:3" or "CPU:3",
   /// one per local id.
-  std::vector<std::string> localDevices;
+  std::vector<std::string> localDevices = {};
   /// One name per global id, where the mesh spans several processes.
-  std::vector<std::string> globalDevices;
+  std::vector<std::string> globalDevices = {};
   /// This process drives no device of the mesh.
   bool remote = false;
   /// Part of TensorFlow's mesh strings; for TPU meshes only.
