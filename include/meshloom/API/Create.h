@@ -1,0 +1,113 @@
+// Making tensors: from host arrays and files, filled, counted, random.
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+
+namespace meshloom {
+
+namespace detail {
+Tensor fromHost(DType type, const void *data, int64_t count, Shape shape,
+                std::source_location where);
+} // namespace detail
+
+/// A tensor with the given elements, row-major. Copies them. It lies on the
+/// default mesh (replicated) where there is one, else on the host: an op takes
+/// it as replicated on the mesh of its other operands. Throws meshloom::Error
+/// if the number of values is not that of the shape.
+template <std::ranges::contiguous_range R>
+Tensor tensor(const R &values, Shape shape,
+              std::source_location where = std::source_location::current()) {
+  using T = std::remove_cv_t<std::ranges::range_value_t<R>>;
+  return detail::fromHost(detail::dtypeOf<T>(), std::ranges::data(values),
+                          int64_t(std::ranges::size(values)), std::move(shape),
+                          where);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<T> values, Shape shape,
+              std::source_location where = std::source_location::current()) {
+  return detail::fromHost(detail::dtypeOf<T>(), std::data(values),
+                          int64_t(values.size()), std::move(shape), where);
+}
+/// [n]: tensor({1.f, 2.f}).
+template <typename T>
+Tensor tensor(std::initializer_list<T> values,
+              std::source_location where = std::source_location::current()) {
+  return tensor(values, Shape{int64_t(values.size())}, where);
+}
+/// [m, n]: tensor({{1.f, 2.f}, {3.f, 4.f}}).
+template <typename T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
+              std::source_location where = std::source_location::current()) {
+  int64_t columns = rows.size() ? int64_t(rows.begin()->size()) : 0;
+  std::vector<T> values; // vector<bool> has no data(): not for T = bool
+  for (auto &row : rows)
+    values.insert(values.end(), row.begin(), row.end());
+  return detail::fromHost(detail::dtypeOf<T>(), values.data(),
+                          int64_t(values.size()),
+                          {int64_t(rows.size()), columns}, where);
+}
+/// A scalar.
+template <typename T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value,
+              std::source_location where = std::source_location::current()) {
+  return detail::fromHost(detail::dtypeOf<T>(), &value, 1, {}, where);
+}
+
+Tensor zeros(Shape shape, DType type = DType::F32,
+             std::source_location where = std::source_location::current());
+Tensor ones(Shape shape, DType type = DType::F32,
+            std::source_location where = std::source_location::current());
+Tensor full(Shape shape, double value, DType type = DType::F32,
+            std::source_location where = std::source_location::current());
+/// Like `like`: its shape, type and layout.
+Tensor zeros_like(const Tensor &like, std::source_location where =
+                                          std::source_location::current());
+Tensor ones_like(const Tensor &like, std::source_location where =
+                                         std::source_location::current());
+/// Each element is its index along `dim`.
+Tensor iota(Shape shape, int64_t dim, DType type = DType::I32,
+            std::source_location where = std::source_location::current());
+/// [n]: 0, 1, ..., n-1.
+Tensor range(int64_t n, DType type = DType::I32,
+             std::source_location where = std::source_location::current());
+
+/// The array of a .npy file (C or Fortran order, any of our types). Throws
+/// meshloom::Error if the file is missing, is no .npy, is truncated, or has
+/// another element type.
+Tensor load_npy(const std::filesystem::path &path);
+/// Laid out so. Throws also if ranks differ.
+Tensor load_npy(const std::filesystem::path &path, const Layout &layout);
+/// Writes the global value; bf16 as 2-byte voids, as NumPy does.
+void save_npy(const std::filesystem::path &path, const Tensor &tensor);
+
+/// Seeds a random op. The same seed gives the same numbers under every layout,
+/// mesh and device count.
+struct Seed {
+  uint32_t first = 0, second = 0;
+};
+
+namespace random {
+/// Uniform in [minval, maxval): floats, or integers. Numbers are Philox4x32-10
+/// (Salmon et al., SC'11) of the seed and the element's global index.
+Tensor stateless_uniform(
+    Shape shape, Seed seed, double minval = 0, double maxval = 1,
+    DType type = DType::F32,
+    std::source_location where = std::source_location::current());
+/// Normal, by the Box-Muller transform of two such numbers an element.
+Tensor
+stateless_normal(Shape shape, Seed seed, double mean = 0, double stddev = 1,
+                 DType type = DType::F32,
+                 std::source_location where = std::source_location::current());
+/// Uniformly distributed bits, ui32.
+Tensor
+stateless_bits(Shape shape, Seed seed,
+               std::source_location where = std::source_location::current());
+} // namespace random
+} // namespace meshloom

@@ -1,0 +1,76 @@
+// Moving values between host and mesh, and between layouts.
+#pragma once
+
+#include "meshloom/API/Function.h"
+#include "meshloom/API/Mesh.h"
+#include "meshloom/API/Variable.h"
+
+namespace meshloom {
+
+/// The tensor whose shard on device k is `components[k]`: exactly the local
+/// shape of device k under `layout`, empty ones included. Copies. Throws
+/// meshloom::Error if their number is not that of the mesh's local devices, if
+/// types or ranks differ, if a component has another shape than its device's
+/// shard (the message names device, expected and given shape), or if components
+/// that should be replicas differ.
+Tensor pack(const std::vector<Tensor> &components, const Layout &layout);
+
+/// The shard of each local device, in device order, as host tensors. Inverse of
+/// `pack`.
+std::vector<Tensor> unpack(const Tensor &tensor);
+
+/// `host` cut as `layout` says: the tutorial's repack_local_tensor. Throws
+/// meshloom::Error if ranks differ, or if the tensor is already on another mesh
+/// (see copy_to_mesh).
+Tensor distribute(const Tensor &host, const Layout &layout);
+
+/// The same value, laid out as `layout`. Inside a `function`, and under a
+/// GradientTape, it is an op like others (its gradient has the layout of
+/// `tensor`). Throws meshloom::Error if ranks or meshes differ, or if `layout`
+/// is partial where the tensor is not.
+Tensor relayout(const Tensor &tensor, const Layout &layout,
+                std::source_location where = std::source_location::current());
+/// The same value, laid out like `like`.
+Tensor
+relayout_like(const Tensor &tensor, const Tensor &like,
+              std::source_location where = std::source_location::current());
+
+/// A copy of `tensor` on the mesh of `layout`. Not inside a `function`.
+Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout);
+/// The same, replicated.
+Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh);
+
+/// The layout of a value on devices.
+Layout fetch_layout(const Tensor &tensor);
+/// Throws meshloom::Error if the tensor's layout is not `layout`.
+void check_layout(const Tensor &tensor, const Layout &layout);
+/// Whether the tensor is laid out over a mesh (not a plain host tensor).
+bool is_dtensor(const Tensor &tensor);
+
+namespace detail {
+std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
+                                   std::shared_ptr<const void> &skeleton);
+} // namespace detail
+
+/// What `fn()` returns (a tensor, or a structure of tensors), laid out as
+/// `layout`: its ops are compiled together, so that no device makes more than
+/// its shard. Without a layout a plain call. Throws meshloom::Error if a rank
+/// differs.
+template <typename F>
+auto call_with_layout(F &&fn, const std::optional<Layout> &layout) {
+  using R = std::invoke_result_t<F &>;
+  if (!layout)
+    return fn();
+  std::shared_ptr<const void> skeleton;
+  std::vector<Tensor> outputs = detail::callWithLayout(
+      [&](std::span<const Tensor>) {
+        auto result = std::make_shared<R>(fn());
+        detail::TraceOutput out{detail::tensorsOf(*result), nullptr};
+        out.skeleton = std::move(result);
+        return out;
+      },
+      *layout, skeleton);
+  return detail::rebuild(*static_cast<const R *>(skeleton.get()), outputs);
+}
+
+} // namespace meshloom

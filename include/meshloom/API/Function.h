@@ -1,0 +1,152 @@
+// function: C++ code traced into one compiled program per signature.
+#pragma once
+
+#include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/API/Structure.h"
+
+#include <functional>
+
+namespace meshloom {
+
+struct FunctionOptions {
+  /// For messages and reports. Default: "function" and a number.
+  std::string name;
+  /// Print to stderr, at each trace after the first, what differed.
+  bool print_retraces = false;
+};
+
+namespace detail {
+
+/// What a traced body returns: the tensors of its result, and the result
+/// itself, in which each call replaces the tensors.
+struct TraceOutput {
+  std::vector<Tensor> tensors;
+  std::shared_ptr<const void> skeleton;
+};
+using TraceBody = std::function<TraceOutput(std::span<const Tensor>)>;
+
+class FunctionState;
+std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
+                                            std::source_location where);
+/// Whether this thread is tracing: functions are then inlined.
+bool isTracing();
+struct CallOutput {
+  std::vector<Tensor> tensors;
+  std::shared_ptr<const void> skeleton;
+};
+CallOutput callFunction(FunctionState &state, std::vector<Tensor> inputs,
+                        std::string statics, const TraceBody &body);
+ConcreteFunction concreteFunction(FunctionState &state,
+                                  std::vector<Tensor> inputs,
+                                  std::string statics, const TraceBody &body);
+int64_t traceCount(const FunctionState &state);
+std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state);
+
+} // namespace detail
+
+/// What `function` returns. Copies share what was traced. May be called from
+/// any thread; calls run one at a time, in the order in which they came.
+template <typename F> class Function {
+public:
+  Function(F body, FunctionOptions options, std::source_location where)
+      : body(std::move(body)),
+        state(detail::makeFunction(std::move(options), where)) {}
+
+  /// Runs the compiled body. The first call with these shapes, types, layouts
+  /// and static values traces and compiles it. Throws meshloom::Error, from the
+  /// op that found it, if the body is wrong; nothing has then been assigned.
+  template <typename... Args> auto operator()(const Args &...args) const {
+    using R = std::invoke_result_t<const F &, const Args &...>;
+    if (detail::isTracing())
+      return body(args...);
+    auto [inputs, statics] = flatten(args...);
+    detail::CallOutput out = detail::callFunction(
+        *state, std::move(inputs), std::move(statics), traceBody(args...));
+    if constexpr (!std::is_void_v<R>)
+      return detail::rebuild(
+          *static_cast<const std::decay_t<R> *>(out.skeleton.get()),
+          out.tensors);
+  }
+
+  /// The compiled program for such arguments, with what the compiler decided.
+  /// Traces and compiles if need be; runs nothing.
+  template <typename... Args>
+  ConcreteFunction get_concrete_function(const Args &...args) const {
+    auto [inputs, statics] = flatten(args...);
+    return detail::concreteFunction(*state, std::move(inputs),
+                                    std::move(statics), traceBody(args...));
+  }
+
+  /// How often the body has been traced.
+  int64_t trace_count() const { return detail::traceCount(*state); }
+  /// One for each signature seen so far.
+  std::vector<ConcreteFunction> concrete_functions() const {
+    return detail::concreteFunctions(*state);
+  }
+
+private:
+  template <typename... Args>
+  static std::pair<std::vector<Tensor>, std::string>
+  flatten(const Args &...args) {
+    std::pair<std::vector<Tensor>, std::string> flat;
+    (detail::appendTensors(args, flat.first), ...);
+    (detail::appendStatics(args, flat.second), ...);
+    return flat;
+  }
+
+  /// Calls the body with the arguments' tensors replaced by traced ones.
+  template <typename... Args> auto traceBody(const Args &...args) const {
+    using R = std::invoke_result_t<const F &, const Args &...>;
+    return [this, all = std::tie(args...)](std::span<const Tensor> traced) {
+      std::tuple<Args...> own = detail::rebuild(std::tuple<Args...>(all), traced);
+      if constexpr (std::is_void_v<R>) {
+        std::apply(body, std::as_const(own));
+        return detail::TraceOutput{};
+      } else {
+        auto result =
+            std::make_shared<std::decay_t<R>>(std::apply(body, std::as_const(own)));
+        std::vector<Tensor> tensors = detail::tensorsOf(*result);
+        return detail::TraceOutput{std::move(tensors), std::move(result)};
+      }
+    };
+  }
+
+  F body;
+  std::shared_ptr<detail::FunctionState> state;
+};
+
+/// A callable that traces `body` once for each combination of argument shapes,
+/// types, layouts and static values, compiles it into one program for the
+/// mesh, and runs that. Arguments and result: structures of tensors (see
+/// Structure.h). Variables and tensors that the body captures are found; they
+/// are arguments of the program, so a variable's later values are seen, and
+/// assigns take effect when the call returns.
+///
+///   auto step = function([&](const Tensor &x) { return matmul(x, w) + b; });
+///   Tensor y = step(x);
+///
+/// C++ side effects of the body happen when it is traced only. Inside another
+/// function's body it is inlined.
+template <typename F>
+Function<std::decay_t<F>>
+function(F &&body, FunctionOptions options = {},
+         std::source_location where = std::source_location::current()) {
+  return {std::forward<F>(body), std::move(options), where};
+}
+
+/// Runs `fn` outside of the trace in progress: for making a variable in the
+/// body of a `function`, once.
+namespace detail {
+class InitScope {
+public:
+  InitScope();
+  ~InitScope();
+  InitScope(const InitScope &) = delete;
+};
+} // namespace detail
+template <typename F> auto init_scope(F &&fn) {
+  detail::InitScope scope;
+  return fn();
+}
+
+} // namespace meshloom

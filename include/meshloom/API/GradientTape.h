@@ -1,0 +1,71 @@
+// GradientTape: gradients of what was computed while it lives.
+#pragma once
+
+#include "meshloom/API/Variable.h"
+
+namespace meshloom {
+
+namespace detail {
+class TapeState;
+}
+
+/// A variable and its gradient.
+struct VariableGradient {
+  Tensor gradient;
+  DVariable variable;
+};
+/// What optimizers apply, in the order of the variables asked for.
+using Gradients = std::vector<VariableGradient>;
+
+/// Records the ops that this thread runs while it lives, in a `function` and
+/// outside; `gradient` differentiates them backwards. May be asked several
+/// times, and inside another tape (second derivatives).
+///
+///   GradientTape tape;
+///   Tensor y = reduce_sum(w * w);
+///   Tensor dw = tape.gradient(y, w); // 2 w, with w's layout
+///
+/// `gradient` returns d sum(target) / d source, of the source's shape and type.
+/// Throws meshloom::Error if target does not depend on source through ops that
+/// have a gradient, or if either is not a float.
+class GradientTape {
+public:
+  using Where = std::source_location;
+  GradientTape();
+  ~GradientTape();
+  GradientTape(const GradientTape &) = delete;
+  GradientTape &operator=(const GradientTape &) = delete;
+
+  Tensor gradient(const Tensor &target, const Tensor &source,
+                  Where where = Where::current()) const;
+  std::vector<Tensor> gradient(const Tensor &target,
+                               const std::vector<Tensor> &sources,
+                               Where where = Where::current()) const;
+  std::vector<Tensor> gradient(const Tensor &target,
+                               std::initializer_list<Tensor> sources,
+                               Where where = Where::current()) const {
+    return gradient(target, std::vector<Tensor>(sources), where);
+  }
+  Tensor gradient(const Tensor &target, const DVariable &source,
+                  Where where = Where::current()) const;
+  Gradients gradient(const Tensor &target,
+                     const std::vector<DVariable> &sources,
+                     Where where = Where::current()) const;
+  Gradients gradient(const Tensor &target,
+                     std::initializer_list<DVariable> sources,
+                     Where where = Where::current()) const {
+    return gradient(target, std::vector<DVariable>(sources), where);
+  }
+
+  /// For TensorFlow's spelling: all tensors are watched.
+  void watch(const Tensor &) const {}
+
+private:
+  std::shared_ptr<detail::TapeState> state;
+};
+
+/// `x`, through which no gradient flows.
+Tensor stop_gradient(const Tensor &x, std::source_location where =
+                                          std::source_location::current());
+
+} // namespace meshloom

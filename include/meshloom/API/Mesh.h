@@ -1,0 +1,52 @@
+// Devices, and meshes made of them.
+#pragma once
+
+#include "meshloom/Core/Layout.h"
+
+namespace meshloom {
+
+/// A device of this process, such as "CPU:3".
+struct DeviceSpec {
+  std::string type = "CPU";
+  int64_t index = 0;
+  std::string to_string() const { return type + ":" + std::to_string(index); }
+  bool operator==(const DeviceSpec &) const = default;
+};
+
+/// `n` virtual CPUs, CPU:0 to CPU:n-1: devices that share this process's memory
+/// and cores. Making them costs nothing; asking again gives the same ones.
+/// Throws meshloom::Error if n is not in [1, 65536].
+std::vector<DeviceSpec> virtual_cpus(int64_t n);
+
+/// The devices of this process: the virtual CPUs asked for so far, at least
+/// CPU:0. Throws meshloom::Error if `type` is not "CPU" (or empty: all types).
+std::vector<DeviceSpec> list_devices(std::string_view type = "");
+
+/// A mesh of `devices` (default: all of list_devices()), in the order of the
+/// axes, the last one fastest: create_mesh({{"x", 2}, {"y", 4}}). One size may
+/// be -1: what the number of devices leaves. Without axes: one axis "x".
+/// Throws meshloom::Error if the product of the sizes is not the number of
+/// devices, if an axis is repeated or has no valid name, if two sizes are -1,
+/// if a device is repeated.
+Mesh create_mesh(std::vector<MeshAxis> axes = {},
+                 std::vector<DeviceSpec> devices = {}, std::string name = "");
+
+/// While it lives, `mesh` is where this thread's tensors without a layout go
+/// (replicated). Nests.
+///
+///   auto scope = default_mesh(mesh);
+///   Tensor x = ones({4, 4}); // replicated on mesh
+class [[nodiscard]] DefaultMeshScope {
+public:
+  explicit DefaultMeshScope(Mesh mesh);
+  ~DefaultMeshScope();
+  DefaultMeshScope(const DefaultMeshScope &) = delete;
+  DefaultMeshScope &operator=(const DefaultMeshScope &) = delete;
+};
+inline DefaultMeshScope default_mesh(Mesh mesh) {
+  return DefaultMeshScope(std::move(mesh));
+}
+/// The innermost one of this thread.
+std::optional<Mesh> get_default_mesh();
+
+} // namespace meshloom

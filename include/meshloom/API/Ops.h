@@ -1,0 +1,193 @@
+// Ops on tensors: free functions and operators, with the names of TensorFlow
+// and NumPy. Binary ops broadcast like NumPy; a C++ number takes the type of
+// the tensor beside it, and there is no other implicit promotion (see `cast`).
+// Negative axes count from the end.
+//
+// An op outside of a `function` runs at once, compiled once per op, types,
+// shapes and layouts. All throw meshloom::Error where shapes or types do not
+// fit or where operands are on two meshes.
+#pragma once
+
+#include "meshloom/API/Variable.h"
+
+namespace meshloom {
+
+using Where = std::source_location;
+
+// Elementwise, one operand: shape and type stay.
+Tensor abs(const Tensor &x, Where loc = Where::current());
+Tensor negative(const Tensor &x, Where loc = Where::current());
+Tensor sign(const Tensor &x, Where loc = Where::current());
+Tensor exp(const Tensor &x, Where loc = Where::current());
+Tensor expm1(const Tensor &x, Where loc = Where::current());
+Tensor log(const Tensor &x, Where loc = Where::current());
+Tensor log1p(const Tensor &x, Where loc = Where::current());
+Tensor sqrt(const Tensor &x, Where loc = Where::current());
+Tensor rsqrt(const Tensor &x, Where loc = Where::current());
+Tensor cbrt(const Tensor &x, Where loc = Where::current());
+Tensor tanh(const Tensor &x, Where loc = Where::current());
+Tensor sigmoid(const Tensor &x, Where loc = Where::current());
+Tensor sin(const Tensor &x, Where loc = Where::current());
+Tensor cos(const Tensor &x, Where loc = Where::current());
+Tensor erf(const Tensor &x, Where loc = Where::current());
+Tensor floor(const Tensor &x, Where loc = Where::current());
+Tensor ceil(const Tensor &x, Where loc = Where::current());
+/// To nearest, halves to even.
+Tensor round(const Tensor &x, Where loc = Where::current());
+Tensor square(const Tensor &x, Where loc = Where::current());
+Tensor reciprocal(const Tensor &x, Where loc = Where::current());
+/// Of bools, or the bits of integers.
+Tensor logical_not(const Tensor &x, Where loc = Where::current());
+/// -> i1.
+Tensor is_finite(const Tensor &x, Where loc = Where::current());
+
+// Elementwise, two operands.
+Tensor add(const TensorLike &x, const TensorLike &y);
+Tensor subtract(const TensorLike &x, const TensorLike &y);
+Tensor multiply(const TensorLike &x, const TensorLike &y);
+/// Integers: rounds towards zero.
+Tensor divide(const TensorLike &x, const TensorLike &y);
+/// Takes the sign of x.
+Tensor remainder(const TensorLike &x, const TensorLike &y);
+Tensor pow(const TensorLike &x, const TensorLike &y);
+Tensor maximum(const TensorLike &x, const TensorLike &y);
+Tensor minimum(const TensorLike &x, const TensorLike &y);
+/// Of bools, or the bits of integers.
+Tensor logical_and(const TensorLike &x, const TensorLike &y);
+Tensor logical_or(const TensorLike &x, const TensorLike &y);
+Tensor logical_xor(const TensorLike &x, const TensorLike &y);
+
+// Comparisons -> i1.
+Tensor equal(const TensorLike &x, const TensorLike &y);
+Tensor not_equal(const TensorLike &x, const TensorLike &y);
+Tensor less(const TensorLike &x, const TensorLike &y);
+Tensor less_equal(const TensorLike &x, const TensorLike &y);
+Tensor greater(const TensorLike &x, const TensorLike &y);
+Tensor greater_equal(const TensorLike &x, const TensorLike &y);
+
+/// `x` where `condition` (i1) holds, else `y`; all three broadcast.
+Tensor where(const TensorLike &condition, const TensorLike &x,
+             const TensorLike &y);
+Tensor clip_by_value(const TensorLike &x, const TensorLike &low,
+                     const TensorLike &high);
+/// Floats to integers round towards zero; to i1: not zero.
+Tensor cast(const Tensor &x, DType type, Where loc = Where::current());
+
+inline Tensor operator+(const TensorLike &x, const TensorLike &y) {
+  return add(x, y);
+}
+inline Tensor operator-(const TensorLike &x, const TensorLike &y) {
+  return subtract(x, y);
+}
+inline Tensor operator*(const TensorLike &x, const TensorLike &y) {
+  return multiply(x, y);
+}
+inline Tensor operator/(const TensorLike &x, const TensorLike &y) {
+  return divide(x, y);
+}
+inline Tensor operator<(const TensorLike &x, const TensorLike &y) {
+  return less(x, y);
+}
+inline Tensor operator<=(const TensorLike &x, const TensorLike &y) {
+  return less_equal(x, y);
+}
+inline Tensor operator>(const TensorLike &x, const TensorLike &y) {
+  return greater(x, y);
+}
+inline Tensor operator>=(const TensorLike &x, const TensorLike &y) {
+  return greater_equal(x, y);
+}
+inline Tensor operator-(const Tensor &x) { return negative(x); }
+inline Tensor operator!(const Tensor &x) { return logical_not(x); }
+inline Tensor operator&(const TensorLike &x, const TensorLike &y) {
+  return logical_and(x, y);
+}
+inline Tensor operator|(const TensorLike &x, const TensorLike &y) {
+  return logical_or(x, y);
+}
+
+struct MatMulOptions {
+  bool transpose_a = false, transpose_b = false;
+};
+/// a [..., m, k], b [k, n] or [..., k, n] -> [..., m, n]; leading dims broadcast
+/// like NumPy's. Sharded k: the result is reduced over its axes.
+Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options = {},
+              Where loc = Where::current());
+/// Which dims of two tensors are batch and which are summed over.
+struct DotDims {
+  std::vector<int64_t> lhs_batch, rhs_batch, lhs_contracting, rhs_contracting;
+};
+/// -> [batch..., other dims of lhs..., other dims of rhs...].
+Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
+                   Where loc = Where::current());
+
+/// Dims to reduce: one, several, or (nothing given) all.
+class Axis {
+public:
+  Axis() : all(true) {}
+  Axis(int axis) : dims{axis} {}
+  Axis(int64_t axis) : dims{axis} {}
+  Axis(std::initializer_list<int64_t> axes) : dims(axes) {}
+  Axis(std::vector<int64_t> axes) : dims(std::move(axes)) {}
+  std::vector<int64_t> dims;
+  bool all = false;
+};
+
+// Reductions: the reduced dims go, or stay as 1 with keepdims.
+Tensor reduce_sum(const Tensor &x, const Axis &axis = Axis(),
+                  bool keepdims = false, Where loc = Where::current());
+Tensor reduce_mean(const Tensor &x, const Axis &axis = Axis(),
+                   bool keepdims = false, Where loc = Where::current());
+Tensor reduce_prod(const Tensor &x, const Axis &axis = Axis(),
+                   bool keepdims = false, Where loc = Where::current());
+Tensor reduce_max(const Tensor &x, const Axis &axis = Axis(),
+                  bool keepdims = false, Where loc = Where::current());
+Tensor reduce_min(const Tensor &x, const Axis &axis = Axis(),
+                  bool keepdims = false, Where loc = Where::current());
+/// Of i1.
+Tensor reduce_all(const Tensor &x, const Axis &axis = Axis(),
+                  bool keepdims = false, Where loc = Where::current());
+Tensor reduce_any(const Tensor &x, const Axis &axis = Axis(),
+                  bool keepdims = false, Where loc = Where::current());
+/// log(sum(exp(x))), without overflow.
+Tensor reduce_logsumexp(const Tensor &x, const Axis &axis = Axis(),
+                        bool keepdims = false, Where loc = Where::current());
+/// Index of the largest (smallest) element along `axis`, the first of equal
+/// ones; NaN counts as larger (smaller) than all. `type`: i32 or i64.
+Tensor argmax(const Tensor &x, int64_t axis = 0, DType type = DType::I64,
+              Where loc = Where::current());
+Tensor argmin(const Tensor &x, int64_t axis = 0, DType type = DType::I64,
+              Where loc = Where::current());
+
+/// The same elements, row-major. One extent may be -1.
+Tensor reshape(const Tensor &x, Shape shape, Where loc = Where::current());
+/// Dim i of the result is dim perm[i] of x; default: reversed.
+Tensor transpose(const Tensor &x, std::vector<int64_t> perm = {},
+                 Where loc = Where::current());
+Tensor broadcast_to(const Tensor &x, Shape shape, Where loc = Where::current());
+Tensor expand_dims(const Tensor &x, int64_t axis, Where loc = Where::current());
+/// Drops the given dims of extent 1; default: all of extent 1.
+Tensor squeeze(const Tensor &x, const Axis &axis = Axis(),
+               Where loc = Where::current());
+Tensor concat(const std::vector<Tensor> &values, int64_t axis,
+              Where loc = Where::current());
+Tensor stack(const std::vector<Tensor> &values, int64_t axis = 0,
+             Where loc = Where::current());
+/// Into `count` equal parts along `axis`.
+std::vector<Tensor> split(const Tensor &x, int64_t count, int64_t axis = 0,
+                          Where loc = Where::current());
+/// Into parts of these sizes, one of which may be -1.
+std::vector<Tensor> split(const Tensor &x, const std::vector<int64_t> &sizes,
+                          int64_t axis = 0, Where loc = Where::current());
+/// The part from `begin` of extents `size`; -1: up to the end.
+Tensor slice(const Tensor &x, Shape begin, Shape size,
+             Where loc = Where::current());
+/// Every strides[i]-th index from begin[i] to end[i] (exclusive).
+Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
+                     Where loc = Where::current());
+Tensor reverse(const Tensor &x, const Axis &axis, Where loc = Where::current());
+/// indices [...] of integers -> [..., depth]: 1 at the index, else 0.
+Tensor one_hot(const Tensor &indices, int64_t depth, DType type = DType::F32,
+               Where loc = Where::current());
+
+} // namespace meshloom

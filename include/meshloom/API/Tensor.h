@@ -1,0 +1,160 @@
+// Tensor: the handle that all ops take and return, and TensorLike: what an op
+// accepts beside one (a variable, a scalar). Reading values, printing.
+#pragma once
+
+#include "meshloom/Core/Layout.h"
+
+#include <array>
+#include <concepts>
+#include <cstring>
+#include <iosfwd>
+#include <source_location>
+#include <type_traits>
+
+namespace meshloom {
+
+class DVariable;
+class Tensor;
+
+/// The upper two bytes of an f32, as a host element type.
+struct bfloat16 {
+  uint16_t bits = 0;
+  bfloat16() = default;
+  explicit bfloat16(float value); ///< rounds to nearest even
+  explicit operator float() const;
+  bool operator==(const bfloat16 &) const = default;
+};
+
+namespace detail {
+class TensorNode;
+
+template <typename T> consteval DType dtypeOf() {
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::I1;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return DType::BF16;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::F32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::F64;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    static_assert(sizeof(T) != 2, "16-bit integers are not an element type");
+    return sizeof(T) == 1 ? DType::I8
+           : sizeof(T) == 4 ? DType::I32
+                            : DType::I64;
+  } else {
+    static_assert(std::is_integral_v<T> && (sizeof(T) == 1 || sizeof(T) == 4),
+                  "not an element type: use float, double, bfloat16, bool, "
+                  "int8_t, int32_t, int64_t, uint8_t or uint32_t");
+    return sizeof(T) == 1 ? DType::UI8 : DType::UI32;
+  }
+}
+
+/// Copies the global value, row-major, into `out` (elements of type `as`).
+void readValue(const Tensor &tensor, DType as, void *out, int64_t count,
+               const char *caller);
+} // namespace detail
+
+/// A multi-dimensional array with a layout over a mesh: a value on devices, or,
+/// while a `function` is being traced, a value of that trace. An immutable
+/// handle: copying it copies no data, and it may be used from any thread (one
+/// of a trace: from the tracing thread until the trace ends).
+///
+///   Tensor x = tensor({1.f, 2.f, 3.f, 4.f}, {2, 2});
+///   Tensor y = matmul(x, x) + 1;
+///   std::vector<float> values = y.to_vector<float>();
+///   std::cout << y << "\n";
+///
+/// A default-constructed Tensor is empty; every use of one throws.
+class Tensor {
+public:
+  Tensor() = default;
+
+  /// Global extents. Throws meshloom::Error if the tensor is empty.
+  const Shape &shape() const;
+  int64_t rank() const { return int64_t(shape().size()); }
+  /// Number of elements of the global value.
+  int64_t size() const { return elementCount(shape()); }
+  DType dtype() const;
+  /// How the value is cut over its mesh. Throws meshloom::Error if the tensor
+  /// is a value of a trace: the compiler has yet to decide its layout.
+  Layout layout() const;
+  Mesh mesh() const { return layout().mesh(); }
+  /// Name of the device that holds it, or "CPU:0 ... CPU:7" for a mesh.
+  std::string device() const;
+  bool is_traced() const;
+  explicit operator bool() const { return node != nullptr; }
+
+  /// The only element. T must hold every value of the dtype (float for f32 and
+  /// bf16, double for those and f64, int64_t for all integers). Waits for the
+  /// value. Throws meshloom::Error if there is not exactly one element, if T
+  /// does not fit, or if the tensor is a value of a trace.
+  template <typename T> T item() const {
+    T value;
+    detail::readValue(*this, detail::dtypeOf<T>(), &value, 1, "item");
+    return value;
+  }
+
+  /// All elements of the global value, row-major, whatever the layout. T as for
+  /// `item`.
+  template <typename T> std::vector<T> to_vector() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<char> bytes(static_cast<size_t>(size()));
+      detail::readValue(*this, DType::I1, bytes.data(), size(), "to_vector");
+      return std::vector<bool>(bytes.begin(), bytes.end());
+    } else {
+      std::vector<T> values(static_cast<size_t>(size()));
+      detail::readValue(*this, detail::dtypeOf<T>(), values.data(), size(),
+                        "to_vector");
+      return values;
+    }
+  }
+
+  /// For Meshloom's own layers.
+  const std::shared_ptr<detail::TensorNode> &internal() const { return node; }
+  static Tensor internalFrom(std::shared_ptr<detail::TensorNode> node);
+
+private:
+  std::shared_ptr<detail::TensorNode> node;
+};
+
+/// What a binary op takes: a tensor, a variable (its value), or a C++ number,
+/// which takes the other operand's type. Conversions are implicit and remember
+/// the line that they are on, for messages.
+class TensorLike {
+public:
+  using Where = std::source_location;
+  TensorLike(const Tensor &value, Where where = Where::current())
+      : tensor(value), where(where) {}
+  TensorLike(const DVariable &value, Where where = Where::current());
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  TensorLike(T value, Where where = Where::current()) : where(where) {
+    if constexpr (std::is_floating_point_v<T>) {
+      kind = Kind::Float;
+      real = double(value);
+    } else {
+      kind = std::is_same_v<T, bool> ? Kind::Bool : Kind::Integer;
+      integer = int64_t(value);
+    }
+  }
+
+  enum class Kind : uint8_t { Tensor, Float, Integer, Bool };
+  Kind kind = Kind::Tensor;
+  Tensor tensor;
+  double real = 0;
+  int64_t integer = 0;
+  Where where;
+};
+
+/// Like NumPy prints an array, then type, shape and layout; large ones are
+/// shortened. A value of a trace prints its type only.
+std::ostream &operator<<(std::ostream &, const Tensor &);
+std::string to_string(const Tensor &);
+
+/// Which device holds what, drawn in ASCII: one box a shard for rank 1 and 2,
+/// one line a shard for other ranks.
+std::string visualize(const Tensor &);
+std::string visualize(const Layout &, const Shape &global);
+
+} // namespace meshloom

@@ -1,0 +1,78 @@
+// DVariable: a value with a name and a fixed layout that a program may update.
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+namespace meshloom {
+
+namespace detail {
+class VariableState;
+}
+
+struct VariableOptions {
+  std::string name;
+  /// Given by Module::trainable_variables, and so to the optimizer.
+  bool trainable = true;
+  /// Default: the initial value's.
+  std::optional<Layout> layout;
+};
+
+/// A variable: shape, type and layout are fixed by the initial value. A copy is
+/// the same variable. Use it where a Tensor is expected to read it; in a
+/// `function` reads and assigns happen in program order, and a read after an
+/// assign sees the new value.
+///
+///   DVariable w(call_with_layout([] { return zeros({4, 4}); }, layout));
+///   w.assign_add(ones({4, 4}));
+///   Tensor y = matmul(x, w);
+///
+/// Assigning updates in place where nothing else holds the old value; a tensor
+/// read before keeps what it read. May be used from any thread.
+class DVariable {
+public:
+  using Where = std::source_location;
+  /// Throws meshloom::Error if `initial` is empty or a value of a trace (make
+  /// variables outside of a `function`, or in `init_scope`), or if
+  /// options.layout conflicts with the layout of `initial`.
+  explicit DVariable(const Tensor &initial, VariableOptions options = {},
+                     Where where = Where::current());
+  DVariable(const Tensor &initial, const Layout &layout,
+            Where where = Where::current())
+      : DVariable(initial, VariableOptions{"", true, layout}, where) {}
+
+  operator Tensor() const { return read_value(); }
+  Tensor read_value(Where where = Where::current()) const;
+
+  /// Takes the value, relayouted to the variable's layout. Throws
+  /// meshloom::Error if shape or type differ, or if the value is on another
+  /// mesh.
+  const DVariable &assign(const TensorLike &value) const;
+  const DVariable &assign_add(const TensorLike &value) const;
+  const DVariable &assign_sub(const TensorLike &value) const;
+
+  const Shape &shape() const;
+  int64_t rank() const { return int64_t(shape().size()); }
+  DType dtype() const;
+  const Layout &layout() const;
+  const std::string &name() const;
+  bool trainable() const;
+
+  template <typename T> T item() const { return read_value().item<T>(); }
+  template <typename T> std::vector<T> to_vector() const {
+    return read_value().to_vector<T>();
+  }
+
+  /// Whether both are the same variable.
+  bool is(const DVariable &other) const { return state == other.state; }
+  /// For Meshloom's own layers.
+  const std::shared_ptr<detail::VariableState> &internal() const {
+    return state;
+  }
+
+private:
+  std::shared_ptr<detail::VariableState> state;
+};
+
+std::ostream &operator<<(std::ostream &, const DVariable &);
+
+} // namespace meshloom

@@ -1,0 +1,16 @@
+// All of Meshloom's user API: global tensors with layouts over a mesh of
+// devices, ops, functions, gradients, layers and optimizers. Needs C++20 and
+// the standard library only.
+#pragma once
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Function.h"
+#include "meshloom/API/GradientTape.h"
+#include "meshloom/API/Mesh.h"
+#include "meshloom/API/Ops.h"
+#include "meshloom/API/Tensor.h"
+#include "meshloom/API/Variable.h"
+#include "meshloom/NN/Functions.h"
+#include "meshloom/NN/Module.h"
+#include "meshloom/NN/Optimizers.h"

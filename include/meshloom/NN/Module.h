@@ -1,0 +1,44 @@
+// Module: what has variables, and parts that have variables.
+#pragma once
+
+#include "meshloom/API/Variable.h"
+
+namespace meshloom {
+
+/// Base of layers and models. `track` names the members that are variables or
+/// modules (or vectors of them), in the order in which they are then found.
+///
+///   struct Net : Module {
+///     Dense first, second;
+///     Net(...) : first(...), second(...) { track(first, second); }
+///   };
+///   optimizers.apply_gradients(
+///       tape.gradient(loss, net.trainable_variables()));
+///
+/// A copy of a module has the same variables.
+class Module {
+public:
+  /// Depth first, in the order of `track`; one tracked twice comes once.
+  std::vector<DVariable> variables() const;
+  /// Those made with trainable = true.
+  std::vector<DVariable> trainable_variables() const;
+
+protected:
+  template <typename... Parts> void track(const Parts &...parts) {
+    (trackOne(parts), ...);
+  }
+
+private:
+  void trackOne(const DVariable &variable);
+  void trackOne(const Module &module);
+  template <typename T> void trackOne(const std::vector<T> &parts) {
+    for (auto &part : parts)
+      trackOne(part);
+  }
+
+  struct State;
+  std::shared_ptr<State> state;
+  void collect(std::vector<DVariable> &found) const;
+};
+
+} // namespace meshloom

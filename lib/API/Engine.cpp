@@ -1,0 +1,214 @@
+// Running one op, see Engine.h.
+#include "Engine.h"
+#include "Tape.h"
+
+#include "meshloom/Compiler/Compiler.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <unordered_map>
+
+namespace meshloom::detail {
+
+Value Emitter::number(Type elementType, double real, int64_t integer,
+                      ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, elementType);
+  Attribute element =
+      isa<FloatType>(elementType)
+          ? Attribute(builder.getFloatAttr(elementType, real))
+          : builder.getIntegerAttr(
+                elementType,
+                llvm::APInt(64, uint64_t(integer), /*isSigned=*/true)
+                    .trunc(elementType.getIntOrFloatBitWidth()));
+  return builder.create<dtensor::ConstantOp>(
+      location, type, DenseElementsAttr::get(type, element));
+}
+
+Value Emitter::broadcastTo(Value value, ArrayRef<int64_t> target) {
+  ArrayRef<int64_t> source = shape(value);
+  if (source == target)
+    return value;
+  int64_t added = int64_t(target.size()) - int64_t(source.size());
+  SmallVector<int64_t> dims;
+  for (size_t d = 0; d < source.size(); ++d)
+    dims.push_back(int64_t(d) + added);
+  return broadcast(value, RankedTensorType::get(target, elementType(value)),
+                   dims);
+}
+
+Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType) {
+  return builder.create<dtensor::IotaOp>(
+      location, RankedTensorType::get(shape, elementType),
+      builder.getI64IntegerAttr(dim));
+}
+
+size_t CacheKey::hash() const {
+  size_t seed = std::hash<std::string>()(text);
+  for (const Layout &layout : layouts)
+    seed = seed * 0x9E3779B97F4A7C15u + layout.hash();
+  return seed;
+}
+
+namespace {
+
+/// The IR knows a mesh by its axes; the user's also has a name and ids.
+void adoptMesh(Program &program, const Mesh &mesh) {
+  program.mesh = mesh;
+  for (BufferDecl &buffer : program.buffers)
+    buffer.layout =
+        *Layout::get(mesh, buffer.layout.dim_axes(),
+                     std::vector<Partial>(buffer.layout.partial().begin(),
+                                          buffer.layout.partial().end()));
+}
+
+struct CacheEntry {
+  std::mutex mutex; ///< held while compiling
+  std::shared_ptr<Executable> executable;
+};
+
+/// Compiled one-op programs, by what they depend on; never emptied.
+class OpCache {
+public:
+  std::shared_ptr<CacheEntry> find(CacheKey key) {
+    std::lock_guard lock(mutex);
+    std::shared_ptr<CacheEntry> &entry = entries[std::move(key)];
+    if (!entry)
+      entry = std::make_shared<CacheEntry>();
+    return entry;
+  }
+
+private:
+  std::mutex mutex;
+  std::unordered_map<CacheKey, std::shared_ptr<CacheEntry>, CacheKeyHash>
+      entries;
+};
+OpCache &opCache() {
+  static OpCache cache;
+  return cache;
+}
+
+std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
+  if (call.layout)
+    trace.useMesh(call.layout->mesh(), call.name, &call.where);
+  SmallVector<Value> operands;
+  for (const Tensor &operand : call.operands)
+    operands.push_back(trace.valueOf(operand, call.name, &call.where));
+  Emitter emitter(trace.builder(), trace.location(call.where));
+  std::vector<Tensor> results;
+  for (Value value : call.body(emitter, operands))
+    results.push_back(trace.wrapValue(value));
+  return results;
+}
+
+/// The one mesh of the operands that have one.
+Mesh meshOf(const OpCall &call) {
+  std::optional<Mesh> mesh;
+  if (call.layout)
+    mesh = call.layout->mesh();
+  for (const Tensor &operand : call.operands) {
+    const TensorNode &node = *operand.internal();
+    if (node.host)
+      continue;
+    const Mesh &own = node.array.layout().mesh();
+    if (mesh && *mesh != own)
+      fail(call.name,
+           fmt::format("expected operands on one mesh, got {} and {}: copy one "
+                       "with copy_to_mesh",
+                       meshText(*mesh), meshText(own)),
+           &call.where);
+    mesh = own;
+  }
+  return mesh ? *mesh : get_default_mesh().value_or(hostMesh());
+}
+
+std::shared_ptr<Executable> compileOp(const OpCall &call,
+                                      const std::vector<Array> &arrays,
+                                      const Mesh &mesh,
+                                      const Settings &settings) {
+  auto trace = std::make_shared<Trace>(std::string(call.name));
+  TraceScope scope(trace);
+  trace->useMesh(mesh, call.name, &call.where);
+  OpCall traced = call;
+  for (size_t i = 0; i < arrays.size(); ++i)
+    traced.operands[i] = trace->addArgument(wrap(arrays[i]));
+  trace->finish(emitOp(*trace, traced), {});
+  return compileAndLoad(trace->moduleOp(), mesh, settings, call.name)
+      .executable;
+}
+
+std::vector<Tensor> runEagerly(const OpCall &call) {
+  Mesh mesh = meshOf(call);
+  Settings now = settings();
+  CacheKey key;
+  key.text.assign(call.name);
+  key.add(now.generation);
+  for (int64_t attribute : call.attributes)
+    key.add(attribute);
+  key.text += call.extraKey;
+  if (call.operands.empty())
+    key.layouts.push_back(Layout::replicated(mesh, 0));
+  if (call.layout)
+    key.layouts.push_back(*call.layout);
+  std::vector<Array> arrays;
+  arrays.reserve(call.operands.size());
+  for (const Tensor &operand : call.operands) {
+    arrays.push_back(onMesh(operand.internal()->array, mesh, call.name));
+    key.add(arrays.back().dtype(), arrays.back().shape());
+    key.layouts.push_back(arrays.back().layout());
+  }
+
+  std::shared_ptr<CacheEntry> entry = opCache().find(std::move(key));
+  std::shared_ptr<Executable> executable;
+  {
+    std::lock_guard lock(entry->mutex);
+    if (!entry->executable)
+      entry->executable = compileOp(call, arrays, mesh, now);
+    executable = entry->executable;
+  }
+  bool host = mesh == hostMesh();
+  std::vector<Tensor> results;
+  for (Array &array :
+       check(executable->execute(std::move(arrays)), call.name))
+    results.push_back(wrap(std::move(array), host));
+  return results;
+}
+
+} // namespace
+
+Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
+                      const Settings &settings, std::string_view op,
+                      raw_ostream *explain) {
+  auto begin = std::chrono::steady_clock::now();
+  CompileOptions options;
+  options.machine = *settings.machine;
+  options.refine = settings.refine;
+  options.explain = explain;
+  Compiled compiled = check(compile(module, options), op);
+  adoptMesh(compiled.program, mesh);
+  LoadOptions load;
+  load.checkNonFinite = settings.checkNumerics;
+  Loaded loaded;
+  loaded.executable = check(
+      clientFor(mesh)->load(std::move(compiled.program),
+                            std::move(compiled.kernels), load),
+      op);
+  loaded.compileSeconds = std::chrono::duration<double>(
+                              std::chrono::steady_clock::now() - begin)
+                              .count();
+  return loaded;
+}
+
+std::vector<Tensor> runOps(OpCall call) {
+  for (const Tensor &operand : call.operands)
+    nodeOf(operand, call.name, &call.where);
+  if (const std::shared_ptr<Trace> &trace = threadState().trace())
+    return emitOp(*trace, call);
+  std::vector<Tensor> results = runEagerly(call);
+  recordOp(call, results);
+  return results;
+}
+
+Tensor runOp(OpCall call) { return runOps(std::move(call)).front(); }
+
+} // namespace meshloom::detail

@@ -1,0 +1,85 @@
+// One op of the API: in a trace it adds dtensor ops, else it runs at once, as a
+// compiled one-op Program found by (op, attributes, types, layouts).
+#pragma once
+
+#include "Trace.h"
+
+#include "meshloom/Autodiff/GradientBuilder.h"
+
+#include <functional>
+
+namespace meshloom::detail {
+
+/// What the bodies of API ops are written with.
+class Emitter : public GradientBuilder {
+public:
+  using GradientBuilder::GradientBuilder;
+
+  /// `number` in any element type.
+  Value number(Type elementType, double real, int64_t integer,
+               ArrayRef<int64_t> shape = {});
+  Value number(Type elementType, int64_t integer,
+               ArrayRef<int64_t> shape = {}) {
+    return number(elementType, double(integer), integer, shape);
+  }
+  /// NumPy broadcasting: dims aligned at the end.
+  Value broadcastTo(Value value, ArrayRef<int64_t> shape);
+  Value iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType);
+  Value logicalNot(Value value) { return make<dtensor::NotOp>(value); }
+  Type elementType(Value value) { return typeOf(value).getElementType(); }
+  ArrayRef<int64_t> shape(Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  }
+};
+
+/// Builds an op's results from its operands.
+using OpBody =
+    std::function<SmallVector<Value>(Emitter &, ArrayRef<Value> operands)>;
+
+struct OpCall {
+  /// What messages call it. With `attributes`, `layout`, `extraKey` and the
+  /// operands' types it says all that `body` depends on.
+  std::string_view name;
+  std::vector<Tensor> operands;
+  std::vector<int64_t> attributes;
+  OpBody body;
+  std::source_location where;
+  std::optional<Layout> layout;
+  std::string extraKey;
+};
+
+std::vector<Tensor> runOps(OpCall call);
+/// Of an op with one result.
+Tensor runOp(OpCall call);
+
+/// A compiled program on its client.
+struct Loaded {
+  std::shared_ptr<Executable> executable;
+  double compileSeconds = 0;
+};
+/// Compiles `module` for `mesh` and loads it. `explain`: see CompileOptions.
+Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
+                      const Settings &settings, std::string_view op,
+                      raw_ostream *explain = nullptr);
+
+/// Says what a compiled unit depends on, for finding it again.
+struct CacheKey {
+  std::string text;
+  std::vector<Layout> layouts;
+  bool operator==(const CacheKey &) const = default;
+  size_t hash() const;
+  void add(int64_t number) {
+    text.append(reinterpret_cast<const char *>(&number), sizeof(number));
+  }
+  void add(DType type, const Shape &shape) {
+    text.push_back(char(type));
+    text.push_back(char(shape.size()));
+    text.append(reinterpret_cast<const char *>(shape.data()),
+                shape.size() * sizeof(int64_t));
+  }
+};
+struct CacheKeyHash {
+  size_t operator()(const CacheKey &key) const { return key.hash(); }
+};
+
+} // namespace meshloom::detail

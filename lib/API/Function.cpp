@@ -1,0 +1,222 @@
+// function, call_with_layout and init_scope: tracing, and finding what was
+// traced before.
+#include "meshloom/API/Function.h"
+#include "Tape.h"
+#include "TracedFunction.h"
+#include "meshloom/API/Distribute.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <unordered_map>
+
+namespace meshloom::detail {
+
+class FunctionState {
+public:
+  FunctionOptions options;
+  std::source_location where;
+  /// Held over a whole call: calls run one at a time. Recursive, for a body
+  /// that calls the same function in init_scope.
+  std::recursive_mutex mutex;
+  std::unordered_map<CacheKey, std::shared_ptr<TracedFunction>, CacheKeyHash>
+      traced;
+  std::vector<std::shared_ptr<TracedFunction>> order;
+  /// Types of the arguments of the latest trace, for telling what changed.
+  std::vector<std::string> lastTypes;
+};
+
+std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
+                                            std::source_location where) {
+  static std::atomic<int64_t> count;
+  auto state = std::make_shared<FunctionState>();
+  if (options.name.empty())
+    options.name = fmt::format("function{}", ++count);
+  if (const char *print = std::getenv("MESHLOOM_PRINT_RETRACES"))
+    options.print_retraces |= std::string_view(print) != "0";
+  state->options = std::move(options);
+  state->where = where;
+  return state;
+}
+
+bool isTracing() { return threadState().trace() != nullptr; }
+
+namespace {
+
+/// What tells calls apart: static values, and the arguments' types and layouts.
+CacheKey keyOf(std::span<const Tensor> inputs, std::string statics,
+               std::string_view name) {
+  CacheKey key;
+  key.text = std::move(statics);
+  key.layouts.reserve(inputs.size());
+  bool allHost = true;
+  for (const Tensor &input : inputs) {
+    const TensorNode &node = nodeOf(input, name);
+    if (node.trace)
+      arrayOf(input, name); // throws
+    allHost &= node.host;
+    key.add(node.dtype, node.shape);
+    key.text.push_back(node.host ? 'h' : 'd');
+    key.layouts.push_back(node.array.layout());
+  }
+  if (allHost)
+    if (std::optional<Mesh> mesh = get_default_mesh())
+      key.layouts.push_back(Layout::replicated(*mesh, 0));
+  key.add(settings().generation);
+  return key;
+}
+
+std::string describe(const Tensor &tensor) {
+  return fmt::format("{} {}", typeText(tensor),
+                     tensor.internal()->host
+                         ? "on the host"
+                         : tensor.layout().spec_string() + " on " +
+                               meshText(tensor.mesh()));
+}
+
+void reportRetrace(FunctionState &state, std::span<const Tensor> inputs) {
+  std::vector<std::string> types;
+  for (const Tensor &input : inputs)
+    types.push_back(describe(input));
+  if (state.options.print_retraces && !state.order.empty()) {
+    std::string changes;
+    for (size_t i = 0; i < std::max(types.size(), state.lastTypes.size()); ++i) {
+      std::string was = i < state.lastTypes.size() ? state.lastTypes[i] : "none";
+      std::string now = i < types.size() ? types[i] : "none";
+      if (was != now)
+        changes += fmt::format("\n  tensor {}: was {}, now {}", i, was, now);
+    }
+    if (changes.empty())
+      changes = "\n  a static argument, the structure, or the machine model";
+    fmt::print(stderr, "[{}] traced again (trace {}) at {}:{}, because of{}\n",
+               state.options.name, state.order.size() + 1,
+               state.where.file_name(), state.where.line(), changes);
+  }
+  state.lastTypes = std::move(types);
+}
+
+std::shared_ptr<TracedFunction>
+traceBody(const std::string &name, std::span<const Tensor> inputs,
+          const TraceBody &body, const std::optional<Layout> &layout = {}) {
+  auto begin = std::chrono::steady_clock::now();
+  auto trace = std::make_shared<Trace>(name);
+  TraceOutput out;
+  {
+    TraceScope scope(trace);
+    try {
+      std::vector<Tensor> arguments;
+      for (const Tensor &input : inputs)
+        arguments.push_back(trace->addArgument(input));
+      out = body(arguments);
+      std::vector<std::optional<Layout>> layouts;
+      if (layout) {
+        trace->useMesh(layout->mesh(), name, nullptr);
+        for (const Tensor &tensor : out.tensors) {
+          if (nodeOf(tensor, name).shape.size() != layout->rank())
+            fail(name,
+                 fmt::format("expected tensors of rank {} for layout {}, got {}",
+                             layout->rank(), layout->spec_string(),
+                             typeText(tensor)));
+          layouts.push_back(layout);
+        }
+      }
+      trace->finish(out.tensors, layouts);
+    } catch (...) {
+      trace->abandon();
+      throw;
+    }
+  }
+  double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  auto traced = std::make_shared<TracedFunction>(trace, out.tensors.size(),
+                                                 out.skeleton, seconds);
+  trace->abandon(); // frees the IR; tensors that were kept name the trace still
+  return traced;
+}
+
+std::shared_ptr<TracedFunction> find(FunctionState &state,
+                                     std::span<const Tensor> inputs,
+                                     std::string statics,
+                                     const TraceBody &body) {
+  CacheKey key = keyOf(inputs, std::move(statics), state.options.name);
+  auto at = state.traced.find(key);
+  if (at != state.traced.end())
+    return at->second;
+  reportRetrace(state, inputs);
+  std::shared_ptr<TracedFunction> traced =
+      traceBody(state.options.name, inputs, body);
+  state.traced.emplace(std::move(key), traced);
+  state.order.push_back(traced);
+  return traced;
+}
+
+} // namespace
+
+CallOutput callFunction(FunctionState &state, std::vector<Tensor> inputs,
+                        std::string statics, const TraceBody &body) {
+  std::lock_guard lock(state.mutex);
+  std::shared_ptr<TracedFunction> traced =
+      find(state, inputs, std::move(statics), body);
+  return {traced->run(inputs), traced->skeleton};
+}
+
+ConcreteFunction concreteFunction(FunctionState &state,
+                                  std::vector<Tensor> inputs,
+                                  std::string statics, const TraceBody &body) {
+  std::lock_guard lock(state.mutex);
+  InitScope outside;
+  return ConcreteFunction(find(state, inputs, std::move(statics), body));
+}
+
+int64_t traceCount(const FunctionState &state) {
+  auto &shared = const_cast<FunctionState &>(state);
+  std::lock_guard lock(shared.mutex);
+  return int64_t(state.order.size());
+}
+
+std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state) {
+  auto &shared = const_cast<FunctionState &>(state);
+  std::lock_guard lock(shared.mutex);
+  return {state.order.begin(), state.order.end()};
+}
+
+InitScope::InitScope() { threadState().traces.push_back(nullptr); }
+InitScope::~InitScope() { threadState().traces.pop_back(); }
+
+void appendVariableKey(const DVariable &variable, std::string &key) {
+  key += fmt::format("v{};", variable.internal()->id);
+}
+
+std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
+                                   std::shared_ptr<const void> &skeleton) {
+  constexpr std::string_view name = "call_with_layout";
+  if (isTracing()) {
+    TraceOutput out = body({});
+    for (Tensor &tensor : out.tensors) {
+      if (tensor.rank() != layout.rank())
+        fail(name,
+             fmt::format("expected tensors of rank {} for layout {}, got {}",
+                         layout.rank(), layout.spec_string(), typeText(tensor)));
+      OpCall call;
+      call.name = name;
+      call.operands = {tensor};
+      call.layout = layout;
+      call.body = [layout](Emitter &e, ArrayRef<Value> operands) {
+        return SmallVector<Value>{e.builder.create<dtensor::ConstraintOp>(
+            e.location, operands[0],
+            dtensor::LayoutAttr::get(e.builder.getContext(), layout))};
+      };
+      tensor = runOp(std::move(call));
+    }
+    skeleton = out.skeleton;
+    return out.tensors;
+  }
+  std::shared_ptr<TracedFunction> traced =
+      traceBody(std::string(name), {}, body, layout);
+  skeleton = traced->skeleton;
+  return traced->run({});
+}
+
+} // namespace meshloom::detail

@@ -1,0 +1,98 @@
+// What a Tensor and a DVariable point to, and the state of a thread: traces,
+// tapes and default meshes.
+#pragma once
+
+#include "meshloom/API/Mesh.h"
+#include "meshloom/API/Variable.h"
+#include "meshloom/Runtime/Client.h"
+
+#include <mutex>
+
+namespace meshloom::detail {
+
+class Trace;
+class TapeState;
+
+/// Either a value on devices (`array`) or a value of a trace (`trace`, `value`).
+class TensorNode {
+public:
+  Shape shape;
+  DType dtype = DType::F32;
+  Array array;
+  /// A plain host tensor: an op takes it as replicated on the mesh of its other
+  /// operands. Its array is on hostMesh().
+  bool host = false;
+  std::shared_ptr<Trace> trace;
+  /// The mlir::Value of a value of a trace, as an opaque pointer.
+  void *value = nullptr;
+};
+
+class VariableState {
+public:
+  int64_t id = 0;
+  std::string name;
+  bool trainable = true;
+  ArrayType type{DType::F32, {}, Layout({}, *Mesh::get({{"d", 1}}))};
+  bool host = false;
+  /// Guards what follows. Several variables are locked in order of id.
+  std::mutex mutex;
+  Array array;
+  /// Why there is no value: an update in place failed half way.
+  std::string lost;
+};
+
+/// What the current thread is inside of, innermost last.
+struct ThreadState {
+  /// A null trace: inside init_scope.
+  std::vector<std::shared_ptr<Trace>> traces;
+  std::vector<TapeState *> tapes;
+  std::vector<Mesh> meshes;
+
+  const std::shared_ptr<Trace> &trace() const;
+};
+ThreadState &threadState();
+
+/// Throws "[op] message (at file:line)".
+[[noreturn]] void fail(std::string_view op, const std::string &message,
+                       const std::source_location *where = nullptr);
+/// Unwraps; throws its error with the tag [op] unless it has a tag.
+template <typename T> T check(Result<T> result, std::string_view op) {
+  if (!result)
+    fail(op, result.error().message());
+  return std::move(*result);
+}
+
+/// The mesh of plain host tensors: one device.
+const Mesh &hostMesh();
+/// The client whose devices a mesh of that many devices runs on.
+std::shared_ptr<Client> clientFor(const Mesh &mesh);
+
+Tensor wrap(Array array, bool host = false);
+/// Throws if `tensor` is empty or belongs to a trace that is not this thread's.
+TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
+                   const std::source_location *where = nullptr);
+/// The value on devices; throws if it is a value of a trace.
+const Array &arrayOf(const Tensor &tensor, std::string_view op);
+/// The same value, replicated on `mesh`.
+Array onMesh(const Array &array, const Mesh &mesh, std::string_view op);
+/// Global value as bytes.
+HostBytes bytesOf(const Tensor &tensor, std::string_view op);
+
+/// "f32 [128, 784]".
+std::string typeText(DType type, const Shape &shape);
+std::string shapeText(const Shape &shape);
+inline std::string typeText(const Tensor &tensor) {
+  return typeText(tensor.dtype(), tensor.shape());
+}
+std::string meshText(const Mesh &mesh);
+
+/// What the compiler is told; `generation` counts its changes.
+struct Settings {
+  std::shared_ptr<const MachineModel> machine;
+  bool refine = true;
+  bool checkNumerics = false;
+  int64_t generation = 0;
+};
+Settings settings();
+
+} // namespace meshloom::detail

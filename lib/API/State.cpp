@@ -1,0 +1,164 @@
+// Threads' state, clients, settings and the small accessors of Node.h.
+#include "Node.h"
+#include "Trace.h"
+
+#include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+namespace meshloom::detail {
+
+const std::shared_ptr<Trace> &ThreadState::trace() const {
+  static const std::shared_ptr<Trace> none;
+  return traces.empty() ? none : traces.back();
+}
+
+ThreadState &threadState() {
+  thread_local ThreadState state;
+  return state;
+}
+
+void fail(std::string_view op, const std::string &message,
+          const std::source_location *where) {
+  std::string text = message.starts_with('[')
+                         ? message
+                         : fmt::format("[{}] {}", op, message);
+  if (where)
+    text += fmt::format(" (at {}:{})", where->file_name(), where->line());
+  throw Error(text);
+}
+
+const Mesh &hostMesh() {
+  static const Mesh mesh = [] {
+    MeshOptions options;
+    options.name = "host";
+    return *Mesh::get({{"d", 1}}, options);
+  }();
+  return mesh;
+}
+
+std::shared_ptr<Client> clientFor(const Mesh &mesh) {
+  static std::mutex mutex;
+  static std::map<int64_t, std::shared_ptr<Client>> clients;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<Client> &client = clients[mesh.size()];
+  if (!client) {
+    CPUOptions options;
+    options.devices = mesh.size();
+    client = check(createCPUClient(options), "virtual_cpus");
+  }
+  return client;
+}
+
+Tensor wrap(Array array, bool host) {
+  auto node = std::make_shared<TensorNode>();
+  node->shape = array.shape();
+  node->dtype = array.dtype();
+  node->array = std::move(array);
+  node->host = host;
+  return Tensor::internalFrom(std::move(node));
+}
+
+TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
+                   const std::source_location *where) {
+  const std::shared_ptr<TensorNode> &node = tensor.internal();
+  if (!node)
+    fail(op, "expected a tensor, got an empty Tensor: give it a value first",
+         where);
+  if (node->trace && node->trace != threadState().trace())
+    fail(op,
+         node->trace->active()
+             ? fmt::format("expected a tensor of the trace in progress, got {} "
+                           "of the trace of '{}': return it from that function",
+                           typeText(node->dtype, node->shape),
+                           node->trace->name())
+             : fmt::format(
+                   "expected a value, got {} of the trace of '{}', which has "
+                   "ended: return it from the function instead of keeping it",
+                   typeText(node->dtype, node->shape), node->trace->name()),
+         where);
+  return *node;
+}
+
+const Array &arrayOf(const Tensor &tensor, std::string_view op) {
+  TensorNode &node = nodeOf(tensor, op);
+  if (node.trace)
+    fail(op, fmt::format("{} is a value of the trace of '{}', which has no "
+                         "value yet: return it from the function first",
+                         typeText(node.dtype, node.shape), node.trace->name()));
+  return node.array;
+}
+
+Array onMesh(const Array &array, const Mesh &mesh, std::string_view op) {
+  if (array.layout().mesh() == mesh)
+    return array;
+  ArrayType type{array.dtype(), array.shape(),
+                 Layout::replicated(mesh, unsigned(array.shape().size()))};
+  return check(Array::fromHost(clientFor(mesh), type, check(array.toHost(), op)),
+               op);
+}
+
+HostBytes bytesOf(const Tensor &tensor, std::string_view op) {
+  return check(arrayOf(tensor, op).toHost(), op);
+}
+
+std::string shapeText(const Shape &shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+std::string typeText(DType type, const Shape &shape) {
+  return fmt::format("{} {}", meshloom::name(type), shapeText(shape));
+}
+std::string meshText(const Mesh &mesh) {
+  std::vector<std::string> axes;
+  for (const MeshAxis &axis : mesh.axes())
+    axes.push_back(fmt::format("{}={}", axis.name, axis.size));
+  return fmt::format("{}[{}]", mesh.name().empty() ? "mesh" : mesh.name(),
+                     fmt::join(axes, ", "));
+}
+
+namespace {
+struct SharedSettings {
+  std::mutex mutex;
+  Settings value{std::make_shared<MachineModel>(
+                     *MachineModel::preset("shared-memory")),
+                 true, false, 0};
+};
+SharedSettings &sharedSettings() {
+  static SharedSettings shared;
+  return shared;
+}
+} // namespace
+
+Settings settings() {
+  SharedSettings &shared = sharedSettings();
+  std::lock_guard lock(shared.mutex);
+  return shared.value;
+}
+
+} // namespace meshloom::detail
+
+namespace meshloom {
+using namespace detail;
+
+void set_machine_model(MachineModel machine, bool refine) {
+  SharedSettings &shared = sharedSettings();
+  std::lock_guard lock(shared.mutex);
+  shared.value.machine = std::make_shared<MachineModel>(std::move(machine));
+  shared.value.refine = refine;
+  ++shared.value.generation;
+}
+
+MachineModel get_machine_model() { return *settings().machine; }
+
+void enable_check_numerics(bool enable) {
+  SharedSettings &shared = sharedSettings();
+  std::lock_guard lock(shared.mutex);
+  shared.value.checkNumerics = enable;
+  ++shared.value.generation;
+}
+
+} // namespace meshloom

@@ -1,0 +1,202 @@
+// Building the traced function, see Trace.h.
+#include "Trace.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Compiler/Compiler.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+std::unique_ptr<MLIRContext> makeContext() {
+  static const mlir::DialectRegistry registry = [] {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    registerGradients(registry);
+    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
+    return registry;
+  }();
+  auto context = std::make_unique<MLIRContext>(
+      registry, MLIRContext::Threading::DISABLED);
+  context->loadDialect<dtensor::DTensorDialect, mlir::func::FuncDialect>();
+  return context;
+}
+
+Trace::Trace(std::string name)
+    : title(std::move(name)), context(makeContext()), build(context.get()) {
+  Location unknown = build.getUnknownLoc();
+  module = ModuleOp::create(unknown);
+  build.setInsertionPointToStart(module->getBody());
+  function = build.create<mlir::func::FuncOp>(unknown, "main",
+                                              build.getFunctionType({}, {}));
+  block = function.addEntryBlock();
+  build.setInsertionPointToStart(block);
+}
+
+Trace::~Trace() = default;
+
+Location Trace::location(const std::source_location &where) const {
+  return mlir::FileLineColLoc::get(context.get(), where.file_name(),
+                                   where.line(), where.column());
+}
+
+Tensor Trace::wrapValue(Value value) {
+  auto node = std::make_shared<TensorNode>();
+  auto type = cast<RankedTensorType>(value.getType());
+  node->shape.assign(type.getShape().begin(), type.getShape().end());
+  node->dtype = *dtensor::dtypeOf(type.getElementType());
+  node->trace = shared_from_this();
+  node->value = value.getAsOpaquePointer();
+  return Tensor::internalFrom(std::move(node));
+}
+
+void Trace::useMesh(const Mesh &mesh, std::string_view op,
+                    const std::source_location *where) {
+  if (!meshUsed)
+    meshUsed = mesh;
+  else if (*meshUsed != mesh)
+    fail(op,
+         fmt::format("expected all tensors of '{}' on one mesh, got {} and {}: "
+                     "copy one with copy_to_mesh, outside of the function",
+                     title, meshText(*meshUsed), meshText(mesh)),
+         where);
+}
+
+Tensor Trace::addArgument(const Tensor &tensor) {
+  const TensorNode &node = *tensor.internal();
+  if (!node.host)
+    useMesh(node.array.layout().mesh(), title, nullptr);
+  Type type = RankedTensorType::get(
+      node.shape, dtensor::typeOf(context.get(), node.dtype));
+  args.push_back({TraceArgument::Kind::Explicit, tensor, nullptr});
+  return wrapValue(block->addArgument(type, build.getUnknownLoc()));
+}
+
+Value Trace::valueOf(const Tensor &tensor, std::string_view op,
+                     const std::source_location *where) {
+  TensorNode &node = nodeOf(tensor, op, where);
+  if (node.trace)
+    return Value::getFromOpaquePointer(node.value);
+  auto [at, isNew] = known.try_emplace(&node, unsigned(args.size()));
+  if (!isNew)
+    return block->getArgument(at->second);
+  if (!node.host)
+    useMesh(node.array.layout().mesh(), op, where);
+  Type type = RankedTensorType::get(
+      node.shape, dtensor::typeOf(context.get(), node.dtype));
+  args.push_back({TraceArgument::Kind::Captured, tensor, nullptr});
+  return block->addArgument(type, build.getUnknownLoc());
+}
+
+Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable,
+                        std::string_view op) {
+  auto [at, isNew] =
+      known.try_emplace(variable.get(), unsigned(args.size()));
+  if (!isNew)
+    return block->getArgument(at->second);
+  if (!variable->host)
+    useMesh(variable->type.layout.mesh(), op, nullptr);
+  auto tensor = RankedTensorType::get(
+      variable->type.shape, dtensor::typeOf(context.get(), variable->type.dtype));
+  args.push_back({TraceArgument::Kind::Variable, Tensor(), variable});
+  return block->addArgument(dtensor::VariableType::get(context.get(), tensor),
+                            build.getUnknownLoc());
+}
+
+Tensor Trace::read(const std::shared_ptr<VariableState> &variable,
+                   const std::source_location &where) {
+  Value argument = argumentOf(variable, "read_value");
+  Type type = dtensor::undecided(argument.getType());
+  return wrapValue(build.create<dtensor::ReadVariableOp>(location(where), type,
+                                                         argument));
+}
+
+void Trace::assign(const std::shared_ptr<VariableState> &variable,
+                   const Tensor &value, const std::source_location &where) {
+  Value argument = argumentOf(variable, "assign");
+  args[cast<BlockArgument>(argument).getArgNumber()].assigned = true;
+  build.create<dtensor::AssignVariableOp>(location(where), argument,
+                                          valueOf(value, "assign", &where));
+}
+
+void Trace::finish(ArrayRef<Tensor> results,
+                   const std::vector<std::optional<Layout>> &resultLayouts) {
+  SmallVector<Value> values;
+  for (const Tensor &result : results)
+    values.push_back(valueOf(result, title, nullptr));
+  build.create<mlir::func::ReturnOp>(build.getUnknownLoc(), values);
+  if (!meshUsed)
+    meshUsed = get_default_mesh().value_or(hostMesh());
+
+  auto withLayout = [&](Type type, const Layout &layout) -> Type {
+    RankedTensorType bare = dtensor::undecided(type);
+    return RankedTensorType::get(
+        bare.getShape(), bare.getElementType(),
+        dtensor::LayoutAttr::get(context.get(), layout));
+  };
+  SmallVector<Type> inputs, outputs;
+  for (auto [i, argument] : llvm::enumerate(args)) {
+    bool isVariable = argument.kind == TraceArgument::Kind::Variable;
+    bool host = isVariable ? argument.variable->host
+                           : argument.tensor.internal()->host;
+    if (host && argument.assigned && *meshUsed != hostMesh())
+      fail("assign",
+           fmt::format("expected variable '{}' on the mesh of '{}', {}, got a "
+                       "variable on the host: make it with a layout",
+                       argument.variable->name, title, meshText(*meshUsed)));
+    BlockArgument value = block->getArgument(unsigned(i));
+    unsigned rank = unsigned(isVariable
+                                 ? argument.variable->type.shape.size()
+                                 : argument.tensor.internal()->shape.size());
+    Layout layout = host ? Layout::replicated(*meshUsed, rank)
+                    : isVariable
+                        ? argument.variable->type.layout
+                        : argument.tensor.internal()->array.layout();
+    Type type = withLayout(value.getType(), layout);
+    if (isVariable)
+      type = dtensor::VariableType::get(context.get(),
+                                        cast<RankedTensorType>(type));
+    value.setType(type);
+    inputs.push_back(type);
+  }
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Type type = dtensor::undecided(value.getType());
+    if (i < resultLayouts.size() && resultLayouts[i]) {
+      type = withLayout(type, *resultLayouts[i]);
+      Location loc = value.getLoc();
+      OpBuilder::InsertionGuard guard(build);
+      build.setInsertionPoint(block->getTerminator());
+      Value pinned = build.create<dtensor::ConstraintOp>(loc, type, value);
+      block->getTerminator()->setOperand(unsigned(i), pinned);
+    } else if (value.getType() != type) {
+      type = value.getType(); // an argument, or a value with a pinned layout
+    }
+    outputs.push_back(type);
+  }
+  function.setFunctionType(build.getFunctionType(inputs, outputs));
+  for (auto [i, argument] : llvm::enumerate(args)) {
+    std::string name = argument.kind == TraceArgument::Kind::Explicit
+                           ? fmt::format("arg{}", i)
+                       : argument.kind == TraceArgument::Kind::Captured
+                           ? fmt::format("captured{}", i)
+                           : argument.variable->name;
+    function.setArgAttr(unsigned(i), "dtensor.name",
+                        build.getStringAttr(name));
+  }
+  (*module)->setAttr("dtensor.mesh",
+                     dtensor::MeshAttr::get(context.get(), *meshUsed));
+  ended = true;
+}
+
+void Trace::abandon() {
+  ended = true;
+  module = {};
+}
+
+std::pair<std::unique_ptr<MLIRContext>, OwningOpRef<ModuleOp>>
+Trace::release() {
+  ended = true;
+  return {std::move(context), std::move(module)};
+}
+
+} // namespace meshloom::detail

@@ -1,0 +1,90 @@
+// Trace: a function being built from the ops that its body runs, and the hidden
+// arguments (captured tensors, variables) found on the way.
+#pragma once
+
+#include "Node.h"
+
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshloom::detail {
+
+/// An MLIR context with all that Meshloom needs. One per compiled unit, so that
+/// units are built and compiled on several threads at once.
+std::unique_ptr<MLIRContext> makeContext();
+
+/// Where an argument of the traced function comes from.
+struct TraceArgument {
+  enum class Kind : uint8_t { Explicit, Captured, Variable } kind;
+  /// Explicit: its type (layout) at the time of the call; Captured: the value.
+  Tensor tensor;
+  std::shared_ptr<VariableState> variable;
+  bool assigned = false;
+};
+
+class Trace : public std::enable_shared_from_this<Trace> {
+public:
+  explicit Trace(std::string name);
+  ~Trace();
+
+  const std::string &name() const { return title; }
+  bool active() const { return module && !ended; }
+
+  OpBuilder &builder() { return build; }
+  Location location(const std::source_location &where) const;
+
+  /// A new explicit argument standing for `tensor`.
+  Tensor addArgument(const Tensor &tensor);
+  /// The value of `tensor` in this trace; what is not of it becomes a hidden
+  /// argument.
+  Value valueOf(const Tensor &tensor, std::string_view op,
+                const std::source_location *where);
+  /// The argument of a variable.
+  Value argumentOf(const std::shared_ptr<VariableState> &variable,
+                   std::string_view op);
+  Tensor read(const std::shared_ptr<VariableState> &variable,
+              const std::source_location &where);
+  void assign(const std::shared_ptr<VariableState> &variable,
+              const Tensor &value, const std::source_location &where);
+  Tensor wrapValue(Value value);
+  /// A layout that an op names: its mesh is the trace's.
+  void useMesh(const Mesh &mesh, std::string_view op,
+               const std::source_location *where);
+
+  /// Ends the trace: values are returned, arguments get their types. Throws if
+  /// a host variable is assigned on a mesh.
+  void finish(ArrayRef<Tensor> results,
+              const std::vector<std::optional<Layout>> &resultLayouts);
+  /// Ends it without a result.
+  void abandon();
+
+  const std::vector<TraceArgument> &arguments() const { return args; }
+  const Mesh &mesh() const { return *meshUsed; }
+  ModuleOp moduleOp() { return *module; }
+  std::pair<std::unique_ptr<MLIRContext>, OwningOpRef<ModuleOp>> release();
+
+private:
+  std::string title;
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  mlir::func::FuncOp function;
+  Block *block = nullptr;
+  OpBuilder build;
+  bool ended = false;
+  std::optional<Mesh> meshUsed;
+  std::vector<TraceArgument> args;
+  llvm::DenseMap<const void *, unsigned> known; ///< node or variable -> argument
+};
+
+/// Makes `trace` this thread's innermost one while it lives.
+class TraceScope {
+public:
+  explicit TraceScope(std::shared_ptr<Trace> trace) {
+    threadState().traces.push_back(std::move(trace));
+  }
+  ~TraceScope() { threadState().traces.pop_back(); }
+  TraceScope(const TraceScope &) = delete;
+};
+
+} // namespace meshloom::detail

@@ -1,0 +1,155 @@
+// Running a compiled function, see TracedFunction.h.
+#include "TracedFunction.h"
+#include "Tape.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Parser/Parser.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+namespace meshloom::detail {
+
+static int64_t nextId() {
+  static std::atomic<int64_t> last;
+  return ++last;
+}
+
+TracedFunction::TracedFunction(std::shared_ptr<Trace> trace,
+                               size_t resultCount,
+                               std::shared_ptr<const void> skeleton,
+                               double traceSeconds)
+    : name(trace->name()), id(nextId()), arguments(trace->arguments()),
+      resultCount(resultCount), skeleton(std::move(skeleton)),
+      traceSeconds(traceSeconds), compiledFor(settings()),
+      mesh(trace->mesh()) {
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(true, /*prettyForm=*/false);
+  llvm::raw_string_ostream stream(text);
+  trace->moduleOp().print(stream, flags);
+
+  loaded = compileAndLoad(trace->moduleOp(), mesh, compiledFor, name);
+  const Program &program = loaded.executable->program();
+  assert(program.arguments.size() == arguments.size() &&
+         "a program keeps its function's arguments");
+  for (size_t r = resultCount; r < program.results.size(); ++r) {
+    assert(program.results[r].aliasedArgument >= 0 &&
+           "results beyond the explicit ones are variables");
+    assigned.push_back(size_t(program.results[r].aliasedArgument));
+  }
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].kind == TraceArgument::Kind::Variable)
+      variables.emplace_back(arguments[i].variable.get(), i);
+  llvm::sort(variables,
+             [](auto &a, auto &b) { return a.first->id < b.first->id; });
+}
+
+std::vector<Tensor>
+TracedFunction::run(std::span<const Tensor> inputs) const {
+  std::vector<Array> arrays(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const TraceArgument &argument = arguments[i];
+    if (argument.kind != TraceArgument::Kind::Variable)
+      arrays[i] = onMesh(argument.kind == TraceArgument::Kind::Explicit
+                             ? inputs[i].internal()->array
+                             : argument.tensor.internal()->array,
+                         mesh, name);
+  }
+
+  // A variable is moved in where it gets a new value, so that the runtime may
+  // hold its only reference and update it in place.
+  bool recording = isRecording();
+  std::vector<Tensor> variableValues(recording ? arguments.size() : 0);
+  std::vector<std::unique_lock<std::mutex>> locks;
+  locks.reserve(variables.size());
+  for (auto [variable, argument] : variables) {
+    locks.emplace_back(variable->mutex);
+    if (!variable->array)
+      fail(name, fmt::format("variable '{}' has lost its value: {}",
+                             variable->name, variable->lost));
+    if (recording)
+      variableValues[argument] = wrap(variable->array, variable->host);
+  }
+  for (auto [variable, argument] : variables)
+    arrays[argument] = arguments[argument].assigned
+                           ? std::move(variable->array)
+                           : onMesh(variable->array, mesh, name);
+  Result<std::vector<Array>> out = loaded.executable->execute(std::move(arrays));
+  if (!out) {
+    for (size_t argument : assigned) {
+      VariableState &variable = *arguments[argument].variable;
+      variable.array = Array();
+      variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
+                                  out.error().message());
+    }
+    fail(name, out.error().message());
+  }
+  for (size_t r = 0; r < assigned.size(); ++r)
+    arguments[assigned[r]].variable->array = std::move((*out)[resultCount + r]);
+  locks.clear();
+
+  bool host = mesh == hostMesh();
+  std::vector<Tensor> results;
+  results.reserve(resultCount);
+  for (size_t r = 0; r < resultCount; ++r)
+    results.push_back(wrap(std::move((*out)[r]), host));
+  if (recording)
+    record(inputs, variableValues, results);
+  return results;
+}
+
+void TracedFunction::record(std::span<const Tensor> inputs,
+                            const std::vector<Tensor> &variableValues,
+                            const std::vector<Tensor> &results) const {
+  OpCall call;
+  call.name = "function";
+  call.extraKey = std::to_string(id);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    switch (arguments[i].kind) {
+    case TraceArgument::Kind::Explicit:
+      call.operands.push_back(inputs[i]);
+      break;
+    case TraceArgument::Kind::Captured:
+      call.operands.push_back(arguments[i].tensor);
+      break;
+    case TraceArgument::Kind::Variable:
+      recordRead(arguments[i].variable, variableValues[i]);
+      call.operands.push_back(variableValues[i]);
+      break;
+    }
+  call.body = [text = text](Emitter &emitter, ArrayRef<Value> operands) {
+    return inlineFunction(emitter, text, operands);
+  };
+  recordOp(call, results);
+}
+
+SmallVector<Value> inlineFunction(Emitter &emitter, const std::string &text,
+                                  ArrayRef<Value> operands) {
+  OwningOpRef<ModuleOp> module = mlir::parseSourceString<ModuleOp>(
+      text, mlir::ParserConfig(emitter.builder.getContext()));
+  assert(module && "a trace prints what can be read");
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  mlir::IRMapping mapping;
+  DenseMap<Value, Value> variables; ///< argument -> value now
+  for (auto [argument, operand] :
+       llvm::zip_equal(function.getArguments(), operands)) {
+    mapping.map(argument, operand);
+    variables[argument] = operand;
+  }
+  SmallVector<Value> results;
+  for (Operation &op : function.getBody().front()) {
+    if (auto read = dyn_cast<dtensor::ReadVariableOp>(op))
+      mapping.map(read.getResult(), variables.lookup(read.getVariable()));
+    else if (auto assign = dyn_cast<dtensor::AssignVariableOp>(op))
+      variables[assign.getVariable()] = mapping.lookup(assign.getValue());
+    else if (isa<mlir::func::ReturnOp>(op))
+      for (Value value : op.getOperands())
+        results.push_back(mapping.lookup(value));
+    else
+      emitter.builder.clone(op, mapping);
+  }
+  return results;
+}
+
+} // namespace meshloom::detail
