@@ -1,8 +1,8 @@
 // Relayout planning: Dijkstra's search over layouts.
 //
 // Nodes are layouts, edges the collectives that may lead towards the target,
-// lengths what they cost. Only axes of the two layouts move, and only into dims
-// that the target shards, so the graph is finite and small: tens of layouts on
+// lengths what they cost. Only axes of the two layouts move (and, where links
+// differ, faster ones), so the graph is finite and small: tens of layouts on
 // meshes of up to three axes. On meshes with many axes the search stops after a
 // fixed number of layouts, with the plain chain (reduce, gather, slice) as the
 // answer if nothing better was found. It ends because a layout is settled once.
@@ -106,7 +106,15 @@ public:
   Planner(const Layout &from, const Layout &to, const Shape &global, DType type,
           const MachineModel &machine)
       : mesh(from.mesh()), from(from), to(to), global(global), type(type),
-        machine(machine) {}
+        machine(machine) {
+    for (unsigned axis = 0; axis < mesh.rank() && !machine.sharedMemory; ++axis)
+      for (unsigned other = 0; other < mesh.rank(); ++other)
+        if (machine.link(mesh, other).bytesPerSecond <
+            machine.link(mesh, axis).bytesPerSecond) {
+          fastAxes.push_back(axis);
+          break;
+        }
+  }
 
   RelayoutPlan plan();
 
@@ -146,11 +154,12 @@ private:
   const Shape &global;
   DType type;
   const MachineModel &machine;
+  AxisList fastAxes; ///< with a faster link than another axis
 };
 
 /// all_reduce of every set of pending axes of one kind that the target does not
-/// keep; reduce_scatter of one such axis into each dim that the target shards,
-/// or of several at once where the target has them in that order.
+/// keep; reduce_scatter of one or two such axes into all dims, or of more at
+/// once where the target has them in that order.
 void Planner::reductions(const Layout &at, const Visit &visit) const {
   std::vector<Partial> pending;
   for (Partial partial : at.partial())
@@ -179,32 +188,42 @@ void Planner::reductions(const Layout &at, const Visit &visit) const {
       visit({CollectiveKind::AllReduce, axes, at,
              layoutOf(mesh, at.dim_axes(), without(axes))});
   }
-  auto scatter = [&](unsigned dim, const AxisList &axes) {
-    DimAxes dims = at.dim_axes();
-    dims[dim].insert(dims[dim].end(), axes.begin(), axes.end());
+  auto scatter = [&](DimAxes dims, const AxisList &axes) {
     visit({CollectiveKind::ReduceScatter, axes, at,
            layoutOf(mesh, std::move(dims), without(axes))});
   };
+  for (unsigned dim = 0; dim < to.rank(); ++dim)
+    for (Partial first : pending) {
+      DimAxes dims = at.dim_axes();
+      dims[dim].push_back(first.axis);
+      scatter(dims, {first.axis});
+      for (unsigned other = 0; other < to.rank(); ++other)
+        for (Partial second : pending) {
+          // Into two dims the order makes no difference.
+          if (second.axis == first.axis || second.kind != first.kind ||
+              (other != dim && second.axis < first.axis))
+            continue;
+          DimAxes both = dims;
+          both[other].push_back(second.axis);
+          scatter(both, {first.axis, second.axis});
+        }
+    }
+  // All that the target wants next and that is pending.
+  DimAxes all = at.dim_axes();
+  AxisList run;
   for (unsigned dim = 0; dim < to.rank(); ++dim) {
-    if (to.axes(dim).empty())
-      continue;
-    for (Partial partial : pending)
-      scatter(dim, {partial.axis});
-    // The next axes the target wants here, as far as they are pending.
     if (commonAxes(at, dim) != at.axes(dim).size())
       continue;
-    AxisList run;
-    std::optional<ReduceKind> kind;
     for (unsigned axis : to.axes(dim).subspan(at.axes(dim).size())) {
       auto found = std::ranges::find(pending, axis, &Partial::axis);
-      if (found == pending.end() || (kind && *kind != found->kind))
+      if (found == pending.end() || found->kind != pending.front().kind)
         break;
-      kind = found->kind;
+      all[dim].push_back(axis);
       run.push_back(axis);
-      if (run.size() > 1)
-        scatter(dim, run);
     }
   }
+  if (run.size() > 2)
+    scatter(all, run);
 }
 
 /// Any number of minor axes of one dim; all dims back to what the target
@@ -234,7 +253,7 @@ void Planner::allToAlls(const Layout &at, const Visit &visit) const {
   for (unsigned source = 0; source < at.rank(); ++source)
     for (size_t keep = 0; keep < at.axes(source).size(); ++keep)
       for (unsigned target = 0; target < at.rank(); ++target) {
-        if (target == source || to.axes(target).empty())
+        if (target == source)
           continue;
         DimAxes dims = at.dim_axes();
         AxisList moved(dims[source].begin() + keep, dims[source].end());
@@ -244,8 +263,8 @@ void Planner::allToAlls(const Layout &at, const Visit &visit) const {
       }
 }
 
-/// Straight to the target; other orders of one dim's axes; one axis replaced by
-/// a free one of the same size.
+/// Straight to the target; other orders of one dim's axes; two axes of one size
+/// exchanged, of which one may be free.
 void Planner::permutations(const Layout &at, const Visit &visit) const {
   auto permute = [&](const DimAxes &dims) {
     if (auto op = permuteTo(at, dims, global))
@@ -262,28 +281,27 @@ void Planner::permutations(const Layout &at, const Visit &visit) const {
         permute(dims);
       while (std::next_permutation(dims[dim].begin(), dims[dim].end()));
     }
-    for (unsigned i = 0; i < axes.size(); ++i)
-      for (unsigned want : to.axes(dim))
-        if (!at.uses_axis(want) &&
-            mesh.axis_size(want) == mesh.axis_size(axes[i])) {
-          DimAxes dims = at.dim_axes();
-          dims[dim][i] = want;
-          permute(dims);
-        }
   }
+  for (unsigned a = 0; a < mesh.rank(); ++a)
+    for (unsigned b = a + 1; b < mesh.rank(); ++b) {
+      if (mesh.axis_size(a) != mesh.axis_size(b))
+        continue;
+      DimAxes dims = at.dim_axes();
+      for (AxisList &dim : dims)
+        for (unsigned &axis : dim)
+          axis = axis == a ? b : axis == b ? a : axis;
+      permute(dims);
+    }
 }
 
-/// All that the target still wants, in one step; each axis by itself.
+/// All that the target still wants, in one step; each axis by itself. Before a
+/// collective over a slow axis, also over faster ones that are free: each
+/// device then sends only its part there, and the faster axis gathers the
+/// result.
 void Planner::slices(const Layout &at, const Visit &visit) const {
   DimAxes all = at.dim_axes();
   AxisList added;
   for (unsigned dim = 0; dim < at.rank(); ++dim) {
-    for (unsigned axis : to.axes(dim))
-      if (!at.uses_axis(axis)) {
-        DimAxes dims = at.dim_axes();
-        dims[dim].push_back(axis);
-        visit(step(CollectiveKind::Slice, {axis}, at, std::move(dims)));
-      }
     if (commonAxes(at, dim) != at.axes(dim).size())
       continue;
     for (unsigned axis : to.axes(dim).subspan(at.axes(dim).size())) {
@@ -295,6 +313,18 @@ void Planner::slices(const Layout &at, const Visit &visit) const {
   }
   if (added.size() > 1)
     visit(step(CollectiveKind::Slice, added, at, std::move(all)));
+  for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
+    bool wanted = std::ranges::any_of(to.dim_axes(), [&](const AxisList &dim) {
+      return contains(dim, axis);
+    });
+    if (at.uses_axis(axis) || !(wanted || contains(fastAxes, axis)))
+      continue;
+    for (unsigned dim = 0; dim < at.rank(); ++dim) {
+      DimAxes dims = at.dim_axes();
+      dims[dim].push_back(axis);
+      visit(step(CollectiveKind::Slice, {axis}, at, std::move(dims)));
+    }
+  }
 }
 
 void Planner::neighbours(const Layout &at, const Visit &visit) const {
@@ -378,15 +408,8 @@ RelayoutPlan Planner::plan() {
       continue;
     node.settled = true;
     ++settled;
-    if (at == to) {
-      std::vector<CollectiveOp> steps;
-      for (Layout back = to; nodes[back].last; back = steps.back().from)
-        steps.push_back(*nodes[back].last);
-      RelayoutPlan plan;
-      for (auto op = steps.rbegin(); op != steps.rend(); ++op)
-        add(plan, *op);
-      return plan;
-    }
+    if (at == to)
+      break;
     neighbours(at, [&, length = length](CollectiveOp op) {
       RelayoutPlan edge;
       add(edge, op);
@@ -402,7 +425,20 @@ RelayoutPlan Planner::plan() {
       queue.push({next, pushed++, std::move(reached)});
     });
   }
-  return plainChain();
+
+  RelayoutPlan plain = plainChain();
+  auto reached = nodes.find(to);
+  Length plainLength{plain.cost, plain.bytesSent, plain.collectives(),
+                     int64_t(plain.steps.size())};
+  if (reached == nodes.end() || reached->second.length > plainLength)
+    return plain;
+  std::vector<CollectiveOp> steps;
+  for (Layout back = to; nodes[back].last; back = steps.back().from)
+    steps.push_back(*nodes[back].last);
+  RelayoutPlan best;
+  for (auto op = steps.rbegin(); op != steps.rend(); ++op)
+    add(best, *op);
+  return best;
 }
 
 } // namespace

@@ -1,0 +1,25 @@
+// Machine models from JSON files.
+#pragma once
+
+#include "meshloom/Core/MachineModel.h"
+
+namespace meshloom {
+
+/// The machine model that `presetOrFile` names: a preset ("ring",
+/// "ring-latency", "shared-memory") or else the path of a JSON file. Fails
+/// where it is neither, or the file is not right.
+Result<MachineModel> loadMachineModel(const std::string &presetOrFile);
+
+/// Reads a JSON object such as
+///
+///   {"preset": "ring", "name": "two racks", "flops_per_second": 3e11,
+///    "default_link": {"bytes_per_second": 1e11},
+///    "links": {"rack": {"bytes_per_second": 1e9, "latency_ps": 20000000}}}
+///
+/// What is not given is the preset's ("shared-memory" unless named). The fields
+/// are those of MachineModel in snake case; times are in picoseconds. `path` is
+/// for messages. Unknown fields are errors.
+Result<MachineModel> parseMachineModel(std::string_view json,
+                                       std::string_view path);
+
+} // namespace meshloom

@@ -1,0 +1,37 @@
+// NumPy's .npy files: reading any that hold a supported type, writing
+// version 1.
+#pragma once
+
+#include "meshloom/Core/DType.h"
+#include "meshloom/Core/Result.h"
+
+#include <span>
+#include <string>
+
+namespace meshloom {
+
+/// A whole array in memory: row-major, elements as DType says (booleans 0 or 1,
+/// bf16 as two bytes).
+struct NpyArray {
+  DType type = DType::F32;
+  Shape shape;
+  std::vector<char> bytes;
+  bool operator==(const NpyArray &) const = default;
+};
+
+/// Reads versions 1 to 3 of the format, C and Fortran order, little endian;
+/// types f4 f8 i1 i4 i8 u1 u4 b1, and V2 as bf16 (NumPy has no name for it).
+/// Fails, naming `path`, where the file is missing, not .npy, of another type,
+/// or shorter or longer than its header says.
+Result<NpyArray> readNpy(const std::string &path);
+/// The same on the bytes of a file; `path` is for messages.
+Result<NpyArray> parseNpy(std::string_view file, std::string_view path);
+
+/// Writes a row-major array. The file is complete or, on failure, not there.
+Status writeNpy(const std::string &path, DType type, const Shape &shape,
+                std::span<const char> bytes);
+/// The bytes that writeNpy writes.
+std::string formatNpy(DType type, const Shape &shape,
+                      std::span<const char> bytes);
+
+} // namespace meshloom
