@@ -138,7 +138,12 @@ def main():
     result_types = [tensor((), "f32", "#scalar")] + [
         tensor(shape, "f32", whole[len(shape)]) for _, shape in state]
     loss, gradients = forward_and_backward(s)
-    results = [loss] + adam(s, weights, gradients)
+    results = []
+    for value, kind in zip([loss] + adam(s, weights, gradients), result_types):
+        results.append(f"%{s.count}")
+        s.count += 1
+        s.lines.append(f"    {results[-1]} = dtensor.constraint {value} : ({s.types[value]}) -> {kind}")
+        s.types[results[-1]] = kind
 
     print(f"""// The training step of TensorFlow's "DTensor with Core APIs" tutorial, data
 // parallel over {options.devices} devices: 784-700 relu, 700-10 relu, 10-10, sparse softmax cross

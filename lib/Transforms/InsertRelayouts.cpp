@@ -112,19 +112,8 @@ class InsertRelayoutsPass
       return success();
     if (isa<dtensor::ConstraintOp>(op))
       return need(op.getOpOperand(0), *givenLayout(op.getResult(0).getType()));
-    if (isa<mlir::func::ReturnOp>(op)) {
-      for (auto [use, type] : llvm::zip_equal(
-               op.getOpOperands(), getOperation().getResultTypes())) {
-        auto target = givenLayout(type);
-        if (!target)
-          return op.emitOpError("returns into result #")
-                 << use.getOperandNumber() << ", which has no layout; run "
-                 << "--dtensor-propagate-layouts first";
-        if (failed(need(use, *target)))
-          return failure();
-      }
-      return success();
-    }
+    if (isa<mlir::func::ReturnOp>(op))
+      return success(); // its operands have the function's result types
     auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
     if (!sharded)
       return op.emitOpError("has no sharding rule, so it cannot be laid out");
@@ -247,9 +236,7 @@ class InsertRelayoutsPass
     Layout have = *givenLayout(source.getType());
     // A pending reduction is there because of the op that left it; any other
     // relayout because of the op that needs it.
-    Location location = have.is_partial() || isa<mlir::func::ReturnOp>(user)
-                            ? source.getLoc()
-                            : user->getLoc();
+    Location location = have.is_partial() ? source.getLoc() : user->getLoc();
     auto type = cast<RankedTensorType>(source.getType());
     auto relayout = builder.create<dtensor::RelayoutOp>(
         location,
@@ -258,12 +245,16 @@ class InsertRelayoutsPass
             dtensor::LayoutAttr::get(&getContext(), need.target)),
         source);
 
-    std::string what =
-        isa<mlir::func::ReturnOp>(user)
-            ? "result #" + std::to_string(need.uses.front()->getOperandNumber())
-            : "operand #" +
-                  std::to_string(need.uses.front()->getOperandNumber()) +
-                  " of " + user->getName().getStringRef().str();
+    std::string what;
+    if (isa<dtensor::ConstraintOp>(user)) {
+      what = LayoutFlow::resultName(getOperation(), user->getResult(0));
+      if (what.empty())
+        what = "a constraint";
+    } else {
+      what = "operand #" +
+             std::to_string(need.uses.front()->getOperandNumber()) + " of " +
+             user->getName().getStringRef().str();
+    }
     std::string text = have.spec_string() + " -> " + need.target.spec_string() +
                        " for " + what;
     DictionaryAttr from = originsOf(source);

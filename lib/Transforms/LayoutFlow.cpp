@@ -30,6 +30,18 @@ std::string LayoutFlow::argumentName(mlir::func::FuncOp function,
   return "#" + std::to_string(arg);
 }
 
+std::string LayoutFlow::resultName(mlir::func::FuncOp function, Value value) {
+  if (!value.hasOneUse())
+    return "";
+  OpOperand &use = *value.getUses().begin();
+  if (!isa<mlir::func::ReturnOp>(use.getOwner()))
+    return "";
+  unsigned index = use.getOperandNumber();
+  auto name = function.getResultAttrOfType<StringAttr>(index, "dtensor.name");
+  return "result " +
+         (name ? "'" + name.str() + "'" : "#" + std::to_string(index));
+}
+
 /// How the factors of `rule` are shared between its tensors.
 static FlowKind classify(const ShardingRule &rule) {
   auto has = [](const ShardingRule::Tensor &tensor, unsigned factor) {
@@ -117,13 +129,6 @@ LogicalResult LayoutFlow::resolveMeshes() {
   for (unsigned i = 0; i < values.size(); ++i)
     if (auto layout = givenLayout(values[i].getType()))
       give(i, layout->mesh(), values[i]);
-  for (FlowOp &flow : ops)
-    if (auto ret = dyn_cast<mlir::func::ReturnOp>(flow.op))
-      for (auto [operand, type] :
-           llvm::zip_equal(flow.operands, function.getResultTypes()))
-        if (auto layout = givenLayout(type))
-          if (!states[operand].mesh)
-            give(operand, layout->mesh(), {});
 
   // Forward and backward sweeps until nothing changes.
   for (bool changed = true; changed;) {
@@ -220,33 +225,28 @@ void LayoutFlow::collectAnnotations() {
       seed(argument, *layout,
            "argument " + argumentName(function, argument.getArgNumber()),
            argument.getLoc(), /*given=*/true);
-  auto seedResult = [&](FlowOp &flow, const char *what, bool given) {
-    for (Value result : flow.op->getResults())
-      if (auto layout = givenLayout(result.getType()))
-        seed(result, *layout, what + (" at " + locationText(flow.op->getLoc())),
-             flow.op->getLoc(), given);
-  };
+  // What a constraint asks for is also a wish of the value it takes: the op
+  // that makes the value would best make it so.
   for (FlowOp &flow : ops) {
-    if (isa<dtensor::RelayoutOp>(flow.op))
-      seedResult(flow, "relayout", true);
-    else if (isa<dtensor::ConstraintOp>(flow.op))
-      seedResult(flow, "constraint", true);
-    else
-      seedResult(flow, "type", false);
-  }
-  // What a result or a constraint asks for is a wish of the value it takes:
-  // the op that makes the value would best make it so.
-  for (FlowOp &flow : ops) {
-    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op)) {
-      if (auto layout = givenLayout(flow.op->getResult(0).getType()))
-        seed(flow.op->getOperand(0), *layout,
-             "constraint at " + locationText(flow.op->getLoc()),
-             flow.op->getLoc(), /*given=*/false);
-    } else if (isa<mlir::func::ReturnOp>(flow.op)) {
-      for (auto [i, operand] : llvm::enumerate(flow.op->getOperands()))
-        if (auto layout = givenLayout(function.getResultTypes()[i]))
-          seed(operand, *layout, "result #" + std::to_string(i),
-               flow.op->getLoc(), /*given=*/false);
+    if (flow.op->getNumResults() != 1)
+      continue;
+    auto layout = givenLayout(flow.op->getResult(0).getType());
+    if (!layout)
+      continue;
+    std::string at = " at " + locationText(flow.op->getLoc());
+    Location location = flow.op->getLoc();
+    if (isa<dtensor::ConstraintOp>(flow.op)) {
+      std::string text = resultName(function, flow.op->getResult(0));
+      if (text.empty())
+        text = "constraint" + at;
+      seed(flow.op->getResult(0), *layout, text, location, /*given=*/true);
+      seed(flow.op->getOperand(0), *layout, text, location, /*given=*/false);
+    } else if (isa<dtensor::RelayoutOp>(flow.op)) {
+      seed(flow.op->getResult(0), *layout, "relayout" + at, location,
+           /*given=*/true);
+    } else {
+      seed(flow.op->getResult(0), *layout, "type" + at, location,
+           /*given=*/false);
     }
   }
 }

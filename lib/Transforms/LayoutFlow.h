@@ -61,7 +61,11 @@ public:
   /// The annotation that `axis` of `op` came from, for the factor that has it,
   /// or -1.
   int originOf(const FlowOp &op, unsigned factor, unsigned axis) const;
+  /// "'x'", or "#2" where the argument has no name.
   static std::string argumentName(mlir::func::FuncOp function, unsigned arg);
+  /// "result 'loss'", where all that is done with the value is to return it;
+  /// else nothing.
+  static std::string resultName(mlir::func::FuncOp function, Value value);
 
   std::vector<FlowOp> ops;
   std::vector<FlowState> states;

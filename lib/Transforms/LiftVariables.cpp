@@ -74,7 +74,7 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     for (BlockArgument argument : assigned) {
       function.setArgAttr(argument.getArgNumber(), "dtensor.alias",
                           builder.getI64IntegerAttr(results.size()));
-      operands.push_back(current[argument]);
+      operands.push_back(asVariable(current[argument], argument));
       results.push_back(argument.getType());
     }
     terminator->setOperands(operands);
@@ -94,6 +94,15 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     }
     function.setResAttrsAttr(builder.getArrayAttr(resultAttrs));
     return success();
+  }
+
+  /// The value that is returned for a variable has the variable's layout.
+  static Value asVariable(Value value, BlockArgument variable) {
+    if (value.getType() == variable.getType())
+      return value;
+    OpBuilder builder(variable.getOwner()->getTerminator());
+    return builder.create<dtensor::ConstraintOp>(value.getLoc(),
+                                                 variable.getType(), value);
   }
 };
 } // namespace

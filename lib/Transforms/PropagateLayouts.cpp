@@ -180,9 +180,12 @@ class PropagateLayoutsPass
     if (failed(flow.run()))
       return signalPassFailure();
     layOutArguments(flow);
-    for (const FlowOp &op : flow.ops)
+    for (const FlowOp &op : flow.ops) {
       if (op.kind != FlowKind::Barrier)
         layOut(flow, op);
+      else if (!op.results.empty())
+        setOrigin(flow, op.op, flow.states[op.results.front()]);
+    }
     mergeLeaves(copies);
     setFunctionType();
   }
@@ -245,27 +248,32 @@ class PropagateLayoutsPass
       state.origins = origins;
       setType(result, *state.actual);
     }
-    if (DictionaryAttr origin = originAttr(flow, mesh, origins))
-      op.op->setAttr("dtensor.origin", origin);
+    setOrigin(flow, op.op, flow.states[op.results.front()]);
+  }
+
+  void setOrigin(LayoutFlow &flow, Operation *op, const FlowState &result) {
+    if (DictionaryAttr origin = originAttr(flow, *result.mesh, result.origins))
+      op->setAttr("dtensor.origin", origin);
   }
 
   /// Results without a layout get that of the value, its reductions resolved.
   void setFunctionType() {
     mlir::func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
-    SmallVector<Type> results(function.getResultTypes());
-    for (auto [operand, type] :
-         llvm::zip_equal(block.getTerminator()->getOperands(), results)) {
-      auto tensor = dyn_cast<RankedTensorType>(operand.getType());
-      auto made = givenLayout(operand.getType());
-      if (!made || givenLayout(type))
+    Operation *terminator = block.getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      auto made = givenLayout(operand.get().getType());
+      if (!made || !made->is_partial() ||
+          givenLayout(function.getResultTypes()[operand.getOperandNumber()]))
         continue;
-      type = RankedTensorType::get(
-          tensor.getShape(), tensor.getElementType(),
-          dtensor::LayoutAttr::get(&getContext(), made->without_partial()));
+      OpBuilder builder(terminator);
+      operand.set(builder.create<dtensor::ConstraintOp>(
+          operand.get().getLoc(), operand.get(),
+          dtensor::LayoutAttr::get(&getContext(), made->without_partial())));
     }
-    function.setFunctionType(mlir::FunctionType::get(
-        &getContext(), block.getArgumentTypes(), results));
+    function.setFunctionType(
+        mlir::FunctionType::get(&getContext(), block.getArgumentTypes(),
+                                terminator->getOperandTypes()));
   }
 };
 } // namespace

@@ -247,6 +247,26 @@ func.func @main(
   %186 = dtensor.constant dense<1.0e-3> : tensor<10xf32>
   %187 = dtensor.multiply %185, %186 : tensor<10xf32>
   %188 = dtensor.subtract %b3, %187 : (tensor<10xf32, #vector>, tensor<10xf32>) -> tensor<10xf32>
-  return %30, %78, %100, %122, %144, %166, %188, %61, %83, %105, %127, %149, %171, %67, %89, %111, %133, %155, %177, %49
-      : tensor<f32>, tensor<784x700xf32>, tensor<700xf32>, tensor<700x10xf32>, tensor<10xf32>, tensor<10x10xf32>, tensor<10xf32>, tensor<784x700xf32>, tensor<700xf32>, tensor<700x10xf32>, tensor<10xf32>, tensor<10x10xf32>, tensor<10xf32>, tensor<784x700xf32>, tensor<700xf32>, tensor<700x10xf32>, tensor<10xf32>, tensor<10x10xf32>, tensor<10xf32>, tensor<f32>
+  %189 = dtensor.constraint %30 : (tensor<f32>) -> tensor<f32, #scalar>
+  %190 = dtensor.constraint %78 : (tensor<784x700xf32>) -> tensor<784x700xf32, #matrix>
+  %191 = dtensor.constraint %100 : (tensor<700xf32>) -> tensor<700xf32, #vector>
+  %192 = dtensor.constraint %122 : (tensor<700x10xf32>) -> tensor<700x10xf32, #matrix>
+  %193 = dtensor.constraint %144 : (tensor<10xf32>) -> tensor<10xf32, #vector>
+  %194 = dtensor.constraint %166 : (tensor<10x10xf32>) -> tensor<10x10xf32, #matrix>
+  %195 = dtensor.constraint %188 : (tensor<10xf32>) -> tensor<10xf32, #vector>
+  %196 = dtensor.constraint %61 : (tensor<784x700xf32>) -> tensor<784x700xf32, #matrix>
+  %197 = dtensor.constraint %83 : (tensor<700xf32>) -> tensor<700xf32, #vector>
+  %198 = dtensor.constraint %105 : (tensor<700x10xf32>) -> tensor<700x10xf32, #matrix>
+  %199 = dtensor.constraint %127 : (tensor<10xf32>) -> tensor<10xf32, #vector>
+  %200 = dtensor.constraint %149 : (tensor<10x10xf32>) -> tensor<10x10xf32, #matrix>
+  %201 = dtensor.constraint %171 : (tensor<10xf32>) -> tensor<10xf32, #vector>
+  %202 = dtensor.constraint %67 : (tensor<784x700xf32>) -> tensor<784x700xf32, #matrix>
+  %203 = dtensor.constraint %89 : (tensor<700xf32>) -> tensor<700xf32, #vector>
+  %204 = dtensor.constraint %111 : (tensor<700x10xf32>) -> tensor<700x10xf32, #matrix>
+  %205 = dtensor.constraint %133 : (tensor<10xf32>) -> tensor<10xf32, #vector>
+  %206 = dtensor.constraint %155 : (tensor<10x10xf32>) -> tensor<10x10xf32, #matrix>
+  %207 = dtensor.constraint %177 : (tensor<10xf32>) -> tensor<10xf32, #vector>
+  %208 = dtensor.constraint %49 : (tensor<f32>) -> tensor<f32, #scalar>
+  return %189, %190, %191, %192, %193, %194, %195, %196, %197, %198, %199, %200, %201, %202, %203, %204, %205, %206, %207, %208
+      : tensor<f32, #scalar>, tensor<784x700xf32, #matrix>, tensor<700xf32, #vector>, tensor<700x10xf32, #matrix>, tensor<10xf32, #vector>, tensor<10x10xf32, #matrix>, tensor<10xf32, #vector>, tensor<784x700xf32, #matrix>, tensor<700xf32, #vector>, tensor<700x10xf32, #matrix>, tensor<10xf32, #vector>, tensor<10x10xf32, #matrix>, tensor<10xf32, #vector>, tensor<784x700xf32, #matrix>, tensor<700xf32, #vector>, tensor<700x10xf32, #matrix>, tensor<10xf32, #vector>, tensor<10x10xf32, #matrix>, tensor<10xf32, #vector>, tensor<f32, #scalar>
 }
