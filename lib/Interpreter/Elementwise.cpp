@@ -2,6 +2,8 @@
 // integers that wrap to their type.
 #include "Ops.h"
 
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -199,26 +201,28 @@ Values bitXor(const Call &call) {
 // Comparison, choice, conversion
 //===----------------------------------------------------------------------===//
 
-template <typename T> bool holds(int64_t direction, T x, T y) {
+template <typename T>
+bool holds(dtensor::ComparisonDirection direction, T x, T y) {
   switch (direction) {
-  case 0:
+  case dtensor::ComparisonDirection::EQ:
     return x == y;
-  case 1:
+  case dtensor::ComparisonDirection::NE:
     return x != y;
-  case 2:
+  case dtensor::ComparisonDirection::LT:
     return x < y;
-  case 3:
+  case dtensor::ComparisonDirection::LE:
     return x <= y;
-  case 4:
+  case dtensor::ComparisonDirection::GT:
     return x > y;
-  default:
+  case dtensor::ComparisonDirection::GE:
     return x >= y;
   }
+  return false;
 }
 
 Values compareValues(const Call &call) {
   HostValue out = call.result();
-  int64_t direction = call.integer("direction");
+  auto direction = cast<dtensor::CompareOp>(call.op).getDirection();
   for (size_t i = 0; i < out.ints.size(); ++i)
     out.ints[i] = call[0].isFloating()
                       ? holds(direction, call[0].floats[i], call[1].floats[i])

@@ -6,6 +6,7 @@
 #include "meshloom/Dialect/DTensor/DTensor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <fmt/format.h>
 
