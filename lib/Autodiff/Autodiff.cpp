@@ -1,6 +1,8 @@
 // The reverse pass: from outputs to inputs, each op once, after all its users.
 #include "meshloom/Autodiff/Autodiff.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include <fmt/format.h>
 
 namespace meshloom {

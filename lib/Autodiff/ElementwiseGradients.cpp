@@ -197,8 +197,9 @@ void gradientOf(dtensor::SelectOp op, OpGradient &g) {
 void gradientOf(dtensor::ClampOp op, OpGradient &g) {
   Value x = op.getOperand();
   auto spread = [&](Value bound) {
-    return g.typeOf(bound) == g.typeOf(x) ? bound
-                                          : g.broadcast(bound, g.typeOf(x), {});
+    return g.typeOf(bound) == g.typeOf(x)
+               ? bound
+               : g.broadcast(bound, g.typeOf(x).getShape(), {});
   };
   Value low = spread(op.getMin()), high = spread(op.getMax());
   if (g.wants(1)) {

@@ -4,6 +4,7 @@
 #include "meshloom/Autodiff/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <fmt/format.h>
 
@@ -122,7 +123,7 @@ struct GradientPass : impl::GradientBase<GradientPass> {
           << "' to differentiate";
       return signalPassFailure();
     }
-    if (failed(appendGradients(chosen, SmallVector<unsigned>(wrt))))
+    if (failed(appendGradients(chosen, llvm::to_vector(wrt))))
       signalPassFailure();
   }
 };

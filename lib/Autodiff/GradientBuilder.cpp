@@ -37,30 +37,19 @@ Value GradientBuilder::compare(dtensor::ComparisonDirection direction, Value x,
 }
 
 Value GradientBuilder::select(Value predicate, Value onTrue, Value onFalse) {
-  return builder.create<dtensor::SelectOp>(location, typeOf(onTrue), predicate,
-                                           onTrue, onFalse);
+  return builder.create<dtensor::SelectOp>(location, predicate, onTrue,
+                                           onFalse);
 }
 
 Value GradientBuilder::convert(Value value, Type elementType) {
-  RankedTensorType type = typeOf(value);
-  if (type.getElementType() == elementType)
+  if (typeOf(value).getElementType() == elementType)
     return value;
-  return builder.create<dtensor::ConvertOp>(
-      location, RankedTensorType::get(type.getShape(), elementType), value);
+  return builder.create<dtensor::ConvertOp>(location, value, elementType);
 }
 
 Value GradientBuilder::reduce(Value value, ArrayRef<int64_t> dims,
                               ReduceKind kind) {
-  RankedTensorType type = typeOf(value);
-  SmallVector<int64_t> shape, sorted(dims);
-  llvm::sort(sorted);
-  for (auto [d, extent] : llvm::enumerate(type.getShape()))
-    if (!llvm::is_contained(dims, int64_t(d)))
-      shape.push_back(extent);
-  Type result = RankedTensorType::get(shape, type.getElementType());
-  return builder
-      .create<dtensor::ReduceOp>(location, TypeRange{result}, ValueRange{value},
-                                 sorted, kind)
+  return builder.create<dtensor::ReduceOp>(location, kind, value, dims)
       .getResult(0);
 }
 
@@ -68,11 +57,9 @@ Value GradientBuilder::sum(Value value, ArrayRef<int64_t> dims) {
   return dims.empty() ? value : reduce(value, dims, ReduceKind::Sum);
 }
 
-Value GradientBuilder::broadcast(Value value, RankedTensorType type,
+Value GradientBuilder::broadcast(Value value, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> dims) {
-  auto result =
-      RankedTensorType::get(type.getShape(), typeOf(value).getElementType());
-  return builder.create<dtensor::BroadcastInDimOp>(location, result, value,
+  return builder.create<dtensor::BroadcastInDimOp>(location, value, shape,
                                                    dims);
 }
 
@@ -81,53 +68,35 @@ Value GradientBuilder::repeat(Value value, Value like, ArrayRef<int64_t> dims) {
   for (int64_t d = 0; d < typeOf(like).getRank(); ++d)
     if (!llvm::is_contained(dims, d))
       kept.push_back(d);
-  return broadcast(value, typeOf(like), kept);
+  return broadcast(value, typeOf(like).getShape(), kept);
 }
 
 Value GradientBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
-  RankedTensorType type = typeOf(value);
-  if (type.getShape() == shape)
+  if (typeOf(value).getShape() == shape)
     return value;
-  return builder.create<dtensor::ReshapeOp>(
-      location, RankedTensorType::get(shape, type.getElementType()), value);
+  return builder.create<dtensor::ReshapeOp>(location, value, shape);
 }
 
 Value GradientBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return value;
-  RankedTensorType type = typeOf(value);
-  SmallVector<int64_t> shape;
-  for (int64_t d : permutation)
-    shape.push_back(type.getDimSize(d));
-  return builder.create<dtensor::TransposeOp>(
-      location, RankedTensorType::get(shape, type.getElementType()), value,
-      permutation);
+  return builder.create<dtensor::TransposeOp>(location, value, permutation);
 }
 
 Value GradientBuilder::slice(Value value, ArrayRef<int64_t> starts,
                              ArrayRef<int64_t> limits) {
-  RankedTensorType type = typeOf(value);
-  SmallVector<int64_t> shape, strides(starts.size(), 1);
-  for (auto [start, limit] : llvm::zip_equal(starts, limits))
-    shape.push_back(limit - start);
-  if (type.getShape() == ArrayRef(shape))
+  if (typeOf(value).getShape() == limits &&
+      llvm::all_of(starts, [](int64_t start) { return start == 0; }))
     return value;
-  return builder.create<dtensor::SliceOp>(
-      location, RankedTensorType::get(shape, type.getElementType()), value,
-      starts, limits, strides);
+  SmallVector<int64_t> strides(starts.size(), 1);
+  return builder.create<dtensor::SliceOp>(location, value, starts, limits,
+                                          strides);
 }
 
 Value GradientBuilder::concatenate(ValueRange parts, int64_t dim) {
   if (parts.size() == 1)
     return parts.front();
-  RankedTensorType type = typeOf(parts.front());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = 0;
-  for (Value part : parts)
-    shape[dim] += typeOf(part).getDimSize(dim);
-  return builder.create<dtensor::ConcatenateOp>(
-      location, RankedTensorType::get(shape, type.getElementType()), parts,
-      dim);
+  return builder.create<dtensor::ConcatenateOp>(location, parts, dim);
 }
 
 Value GradientBuilder::pad(Value value, int64_t dim, int64_t before,

@@ -24,10 +24,10 @@ public:
 
   /// An elementwise op whose result has the type of the first operand.
   template <typename Op> Value make(Value first) {
-    return builder.create<Op>(location, typeOf(first), first);
+    return builder.create<Op>(location, first);
   }
   template <typename Op> Value make(Value first, Value second) {
-    return builder.create<Op>(location, typeOf(first), first, second);
+    return builder.create<Op>(location, first, second);
   }
   Value add(Value x, Value y) { return make<dtensor::AddOp>(x, y); }
   Value subtract(Value x, Value y) { return make<dtensor::SubtractOp>(x, y); }
@@ -52,7 +52,7 @@ public:
   /// Sum over `dims`, which are dropped. `value` itself where there are none.
   Value sum(Value value, ArrayRef<int64_t> dims);
   Value reduce(Value value, ArrayRef<int64_t> dims, ReduceKind kind);
-  Value broadcast(Value value, RankedTensorType type, ArrayRef<int64_t> dims);
+  Value broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
   /// Inverse of dropping `dims`: repeats `value` along them, as `like`.
   Value repeat(Value value, Value like, ArrayRef<int64_t> dims);
   Value reshape(Value value, ArrayRef<int64_t> shape);

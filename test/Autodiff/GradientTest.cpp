@@ -1,0 +1,536 @@
+// Every differentiable op's gradient against central differences of the
+// reference interpreter, its second derivatives likewise, and the values at
+// the points where a derivative does not exist.
+#include "../Interpreter/HostValues.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Interpreter/Interpreter.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace meshloom {
+namespace {
+
+using mlir::func::FuncOp;
+using test::floats;
+using testing::ElementsAre;
+
+/// An expression `%r` of arguments %a, %b, %c, all of f64.
+struct Case {
+  std::string name;
+  std::vector<Shape> shapes;
+  std::string body; ///< ends by defining %r
+  Shape result;
+  double low = -1, high = 1; ///< where the arguments lie
+  bool second = true;        ///< smooth enough for second derivatives
+};
+// gtest prints it by this in the names of failing tests.
+void PrintTo(const Case &test, std::ostream *out) {
+  *out << test.name;
+}
+
+std::string typeText(const Shape &shape) {
+  std::string text = "tensor<";
+  for (int64_t extent : shape)
+    text += fmt::format("{}x", extent);
+  return text + "f64>";
+}
+
+std::string dimsText(size_t rank) {
+  std::string text = "[";
+  for (size_t d = 0; d < rank; ++d)
+    text += fmt::format("{}{}", d ? ", " : "", d);
+  return text + "]";
+}
+
+/// loss = sum of %r * %weight; %weight, and one direction per argument, are
+/// further arguments.
+std::string program(const Case &test) {
+  std::string arguments;
+  for (size_t i = 0; i < test.shapes.size(); ++i)
+    arguments +=
+        fmt::format("%{}: {}, ", char('a' + i), typeText(test.shapes[i]));
+  for (size_t i = 0; i < test.shapes.size(); ++i)
+    arguments += fmt::format("%d{}: {}, ", i, typeText(test.shapes[i]));
+  std::string type = typeText(test.result);
+  return fmt::format(
+      "func.func @main({}%weight: {}) -> tensor<f64> {{\n{}\n"
+      "%p = dtensor.multiply %r, %weight : {}\n"
+      "%loss = dtensor.reduce sum %p dims {} : ({}) -> tensor<f64>\n"
+      "return %loss : tensor<f64>\n}}",
+      arguments, type, test.body, type, dimsText(test.result.size()), type);
+}
+
+class Differentiated {
+public:
+  explicit Differentiated(const std::string &text) {
+    mlir::DialectRegistry registry;
+    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
+    registerGradients(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    module = mlir::parseSourceString<ModuleOp>(text, &context);
+  }
+
+  FuncOp function() { return *module->getOps<FuncOp>().begin(); }
+  Operation *terminator() {
+    return function().getBody().back().getTerminator();
+  }
+
+  void setResults(ValueRange results) {
+    terminator()->setOperands(results);
+    function().setType(mlir::FunctionType::get(
+        &context, function().getArgumentTypes(), results.getTypes()));
+    ASSERT_TRUE(succeeded(mlir::verify(*module)));
+  }
+
+  /// Gradients of the one result with respect to the first `count` arguments.
+  SmallVector<Value> differentiate(size_t count) {
+    OpBuilder builder(terminator());
+    auto gradients =
+        buildGradients(builder, terminator()->getOperand(0), {},
+                       function().getArguments().take_front(count));
+    EXPECT_TRUE(gradients) << gradients.error().message();
+    return gradients ? *gradients : SmallVector<Value>(count);
+  }
+
+  std::vector<HostValue> run(const std::vector<HostValue> &inputs) {
+    auto results = interpret(*module, "", inputs);
+    EXPECT_TRUE(results) << results.error().message();
+    return results ? *results : std::vector<HostValue>();
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+/// (f(x + h) - f(x - h)) / 2h along every element of input `which`.
+std::vector<double> differences(Differentiated &program,
+                                std::vector<HostValue> inputs, size_t which) {
+  constexpr double h = 1e-6;
+  std::vector<double> slopes;
+  for (double &element : inputs[which].floats) {
+    double at = element;
+    element = at + h;
+    double above = program.run(inputs)[0].floats[0];
+    element = at - h;
+    double below = program.run(inputs)[0].floats[0];
+    element = at;
+    slopes.push_back((above - below) / (2 * h));
+  }
+  return slopes;
+}
+
+std::vector<HostValue> inputsOf(const Case &test) {
+  std::vector<HostValue> inputs;
+  for (size_t i = 0; i < test.shapes.size(); ++i)
+    inputs.push_back(test::random(DType::F64, test.shapes[i], uint32_t(i + 1),
+                                  test.low, test.high));
+  for (size_t i = 0; i < test.shapes.size(); ++i)
+    inputs.push_back(
+        test::random(DType::F64, test.shapes[i], uint32_t(i + 11), 0.5, 1.5));
+  inputs.push_back(test::random(DType::F64, test.result, 21, 0.5, 1.5));
+  return inputs;
+}
+
+void expectNear(const std::vector<double> &got,
+                const std::vector<double> &expected, double tolerance,
+                const std::string &what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  double scale = 1;
+  for (double value : expected)
+    scale = std::max(scale, std::fabs(value));
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], expected[i], tolerance * scale) << what << " " << i;
+}
+
+class GradientTest : public testing::TestWithParam<Case> {};
+
+TEST_P(GradientTest, AgreesWithDifferences) {
+  const Case &test = GetParam();
+  std::string text = program(test);
+  Differentiated original(text), derived(text);
+  ASSERT_TRUE(original.module) << text;
+  size_t count = test.shapes.size();
+  SmallVector<Value> gradients = derived.differentiate(count);
+  for (Value gradient : gradients)
+    ASSERT_TRUE(gradient);
+  derived.setResults(gradients);
+  std::vector<HostValue> inputs = inputsOf(test);
+  std::vector<HostValue> got = derived.run(inputs);
+  ASSERT_EQ(got.size(), count);
+  for (size_t i = 0; i < count; ++i)
+    expectNear(got[i].floats, differences(original, inputs, i), 1e-7,
+               fmt::format("gradient of argument {}", i));
+}
+
+/// The gradient of <gradient, direction>.
+TEST_P(GradientTest, SecondDerivativesAgreeWithDifferences) {
+  const Case &test = GetParam();
+  if (!test.second)
+    GTEST_SKIP() << "no second derivative";
+  Differentiated first(program(test)), second(program(test));
+  size_t count = test.shapes.size();
+  auto toScalar = [&](Differentiated &program) {
+    SmallVector<Value> gradients = program.differentiate(count);
+    OpBuilder builder(program.terminator());
+    GradientBuilder math(builder, program.function().getLoc());
+    Value sum;
+    for (size_t i = 0; i < count; ++i) {
+      Value part = math.multiply(gradients[i],
+                                 program.function().getArgument(count + i));
+      SmallVector<int64_t> dims;
+      for (size_t d = 0; d < test.shapes[i].size(); ++d)
+        dims.push_back(d);
+      part = math.sum(part, dims);
+      sum = sum ? math.add(sum, part) : part;
+    }
+    program.setResults(sum);
+  };
+  toScalar(first);
+  toScalar(second);
+  std::vector<HostValue> inputs = inputsOf(test);
+  SmallVector<Value> gradients = second.differentiate(count);
+  SmallVector<Value> exist;
+  for (Value gradient : gradients)
+    if (gradient)
+      exist.push_back(gradient);
+  second.setResults(exist);
+  std::vector<HostValue> got = second.run(inputs);
+  size_t next = 0;
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<double> expected = differences(first, inputs, i);
+    std::vector<double> actual = gradients[i]
+                                     ? got[next++].floats
+                                     : std::vector<double>(expected.size());
+    expectNear(actual, expected, 1e-6,
+               fmt::format("second derivative of argument {}", i));
+  }
+}
+
+Case unary(const std::string &op, double low = -1, double high = 1,
+           bool second = true) {
+  return {op,   {{5}}, "%r = dtensor." + op + " %a : tensor<5xf64>", {5}, low,
+          high, second};
+}
+Case binary(const std::string &op, double low = -1, double high = 1,
+            bool second = true) {
+  return {op,    {{5}, {5}}, "%r = dtensor." + op + " %a, %b : tensor<5xf64>",
+          {5},   low,        high,
+          second};
+}
+Case reduction(const std::string &kind, const std::string &dims, Shape result,
+               bool second = true) {
+  return {"reduce_" + kind + "_" + std::to_string(result.size()),
+          {{2, 3, 4}},
+          "%r = dtensor.reduce " + kind + " %a dims " + dims +
+              " : (tensor<2x3x4xf64>) -> " + typeText(result),
+          result,
+          0.5,
+          1.5,
+          second};
+}
+
+const Case cases[] = {
+    unary("abs"),
+    unary("negate"),
+    unary("sign"),
+    unary("exp"),
+    unary("expm1"),
+    unary("log", 0.5, 2),
+    unary("log1p", -0.5, 1),
+    unary("sqrt", 0.5, 2),
+    unary("rsqrt", 0.5, 2),
+    unary("cbrt", 0.5, 2),
+    unary("tanh"),
+    unary("logistic"),
+    unary("sine"),
+    unary("cosine"),
+    unary("erf"),
+    unary("floor"),
+    unary("ceil"),
+    unary("round"),
+    binary("add"),
+    binary("subtract"),
+    binary("multiply"),
+    binary("divide", 0.5, 2),
+    binary("remainder", 0.5, 3),
+    binary("power", 0.5, 2),
+    binary("maximum"),
+    binary("minimum"),
+    {"select",
+     {{5}, {5}},
+     "%c = dtensor.compare LT, %d0, %d1 : (tensor<5xf64>, tensor<5xf64>) -> "
+     "tensor<5xi1>\n"
+     "%r = dtensor.select %c, %a, %b : (tensor<5xi1>, tensor<5xf64>, "
+     "tensor<5xf64>) -> tensor<5xf64>",
+     {5}},
+    {"select_scalar",
+     {{5}, {5}},
+     "%z = dtensor.constant dense<true> : tensor<i1>\n"
+     "%r = dtensor.select %z, %a, %b : (tensor<i1>, tensor<5xf64>, "
+     "tensor<5xf64>) -> tensor<5xf64>",
+     {5}},
+    // Bounds around 0 that stay in order.
+    {"clamp",
+     {{5}, {5}, {5}},
+     "%one = dtensor.constant dense<1.0> : tensor<5xf64>\n"
+     "%low = dtensor.subtract %a, %one : tensor<5xf64>\n"
+     "%high = dtensor.add %c, %one : tensor<5xf64>\n"
+     "%r = dtensor.clamp %low, %b, %high : (tensor<5xf64>, tensor<5xf64>, "
+     "tensor<5xf64>) -> tensor<5xf64>",
+     {5},
+     -1.5,
+     1.5},
+    {"clamp_scalar",
+     {{}, {5}, {}},
+     "%one = dtensor.constant dense<1.0> : tensor<f64>\n"
+     "%low = dtensor.subtract %a, %one : tensor<f64>\n"
+     "%high = dtensor.add %c, %one : tensor<f64>\n"
+     "%r = dtensor.clamp %low, %b, %high : (tensor<f64>, tensor<5xf64>, "
+     "tensor<f64>) -> tensor<5xf64>",
+     {5},
+     -1,
+     1},
+    {"convert_exact",
+     {{5}},
+     "%m = dtensor.multiply %a, %a : tensor<5xf64>\n"
+     "%r = dtensor.convert %m : (tensor<5xf64>) -> tensor<5xf64>",
+     {5}},
+    {"broadcast_new_dims",
+     {{3}},
+     "%r = dtensor.broadcast_in_dim %a dims [1] : (tensor<3xf64>) -> "
+     "tensor<2x3x4xf64>",
+     {2, 3, 4}},
+    {"broadcast_size_one_and_swap",
+     {{1, 2}},
+     "%r = dtensor.broadcast_in_dim %a dims [2, 0] : (tensor<1x2xf64>) -> "
+     "tensor<2x3x4xf64>",
+     {2, 3, 4}},
+    {"reshape",
+     {{2, 6}},
+     "%r = dtensor.reshape %a : (tensor<2x6xf64>) -> tensor<3x4xf64>",
+     {3, 4}},
+    {"transpose",
+     {{2, 3, 4}},
+     "%r = dtensor.transpose %a dims [2, 0, 1] : (tensor<2x3x4xf64>) -> "
+     "tensor<4x2x3xf64>",
+     {4, 2, 3}},
+    {"slice",
+     {{5, 4}},
+     "%r = dtensor.slice %a [1:4, 0:2] : (tensor<5x4xf64>) -> tensor<3x2xf64>",
+     {3, 2}},
+    {"slice_strided",
+     {{8, 7}},
+     "%r = dtensor.slice %a [1:8:3, 0:7:2] : (tensor<8x7xf64>) -> "
+     "tensor<3x4xf64>",
+     {3, 4}},
+    {"slice_empty",
+     {{4, 3}},
+     "%s = dtensor.slice %a [2:2, 0:3] : (tensor<4x3xf64>) -> tensor<0x3xf64>\n"
+     "%r = dtensor.concatenate %a, %s dim 0 : (tensor<4x3xf64>, "
+     "tensor<0x3xf64>) -> tensor<4x3xf64>",
+     {4, 3}},
+    {"concatenate",
+     {{2, 3}, {2, 1}, {2, 2}},
+     "%r = dtensor.concatenate %a, %b, %c dim 1 : (tensor<2x3xf64>, "
+     "tensor<2x1xf64>, tensor<2x2xf64>) -> tensor<2x6xf64>",
+     {2, 6}},
+    {"reverse",
+     {{2, 3}},
+     "%r = dtensor.reverse %a dims [0, 1] : (tensor<2x3xf64>) -> "
+     "tensor<2x3xf64>",
+     {2, 3}},
+    {"matmul",
+     {{2, 3}, {3, 4}},
+     "%r = dtensor.matmul %a, %b : (tensor<2x3xf64>, tensor<3x4xf64>) -> "
+     "tensor<2x4xf64>",
+     {2, 4}},
+    {"matmul_batched",
+     {{2, 2, 3}, {2, 3, 1}},
+     "%r = dtensor.matmul %a, %b : (tensor<2x2x3xf64>, tensor<2x3x1xf64>) -> "
+     "tensor<2x2x1xf64>",
+     {2, 2, 1}},
+    {"dot_general_swapped",
+     {{3, 2, 5, 4}, {5, 4, 3, 2}},
+     "%r = dtensor.dot_general %a, %b batching [1] x [3] contracting [3, 0] x "
+     "[1, 2] : (tensor<3x2x5x4xf64>, tensor<5x4x3x2xf64>) -> tensor<2x5x5xf64>",
+     {2, 5, 5}},
+    {"dot_general_outer",
+     {{2}, {3}},
+     "%r = dtensor.dot_general %a, %b : (tensor<2xf64>, tensor<3xf64>) -> "
+     "tensor<2x3xf64>",
+     {2, 3}},
+    {"dot_general_two_batches",
+     {{2, 3, 4}, {3, 2, 4}},
+     "%r = dtensor.dot_general %a, %b batching [0, 1] x [1, 0] contracting [2] "
+     "x [2] : (tensor<2x3x4xf64>, tensor<3x2x4xf64>) -> tensor<2x3xf64>",
+     {2, 3}},
+    reduction("sum", "[1]", {2, 4}),
+    reduction("sum", "[0, 1, 2]", {}),
+    reduction("prod", "[0, 2]", {3}),
+    reduction("prod", "[]", {2, 3, 4}),
+    reduction("max", "[1]", {2, 4}),
+    reduction("min", "[0, 2]", {3}),
+    {"reduce_two_operands",
+     {{2, 3}, {2, 3}},
+     "%x:2 = dtensor.reduce max %a, %b dims [1] : (tensor<2x3xf64>, "
+     "tensor<2x3xf64>) -> (tensor<2xf64>, tensor<2xf64>)\n"
+     "%r = dtensor.multiply %x#0, %x#1 : tensor<2xf64>",
+     {2}},
+    {"value_used_twice",
+     {{3}},
+     "%x = dtensor.exp %a : tensor<3xf64>\n"
+     "%y = dtensor.multiply %x, %x : tensor<3xf64>\n"
+     "%r = dtensor.add %y, %x : tensor<3xf64>",
+     {3}},
+    {"softmax_cross_entropy",
+     {{3, 4}},
+     "%m = dtensor.reduce max %a dims [1] : (tensor<3x4xf64>) -> "
+     "tensor<3xf64>\n"
+     "%mb = dtensor.broadcast_in_dim %m dims [0] : (tensor<3xf64>) -> "
+     "tensor<3x4xf64>\n"
+     "%s = dtensor.subtract %a, %mb : tensor<3x4xf64>\n"
+     "%e = dtensor.exp %s : tensor<3x4xf64>\n"
+     "%z = dtensor.reduce sum %e dims [1] : (tensor<3x4xf64>) -> "
+     "tensor<3xf64>\n"
+     "%l = dtensor.log %z : tensor<3xf64>\n"
+     "%lb = dtensor.broadcast_in_dim %l dims [0] : (tensor<3xf64>) -> "
+     "tensor<3x4xf64>\n"
+     "%r = dtensor.subtract %s, %lb : tensor<3x4xf64>",
+     {3, 4}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Ops, GradientTest, testing::ValuesIn(cases),
+                         [](const auto &info) { return info.param.name; });
+
+//===----------------------------------------------------------------------===//
+// Where there is no derivative
+//===----------------------------------------------------------------------===//
+
+/// Gradients of the sum of %r.
+std::vector<std::vector<double>> gradientsAt(const Case &test,
+                                             std::vector<HostValue> at) {
+  Differentiated derived(program(test));
+  derived.setResults(derived.differentiate(test.shapes.size()));
+  for (size_t i = 0; i < test.shapes.size(); ++i)
+    at.push_back(HostValue(DType::F64, test.shapes[i]));
+  HostValue ones(DType::F64, test.result);
+  std::fill(ones.floats.begin(), ones.floats.end(), 1);
+  at.push_back(ones);
+  std::vector<std::vector<double>> gradients;
+  for (HostValue &value : derived.run(at))
+    gradients.push_back(value.floats);
+  return gradients;
+}
+
+TEST(GradientEdgeTest, TiesOfMaximumAreShared) {
+  Case test = binary("maximum");
+  auto gradients = gradientsAt(
+      test, {floats({5}, {1, 2, 3, 0, 0}), floats({5}, {1, 3, 2, 0, -1})});
+  EXPECT_THAT(gradients[0], ElementsAre(0.5, 0, 1, 0.5, 1));
+  EXPECT_THAT(gradients[1], ElementsAre(0.5, 1, 0, 0.5, 0));
+}
+
+TEST(GradientEdgeTest, TiesOfReduceMaxShareEqually) {
+  Case test{
+      "max",
+      {{4}},
+      "%r = dtensor.reduce max %a dims [0] : (tensor<4xf64>) -> tensor<f64>",
+      {}};
+  EXPECT_THAT(gradientsAt(test, {floats({4}, {3, 1, 3, 3})})[0],
+              ElementsAre(1 / 3., 0, 1 / 3., 1 / 3.));
+}
+
+TEST(GradientEdgeTest, ProductWithZerosIsExact) {
+  Case test{"prod",
+            {{2, 3}},
+            "%r = dtensor.reduce prod %a dims [1] : (tensor<2x3xf64>) -> "
+            "tensor<2xf64>",
+            {2}};
+  EXPECT_THAT(gradientsAt(test, {floats({2, 3}, {0, 2, 3, 0, 0, 3})})[0],
+              ElementsAre(6, 0, 0, 0, 0, 0));
+}
+
+TEST(GradientEdgeTest, AbsAndSignAtZero) {
+  EXPECT_THAT(gradientsAt(unary("abs"), {floats({5}, {-2, 0, 1, 0, 3})})[0],
+              ElementsAre(-1, 0, 1, 0, 1));
+}
+
+TEST(GradientEdgeTest, PowerAtZeroHasNoNan) {
+  auto gradients = gradientsAt(binary("power"), {floats({5}, {0, 0, 0, 2, 3}),
+                                                 floats({5}, {0, 1, 2, 0, 2})});
+  EXPECT_THAT(gradients[0], ElementsAre(0, 1, 0, 0, 6));
+  EXPECT_THAT(gradients[1],
+              ElementsAre(0, 0, 0, std::log(2.), 9 * std::log(3.)));
+}
+
+TEST(GradientEdgeTest, ClampPassesNothingAtItsBounds) {
+  Case test{"clamp",
+            {{}, {5}, {}},
+            "%r = dtensor.clamp %a, %b, %c : (tensor<f64>, tensor<5xf64>, "
+            "tensor<f64>) -> tensor<5xf64>",
+            {5}};
+  auto gradients =
+      gradientsAt(test, {floats({}, {0}), floats({5}, {-1, 0, 0.5, 1, 2}),
+                         floats({}, {1})});
+  EXPECT_THAT(gradients[0], ElementsAre(1));
+  EXPECT_THAT(gradients[1], ElementsAre(0, 0, 1, 0, 0));
+  EXPECT_THAT(gradients[2], ElementsAre(1));
+}
+
+TEST(BuildGradientsTest, IntegersAndUnrelatedValuesHaveNoPath) {
+  Differentiated program(R"(
+    func.func @main(%x: tensor<3xf64>, %i: tensor<3xi32>, %y: tensor<3xf64>)
+        -> tensor<f64> {
+      %f = dtensor.convert %i : (tensor<3xi32>) -> tensor<3xf64>
+      %p = dtensor.multiply %x, %f : tensor<3xf64>
+      %loss = dtensor.reduce sum %p dims [0] : (tensor<3xf64>) -> tensor<f64>
+      return %loss : tensor<f64>
+    })");
+  SmallVector<Value> gradients = program.differentiate(3);
+  EXPECT_TRUE(gradients[0]);
+  EXPECT_FALSE(gradients[1]);
+  EXPECT_FALSE(gradients[2]);
+}
+
+TEST(BuildGradientsTest, OfAVariableIsTheSumOverItsReads) {
+  Differentiated program(R"(
+    func.func @main(%v: !dtensor.variable<tensor<f64>>) -> tensor<f64> {
+      %0 = dtensor.read_variable %v : (!dtensor.variable<tensor<f64>>) -> tensor<f64>
+      %1 = dtensor.read_variable %v : (!dtensor.variable<tensor<f64>>) -> tensor<f64>
+      %2 = dtensor.multiply %0, %1 : tensor<f64>
+      return %2 : tensor<f64>
+    })");
+  program.setResults(program.differentiate(1));
+  EXPECT_THAT(program.run({floats({}, {3})})[0].floats, ElementsAre(6));
+}
+
+TEST(BuildGradientsTest, SeedsWeighOutputs) {
+  Differentiated program(R"(
+    func.func @main(%x: tensor<2xf64>, %seed: tensor<2xf64>) -> tensor<2xf64> {
+      %y = dtensor.multiply %x, %x : tensor<2xf64>
+      return %y : tensor<2xf64>
+    })");
+  OpBuilder builder(program.terminator());
+  auto arguments = program.function().getArguments();
+  auto gradients =
+      buildGradients(builder, program.terminator()->getOperands(),
+                     ValueRange{arguments[1]}, ValueRange{arguments[0]});
+  ASSERT_TRUE(gradients);
+  program.setResults(*gradients);
+  EXPECT_THAT(
+      program.run({floats({2}, {3, 4}), floats({2}, {1, 10})})[0].floats,
+      ElementsAre(6, 80));
+}
+
+} // namespace
+} // namespace meshloom
