@@ -1,0 +1,35 @@
+// The README's program: a model written once against global tensors, trained on
+// 8 virtual CPUs, and what the compiler did with it.
+#include <meshloom/Meshloom.h>
+
+#include <iostream>
+
+using namespace meshloom;
+
+int main() {
+  // Four devices share the rows of the batch, two the columns of the weight.
+  Mesh mesh = create_mesh({{"batch", 4}, {"model", 2}}, virtual_cpus(8));
+  Layout rows({"batch", UNSHARDED}, mesh), columns({UNSHARDED, "model"}, mesh);
+
+  Tensor x = call_with_layout(
+      [] { return random::stateless_normal({64, 16}, Seed{1, 2}); }, rows);
+  Tensor y = reduce_sum(x * x, 1, true);
+  DVariable w(call_with_layout([] { return zeros({16, 6}); }, columns));
+  DVariable v(relayout(full({6, 1}, 0.1), Layout::replicated(mesh, 2)));
+  w.assign(random::stateless_normal({16, 6}, Seed{3, 4}, 0, 0.3));
+
+  optimizers::Adam adam(0.05);
+  auto step = function([&](const Tensor &x, const Tensor &y) {
+    GradientTape tape;
+    Tensor error = matmul(square(matmul(x, w)), v) - y;
+    Tensor loss = reduce_mean(error * error);
+    adam.apply_gradients(tape.gradient(loss, {w, v}));
+    return loss;
+  });
+
+  for (int i = 0; i <= 100; ++i)
+    if (Tensor loss = step(x, y); i % 25 == 0)
+      std::cout << "step " << i << ": loss " << loss.item<float>() << '\n';
+  std::cout << visualize(w.read_value())
+            << step.get_concrete_function(x, y).collectives();
+}
