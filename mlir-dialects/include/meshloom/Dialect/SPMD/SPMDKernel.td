@@ -10,20 +10,8 @@
 #define MESHLOOM_DIALECT_SPMD_KERNEL
 
 include "mlir/IR/OpBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-
-def SPMD_Reducer : I32EnumAttr<"Reducer",
-    "How a kernel combines what its reduction loops yield for one output", [
-      I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Sum", 1, "sum">,
-      I32EnumAttrCase<"Prod", 2, "prod">, I32EnumAttrCase<"Min", 3, "min">,
-      I32EnumAttrCase<"Max", 4, "max">, I32EnumAttrCase<"And", 5, "and">,
-      I32EnumAttrCase<"Or", 6, "or">, I32EnumAttrCase<"ArgMax", 7, "argmax">,
-      I32EnumAttrCase<"ArgMin", 8, "argmin">]> {
-  let cppNamespace = "::meshloom::spmd";
-  let genSpecializedAttr = 0;
-}
 
 def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     [Pure, IsolatedFromAbove, SingleBlock]> {

@@ -1,0 +1,51 @@
+// The spmd dialect: one device's program, made of dtensor ops on shards and the
+// collectives between devices. docs/Ops/SPMD.md is generated from its .td
+// files.
+#pragma once
+
+#include "meshloom/Core/Collective.h"
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+
+namespace meshloom::spmd {
+using dtensor::globalShape, dtensor::isShard;
+
+/// The layout in a type, which has one (either encoding).
+Layout layoutOf(Type type);
+
+/// The type of one device's shard of a value of that global shape and layout.
+RankedTensorType shardType(ArrayRef<int64_t> global, Type elementType,
+                           dtensor::LayoutAttr layout);
+
+/// What CollectiveOpInterface's helpers do.
+SmallVector<unsigned> axisIndices(Operation *op);
+CollectiveOp collectiveOf(Operation *op, unsigned index);
+int64_t resultBytes(Operation *op);
+
+/// `axes` of `mesh` as the attribute of a collective.
+mlir::ArrayAttr axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes);
+
+/// The collective `plan` of `input`, whose type has the layout `plan.from`, as
+/// an op of one operand, with `bytes` and, unless empty, `reason`.
+Value buildCollective(OpBuilder &builder, Location loc,
+                      const CollectiveOp &plan, Value input,
+                      StringRef reason = {});
+
+// Common parts of the collectives, called by generated code.
+LogicalResult verifyCollective(Operation *op);
+LogicalResult foldCollective(Operation *op, ArrayRef<Attribute> inputs,
+                             SmallVectorImpl<mlir::OpFoldResult> &results);
+void addCollectivePatterns(mlir::RewritePatternSet &patterns, StringRef opName);
+} // namespace meshloom::spmd
+
+#include "meshloom/Dialect/SPMD/SPMDEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "meshloom/Dialect/SPMD/SPMDAttrs.h.inc"
+
+#include "meshloom/Dialect/SPMD/CollectiveOpInterface.h.inc"
+#include "meshloom/Dialect/SPMD/SPMDDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "meshloom/Dialect/SPMD/SPMDOps.h.inc"

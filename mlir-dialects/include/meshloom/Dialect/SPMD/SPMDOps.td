@@ -1,0 +1,167 @@
+//===- SPMDOps.td - The collectives ---------------------------------------===//
+//
+// Six ops over mesh axes. Four move data, two combine it; slice is local.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_SPMD_OPS
+#define MESHLOOM_DIALECT_SPMD_OPS
+
+include "meshloom/Dialect/SPMD/SPMDBase.td"
+
+/// Common to all collectives. `kindName` is the Core CollectiveKind; `reduces`
+/// tells whether the op has a `kind`.
+class SPMD_CollectiveOp<string mnemonic, string kindName, bit reduces, dag args>
+    : Op<SPMD_Dialect, mnemonic,
+         [Pure, DeclareOpInterfaceMethods<
+                    SPMD_CollectiveOpInterface,
+                    ["getCollectiveKind", "getReduceKind"]>]> {
+  let arguments = !con(args, (ins StrArrayAttr:$axes,
+                                  Variadic<SPMD_ShardTensor>:$inputs,
+                                  OptionalAttr<StrAttr>:$reason,
+                                  OptionalAttr<I64Attr>:$bytes));
+  let results = (outs Variadic<SPMD_ShardTensor>:$outputs);
+  let assemblyFormat = !if(reduces, "custom<KindKeyword>($kind) ", "") # [{
+    `over` custom<Axes>($axes) $inputs attr-dict `:`
+    functional-type($inputs, $outputs)
+  }];
+  let extraClassDefinition = [{
+    ::meshloom::CollectiveKind $cppClass::getCollectiveKind() {
+      return ::meshloom::CollectiveKind::}] # kindName # [{;
+    }
+    std::optional<::meshloom::ReduceKind> $cppClass::getReduceKind() {
+      return }] # !if(reduces, "getKind()", "std::nullopt") # [{;
+    }
+    ::llvm::LogicalResult $cppClass::verify() {
+      return verifyCollective(getOperation());
+    }
+    ::llvm::LogicalResult $cppClass::fold(
+        FoldAdaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::OpFoldResult> &results) {
+      return foldCollective(getOperation(), adaptor.getInputs(), results);
+    }
+    void $cppClass::getCanonicalizationPatterns(
+        ::mlir::RewritePatternSet &patterns, ::mlir::MLIRContext *) {
+      addCollectivePatterns(patterns, getOperationName());
+    }
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+class SPMD_MoveOp<string mnemonic, string kindName>
+    : SPMD_CollectiveOp<mnemonic, kindName, 0, (ins)> {
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs,
+                                 "::mlir::ArrayAttr":$axes,
+                                 "::mlir::ValueRange":$inputs), [{
+    build($_builder, $_state, outputs, axes, inputs, nullptr, nullptr);
+  }]>];
+}
+
+class SPMD_ReduceOp<string mnemonic, string kindName>
+    : SPMD_CollectiveOp<mnemonic, kindName, 1,
+                        (ins DTensor_ReduceKindAttr:$kind)> {
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs,
+                                 "::meshloom::ReduceKind":$kind,
+                                 "::mlir::ArrayAttr":$axes,
+                                 "::mlir::ValueRange":$inputs), [{
+    build($_builder, $_state, outputs,
+          ::meshloom::dtensor::ReduceKindAttr::get($_builder.getContext(), kind),
+          axes, inputs, nullptr, nullptr);
+  }]>];
+}
+
+defvar constraints = [{
+
+    Constraints:
+    * (C1) As many results as operands, at least one.
+    * (C2) A result has its operand's global shape and element type.
+    * (C3) All layouts are over one mesh, and `axes` are axes of it.
+    * (C4) Each operand's layout becomes its result's by this collective over
+      exactly `axes`.
+    * (C5) `bytes`, where given, is what one device's results take together.
+}];
+
+defvar kindConstraint = [{    * (C6) The operands are partial over `axes` by `kind`.
+}];
+
+def SPMD_AllReduceOp : SPMD_ReduceOp<"all_reduce", "AllReduce"> {
+  let summary = "Combines what the devices along axes hold; all get the result";
+  let description = [{
+    A value partial over `axes` is not partial there afterwards.}] # constraints
+      # kindConstraint # [{
+    Example:
+    ```mlir
+    %r:2 = spmd.all_reduce sum over [batch] %a, %b {bytes = 48 : i64}
+        : (tensor<4xf32, #spmd.shard<[4], #partial>>, tensor<8xf32, #spmd.shard<[8], #partial>>)
+        -> (tensor<4xf32, #spmd.shard<[4], #full>>, tensor<8xf32, #spmd.shard<[8], #full>>)
+    ```
+  }];
+}
+
+def SPMD_ReduceScatterOp : SPMD_ReduceOp<"reduce_scatter", "ReduceScatter"> {
+  let summary = "Combines what the devices along axes hold; each gets its part";
+  let description = [{
+    A value partial over `axes` is sharded over them afterwards, as the minor
+    axes of dims.}] # constraints # kindConstraint # [{
+    Example:
+    ```mlir
+    %r = spmd.reduce_scatter sum over [batch] %a
+        : (tensor<16xf32, #spmd.shard<[16], #partial>>) -> tensor<2xf32, #spmd.shard<[16], #rows>>
+    ```
+  }];
+}
+
+def SPMD_AllGatherOp : SPMD_MoveOp<"all_gather", "AllGather"> {
+  let summary = "Every device gets the shards of all devices along axes";
+  let description = [{
+    The minor axes of dims disappear.}] # constraints # [{
+    Example:
+    ```mlir
+    %r = spmd.all_gather over [batch] %a
+        : (tensor<2xf32, #spmd.shard<[16], #rows>>) -> tensor<16xf32, #spmd.shard<[16], #full>>
+    ```
+  }];
+}
+
+def SPMD_AllToAllOp : SPMD_MoveOp<"all_to_all", "AllToAll"> {
+  let summary = "Axes move from one dim to another";
+  let description = [{
+    The minor axes of one dim become the minor axes of another.}] # constraints # [{
+    Example:
+    ```mlir
+    %r = spmd.all_to_all over [batch] %a
+        : (tensor<2x8xf32, #spmd.shard<[16, 8], #rows>>) -> tensor<16x1xf32, #spmd.shard<[16, 8], #columns>>
+    ```
+  }];
+}
+
+def SPMD_PermuteOp : SPMD_MoveOp<"permute", "Permute"> {
+  let summary = "The same shards on other devices";
+  let description = [{
+    Shards keep their shape and change devices: the axes of a dim change their
+    order, or are exchanged for others of the same sizes.}] # constraints # [{
+    Example:
+    ```mlir
+    %r = spmd.permute over [x, y] %a
+        : (tensor<2xf32, #spmd.shard<[16], #layout_xy>>) -> tensor<2xf32, #spmd.shard<[16], #layout_yx>>
+    ```
+  }];
+}
+
+def SPMD_SliceOp : SPMD_MoveOp<"slice", "Slice"> {
+  let summary = "Every device keeps its part; sends nothing";
+  let description = [{
+    Dims gain minor axes.}] # constraints # [{
+    Example:
+    ```mlir
+    %r = spmd.slice over [batch] %a
+        : (tensor<16xf32, #spmd.shard<[16], #full>>) -> tensor<2xf32, #spmd.shard<[16], #rows>>
+    ```
+  }];
+}
+
+include "meshloom/Dialect/SPMD/SPMDKernel.td"
+
+#endif // MESHLOOM_DIALECT_SPMD_OPS

@@ -1,0 +1,189 @@
+// The collectives: syntax, and what all of them share.
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include "mlir/IR/OpImplementation.h"
+
+using namespace meshloom;
+using namespace meshloom::spmd;
+using dtensor::violates;
+using mlir::ArrayAttr, mlir::OpAsmParser, mlir::OpAsmPrinter, mlir::ParseResult;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
+  SmallVector<Attribute> names;
+  auto parseAxis = [&]() -> ParseResult {
+    std::string name;
+    if (failed(parser.parseKeywordOrString(&name)))
+      return failure();
+    names.push_back(parser.getBuilder().getStringAttr(name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseAxis))
+    return failure();
+  axes = parser.getBuilder().getArrayAttr(names);
+  return success();
+}
+static void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
+  printer << '[';
+  llvm::interleaveComma(axes, printer, [&](Attribute axis) {
+    printer.printKeywordOrString(cast<StringAttr>(axis).getValue());
+  });
+  printer << ']';
+}
+
+static ParseResult parseKindKeyword(OpAsmParser &parser,
+                                    dtensor::ReduceKindAttr &attr) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<ReduceKind> kind = meshloom::parseReduceKind(keyword);
+  if (!kind)
+    return parser.emitError(loc, "unknown kind of reduction '")
+           << keyword << "'; expected sum, prod, min, max, and, or";
+  attr = dtensor::ReduceKindAttr::get(parser.getContext(), *kind);
+  return success();
+}
+static void printKindKeyword(OpAsmPrinter &printer, Operation *,
+                             dtensor::ReduceKindAttr attr) {
+  printer << meshloom::name(attr.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// What all collectives share
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned> spmd::axisIndices(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  Mesh mesh = layoutOf(op->getOperand(0).getType()).mesh();
+  SmallVector<unsigned> indices;
+  for (Attribute axis : collective.getAxes())
+    indices.push_back(*mesh.axis_index(cast<StringAttr>(axis).getValue()));
+  return indices;
+}
+
+CollectiveOp spmd::collectiveOf(Operation *op, unsigned index) {
+  SmallVector<unsigned> axes = axisIndices(op);
+  return {cast<CollectiveOpInterface>(op).getCollectiveKind(),
+          std::vector<unsigned>(axes.begin(), axes.end()),
+          layoutOf(op->getOperand(index).getType()),
+          layoutOf(op->getResult(index).getType())};
+}
+
+static int64_t bytesOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() *
+         byteWidth(*dtensor::dtypeOf(tensor.getElementType()));
+}
+
+int64_t spmd::resultBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (Type type : op->getResultTypes())
+    bytes += bytesOf(type);
+  return bytes;
+}
+
+ArrayAttr spmd::axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes) {
+  SmallVector<Attribute> names;
+  for (unsigned axis : axes)
+    names.push_back(mesh.getNames()[axis]);
+  return ArrayAttr::get(mesh.getContext(), names);
+}
+
+Value spmd::buildCollective(OpBuilder &builder, Location loc,
+                            const CollectiveOp &plan, Value input,
+                            StringRef reason) {
+  auto from = cast<RankedTensorType>(input.getType());
+  auto to = dtensor::LayoutAttr::get(builder.getContext(), plan.to);
+  Type type = shardType(globalShape(from), from.getElementType(), to);
+  ArrayAttr axes = axesAttr(to.getMeshAttr(), plan.axes);
+  IntegerAttr bytes = builder.getI64IntegerAttr(bytesOf(type));
+  StringAttr why = reason.empty() ? nullptr : builder.getStringAttr(reason);
+  auto reducing = [&] {
+    for (Partial pending : plan.from.partial())
+      if (llvm::is_contained(plan.axes, pending.axis))
+        return dtensor::ReduceKindAttr::get(builder.getContext(), pending.kind);
+    llvm_unreachable("a reduction without pending axes");
+  };
+  switch (plan.kind) {
+  case CollectiveKind::AllReduce:
+    return builder
+        .create<AllReduceOp>(loc, type, reducing(), axes, input, why, bytes)
+        .getResult(0);
+  case CollectiveKind::ReduceScatter:
+    return builder
+        .create<ReduceScatterOp>(loc, type, reducing(), axes, input, why, bytes)
+        .getResult(0);
+  case CollectiveKind::AllGather:
+    return builder.create<AllGatherOp>(loc, type, axes, input, why, bytes)
+        .getResult(0);
+  case CollectiveKind::AllToAll:
+    return builder.create<AllToAllOp>(loc, type, axes, input, why, bytes)
+        .getResult(0);
+  case CollectiveKind::Permute:
+    return builder.create<PermuteOp>(loc, type, axes, input, why, bytes)
+        .getResult(0);
+  case CollectiveKind::Slice:
+    return builder.create<SliceOp>(loc, type, axes, input, why, bytes)
+        .getResult(0);
+  }
+  llvm_unreachable("covered switch");
+}
+
+/// C3: one mesh, and every name one of its axes.
+static LogicalResult verifyAxes(Operation *op, ArrayAttr axes) {
+  dtensor::MeshAttr mesh =
+      dtensor::layoutAttrOf(op->getOperand(0).getType()).getMeshAttr();
+  for (mlir::TypeRange types : {mlir::TypeRange(op->getOperandTypes()),
+                                mlir::TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (dtensor::layoutAttrOf(type).getMeshAttr() != mesh)
+        return violates(op, 3) << "layouts of two meshes in one op";
+  for (Attribute axis : axes)
+    if (!llvm::is_contained(mesh.getNames(), axis))
+      return violates(op, 3) << "axis " << axis << " is not in " << mesh;
+  return success();
+}
+
+LogicalResult spmd::verifyCollective(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  if (op->getNumOperands() == 0 || op->getNumOperands() != op->getNumResults())
+    return violates(op, 1) << "there are " << op->getNumOperands()
+                           << " operands and " << op->getNumResults()
+                           << " results";
+  for (auto [from, to] :
+       llvm::zip_equal(op->getOperandTypes(), op->getResultTypes()))
+    if (dtensor::undecided(from) != dtensor::undecided(to))
+      return violates(op, 2)
+             << "the operand is a global " << dtensor::undecided(from)
+             << ", the result a " << dtensor::undecided(to);
+  if (failed(verifyAxes(op, collective.getAxes())))
+    return failure();
+  std::optional<ReduceKind> kind = collective.getReduceKind();
+  for (unsigned index = 0; index < op->getNumOperands(); ++index) {
+    CollectiveOp step = collectiveOf(op, index);
+    if (Status ok = verify(step); !ok)
+      return violates(op, 4) << ok.error().message();
+    if (!kind)
+      continue;
+    for (Partial pending : step.from.partial())
+      if (llvm::is_contained(step.axes, pending.axis) && pending.kind != *kind)
+        return violates(op, 6) << "operand #" << index << " is partial by "
+                               << meshloom::name(pending.kind) << ", not "
+                               << meshloom::name(*kind);
+  }
+  int64_t bytes = resultBytes(op);
+  if (collective.getBytes() && int64_t(*collective.getBytes()) != bytes)
+    return violates(op, 5) << "the results take " << bytes << " bytes, not "
+                           << int64_t(*collective.getBytes());
+  return success();
+}
+
+#include "meshloom/Dialect/SPMD/CollectiveOpInterface.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "meshloom/Dialect/SPMD/SPMDOps.cpp.inc"
