@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Checks that every include obeys the layer table of docs/Architecture.md.
+
+Walks the #include lines (and the include lines of .td files) of include/, lib/,
+mlir-dialects/, tools/ and examples/, and prints each one that the table forbids
+as file:line. Exits 1 if there is any. Run by ctest as `include_table`.
+
+usage: check_includes.py [ROOT]
+"""
+import re
+import sys
+from pathlib import Path
+
+# What a header and a source of each layer may include, besides the standard
+# library and the layer itself. Layers are folders; words in lower case are
+# outside projects. A layer that is not named here does not exist.
+MLIR = {"mlir", "llvm", "LLVM.h"}
+DIALECTS = {"Core", "Dialect"} | MLIR
+MIDDLE = DIALECTS | {"Analysis", "Transforms", "Autodiff", "Support"}
+COMPILER = MIDDLE | {"Conversion", "fmt"}
+USER = {"Core", "API"}
+TABLE = {
+    # layer: (headers, sources)
+    # Users include Core's headers by way of API's: they need nothing but C++.
+    "Core": (set(), {"fmt", "system"}),
+    "Support": ({"Core"}, {"Core", "fmt", "json", "zlib", "system"}),
+    "LLVM.h": ({"mlir", "llvm"}, set()),
+    "Dialect": (DIALECTS, DIALECTS | {"fmt"}),
+    "Analysis": (MIDDLE, MIDDLE | {"fmt"}),
+    "Transforms": (MIDDLE, MIDDLE | {"fmt"}),
+    "Autodiff": (MIDDLE, MIDDLE | {"fmt"}),
+    "Conversion": (DIALECTS, DIALECTS | {"fmt", "Support"}),
+    "Compiler": (COMPILER, COMPILER | {"system", "lld"}),
+    "Interpreter": (DIALECTS, DIALECTS | {"fmt"}),
+    "Runtime": ({"Core"}, {"Core", "fmt", "tbb", "system"}),
+    "Runtime/Backends/CPU": (
+        {"Core", "Runtime"},
+        {"Core", "Runtime", "fmt", "tbb", "dnnl", "system"},
+    ),
+    "API": (
+        {"Core"},
+        COMPILER | {"Compiler", "Runtime", "Runtime/Backends/CPU", "system"},
+    ),
+    "NN": (USER, USER | {"fmt"}),
+    "Data": (USER, USER | {"Support", "fmt", "zlib", "system"}),
+    # Meshloom.h, all of the user API.
+    "Meshloom.h": (USER | {"NN", "Data"}, set()),
+    "examples": (None, {"API", "NN", "Data", "Meshloom.h", "system"}),
+}
+# tools/ may include everything; so may test/ and benchmark/, which are not read.
+
+OUTSIDE = [
+    ("mlir", r"mlir(-c)?/"),
+    ("llvm", r"llvm(-c)?/"),
+    ("lld", r"lld/"),
+    ("fmt", r"fmt/"),
+    ("json", r"nlohmann/"),
+    ("zlib", r"zlib\.h$"),
+    ("tbb", r"(oneapi/)?tbb/"),
+    ("dnnl", r"(oneapi/dnnl/|dnnl)"),
+    ("cli11", r"CLI/"),
+    # C and POSIX; C++ names of C headers have no .h.
+    ("system", r"(sys/\w+|unistd|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),
+    ("std", r"\w+$"),
+]
+
+ROOTS = ["include", "lib", "mlir-dialects", "tools", "examples"]
+SUFFIXES = {".h", ".cpp", ".td", ".inc"}
+LINE = re.compile(r'^\s*#?\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def layer_of_header(path):
+    """The layer of an include path such as meshloom/Core/Mesh.h."""
+    if path == "meshloom/Support/LLVM.h":
+        return "LLVM.h"
+    if path == "meshloom/Meshloom.h":
+        return "Meshloom.h"
+    if path.startswith("meshloom/"):
+        backend = re.match(r"meshloom/(Runtime/Backends/\w+)/", path)
+        return backend.group(1) if backend else path.split("/")[1]
+    for name, pattern in OUTSIDE:
+        if re.match(pattern, path):
+            return name
+    return None
+
+
+def layer_of_file(path):
+    """The layer of a file, by its path below the root."""
+    parts = path.parts
+    if parts[0] in ("tools", "examples"):
+        return parts[0]
+    if parts[0] == "mlir-dialects":
+        return "Dialect"
+    if parts[0] == "include":
+        return layer_of_header("/".join(parts[1:]))
+    if parts[1:3] == ("Runtime", "Backends") and len(parts) > 4:
+        return "/".join(parts[1:4])
+    return parts[1]
+
+
+def check_line(root, file, text):
+    """Why this include is forbidden, or None."""
+    match = LINE.match(text)
+    if not match:
+        return None
+    path = match.group(1) or match.group(2)
+    layer = layer_of_file(file)
+    beside = (root / file.parent / path).resolve()
+    if match.group(1) and beside.is_file():
+        if not beside.is_relative_to(root.resolve()):
+            return f'"{path}" lies outside the repository'
+        target = layer_of_file(beside.relative_to(root.resolve()))
+    else:
+        target = layer_of_header(path)
+    if target is None:
+        return f'"{path}" belongs to no layer and no project in the table'
+    if layer == "tools":
+        return "nothing includes tools" if target == "examples" else None
+    if layer not in TABLE:
+        return f"'{layer}' is not a layer in the table"
+    header = file.parts[0] == "include" or (
+        layer == "Dialect" and file.suffix in (".h", ".td")
+    )
+    allowed = TABLE[layer][0 if header and TABLE[layer][0] is not None else 1]
+    if target in (layer, "std") or target in allowed:
+        return None
+    kind = "header" if header else "source"
+    return (
+        f'a {kind} of {layer} may not include "{path}" ({target}); '
+        f"it may include std, {', '.join(sorted({layer} | allowed))}"
+    )
+
+
+def check(root):
+    """All violations below `root`, as lines of text."""
+    found = []
+    for top in ROOTS:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            file = path.relative_to(root)
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number, text in enumerate(lines, 1):
+                why = check_line(root, file, text)
+                if why:
+                    found.append(f"{file}:{number}: {why}")
+    return found
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])
+    violations = check(root.resolve())
+    for line in violations:
+        print(line)
+    if violations:
+        print(f"{len(violations)} includes break the layer table.")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

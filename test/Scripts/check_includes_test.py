@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""check_includes.py on small trees: what the table allows passes, and each kind
+of violation is reported at its file and line."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+import check_includes  # noqa: E402
+
+
+class CheckIncludesTest(unittest.TestCase):
+    def violations(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return check_includes.check(root)
+
+    def expect_forbidden(self, file, line, target):
+        found = self.violations({file: f"// A comment.\n{line}\n"})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(f"{file}:2: "), found[0])
+        self.assertIn(target, found[0])
+
+    def test_allowed(self):
+        self.assertEqual(
+            self.violations(
+                {
+                    "include/meshloom/Core/Mesh.h": "#include <vector>",
+                    "lib/Core/Mesh.cpp": '#include "meshloom/Core/Mesh.h"\n'
+                    "#include <fmt/format.h>",
+                    "lib/API/Engine.cpp": '#include "Engine.h"\n'
+                    '#include "meshloom/Compiler/Compiler.h"',
+                    "lib/API/Engine.h": "#include <mlir/IR/Builders.h>",
+                    "examples/a/main.cpp": "#include <meshloom/Meshloom.h>",
+                    "tools/run/run.cpp": '#include "meshloom/Interpreter/I.h"',
+                    "lib/Runtime/Backends/CPU/Dot.cpp": "#include <dnnl.h>",
+                }
+            ),
+            [],
+        )
+
+    def test_core_is_std_and_fmt(self):
+        self.expect_forbidden(
+            "lib/Core/A.cpp", '#include "llvm/ADT/STLExtras.h"', "llvm"
+        )
+        self.expect_forbidden(
+            "lib/Core/A.cpp", '#include "meshloom/Support/File.h"', "Support"
+        )
+
+    def test_core_headers_are_std_only(self):
+        self.expect_forbidden(
+            "include/meshloom/Core/A.h", "#include <fmt/format.h>", "fmt"
+        )
+
+    def test_api_headers_are_core_and_std(self):
+        for line in (
+            "#include <mlir/IR/Value.h>",
+            '#include "meshloom/Runtime/Client.h"',
+            "#include <fmt/format.h>",
+        ):
+            self.expect_forbidden("include/meshloom/API/A.h", line, "header of API")
+
+    def test_runtime_knows_no_compiler(self):
+        self.expect_forbidden(
+            "lib/Runtime/A.cpp", '#include "meshloom/Compiler/Compiler.h"', "Compiler"
+        )
+        self.expect_forbidden(
+            "lib/Runtime/Backends/CPU/A.cpp", '#include "mlir/IR/Value.h"', "mlir"
+        )
+        self.expect_forbidden(
+            "lib/Runtime/A.cpp", '#include "oneapi/dnnl/dnnl.hpp"', "dnnl"
+        )
+
+    def test_conversion_and_interpreter_do_not_see_transforms(self):
+        for layer in ("Conversion", "Interpreter"):
+            self.expect_forbidden(
+                f"lib/{layer}/A.cpp",
+                '#include "meshloom/Transforms/Passes.h"',
+                "Transforms",
+            )
+
+    def test_dialects_have_no_passes(self):
+        self.expect_forbidden(
+            "mlir-dialects/lib/DTensor/A.cpp",
+            '#include "meshloom/Transforms/Passes.h"',
+            "Transforms",
+        )
+        self.expect_forbidden(
+            "mlir-dialects/include/meshloom/Dialect/DTensor/A.td",
+            'include "meshloom/Autodiff/A.td"',
+            "Autodiff",
+        )
+
+    def test_examples_are_users(self):
+        self.expect_forbidden(
+            "examples/a/main.cpp", "#include <meshloom/Core/Mesh.h>", "Core"
+        )
+
+    def test_private_headers_are_private(self):
+        found = self.violations(
+            {
+                "lib/Transforms/Flow.h": "",
+                "lib/Conversion/A.cpp": '#include "../Transforms/Flow.h"',
+            }
+        )
+        self.assertEqual(len(found), 1, found)
+
+    def test_unknown_projects_and_layers(self):
+        self.expect_forbidden("lib/Core/A.cpp", "#include <boost/any.hpp>", "boost")
+        self.expect_forbidden("lib/Utils/A.cpp", "#include <vector>", "Utils")
+
+
+if __name__ == "__main__":
+    unittest.main()
