@@ -1,0 +1,399 @@
+// Relayout plans, checked two ways: every plan is carried out on sets of
+// addends, element by element, and its cost is compared with the shortest path
+// over all layouts and all collectives that Core's verifier accepts.
+#include "meshloom/Core/RelayoutPlanner.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <utility>
+
+using namespace meshloom;
+
+namespace {
+
+Mesh mesh(std::vector<MeshAxis> axes) {
+  return *Mesh::get(std::move(axes));
+}
+
+/// Every layout of rank `rank` over `mesh`, with sums pending where
+/// `withPartial`.
+std::vector<Layout> allLayouts(const Mesh &mesh, unsigned rank,
+                               bool withPartial) {
+  std::vector<Layout> layouts;
+  std::set<std::string> seen;
+  std::vector<unsigned> order(mesh.rank());
+  for (unsigned i = 0; i < order.size(); ++i)
+    order[i] = i;
+  do {
+    // Each axis, in this order, goes to a dim, nowhere, or is partial.
+    unsigned choices = rank + 1 + withPartial;
+    size_t count = 1;
+    for (unsigned i = 0; i < order.size(); ++i)
+      count *= choices;
+    for (size_t code = 0; code < count; ++code) {
+      Layout::DimAxes dims(rank);
+      std::vector<Partial> partial;
+      size_t rest = code;
+      for (unsigned axis : order) {
+        unsigned choice = rest % choices;
+        rest /= choices;
+        if (choice < rank)
+          dims[choice].push_back(axis);
+        else if (choice == rank + 1)
+          partial.push_back({axis, ReduceKind::Sum});
+      }
+      Layout layout = *Layout::get(mesh, dims, partial);
+      if (seen.insert(layout.to_string()).second)
+        layouts.push_back(layout);
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return layouts;
+}
+
+using Addends = std::set<int64_t>;                      ///< of one element
+using Memory = std::map<std::vector<int64_t>, Addends>; ///< of one device
+
+template <typename F> void forEachIndex(const Box &box, F visit) {
+  if (box.empty())
+    return;
+  std::vector<int64_t> index = box.offset;
+  while (true) {
+    visit(index);
+    size_t dim = index.size();
+    while (dim-- > 0) {
+      if (++index[dim] < box.offset[dim] + box.extent[dim])
+        break;
+      index[dim] = box.offset[dim];
+    }
+    if (dim == size_t(-1))
+      return;
+  }
+}
+
+/// Addends that a device has under `layout`, of a value that was partial over
+/// `original`: those with its coordinates on the axes that are still pending.
+Addends addendsOf(const Mesh &mesh, const Layout &layout,
+                  std::span<const Partial> original, int64_t device) {
+  Addends addends;
+  auto own = mesh.coords(device);
+  for (int64_t other = 0; other < mesh.size(); ++other) {
+    auto coords = mesh.coords(other);
+    bool mine = true;
+    int64_t id = 0;
+    for (Partial partial : original) {
+      id = id * 64 + coords[partial.axis];
+      bool pending = std::ranges::count(layout.partial(), partial);
+      mine &= !pending || coords[partial.axis] == own[partial.axis];
+    }
+    if (mine)
+      addends.insert(id);
+  }
+  return addends;
+}
+
+std::vector<Memory> memories(const Layout &layout,
+                             std::span<const Partial> original,
+                             const Shape &shape) {
+  const Mesh &mesh = layout.mesh();
+  std::vector<Memory> all(mesh.size());
+  for (int64_t device = 0; device < mesh.size(); ++device) {
+    Addends addends = addendsOf(mesh, layout, original, device);
+    forEachIndex(layout.shard(shape, device),
+                 [&](const auto &index) { all[device][index] = addends; });
+  }
+  return all;
+}
+
+/// Carries out one collective with what the devices of each group have. Returns
+/// false where an element cannot be had, or an addend would count twice.
+bool carryOut(const CollectiveOp &op, const Shape &shape,
+              std::vector<Memory> &all) {
+  const Mesh &mesh = op.from.mesh();
+  bool reduces = op.kind == CollectiveKind::AllReduce ||
+                 op.kind == CollectiveKind::ReduceScatter;
+  bool local = op.kind == CollectiveKind::Slice;
+  std::vector<Memory> next(all.size());
+  for (int64_t device = 0; device < mesh.size(); ++device) {
+    std::vector<int64_t> group;
+    auto own = mesh.coords(device);
+    for (int64_t other = 0; other < mesh.size(); ++other) {
+      auto coords = mesh.coords(other);
+      bool inGroup = true;
+      for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+        inGroup &= (!local && std::ranges::count(op.axes, axis)) ||
+                   coords[axis] == own[axis];
+      if (inGroup)
+        group.push_back(other);
+    }
+    bool good = true;
+    forEachIndex(op.to.shard(shape, device), [&](const auto &index) {
+      Addends &result = next[device][index];
+      bool found = false;
+      for (int64_t source : group) {
+        auto held = all[source].find(index);
+        if (held == all[source].end()) {
+          good &= !reduces;
+          continue;
+        }
+        if (!reduces) {
+          good &= !found || result == held->second;
+          result = held->second;
+        } else {
+          size_t before = result.size();
+          result.insert(held->second.begin(), held->second.end());
+          good &= result.size() == before + held->second.size();
+        }
+        found = true;
+      }
+      good &= found;
+    });
+    if (!good)
+      return false;
+  }
+  all = std::move(next);
+  return true;
+}
+
+struct Case {
+  Mesh mesh;
+  Shape shape;
+};
+
+std::vector<Case> cases() {
+  Mesh x3 = mesh({{"x", 3}}), x8 = mesh({{"x", 8}});
+  Mesh square = mesh({{"x", 2}, {"y", 2}});
+  Mesh oblong = mesh({{"x", 2}, {"y", 3}});
+  return {{x3, {7}},        {x3, {0}},        {x8, {5}},
+          {x8, {8, 3}},     {x3, {4, 6}},     {square, {7}},
+          {square, {8}},    {square, {4, 8}}, {square, {3, 5}},
+          {oblong, {7}},    {oblong, {12}},   {oblong, {6, 12}},
+          {oblong, {5, 7}}, {oblong, {0, 6}}, {square, {2, 4, 6}},
+          {x3, {}},         {oblong, {}}};
+}
+
+std::vector<MachineModel> machines() {
+  std::vector<MachineModel> all;
+  for (const std::string &name : MachineModel::presetNames())
+    all.push_back(*MachineModel::preset(name));
+  MachineModel slowAxis = *MachineModel::preset("ring");
+  slowAxis.links["y"] = {1'000'000'000, 20'000'000};
+  all.push_back(slowAxis);
+  return all;
+}
+
+bool partialAllows(const Layout &from, const Layout &to) {
+  return std::ranges::all_of(to.partial(), [&](Partial partial) {
+    return std::ranges::count(from.partial(), partial) > 0;
+  });
+}
+
+} // namespace
+
+// A plan is a chain from `from` to `to`, every step is what its kind says, and
+// carrying it out gives every device exactly its shard of the combined value.
+TEST(RelayoutPlannerTest, PlansGiveEachDeviceItsShard) {
+  for (const Case &each : cases())
+    for (const Layout &from :
+         allLayouts(each.mesh, each.shape.size(), /*withPartial=*/true))
+      for (const Layout &to :
+           allLayouts(each.mesh, each.shape.size(), /*withPartial=*/true)) {
+        if (!partialAllows(from, to))
+          continue;
+        auto plan = planRelayout(from, to, each.shape, DType::F32,
+                                 *MachineModel::preset("ring"));
+        ASSERT_TRUE(plan) << plan.error().message();
+        std::string what = from.spec_string() + " -> " + to.spec_string();
+        auto all = memories(from, from.partial(), each.shape);
+        Layout at = from;
+        for (const CollectiveOp &op : plan->steps) {
+          ASSERT_EQ(op.from, at) << what;
+          Status valid = verify(op);
+          ASSERT_TRUE(valid) << what << ": " << valid.error().message();
+          ASSERT_TRUE(carryOut(op, each.shape, all))
+              << what << " at " << name(op.kind);
+          at = op.to;
+        }
+        ASSERT_EQ(at, to);
+        ASSERT_EQ(all, memories(to, from.partial(), each.shape)) << what;
+      }
+}
+
+// No chain of collectives that the verifier accepts is cheaper, where chains
+// may slice only over the target's axes and over those with a faster link.
+// (Slicing over any free axis before an all_reduce and gathering after it can
+// save bytes on paper, at the price of three collectives that combine with
+// nothing.)
+TEST(RelayoutPlannerTest, PlansAreShortestPathsOverAllLayouts) {
+  for (const Case &each : cases()) {
+    if (each.mesh.size() > 6 || each.shape.size() > 2)
+      continue;
+    std::vector<Layout> layouts =
+        allLayouts(each.mesh, each.shape.size(), /*withPartial=*/true);
+    struct Edge {
+      size_t from, to;
+      CollectiveOp op;
+    };
+    std::vector<Edge> edges;
+    for (size_t i = 0; i < layouts.size(); ++i)
+      for (size_t j = 0; j < layouts.size(); ++j)
+        for (unsigned subset = 1; subset < 1u << each.mesh.rank(); ++subset)
+          for (unsigned kind = 0; kind < 6; ++kind) {
+            CollectiveOp op{CollectiveKind(kind), {}, layouts[i], layouts[j]};
+            for (unsigned axis = 0; axis < each.mesh.rank(); ++axis)
+              if (subset >> axis & 1)
+                op.axes.push_back(axis);
+            if (!verify(op))
+              continue;
+            // A permute needs equal boxes, which depend on the shape.
+            if (op.kind == CollectiveKind::Permute &&
+                !permuteTo(op.from, op.to.dim_axes(), each.shape))
+              continue;
+            auto all = memories(op.from, op.from.partial(), each.shape);
+            ASSERT_TRUE(carryOut(op, each.shape, all));
+            edges.push_back({i, j, op});
+          }
+    for (const MachineModel &machine : machines())
+      for (size_t target = 0; target < layouts.size(); ++target) {
+        const Layout &to = layouts[target];
+        auto allowed = [&](const CollectiveOp &op) {
+          return op.kind != CollectiveKind::Slice ||
+                 std::ranges::all_of(op.axes, [&](unsigned axis) {
+                   bool wanted = to.uses_axis(axis) &&
+                                 std::ranges::count(to.partial(), axis,
+                                                    &Partial::axis) == 0;
+                   return wanted ||
+                          (machine.links.size() > 0 &&
+                           machine.link(each.mesh, axis).bytesPerSecond >
+                               machine.links.at("y").bytesPerSecond);
+                 });
+        };
+        constexpr Cost far = INT64_MAX / 4;
+        std::vector<Cost> toTarget(layouts.size(), far);
+        toTarget[target] = 0;
+        for (bool changed = true; std::exchange(changed, false);)
+          for (const Edge &edge : edges) {
+            if (!allowed(edge.op))
+              continue;
+            Cost cost =
+                toTarget[edge.to] +
+                machine.collective(
+                    edge.op, localBytes(edge.op.to, each.shape, DType::F32),
+                    globalBytes(each.shape, DType::F32));
+            if (cost < toTarget[edge.from]) {
+              toTarget[edge.from] = cost;
+              changed = true;
+            }
+          }
+        for (size_t i = 0; i < layouts.size(); ++i) {
+          auto plan =
+              planRelayout(layouts[i], to, each.shape, DType::F32, machine);
+          ASSERT_EQ(bool(plan), partialAllows(layouts[i], to));
+          if (plan)
+            ASSERT_EQ(plan->cost, toTarget[i])
+                << machine.name << ": " << layouts[i].spec_string() << " -> "
+                << to.spec_string();
+        }
+      }
+  }
+}
+
+static std::string kinds(const RelayoutPlan &plan) {
+  std::string text;
+  for (const CollectiveOp &op : plan.steps)
+    text += (text.empty() ? "" : ", ") + std::string(name(op.kind));
+  return text;
+}
+
+// The worked example of the design: bytes that each device sends.
+TEST(RelayoutPlannerTest, WeightGradientExample) {
+  Mesh batch = mesh({{"batch", 8}});
+  MachineModel ring = *MachineModel::preset("ring");
+  Layout full = Layout::replicated(batch, 2),
+         rows = Layout::batch_sharded(batch, "batch", 2),
+         columns = Layout::inner_sharded(batch, "batch", 2),
+         partial = full.with_partial({{0, ReduceKind::Sum}});
+  auto plan = [&](const Layout &from, const Layout &to, Shape shape) {
+    return *planRelayout(from, to, shape, DType::F32, ring);
+  };
+  EXPECT_EQ(plan(rows, columns, {128, 784}).bytesSent, 43904);
+  EXPECT_EQ(plan(rows, full, {128, 700}).bytesSent, 313600);
+  EXPECT_EQ(plan(rows, full, {784, 700}).bytesSent, 1920800);
+  EXPECT_EQ(plan(partial, full, {784, 700}).bytesSent, 3841600);
+  EXPECT_EQ(kinds(plan(partial, full, {784, 700})), "all_reduce");
+  EXPECT_EQ(kinds(plan(rows, columns, {128, 784})), "all_to_all");
+  EXPECT_EQ(kinds(plan(partial, rows, {784, 700})), "reduce_scatter");
+  EXPECT_EQ(kinds(plan(full, rows, {784, 700})), "slice");
+}
+
+// With a latency per collective, axes are gathered and reduced together.
+TEST(RelayoutPlannerTest, AxesAreTakenTogether) {
+  Mesh two = mesh({{"x", 2}, {"y", 4}});
+  MachineModel machine = *MachineModel::preset("ring-latency");
+  Layout full = Layout::replicated(two, 2);
+  auto chain = [&](const Layout &from, const Layout &to) {
+    return kinds(*planRelayout(from, to, {16, 32}, DType::F32, machine));
+  };
+  EXPECT_EQ(chain(Layout({"x", "y"}, two), full), "all_gather");
+  EXPECT_EQ(chain(full, Layout({"x", "y"}, two)), "slice");
+  EXPECT_EQ(
+      chain(full.with_partial({{0, ReduceKind::Sum}, {1, ReduceKind::Sum}}),
+            full),
+      "all_reduce");
+  EXPECT_EQ(chain(Layout({Axes{"x", "y"}, UNSHARDED}, two),
+                  Layout({UNSHARDED, Axes{"x", "y"}}, two)),
+            "all_to_all");
+}
+
+// Uneven blocks of {x, y} and {y, x} are different boxes: no permute.
+TEST(RelayoutPlannerTest, PermuteOnlyBetweenEqualBoxes) {
+  Mesh two = mesh({{"x", 2}, {"y", 3}});
+  Layout xy({Axes{"x", "y"}}, two), yx({Axes{"y", "x"}}, two);
+  EXPECT_TRUE(permuteTo(xy, yx.dim_axes(), {12}));
+  EXPECT_FALSE(permuteTo(xy, yx.dim_axes(), {7}));
+  Mesh square = mesh({{"x", 2}, {"y", 2}});
+  EXPECT_TRUE(permuteTo(Layout({"x"}, square), {{1}}, {7}));
+}
+
+TEST(RelayoutPlannerTest, ErrorsNameTheAxis) {
+  Mesh two = mesh({{"x", 2}, {"y", 3}}), other = mesh({{"z", 6}});
+  MachineModel ring = *MachineModel::preset("ring");
+  Layout full = Layout::replicated(two, 1);
+  auto message = [&](const Layout &from, const Layout &to) {
+    auto plan = planRelayout(from, to, {6}, DType::F32, ring);
+    return plan ? "" : plan.error().message();
+  };
+  EXPECT_NE(message(full, full.with_partial({{1, ReduceKind::Sum}}))
+                .find("partial over 'y'"),
+            std::string::npos);
+  EXPECT_NE(
+      message(full, Layout::replicated(other, 1)).find("different meshes"),
+      std::string::npos);
+  EXPECT_NE(message(full, Layout::replicated(two, 2)).find("rank"),
+            std::string::npos);
+}
+
+// Many small axes: a valid chain within a bounded search.
+TEST(RelayoutPlannerTest, ManyAxes) {
+  std::vector<MeshAxis> axes;
+  std::vector<std::string> names, reversed;
+  for (char c = 'a'; c < 'a' + 9; ++c) {
+    axes.push_back({std::string(1, c), 2});
+    names.push_back(axes.back().name);
+  }
+  reversed.assign(names.rbegin(), names.rend());
+  Mesh cube = mesh(axes);
+  Layout from({Axes(names), UNSHARDED}, cube),
+      to({UNSHARDED, Axes(reversed)}, cube);
+  auto plan = planRelayout(from, to, {1024, 1024}, DType::F32,
+                           *MachineModel::preset("ring"));
+  ASSERT_TRUE(plan);
+  Layout at = from;
+  for (const CollectiveOp &op : plan->steps) {
+    EXPECT_EQ(op.from, at);
+    EXPECT_TRUE(verify(op));
+    at = op.to;
+  }
+  EXPECT_EQ(at, to);
+}

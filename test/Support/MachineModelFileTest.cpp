@@ -1,0 +1,67 @@
+// Machine models from JSON.
+#include "meshloom/Support/MachineModelFile.h"
+#include "meshloom/Support/File.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshloom;
+using testing::HasSubstr;
+
+static std::string problem(const char *json) {
+  auto model = parseMachineModel(json, "m.json");
+  return model ? "" : model.error().message();
+}
+
+TEST(MachineModelFileTest, EmptyObjectIsTheDefault) {
+  EXPECT_EQ(*parseMachineModel("{}", "m.json"), MachineModel());
+  EXPECT_EQ(*parseMachineModel(R"({"preset": "ring"})", "m.json"),
+            *MachineModel::preset("ring"));
+}
+
+TEST(MachineModelFileTest, EveryFieldIsRead) {
+  auto model = parseMachineModel(R"({
+    "name": "two racks", "shared_memory": false, "workers": 7,
+    "flops_per_second": 3e11, "memory_bytes_per_second": 2e10,
+    "cache_bytes_per_second": 5, "phase_boundary_ps": 6,
+    "default_link": {"bytes_per_second": 100},
+    "links": {"rack": {"latency_ps": 20}}})",
+                                 "m.json");
+  ASSERT_TRUE(model) << model.error().message();
+  MachineModel expected{"two racks",          false, 7, 300'000'000'000,
+                        20'000'000'000,       5,     6, {100, 0},
+                        {{"rack", {100, 20}}}};
+  EXPECT_EQ(*model, expected);
+}
+
+TEST(MachineModelFileTest, WrongFilesSayWhere) {
+  EXPECT_THAT(problem("{"), HasSubstr("machine model 'm.json': not JSON"));
+  EXPECT_THAT(problem("[1]"), HasSubstr("expected an object"));
+  EXPECT_THAT(problem(R"({"worker": 2})"),
+              HasSubstr("unknown field 'worker': expected one of preset"));
+  EXPECT_THAT(problem(R"({"workers": 0})"),
+              HasSubstr("workers is 0, expected at least 1"));
+  EXPECT_THAT(problem(R"({"workers": 1.5})"),
+              HasSubstr("'workers' must be an integer, got 1.5"));
+  EXPECT_THAT(problem(R"({"workers": 1e300})"), HasSubstr("integer"));
+  EXPECT_THAT(problem(R"({"workers": "2"})"), HasSubstr("integer"));
+  EXPECT_THAT(problem(R"({"shared_memory": 1})"), HasSubstr("true or false"));
+  EXPECT_THAT(problem(R"({"preset": "rings"})"),
+              HasSubstr("unknown machine model 'rings'"));
+  EXPECT_THAT(problem(R"({"links": {"x": {"bandwidth": 1}}})"),
+              HasSubstr("links.x: unknown field 'bandwidth'"));
+  EXPECT_THAT(problem(R"({"links": {"x": 3}})"),
+              HasSubstr("links.x: expected an object, got 3"));
+  EXPECT_THAT(problem(R"({"links": {"x": {"bytes_per_second": -1}}})"),
+              HasSubstr("links.x.bytes_per_second is -1"));
+}
+
+TEST(MachineModelFileTest, PresetsAndFilesByName) {
+  EXPECT_EQ(loadMachineModel("ring-latency")->defaultLink.latency, 5'000'000);
+  std::string path = testing::TempDir() + "meshloom-machine.json";
+  ASSERT_TRUE(writeFile(path, R"({"preset": "ring", "workers": 3})"));
+  EXPECT_EQ(loadMachineModel(path)->workers, 3);
+  std::remove(path.c_str());
+  EXPECT_THAT(loadMachineModel("rong").error().message(),
+              HasSubstr("none of shared-memory, ring, ring-latency"));
+}
