@@ -56,20 +56,23 @@ class CombineCollectivesPass
       for (Value operand : op.getOperands())
         if (Operation *producer = operand.getDefiningOp())
           level = std::max(level, levels.lookup(producer));
-      auto kind = collectiveKind(&op);
-      bool local = !kind || *kind == CollectiveKind::Slice;
+      auto collective = dyn_cast<spmd::CollectiveOpInterface>(op);
+      bool local = !collective ||
+                   collective.getCollectiveKind() == CollectiveKind::Slice;
       levels[&op] = local ? level : level + 1;
       positions[&op] = positions.size();
       if (local)
         continue;
-      auto reduce = reduceKindOf(&op);
-      Key key{level, *kind, collectiveOf(&op).axes, reduce ? int(*reduce) : -1,
+      CollectiveKind kind = collective.getCollectiveKind();
+      auto reduce = collective.getReduceKind();
+      Key key{level, kind, collective.getCollective(0).axes,
+              reduce ? int(*reduce) : -1,
               dtensor::elementTypeOf(op.getResult(0).getType())};
       auto found =
           std::find_if(groups.rbegin(), groups.rend(),
                        [&](const auto &group) { return group.first == key; });
       // A move is not put off past the first use of what came before it.
-      if (found != groups.rend() && !reduces(*kind) &&
+      if (found != groups.rend() && !reduces(kind) &&
           usedBefore(found->second, op))
         found = groups.rend();
       if (found == groups.rend())
@@ -101,7 +104,7 @@ class CombineCollectivesPass
     llvm::MapVector<StringAttr, Attribute> origins;
     for (Operation *op : group) {
       for (unsigned i = 0; i < op->getNumOperands(); ++i)
-        layouts.push_back(collectiveOf(op, i).to);
+        layouts.push_back(spmd::layoutOf(op->getResult(i).getType()));
       operands.append(op->operand_begin(), op->operand_end());
       results.append(op->result_begin(), op->result_end());
       locations.push_back(op->getLoc());
@@ -123,7 +126,7 @@ class CombineCollectivesPass
       notes.push_back(builder.getNamedAttr("dtensor.origin",
                                            builder.getDictionaryAttr(entries)));
     }
-    CollectiveOp what = collectiveOf(group.front());
+    CollectiveOp what = spmd::collectiveOf(group.front(), 0);
     Operation *combined =
         createCollective(builder, builder.getFusedLoc(locations), what.kind,
                          what.axes, operands, layouts, notes);

@@ -51,6 +51,8 @@ private:
       }
       for (Value result : op.getResults())
         result.setType(shardOf(result.getType()));
+      // From here on the collectives tell.
+      op.removeAttr("dtensor.origin");
     }
     SmallVector<Type> results;
     for (Type type : function.getResultTypes())

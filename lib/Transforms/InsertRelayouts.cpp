@@ -104,10 +104,11 @@ class InsertRelayoutsPass
   }
 
   LogicalResult collect(Operation &op) {
-    for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
-      if (!givenLayout(value.getType()))
-        return op.emitOpError("has a value without a layout; run "
-                              "--dtensor-propagate-layouts first");
+    auto hasLayout = [](Type type) { return givenLayout(type).has_value(); };
+    if (!llvm::all_of(op.getOperandTypes(), hasLayout) ||
+        !llvm::all_of(op.getResultTypes(), hasLayout))
+      return op.emitOpError("has a value without a layout; run "
+                            "--dtensor-propagate-layouts first");
     if (isa<dtensor::RelayoutOp>(op))
       return success();
     if (isa<dtensor::ConstraintOp>(op))

@@ -12,16 +12,17 @@ namespace meshloom {
 namespace {
 /// A collective of one value, as most are before they are combined.
 struct Single {
-  Operation *op;
+  spmd::CollectiveOpInterface op;
   CollectiveOp what;
-  Value source() const { return op->getOperand(0); }
-  Value result() const { return op->getResult(0); }
+  Value source() { return op->getOperand(0); }
+  Value result() { return op->getResult(0); }
 };
 
 std::optional<Single> singleOf(Operation *op) {
-  if (!collectiveKind(op) || op->getNumOperands() != 1)
+  auto collective = dyn_cast_or_null<spmd::CollectiveOpInterface>(op);
+  if (!collective || op->getNumOperands() != 1)
     return std::nullopt;
-  return Single{op, collectiveOf(op)};
+  return Single{collective, collective.getCollective(0)};
 }
 std::optional<Single> singleOf(Value value) {
   return singleOf(value.getDefiningOp());
@@ -44,7 +45,7 @@ bool replaceBy(Operation *replaced, Value value, ArrayRef<CollectiveOp> chain,
 }
 
 /// The value an earlier collective of the chain already had the type of.
-bool foldCycle(const Single &last) {
+bool foldCycle(Single &last) {
   Value value = last.source();
   while (true) {
     if (value.getType() == last.result().getType()) {
@@ -59,7 +60,7 @@ bool foldCycle(const Single &last) {
 }
 
 /// An equal collective of the same value that comes first.
-bool foldEqual(const Single &second) {
+bool foldEqual(Single &second) {
   for (Operation *user : second.source().getUsers()) {
     auto first = singleOf(user);
     if (first && first->op != second.op &&
@@ -73,7 +74,7 @@ bool foldEqual(const Single &second) {
 }
 
 /// Two of one kind in a row -> one over the axes of both.
-bool mergeChain(const Single &second) {
+bool mergeChain(Single &second) {
   auto first = singleOf(second.source());
   if (!first || first->what.kind != second.what.kind ||
       !first->result().hasOneUse())
@@ -87,7 +88,7 @@ bool mergeChain(const Single &second) {
 
 /// all_reduce whose uses all slice it -> reduce_scatter over the axes of the
 /// slice, then all_reduce over the others.
-bool scatterReduction(const Single &slice) {
+bool scatterReduction(Single &slice) {
   if (slice.what.kind != CollectiveKind::Slice)
     return false;
   auto reduce = singleOf(slice.source());
@@ -127,9 +128,10 @@ bool reduceOnce(Operation *op) {
   auto lhs = singleOf(op->getOperand(0)), rhs = singleOf(op->getOperand(1));
   if (!lhs || !rhs || lhs->op == rhs->op)
     return false;
-  for (const Single &side : {*lhs, *rhs})
-    if (side.what.kind != CollectiveKind::AllReduce ||
-        reduceKindOf(side.op) != ReduceKind::Sum || !side.result().hasOneUse())
+  for (Single *side : {&*lhs, &*rhs})
+    if (side->what.kind != CollectiveKind::AllReduce ||
+        side->op.getReduceKind() != ReduceKind::Sum ||
+        !side->result().hasOneUse())
       return false;
   if (!(lhs->what == rhs->what) ||
       op->getResult(0).getType() != lhs->result().getType())
@@ -170,7 +172,7 @@ class SimplifyCollectivesPass
                  scatterReduction(*single) || mergeChain(*single);
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (collectiveKind(&op) && op.use_empty()) {
+      if (isa<spmd::CollectiveOpInterface>(op) && op.use_empty()) {
         op.erase();
         changed = true;
       }
