@@ -1,0 +1,28 @@
+// What the command line of mesh-run asks for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace meshloom::run {
+
+struct Options {
+  std::string program;
+  std::string function;
+  std::string machine = "shared-memory";
+  bool refine = true;
+  std::vector<std::string> inputs;
+  uint32_t seed = 0;
+  std::string outputDir;
+  std::string statsFile;
+  std::string emitProgram;
+  bool verify = false;
+  bool explain = false;
+  bool privateMemories = false;
+  bool checkFinite = false;
+  int64_t workers = 0;
+  int64_t repeat = 1;
+};
+
+} // namespace meshloom::run

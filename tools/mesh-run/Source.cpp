@@ -1,0 +1,121 @@
+// Parsing, compiling and verifying .mlir programs.
+#include "Source.h"
+#include "Values.h"
+
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Interpreter/Interpreter.h"
+#include "meshloom/Support/File.h"
+#include "meshloom/Support/LLVM.h"
+#include "meshloom/Support/MachineModelFile.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::run {
+
+struct Source::Impl {
+  Options options;
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OwningOpRef<ModuleOp> module;
+};
+
+Source::Source(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Source::~Source() = default;
+
+Result<std::unique_ptr<Source>> Source::open(const Options &options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  impl->context.appendDialectRegistry(registry);
+
+  Result<std::string> text = readFile(options.program);
+  if (!text)
+    return text.error();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(*text, options.program), {});
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  mlir::SourceMgrDiagnosticHandler handler(sources, &impl->context, stream);
+  impl->module = mlir::parseSourceFile<ModuleOp>(sources, &impl->context);
+  if (!impl->module)
+    return Error(messages.empty() ? "cannot parse '" + options.program + "'"
+                                  : messages);
+  return std::unique_ptr<Source>(new Source(std::move(impl)));
+}
+
+Result<Source::Output> Source::compile() const {
+  const Options &options = impl->options;
+  Result<MachineModel> machine = loadMachineModel(options.machine);
+  if (!machine)
+    return machine.error();
+  if (options.workers > 0)
+    machine->workers = options.workers;
+  CompileOptions compileOptions;
+  compileOptions.machine = *machine;
+  compileOptions.refine = options.refine;
+  compileOptions.function = options.function;
+  compileOptions.emitSharedObject = !options.emitProgram.empty();
+  compileOptions.explain = options.explain ? &llvm::outs() : nullptr;
+  Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
+  llvm::outs().flush();
+  if (!compiled)
+    return compiled.error();
+  return Output{std::move(compiled->program), std::move(compiled->kernels)};
+}
+
+Status Source::verify(const std::vector<HostBytes> &inputs,
+                      const std::vector<HostBytes> &results,
+                      const Program &program) const {
+  auto signature = signatureOf(*impl->module, impl->options.function);
+  if (!signature)
+    return signature.error();
+  if (signature->results.size() != results.size())
+    return Error(fmt::format("the compiled program has {} results, the source "
+                             "{}",
+                             results.size(), signature->results.size()));
+  std::vector<HostValue> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto value = HostValue::fromBytes(signature->arguments[i].type,
+                                      signature->arguments[i].shape, inputs[i]);
+    if (!value)
+      return value.error();
+    values.push_back(std::move(*value));
+  }
+  auto expected = interpret(*impl->module, impl->options.function, values);
+  if (!expected)
+    return expected.error();
+
+  int64_t contraction =
+      longestContraction(*impl->module, impl->options.function);
+  size_t wrong = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const BufferDecl &buffer = program.buffers[program.results[i].buffer];
+    auto got = HostValue::fromBytes(buffer.type, buffer.shape, results[i]);
+    if (!got)
+      return got.error();
+    double allowed = verifyTolerance(buffer.type, contraction);
+    Comparison comparison = compare(*got, (*expected)[i]);
+    bool right = comparison.within(allowed);
+    wrong += !right;
+    fmt::print("verify {} {}: {}, allowed {:.2g}: {}\n",
+               describe("result", i, program.results[i].name),
+               describe(buffer.type, buffer.shape),
+               comparison.mismatch.empty()
+                   ? fmt::format("error {:.2g}", comparison.error)
+                   : comparison.mismatch,
+               allowed, right ? "ok" : "WRONG");
+  }
+  if (wrong)
+    return Error(
+        fmt::format("{} of {} results differ from the reference interpreter's",
+                    wrong, results.size()));
+  return Success();
+}
+
+} // namespace meshloom::run

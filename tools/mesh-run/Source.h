@@ -1,0 +1,38 @@
+// A program as text: parsed, compiled, and run by the reference interpreter.
+// The only part of mesh-run that needs the compiler.
+#pragma once
+
+#include "Options.h"
+
+#include "meshloom/Core/Program.h"
+#include "meshloom/Runtime/Array.h"
+
+#include <memory>
+
+namespace meshloom::run {
+
+class Source {
+public:
+  static Result<std::unique_ptr<Source>> open(const Options &options);
+  ~Source();
+
+  struct Output {
+    Program program;
+    std::shared_ptr<KernelLibrary> kernels;
+  };
+  /// Prints what --explain asks for to the standard output.
+  Result<Output> compile() const;
+
+  /// Runs the program in the reference interpreter and prints each result's
+  /// error. Fails where one is larger than its type allows.
+  Status verify(const std::vector<HostBytes> &inputs,
+                const std::vector<HostBytes> &results,
+                const Program &program) const;
+
+private:
+  struct Impl;
+  explicit Source(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace meshloom::run

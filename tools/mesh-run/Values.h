@@ -1,0 +1,36 @@
+// Global values on the host: a program's inputs, from files or random, and its
+// results, to files or the terminal.
+#pragma once
+
+#include "Options.h"
+
+#include "meshloom/Core/Program.h"
+#include "meshloom/Runtime/Array.h"
+
+namespace meshloom::run {
+
+/// The bytes of every argument of `program`, from the files of options.inputs,
+/// or random where there are none. Fails on a file that is not what the
+/// argument wants, naming the argument, what it wants and what the file has.
+Result<std::vector<HostBytes>> makeInputs(const Program &program,
+                                          const Options &options);
+
+/// A random value that depends on the type, the seed and the global index
+/// alone: floats in [-1, 1), integers in [0, 8), booleans. The numbers are
+/// those of benchmark/peers/common.py.
+HostBytes randomValue(DType type, const Shape &shape, uint32_t seed);
+
+/// "f32[128, 10]".
+std::string describe(DType type, const Shape &shape);
+/// "argument 0 ('x')".
+std::string describe(std::string_view kind, size_t index,
+                     const std::string &name);
+
+/// "[0.1, 0.2, ... 24 more]".
+std::string preview(DType type, const HostBytes &bytes);
+
+/// result_0.npy, result_1.npy, ... in `directory`, which is made if needed.
+Status saveResults(const std::string &directory, const Program &program,
+                   const std::vector<HostBytes> &results);
+
+} // namespace meshloom::run

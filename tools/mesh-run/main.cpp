@@ -1,0 +1,259 @@
+// mesh-run: compiles a dtensor program (or loads a saved one), runs it on
+// virtual CPUs, and reports results, statistics and errors.
+#include "Options.h"
+#include "Values.h"
+
+#ifdef MESHLOOM_HAS_COMPILER
+#include "Source.h"
+#endif
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Support/File.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace meshloom::run {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+/// A program on its devices, and the source it came from, if any.
+struct Loaded {
+  std::shared_ptr<Client> client;
+  std::shared_ptr<Executable> executable;
+  double compileMilliseconds = 0;
+#ifdef MESHLOOM_HAS_COMPILER
+  std::unique_ptr<Source> source;
+#endif
+};
+
+/// What a run measured.
+struct Measured {
+  std::vector<HostBytes> results;
+  std::vector<double> milliseconds; ///< of each repetition
+};
+
+Status load(Loaded &loaded, Program program,
+            std::shared_ptr<KernelLibrary> kernels, const Options &options) {
+  CPUOptions cpu;
+  cpu.devices = program.mesh.size();
+  cpu.workers = options.workers;
+  cpu.privateMemories = options.privateMemories;
+  auto client = createCPUClient(cpu);
+  if (!client)
+    return client.error();
+  LoadOptions loadOptions;
+  loadOptions.checkNonFinite = options.checkFinite;
+  auto executable =
+      (*client)->load(std::move(program), std::move(kernels), loadOptions);
+  if (!executable)
+    return executable.error();
+  loaded.client = *client;
+  loaded.executable = *executable;
+  return Success();
+}
+
+Status loadSaved(Loaded &loaded, const Options &options) {
+  if (options.verify || options.explain || !options.emitProgram.empty() ||
+      !options.function.empty())
+    return Error("--verify, --explain, --function and --emit-program need the "
+                 "program's source; '" +
+                 options.program + "' is a compiled one");
+  Result<std::string> bytes = readFile(options.program);
+  if (!bytes)
+    return bytes.error();
+  Result<Program> program = Program::deserialize(*bytes);
+  if (!program)
+    return Error(options.program + ": " + program.error().message());
+  return load(loaded, std::move(*program), nullptr, options);
+}
+
+#ifdef MESHLOOM_HAS_COMPILER
+Status loadSource(Loaded &loaded, const Options &options) {
+  auto source = Source::open(options);
+  if (!source)
+    return source.error();
+  auto output = (*source)->compile();
+  if (!output)
+    return output.error();
+  if (!options.emitProgram.empty())
+    if (Status written =
+            writeFile(options.emitProgram, output->program.serialize());
+        !written)
+      return written;
+  loaded.source = std::move(*source);
+  return load(loaded, std::move(output->program), std::move(output->kernels),
+              options);
+}
+#else
+Status loadSource(Loaded &, const Options &options) {
+  return Error("this mesh-run has no compiler: it runs saved programs "
+               "(.mlprog), not '" +
+               options.program + "'");
+}
+#endif
+
+Result<Measured> execute(const Loaded &loaded,
+                         const std::vector<HostBytes> &inputs, int64_t repeat) {
+  const Program &program = loaded.executable->program();
+  std::vector<Array> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
+    auto array = Array::fromHost(
+        loaded.client, {buffer.type, buffer.shape, buffer.layout}, inputs[i]);
+    if (!array)
+      return array.error();
+    arguments.push_back(*array);
+  }
+  Measured measured;
+  std::vector<Array> results;
+  for (int64_t i = 0; i < repeat; ++i) {
+    results.clear();
+    Clock::time_point start = Clock::now();
+    auto outcome = loaded.executable->execute(arguments);
+    if (!outcome)
+      return outcome.error();
+    results = std::move(*outcome);
+    for (const Array &result : results)
+      if (Status done = result.wait(); !done)
+        return done.error();
+    measured.milliseconds.push_back(millisecondsSince(start));
+  }
+  for (const Array &result : results) {
+    auto bytes = result.toHost();
+    if (!bytes)
+      return bytes.error();
+    measured.results.push_back(std::move(*bytes));
+  }
+  return measured;
+}
+
+/// The format of benchmark/peers/run_cases.py, and times and memory.
+Status writeStats(const Options &options, const Loaded &loaded,
+                  std::vector<double> milliseconds) {
+  Statistics statistics = loaded.executable->statistics();
+  std::ranges::sort(milliseconds);
+  nlohmann::ordered_json stats;
+  stats["program"] = options.program;
+  stats["devices"] = loaded.client->devices().size();
+  stats["collectives"] = nlohmann::ordered_json::array();
+  for (const CollectiveRecord &record : statistics.collectives)
+    stats["collectives"].push_back({{"step", record.step},
+                                    {"kind", name(record.kind)},
+                                    {"group_size", record.groupSize},
+                                    {"result_bytes", record.resultBytes}});
+  stats["peak_bytes_per_device"] = statistics.peakBytesPerDevice;
+  stats["compile_ms"] = loaded.compileMilliseconds;
+  stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
+  stats["best_step_ms"] = milliseconds.front();
+  return writeFile(options.statsFile, stats.dump(2) + "\n");
+}
+
+Status run(const Options &options) {
+  Loaded loaded;
+  Clock::time_point start = Clock::now();
+  bool saved = options.program.ends_with(".mlprog");
+  if (Status done =
+          saved ? loadSaved(loaded, options) : loadSource(loaded, options);
+      !done)
+    return done;
+  loaded.compileMilliseconds = millisecondsSince(start);
+
+  const Program &program = loaded.executable->program();
+  auto inputs = makeInputs(program, options);
+  if (!inputs)
+    return inputs.error();
+  auto measured = execute(loaded, *inputs, options.repeat);
+  if (!measured)
+    return measured.error();
+  for (size_t i = 0; i < measured->results.size(); ++i) {
+    const BufferDecl &buffer = program.buffers[program.results[i].buffer];
+    fmt::print("{} {} {} {}\n", describe("result", i, program.results[i].name),
+               describe(buffer.type, buffer.shape), buffer.layout.spec_string(),
+               preview(buffer.type, measured->results[i]));
+  }
+  if (!options.outputDir.empty())
+    if (Status done =
+            saveResults(options.outputDir, program, measured->results);
+        !done)
+      return done;
+  if (!options.statsFile.empty())
+    if (Status done = writeStats(options, loaded, measured->milliseconds);
+        !done)
+      return done;
+#ifdef MESHLOOM_HAS_COMPILER
+  if (options.verify)
+    return loaded.source->verify(*inputs, measured->results, program);
+#endif
+  return Success();
+}
+
+void addOptions(CLI::App &app, Options &options) {
+  app.add_option("PROGRAM", options.program,
+                 "A dtensor program (.mlir) or a saved one (.mlprog)")
+      ->required();
+  app.add_option("--function", options.function,
+                 "What to run (default: main, or the only one)");
+  app.add_option("--machine", options.machine,
+                 "shared-memory (default), ring, ring-latency, or a JSON file");
+  app.add_flag("!--no-refine", options.refine,
+               "Keep the layouts that propagation gives");
+  app.add_option("--input", options.inputs,
+                 "A global value (.npy) for each argument, in order; without, "
+                 "random ones")
+      ->allow_extra_args(false);
+  app.add_option("--seed", options.seed, "Of random inputs (default: 0)");
+  app.add_option("--output-dir", options.outputDir,
+                 "Write result_0.npy, ... there");
+  app.add_option("--stats", options.statsFile,
+                 "Write collectives, memory and times as JSON");
+  app.add_option("--emit-program", options.emitProgram,
+                 "Save the compiled program (.mlprog)");
+  app.add_flag("--verify", options.verify,
+               "Compare with the f64 reference interpreter; exit 1 on a "
+               "difference");
+  app.add_flag("--explain", options.explain,
+               "Say why each collective is there and what was rejected");
+  app.add_flag("--private-memories", options.privateMemories,
+               "Give each device its own memory, and really copy");
+  app.add_flag("--check-finite", options.checkFinite,
+               "Fail at the first step that makes a nan or an infinity");
+  app.add_option("--workers", options.workers, "Threads (default: one a core)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--repeat", options.repeat, "Run so often (default: 1)")
+      ->check(CLI::PositiveNumber);
+}
+
+} // namespace
+} // namespace meshloom::run
+
+int main(int argc, char **argv) {
+  using namespace meshloom;
+  CLI::App app("Runs a dtensor program on virtual CPUs.", "mesh-run");
+  run::Options options;
+  run::addOptions(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 1;
+  }
+  Status done = run::run(options);
+  if (done)
+    return 0;
+  std::fflush(stdout);
+  const std::string &message = done.error().message();
+  // Diagnostics of the compiler say "error" themselves.
+  if (message.find("error: ") != std::string::npos)
+    fmt::print(stderr, "{}\n", message);
+  else
+    fmt::print(stderr, "mesh-run: error: {}\n", message);
+  return 1;
+}
