@@ -1,0 +1,26 @@
+# lit configuration of all .mlir tests. Run one folder by hand:
+#   python3 /usr/lib/llvm-19/build/utils/lit/lit.py -v BUILD/test/Dialect
+import os
+
+import lit.formats
+
+config.name = "Meshloom"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.meshloom_build, "test")
+
+# Tests name the tools without a path: ours first, then FileCheck, not, ...
+config.environment["PATH"] = os.path.pathsep.join(
+    [os.path.join(config.meshloom_build, "bin"), config.llvm_tools,
+     os.environ["PATH"]])
+
+# Sanitized builds: MLIR's and LLVM's own globals are not ours to free.
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.available_features.add("compiler")
+if os.path.exists(os.path.join(config.meshloom_build, "bin", "mesh-run")):
+    config.available_features.add("mesh-run")
