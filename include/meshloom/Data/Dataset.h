@@ -17,10 +17,15 @@ struct Batch {
 enum class MnistPart : uint8_t { Train, Test };
 
 /// An immutable value, cheap to copy: copies, `take` and `shuffle` share data.
+///
+///   data::Dataset train = data::load_mnist("mnist", data::MnistPart::Train);
+///   data::Dataset epoch = train.shuffle(7);
+///   for (int64_t i = 0; i < epoch.batch_count(128); ++i)
+///     step(epoch.batch(i, 128));
 class Dataset {
 public:
   /// images [n, ...] (each row flattened, bytes scaled to [0, 1]), labels [n].
-  /// Throws meshloom::Error if the counts differ.
+  /// Throws meshloom::Error if the counts differ, or if there is no feature.
   Dataset(std::vector<float> images, int64_t features,
           std::vector<int32_t> labels);
 
@@ -28,9 +33,10 @@ public:
   int64_t features() const;
   /// The first n (all of them where there are fewer).
   Dataset take(int64_t n) const;
-  /// In an order that depends on the seed alone.
+  /// In an order that depends on the seed and the present order alone.
   Dataset shuffle(uint64_t seed) const;
-  /// The last batch is short where the size does not divide.
+  /// Number of batches; the last one is short where the size does not divide.
+  /// Throws meshloom::Error if batchSize is below 1.
   int64_t batch_count(int64_t batchSize) const;
   /// Throws meshloom::Error if index is not in [0, batch_count).
   Batch batch(int64_t index, int64_t batchSize) const;

@@ -3,13 +3,27 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 namespace meshloom::data {
 
-/// Writes MNIST's four IDX files into `folder` (made if missing): 28 x 28
-/// digits drawn as strokes with random shift, slant, width and noise, classes
-/// in random order. The same seed gives the same files. Throws meshloom::Error
-/// if a file cannot be written; nothing half-written is left under its name.
+/// Grey images and their classes, in memory.
+struct Digits {
+  static constexpr int64_t side = 28;
+  std::vector<uint8_t> images; ///< [n, 28, 28], 0 background to 255 ink
+  std::vector<uint8_t> labels; ///< [n], 0 to 9
+};
+
+/// n digits drawn as strokes with random shift, slant, size, width and noise;
+/// as many of each class as n allows, in random order. Image i depends on seed,
+/// n and i alone.
+Digits make_digits(int64_t n, uint64_t seed);
+
+/// Writes MNIST's four IDX files into `folder` (made if missing): `train` and
+/// `test` digits of make_digits. The same seed gives the same files; train and
+/// test digits differ. t10k-labels-idx1-ubyte is written last: where it is, all
+/// are. Throws meshloom::Error if a file cannot be written; nothing
+/// half-written is left under its name.
 void write_digits(const std::filesystem::path &folder, int64_t train,
                   int64_t test, uint64_t seed);
 
