@@ -165,40 +165,57 @@ class InsertRelayoutsPass
     return builder.getDictionaryAttr(entries);
   }
 
-  /// Decides from which other each layout of a value is made: the cheapest
-  /// tree that starts at the value (Prim), by bytes sent on a ring.
+  /// Decides from which other each layout of a value is made. For each choice
+  /// of the first one, the others follow by Prim's algorithm; the tree that
+  /// sends the fewest bytes on a ring, by the fewest collectives, is taken.
+  /// A reduction that several users need is so made once. Cubic in the number
+  /// of layouts of one value, which is one or two but for odd programs.
   static void connect(Value value, MutableArrayRef<Need> wanted) {
-    if (wanted.size() < 2)
+    const int count = int(wanted.size());
+    if (count < 2)
       return;
-    auto type = cast<RankedTensorType>(value.getType());
-    Shape shape(type.getShape().begin(), type.getShape().end());
+    using Price = std::pair<int64_t, int64_t>; // bytes, collectives
+    const Price never{std::numeric_limits<int64_t>::max() / 64, 0};
+    SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
+    Shape shape(dims.begin(), dims.end());
+    DType dtype = *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType()));
     MachineModel machine = *MachineModel::preset("ring");
-    DType dtype = *dtensor::dtypeOf(type.getElementType());
-    Layout have = *givenLayout(type);
-    std::vector<char> done(wanted.size());
-    for (size_t step = 0; step < wanted.size(); ++step) {
-      int64_t best = std::numeric_limits<int64_t>::max();
-      int bestSource = -1;
-      size_t bestNeed = 0;
-      for (size_t i = 0; i < wanted.size(); ++i) {
-        if (done[i])
-          continue;
-        for (int source = -1; source < int(wanted.size()); ++source) {
-          if (source >= 0 && !done[source])
-            continue;
-          auto plan = planRelayout(source < 0 ? have : wanted[source].target,
-                                   wanted[i].target, shape, dtype, machine);
-          if (plan && plan->bytesSent < best) {
-            best = plan->bytesSent;
-            bestSource = source;
-            bestNeed = i;
-          }
-        }
+    // Row 0: from the value itself; row i + 1: from need i.
+    std::vector<std::vector<Price>> prices(count + 1);
+    for (int from = -1; from < count; ++from)
+      for (int to = 0; to < count; ++to) {
+        Price &price = prices[from + 1].emplace_back(never);
+        auto plan = planRelayout(from < 0 ? *givenLayout(value.getType())
+                                          : wanted[from].target,
+                                 wanted[to].target, shape, dtype, machine);
+        if (from != to && plan)
+          price = {plan->bytesSent, plan->collectives()};
       }
-      if (best == std::numeric_limits<int64_t>::max())
-        return; // the rest comes from the value itself, and Expand says why not
-      done[bestNeed] = true;
-      wanted[bestNeed].source = bestSource;
+
+    Price least{std::numeric_limits<int64_t>::max(), 0};
+    for (int first = 0; first < count; ++first) {
+      std::vector<int> sources(count, -1);
+      std::vector<char> done(count);
+      Price total = prices[0][first];
+      done[first] = true;
+      for (int step = 1; step < count; ++step) {
+        Price best{std::numeric_limits<int64_t>::max(), 0};
+        int bestTo = 0;
+        for (int to = 0; to < count; ++to)
+          for (int from = -1; !done[to] && from < count; ++from)
+            if ((from < 0 || done[from]) && prices[from + 1][to] < best) {
+              best = prices[from + 1][to];
+              sources[to] = from;
+              bestTo = to;
+            }
+        done[bestTo] = true;
+        total = {total.first + best.first, total.second + best.second};
+      }
+      if (total < least) {
+        least = total;
+        for (int to = 0; to < count; ++to)
+          wanted[to].source = sources[to];
+      }
     }
   }
 

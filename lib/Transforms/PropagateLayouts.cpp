@@ -252,6 +252,8 @@ class PropagateLayoutsPass
   }
 
   void setOrigin(LayoutFlow &flow, Operation *op, const FlowState &result) {
+    if (op->hasAttr("dtensor.origin"))
+      return; // of an earlier run
     if (DictionaryAttr origin = originAttr(flow, *result.mesh, result.origins))
       op->setAttr("dtensor.origin", origin);
   }

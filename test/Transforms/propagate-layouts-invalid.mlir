@@ -1,0 +1,32 @@
+// What cannot be laid out.
+// RUN: mesh-opt %s --dtensor-propagate-layouts --split-input-file --verify-diagnostics
+
+#mesh = #dtensor.mesh<x = 2>
+#other = #dtensor.mesh<y = 4, z = 2>
+
+// expected-note @+1 {{mesh <x = 2> is from here}}
+func.func @two_meshes(%a: tensor<4xf32, #dtensor.layout<#mesh, [x]>>,
+                      // expected-note @+1 {{mesh <y = 4, z = 2> is from here}}
+                      %b: tensor<4xf32, #dtensor.layout<#other, [y]>>) -> tensor<4xf32> {
+  %0 = dtensor.exp %a : (tensor<4xf32, #dtensor.layout<#mesh, [x]>>) -> tensor<4xf32>
+  %1 = dtensor.exp %b : (tensor<4xf32, #dtensor.layout<#other, [y]>>) -> tensor<4xf32>
+  // expected-error @+1 {{mixes values of two meshes: <x = 2> and <y = 4, z = 2>; bring them to one mesh first}}
+  %2 = dtensor.add %0, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument 'v' has type '!dtensor.variable<tensor<2xf32>>'; lift variables with --dtensor-lift-variables first}}
+func.func @variable(%v: !dtensor.variable<tensor<2xf32>> {dtensor.name = "v"}) {
+  return
+}
+
+// -----
+
+func.func private @callee(tensor<2xf32>)
+func.func @call(%a: tensor<2xf32>) {
+  // expected-error @+1 {{has no sharding rule, so it cannot be laid out}}
+  func.call @callee(%a) : (tensor<2xf32>) -> ()
+  return
+}
