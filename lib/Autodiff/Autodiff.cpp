@@ -53,7 +53,8 @@ DenseSet<Value> activeValues(ArrayRef<Operation *> order, ValueRange wrt) {
     if (holdsFloats(value.getType()))
       active.insert(value);
   for (Operation *op : order)
-    if (llvm::any_of(op->getOperands(),
+    if (!op->hasAttr(stopGradientAttr) &&
+        llvm::any_of(op->getOperands(),
                      [&](Value operand) { return active.contains(operand); }))
       for (Value result : op->getResults())
         if (holdsFloats(result.getType()))

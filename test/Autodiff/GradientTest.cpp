@@ -502,6 +502,17 @@ TEST(BuildGradientsTest, IntegersAndUnrelatedValuesHaveNoPath) {
   EXPECT_FALSE(gradients[2]);
 }
 
+TEST(BuildGradientsTest, StopGradientMakesAConstant) {
+  Differentiated program(R"(
+    func.func @main(%x: tensor<f64>) -> tensor<f64> {
+      %0 = dtensor.multiply %x, %x {dtensor.stop_gradient} : tensor<f64>
+      %1 = dtensor.multiply %0, %x : tensor<f64>
+      return %1 : tensor<f64>
+    })");
+  program.setResults(program.differentiate(1));
+  EXPECT_THAT(program.run({floats({}, {3})})[0].floats, ElementsAre(9));
+}
+
 TEST(BuildGradientsTest, OfAVariableIsTheSumOverItsReads) {
   Differentiated program(R"(
     func.func @main(%v: !dtensor.variable<tensor<f64>>) -> tensor<f64> {

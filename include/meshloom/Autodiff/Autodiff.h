@@ -10,6 +10,12 @@
 
 namespace meshloom {
 
+/// An op that carries this unit attribute counts as a constant: no gradient
+/// passes through it. For what the result does not really depend on, such as
+/// the maximum that softmax subtracts.
+inline constexpr llvm::StringLiteral stopGradientAttrName =
+    "dtensor.stop_gradient";
+
 /// Gradients of sum_i <seeds[i], outputs[i]> with respect to each of `wrt`,
 /// built at `builder`'s insertion point, which must come after all outputs in
 /// their block. `seeds` may be empty: ones. A `wrt` value may be a block
@@ -23,6 +29,9 @@ namespace meshloom {
 Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
                                           ValueRange outputs, ValueRange seeds,
                                           ValueRange wrt);
+
+/// No gradient flows into the operands of an op that has this unit attribute.
+inline constexpr llvm::StringLiteral stopGradientAttr = "dtensor.stop_gradient";
 
 /// Attaches DifferentiableOpInterface to the ops of the dtensor dialect.
 void registerGradients(mlir::DialectRegistry &registry);
