@@ -2,6 +2,7 @@
 #include "Engine.h"
 #include "Tape.h"
 
+#include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Compiler.h"
 
 #include <fmt/format.h>
@@ -33,8 +34,24 @@ Value Emitter::broadcastTo(Value value, ArrayRef<int64_t> target) {
   SmallVector<int64_t> dims;
   for (size_t d = 0; d < source.size(); ++d)
     dims.push_back(int64_t(d) + added);
-  return broadcast(value, RankedTensorType::get(target, elementType(value)),
-                   dims);
+  return broadcast(value, target, dims);
+}
+
+Value Emitter::stopped(Value value) {
+  value.getDefiningOp()->setAttr(stopGradientAttr, builder.getUnitAttr());
+  return value;
+}
+
+Value Emitter::shiftFor(Value value, ArrayRef<int64_t> dims) {
+  return stopped(reduce(value, dims, ReduceKind::Max));
+}
+
+Value Emitter::isHot(Value indices, ArrayRef<int64_t> shape) {
+  int64_t last = int64_t(shape.size()) - 1;
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, last));
+  return compare(dtensor::ComparisonDirection::EQ,
+                 broadcast(indices, shape, dims),
+                 iota(shape, last, elementType(indices)));
 }
 
 Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType) {

@@ -24,6 +24,13 @@ public:
   }
   /// NumPy broadcasting: dims aligned at the end.
   Value broadcastTo(Value value, ArrayRef<int64_t> shape);
+  /// Marks the op that made `value` as one that no gradient flows through.
+  Value stopped(Value value);
+  /// The maximum along `dims`, for subtracting before exp: a constant to
+  /// gradients, where it cancels.
+  Value shiftFor(Value value, ArrayRef<int64_t> dims);
+  /// indices [...] -> i1 [..., depth]: whether the last index is the one given.
+  Value isHot(Value indices, ArrayRef<int64_t> shape);
   Value iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType);
   Value logicalNot(Value value) { return make<dtensor::NotOp>(value); }
   Type elementType(Value value) { return typeOf(value).getElementType(); }

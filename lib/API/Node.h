@@ -4,6 +4,7 @@
 
 #include "meshloom/API/Mesh.h"
 #include "meshloom/API/Variable.h"
+#include "meshloom/Core/MachineModel.h"
 #include "meshloom/Runtime/Client.h"
 
 #include <mutex>

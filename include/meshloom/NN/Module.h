@@ -12,8 +12,7 @@ namespace meshloom {
 ///     Dense first, second;
 ///     Net(...) : first(...), second(...) { track(first, second); }
 ///   };
-///   optimizers.apply_gradients(
-///       tape.gradient(loss, net.trainable_variables()));
+///   adam.apply_gradients(tape.gradient(loss, net.trainable_variables()));
 ///
 /// A copy of a module has the same variables.
 class Module {
@@ -24,6 +23,8 @@ public:
   std::vector<DVariable> trainable_variables() const;
 
 protected:
+  Module();
+
   template <typename... Parts> void track(const Parts &...parts) {
     (trackOne(parts), ...);
   }
@@ -38,7 +39,6 @@ private:
 
   struct State;
   std::shared_ptr<State> state;
-  void collect(std::vector<DVariable> &found) const;
 };
 
 } // namespace meshloom

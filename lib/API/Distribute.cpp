@@ -1,0 +1,189 @@
+// Moving values between host and mesh, and between layouts.
+#include "meshloom/API/Distribute.h"
+#include "Engine.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+
+Tensor pack(const std::vector<Tensor> &components, const Layout &layout) {
+  constexpr std::string_view op = "pack";
+  const Mesh &mesh = layout.mesh();
+  if (isTracing())
+    fail(op, "expected to be outside of a function: pack before, and pass the "
+             "tensor");
+  if (int64_t(components.size()) != mesh.num_local_devices())
+    fail(op, fmt::format("expected {} components, one for each local device of "
+                         "{}, got {}",
+                         mesh.num_local_devices(), meshText(mesh),
+                         components.size()));
+  std::vector<HostBytes> bytes;
+  std::vector<Component> parts;
+  DType type = DType::F32;
+  for (size_t device = 0; device < components.size(); ++device) {
+    const Tensor &component = components[device];
+    const TensorNode &node = nodeOf(component, op);
+    if (!node.host && !node.array.layout().mesh().is_single_device() &&
+        !node.array.layout().is_fully_replicated())
+      fail(op, fmt::format("expected host tensors, got a sharded one for "
+                           "device {}: use relayout instead",
+                           device));
+    if (device == 0)
+      type = node.dtype;
+    else if (node.dtype != type)
+      fail(op, fmt::format("expected components of one type, got {} for device "
+                           "0 and {} for device {}",
+                           name(type), name(node.dtype), device));
+    if (node.shape.size() != layout.rank())
+      fail(op, fmt::format("expected components of rank {} for layout {}, got "
+                           "{} for device {}",
+                           layout.rank(), layout.spec_string(),
+                           typeText(component), device));
+    bytes.push_back(bytesOf(component, op));
+  }
+  for (size_t device = 0; device < components.size(); ++device)
+    parts.push_back({components[device].shape(), bytes[device]});
+  return wrap(
+      check(Array::fromComponents(clientFor(mesh), type, layout, parts), op));
+}
+
+std::vector<Tensor> unpack(const Tensor &tensor) {
+  constexpr std::string_view op = "unpack";
+  const Array &array = arrayOf(tensor, op);
+  std::vector<Tensor> components;
+  for (int64_t device : array.layout().mesh().local_device_ids()) {
+    int64_t index = device - array.layout().mesh().min_global_device_id();
+    OwnedComponent part = check(array.component(index), op);
+    Layout layout =
+        Layout::replicated(hostMesh(), unsigned(part.shape.size()));
+    components.push_back(wrap(
+        check(Array::fromHost(clientFor(hostMesh()),
+                              {array.dtype(), part.shape, layout}, part.bytes),
+              op),
+        true));
+  }
+  return components;
+}
+
+namespace {
+
+void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
+                const std::source_location *where = nullptr) {
+  if (nodeOf(tensor, op, where).shape.size() != layout.rank())
+    fail(op,
+         fmt::format("expected a layout of rank {} for {}, got {}",
+                     tensor.rank(), typeText(tensor), layout.spec_string()),
+         where);
+}
+
+Tensor fromBytes(const Tensor &tensor, const Layout &layout,
+                 std::string_view op) {
+  HostBytes bytes = bytesOf(tensor, op);
+  return wrap(check(Array::fromHost(clientFor(layout.mesh()),
+                                    {tensor.dtype(), tensor.shape(), layout},
+                                    bytes),
+                    op));
+}
+
+} // namespace
+
+Tensor distribute(const Tensor &host, const Layout &layout) {
+  constexpr std::string_view op = "distribute";
+  expectRank(host, layout, op);
+  const TensorNode &node = nodeOf(host, op);
+  if (node.trace)
+    return relayout(host, layout);
+  if (node.host)
+    return fromBytes(host, layout, op);
+  if (node.array.layout().mesh() != layout.mesh())
+    fail(op, fmt::format("expected a host tensor, got one on {}: use "
+                         "copy_to_mesh",
+                         meshText(node.array.layout().mesh())));
+  return relayout(host, layout);
+}
+
+Tensor relayout(const Tensor &tensor, const Layout &layout,
+                std::source_location where) {
+  constexpr std::string_view op = "relayout";
+  expectRank(tensor, layout, op, &where);
+  const TensorNode &node = nodeOf(tensor, op, &where);
+  if (!node.trace && !node.host) {
+    const Layout &own = node.array.layout();
+    if (own.mesh() != layout.mesh())
+      fail(op,
+           fmt::format("expected a layout on the tensor's mesh, {}, got {} on "
+                       "{}: use copy_to_mesh",
+                       meshText(own.mesh()), layout.spec_string(),
+                       meshText(layout.mesh())),
+           &where);
+    for (const Partial &partial : layout.partial())
+      if (!llvm::is_contained(own.partial(), partial))
+        fail(op,
+             fmt::format("expected a layout without a pending reduction that "
+                         "the tensor has not, got {} for {}: leave partial out",
+                         layout.spec_string(), own.spec_string()),
+             &where);
+    if (own == layout && !isTracing())
+      return tensor;
+  }
+  OpCall call;
+  call.name = op;
+  call.operands = {tensor};
+  call.layout = layout;
+  call.where = where;
+  call.body = [layout](Emitter &e, ArrayRef<Value> operands) {
+    RankedTensorType bare = e.typeOf(operands[0]);
+    auto type = RankedTensorType::get(
+        bare.getShape(), bare.getElementType(),
+        dtensor::LayoutAttr::get(e.builder.getContext(), layout));
+    return SmallVector<Value>{e.builder.create<dtensor::RelayoutOp>(
+        e.location, type, operands[0])};
+  };
+  return runOp(std::move(call));
+}
+
+Tensor relayout_like(const Tensor &tensor, const Tensor &like,
+                     std::source_location where) {
+  const TensorNode &node = nodeOf(like, "relayout_like", &where);
+  if (node.trace) {
+    // The layout of a value of a trace is known where the user pinned it.
+    auto value = Value::getFromOpaquePointer(node.value);
+    if (auto layout = dtensor::layoutAttrOf(value.getType()))
+      return relayout(tensor, layout.getLayout(), where);
+  }
+  return relayout(tensor, like.layout(), where);
+}
+
+Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout) {
+  constexpr std::string_view op = "copy_to_mesh";
+  expectRank(tensor, layout, op);
+  if (isTracing())
+    fail(op, "expected to be outside of a function: a function runs on one "
+             "mesh");
+  return fromBytes(tensor, layout, op);
+}
+Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh) {
+  return copy_to_mesh(tensor,
+                      Layout::replicated(mesh, unsigned(tensor.rank())));
+}
+
+Layout fetch_layout(const Tensor &tensor) {
+  return arrayOf(tensor, "fetch_layout").layout();
+}
+
+void check_layout(const Tensor &tensor, const Layout &layout) {
+  Layout own = arrayOf(tensor, "check_layout").layout();
+  if (own != layout)
+    fail("check_layout",
+         fmt::format("expected layout {} on {}, got {} on {}",
+                     layout.spec_string(), meshText(layout.mesh()),
+                     own.spec_string(), meshText(own.mesh())));
+}
+
+bool is_dtensor(const Tensor &tensor) {
+  const TensorNode &node = nodeOf(tensor, "is_dtensor");
+  return !node.trace && !node.host;
+}
+
+} // namespace meshloom

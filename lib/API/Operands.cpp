@@ -1,0 +1,193 @@
+// Checks and conversions of operands, see Operands.h.
+#include "Operands.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace meshloom::detail {
+
+namespace {
+
+/// Whether `type` holds the number exactly enough: integers hold integers in
+/// range, floats hold everything, i1 holds bools.
+bool fits(const TensorLike &like, DType type) {
+  if (isFloat(type))
+    return like.kind != TensorLike::Kind::Bool;
+  if (type == DType::I1)
+    return like.kind == TensorLike::Kind::Bool;
+  int64_t value = like.integer;
+  if (like.kind == TensorLike::Kind::Bool)
+    return false;
+  if (like.kind == TensorLike::Kind::Float) {
+    if (like.real != std::floor(like.real) || std::abs(like.real) > 1e15)
+      return false;
+    value = int64_t(like.real);
+  }
+  switch (type) {
+  case DType::I8:
+    return value >= -128 && value < 128;
+  case DType::I32:
+    return value == int32_t(value);
+  case DType::UI8:
+    return value >= 0 && value < 256;
+  case DType::UI32:
+    return value == int64_t(uint32_t(value));
+  default:
+    return true;
+  }
+}
+
+std::string numberText(const TensorLike &like) {
+  if (like.kind == TensorLike::Kind::Float)
+    return fmt::format("{}", like.real);
+  if (like.kind == TensorLike::Kind::Bool)
+    return like.integer ? "true" : "false";
+  return fmt::format("{}", like.integer);
+}
+
+template <typename T> void append(HostBytes &bytes, T value) {
+  bytes.resize(sizeof(T));
+  std::memcpy(bytes.data(), &value, sizeof(T));
+}
+
+HostBytes bytesOfNumber(const TensorLike &like, DType type) {
+  bool isFloating = like.kind == TensorLike::Kind::Float;
+  double real = isFloating ? like.real : double(like.integer);
+  int64_t integer = isFloating ? int64_t(like.real) : like.integer;
+  HostBytes bytes;
+  switch (type) {
+  case DType::F32:
+    append(bytes, float(real));
+    break;
+  case DType::F64:
+    append(bytes, real);
+    break;
+  case DType::BF16:
+    append(bytes, bfloat16(float(real)));
+    break;
+  case DType::I64:
+    append(bytes, integer);
+    break;
+  case DType::I32:
+  case DType::UI32:
+    append(bytes, int32_t(integer));
+    break;
+  default:
+    append(bytes, int8_t(integer));
+    break;
+  }
+  return bytes;
+}
+
+} // namespace
+
+Tensor operandLike(const TensorLike &like, DType type, std::string_view op,
+                   const Tensor *beside) {
+  if (like.kind == TensorLike::Kind::Tensor)
+    return like.tensor;
+  if (!fits(like, type))
+    fail(op,
+         fmt::format("expected a number that {} can hold, got {}: cast the "
+                     "tensor first",
+                     name(type), numberText(like)),
+         &like.where);
+  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
+    Emitter emitter(trace->builder(), trace->location(like.where));
+    bool isFloating = like.kind == TensorLike::Kind::Float;
+    return trace->wrapValue(emitter.number(
+        dtensor::typeOf(trace->builder().getContext(), type),
+        isFloating ? like.real : double(like.integer),
+        isFloating ? int64_t(like.real) : like.integer));
+  }
+  bool host = !beside || beside->internal()->host;
+  const Mesh &mesh =
+      host ? hostMesh() : beside->internal()->array.layout().mesh();
+  HostBytes bytes = bytesOfNumber(like, type);
+  return wrap(check(Array::fromHost(clientFor(mesh),
+                                    {type, {}, Layout::replicated(mesh, 0)},
+                                    bytes),
+                    op),
+              host);
+}
+
+Pair operandPair(const TensorLike &x, const TensorLike &y,
+                 std::string_view op) {
+  bool xIsTensor = x.kind == TensorLike::Kind::Tensor;
+  bool yIsTensor = y.kind == TensorLike::Kind::Tensor;
+  if (!xIsTensor && !yIsTensor)
+    fail(op, "expected at least one tensor, got two numbers", &x.where);
+  if (xIsTensor)
+    nodeOf(x.tensor, op, &x.where);
+  if (yIsTensor)
+    nodeOf(y.tensor, op, &y.where);
+  if (!xIsTensor)
+    return {operandLike(x, y.tensor.dtype(), op, &y.tensor), y.tensor, y.where};
+  if (!yIsTensor)
+    return {x.tensor, operandLike(y, x.tensor.dtype(), op, &x.tensor), x.where};
+  if (x.tensor.dtype() != y.tensor.dtype())
+    fail(op,
+         fmt::format("expected operands of one type, got {} and {}: cast one of "
+                     "them",
+                     typeText(x.tensor), typeText(y.tensor)),
+         &x.where);
+  return {x.tensor, y.tensor, x.where};
+}
+
+Shape broadcastShape(const Shape &x, const Shape &y, std::string_view op,
+                     const std::source_location &where) {
+  size_t rank = std::max(x.size(), y.size());
+  Shape result(rank);
+  for (size_t i = 0; i < rank; ++i) { // from the last dim
+    int64_t a = i < x.size() ? x[x.size() - 1 - i] : 1;
+    int64_t b = i < y.size() ? y[y.size() - 1 - i] : 1;
+    if (a != b && a != 1 && b != 1)
+      fail(op,
+           fmt::format("expected shapes that broadcast, got {} and {}: dim -{} "
+                       "is {} in one and {} in the other, and neither is 1",
+                       shapeText(x), shapeText(y), i + 1, a, b),
+           &where);
+    result[rank - 1 - i] = a == 1 ? b : a;
+  }
+  return result;
+}
+
+int64_t axisOf(int64_t axis, int64_t rank, std::string_view op,
+               const std::source_location &where) {
+  if (axis < -rank || axis >= rank)
+    fail(op,
+         fmt::format("expected an axis in [{}, {}), got {}", -rank, rank, axis),
+         &where);
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool all,
+                            int64_t rank, std::string_view op,
+                            const std::source_location &where) {
+  std::vector<int64_t> result;
+  if (all) {
+    for (int64_t d = 0; d < rank; ++d)
+      result.push_back(d);
+    return result;
+  }
+  for (int64_t axis : axes)
+    result.push_back(axisOf(axis, rank, op, where));
+  llvm::sort(result);
+  if (auto twice = std::adjacent_find(result.begin(), result.end());
+      twice != result.end())
+    fail(op, fmt::format("expected different axes, got axis {} twice", *twice),
+         &where);
+  return result;
+}
+
+void expectFloat(const Tensor &x, std::string_view op,
+                 const std::source_location &where) {
+  if (!isFloat(nodeOf(x, op, &where).dtype))
+    fail(op,
+         fmt::format("expected a float tensor, got {}: cast it first",
+                     typeText(x)),
+         &where);
+}
+
+} // namespace meshloom::detail

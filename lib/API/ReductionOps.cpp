@@ -1,0 +1,263 @@
+// Contractions and reductions.
+#include "meshloom/API/Ops.h"
+#include "Operands.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+SmallVector<Value> one(Value value) { return {value}; }
+
+Shape withOnes(Shape shape, std::span<const int64_t> dims) {
+  for (int64_t d : dims)
+    shape[size_t(d)] = 1;
+  return shape;
+}
+
+/// `body` reduces along sorted dims.
+template <typename Body>
+Tensor reduction(std::string_view name, const Tensor &x, const Axis &axis,
+                 bool keepdims, const std::source_location &where, Body body) {
+  nodeOf(x, name, &where);
+  std::vector<int64_t> dims =
+      axesOf(axis.dims, axis.all, x.rank(), name, where);
+  OpCall call;
+  call.name = name;
+  call.operands = {x};
+  call.attributes = dims;
+  call.attributes.push_back(keepdims);
+  call.where = where;
+  call.body = [=, kept = withOnes(x.shape(), dims)](Emitter &e,
+                                                    ArrayRef<Value> operands) {
+    Value result = body(e, operands[0], dims);
+    return one(keepdims ? e.reshape(result, kept) : result);
+  };
+  return runOp(std::move(call));
+}
+
+Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
+                const Axis &axis, bool keepdims,
+                const std::source_location &where) {
+  bool isLogical = kind == ReduceKind::And || kind == ReduceKind::Or;
+  DType type = nodeOf(x, name, &where).dtype;
+  if (isLogical && type != DType::I1)
+    fail(name,
+         fmt::format("expected i1, got {}: compare it first", typeText(x)),
+         &where);
+  if (!isLogical && type == DType::I1)
+    fail(name,
+         fmt::format("expected numbers, got {}: cast it first, or use "
+                     "reduce_any or reduce_all",
+                     typeText(x)),
+         &where);
+  return reduction(name, x, axis, keepdims, where,
+                   [kind](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+                     return dims.empty() ? value : e.reduce(value, dims, kind);
+                   });
+}
+
+template <typename Op>
+Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
+                    DType type, const std::source_location &where) {
+  nodeOf(x, name, &where);
+  if (x.dtype() == DType::I1)
+    fail(name, fmt::format("expected numbers, got {}: cast it first",
+                           typeText(x)),
+         &where);
+  if (type != DType::I32 && type != DType::I64)
+    fail(name,
+         fmt::format("expected result type i32 or i64, got {}",
+                     meshloom::name(type)),
+         &where);
+  axis = axisOf(axis, x.rank(), name, where);
+  if (x.shape()[size_t(axis)] == 0)
+    fail(name, fmt::format("expected elements along axis {}, got {}", axis,
+                           typeText(x)),
+         &where);
+  OpCall call;
+  call.name = name;
+  call.operands = {x};
+  call.attributes = {axis, int64_t(type)};
+  call.where = where;
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<Op>(
+        e.location, operands[0], axis,
+        dtensor::typeOf(e.builder.getContext(), type)));
+  };
+  return runOp(std::move(call));
+}
+
+} // namespace
+
+Tensor reduce_sum(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  return reduceBy(ReduceKind::Sum, "reduce_sum", x, axis, keepdims, loc);
+}
+Tensor reduce_prod(const Tensor &x, const Axis &axis, bool keepdims,
+                   Where loc) {
+  return reduceBy(ReduceKind::Prod, "reduce_prod", x, axis, keepdims, loc);
+}
+Tensor reduce_max(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  return reduceBy(ReduceKind::Max, "reduce_max", x, axis, keepdims, loc);
+}
+Tensor reduce_min(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  return reduceBy(ReduceKind::Min, "reduce_min", x, axis, keepdims, loc);
+}
+Tensor reduce_all(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  return reduceBy(ReduceKind::And, "reduce_all", x, axis, keepdims, loc);
+}
+Tensor reduce_any(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  return reduceBy(ReduceKind::Or, "reduce_any", x, axis, keepdims, loc);
+}
+
+Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
+                   Where loc) {
+  expectFloat(x, "reduce_mean", loc);
+  return reduction(
+      "reduce_mean", x, axis, keepdims, loc,
+      [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+        double count = 1;
+        for (int64_t d : dims)
+          count *= double(e.shape(value)[size_t(d)]);
+        // Division keeps an empty mean nan.
+        Value sum = e.sum(value, dims);
+        return e.divide(sum, e.constant(sum, count));
+      });
+}
+
+Tensor reduce_logsumexp(const Tensor &x, const Axis &axis, bool keepdims,
+                        Where loc) {
+  expectFloat(x, "reduce_logsumexp", loc);
+  return reduction(
+      "reduce_logsumexp", x, axis, keepdims, loc,
+      [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+        Value top = e.shiftFor(value, dims);
+        // All elements -inf, or one inf: nothing to shift by.
+        Value finite = e.builder.create<dtensor::IsFiniteOp>(e.location, top);
+        top = e.stopped(e.select(finite, top, e.constant(top, 0)));
+        Value shifted = e.subtract(value, e.repeat(top, value, dims));
+        Value sum = e.sum(e.make<dtensor::ExpOp>(shifted), dims);
+        return e.add(e.make<dtensor::LogOp>(sum), top);
+      });
+}
+
+Tensor argmax(const Tensor &x, int64_t axis, DType type, Where loc) {
+  return argReduction<dtensor::ArgMaxOp>("argmax", x, axis, type, loc);
+}
+Tensor argmin(const Tensor &x, int64_t axis, DType type, Where loc) {
+  return argReduction<dtensor::ArgMinOp>("argmin", x, axis, type, loc);
+}
+
+Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options,
+              Where loc) {
+  constexpr std::string_view op = "matmul";
+  Pair pair = operandPair({a, loc}, {b, loc}, op);
+  if (a.dtype() == DType::I1)
+    fail(op, fmt::format("expected numbers, got {}: cast it first", typeText(a)),
+         &loc);
+  int64_t ra = a.rank(), rb = b.rank();
+  if (ra < 2 || rb < 2)
+    fail(op,
+         fmt::format("expected tensors of rank 2 or more, got {} and {}: "
+                     "expand_dims makes a vector a matrix",
+                     typeText(a), typeText(b)),
+         &loc);
+  const Shape &sa = a.shape(), &sb = b.shape();
+  size_t ka = size_t(options.transpose_a ? ra - 2 : ra - 1);
+  size_t kb = size_t(options.transpose_b ? rb - 1 : rb - 2);
+  if (sa[ka] != sb[kb])
+    fail(op,
+         fmt::format("expected equal inner dims, got {} (dim {} of {}) and {} "
+                     "(dim {} of {}): transpose one, see MatMulOptions",
+                     sa[ka], ka, typeText(a), sb[kb], kb, typeText(b)),
+         &loc);
+  Shape leading = broadcastShape(Shape(sa.begin(), sa.end() - 2),
+                                 Shape(sb.begin(), sb.end() - 2), op, loc);
+  OpCall call;
+  call.name = op;
+  call.operands = {a, b};
+  call.attributes = {options.transpose_a, options.transpose_b};
+  call.where = loc;
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    // Sugar where it says it all; its leading dims are equal.
+    if (!options.transpose_a && !options.transpose_b && ra == 2 && rb == 2)
+      return one(e.builder.create<dtensor::MatMulOp>(e.location, operands[0],
+                                                     operands[1]));
+    if (rb == 2 && (!options.transpose_a || ra == 2)) // a's leading dims: rows
+      return one(e.builder.create<dtensor::DotGeneralOp>(
+          e.location, operands[0], operands[1], ArrayRef<int64_t>(),
+          ArrayRef<int64_t>(), ArrayRef<int64_t>{int64_t(ka)},
+          ArrayRef<int64_t>{int64_t(kb)}));
+    auto batched = [&](Value x) {
+      Shape shape(leading);
+      llvm::append_range(shape, e.shape(x).take_back(2));
+      return e.broadcastTo(x, shape);
+    };
+    int64_t batch = int64_t(leading.size());
+    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, batch));
+    return one(e.builder.create<dtensor::DotGeneralOp>(
+        e.location, batched(operands[0]), batched(operands[1]), dims, dims,
+        ArrayRef<int64_t>{options.transpose_a ? batch : batch + 1},
+        ArrayRef<int64_t>{options.transpose_b ? batch + 1 : batch}));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
+                   Where loc) {
+  constexpr std::string_view op = "dot_general";
+  operandPair({lhs, loc}, {rhs, loc}, op);
+  auto normalized = [&](const std::vector<int64_t> &list, const Tensor &of) {
+    std::vector<int64_t> result;
+    for (int64_t axis : list)
+      result.push_back(axisOf(axis, of.rank(), op, loc));
+    return result;
+  };
+  DotDims own{normalized(dims.lhs_batch, lhs), normalized(dims.rhs_batch, rhs),
+              normalized(dims.lhs_contracting, lhs),
+              normalized(dims.rhs_contracting, rhs)};
+  auto match = [&](const std::vector<int64_t> &l, const std::vector<int64_t> &r,
+                   std::string_view what) {
+    if (l.size() != r.size())
+      fail(op,
+           fmt::format("expected as many {} dims on both sides, got {} and {}",
+                       what, l.size(), r.size()),
+           &loc);
+    for (size_t i = 0; i < l.size(); ++i)
+      if (lhs.shape()[size_t(l[i])] != rhs.shape()[size_t(r[i])])
+        fail(op,
+             fmt::format("expected equal {} dims, got {} (dim {} of {}) and {} "
+                         "(dim {} of {})",
+                         what, lhs.shape()[size_t(l[i])], l[i], typeText(lhs),
+                         rhs.shape()[size_t(r[i])], r[i], typeText(rhs)),
+             &loc);
+  };
+  match(own.lhs_batch, own.rhs_batch, "batch");
+  match(own.lhs_contracting, own.rhs_contracting, "contracting");
+  for (auto [batch, contracting, of] :
+       {std::tuple(&own.lhs_batch, &own.lhs_contracting, &lhs),
+        std::tuple(&own.rhs_batch, &own.rhs_contracting, &rhs)}) {
+    std::vector<int64_t> all(*batch);
+    all.insert(all.end(), contracting->begin(), contracting->end());
+    axesOf(all, false, of->rank(), op, loc); // throws on repeated ones
+  }
+  OpCall call;
+  call.name = op;
+  call.operands = {lhs, rhs};
+  call.where = loc;
+  for (auto *list : {&own.lhs_batch, &own.rhs_batch, &own.lhs_contracting,
+                     &own.rhs_contracting}) {
+    call.attributes.push_back(int64_t(list->size()));
+    call.attributes.insert(call.attributes.end(), list->begin(), list->end());
+  }
+  call.body = [own](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::DotGeneralOp>(
+        e.location, operands[0], operands[1], own.lhs_batch, own.rhs_batch,
+        own.lhs_contracting, own.rhs_contracting));
+  };
+  return runOp(std::move(call));
+}
+
+} // namespace meshloom

@@ -1,0 +1,317 @@
+// Ops that move or pick elements.
+#include "meshloom/API/Ops.h"
+#include "Operands.h"
+
+#include "meshloom/API/GradientTape.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+SmallVector<Value> one(Value value) { return {value}; }
+
+OpCall callOf(std::string_view name, std::vector<Tensor> operands,
+              std::vector<int64_t> attributes,
+              const std::source_location &where) {
+  OpCall call;
+  call.name = name;
+  call.operands = std::move(operands);
+  call.attributes = std::move(attributes);
+  call.where = where;
+  return call;
+}
+
+Tensor reshapeTo(std::string_view op, const Tensor &x, Shape shape,
+                 const std::source_location &where) {
+  if (x.shape() == shape)
+    return x;
+  OpCall call = callOf(op, {x}, shape, where);
+  call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.reshape(operands[0], shape));
+  };
+  return runOp(std::move(call));
+}
+
+} // namespace
+
+Tensor reshape(const Tensor &x, Shape shape, Where loc) {
+  constexpr std::string_view op = "reshape";
+  nodeOf(x, op, &loc);
+  int64_t known = 1, open = -1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == -1 && open >= 0)
+      fail(op, fmt::format("expected at most one extent of -1, got {}",
+                           shapeText(shape)),
+           &loc);
+    if (shape[d] < -1)
+      fail(op, fmt::format("expected extents of at least 0, or one -1, got {}",
+                           shapeText(shape)),
+           &loc);
+    if (shape[d] == -1)
+      open = int64_t(d);
+    else
+      known *= shape[d];
+  }
+  bool fits = open < 0 ? known == x.size() : known && x.size() % known == 0;
+  if (!fits)
+    fail(op,
+         fmt::format("expected a shape of {} elements, as {} has, got {}",
+                     x.size(), typeText(x), shapeText(shape)),
+         &loc);
+  if (open >= 0)
+    shape[size_t(open)] = x.size() / known;
+  return reshapeTo(op, x, std::move(shape), loc);
+}
+
+Tensor expand_dims(const Tensor &x, int64_t axis, Where loc) {
+  Shape shape = nodeOf(x, "expand_dims", &loc).shape;
+  axis = axisOf(axis, x.rank() + 1, "expand_dims", loc);
+  shape.insert(shape.begin() + axis, 1);
+  return reshapeTo("expand_dims", x, std::move(shape), loc);
+}
+
+Tensor squeeze(const Tensor &x, const Axis &axis, Where loc) {
+  const Shape &shape = nodeOf(x, "squeeze", &loc).shape;
+  std::vector<int64_t> dims =
+      axesOf(axis.dims, axis.all, x.rank(), "squeeze", loc);
+  Shape kept;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    bool named = llvm::is_contained(dims, int64_t(d));
+    if (named && !axis.all && shape[d] != 1)
+      fail("squeeze",
+           fmt::format("expected extent 1 at dim {} of {}, got {}", d,
+                       typeText(x), shape[d]),
+           &loc);
+    if (!named || shape[d] != 1)
+      kept.push_back(shape[d]);
+  }
+  return reshapeTo("squeeze", x, std::move(kept), loc);
+}
+
+Tensor transpose(const Tensor &x, std::vector<int64_t> perm, Where loc) {
+  constexpr std::string_view op = "transpose";
+  int64_t rank = int64_t(nodeOf(x, op, &loc).shape.size());
+  if (perm.empty())
+    for (int64_t d = rank; d-- > 0;)
+      perm.push_back(d);
+  for (int64_t &d : perm)
+    d = axisOf(d, rank, op, loc);
+  if (int64_t(perm.size()) != rank)
+    fail(op,
+         fmt::format("expected {} dims, one for each of {}, got {}", rank,
+                     typeText(x), perm.size()),
+         &loc);
+  axesOf(perm, false, rank, op, loc); // throws on repeated ones
+  OpCall call = callOf(op, {x}, perm, loc);
+  call.body = [perm](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.transpose(operands[0], perm));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor broadcast_to(const Tensor &x, Shape shape, Where loc) {
+  constexpr std::string_view op = "broadcast_to";
+  if (broadcastShape(nodeOf(x, op, &loc).shape, shape, op, loc) != shape)
+    fail(op,
+         fmt::format("expected a shape that {} broadcasts to, got {}",
+                     typeText(x), shapeText(shape)),
+         &loc);
+  if (x.shape() == shape)
+    return x;
+  OpCall call = callOf(op, {x}, shape, loc);
+  call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.broadcastTo(operands[0], shape));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor concat(const std::vector<Tensor> &values, int64_t axis, Where loc) {
+  constexpr std::string_view op = "concat";
+  if (values.empty())
+    fail(op, "expected at least one tensor, got none", &loc);
+  const TensorNode &first = nodeOf(values.front(), op, &loc);
+  axis = axisOf(axis, int64_t(first.shape.size()), op, loc);
+  for (size_t i = 1; i < values.size(); ++i) {
+    const TensorNode &node = nodeOf(values[i], op, &loc);
+    Shape expected = first.shape;
+    if (node.shape.size() == expected.size())
+      expected[size_t(axis)] = node.shape[size_t(axis)];
+    if (node.dtype != first.dtype || node.shape != expected)
+      fail(op,
+           fmt::format("expected tensors alike but for dim {}, got {} and {} "
+                       "(number {})",
+                       axis, typeText(values.front()), typeText(values[i]), i),
+           &loc);
+  }
+  OpCall call = callOf(op, values, {axis}, loc);
+  call.body = [axis](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.concatenate(operands, axis));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor stack(const std::vector<Tensor> &values, int64_t axis, Where loc) {
+  if (values.empty())
+    fail("stack", "expected at least one tensor, got none", &loc);
+  std::vector<Tensor> expanded;
+  for (const Tensor &value : values)
+    expanded.push_back(expand_dims(value, axis, loc));
+  axis = axisOf(axis, expanded.front().rank(), "stack", loc);
+  return concat(expanded, axis, loc);
+}
+
+std::vector<Tensor> split(const Tensor &x, int64_t count, int64_t axis,
+                          Where loc) {
+  nodeOf(x, "split", &loc);
+  axis = axisOf(axis, x.rank(), "split", loc);
+  int64_t extent = x.shape()[size_t(axis)];
+  if (count < 1 || extent % count)
+    fail("split",
+         fmt::format("expected a count that divides dim {} of {}, got {}: give "
+                     "the sizes",
+                     axis, typeText(x), count),
+         &loc);
+  return split(x, std::vector<int64_t>(size_t(count), extent / count), axis,
+               loc);
+}
+
+std::vector<Tensor> split(const Tensor &x, const std::vector<int64_t> &sizes,
+                          int64_t axis, Where loc) {
+  constexpr std::string_view op = "split";
+  nodeOf(x, op, &loc);
+  axis = axisOf(axis, x.rank(), op, loc);
+  int64_t extent = x.shape()[size_t(axis)], sum = 0, open = 0;
+  for (int64_t size : sizes) {
+    open += size == -1;
+    sum += size == -1 ? 0 : size;
+    if (size < -1)
+      fail(op, fmt::format("expected sizes of at least 0, got {}", size), &loc);
+  }
+  if (open > 1 || sum > extent || (!open && sum != extent))
+    fail(op,
+         fmt::format("expected sizes that sum to dim {} of {}, with at most one "
+                     "-1, got {}",
+                     axis, typeText(x), shapeText(sizes)),
+         &loc);
+  std::vector<int64_t> attributes(sizes);
+  for (int64_t &size : attributes)
+    size = size == -1 ? extent - sum : size;
+  std::vector<int64_t> parts = attributes;
+  attributes.push_back(axis);
+  OpCall call = callOf(op, {x}, attributes, loc);
+  call.body = [parts, axis](Emitter &e, ArrayRef<Value> operands) {
+    SmallVector<Value> results;
+    SmallVector<int64_t> starts(e.shape(operands[0]).size(), 0);
+    SmallVector<int64_t> limits(e.shape(operands[0]));
+    int64_t at = 0;
+    for (int64_t part : parts) {
+      starts[size_t(axis)] = at;
+      limits[size_t(axis)] = at += part;
+      results.push_back(e.slice(operands[0], starts, limits));
+    }
+    return results;
+  };
+  return runOps(std::move(call));
+}
+
+Tensor slice(const Tensor &x, Shape begin, Shape size, Where loc) {
+  constexpr std::string_view op = "slice";
+  const Shape &shape = nodeOf(x, op, &loc).shape;
+  if (begin.size() != shape.size() || size.size() != shape.size())
+    fail(op,
+         fmt::format("expected a begin and a size for each dim of {}, got {} "
+                     "and {}",
+                     typeText(x), shapeText(begin), shapeText(size)),
+         &loc);
+  Shape end(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    end[d] = size[d] == -1 ? shape[d] : begin[d] + size[d];
+    if (begin[d] < 0 || end[d] < begin[d] || end[d] > shape[d])
+      fail(op,
+           fmt::format("expected a part of dim {} of {}, got begin {} and size "
+                       "{}",
+                       d, typeText(x), begin[d], size[d]),
+           &loc);
+  }
+  return strided_slice(x, begin, end, Shape(shape.size(), 1), loc);
+}
+
+Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
+                     Where loc) {
+  constexpr std::string_view op = "strided_slice";
+  const Shape &shape = nodeOf(x, op, &loc).shape;
+  if (begin.size() != shape.size() || end.size() != shape.size() ||
+      strides.size() != shape.size())
+    fail(op,
+         fmt::format("expected begin, end and stride for each dim of {}, got {}, "
+                     "{} and {}",
+                     typeText(x), shapeText(begin), shapeText(end),
+                     shapeText(strides)),
+         &loc);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    for (int64_t *index : {&begin[d], &end[d]})
+      if (*index < 0)
+        *index += shape[d];
+    if (begin[d] < 0 || end[d] < begin[d] || end[d] > shape[d] ||
+        strides[d] < 1)
+      fail(op,
+           fmt::format("expected a part of dim {} of {} and a stride of at "
+                       "least 1, got {} to {} by {}",
+                       d, typeText(x), begin[d], end[d], strides[d]),
+           &loc);
+  }
+  std::vector<int64_t> attributes(begin);
+  attributes.insert(attributes.end(), end.begin(), end.end());
+  attributes.insert(attributes.end(), strides.begin(), strides.end());
+  OpCall call = callOf(op, {x}, attributes, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::SliceOp>(e.location, operands[0], begin,
+                                                  end, strides));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor reverse(const Tensor &x, const Axis &axis, Where loc) {
+  constexpr std::string_view op = "reverse";
+  nodeOf(x, op, &loc);
+  std::vector<int64_t> dims = axesOf(axis.dims, axis.all, x.rank(), op, loc);
+  OpCall call = callOf(op, {x}, dims, loc);
+  call.body = [dims](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::ReverseOp>(e.location, operands[0],
+                                                    dims));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor one_hot(const Tensor &indices, int64_t depth, DType type, Where loc) {
+  constexpr std::string_view op = "one_hot";
+  Shape shape = nodeOf(indices, op, &loc).shape;
+  if (!isInteger(indices.dtype()))
+    fail(op, fmt::format("expected integer indices, got {}", typeText(indices)),
+         &loc);
+  if (depth < 0)
+    fail(op, fmt::format("expected a depth of at least 0, got {}", depth), &loc);
+  shape.push_back(depth);
+  OpCall call = callOf(op, {indices}, {depth, int64_t(type)}, loc);
+  call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
+    Value hot = e.isHot(operands[0], shape);
+    return one(e.convert(hot, dtensor::typeOf(e.builder.getContext(), type)));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor stop_gradient(const Tensor &x, std::source_location loc) {
+  nodeOf(x, "stop_gradient", &loc);
+  OpCall call = callOf("stop_gradient", {x}, {}, loc);
+  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+    SmallVector<int64_t> shape(e.shape(operands[0]));
+    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+    return one(e.stopped(e.broadcast(operands[0], shape, dims)));
+  };
+  return runOp(std::move(call));
+}
+
+} // namespace meshloom

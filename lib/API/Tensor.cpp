@@ -1,0 +1,165 @@
+// Tensor's accessors, and reading values.
+#include "meshloom/API/Tensor.h"
+#include "Trace.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace meshloom {
+using namespace detail;
+
+bfloat16::bfloat16(float value) {
+  uint32_t wide = std::bit_cast<uint32_t>(value);
+  if (value != value) {
+    bits = uint16_t(wide >> 16) | 0x40;
+    return;
+  }
+  bits = uint16_t((wide + 0x7FFF + ((wide >> 16) & 1)) >> 16);
+}
+bfloat16::operator float() const {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+Tensor Tensor::internalFrom(std::shared_ptr<TensorNode> node) {
+  Tensor tensor;
+  tensor.node = std::move(node);
+  return tensor;
+}
+
+static const TensorNode &notEmpty(const std::shared_ptr<TensorNode> &node,
+                                  std::string_view op) {
+  if (!node)
+    fail(op, "expected a tensor, got an empty Tensor: give it a value first");
+  return *node;
+}
+
+const Shape &Tensor::shape() const { return notEmpty(node, "shape").shape; }
+DType Tensor::dtype() const { return notEmpty(node, "dtype").dtype; }
+bool Tensor::is_traced() const { return node && node->trace; }
+
+Layout Tensor::layout() const {
+  if (notEmpty(node, "layout").trace)
+    fail("layout",
+         fmt::format("{} is a value of the trace of '{}': the compiler decides "
+                     "its layout. See get_concrete_function, or pin one with "
+                     "relayout",
+                     typeText(node->dtype, node->shape), node->trace->name()));
+  return node->array.layout();
+}
+
+std::string Tensor::device() const {
+  Mesh mesh = layout().mesh();
+  auto ids = mesh.local_device_ids();
+  std::string first = fmt::format("{}:{}", mesh.device_type(), ids.front());
+  return ids.size() == 1 ? first
+                         : fmt::format("{} ... {}:{}", first,
+                                       mesh.device_type(), ids.back());
+}
+
+namespace detail {
+namespace {
+
+template <typename To, typename From>
+void copyAs(const HostBytes &bytes, void *out, int64_t count) {
+  auto *to = static_cast<To *>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, bytes.data() + size_t(i) * sizeof(From), sizeof(From));
+    if constexpr (std::is_same_v<From, bfloat16>)
+      to[i] = To(float(value));
+    else
+      to[i] = To(value);
+  }
+}
+
+/// Exact conversions only.
+template <typename To>
+bool copyTo(DType from, const HostBytes &bytes, void *out, int64_t count) {
+  constexpr bool isReal = std::is_floating_point_v<To>;
+  switch (from) {
+  case DType::BF16:
+    if constexpr (isReal)
+      return copyAs<To, bfloat16>(bytes, out, count), true;
+    return false;
+  case DType::F32:
+    if constexpr (isReal)
+      return copyAs<To, float>(bytes, out, count), true;
+    return false;
+  case DType::F64:
+    if constexpr (std::is_same_v<To, double>)
+      return copyAs<To, double>(bytes, out, count), true;
+    return false;
+  case DType::I8:
+    if constexpr (isReal || std::is_signed_v<To>)
+      return copyAs<To, int8_t>(bytes, out, count), true;
+    return false;
+  case DType::UI8:
+    if constexpr (isReal || sizeof(To) > 1 || std::is_same_v<To, uint8_t>)
+      return copyAs<To, uint8_t>(bytes, out, count), true;
+    return false;
+  case DType::I32:
+    if constexpr (std::is_same_v<To, double> ||
+                  (std::is_signed_v<To> && !isReal && sizeof(To) >= 4))
+      return copyAs<To, int32_t>(bytes, out, count), true;
+    return false;
+  case DType::UI32:
+    if constexpr (std::is_same_v<To, double> || std::is_same_v<To, uint32_t> ||
+                  std::is_same_v<To, int64_t>)
+      return copyAs<To, uint32_t>(bytes, out, count), true;
+    return false;
+  case DType::I64:
+    if constexpr (std::is_same_v<To, int64_t>)
+      return copyAs<To, int64_t>(bytes, out, count), true;
+    return false;
+  case DType::I1:
+    return copyAs<To, int8_t>(bytes, out, count), true;
+  }
+  return false;
+}
+
+bool copyTo(DType to, DType from, const HostBytes &bytes, void *out,
+            int64_t count) {
+  switch (to) {
+  case DType::F32:
+    return copyTo<float>(from, bytes, out, count);
+  case DType::F64:
+    return copyTo<double>(from, bytes, out, count);
+  case DType::I8:
+    return copyTo<int8_t>(from, bytes, out, count);
+  case DType::I32:
+    return copyTo<int32_t>(from, bytes, out, count);
+  case DType::I64:
+    return copyTo<int64_t>(from, bytes, out, count);
+  case DType::UI8:
+    return copyTo<uint8_t>(from, bytes, out, count);
+  case DType::UI32:
+    return copyTo<uint32_t>(from, bytes, out, count);
+  case DType::I1:
+  case DType::BF16:
+    if (from != to)
+      return false;
+    std::memcpy(out, bytes.data(), bytes.size());
+    return true;
+  }
+  return false;
+}
+
+} // namespace
+
+void readValue(const Tensor &tensor, DType as, void *out, int64_t count,
+               const char *caller) {
+  const Array &array = arrayOf(tensor, caller);
+  if (tensor.size() != count)
+    fail(caller, fmt::format("expected a tensor of one element, got {}: use "
+                             "to_vector",
+                             typeText(tensor)));
+  HostBytes bytes = check(array.toHost(), caller);
+  if (!copyTo(as, array.dtype(), bytes, out, count))
+    fail(caller, fmt::format("{} does not hold every value of {}: ask for {}, "
+                             "or cast the tensor first",
+                             name(as), typeText(tensor), name(array.dtype())));
+}
+
+} // namespace detail
+} // namespace meshloom
