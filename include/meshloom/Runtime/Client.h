@@ -92,9 +92,8 @@ public:
                  std::span<const Component> components) = 0;
   virtual Result<HostBytes> toHost(const ArrayType &type,
                                    const Buffer &buffer) = 0;
-  virtual Result<OwnedComponent> component(const ArrayType &type,
-                                           const Buffer &buffer,
-                                           int64_t device) = 0;
+  virtual Result<OwnedComponent>
+  component(const ArrayType &type, const Buffer &buffer, int64_t device) = 0;
 };
 
 } // namespace meshloom

@@ -1,0 +1,249 @@
+// Which addends of partial values are kept apart, which are merged.
+#include "Addends.h"
+
+#include "Memory.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+
+namespace {
+/// Work below this many iterations is not worth a second chunk.
+constexpr int64_t SMALL_REDUCTION = 1 << 14;
+
+class UnionFind {
+public:
+  explicit UnionFind(size_t n) : parent(n) {
+    std::iota(parent.begin(), parent.end(), 0u);
+  }
+  unsigned find(unsigned x) {
+    while (parent[x] != x)
+      x = parent[x] = parent[parent[x]];
+    return x;
+  }
+  void join(unsigned a, unsigned b) { parent[find(a)] = find(b); }
+
+private:
+  std::vector<unsigned> parent;
+};
+
+/// Whether `loops` is cut over an axis of `axes` in a loop of the given kind.
+bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
+           bool reduction) {
+  for (const Loop &loop : loops)
+    if (loop.reduction == reduction)
+      for (unsigned axis : loop.axes)
+        if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+          return true;
+  return false;
+}
+} // namespace
+
+const std::vector<Loop> *cpu::loopsOf(const Step &step) {
+  if (auto *kernel = std::get_if<KernelStep>(&step))
+    return &kernel->loops;
+  if (auto *dot = std::get_if<DotStep>(&step))
+    return &dot->loops;
+  return nullptr;
+}
+
+std::vector<const Operand *> cpu::inputsOf(const Step &step) {
+  std::vector<const Operand *> operands;
+  if (auto *kernel = std::get_if<KernelStep>(&step))
+    for (const Operand &operand : kernel->inputs)
+      operands.push_back(&operand);
+  if (auto *dot = std::get_if<DotStep>(&step))
+    operands = {&dot->lhs, &dot->rhs};
+  return operands;
+}
+
+std::vector<const Operand *> cpu::outputsOf(const Step &step) {
+  std::vector<const Operand *> operands;
+  if (auto *kernel = std::get_if<KernelStep>(&step))
+    for (const Operand &operand : kernel->outputs)
+      operands.push_back(&operand);
+  if (auto *dot = std::get_if<DotStep>(&step))
+    operands = {&dot->out};
+  return operands;
+}
+
+int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
+  if (c >= chunks)
+    return extent;
+  const int64_t each = extent / chunks;
+  const int64_t grain = each >= 64 ? 16 : each >= 16 ? 4 : 1;
+  // Divided first: extent * c may pass 64 bits.
+  const int64_t bound = each * c + extent % chunks * c / chunks;
+  return (bound + grain / 2) / grain * grain;
+}
+
+AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
+  const size_t n = program.buffers.size();
+  AddendPlan plan{std::vector<int64_t>(n, 1), std::vector<int>(n, -1),
+                  std::vector<bool>(n, false)};
+  auto isPartial = [&](unsigned b) {
+    return program.buffers[b].layout.is_partial();
+  };
+  std::vector<bool> seen(n, false), linked(n, false);
+  std::vector<int> writer(n, -1);
+  for (const Argument &argument : program.arguments)
+    seen[argument.buffer] = true;
+  for (const ProgramResult &result : program.results)
+    seen[result.buffer] = true;
+  for (const ConstantData &constant : program.constants)
+    seen[constant.buffer] = true;
+
+  // Values whose addends must be cut alike form a group.
+  UnionFind groups(n);
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const Step &step = program.steps[s];
+    if (auto *collective = std::get_if<CollectiveStep>(&step)) {
+      for (const CollectiveStep::Move &move : collective->moves)
+        if (isPartial(move.from) && isPartial(move.to)) {
+          groups.join(move.from, move.to);
+          linked[move.from] = linked[move.to] = true;
+        }
+      continue;
+    }
+    const std::vector<Loop> &loops = *loopsOf(step);
+    std::vector<unsigned> partial;
+    for (const Operand *operand : inputsOf(step))
+      if (isPartial(operand->buffer)) {
+        partial.push_back(operand->buffer);
+        linked[operand->buffer] = true;
+      }
+    for (const Operand *operand : outputsOf(step))
+      if (isPartial(operand->buffer)) {
+        partial.push_back(operand->buffer);
+        if (writer[operand->buffer] >= 0)
+          linked[operand->buffer] = true;
+        writer[operand->buffer] = int(s);
+      }
+    for (unsigned b : partial) {
+      groups.join(b, partial[0]);
+      std::vector<unsigned> axes;
+      for (const Partial &p : program.buffers[b].layout.partial())
+        axes.push_back(p.axis);
+      // Devices then do different parts of a result: nothing to merge.
+      if (isCut(loops, axes, /*reduction=*/false))
+        seen[b] = true;
+    }
+  }
+  std::vector<bool> groupSeen(n, false), groupLinked(n, false);
+  for (unsigned b = 0; b < n; ++b)
+    if (isPartial(b)) {
+      groupSeen[groups.find(b)] = groupSeen[groups.find(b)] || seen[b];
+      groupLinked[groups.find(b)] = groupLinked[groups.find(b)] || linked[b];
+    }
+
+  for (unsigned b = 0; b < n; ++b) {
+    if (!isPartial(b))
+      continue;
+    const unsigned group = groups.find(b);
+    if (groupSeen[group]) {
+      plan.perDevice[b] = true;
+      plan.copies[b] = copyCount(program.buffers[b].layout);
+      continue;
+    }
+    if (groupLinked[group] || writer[b] < 0)
+      continue; // merged into one
+    // One step makes it, all_reduces alone read it. Cut the reduction only if
+    // nothing else can be cut and it is worth it.
+    const Step &step = program.steps[writer[b]];
+    int cut = -1, numCut = 0;
+    int64_t iterations = 1, widest = 1;
+    const std::vector<Loop> &loops = *loopsOf(step);
+    for (unsigned l = 0; l < loops.size(); ++l) {
+      iterations *= loops[l].extent;
+      if (loops[l].reduction && !loops[l].axes.empty()) {
+        cut = int(l);
+        ++numCut;
+      }
+      if (!loops[l].reduction)
+        widest = std::max(widest, loops[l].extent);
+    }
+    bool simple = numCut == 1 && widest < chunks &&
+                  iterations >= SMALL_REDUCTION && chunks > 1;
+    if (auto *kernel = std::get_if<KernelStep>(&step))
+      simple &= std::all_of(kernel->inPlace.begin(), kernel->inPlace.end(),
+                            [](int i) { return i < 0; });
+    for (const Operand *output : outputsOf(step)) {
+      simple &= isPartial(output->buffer);
+      for (const DimAccess &dim : output->dims)
+        for (auto [loop, coefficient] : dim.terms)
+          simple &= int(loop) != cut;
+    }
+    if (simple) {
+      plan.copies[b] = chunks;
+      plan.chunkLoop[b] = cut;
+    }
+  }
+  return plan;
+}
+
+Result<std::vector<Instance>>
+cpu::instancesOf(const Program &program, const std::vector<Loop> &loops,
+                 const std::vector<unsigned> &operands,
+                 const AddendPlan &plan) {
+  const Mesh &mesh = program.mesh;
+  auto partialOf = [&](unsigned buffer) {
+    return plan.perDevice[buffer] ? program.buffers[buffer].layout.partial()
+                                  : std::span<const Partial>();
+  };
+  std::vector<bool> apart(mesh.rank(), false);
+  for (unsigned buffer : operands)
+    for (const Partial &partial : partialOf(buffer))
+      apart[partial.axis] = true;
+  if (std::find(apart.begin(), apart.end(), true) == apart.end())
+    return std::vector<Instance>();
+  // A loop that is cut over one of them is cut over all of its axes.
+  std::vector<bool> cut(loops.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t l = 0; l < loops.size(); ++l) {
+      const auto &axes = loops[l].axes;
+      if (cut[l] || std::none_of(axes.begin(), axes.end(),
+                                 [&](unsigned axis) { return apart[axis]; }))
+        continue;
+      cut[l] = changed = true;
+      for (unsigned axis : axes)
+        apart[axis] = true;
+    }
+  }
+
+  Layout::DimAxes axes(loops.size());
+  Shape extents;
+  for (size_t l = 0; l < loops.size(); ++l) {
+    extents.push_back(loops[l].extent);
+    if (cut[l])
+      axes[l] = loops[l].axes;
+  }
+  Result<Layout> space = Layout::get(mesh, axes);
+  if (!space)
+    return space.error();
+
+  std::vector<Instance> instances;
+  std::vector<int64_t> coords(mesh.rank(), 0);
+  while (true) {
+    Box box = space->shard(extents, mesh.device_at(coords));
+    Instance instance{std::move(box.offset), std::move(box.extent), {}};
+    for (unsigned buffer : operands)
+      instance.copy.push_back(
+          partialOf(buffer).empty()
+              ? 0
+              : copyIndex(program.buffers[buffer].layout, coords));
+    instances.push_back(std::move(instance));
+    unsigned axis = mesh.rank();
+    while (axis-- > 0) {
+      if (!apart[axis])
+        continue;
+      if (++coords[axis] < mesh.axis_size(axis))
+        break;
+      coords[axis] = 0;
+    }
+    if (axis == unsigned(-1))
+      return instances;
+  }
+}

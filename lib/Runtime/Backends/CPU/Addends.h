@@ -1,0 +1,41 @@
+// Addends: how many addends of each partial value shared memory keeps, and
+// which parts of a step make them.
+#pragma once
+
+#include "Work.h"
+
+namespace meshloom::cpu {
+
+/// For every buffer of a program: addends kept, 1 for values that are not
+/// partial.
+struct AddendPlan {
+  std::vector<int64_t> copies;
+  /// Per buffer: the loop of its (only) writer that is cut into `copies`
+  /// chunks, or -1.
+  std::vector<int> chunkLoop;
+  /// Per buffer: every device's addend is kept, because a caller sees them.
+  std::vector<bool> perDevice;
+};
+
+AddendPlan planAddends(const Program &program, int64_t chunks);
+
+/// The runs of a step that differ in the addends they use: empty where one
+/// covers everything. `operands`: the program's buffer behind each of
+/// Work::accesses.
+Result<std::vector<Instance>> instancesOf(const Program &program,
+                                          const std::vector<Loop> &loops,
+                                          const std::vector<unsigned> &operands,
+                                          const AddendPlan &plan);
+
+/// Loops, as a kernel or dot has them.
+const std::vector<Loop> *loopsOf(const Step &step);
+/// Operands read and written by a kernel or dot.
+std::vector<const Operand *> inputsOf(const Step &step);
+std::vector<const Operand *> outputsOf(const Step &step);
+
+/// chunk c of `chunks` covers [bound(c), bound(c + 1)) of `extent` iterations:
+/// the same bounds for the same extent in every step, on round numbers where
+/// there is enough to share out.
+int64_t chunkBound(int64_t extent, int64_t chunks, int64_t c);
+
+} // namespace meshloom::cpu

@@ -1,0 +1,172 @@
+// Checks before a run, statistics after it.
+#include "CPUExecutable.h"
+
+#include "StepGraph.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+
+void Failure::report(unsigned step, std::string message) {
+  std::lock_guard lock(mutex);
+  if (failed && first <= step)
+    return;
+  first = step;
+  text = std::move(message);
+  failed = true;
+}
+
+Error Failure::error(const Program &program) const {
+  return Error(describe(program, first) + text);
+}
+
+std::string cpu::nonFiniteMessage(const std::string &buffer) {
+  return fmt::format("the result{} holds a nan or an infinity",
+                     buffer.empty() ? "" : " '" + buffer + "'");
+}
+
+namespace {
+bool isNonFinite(DType type, const char *data, int64_t count, int64_t stride) {
+  bool found = false;
+  auto scan = [&](auto exponent) {
+    // All exponent bits set.
+    using Bits = decltype(exponent);
+    for (int64_t i = 0; i < count; ++i) {
+      Bits bits;
+      std::memcpy(&bits, data + i * stride * int64_t(sizeof(Bits)),
+                  sizeof(Bits));
+      found |= Bits(bits & exponent) == exponent;
+    }
+  };
+  if (type == DType::F32)
+    scan(uint32_t(0x7f800000));
+  else if (type == DType::F64)
+    scan(uint64_t(0x7ff0000000000000));
+  else
+    scan(uint16_t(0x7f80));
+  return found;
+}
+} // namespace
+
+bool cpu::hasNonFinite(DType type, const char *data, const int64_t *extents,
+                       const int64_t *strides, unsigned loops) {
+  if (!isFloat(type))
+    return false;
+  // Outermost loop first; loops that do not move through the array are skipped.
+  unsigned l = 0;
+  while (l < loops && (strides[l] == 0 || extents[l] == 1))
+    ++l;
+  if (l == loops)
+    return isNonFinite(type, data, 1, 1);
+  unsigned rest = l + 1;
+  while (rest < loops && (strides[rest] == 0 || extents[rest] == 1))
+    ++rest;
+  if (rest == loops)
+    return isNonFinite(type, data, extents[l], strides[l]);
+  for (int64_t i = 0; i < extents[l]; ++i)
+    if (hasNonFinite(type, data + i * strides[l] * byteWidth(type),
+                     extents + rest, strides + rest, loops - rest))
+      return true;
+  return false;
+}
+
+CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
+                             std::shared_ptr<KernelLibrary> kernels,
+                             LoadOptions options)
+    : device(std::move(client)), owner(device), loaded(std::move(program)),
+      kernels(std::move(kernels)), options(options) {
+  for (unsigned s = 0; s < loaded.steps.size(); ++s) {
+    auto *collective = std::get_if<CollectiveStep>(&loaded.steps[s]);
+    if (!collective || collective->kind == CollectiveKind::Slice)
+      continue;
+    CollectiveRecord record{s, collective->kind,
+                            groupSize(loaded.mesh, collective->axes), 0};
+    for (const CollectiveStep::Move &move : collective->moves)
+      record.resultBytes += loaded.buffers[move.to].localBytes();
+    stats.collectives.push_back(record);
+  }
+}
+
+Result<KernelFunction> CPUExecutable::kernel(unsigned step) const {
+  const std::string &symbol = std::get<KernelStep>(loaded.steps[step]).symbol;
+  if (!kernels)
+    return Error(describe(loaded, step) + "the program has no kernels with it");
+  Result<KernelFunction> function = kernels->lookup(symbol);
+  if (!function)
+    return Error(describe(loaded, step) + function.error().message());
+  return function;
+}
+
+ArrayType CPUExecutable::typeOf(unsigned buffer) const {
+  const BufferDecl &decl = loaded.buffers[buffer];
+  return {decl.type, decl.shape, decl.layout};
+}
+
+Status CPUExecutable::checkArguments(std::span<const Array> arguments) const {
+  if (arguments.size() != loaded.arguments.size())
+    return Error(fmt::format("program '{}' takes {} arguments, got {}",
+                             loaded.name, loaded.arguments.size(),
+                             arguments.size()));
+  for (size_t a = 0; a < arguments.size(); ++a) {
+    const Argument &declared = loaded.arguments[a];
+    const std::string which = fmt::format(
+        "argument {}{} of program '{}'", a,
+        declared.name.empty() ? "" : " ('" + declared.name + "')", loaded.name);
+    const Array &given = arguments[a];
+    if (!given)
+      return Error(which + " is no array: it was moved from, or never set");
+    const ArrayType want = typeOf(declared.buffer), &got = given.type();
+    auto axes = [](const Mesh &mesh) {
+      return std::vector<MeshAxis>(mesh.axes().begin(), mesh.axes().end());
+    };
+    auto partial = [](const Layout &layout) {
+      return std::vector<Partial>(layout.partial().begin(),
+                                  layout.partial().end());
+    };
+    if (axes(want.layout.mesh()) != axes(got.layout.mesh()))
+      return Error(fmt::format("{} must be on the mesh {}, but is on {}", which,
+                               want.layout.mesh().to_string(),
+                               got.layout.mesh().to_string()));
+    if (want.dtype != got.dtype || want.shape != got.shape ||
+        want.layout.dim_axes() != got.layout.dim_axes() ||
+        partial(want.layout) != partial(got.layout))
+      return Error(fmt::format("{} must be {}, got {}", which, want.to_string(),
+                               got.to_string()));
+    if (given.client() != owner)
+      return Error(which + " is in the memory of another client");
+    if (Status ready = given.wait(); !ready)
+      return ready.error();
+  }
+  return Success();
+}
+
+Result<std::vector<Array>>
+CPUExecutable::execute(std::vector<Array> arguments) {
+  if (Status ok = checkArguments(arguments); !ok)
+    return ok.error();
+  std::lock_guard one(running);
+  const auto begin = std::chrono::steady_clock::now();
+  Result<std::vector<Array>> results = [&]() -> Result<std::vector<Array>> {
+    try {
+      return run(std::move(arguments));
+    } catch (const std::bad_alloc &) {
+      return Error(
+          fmt::format("out of memory while running program '{}'", loaded.name));
+    }
+  }();
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - begin;
+  std::lock_guard lock(reading);
+  ++stats.executions;
+  stats.lastSeconds = spent.count();
+  return results;
+}
+
+Statistics CPUExecutable::statistics() const {
+  std::lock_guard lock(reading);
+  return stats;
+}

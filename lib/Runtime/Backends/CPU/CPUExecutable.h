@@ -1,0 +1,106 @@
+// What shared-memory and private-memory executables of the CPU backend have in
+// common: checks, kernels, statistics, and one call at a time.
+#pragma once
+
+#include "Memory.h"
+
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+
+#include <tbb/task_arena.h>
+
+namespace meshloom::cpu {
+
+class CPUClient : public Client {
+public:
+  explicit CPUClient(const CPUOptions &options);
+  std::string_view platform() const override { return "cpu"; }
+  std::span<const Device> devices() const override { return deviceList; }
+  int64_t bytesInUse() const override { return pool->inUse(); }
+  Result<std::shared_ptr<Executable>>
+  load(Program program, std::shared_ptr<KernelLibrary> kernels,
+       const LoadOptions &options) override;
+  Result<std::shared_ptr<Buffer>> fromHost(const ArrayType &type,
+                                           std::span<const char> data) override;
+  Result<std::shared_ptr<Buffer>>
+  fromComponents(const ArrayType &type,
+                 std::span<const Component> components) override;
+  Result<HostBytes> toHost(const ArrayType &type,
+                           const Buffer &buffer) override;
+  Result<OwnedComponent> component(const ArrayType &type, const Buffer &buffer,
+                                   int64_t device) override;
+
+  /// Uninitialised memory for an array of this type.
+  Result<std::shared_ptr<CPUBuffer>> allocate(const ArrayType &type);
+  /// Bytes of each of its memories: one if shared, else one per device.
+  int64_t memoryBytes(const ArrayType &type) const;
+
+  const CPUOptions options;
+  const int64_t workers;
+  const std::shared_ptr<MemoryPool> pool;
+  tbb::task_arena arena;
+
+private:
+  std::vector<Device> deviceList;
+};
+
+/// The first failure of a step, in program order, found by any worker.
+class Failure {
+public:
+  void report(unsigned step, std::string message);
+  bool any() const { return failed.load(std::memory_order_relaxed); }
+  /// Names the step's source location and op.
+  Error error(const Program &program) const;
+
+private:
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  unsigned first = 0;
+  std::string text;
+};
+
+/// Looks for a nan or an infinity in a part of an array of floats: `extents[l]`
+/// iterations of each loop, `strides[l]` elements apart.
+bool hasNonFinite(DType type, const char *data, const int64_t *extents,
+                  const int64_t *strides, unsigned loops);
+
+/// The message of a failed non-finite check.
+std::string nonFiniteMessage(const std::string &buffer);
+
+class CPUExecutable : public Executable {
+public:
+  CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
+                std::shared_ptr<KernelLibrary> kernels, LoadOptions options);
+  const Program &program() const override { return loaded; }
+  const std::shared_ptr<Client> &client() const override { return owner; }
+  Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
+  Statistics statistics() const override;
+
+protected:
+  virtual Result<std::vector<Array>> run(std::vector<Array> arguments) = 0;
+  /// The function of a kernel step.
+  Result<KernelFunction> kernel(unsigned step) const;
+  ArrayType typeOf(unsigned buffer) const;
+
+  const std::shared_ptr<CPUClient> device;
+  const std::shared_ptr<Client> owner;
+  const Program loaded;
+  const std::shared_ptr<KernelLibrary> kernels;
+  const LoadOptions options;
+  Statistics stats;
+
+private:
+  Status checkArguments(std::span<const Array> arguments) const;
+  std::mutex running;
+  mutable std::mutex reading;
+};
+
+/// `order`: for tests, the order in which the step graph's work runs.
+Result<std::shared_ptr<Executable>>
+loadShared(std::shared_ptr<CPUClient> client, Program program,
+           std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options,
+           std::span<const unsigned> order = {});
+Result<std::shared_ptr<Executable>>
+loadPrivate(std::shared_ptr<CPUClient> client, Program program,
+            std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options);
+
+} // namespace meshloom::cpu

@@ -1,0 +1,136 @@
+// The block pool, and where partial layouts keep their addends.
+#include "Memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+
+namespace {
+constexpr int64_t ALIGNMENT = 64, HUGE_PAGE = int64_t(2) << 20;
+/// Freed bytes that a pool keeps at most.
+constexpr int64_t KEEP = int64_t(512) << 20;
+
+int64_t roundedSize(int64_t bytes) {
+  const int64_t grain = bytes >= (1 << 16) ? 4096 : ALIGNMENT;
+  return (std::max<int64_t>(bytes, 1) + grain - 1) / grain * grain;
+}
+} // namespace
+
+MemoryPool::~MemoryPool() {
+  for (auto &[bytes, data] : free)
+    std::free(data);
+}
+
+Status MemoryPool::check(int64_t bytes) const {
+  std::lock_guard lock(mutex);
+  if (bytes <= byteLimit - used)
+    return Success();
+  return Error(fmt::format("out of memory: {} more are needed, {} of {} are in "
+                           "use",
+                           formatBytes(bytes), formatBytes(used),
+                           formatBytes(byteLimit)));
+}
+
+Result<Block> MemoryPool::allocate(int64_t bytes) {
+  if (Status fits = check(bytes); !fits)
+    return fits.error();
+  const int64_t size = roundedSize(bytes);
+  char *data = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    // A kept block of up to an eighth more than asked for is good enough.
+    auto found = free.lower_bound(size);
+    if (found != free.end() && found->first <= size + size / 8) {
+      data = found->second;
+      const int64_t actual = found->first;
+      free.erase(found);
+      kept -= actual;
+      used += actual;
+      return Block(data, [pool = shared_from_this(), actual](char *block) {
+        pool->release(block, actual);
+      });
+    }
+  }
+  const int64_t alignment = size >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
+  data = static_cast<char *>(std::aligned_alloc(
+      alignment, (size + alignment - 1) / alignment * alignment));
+  if (!data)
+    return Error(fmt::format("out of memory: the system has no {} left",
+                             formatBytes(bytes)));
+  if (size >= HUGE_PAGE)
+    madvise(data, size_t(size), MADV_HUGEPAGE);
+  {
+    std::lock_guard lock(mutex);
+    used += size;
+  }
+  return Block(data, [pool = shared_from_this(), size](char *block) {
+    pool->release(block, size);
+  });
+}
+
+void MemoryPool::release(char *data, int64_t bytes) {
+  {
+    std::lock_guard lock(mutex);
+    used -= bytes;
+    if (kept + bytes <= KEEP) {
+      kept += bytes;
+      free.emplace(bytes, data);
+      return;
+    }
+  }
+  std::free(data);
+}
+
+int64_t MemoryPool::inUse() const {
+  std::lock_guard lock(mutex);
+  return used;
+}
+
+int64_t cpu::physicalMemory() {
+  return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+}
+
+std::string cpu::formatBytes(int64_t bytes) {
+  if (bytes >= 1'000'000'000)
+    return fmt::format("{:.1f} GB", double(bytes) * 1e-9);
+  if (bytes >= 1'000'000)
+    return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
+  return fmt::format("{} bytes", bytes);
+}
+
+int64_t cpu::copyCount(const Layout &layout) {
+  int64_t count = 1;
+  for (const Partial &partial : layout.partial())
+    count *= layout.mesh().axis_size(partial.axis);
+  return count;
+}
+
+int64_t cpu::copyIndex(const Layout &layout, std::span<const int64_t> coords) {
+  int64_t index = 0;
+  for (const Partial &partial : layout.partial())
+    index =
+        index * layout.mesh().axis_size(partial.axis) + coords[partial.axis];
+  return index;
+}
+
+std::vector<int64_t> cpu::addendDevices(const Layout &layout, int64_t device) {
+  const Mesh &mesh = layout.mesh();
+  std::vector<int64_t> coords = mesh.coords(device), devices;
+  const int64_t count = copyCount(layout);
+  for (int64_t copy = 0; copy < count; ++copy) {
+    int64_t rest = copy;
+    std::span<const Partial> partial = layout.partial();
+    for (size_t p = partial.size(); p-- > 0;) {
+      const int64_t size = mesh.axis_size(partial[p].axis);
+      coords[partial[p].axis] = rest % size;
+      rest /= size;
+    }
+    devices.push_back(mesh.device_at(coords));
+  }
+  return devices;
+}

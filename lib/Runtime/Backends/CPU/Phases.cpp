@@ -1,0 +1,406 @@
+// Building phases. Conflicts are looked for between the boxes that chunks
+// touch, memory by memory.
+#include "Phases.h"
+
+#include "Addends.h"
+
+#include <algorithm>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+
+Range Item::range(const Work &work, int64_t chunks, int64_t c) const {
+  switch (cut) {
+  case Cut::Loop:
+    return {chunkBound(work.extents[loop], chunks, c),
+            chunkBound(work.extents[loop], chunks, c + 1)};
+  case Cut::Instances: {
+    const int64_t count = int64_t(work.instances.size());
+    return {count * c / chunks, count * (c + 1) / chunks};
+  }
+  case Cut::Whole: {
+    const int64_t count = std::max<int64_t>(1, int64_t(work.instances.size()));
+    return c == int64_t(chunk) ? Range{0, count} : Range{0, 0};
+  }
+  }
+  return {};
+}
+
+namespace {
+/// Interval of index values that a dim takes over a box of iterations.
+Range dimRange(const DimAccess &dim, std::span<const int64_t> begin,
+               std::span<const int64_t> extent) {
+  int64_t low = dim.offset, high = dim.offset;
+  for (auto [loop, coefficient] : dim.terms) {
+    const int64_t first = coefficient * begin[loop];
+    const int64_t last = coefficient * (begin[loop] + extent[loop] - 1);
+    low += std::min(first, last);
+    high += std::max(first, last);
+  }
+  return {low, high + 1};
+}
+
+/// Adds what one instance touches to `box`.
+void addTouched(const Access &access, Range copies,
+                std::span<const int64_t> begin, std::span<const int64_t> extent,
+                std::span<Range> box) {
+  for (const DimAccess &dim : access.dims)
+    for (auto [loop, coefficient] : dim.terms)
+      if (extent[loop] <= 0)
+        return;
+  const bool first = box[0].empty();
+  auto add = [first](Range &into, Range range) {
+    into = first ? range
+                 : Range{std::min(into.begin, range.begin),
+                         std::max(into.end, range.end)};
+  };
+  for (size_t d = 0; d < access.dims.size(); ++d)
+    add(box[d + 1], dimRange(access.dims[d], begin, extent));
+  add(box[0], copies);
+}
+} // namespace
+
+void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
+                     int64_t c, unsigned index, std::span<Range> box) {
+  std::fill(box.begin(), box.end(), Range{});
+  const Work &work = graph.works[item.work];
+  const Access &access = work.accesses[index];
+  const Range range = item.range(work, chunks, c);
+  if (range.empty())
+    return;
+  const bool allAddends = work.kind == Work::Kind::Reduce && index == 0;
+  const Range whole{0, graph.buffers[access.buffer].copies};
+  if (work.instances.empty()) {
+    Shape begin(work.extents.size()), extent = work.extents;
+    if (item.cut == Item::Cut::Loop) {
+      begin[item.loop] = range.begin;
+      extent[item.loop] = range.end - range.begin;
+    }
+    return addTouched(access, allAddends ? whole : Range{0, 1}, begin, extent,
+                      box);
+  }
+  auto copies = [&](const Instance &instance) {
+    return allAddends ? whole
+                      : Range{instance.copy[index], instance.copy[index] + 1};
+  };
+  if (item.cut == Item::Cut::Loop) {
+    // All instances: their addends, and their whole iteration space.
+    Range all = copies(work.instances[0]);
+    for (const Instance &instance : work.instances)
+      all = {std::min(all.begin, copies(instance).begin),
+             std::max(all.end, copies(instance).end)};
+    Shape begin(work.extents.size()), extent = work.extents;
+    begin[item.loop] = range.begin;
+    extent[item.loop] = range.end - range.begin;
+    return addTouched(access, all, begin, extent, box);
+  }
+  for (int64_t i = range.begin; i < range.end; ++i)
+    addTouched(access, copies(work.instances[i]), work.instances[i].begin,
+               work.instances[i].extent, box);
+}
+
+namespace {
+bool intersect(std::span<const Range> a, std::span<const Range> b) {
+  for (size_t d = 0; d < a.size(); ++d)
+    if (std::max(a[d].begin, b[d].begin) >= std::min(a[d].end, b[d].end))
+      return false;
+  return true;
+}
+
+/// What the chunks of the phase under construction do to one memory.
+struct RootUse {
+  bool read = false, written = false;
+  /// Per chunk, a box (addends, dims): hull of all accesses so far.
+  std::vector<Range> reads, writes;
+};
+
+class Scheduler {
+public:
+  Scheduler(const StepGraph &graph, int64_t chunks, int64_t workers)
+      : graph(graph), chunks(chunks), workers(workers),
+        waiting(graph.numPredecessors), uses(graph.roots.size()),
+        load(size_t(chunks), 0) {}
+
+  std::vector<Phase> run();
+  Item cutAlone(unsigned work);
+
+private:
+  /// The boxes that a cut of some work touches: per access, per chunk.
+  using Boxes = std::vector<std::vector<Range>>;
+
+  std::vector<Item> cuts(unsigned work) const;
+  void findBoxes(const Item &item, Boxes &boxes) const;
+  bool fits(Item &item, Boxes &boxes);
+  bool conflicts(const Item &item, const Boxes &boxes, unsigned access,
+                 int64_t c, int64_t other) const;
+  void enter(const Item &item, const Boxes &boxes);
+  Phase buildPhase(const std::vector<unsigned> &ready, const Item *first,
+                   std::vector<unsigned> &deferred);
+  void undo(const Phase &phase);
+  size_t boxSize(unsigned work, unsigned access) const {
+    return graph.works[work].accesses[access].dims.size() + 1;
+  }
+
+  const StepGraph &graph;
+  const int64_t chunks, workers;
+  std::vector<unsigned> waiting; ///< per work: predecessors not yet placed
+  std::vector<RootUse> uses;     ///< per root
+  std::vector<unsigned> touched; ///< roots with uses
+  std::vector<double> load;      ///< per chunk
+};
+
+/// Ways to cut work, best first.
+std::vector<Item> Scheduler::cuts(unsigned index) const {
+  const Work &work = graph.works[index];
+  std::vector<Item> items;
+  if (work.addendLoop >= 0)
+    return {{index, Item::Cut::Instances}};
+  const bool wide =
+      std::any_of(work.candidates.begin(), work.candidates.end(),
+                  [&](unsigned l) { return work.extents[l] >= workers; });
+  for (unsigned loop : work.candidates)
+    if (!wide || work.extents[loop] >= workers)
+      items.push_back({index, Item::Cut::Loop, loop});
+  if (work.instances.size() > 1)
+    items.push_back({index, Item::Cut::Instances});
+  items.push_back({index, Item::Cut::Whole});
+  return items;
+}
+
+void Scheduler::findBoxes(const Item &item, Boxes &boxes) const {
+  const Work &work = graph.works[item.work];
+  boxes.resize(work.accesses.size());
+  for (unsigned a = 0; a < work.accesses.size(); ++a) {
+    const size_t size = boxSize(item.work, a);
+    boxes[a].assign(size * size_t(chunks), Range{});
+    for (int64_t c = 0; c < chunks; ++c)
+      touchedBox(graph, item, chunks, c, a,
+                 std::span(boxes[a]).subspan(size_t(c) * size, size));
+  }
+}
+
+/// Whether what chunk c does through `access` and what chunk `other` does in
+/// the phase (with all other accesses of the same item) must not run at once.
+bool Scheduler::conflicts(const Item &item, const Boxes &boxes, unsigned a,
+                          int64_t c, int64_t other) const {
+  const Work &work = graph.works[item.work];
+  const Access &access = work.accesses[a];
+  const unsigned root = graph.buffers[access.buffer].root;
+  const size_t size = boxSize(item.work, a);
+  auto at = [&](const std::vector<Range> &all, int64_t chunk) {
+    return std::span(all).subspan(size_t(chunk) * size, size);
+  };
+  const auto mine = at(boxes[a], c);
+  if (mine[0].empty())
+    return false;
+  const RootUse &use = uses[root];
+  if (use.written && intersect(mine, at(use.writes, other)))
+    return true;
+  if (access.writes && use.read && intersect(mine, at(use.reads, other)))
+    return true;
+  for (unsigned b = 0; b < work.accesses.size(); ++b)
+    if (graph.buffers[work.accesses[b].buffer].root == root &&
+        (access.writes || work.accesses[b].writes) &&
+        intersect(mine, at(boxes[b], other)))
+      return true;
+  return false;
+}
+
+/// Whether the phase stays one with `item` in it. Chooses the chunk that whole
+/// work goes to.
+bool Scheduler::fits(Item &item, Boxes &boxes) {
+  const Work &work = graph.works[item.work];
+  if (item.cut == Item::Cut::Whole) {
+    // The chunk that it depends on, if it is only one; else the least loaded.
+    item.chunk = 0;
+    findBoxes(item, boxes);
+    int64_t only = -1;
+    for (unsigned a = 0; a < work.accesses.size(); ++a)
+      for (int64_t c = 0; c < chunks; ++c) {
+        const RootUse &use = uses[graph.buffers[work.accesses[a].buffer].root];
+        const size_t size = boxSize(item.work, a);
+        auto at = [&](const std::vector<Range> &all, int64_t chunk) {
+          return std::span(all).subspan(size_t(chunk) * size, size);
+        };
+        const auto mine = at(boxes[a], 0);
+        if (mine[0].empty() || only == c)
+          continue;
+        if ((use.written && intersect(mine, at(use.writes, c))) ||
+            (work.accesses[a].writes && use.read &&
+             intersect(mine, at(use.reads, c)))) {
+          if (only >= 0)
+            return false;
+          only = c;
+        }
+      }
+    item.chunk = unsigned(
+        only >= 0 ? only
+                  : std::min_element(load.begin(), load.end()) - load.begin());
+    findBoxes(item, boxes);
+    return true;
+  }
+  findBoxes(item, boxes);
+  for (unsigned a = 0; a < work.accesses.size(); ++a) {
+    const RootUse &use = uses[graph.buffers[work.accesses[a].buffer].root];
+    const bool alone = !use.written && !(use.read && work.accesses[a].writes);
+    bool selfOnly = alone && !work.accesses[a].writes;
+    if (selfOnly) // reads what no one writes, unless this very work does
+      for (const Access &other : work.accesses)
+        selfOnly &=
+            !other.writes || graph.buffers[other.buffer].root !=
+                                 graph.buffers[work.accesses[a].buffer].root;
+    if (selfOnly)
+      continue;
+    for (int64_t c = 0; c < chunks; ++c)
+      for (int64_t other = 0; other < chunks; ++other)
+        if (c != other && conflicts(item, boxes, a, c, other))
+          return false;
+  }
+  return true;
+}
+
+void Scheduler::enter(const Item &item, const Boxes &boxes) {
+  const Work &work = graph.works[item.work];
+  for (unsigned a = 0; a < work.accesses.size(); ++a) {
+    const Access &access = work.accesses[a];
+    const unsigned root = graph.buffers[access.buffer].root;
+    RootUse &use = uses[root];
+    const size_t size = boxSize(item.work, a);
+    if (!use.read && !use.written)
+      touched.push_back(root);
+    auto add = [&](std::vector<Range> &into, bool &flag) {
+      if (!flag)
+        into.assign(boxes[a].size(), Range{});
+      flag = true;
+      for (size_t at = 0; at < boxes[a].size(); at += size) {
+        if (boxes[a][at].empty())
+          continue;
+        const bool first = into[at].empty();
+        for (size_t d = at; d < at + size; ++d)
+          into[d] = first ? boxes[a][d]
+                          : Range{std::min(into[d].begin, boxes[a][d].begin),
+                                  std::max(into[d].end, boxes[a][d].end)};
+      }
+    };
+    if (access.reads)
+      add(use.reads, use.read);
+    if (access.writes)
+      add(use.writes, use.written);
+  }
+  if (item.cut == Item::Cut::Whole)
+    load[item.chunk] += work.cost;
+  else
+    for (double &each : load)
+      each += work.cost / double(chunks);
+}
+
+/// Takes all ready work that fits, depth first. `first`, if given, goes in
+/// front, cut as it says.
+Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
+                            const Item *first,
+                            std::vector<unsigned> &deferred) {
+  for (unsigned root : touched)
+    uses[root].read = uses[root].written = false;
+  touched.clear();
+  std::fill(load.begin(), load.end(), 0);
+  deferred.clear();
+
+  Phase phase;
+  Boxes boxes;
+  std::vector<unsigned> stack(ready.rbegin(), ready.rend());
+  if (first) {
+    stack.erase(std::find(stack.begin(), stack.end(), first->work));
+    stack.push_back(first->work);
+  }
+  while (!stack.empty()) {
+    const unsigned work = stack.back();
+    stack.pop_back();
+    std::vector<Item> options = cuts(work);
+    if (first && phase.items.empty())
+      options = {*first};
+    auto chosen = std::find_if(options.begin(), options.end(),
+                               [&](Item &item) { return fits(item, boxes); });
+    if (chosen == options.end()) {
+      deferred.push_back(work);
+      continue;
+    }
+    enter(*chosen, boxes);
+    phase.items.push_back(*chosen);
+    phase.cost += graph.works[work].cost;
+    // Program order among what became ready; it goes next.
+    std::vector<unsigned> next;
+    for (unsigned successor : graph.successors[work])
+      if (--waiting[successor] == 0)
+        next.push_back(successor);
+    std::sort(next.rbegin(), next.rend());
+    stack.insert(stack.end(), next.begin(), next.end());
+  }
+  std::sort(deferred.begin(), deferred.end());
+  return phase;
+}
+
+void Scheduler::undo(const Phase &phase) {
+  for (const Item &item : phase.items)
+    for (unsigned successor : graph.successors[item.work])
+      ++waiting[successor];
+}
+
+std::vector<Phase> Scheduler::run() {
+  std::vector<Phase> phases;
+  std::vector<unsigned> ready, deferred;
+  for (unsigned w = 0; w < waiting.size(); ++w)
+    if (waiting[w] == 0)
+      ready.push_back(w);
+  while (!ready.empty()) {
+    // How the heaviest work is cut decides what can follow it: try each way.
+    const unsigned heaviest = *std::max_element(
+        ready.begin(), ready.end(), [&](unsigned a, unsigned b) {
+          return graph.works[a].cost < graph.works[b].cost;
+        });
+    std::vector<Item> options = cuts(heaviest);
+    while (!options.empty() && options.back().cut != Item::Cut::Loop)
+      options.pop_back();
+    if (options.size() > 3)
+      options.resize(3);
+    std::optional<size_t> best;
+    double bestCost = 0;
+    if (options.size() > 1)
+      for (size_t i = 0; i < options.size(); ++i) {
+        Phase trial = buildPhase(ready, &options[i], deferred);
+        undo(trial);
+        if (trial.cost > bestCost) {
+          best = i;
+          bestCost = trial.cost;
+        }
+      }
+    phases.push_back(
+        buildPhase(ready, best ? &options[*best] : nullptr, deferred));
+    ready = deferred;
+  }
+  return phases;
+}
+
+Item Scheduler::cutAlone(unsigned work) {
+  Boxes boxes;
+  for (Item item : cuts(work))
+    if (fits(item, boxes))
+      return item;
+  return {work};
+}
+} // namespace
+
+Schedule cpu::schedule(const StepGraph &graph, int64_t chunks,
+                       int64_t workers) {
+  return {chunks, Scheduler(graph, chunks, workers).run()};
+}
+
+Schedule cpu::scheduleInOrder(const StepGraph &graph, int64_t chunks,
+                              int64_t workers,
+                              std::span<const unsigned> order) {
+  Schedule result{chunks, {}};
+  for (unsigned work : order) {
+    Scheduler alone(graph, chunks, workers);
+    result.phases.push_back({{alone.cutAlone(work)}, graph.works[work].cost});
+  }
+  return result;
+}

@@ -1,0 +1,60 @@
+// Phases: the order in which a step graph's work runs, and how each piece is
+// cut into chunks.
+//
+// A phase is a list of work whose chunks are independent of each other: a
+// worker takes chunk c through the whole list without waiting for anyone. A
+// phase ends where data must cross chunks: where a chunk would read or
+// overwrite what another one writes, or overwrite what another one reads.
+// Between phases all workers wait.
+#pragma once
+
+#include "StepGraph.h"
+
+namespace meshloom::cpu {
+
+struct Range {
+  int64_t begin = 0, end = 0;
+  bool empty() const { return begin >= end; }
+  bool operator==(const Range &) const = default;
+};
+
+/// One piece of work in a phase, and which part of it chunk c does.
+struct Item {
+  enum class Cut : uint8_t {
+    Loop,      ///< its part of loop `loop`
+    Instances, ///< its share of the instances
+    Whole      ///< all if c is `chunk`, else nothing
+  };
+  unsigned work;
+  Cut cut = Cut::Whole;
+  unsigned loop = 0, chunk = 0;
+
+  /// Iterations of the loop, or instances, of chunk c of `chunks`.
+  Range range(const Work &work, int64_t chunks, int64_t c) const;
+};
+
+struct Phase {
+  std::vector<Item> items;
+  double cost = 0; ///< on one core, nanoseconds
+};
+
+struct Schedule {
+  int64_t chunks;
+  std::vector<Phase> phases;
+};
+
+/// Greedy: each phase takes every piece of work that is ready and fits, going
+/// on with what the last piece made possible, so that a chunk's data are still
+/// in cache. Steps x loops, whatever the number of devices.
+Schedule schedule(const StepGraph &graph, int64_t chunks, int64_t workers);
+
+/// One phase per piece of work, in the given order (of all work).
+Schedule scheduleInOrder(const StepGraph &graph, int64_t chunks,
+                         int64_t workers, std::span<const unsigned> order);
+
+/// The smallest box around what chunk c of `item` touches through access
+/// `access`: the addends first, then each dim. All empty if nothing.
+void touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
+                int64_t c, unsigned access, std::span<Range> box);
+
+} // namespace meshloom::cpu

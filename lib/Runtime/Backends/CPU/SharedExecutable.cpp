@@ -1,0 +1,541 @@
+// A Program in shared memory: its step graph's phases on oneTBB.
+//
+// A run is one visit to the arena. Each phase is one parallel loop over the
+// workers; a worker takes its own chunks first, then what others have left.
+// There is no other waiting anywhere, so any number of devices runs on any
+// number of workers.
+#include "Addends.h"
+#include "CPUExecutable.h"
+#include "Dot.h"
+#include "Placement.h"
+
+#include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/Combine.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+
+namespace {
+/// Phases and programs cheaper than this (nanoseconds) are not worth a second
+/// worker.
+constexpr double SERIAL_PHASE = 6'000, SERIAL_PROGRAM = 15'000;
+
+/// Where one access of a piece of work lies in memory.
+struct Binding {
+  unsigned root;
+  bool local;        ///< in the worker's scratch
+  unsigned width;    ///< bytes of an element
+  int64_t offset;    ///< bytes from the root's memory (or the worker's
+                     ///< scratch) to the access at iteration 0 of every loop
+  int64_t copyBytes; ///< from one addend to the next
+  /// Local: bytes to add for each chunk.
+  std::vector<int64_t> shift;
+};
+
+/// A piece of work, ready to run.
+struct Call {
+  Item item;
+  const Work *work;
+  KernelFunction function = nullptr;
+  std::optional<Dot> dot;
+  std::vector<Binding> bindings;   ///< per access
+  std::vector<int64_t> strides;    ///< elements, [access][loop]
+  std::vector<unsigned> nonFinite; ///< accesses to check afterwards
+};
+
+struct ReadyPhase {
+  std::vector<Call> calls;
+  bool serial = false;
+  /// Chunks that do anything.
+  std::vector<int64_t> chunks;
+};
+
+/// One run of the executable.
+struct Run {
+  std::vector<char *> memory; ///< per root
+  Failure failure;
+};
+
+/// A worker's pointers and loop bounds for one call.
+struct Frame {
+  std::vector<void *> pointers;
+  std::vector<int64_t> begin, extent;
+};
+
+class SharedExecutable : public CPUExecutable {
+public:
+  using CPUExecutable::CPUExecutable;
+  Status plan(std::span<const unsigned> order);
+
+private:
+  Result<std::vector<Array>> run(std::vector<Array> arguments) override;
+  Status prepare(const Schedule &schedule);
+  Result<Call> prepareCall(const Item &item) const;
+  Status fillConstants();
+  Status countMemory();
+  void runPhase(const ReadyPhase &phase, Run &run);
+  void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
+  void runCall(const Call &call, int64_t chunk, char *scratch, Frame &frame,
+               Run &run) const;
+  Status runInstance(const Call &call, const Frame &frame,
+                     const Instance *instance, int64_t index) const;
+  /// The part of `bytes` that each worker copies.
+  void copyInParallel(char *to, const char *from, int64_t bytes);
+
+  StepGraph graph;
+  Placement placement;
+  int64_t chunks = 1;
+  std::vector<ReadyPhase> phases;
+  std::vector<Block> constants;
+  Block arenaMemory, workerMemory;
+  int64_t workerStride = 0;
+  /// Per worker: the next of its chunks, as an index into ReadyPhase::chunks.
+  struct alignas(64) Cursor {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  std::vector<Cursor> cursors;
+};
+
+Status SharedExecutable::plan(std::span<const unsigned> order) {
+  const int64_t workers = device->workers;
+  // Four chunks for each worker: enough to even out what a busy machine does to
+  // one of them, and parts that stay in its cache.
+  chunks = device->options.chunks ? device->options.chunks
+                                  : (workers == 1 ? 1 : 4 * workers);
+  Result<StepGraph> built = buildStepGraph(loaded, chunks);
+  if (!built)
+    return built.error();
+  double cost = 0;
+  for (const Work &work : built->works)
+    cost += work.cost;
+  if (cost < SERIAL_PROGRAM && !device->options.chunks && chunks > 1) {
+    chunks = 1;
+    built = buildStepGraph(loaded, chunks);
+    if (!built)
+      return built.error();
+  }
+  graph = std::move(*built);
+  const Schedule planned = order.empty()
+                               ? schedule(graph, chunks, workers)
+                               : scheduleInOrder(graph, chunks, workers, order);
+  placement = place(graph, planned, workers);
+  if (Status ok = countMemory(); !ok)
+    return ok;
+  if (Status ok = fillConstants(); !ok)
+    return ok;
+  cursors = std::vector<Cursor>(size_t(workers));
+  return prepare(planned);
+}
+
+/// Everything the program keeps at once; fails, naming the step with the
+/// largest result, where the client may not use as much.
+Status SharedExecutable::countMemory() {
+  int64_t total = placement.arenaBytes;
+  workerStride = (placement.workerBytes + 4095) / 4096 * 4096;
+  total += workerStride * device->workers;
+  unsigned largest = 0;
+  for (unsigned r = 0; r < graph.roots.size(); ++r) {
+    const Root &root = graph.roots[r];
+    if (root.kind != Root::Kind::Scratch)
+      total += root.bytes;
+    if (root.bytes > graph.roots[largest].bytes)
+      largest = r;
+  }
+  stats.peakBytes = total;
+  stats.peakBytesPerDevice =
+      (total + loaded.mesh.size() - 1) / loaded.mesh.size();
+  const int64_t limit = device->pool->limit();
+  if (total > limit) {
+    std::string culprit;
+    for (const Work &work : graph.works)
+      for (const Access &access : work.accesses)
+        if (culprit.empty() && access.writes &&
+            graph.buffers[access.buffer].root == largest)
+          culprit = describe(loaded, work.step);
+    return Error(fmt::format(
+        "{}out of memory: program '{}' needs {}, {} of them for '{}', and {} "
+        "may be used",
+        culprit, loaded.name, formatBytes(total),
+        formatBytes(graph.roots[largest].bytes),
+        graph.buffers[graph.roots[largest].buffer].name, formatBytes(limit)));
+  }
+  Result<Block> arena = device->pool->allocate(placement.arenaBytes);
+  if (!arena)
+    return arena.error();
+  arenaMemory = std::move(*arena);
+  Result<Block> scratch =
+      device->pool->allocate(workerStride * device->workers);
+  if (!scratch)
+    return scratch.error();
+  workerMemory = std::move(*scratch);
+  return Success();
+}
+
+Status SharedExecutable::fillConstants() {
+  for (const ConstantData &constant : loaded.constants) {
+    const GraphBuffer &buffer = graph.buffers[constant.buffer];
+    const int64_t bytes = buffer.bytesPerCopy();
+    Result<Block> block = device->pool->allocate(bytes);
+    if (!block)
+      return block.error();
+    const size_t width = byteWidth(buffer.type);
+    if (constant.bytes.size() != (constant.splat ? width : size_t(bytes)))
+      return Error(fmt::format("constant '{}' of program '{}' takes {} bytes, "
+                               "got {}",
+                               buffer.name, loaded.name,
+                               constant.splat ? int64_t(width) : bytes,
+                               constant.bytes.size()));
+    if (!constant.splat && bytes)
+      std::memcpy(block->get(), constant.bytes.data(), size_t(bytes));
+    for (int64_t at = 0; constant.splat && at < bytes; at += int64_t(width))
+      std::memcpy(block->get() + at, constant.bytes.data(), width);
+    constants.push_back(std::move(*block));
+  }
+  return Success();
+}
+
+Result<Call> SharedExecutable::prepareCall(const Item &item) const {
+  const Work &work = graph.works[item.work];
+  Call call{item, &work, nullptr, std::nullopt, {}, {}, {}};
+  const size_t loops = work.extents.size();
+  for (unsigned a = 0; a < work.accesses.size(); ++a) {
+    const Access &access = work.accesses[a];
+    const GraphBuffer &buffer = graph.buffers[access.buffer];
+    const Place &place = placement.places[buffer.root];
+    Binding binding{buffer.root,
+                    place.kind == Place::Kind::Worker,
+                    byteWidth(buffer.type),
+                    0,
+                    buffer.bytesPerCopy(),
+                    {}};
+    const Shape dimStrides =
+        rowMajorStrides(binding.local ? place.extent : buffer.shape);
+    std::vector<int64_t> strides(loops, 0);
+    int64_t first = 0;
+    for (size_t d = 0; d < access.dims.size(); ++d) {
+      first += dimStrides[d] * access.dims[d].offset;
+      for (auto [loop, coefficient] : access.dims[d].terms)
+        strides[loop] += dimStrides[d] * coefficient;
+    }
+    binding.offset = first * binding.width;
+    if (place.kind != Place::Kind::External)
+      binding.offset += place.offset;
+    if (binding.local)
+      for (const Shape &origin : place.origin) {
+        int64_t shift = 0;
+        for (size_t d = 0; d < origin.size(); ++d)
+          shift -= dimStrides[d] * origin[d];
+        binding.shift.push_back(shift * binding.width);
+      }
+    call.bindings.push_back(std::move(binding));
+    call.strides.insert(call.strides.end(), strides.begin(), strides.end());
+    if (options.checkNonFinite && access.writes && isFloat(buffer.type) &&
+        work.kind != Work::Kind::Copy)
+      call.nonFinite.push_back(a);
+  }
+  if (work.kind == Work::Kind::Kernel) {
+    Result<KernelFunction> function = kernel(work.step);
+    if (!function)
+      return function.error();
+    call.function = *function;
+  } else if (work.kind == Work::Kind::Dot) {
+    call.dot.emplace(std::get<DotStep>(loaded.steps[work.step]));
+  }
+  return call;
+}
+
+Status SharedExecutable::prepare(const Schedule &schedule) {
+  for (const Phase &phase : schedule.phases) {
+    ReadyPhase ready;
+    for (const Item &item : phase.items) {
+      Result<Call> call = prepareCall(item);
+      if (!call)
+        return call.error();
+      ready.calls.push_back(std::move(*call));
+    }
+    for (int64_t c = 0; c < chunks; ++c)
+      if (std::any_of(
+              phase.items.begin(), phase.items.end(), [&](const Item &item) {
+                return !item.range(graph.works[item.work], chunks, c).empty();
+              }))
+        ready.chunks.push_back(c);
+    ready.serial = phase.cost < SERIAL_PHASE || ready.chunks.size() < 2 ||
+                   device->workers == 1;
+    phases.push_back(std::move(ready));
+  }
+  return Success();
+}
+
+/// Iterates over the runs of elements that are contiguous in both accesses 0
+/// and 1 of a reduction or copy, whose loops are the dims of its buffers.
+template <typename Body>
+void forEachRun(const Call &call, const Frame &frame, const Body &body) {
+  const size_t rank = frame.extent.size();
+  const int64_t *from = call.strides.data(), *to = from + rank;
+  size_t outer = rank;
+  int64_t run = 1;
+  while (outer > 0 && (frame.extent[outer - 1] == 1 ||
+                       (from[outer - 1] == run && to[outer - 1] == run)))
+    run *= frame.extent[--outer];
+  const unsigned width = call.bindings[0].width;
+  std::vector<int64_t> index(outer, 0);
+  int64_t source = 0, target = 0;
+  while (true) {
+    body(source * width, target * width, run);
+    size_t d = outer;
+    while (d-- > 0) {
+      source += from[d];
+      target += to[d];
+      if (++index[d] < frame.extent[d])
+        break;
+      source -= frame.extent[d] * from[d];
+      target -= frame.extent[d] * to[d];
+      index[d] = 0;
+    }
+    if (d == size_t(-1))
+      return;
+  }
+}
+
+/// Runs a call on what `frame` says.
+Status SharedExecutable::runInstance(const Call &call, const Frame &frame,
+                                     const Instance *instance,
+                                     int64_t index) const {
+  const size_t loops = frame.extent.size();
+  switch (call.work->kind) {
+  case Work::Kind::Kernel:
+    call.function(frame.pointers.data(), call.strides.data(),
+                  frame.begin.data(), frame.extent.data());
+    return Success();
+  case Work::Kind::Dot:
+    return call.dot->run(static_cast<const float *>(frame.pointers[0]),
+                         static_cast<const float *>(frame.pointers[1]),
+                         static_cast<float *>(frame.pointers[2]),
+                         frame.extent.data(),
+                         {call.strides.data(), call.strides.data() + loops,
+                          call.strides.data() + 2 * loops});
+  case Work::Kind::Copy:
+    forEachRun(call, frame, [&](int64_t source, int64_t target, int64_t run) {
+      std::memcpy(static_cast<char *>(frame.pointers[1]) + target,
+                  static_cast<char *>(frame.pointers[0]) + source,
+                  size_t(run) * call.bindings[0].width);
+    });
+    return Success();
+  case Work::Kind::Reduce: {
+    const std::vector<int64_t> &addends =
+        call.work->addends[instance ? size_t(index) : 0];
+    const DType type = graph.buffers[call.work->accesses[0].buffer].type;
+    std::vector<const void *> sources(addends.size());
+    forEachRun(call, frame, [&](int64_t source, int64_t target, int64_t run) {
+      for (size_t s = 0; s < addends.size(); ++s)
+        sources[s] = static_cast<char *>(frame.pointers[0]) +
+                     addends[s] * call.bindings[0].copyBytes + source;
+      combine(call.work->reduce, type,
+              static_cast<char *>(frame.pointers[1]) + target, sources, run);
+    });
+    return Success();
+  }
+  }
+  return Success();
+}
+
+void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
+                               Frame &frame, Run &run) const {
+  const Work &work = *call.work;
+  const Range range = call.item.range(work, chunks, chunk);
+  if (range.empty())
+    return;
+  const size_t loops = work.extents.size();
+  frame.begin.assign(loops, 0);
+  frame.extent.assign(work.extents.begin(), work.extents.end());
+  frame.pointers.resize(call.bindings.size());
+  const bool several = !work.instances.empty();
+  const bool byLoop = call.item.cut == Item::Cut::Loop;
+  const Range which = !several ? Range{0, 1}
+                      : byLoop ? Range{0, int64_t(work.instances.size())}
+                               : range;
+  for (int64_t i = which.begin; i < which.end; ++i) {
+    const Instance *instance = several ? &work.instances[size_t(i)] : nullptr;
+    if (instance) {
+      frame.begin = instance->begin;
+      frame.extent = instance->extent;
+    }
+    if (byLoop) {
+      frame.begin[call.item.loop] = range.begin;
+      frame.extent[call.item.loop] = range.end - range.begin;
+    }
+    // An access that nothing of is left: an output is then empty, too, unless
+    // it is a reduction loop that is empty.
+    for (size_t a = 0; a < call.bindings.size(); ++a) {
+      const Binding &binding = call.bindings[a];
+      int64_t element = 0;
+      for (size_t l = 0; l < loops; ++l)
+        element += frame.begin[l] * call.strides[a * loops + l];
+      char *base = binding.local ? scratch + binding.shift[size_t(chunk)]
+                                 : run.memory[binding.root];
+      frame.pointers[a] =
+          base + binding.offset + element * binding.width +
+          (instance ? instance->copy[a] * binding.copyBytes : 0);
+    }
+    if (work.kind == Work::Kind::Reduce || work.kind == Work::Kind::Copy)
+      if (elementCount(frame.extent) == 0)
+        continue;
+    Status status = runInstance(call, frame, instance, i);
+    if (!status) {
+      run.failure.report(work.step, status.error().message());
+      return;
+    }
+    for (unsigned a : call.nonFinite) {
+      const int64_t *strides = call.strides.data() + a * loops;
+      bool empty = false;
+      for (size_t l = 0; l < loops; ++l)
+        empty |= strides[l] != 0 && frame.extent[l] <= 0;
+      const GraphBuffer &buffer = graph.buffers[work.accesses[a].buffer];
+      if (!empty &&
+          hasNonFinite(buffer.type, static_cast<char *>(frame.pointers[a]),
+                       frame.extent.data(), strides, unsigned(loops)))
+        run.failure.report(work.step, nonFiniteMessage(buffer.name));
+    }
+  }
+}
+
+void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
+                                Run &run) const {
+  thread_local Frame frame;
+  char *scratch = workerMemory.get() +
+                  tbb::this_task_arena::current_thread_index() * workerStride;
+  for (const Call &call : phase.calls) {
+    if (run.failure.any())
+      return;
+    try {
+      runCall(call, chunk, scratch, frame, run);
+    } catch (const std::exception &error) {
+      run.failure.report(call.work->step, error.what());
+    }
+  }
+}
+
+void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
+  if (phase.serial) {
+    SingleThreaded guard;
+    for (int64_t chunk : phase.chunks)
+      runChunk(phase, chunk, run);
+    return;
+  }
+  const int64_t workers = int64_t(cursors.size());
+  const int64_t count = int64_t(phase.chunks.size());
+  for (int64_t w = 0; w < workers; ++w) {
+    cursors[size_t(w)].next.store(count * w / workers,
+                                  std::memory_order_relaxed);
+    cursors[size_t(w)].end = count * (w + 1) / workers;
+  }
+  tbb::parallel_for(
+      int64_t(0), workers,
+      [&](int64_t w) {
+        SingleThreaded guard;
+        // Its own chunks, then those that others have not begun.
+        for (int64_t i = 0; i < workers; ++i) {
+          Cursor &cursor = cursors[size_t((w + i) % workers)];
+          while (true) {
+            const int64_t at =
+                cursor.next.fetch_add(1, std::memory_order_relaxed);
+            if (at >= cursor.end)
+              break;
+            runChunk(phase, phase.chunks[size_t(at)], run);
+          }
+        }
+      },
+      tbb::static_partitioner());
+}
+
+void SharedExecutable::copyInParallel(char *to, const char *from,
+                                      int64_t bytes) {
+  const int64_t workers = bytes < (1 << 16) ? 1 : device->workers;
+  tbb::parallel_for(int64_t(0), workers, [&](int64_t w) {
+    const int64_t begin = bytes * w / workers, end = bytes * (w + 1) / workers;
+    std::memcpy(to + begin, from + begin, size_t(end - begin));
+  });
+}
+
+Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
+  Run run;
+  run.memory.resize(graph.roots.size());
+  std::vector<Block> blocks(graph.roots.size());
+  struct OldValue {
+    char *to;
+    Block from;
+    int64_t bytes;
+  };
+  std::vector<OldValue> oldValues;
+  for (size_t r = 0; r < graph.roots.size(); ++r) {
+    const Root &root = graph.roots[r];
+    switch (root.kind) {
+    case Root::Kind::Constant:
+      blocks[r] = constants[root.index];
+      break;
+    case Root::Kind::Scratch:
+      run.memory[r] = arenaMemory.get();
+      continue;
+    case Root::Kind::Argument: {
+      const Array &array = arguments[root.index];
+      blocks[r] = static_cast<const CPUBuffer &>(*array.buffer()).memories[0];
+      // One reference is the buffer's, one is ours.
+      if (!root.overwritten || (array.isUnique() && blocks[r].use_count() == 2))
+        break;
+      Result<Block> fresh = device->pool->allocate(root.bytes);
+      if (!fresh)
+        return fresh.error();
+      oldValues.push_back({fresh->get(), std::move(blocks[r]), root.bytes});
+      blocks[r] = std::move(*fresh);
+      break;
+    }
+    case Root::Kind::Result: {
+      Result<Block> fresh = device->pool->allocate(root.bytes);
+      if (!fresh)
+        return fresh.error();
+      blocks[r] = std::move(*fresh);
+      break;
+    }
+    }
+    run.memory[r] = blocks[r].get();
+  }
+
+  device->arena.execute([&] {
+    for (const OldValue &old : oldValues)
+      copyInParallel(old.to, old.from.get(), old.bytes);
+    for (const ReadyPhase &phase : phases) {
+      runPhase(phase, run);
+      if (run.failure.any())
+        return;
+    }
+  });
+  if (run.failure.any())
+    return run.failure.error(loaded);
+
+  std::vector<Array> results;
+  for (const ProgramResult &result : loaded.results) {
+    const GraphBuffer &buffer = graph.buffers[result.buffer];
+    results.emplace_back(typeOf(result.buffer),
+                         std::make_shared<CPUBuffer>(
+                             owner, std::vector<Block>{blocks[buffer.root]},
+                             buffer.copies * buffer.bytesPerCopy()));
+  }
+  return results;
+}
+} // namespace
+
+Result<std::shared_ptr<Executable>>
+cpu::loadShared(std::shared_ptr<CPUClient> client, Program program,
+                std::shared_ptr<KernelLibrary> kernels,
+                const LoadOptions &options, std::span<const unsigned> order) {
+  auto executable = std::make_shared<SharedExecutable>(
+      std::move(client), std::move(program), std::move(kernels), options);
+  if (Status ok = executable->plan(order); !ok)
+    return ok.error();
+  return std::shared_ptr<Executable>(std::move(executable));
+}

@@ -1,0 +1,48 @@
+// Work: what the shared-memory plan schedules. A kernel, a dot, a reduction of
+// addends or a copy, as an iteration space and the elements it touches.
+#pragma once
+
+#include "meshloom/Core/Program.h"
+
+namespace meshloom::cpu {
+
+/// A buffer that work touches, and where. `buffer` indexes StepGraph::buffers.
+struct Access {
+  unsigned buffer;
+  std::vector<DimAccess> dims;
+  bool reads = false, writes = false;
+};
+
+/// A part of the iteration space that is run on its own because it has its own
+/// addend of a partial value: where it lies, and which addend it uses of each
+/// access's buffer.
+struct Instance {
+  std::vector<int64_t> begin, extent; ///< per loop
+  std::vector<int64_t> copy;          ///< per access
+};
+
+/// All devices' runs of a step, merged: parallel loops cover the whole global
+/// range, whatever their axes.
+struct Work {
+  enum class Kind : uint8_t { Kernel, Dot, Reduce, Copy };
+  Kind kind;
+  /// Index in Program::steps; of the step that needs it for a Copy.
+  unsigned step;
+  std::vector<int64_t> extents = {}; ///< of each loop
+  /// Loops that may be cut into chunks, in order of preference.
+  std::vector<unsigned> candidates = {};
+  /// Inputs first, then outputs with memory of their own; the operands of the
+  /// kernel. An input that is overwritten in place both reads and writes.
+  std::vector<Access> accesses = {};
+  /// Empty: one, of the whole iteration space, using copy 0 of everything.
+  std::vector<Instance> instances = {};
+  /// A reduction loop that is cut into one chunk for each addend, or -1.
+  int addendLoop = -1;
+  /// Reduce: per instance (or for the one), the addends of accesses[0].
+  std::vector<std::vector<int64_t>> addends = {};
+  ReduceKind reduce = ReduceKind::Sum;
+  /// Rough time on one core, in nanoseconds.
+  double cost = 0;
+};
+
+} // namespace meshloom::cpu

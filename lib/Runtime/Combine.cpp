@@ -1,0 +1,258 @@
+// Combining arrays element by element, block by block so that the result stays
+// in the first-level cache while the sources stream past.
+#include "meshloom/Runtime/Combine.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+using namespace meshloom;
+
+namespace {
+float fromBF16(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+uint16_t toBF16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffff) > 0x7f800000) // nan: keep it one
+    return uint16_t(bits >> 16 | 0x40);
+  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+template <ReduceKind kind, typename T> inline T apply(T a, T b) {
+  if constexpr (kind == ReduceKind::Sum)
+    return T(a + b);
+  if constexpr (kind == ReduceKind::Prod)
+    return T(a * b);
+  if constexpr (kind == ReduceKind::Min)
+    return a != a ? a : b < a || b != b ? b : a;
+  if constexpr (kind == ReduceKind::Max)
+    return a != a ? a : b > a || b != b ? b : a;
+  if constexpr (kind == ReduceKind::And || kind == ReduceKind::Or) {
+    if constexpr (std::is_floating_point_v<T>)
+      return kind == ReduceKind::And ? T(a && b) : T(a || b);
+    else
+      return kind == ReduceKind::And ? T(a & b) : T(a | b);
+  }
+}
+
+constexpr int64_t BLOCK = 2048;
+
+template <ReduceKind kind, typename T>
+void combineTyped(T *into, std::span<const void *const> sources,
+                  int64_t count) {
+  for (int64_t begin = 0; begin < count; begin += BLOCK) {
+    const int64_t n = std::min(BLOCK, count - begin);
+    T *to = into + begin;
+    const T *first = static_cast<const T *>(sources[0]) + begin;
+    if (sources.size() == 1) {
+      if (to != first)
+        std::copy_n(first, n, to);
+      continue;
+    }
+    // Pairs halve the passes over the block.
+    size_t s = 1;
+    const T *second = static_cast<const T *>(sources[s++]) + begin;
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = apply<kind>(first[i], second[i]);
+    for (; s + 1 < sources.size(); s += 2) {
+      const T *a = static_cast<const T *>(sources[s]) + begin;
+      const T *b = static_cast<const T *>(sources[s + 1]) + begin;
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = apply<kind>(apply<kind>(to[i], a[i]), b[i]);
+    }
+    if (s < sources.size()) {
+      const T *a = static_cast<const T *>(sources[s]) + begin;
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = apply<kind>(to[i], a[i]);
+    }
+  }
+}
+
+template <ReduceKind kind>
+void combineBF16(uint16_t *into, std::span<const void *const> sources,
+                 int64_t count) {
+  float block[BLOCK];
+  for (int64_t begin = 0; begin < count; begin += BLOCK) {
+    const int64_t n = std::min(BLOCK, count - begin);
+    for (size_t s = 0; s < sources.size(); ++s) {
+      const uint16_t *from = static_cast<const uint16_t *>(sources[s]) + begin;
+      for (int64_t i = 0; i < n; ++i)
+        block[i] = s == 0 ? fromBF16(from[i])
+                          : apply<kind>(block[i], fromBF16(from[i]));
+    }
+    for (int64_t i = 0; i < n; ++i)
+      into[begin + i] = toBF16(block[i]);
+  }
+}
+
+template <ReduceKind kind>
+void combineKind(DType type, void *into, std::span<const void *const> sources,
+                 int64_t count) {
+  switch (type) {
+  case DType::F32:
+    return combineTyped<kind>(static_cast<float *>(into), sources, count);
+  case DType::F64:
+    return combineTyped<kind>(static_cast<double *>(into), sources, count);
+  case DType::BF16:
+    return combineBF16<kind>(static_cast<uint16_t *>(into), sources, count);
+  case DType::I1: {
+    // As booleans: a sum is an or, a product an and.
+    constexpr ReduceKind boolean = kind == ReduceKind::Sum    ? ReduceKind::Or
+                                   : kind == ReduceKind::Prod ? ReduceKind::And
+                                                              : kind;
+    return combineTyped<boolean>(static_cast<uint8_t *>(into), sources, count);
+  }
+  case DType::UI8:
+    return combineTyped<kind>(static_cast<uint8_t *>(into), sources, count);
+  case DType::I8:
+    return combineTyped<kind>(static_cast<int8_t *>(into), sources, count);
+  case DType::I32:
+    // Sums and products wrap around, so they are made unsigned.
+    if constexpr (kind == ReduceKind::Min || kind == ReduceKind::Max)
+      return combineTyped<kind>(static_cast<int32_t *>(into), sources, count);
+    else
+      return combineTyped<kind>(static_cast<uint32_t *>(into), sources, count);
+  case DType::UI32:
+    return combineTyped<kind>(static_cast<uint32_t *>(into), sources, count);
+  case DType::I64:
+    if constexpr (kind == ReduceKind::Min || kind == ReduceKind::Max)
+      return combineTyped<kind>(static_cast<int64_t *>(into), sources, count);
+    else
+      return combineTyped<kind>(static_cast<uint64_t *>(into), sources, count);
+  }
+}
+
+// Sources may be the target itself, element for element, never shifted.
+#if defined(__clang__)
+#define MESHLOOM_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MESHLOOM_VECTORIZE _Pragma("GCC ivdep")
+#endif
+
+#if defined(__x86_64__)
+#define MESHLOOM_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define MESHLOOM_VECTOR_CLONES
+#endif
+
+/// The one that time matters for: gradients.
+MESHLOOM_VECTOR_CLONES
+void sumF32(float *into, const void *const *sources, size_t numSources,
+            int64_t count) {
+  for (int64_t begin = 0; begin < count; begin += BLOCK) {
+    const int64_t n = std::min(BLOCK, count - begin);
+    float *to = into + begin;
+    const float *first = static_cast<const float *>(sources[0]) + begin;
+    const float *second = static_cast<const float *>(sources[1]) + begin;
+    size_t s = 2;
+    if (numSources >= 4) {
+      const float *third = static_cast<const float *>(sources[2]) + begin;
+      const float *fourth = static_cast<const float *>(sources[3]) + begin;
+      MESHLOOM_VECTORIZE
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = first[i] + second[i] + third[i] + fourth[i];
+      s = 4;
+    } else {
+      MESHLOOM_VECTORIZE
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = first[i] + second[i];
+    }
+    for (; s + 3 < numSources; s += 4) {
+      const float *a = static_cast<const float *>(sources[s]) + begin;
+      const float *b = static_cast<const float *>(sources[s + 1]) + begin;
+      const float *c = static_cast<const float *>(sources[s + 2]) + begin;
+      const float *d = static_cast<const float *>(sources[s + 3]) + begin;
+      MESHLOOM_VECTORIZE
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = to[i] + a[i] + b[i] + c[i] + d[i];
+    }
+    for (; s < numSources; ++s) {
+      const float *a = static_cast<const float *>(sources[s]) + begin;
+      MESHLOOM_VECTORIZE
+      for (int64_t i = 0; i < n; ++i)
+        to[i] += a[i];
+    }
+  }
+}
+
+template <typename T>
+void fillTyped(ReduceKind kind, void *into, int64_t count) {
+  using Limits = std::numeric_limits<T>;
+  constexpr bool infinite = Limits::has_infinity;
+  T value = 0;
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Or:
+    break;
+  case ReduceKind::Prod:
+    value = 1;
+    break;
+  case ReduceKind::Min:
+    value = infinite ? Limits::infinity() : Limits::max();
+    break;
+  case ReduceKind::Max:
+    value = infinite ? T(-Limits::infinity()) : Limits::lowest();
+    break;
+  case ReduceKind::And:
+    value = infinite ? T(1) : T(~int64_t(0));
+    break;
+  }
+  std::fill_n(static_cast<T *>(into), count, value);
+}
+} // namespace
+
+void meshloom::combine(ReduceKind kind, DType type, void *into,
+                       std::span<const void *const> sources, int64_t count) {
+  if (type == DType::F32 && kind == ReduceKind::Sum && sources.size() > 1)
+    return sumF32(static_cast<float *>(into), sources.data(), sources.size(),
+                  count);
+  switch (kind) {
+  case ReduceKind::Sum:
+    return combineKind<ReduceKind::Sum>(type, into, sources, count);
+  case ReduceKind::Prod:
+    return combineKind<ReduceKind::Prod>(type, into, sources, count);
+  case ReduceKind::Min:
+    return combineKind<ReduceKind::Min>(type, into, sources, count);
+  case ReduceKind::Max:
+    return combineKind<ReduceKind::Max>(type, into, sources, count);
+  case ReduceKind::And:
+    return combineKind<ReduceKind::And>(type, into, sources, count);
+  case ReduceKind::Or:
+    return combineKind<ReduceKind::Or>(type, into, sources, count);
+  }
+}
+
+void meshloom::fillIdentity(ReduceKind kind, DType type, void *into,
+                            int64_t count) {
+  switch (type) {
+  case DType::F32:
+    return fillTyped<float>(kind, into, count);
+  case DType::F64:
+    return fillTyped<double>(kind, into, count);
+  case DType::BF16: {
+    float value;
+    fillTyped<float>(kind, &value, 1);
+    std::fill_n(static_cast<uint16_t *>(into), count, toBF16(value));
+    return;
+  }
+  case DType::I1: {
+    const bool one = kind == ReduceKind::Prod || kind == ReduceKind::Min ||
+                     kind == ReduceKind::And;
+    std::memset(into, one, size_t(count));
+    return;
+  }
+  case DType::I8:
+    return fillTyped<int8_t>(kind, into, count);
+  case DType::UI8:
+    return fillTyped<uint8_t>(kind, into, count);
+  case DType::I32:
+    return fillTyped<int32_t>(kind, into, count);
+  case DType::UI32:
+    return fillTyped<uint32_t>(kind, into, count);
+  case DType::I64:
+    return fillTyped<int64_t>(kind, into, count);
+  }
+}
