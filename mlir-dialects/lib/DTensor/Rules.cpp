@@ -70,8 +70,10 @@ static void expandTensors(StringRef text, TypeRange types, std::string &out) {
     size_t rank = globalShape(types[index]).size();
     size_t named = dims.size() - llvm::is_contained(dims, "...");
     out += index ? ", " : "";
-    if (rank == 0)
+    if (rank == 0) {
       out += "[]";
+      continue;
+    }
     for (StringRef dim : dims)
       if (dim != "...")
         out += (dim + " ").str();
