@@ -54,13 +54,14 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
       return a.getArgNumber() < b.getArgNumber();
     });
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (auto read = dyn_cast<dtensor::ReadVariableOp>(op)) {
-        read.getResult().replaceAllUsesWith(current[read.getVariable()]);
+      // Untyped: an unassigned variable's value is still of variable type.
+      if (isa<dtensor::ReadVariableOp>(op)) {
+        op.getResult(0).replaceAllUsesWith(current[op.getOperand(0)]);
         op.erase();
-      } else if (auto assign = dyn_cast<dtensor::AssignVariableOp>(op)) {
+      } else if (isa<dtensor::AssignVariableOp>(op)) {
         // The variable's layout is that of the argument and the result; a
         // read in between sees the value however it is laid out.
-        current[assign.getVariable()] = assign.getValue();
+        current[op.getOperand(0)] = op.getOperand(1);
         op.erase();
       }
     }
