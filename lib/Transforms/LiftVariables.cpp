@@ -78,7 +78,7 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
       function.setArgAttr(argument.getArgNumber(), "dtensor.alias",
                           builder.getI64IntegerAttr(results.size()));
       operands.push_back(asVariable(current[argument], argument));
-      results.push_back(argument.getType());
+      results.push_back(operands.back().getType());
     }
     terminator->setOperands(operands);
     SmallVector<Attribute> resultAttrs;
@@ -99,9 +99,11 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     return success();
   }
 
-  /// The value that is returned for a variable has the variable's layout.
+  /// The value that is returned for a variable has the variable's layout, if
+  /// that is given.
   static Value asVariable(Value value, BlockArgument variable) {
-    if (value.getType() == variable.getType())
+    if (value.getType() == variable.getType() ||
+        !dtensor::layoutAttrOf(variable.getType()))
       return value;
     OpBuilder builder(variable.getOwner()->getTerminator());
     return builder.create<dtensor::ConstraintOp>(value.getLoc(),
