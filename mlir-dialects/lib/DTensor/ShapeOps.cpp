@@ -123,68 +123,67 @@ LogicalResult BroadcastInDimOp::verify() {
 // ReshapeOp
 //===----------------------------------------------------------------------===//
 
-/// Walks both shapes from the major end, in groups of dims with equal products
-/// (such groups are row-major boxes of each other). Within a group, a common
-/// factor of what is left of the two current dims is the major part of both,
-/// as long as one of them divides the other; else the rest of the group has no
-/// dim-wise correspondence and must be whole. Linear in the ranks.
-ShardingRule ReshapeOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  auto from = globalShape(getOperand().getType()), to = globalShape(getType());
-  ShardingRule::Tensor operand(from.size()), result(to.size());
-  bool empty = llvm::is_contained(from, 0);
-  size_t i = 0, j = 0;
-  int64_t left = 1, right = 1; // what of dims i and j has no factor yet
-  auto skipOnes = [](ArrayRef<int64_t> shape, size_t &at, int64_t &rest) {
+namespace {
+/// One side of a reshape on the walk from the major end: the dim it is at, and
+/// what of that dim has no factor yet (1: the walk is between dims).
+struct ReshapeSide {
+  ArrayRef<int64_t> shape;
+  ShardingRule::Tensor dims;
+  size_t at = 0;
+  int64_t rest = 1;
+
+  explicit ReshapeSide(ArrayRef<int64_t> shape)
+      : shape(shape), dims(shape.size()) {}
+
+  /// Goes to the next dim that has something left; false at the end.
+  bool advance() {
     while (rest == 1 && at < shape.size())
       if ((rest = shape[at]) == 1)
-        ++at;
-  };
-  if (!empty) {
-    skipOnes(from, i, left);
-    skipOnes(to, j, right);
+        ++at; // Size one: a dim without factor.
+    return rest != 1;
   }
-  while (!empty && i < from.size() && j < to.size()) {
-    int64_t common = std::min(left, right);
-    if (std::max(left, right) % common == 0) {
-      unsigned factor = rule.factor();
-      operand[i].push_back(factor);
-      result[j].push_back(factor);
-    } else {
-      // No correspondence: whole until the products of both sides agree.
-      int64_t products[2] = {left, right};
-      operand[i].push_back(rule.whole());
-      result[j].push_back(rule.whole());
-      while (products[0] != products[1]) {
-        bool side = products[0] > products[1];
-        size_t &at = side ? j : i;
-        ++at;
-        products[side] *= side ? to[at] : from[at];
-        (side ? result : operand)[at].push_back(rule.whole());
+  void take(unsigned factor, int64_t size) {
+    dims[at].push_back(factor);
+    if ((rest /= size) == 1)
+      ++at;
+  }
+};
+} // namespace
+
+/// Walks both shapes from the major end. What is left of both sides always has
+/// the same number of elements, so a common divisor of what is left of the two
+/// current dims is a major part of both: a factor. Without one, dims correspond
+/// to nothing (and must be whole) until the products of both sides agree again.
+/// Linear in the ranks and the logarithm of the sizes.
+ShardingRule ReshapeOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  auto fromShape = globalShape(getOperand().getType()),
+       toShape = globalShape(getType());
+  ReshapeSide from(fromShape), to(toShape);
+  if (llvm::is_contained(fromShape, 0)) {
+    for (ReshapeSide *side : {&from, &to})
+      for (ShardingRule::Dim &dim : side->dims)
+        dim = {rule.whole()};
+  } else {
+    while (from.advance() && to.advance()) {
+      if (int64_t common = std::gcd(from.rest, to.rest); common > 1) {
+        unsigned factor = rule.factor();
+        from.take(factor, common);
+        to.take(factor, common);
+        continue;
       }
-      common = left = right = 1;
-      ++i, ++j;
-      skipOnes(from, i, left);
-      skipOnes(to, j, right);
-      continue;
+      int64_t fromProduct = 1, toProduct = 1;
+      do {
+        bool behind = fromProduct <= toProduct;
+        ReshapeSide &side = behind ? from : to;
+        side.advance();
+        (behind ? fromProduct : toProduct) *= side.rest;
+        side.take(rule.whole(), side.rest);
+      } while (fromProduct != toProduct);
     }
-    left /= common;
-    right /= common;
-    if (left == 1)
-      ++i;
-    if (right == 1)
-      ++j;
-    skipOnes(from, i, left);
-    skipOnes(to, j, right);
   }
-  if (empty) {
-    for (ShardingRule::Dim &dim : operand)
-      dim = {rule.whole()};
-    for (ShardingRule::Dim &dim : result)
-      dim = {rule.whole()};
-  }
-  rule.operand(std::move(operand));
-  rule.result(std::move(result));
+  rule.operand(std::move(from.dims));
+  rule.result(std::move(to.dims));
   return rule.finish(PartialFlow::Movement);
 }
 

@@ -1,0 +1,236 @@
+// Folders of the elementwise ops: constants that are the same everywhere, and
+// identities that hold for every value, nan and -0.0 included. An operand
+// replaces a result only where the types, layouts included, are the same.
+
+#include "SplatMath.h"
+
+#include <cmath>
+
+namespace meshloom::dtensor {
+
+using mlir::OpFoldResult;
+
+/// `value` where it may stand for `result`, else nothing.
+static OpFoldResult sameValue(Value value, Value result) {
+  return value.getType() == result.getType() ? value : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Unary
+//===----------------------------------------------------------------------===//
+
+static OpFoldResult foldUnary(Value result, Attribute operand,
+                              function_ref<Splat(const Splat &)> compute) {
+  std::optional<Splat> x = Splat::get(operand);
+  return x ? compute(*x).attribute(result.getType()) : OpFoldResult();
+}
+
+#define FOLD_REAL(Op, function)                                                \
+  OpFoldResult Op::fold(FoldAdaptor adaptor) {                                 \
+    return foldUnary(getResult(), adaptor.getOperand(), [](const Splat &x) {   \
+      return mapReal(x, [](double v) -> double { return function; });          \
+    });                                                                        \
+  }
+FOLD_REAL(ExpOp, std::exp(v))
+FOLD_REAL(Expm1Op, std::expm1(v))
+FOLD_REAL(LogOp, std::log(v))
+FOLD_REAL(Log1pOp, std::log1p(v))
+FOLD_REAL(SqrtOp, std::sqrt(v))
+FOLD_REAL(RsqrtOp, 1 / std::sqrt(v))
+FOLD_REAL(CbrtOp, std::cbrt(v))
+FOLD_REAL(TanhOp, std::tanh(v))
+FOLD_REAL(LogisticOp, 1 / (1 + std::exp(-v)))
+FOLD_REAL(SineOp, std::sin(v))
+FOLD_REAL(CosineOp, std::cos(v))
+FOLD_REAL(ErfOp, std::erf(v))
+FOLD_REAL(FloorOp, std::floor(v))
+FOLD_REAL(CeilOp, std::ceil(v))
+FOLD_REAL(RoundOp, std::nearbyint(v))
+#undef FOLD_REAL
+
+OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getDefiningOp<AbsOp>())
+    return sameValue(getOperand(), getResult());
+  return foldUnary(getResult(), adaptor.getOperand(), absolute);
+}
+
+OpFoldResult NegateOp::fold(FoldAdaptor adaptor) {
+  if (auto inner = getOperand().getDefiningOp<NegateOp>())
+    return sameValue(inner.getOperand(), getResult());
+  return foldUnary(getResult(), adaptor.getOperand(), negated);
+}
+
+OpFoldResult SignOp::fold(FoldAdaptor adaptor) {
+  return foldUnary(getResult(), adaptor.getOperand(), sign);
+}
+
+OpFoldResult NotOp::fold(FoldAdaptor adaptor) {
+  if (auto inner = getOperand().getDefiningOp<NotOp>())
+    return sameValue(inner.getOperand(), getResult());
+  return foldUnary(getResult(), adaptor.getOperand(), [](const Splat &x) {
+    return Splat::of(cast<IntegerType>(x.type), ~llvm::APInt(x.integer));
+  });
+}
+
+OpFoldResult IsFiniteOp::fold(FoldAdaptor adaptor) {
+  return foldUnary(getResult(), adaptor.getOperand(), [&](const Splat &x) {
+    return Splat::ofBool(getContext(), x.real.isFinite());
+  });
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  return foldUnary(getResult(), adaptor.getOperand(), [&](const Splat &x) {
+    return convert(x, getType().getElementType());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Binary. The folder of commutative ops puts a constant on the right first.
+//===----------------------------------------------------------------------===//
+
+static OpFoldResult foldBinary(Value result, Attribute lhs, Attribute rhs,
+                               Splat (*compute)(const Splat &, const Splat &)) {
+  std::optional<Splat> a = Splat::get(lhs), b = Splat::get(rhs);
+  return a && b ? compute(*a, *b).attribute(result.getType()) : OpFoldResult();
+}
+
+/// Zero in the type of `result`, where a constant can have it.
+static OpFoldResult zero(Value result) {
+  return Splat::number(elementTypeOf(result.getType()), 0)
+      .attribute(result.getType());
+}
+
+OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+  // x + 0.0 is not x for x = -0.0, but x + -0.0 is.
+  if (auto b = Splat::get(adaptor.getRhs()))
+    if (b->isFloat() ? b->isNegativeZero() : b->isZero())
+      if (OpFoldResult same = sameValue(getLhs(), getResult()))
+        return same;
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), add);
+}
+
+OpFoldResult SubtractOp::fold(FoldAdaptor adaptor) {
+  if (auto b = Splat::get(adaptor.getRhs()); b && b->isPositiveZero())
+    if (OpFoldResult same = sameValue(getLhs(), getResult()))
+      return same;
+  if (getLhs() == getRhs() && isa<IntegerType>(getType().getElementType()))
+    return zero(getResult());
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), subtract);
+}
+
+OpFoldResult MultiplyOp::fold(FoldAdaptor adaptor) {
+  if (auto b = Splat::get(adaptor.getRhs())) {
+    if (b->isOne())
+      if (OpFoldResult same = sameValue(getLhs(), getResult()))
+        return same;
+    if (!b->isFloat() && b->isZero())
+      return zero(getResult());
+  }
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), multiply);
+}
+
+OpFoldResult DivideOp::fold(FoldAdaptor adaptor) {
+  if (auto b = Splat::get(adaptor.getRhs()); b && b->isOne())
+    if (OpFoldResult same = sameValue(getLhs(), getResult()))
+      return same;
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), divide);
+}
+
+OpFoldResult RemainderOp::fold(FoldAdaptor adaptor) {
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), remainder);
+}
+
+OpFoldResult PowerOp::fold(FoldAdaptor adaptor) {
+  if (auto b = Splat::get(adaptor.getRhs()); b && b->isOne())
+    if (OpFoldResult same = sameValue(getLhs(), getResult()))
+      return same;
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), power);
+}
+
+OpFoldResult MaximumOp::fold(FoldAdaptor adaptor) {
+  if (getLhs() == getRhs())
+    return sameValue(getLhs(), getResult());
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), maximum);
+}
+
+OpFoldResult MinimumOp::fold(FoldAdaptor adaptor) {
+  if (getLhs() == getRhs())
+    return sameValue(getLhs(), getResult());
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(), minimum);
+}
+
+static Splat bits(const Splat &like, llvm::APInt value) {
+  return Splat::of(cast<IntegerType>(like.type), std::move(value));
+}
+
+OpFoldResult AndOp::fold(FoldAdaptor adaptor) {
+  auto b = Splat::get(adaptor.getRhs());
+  if (getLhs() == getRhs() || (b && b->isAllOnes()))
+    if (OpFoldResult same = sameValue(getLhs(), getResult()))
+      return same;
+  if (b && b->isZero())
+    return zero(getResult());
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(),
+                    [](const Splat &a, const Splat &b) {
+                      return bits(a, llvm::APInt(a.integer) & b.integer);
+                    });
+}
+
+OpFoldResult OrOp::fold(FoldAdaptor adaptor) {
+  auto b = Splat::get(adaptor.getRhs());
+  if (getLhs() == getRhs() || (b && b->isZero()))
+    if (OpFoldResult same = sameValue(getLhs(), getResult()))
+      return same;
+  if (b && b->isAllOnes())
+    return b->attribute(getType());
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(),
+                    [](const Splat &a, const Splat &b) {
+                      return bits(a, llvm::APInt(a.integer) | b.integer);
+                    });
+}
+
+OpFoldResult XorOp::fold(FoldAdaptor adaptor) {
+  if (getLhs() == getRhs())
+    return zero(getResult());
+  if (auto b = Splat::get(adaptor.getRhs()); b && b->isZero())
+    if (OpFoldResult same = sameValue(getLhs(), getResult()))
+      return same;
+  return foldBinary(getResult(), adaptor.getLhs(), adaptor.getRhs(),
+                    [](const Splat &a, const Splat &b) {
+                      return bits(a, llvm::APInt(a.integer) ^ b.integer);
+                    });
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
+  std::optional<Splat> a = Splat::get(adaptor.getLhs()),
+                       b = Splat::get(adaptor.getRhs());
+  if (!a || !b)
+    return {};
+  return Splat::ofBool(getContext(), compare(getDirection(), *a, *b))
+      .attribute(getType());
+}
+
+OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
+  if (getOnTrue() == getOnFalse())
+    return sameValue(getOnTrue(), getResult());
+  if (auto pred = Splat::get(adaptor.getPred()))
+    return sameValue(pred->isZero() ? getOnFalse() : getOnTrue(), getResult());
+  return {};
+}
+
+OpFoldResult ClampOp::fold(FoldAdaptor adaptor) {
+  std::optional<Splat> low = Splat::get(adaptor.getMin()),
+                       x = Splat::get(adaptor.getOperand()),
+                       high = Splat::get(adaptor.getMax());
+  if (!low || !x || !high)
+    return {};
+  return minimum(maximum(*x, *low), *high).attribute(getType());
+}
+
+} // namespace meshloom::dtensor

@@ -1,0 +1,273 @@
+// Folders and canonicalisation of the ops that move elements, of products and
+// reductions, and of relayouts.
+//
+// Ops are merged by value: the merged op gives the same tensor. Where layouts
+// are decided it must also still be able to run as its layouts say; patterns
+// for which that is not so by construction leave decided types alone.
+
+#include "SplatMath.h"
+
+#include <numeric>
+
+namespace meshloom::dtensor {
+
+using mlir::OpFoldResult, mlir::RewritePatternSet;
+
+/// Of an op that only moves elements: a constant that is the same everywhere,
+/// or the operand where nothing moves.
+static OpFoldResult foldMovement(Value operand, Attribute constant,
+                                 Value result, bool identity) {
+  if (identity && operand.getType() == result.getType())
+    return operand;
+  if (auto splat = Splat::get(constant))
+    return splat->attribute(result.getType());
+  return {};
+}
+
+static bool isIota(ArrayRef<int64_t> dims) {
+  for (auto [index, dim] : llvm::enumerate(dims))
+    if (dim != int64_t(index))
+      return false;
+  return true;
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  return getValue();
+}
+
+OpFoldResult IotaOp::fold(FoldAdaptor) {
+  if (globalShape(getType())[getIotaDimension()] != 1)
+    return {};
+  return Splat::number(getType().getElementType(), 0).attribute(getType());
+}
+
+//===----------------------------------------------------------------------===//
+// BroadcastInDimOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {
+  return foldMovement(getOperand(), adaptor.getOperand(), getResult(),
+                      isIota(getBroadcastDimensions()));
+}
+
+/// broadcast_in_dim(broadcast_in_dim(x)) -> broadcast_in_dim(x)
+static LogicalResult mergeBroadcasts(BroadcastInDimOp op,
+                                     PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>();
+  if (!inner)
+    return failure();
+  SmallVector<int64_t> dims;
+  for (int64_t dim : inner.getBroadcastDimensions())
+    dims.push_back(op.getBroadcastDimensions()[dim]);
+  rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, op.getType(),
+                                                inner.getOperand(), dims);
+  return success();
+}
+
+void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                   MLIRContext *) {
+  patterns.add(mergeBroadcasts);
+}
+
+//===----------------------------------------------------------------------===//
+// ReshapeOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (auto inner = getOperand().getDefiningOp<ReshapeOp>())
+    if (inner.getOperand().getType() == getType())
+      return inner.getOperand();
+  return foldMovement(getOperand(), adaptor.getOperand(), getResult(), true);
+}
+
+/// reshape(reshape(x)) -> reshape(x). A decided layout in between may be one
+/// that the two shapes have no common factor for, so it is left alone.
+static LogicalResult mergeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<ReshapeOp>();
+  if (!inner || layoutAttrOf(inner.getType()))
+    return failure();
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), inner.getOperand());
+  return success();
+}
+
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *) {
+  patterns.add(mergeReshapes);
+}
+
+//===----------------------------------------------------------------------===//
+// TransposeOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
+  return foldMovement(getOperand(), adaptor.getOperand(), getResult(),
+                      isIota(getPermutation()));
+}
+
+/// transpose(transpose(x)) -> transpose(x), or x
+static LogicalResult mergeTransposes(TransposeOp op,
+                                     PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<TransposeOp>();
+  if (!inner)
+    return failure();
+  SmallVector<int64_t> permutation;
+  for (int64_t dim : op.getPermutation())
+    permutation.push_back(inner.getPermutation()[dim]);
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getOperand(),
+                                           permutation);
+  return success();
+}
+
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *) {
+  patterns.add(mergeTransposes);
+}
+
+//===----------------------------------------------------------------------===//
+// SliceOp, ConcatenateOp, ReverseOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
+  return foldMovement(getOperand(), adaptor.getOperand(), getResult(),
+                      /*identity=*/true);
+}
+
+/// slice(slice(x)) -> slice(x)
+static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<SliceOp>();
+  if (!inner)
+    return failure();
+  SmallVector<int64_t> starts, limits, strides;
+  auto sizes = globalShape(op.getType());
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    int64_t step = inner.getStrides()[dim];
+    starts.push_back(inner.getStartIndices()[dim] +
+                     op.getStartIndices()[dim] * step);
+    strides.push_back(op.getStrides()[dim] * step);
+    limits.push_back(sizes[dim]
+                         ? starts.back() + (sizes[dim] - 1) * strides.back() + 1
+                         : starts.back());
+    // Whole dims stay whole.
+    if (inner.getLimitIndices()[dim] - inner.getStartIndices()[dim] ==
+            globalShape(inner.getOperand().getType())[dim] &&
+        step == 1 && op.getStrides()[dim] == 1)
+      limits.back() = op.getLimitIndices()[dim];
+  }
+  rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getOperand(),
+                                       starts, limits, strides);
+  return success();
+}
+
+void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *) {
+  patterns.add(mergeSlices);
+}
+
+OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
+  if (getInputs().size() == 1)
+    return foldMovement(getInputs()[0], adaptor.getInputs()[0], getResult(),
+                        /*identity=*/true);
+  // Equal constants: DenseElementsAttrs differ in type, their values count.
+  for (Attribute input : adaptor.getInputs()) {
+    auto splat = Splat::get(input);
+    auto first = Splat::get(adaptor.getInputs()[0]);
+    if (!splat || !first ||
+        splat->attribute(getType()) != first->attribute(getType()))
+      return {};
+  }
+  return Splat::get(adaptor.getInputs()[0])->attribute(getType());
+}
+
+/// Drops operands that are empty along the joined dim.
+static LogicalResult dropEmptyOperands(ConcatenateOp op,
+                                       PatternRewriter &rewriter) {
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs())
+    if (globalShape(input.getType())[op.getDimension()] != 0)
+      inputs.push_back(input);
+  if (inputs.empty() || inputs.size() == op.getInputs().size())
+    return failure();
+  rewriter.replaceOpWithNewOp<ConcatenateOp>(op, op.getType(), inputs,
+                                             op.getDimension());
+  return success();
+}
+
+void ConcatenateOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                MLIRContext *) {
+  patterns.add(dropEmptyOperands);
+}
+
+OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
+  if (auto inner = getOperand().getDefiningOp<ReverseOp>())
+    if (inner.getDimensions() == getDimensions() &&
+        inner.getOperand().getType() == getType())
+      return inner.getOperand();
+  auto shape = globalShape(getType());
+  bool identity = llvm::all_of(getDimensions(),
+                               [&](int64_t dim) { return shape[dim] <= 1; });
+  return foldMovement(getOperand(), adaptor.getOperand(), getResult(),
+                      identity);
+}
+
+//===----------------------------------------------------------------------===//
+// MatMulOp, ReduceOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult toDotGeneral(MatMulOp op, PatternRewriter &rewriter) {
+  int64_t rank = op.getType().getRank();
+  SmallVector<int64_t> batching(rank - 2);
+  std::iota(batching.begin(), batching.end(), 0);
+  rewriter.replaceOpWithNewOp<DotGeneralOp>(
+      op, op.getType(), op.getLhs(), op.getRhs(), batching, batching,
+      ArrayRef<int64_t>{rank - 1}, ArrayRef<int64_t>{rank - 2});
+  return success();
+}
+
+void MatMulOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *) {
+  patterns.add(toDotGeneral);
+}
+
+/// A reduction over nothing is its operands.
+static LogicalResult dropReductionOverNothing(ReduceOp op,
+                                              PatternRewriter &rewriter) {
+  if (!op.getDimensions().empty() ||
+      op.getInputs().getTypes() != op.getOutputs().getTypes())
+    return failure();
+  rewriter.replaceOp(op, op.getInputs());
+  return success();
+}
+
+void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *) {
+  patterns.add(dropReductionOverNothing);
+}
+
+//===----------------------------------------------------------------------===//
+// RelayoutOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult RelayoutOp::fold(FoldAdaptor adaptor) {
+  if (auto inner = getOperand().getDefiningOp<RelayoutOp>())
+    if (inner.getOperand().getType() == getType())
+      return inner.getOperand();
+  return foldMovement(getOperand(), adaptor.getOperand(), getResult(),
+                      /*identity=*/true);
+}
+
+/// relayout(relayout(x)) -> relayout(x) where nothing else uses the layout in
+/// between: the planner finds the way through it, if it is the cheapest.
+static LogicalResult mergeRelayouts(RelayoutOp op, PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<RelayoutOp>();
+  if (!inner || !inner->hasOneUse())
+    return failure();
+  rewriter.replaceOpWithNewOp<RelayoutOp>(op, op.getType(), inner.getOperand());
+  return success();
+}
+
+void RelayoutOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *) {
+  patterns.add(mergeRelayouts);
+}
+
+} // namespace meshloom::dtensor

@@ -1,0 +1,57 @@
+// Arithmetic on one element at compile time, with exactly the semantics that
+// the op descriptions give it: used by the folders of elementwise ops.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APSInt.h"
+
+namespace meshloom::dtensor {
+
+/// The one value of a constant that is the same everywhere.
+struct Splat {
+  Type type; ///< of the element
+  llvm::APFloat real = llvm::APFloat(0.0);
+  llvm::APSInt integer;
+
+  explicit Splat(Type type) : type(type) {}
+  bool isFloat() const { return isa<FloatType>(type); }
+
+  static Splat of(FloatType type, llvm::APFloat value);
+  static Splat of(IntegerType type, llvm::APInt value);
+  static Splat ofBool(MLIRContext *context, bool value);
+  /// The splat that `attr` is, if it is one.
+  static std::optional<Splat> get(Attribute attr);
+  /// `value` in `type`, rounded to nearest even or truncated.
+  static Splat number(Type type, double value);
+
+  /// The constant of the result type `type`, global shape; null where a
+  /// constant cannot have that type, because its layout is partial.
+  Attribute attribute(Type type) const;
+
+  bool isZero() const { return isFloat() ? real.isZero() : integer.isZero(); }
+  bool isPositiveZero() const { return isZero() && !isNegativeZero(); }
+  bool isNegativeZero() const { return isFloat() && real.isNegZero(); }
+  bool isOne() const;
+  bool isAllOnes() const { return !isFloat() && integer.isAllOnes(); }
+};
+
+/// Computes in double and rounds once.
+Splat mapReal(const Splat &x, double (*function)(double));
+
+Splat absolute(const Splat &x);
+Splat negated(const Splat &x);
+Splat sign(const Splat &x);
+Splat add(const Splat &a, const Splat &b);
+Splat subtract(const Splat &a, const Splat &b);
+Splat multiply(const Splat &a, const Splat &b);
+Splat divide(const Splat &a, const Splat &b);
+Splat remainder(const Splat &a, const Splat &b);
+Splat power(const Splat &a, const Splat &b);
+Splat maximum(const Splat &a, const Splat &b);
+Splat minimum(const Splat &a, const Splat &b);
+bool compare(ComparisonDirection direction, const Splat &a, const Splat &b);
+Splat convert(const Splat &x, Type to);
+
+} // namespace meshloom::dtensor
