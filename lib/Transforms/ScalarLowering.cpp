@@ -40,8 +40,8 @@ struct Scalars {
     return b.create<arith::ConstantOp>(loc, attr);
   }
   Value integer(llvm::APInt value) {
-    return b.create<arith::ConstantOp>(
-        loc, b.getIntegerAttr(x[0].getType(), value));
+    return b.create<arith::ConstantOp>(loc,
+                                       b.getIntegerAttr(x[0].getType(), value));
   }
   unsigned width() const { return x[0].getType().getIntOrFloatBitWidth(); }
   Value select(Value condition, Value yes, Value no) {
@@ -59,7 +59,9 @@ using F = arith::CmpFPredicate;
 using I = arith::CmpIPredicate;
 using Lowering = Value (*)(Scalars &);
 
-template <typename Op> Value unary(Scalars &s) { return s.make<Op>(s.x[0]); }
+template <typename Op> Value unary(Scalars &s) {
+  return s.make<Op>(s.x[0]);
+}
 
 template <typename FloatOp, typename SignedOp, typename UnsignedOp = SignedOp>
 Value binary(Scalars &s) {
@@ -125,9 +127,9 @@ Value safeDivisor(Scalars &s, Value isZero) {
   Value unsafe = isZero;
   if (!s.isUnsigned()) {
     Value lowest = s.integer(llvm::APInt::getSignedMinValue(s.width()));
-    Value overflows = s.make<arith::AndIOp>(
-        s.compare(I::eq, s.x[0], lowest),
-        s.compare(I::eq, s.x[1], s.number(-1)));
+    Value overflows =
+        s.make<arith::AndIOp>(s.compare(I::eq, s.x[0], lowest),
+                              s.compare(I::eq, s.x[1], s.number(-1)));
     unsafe = s.make<arith::OrIOp>(unsafe, overflows);
   }
   return s.select(unsafe, s.number(1), s.x[1]);
@@ -179,7 +181,8 @@ Value lowerPower(Scalars &s) {
   Value minusOne = s.number(-1);
   Value odd = s.compare(I::ne, s.make<arith::AndIOp>(s.x[1], one), zero);
   Value ofMinusOne = s.select(odd, minusOne, one);
-  Value inverse = s.select(s.compare(I::eq, s.x[0], minusOne), ofMinusOne, zero);
+  Value inverse =
+      s.select(s.compare(I::eq, s.x[0], minusOne), ofMinusOne, zero);
   inverse = s.select(s.compare(I::eq, s.x[0], one), one, inverse);
   return s.select(s.compare(I::slt, s.x[1], zero), inverse, result);
 }
@@ -228,7 +231,9 @@ Value lowerCompare(Scalars &s) {
   return s.compare(predicate, s.x[0], s.x[1]);
 }
 
-Value lowerSelect(Scalars &s) { return s.select(s.x[0], s.x[1], s.x[2]); }
+Value lowerSelect(Scalars &s) {
+  return s.select(s.x[0], s.x[1], s.x[2]);
+}
 
 Value lowerClamp(Scalars &s) {
   Value low = s.x[0], value = s.x[1], high = s.x[2];
@@ -283,10 +288,10 @@ const llvm::StringMap<Row> &table() {
     ROW(DivideOp, lowerDivide, 6);
     ROW(RemainderOp, lowerRemainder, 20);
     ROW(PowerOp, lowerPower, 60);
-    ROW(MaximumOp,
-        binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>, 1);
-    ROW(MinimumOp,
-        binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>, 1);
+    ROW(MaximumOp, binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>,
+        1);
+    ROW(MinimumOp, binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>,
+        1);
     ROW(AndOp, binary<arith::AddFOp, arith::AndIOp>, 1);
     ROW(OrOp, binary<arith::AddFOp, arith::OrIOp>, 1);
     ROW(XorOp, binary<arith::AddFOp, arith::XOrIOp>, 1);
@@ -320,13 +325,14 @@ Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
                               OpBuilder &b) {
   const Row *row = rowOf(op);
   Location loc = op->getLoc();
-  Scalars s{op, b, loc, elementOf(op->getOperand(0)), elementOf(op->getResult(0)),
-            {}};
+  Scalars s{
+      op, b, loc, elementOf(op->getOperand(0)), elementOf(op->getResult(0)),
+      {}};
   for (Value operand : operands)
-    s.x.push_back(operand.getType().isBF16() && !row->keepsBF16
-                      ? b.create<arith::ExtFOp>(loc, b.getF32Type(), operand)
-                            .getResult()
-                      : operand);
+    s.x.push_back(
+        operand.getType().isBF16() && !row->keepsBF16
+            ? b.create<arith::ExtFOp>(loc, b.getF32Type(), operand).getResult()
+            : operand);
   Value result = row->lower(s);
   if (s.to.isBF16() && !row->keepsBF16)
     result = b.create<arith::TruncFOp>(loc, s.to, result);
@@ -380,8 +386,8 @@ Value meshloom::convertScalar(Value value, Type from, Type to, OpBuilder &b,
   Value high = s.number(std::ldexp(1.0, toUnsigned ? toWidth : toWidth - 1));
   Value fitsBelow = s.compare(F::OLT, whole, high);
   Value fitsAbove = s.compare(F::OGE, whole, low);
-  Value harmless = s.select(s.make<arith::AndIOp>(fitsBelow, fitsAbove), whole,
-                            s.number(0));
+  Value harmless =
+      s.select(s.make<arith::AndIOp>(fitsBelow, fitsAbove), whole, s.number(0));
   Value converted =
       toUnsigned ? b.create<arith::FPToUIOp>(loc, scalar, harmless).getResult()
                  : b.create<arith::FPToSIOp>(loc, scalar, harmless).getResult();
@@ -438,8 +444,7 @@ Value meshloom::philoxScalar(Value linear, Value key0, Value key1, OpBuilder &b,
       loc, b.create<arith::TruncIOp>(loc, i32, linear), word(3));
   Value result = c[3];
   for (int i = 2; i >= 0; --i) {
-    Value here =
-        b.create<arith::CmpIOp>(loc, I::eq, which, word(uint32_t(i)));
+    Value here = b.create<arith::CmpIOp>(loc, I::eq, which, word(uint32_t(i)));
     result = b.create<arith::SelectOp>(loc, here, c[i], result);
   }
   return result;

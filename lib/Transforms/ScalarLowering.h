@@ -1,5 +1,5 @@
-// The one table that says what an elementwise dtensor op does to scalars. Adding
-// an elementwise op to the compiler is adding a row.
+// The one table that says what an elementwise dtensor op does to scalars.
+// Adding an elementwise op to the compiler is adding a row.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -18,8 +18,8 @@ Value lowerToScalar(Operation *op, ValueRange operands, OpBuilder &b);
 Value convertScalar(Value value, Type from, Type to, OpBuilder &b,
                     Location loc);
 
-/// Word `linear % 4` of Philox4x32-10 at counter `linear / 4` (i64) with the two
-/// words of the key (i32).
+/// Word `linear % 4` of Philox4x32-10 at counter `linear / 4` (i64) with the
+/// two words of the key (i32).
 Value philoxScalar(Value linear, Value key0, Value key1, OpBuilder &b,
                    Location loc);
 

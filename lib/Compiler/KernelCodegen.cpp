@@ -1,0 +1,169 @@
+// LLVM's side of compiling kernels. Optimising and code generation take nearly
+// all of a program's compile time, so the kernels are dealt out to threads,
+// each with its own LLVM context.
+#include "KernelCodegen.h"
+
+#include "meshloom/Conversion/KernelToLLVM.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+#include <thread>
+
+using namespace meshloom;
+
+/// Kernels a thread should have to be worth starting.
+static constexpr size_t kernelsPerThread = 3;
+
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(bool optimize) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  std::string triple = llvm::sys::getProcessTriple(), message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return Error("no code generator for " + triple + ": " + message);
+  std::string features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features += (features.empty() ? "" : ",") +
+                std::string(feature.second ? "+" : "-") + feature.first().str();
+  llvm::TargetOptions options;
+  // a * b + c as one instruction: faster and more accurate.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_,
+      std::nullopt,
+      optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
+  if (!machine)
+    return Error("no code generator for " + triple);
+  return machine;
+}
+
+static void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
+                           bool optimize) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = optimize;
+  tuning.LoopInterleaving = optimize;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  builder
+      .buildPerModuleDefaultPipeline(optimize ? llvm::OptimizationLevel::O2
+                                              : llvm::OptimizationLevel::O1)
+      .run(module, modules);
+}
+
+/// One object file of the given kernels.
+static Result<std::unique_ptr<llvm::MemoryBuffer>>
+compileGroup(ArrayRef<KernelToCompile> kernels, bool optimize) {
+  spmd::KernelOp first = kernels.front().kernel;
+  OwningOpRef<ModuleOp> code =
+      ModuleOp::create(mlir::UnknownLoc::get(first.getContext()));
+  for (const KernelToCompile &item : kernels)
+    emitKernel(item.kernel, item.symbol, *code);
+  if (failed(lowerKernels(*code)))
+    return Error("a kernel did not lower to LLVM");
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      mlir::translateModuleToLLVMIR(*code, context, "kernels");
+  if (!module)
+    return Error("a kernel did not translate to LLVM IR");
+  auto machine = makeTargetMachine(optimize);
+  if (!machine)
+    return machine.error();
+  module->setDataLayout((*machine)->createDataLayout());
+  module->setTargetTriple((*machine)->getTargetTriple().str());
+  optimizeModule(*module, **machine, optimize);
+
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
+                                      llvm::CodeGenFileType::ObjectFile))
+    return Error("this machine's code generator writes no object files");
+  passes.run(*module);
+  return std::unique_ptr<llvm::MemoryBuffer>(
+      std::make_unique<llvm::SmallVectorMemoryBuffer>(
+          std::move(bytes), "kernels.o", /*RequiresNullTerminator=*/false));
+}
+
+Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  if (kernels.empty())
+    return objects;
+  size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  threads =
+      std::min({threads, size_t(4),
+                (kernels.size() + kernelsPerThread - 1) / kernelsPerThread});
+  // Without locks in the MLIR context only one thread may make operations.
+  if (!kernels.front().kernel.getContext()->isMultithreadingEnabled())
+    threads = 1;
+  // Large bodies first, then always to the thread that has least to do.
+  std::vector<std::pair<size_t, const KernelToCompile *>> bySize;
+  for (const KernelToCompile &item : kernels) {
+    spmd::KernelOp kernel = item.kernel;
+    bySize.emplace_back(kernel.getBlock()->getOperations().size() +
+                            4 * kernel.getNumLoops(),
+                        &item);
+  }
+  llvm::stable_sort(bySize, [](auto &a, auto &b) { return a.first > b.first; });
+  std::vector<std::vector<KernelToCompile>> groups(threads);
+  std::vector<size_t> load(threads);
+  for (auto &[size, item] : bySize) {
+    size_t least = llvm::min_element(load) - load.begin();
+    groups[least].push_back(*item);
+    load[least] += size;
+  }
+  using Compiled = Result<std::unique_ptr<llvm::MemoryBuffer>>;
+  std::vector<Compiled> results;
+  for (size_t i = 0; i < threads; ++i)
+    results.emplace_back(Error("not compiled"));
+  std::vector<std::thread> workers;
+  for (size_t i = 1; i < threads; ++i)
+    workers.emplace_back(
+        [&, i] { results[i] = compileGroup(groups[i], optimize); });
+  results[0] = compileGroup(groups[0], optimize);
+  for (std::thread &worker : workers)
+    worker.join();
+  for (Compiled &result : results) {
+    if (!result)
+      return result.error();
+    objects.push_back(std::move(*result));
+  }
+  return objects;
+}
+
+std::string meshloom::hostCpuFeatures() {
+  static constexpr const char *relevant[] = {
+      "sse4.2",   "avx",      "avx2",     "fma",        "bmi2",      "avx512f",
+      "avx512bw", "avx512dq", "avx512vl", "avx512bf16", "avx512fp16"};
+  auto features = llvm::sys::getHostCPUFeatures();
+  std::string result;
+  for (const char *name : relevant)
+    if (features.lookup(name))
+      result += (result.empty() ? "" : ",") + std::string(name);
+  return result;
+}

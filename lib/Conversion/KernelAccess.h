@@ -1,0 +1,31 @@
+// How the operands of a kernel move through memory as its loops run, and the
+// order of the loops that follows from it.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+namespace meshloom {
+
+/// Elements from one iteration of a loop to the next, as far as known when
+/// compiling: row-major arrays have stride 1 in the last dim that is not of
+/// extent 1, and an operand stays where it is for loops it does not use.
+struct StaticStride {
+  bool known = false;
+  int64_t value = 0;
+};
+
+/// Strides of operand `operand` (inputs, then outputs) for every loop.
+SmallVector<StaticStride> staticStrides(spmd::KernelOp kernel,
+                                        unsigned operand);
+
+/// Parallel loops, then reduction loops, each outermost first, and which loop
+/// is innermost in code: the one along which most operands have unit stride.
+struct LoopOrder {
+  SmallVector<unsigned> parallel, reduction;
+  /// -1: the kernel has no loops.
+  int vector = -1;
+  bool vectorIsReduction = false;
+};
+LoopOrder loopOrder(spmd::KernelOp kernel);
+
+} // namespace meshloom

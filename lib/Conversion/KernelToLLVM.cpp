@@ -1,0 +1,481 @@
+// From spmd.kernel to loops over raw pointers: one exported function with the
+// signature of Program.h, which reads its argument arrays, merges loops that
+// are contiguous at run time, and calls an inner function whose pointers are
+// noalias. (linalg on memrefs would need maps that can be inverted to shapes,
+// and descriptors; here extents and strides are arguments. docs/Rationale.md.)
+//
+// The inner function is one of three loop nests:
+//   no reduction       for p: store body
+//   innermost reduces  for p: state = identity; for r: state = combine(state,
+//                      body); store state
+//   innermost parallel for p: for blocks of 256 of the innermost parallel loop:
+//                      states in an array, so that for r: for j: combine runs
+//                      along memory; then store the block
+#include "meshloom/Conversion/KernelToLLVM.h"
+
+#include "KernelAccess.h"
+#include "Reducer.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace meshloom;
+using namespace meshloom::spmd;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace scf = mlir::scf;
+
+namespace {
+/// Elements of the innermost loop whose reduction states fit in the L1 cache.
+constexpr int64_t blockSize = 256;
+
+/// Where an iteration is: the element each operand points at, and the index of
+/// each loop relative to the call's origin (null until its loop is entered).
+struct Position {
+  SmallVector<Value> pointers, indices;
+};
+
+class KernelEmitter {
+public:
+  KernelEmitter(KernelOp kernel, ModuleOp module)
+      : kernel(kernel), module(module), b(module.getContext()),
+        loc(kernel.getLoc()), order(loopOrder(kernel)) {
+    numInputs = kernel.getInputs().size();
+    for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
+      strideKinds.push_back(staticStrides(kernel, k));
+      Value tensor = k < numInputs ? kernel.getInputs()[k]
+                                   : kernel.getOutputs()[k - numInputs];
+      elements.push_back(
+          cast<RankedTensorType>(tensor.getType()).getElementType());
+    }
+    usesIndex.resize(kernel.getNumLoops());
+    kernel.getBlock()->walk(
+        [&](IndexOp op) { usesIndex[op.getLoop()] = true; });
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+      if (kernel.getReducer(i) == Reducer::ArgMax ||
+          kernel.getReducer(i) == Reducer::ArgMin)
+        usesIndex[order.reduction.front()] = true;
+  }
+
+  void emit(StringRef symbol) {
+    i64 = b.getI64Type();
+    pointer = LLVM::LLVMPointerType::get(b.getContext());
+    LLVM::LLVMFuncOp inner = emitInner((symbol + "_loops").str());
+    emitWrapper(symbol, inner);
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // The two functions
+  //===--------------------------------------------------------------------===//
+
+  /// Pointers are arguments [0, numPointers); output k in place of input j has
+  /// none of its own.
+  unsigned pointerOf(unsigned operand) {
+    if (operand < numInputs)
+      return operand;
+    unsigned next = numInputs;
+    for (unsigned k = 0; k < operand - numInputs; ++k)
+      next += kernel.getInPlace()[k] < 0;
+    int32_t over = kernel.getInPlace()[operand - numInputs];
+    return over >= 0 ? unsigned(over) : next;
+  }
+  unsigned numPointers() {
+    return numInputs +
+           llvm::count_if(kernel.getInPlace(), [](int32_t j) { return j < 0; });
+  }
+
+  /// Calls `use(operand, loop)` for each stride that is an argument.
+  void forDynamicStrides(function_ref<void(unsigned, unsigned)> use) {
+    for (unsigned k = 0; k < strideKinds.size(); ++k)
+      for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+        if (!strideKinds[k][loop].known)
+          use(k, loop);
+  }
+
+  LLVM::LLVMFuncOp makeFunction(StringRef name, ArrayRef<Type> arguments,
+                                LLVM::Linkage linkage) {
+    b.setInsertionPointToEnd(module.getBody());
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(b.getContext()), arguments);
+    auto func = b.create<LLVM::LLVMFuncOp>(loc, name, type, linkage);
+    func.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("nounwind")}));
+    b.setInsertionPointToStart(func.addEntryBlock(b));
+    return func;
+  }
+
+  LLVM::LLVMFuncOp emitInner(const std::string &name) {
+    SmallVector<Type> types(numPointers(), pointer);
+    unsigned loops = kernel.getNumLoops();
+    types.append(loops, i64); // extents
+    types.append(llvm::count(usesIndex, true), i64);
+    forDynamicStrides([&](unsigned, unsigned) { types.push_back(i64); });
+    auto func = makeFunction(name, types, LLVM::Linkage::Internal);
+    // Inlined, the pointers would lose what noalias says about them.
+    func.setPassthroughAttr(b.getArrayAttr(
+        {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
+    for (unsigned i = 0; i < numPointers(); ++i)
+      func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                      b.getUnitAttr());
+
+    Block &entry = func.getBody().front();
+    unsigned next = numPointers();
+    for (unsigned loop = 0; loop < loops; ++loop)
+      extents.push_back(entry.getArgument(next++));
+    for (unsigned loop = 0; loop < loops; ++loop)
+      origins.push_back(usesIndex[loop] ? Value(entry.getArgument(next++))
+                                        : Value());
+    zero = constant(0);
+    one = constant(1);
+    strides.resize(strideKinds.size());
+    for (unsigned k = 0; k < strideKinds.size(); ++k)
+      for (StaticStride stride : strideKinds[k])
+        strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
+                             : stride.value == 0 ? Value()
+                                                 : constant(stride.value));
+    Position start;
+    for (unsigned k = 0; k < strideKinds.size(); ++k)
+      start.pointers.push_back(entry.getArgument(pointerOf(k)));
+    start.indices.resize(loops);
+
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+      reducers.push_back(makeReducer(kernel, i));
+    if (!kernel.hasReductionLoops())
+      emitParallel(start);
+    else if (order.vectorIsReduction)
+      emitReduction(start);
+    else
+      emitBlockedReduction(start);
+    b.create<LLVM::ReturnOp>(loc, ValueRange());
+    return func;
+  }
+
+  void emitWrapper(StringRef symbol, LLVM::LLVMFuncOp inner) {
+    makeFunction(symbol, SmallVector<Type>(4, pointer),
+                 LLVM::Linkage::External);
+    Block *entry = b.getBlock();
+    auto load = [&](unsigned argument, Type type, unsigned index) -> Value {
+      Value address = b.create<LLVM::GEPOp>(
+          loc, pointer, type, entry->getArgument(argument),
+          ArrayRef<LLVM::GEPArg>{int32_t(index)}, /*inbounds=*/true);
+      return b.create<LLVM::LoadOp>(loc, type, address);
+    };
+    unsigned loops = kernel.getNumLoops();
+    SmallVector<Value> callArguments;
+    for (unsigned i = 0; i < numPointers(); ++i)
+      callArguments.push_back(load(0, pointer, i));
+
+    SmallVector<SmallVector<Value>> allStrides(strideKinds.size());
+    for (unsigned k = 0; k < strideKinds.size(); ++k)
+      for (unsigned loop = 0; loop < loops; ++loop)
+        allStrides[k].push_back(
+            strideKinds[k][loop].known
+                ? constant(strideKinds[k][loop].value)
+                : load(1, i64, pointerOf(k) * loops + loop));
+    SmallVector<Value> lengths;
+    for (unsigned loop = 0; loop < loops; ++loop)
+      lengths.push_back(load(3, i64, loop));
+    if (order.vector >= 0)
+      mergeLoops(lengths, allStrides);
+
+    callArguments.append(lengths);
+    for (unsigned loop = 0; loop < loops; ++loop)
+      if (usesIndex[loop])
+        callArguments.push_back(load(2, i64, loop));
+    forDynamicStrides([&](unsigned k, unsigned loop) {
+      callArguments.push_back(allStrides[k][loop]);
+    });
+    b.create<LLVM::CallOp>(loc, inner, callArguments);
+    b.create<LLVM::ReturnOp>(loc, ValueRange());
+  }
+
+  /// Where a step of an outer loop is, for every operand, just behind the last
+  /// iteration of the innermost one, both are one longer loop: so an
+  /// elementwise kernel on whole rows is one loop however short a row is.
+  void mergeLoops(SmallVectorImpl<Value> &lengths,
+                  ArrayRef<SmallVector<Value>> allStrides) {
+    unsigned inner = order.vector;
+    ArrayRef<unsigned> nest =
+        order.vectorIsReduction ? order.reduction : order.parallel;
+    if (usesIndex[inner])
+      return;
+    Value length1 = constant(1);
+    Value mergeable;
+    for (unsigned outer : llvm::reverse(nest.drop_back())) {
+      if (usesIndex[outer])
+        return;
+      Value here = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+      for (ArrayRef<Value> operand : allStrides) {
+        Value behind =
+            b.create<arith::MulIOp>(loc, operand[inner], lengths[inner]);
+        Value equal = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                              behind, operand[outer]);
+        here = b.create<arith::AndIOp>(loc, here, equal);
+      }
+      mergeable =
+          mergeable ? b.create<arith::AndIOp>(loc, mergeable, here).getResult()
+                    : here;
+      Value merged =
+          b.create<arith::MulIOp>(loc, lengths[inner], lengths[outer]);
+      lengths[inner] =
+          b.create<arith::SelectOp>(loc, mergeable, merged, lengths[inner]);
+      lengths[outer] =
+          b.create<arith::SelectOp>(loc, mergeable, length1, lengths[outer]);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loop nests
+  //===--------------------------------------------------------------------===//
+
+  Value constant(int64_t value) {
+    return b.create<arith::ConstantIntOp>(loc, value, 64);
+  }
+
+  /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
+  /// gets the induction variable and the states and returns the new ones.
+  SmallVector<Value>
+  loop(Value extent, Value step, ValueRange states,
+       function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
+    auto op = b.create<scf::ForOp>(
+        loc, zero, extent, step, states,
+        [&](OpBuilder &, Location, Value index, ValueRange carried) {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToEnd(index.getParentBlock());
+          SmallVector<Value> next = fill(index, carried);
+          b.create<scf::YieldOp>(loc, next);
+        });
+    return op.getResults();
+  }
+
+  /// The position `index` iterations of `loop` further.
+  Position advance(const Position &from, unsigned loop, Value index) {
+    Position to = from;
+    for (unsigned k = 0; k < strides.size(); ++k)
+      if (Value stride = strides[k][loop]) {
+        bool unit =
+            strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
+        Value offset =
+            unit ? index : b.create<arith::MulIOp>(loc, index, stride);
+        to.pointers[k] =
+            element(to.pointers[k], storageType(elements[k]), offset);
+      }
+    Value before = from.indices[loop];
+    to.indices[loop] =
+        before ? b.create<arith::AddIOp>(loc, before, index).getResult()
+               : index;
+    return to;
+  }
+  Value element(Value base, Type type, Value offset) {
+    return b.create<LLVM::GEPOp>(loc, pointer, type, base,
+                                 ArrayRef<LLVM::GEPArg>{offset},
+                                 /*inbounds=*/true);
+  }
+
+  /// Nests `loops` and calls `fill` innermost.
+  void nest(ArrayRef<unsigned> loops, const Position &at,
+            function_ref<void(const Position &)> fill) {
+    if (loops.empty())
+      return fill(at);
+    loop(extents[loops.front()], one, {}, [&](Value index, ValueRange) {
+      nest(loops.drop_front(), advance(at, loops.front(), index), fill);
+      return SmallVector<Value>();
+    });
+  }
+
+  void emitParallel(const Position &start) {
+    nest(order.parallel, start,
+         [&](const Position &at) { storeElements(at, emitBody(at)); });
+  }
+
+  void emitReduction(const Position &start) {
+    nest(order.parallel, start, [&](const Position &at) {
+      SmallVector<Value> states;
+      for (auto &reducer : reducers)
+        if (reducer)
+          states.append(reducer->identity(b, loc, origins));
+      states = reduceOver(order.reduction, at, states);
+      finish(at, states);
+    });
+  }
+  SmallVector<Value> reduceOver(ArrayRef<unsigned> loops, const Position &at,
+                                ValueRange states) {
+    return loop(extents[loops.front()], one, states,
+                [&](Value index, ValueRange carried) {
+                  Position inside = advance(at, loops.front(), index);
+                  if (loops.size() > 1)
+                    return reduceOver(loops.drop_front(), inside, carried);
+                  SmallVector<Value> yielded = emitBody(inside);
+                  storeElements(inside, yielded);
+                  return combine(inside, carried, yielded);
+                });
+  }
+
+  void emitBlockedReduction(const Position &start) {
+    SmallVector<Value> arrays;
+    SmallVector<Type> types;
+    Value size = constant(blockSize);
+    for (auto &reducer : reducers)
+      if (reducer)
+        for (Type type : reducer->stateTypes()) {
+          types.push_back(type);
+          arrays.push_back(b.create<LLVM::AllocaOp>(
+              loc, pointer, storageType(type), size, /*alignment=*/64));
+        }
+    auto loadStates = [&](Value j) {
+      SmallVector<Value> states;
+      for (auto [array, type] : llvm::zip(arrays, types))
+        states.push_back(
+            loadScalar(element(array, storageType(type), j), type));
+      return states;
+    };
+    auto storeStates = [&](Value j, ValueRange states) {
+      for (auto [array, type, state] : llvm::zip(arrays, types, states))
+        storeScalar(element(array, storageType(type), j), state);
+    };
+    unsigned inner = order.vector;
+    ArrayRef<unsigned> outer = ArrayRef(order.parallel).drop_back();
+    auto none = SmallVector<Value>();
+    nest(outer, start, [&](const Position &row) {
+      loop(extents[inner], size, {}, [&](Value first, ValueRange) {
+        Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
+        Value count = b.create<arith::MinSIOp>(loc, left, size);
+        Position block = advance(row, inner, first);
+        loop(count, one, {}, [&](Value j, ValueRange) {
+          SmallVector<Value> states;
+          for (auto &reducer : reducers)
+            if (reducer)
+              states.append(reducer->identity(b, loc, origins));
+          storeStates(j, states);
+          return none;
+        });
+        nest(order.reduction, block, [&](const Position &slice) {
+          loop(count, one, {}, [&](Value j, ValueRange) {
+            Position at = advance(slice, inner, j);
+            SmallVector<Value> yielded = emitBody(at);
+            storeElements(at, yielded);
+            storeStates(j, combine(at, loadStates(j), yielded));
+            return none;
+          });
+        });
+        loop(count, one, {}, [&](Value j, ValueRange) {
+          finish(advance(block, inner, j), loadStates(j));
+          return none;
+        });
+        return none;
+      });
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // One iteration
+  //===--------------------------------------------------------------------===//
+
+  /// i1 is stored as a byte, bf16 as its bits, other types as they are.
+  Type storageType(Type type) {
+    if (type.isBF16())
+      return b.getI16Type();
+    if (auto integer = dyn_cast<IntegerType>(type))
+      return b.getIntegerType(std::max(8u, integer.getWidth()));
+    return type;
+  }
+  Value loadScalar(Value address, Type type) {
+    Value bits = b.create<LLVM::LoadOp>(loc, storageType(type), address);
+    if (type.isBF16())
+      return b.create<arith::BitcastOp>(loc, type, bits);
+    if (type.isInteger(1)) {
+      Value no = b.create<arith::ConstantIntOp>(loc, 0, 8);
+      return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bits, no);
+    }
+    return bits;
+  }
+  void storeScalar(Value address, Value value) {
+    Type type = storageType(value.getType());
+    if (value.getType().isBF16())
+      value = b.create<arith::BitcastOp>(loc, type, value);
+    else if (value.getType().isInteger(1))
+      value = b.create<arith::ExtUIOp>(loc, type, value);
+    b.create<LLVM::StoreOp>(loc, value, address);
+  }
+
+  Value globalIndex(const Position &at, unsigned loop) {
+    return b.create<arith::AddIOp>(loc, origins[loop], at.indices[loop]);
+  }
+
+  /// The values that the body yields at `at`.
+  SmallVector<Value> emitBody(const Position &at) {
+    mlir::IRMapping mapping;
+    for (BlockArgument argument : kernel.getBlock()->getArguments())
+      if (!argument.use_empty())
+        mapping.map(argument,
+                    loadScalar(at.pointers[argument.getArgNumber()],
+                               KernelOp::scalarType(
+                                   elements[argument.getArgNumber()])));
+    for (Operation &op : kernel.getBlock()->without_terminator()) {
+      if (auto index = dyn_cast<IndexOp>(op))
+        mapping.map(index.getResult(), globalIndex(at, index.getLoop()));
+      else
+        b.clone(op, mapping);
+    }
+    SmallVector<Value> yielded;
+    for (Value value : kernel.getBlock()->getTerminator()->getOperands())
+      yielded.push_back(mapping.lookupOrDefault(value));
+    return yielded;
+  }
+
+  /// Stores the outputs that nothing is reduced into.
+  void storeElements(const Position &at, ValueRange yielded) {
+    for (unsigned i = 0; i < reducers.size(); ++i)
+      if (!reducers[i])
+        storeScalar(at.pointers[numInputs + i], yielded[i]);
+  }
+
+  SmallVector<Value> combine(const Position &at, ValueRange states,
+                             ValueRange yielded) {
+    SmallVector<Value> next;
+    for (unsigned i = 0; i < reducers.size(); ++i)
+      if (auto &reducer = reducers[i]) {
+        unsigned count = reducer->stateTypes().size();
+        Value index;
+        if (count > 1)
+          index = globalIndex(at, order.reduction.front());
+        next.append(reducer->combine(b, loc, states.take_front(count),
+                                     yielded[i], index));
+        states = states.drop_front(count);
+      }
+    return next;
+  }
+
+  void finish(const Position &at, ValueRange states) {
+    for (unsigned i = 0; i < reducers.size(); ++i)
+      if (auto &reducer = reducers[i]) {
+        unsigned count = reducer->stateTypes().size();
+        storeScalar(at.pointers[numInputs + i],
+                    reducer->result(b, loc, states.take_front(count)));
+        states = states.drop_front(count);
+      }
+  }
+
+  KernelOp kernel;
+  ModuleOp module;
+  OpBuilder b;
+  Location loc;
+  LoopOrder order;
+  unsigned numInputs;
+  Type i64, pointer;
+  SmallVector<SmallVector<StaticStride>> strideKinds;
+  SmallVector<Type> elements;
+  SmallVector<bool> usesIndex;
+  // In the inner function: null strides are 0, origins null where not used.
+  Value zero, one;
+  SmallVector<Value> extents, origins;
+  SmallVector<SmallVector<Value>> strides;
+  SmallVector<std::unique_ptr<ScalarReducer>> reducers;
+};
+} // namespace
+
+void meshloom::emitKernel(KernelOp kernel, StringRef symbol, ModuleOp module) {
+  KernelEmitter(kernel, module).emit(symbol);
+}

@@ -1,0 +1,53 @@
+// From the loops, arith and math ops that emitKernel made to the LLVM dialect:
+// first math functions (polynomials for f32, libm for the rest), then one
+// conversion of everything.
+#include "MathFunctions.h"
+
+#include "meshloom/Conversion/KernelToLLVM.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace meshloom;
+
+LogicalResult meshloom::lowerKernels(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  {
+    mlir::RewritePatternSet patterns(context);
+    populateMathFunctionPatterns(patterns);
+    mlir::arith::populateExpandBFloat16Patterns(patterns);
+    mlir::GreedyRewriteConfig config;
+    config.enableRegionSimplification =
+        mlir::GreedySimplifyRegionLevel::Disabled;
+    if (failed(mlir::applyPatternsAndFoldGreedily(module, std::move(patterns),
+                                                  config)))
+      return module.emitError("math functions did not lower");
+  }
+  mlir::LLVMTypeConverter converter(context);
+  mlir::RewritePatternSet patterns(context);
+  mlir::populateSCFToControlFlowConversionPatterns(patterns);
+  mlir::cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  mlir::arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  mlir::populateMathToLLVMConversionPatterns(converter, patterns);
+  mlir::LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp>();
+  return mlir::applyFullConversion(module, target, std::move(patterns));
+}
+
+void meshloom::registerKernelLoweringDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect>();
+}

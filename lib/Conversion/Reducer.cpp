@@ -1,0 +1,182 @@
+// The reducers of spmd.kernel on scalars.
+#include "Reducer.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace meshloom;
+using spmd::Reducer;
+namespace arith = mlir::arith;
+
+namespace {
+Value constant(OpBuilder &b, Location loc, Type type, double value) {
+  return b.create<arith::ConstantOp>(loc, b.getFloatAttr(type, value));
+}
+Value constant(OpBuilder &b, Location loc, Type type, llvm::APInt value) {
+  return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, value));
+}
+
+/// sum, prod, min, max, and, or: one scalar.
+class Combiner : public ScalarReducer {
+public:
+  Combiner(Reducer kind, Type state, Type stored, bool isUnsigned)
+      : kind(kind), state(state), stored(stored), isUnsigned(isUnsigned) {}
+
+  SmallVector<Type> stateTypes() const override { return {state}; }
+
+  SmallVector<Value> identity(OpBuilder &b, Location loc,
+                              ArrayRef<Value>) const override {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (isa<FloatType>(state)) {
+      double value = kind == Reducer::Sum    ? 0.0
+                     : kind == Reducer::Prod ? 1.0
+                     : kind == Reducer::Min  ? infinity
+                                             : -infinity;
+      return {constant(b, loc, state, value)};
+    }
+    unsigned width = state.getIntOrFloatBitWidth();
+    using llvm::APInt;
+    APInt value(width, 0);
+    if (kind == Reducer::Prod)
+      value = APInt(width, 1);
+    else if (kind == Reducer::And)
+      value = APInt::getAllOnes(width);
+    else if (kind == Reducer::Min)
+      value = isUnsigned ? APInt::getMaxValue(width)
+                         : APInt::getSignedMaxValue(width);
+    else if (kind == Reducer::Max && !isUnsigned)
+      value = APInt::getSignedMinValue(width);
+    return {constant(b, loc, state, value)};
+  }
+
+  SmallVector<Value> combine(OpBuilder &b, Location loc, ValueRange states,
+                             Value value, Value) const override {
+    return {combine(b, loc, states[0], value)};
+  }
+
+  Value result(OpBuilder &b, Location loc, ValueRange states) const override {
+    if (state == stored)
+      return states[0];
+    return b.create<arith::TruncFOp>(loc, stored, states[0]);
+  }
+
+private:
+  Value combine(OpBuilder &b, Location loc, Value x, Value y) const {
+    bool isFloat = isa<FloatType>(state);
+    // The order of a reduction is free: several accumulators may run side by
+    // side in vector lanes.
+    auto free = arith::FastMathFlags::reassoc;
+    switch (kind) {
+    case Reducer::Sum:
+      if (isFloat)
+        return b.create<arith::AddFOp>(loc, x, y, free);
+      return b.create<arith::AddIOp>(loc, x, y);
+    case Reducer::Prod:
+      if (isFloat)
+        return b.create<arith::MulFOp>(loc, x, y, free);
+      return b.create<arith::MulIOp>(loc, x, y);
+    case Reducer::Min:
+      if (isFloat)
+        return b.create<arith::MinimumFOp>(loc, x, y);
+      if (isUnsigned)
+        return b.create<arith::MinUIOp>(loc, x, y);
+      return b.create<arith::MinSIOp>(loc, x, y);
+    case Reducer::Max:
+      if (isFloat)
+        return b.create<arith::MaximumFOp>(loc, x, y);
+      if (isUnsigned)
+        return b.create<arith::MaxUIOp>(loc, x, y);
+      return b.create<arith::MaxSIOp>(loc, x, y);
+    case Reducer::And:
+      return b.create<arith::AndIOp>(loc, x, y);
+    default:
+      return b.create<arith::OrIOp>(loc, x, y);
+    }
+  }
+
+  Reducer kind;
+  Type state, stored;
+  bool isUnsigned;
+};
+
+/// argmax and argmin: the best value so far and its index. The first of equal
+/// values wins, the first nan over all numbers.
+class ArgCombiner : public ScalarReducer {
+public:
+  ArgCombiner(Reducer kind, Type value, Type stored, unsigned loop)
+      : kind(kind), value(value), stored(stored), loop(loop) {}
+
+  SmallVector<Type> stateTypes() const override {
+    return {value, IntegerType::get(value.getContext(), 64)};
+  }
+
+  SmallVector<Value> identity(OpBuilder &b, Location loc,
+                              ArrayRef<Value> origins) const override {
+    bool max = kind == Reducer::ArgMax;
+    Value worst;
+    if (isa<FloatType>(value)) {
+      double infinity = std::numeric_limits<double>::infinity();
+      worst = constant(b, loc, value, max ? -infinity : infinity);
+    } else {
+      worst = constant(b, loc, value,
+                       max ? llvm::APInt::getSignedMinValue(64)
+                           : llvm::APInt::getSignedMaxValue(64));
+    }
+    return {worst, origins[loop]};
+  }
+
+  SmallVector<Value> combine(OpBuilder &b, Location loc, ValueRange state,
+                             Value next, Value index) const override {
+    bool max = kind == Reducer::ArgMax;
+    Value better;
+    if (isa<FloatType>(value)) {
+      Value beats = b.create<arith::CmpFOp>(
+          loc, max ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
+          next, state[0]);
+      Value nan =
+          b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, next, next);
+      Value number = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD,
+                                             state[0], state[0]);
+      Value firstNan = b.create<arith::AndIOp>(loc, nan, number);
+      better = b.create<arith::OrIOp>(loc, beats, firstNan);
+    } else {
+      better = b.create<arith::CmpIOp>(
+          loc, max ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt,
+          next, state[0]);
+    }
+    return {b.create<arith::SelectOp>(loc, better, next, state[0]),
+            b.create<arith::SelectOp>(loc, better, index, state[1])};
+  }
+
+  Value result(OpBuilder &b, Location loc, ValueRange state) const override {
+    if (stored.isInteger(64))
+      return state[1];
+    return b.create<arith::TruncIOp>(loc, stored, state[1]);
+  }
+
+private:
+  Reducer kind;
+  Type value, stored;
+  unsigned loop;
+};
+} // namespace
+
+std::unique_ptr<ScalarReducer> meshloom::makeReducer(spmd::KernelOp kernel,
+                                                     unsigned output) {
+  Reducer kind = kernel.getReducer(output);
+  if (kind == Reducer::None)
+    return nullptr;
+  Type element = cast<RankedTensorType>(kernel.getOutputs()[output].getType())
+                     .getElementType();
+  Type stored = spmd::KernelOp::scalarType(element);
+  Type yielded =
+      kernel.getBlock()->getTerminator()->getOperand(output).getType();
+  if (kind == Reducer::ArgMax || kind == Reducer::ArgMin) {
+    unsigned loop = llvm::find(kernel.getReductions(), true) -
+                    kernel.getReductions().begin();
+    return std::make_unique<ArgCombiner>(kind, yielded, stored, loop);
+  }
+  return std::make_unique<Combiner>(kind, yielded, stored,
+                                    element.isUnsignedInteger());
+}

@@ -1,0 +1,31 @@
+// What a kernel's reducers mean: identity, combination and result, on scalars.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include <memory>
+
+namespace meshloom {
+
+/// One output's reduction: a state of one or two scalars.
+class ScalarReducer {
+public:
+  virtual ~ScalarReducer() = default;
+  virtual SmallVector<Type> stateTypes() const = 0;
+  /// The state of no element. `origins` are the loops' first global indices.
+  virtual SmallVector<Value> identity(OpBuilder &b, Location loc,
+                                      ArrayRef<Value> origins) const = 0;
+  /// The state after one more element `value`; `index` is its index along the
+  /// reduction loop, given where there are two state scalars.
+  virtual SmallVector<Value> combine(OpBuilder &b, Location loc,
+                                     ValueRange state, Value value,
+                                     Value index) const = 0;
+  /// What is stored, as a scalar of the output's element type.
+  virtual Value result(OpBuilder &b, Location loc, ValueRange state) const = 0;
+};
+
+/// nullptr where nothing is reduced into output `output`.
+std::unique_ptr<ScalarReducer> makeReducer(spmd::KernelOp kernel,
+                                           unsigned output);
+
+} // namespace meshloom

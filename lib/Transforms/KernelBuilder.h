@@ -1,0 +1,132 @@
+// Builds one spmd.kernel by pulling: starting from what the kernel is to
+// compute, every value is followed to the ops that it comes from, together with
+// the index map under which it is needed, until values that are in memory.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include <functional>
+#include <map>
+
+namespace meshloom {
+
+/// An index as a linear function of loops: offset + sum of coefficient * loop.
+struct LinearIndex {
+  int64_t offset = 0;
+  SmallVector<int64_t> coefficients; ///< one a loop
+};
+/// One index for each dim of a tensor.
+using TensorAccess = SmallVector<LinearIndex>;
+
+/// One dim of the space that a kernel covers.
+struct DomainDim {
+  int64_t extent;
+  bool reduction = false;
+  SmallVector<unsigned> axes;
+};
+
+class KernelBuilder;
+
+/// What a kernel computes, in terms of the ops it replaces.
+struct KernelOutput {
+  /// The value in the IR that the kernel's result takes the place of.
+  Value result;
+  /// The value whose elements are yielded, over all dims of the domain.
+  Value source;
+  spmd::Reducer reducer = spmd::Reducer::None;
+  /// The domain's dims that are the result's dims, in order.
+  SmallVector<unsigned> dims;
+  /// Where `source` is not one value: emits the scalar to yield.
+  std::function<FailureOr<Value>(KernelBuilder &)> emit = {};
+  /// For results that are written in parts: the tensor whose other elements are
+  /// kept, and where along `partDim` this part begins.
+  Value over = {};
+  unsigned partDim = 0;
+  int64_t partBegin = 0;
+};
+
+struct KernelPlan {
+  Location loc;
+  SmallVector<DomainDim> domain;
+  SmallVector<KernelOutput> outputs;
+  /// Whether a value with an inlinable op is computed in the kernel; the others
+  /// are read from memory.
+  std::function<bool(Value)> isInlined;
+};
+
+/// Whether the builder can compute `op` at any index: elementwise ops, moves of
+/// elements, iota, rng, splat constants.
+bool isInlinable(Operation *op);
+/// Those of them that only say where an element comes from.
+bool isMovement(Operation *op);
+/// A constant whose elements are all equal.
+bool isSplat(Operation *op);
+
+class KernelBuilder {
+public:
+  explicit KernelBuilder(const KernelPlan &plan) : plan(plan) {}
+
+  /// The kernel, before the ops it replaces are gone; its results are not in
+  /// use yet. Fails where a reshape cannot be followed: see `obstacle`.
+  FailureOr<spmd::KernelOp> build(OpBuilder &builder);
+  /// The reshaped value that must be in memory for the kernel to be built.
+  Value obstacle;
+
+  // For KernelOutput::emit.
+
+  /// The element of `value` at `access` (ignored for splats). `own`: computed
+  /// here even if the plan says that it is read.
+  FailureOr<Value> scalarAt(Value value, const TensorAccess &access,
+                            bool own = false);
+  /// The index along dim `dim` of the domain.
+  LinearIndex domainIndex(unsigned dim) const { return dims[dim]; }
+  OpBuilder &body() { return *bodyBuilder; }
+
+private:
+  struct Loop {
+    int64_t extent;
+    bool reduction;
+    SmallVector<unsigned> axes;
+    bool splittable;
+  };
+  /// A loop that must become two for a reshape to be linear.
+  struct Split {
+    unsigned loop;
+    int64_t inner;
+  };
+
+  void startLoops();
+  bool split(const Split &request);
+  LogicalResult emitBody();
+  FailureOr<Value> emitOutput(const KernelOutput &output);
+  FailureOr<Value> inlineOp(Value value, const TensorAccess &access);
+  FailureOr<TensorAccess> operandAccess(Operation *op,
+                                        const TensorAccess &access);
+  FailureOr<TensorAccess> throughReshape(Operation *op,
+                                         const TensorAccess &access);
+  bool delinearize(LinearIndex index, ArrayRef<int64_t> sizes,
+                   SmallVectorImpl<LinearIndex> &digits);
+  LinearIndex constantIndex(int64_t value) const {
+    return {value, SmallVector<int64_t>(loops.size(), 0)};
+  }
+  Value indexValue(const LinearIndex &index, Location loc);
+  mlir::AffineMap toMap(const TensorAccess &access, MLIRContext *context) const;
+  unsigned inputFor(Value value, const TensorAccess &access);
+
+  const KernelPlan &plan;
+  SmallVector<Loop> loops;
+  /// Each dim of the domain in terms of loops.
+  SmallVector<LinearIndex> dims;
+  std::optional<Split> wanted;
+
+  // The body under construction.
+  std::unique_ptr<mlir::Region> region;
+  std::optional<OpBuilder> bodyBuilder;
+  SmallVector<Value> inputs;
+  SmallVector<TensorAccess> inputAccesses;
+  SmallVector<Value> yields;
+  using Key = std::pair<void *, std::vector<int64_t>>;
+  std::map<Key, Value> known;
+};
+
+} // namespace meshloom

@@ -1,0 +1,61 @@
+// Which ops go into one kernel. KernelGroups.cpp has the algorithm.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include <memory>
+
+namespace meshloom {
+
+/// Ops that become one kernel: elementwise ops over one shape and layout, and
+/// reductions of such values.
+struct KernelGroup {
+  /// Encoding of the values that the kernel runs over.
+  spmd::ShardAttr domain;
+  /// In program order.
+  SmallVector<Operation *> ops;
+  /// The dims that the group's reductions reduce; nothing without reductions.
+  std::optional<SmallVector<int64_t>> reduced;
+  unsigned first = 0, last = 0; ///< positions of the ends of `ops`
+};
+
+/// The groups of a block, and which values are kept in memory.
+class KernelGroups {
+public:
+  /// `inMemory`: values that are to be stored whatever this finds best.
+  KernelGroups(Block &block, const DenseSet<Value> &inMemory);
+
+  /// In program order of their first ops; a group stays whole.
+  ArrayRef<std::unique_ptr<KernelGroup>> groups() const { return all; }
+  KernelGroup *groupOf(Operation *op) const { return owner.lookup(op); }
+  /// Whether an inlinable value is stored, rather than computed by each user.
+  bool isStored(Value value) const { return stored.contains(value); }
+
+private:
+  void place(Operation *op);
+  void placeReduction(Operation *op);
+  bool canJoin(Operation *op, KernelGroup &group);
+  bool dependsOn(Value value, const KernelGroup &group);
+  bool dependsOn(Value value, const KernelGroup &group,
+                 DenseSet<const void *> &seen);
+  bool mergeable(KernelGroup &a, KernelGroup &b);
+  void merge(KernelGroup &into, KernelGroup &from);
+  void add(Operation *op, KernelGroup &group);
+  KernelGroup &newGroup(spmd::ShardAttr domain);
+  void decideStored(Value value);
+  bool isCheap(Value value);
+  unsigned position(Operation *op) const { return positions.lookup(op); }
+
+  const DenseSet<Value> &inMemory;
+  DenseMap<Operation *, unsigned> positions;
+  DenseMap<Operation *, KernelGroup *> owner;
+  SmallVector<std::unique_ptr<KernelGroup>> all;
+  DenseSet<Value> stored;
+};
+
+/// reduce, argmax and argmin.
+bool isReduction(Operation *op);
+/// dot_general of types that no library takes: a kernel of its own.
+bool isGeneratedDot(Operation *op);
+
+} // namespace meshloom

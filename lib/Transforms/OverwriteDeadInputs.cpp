@@ -1,0 +1,147 @@
+// Which values may share memory is a partition into classes: a value, its views
+// (in shared memory a collective that only moves data is a view of its operand)
+// and what overwrites it. Invariant: before an output joins an input's class,
+// no op after the kernel reads a value of the class, and nothing else in the
+// kernel does. An argument's class is left alone unless `dtensor.alias` gives
+// the argument's memory to exactly the result that the output becomes.
+#include "OverwriteDeadInputs.h"
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace meshloom;
+using spmd::KernelOp;
+
+namespace {
+class Overwriter {
+public:
+  explicit Overwriter(mlir::func::FuncOp func)
+      : func(func), block(func.getBody().front()) {
+    for (auto [i, op] : llvm::enumerate(block)) {
+      positions[&op] = i;
+      for (Value result : op.getResults())
+        note(result);
+      if (isView(&op))
+        for (auto [from, to] : llvm::zip(op.getOperands(), op.getResults()))
+          join(from, to);
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        for (auto [output, input] : llvm::enumerate(kernel.getInPlace()))
+          if (input >= 0)
+            join(kernel.getInputs()[input], kernel.getOutputs()[output]);
+    }
+    for (BlockArgument argument : block.getArguments())
+      note(argument);
+  }
+
+  void run() {
+    // Arguments first: nothing else can take their memory.
+    for (bool toArguments : {true, false})
+      for (Operation &op : block)
+        if (auto kernel = dyn_cast<KernelOp>(op))
+          for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+            overwrite(kernel, i, toArguments);
+  }
+
+private:
+  static bool isView(Operation *op) {
+    auto collective = dyn_cast<spmd::CollectiveOpInterface>(op);
+    return collective && !collective.getReduceKind();
+  }
+
+  void note(Value value) { classes.insert(value.getAsOpaquePointer()); }
+  void join(Value a, Value b) {
+    classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  SmallVector<Value> classOf(Value value) {
+    SmallVector<Value> members;
+    auto leader = classes.findLeader(value.getAsOpaquePointer());
+    for (auto it = leader; it != classes.member_end(); ++it)
+      members.push_back(Value::getFromOpaquePointer(*it));
+    return members;
+  }
+
+  void overwrite(KernelOp kernel, unsigned output, bool toArguments) {
+    if (kernel.getInPlace()[output] >= 0)
+      return;
+    for (unsigned input = 0; input < kernel.getInputs().size(); ++input) {
+      if (!fits(kernel, input, output) ||
+          !mayTake(kernel, input, kernel.getOutputs()[output], toArguments))
+        continue;
+      SmallVector<int32_t> inPlace(kernel.getInPlace());
+      inPlace[output] = input;
+      kernel.setInPlace(inPlace);
+      join(kernel.getInputs()[input], kernel.getOutputs()[output]);
+      return;
+    }
+  }
+
+  /// The same elements in the same places, every one of them written, by
+  /// this output only.
+  static bool fits(KernelOp kernel, unsigned input, unsigned output) {
+    Value from = kernel.getInputs()[input], to = kernel.getOutputs()[output];
+    auto map = kernel.getOutputAccess(output);
+    if (from.getType() != to.getType() || kernel.getInputAccess(input) != map ||
+        llvm::is_contained(kernel.getInPlace(), int32_t(input)))
+      return false;
+    // Whole tensors only: a part would leave the old values elsewhere.
+    int64_t written = 1, size = 1;
+    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+      if (map.isFunctionOfDim(loop))
+        written *= kernel.getExtents()[loop];
+    for (int64_t extent : spmd::globalShape(to.getType()))
+      size *= extent;
+    return written == size;
+  }
+
+  bool mayTake(KernelOp kernel, unsigned input, Value output,
+               bool toArguments) {
+    unsigned now = positions[kernel];
+    BlockArgument argument;
+    for (Value value : classOf(kernel.getInputs()[input])) {
+      if (auto owner = dyn_cast<BlockArgument>(value)) {
+        if (argument)
+          return false;
+        argument = owner;
+      } else if (value.getDefiningOp()
+                     ->hasTrait<mlir::OpTrait::ConstantLike>()) {
+        return false;
+      }
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = use.getOwner();
+        bool itself =
+            user == kernel.getOperation() && use.getOperandNumber() == input;
+        if (!itself && positions[user] >= now)
+          return false;
+      }
+    }
+    if (bool(argument) != toArguments)
+      return false;
+    SmallVector<unsigned> becomes = resultsOf(output);
+    if (!argument)
+      return becomes.empty(); // what is returned has memory of its own
+    auto alias = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                    "dtensor.alias");
+    return alias && becomes.size() == 1 && becomes[0] == alias.getInt();
+  }
+
+  /// The function results that `value` or a view of it is.
+  SmallVector<unsigned> resultsOf(Value value) {
+    SmallVector<unsigned> results;
+    for (Value member : classOf(value))
+      for (OpOperand &use : member.getUses())
+        if (isa<mlir::func::ReturnOp>(use.getOwner()))
+          results.push_back(use.getOperandNumber());
+    return results;
+  }
+
+  mlir::func::FuncOp func;
+  Block &block;
+  DenseMap<Operation *, unsigned> positions;
+  llvm::EquivalenceClasses<void *> classes;
+};
+} // namespace
+
+void meshloom::overwriteDeadInputs(mlir::func::FuncOp func) {
+  Overwriter(func).run();
+}
