@@ -271,7 +271,7 @@ class InsertRelayoutsPass
     } else {
       what = "operand #" +
              std::to_string(need.uses.front()->getOperandNumber()) + " of " +
-             user->getName().getStringRef().str();
+             user->getName().stripDialect().str();
     }
     std::string text = have.spec_string() + " -> " + need.target.spec_string() +
                        " for " + what;

@@ -1,0 +1,160 @@
+// Collectives of one value are dropped, folded and merged.
+// RUN: mesh-opt %s --spmd-simplify-collectives --split-input-file | FileCheck %s
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// all_reduce + slice over the same axis -> reduce_scatter.
+// CHECK-LABEL: func.func @scatter
+// CHECK-NEXT: %[[R:.*]] = spmd.reduce_scatter sum over [x] %arg0 {bytes = 128 : i64, reason = "needed"}
+// CHECK-NEXT: return %[[R]]
+func.func @scatter(%a: tensor<8x8xf32, #sum>) -> tensor<4x8xf32, #rows> {
+  %0 = spmd.all_reduce sum over [x] %a {bytes = 256 : i64, reason = "needed"} : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = spmd.slice over [x] %0 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  return %1 : tensor<4x8xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum, y: sum>>>
+
+// Axes that are not sliced are reduced on the smaller part.
+// CHECK-LABEL: func.func @scatter_some_axes
+// CHECK-NEXT: spmd.reduce_scatter sum over [x] %arg0 {bytes = 128 : i64}
+// CHECK-NEXT: spmd.all_reduce sum over [y] {{.*}} {bytes = 128 : i64}
+// CHECK-NEXT: return
+func.func @scatter_some_axes(%a: tensor<8x8xf32, #sum>) -> tensor<4x8xf32, #rows> {
+  %0 = spmd.all_reduce sum over [x, y] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = spmd.slice over [x] %0 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  return %1 : tensor<4x8xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// The whole value is needed too: slicing it is free.
+// CHECK-LABEL: func.func @scatter_multi_user
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NEXT: spmd.slice
+func.func @scatter_multi_user(%a: tensor<8x8xf32, #sum>) -> (tensor<4x8xf32, #rows>, tensor<8x8xf32, #full>) {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = spmd.slice over [x] %0 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  return %1, %0 : tensor<4x8xf32, #rows>, tensor<8x8xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [y, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// Sliced over another axis than it is reduced over.
+// CHECK-LABEL: func.func @scatter_wrong_axis
+// CHECK-NEXT: spmd.all_reduce sum over [x]
+// CHECK-NEXT: spmd.slice over [y]
+func.func @scatter_wrong_axis(%a: tensor<8x8xf32, #sum>) -> tensor<2x8xf32, #rows> {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = spmd.slice over [y] %0 : (tensor<8x8xf32, #full>) -> tensor<2x8xf32, #rows>
+  return %1 : tensor<2x8xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+
+// A gather and the slice that undoes it.
+// CHECK-LABEL: func.func @there_and_back
+// CHECK-NEXT: return %arg0
+func.func @there_and_back(%a: tensor<4x8xf32, #rows>) -> tensor<4x8xf32, #rows> {
+  %0 = spmd.all_gather over [x] %a : (tensor<4x8xf32, #rows>) -> tensor<8x8xf32, #full>
+  %1 = spmd.slice over [x] %0 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  return %1 : tensor<4x8xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#xy = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [{x, y}, *]>>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sums = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum, y: sum>>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// Two of a kind in a row become one over both axes.
+// CHECK-LABEL: func.func @chains
+// CHECK-NEXT: %[[G:.*]] = spmd.all_gather over {{\[(x, y|y, x)\]}} %arg0 {bytes = 256 : i64}
+// CHECK-NEXT: %[[R:.*]] = spmd.all_reduce sum over {{\[(x, y|y, x)\]}} %arg1 {bytes = 256 : i64}
+// CHECK-NEXT: return %[[G]], %[[R]]
+func.func @chains(%a: tensor<1x8xf32, #xy>, %b: tensor<8x8xf32, #sums>) -> (tensor<8x8xf32, #full>, tensor<8x8xf32, #full>) {
+  %0 = spmd.all_gather over [y] %a : (tensor<1x8xf32, #xy>) -> tensor<4x8xf32, #rows>
+  %1 = spmd.all_gather over [x] %0 : (tensor<4x8xf32, #rows>) -> tensor<8x8xf32, #full>
+  %2 = spmd.all_reduce sum over [y] %b : (tensor<8x8xf32, #sums>) -> tensor<8x8xf32, #sum>
+  %3 = spmd.all_reduce sum over [x] %2 : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  return %1, %3 : tensor<8x8xf32, #full>, tensor<8x8xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#sum = #spmd.shard<[8], #dtensor.layout<#mesh, [*] partial<x: sum>>>
+
+// The sum of two sums is reduced once.
+// CHECK-LABEL: func.func @reduce_once
+// CHECK-NEXT: %[[D:.*]] = dtensor.subtract %arg0, %arg1 : tensor<8xf32, #spmd.shard<[8], #layout_u_sum_x>>
+// CHECK-NEXT: %[[R:.*]] = spmd.all_reduce sum over [x] %[[D]]
+// CHECK-NEXT: return %[[R]]
+func.func @reduce_once(%a: tensor<8xf32, #sum>, %b: tensor<8xf32, #sum>) -> tensor<8xf32, #full> {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+  %1 = spmd.all_reduce sum over [x] %b : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+  %2 = dtensor.subtract %0, %1 : tensor<8xf32, #full>
+  return %2 : tensor<8xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#sum = #spmd.shard<[8], #dtensor.layout<#mesh, [*] partial<x: sum>>>
+
+// Not where one of them is needed by itself, nor for a product.
+// CHECK-LABEL: func.func @not_reduce_once
+// CHECK-COUNT-2: spmd.all_reduce
+// CHECK: dtensor.add
+// CHECK: dtensor.multiply
+func.func @not_reduce_once(%a: tensor<8xf32, #sum>, %b: tensor<8xf32, #sum>) -> tensor<8xf32, #full> {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+  %1 = spmd.all_reduce sum over [x] %b : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+  %2 = dtensor.add %0, %1 : tensor<8xf32, #full>
+  %3 = dtensor.multiply %2, %0 : tensor<8xf32, #full>
+  return %3 : tensor<8xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+
+// Equal collectives of one value become one; unused ones go.
+// CHECK-LABEL: func.func @equal_and_unused
+// CHECK-NEXT: %[[A:.*]] = spmd.all_gather over [x] %arg0
+// CHECK-NEXT: return %[[A]], %[[A]]
+func.func @equal_and_unused(%a: tensor<4xf32, #rows>) -> (tensor<8xf32, #full>, tensor<8xf32, #full>) {
+  %0 = spmd.all_gather over [x] %a : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
+  %1 = spmd.all_gather over [x] %a : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
+  %2 = spmd.all_gather over [x] %a : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
+  return %0, %1 : tensor<8xf32, #full>, tensor<8xf32, #full>
+}
