@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the training step of TensorFlow's "DTensor with Core APIs" tutorial as
-dtensor ops: forward, backward and Adam, data parallel over 8 devices. The text
-is test/Programs/mnist_mlp_step.mlir; --batch and --devices give others.
+dtensor ops: forward, backward and Adam. The texts are test/Programs/
+mnist_mlp_step*.mlir.
 """
 import argparse
 
@@ -120,59 +120,96 @@ def adam(s, weights, gradients):
     return new_weights + new_m + new_v + [step]
 
 
+STYLES = {
+    # mesh, layout of x, and of each weight that is not whole
+    "data": ({"batch": 8}, {}),
+    "tensor": ({"batch": 2, "model": 4}, {"w1": "[*, model]", "b1": "[model]", "w2": "[model, *]"}),
+    "sharded": ({"batch": 8}, {"w1": "[batch, *]"}),
+}
+ABOUT = {
+    "data": "Data parallel over 8 devices.",
+    "tensor": "On 2 x 4 devices: data parallel over batch, the first two layers cut over model.",
+    "sharded": "Data parallel over 8 devices, the first weight and its moments sharded.",
+}
+CHECKS = {
+    "data": """// One collective: the loss and the six gradients, summed together.
+// CHECK-NOT: spmd.{{all_|reduce_|permute|slice}}
+// CHECK: spmd.all_reduce sum over [batch] {{.*}}bytes = 2226484 : i64
+// CHECK-NOT: spmd.{{all_|reduce_|permute|slice}}""",
+    "tensor": """// The second product is summed over model on the way forward; the gradients and
+// the loss over batch: a quarter of the first weights on each device.
+// CHECK-NOT: spmd.{{all_|reduce_|permute}}
+// CHECK: spmd.all_reduce sum over [model] {{.*}} {bytes = 2560 : i64
+// CHECK-NOT: spmd.{{all_|reduce_|permute}}
+// CHECK: spmd.all_reduce sum over [batch] {{.*}}bytes = 556984 : i64
+// CHECK-NOT: spmd.{{all_|reduce_|permute}}""",
+    "sharded": """// The first weight is gathered for the product, its gradient scattered.
+// CHECK: spmd.all_gather over [batch] {{.*}}bytes = 2195200 : i64
+// CHECK-DAG: spmd.reduce_scatter sum over [batch] {{.*}}bytes = 274400 : i64
+// CHECK-DAG: spmd.all_reduce sum over [batch] {{.*}}bytes = 31284 : i64
+// CHECK-NOT: spmd.{{all_|reduce_|permute}}""",
+}
+
+
+def arguments_of(weights, batch, given):
+    """(name, shape, element type, layout) of all arguments."""
+    state = [(p + name, shape) for p in ("", "m_", "v_") for name, shape in weights] + [("step", ())]
+    whole = {0: "[]", 1: "[*]", 2: "[*, *]"}
+    yield "x", (batch, LAYERS[0][1]), "f32", "[batch, *]"
+    yield "y", (batch,), "i32", "[batch]"
+    for name, shape in state:
+        weight = name[2:] if name[:2] in ("m_", "v_") else name
+        yield name, shape, "f32", given.get(weight, whole[len(shape)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--devices", type=int, default=8)
+    parser.add_argument("--style", choices=STYLES, default="data")
     options = parser.parse_args()
-    s = Step(options.batch)
+    mesh, given = STYLES[options.style]
 
     weights = [item for layer, rows, cols in LAYERS
                for item in ((f"w{layer}", (rows, cols)), (f"b{layer}", (cols,)))]
-    state = [(p + name, shape) for p in ("", "m_", "v_") for name, shape in weights] + [("step", ())]
-    whole = {0: "#scalar", 1: "#vector", 2: "#matrix"}
-    arguments = [("x", (options.batch, 784), "f32", "#rows"), ("y", (options.batch,), "i32", "#labels")]
-    arguments += [(name, shape, "f32", whole[len(shape)]) for name, shape in state]
+    arguments = list(arguments_of(weights, options.batch, given))
+    aliases = {"[]": "#scalar"}
+    for *_, layout in arguments:
+        words = layout.strip("[]").replace("*", "u").replace(", ", "_")
+        aliases.setdefault(layout, f"#{words}")
+    s = Step(options.batch)
     for name, shape, element, layout in arguments:
-        s.types[f"%{name}"] = tensor(shape, element, layout)
-    result_types = [tensor((), "f32", "#scalar")] + [
-        tensor(shape, "f32", whole[len(shape)]) for _, shape in state]
+        s.types[f"%{name}"] = tensor(shape, element, aliases[layout])
     loss, gradients = forward_and_backward(s)
-    results = []
-    for value, kind in zip([loss] + adam(s, weights, gradients), result_types):
-        results.append(f"%{s.count}")
+    results = [("loss", tensor((), "f32", "#scalar"), loss)]
+    for (name, shape, _, layout), value in zip(arguments[2:], adam(s, weights, gradients)):
+        results.append((name, tensor(shape, "f32", aliases[layout]), value))
+    returned = []
+    for _, kind, value in results:
+        returned.append(f"%{s.count}")
         s.count += 1
-        s.lines.append(f"    {results[-1]} = dtensor.constraint {value} : ({s.types[value]}) -> {kind}")
-        s.types[results[-1]] = kind
+        s.lines.append(f"    {returned[-1]} = dtensor.constraint {value} : ({s.types[value]}) -> {kind}")
 
-    print(f"""// The training step of TensorFlow's "DTensor with Core APIs" tutorial, data
-// parallel over {options.devices} devices: 784-700 relu, 700-10 relu, 10-10, sparse softmax cross
-// entropy, Adam, batch {options.batch}. Returns the loss and the updated state.
-// Written by scripts/make_mlp_step.py.
+    sizes = ", ".join(f"{axis} = {size}" for axis, size in mesh.items())
+    print(f"""// The training step of TensorFlow's "DTensor with Core APIs" tutorial: 784-700
+// relu, 700-10 relu, 10-10, sparse softmax cross entropy, Adam, batch {options.batch}. Returns
+// the loss and the updated state.
+// {ABOUT[options.style]}
+// Written by scripts/make_mlp_step.py --style={options.style}.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
 
-// One collective: the loss and the six gradients, summed together.
-// CHECK-NOT: spmd.{{{{all_|reduce_|permute|slice}}}}
-// CHECK: spmd.all_reduce sum over [batch] {{{{.*}}}}bytes = 2226484 : i64
-// CHECK-NOT: spmd.{{{{all_|reduce_|permute|slice}}}}
+{CHECKS[options.style]}
 
-#mesh = #dtensor.mesh<batch = {options.devices}>
-#rows = #dtensor.layout<#mesh, [batch, *]>
-#labels = #dtensor.layout<#mesh, [batch]>
-#matrix = #dtensor.layout<#mesh, [*, *]>
-#vector = #dtensor.layout<#mesh, [*]>
-#scalar = #dtensor.layout<#mesh, []>
-""")
+#mesh = #dtensor.mesh<{sizes}>""")
+    for layout, alias in aliases.items():
+        print(f"{alias} = #dtensor.layout<#mesh, {layout}>")
     lines = []
     for i, (name, shape, element, layout) in enumerate(arguments):
         alias = f", dtensor.alias = {i - 1} : i64" if i >= 2 else ""
-        lines.append(f"%{name}: {tensor(shape, element, layout)} {{dtensor.name = \"{name}\"{alias}}}")
-    print("func.func @main(\n    " + ",\n    ".join(lines) + ")\n    -> (" + ",\n        ".join(
-        f"{kind} {{dtensor.name = \"{name}\"}}"
-        for kind, (name, _) in zip(result_types, [("loss", ())] + state)) + ") {")
+        lines.append(f"%{name}: {tensor(shape, element, aliases[layout])} {{dtensor.name = \"{name}\"{alias}}}")
+    print("\nfunc.func @main(\n    " + ",\n    ".join(lines) + ")\n    -> (" + ",\n        ".join(
+        f"{kind} {{dtensor.name = \"{name}\"}}" for name, kind, _ in results) + ") {")
     print("\n".join(line[2:] for line in s.lines))
-    print("  return " + ", ".join(results) + "\n      : " + ", ".join(
-        s.types[r] for r in results))
+    print("  return " + ", ".join(returned) + "\n      : " + ", ".join(kind for _, kind, _ in results))
     print("}")
 
 
