@@ -87,7 +87,9 @@ Split loadData(const Options &options) {
   namespace fs = std::filesystem;
   fs::path folder = options.data;
   if (options.data.empty()) {
-    folder = fs::path(options.output) / "data";
+    folder = fs::path(options.output) /
+             ("digits-" + std::to_string(options.trainImages) + "-" +
+              std::to_string(options.testImages));
     if (!fs::exists(folder / "t10k-labels-idx1-ubyte")) {
       std::cout << "Generating " << options.trainImages << " training and "
                 << options.testImages << " test digits in " << folder.string()
