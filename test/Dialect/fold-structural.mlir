@@ -1,0 +1,118 @@
+// RUN: mesh-opt %s --canonicalize --split-input-file | FileCheck %s
+// Ops that move elements: what cancels, what merges, what stays.
+
+// CHECK-LABEL: func.func @cancel
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>)
+func.func @cancel(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = dtensor.transpose %x dims [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %1 = dtensor.transpose %0 dims [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = dtensor.reshape %1 : (tensor<8x4xf32>) -> tensor<32xf32>
+  %3 = dtensor.reshape %2 : (tensor<32xf32>) -> tensor<8x4xf32>
+  %4 = dtensor.reverse %3 dims [0] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %5 = dtensor.reverse %4 dims [0] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %6 = dtensor.broadcast_in_dim %5 dims [0, 1] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %7 = dtensor.slice %6 [0:8, 0:4] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %8 = dtensor.concatenate %7 dim 0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %9 = dtensor.reduce sum %8 dims [] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]]
+  return %1, %3, %5, %9 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @merge
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4x2xf32>, %[[V:.*]]: tensor<4xf32>)
+func.func @merge(%x: tensor<8x4x2xf32>, %v: tensor<4xf32>) -> (tensor<4x2x8xf32>, tensor<64xf32>, tensor<2x8x4xf32>, tensor<1x2x2xf32>) {
+  // CHECK-DAG: %[[T:.*]] = dtensor.transpose %[[X]] dims [1, 2, 0] : (tensor<8x4x2xf32>) -> tensor<4x2x8xf32>
+  %0 = dtensor.transpose %x dims [1, 0, 2] : (tensor<8x4x2xf32>) -> tensor<4x8x2xf32>
+  %1 = dtensor.transpose %0 dims [0, 2, 1] : (tensor<4x8x2xf32>) -> tensor<4x2x8xf32>
+  // CHECK-DAG: %[[R:.*]] = dtensor.reshape %[[X]] : (tensor<8x4x2xf32>) -> tensor<64xf32>
+  %2 = dtensor.reshape %x : (tensor<8x4x2xf32>) -> tensor<32x2xf32>
+  %3 = dtensor.reshape %2 : (tensor<32x2xf32>) -> tensor<64xf32>
+  // CHECK-DAG: %[[B:.*]] = dtensor.broadcast_in_dim %[[V]] dims [2] : (tensor<4xf32>) -> tensor<2x8x4xf32>
+  %4 = dtensor.broadcast_in_dim %v dims [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+  %5 = dtensor.broadcast_in_dim %4 dims [1, 2] : (tensor<8x4xf32>) -> tensor<2x8x4xf32>
+  // CHECK-DAG: %[[S:.*]] = dtensor.slice %[[X]] [6:7:4, 1:4:2, 0:2] : (tensor<8x4x2xf32>) -> tensor<1x2x2xf32>
+  %6 = dtensor.slice %x [2:8:2, 1:4, 0:2] : (tensor<8x4x2xf32>) -> tensor<3x3x2xf32>
+  %7 = dtensor.slice %6 [2:3:2, 0:3:2, 0:2] : (tensor<3x3x2xf32>) -> tensor<1x2x2xf32>
+  // CHECK: return %[[T]], %[[R]], %[[B]], %[[S]]
+  return %1, %3, %5, %7 : tensor<4x2x8xf32>, tensor<64xf32>, tensor<2x8x4xf32>, tensor<1x2x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @constants
+func.func @constants() -> (tensor<8x4xf32>, tensor<4x8xi32>, tensor<6xi32>) {
+  // CHECK-DAG: %[[A:.*]] = dtensor.constant dense<1.000000e+00> : tensor<8x4xf32>
+  %one = dtensor.constant dense<1.0> : tensor<f32>
+  %0 = dtensor.broadcast_in_dim %one dims [] : (tensor<f32>) -> tensor<8x4xf32>
+  // CHECK-DAG: %[[B:.*]] = dtensor.constant dense<0> : tensor<4x8xi32>
+  %iota = dtensor.iota dim 0 : tensor<1x4x8xi32>
+  %1 = dtensor.reshape %iota : (tensor<1x4x8xi32>) -> tensor<4x8xi32>
+  // CHECK-DAG: %[[C:.*]] = dtensor.constant dense<7> : tensor<6xi32>
+  %two = dtensor.constant dense<7> : tensor<2xi32>
+  %four = dtensor.constant dense<7> : tensor<4xi32>
+  %2 = dtensor.concatenate %two, %four dim 0 : (tensor<2xi32>, tensor<4xi32>) -> tensor<6xi32>
+  // CHECK: return %[[A]], %[[B]], %[[C]]
+  return %0, %1, %2 : tensor<8x4xf32>, tensor<4x8xi32>, tensor<6xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @concatenate_empty
+// CHECK-SAME: (%[[A:.*]]: tensor<2xf32>, %[[E:.*]]: tensor<0xf32>)
+func.func @concatenate_empty(%a: tensor<2xf32>, %e: tensor<0xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+  // CHECK: dtensor.concatenate %[[A]], %[[A]] dim 0
+  %0 = dtensor.concatenate %a, %e, %a dim 0 : (tensor<2xf32>, tensor<0xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %1 = dtensor.concatenate %a, %e dim 0 : (tensor<2xf32>, tensor<0xf32>) -> tensor<2xf32>
+  // CHECK: return %{{.*}}, %[[A]]
+  return %0, %1 : tensor<4xf32>, tensor<2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matmul
+func.func @matmul(%a: tensor<8x4xf32>, %b: tensor<4x5xf32>, %c: tensor<3x2x8x4xf32>, %d: tensor<3x2x4x5xf32>) -> (tensor<8x5xf32>, tensor<3x2x8x5xf32>) {
+  // CHECK: dtensor.dot_general %{{.*}}, %{{.*}} contracting [1] x [0] : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
+  %0 = dtensor.matmul %a, %b : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
+  // CHECK: dtensor.dot_general %{{.*}}, %{{.*}} batching [0, 1] x [0, 1] contracting [3] x [2]
+  %1 = dtensor.matmul %c, %d : (tensor<3x2x8x4xf32>, tensor<3x2x4x5xf32>) -> tensor<3x2x8x5xf32>
+  return %0, %1 : tensor<8x5xf32>, tensor<3x2x8x5xf32>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#columns = #dtensor.layout<#mesh, [*, x]>
+#full = #dtensor.layout<#mesh, [*, *]>
+
+// CHECK-LABEL: func.func @relayouts
+// CHECK-SAME: (%[[X:.*]]: tensor<4x4xf32, #layout_x_u>)
+func.func @relayouts(%x: tensor<4x4xf32, #rows>) -> (tensor<4x4xf32, #rows>, tensor<4x4xf32, #columns>, tensor<4x4xf32, #rows>, tensor<4x4xf32, #rows>) {
+  // CHECK-DAG: %[[ONE:.*]] = dtensor.constant dense<1.000000e+00> : tensor<4x4xf32> -> tensor<4x4xf32, #layout_x_u>
+  %0 = dtensor.relayout %x : (tensor<4x4xf32, #rows>) -> tensor<4x4xf32, #rows>
+  %1 = dtensor.relayout %x : (tensor<4x4xf32, #rows>) -> tensor<4x4xf32, #full>
+  // CHECK-DAG: %[[C:.*]] = dtensor.relayout %[[X]] : (tensor<4x4xf32, #layout_x_u>) -> tensor<4x4xf32, #layout_u_x>
+  %2 = dtensor.relayout %1 : (tensor<4x4xf32, #full>) -> tensor<4x4xf32, #columns>
+  %3 = dtensor.relayout %2 : (tensor<4x4xf32, #columns>) -> tensor<4x4xf32, #rows>
+  %one = dtensor.constant dense<1.0> : tensor<4x4xf32, #full>
+  %4 = dtensor.relayout %one : (tensor<4x4xf32, #full>) -> tensor<4x4xf32, #rows>
+  // CHECK: return %[[X]], %[[C]]
+  return %0, %2, %3, %4 : tensor<4x4xf32, #rows>, tensor<4x4xf32, #columns>, tensor<4x4xf32, #rows>, tensor<4x4xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#flat = #dtensor.layout<#mesh, [x]>
+
+// The layout in between may be what the user needs: it stays.
+// CHECK-LABEL: func.func @decided_reshapes
+func.func @decided_reshapes(%x: tensor<6x2xf32, #rows>) -> tensor<4x3xf32, #rows> {
+  // CHECK-COUNT-2: dtensor.reshape
+  %0 = dtensor.reshape %x : (tensor<6x2xf32, #rows>) -> tensor<12xf32, #flat>
+  %1 = dtensor.reshape %0 : (tensor<12xf32, #flat>) -> tensor<4x3xf32, #rows>
+  return %1 : tensor<4x3xf32, #rows>
+}
