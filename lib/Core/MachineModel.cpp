@@ -92,8 +92,11 @@ Cost MachineModel::work(const Work &work) const {
 Cost MachineModel::overhead(const CollectiveOp &op) const {
   if (op.kind == CollectiveKind::Slice)
     return 0;
+  // All addends must be there before the first is added, and the whole result
+  // before any device reads it.
   if (sharedMemory)
-    return phaseBoundary;
+    return op.kind == CollectiveKind::AllReduce ? 2 * phaseBoundary
+                                                : phaseBoundary;
   Cost latency = 0;
   for (unsigned axis : op.axes)
     latency = std::max(latency, link(op.from.mesh(), axis).latency);

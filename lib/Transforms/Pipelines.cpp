@@ -13,6 +13,11 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
   functions.addPass(createLiftVariables());
   functions.addPass(createPropagateLayouts());
+  if (options.refine) {
+    RefineLayoutsOptions refine;
+    refine.machine = options.machine;
+    functions.addPass(createRefineLayouts(refine));
+  }
   functions.addPass(createInsertRelayouts());
   ExpandToSPMDOptions expand;
   expand.machine = options.machine;

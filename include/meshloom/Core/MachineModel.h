@@ -67,7 +67,8 @@ struct MachineModel {
   Cost transfer(const CollectiveOp &op, int64_t resultBytes,
                 int64_t globalBytes) const;
   /// What one collective costs whatever its size: the slowest of its axes'
-  /// latencies; in shared memory a phase boundary. Nothing for a slice.
+  /// latencies; in shared memory a phase boundary, two for an all_reduce.
+  /// Nothing for a slice.
   Cost overhead(const CollectiveOp &op) const;
   /// Both: one collective on its own.
   Cost collective(const CollectiveOp &op, int64_t resultBytes,

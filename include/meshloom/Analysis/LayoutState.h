@@ -1,0 +1,164 @@
+// LayoutState: a layout for every value of a graph, what that costs by a
+// machine model, and cheap changes to it that can be taken back.
+#pragma once
+
+#include "meshloom/Analysis/LayoutGraph.h"
+#include "meshloom/Core/RelayoutPlanner.h"
+
+#include <unordered_map>
+
+namespace meshloom {
+
+/// What is made small, in this order.
+struct Objective {
+  Cost cost = 0;
+  int64_t collectives = 0;
+  int64_t changes = 0; ///< values laid out otherwise than at the start
+  auto operator<=>(const Objective &) const = default;
+  Objective &operator+=(const Objective &other);
+  Objective &operator-=(const Objective &other);
+};
+
+/// A layout by number: equal layouts have equal ones.
+using LayoutId = unsigned;
+
+/// How one op runs with given layouts of its operands and results.
+struct OpEvaluation {
+  bool valid = false; ///< the rule allows it
+  OpSharding sharding;
+  std::vector<LayoutId> needs;    ///< per operand
+  std::vector<LayoutId> produces; ///< per result; may drop pending reductions
+                                  ///< that no operand has
+  Work work;                      ///< compute only; bytes are the cluster's
+};
+
+/// One relayout of a value, as InsertRelayouts will make it.
+struct PlannedRelayout {
+  unsigned value;
+  LayoutId from, to;
+  const RelayoutPlan *plan;
+};
+
+/// The cost of a layout assignment is
+/// - for each cluster, its local work: the compute of its ops, and the bytes of
+///   values that enter or leave it (those between its ops stay in registers);
+/// - for each value, the relayouts to what its users need: the cheapest tree
+///   over those layouts that starts at its own. In shared memory an op that
+///   waits for several operands waits once, for the last of them; arguments and
+///   the function's end need no waiting at all.
+class LayoutState {
+public:
+  LayoutState(const LayoutGraph &graph, const LayoutClusters &clusters,
+              const MachineModel &machine);
+
+  LayoutId layout(unsigned value) const { return layouts[value]; }
+  const Layout &get(LayoutId id) const { return table[id]; }
+  LayoutId intern(const Layout &layout);
+  const OpEvaluation &evaluate(unsigned op);
+  const Objective &total() const { return sum; }
+  Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
+  Cost relayoutCost(unsigned value) const { return valueCosts[value].cost; }
+
+  /// What a change did, to the clusters and values that it touched.
+  struct Delta {
+    Objective before, after;
+    /// Whether it saves at least 5 % of what it touches.
+    bool worthwhile() const;
+  };
+  using Change = std::vector<std::pair<unsigned, LayoutId>>;
+  /// Gives values new layouts. Ops that passed on a pending reduction which is
+  /// gone then produce none either, and so on. Nothing, and no change, where an
+  /// op could not run. Can be undone until the next `apply`.
+  std::optional<Delta> apply(const Change &change);
+  void undo();
+
+  /// Relayouts of the values that the last `apply` touched, or of all.
+  std::vector<PlannedRelayout> relayouts(const std::vector<unsigned> &values);
+  const std::vector<unsigned> &touchedValues() const { return record.values; }
+  const std::vector<unsigned> &touchedClusters() const {
+    return record.clusters;
+  }
+
+  /// Most bytes that one device holds at a time, by the lifetimes of values and
+  /// of what relayouts make; arguments and results live throughout, values
+  /// inside a cluster are not stored. In shared memory views take nothing, and
+  /// a device's part is that of what is stored once for all.
+  int64_t peakBytes();
+
+private:
+  struct PlanKey {
+    unsigned kind; ///< of shape and element type
+    LayoutId from, to;
+    bool operator==(const PlanKey &) const = default;
+  };
+  struct PlanHash {
+    size_t operator()(const PlanKey &key) const {
+      return (size_t(key.kind) * 0x9e3779b97f4a7c15u + key.from) *
+                 0x9e3779b97f4a7c15u +
+             key.to;
+    }
+  };
+  struct IdsHash {
+    size_t operator()(const std::vector<LayoutId> &ids) const {
+      size_t hash = ids.size();
+      for (LayoutId id : ids)
+        hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
+      return hash;
+    }
+  };
+  struct LayoutHash {
+    size_t operator()(const Layout &layout) const { return layout.hash(); }
+  };
+  struct Use {
+    int op; ///< -1: an output
+    unsigned index;
+  };
+  /// A layout that users need a value in.
+  struct Need {
+    LayoutId target = 0;
+    bool atEnd = false; ///< by nobody else than the function's end
+    bool waits = false; ///< some user waits for it, and for no later operand
+  };
+
+  OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
+  const RelayoutPlan *plan(unsigned value, LayoutId from, LayoutId to);
+  std::vector<Need> needsOf(unsigned value);
+  /// The tree of relayouts of a value; false where there is none.
+  bool relayoutTree(unsigned value, const std::vector<Need> &needs,
+                    std::vector<PlannedRelayout> &tree);
+  /// Nothing where a need cannot be met.
+  std::optional<Objective> valueCost(unsigned value);
+  Objective clusterCost(unsigned cluster);
+  bool moves(unsigned op, unsigned operand);
+  int64_t storedBytes(unsigned value, LayoutId id) const;
+
+  const LayoutGraph &graph;
+  const LayoutClusters &clusters;
+  const MachineModel &machine;
+
+  std::vector<Layout> table;
+  std::unordered_map<Layout, LayoutId, LayoutHash> ids;
+  std::vector<unsigned> kinds; ///< per value: its shape and type by number
+  std::vector<std::vector<Use>> uses;
+  std::unordered_map<PlanKey, std::optional<RelayoutPlan>, PlanHash> plans;
+  using Evaluations =
+      std::unordered_map<std::vector<LayoutId>, OpEvaluation, IdsHash>;
+  std::vector<Evaluations> evaluations; ///< per op
+  std::vector<const OpEvaluation *> current;
+
+  std::vector<LayoutId> layouts, initial;
+  std::vector<Objective> valueCosts, clusterCosts;
+  Objective sum;
+
+  /// What `undo` puts back.
+  struct Record {
+    Change layouts;
+    std::vector<std::pair<unsigned, const OpEvaluation *>> ops;
+    std::vector<unsigned> values, clusters;
+    std::vector<Objective> valueCosts, clusterCosts;
+    Objective sum;
+  };
+  Record record;
+};
+
+} // namespace meshloom

@@ -1,0 +1,491 @@
+// Coordinate descent over clusters' layouts.
+//
+// Invariant: every accepted move lowers the total by an integer, so the search
+// ends. A cluster is looked at again only after a move of a neighbour, and a
+// look costs its candidates times the ops it touches; both are small and
+// independent of the program's length, so the whole is near linear.
+#include "meshloom/Analysis/LayoutSearch.h"
+
+#include <algorithm>
+#include <deque>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace meshloom {
+
+std::string formatTime(Cost picoseconds) {
+  double time = double(picoseconds);
+  for (const char *unit : {"ps", "ns", "us", "ms"}) {
+    if (time < 999.95)
+      return fmt::format("{:.{}f} {}", time, *unit == 'p' ? 0 : 1, unit);
+    time /= 1000;
+  }
+  return fmt::format("{:.1f} s", time);
+}
+
+namespace {
+
+/// Axes of each factor class of a cluster, major to minor.
+using Assignment = std::vector<std::vector<unsigned>>;
+using Change = LayoutState::Change;
+using Delta = LayoutState::Delta;
+
+class Search {
+public:
+  Search(const LayoutGraph &graph, const LayoutClusters &clusters,
+         const MachineModel &machine)
+      : graph(graph), clusters(clusters), state(graph, clusters, machine),
+        mesh(graph.mesh()), queued(clusters.clusters.size()),
+        leastWork(clusters.clusters.size(), -1) {
+    std::vector<std::set<unsigned>> near(clusters.clusters.size());
+    for (unsigned op = 0; op < graph.ops.size(); ++op)
+      for (unsigned value : graph.ops[op].operands) {
+        int producer = graph.values[value].producer;
+        if (producer < 0)
+          continue;
+        int a = clusters.ofOp[producer], b = clusters.ofOp[op];
+        if (a < 0 || b < 0 || a == b)
+          continue;
+        near[a].insert(b);
+        near[b].insert(a);
+      }
+    for (const std::set<unsigned> &list : near)
+      neighbours.emplace_back(list.begin(), list.end());
+  }
+
+  /// `peakLimit` < 0: none.
+  void run(int64_t peakLimit);
+
+  std::vector<LayoutDecision> decisions();
+
+private:
+  bool canMove(unsigned cluster) const {
+    return !clusters.clusters[cluster].factors.empty();
+  }
+  Assignment assignmentOf(unsigned cluster);
+  std::vector<Assignment> candidates(unsigned cluster);
+  void fromNeighbours(unsigned cluster, std::set<Assignment> &found);
+  std::optional<Change> change(unsigned cluster, const Assignment &assignment,
+                               bool pass, const Change &before = {});
+  std::vector<Change> moves(unsigned cluster);
+  bool settle(const std::vector<Change> &options);
+  void enqueueAround();
+  void enqueue(unsigned cluster) {
+    if (canMove(cluster) && !std::exchange(queued[cluster], 1))
+      worklist.push_back(cluster);
+  }
+  void drain();
+  bool promising(unsigned a, unsigned b);
+  void tryPair(unsigned a, unsigned b);
+  Cost edgeCost(unsigned cluster);
+  std::string describe(const std::vector<PlannedRelayout> &relayouts,
+                       const std::vector<PlannedRelayout> &without);
+  LayoutDecision decide(unsigned cluster, const Change &back);
+
+  const LayoutGraph &graph;
+  const LayoutClusters &clusters;
+
+public:
+  LayoutState state;
+
+private:
+  const Mesh &mesh;
+  std::vector<std::vector<unsigned>> neighbours;
+  std::deque<unsigned> worklist;
+  std::vector<char> queued;
+  std::vector<Cost> leastWork; ///< of a cluster's candidates, -1: not yet known
+  int64_t peakLimit = -1;
+};
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+Assignment Search::assignmentOf(unsigned index) {
+  const LayoutCluster &cluster = clusters.clusters[index];
+  Assignment assignment;
+  for (const LayoutCluster::FactorClass &each : cluster.factors) {
+    auto [op, factor] = each.members.front();
+    assignment.push_back(
+        state.evaluate(cluster.ops[op]).sharding.factors.axes[factor]);
+  }
+  return assignment;
+}
+
+/// What the tensors around the cluster would like best: their axes, in their
+/// order.
+void Search::fromNeighbours(unsigned index, std::set<Assignment> &found) {
+  constexpr size_t most = 80;
+  const LayoutCluster &cluster = clusters.clusters[index];
+  std::map<std::pair<unsigned, unsigned>, unsigned> classOf;
+  for (unsigned c = 0; c < cluster.factors.size(); ++c)
+    for (auto member : cluster.factors[c].members)
+      classOf[member] = c;
+  std::set<unsigned> own(cluster.ops.begin(), cluster.ops.end());
+  std::set<std::pair<unsigned, LayoutId>> seen;
+  auto add = [&](unsigned position, const ShardingRule::Tensor &dims,
+                 LayoutId id) {
+    const ShardingRule &rule = graph.ops[cluster.ops[position]].rule;
+    FactorSharding wish = project(rule, dims, state.get(id));
+    Assignment assignment(cluster.factors.size());
+    for (unsigned f = 0; f < wish.axes.size(); ++f)
+      if (auto c = classOf.find({position, f}); c != classOf.end())
+        assignment[c->second] = wish.axes[f];
+    if (found.size() < most)
+      found.insert(assignment);
+  };
+  for (unsigned position = 0; position < cluster.ops.size(); ++position) {
+    unsigned op = cluster.ops[position];
+    const LayoutGraph::Op &what = graph.ops[op];
+    for (unsigned i = 0; i < what.operands.size(); ++i) {
+      int producer = graph.values[what.operands[i]].producer;
+      if (producer < 0 || !own.count(unsigned(producer)))
+        if (seen.insert({position, state.layout(what.operands[i])}).second)
+          add(position, what.rule.operands[i], state.layout(what.operands[i]));
+    }
+    for (unsigned i = 0; i < what.results.size(); ++i)
+      for (const PlannedRelayout &out : state.relayouts({what.results[i]}))
+        add(position, what.rule.results[i], out.to);
+  }
+}
+
+std::vector<Assignment> Search::candidates(unsigned index) {
+  const LayoutCluster &cluster = clusters.clusters[index];
+  unsigned classes = cluster.factors.size();
+  Assignment now = assignmentOf(index);
+  std::set<Assignment> found;
+  // Puts each axis on a class, or none (`classes`), keeping the order that
+  // there is.
+  auto place = [&](const std::vector<unsigned> &where) {
+    Assignment made(classes);
+    for (unsigned c = 0; c < classes; ++c)
+      for (unsigned axis : now[c])
+        if (where[axis] == c)
+          made[c].push_back(axis);
+    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+      if (unsigned c = where[axis];
+          c < classes && std::ranges::count(made[c], axis) == 0)
+        made[c].push_back(axis);
+    return made;
+  };
+  std::vector<unsigned> where(mesh.rank(), classes);
+  for (unsigned c = 0; c < classes; ++c)
+    for (unsigned axis : now[c])
+      where[axis] = c;
+  constexpr size_t fewEnough = 64;
+  size_t all = 1;
+  for (unsigned axis = 0; axis < mesh.rank() && all <= fewEnough; ++axis)
+    all *= classes + 1;
+  if (all <= fewEnough) {
+    for (size_t code = 0; code < all; ++code) {
+      size_t rest = code;
+      for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
+        where[axis] = unsigned(rest % (classes + 1));
+        rest /= classes + 1;
+      }
+      found.insert(place(where));
+    }
+  } else {
+    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+      for (unsigned c = 0; c <= classes; ++c) {
+        std::vector<unsigned> one = where;
+        one[axis] = c;
+        found.insert(place(one));
+      }
+  }
+  fromNeighbours(index, found);
+  return {found.begin(), found.end()};
+}
+
+/// The results' layouts that `assignment` means, with pending reductions of
+/// operands passed on where they can be, or not; `before`: changes that the ops
+/// will see. Nothing where a factor cannot be on its axes.
+std::optional<Change> Search::change(unsigned index,
+                                     const Assignment &assignment, bool pass,
+                                     const Change &before) {
+  const LayoutCluster &cluster = clusters.clusters[index];
+  std::vector<FactorSharding> shardings;
+  for (unsigned op : cluster.ops)
+    shardings.push_back(FactorSharding::none(graph.ops[op].rule));
+  for (unsigned c = 0; c < assignment.size(); ++c)
+    for (auto [position, factor] : cluster.factors[c].members) {
+      if (!canShard(graph.ops[cluster.ops[position]].rule, factor,
+                    assignment[c], mesh))
+        return std::nullopt;
+      shardings[position].axes[factor] = assignment[c];
+    }
+  std::map<unsigned, LayoutId> changed(before.begin(), before.end());
+  auto layoutOf = [&](unsigned value) {
+    auto found = changed.find(value);
+    return state.get(found == changed.end() ? state.layout(value)
+                                            : found->second);
+  };
+  Change made;
+  for (unsigned position = 0; position < cluster.ops.size(); ++position) {
+    const LayoutGraph::Op &op = graph.ops[cluster.ops[position]];
+    OpSharding sharding{shardings[position], {}, 0};
+    if (pass) {
+      std::vector<Layout> operands;
+      for (unsigned value : op.operands)
+        operands.push_back(layoutOf(value));
+      sharding = passPartial(op.rule, operands, std::move(sharding.factors));
+    }
+    for (unsigned i = 0; i < op.results.size(); ++i) {
+      LayoutId id = state.intern(resultLayout(op.rule, i, sharding, mesh));
+      changed[op.results[i]] = id;
+      made.push_back({op.results[i], id});
+    }
+  }
+  return made;
+}
+
+/// All changes of one cluster, but what is.
+std::vector<Change> Search::moves(unsigned cluster) {
+  std::set<Change> found;
+  for (const Assignment &assignment : candidates(cluster))
+    for (bool pass : {false, true})
+      if (auto made = change(cluster, assignment, pass))
+        if (std::any_of(made->begin(), made->end(), [&](auto entry) {
+              return state.layout(entry.first) != entry.second;
+            }))
+          found.insert(std::move(*made));
+  return {found.begin(), found.end()};
+}
+
+//===----------------------------------------------------------------------===//
+// Descent
+//===----------------------------------------------------------------------===//
+
+/// Applies the best worthwhile option that the memory limit allows.
+bool Search::settle(const std::vector<Change> &options) {
+  std::vector<std::pair<Objective, size_t>> good;
+  for (size_t i = 0; i < options.size(); ++i) {
+    std::optional<Delta> delta = state.apply(options[i]);
+    if (!delta)
+      continue;
+    if (delta->worthwhile())
+      good.push_back({state.total(), i});
+    state.undo();
+  }
+  std::sort(good.begin(), good.end());
+  for (auto [total, i] : good) {
+    state.apply(options[i]);
+    if (peakLimit < 0 || state.peakBytes() <= peakLimit)
+      return true;
+    state.undo();
+  }
+  return false;
+}
+
+void Search::enqueueAround() {
+  std::vector<unsigned> moved = state.touchedClusters();
+  for (unsigned cluster : moved) {
+    enqueue(cluster);
+    for (unsigned neighbour : neighbours[cluster])
+      enqueue(neighbour);
+  }
+}
+
+void Search::drain() {
+  while (!worklist.empty()) {
+    unsigned cluster = worklist.front();
+    worklist.pop_front();
+    queued[cluster] = 0;
+    if (settle(moves(cluster)))
+      enqueueAround();
+  }
+}
+
+/// Of relayouts of the values that the cluster makes or uses.
+Cost Search::edgeCost(unsigned cluster) {
+  std::set<unsigned> values;
+  for (unsigned op : clusters.clusters[cluster].ops) {
+    values.insert(graph.ops[op].operands.begin(), graph.ops[op].operands.end());
+    values.insert(graph.ops[op].results.begin(), graph.ops[op].results.end());
+  }
+  Cost cost = 0;
+  for (unsigned value : values)
+    cost += state.relayoutCost(value);
+  return cost;
+}
+
+/// Whether moving both could save 5 %: all relayouts around them, and what the
+/// best of their candidates would save of their local work.
+bool Search::promising(unsigned a, unsigned b) {
+  Cost saved = 0, all = 0;
+  for (unsigned cluster : {a, b}) {
+    if (leastWork[cluster] < 0) {
+      leastWork[cluster] = state.workCost(cluster);
+      for (const Change &move : moves(cluster))
+        if (state.apply(move)) {
+          leastWork[cluster] =
+              std::min(leastWork[cluster], state.workCost(cluster));
+          state.undo();
+        }
+    }
+    Cost work = state.workCost(cluster), edges = edgeCost(cluster);
+    saved += edges + work - std::min(work, leastWork[cluster]);
+    all += edges + work;
+  }
+  return saved > 0 && saved >= all / 20;
+}
+
+void Search::tryPair(unsigned a, unsigned b) {
+  if (!promising(a, b))
+    return;
+  std::vector<Change> options;
+  std::vector<Assignment> second = candidates(b);
+  constexpr size_t most = 600;
+  for (const Change &first : moves(a))
+    for (const Assignment &assignment : second)
+      for (bool pass : {false, true}) {
+        if (options.size() >= most)
+          break;
+        auto made = change(b, assignment, pass, first);
+        if (!made)
+          continue;
+        Change both = first;
+        both.insert(both.end(), made->begin(), made->end());
+        options.push_back(std::move(both));
+      }
+  if (settle(options)) {
+    enqueueAround();
+    drain();
+  }
+}
+
+void Search::run(int64_t limit) {
+  peakLimit = limit;
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    enqueue(cluster);
+  drain();
+  for (unsigned a = 0; a < clusters.clusters.size(); ++a)
+    for (unsigned b : neighbours[a])
+      if (a < b && canMove(a) && canMove(b))
+        tryPair(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+std::string Search::describe(const std::vector<PlannedRelayout> &relayouts,
+                             const std::vector<PlannedRelayout> &without) {
+  std::map<std::string, int> texts;
+  std::vector<std::string> order;
+  for (const PlannedRelayout &relayout : relayouts) {
+    bool common = std::ranges::any_of(without, [&](const auto &other) {
+      return other.value == relayout.value && other.from == relayout.from &&
+             other.to == relayout.to;
+    });
+    if (common)
+      continue;
+    const LayoutGraph::Value &value = graph.values[relayout.value];
+    for (const CollectiveOp &op : relayout.plan->steps) {
+      if (op.kind == CollectiveKind::Slice)
+        continue;
+      std::string axes;
+      for (unsigned axis : op.axes)
+        axes += (axes.empty() ? "" : ", ") + mesh.axes()[axis].name;
+      std::string text =
+          fmt::format("{} over [{}] of {} bytes", name(op.kind), axes,
+                      localBytes(op.to, value.shape, value.type));
+      if (texts[text]++ == 0)
+        order.push_back(text);
+    }
+  }
+  std::string all;
+  for (const std::string &text : order)
+    all += (all.empty() ? "" : " + ") + text +
+           (texts[text] > 1 ? fmt::format(" ({} times)", texts[text]) : "");
+  return all.empty() ? "no collective" : all;
+}
+
+LayoutDecision Search::decide(unsigned cluster, const Change &back) {
+  unsigned value =
+      graph.ops[clusters.clusters[cluster].ops.back()].results.front();
+  bool moved = !back.empty();
+  std::vector<Change> options;
+  if (moved)
+    options = {back};
+  else
+    options = moves(cluster);
+  std::optional<size_t> best;
+  Objective bestTotal;
+  for (size_t i = 0; i < options.size(); ++i)
+    if (state.apply(options[i])) {
+      if (!best || state.total() < bestTotal) {
+        best = i;
+        bestTotal = state.total();
+      }
+      state.undo();
+    }
+  if (!best)
+    return {cluster, moved, ""};
+  Delta delta = *state.apply(options[*best]);
+  std::vector<unsigned> values = state.touchedValues();
+  auto other = state.relayouts(values);
+  std::string layout = state.get(state.layout(value)).spec_string();
+  state.undo();
+  std::string text = fmt::format(
+      "{}: {}; {} against {}", layout, describe(other, state.relayouts(values)),
+      formatTime(delta.after.cost), formatTime(delta.before.cost));
+  return {cluster, moved, std::move(text)};
+}
+
+std::vector<LayoutDecision> Search::decisions() {
+  std::vector<LayoutDecision> list;
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster) {
+    Change back;
+    for (unsigned op : clusters.clusters[cluster].ops)
+      for (unsigned value : graph.ops[op].results) {
+        LayoutId old = state.intern(graph.values[value].layout);
+        if (old != state.layout(value))
+          back.push_back({value, old});
+      }
+    bool collectives = false;
+    for (unsigned op : clusters.clusters[cluster].ops) {
+      const LayoutGraph::Op &what = graph.ops[op];
+      for (const auto &list : {what.operands, what.results})
+        for (const PlannedRelayout &relayout : state.relayouts(list))
+          collectives |= relayout.plan->collectives() > 0;
+    }
+    if (canMove(cluster) && (collectives || !back.empty()))
+      list.push_back(decide(cluster, back));
+  }
+  return list;
+}
+
+} // namespace
+
+LayoutRefinement refineLayouts(const LayoutGraph &graph,
+                               const MachineModel &machine) {
+  LayoutRefinement result;
+  result.clusters = findClusters(graph);
+  auto search = std::make_unique<Search>(graph, result.clusters, machine);
+  result.before = search->state.total();
+  result.peakBefore = search->state.peakBytes();
+  search->run(/*peakLimit=*/-1);
+  result.peakAfter = search->state.peakBytes();
+  if (result.peakAfter > result.peakBefore) {
+    search = std::make_unique<Search>(graph, result.clusters, machine);
+    search->run(result.peakBefore);
+    result.peakAfter = search->state.peakBytes();
+  }
+  result.after = search->state.total();
+  result.decisions = search->decisions();
+  LayoutState &state = search->state;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    result.layouts.push_back(state.get(state.layout(value)));
+  for (unsigned op = 0; op < graph.ops.size(); ++op) {
+    std::vector<Layout> &needs = result.needs.emplace_back();
+    for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i)
+      needs.push_back(graph.ops[op].free
+                          ? result.layouts[graph.ops[op].operands[i]]
+                          : state.get(state.evaluate(op).needs[i]));
+  }
+  return result;
+}
+
+} // namespace meshloom

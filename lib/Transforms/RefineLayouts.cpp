@@ -1,0 +1,252 @@
+// RefineLayouts: hands the function to the search over layouts, and writes what
+// it found into the types of ops' results.
+
+#include "LayoutFlow.h"
+
+#include "meshloom/Analysis/LayoutSearch.h"
+#include "meshloom/Support/MachineModelFile.h"
+#include "meshloom/Transforms/Passes.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_REFINELAYOUTS
+#include "meshloom/Transforms/Passes.h.inc"
+
+/// A value that costs nothing to make in any layout.
+static bool isFreeLeaf(Operation &op) {
+  if (auto constant = dyn_cast<dtensor::ConstantOp>(op)) {
+    auto dense = dyn_cast<mlir::DenseElementsAttr>(constant.getValue());
+    return dense && dense.isSplat();
+  }
+  if (isa<dtensor::IotaOp>(op))
+    return true;
+  auto broadcast = dyn_cast<dtensor::BroadcastInDimOp>(op);
+  return broadcast &&
+         dtensor::globalShape(op.getOperand(0).getType()).empty() &&
+         !givenLayout(op.getResult(0).getType())->is_partial();
+}
+
+static int64_t flopsPerPoint(Operation &op) {
+  using namespace dtensor;
+  if (isa<DotGeneralOp, MatMulOp>(op))
+    return 2;
+  if (isa<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, ConcatenateOp,
+          ReverseOp, ConstantOp, IotaOp>(op))
+    return 0;
+  // A polynomial of about this many terms.
+  if (isa<ExpOp, Expm1Op, LogOp, Log1pOp, CbrtOp, TanhOp, LogisticOp, SineOp,
+          CosineOp, ErfOp, PowerOp>(op))
+    return 16;
+  if (isa<RngOp>(op))
+    return 32;
+  return 1;
+}
+
+static void setLayout(Value value, const Layout &layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  value.setType(RankedTensorType::get(
+      type.getShape(), type.getElementType(),
+      dtensor::LayoutAttr::get(type.getContext(), layout)));
+}
+
+namespace {
+/// The graph of a function, and which op and value is which.
+struct FunctionGraph {
+  LayoutGraph graph;
+  std::vector<Operation *> ops;
+  std::vector<Value> values;
+  DenseMap<Value, unsigned> index;
+
+  LogicalResult build(mlir::func::FuncOp function);
+
+private:
+  void add(Value value, int producer, bool argument = false) {
+    auto type = cast<RankedTensorType>(value.getType());
+    index[value] = values.size();
+    values.push_back(value);
+    graph.values.push_back(
+        {Shape(type.getShape().begin(), type.getShape().end()),
+         *dtensor::dtypeOf(type.getElementType()), *givenLayout(type), producer,
+         argument});
+  }
+};
+
+LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
+  Block &block = function.getBody().front();
+  auto laidOut = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && givenLayout(tensor);
+  };
+  constexpr StringRef remedy = "run --dtensor-propagate-layouts first";
+  for (BlockArgument argument : block.getArguments()) {
+    if (!laidOut(argument.getType()))
+      return function.emitError("argument #")
+             << argument.getArgNumber() << " has no layout; " << remedy;
+    add(argument, -1, /*argument=*/true);
+  }
+  for (Operation &op : block) {
+    if (!llvm::all_of(op.getResultTypes(), laidOut))
+      return op.emitOpError("has a result without a layout; ") << remedy;
+    if (isa<mlir::func::ReturnOp>(op))
+      continue;
+    if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op)) {
+      Value result = op.getResult(0);
+      bool atEnd = llvm::all_of(result.getUsers(), [](Operation *user) {
+        return isa<mlir::func::ReturnOp>(user);
+      });
+      graph.outputs.push_back({index.lookup(op.getOperand(0)),
+                               *givenLayout(result.getType()), atEnd});
+      add(result, -1);
+      continue;
+    }
+    auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+    if (!sharded || op.getNumResults() == 0)
+      return op.emitOpError("has no sharding rule, so it cannot be laid out");
+    LayoutGraph::Op node{
+        sharded.getShardingRule(), {}, {}, flopsPerPoint(op), isFreeLeaf(op)};
+    for (Value operand : op.getOperands())
+      node.operands.push_back(index.lookup(operand));
+    for (Value result : op.getResults()) {
+      node.results.push_back(values.size());
+      add(result, int(ops.size()));
+    }
+    ops.push_back(&op);
+    graph.ops.push_back(std::move(node));
+  }
+  Operation *terminator = block.getTerminator();
+  for (Value operand : terminator->getOperands())
+    graph.outputs.push_back(
+        {index.lookup(operand), *givenLayout(operand.getType()), true});
+  return success();
+}
+
+class RefineLayoutsPass : public impl::RefineLayoutsBase<RefineLayoutsPass> {
+public:
+  using RefineLayoutsBase::RefineLayoutsBase;
+
+private:
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (!function.getBody().hasOneBlock()) {
+      function.emitError("expected a body of one block");
+      return signalPassFailure();
+    }
+    Result<MachineModel> model = loadMachineModel(machine);
+    if (!model) {
+      function.emitError(model.error().message());
+      return signalPassFailure();
+    }
+    FunctionGraph nodes;
+    if (failed(nodes.build(function)))
+      return signalPassFailure();
+    if (nodes.graph.ops.empty())
+      return;
+    // Each mesh is its own program; one function rarely has two.
+    const Mesh &mesh = nodes.graph.mesh();
+    if (mesh.size() == 1 ||
+        llvm::any_of(nodes.graph.values, [&](const LayoutGraph::Value &value) {
+          return !(value.layout.mesh() == mesh);
+        }))
+      return;
+    LayoutRefinement found = refineLayouts(nodes.graph, *model);
+    write(nodes, found);
+  }
+
+  void write(FunctionGraph &nodes, const LayoutRefinement &found) {
+    Builder builder(&getContext());
+    const LayoutGraph &graph = nodes.graph;
+    for (auto [i, op] : llvm::enumerate(nodes.ops)) {
+      bool changed = false;
+      for (unsigned value : graph.ops[i].results)
+        if (!(found.layouts[value] == graph.values[value].layout)) {
+          if (!changed)
+            op->setAttr("dtensor.refined",
+                        builder.getStringAttr(
+                            graph.values[value].layout.spec_string()));
+          setLayout(nodes.values[value], found.layouts[value]);
+          changed = true;
+        }
+      if (changed)
+        setOrigin(op);
+    }
+    for (const LayoutDecision &decision : found.decisions)
+      if (!decision.rejected.empty())
+        for (unsigned op : found.clusters.clusters[decision.cluster].ops)
+          nodes.ops[op]->setAttr("dtensor.rejected",
+                                 builder.getStringAttr(decision.rejected));
+    layOutLeaves(nodes, found);
+    if (found.changed())
+      getOperation()->setAttr(
+          "dtensor.refined",
+          builder.getStringAttr(formatTime(found.before.cost) + " -> " +
+                                formatTime(found.after.cost)));
+  }
+
+  /// Axes that the op did not have before come from what it is moved to suit.
+  void setOrigin(Operation *op) {
+    Builder builder(&getContext());
+    Layout layout = *givenLayout(op->getResult(0).getType());
+    mlir::NamedAttrList origins(
+        op->getAttrOfType<DictionaryAttr>("dtensor.origin"));
+    for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes())) {
+      if (!layout.uses_axis(axis) || origins.get(meshAxis.name))
+        continue;
+      StringAttr origin = builder.getStringAttr("refinement");
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          if (auto known =
+                  producer->getAttrOfType<DictionaryAttr>("dtensor.origin"))
+            if (auto text = known.getAs<StringAttr>(meshAxis.name)) {
+              origin = text;
+              break;
+            }
+      origins.set(meshAxis.name, origin);
+    }
+    op->setAttr("dtensor.origin", origins.getDictionary(&getContext()));
+  }
+
+  /// Gives each user of a free leaf one in the layout that it needs.
+  void layOutLeaves(FunctionGraph &nodes, const LayoutRefinement &found) {
+    DenseMap<std::pair<Operation *, Type>, Operation *> copies;
+    for (auto [i, op] : llvm::enumerate(nodes.ops)) {
+      if (nodes.graph.ops[i].free)
+        continue;
+      for (OpOperand &use : op->getOpOperands()) {
+        Operation *leaf = use.get().getDefiningOp();
+        if (!leaf || !isFreeLeaf(*leaf))
+          continue;
+        const Layout &need = found.needs[i][use.getOperandNumber()];
+        if (*givenLayout(use.get().getType()) == need || !canMake(leaf, need))
+          continue;
+        auto type = cast<RankedTensorType>(use.get().getType());
+        auto wanted = RankedTensorType::get(
+            type.getShape(), type.getElementType(),
+            dtensor::LayoutAttr::get(&getContext(), need));
+        Operation *&copy = copies[{leaf, wanted}];
+        if (!copy) {
+          OpBuilder builder(leaf);
+          builder.setInsertionPointAfter(leaf);
+          copy = builder.clone(*leaf);
+          copy->getResult(0).setType(wanted);
+        }
+        use.set(copy->getResult(0));
+      }
+    }
+    for (Operation *op : llvm::reverse(nodes.ops))
+      if (op->use_empty() && isFreeLeaf(*op))
+        op->erase();
+  }
+
+  static bool canMake(Operation *leaf, const Layout &layout) {
+    ShardingRule rule =
+        cast<dtensor::ShardedOpInterface>(leaf).getShardingRule();
+    std::vector<Layout> operands;
+    for (Value operand : leaf->getOperands())
+      operands.push_back(*givenLayout(operand.getType()));
+    OpSharding sharding = opSharding(rule, operands, {{layout}});
+    return resultLayout(rule, 0, sharding, layout.mesh()) == layout;
+  }
+};
+} // namespace
+} // namespace meshloom
