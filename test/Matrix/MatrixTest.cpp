@@ -1,0 +1,350 @@
+// The execution matrix: every op under every layout on every mesh, forward and
+// gradient, under both machine models and both kinds of memory, against the
+// reference interpreter. Prints which op works under which layout.
+//
+// All layouts of one op on one mesh are cells of one function: starting a
+// compilation costs more than compiling a cell. Where the function fails as a
+// whole, its cells are tried one by one.
+#include "../Interpreter/HostValues.h"
+#include "Layouts.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Interpreter/Interpreter.h"
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mutex>
+#include <thread>
+
+namespace meshloom::matrix {
+namespace {
+
+/// What is known of one op under one layout, over all meshes and ways to run.
+struct Tally {
+  int passed = 0, failed = 0;
+};
+
+/// One way to run a compiled function.
+struct Mode {
+  std::string machine;
+  bool privateMemories;
+};
+const Mode modes[] = {{"shared-memory", false}, {"ring", true}};
+
+/// Which results of the function belong to which cell, and what they are.
+struct ResultOf {
+  size_t cell;
+  std::string what;
+};
+
+/// Several cells as one function.
+class Batch {
+public:
+  Batch(MLIRContext &context, const OpSpec &op, const MeshSpec &mesh,
+        const std::vector<LayoutSpec> &layouts)
+      : op(op) {
+    std::string arguments, body, results, types;
+    auto append = [](std::string &list, const std::string &item) {
+      list += (list.empty() ? "" : ", ") + item;
+    };
+    for (size_t c = 0; c < layouts.size(); ++c) {
+      CellText cell = cellText(op, layouts[c], mesh, fmt::format("c{}", c));
+      cellOperands.push_back(cell.arguments.size());
+      for (size_t i = 0; i < cell.arguments.size(); ++i)
+        append(arguments, cell.arguments[i] + ": " + cell.argumentTypes[i]);
+      body += cell.body;
+      for (size_t i = 0; i < cell.results.size(); ++i) {
+        append(results, cell.results[i]);
+        append(types, cell.resultTypes[i]);
+        owners.push_back({c, "result"});
+      }
+    }
+    text = fmt::format("#mesh = #dtensor.mesh<{}>\nmodule attributes "
+                       "{{dtensor.mesh = #mesh}} {{\nfunc.func @main({}) -> "
+                       "({}) {{\n{}  return {} : {}\n}}\n}}\n",
+                       mesh.attribute, arguments, types, body, results, types);
+    module = mlir::parseSourceString<ModuleOp>(text, &context);
+    if (module && op.gradient)
+      addGradients();
+  }
+
+  /// After the results: the gradients of sum(result * weights) with respect to
+  /// the cell's operands. The weights are a function of the index.
+  void addGradients() {
+    auto function = *module->getOps<mlir::func::FuncOp>().begin();
+    Operation *terminator = function.getBody().front().getTerminator();
+    OpBuilder builder(terminator);
+    SmallVector<Value> results(terminator->getOperands());
+    size_t forward = results.size(), argument = 0;
+    for (size_t c = 0; c < cellOperands.size(); ++c) {
+      GradientBuilder math(builder, function.getLoc());
+      SmallVector<Value> outputs, seeds;
+      for (size_t i = 0; i < forward; ++i) {
+        if (owners[i].cell != c)
+          continue;
+        outputs.push_back(results[i]);
+        seeds.push_back(weights(builder, math, results[i]));
+      }
+      ValueRange operands =
+          function.getArguments().slice(argument, cellOperands[c]);
+      argument += cellOperands[c];
+      auto gradients = buildGradients(builder, outputs, seeds, operands);
+      ASSERT_TRUE(gradients) << gradients.error().message();
+      for (size_t i = 0; i < gradients->size(); ++i) {
+        if (!(*gradients)[i])
+          continue;
+        results.push_back((*gradients)[i]);
+        owners.push_back({c, fmt::format("gradient of operand {}", i)});
+      }
+    }
+    terminator->setOperands(results);
+    function.setType(mlir::FunctionType::get(module->getContext(),
+                                             function.getArgumentTypes(),
+                                             ValueRange(results).getTypes()));
+    ASSERT_TRUE(succeeded(mlir::verify(*module)));
+  }
+
+  /// 0.5, 1.5, 2.5, ... along the last dim.
+  static Value weights(OpBuilder &builder, GradientBuilder &math, Value like) {
+    RankedTensorType type = GradientBuilder::typeOf(like);
+    if (type.getRank() == 0)
+      return math.constant(like, 0.5);
+    Value index = builder.create<dtensor::IotaOp>(
+        math.location, type, builder.getI64IntegerAttr(type.getRank() - 1));
+    return math.add(index, 0.5);
+  }
+
+  /// Runs all cells in one mode. Returns a message for every cell that is
+  /// wrong, or one message for all.
+  struct Failure {
+    size_t cell; ///< or all: number of cells
+    std::string message;
+  };
+  std::vector<Failure> run(const Mode &mode);
+
+  const OpSpec &op;
+  std::string text;
+  std::vector<size_t> cellOperands;
+  std::vector<ResultOf> owners;
+  OwningOpRef<ModuleOp> module;
+  std::vector<HostValue> inputs, expected;
+};
+
+std::vector<Batch::Failure> Batch::run(const Mode &mode) {
+  auto all = [&](const std::string &message) {
+    return std::vector<Failure>{{cellOperands.size(), message}};
+  };
+  if (!module)
+    return all("does not parse");
+  if (expected.empty()) {
+    auto signature = signatureOf(*module, "");
+    if (!signature)
+      return all(signature.error().message());
+    for (size_t i = 0; i < signature->arguments.size(); ++i)
+      inputs.push_back(test::random(signature->arguments[i].type,
+                                    signature->arguments[i].shape,
+                                    uint32_t(i + 1), op.low, op.high));
+    auto values = interpret(*module, "", inputs);
+    if (!values)
+      return all("reference: " + values.error().message());
+    expected = *values;
+  }
+
+  CompileOptions options;
+  auto machine = MachineModel::preset(mode.machine);
+  if (!machine)
+    return all(machine.error().message());
+  options.machine = *machine;
+  options.optimizeKernels = false;
+  auto compiled = compile(*module, options);
+  if (!compiled)
+    return all("compile: " + compiled.error().message());
+  CPUOptions cpu;
+  cpu.devices = compiled->program.mesh.size();
+  cpu.workers = 1;
+  cpu.privateMemories = mode.privateMemories;
+  auto client = createCPUClient(cpu);
+  if (!client)
+    return all(client.error().message());
+  Program program = compiled->program;
+  auto executable = (*client)->load(compiled->program, compiled->kernels);
+  if (!executable)
+    return all("load: " + executable.error().message());
+  std::vector<Array> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
+    auto array =
+        Array::fromHost(*client, {buffer.type, buffer.shape, buffer.layout},
+                        inputs[i].toBytes());
+    if (!array)
+      return all("input: " + array.error().message());
+    arguments.push_back(*array);
+  }
+  auto results = (*executable)->execute(std::move(arguments));
+  if (!results)
+    return all("run: " + results.error().message());
+  if (results->size() != expected.size())
+    return all(
+        fmt::format("{} results, not {}", results->size(), expected.size()));
+
+  std::vector<Failure> failures;
+  int64_t contraction = longestContraction(*module, "");
+  for (size_t i = 0; i < results->size(); ++i) {
+    auto fail = [&](const std::string &message) {
+      failures.push_back({owners[i].cell, owners[i].what + ": " + message});
+    };
+    auto bytes = (*results)[i].toHost();
+    if (!bytes) {
+      fail(bytes.error().message());
+      continue;
+    }
+    auto got = HostValue::fromBytes((*results)[i].dtype(),
+                                    (*results)[i].shape(), *bytes);
+    if (!got) {
+      fail(got.error().message());
+      continue;
+    }
+    Comparison comparison = compare(*got, expected[i]);
+    double allowed = verifyTolerance(got->type, contraction);
+    if (!comparison.within(allowed))
+      fail(comparison.mismatch.empty()
+               ? fmt::format("error {:.2g}, allowed {:.2g}", comparison.error,
+                             allowed)
+               : comparison.mismatch);
+  }
+  return failures;
+}
+
+class Matrix {
+public:
+  void run() {
+    for (const OpSpec &op : ops)
+      tallies.emplace_back(layouts.size());
+    // Ops differ in cost; workers take the next one that is free.
+    std::atomic<size_t> next = 0;
+    auto work = [&] {
+      mlir::DialectRegistry registry;
+      registerDialects(registry);
+      registerGradients(registry);
+      MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+      context.loadAllAvailableDialects();
+      // Diagnostics come back in the errors.
+      mlir::ScopedDiagnosticHandler quiet(
+          &context, [](mlir::Diagnostic &) { return success(); });
+      for (size_t i = next++; i < ops.size() * meshes.size(); i = next++)
+        runOp(context, i / meshes.size(), meshes[i % meshes.size()]);
+    };
+    std::vector<std::thread> threads;
+    unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+    for (unsigned t = 0; t < count; ++t)
+      threads.emplace_back(work);
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  void print() const {
+    fmt::print("{:26}", "");
+    for (const LayoutSpec &layout : layouts)
+      fmt::print(" {:>11}", layout.name);
+    fmt::print("\n");
+    int passed = 0, failed = 0;
+    for (size_t o = 0; o < ops.size(); ++o) {
+      fmt::print("{:26}", ops[o].name);
+      for (const Tally &tally : tallies[o]) {
+        passed += tally.passed;
+        failed += tally.failed;
+        std::string cell = "-";
+        if (tally.failed)
+          cell = fmt::format("{} WRONG", tally.failed);
+        else if (tally.passed)
+          cell = fmt::format("{} ok", tally.passed);
+        fmt::print(" {:>11}", cell);
+      }
+      fmt::print("\n");
+    }
+    fmt::print("{} cells right, {} wrong (a cell: one op, layout, mesh, "
+               "machine; forward and gradient)\n",
+               passed, failed);
+    for (const std::string &message : messages)
+      fmt::print("{}\n", message);
+  }
+
+  const std::vector<std::string> &failures() const { return messages; }
+
+private:
+  void runOp(MLIRContext &context, size_t o, const MeshSpec &mesh) {
+    std::vector<size_t> cells;
+    for (size_t l = 0; l < layouts.size(); ++l)
+      if (applies(ops[o], layouts[l], mesh))
+        cells.push_back(l);
+    runCells(context, o, mesh, cells);
+  }
+
+  void runCells(MLIRContext &context, size_t o, const MeshSpec &mesh,
+                const std::vector<size_t> &cells) {
+    std::vector<LayoutSpec> chosen;
+    for (size_t l : cells)
+      chosen.push_back(layouts[l]);
+    Batch batch(context, ops[o], mesh, chosen);
+    for (const Mode &mode : modes) {
+      auto failures = batch.run(mode);
+      // All at once: find out which.
+      if (!failures.empty() && failures[0].cell == cells.size() &&
+          cells.size() > 1) {
+        for (size_t cell : cells)
+          runCells(context, o, mesh, {cell});
+        return;
+      }
+      std::lock_guard lock(mutex);
+      std::vector<bool> wrong(cells.size());
+      for (const auto &failure : failures) {
+        size_t cell = std::min(failure.cell, cells.size() - 1);
+        wrong[cell] = true;
+        messages.push_back(
+            fmt::format("{}, {}, mesh {}, {}{}: {}", ops[o].name,
+                        chosen[cell].name, mesh.name, mode.machine,
+                        mode.privateMemories ? " in private memories" : "",
+                        failure.message));
+      }
+      for (size_t i = 0; i < cells.size(); ++i)
+        ++(wrong[i] ? tallies[o][cells[i]].failed
+                    : tallies[o][cells[i]].passed);
+    }
+  }
+
+  /// MATRIX_OP=add runs the ops whose name starts so.
+  static std::vector<OpSpec> chosenOps() {
+    std::vector<OpSpec> ops = allOps();
+    if (const char *prefix = std::getenv("MATRIX_OP"))
+      std::erase_if(
+          ops, [&](const OpSpec &op) { return !op.name.starts_with(prefix); });
+    return ops;
+  }
+
+  std::vector<OpSpec> ops = chosenOps();
+  std::vector<LayoutSpec> layouts = allLayouts();
+  std::vector<MeshSpec> meshes = allMeshes();
+  std::vector<std::vector<Tally>> tallies;
+  std::vector<std::string> messages;
+  std::mutex mutex;
+};
+
+TEST(MatrixTest, EveryOpUnderEveryLayout) {
+  Matrix matrix;
+  matrix.run();
+  matrix.print();
+  EXPECT_TRUE(matrix.failures().empty())
+      << matrix.failures().size() << " failures, listed above";
+}
+
+} // namespace
+} // namespace meshloom::matrix

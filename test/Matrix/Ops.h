@@ -1,0 +1,27 @@
+// The ops of the execution matrix, as templates of their text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace meshloom::matrix {
+
+/// One op, or one way to use it. A type is a shape and an element type,
+/// "MxN*3:f32": dims are sums and products of numbers and of M and N, the
+/// extents that a layout is tried on, with `x` between; nothing for a scalar.
+///
+/// In `body`, $0, $1, ... are the operands, $T0, ... their types, $R the type
+/// of each result, $M and $N the extents, and {M/2} is arithmetic on them.
+struct OpSpec {
+  std::string name;
+  std::vector<std::string> operands;
+  std::string result;
+  std::string body;
+  double low = -1, high = 1; ///< where float operands lie
+  bool gradient = false;
+};
+
+/// Every op of the dialect.
+std::vector<OpSpec> allOps();
+
+} // namespace meshloom::matrix
