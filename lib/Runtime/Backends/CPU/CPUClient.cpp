@@ -44,6 +44,9 @@ CPUClient::CPUClient(const CPUOptions &given)
       pool(std::make_shared<MemoryPool>(given.memoryLimit ? given.memoryLimit
                                                           : physicalMemory())),
       arena(int(workers)) {
+  if (workers > availableCores())
+    moreThreads.emplace(tbb::global_control::max_allowed_parallelism,
+                        size_t(workers));
   for (int64_t id = 0; id < options.devices; ++id)
     deviceList.push_back({id, fmt::format("CPU:{}", id)});
 }

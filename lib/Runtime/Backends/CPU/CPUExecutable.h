@@ -6,6 +6,8 @@
 
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
+#include <atomic>
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 namespace meshloom::cpu {
@@ -40,6 +42,8 @@ public:
   tbb::task_arena arena;
 
 private:
+  /// Set where more workers are wanted than there are cores.
+  std::optional<tbb::global_control> moreThreads;
   std::vector<Device> deviceList;
 };
 

@@ -200,6 +200,7 @@ Status Builder::addKernel(const KernelStep &step, unsigned index) {
     if (!canOverwrite(step, int(index), o, taken)) {
       // Update a copy; the old value lives on.
       const unsigned old = step.inputs[i].buffer;
+      const size_t rank = to.shape.size();
       const unsigned copy = unsigned(graph.buffers.size());
       GraphBuffer decl = graph.buffers[old];
       decl.name += ".old";
@@ -208,7 +209,6 @@ Status Builder::addKernel(const KernelStep &step, unsigned index) {
       readers.emplace_back();
       writers.emplace_back();
       Work move{.kind = Work::Kind::Copy, .step = index};
-      const size_t rank = to.shape.size();
       move.extents = graph.buffers[old].shape;
       move.accesses = {{old, identityDims(rank), true, false},
                        {copy, identityDims(rank), false, true}};

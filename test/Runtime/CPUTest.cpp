@@ -1,0 +1,166 @@
+// Virtual CPUs: the conformance suite with shared and private memories, and
+// what only this backend does.
+#include "Conformance.h"
+
+#include <fstream>
+
+using namespace meshloom;
+using namespace meshloom::test;
+
+namespace {
+ClientMaker maker(std::string name, CPUOptions options) {
+  return {std::move(name), [options](int64_t devices) {
+            CPUOptions with = options;
+            with.devices = devices;
+            return makeClient(with);
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CPU, Conformance,
+    testing::Values(maker("Shared", {.workers = 2}),
+                    maker("SharedOneWorker", {.workers = 1}),
+                    // Cut into chunks however small the work is.
+                    maker("SharedManyChunks", {.workers = 3, .chunks = 7}),
+                    maker("Private", {.workers = 2, .privateMemories = true}),
+                    maker("PrivateOneWorker",
+                          {.workers = 1, .privateMemories = true})),
+    ClientMaker::nameOf);
+
+TEST(CPUClientTest, BadOptionsAreErrors) {
+  EXPECT_FALSE(createCPUClient({.devices = 0}));
+  EXPECT_FALSE(createCPUClient({.devices = 1, .workers = -1}));
+}
+
+TEST(CPUClientTest, DevicesAreNamed) {
+  auto cpu = makeClient({.devices = 512});
+  EXPECT_EQ(cpu->devices().size(), 512u);
+  EXPECT_EQ(cpu->devices()[3], (Device{3, "CPU:3"}));
+}
+
+TEST(CPUFeaturesTest, UnknownAndMissingFeaturesAreNamed) {
+  EXPECT_TRUE(checkCPUFeatures(""));
+  EXPECT_TRUE(checkCPUFeatures("sse2,+sse3"));
+  Status unknown = checkCPUFeatures("sse2,warp9");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("'warp9'"), std::string::npos);
+  if (!__builtin_cpu_supports("avx512bf16")) {
+    Status missing = checkCPUFeatures("avx512bf16");
+    ASSERT_FALSE(missing);
+    EXPECT_NE(missing.error().message().find("does not have"),
+              std::string::npos);
+  }
+}
+
+TEST(SharedObjectTest, RubbishIsAnError) {
+  const std::string rubbish = "not an object";
+  EXPECT_FALSE(loadSharedObject({rubbish.data(), rubbish.size()}));
+}
+
+// Any shared object will do: this C library function is not a kernel, but it is
+// a symbol. Two objects at once are two objects.
+TEST(SharedObjectTest, SymbolsAreFoundInMemory) {
+  std::ifstream file("/lib/x86_64-linux-gnu/libm.so.6", std::ios::binary);
+  if (!file)
+    GTEST_SKIP() << "no shared object of known path on this system";
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  auto one = loadSharedObject({bytes.data(), bytes.size()});
+  auto two = loadSharedObject({bytes.data(), bytes.size()});
+  ASSERT_TRUE(one) << one.error().message();
+  ASSERT_TRUE(two);
+  EXPECT_TRUE((*one)->lookup("lgamma_r"));
+  auto missing = (*one)->lookup("no_such_kernel");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message().find("'no_such_kernel'"),
+            std::string::npos);
+}
+
+/// twice(twice(...(a))), `depth` times, and its sum over the rows.
+Program chain(const Mesh &mesh, int64_t rows, int64_t columns, int depth) {
+  Layout layout({"x", UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned value = b.argument({rows, columns}, layout);
+  for (int i = 0; i < depth; ++i) {
+    unsigned next = b.buffer({rows, columns}, layout);
+    b.kernel("twice", {{rows, false, {0}}, {columns}}, {{value, at({0, 1})}},
+             {{next, at({0, 1})}});
+    value = next;
+  }
+  unsigned sums = b.buffer({rows}, Layout({"x"}, mesh));
+  b.kernel("row_sum", {{rows, false, {0}}, {columns, true}},
+           {{value, at({0, 1})}}, {{sums, at({0})}});
+  b.result(sums);
+  return b.program;
+}
+
+// What is made and used up in one phase takes no global memory.
+TEST(CPUMemoryTest, ChainsRunInTheWorkersScratch) {
+  Mesh mesh = makeMesh({{"x", 8}});
+  auto cpu = makeClient({.devices = 8, .workers = 2});
+  const int64_t bytes = 1024 * 256 * 4;
+  for (int depth : {2, 20}) {
+    auto executable = cpu->load(chain(mesh, 1024, 256, depth), testKernels());
+    ASSERT_TRUE(executable);
+    // The argument, and less than another array of its size.
+    EXPECT_LT((*executable)->statistics().peakBytes, 2 * bytes) << depth;
+  }
+}
+
+// In private memories buffers are reused once they are dead.
+TEST(CPUMemoryTest, PrivateBuffersAreReused) {
+  Mesh mesh = makeMesh({{"x", 8}});
+  auto cpu = makeClient({.devices = 8, .privateMemories = true});
+  auto executable = cpu->load(chain(mesh, 1024, 256, 20), testKernels());
+  ASSERT_TRUE(executable);
+  EXPECT_LT((*executable)->statistics().peakBytesPerDevice,
+            4 * 1024 * 256 * 4 / 8);
+}
+
+// Out of memory is an error that names the op, and nothing is leaked.
+TEST(CPUMemoryTest, OutOfMemoryNamesTheOp) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  for (bool privateMemories : {false, true}) {
+    auto cpu = makeClient({.devices = 2, .privateMemories = privateMemories});
+    ProgramBuilder b(mesh);
+    Layout layout({"x", UNSHARDED}, mesh);
+    const int64_t n = 1 << 22; // 64 TiB
+    unsigned out = b.buffer({n, n}, layout);
+    b.kernel("index", {{n, false, {0}}, {n}}, {}, {{out, at({0, 1})}});
+    b.result(out);
+    auto executable = cpu->load(b.program, testKernels());
+    ASSERT_FALSE(executable);
+    EXPECT_EQ(executable.error().message().find(
+                  "test.mlir:1:3: in 'dtensor.index': out of memory"),
+              0u)
+        << executable.error().message();
+    EXPECT_EQ(cpu->bytesInUse(), 0);
+  }
+}
+
+TEST(CPUMemoryTest, LimitOfTheClientIsKept) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  auto cpu = makeClient({.devices = 2, .memoryLimit = 10'000});
+  const ArrayType type{DType::F32, {10'000}, Layout({"x"}, mesh)};
+  const std::vector<char> data(40'000);
+  auto array = Array::fromHost(cpu, type, data);
+  ASSERT_FALSE(array);
+  EXPECT_NE(array.error().message().find("out of memory"), std::string::npos);
+}
+
+// A chain over 512 devices is as cheap to load as over 8.
+TEST(CPULoadTest, LoadTimeDoesNotGrowWithDevices) {
+  for (int64_t devices : {8, 512}) {
+    Mesh mesh = makeMesh({{"x", devices}});
+    auto cpu = makeClient({.devices = devices, .workers = 2});
+    const Program program = chain(mesh, 1024, 64, 1000);
+    auto executable = cpu->load(program, testKernels());
+    ASSERT_TRUE(executable);
+    auto results = (*executable)
+                       ->execute({fromFloats(cpu, {1024, 64},
+                                             Layout({"x", UNSHARDED}, mesh),
+                                             std::vector<float>(1024 * 64))});
+    ASSERT_TRUE(results);
+    EXPECT_EQ(floats((*results)[0].toHost()), std::vector<float>(1024, 0));
+  }
+}
+} // namespace

@@ -1,0 +1,629 @@
+// The conformance suite's tests: arrays, steps, collectives, variables, errors.
+#include "Conformance.h"
+
+#include <thread>
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::ElementsAre;
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
+
+namespace {
+std::span<const char> bytesOf(const std::vector<float> &values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(float)};
+}
+
+// ---- Arrays
+
+// A global value comes back as it went in, under any layout.
+TEST_P(Conformance, HostValueSurvivesEveryLayout) {
+  Mesh mesh = makeMesh({{"x", 2}, {"y", 4}});
+  auto cpu = client(8);
+  for (Shape shape : {Shape{5, 7}, Shape{8, 4}, Shape{1, 3}, Shape{0, 3}})
+    for (const Layout &layout :
+         {Layout({UNSHARDED, UNSHARDED}, mesh), Layout({"x", "y"}, mesh),
+          Layout({Axes{"y", "x"}, UNSHARDED}, mesh),
+          Layout({UNSHARDED, "y"}, mesh, {{"x", ReduceKind::Sum}}),
+          Layout({UNSHARDED, UNSHARDED}, mesh, {{"y", ReduceKind::Max}})}) {
+      const std::vector<float> values = counting(elementCount(shape), -3);
+      Array array = fromFloats(cpu, shape, layout, values);
+      EXPECT_EQ(floats(array.toHost()), values) << array.type().to_string();
+    }
+}
+
+// A scalar has one element and no dims.
+TEST_P(Conformance, ScalarHasOneElement) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Array array = fromFloats(client(2), {}, Layout::replicated(mesh, 0), {7});
+  EXPECT_EQ(array.item<float>().valueOrThrow(), 7);
+}
+
+// Uneven dims: the last components are short or empty.
+TEST_P(Conformance, ComponentsAreUnpaddedShards) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Array array = fromFloats(client(4), {5, 2}, Layout({"x", UNSHARDED}, mesh),
+                           counting(10));
+  const std::vector<Shape> shapes = {{2, 2}, {2, 2}, {1, 2}, {0, 2}};
+  for (int64_t device = 0; device < 4; ++device) {
+    auto component = array.component(device);
+    ASSERT_TRUE(component);
+    EXPECT_EQ(component->shape, shapes[size_t(device)]);
+    EXPECT_EQ(floats(component->bytes),
+              counting(elementCount(component->shape), float(4 * device)));
+  }
+  EXPECT_FALSE(array.component(4));
+}
+
+// fromComponents is the inverse of component.
+TEST_P(Conformance, ComponentsMakeTheGlobalValue) {
+  Mesh mesh = makeMesh({{"x", 2}, {"y", 2}});
+  auto cpu = client(4);
+  for (const Layout &layout :
+       {Layout({"x", "y"}, mesh), Layout({UNSHARDED, "x"}, mesh),
+        Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
+        Layout({"y", UNSHARDED}, mesh, {{"x", ReduceKind::Sum}})}) {
+    Array array = fromFloats(cpu, {5, 3}, layout, counting(15));
+    std::vector<OwnedComponent> owned;
+    for (int64_t device = 0; device < 4; ++device)
+      owned.push_back(array.component(device).valueOrThrow());
+    std::vector<Component> components;
+    for (const OwnedComponent &c : owned)
+      components.push_back({c.shape, c.bytes});
+    auto again = Array::fromComponents(cpu, DType::F32, layout, components);
+    ASSERT_TRUE(again) << again.error().message();
+    EXPECT_EQ(again->shape(), (Shape{5, 3}));
+    EXPECT_EQ(floats(again->toHost()), counting(15));
+  }
+}
+
+// Addends of a partial value are kept apart, and combined by a reader.
+TEST_P(Conformance, PartialComponentsAddUp) {
+  Mesh mesh = makeMesh({{"x", 3}});
+  Layout layout({UNSHARDED}, mesh, {{"x", ReduceKind::Sum}});
+  auto cpu = client(3);
+  const std::vector<std::vector<float>> parts = {{1, 2}, {10, 20}, {100, 200}};
+  std::vector<Component> components;
+  for (const auto &part : parts)
+    components.push_back({{2}, bytesOf(part)});
+  auto array = Array::fromComponents(cpu, DType::F32, layout, components);
+  ASSERT_TRUE(array);
+  EXPECT_EQ(floats(array->toHost()), (std::vector<float>{111, 222}));
+  EXPECT_EQ(floats(array->component(1)->bytes), parts[1]);
+}
+
+// The error names the device, what was expected and what was given.
+TEST_P(Conformance, WrongComponentIsNamed) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Layout layout({"x"}, mesh);
+  const std::vector<float> values = counting(3);
+  std::vector<Component> components(4, {{2}, bytesOf({0, 1})});
+  const std::vector<float> two = {0, 1};
+  for (Component &c : components)
+    c.bytes = bytesOf(two);
+  components[2] = {{3}, bytesOf(values)};
+  auto array = Array::fromComponents(client(4), DType::F32, layout, components);
+  ASSERT_FALSE(array);
+  EXPECT_EQ(array.error().message(), "device 2 of layout [x] must have a "
+                                     "component of shape [2], got [3]");
+}
+
+// Copies that differ are an error, not a choice.
+TEST_P(Conformance, DifferingCopiesAreAnError) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  const std::vector<float> one = {1}, two = {2};
+  auto array = Array::fromComponents(
+      client(2), DType::F32, Layout({UNSHARDED}, mesh),
+      std::vector<Component>{{{1}, bytesOf(one)}, {{1}, bytesOf(two)}});
+  ASSERT_FALSE(array);
+  EXPECT_NE(array.error().message().find("devices 0 and 1"), std::string::npos);
+}
+
+// Bytes that do not fit the type, and meshes that do not fit the client.
+TEST_P(Conformance, WrongHostDataIsAnError) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  const ArrayType type{DType::F32, {3}, Layout({"x"}, mesh)};
+  EXPECT_FALSE(Array::fromHost(client(4), type, bytesOf({1, 2})));
+  EXPECT_FALSE(Array::fromHost(client(2), type, bytesOf({1, 2, 3})));
+  const ArrayType wrongRank{DType::F32, {3, 1}, Layout({"x"}, mesh)};
+  EXPECT_FALSE(Array::fromHost(client(4), wrongRank, bytesOf({1, 2, 3})));
+}
+
+// Memory goes with the last reference.
+TEST_P(Conformance, MemoryIsFreedWithTheLastReference) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  auto cpu = client(2);
+  const int64_t before = cpu->bytesInUse();
+  {
+    Array array = fromFloats(cpu, {1000}, Layout({"x"}, mesh), counting(1000));
+    Array copy = array;
+    array = Array();
+    EXPECT_GE(cpu->bytesInUse() - before, 4000);
+    EXPECT_EQ(floats(copy.toHost()), counting(1000));
+  }
+  EXPECT_EQ(cpu->bytesInUse(), before);
+}
+
+// An array keeps its client alive.
+TEST_P(Conformance, ArrayOutlivesTheHandleOfItsClient) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Array array = fromFloats(client(2), {3}, Layout({"x"}, mesh), counting(3));
+  EXPECT_EQ(floats(array.toHost()), counting(3));
+}
+
+// ---- Steps
+
+// Kernels see global indices, whatever the device count.
+TEST_P(Conformance, KernelsGetGlobalIndices) {
+  for (int64_t devices : {1, 2, 8, 512}) {
+    Mesh mesh = makeMesh({{"x", devices}});
+    ProgramBuilder b(mesh);
+    unsigned out = b.buffer({13, 5}, Layout({"x", UNSHARDED}, mesh));
+    b.kernel("index", {{13, false, {0}}, {5}}, {}, {{out, at({0, 1})}});
+    b.result(out);
+    auto results = runProgram(client(devices), b.program, {});
+    ASSERT_EQ(results.size(), 1u);
+    std::vector<float> expected;
+    for (int i = 0; i < 13; ++i)
+      for (int j = 0; j < 5; ++j)
+        expected.push_back(float(100 * i + j));
+    EXPECT_EQ(floats(results[0].toHost()), expected) << devices << " devices";
+  }
+}
+
+/// x [m, k] @ w [k, n] with the given loops' axes, and an all_reduce where k is
+/// cut.
+std::vector<float> matmul(const std::shared_ptr<Client> &cpu, const Mesh &mesh,
+                          Shape mkn, std::vector<std::vector<unsigned>> axes) {
+  const int64_t m = mkn[0], k = mkn[1], n = mkn[2];
+  auto layout = [&](unsigned a, unsigned b, std::vector<Partial> partial = {}) {
+    return Layout::get(mesh, {axes[a], axes[b]}, partial).valueOrThrow();
+  };
+  ProgramBuilder b(mesh);
+  unsigned x = b.argument({m, k}, layout(0, 1));
+  unsigned w = b.argument({k, n}, layout(1, 2));
+  std::vector<Partial> partial;
+  for (unsigned axis : axes[1])
+    partial.push_back({axis, ReduceKind::Sum});
+  unsigned y = b.buffer({m, n}, layout(0, 2, partial));
+  b.dot({{m, false, axes[0]}, {n, false, axes[2]}, {k, true, axes[1]}},
+        {x, at({0, 2})}, {w, at({2, 1})}, {y, at({0, 1})});
+  if (!partial.empty()) {
+    unsigned sum = b.buffer({m, n}, layout(0, 2));
+    b.collective(CollectiveKind::AllReduce, axes[1], {{y, sum}});
+    y = sum;
+  }
+  b.result(y);
+  auto results =
+      runProgram(cpu, b.program,
+                 {fromFloats(cpu, {m, k}, layout(0, 1), counting(m * k)),
+                  fromFloats(cpu, {k, n}, layout(1, 2), counting(k * n, -4))});
+  return results.empty() ? std::vector<float>() : floats(results[0].toHost());
+}
+
+std::vector<float> expectedMatmul(int64_t m, int64_t k, int64_t n) {
+  std::vector<float> out;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += float(i * k + l) * float(l * n + j - 4);
+      out.push_back(sum);
+    }
+  return out;
+}
+
+// Every way to cut a product over a 2x4 mesh, uneven and empty shards included.
+TEST_P(Conformance, DotIsRightHoweverItIsCut) {
+  Mesh mesh = makeMesh({{"x", 2}, {"y", 4}});
+  auto cpu = client(8);
+  const std::vector<std::vector<std::vector<unsigned>>> cuts = {
+      {{}, {}, {}},     {{0}, {}, {}},   {{}, {0}, {}},  {{}, {}, {1}},
+      {{0}, {1}, {}},   {{0}, {}, {1}},  {{}, {0}, {1}}, {{0, 1}, {}, {}},
+      {{}, {1, 0}, {}}, {{}, {0, 1}, {}}};
+  for (const auto &cut : cuts)
+    for (Shape mkn : {Shape{6, 5, 7}, Shape{3, 1, 2}, Shape{9, 8, 1},
+                      Shape{2, 0, 3}, Shape{0, 2, 3}})
+      EXPECT_EQ(matmul(cpu, mesh, mkn, cut),
+                expectedMatmul(mkn[0], mkn[1], mkn[2]))
+          << mkn[0] << "x" << mkn[1] << "x" << mkn[2];
+}
+
+// A reduction of an empty shard gives its identity.
+TEST_P(Conformance, MaximumOverEmptyShardsIsRight) {
+  Mesh mesh = makeMesh({{"x", 8}});
+  Layout max({}, mesh, {{"x", ReduceKind::Max}});
+  ProgramBuilder b(mesh);
+  unsigned a = b.argument({3}, Layout({"x"}, mesh));
+  unsigned part = b.buffer({}, max);
+  unsigned out = b.buffer({}, Layout::replicated(mesh, 0));
+  b.kernel("maximum", {{3, true, {0}}}, {{a, at({0})}}, {{part, {}}});
+  b.collective(CollectiveKind::AllReduce, {0}, {{part, out}}, ReduceKind::Max);
+  b.result(out);
+  b.result(part);
+  auto cpu = client(8);
+  auto results =
+      runProgram(cpu, b.program,
+                 {fromFloats(cpu, {3}, Layout({"x"}, mesh), {-5, -2, -9})});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].item<float>().valueOrThrow(), -2);
+  EXPECT_EQ(floats(results[1].component(7)->bytes)[0],
+            -std::numeric_limits<float>::infinity());
+}
+
+// A sum over everything, over a mesh of 512 devices, combined with a count.
+TEST_P(Conformance, CombinedAllReduceOver512Devices) {
+  Mesh mesh = makeMesh({{"x", 512}});
+  Layout partial({}, mesh, {{"x", ReduceKind::Sum}});
+  ProgramBuilder b(mesh);
+  unsigned a = b.argument({1000, 40}, Layout({"x", UNSHARDED}, mesh));
+  unsigned sum = b.buffer({}, partial), count = b.buffer({}, partial);
+  unsigned allSum = b.buffer({}, Layout::replicated(mesh, 0)),
+           allCount = b.buffer({}, Layout::replicated(mesh, 0));
+  b.kernel("total", {{1000, true, {0}}, {40, true}}, {{a, at({0, 1})}},
+           {{sum, {}}, {count, {}}});
+  b.collective(CollectiveKind::AllReduce, {0},
+               {{sum, allSum}, {count, allCount}});
+  b.result(allSum);
+  b.result(allCount);
+  auto cpu = client(512);
+  auto executable = cpu->load(b.program, testKernels());
+  ASSERT_TRUE(executable) << executable.error().message();
+  auto results =
+      (*executable)
+          ->execute({fromFloats(cpu, {1000, 40}, Layout({"x", UNSHARDED}, mesh),
+                                std::vector<float>(40000, 0.5f))});
+  ASSERT_TRUE(results);
+  EXPECT_EQ((*results)[0].item<float>().valueOrThrow(), 20000);
+  EXPECT_EQ((*results)[1].item<float>().valueOrThrow(), 40000);
+  EXPECT_THAT(
+      (*executable)->statistics().collectives,
+      ElementsAre(CollectiveRecord{1, CollectiveKind::AllReduce, 512, 8}));
+}
+
+// ---- Variables
+
+/// w -= g in place; the result aliases w.
+Program updateProgram(const Mesh &mesh, Layout layout) {
+  ProgramBuilder b(mesh);
+  unsigned w = b.argument({5, 3}, layout), g = b.argument({5, 3}, layout);
+  unsigned after = b.buffer({5, 3}, layout);
+  std::vector<unsigned> rows(layout.axes(0).begin(), layout.axes(0).end());
+  b.kernel("update", {{5, false, rows}, {3}},
+           {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
+  b.result(after, 0);
+  return b.program;
+}
+
+// The only reference is moved in: the result lives in its memory.
+TEST_P(Conformance, MovedVariableIsUpdatedInPlace) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto cpu = client(2);
+  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  ASSERT_TRUE(executable);
+  Array w = fromFloats(cpu, {5, 3}, layout, counting(15, 100));
+  Array g = fromFloats(cpu, {5, 3}, layout, counting(15));
+  const int64_t before = cpu->bytesInUse();
+  for (int step = 1; step <= 3; ++step) {
+    std::vector<Array> arguments;
+    arguments.push_back(std::move(w));
+    arguments.push_back(g);
+    auto results = (*executable)->execute(std::move(arguments));
+    ASSERT_TRUE(results) << results.error().message();
+    w = std::move((*results)[0]);
+    EXPECT_EQ(cpu->bytesInUse(), before);
+  }
+  EXPECT_EQ(floats(w.toHost())[14], 114 - 3 * 14);
+}
+
+// A tensor that was read earlier keeps its value.
+TEST_P(Conformance, OldValueOfAVariableLivesOn) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto cpu = client(2);
+  Array w = fromFloats(cpu, {5, 3}, layout, counting(15, 100));
+  Array g = fromFloats(cpu, {5, 3}, layout, counting(15));
+  Array old = w;
+  auto results = runProgram(cpu, updateProgram(mesh, layout), {w, g});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(floats(results[0].toHost()), std::vector<float>(15, 100));
+  EXPECT_EQ(floats(old.toHost()), counting(15, 100));
+  EXPECT_EQ(floats(g.toHost()), counting(15));
+}
+
+// The same array as variable and as gradient.
+TEST_P(Conformance, VariablePassedTwiceIsCopied) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto cpu = client(2);
+  std::vector<Array> arguments = {
+      fromFloats(cpu, {5, 3}, layout, counting(15, 1))};
+  arguments.push_back(arguments[0]);
+  auto results =
+      runProgram(cpu, updateProgram(mesh, layout), std::move(arguments));
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(floats(results[0].toHost()), std::vector<float>(15, 0));
+}
+
+// A gathered value is read after its source was updated: it is the old one.
+TEST_P(Conformance, GatheredValueSurvivesTheUpdateOfItsSource) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Layout rows({"x", UNSHARDED}, mesh), whole({UNSHARDED, UNSHARDED}, mesh);
+  for (bool readBefore : {true, false}) {
+    ProgramBuilder b(mesh);
+    unsigned w = b.argument({6, 2}, rows), g = b.argument({6, 2}, rows);
+    unsigned all = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
+    unsigned sum = b.buffer({6, 2}, whole);
+    b.collective(CollectiveKind::AllGather, {0}, {{w, all}});
+    auto read = [&] {
+      b.kernel("twice", {{6}, {2}}, {{all, at({0, 1})}}, {{sum, at({0, 1})}});
+    };
+    if (readBefore)
+      read();
+    b.kernel("update", {{6, false, {0}}, {2}},
+             {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
+    if (!readBefore)
+      read();
+    b.result(after, 0);
+    b.result(sum);
+    auto cpu = client(4);
+    std::vector<Array> arguments;
+    arguments.push_back(fromFloats(cpu, {6, 2}, rows, counting(12, 1)));
+    arguments.push_back(fromFloats(cpu, {6, 2}, rows, counting(12, 1)));
+    auto results = runProgram(cpu, b.program, std::move(arguments));
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(floats(results[0].toHost()), std::vector<float>(12, 0));
+    std::vector<float> expected;
+    for (int i = 1; i <= 12; ++i)
+      expected.push_back(float(2 * i));
+    EXPECT_EQ(floats(results[1].toHost()), expected);
+  }
+}
+
+// The reader needs the update itself, so no order avoids a copy.
+TEST_P(Conformance, GatheredValueReadTogetherWithTheUpdate) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Layout rows({"x", UNSHARDED}, mesh), whole({UNSHARDED, UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned w = b.argument({6, 2}, rows), g = b.argument({6, 2}, rows);
+  unsigned all = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
+  unsigned allAfter = b.buffer({6, 2}, whole), sum = b.buffer({6, 2}, whole);
+  b.collective(CollectiveKind::AllGather, {0}, {{w, all}});
+  b.kernel("update", {{6, false, {0}}, {2}}, {{w, at({0, 1})}, {g, at({0, 1})}},
+           {{after, at({0, 1})}}, {0});
+  b.collective(CollectiveKind::AllGather, {0}, {{after, allAfter}});
+  b.kernel("add", {{6}, {2}}, {{all, at({0, 1})}, {allAfter, at({0, 1})}},
+           {{sum, at({0, 1})}});
+  b.result(after, 0);
+  b.result(sum);
+  auto cpu = client(4);
+  std::vector<Array> arguments;
+  arguments.push_back(fromFloats(cpu, {6, 2}, rows, counting(12, 1)));
+  arguments.push_back(fromFloats(cpu, {6, 2}, rows, std::vector<float>(12, 1)));
+  auto results = runProgram(cpu, b.program, std::move(arguments));
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(floats(results[0].toHost()), counting(12));
+  std::vector<float> expected;
+  for (int i = 1; i <= 12; ++i)
+    expected.push_back(float(2 * i - 1));
+  EXPECT_EQ(floats(results[1].toHost()), expected);
+}
+
+// One kernel reads the gathered value and updates its source.
+TEST_P(Conformance, KernelThatReadsAGatheredViewOfWhatItUpdates) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Layout rows({"x", UNSHARDED}, mesh), whole({UNSHARDED, UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned w = b.argument({6, 2}, rows), all = b.buffer({6, 2}, whole);
+  unsigned after = b.buffer({6, 2}, rows);
+  b.collective(CollectiveKind::AllGather, {0}, {{w, all}});
+  std::vector<DimAccess> reversed = at({0, 1});
+  reversed[0] = {5, {{0, -1}}};
+  b.kernel("update", {{6, false, {0}}, {2}}, {{w, at({0, 1})}, {all, reversed}},
+           {{after, at({0, 1})}}, {0});
+  b.result(after, 0);
+  auto cpu = client(4);
+  std::vector<Array> arguments;
+  arguments.push_back(fromFloats(cpu, {6, 2}, rows, counting(12)));
+  auto results = runProgram(cpu, b.program, std::move(arguments));
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(floats(results[0].toHost()),
+            (std::vector<float>{-10, -10, -6, -6, -2, -2, 2, 2, 6, 6, 10, 10}));
+}
+
+// A constant that a kernel would overwrite stays what it is in the next run.
+TEST_P(Conformance, ConstantsAreNeverOverwritten) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned splat = b.constant({4, 3}, layout, {3});
+  unsigned dense = b.constant({4, 3}, layout, counting(12));
+  unsigned twice = b.buffer({4, 3}, layout), sum = b.buffer({4, 3}, layout);
+  b.kernel("twice_in_place", {{4, false, {0}}, {3}}, {{splat, at({0, 1})}},
+           {{twice, at({0, 1})}}, {0});
+  b.kernel("add", {{4, false, {0}}, {3}},
+           {{twice, at({0, 1})}, {dense, at({0, 1})}}, {{sum, at({0, 1})}});
+  b.result(sum);
+  b.result(dense);
+  auto cpu = client(2);
+  auto executable = cpu->load(b.program, testKernels());
+  ASSERT_TRUE(executable) << executable.error().message();
+  for (int run = 0; run < 3; ++run) {
+    auto results = (*executable)->execute({});
+    ASSERT_TRUE(results);
+    EXPECT_EQ(floats((*results)[0].toHost()), counting(12, 6));
+    EXPECT_EQ(floats((*results)[1].toHost()), counting(12));
+  }
+}
+
+// ---- Errors, statistics, threads
+
+TEST_P(Conformance, WrongArgumentsAreNamed) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto cpu = client(2);
+  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  ASSERT_TRUE(executable);
+  Array good = fromFloats(cpu, {5, 3}, layout, counting(15));
+  auto message = [&](std::vector<Array> arguments) {
+    auto results = (*executable)->execute(std::move(arguments));
+    return results ? "" : results.error().message();
+  };
+  EXPECT_EQ(message({good}), "program 'test' takes 2 arguments, got 1");
+  EXPECT_EQ(message({good, Array()}),
+            "argument 1 ('b1') of program 'test' is no array: it was moved "
+            "from, or never set");
+  EXPECT_EQ(message({good, fromFloats(cpu, {5, 4}, layout, counting(20))}),
+            "argument 1 ('b1') of program 'test' must be f32[5, 3] with layout "
+            "[x, *], got f32[5, 4] with layout [x, *]");
+  Layout replicated = Layout::replicated(mesh, 2);
+  EXPECT_EQ(message({fromFloats(cpu, {5, 3}, replicated, counting(15)), good}),
+            "argument 0 ('b0') of program 'test' must be f32[5, 3] with layout "
+            "[x, *], got f32[5, 3] with layout [*, *]");
+  Mesh other = makeMesh({{"y", 2}});
+  EXPECT_NE(
+      message({good, fromFloats(cpu, {5, 3}, Layout({"y", UNSHARDED}, other),
+                                counting(15))})
+          .find("must be on the mesh"),
+      std::string::npos);
+  auto another = client(2);
+  EXPECT_NE(message({good, fromFloats(another, {5, 3}, layout, counting(15))})
+                .find("another client"),
+            std::string::npos);
+}
+
+// A kernel that fails is reported with its source location and op.
+TEST_P(Conformance, FailingKernelNamesItsSource) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  ProgramBuilder b(mesh);
+  unsigned out = b.buffer({4, 4}, Layout({"x", UNSHARDED}, mesh));
+  b.kernel("failing", {{4, false, {0}}, {4}}, {}, {{out, at({0, 1})}});
+  b.result(out);
+  auto cpu = client(2);
+  auto executable = cpu->load(b.program, testKernels());
+  ASSERT_TRUE(executable);
+  auto results = (*executable)->execute({});
+  ASSERT_FALSE(results);
+  EXPECT_EQ(results.error().message(),
+            "test.mlir:1:3: in 'dtensor.failing': no more ink");
+}
+
+// The opt-in check names the first op that makes a nan or an infinity.
+TEST_P(Conformance, NonFiniteCheckNamesTheOp) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned a = b.argument({10, 10}, layout), first = b.buffer({10, 10}, layout);
+  unsigned second = b.buffer({10, 10}, layout);
+  unsigned third = b.buffer({10, 10}, layout);
+  const std::vector<Loop> loops = {{10, false, {0}}, {10}};
+  b.kernel("twice", loops, {{a, at({0, 1})}}, {{first, at({0, 1})}});
+  b.kernel("reciprocal", loops, {{first, at({0, 1})}}, {{second, at({0, 1})}});
+  b.kernel("twice", loops, {{second, at({0, 1})}}, {{third, at({0, 1})}});
+  b.result(third);
+  auto cpu = client(4);
+  for (bool check : {false, true}) {
+    auto executable =
+        cpu->load(b.program, testKernels(), {.checkNonFinite = check});
+    ASSERT_TRUE(executable);
+    auto results =
+        (*executable)
+            ->execute({fromFloats(cpu, {10, 10}, layout, counting(100, -50))});
+    EXPECT_EQ(bool(results), !check);
+    if (check) {
+      EXPECT_EQ(results.error().message(),
+                "test.mlir:2:3: in 'dtensor.reciprocal': the result 'b2' holds "
+                "a nan or an infinity");
+      auto fine =
+          (*executable)
+              ->execute({fromFloats(cpu, {10, 10}, layout, counting(100, 1))});
+      EXPECT_TRUE(fine);
+    }
+  }
+}
+
+TEST_P(Conformance, LoadErrorsAreClear) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  ProgramBuilder b(mesh);
+  unsigned out = b.buffer({4, 4}, Layout({"x", UNSHARDED}, mesh));
+  b.kernel("nonsense", {{4, false, {0}}, {4}}, {}, {{out, at({0, 1})}});
+  b.result(out);
+  auto missing = client(4)->load(b.program, testKernels());
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message(),
+            "test.mlir:1:3: in 'dtensor.nonsense': no kernel 'nonsense'");
+  auto devices = client(2)->load(b.program, testKernels());
+  ASSERT_FALSE(devices);
+  EXPECT_NE(devices.error().message().find("4 devices"), std::string::npos);
+}
+
+// Several threads on one executable, each with its own variable.
+TEST_P(Conformance, CallsFromSeveralThreadsDoNotMix) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto cpu = client(2);
+  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  ASSERT_TRUE(executable);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      Array w = fromFloats(cpu, {5, 3}, layout,
+                           std::vector<float>(15, float(1000 * t)));
+      Array g = fromFloats(cpu, {5, 3}, layout, std::vector<float>(15, 1));
+      for (int step = 0; step < 50; ++step) {
+        std::vector<Array> arguments;
+        arguments.push_back(std::move(w));
+        arguments.push_back(g);
+        auto results = (*executable)->execute(std::move(arguments));
+        ASSERT_TRUE(results);
+        w = std::move((*results)[0]);
+      }
+      EXPECT_EQ(floats(w.toHost()),
+                std::vector<float>(15, float(1000 * t - 50)));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ((*executable)->statistics().executions, 200);
+}
+
+// An array whose computation failed says so to whoever uses it.
+TEST_P(Conformance, ErrorOfAnArrayReachesItsReaders) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto cpu = client(2);
+  Array good = fromFloats(cpu, {5, 3}, layout, counting(15));
+  Array bad(good.type(), good.buffer(), Event::failed(Error("lost")));
+  EXPECT_EQ(bad.toHost().error().message(), "lost");
+  EXPECT_EQ(bad.component(0).error().message(), "lost");
+  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  auto results = (*executable)->execute({good, bad});
+  ASSERT_FALSE(results);
+  EXPECT_EQ(results.error().message(), "lost");
+}
+
+// One that is still being computed is waited for.
+TEST_P(Conformance, ReadersWaitForTheEvent) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x"}, mesh);
+  Array done = fromFloats(client(2), {3}, layout, counting(3));
+  Event event = Event::pending();
+  Array later(done.type(), done.buffer(), event);
+  EXPECT_FALSE(event.isReady());
+  std::thread worker([&] { event.complete(); });
+  EXPECT_EQ(floats(later.toHost()), counting(3));
+  worker.join();
+}
+
+// Peak memory is at least what the arguments and results take.
+TEST_P(Conformance, PeakBytesAreReported) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout layout({"x", UNSHARDED}, mesh);
+  auto executable = client(2)->load(updateProgram(mesh, layout), testKernels());
+  ASSERT_TRUE(executable);
+  Statistics stats = (*executable)->statistics();
+  EXPECT_GE(stats.peakBytesPerDevice, 2 * 4 * 15 / 2);
+  EXPECT_GE(stats.peakBytes, stats.peakBytesPerDevice);
+}
+} // namespace
