@@ -1,0 +1,49 @@
+// Every mistake is an error that names what was expected and what was given.
+// RUN: rm -rf %t && mesh-run %s --function=make --output-dir=%t
+
+// RUN: not mesh-run %s 2>&1 | FileCheck %s --check-prefix=WHICH
+// WHICH: error: {{.*}}main
+
+// RUN: not mesh-run %s --function=nothing 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: error: {{.*}}'nothing'
+
+// RUN: not mesh-run %s --function=take --input=%t/result_0.npy 2>&1 | FileCheck %s --check-prefix=COUNT
+// COUNT: mesh-run: error: 'take' takes 2 arguments, got 1 --input file: give one for each, in order, or none for random ones
+
+// RUN: not mesh-run %s --function=take --input=%t/result_1.npy --input=%t/result_1.npy 2>&1 | FileCheck %s --check-prefix=SHAPE
+// SHAPE: mesh-run: error: argument 0 ('weight'): expected f32[2, 3], got f32[3, 2] in '{{.*}}result_1.npy'
+
+// RUN: not mesh-run %s --function=take --input=%t/result_0.npy --input=%t/result_0.npy 2>&1 | FileCheck %s --check-prefix=TYPE
+// TYPE: mesh-run: error: argument 1: expected i32[2, 3], got f32[2, 3] in '{{.*}}result_0.npy'
+
+// RUN: not mesh-run %s --function=take --input=%t/missing.npy --input=%t/result_0.npy 2>&1 | FileCheck %s --check-prefix=MISSING
+// MISSING: mesh-run: error: argument 0 ('weight') (expected f32[2, 3]): {{.*}}missing.npy
+
+// RUN: not mesh-run %s --function=take --input=%s --input=%t/result_0.npy 2>&1 | FileCheck %s --check-prefix=FORMAT
+// FORMAT: mesh-run: error: argument 0 ('weight') (expected f32[2, 3]): {{.*}}mesh-run-errors.mlir
+
+// RUN: not mesh-run %s --function=make --machine=fast 2>&1 | FileCheck %s --check-prefix=MACHINE
+// MACHINE: mesh-run: error: {{.*}}fast
+
+// RUN: not mesh-run %t/no.mlir 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: mesh-run: error: {{.*}}no.mlir
+
+// RUN: not mesh-run %s --function=make --repeat=0 2>&1 | FileCheck %s --check-prefix=REPEAT
+// REPEAT: --repeat
+
+// RUN: echo 'func.func @main(%%x: tensor<2xf32, #nothing>) { return }' > %t/bad.mlir
+// RUN: not mesh-run %t/bad.mlir 2>&1 | FileCheck %s --check-prefix=PARSE
+// PARSE: bad.mlir:1:{{[0-9]+}}: error: undefined symbol alias id 'nothing'
+
+// RUN: echo 'func.func @main(%%x: tensor<?xf32>) { return }' > %t/dynamic.mlir
+// RUN: not mesh-run %t/dynamic.mlir 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// DYNAMIC: error:
+
+func.func @make() -> (tensor<2x3xf32>, tensor<3x2xf32>) {
+  %0 = dtensor.constant dense<1.0> : tensor<2x3xf32>
+  %1 = dtensor.constant dense<2.0> : tensor<3x2xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<3x2xf32>
+}
+func.func @take(%a: tensor<2x3xf32> {dtensor.name = "weight"}, %b: tensor<2x3xi32>) -> tensor<2x3xf32> {
+  return %a : tensor<2x3xf32>
+}

@@ -1,0 +1,23 @@
+// A saved program runs without its source, to the same bits.
+// RUN: rm -rf %t && mkdir -p %t
+// RUN: mesh-run %s --emit-program=%t/f.mlprog --function=second --output-dir=%t/source
+// RUN: mesh-run %t/f.mlprog --output-dir=%t/saved
+// RUN: cmp %t/source/result_0.npy %t/saved/result_0.npy
+// RUN: mesh-run %t/f.mlprog --private-memories --output-dir=%t/private
+// RUN: cmp %t/source/result_0.npy %t/private/result_0.npy
+// RUN: not mesh-run %t/f.mlprog --verify 2>&1 | FileCheck %s --check-prefix=SOURCE
+// RUN: head -c 100 %t/f.mlprog > %t/short.mlprog
+// RUN: not mesh-run %t/short.mlprog 2>&1 | FileCheck %s --check-prefix=SHORT
+// SOURCE: mesh-run: error: --verify, --explain, --function and --emit-program need the program's source; '{{.*}}f.mlprog' is a compiled one
+// SHORT: mesh-run: error: {{.*}}short.mlprog: {{.}}
+#mesh = #dtensor.mesh<x = 2, y = 2>
+#rows = #dtensor.layout<#mesh, [x, y]>
+
+func.func @first(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func @second(%x: tensor<5x3xf32, #rows>) -> tensor<5xf32> {
+  %0 = dtensor.tanh %x : tensor<5x3xf32, #rows>
+  %1 = dtensor.reduce sum %0 dims [1] : (tensor<5x3xf32, #rows>) -> tensor<5xf32>
+  return %1 : tensor<5xf32>
+}
