@@ -24,8 +24,8 @@ struct Key {
   CollectiveKind kind;
   std::vector<unsigned> axes;
   int reduce; ///< ReduceKind, or -1
-  Type elementType;
-  bool operator==(const Key &) const = default;
+  const void *elementType;
+  auto operator<=>(const Key &) const = default;
 };
 
 bool reduces(CollectiveKind kind) {
@@ -49,8 +49,9 @@ class CombineCollectivesPass
   }
 
   static std::vector<SmallVector<Operation *>> groupsOf(Block &block) {
-    DenseMap<Operation *, unsigned> levels, positions;
-    std::vector<std::pair<Key, SmallVector<Operation *>>> groups;
+    DenseMap<Operation *, unsigned> levels;
+    std::vector<SmallVector<Operation *>> groups;
+    std::map<Key, size_t> latest;
     for (Operation &op : block) {
       unsigned level = 0;
       for (Value operand : op.getOperands())
@@ -60,30 +61,24 @@ class CombineCollectivesPass
       bool local = !collective ||
                    collective.getCollectiveKind() == CollectiveKind::Slice;
       levels[&op] = local ? level : level + 1;
-      positions[&op] = positions.size();
       if (local)
         continue;
       CollectiveKind kind = collective.getCollectiveKind();
       auto reduce = collective.getReduceKind();
       Key key{level, kind, collective.getCollective(0).axes,
               reduce ? int(*reduce) : -1,
-              dtensor::elementTypeOf(op.getResult(0).getType())};
-      auto found =
-          std::find_if(groups.rbegin(), groups.rend(),
-                       [&](const auto &group) { return group.first == key; });
+              dtensor::elementTypeOf(op.getResult(0).getType())
+                  .getAsOpaquePointer()};
+      auto [group, isNew] = latest.try_emplace(std::move(key), groups.size());
       // A move is not put off past the first use of what came before it.
-      if (found != groups.rend() && !reduces(kind) &&
-          usedBefore(found->second, op))
-        found = groups.rend();
-      if (found == groups.rend())
-        groups.push_back({std::move(key), {&op}});
-      else
-        found->second.push_back(&op);
+      if (isNew || (!reduces(kind) && usedBefore(groups[group->second], op))) {
+        group->second = groups.size();
+        groups.push_back({&op});
+      } else {
+        groups[group->second].push_back(&op);
+      }
     }
-    std::vector<SmallVector<Operation *>> result;
-    for (auto &[key, group] : groups)
-      result.push_back(std::move(group));
-    return result;
+    return groups;
   }
 
   static bool usedBefore(ArrayRef<Operation *> group, Operation &later) {

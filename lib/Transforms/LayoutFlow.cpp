@@ -351,10 +351,16 @@ void LayoutFlow::visit(const FlowOp &op, unsigned stage) {
 }
 
 void LayoutFlow::runStage(unsigned stage) {
+  // Those that the stage lets do more; the rest is at its fixpoint.
+  const FlowKind kinds[] = {FlowKind::Identity, FlowKind::Contraction,
+                            FlowKind::Contraction, FlowKind::Broadcast};
   queue.clear();
+  queued.assign(ops.size(), false);
   for (unsigned i = 0; i < ops.size(); ++i)
-    queue.push_back(i);
-  queued.assign(ops.size(), true);
+    if (ops[i].kind == kinds[stage]) {
+      queue.push_back(i);
+      queued[i] = true;
+    }
   while (!queue.empty()) {
     unsigned next = queue.front();
     queue.pop_front();

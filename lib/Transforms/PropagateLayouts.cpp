@@ -187,7 +187,7 @@ class PropagateLayoutsPass
         setOrigin(flow, op.op, flow.states[op.results.front()]);
     }
     mergeLeaves(copies);
-    setFunctionType();
+    setFunctionType(flow);
   }
 
   static void setType(Value value, const Layout &layout) {
@@ -258,20 +258,32 @@ class PropagateLayoutsPass
       op->setAttr("dtensor.origin", origin);
   }
 
-  /// Results without a layout get that of the value, its reductions resolved.
-  void setFunctionType() {
+  /// Results without a layout get that of the value, its reductions resolved;
+  /// a variable's new value gets the layout that the old one came in.
+  void setFunctionType(LayoutFlow &flow) {
     mlir::func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
     Operation *terminator = block.getTerminator();
+    DenseMap<unsigned, Layout> variables;
+    for (BlockArgument argument : block.getArguments())
+      if (auto alias = function.getArgAttrOfType<IntegerAttr>(
+              argument.getArgNumber(), "dtensor.alias"))
+        variables.try_emplace(unsigned(alias.getInt()),
+                              *flow.state(argument).actual);
     for (OpOperand &operand : terminator->getOpOperands()) {
+      unsigned index = operand.getOperandNumber();
       auto made = givenLayout(operand.get().getType());
-      if (!made || !made->is_partial() ||
-          givenLayout(function.getResultTypes()[operand.getOperandNumber()]))
+      if (!made || givenLayout(function.getResultTypes()[index]))
+        continue;
+      auto variable = variables.find(index);
+      Layout wanted = variable == variables.end() ? made->without_partial()
+                                                  : variable->second;
+      if (*made == wanted)
         continue;
       OpBuilder builder(terminator);
       operand.set(builder.create<dtensor::ConstraintOp>(
           operand.get().getLoc(), operand.get(),
-          dtensor::LayoutAttr::get(&getContext(), made->without_partial())));
+          dtensor::LayoutAttr::get(&getContext(), wanted)));
     }
     function.setFunctionType(
         mlir::FunctionType::get(&getContext(), block.getArgumentTypes(),

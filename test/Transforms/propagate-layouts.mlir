@@ -195,3 +195,25 @@ func.func @laid_out(%a: tensor<4xf32, #x>) -> tensor<4xf32, #x> {
   %0 = dtensor.exp %a {dtensor.origin = {x = "argument #0 [x]"}} : tensor<4xf32, #x>
   return %0 : tensor<4xf32, #x>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#x = #dtensor.layout<#mesh, [x]>
+
+// A variable without a layout goes out as it came in.
+// CHECK-LABEL: func.func @variable
+// CHECK-SAME: (%arg0: tensor<4xf32, #layout_x> {dtensor.alias = 0 : i64, {{.*}}}, %arg1: tensor<4xf32, #layout_x>)
+// CHECK-SAME: -> tensor<4xf32, #layout_x>
+// CHECK-LABEL: func.func @unsharded_variable
+// CHECK-SAME: (%arg0: tensor<f32, #layout> {dtensor.alias = 0 : i64}, %arg1: tensor<4xf32, #layout_x>)
+// CHECK: %[[NEW:.*]] = dtensor.constraint {{.*}} : (tensor<f32, #layout_sum_x>) -> tensor<f32, #layout>
+// CHECK: return %[[NEW]]
+func.func @variable(%v: tensor<4xf32> {dtensor.alias = 0 : i64}, %a: tensor<4xf32, #x>) -> tensor<4xf32> {
+  %0 = dtensor.add %v, %a : (tensor<4xf32>, tensor<4xf32, #x>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @unsharded_variable(%v: tensor<f32> {dtensor.alias = 0 : i64}, %a: tensor<4xf32, #x>) -> tensor<f32> {
+  %0 = dtensor.reduce sum %a dims [0] : (tensor<4xf32, #x>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
