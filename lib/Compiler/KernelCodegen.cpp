@@ -119,7 +119,8 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
       std::min({threads, size_t(4),
                 (kernels.size() + kernelsPerThread - 1) / kernelsPerThread});
   // Without locks in the MLIR context only one thread may make operations.
-  if (!kernels.front().kernel.getContext()->isMultithreadingEnabled())
+  spmd::KernelOp first = kernels.front().kernel;
+  if (!first.getContext()->isMultithreadingEnabled())
     threads = 1;
   // Large bodies first, then always to the thread that has least to do.
   std::vector<std::pair<size_t, const KernelToCompile *>> bySize;
@@ -129,7 +130,9 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
                             4 * kernel.getNumLoops(),
                         &item);
   }
-  llvm::stable_sort(bySize, [](auto &a, auto &b) { return a.first > b.first; });
+  llvm::sort(bySize, [](auto &a, auto &b) {
+    return std::tie(b.first, a.second) < std::tie(a.first, b.second);
+  });
   std::vector<std::vector<KernelToCompile>> groups(threads);
   std::vector<size_t> load(threads);
   for (auto &[size, item] : bySize) {

@@ -47,9 +47,10 @@ std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
       stride.known ? os << stride.value << ' ' : os << "? ";
   }
   os << "\n";
-  for (Value value :
-       llvm::concat<Value>(kernel.getInputs(), kernel.getOutputs()))
-    os << cast<RankedTensorType>(value.getType()).getElementType() << ' ';
+  for (mlir::TypeRange types : {TypeRange(kernel.getInputs().getTypes()),
+                                TypeRange(kernel.getOutputs().getTypes())})
+    for (Type type : types)
+      os << cast<RankedTensorType>(type).getElementType() << ' ';
   llvm::interleaveComma(kernel.getReducers(), os);
   os << ' ';
   llvm::interleaveComma(kernel.getInPlace(), os);

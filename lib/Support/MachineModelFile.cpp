@@ -151,12 +151,38 @@ Result<MachineModel> loadMachineModel(const std::string &presetOrFile) {
   std::vector<std::string> presets = MachineModel::presetNames();
   if (std::find(presets.begin(), presets.end(), presetOrFile) != presets.end())
     return MachineModel::preset(presetOrFile);
+  if (presetOrFile.starts_with('{'))
+    return parseMachineModel(presetOrFile, "given as JSON");
   Result<std::string> text = readFile(presetOrFile);
   if (!text)
     return Error(fmt::format(
         "'{}' is no machine model: it is none of {}, and as a JSON file: {}",
         presetOrFile, fmt::join(presets, ", "), text.error().message()));
   return parseMachineModel(*text, presetOrFile);
+}
+
+std::string machineModelText(const MachineModel &model) {
+  for (const std::string &name : MachineModel::presetNames())
+    if (Result<MachineModel> preset = MachineModel::preset(name);
+        preset && *preset == model)
+      return name;
+  auto link = [](const AxisLink &link) {
+    return json{{"bytes_per_second", link.bytesPerSecond},
+                {"latency_ps", link.latency}};
+  };
+  json links = json::object();
+  for (const auto &[axis, value] : model.links)
+    links[axis] = link(value);
+  return json{{"name", model.name},
+              {"shared_memory", model.sharedMemory},
+              {"workers", model.workers},
+              {"flops_per_second", model.flopsPerSecond},
+              {"memory_bytes_per_second", model.memoryBytesPerSecond},
+              {"cache_bytes_per_second", model.cacheBytesPerSecond},
+              {"phase_boundary_ps", model.phaseBoundary},
+              {"default_link", link(model.defaultLink)},
+              {"links", links}}
+      .dump();
 }
 
 } // namespace meshloom

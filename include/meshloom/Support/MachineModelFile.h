@@ -6,9 +6,13 @@
 namespace meshloom {
 
 /// The machine model that `presetOrFile` names: a preset ("ring",
-/// "ring-latency", "shared-memory") or else the path of a JSON file. Fails
-/// where it is neither, or the file is not right.
+/// "ring-latency", "shared-memory"), a JSON object, or else the path of a file
+/// with one. Fails where it is none of them, or the file is not right.
 Result<MachineModel> loadMachineModel(const std::string &presetOrFile);
+
+/// A text that loadMachineModel reads as `model`: a preset's name, or JSON. For
+/// options of passes, which are strings.
+std::string machineModelText(const MachineModel &model);
 
 /// Reads a JSON object such as
 ///

@@ -114,9 +114,9 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.parseCommaSeparatedList(paren, parseOutput))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("in_place"))) {
-    if (parser.parseCommaSeparatedList(
-            OpAsmParser::Delimiter::Square,
-            [&] { return parser.parseInteger(inPlace.emplace_back()); }))
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+          return parser.parseInteger(inPlace.emplace_back());
+        }))
       return failure();
   } else {
     inPlace.assign(reducers.size(), -1);
@@ -156,10 +156,10 @@ void KernelOp::print(OpAsmPrinter &p) {
   p << ") outs (";
   llvm::interleaveComma(llvm::seq(unsigned(getNumResults())), p,
                         [&](unsigned i) {
-    if (getReducer(i) != Reducer::None)
-      p << stringifyReducer(getReducer(i)) << " ";
-    p << getAccesses()[numInputs + i];
-  });
+                          if (getReducer(i) != Reducer::None)
+                            p << stringifyReducer(getReducer(i)) << " ";
+                          p << getAccesses()[numInputs + i];
+                        });
   p << ")";
   if (llvm::any_of(getInPlace(), [](int32_t j) { return j >= 0; })) {
     p << " in_place [";
@@ -219,7 +219,9 @@ LogicalResult KernelOp::verify() {
            << " lists of axes (C1)";
   if (llvm::any_of(getExtents(), [](int64_t e) { return e < 0; }))
     return emitOpError("has a negative extent (C1)");
-  for (Value value : llvm::concat<Value>(getInputs(), getOutputs()))
+  SmallVector<Value> tensors(getInputs());
+  llvm::append_range(tensors, getOutputs());
+  for (Value value : tensors)
     if (!isShard(value.getType()))
       return emitOpError("takes and gives tensors with #spmd.shard, got ")
              << value.getType();
@@ -239,12 +241,11 @@ LogicalResult KernelOp::verify() {
   }
 
   if (getAccesses().size() != numInputs + numOutputs)
-    return emitOpError("has ") << getAccesses().size() << " maps for "
-                               << numInputs << " inputs and " << numOutputs
-                               << " outputs (C2)";
+    return emitOpError("has ")
+           << getAccesses().size() << " maps for " << numInputs
+           << " inputs and " << numOutputs << " outputs (C2)";
   bool empty = llvm::is_contained(getExtents(), 0);
-  for (auto [i, value] :
-       llvm::enumerate(llvm::concat<Value>(getInputs(), getOutputs()))) {
+  for (auto [i, value] : llvm::enumerate(tensors)) {
     AffineMap map = getInputAccess(i);
     SmallVector<int64_t> global = globalShape(value.getType());
     if (map.getNumDims() != loops || map.getNumSymbols() != 0 ||
@@ -298,16 +299,16 @@ LogicalResult KernelOp::verify() {
 
     bool usesReduction = false;
     for (unsigned loop = 0; loop < loops; ++loop)
-      usesReduction |= getReductions()[loop] &&
-                       getOutputAccess(i).isFunctionOfDim(loop);
+      usesReduction |=
+          getReductions()[loop] && getOutputAccess(i).isFunctionOfDim(loop);
     if (reducer != Reducer::None && (usesReduction || numReductions == 0))
       return emitOpError("reduces output ")
              << i << " that its reduction loops do not leave out (C5)";
     if (reducer == Reducer::None && numReductions != 0 && !usesReduction)
       return emitOpError("stores output ")
              << i << " many times: it needs a reducer (C5)";
-    if (arg && (numReductions != 1 ||
-                !(element.isSignlessInteger(32) || element.isSignlessInteger(64))))
+    if (arg && (numReductions != 1 || !(element.isSignlessInteger(32) ||
+                                        element.isSignlessInteger(64))))
       return emitOpError("needs one reduction loop and an i32 or i64 output "
                          "for argmax and argmin (C5)");
   }

@@ -1,0 +1,144 @@
+// compile(): the named stages of a compilation, and its errors as one text.
+#include "meshloom/Compiler/Compiler.h"
+
+#include "Jit.h"
+#include "SharedObject.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Conversion/KernelToLLVM.h"
+#include "meshloom/Conversion/ToProgram.h"
+#include "meshloom/Support/MachineModelFile.h"
+#include "meshloom/Transforms/Passes.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace meshloom;
+using mlir::func::FuncOp;
+
+void meshloom::registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::func::FuncDialect, dtensor::DTensorDialect,
+                  spmd::SPMDDialect>();
+  registerKernelLoweringDialects(registry);
+  registerGradients(registry);
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+/// Collects diagnostics instead of printing them: "file:1:2: error: ..." lines,
+/// notes after their error. Only this thread's and the pass manager's: one
+/// context compiles one module at a time.
+class DiagnosticText {
+public:
+  explicit DiagnosticText(MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark ||
+              diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
+            return;
+          add(diagnostic.getLocation(), "error", diagnostic.str());
+          for (mlir::Diagnostic &note : diagnostic.getNotes())
+            add(note.getLocation(), "note", note.str());
+        }) {}
+
+  /// What went wrong; `otherwise` where no pass said so.
+  Error error(const std::string &otherwise) const {
+    return Error(text.empty() ? otherwise : text);
+  }
+
+private:
+  void add(Location loc, const char *severity, const std::string &message) {
+    if (!text.empty())
+      text += "\n";
+    std::string position = positionOf(loc);
+    if (position != "unknown")
+      text += position + ": ";
+    text += std::string(severity) + ": " + message;
+  }
+
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+/// The function that `options` means.
+Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
+  SmallVector<FuncOp> functions;
+  for (FuncOp func : module.getOps<FuncOp>())
+    if (!func.isExternal())
+      functions.push_back(func);
+  std::string wanted = name.empty() ? "main" : name, known;
+  for (FuncOp func : functions) {
+    if (func.getName() == wanted)
+      return func;
+    known += (known.empty() ? "" : ", ") + func.getName().str();
+  }
+  if (functions.empty())
+    return Error("the module has no function with a body");
+  if (!name.empty())
+    return Error("the module has no function '" + name + "', only " + known);
+  if (functions.size() > 1)
+    return Error("the module has no function 'main' and several others (" +
+                 known + "): name one");
+  return functions.front();
+}
+
+/// A module with only `func` in it.
+OwningOpRef<ModuleOp> isolate(FuncOp func) {
+  auto module = func->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
+  (*result)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+  result->push_back(func.clone());
+  return result;
+}
+} // namespace
+
+Result<Compiled> meshloom::compile(ModuleOp module,
+                                   const CompileOptions &options) {
+  MLIRContext *context = module.getContext();
+  DiagnosticText diagnostics(context);
+  auto function = findFunction(module, options.function);
+  if (!function)
+    return function.error();
+  OwningOpRef<ModuleOp> work = isolate(*function);
+
+  mlir::PassManager passes(context);
+  passes.enableVerifier(false);
+  PartitionOptions partition;
+  partition.machine = machineModelText(options.machine);
+  partition.refine = options.refine;
+  passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
+  passes.addNestedPass<FuncOp>(mlir::createCSEPass());
+  buildPartitionPipeline(passes, partition);
+  passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
+  passes.addNestedPass<FuncOp>(mlir::createCSEPass());
+  passes.addNestedPass<FuncOp>(createFormKernels());
+  if (failed(passes.run(*work)))
+    return diagnostics.error("the program could not be partitioned");
+
+  auto func = *work->getOps<FuncOp>().begin();
+  FailureOr<LoweredProgram> lowered = toProgram(func);
+  if (failed(lowered))
+    return diagnostics.error("the program could not be lowered");
+  Compiled result{std::move(lowered->program), nullptr};
+  if (Status ok = result.program.verify(); !ok)
+    return ok.error();
+
+  std::vector<KernelToCompile> kernels;
+  for (auto &[symbol, kernel] : lowered->kernels)
+    kernels.push_back({symbol, kernel});
+  if (!kernels.empty())
+    result.program.cpuFeatures = hostCpuFeatures();
+  if (options.emitSharedObject) {
+    auto bytes = linkKernels(kernels);
+    if (!bytes)
+      return bytes.error();
+    result.program.sharedObject = std::move(*bytes);
+    return result;
+  }
+  auto library = loadKernels(kernels, options.optimizeKernels);
+  if (!library)
+    return library.error();
+  result.kernels = std::move(*library);
+  return result;
+}
