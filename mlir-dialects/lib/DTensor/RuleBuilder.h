@@ -12,6 +12,9 @@ public:
 
   /// A new factor. Whole: every device needs all of it.
   unsigned factor(FactorKind kind = FactorKind::Parallel);
+  /// The same with a size, for rules whose compound dims do not tell it; then
+  /// every factor of the rule needs one.
+  unsigned factorOfSize(int64_t size, FactorKind kind = FactorKind::Parallel);
   unsigned whole() { return factor(FactorKind::Whole); }
   /// `rank` dims of one new factor each.
   ShardingRule::Tensor dims(unsigned rank);
@@ -29,6 +32,7 @@ public:
 private:
   Operation *op;
   ShardingRule rule;
+  bool sized = false;
 };
 
 } // namespace meshloom::dtensor

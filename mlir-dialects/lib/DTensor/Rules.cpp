@@ -17,11 +17,17 @@ static Shape shapeOf(Type type) {
   return Shape(shape.begin(), shape.end());
 }
 
-static ShardingRule bound(Operation *op, ShardingRule rule, PartialFlow flow,
-                          ArrayRef<unsigned> carriers, ReduceKind kind) {
+static ShardingRule withFlow(ShardingRule rule, PartialFlow flow,
+                             ArrayRef<unsigned> carriers, ReduceKind kind) {
   rule.partialFlow = flow;
   rule.carriers.assign(carriers.begin(), carriers.end());
   rule.reduceKind = kind;
+  return rule;
+}
+
+static ShardingRule bound(Operation *op, ShardingRule rule, PartialFlow flow,
+                          ArrayRef<unsigned> carriers, ReduceKind kind) {
+  rule = withFlow(std::move(rule), flow, carriers, kind);
   std::vector<Shape> operands, results;
   for (Type type : op->getOperandTypes())
     operands.push_back(shapeOf(type));
@@ -38,6 +44,13 @@ unsigned RuleBuilder::factor(FactorKind kind) {
   return index;
 }
 
+unsigned RuleBuilder::factorOfSize(int64_t size, FactorKind kind) {
+  unsigned index = factor(kind);
+  rule.factors[index].size = size;
+  sized = true;
+  return index;
+}
+
 ShardingRule::Tensor RuleBuilder::dims(unsigned rank) {
   ShardingRule::Tensor dims;
   for (unsigned i = 0; i < rank; ++i)
@@ -48,7 +61,9 @@ ShardingRule::Tensor RuleBuilder::dims(unsigned rank) {
 ShardingRule RuleBuilder::finish(PartialFlow flow, ArrayRef<unsigned> carriers,
                                  ReduceKind kind) {
   rule.deriveKinds();
-  return bound(op, std::move(rule), flow, carriers, kind);
+  if (!sized)
+    return bound(op, std::move(rule), flow, carriers, kind);
+  return withFlow(std::move(rule), flow, carriers, kind);
 }
 
 //===----------------------------------------------------------------------===//

@@ -162,12 +162,12 @@ ShardingRule ReshapeOp::getShardingRule() {
   ReshapeSide from(fromShape), to(toShape);
   if (llvm::is_contained(fromShape, 0)) {
     for (ReshapeSide *side : {&from, &to})
-      for (ShardingRule::Dim &dim : side->dims)
-        dim = {rule.whole()};
+      for (auto [dim, size] : llvm::zip_equal(side->dims, side->shape))
+        dim = {rule.factorOfSize(size, FactorKind::Whole)};
   } else {
     while (from.advance() && to.advance()) {
       if (int64_t common = std::gcd(from.rest, to.rest); common > 1) {
-        unsigned factor = rule.factor();
+        unsigned factor = rule.factorOfSize(common);
         from.take(factor, common);
         to.take(factor, common);
         continue;
@@ -178,7 +178,7 @@ ShardingRule ReshapeOp::getShardingRule() {
         ReshapeSide &side = behind ? from : to;
         side.advance();
         (behind ? fromProduct : toProduct) *= side.rest;
-        side.take(rule.whole(), side.rest);
+        side.take(rule.factorOfSize(side.rest, FactorKind::Whole), side.rest);
       } while (fromProduct != toProduct);
     }
   }
