@@ -40,7 +40,9 @@ CompileOptions optionsOf(const Settings &settings) {
 
 } // namespace
 
-const std::string &ConcreteFunction::name() const { return traced->name; }
+const std::string &ConcreteFunction::name() const {
+  return traced->name;
+}
 
 const Program &ConcreteFunction::program() const {
   return traced->loaded.executable->program();
@@ -72,9 +74,9 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
     bool isVariable = r >= traced->resultCount;
     infos.push_back(infoOf(
         own, result.buffer,
-        isVariable ? traced->arguments[size_t(result.aliasedArgument)]
-                         .variable->name
-                   : fmt::format("result{}", r),
+        isVariable
+            ? traced->arguments[size_t(result.aliasedArgument)].variable->name
+            : fmt::format("result{}", r),
         isVariable ? ValueInfo::Role::Variable : ValueInfo::Role::Result));
   }
   return infos;
@@ -113,7 +115,9 @@ std::string ConcreteFunction::explain() const {
   return text;
 }
 
-double ConcreteFunction::trace_time() const { return traced->traceSeconds; }
+double ConcreteFunction::trace_time() const {
+  return traced->traceSeconds;
+}
 double ConcreteFunction::compile_time() const {
   return traced->loaded.compileSeconds;
 }

@@ -33,14 +33,33 @@ Tensor place(DType type, const Shape &shape, std::span<const char> bytes,
       !mesh);
 }
 
-SmallVector<Value> one(Value value) { return {value}; }
+SmallVector<Value> one(Value value) {
+  return {value};
+}
+
+TensorLike numberFor(double value, DType type,
+                     const std::source_location &where) {
+  return type == DType::I1 ? TensorLike(value != 0, where)
+                           : TensorLike(value, where);
+}
+
+HostBytes filledBytes(const Shape &shape, const TensorLike &number, DType type,
+                      std::string_view op) {
+  HostBytes element = bytesOf(operandLike(number, type, op), op);
+  int64_t count = elementCount(shape);
+  HostBytes bytes(size_t(count) * element.size());
+  bool isZero = llvm::all_of(element, [](char byte) { return byte == 0; });
+  if (!isZero)
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(bytes.data() + size_t(i) * element.size(), element.data(),
+                  element.size());
+  return bytes;
+}
 
 Tensor filled(Shape shape, double value, DType type, std::string_view op,
               const std::source_location &where) {
   checkShape(shape, op, where);
-  TensorLike number(value, where);
-  if (type == DType::I1)
-    number = TensorLike(value != 0, where);
+  TensorLike number = numberFor(value, type, where);
   if (isTracing()) {
     Tensor scalar = operandLike(number, type, op);
     OpCall call;
@@ -57,7 +76,8 @@ Tensor filled(Shape shape, double value, DType type, std::string_view op,
         Value result = e.builder.create<dtensor::ConstantOp>(
             e.location, wide,
             DenseElementsAttr::get(
-                wide, cast<DenseElementsAttr>(splat).getSplatValue<Attribute>()));
+                wide,
+                cast<DenseElementsAttr>(splat).getSplatValue<Attribute>()));
         scalar->erase();
         return one(result);
       }
@@ -65,16 +85,7 @@ Tensor filled(Shape shape, double value, DType type, std::string_view op,
     };
     return runOp(std::move(call));
   }
-  Tensor scalar = operandLike(number, type, op);
-  HostBytes element = bytesOf(scalar, op), bytes;
-  int64_t count = elementCount(shape);
-  bytes.resize(size_t(count) * element.size());
-  bool isZero = llvm::all_of(element, [](char byte) { return byte == 0; });
-  if (!isZero)
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(bytes.data() + size_t(i) * element.size(), element.data(),
-                  element.size());
-  return place(type, shape, bytes, op);
+  return place(type, shape, filledBytes(shape, number, type, op), op);
 }
 
 } // namespace
@@ -87,10 +98,10 @@ Tensor detail::fromHost(DType type, const void *data, int64_t count,
          fmt::format("expected {} values for shape {}, got {}",
                      elementCount(shape), shapeText(shape), count),
          &where);
-  return place(type, shape,
-               {static_cast<const char *>(data),
-                size_t(count) * byteWidth(type)},
-               "tensor");
+  return place(
+      type, shape,
+      {static_cast<const char *>(data), size_t(count) * byteWidth(type)},
+      "tensor");
 }
 
 Tensor zeros(Shape shape, DType type, std::source_location where) {
@@ -108,9 +119,13 @@ static Tensor filledLike(const Tensor &like, double value, std::string_view op,
   const TensorNode &node = nodeOf(like, op, &where);
   if (node.trace || node.host)
     return filled(node.shape, value, node.dtype, op, where);
-  return call_with_layout(
-      [&] { return filled(node.shape, value, node.dtype, op, where); },
-      node.array.layout());
+  if (isTracing())
+    return relayout(filled(node.shape, value, node.dtype, op, where),
+                    node.array.layout(), where);
+  HostBytes bytes = filledBytes(node.shape, numberFor(value, node.dtype, where),
+                                node.dtype, op);
+  return wrap(check(
+      Array::fromHost(node.array.client(), node.array.type(), bytes), op));
 }
 Tensor zeros_like(const Tensor &like, std::source_location where) {
   return filledLike(like, 0, "zeros_like", where);
@@ -131,7 +146,8 @@ Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
   call.attributes.push_back(int64_t(type));
   call.where = where;
   call.body = [=](Emitter &e, ArrayRef<Value>) {
-    return one(e.iota(shape, dim, dtensor::typeOf(e.builder.getContext(), type)));
+    return one(
+        e.iota(shape, dim, dtensor::typeOf(e.builder.getContext(), type)));
   };
   return runOp(std::move(call));
 }
@@ -148,13 +164,14 @@ Tensor load_npy(const std::filesystem::path &path, const Layout &layout) {
   NpyArray array = check(readNpy(path.string()), "load_npy");
   if (array.shape.size() != layout.rank())
     fail("load_npy",
-         fmt::format("expected an array of rank {} in '{}' for layout {}, got {}",
-                     layout.rank(), path.string(), layout.spec_string(),
-                     typeText(array.type, array.shape)));
-  return wrap(check(Array::fromHost(clientFor(layout.mesh()),
-                                    {array.type, array.shape, layout},
-                                    array.bytes),
-                    "load_npy"));
+         fmt::format(
+             "expected an array of rank {} in '{}' for layout {}, got {}",
+             layout.rank(), path.string(), layout.spec_string(),
+             typeText(array.type, array.shape)));
+  return wrap(
+      check(Array::fromHost(clientFor(layout.mesh()),
+                            {array.type, array.shape, layout}, array.bytes),
+            "load_npy"));
 }
 void save_npy(const std::filesystem::path &path, const Tensor &tensor) {
   HostBytes bytes = bytesOf(tensor, "save_npy");
@@ -171,8 +188,7 @@ Value bitsOf(Emitter &e, ArrayRef<int64_t> shape, Value seed) {
 }
 
 /// Uniform floats in [0, 1) of `type` with as many random bits as it holds.
-Value unitUniform(Emitter &e, Shape shape, Value seed,
-                  Type type) {
+Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
   Type word = dtensor::typeOf(e.builder.getContext(), DType::UI32);
   auto number = [&](Type of, double value) {
     return e.broadcastTo(e.number(of, value, int64_t(value)), shape);
@@ -261,17 +277,18 @@ Tensor stateless_uniform(Shape shape, Seed seed, double minval, double maxval,
     return Tensor();
   };
   call.operands.push_back(bound(minval));
-  call.operands.push_back(isReal ? bound(maxval - minval)
-                                 : operandLike(TensorLike(maxval - minval, where),
-                                               DType::UI32, op));
+  call.operands.push_back(
+      isReal
+          ? bound(maxval - minval)
+          : operandLike(TensorLike(maxval - minval, where), DType::UI32, op));
   call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
     Type element = dtensor::typeOf(e.builder.getContext(), type);
     Shape extents(shape);
     Value low = e.broadcastTo(operands[1], extents);
     Value width = e.broadcastTo(operands[2], extents);
     if (!isa<FloatType>(element)) {
-      Value bits = e.make<dtensor::RemainderOp>(bitsOf(e, extents, operands[0]),
-                                                width);
+      Value bits =
+          e.make<dtensor::RemainderOp>(bitsOf(e, extents, operands[0]), width);
       return one(e.add(e.convert(bits, element), low));
     }
     Value unit = unitUniform(e, extents, operands[0], element);
@@ -290,8 +307,8 @@ Tensor stateless_normal(Shape shape, Seed seed, double mean, double stddev,
   call.operands.push_back(operandLike(TensorLike(stddev, where), type, op));
   call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
     Type element = dtensor::typeOf(e.builder.getContext(), type);
-    Shape extents(shape), pairs(shape),
-        starts(shape.size() + 1, 0), limits(shape);
+    Shape extents(shape), pairs(shape), starts(shape.size() + 1, 0),
+        limits(shape);
     pairs.push_back(2);
     limits.push_back(1);
     // bf16 has too few steps near 0 for a logarithm: computed in f32.
@@ -302,14 +319,13 @@ Tensor stateless_normal(Shape shape, Seed seed, double mean, double stddev,
     limits.back() = 2;
     Value second = e.reshape(e.slice(unit, starts, limits), extents);
     // log(1 - u): u may be 0, 1 - u may not.
-    Value radius = e.make<dtensor::SqrtOp>(e.multiply(
-        e.make<dtensor::Log1pOp>(e.negate(first)), -2.0));
+    Value radius = e.make<dtensor::SqrtOp>(
+        e.multiply(e.make<dtensor::Log1pOp>(e.negate(first)), -2.0));
     Value angle = e.multiply(second, 6.283185307179586);
     Value normal = e.multiply(radius, e.make<dtensor::CosineOp>(angle));
     normal = e.convert(normal, element);
-    return one(e.add(
-        e.multiply(normal, e.broadcastTo(operands[2], extents)),
-        e.broadcastTo(operands[1], extents)));
+    return one(e.add(e.multiply(normal, e.broadcastTo(operands[2], extents)),
+                     e.broadcastTo(operands[1], extents)));
   };
   return runOp(std::move(call));
 }

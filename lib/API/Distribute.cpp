@@ -55,8 +55,7 @@ std::vector<Tensor> unpack(const Tensor &tensor) {
   for (int64_t device : array.layout().mesh().local_device_ids()) {
     int64_t index = device - array.layout().mesh().min_global_device_id();
     OwnedComponent part = check(array.component(index), op);
-    Layout layout =
-        Layout::replicated(hostMesh(), unsigned(part.shape.size()));
+    Layout layout = Layout::replicated(hostMesh(), unsigned(part.shape.size()));
     components.push_back(wrap(
         check(Array::fromHost(clientFor(hostMesh()),
                               {array.dtype(), part.shape, layout}, part.bytes),
@@ -80,10 +79,10 @@ void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
 Tensor fromBytes(const Tensor &tensor, const Layout &layout,
                  std::string_view op) {
   HostBytes bytes = bytesOf(tensor, op);
-  return wrap(check(Array::fromHost(clientFor(layout.mesh()),
-                                    {tensor.dtype(), tensor.shape(), layout},
-                                    bytes),
-                    op));
+  return wrap(
+      check(Array::fromHost(clientFor(layout.mesh()),
+                            {tensor.dtype(), tensor.shape(), layout}, bytes),
+            op));
 }
 
 } // namespace
@@ -137,8 +136,8 @@ Tensor relayout(const Tensor &tensor, const Layout &layout,
     auto type = RankedTensorType::get(
         bare.getShape(), bare.getElementType(),
         dtensor::LayoutAttr::get(e.builder.getContext(), layout));
-    return SmallVector<Value>{e.builder.create<dtensor::RelayoutOp>(
-        e.location, type, operands[0])};
+    return SmallVector<Value>{
+        e.builder.create<dtensor::RelayoutOp>(e.location, type, operands[0])};
   };
   return runOp(std::move(call));
 }

@@ -1,6 +1,6 @@
 // Ops on one element at a time.
-#include "meshloom/API/Ops.h"
 #include "Operands.h"
+#include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,9 @@ using namespace detail;
 
 namespace {
 
-SmallVector<Value> one(Value value) { return {value}; }
+SmallVector<Value> one(Value value) {
+  return {value};
+}
 
 enum class Accepts : uint8_t { Floats, Numbers, Bits };
 
@@ -46,7 +48,8 @@ Tensor unary(std::string_view name, Accepts accepts, const Tensor &x,
 /// `body` gets both operands in the result's shape.
 template <typename Body>
 Tensor broadcasting(std::string_view name, Pair pair, Body body) {
-  Shape shape = broadcastShape(pair.x.shape(), pair.y.shape(), name, pair.where);
+  Shape shape =
+      broadcastShape(pair.x.shape(), pair.y.shape(), name, pair.where);
   OpCall call;
   call.name = name;
   call.operands = {std::move(pair.x), std::move(pair.y)};
@@ -215,10 +218,11 @@ Tensor where(const TensorLike &condition, const TensorLike &x,
   constexpr std::string_view op = "where";
   Tensor choice = operandLike(condition, DType::I1, op);
   if (nodeOf(choice, op, &condition.where).dtype != DType::I1)
-    fail(op,
-         fmt::format("expected a condition of type i1, got {}: compare it first",
-                     typeText(choice)),
-         &condition.where);
+    fail(
+        op,
+        fmt::format("expected a condition of type i1, got {}: compare it first",
+                    typeText(choice)),
+        &condition.where);
   Pair pair = operandPair(x, y, op);
   Shape shape = broadcastShape(
       choice.shape(),
@@ -250,8 +254,8 @@ Tensor cast(const Tensor &x, DType type, Where loc) {
   call.attributes = {int64_t(type)};
   call.where = loc;
   call.body = [type](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.convert(operands[0],
-                         dtensor::typeOf(e.builder.getContext(), type)));
+    return one(
+        e.convert(operands[0], dtensor::typeOf(e.builder.getContext(), type)));
   };
   return runOp(std::move(call));
 }

@@ -185,8 +185,7 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
   }
   bool host = mesh == hostMesh();
   std::vector<Tensor> results;
-  for (Array &array :
-       check(executable->execute(std::move(arrays)), call.name))
+  for (Array &array : check(executable->execute(std::move(arrays)), call.name))
     results.push_back(wrap(std::move(array), host));
   return results;
 }
@@ -206,13 +205,13 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   LoadOptions load;
   load.checkNonFinite = settings.checkNumerics;
   Loaded loaded;
-  loaded.executable = check(
-      clientFor(mesh)->load(std::move(compiled.program),
-                            std::move(compiled.kernels), load),
-      op);
-  loaded.compileSeconds = std::chrono::duration<double>(
-                              std::chrono::steady_clock::now() - begin)
-                              .count();
+  loaded.executable =
+      check(clientFor(mesh)->load(std::move(compiled.program),
+                                  std::move(compiled.kernels), load),
+            op);
+  loaded.compileSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
   return loaded;
 }
 
@@ -226,6 +225,8 @@ std::vector<Tensor> runOps(OpCall call) {
   return results;
 }
 
-Tensor runOp(OpCall call) { return runOps(std::move(call)).front(); }
+Tensor runOp(OpCall call) {
+  return runOps(std::move(call)).front();
+}
 
 } // namespace meshloom::detail

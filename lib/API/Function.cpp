@@ -40,7 +40,9 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
   return state;
 }
 
-bool isTracing() { return threadState().trace() != nullptr; }
+bool isTracing() {
+  return threadState().trace() != nullptr;
+}
 
 namespace {
 
@@ -81,8 +83,10 @@ void reportRetrace(FunctionState &state, std::span<const Tensor> inputs) {
     types.push_back(describe(input));
   if (state.options.print_retraces && !state.order.empty()) {
     std::string changes;
-    for (size_t i = 0; i < std::max(types.size(), state.lastTypes.size()); ++i) {
-      std::string was = i < state.lastTypes.size() ? state.lastTypes[i] : "none";
+    for (size_t i = 0; i < std::max(types.size(), state.lastTypes.size());
+         ++i) {
+      std::string was =
+          i < state.lastTypes.size() ? state.lastTypes[i] : "none";
       std::string now = i < types.size() ? types[i] : "none";
       if (was != now)
         changes += fmt::format("\n  tensor {}: was {}, now {}", i, was, now);
@@ -115,9 +119,9 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
         for (const Tensor &tensor : out.tensors) {
           if (nodeOf(tensor, name).shape.size() != layout->rank())
             fail(name,
-                 fmt::format("expected tensors of rank {} for layout {}, got {}",
-                             layout->rank(), layout->spec_string(),
-                             typeText(tensor)));
+                 fmt::format(
+                     "expected tensors of rank {} for layout {}, got {}",
+                     layout->rank(), layout->spec_string(), typeText(tensor)));
           layouts.push_back(layout);
         }
       }
@@ -182,8 +186,12 @@ std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state) {
   return {state.order.begin(), state.order.end()};
 }
 
-InitScope::InitScope() { threadState().traces.push_back(nullptr); }
-InitScope::~InitScope() { threadState().traces.pop_back(); }
+InitScope::InitScope() {
+  threadState().traces.push_back(nullptr);
+}
+InitScope::~InitScope() {
+  threadState().traces.pop_back();
+}
 
 void appendVariableKey(const DVariable &variable, std::string &key) {
   key += fmt::format("v{};", variable.internal()->id);
@@ -196,9 +204,9 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
     TraceOutput out = body({});
     for (Tensor &tensor : out.tensors) {
       if (tensor.rank() != layout.rank())
-        fail(name,
-             fmt::format("expected tensors of rank {} for layout {}, got {}",
-                         layout.rank(), layout.spec_string(), typeText(tensor)));
+        fail(name, fmt::format(
+                       "expected tensors of rank {} for layout {}, got {}",
+                       layout.rank(), layout.spec_string(), typeText(tensor)));
       OpCall call;
       call.name = name;
       call.operands = {tensor};

@@ -100,10 +100,10 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
         for (const MeshAxis &axis : axes)
           valid &= axis.size >= 1;
         if (valid && size != count)
-          return Error(fmt::format(
-              "expected {} devices for sizes {}, got {}: pass "
-              "virtual_cpus({}), or use -1 for one size",
-              size, sizesText(axes), count, size));
+          return Error(
+              fmt::format("expected {} devices for sizes {}, got {}: pass "
+                          "virtual_cpus({}), or use -1 for one size",
+                          size, sizesText(axes), count, size));
         return Mesh::get(axes, options);
       }(),
       op);
@@ -113,7 +113,9 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
 DefaultMeshScope::DefaultMeshScope(Mesh mesh) {
   threadState().meshes.push_back(std::move(mesh));
 }
-DefaultMeshScope::~DefaultMeshScope() { threadState().meshes.pop_back(); }
+DefaultMeshScope::~DefaultMeshScope() {
+  threadState().meshes.pop_back();
+}
 
 std::optional<Mesh> get_default_mesh() {
   const std::vector<Mesh> &meshes = threadState().meshes;

@@ -14,7 +14,8 @@ namespace meshloom::detail {
 class Trace;
 class TapeState;
 
-/// Either a value on devices (`array`) or a value of a trace (`trace`, `value`).
+/// Either a value on devices (`array`) or a value of a trace (`trace`,
+/// `value`).
 class TensorNode {
 public:
   Shape shape;

@@ -96,20 +96,20 @@ Tensor operandLike(const TensorLike &like, DType type, std::string_view op,
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
     Emitter emitter(trace->builder(), trace->location(like.where));
     bool isFloating = like.kind == TensorLike::Kind::Float;
-    return trace->wrapValue(emitter.number(
-        dtensor::typeOf(trace->builder().getContext(), type),
-        isFloating ? like.real : double(like.integer),
-        isFloating ? int64_t(like.real) : like.integer));
+    return trace->wrapValue(
+        emitter.number(dtensor::typeOf(trace->builder().getContext(), type),
+                       isFloating ? like.real : double(like.integer),
+                       isFloating ? int64_t(like.real) : like.integer));
   }
   bool host = !beside || beside->internal()->host;
   const Mesh &mesh =
       host ? hostMesh() : beside->internal()->array.layout().mesh();
   HostBytes bytes = bytesOfNumber(like, type);
-  return wrap(check(Array::fromHost(clientFor(mesh),
-                                    {type, {}, Layout::replicated(mesh, 0)},
-                                    bytes),
-                    op),
-              host);
+  return wrap(
+      check(Array::fromHost(clientFor(mesh),
+                            {type, {}, Layout::replicated(mesh, 0)}, bytes),
+            op),
+      host);
 }
 
 Pair operandPair(const TensorLike &x, const TensorLike &y,
@@ -127,11 +127,12 @@ Pair operandPair(const TensorLike &x, const TensorLike &y,
   if (!yIsTensor)
     return {x.tensor, operandLike(y, x.tensor.dtype(), op, &x.tensor), x.where};
   if (x.tensor.dtype() != y.tensor.dtype())
-    fail(op,
-         fmt::format("expected operands of one type, got {} and {}: cast one of "
-                     "them",
-                     typeText(x.tensor), typeText(y.tensor)),
-         &x.where);
+    fail(
+        op,
+        fmt::format("expected operands of one type, got {} and {}: cast one of "
+                    "them",
+                    typeText(x.tensor), typeText(y.tensor)),
+        &x.where);
   return {x.tensor, y.tensor, x.where};
 }
 

@@ -73,8 +73,9 @@ private:
         largest = std::max(largest, size);
         smallest = std::min(smallest, size);
       }
-    bool scientific = largest >= 1e8 || smallest < 1e-4 ||
-                      (largest > 0 && largest / smallest > 1000 && largest >= 1e5);
+    bool scientific =
+        largest >= 1e8 || smallest < 1e-4 ||
+        (largest > 0 && largest / smallest > 1000 && largest >= 1e5);
     size_t fraction = 0;
     for (int64_t i : shown) {
       double value = values[size_t(i)];
@@ -102,10 +103,10 @@ private:
     for (int digits = 0; digits <= 8; ++digits) {
       text = fmt::format("{:.{}f}", value, digits);
       double back = std::stod(text);
-      bool same = type == DType::F64    ? back == value
-                  : type == DType::BF16 ? bfloat16(float(back)) ==
-                                              bfloat16(float(value))
-                                        : float(back) == float(value);
+      bool same = type == DType::F64 ? back == value
+                  : type == DType::BF16
+                      ? bfloat16(float(back)) == bfloat16(float(value))
+                      : float(back) == float(value);
       if (same)
         break;
     }
@@ -226,8 +227,8 @@ std::string drawGrid(const std::vector<Shard> &shards, bool isMatrix,
     out.pop_back();
   out += '\n';
   for (auto [row, height] : rows) {
-    out += rule + fmt::format("{:<{}}", isMatrix ? rangeText(row, height) : "",
-                              left);
+    out += rule +
+           fmt::format("{:<{}}", isMatrix ? rangeText(row, height) : "", left);
     for (auto [column, extent] : columns)
       out += fmt::format("| {:<{}} ", cells[{row, column}], width);
     out += "|\n";
@@ -266,10 +267,10 @@ std::string visualize(const Tensor &tensor) {
 
 std::string visualize(const Layout &layout, const Shape &global) {
   if (layout.rank() != global.size())
-    fail("visualize", fmt::format("expected a shape of rank {} for layout {}, "
-                                  "got {}",
-                                  layout.rank(), layout.spec_string(),
-                                  shapeText(global)));
+    fail("visualize",
+         fmt::format("expected a shape of rank {} for layout {}, "
+                     "got {}",
+                     layout.rank(), layout.spec_string(), shapeText(global)));
   std::vector<Shard> shards;
   std::vector<int64_t> without;
   for (int64_t device = 0; device < layout.mesh().size(); ++device) {
@@ -278,16 +279,16 @@ std::string visualize(const Layout &layout, const Shape &global) {
       without.push_back(device);
       continue;
     }
-    auto at = std::find_if(shards.begin(), shards.end(),
-                           [&](const Shard &shard) { return shard.box == box; });
+    auto at =
+        std::find_if(shards.begin(), shards.end(),
+                     [&](const Shard &shard) { return shard.box == box; });
     if (at == shards.end())
       at = shards.insert(shards.end(), {box, {}});
     at->devices.push_back(device);
   }
   const std::string &type = layout.mesh().device_type();
-  std::string out =
-      fmt::format("{} laid out as {} on {}\n", shapeText(global),
-                  layout.spec_string(), meshText(layout.mesh()));
+  std::string out = fmt::format("{} laid out as {} on {}\n", shapeText(global),
+                                layout.spec_string(), meshText(layout.mesh()));
   bool isMatrix = global.size() == 2;
   if (!shards.empty() && (global.size() == 1 || isMatrix)) {
     out += drawGrid(shards, isMatrix, type);

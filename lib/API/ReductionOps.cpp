@@ -1,6 +1,6 @@
 // Contractions and reductions.
-#include "meshloom/API/Ops.h"
 #include "Operands.h"
+#include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,9 @@ using namespace detail;
 
 namespace {
 
-SmallVector<Value> one(Value value) { return {value}; }
+SmallVector<Value> one(Value value) {
+  return {value};
+}
 
 Shape withOnes(Shape shape, std::span<const int64_t> dims) {
   for (int64_t d : dims)
@@ -64,8 +66,8 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
                     DType type, const std::source_location &where) {
   nodeOf(x, name, &where);
   if (x.dtype() == DType::I1)
-    fail(name, fmt::format("expected numbers, got {}: cast it first",
-                           typeText(x)),
+    fail(name,
+         fmt::format("expected numbers, got {}: cast it first", typeText(x)),
          &where);
   if (type != DType::I32 && type != DType::I64)
     fail(name,
@@ -74,8 +76,9 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
          &where);
   axis = axisOf(axis, x.rank(), name, where);
   if (x.shape()[size_t(axis)] == 0)
-    fail(name, fmt::format("expected elements along axis {}, got {}", axis,
-                           typeText(x)),
+    fail(name,
+         fmt::format("expected elements along axis {}, got {}", axis,
+                     typeText(x)),
          &where);
   OpCall call;
   call.name = name;
@@ -83,9 +86,9 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
   call.attributes = {axis, int64_t(type)};
   call.where = where;
   call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<Op>(
-        e.location, operands[0], axis,
-        dtensor::typeOf(e.builder.getContext(), type)));
+    return one(
+        e.builder.create<Op>(e.location, operands[0], axis,
+                             dtensor::typeOf(e.builder.getContext(), type)));
   };
   return runOp(std::move(call));
 }
@@ -115,32 +118,32 @@ Tensor reduce_any(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
 Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
                    Where loc) {
   expectFloat(x, "reduce_mean", loc);
-  return reduction(
-      "reduce_mean", x, axis, keepdims, loc,
-      [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
-        double count = 1;
-        for (int64_t d : dims)
-          count *= double(e.shape(value)[size_t(d)]);
-        // Division keeps an empty mean nan.
-        Value sum = e.sum(value, dims);
-        return e.divide(sum, e.constant(sum, count));
-      });
+  return reduction("reduce_mean", x, axis, keepdims, loc,
+                   [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+                     double count = 1;
+                     for (int64_t d : dims)
+                       count *= double(e.shape(value)[size_t(d)]);
+                     // Division keeps an empty mean nan.
+                     Value sum = e.sum(value, dims);
+                     return e.divide(sum, e.constant(sum, count));
+                   });
 }
 
 Tensor reduce_logsumexp(const Tensor &x, const Axis &axis, bool keepdims,
                         Where loc) {
   expectFloat(x, "reduce_logsumexp", loc);
-  return reduction(
-      "reduce_logsumexp", x, axis, keepdims, loc,
-      [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
-        Value top = e.shiftFor(value, dims);
-        // All elements -inf, or one inf: nothing to shift by.
-        Value finite = e.builder.create<dtensor::IsFiniteOp>(e.location, top);
-        top = e.stopped(e.select(finite, top, e.constant(top, 0)));
-        Value shifted = e.subtract(value, e.repeat(top, value, dims));
-        Value sum = e.sum(e.make<dtensor::ExpOp>(shifted), dims);
-        return e.add(e.make<dtensor::LogOp>(sum), top);
-      });
+  return reduction("reduce_logsumexp", x, axis, keepdims, loc,
+                   [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+                     Value top = e.shiftFor(value, dims);
+                     // All elements -inf, or one inf: nothing to shift by.
+                     Value finite =
+                         e.builder.create<dtensor::IsFiniteOp>(e.location, top);
+                     top = e.stopped(e.select(finite, top, e.constant(top, 0)));
+                     Value shifted =
+                         e.subtract(value, e.repeat(top, value, dims));
+                     Value sum = e.sum(e.make<dtensor::ExpOp>(shifted), dims);
+                     return e.add(e.make<dtensor::LogOp>(sum), top);
+                   });
 }
 
 Tensor argmax(const Tensor &x, int64_t axis, DType type, Where loc) {
@@ -155,7 +158,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options,
   constexpr std::string_view op = "matmul";
   Pair pair = operandPair({a, loc}, {b, loc}, op);
   if (a.dtype() == DType::I1)
-    fail(op, fmt::format("expected numbers, got {}: cast it first", typeText(a)),
+    fail(op,
+         fmt::format("expected numbers, got {}: cast it first", typeText(a)),
          &loc);
   int64_t ra = a.rank(), rb = b.rank();
   if (ra < 2 || rb < 2)

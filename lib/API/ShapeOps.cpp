@@ -1,6 +1,6 @@
 // Ops that move or pick elements.
-#include "meshloom/API/Ops.h"
 #include "Operands.h"
+#include "meshloom/API/Ops.h"
 
 #include "meshloom/API/GradientTape.h"
 
@@ -11,7 +11,9 @@ using namespace detail;
 
 namespace {
 
-SmallVector<Value> one(Value value) { return {value}; }
+SmallVector<Value> one(Value value) {
+  return {value};
+}
 
 OpCall callOf(std::string_view name, std::vector<Tensor> operands,
               std::vector<int64_t> attributes,
@@ -43,12 +45,14 @@ Tensor reshape(const Tensor &x, Shape shape, Where loc) {
   int64_t known = 1, open = -1;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == -1 && open >= 0)
-      fail(op, fmt::format("expected at most one extent of -1, got {}",
-                           shapeText(shape)),
+      fail(op,
+           fmt::format("expected at most one extent of -1, got {}",
+                       shapeText(shape)),
            &loc);
     if (shape[d] < -1)
-      fail(op, fmt::format("expected extents of at least 0, or one -1, got {}",
-                           shapeText(shape)),
+      fail(op,
+           fmt::format("expected extents of at least 0, or one -1, got {}",
+                       shapeText(shape)),
            &loc);
     if (shape[d] == -1)
       open = int64_t(d);
@@ -191,11 +195,12 @@ std::vector<Tensor> split(const Tensor &x, const std::vector<int64_t> &sizes,
       fail(op, fmt::format("expected sizes of at least 0, got {}", size), &loc);
   }
   if (open > 1 || sum > extent || (!open && sum != extent))
-    fail(op,
-         fmt::format("expected sizes that sum to dim {} of {}, with at most one "
-                     "-1, got {}",
-                     axis, typeText(x), shapeText(sizes)),
-         &loc);
+    fail(
+        op,
+        fmt::format("expected sizes that sum to dim {} of {}, with at most one "
+                    "-1, got {}",
+                    axis, typeText(x), shapeText(sizes)),
+        &loc);
   std::vector<int64_t> attributes(sizes);
   for (int64_t &size : attributes)
     size = size == -1 ? extent - sum : size;
@@ -246,10 +251,10 @@ Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
   if (begin.size() != shape.size() || end.size() != shape.size() ||
       strides.size() != shape.size())
     fail(op,
-         fmt::format("expected begin, end and stride for each dim of {}, got {}, "
-                     "{} and {}",
-                     typeText(x), shapeText(begin), shapeText(end),
-                     shapeText(strides)),
+         fmt::format(
+             "expected begin, end and stride for each dim of {}, got {}, "
+             "{} and {}",
+             typeText(x), shapeText(begin), shapeText(end), shapeText(strides)),
          &loc);
   for (size_t d = 0; d < shape.size(); ++d) {
     for (int64_t *index : {&begin[d], &end[d]})
@@ -268,8 +273,8 @@ Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
   attributes.insert(attributes.end(), strides.begin(), strides.end());
   OpCall call = callOf(op, {x}, attributes, loc);
   call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::SliceOp>(e.location, operands[0], begin,
-                                                  end, strides));
+    return one(e.builder.create<dtensor::SliceOp>(e.location, operands[0],
+                                                  begin, end, strides));
   };
   return runOp(std::move(call));
 }
@@ -280,8 +285,8 @@ Tensor reverse(const Tensor &x, const Axis &axis, Where loc) {
   std::vector<int64_t> dims = axesOf(axis.dims, axis.all, x.rank(), op, loc);
   OpCall call = callOf(op, {x}, dims, loc);
   call.body = [dims](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::ReverseOp>(e.location, operands[0],
-                                                    dims));
+    return one(
+        e.builder.create<dtensor::ReverseOp>(e.location, operands[0], dims));
   };
   return runOp(std::move(call));
 }
@@ -293,7 +298,8 @@ Tensor one_hot(const Tensor &indices, int64_t depth, DType type, Where loc) {
     fail(op, fmt::format("expected integer indices, got {}", typeText(indices)),
          &loc);
   if (depth < 0)
-    fail(op, fmt::format("expected a depth of at least 0, got {}", depth), &loc);
+    fail(op, fmt::format("expected a depth of at least 0, got {}", depth),
+         &loc);
   shape.push_back(depth);
   OpCall call = callOf(op, {indices}, {depth, int64_t(type)}, loc);
   call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
@@ -308,7 +314,8 @@ Tensor stop_gradient(const Tensor &x, std::source_location loc) {
   OpCall call = callOf("stop_gradient", {x}, {}, loc);
   call.body = [](Emitter &e, ArrayRef<Value> operands) {
     SmallVector<int64_t> shape(e.shape(operands[0]));
-    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+    SmallVector<int64_t> dims =
+        llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
     return one(e.stopped(e.broadcast(operands[0], shape, dims)));
   };
   return runOp(std::move(call));

@@ -24,9 +24,8 @@ ThreadState &threadState() {
 
 void fail(std::string_view op, const std::string &message,
           const std::source_location *where) {
-  std::string text = message.starts_with('[')
-                         ? message
-                         : fmt::format("[{}] {}", op, message);
+  std::string text =
+      message.starts_with('[') ? message : fmt::format("[{}] {}", op, message);
   if (where)
     text += fmt::format(" (at {}:{})", where->file_name(), where->line());
   throw Error(text);
@@ -98,8 +97,8 @@ Array onMesh(const Array &array, const Mesh &mesh, std::string_view op) {
     return array;
   ArrayType type{array.dtype(), array.shape(),
                  Layout::replicated(mesh, unsigned(array.shape().size()))};
-  return check(Array::fromHost(clientFor(mesh), type, check(array.toHost(), op)),
-               op);
+  return check(
+      Array::fromHost(clientFor(mesh), type, check(array.toHost(), op)), op);
 }
 
 HostBytes bytesOf(const Tensor &tensor, std::string_view op) {
@@ -123,9 +122,9 @@ std::string meshText(const Mesh &mesh) {
 namespace {
 struct SharedSettings {
   std::mutex mutex;
-  Settings value{std::make_shared<MachineModel>(
-                     *MachineModel::preset("shared-memory")),
-                 true, false, 0};
+  Settings value{
+      std::make_shared<MachineModel>(*MachineModel::preset("shared-memory")),
+      true, false, 0};
 };
 SharedSettings &sharedSettings() {
   static SharedSettings shared;
@@ -152,7 +151,9 @@ void set_machine_model(MachineModel machine, bool refine) {
   ++shared.value.generation;
 }
 
-MachineModel get_machine_model() { return *settings().machine; }
+MachineModel get_machine_model() {
+  return *settings().machine;
+}
 
 void enable_check_numerics(bool enable) {
   SharedSettings &shared = sharedSettings();

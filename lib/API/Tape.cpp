@@ -57,7 +57,8 @@ struct Slice {
 
 Slice sliceOf(const TapeState &tape, const Tensor &target,
               const std::vector<std::vector<Tensor>> &sources) {
-  std::unordered_set<const TensorNode *> active, needed{target.internal().get()};
+  std::unordered_set<const TensorNode *> active,
+      needed{target.internal().get()};
   for (const std::vector<Tensor> &source : sources)
     for (const Tensor &tensor : source)
       active.insert(tensor.internal().get());
@@ -137,8 +138,8 @@ TapeState::gradients(const Tensor &target,
     std::vector<int64_t> numbers;
     for (const Tensor &tensor : sources[s])
       if (int64_t number = numberOf(tensor);
-          number >= 0 && std::find(numbers.begin(), numbers.end(), number) ==
-                             numbers.end())
+          number >= 0 &&
+          std::find(numbers.begin(), numbers.end(), number) == numbers.end())
         numbers.push_back(number);
     key.add(-int64_t(numbers.size()) - 2);
     for (int64_t number : numbers)
@@ -170,8 +171,8 @@ TapeState::gradients(const Tensor &target,
   for (const Record *record : slice.records)
     bodies.push_back(record->body);
   call.body = [bodies = std::move(bodies), operandNumbers, sourceNumbers,
-               layouts, leafCount, targetNumber, pathKey](
-                  Emitter &e, ArrayRef<Value> operands) {
+               layouts, leafCount, targetNumber,
+               pathKey](Emitter &e, ArrayRef<Value> operands) {
     SmallVector<Value> values(operands.take_front(leafCount));
     Block *block = e.builder.getInsertionBlock();
     auto last = [&]() { return block->empty() ? nullptr : &block->back(); };
@@ -187,15 +188,17 @@ TapeState::gradients(const Tensor &target,
     for (const std::vector<int64_t> &numbers : sourceNumbers)
       for (int64_t number : numbers)
         wrt.push_back(values[size_t(number)]);
-    SmallVector<Value> gradients = check(
-        buildGradients(e.builder, values[size_t(targetNumber)], {}, wrt),
-        "gradient");
+    SmallVector<Value> gradients =
+        check(buildGradients(e.builder, values[size_t(targetNumber)], {}, wrt),
+              "gradient");
     // The reverse pass reads the values that the ops had.
     DenseMap<Value, Value> saved;
     for (size_t v = size_t(leafCount); v < values.size(); ++v)
       saved.try_emplace(values[v], operands[v]);
     auto next = [&](Operation *op) {
-      return op ? op->getNextNode() : block->empty() ? nullptr : &block->front();
+      return op               ? op->getNextNode()
+             : block->empty() ? nullptr
+                              : &block->front();
     };
     for (Operation *op = next(forwardEnd); op; op = op->getNextNode())
       for (OpOperand &operand : op->getOpOperands())
@@ -258,7 +261,9 @@ GradientTape::GradientTape() : state(std::make_shared<TapeState>()) {
   threadState().tapes.push_back(state.get());
 }
 
-GradientTape::~GradientTape() { std::erase(threadState().tapes, state.get()); }
+GradientTape::~GradientTape() {
+  std::erase(threadState().tapes, state.get());
+}
 
 namespace {
 
@@ -351,9 +356,9 @@ Tensor GradientTape::gradient(const Tensor &target, const Tensor &source,
   return gradient(target, std::vector<Tensor>{source}, where).front();
 }
 
-std::vector<Tensor>
-GradientTape::gradient(const Tensor &target, const std::vector<Tensor> &sources,
-                       Where where) const {
+std::vector<Tensor> GradientTape::gradient(const Tensor &target,
+                                           const std::vector<Tensor> &sources,
+                                           Where where) const {
   std::vector<Source> list;
   for (size_t i = 0; i < sources.size(); ++i)
     list.push_back({fmt::format("source {}", i), nullptr, sources[i]});

@@ -34,9 +34,15 @@ static const TensorNode &notEmpty(const std::shared_ptr<TensorNode> &node,
   return *node;
 }
 
-const Shape &Tensor::shape() const { return notEmpty(node, "shape").shape; }
-DType Tensor::dtype() const { return notEmpty(node, "dtype").dtype; }
-bool Tensor::is_traced() const { return node && node->trace; }
+const Shape &Tensor::shape() const {
+  return notEmpty(node, "shape").shape;
+}
+DType Tensor::dtype() const {
+  return notEmpty(node, "dtype").dtype;
+}
+bool Tensor::is_traced() const {
+  return node && node->trace;
+}
 
 Layout Tensor::layout() const {
   if (notEmpty(node, "layout").trace)

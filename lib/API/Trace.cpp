@@ -16,8 +16,8 @@ std::unique_ptr<MLIRContext> makeContext() {
     registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
     return registry;
   }();
-  auto context = std::make_unique<MLIRContext>(
-      registry, MLIRContext::Threading::DISABLED);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadDialect<dtensor::DTensorDialect, mlir::func::FuncDialect>();
   return context;
 }
@@ -66,8 +66,8 @@ Tensor Trace::addArgument(const Tensor &tensor) {
   const TensorNode &node = *tensor.internal();
   if (!node.host)
     useMesh(node.array.layout().mesh(), title, nullptr);
-  Type type = RankedTensorType::get(
-      node.shape, dtensor::typeOf(context.get(), node.dtype));
+  Type type = RankedTensorType::get(node.shape,
+                                    dtensor::typeOf(context.get(), node.dtype));
   args.push_back({TraceArgument::Kind::Explicit, tensor, nullptr});
   return wrapValue(block->addArgument(type, build.getUnknownLoc()));
 }
@@ -82,22 +82,22 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
     return block->getArgument(at->second);
   if (!node.host)
     useMesh(node.array.layout().mesh(), op, where);
-  Type type = RankedTensorType::get(
-      node.shape, dtensor::typeOf(context.get(), node.dtype));
+  Type type = RankedTensorType::get(node.shape,
+                                    dtensor::typeOf(context.get(), node.dtype));
   args.push_back({TraceArgument::Kind::Captured, tensor, nullptr});
   return block->addArgument(type, build.getUnknownLoc());
 }
 
 Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable,
                         std::string_view op) {
-  auto [at, isNew] =
-      known.try_emplace(variable.get(), unsigned(args.size()));
+  auto [at, isNew] = known.try_emplace(variable.get(), unsigned(args.size()));
   if (!isNew)
     return block->getArgument(at->second);
   if (!variable->host)
     useMesh(variable->type.layout.mesh(), op, nullptr);
   auto tensor = RankedTensorType::get(
-      variable->type.shape, dtensor::typeOf(context.get(), variable->type.dtype));
+      variable->type.shape,
+      dtensor::typeOf(context.get(), variable->type.dtype));
   args.push_back({TraceArgument::Kind::Variable, Tensor(), variable});
   return block->addArgument(dtensor::VariableType::get(context.get(), tensor),
                             build.getUnknownLoc());
@@ -107,8 +107,8 @@ Tensor Trace::read(const std::shared_ptr<VariableState> &variable,
                    const std::source_location &where) {
   Value argument = argumentOf(variable, "read_value");
   Type type = dtensor::undecided(argument.getType());
-  return wrapValue(build.create<dtensor::ReadVariableOp>(location(where), type,
-                                                         argument));
+  return wrapValue(
+      build.create<dtensor::ReadVariableOp>(location(where), type, argument));
 }
 
 void Trace::assign(const std::shared_ptr<VariableState> &variable,
@@ -137,21 +137,20 @@ void Trace::finish(ArrayRef<Tensor> results,
   SmallVector<Type> inputs, outputs;
   for (auto [i, argument] : llvm::enumerate(args)) {
     bool isVariable = argument.kind == TraceArgument::Kind::Variable;
-    bool host = isVariable ? argument.variable->host
-                           : argument.tensor.internal()->host;
+    bool host =
+        isVariable ? argument.variable->host : argument.tensor.internal()->host;
     if (host && argument.assigned && *meshUsed != hostMesh())
       fail("assign",
            fmt::format("expected variable '{}' on the mesh of '{}', {}, got a "
                        "variable on the host: make it with a layout",
                        argument.variable->name, title, meshText(*meshUsed)));
     BlockArgument value = block->getArgument(unsigned(i));
-    unsigned rank = unsigned(isVariable
-                                 ? argument.variable->type.shape.size()
-                                 : argument.tensor.internal()->shape.size());
-    Layout layout = host ? Layout::replicated(*meshUsed, rank)
-                    : isVariable
-                        ? argument.variable->type.layout
-                        : argument.tensor.internal()->array.layout();
+    unsigned rank =
+        unsigned(isVariable ? argument.variable->type.shape.size()
+                            : argument.tensor.internal()->shape.size());
+    Layout layout = host         ? Layout::replicated(*meshUsed, rank)
+                    : isVariable ? argument.variable->type.layout
+                                 : argument.tensor.internal()->array.layout();
     Type type = withLayout(value.getType(), layout);
     if (isVariable)
       type = dtensor::VariableType::get(context.get(),
@@ -180,8 +179,7 @@ void Trace::finish(ArrayRef<Tensor> results,
                        : argument.kind == TraceArgument::Kind::Captured
                            ? fmt::format("captured{}", i)
                            : argument.variable->name;
-    function.setArgAttr(unsigned(i), "dtensor.name",
-                        build.getStringAttr(name));
+    function.setArgAttr(unsigned(i), "dtensor.name", build.getStringAttr(name));
   }
   (*module)->setAttr("dtensor.mesh",
                      dtensor::MeshAttr::get(context.get(), *meshUsed));

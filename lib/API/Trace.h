@@ -74,7 +74,8 @@ private:
   bool ended = false;
   std::optional<Mesh> meshUsed;
   std::vector<TraceArgument> args;
-  llvm::DenseMap<const void *, unsigned> known; ///< node or variable -> argument
+  llvm::DenseMap<const void *, unsigned>
+      known; ///< node or variable -> argument
 };
 
 /// Makes `trace` this thread's innermost one while it lives.

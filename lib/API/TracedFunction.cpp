@@ -16,14 +16,12 @@ static int64_t nextId() {
   return ++last;
 }
 
-TracedFunction::TracedFunction(std::shared_ptr<Trace> trace,
-                               size_t resultCount,
+TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                std::shared_ptr<const void> skeleton,
                                double traceSeconds)
     : name(trace->name()), id(nextId()), arguments(trace->arguments()),
       resultCount(resultCount), skeleton(std::move(skeleton)),
-      traceSeconds(traceSeconds), compiledFor(settings()),
-      mesh(trace->mesh()) {
+      traceSeconds(traceSeconds), compiledFor(settings()), mesh(trace->mesh()) {
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo(true, /*prettyForm=*/false);
   llvm::raw_string_ostream stream(text);
@@ -45,8 +43,7 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace,
              [](auto &a, auto &b) { return a.first->id < b.first->id; });
 }
 
-std::vector<Tensor>
-TracedFunction::run(std::span<const Tensor> inputs) const {
+std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   std::vector<Array> arrays(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     const TraceArgument &argument = arguments[i];
@@ -75,7 +72,8 @@ TracedFunction::run(std::span<const Tensor> inputs) const {
     arrays[argument] = arguments[argument].assigned
                            ? std::move(variable->array)
                            : onMesh(variable->array, mesh, name);
-  Result<std::vector<Array>> out = loaded.executable->execute(std::move(arrays));
+  Result<std::vector<Array>> out =
+      loaded.executable->execute(std::move(arrays));
   if (!out) {
     for (size_t argument : assigned) {
       VariableState &variable = *arguments[argument].variable;

@@ -137,11 +137,21 @@ const DVariable &DVariable::assign_sub(const TensorLike &value) const {
   return *this;
 }
 
-const Shape &DVariable::shape() const { return state->type.shape; }
-DType DVariable::dtype() const { return state->type.dtype; }
-const Layout &DVariable::layout() const { return state->type.layout; }
-const std::string &DVariable::name() const { return state->name; }
-bool DVariable::trainable() const { return state->trainable; }
+const Shape &DVariable::shape() const {
+  return state->type.shape;
+}
+DType DVariable::dtype() const {
+  return state->type.dtype;
+}
+const Layout &DVariable::layout() const {
+  return state->type.layout;
+}
+const std::string &DVariable::name() const {
+  return state->name;
+}
+bool DVariable::trainable() const {
+  return state->trainable;
+}
 
 std::ostream &operator<<(std::ostream &out, const DVariable &variable) {
   return out << "variable '" << variable.name() << "' "

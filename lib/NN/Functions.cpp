@@ -24,18 +24,21 @@ std::string text(const Tensor &x) {
 /// x minus its maximum along `axis`, which no gradient flows through: it
 /// cancels.
 Tensor shifted(const Tensor &x, int64_t axis, Where loc) {
-  return subtract({x, loc}, {stop_gradient(reduce_max(x, axis, true, loc), loc),
-                             loc});
+  return subtract({x, loc},
+                  {stop_gradient(reduce_max(x, axis, true, loc), loc), loc});
 }
 
 } // namespace
 
-Tensor relu(const Tensor &x, Where loc) { return maximum({x, loc}, {0, loc}); }
+Tensor relu(const Tensor &x, Where loc) {
+  return maximum({x, loc}, {0, loc});
+}
 
 Tensor gelu(const Tensor &x, Where loc) {
   return multiply(
       {multiply({x, loc}, {0.5, loc}), loc},
-      {add({erf(multiply({x, loc}, {std::sqrt(0.5), loc}), loc), loc}, {1, loc}),
+      {add({erf(multiply({x, loc}, {std::sqrt(0.5), loc}), loc), loc},
+           {1, loc}),
        loc});
 }
 
@@ -52,8 +55,9 @@ Tensor log_softmax(const Tensor &x, int64_t axis, Where loc) {
 
 Tensor bias_add(const Tensor &x, const Tensor &bias, Where loc) {
   if (bias.rank() != 1 || x.rank() < 1 || bias.shape()[0] != x.shape().back())
-    fail("bias_add", "expected x [..., n] and bias [n], got " + text(x) +
-                         " and " + text(bias),
+    fail("bias_add",
+         "expected x [..., n] and bias [n], got " + text(x) + " and " +
+             text(bias),
          loc);
   return add({x, loc}, {bias, loc});
 }
@@ -70,23 +74,29 @@ Tensor sparse_softmax_cross_entropy_with_logits(const LabelsAndLogits &args,
   Shape expected = logits.shape();
   if (!isInteger(labels.dtype()) || !isFloat(logits.dtype())) {
     bool swapped = isFloat(labels.dtype()) && isInteger(logits.dtype());
-    fail(op, "expected integer labels and float logits, got labels " +
-                 text(labels) + " and logits " + text(logits) +
-                 (swapped ? ": they are swapped" : ""),
+    fail(op,
+         "expected integer labels and float logits, got labels " +
+             text(labels) + " and logits " + text(logits) +
+             (swapped ? ": they are swapped" : ""),
          loc);
   }
   if (!expected.empty())
     expected.pop_back();
   if (logits.rank() < 1 || labels.shape() != expected)
-    fail(op, "expected labels [...] and logits [..., classes], got labels " +
-                 text(labels) + " and logits " + text(logits),
+    fail(op,
+         "expected labels [...] and logits [..., classes], got labels " +
+             text(labels) + " and logits " + text(logits),
          loc);
   Tensor z = shifted(logits, -1, loc);
   Tensor hot = one_hot(labels, logits.shape().back(), DType::I1, loc);
-  Tensor picked = reduce_sum(where({hot, loc}, {z, loc}, {0, loc}), -1, false,
-                             loc);
+  Tensor picked =
+      reduce_sum(where({hot, loc}, {z, loc}, {0, loc}), -1, false, loc);
   Tensor total = log(reduce_sum(exp(z, loc), -1, false, loc), loc);
-  return subtract({total, loc}, {picked, loc});
+  Tensor valid =
+      logical_and({greater_equal({labels, loc}, {0, loc}), loc},
+                  {less({labels, loc}, {logits.shape().back(), loc}), loc});
+  return where({valid, loc}, {subtract({total, loc}, {picked, loc}), loc},
+               {std::nan(""), loc});
 }
 
 Tensor softmax_cross_entropy_with_logits(const LabelsAndLogits &args,
@@ -95,9 +105,10 @@ Tensor softmax_cross_entropy_with_logits(const LabelsAndLogits &args,
   auto &[labels, logits] = args;
   if (!isFloat(labels.dtype()) || labels.dtype() != logits.dtype() ||
       labels.shape() != logits.shape() || logits.rank() < 1)
-    fail(op, "expected float labels and logits [..., classes] of one type and "
-             "shape, got labels " +
-                 text(labels) + " and logits " + text(logits),
+    fail(op,
+         "expected float labels and logits [..., classes] of one type and "
+         "shape, got labels " +
+             text(labels) + " and logits " + text(logits),
          loc);
   return negative(
       reduce_sum(multiply({labels, loc}, {log_softmax(logits, -1, loc), loc}),

@@ -30,9 +30,10 @@ public:
     Slots slots{variable, {}};
     for (const std::string &name : names)
       slots.variables.push_back(init_scope([&] {
-        return DVariable(zerosLike(variable), {.name = variable.name() + "/" + name,
-                                               .trainable = false,
-                                               .layout = std::nullopt});
+        return DVariable(zerosLike(variable),
+                         {.name = variable.name() + "/" + name,
+                          .trainable = false,
+                          .layout = std::nullopt});
       }));
     return table.emplace_back(std::move(slots)).variables;
   }
@@ -59,8 +60,8 @@ DVariable makeStep(const DVariable &like) {
     Tensor value = like.read_value();
     if (is_dtensor(value))
       zero = copy_to_mesh(zero, value.mesh());
-    return DVariable(zero, {.name = "step", .trainable = false,
-                            .layout = std::nullopt});
+    return DVariable(
+        zero, {.name = "step", .trainable = false, .layout = std::nullopt});
   });
 }
 
@@ -72,8 +73,7 @@ struct Adam::State {
   SlotTable slots{{"m", "v"}};
 };
 
-Adam::Adam(AdamOptions options)
-    : state(std::make_shared<State>()) {
+Adam::Adam(AdamOptions options) : state(std::make_shared<State>()) {
   state->options = options;
 }
 

@@ -28,6 +28,13 @@ Tensor tensor(const R &values, Shape shape,
                           int64_t(std::ranges::size(values)), std::move(shape),
                           where);
 }
+inline Tensor
+tensor(const std::vector<bool> &values, Shape shape,
+       std::source_location where = std::source_location::current()) {
+  std::vector<char> bytes(values.begin(), values.end());
+  return detail::fromHost(DType::I1, bytes.data(), int64_t(bytes.size()),
+                          std::move(shape), where);
+}
 template <typename T>
 Tensor tensor(std::initializer_list<T> values, Shape shape,
               std::source_location where = std::source_location::current()) {
@@ -45,7 +52,8 @@ template <typename T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
               std::source_location where = std::source_location::current()) {
   int64_t columns = rows.size() ? int64_t(rows.begin()->size()) : 0;
-  std::vector<T> values; // vector<bool> has no data(): not for T = bool
+  // std::vector<bool> is no array of bools.
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> values;
   for (auto &row : rows)
     values.insert(values.end(), row.begin(), row.end());
   return detail::fromHost(detail::dtypeOf<T>(), values.data(),
@@ -67,10 +75,10 @@ Tensor ones(Shape shape, DType type = DType::F32,
 Tensor full(Shape shape, double value, DType type = DType::F32,
             std::source_location where = std::source_location::current());
 /// Like `like`: its shape, type and layout.
-Tensor zeros_like(const Tensor &like, std::source_location where =
-                                          std::source_location::current());
-Tensor ones_like(const Tensor &like, std::source_location where =
-                                         std::source_location::current());
+Tensor zeros_like(const Tensor &like,
+                  std::source_location where = std::source_location::current());
+Tensor ones_like(const Tensor &like,
+                 std::source_location where = std::source_location::current());
 /// Each element is its index along `dim`.
 Tensor iota(Shape shape, int64_t dim, DType type = DType::I32,
             std::source_location where = std::source_location::current());
@@ -96,10 +104,10 @@ struct Seed {
 namespace random {
 /// Uniform in [minval, maxval): floats, or integers. Numbers are Philox4x32-10
 /// (Salmon et al., SC'11) of the seed and the element's global index.
-Tensor stateless_uniform(
-    Shape shape, Seed seed, double minval = 0, double maxval = 1,
-    DType type = DType::F32,
-    std::source_location where = std::source_location::current());
+Tensor
+stateless_uniform(Shape shape, Seed seed, double minval = 0, double maxval = 1,
+                  DType type = DType::F32,
+                  std::source_location where = std::source_location::current());
 /// Normal, by the Box-Muller transform of two such numbers an element.
 Tensor
 stateless_normal(Shape shape, Seed seed, double mean = 0, double stddev = 1,

@@ -98,13 +98,14 @@ private:
   template <typename... Args> auto traceBody(const Args &...args) const {
     using R = std::invoke_result_t<const F &, const Args &...>;
     return [this, all = std::tie(args...)](std::span<const Tensor> traced) {
-      std::tuple<Args...> own = detail::rebuild(std::tuple<Args...>(all), traced);
+      std::tuple<Args...> own =
+          detail::rebuild(std::tuple<Args...>(all), traced);
       if constexpr (std::is_void_v<R>) {
         std::apply(body, std::as_const(own));
         return detail::TraceOutput{};
       } else {
-        auto result =
-            std::make_shared<std::decay_t<R>>(std::apply(body, std::as_const(own)));
+        auto result = std::make_shared<std::decay_t<R>>(
+            std::apply(body, std::as_const(own)));
         std::vector<Tensor> tensors = detail::tensorsOf(*result);
         return detail::TraceOutput{std::move(tensors), std::move(result)};
       }

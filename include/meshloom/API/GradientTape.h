@@ -65,7 +65,8 @@ private:
 };
 
 /// `x`, through which no gradient flows.
-Tensor stop_gradient(const Tensor &x, std::source_location where =
-                                          std::source_location::current());
+Tensor
+stop_gradient(const Tensor &x,
+              std::source_location where = std::source_location::current());
 
 } // namespace meshloom

@@ -97,8 +97,12 @@ inline Tensor operator>(const TensorLike &x, const TensorLike &y) {
 inline Tensor operator>=(const TensorLike &x, const TensorLike &y) {
   return greater_equal(x, y);
 }
-inline Tensor operator-(const Tensor &x) { return negative(x); }
-inline Tensor operator!(const Tensor &x) { return logical_not(x); }
+inline Tensor operator-(const Tensor &x) {
+  return negative(x);
+}
+inline Tensor operator!(const Tensor &x) {
+  return logical_not(x);
+}
 inline Tensor operator&(const TensorLike &x, const TensorLike &y) {
   return logical_and(x, y);
 }
@@ -109,8 +113,8 @@ inline Tensor operator|(const TensorLike &x, const TensorLike &y) {
 struct MatMulOptions {
   bool transpose_a = false, transpose_b = false;
 };
-/// a [..., m, k], b [k, n] or [..., k, n] -> [..., m, n]; leading dims broadcast
-/// like NumPy's. Sharded k: the result is reduced over its axes.
+/// a [..., m, k], b [k, n] or [..., k, n] -> [..., m, n]; leading dims
+/// broadcast like NumPy's. Sharded k: the result is reduced over its axes.
 Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options = {},
               Where loc = Where::current());
 /// Which dims of two tensors are batch and which are summed over.

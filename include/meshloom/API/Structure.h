@@ -40,9 +40,9 @@ template <typename T, size_t N>
 inline constexpr bool isArray<std::array<T, N>> = true;
 
 template <typename T>
-concept StaticLeaf = std::is_arithmetic_v<T> || std::is_enum_v<T> ||
-                     std::is_same_v<T, std::string> ||
-                     std::is_same_v<T, DVariable>;
+concept StaticLeaf =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+    std::is_same_v<T, std::string> || std::is_same_v<T, DVariable>;
 
 /// Calls `f` with each field. Structured bindings need the count spelled out.
 template <typename T, typename F> void forEachField(T &value, F &&f) {
@@ -157,8 +157,7 @@ template <typename T> T rebuild(T structure, std::span<const Tensor> tensors) {
 void appendVariableKey(const DVariable &variable, std::string &key);
 
 /// Appends what distinguishes `structure` besides its tensors' types.
-template <typename T>
-void appendStatics(const T &structure, std::string &key) {
+template <typename T> void appendStatics(const T &structure, std::string &key) {
   auto leaf = [&](const auto &value) {
     using V = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<V, DVariable>) {

@@ -39,7 +39,7 @@ template <typename T> consteval DType dtypeOf() {
     return DType::F64;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
     static_assert(sizeof(T) != 2, "16-bit integers are not an element type");
-    return sizeof(T) == 1 ? DType::I8
+    return sizeof(T) == 1   ? DType::I8
            : sizeof(T) == 4 ? DType::I32
                             : DType::I64;
   } else {

@@ -23,10 +23,9 @@ struct LabelsAndLogits {
   Tensor labels, logits;
 };
 /// labels [...] (integers in [0, classes)), logits [..., classes] -> [...]:
-/// -log(softmax(logits)) at the label, without overflow. A label out of range
-/// gives log(sum(exp(logits))), as if its logit were 0. Throws meshloom::Error
-/// if labels are no integers, or if shapes do not fit (the message says which
-/// is which).
+/// -log(softmax(logits)) at the label, without overflow; nan where a label is
+/// out of range. Throws meshloom::Error if labels are no integers, or if shapes
+/// do not fit (the message says which is which).
 Tensor sparse_softmax_cross_entropy_with_logits(const LabelsAndLogits &args,
                                                 Where loc = Where::current());
 /// labels [..., classes] as probabilities.

@@ -1,0 +1,279 @@
+// function: when it traces, what it takes and returns, what it captures, what
+// it tells.
+#include "Testing.h"
+
+#include <map>
+
+namespace meshloom {
+namespace {
+
+TEST(FunctionTest, TracesOncePerShapeTypeAndLayout) { // and item 95
+  int bodies = 0;
+  auto f = function([&](const Tensor &x) {
+    ++bodies;
+    return x * 2 + 1;
+  });
+  expectNear(f(tensor({1.f, 2.f})), {3, 5});
+  expectNear(f(tensor({5.f, 6.f})), {11, 13});
+  EXPECT_EQ(bodies, 1); // other values: a hit
+  f(tensor({1.f}));
+  f(tensor({1.0, 2.0}));
+  EXPECT_EQ(bodies, 3); // another shape, another type: a miss each
+  Layout rows({"batch"}, mesh8());
+  f(distribute(ones({8}), rows));
+  f(distribute(ones({8}), Layout::replicated(mesh8(), 1)));
+  f(distribute(zeros({8}), rows));
+  EXPECT_EQ(bodies, 5);
+  EXPECT_EQ(f.trace_count(), 5);
+}
+
+TEST(FunctionTest, StaticArgumentsArePartOfTheSignature) { // item 95
+  int bodies = 0;
+  auto f = function([&](const Tensor &x, int power, std::string) {
+    ++bodies;
+    Tensor y = x;
+    for (int i = 1; i < power; ++i)
+      y = y * x;
+    return y;
+  });
+  Tensor x = tensor({2.f});
+  expectNear(f(x, 2, std::string("a")), {4});
+  expectNear(f(x, 3, std::string("a")), {8});
+  expectNear(f(x, 2, std::string("a")), {4});
+  EXPECT_EQ(bodies, 2);
+  f(x, 2, std::string("b"));
+  EXPECT_EQ(bodies, 3);
+}
+
+struct Metrics {
+  Tensor loss, accuracy;
+};
+struct Nested {
+  Metrics metrics;
+  std::vector<Tensor> parts;
+  int64_t count = 0;
+  std::pair<Tensor, float> pair;
+};
+
+TEST(FunctionTest, TakesAndReturnsStructures) {
+  auto f = function([](const std::vector<Tensor> &xs,
+                       const std::map<std::string, Tensor> &named,
+                       const std::tuple<Tensor, Metrics> &tuple) {
+    Nested out;
+    out.metrics = {xs[0] + xs[1], named.at("a") * 2};
+    out.parts = {std::get<0>(tuple), std::get<1>(tuple).loss, xs[0]};
+    out.count = int64_t(xs.size());
+    out.pair = {std::get<1>(tuple).accuracy, 0.5f};
+    return out;
+  });
+  Tensor one = tensor({1.f}), two = tensor({2.f}), three = tensor({3.f});
+  Nested out =
+      f(std::vector{one, two}, std::map<std::string, Tensor>{{"a", three}},
+        std::tuple(two, Metrics{three, one}));
+  expectNear(out.metrics.loss, {3});
+  expectNear(out.metrics.accuracy, {6});
+  ASSERT_EQ(out.parts.size(), 3u);
+  expectNear(out.parts[0], {2});
+  expectNear(out.parts[1], {3});
+  expectNear(out.parts[2], {1});
+  EXPECT_EQ(out.count, 2);
+  expectNear(out.pair.first, {1});
+  EXPECT_EQ(out.pair.second, 0.5f);
+  // Same trace, other values; then another length: another trace.
+  out = f(std::vector{three, two}, std::map<std::string, Tensor>{{"a", one}},
+          std::tuple(one, Metrics{one, two}));
+  expectNear(out.metrics.loss, {5});
+  expectNear(out.pair.first, {2});
+  EXPECT_EQ(f.trace_count(), 1);
+  f(std::vector{one, two, three}, std::map<std::string, Tensor>{{"a", one}},
+    std::tuple(one, Metrics{one, two}));
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+TEST(FunctionTest, ReturnsNothingOrSeveral) {
+  DVariable v(zeros({1}));
+  auto nothing = function([&](const Tensor &x) { v.assign(x); });
+  nothing(tensor({4.f}));
+  expectNear(v, {4});
+  auto pair = function([](const Tensor &x) { return std::pair(x, x + 1); });
+  auto [same, next] = pair(tensor({1.f}));
+  expectNear(same, {1});
+  expectNear(next, {2});
+}
+
+TEST(FunctionTest, FindsCapturedTensorsAndVariables) {
+  Tensor captured = tensor({10.f});
+  DVariable v(tensor({1.f}), {.name = "v"});
+  auto f = function([&](const Tensor &x) { return x * captured + v; });
+  expectNear(f(tensor({2.f})), {21});
+  v.assign(tensor({5.f}));
+  expectNear(f(tensor({2.f})), {25}); // the new value, no new trace
+  EXPECT_EQ(f.trace_count(), 1);
+  ConcreteFunction concrete = f.get_concrete_function(tensor({2.f}));
+  std::vector<ValueInfo> arguments = concrete.arguments();
+  ASSERT_EQ(arguments.size(), 3u);
+  EXPECT_EQ(arguments[0].role, ValueInfo::Role::Argument);
+  EXPECT_EQ(arguments[1].role, ValueInfo::Role::Captured);
+  EXPECT_EQ(arguments[2].role, ValueInfo::Role::Variable);
+  EXPECT_EQ(arguments[2].name, "v");
+}
+
+TEST(FunctionTest, InlinesInsideAnother) {
+  int inner = 0;
+  auto square = function([&](const Tensor &x) {
+    ++inner;
+    return x * x;
+  });
+  auto f = function([&](const Tensor &x) { return square(x) + square(x + 1); });
+  expectNear(f(tensor({2.f})), {13});
+  EXPECT_EQ(inner, 2);
+  EXPECT_EQ(square.trace_count(), 0);
+}
+
+TEST(FunctionTest, ACopySharesItsTraces) {
+  auto f = function([](const Tensor &x) { return x + 1; });
+  auto g = f;
+  f(tensor({1.f}));
+  g(tensor({2.f}));
+  EXPECT_EQ(g.trace_count(), 1);
+}
+
+TEST(FunctionTest, ATensorOfAnEndedTraceIsAnError) {
+  Tensor leaked;
+  auto f = function(
+      [&](const Tensor &x) {
+        leaked = x + 1;
+        return leaked * 2;
+      },
+      {.name = "leaky"});
+  f(tensor({1.f}));
+  EXPECT_TRUE(leaked.is_traced());
+  EXPECT_EQ(leaked.shape(), (Shape{1}));
+  EXPECT_ERROR(leaked + 1, HAS("[add]"), HAS("leaky"), HAS("has ended"),
+               HAS("FunctionTest.cpp"));
+  EXPECT_ERROR(leaked.item<float>(), HAS("[item]"), HAS("leaky"));
+  EXPECT_ERROR(leaked.layout(), HAS("[layout]"));
+  EXPECT_ERROR(f(leaked), HAS("leaky"), HAS("has ended"));
+  auto g = function([&](const Tensor &x) { return x + leaked; });
+  EXPECT_ERROR(g(tensor({1.f})), HAS("[add]"), HAS("has ended"));
+  EXPECT_EQ(to_string(leaked), "Tensor(f32 [1], traced)");
+}
+
+TEST(FunctionTest, ReadingAValueWhileTracingIsAnError) {
+  auto f = function([&](const Tensor &x) { return x * x.item<float>(); });
+  EXPECT_ERROR(f(tensor({1.f})), HAS("[item]"), HAS("no value yet"));
+}
+
+TEST(FunctionTest, AFailedTraceChangesNothing) {
+  DVariable v(ones({2}));
+  bool broken = true;
+  auto f = function([&](const Tensor &x) {
+    v.assign(x);
+    return broken ? matmul(x, x) : x;
+  });
+  EXPECT_ERROR(f(tensor({5.f, 6.f})), HAS("[matmul]"));
+  expectNear(v, {1, 1});
+  broken = false;
+  f(tensor({5.f, 6.f}));
+  expectNear(v, {5, 6});
+}
+
+TEST(FunctionTest, ResultsAreTheSameSharded) {
+  auto f = function([](const Tensor &x, const Tensor &w) {
+    Tensor h = nn::relu(matmul(x, w));
+    return std::pair(reduce_sum(h, 0), nn::softmax(h));
+  });
+  Tensor x = sample({10, 6}), w = sample({6, 7}, 2);
+  auto [sum, soft] = f(x, w);
+  Mesh mesh = mesh2x4();
+  for (std::string_view lx : {"uu", "xu", "uy", "xy", "yx"})
+    for (std::string_view lw : {"uu", "xu", "uy", "yx"}) {
+      auto [s, p] =
+          f(distribute(x, specs(lx, mesh)), distribute(w, specs(lw, mesh)));
+      expectSame(s, sum);
+      expectSame(p, soft);
+    }
+}
+
+TEST(FunctionTest, RetracesArePrinted) {
+  auto f = function([](const Tensor &x) { return x + 1; },
+                    {.name = "printed", .print_retraces = true});
+  testing::internal::CaptureStderr();
+  f(tensor({1.f}));
+  f(tensor({1.f, 2.f}));
+  std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, HAS("[printed] traced again (trace 2)"));
+  EXPECT_THAT(text, HAS("was f32 [1] on the host, now f32 [2] on the host"));
+  EXPECT_THAT(text, HAS("FunctionTest.cpp"));
+}
+
+TEST(FunctionTest, CallWithLayoutLaysOutItsResult) {
+  Mesh mesh = mesh2x4();
+  Layout layout({"x", "y"}, mesh);
+  Tensor x = call_with_layout([] { return iota({4, 8}, 1); }, layout);
+  check_layout(x, layout);
+  expectSame(x, iota({4, 8}, 1), 0);
+  Tensor plain = call_with_layout([] { return ones({2}); }, std::nullopt);
+  EXPECT_FALSE(is_dtensor(plain));
+  auto f = function([&](const Tensor &x) {
+    return call_with_layout([&] { return x * 2; }, layout);
+  });
+  check_layout(f(distribute(ones({4, 8}), specs("uu", mesh))), layout);
+  EXPECT_ERROR(call_with_layout([] { return ones({2}); }, layout),
+               HAS("[call_with_layout]"), HAS("rank 2"), HAS("f32 [2]"));
+}
+
+TEST(FunctionTest, InitScopeMakesVariablesWhileTracing) {
+  std::optional<DVariable> count;
+  auto f = function([&](const Tensor &x) {
+    if (!count)
+      count = init_scope([] { return DVariable(zeros({})); });
+    count->assign_add(1);
+    return x * *count;
+  });
+  expectNear(f(tensor({2.f})), {2});
+  expectNear(f(tensor({2.f})), {4});
+}
+
+TEST(FunctionTest, TellsItsCollectivesLayoutsAndIR) {
+  Mesh mesh = mesh8();
+  MachineModel before = get_machine_model();
+  set_machine_model(*MachineModel::preset("ring"), false);
+  auto f =
+      function([](const Tensor &x, const Tensor &w) { return matmul(x, w); },
+               {.name = "contraction"});
+  Tensor x = distribute(sample({4, 16}), Layout({UNSHARDED, "batch"}, mesh));
+  Tensor w = distribute(sample({16, 2}), Layout({"batch", UNSHARDED}, mesh));
+  ConcreteFunction concrete = f.get_concrete_function(x, w);
+  set_machine_model(before);
+  EXPECT_EQ(concrete.name(), "contraction");
+  std::vector<CollectiveInfo> collectives = concrete.collectives();
+  ASSERT_EQ(collectives.size(), 1u);
+  EXPECT_EQ(collectives[0].kind, CollectiveKind::AllReduce);
+  EXPECT_EQ(collectives[0].axes, (std::vector<std::string>{"batch"}));
+  EXPECT_EQ(collectives[0].bytes, 4 * 2 * 4);
+  EXPECT_EQ(collectives[0].bytes_sent, 4 * 2 * 4 * 2 * 7 / 8);
+  EXPECT_NE(collectives[0].reason, "");
+  EXPECT_THAT(collectives[0].location, HAS("FunctionTest.cpp"));
+  EXPECT_THAT(concrete.explain(), HAS("all_reduce"));
+  std::vector<StageIR> stages = concrete.stages();
+  ASSERT_GE(stages.size(), 4u);
+  EXPECT_THAT(stages.front().ir, HAS("dtensor.matmul"));
+  bool spmd = false;
+  for (const StageIR &stage : stages)
+    spmd |= stage.ir.find("spmd.all_reduce") != std::string::npos;
+  EXPECT_TRUE(spmd);
+  EXPECT_GT(concrete.trace_time(), 0);
+  EXPECT_GT(concrete.compile_time(), 0);
+  EXPECT_EQ(concrete.results()[0].layout, Layout::replicated(mesh, 2));
+}
+
+TEST(FunctionTest, CheckNumericsNamesTheOp) {
+  enable_check_numerics(true);
+  auto f = function([](const Tensor &x) { return log(x); });
+  EXPECT_ERROR(f(tensor({-1.f, 1.f})), HAS("nan"), HAS("FunctionTest.cpp"));
+  enable_check_numerics(false);
+}
+
+} // namespace
+} // namespace meshloom

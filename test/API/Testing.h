@@ -1,0 +1,70 @@
+// What the API's tests share: meshes, comparing values, expecting errors.
+#pragma once
+
+#include "meshloom/Meshloom.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshloom {
+
+inline Mesh mesh8() {
+  return create_mesh({{"batch", 8}}, virtual_cpus(8));
+}
+inline Mesh mesh2x4() {
+  return create_mesh({{"x", 2}, {"y", 4}}, virtual_cpus(8));
+}
+
+/// x, y or u for each dim: specs("xu").
+inline Layout specs(std::string_view letters, const Mesh &mesh) {
+  std::vector<DimSpec> dims;
+  for (char letter : letters)
+    if (letter == 'u')
+      dims.push_back(UNSHARDED);
+    else
+      dims.push_back(DimSpec(std::string(1, letter)));
+  return Layout(dims, mesh);
+}
+
+/// Numbers that are no multiples of each other.
+inline Tensor sample(Shape shape, uint32_t seed = 1, DType type = DType::F32) {
+  return random::stateless_uniform(shape, Seed{seed, 7}, -1, 1, type);
+}
+
+inline void expectNear(const Tensor &actual,
+                       const std::vector<double> &expected,
+                       double tolerance = 1e-5) {
+  std::vector<double> values = cast(actual, DType::F64).to_vector<double>();
+  ASSERT_EQ(values.size(), expected.size());
+  double scale = 1;
+  for (double value : expected)
+    scale = std::max(scale, std::abs(value));
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance * scale) << "element " << i;
+}
+
+/// Same shape, type and values, whatever the layouts.
+inline void expectSame(const Tensor &actual, const Tensor &expected,
+                       double tolerance = 1e-5) {
+  EXPECT_EQ(actual.shape(), expected.shape());
+  EXPECT_EQ(actual.dtype(), expected.dtype());
+  expectNear(actual, cast(expected, DType::F64).to_vector<double>(), tolerance);
+}
+
+/// The message of the Error that `body` throws.
+template <typename F> std::string errorOf(F body) {
+  try {
+    body();
+  } catch (const Error &error) {
+    return error.message();
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return "";
+}
+
+#define EXPECT_ERROR(body, ...)                                                \
+  EXPECT_THAT(::meshloom::errorOf([&] { (void)(body); }),                      \
+              ::testing::AllOf(__VA_ARGS__))
+#define HAS(text) ::testing::HasSubstr(text)
+
+} // namespace meshloom

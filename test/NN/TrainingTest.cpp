@@ -1,0 +1,236 @@
+// Functions, modules and optimizers; and that sharded training equals
+// unsharded.
+#include "../API/Testing.h"
+
+#include "../../benchmark/PeerInputs.h"
+
+#include <cmath>
+
+namespace meshloom {
+namespace {
+
+TEST(FunctionsTest, ActivationsAndSoftmax) {
+  Tensor x = tensor({-1.f, 0.f, 2.f});
+  expectNear(nn::relu(x), {0, 0, 2});
+  expectNear(nn::gelu(x), {-0.15865525, 0, 1.95449974});
+  Tensor big = tensor({{1000.f, 1001.f}, {-1000.f, -1000.f}});
+  double a = 1 / (1 + std::exp(1)), b = 1 - a;
+  expectNear(nn::softmax(big), {a, b, 0.5, 0.5});
+  expectNear(nn::log_softmax(big),
+             {std::log(a), std::log(b), -std::log(2), -std::log(2)});
+  expectNear(nn::softmax(big, 0), {1, 1, 0, 0});
+}
+
+TEST(FunctionsTest, SparseCrossEntropyIsStableAndNamed) {
+  Tensor logits = tensor({{1000.f, 0.f, 0.f}, {1.f, 2.f, 3.f}});
+  Tensor labels = tensor({0, 2});
+  double second =
+      -std::log(std::exp(3) / (std::exp(1) + std::exp(2) + std::exp(3)));
+  expectNear(nn::sparse_softmax_cross_entropy_with_logits(
+                 {.labels = labels, .logits = logits}),
+             {0, second});
+  expectNear(nn::softmax_cross_entropy_with_logits(
+                 {.labels = one_hot(labels, 3), .logits = logits}),
+             {0, second});
+  EXPECT_ERROR(nn::sparse_softmax_cross_entropy_with_logits(
+                   {.labels = logits, .logits = labels}),
+               HAS("[sparse_softmax_cross_entropy_with_logits]"),
+               HAS("labels f32 [2, 3]"), HAS("logits i32 [2]"), HAS("swapped"));
+  EXPECT_ERROR(nn::sparse_softmax_cross_entropy_with_logits(
+                   {.labels = tensor({1}), .logits = logits}),
+               HAS("labels i32 [1]"), HAS("logits f32 [2, 3]"));
+  Tensor out = nn::sparse_softmax_cross_entropy_with_logits(
+      {.labels = tensor({3, -1}), .logits = logits});
+  EXPECT_TRUE(std::isnan(out.to_vector<float>()[0]));
+}
+
+TEST(FunctionsTest, CrossEntropyGradient) {
+  Tensor logits = sample({4, 5}), labels = tensor({0, 3, 4, 1});
+  GradientTape tape;
+  Tensor loss = reduce_sum(nn::sparse_softmax_cross_entropy_with_logits(
+      {.labels = labels, .logits = logits}));
+  expectSame(tape.gradient(loss, logits),
+             nn::softmax(logits) - one_hot(labels, 5));
+}
+
+struct Layer : Module {
+  DVariable w, b, seen;
+  Layer()
+      : w(ones({2}), {.name = "w"}), b(zeros({2}), {.name = "b"}),
+        seen(zeros({}), {.name = "seen", .trainable = false}) {
+    track(w, b, seen);
+  }
+};
+struct Stack : Module {
+  DVariable scale{ones({}), {.name = "scale"}};
+  std::vector<Layer> layers = std::vector<Layer>(2);
+  Layer last;
+  Stack() { track(scale, layers, last, scale); }
+};
+
+TEST(ModuleTest, FindsVariablesInDeclarationOrder) {
+  Stack stack;
+  std::string names, trainable;
+  for (const DVariable &v : stack.variables())
+    names += v.name() + " ";
+  for (const DVariable &v : stack.trainable_variables())
+    trainable += v.name() + " ";
+  // std::vector(n) copies one layer: the same variables, found once.
+  EXPECT_EQ(names, "scale w b seen w b seen ");
+  EXPECT_EQ(trainable, "scale w b w b ");
+  Stack copy = stack;
+  EXPECT_TRUE(copy.variables()[0].is(stack.scale));
+}
+
+TEST(OptimizersTest, SGDWithMomentumFollowsItsFormula) {
+  for (bool nesterov : {false, true}) {
+    DVariable w(tensor({1.0}));
+    optimizers::SGD sgd(
+        {.learning_rate = 0.1, .momentum = 0.9, .nesterov = nesterov});
+    double expected = 1, v = 0;
+    for (int i = 0; i < 3; ++i) {
+      GradientTape tape;
+      Tensor loss = reduce_sum(w * w);
+      sgd.apply_gradients(tape.gradient(loss, {w}));
+      double g = 2 * expected;
+      v = 0.9 * v - 0.1 * g;
+      expected += nesterov ? 0.9 * v - 0.1 * g : v;
+      expectNear(w, {expected}, 1e-10);
+    }
+    EXPECT_EQ(sgd.variables().size(), 1u);
+  }
+}
+
+TEST(OptimizersTest, AdamFollowsItsFormulaWithTheTrueStep) {
+  DVariable w(tensor({1.0, -2.0}));
+  optimizers::Adam adam(0.1, 0.9, 0.999, 1e-7);
+  auto step = function([&] {
+    GradientTape tape;
+    Tensor loss = reduce_sum(w * w * w);
+    adam.apply_gradients(tape.gradient(loss, {w}));
+    return loss;
+  });
+  std::vector<double> x{1, -2}, m{0, 0}, v{0, 0};
+  for (int t = 1; t <= 5; ++t) {
+    step();
+    for (int i = 0; i < 2; ++i) {
+      double g = 3 * x[i] * x[i];
+      m[i] = 0.9 * m[i] + 0.1 * g;
+      v[i] = 0.999 * v[i] + 0.001 * g * g;
+      x[i] -= 0.1 * (m[i] / (1 - std::pow(0.9, t))) /
+              (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-7);
+    }
+    expectNear(w, x, 1e-6);
+  }
+  EXPECT_EQ(step.trace_count(), 1);
+  ASSERT_EQ(adam.variables().size(), 3u);
+  EXPECT_EQ(adam.variables()[0].item<int64_t>(), 5);
+}
+
+struct Dense : Module {
+  DVariable w, b;
+  Dense(int64_t in, int64_t out, uint32_t seed, const Layout &layout)
+      : w(distribute(tensor(peers::glorot(in, out, seed), {in, out}), layout)),
+        b(distribute(zeros({out}), layout.remove({0}))) {
+    track(w, b);
+  }
+  Tensor operator()(const Tensor &x) const { return matmul(x, w) + b; }
+};
+
+struct MLP : Module {
+  Dense first, second, third;
+  MLP(const Layout &l1, const Layout &l2, const Layout &l3, int64_t in,
+      int64_t hidden)
+      : first(in, hidden, 10, l1), second(hidden, 10, 11, l2),
+        third(10, 10, 12, l3) {
+    track(first, second, third);
+  }
+  Tensor operator()(const Tensor &x) const {
+    return third(nn::relu(second(nn::relu(first(x)))));
+  }
+};
+
+/// Losses of `steps` steps of the tutorial's training.
+std::vector<float> train(const Layout &rows, const Layout &w1, const Layout &w2,
+                         const Layout &w3, int64_t batch, int64_t in,
+                         int64_t hidden, int steps) {
+  MLP model(w1, w2, w3, in, hidden);
+  optimizers::Adam adam;
+  auto step = function([&](const Tensor &x, const Tensor &y) {
+    GradientTape tape;
+    Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
+        {.labels = y, .logits = model(x)}));
+    adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
+    return loss;
+  });
+  peers::Batch data = peers::learnableBatch(batch, in, 1);
+  Tensor x = distribute(tensor(data.x, {batch, in}), rows);
+  Tensor y = distribute(tensor(data.y, {batch}), rows.remove({1}));
+  std::vector<float> losses;
+  for (int i = 0; i < steps; ++i)
+    losses.push_back(step(x, y).item<float>());
+  EXPECT_EQ(step.trace_count(), 1);
+  return losses;
+}
+
+TEST(TrainingTest, ShardedEqualsUnsharded) {
+  Mesh one = create_mesh({{"batch", 1}}, virtual_cpus(1));
+  Layout single = Layout::replicated(one, 2);
+  std::vector<float> expected =
+      train(single, single, single, single, 22, 30, 40, 10);
+  EXPECT_LT(expected[9], expected[0]);
+  auto expectEqual = [&](const std::vector<float> &losses) {
+    for (size_t i = 0; i < losses.size(); ++i)
+      EXPECT_NEAR(losses[i], expected[i], 1e-4 * expected[i]) << "step " << i;
+  };
+  for (int64_t devices : {2, 8}) { // 22 rows: uneven over 8
+    Mesh mesh = create_mesh({{"batch", devices}}, virtual_cpus(devices));
+    Layout full = Layout::replicated(mesh, 2);
+    expectEqual(train(Layout({"batch", UNSHARDED}, mesh), full, full, full, 22,
+                      30, 40, 10));
+  }
+  // Weights sharded on a model axis.
+  Mesh mesh = create_mesh({{"batch", 2}, {"model", 4}}, virtual_cpus(8));
+  expectEqual(train(Layout({"batch", UNSHARDED}, mesh),
+                    Layout({UNSHARDED, "model"}, mesh),
+                    Layout({"model", UNSHARDED}, mesh),
+                    Layout::replicated(mesh, 2), 22, 30, 40, 10));
+}
+
+TEST(TrainingTest, LossesOfThePeers) {
+  // benchmark/peers: every program gives these.
+  Mesh mesh = mesh8();
+  Layout full = Layout::replicated(mesh, 2);
+  std::vector<float> losses = train(Layout({"batch", UNSHARDED}, mesh), full,
+                                    full, full, 128, 784, 700, 10);
+  EXPECT_NEAR(losses[0], 2.53957f, 2.6e-5);
+  EXPECT_NEAR(losses[9], 2.10059f, 2.2e-5);
+}
+
+TEST(TrainingTest, EagerTrainingEqualsCompiled) {
+  auto run = [](bool compiled) {
+    Dense model(6, 4, 3, Layout::replicated(mesh8(), 2));
+    optimizers::Adam adam(1e-2);
+    Tensor x =
+        distribute(sample({16, 6}), Layout({"batch", UNSHARDED}, mesh8()));
+    Tensor y = distribute(remainder(range(16), 4), Layout({"batch"}, mesh8()));
+    auto body = [&](const Tensor &x, const Tensor &y) {
+      GradientTape tape;
+      Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
+          {.labels = y, .logits = model(x)}));
+      adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
+      return loss;
+    };
+    auto step = function(body);
+    std::vector<double> losses;
+    for (int i = 0; i < 3; ++i)
+      losses.push_back((compiled ? step(x, y) : body(x, y)).item<float>());
+    return losses;
+  };
+  std::vector<double> eager = run(false), compiled = run(true);
+  for (size_t i = 0; i < eager.size(); ++i)
+    EXPECT_NEAR(eager[i], compiled[i], 1e-5);
+}
+
+} // namespace
+} // namespace meshloom
