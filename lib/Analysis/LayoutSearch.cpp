@@ -52,6 +52,8 @@ public:
       }
     for (const std::set<unsigned> &list : near)
       neighbours.emplace_back(list.begin(), list.end());
+    leastSaved = state.total().cost /
+                 Cost(100 * std::max<size_t>(clusters.clusters.size(), 1));
   }
 
   /// `peakLimit` < 0: none.
@@ -69,6 +71,10 @@ private:
   std::optional<Change> change(unsigned cluster, const Assignment &assignment,
                                bool pass, const Change &before = {});
   std::vector<Change> moves(unsigned cluster);
+  bool worthwhile(const Delta &delta) const {
+    return delta.saved() > 0 && delta.saved() >= leastSaved &&
+           delta.saved() >= delta.before.cost / 20;
+  }
   bool settle(const std::vector<Change> &options);
   void enqueueAround();
   void enqueue(unsigned cluster) {
@@ -81,7 +87,7 @@ private:
   Cost edgeCost(unsigned cluster);
   std::string describe(const std::vector<PlannedRelayout> &relayouts,
                        const std::vector<PlannedRelayout> &without);
-  LayoutDecision decide(unsigned cluster, const Change &back);
+  std::string rejected(unsigned cluster, const Change &back);
 
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
@@ -96,6 +102,9 @@ private:
   std::vector<char> queued;
   std::vector<Cost> leastWork; ///< of a cluster's candidates, -1: not yet known
   int64_t peakLimit = -1;
+  /// 1 % of what a cluster costs on average: what nobody would notice is no
+  /// reason for another collective.
+  Cost leastSaved = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -264,7 +273,7 @@ bool Search::settle(const std::vector<Change> &options) {
     std::optional<Delta> delta = state.apply(options[i]);
     if (!delta)
       continue;
-    if (delta->worthwhile())
+    if (worthwhile(*delta))
       good.push_back({state.total(), i});
     state.undo();
   }
@@ -328,7 +337,7 @@ bool Search::promising(unsigned a, unsigned b) {
     saved += edges + work - std::min(work, leastWork[cluster]);
     all += edges + work;
   }
-  return saved > 0 && saved >= all / 20;
+  return saved > 0 && saved >= std::max(leastSaved, all / 20);
 }
 
 void Search::tryPair(unsigned a, unsigned b) {
@@ -402,14 +411,11 @@ std::string Search::describe(const std::vector<PlannedRelayout> &relayouts,
   return all.empty() ? "no collective" : all;
 }
 
-LayoutDecision Search::decide(unsigned cluster, const Change &back) {
-  unsigned value =
-      graph.ops[clusters.clusters[cluster].ops.back()].results.front();
-  bool moved = !back.empty();
-  std::vector<Change> options;
-  if (moved)
-    options = {back};
-  else
+/// What the best other choice for the cluster would have been; `back`: the
+/// change that takes it back to where it started, if it was moved.
+std::string Search::rejected(unsigned cluster, const Change &back) {
+  std::vector<Change> options{back};
+  if (back.empty())
     options = moves(cluster);
   std::optional<size_t> best;
   Objective bestTotal;
@@ -422,37 +428,57 @@ LayoutDecision Search::decide(unsigned cluster, const Change &back) {
       state.undo();
     }
   if (!best)
-    return {cluster, moved, ""};
+    return "";
   Delta delta = *state.apply(options[*best]);
   std::vector<unsigned> values = state.touchedValues();
   auto other = state.relayouts(values);
-  std::string layout = state.get(state.layout(value)).spec_string();
+  LayoutId layout = state.layout(options[*best].back().first);
+  int64_t peak = state.peakBytes();
   state.undo();
-  std::string text = fmt::format(
-      "{}: {}; {} against {}", layout, describe(other, state.relayouts(values)),
-      formatTime(delta.after.cost), formatTime(delta.before.cost));
-  return {cluster, moved, std::move(text)};
+  std::string text =
+      fmt::format("{}: {}; {} against {}", state.get(layout).spec_string(),
+                  describe(other, state.relayouts(values)),
+                  formatTime(delta.after.cost), formatTime(delta.before.cost));
+  if (worthwhile(delta) && peakLimit >= 0 && peak > peakLimit)
+    text += fmt::format(", but {} bytes per device at its peak, above {}", peak,
+                        peakLimit);
+  else if (delta.saved() > 0)
+    text += ", which saves too little";
+  return text;
 }
 
 std::vector<LayoutDecision> Search::decisions() {
   std::vector<LayoutDecision> list;
-  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster) {
+  for (unsigned index = 0; index < clusters.clusters.size(); ++index) {
+    if (!canMove(index))
+      continue;
     Change back;
-    for (unsigned op : clusters.clusters[cluster].ops)
-      for (unsigned value : graph.ops[op].results) {
-        LayoutId old = state.intern(graph.values[value].layout);
-        if (old != state.layout(value))
-          back.push_back({value, old});
-      }
-    bool collectives = false;
-    for (unsigned op : clusters.clusters[cluster].ops) {
+    LayoutDecision decision;
+    for (unsigned op : clusters.clusters[index].ops) {
       const LayoutGraph::Op &what = graph.ops[op];
-      for (const auto &list : {what.operands, what.results})
-        for (const PlannedRelayout &relayout : state.relayouts(list))
-          collectives |= relayout.plan->collectives() > 0;
+      bool involved = false;
+      for (unsigned value : what.results) {
+        LayoutId old = state.intern(graph.values[value].layout);
+        if (old != state.layout(value)) {
+          back.push_back({value, old});
+          involved = true;
+        }
+      }
+      for (const PlannedRelayout &relayout : state.relayouts(what.results))
+        involved |= relayout.plan->collectives() > 0;
+      for (unsigned i = 0; i < what.operands.size(); ++i)
+        for (const PlannedRelayout &relayout :
+             state.relayouts({what.operands[i]}))
+          involved |= relayout.to == state.evaluate(op).needs[i] &&
+                      relayout.plan->collectives() > 0;
+      if (involved)
+        decision.ops.push_back(op);
     }
-    if (canMove(cluster) && (collectives || !back.empty()))
-      list.push_back(decide(cluster, back));
+    if (decision.ops.empty())
+      continue;
+    decision.moved = !back.empty();
+    decision.rejected = rejected(index, back);
+    list.push_back(std::move(decision));
   }
   return list;
 }

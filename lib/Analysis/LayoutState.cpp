@@ -20,11 +20,6 @@ Objective &Objective::operator-=(const Objective &other) {
   return *this;
 }
 
-bool LayoutState::Delta::worthwhile() const {
-  Cost saved = before.cost - after.cost;
-  return saved > 0 && saved >= (before.cost + 19) / 20;
-}
-
 LayoutState::LayoutState(const LayoutGraph &graph,
                          const LayoutClusters &clusters,
                          const MachineModel &machine)

@@ -31,6 +31,7 @@ Result<MachineModel> MachineModel::preset(std::string_view name) {
   if (name == "shared-memory")
     return model;
   model.sharedMemory = false;
+  model.memoryBytesPerSecond = 100'000'000'000;
   if (name == "ring")
     return model;
   if (name == "ring-latency") {
@@ -119,12 +120,13 @@ Cost MachineModel::transfer(const CollectiveOp &op, int64_t resultBytes,
   bool reduces = op.kind == CollectiveKind::AllReduce ||
                  op.kind == CollectiveKind::ReduceScatter;
   if (reduces) {
-    // Every addend is loaded once and the result stored once, shared out.
+    // Every addend is loaded once and the result stored once, shared out. All
+    // addends together rarely fit a cache.
     int64_t addends = group;
     for (Partial pending : op.to.partial())
       addends *= mesh.axis_size(pending.axis);
     return timeFor(globalBytes * (addends + addends / group),
-                   cacheBytesPerSecond) /
+                   memoryBytesPerSecond) /
            workers;
   }
   // Each worker reads what its devices need, but nothing twice.

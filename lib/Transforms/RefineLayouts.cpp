@@ -172,7 +172,7 @@ private:
     }
     for (const LayoutDecision &decision : found.decisions)
       if (!decision.rejected.empty())
-        for (unsigned op : found.clusters.clusters[decision.cluster].ops)
+        for (unsigned op : decision.ops)
           nodes.ops[op]->setAttr("dtensor.rejected",
                                  builder.getStringAttr(decision.rejected));
     layOutLeaves(nodes, found);

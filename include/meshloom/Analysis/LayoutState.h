@@ -62,8 +62,7 @@ public:
   /// What a change did, to the clusters and values that it touched.
   struct Delta {
     Objective before, after;
-    /// Whether it saves at least 5 % of what it touches.
-    bool worthwhile() const;
+    Cost saved() const { return before.cost - after.cost; }
   };
   using Change = std::vector<std::pair<unsigned, LayoutId>>;
   /// Gives values new layouts. Ops that passed on a pending reduction which is

@@ -46,10 +46,10 @@ struct Work {
 struct MachineModel {
   std::string name = "shared-memory";
   bool sharedMemory = true;
-  int64_t workers = 2;                      ///< shared memory: cores
-  int64_t flopsPerSecond = 200'000'000'000; ///< per device or worker
-  int64_t memoryBytesPerSecond = 100'000'000'000;
-  int64_t cacheBytesPerSecond = 100'000'000'000; ///< last-level cache
+  int64_t workers = 2;                           ///< shared memory: cores
+  int64_t flopsPerSecond = 200'000'000'000;      ///< per device or worker
+  int64_t memoryBytesPerSecond = 25'000'000'000; ///< per device or worker
+  int64_t cacheBytesPerSecond = 50'000'000'000;  ///< last-level cache
   Cost phaseBoundary = 5'000'000;                ///< shared memory only
   AxisLink defaultLink;
   std::map<std::string, AxisLink> links; ///< per axis name
