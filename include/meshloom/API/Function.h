@@ -10,7 +10,7 @@ namespace meshloom {
 
 struct FunctionOptions {
   /// For messages and reports. Default: "function" and a number.
-  std::string name;
+  std::string name = "";
   /// Print to stderr, at each trace after the first, what differed.
   bool print_retraces = false;
 };

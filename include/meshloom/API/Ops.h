@@ -119,7 +119,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options = {},
               Where loc = Where::current());
 /// Which dims of two tensors are batch and which are summed over.
 struct DotDims {
-  std::vector<int64_t> lhs_batch, rhs_batch, lhs_contracting, rhs_contracting;
+  std::vector<int64_t> lhs_batch = {}, rhs_batch = {}, lhs_contracting = {},
+                       rhs_contracting = {};
 };
 /// -> [batch..., other dims of lhs..., other dims of rhs...].
 Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,

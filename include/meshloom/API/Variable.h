@@ -10,11 +10,11 @@ class VariableState;
 }
 
 struct VariableOptions {
-  std::string name;
+  std::string name = "";
   /// Given by Module::trainable_variables, and so to the optimizer.
   bool trainable = true;
   /// Default: the initial value's.
-  std::optional<Layout> layout;
+  std::optional<Layout> layout = std::nullopt;
 };
 
 /// A variable: shape, type and layout are fixed by the initial value. A copy is
