@@ -360,8 +360,9 @@ std::vector<Phase> Scheduler::run() {
     std::vector<Item> options = cuts(heaviest);
     while (!options.empty() && options.back().cut != Item::Cut::Loop)
       options.pop_back();
-    if (options.size() > 3)
-      options.resize(3);
+    options.resize(std::min<size_t>(options.size(), 3));
+    if (const unsigned good = graph.works[heaviest].numGood; good > 0)
+      options.resize(std::min<size_t>(options.size(), good));
     std::optional<size_t> best;
     double bestCost = 0;
     if (options.size() > 1)

@@ -13,6 +13,8 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
+/// Rows of a chunk below this many elements are not worth cutting them.
+constexpr int64_t SHORT_ROW = 32;
 constexpr int NEVER = -1, AT_END = std::numeric_limits<int>::max();
 
 /// dims of an access to the element at (loop 0, loop 1, ...).
@@ -168,11 +170,24 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) {
     if (!loops[l].reduction && loops[l].extent > 1 && whole)
       work.candidates.push_back(l);
   }
+  auto isPoor = [&](unsigned l) {
+    if (loops[l].extent < chunks)
+      return true;
+    bool innermost = false;
+    for (const Access &access : work.accesses)
+      if (access.writes && !access.dims.empty())
+        for (auto [loop, coefficient] : access.dims.back().terms)
+          innermost |= loop == l && access.dims.size() > 1;
+    return innermost && loops[l].extent < SHORT_ROW * chunks;
+  };
   auto rank = [&](unsigned l) {
-    return std::tuple(loops[l].extent < chunks, loops[l].axes.empty(), l);
+    return std::tuple(isPoor(l), loops[l].axes.empty(), l);
   };
   std::sort(work.candidates.begin(), work.candidates.end(),
             [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
+  work.numGood =
+      unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
+                             [&](unsigned l) { return !isPoor(l); }));
   return Success();
 }
 

@@ -31,6 +31,9 @@ struct Work {
   std::vector<int64_t> extents = {}; ///< of each loop
   /// Loops that may be cut into chunks, in order of preference.
   std::vector<unsigned> candidates = {};
+  /// How many of them, from the front, make good chunks: wide enough for all
+  /// chunks, with long rows.
+  unsigned numGood = 0;
   /// Inputs first, then outputs with memory of their own; the operands of the
   /// kernel. An input that is overwritten in place both reads and writes.
   std::vector<Access> accesses = {};

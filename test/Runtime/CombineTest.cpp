@@ -1,0 +1,212 @@
+// Box copies, element-wise reductions, matrix products of any strides, events.
+#include "meshloom/Runtime/Combine.h"
+#include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/Event.h"
+
+#include "../../lib/Runtime/Backends/CPU/Dot.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+using namespace meshloom;
+
+namespace {
+TEST(BoxCopyTest, CopiesOnlyTheBox) {
+  std::vector<int> from(6 * 5), to(4 * 4, -1);
+  std::iota(from.begin(), from.end(), 0);
+  // `from` starts at [10, 20], `to` at [12, 21].
+  copyBox({reinterpret_cast<char *>(to.data()), {{12, 21}, {4, 4}}},
+          {reinterpret_cast<char *>(from.data()), {{10, 20}, {6, 5}}},
+          {{13, 22}, {2, 3}}, sizeof(int));
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      const bool inside = i >= 1 && i < 3 && j >= 1;
+      EXPECT_EQ(to[size_t(i * 4 + j)], inside ? (i + 2) * 5 + j + 1 : -1);
+    }
+}
+
+TEST(BoxCopyTest, ScalarsAndEmptyBoxes) {
+  int from = 7, to = 0;
+  copyBox({reinterpret_cast<char *>(&to), {}},
+          {reinterpret_cast<char *>(&from), {}}, {}, sizeof(int));
+  EXPECT_EQ(to, 7);
+  copyBox({nullptr, {{0}, {0}}}, {nullptr, {{0}, {0}}}, {{0}, {0}}, 4);
+}
+
+template <typename T>
+std::vector<T> combined(ReduceKind kind, DType type,
+                        std::vector<std::vector<T>> addends) {
+  std::vector<const void *> sources;
+  for (auto &addend : addends)
+    sources.push_back(addend.data());
+  std::vector<T> result(addends[0].size());
+  combine(kind, type, result.data(), sources, int64_t(result.size()));
+  return result;
+}
+
+TEST(CombineTest, EveryCountOfSources) {
+  for (size_t count = 1; count < 12; ++count) {
+    std::vector<std::vector<float>> addends;
+    for (size_t s = 0; s < count; ++s)
+      addends.push_back(std::vector<float>(5000, float(1 << s)));
+    EXPECT_EQ(combined(ReduceKind::Sum, DType::F32, addends),
+              std::vector<float>(5000, float((1 << count) - 1)));
+    // In place of the first.
+    std::vector<const void *> sources;
+    for (auto &addend : addends)
+      sources.push_back(addend.data());
+    combine(ReduceKind::Sum, DType::F32, addends[0].data(), sources, 5000);
+    EXPECT_EQ(addends[0], std::vector<float>(5000, float((1 << count) - 1)));
+  }
+}
+
+TEST(CombineTest, EveryKind) {
+  using I = std::vector<int32_t>;
+  const std::vector<I> addends = {{6, -1, 3}, {5, 4, 3}, {3, 0, -9}};
+  EXPECT_EQ(combined(ReduceKind::Sum, DType::I32, addends), (I{14, 3, -3}));
+  EXPECT_EQ(combined(ReduceKind::Prod, DType::I32, addends), (I{90, 0, -81}));
+  EXPECT_EQ(combined(ReduceKind::Min, DType::I32, addends), (I{3, -1, -9}));
+  EXPECT_EQ(combined(ReduceKind::Max, DType::I32, addends), (I{6, 4, 3}));
+  EXPECT_EQ(combined(ReduceKind::And, DType::I32, addends), (I{0, 0, 3}));
+  EXPECT_EQ(combined(ReduceKind::Or, DType::I32, addends), (I{7, -1, -9}));
+  using B = std::vector<uint8_t>;
+  const std::vector<B> bools = {{0, 0, 1}, {0, 1, 1}};
+  EXPECT_EQ(combined(ReduceKind::Sum, DType::I1, bools), (B{0, 1, 1}));
+  EXPECT_EQ(combined(ReduceKind::And, DType::I1, bools), (B{0, 0, 1}));
+}
+
+TEST(CombineTest, NanWinsInMinAndMax) {
+  const float nan = std::nanf("");
+  for (ReduceKind kind : {ReduceKind::Min, ReduceKind::Max})
+    for (float x : combined<float>(kind, DType::F32, {{nan, 1}, {1, nan}}))
+      EXPECT_TRUE(std::isnan(x));
+}
+
+// 256 times 1 in bf16 is 256 only if it is added in f32.
+TEST(CombineTest, SumsOfBF16AreMadeInF32) {
+  std::vector<std::vector<uint16_t>> addends(300, {0x3f80});
+  EXPECT_EQ(combined(ReduceKind::Sum, DType::BF16, addends)[0], 0x4396);
+}
+
+TEST(CombineTest, IdentityChangesNothing) {
+  for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Prod, ReduceKind::Min,
+                          ReduceKind::Max, ReduceKind::And, ReduceKind::Or}) {
+    std::vector<int64_t> identity(2);
+    fillIdentity(kind, DType::I64, identity.data(), 2);
+    EXPECT_EQ(combined<int64_t>(kind, DType::I64, {identity, {-5, 1L << 40}}),
+              (std::vector<int64_t>{-5, 1L << 40}));
+    std::vector<uint8_t> flags(2);
+    fillIdentity(kind, DType::I1, flags.data(), 2);
+    EXPECT_EQ(combined<uint8_t>(kind, DType::I1, {flags, {0, 1}}),
+              (std::vector<uint8_t>{0, 1}));
+  }
+  float most, least;
+  fillIdentity(ReduceKind::Max, DType::F32, &most, 1);
+  fillIdentity(ReduceKind::Min, DType::F32, &least, 1);
+  EXPECT_EQ(most, -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(least, std::numeric_limits<float>::infinity());
+}
+
+/// A dot over loops with any strides, against the plain sum.
+void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
+              std::array<std::vector<int64_t>, 3> strides) {
+  DotStep step;
+  Operand *operands[] = {&step.lhs, &step.rhs, &step.out};
+  for (size_t l = 0; l < extents.size(); ++l) {
+    step.loops.push_back({extents[l], reduction[l], {}});
+    for (int o = 0; o < 3; ++o)
+      if (strides[size_t(o)][l])
+        operands[o]->dims.push_back({0, {{unsigned(l), 1}}});
+  }
+  auto size = [&](int o) {
+    int64_t last = 1;
+    for (size_t l = 0; l < extents.size(); ++l)
+      last += std::max<int64_t>(extents[l] - 1, 0) * strides[size_t(o)][l];
+    return size_t(last);
+  };
+  std::vector<float> lhs(size(0)), rhs(size(1)), out(size(2), -7);
+  for (size_t i = 0; i < lhs.size(); ++i)
+    lhs[i] = float(int(i * 7 % 11) - 5);
+  for (size_t i = 0; i < rhs.size(); ++i)
+    rhs[i] = float(int(i * 5 % 13) - 6);
+  std::vector<float> expected = out;
+  std::vector<int64_t> index(extents.size(), 0);
+  auto visit = [&](auto &&self, size_t l, int64_t a, int64_t b, int64_t c,
+                   bool first, bool zero) -> void {
+    if (l == extents.size()) {
+      if (zero)
+        expected[size_t(c)] = 0;
+      else
+        expected[size_t(c)] =
+            (first ? 0 : expected[size_t(c)]) + lhs[size_t(a)] * rhs[size_t(b)];
+      return;
+    }
+    if (reduction[l] && extents[l] == 0)
+      return self(self, l + 1, a, b, c, first, true);
+    for (int64_t i = 0; i < extents[l]; ++i)
+      self(self, l + 1, a + i * strides[0][l], b + i * strides[1][l],
+           c + i * strides[2][l], first && (i == 0 || !reduction[l]), zero);
+  };
+  // Reductions innermost, so that `first` is the first addend.
+  visit(visit, 0, 0, 0, 0, true, false);
+  Status status = cpu::Dot(step).run(
+      lhs.data(), rhs.data(), out.data(), extents.data(),
+      {strides[0].data(), strides[1].data(), strides[2].data()});
+  ASSERT_TRUE(status) << status.error().message();
+  EXPECT_EQ(out, expected);
+}
+
+TEST(DotTest, PlainAndTransposedOperands) {
+  // m, n, k = 5, 7, 4
+  checkDot({5, 7, 4}, {false, false, true},
+           {{{4, 0, 1}, {0, 1, 7}, {7, 1, 0}}});
+  checkDot({5, 7, 4}, {false, false, true},
+           {{{1, 0, 5}, {0, 4, 1}, {7, 1, 0}}});
+  // Wider leading dims, and a column-major result.
+  checkDot({5, 7, 4}, {false, false, true},
+           {{{9, 0, 1}, {0, 1, 20}, {1, 6, 0}}});
+}
+
+TEST(DotTest, StridesThatNoGemmTakesAreCopied) {
+  checkDot({5, 7, 4}, {false, false, true},
+           {{{8, 0, 2}, {0, 3, 21}, {28, 2, 0}}});
+}
+
+TEST(DotTest, BatchesAndSeveralLoopsOfAKind) {
+  // b, m1, m2, n, k1, k2; m1 and m2 cannot be joined, k1 and k2 can.
+  checkDot({2, 3, 2, 4, 3, 2}, {false, false, false, false, true, true},
+           {{{60, 6, 30, 0, 2, 1}, {24, 0, 0, 1, 8, 4}, {24, 8, 4, 1, 0, 0}}});
+  // Reductions that cannot be joined accumulate.
+  checkDot({3, 4, 3, 2}, {false, false, true, true},
+           {{{6, 0, 1, 3}, {0, 1, 8, 4}, {4, 1, 0, 0}}});
+}
+
+TEST(DotTest, SingleRowsColumnsAndSums) {
+  for (int64_t m : {1, 3})
+    for (int64_t n : {1, 3})
+      for (int64_t k : {1, 3})
+        checkDot({m, n, k}, {false, false, true},
+                 {{{k, 0, 1}, {0, 1, n}, {n, 1, 0}}});
+}
+
+TEST(DotTest, EmptySumIsZeroAndEmptyResultIsNothing) {
+  checkDot({3, 4, 0}, {false, false, true},
+           {{{1, 0, 1}, {0, 1, 4}, {4, 1, 0}}});
+  checkDot({0, 4, 2}, {false, false, true},
+           {{{2, 0, 1}, {0, 1, 4}, {4, 1, 0}}});
+}
+
+TEST(EventTest, CompletesOnceAndCarriesAnError) {
+  EXPECT_TRUE(Event().isReady());
+  Event event = Event::pending();
+  EXPECT_FALSE(event.isReady());
+  std::thread worker([event] { event.fail(Error("broken")); });
+  EXPECT_EQ(event.wait().error().message(), "broken");
+  worker.join();
+  event.complete();
+  EXPECT_FALSE(event.wait());
+}
+} // namespace

@@ -1,0 +1,195 @@
+// What the shared-memory plan makes of a program: which steps share a phase,
+// what is a view, and where memory lies.
+#include "TestPrograms.h"
+
+#include "../../lib/Runtime/Backends/CPU/Addends.h"
+#include "../../lib/Runtime/Backends/CPU/Placement.h"
+
+#include <algorithm>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+using namespace meshloom::test;
+
+namespace {
+constexpr int64_t CHUNKS = 8, WORKERS = 2;
+
+std::vector<std::vector<unsigned>> stepsOfPhases(const StepGraph &graph) {
+  std::vector<std::vector<unsigned>> phases;
+  for (const Phase &phase : schedule(graph, CHUNKS, WORKERS).phases) {
+    phases.emplace_back();
+    for (const Item &item : phase.items)
+      phases.back().push_back(graph.works[item.work].step);
+  }
+  return phases;
+}
+
+using Phases = std::vector<std::vector<unsigned>>;
+
+/// A data-parallel training step: h = 2 (x w), gradient x^T h summed over the
+/// batch, w updated in place; the loss is the sum of h.
+struct TrainingStep {
+  explicit TrainingStep(int64_t devices)
+      : mesh(makeMesh({{"batch", devices}})), b(mesh) {
+    Layout rows({"batch", UNSHARDED}, mesh),
+        whole({UNSHARDED, UNSHARDED}, mesh);
+    Layout addends({UNSHARDED, UNSHARDED}, mesh, {{"batch", ReduceKind::Sum}});
+    Layout addend({}, mesh, {{"batch", ReduceKind::Sum}});
+    x = b.argument({256, 64}, rows);
+    w = b.argument({64, 96}, whole);
+    unsigned h0 = b.buffer({256, 96}, rows);
+    h = b.buffer({256, 96}, rows);
+    unsigned part = b.buffer({64, 96}, addends);
+    gradient = b.buffer({64, 96}, whole);
+    after = b.buffer({64, 96}, whole);
+    lossPart = b.buffer({}, addend);
+    loss = b.buffer({}, Layout::replicated(mesh, 0));
+    unsigned count = b.buffer({}, addend);
+    unsigned allCount = b.buffer({}, Layout::replicated(mesh, 0));
+    b.dot({{256, false, {0}}, {96}, {64, true}}, {x, at({0, 2})},
+          {w, at({2, 1})}, {h0, at({0, 1})}); // 0
+    b.kernel("twice", {{256, false, {0}}, {96}}, {{h0, at({0, 1})}},
+             {{h, at({0, 1})}}); // 1
+    b.kernel("total", {{256, true, {0}}, {96, true}}, {{h, at({0, 1})}},
+             {{lossPart, {}}, {count, {}}}); // 2
+    b.dot({{64}, {96}, {256, true, {0}}}, {x, at({2, 0})}, {h, at({2, 1})},
+          {part, at({0, 1})}); // 3
+    b.collective(CollectiveKind::AllReduce, {0},
+                 {{part, gradient}, {lossPart, loss}, {count, allCount}}); // 4
+    b.kernel("update", {{64}, {96}}, {{w, at({0, 1})}, {gradient, at({0, 1})}},
+             {{after, at({0, 1})}}, {0}); // 5
+    b.result(loss);
+    b.result(after, 1);
+  }
+  Mesh mesh;
+  ProgramBuilder b;
+  unsigned x, w, h, gradient, after, lossPart, loss;
+};
+
+// Forward is one phase, gradient and update the other, whatever the device
+// count: the all_reduce of the gradient is a view of one merged sum.
+TEST(PhasesTest, TrainingStepIsTwoPhases) {
+  for (int64_t devices : {2, 8, 512}) {
+    TrainingStep step(devices);
+    auto graph = buildStepGraph(step.b.program, CHUNKS);
+    ASSERT_TRUE(graph) << graph.error().message();
+    EXPECT_EQ(graph->buffers[step.gradient].copies, 1);
+    Phases phases = stepsOfPhases(*graph);
+    ASSERT_EQ(phases.size(), 2u) << devices << " devices";
+    EXPECT_EQ(std::vector<unsigned>(phases[0].begin(), phases[0].begin() + 2),
+              (std::vector<unsigned>{0, 1}));
+    // The update follows its gradient at once.
+    auto gradient = std::find(phases[1].begin(), phases[1].end(), 3u);
+    ASSERT_NE(gradient, phases[1].end());
+    EXPECT_EQ(gradient[1], 5u);
+  }
+}
+
+// A reduction with nothing else to share out keeps an addend per chunk, made
+// where its operands are still in cache.
+TEST(PhasesTest, ScalarSumKeepsAnAddendPerChunk) {
+  TrainingStep step(8);
+  auto graph = buildStepGraph(step.b.program, CHUNKS);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(graph->buffers[step.lossPart].copies, CHUNKS);
+  Phases phases = stepsOfPhases(*graph);
+  EXPECT_NE(std::find(phases[0].begin(), phases[0].end(), 2u), phases[0].end());
+}
+
+// The gradient never exists as a whole.
+TEST(PlacementTest, GradientLivesInTheWorkersScratch) {
+  TrainingStep step(8);
+  auto graph = buildStepGraph(step.b.program, CHUNKS);
+  ASSERT_TRUE(graph);
+  Placement placement =
+      place(*graph, schedule(*graph, CHUNKS, WORKERS), WORKERS);
+  const Place &gradient = placement.places[graph->buffers[step.gradient].root];
+  EXPECT_EQ(gradient.kind, Place::Kind::Worker);
+  EXPECT_EQ(gradient.extent, (Shape{8, 96}));
+  // h is read by all chunks of the second phase.
+  EXPECT_EQ(placement.places[graph->buffers[step.h].root].kind,
+            Place::Kind::Arena);
+  EXPECT_TRUE(graph->roots[graph->buffers[step.after].root].overwritten);
+}
+
+// A chunk that reads what another one writes ends the phase.
+TEST(PhasesTest, TransposedReadEndsThePhase) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  Layout layout({UNSHARDED, UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned a = b.argument({64, 64}, layout), t = b.buffer({64, 64}, layout);
+  unsigned out = b.buffer({64, 64}, layout);
+  b.kernel("twice", {{64}, {64}}, {{a, at({0, 1})}}, {{t, at({0, 1})}});
+  b.kernel("add", {{64}, {64}}, {{t, at({0, 1})}, {t, at({1, 0})}},
+           {{out, at({0, 1})}});
+  b.result(out);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(stepsOfPhases(*graph), (Phases{{0}, {1}}));
+}
+
+// A chunk that overwrites what another one reads ends it, too.
+TEST(PhasesTest, WriteAfterReadEndsThePhase) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  Layout layout({UNSHARDED, UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned a = b.argument({64, 64}, layout), t = b.buffer({64, 64}, layout);
+  unsigned after = b.buffer({64, 64}, layout);
+  b.kernel("add", {{64}, {64}}, {{a, at({0, 1})}, {a, at({1, 0})}},
+           {{t, at({0, 1})}});
+  b.kernel("twice_in_place", {{64}, {64}}, {{a, at({0, 1})}},
+           {{after, at({0, 1})}}, {0});
+  b.result(t);
+  b.result(after, 0);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(stepsOfPhases(*graph), (Phases{{0}, {1}}));
+}
+
+// How the first product is cut decides whether a second one can follow: rows.
+TEST(PhasesTest, ProductsChainByRows) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  Layout layout({UNSHARDED, UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned a = b.argument({32, 64}, layout), w = b.argument({64, 48}, layout);
+  unsigned v = b.argument({48, 32}, layout), y = b.buffer({32, 48}, layout);
+  unsigned z = b.buffer({32, 32}, layout);
+  // Columns are the first loop.
+  b.dot({{48}, {32}, {64, true}}, {a, at({1, 2})}, {w, at({2, 0})},
+        {y, at({1, 0})});
+  b.dot({{32}, {32}, {48, true}}, {y, at({1, 2})}, {v, at({2, 0})},
+        {z, at({1, 0})});
+  b.result(z);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(stepsOfPhases(*graph), (Phases{{0, 1}}));
+}
+
+// Chunks cover everything once, in order, on round numbers.
+TEST(PhasesTest, ChunkBoundsCoverTheExtent) {
+  for (int64_t extent = 0; extent < 300; ++extent)
+    for (int64_t chunks : {1, 2, 3, 8, 64}) {
+      EXPECT_EQ(chunkBound(extent, chunks, 0), 0);
+      EXPECT_EQ(chunkBound(extent, chunks, chunks), extent);
+      for (int64_t c = 0; c < chunks; ++c)
+        EXPECT_LE(chunkBound(extent, chunks, c),
+                  chunkBound(extent, chunks, c + 1))
+            << extent << " in " << chunks;
+    }
+  EXPECT_EQ(chunkBound(784, 8, 1), 96);
+}
+
+TEST(OffsetAllocatorTest, FreedMemoryIsReusedAndJoined) {
+  OffsetAllocator allocator;
+  const int64_t a = allocator.allocate(100), b = allocator.allocate(100);
+  const int64_t c = allocator.allocate(100);
+  EXPECT_EQ(allocator.peak(), 384);
+  EXPECT_TRUE(a % 64 == 0 && b % 64 == 0 && c % 64 == 0);
+  allocator.release(a, 100);
+  allocator.release(b, 100);
+  EXPECT_EQ(allocator.allocate(256), a);
+  allocator.release(c, 100);
+  EXPECT_EQ(allocator.allocate(1000), c); // grows at the end
+  EXPECT_EQ(allocator.peak(), 256 + 1024);
+}
+} // namespace

@@ -1,0 +1,414 @@
+// Random Programs over random layouts, run in every way the CPU backend has:
+// shared memory with few and many chunks, in schedule order and in any other
+// order the step graph allows, and private memories. All values are small
+// integers, so every result is exact whatever the order of additions.
+#include "TestPrograms.h"
+
+#include "../../lib/Runtime/Backends/CPU/CPUExecutable.h"
+#include "../../lib/Runtime/Backends/CPU/Memory.h"
+#include "../../lib/Runtime/Backends/CPU/StepGraph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace meshloom;
+using namespace meshloom::test;
+
+namespace {
+/// A value of the program: its buffer and what it must be.
+struct Value {
+  unsigned buffer;
+  std::vector<float> expected;
+  bool alive = true; ///< not overwritten
+  int argument = -1;
+};
+
+class Generator {
+public:
+  explicit Generator(unsigned seed) : random(seed), b(pickMesh()) {}
+
+  void run(int steps);
+
+  std::vector<Value> values;
+  std::vector<std::pair<Array, std::vector<float>>> arguments;
+  std::vector<std::vector<float>> expectedArguments;
+  std::vector<unsigned> results; ///< indices of values
+
+private:
+  std::mt19937 random;
+
+  int64_t pick(int64_t below) { return int64_t(random() % uint64_t(below)); }
+  Mesh pickMesh() {
+    switch (pick(5)) {
+    case 0:
+      return makeMesh({{"x", 1}});
+    case 1:
+      return makeMesh({{"x", 2}});
+    case 2:
+      return makeMesh({{"x", 8}});
+    case 3:
+      return makeMesh({{"x", 2}, {"y", 4}});
+    default:
+      return makeMesh({{"x", 3}, {"y", 2}, {"z", 2}});
+    }
+  }
+
+public:
+  ProgramBuilder b;
+
+private:
+  const BufferDecl &decl(const Value &v) const {
+    return b.program.buffers[v.buffer];
+  }
+  Layout layout(Layout::DimAxes axes, std::vector<Partial> partial = {}) {
+    return Layout::get(b.program.mesh, std::move(axes), std::move(partial))
+        .valueOrThrow();
+  }
+  std::vector<Partial> partialOf(const Layout &l) {
+    return {l.partial().begin(), l.partial().end()};
+  }
+  Layout randomLayout(unsigned rank) {
+    Layout::DimAxes dims(rank);
+    for (unsigned axis = 0; axis < b.program.mesh.rank(); ++axis)
+      if (int64_t dim = pick(rank + 1); dim < int64_t(rank))
+        dims[size_t(dim)].push_back(axis);
+    return layout(std::move(dims));
+  }
+  std::vector<Loop> loopsOf(const Value &v) {
+    std::vector<Loop> loops;
+    for (unsigned d = 0; d < 2; ++d) {
+      auto axes = decl(v).layout.axes(d);
+      loops.push_back({decl(v).shape[d], false, {axes.begin(), axes.end()}});
+    }
+    return loops;
+  }
+  int pickValue() {
+    std::vector<int> alive;
+    for (size_t v = 0; v < values.size(); ++v)
+      if (values[v].alive)
+        alive.push_back(int(v));
+    return alive.empty() ? -1 : alive[size_t(pick(int64_t(alive.size())))];
+  }
+  void add(unsigned buffer, std::vector<float> expected) {
+    // Sums must stay exact.
+    for (float x : expected)
+      if (std::abs(x) > 1e5f)
+        return values.push_back({buffer, {}, false});
+    values.push_back({buffer, std::move(expected)});
+  }
+
+  void argument();
+  void elementwise(const Value v);
+  void updateInPlace(int index);
+  void transpose(const Value v);
+  void window(const Value v);
+  void rowSum(const Value v);
+  void dot(const Value v);
+  void collective(const Value v);
+};
+
+void Generator::argument() {
+  const int64_t extents[] = {0, 1, 2, 3, 5, 8, 13, 16, 17};
+  Shape shape = {extents[pick(9)], extents[pick(9)]};
+  std::vector<float> data;
+  for (int64_t i = 0; i < elementCount(shape); ++i)
+    data.push_back(float(pick(7) - 3));
+  Layout held = randomLayout(2);
+  for (unsigned axis = 0; axis < b.program.mesh.rank(); ++axis)
+    if (!held.uses_axis(axis) && pick(8) == 0)
+      held = held.with_partial({{axis, ReduceKind::Sum}});
+  unsigned buffer = b.argument(shape, held);
+  values.push_back({buffer, data, true, int(expectedArguments.size())});
+  expectedArguments.push_back(data);
+}
+
+void Generator::elementwise(const Value v) {
+  // With a value of the same shape and layout, if there is one.
+  std::vector<Value> others;
+  for (const Value &w : values)
+    if (w.alive && decl(w).shape == decl(v).shape &&
+        decl(w).layout == decl(v).layout)
+      others.push_back(w);
+  const Value w = others[size_t(pick(int64_t(others.size())))];
+  unsigned out = b.buffer(decl(v).shape, decl(v).layout);
+  b.kernel("add", loopsOf(v), {{v.buffer, at({0, 1})}, {w.buffer, at({0, 1})}},
+           {{out, at({0, 1})}});
+  std::vector<float> expected = v.expected;
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] += w.expected[i];
+  add(out, std::move(expected));
+}
+
+void Generator::updateInPlace(int index) {
+  const Value v = values[size_t(index)];
+  values[size_t(index)].alive = false;
+  unsigned out = b.buffer(decl(v).shape, decl(v).layout);
+  b.kernel("twice_in_place", loopsOf(v), {{v.buffer, at({0, 1})}},
+           {{out, at({0, 1})}}, {0});
+  std::vector<float> expected = v.expected;
+  for (float &x : expected)
+    x *= 2;
+  add(out, std::move(expected));
+}
+
+void Generator::transpose(const Value v) {
+  const Layout &l = decl(v).layout;
+  const int64_t m = decl(v).shape[0], n = decl(v).shape[1];
+  unsigned out = b.buffer(
+      {n, m}, layout({l.dim_axes()[1], l.dim_axes()[0]}, partialOf(l)));
+  b.kernel("twice", loopsOf(v), {{v.buffer, at({0, 1})}}, {{out, at({1, 0})}});
+  std::vector<float> expected;
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t i = 0; i < m; ++i)
+      expected.push_back(2 * v.expected[size_t(i * n + j)]);
+  add(out, std::move(expected));
+}
+
+/// out[i, j] = in[i, j] + in[m - 1 - i, j], where rows are not cut.
+void Generator::window(const Value v) {
+  if (!decl(v).layout.axes(0).empty())
+    return;
+  const int64_t m = decl(v).shape[0], n = decl(v).shape[1];
+  unsigned out = b.buffer({m, n}, decl(v).layout);
+  std::vector<DimAccess> reversed = at({0, 1});
+  reversed[0] = {std::max<int64_t>(m - 1, 0), {{0, -1}}};
+  b.kernel("add", loopsOf(v), {{v.buffer, at({0, 1})}, {v.buffer, reversed}},
+           {{out, at({0, 1})}});
+  std::vector<float> expected = v.expected;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      expected[size_t(i * n + j)] += v.expected[size_t((m - 1 - i) * n + j)];
+  add(out, std::move(expected));
+}
+
+/// Sums of rows, as a column: out[i, 0].
+void Generator::rowSum(const Value v) {
+  const Layout &l = decl(v).layout;
+  const int64_t m = decl(v).shape[0], n = decl(v).shape[1];
+  std::vector<Partial> partial = partialOf(l);
+  for (unsigned axis : l.axes(1))
+    partial.push_back({axis, ReduceKind::Sum});
+  unsigned out = b.buffer({m, 1}, layout({l.dim_axes()[0], {}}, partial));
+  std::vector<Loop> loops = loopsOf(v);
+  loops[1].reduction = true;
+  b.kernel("row_sum", loops, {{v.buffer, at({0, 1})}}, {{out, at({0, -1})}});
+  std::vector<float> expected(static_cast<size_t>(m));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      expected[size_t(i)] += v.expected[size_t(i * n + j)];
+  add(out, std::move(expected));
+}
+
+/// v^T v, v v^T, or a product with another value that fits.
+void Generator::dot(const Value v) {
+  const Layout &l = decl(v).layout;
+  if (l.is_partial())
+    return;
+  for (const Value &w : std::vector<Value>(values)) {
+    const Layout &r = decl(w).layout;
+    if (!w.alive || r.is_partial() || decl(w).shape[0] != decl(v).shape[1] ||
+        r.dim_axes()[0] != l.dim_axes()[1] || pick(2))
+      continue;
+    std::vector<Partial> partial;
+    for (unsigned axis : l.axes(1))
+      partial.push_back({axis, ReduceKind::Sum});
+    auto result = Layout::get(b.program.mesh,
+                              {l.dim_axes()[0], r.dim_axes()[1]}, partial);
+    if (!result)
+      continue;
+    const int64_t m = decl(v).shape[0], k = decl(v).shape[1],
+                  n = decl(w).shape[1];
+    const std::vector<Loop> loops = {{m, false, l.dim_axes()[0]},
+                                     {n, false, r.dim_axes()[1]},
+                                     {k, true, l.dim_axes()[1]}};
+    unsigned out = b.buffer({m, n}, *result);
+    b.dot(loops, {v.buffer, at({0, 2})}, {w.buffer, at({2, 1})},
+          {out, at({0, 1})});
+    std::vector<float> expected;
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int64_t p = 0; p < k; ++p)
+          sum += v.expected[size_t(i * k + p)] * w.expected[size_t(p * n + j)];
+        expected.push_back(sum);
+      }
+    return add(out, std::move(expected));
+  }
+}
+
+/// Any collective that verifies, found by trying.
+void Generator::collective(const Value v) {
+  const Layout from = decl(v).layout;
+  const unsigned rank = b.program.mesh.rank();
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    const auto kind = CollectiveKind(pick(6));
+    const std::vector<unsigned> axes = {unsigned(pick(rank))};
+    Layout::DimAxes dims = from.dim_axes();
+    std::vector<Partial> partial = partialOf(from);
+    const size_t dim = size_t(pick(2)), other = 1 - dim;
+    const bool reduces = kind == CollectiveKind::AllReduce ||
+                         kind == CollectiveKind::ReduceScatter;
+    if (reduces)
+      std::erase_if(partial, [&](Partial p) { return p.axis == axes[0]; });
+    if (kind == CollectiveKind::AllGather || kind == CollectiveKind::AllToAll ||
+        kind == CollectiveKind::Permute) {
+      if (dims[dim].empty() || dims[dim].back() != axes[0])
+        continue;
+      dims[dim].pop_back();
+    }
+    if (kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Slice)
+      dims[dim].push_back(axes[0]);
+    if (kind == CollectiveKind::AllToAll)
+      dims[other].push_back(axes[0]);
+    std::vector<unsigned> over = axes;
+    if (kind == CollectiveKind::Permute) {
+      // Another axis of the same size in its place.
+      const unsigned axis = unsigned(pick(rank));
+      dims[dim].push_back(axis);
+      over.push_back(axis);
+      std::sort(over.begin(), over.end());
+    }
+    auto to = Layout::get(b.program.mesh, dims, partial);
+    if (!to || *to == from || !verify(CollectiveOp{kind, over, from, *to}))
+      continue;
+    unsigned out = b.buffer(decl(v).shape, *to);
+    b.collective(kind, over, {{v.buffer, out}});
+    return add(out, v.expected);
+  }
+}
+
+void Generator::run(int steps) {
+  for (int i = 0; i < 3; ++i)
+    argument();
+  for (int i = 0; i < steps; ++i) {
+    const int index = pickValue();
+    if (index < 0)
+      break;
+    const Value v = values[size_t(index)];
+    switch (pick(11)) {
+    case 0:
+    case 1:
+      elementwise(v);
+      break;
+    case 2:
+      updateInPlace(index);
+      break;
+    case 3:
+      transpose(v);
+      break;
+    case 4:
+      window(v);
+      break;
+    case 5:
+      rowSum(v);
+      break;
+    case 6:
+    case 7:
+      dot(v);
+      break;
+    default:
+      collective(v);
+    }
+  }
+  for (unsigned v = 0; v < values.size(); ++v)
+    if (values[v].alive && (pick(3) == 0 || v + 1 == values.size())) {
+      b.result(values[v].buffer);
+      results.push_back(v);
+    }
+}
+
+/// Some order that the graph allows.
+std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
+                                  std::mt19937 &random) {
+  std::vector<unsigned> waiting = graph.numPredecessors, ready, order;
+  for (unsigned w = 0; w < waiting.size(); ++w)
+    if (!waiting[w])
+      ready.push_back(w);
+  while (!ready.empty()) {
+    const size_t at = random() % ready.size();
+    const unsigned work = ready[at];
+    ready.erase(ready.begin() + long(at));
+    order.push_back(work);
+    for (unsigned successor : graph.successors[work])
+      if (!--waiting[successor])
+        ready.push_back(successor);
+  }
+  return order;
+}
+
+void check(const Generator &generator, Executable &executable,
+           const std::shared_ptr<Client> &client, const std::string &how) {
+  const Program &program = generator.b.program;
+  // Once with arguments given away, once with arguments that live on.
+  for (bool keep : {false, true}) {
+    std::vector<Array> arguments, kept;
+    for (size_t a = 0; a < program.arguments.size(); ++a) {
+      const BufferDecl &decl = program.buffers[program.arguments[a].buffer];
+      arguments.push_back(fromFloats(client, decl.shape, decl.layout,
+                                     generator.expectedArguments[a]));
+    }
+    if (keep)
+      kept = arguments;
+    auto results = executable.execute(std::move(arguments));
+    ASSERT_TRUE(results) << how << ": " << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      ASSERT_EQ(floats((*results)[r].toHost()),
+                generator.values[generator.results[r]].expected)
+          << how << ", result " << r << " " << (*results)[r].type().to_string();
+    for (size_t a = 0; a < kept.size(); ++a)
+      ASSERT_EQ(floats(kept[a].toHost()), generator.expectedArguments[a])
+          << how << ", argument " << a;
+  }
+}
+
+// Every way of running a program gives what the arithmetic says.
+TEST(RandomProgramTest, EveryWayOfRunningGivesTheSameResult) {
+  const std::vector<CPUOptions> ways = {
+      {.devices = 12, .workers = 2},
+      {.devices = 12, .workers = 1, .chunks = 1},
+      {.devices = 12, .workers = 2, .chunks = 3},
+      {.devices = 12, .workers = 3, .chunks = 8},
+      {.devices = 12, .workers = 2, .privateMemories = true}};
+  std::vector<std::shared_ptr<Client>> clients;
+  for (const CPUOptions &way : ways)
+    clients.push_back(makeClient(way));
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    Generator generator(seed);
+    generator.run(4 + int(seed % 20));
+    for (size_t w = 0; w < ways.size(); ++w) {
+      auto executable = clients[w]->load(generator.b.program, testKernels());
+      ASSERT_TRUE(executable)
+          << "seed " << seed << ": " << executable.error().message();
+      check(generator, **executable, clients[w],
+            "seed " + std::to_string(seed) + ", way " + std::to_string(w));
+      if (HasFatalFailure())
+        return;
+    }
+  }
+}
+
+// Write-after-read edges and all: any order that the graph allows is right.
+TEST(RandomProgramTest, EveryAllowedOrderGivesTheSameResult) {
+  auto client = std::static_pointer_cast<cpu::CPUClient>(
+      makeClient({.devices = 12, .workers = 2, .chunks = 4}));
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Generator generator(seed);
+    generator.run(3 + int(seed % 12));
+    auto graph = cpu::buildStepGraph(generator.b.program, 4);
+    ASSERT_TRUE(graph) << graph.error().message();
+    std::mt19937 random(seed);
+    for (int order = 0; order < 8; ++order) {
+      auto executable =
+          cpu::loadShared(client, generator.b.program, testKernels(), {},
+                          randomOrder(*graph, random));
+      ASSERT_TRUE(executable) << executable.error().message();
+      check(generator, **executable, client,
+            "seed " + std::to_string(seed) + ", order " +
+                std::to_string(order));
+      if (HasFatalFailure())
+        return;
+    }
+  }
+}
+} // namespace
