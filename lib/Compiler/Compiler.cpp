@@ -26,6 +26,16 @@ void meshloom::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerLLVMDialectTranslation(registry);
 }
 
+/// Dialects that code generation makes ops of, on several threads at once; only
+/// this may load them.
+static void loadDialects(MLIRContext *context) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  context->appendDialectRegistry(registry);
+  for (StringRef name : registry.getDialectNames())
+    context->getOrLoadDialect(name);
+}
+
 namespace {
 /// Collects diagnostics instead of printing them: "file:1:2: error: ..." lines,
 /// notes after their error. Only this thread's and the pass manager's: one
@@ -96,6 +106,7 @@ OwningOpRef<ModuleOp> isolate(FuncOp func) {
 Result<Compiled> meshloom::compile(ModuleOp module,
                                    const CompileOptions &options) {
   MLIRContext *context = module.getContext();
+  loadDialects(context);
   DiagnosticText diagnostics(context);
   auto function = findFunction(module, options.function);
   if (!function)
