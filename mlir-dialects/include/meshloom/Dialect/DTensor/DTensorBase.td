@@ -86,16 +86,25 @@ def DTensor_Dialect : Dialect {
 defvar DTensor_Floats = [F32, F64, BF16];
 defvar DTensor_Ints = [I8, I32, I64, UI8, UI32];
 
-class DTensor_TensorOf<list<Type> elements> : StaticShapeTensorOf<elements>;
+class DTensor_TensorOf<list<Type> elements, string names>
+    : StaticShapeTensorOf<elements> {
+  let summary = "tensor of static shape of " # names;
+}
 
-def DTensor_Tensor : DTensor_TensorOf<!listconcat(DTensor_Floats, [I1], DTensor_Ints)>;
-def DTensor_FloatTensor : DTensor_TensorOf<DTensor_Floats>;
-def DTensor_IntTensor : DTensor_TensorOf<DTensor_Ints>;
-def DTensor_IntOrBoolTensor : DTensor_TensorOf<!listconcat([I1], DTensor_Ints)>;
-def DTensor_NumberTensor : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints)>;
-def DTensor_BoolTensor : DTensor_TensorOf<[I1]>;
-def DTensor_SeedTensor : DTensor_TensorOf<[UI32]>;
-def DTensor_IndexTensor : DTensor_TensorOf<[I32, I64]>;
+def DTensor_Tensor
+    : DTensor_TensorOf<!listconcat(DTensor_Floats, [I1], DTensor_Ints),
+                       "f32, f64, bf16, i1, i8, i32, i64, ui8 or ui32">;
+def DTensor_FloatTensor
+    : DTensor_TensorOf<DTensor_Floats, "f32, f64 or bf16">;
+def DTensor_IntOrBoolTensor
+    : DTensor_TensorOf<!listconcat([I1], DTensor_Ints),
+                       "i1, i8, i32, i64, ui8 or ui32">;
+def DTensor_NumberTensor
+    : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints),
+                       "f32, f64, bf16, i8, i32, i64, ui8 or ui32">;
+def DTensor_BoolTensor : DTensor_TensorOf<[I1], "i1">;
+def DTensor_WordTensor : DTensor_TensorOf<[UI32], "ui32">;
+def DTensor_IndexTensor : DTensor_TensorOf<[I32, I64], "i32 or i64">;
 
 //===----------------------------------------------------------------------===//
 // Ops

@@ -14,8 +14,10 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
   let description = [{
     Result dims are the batching dims, then the other dims of `lhs`, then those
     of `rhs`: `result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]`.
-    bf16 is summed in f32 and rounded once. A pending sum passes from either
-    operand; sharding a contracted dim makes the result partial.
+    bf16 is summed in f32 and rounded once.
+
+    Sharding rule: `b m k, b k n -> b m n` in the example; a pending sum passes
+    from one operand, and sharding `k` makes the result partial.
 
     Constraints:
     * (C1) The operands and the result have the same element type.
@@ -64,6 +66,9 @@ def DTensor_MatMulOp
     `[..., m, k] x [..., k, n] -> [..., m, n]`. Sugar for `dot_general`, which it
     canonicalizes to.
 
+    Sharding rule: `... m k, ... k n -> ... m n`; a pending sum passes from one
+    operand, and sharding `k` makes the result partial.
+
     Constraints:
     * (C1) The operands and the result have the same element type.
     * (C2) The operands and the result have the same rank, at least 2.
@@ -94,6 +99,10 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure]> {
     identity; the dims disappear. Several operands of one shape are reduced
     independently of each other. min and max are nan where an element is. bf16
     sums and products are computed in f32 and rounded once.
+
+    Sharding rule: `a b -> a` in the example; sharding `b` makes the result
+    partial by `kind`. A pending reduction by `kind` passes where all operands
+    carry it.
 
     Constraints:
     * (C1) As many results as operands, at least one.
@@ -126,9 +135,11 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure]> {
 class DTensor_ArgOp<string mnemonic, string what, string details>
     : DTensor_Op<mnemonic, [Pure]> {
   let summary = what;
-  let description = details # [{ The first one wins
+  let description = "\n    " # details # [{ The first one wins
     where several are equal; a nan wins over numbers. The dim must be whole on
     every device.
+
+    Sharding rule: `a b! -> a` in the example; operands are never partial.
 
     Constraints:
     * (C1) `dimension` is a dim of the operand and not empty.

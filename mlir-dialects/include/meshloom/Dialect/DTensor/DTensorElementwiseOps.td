@@ -10,6 +10,15 @@
 
 include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 
+/// What an op's documentation says about pending reductions.
+class flowText<string flow, string kind> {
+  string text = !cond(
+    !eq(flow, "LinearJoint"): "; a pending " # kind
+        # " passes where all operands carry it.",
+    !eq(flow, "LinearEach"): "; a pending " # kind # " passes from one operand.",
+    true: "; operands are never partial.");
+}
+
 //===----------------------------------------------------------------------===//
 // Unary
 //===----------------------------------------------------------------------===//
@@ -20,7 +29,9 @@ class DTensor_UnaryOp<string mnemonic, string what, string details = "",
     : DTensor_RuleOp<mnemonic, "... -> ...",
                      [Pure, DTensor_Elementwise, DTensor_SameElements], flow> {
   let summary = what;
-  let description = details # [{
+  let description = "\n    " # details # [{
+
+    Sharding rule: `... -> ...`}] # flowText<flow, "sum">.text # [{
 
     Constraints:
     * (C1) The operand and the result have the same global shape.
@@ -42,31 +53,34 @@ class DTensor_UnaryOp<string mnemonic, string what, string details = "",
   let hasFolder = 1;
 }
 
-def DTensor_AbsOp : DTensor_UnaryOp<"abs", "|x|",
-    "The absolute value. The smallest signed integer stays as it is.", DTensor_NumberTensor>;
+def DTensor_AbsOp : DTensor_UnaryOp<"abs", "`|x|`",
+    "The absolute value. The smallest signed integer stays as it is.",
+    DTensor_NumberTensor>;
 
-def DTensor_NegateOp : DTensor_UnaryOp<"negate", "-x",
-    "Changes the sign, of zero and nan too. Integers wrap around.", DTensor_NumberTensor, "LinearJoint">;
+def DTensor_NegateOp : DTensor_UnaryOp<"negate", "`-x`",
+    "Changes the sign, of zero and nan too. Integers wrap around.",
+    DTensor_NumberTensor, "LinearJoint">;
 
 def DTensor_SignOp : DTensor_UnaryOp<"sign", "-1, 0 or 1",
-    "-1, 0 or 1 with the sign of x; -0.0 and nan stay as they are.", DTensor_NumberTensor>;
+    "-1, 0 or 1 with the sign of x; -0.0 and nan stay as they are.",
+    DTensor_NumberTensor>;
 
 def DTensor_ExpOp : DTensor_UnaryOp<"exp", "e to the power of x",
     "e to the power of x.">;
 
-def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", "exp(x) - 1",
+def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", "`exp(x) - 1`",
     "exp(x) - 1, precise near 0.">;
 
 def DTensor_LogOp : DTensor_UnaryOp<"log", "The natural logarithm",
     "nan below 0, -inf at 0.">;
 
-def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", "log(1 + x)",
+def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", "`log(1 + x)`",
     "log(1 + x), precise near 0.">;
 
 def DTensor_SqrtOp : DTensor_UnaryOp<"sqrt", "The square root",
     "nan below 0; -0.0 at -0.0.">;
 
-def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", "1 / sqrt(x)",
+def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", "`1 / sqrt(x)`",
     "inf at 0, nan below.">;
 
 def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", "The cube root",
@@ -75,7 +89,7 @@ def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", "The cube root",
 def DTensor_TanhOp : DTensor_UnaryOp<"tanh", "The hyperbolic tangent",
     "The hyperbolic tangent.">;
 
-def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", "1 / (1 + exp(-x))",
+def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", "`1 / (1 + exp(-x))`",
     "The logistic function, also called sigmoid.">;
 
 def DTensor_SineOp : DTensor_UnaryOp<"sine", "The sine of x in radians",
@@ -94,15 +108,19 @@ def DTensor_CeilOp : DTensor_UnaryOp<"ceil", "The smallest integer not below x",
     "The smallest integer not below x.">;
 
 def DTensor_RoundOp : DTensor_UnaryOp<"round", "The nearest integer, halves to even",
-    "Rounds to the nearest integer; halfway cases go to the even one (StableHLO: `round_nearest_even`).">;
+    "Rounds to the nearest integer; halfway cases go to the even one "
+    "(StableHLO: `round_nearest_even`).">;
 
 def DTensor_NotOp : DTensor_UnaryOp<"not", "Bitwise complement",
-    "The complement of each bit; of i1, the logical one.", DTensor_IntOrBoolTensor>;
+    "The complement of each bit; of i1, the logical one.",
+    DTensor_IntOrBoolTensor>;
 
 def DTensor_IsFiniteOp
     : DTensor_RuleOp<"is_finite", "... -> ...", [Pure, DTensor_Elementwise]> {
   let summary = "Whether x is neither infinite nor nan";
   let description = [{
+    Sharding rule: `... -> ...`; operands are never partial.
+
     Constraints:
     * (C1) The operand and the result have the same global shape.
 
@@ -132,12 +150,16 @@ def DTensor_IsFiniteOp
 class DTensor_BinaryOp<string mnemonic, string what, string details,
                        Type type = DTensor_NumberTensor, string flow = "None",
                        string carriers = "", string kind = "Sum",
-                       list<Trait> traits = []>
+                       list<Trait> traits = [],
+                       string pending = flowText<flow, !tolower(kind)>.text>
     : DTensor_RuleOp<mnemonic, "..., ... -> ...",
                      !listconcat([Pure, DTensor_Elementwise, DTensor_SameElements], traits),
                      flow, carriers, kind> {
   let summary = what;
-  let description = details # [{
+  let description = "\n    " # details # [{
+
+    Sharding rule: `..., ... -> ...`}]
+      # pending # [{
 
     Constraints:
     * (C1) The operands and the result have the same global shape.
@@ -161,21 +183,24 @@ class DTensor_BinaryOp<string mnemonic, string what, string details,
   let hasFolder = 1;
 }
 
-def DTensor_AddOp : DTensor_BinaryOp<"add", "a + b",
-    "The sum. Integers wrap around. A pending sum passes where both operands carry it.",
+def DTensor_AddOp : DTensor_BinaryOp<"add", "`a + b`",
+    "The sum. Integers wrap around.",
     DTensor_NumberTensor, "LinearJoint", "", "Sum", [Commutative]>;
 
-def DTensor_SubtractOp : DTensor_BinaryOp<"subtract", "a - b",
-    "The difference. Integers wrap around. A pending sum passes where both operands carry it.",
+def DTensor_SubtractOp : DTensor_BinaryOp<"subtract", "`a - b`",
+    "The difference. Integers wrap around.",
     DTensor_NumberTensor, "LinearJoint">;
 
-def DTensor_MultiplyOp : DTensor_BinaryOp<"multiply", "a * b",
-    "The product. Integers wrap around. A pending sum passes from either operand.",
+def DTensor_MultiplyOp : DTensor_BinaryOp<"multiply", "`a * b`",
+    "The product. Integers wrap around.",
     DTensor_NumberTensor, "LinearEach", "", "Sum", [Commutative]>;
 
-def DTensor_DivideOp : DTensor_BinaryOp<"divide", "a / b",
-    "The quotient; of integers, rounded towards zero. An integer divided by zero gives all bits set; the smallest signed integer divided by -1 stays as it is. A pending sum passes from the numerator (of floats).",
-    DTensor_NumberTensor> {
+def DTensor_DivideOp : DTensor_BinaryOp<"divide", "`a / b`",
+    "The quotient; of integers, rounded towards zero. An integer divided by "
+    "zero gives all bits set; the smallest signed integer divided by -1 stays "
+    "as it is.",
+    DTensor_NumberTensor, "None", "", "Sum", [],
+    "; a pending sum of floats passes from the numerator."> {
   // Written out: rounding makes integer division not linear.
   let extraClassDefinition = [{
     ::meshloom::ShardingRule $cppClass::getShardingRule() {
@@ -191,10 +216,13 @@ def DTensor_DivideOp : DTensor_BinaryOp<"divide", "a / b",
 }
 
 def DTensor_RemainderOp : DTensor_BinaryOp<"remainder", "What a / b leaves",
-    "The remainder of the division rounded towards zero, with the sign of a (C's fmod). An integer's remainder by zero is a.">;
+    "The remainder of the division rounded towards zero, with the sign of a "
+    "(C's fmod). An integer's remainder by zero is a.">;
 
 def DTensor_PowerOp : DTensor_BinaryOp<"power", "a to the power of b",
-    "a to the power of b, as C's pow. Integers: by repeated multiplication that wraps around; a negative exponent gives 1 for a = 1, 1 or -1 for a = -1, else 0.">;
+    "a to the power of b, as C's pow. Integers: by repeated multiplication "
+    "that wraps around; a negative exponent gives 1 for a = 1, 1 or -1 for a "
+    "= -1, else 0.">;
 
 def DTensor_MaximumOp : DTensor_BinaryOp<"maximum", "The larger of a and b",
     "The larger one; nan if either is nan, and -0.0 is below 0.0.",
@@ -225,6 +253,8 @@ def DTensor_CompareOp
     Compares elements: EQ, NE, LT, LE, GT or GE. With a nan, NE is true and all
     others are false. i1: false is below true.
 
+    Sharding rule: `..., ... -> ...`; operands are never partial.
+
     Constraints:
     * (C1) The operands and the result have the same global shape.
     * (C2) The operands have the same element type.
@@ -252,11 +282,13 @@ def DTensor_CompareOp
 }
 
 def DTensor_SelectOp : DTensor_Op<"select", [Pure]> {
-  let summary = "pred ? on_true : on_false";
+  let summary = "`pred ? on_true : on_false`";
   let description = [{
     Takes each element from `on_true` where `pred` is true, else from
-    `on_false`. A scalar `pred` decides for all elements. Any pending reduction
-    that both values carry passes.
+    `on_false`. A scalar `pred` decides for all elements.
+
+    Sharding rule: `..., ..., ... -> ...`, or `[], ..., ... -> ...` for a scalar
+    `pred`; any pending reduction passes where both values carry it.
 
     Constraints:
     * (C1) `on_true`, `on_false` and the result have the same global shape.
@@ -284,10 +316,13 @@ def DTensor_SelectOp : DTensor_Op<"select", [Pure]> {
 }
 
 def DTensor_ClampOp : DTensor_Op<"clamp", [Pure]> {
-  let summary = "minimum(maximum(operand, min), max)";
+  let summary = "`minimum(maximum(operand, min), max)`";
   let description = [{
     Limits the operand to what `min` and `max` say. nan stays nan. Where `min`
     is above `max`, the result is `max`.
+
+    Sharding rule: `..., ..., ... -> ...`, with `[]` for scalar limits; operands are
+    never partial.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.
@@ -320,7 +355,9 @@ def DTensor_ConvertOp : DTensor_Op<"convert", [Pure, DTensor_Elementwise]> {
     even. Float to integer rounds towards zero; what does not fit becomes the
     nearest representable integer, nan becomes 0. Integer to integer drops the
     upper bits or extends by the operand's signedness. To i1: whether x is not
-    0. i1 counts as 0 or 1. A pending sum passes through a widening of floats.
+    0. i1 counts as 0 or 1.
+
+    Sharding rule: `... -> ...`; a pending sum passes through a widening of floats.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.

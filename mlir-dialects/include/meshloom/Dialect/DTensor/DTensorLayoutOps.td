@@ -18,6 +18,8 @@ def DTensor_RelayoutOp
     The only op that changes a layout. `--dtensor-expand-to-spmd` turns it into
     the cheapest chain of collectives.
 
+    Sharding rule: `... -> ...`, without S3.
+
     Constraints:
     * (C1) The operand and the result have the same global shape.
     * (C2) The operand and the result have the same element type.
@@ -48,6 +50,8 @@ def DTensor_ConstraintOp
     What the user asked for: the result has exactly the layout in its type. It
     takes part in propagation (the operand is asked for the same layout) and
     becomes a `relayout` where the operand's layout turns out different.
+
+    Sharding rule: `... -> ...`, without S3.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.

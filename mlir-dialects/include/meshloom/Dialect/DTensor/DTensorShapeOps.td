@@ -20,6 +20,8 @@ def DTensor_ConstantOp : DTensor_Op<"constant", [Pure, ConstantLike]> {
     The attribute is the global value and carries no encoding. A splat can have
     any layout; other values are whole on every device.
 
+    Sharding rule: `-> a b`, or `-> a! b!` where it is no splat.
+
     Constraints:
     * (C1) The value has the result's global shape and element type.
     * (C2) The result is not partial.
@@ -44,6 +46,8 @@ def DTensor_IotaOp : DTensor_Op<"iota", [Pure]> {
   let summary = "The index along one dim";
   let description = [{
     Every element is its own global index along `iota_dimension`.
+
+    Sharding rule: `-> a b`.
 
     Constraints:
     * (C1) `iota_dimension` is a dim of the result.
@@ -71,6 +75,8 @@ def DTensor_RngOp : DTensor_Op<"rng", [Pure]> {
     same seed gives the same numbers under every layout, mesh and device count.
     Other distributions are made from it by elementwise ops.
 
+    Sharding rule: `s! -> a b`.
+
     Constraints:
     * (C1) `seed` has global shape 2.
 
@@ -80,8 +86,8 @@ def DTensor_RngOp : DTensor_Op<"rng", [Pure]> {
     ```
   }];
   let arguments = (ins DTensor_RngDistributionAttr:$distribution,
-                       DTensor_SeedTensor:$seed);
-  let results = (outs DTensor_SeedTensor:$result);
+                       DTensor_WordTensor:$seed);
+  let results = (outs DTensor_WordTensor:$result);
   let builders = [OpBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape,
                                  "::mlir::Value":$seed), [{
     build($_builder, $_state,
@@ -105,6 +111,9 @@ def DTensor_BroadcastInDimOp : DTensor_Op<"broadcast_in_dim", [Pure]> {
   let description = [{
     Operand dim `i` becomes result dim `broadcast_dimensions[i]`. Result dims
     that are not named, and named ones whose operand dim has size 1, repeat.
+
+    Sharding rule: `b -> a b`, or `1 -> a` where a dim of size 1 repeats; any
+    pending reduction passes.
 
     Constraints:
     * (C1) The operand and the result have the same element type.
@@ -138,8 +147,10 @@ def DTensor_BroadcastInDimOp : DTensor_Op<"broadcast_in_dim", [Pure]> {
 def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure]> {
   let summary = "The same elements, row-major, in another shape";
   let description = [{
-    The rule comes from the common factors of both shapes: `[12, 5] -> [3, 4, 5]`
-    is `(a b) c -> a b c`. Dims that have no common factor must be whole.
+    What can be sharded follows from common divisors of the sizes, from the major
+    end on. Dims that have none must be whole.
+
+    Sharding rule: `(a b) c -> a b c` in the example; any pending reduction passes.
 
     Constraints:
     * (C1) The operand and the result have the same element type.
@@ -168,6 +179,8 @@ def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure]> {
   let summary = "Permutes dims";
   let description = [{
     Result dim `i` is operand dim `permutation[i]`.
+
+    Sharding rule: `a b -> b a` in the example; any pending reduction passes.
 
     Constraints:
     * (C1) The operand and the result have the same element type.
@@ -198,6 +211,8 @@ def DTensor_SliceOp : DTensor_Op<"slice", [Pure]> {
     Elements `start_indices[d]`, `start_indices[d] + strides[d]`, ... below
     `limit_indices[d]` of each dim, written `start:limit:stride`. Dims that are
     kept whole can be sharded; others must be whole on every device.
+
+    Sharding rule: `a b! -> a c!` in the example; any pending reduction passes.
 
     Constraints:
     * (C1) The operand and the result have the same element type.
@@ -232,6 +247,9 @@ def DTensor_ConcatenateOp : DTensor_Op<"concatenate", [Pure]> {
   let description = [{
     The joined dim must be whole on every device.
 
+    Sharding rule: `a c!, a d! -> a b!` in the example; any pending reduction
+    passes where all operands carry it.
+
     Constraints:
     * (C1) At least one operand.
     * (C2) The operands and the result have the same element type.
@@ -261,6 +279,8 @@ def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure]> {
   let summary = "Reverses the order of elements along dims";
   let description = [{
     Reversed dims must be whole on every device.
+
+    Sharding rule: `a! b -> a! b` in the example; any pending reduction passes.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.

@@ -72,7 +72,9 @@ class SPMD_ReduceOp<string mnemonic, string kindName>
   }]>];
 }
 
-defvar constraints = [{
+/// An op's description: what is special to it, then what all have in common.
+class SPMD_Text<string details, string example, bit reduces = 0> {
+  string text = "\n    " # details # [{
 
     Constraints:
     * (C1) As many results as operands, at least one.
@@ -81,85 +83,69 @@ defvar constraints = [{
     * (C4) Each operand's layout becomes its result's by this collective over
       exactly `axes`.
     * (C5) `bytes`, where given, is what one device's results take together.
-}];
-
-defvar kindConstraint = [{    * (C6) The operands are partial over `axes` by `kind`.
-}];
+}] # !if(reduces, [{    * (C6) The operands are partial over `axes` by `kind`.
+}], "") # [{
+    Example:
+    ```mlir
+    }] # example # [{
+    ```
+  }];
+}
 
 def SPMD_AllReduceOp : SPMD_ReduceOp<"all_reduce", "AllReduce"> {
   let summary = "Combines what the devices along axes hold; all get the result";
-  let description = [{
-    A value partial over `axes` is not partial there afterwards.}] # constraints
-      # kindConstraint # [{
-    Example:
-    ```mlir
-    %r:2 = spmd.all_reduce sum over [batch] %a, %b {bytes = 48 : i64}
+  let description = SPMD_Text<
+      "A value partial over `axes` is not partial there afterwards.",
+      [{%r:2 = spmd.all_reduce sum over [batch] %a, %b {bytes = 48 : i64}
         : (tensor<4xf32, #spmd.shard<[4], #partial>>, tensor<8xf32, #spmd.shard<[8], #partial>>)
-        -> (tensor<4xf32, #spmd.shard<[4], #full>>, tensor<8xf32, #spmd.shard<[8], #full>>)
-    ```
-  }];
+        -> (tensor<4xf32, #spmd.shard<[4], #full>>, tensor<8xf32, #spmd.shard<[8], #full>>)}], 1>.text;
 }
 
 def SPMD_ReduceScatterOp : SPMD_ReduceOp<"reduce_scatter", "ReduceScatter"> {
   let summary = "Combines what the devices along axes hold; each gets its part";
-  let description = [{
-    A value partial over `axes` is sharded over them afterwards, as the minor
-    axes of dims.}] # constraints # kindConstraint # [{
-    Example:
-    ```mlir
-    %r = spmd.reduce_scatter sum over [batch] %a
-        : (tensor<16xf32, #spmd.shard<[16], #partial>>) -> tensor<2xf32, #spmd.shard<[16], #rows>>
-    ```
-  }];
+  let description = SPMD_Text<
+      "A value partial over `axes` is sharded over them afterwards, as "
+      "the minor axes of dims.",
+      [{%r = spmd.reduce_scatter sum over [batch] %a
+        : (tensor<16xf32, #spmd.shard<[16], #partial>>)
+        -> tensor<2xf32, #spmd.shard<[16], #rows>>}], 1>.text;
 }
 
 def SPMD_AllGatherOp : SPMD_MoveOp<"all_gather", "AllGather"> {
   let summary = "Every device gets the shards of all devices along axes";
-  let description = [{
-    The minor axes of dims disappear.}] # constraints # [{
-    Example:
-    ```mlir
-    %r = spmd.all_gather over [batch] %a
-        : (tensor<2xf32, #spmd.shard<[16], #rows>>) -> tensor<16xf32, #spmd.shard<[16], #full>>
-    ```
-  }];
+  let description = SPMD_Text<
+      "The minor axes of dims disappear.",
+      [{%r = spmd.all_gather over [batch] %a
+        : (tensor<2xf32, #spmd.shard<[16], #rows>>)
+        -> tensor<16xf32, #spmd.shard<[16], #full>>}]>.text;
 }
 
 def SPMD_AllToAllOp : SPMD_MoveOp<"all_to_all", "AllToAll"> {
   let summary = "Axes move from one dim to another";
-  let description = [{
-    The minor axes of one dim become the minor axes of another.}] # constraints # [{
-    Example:
-    ```mlir
-    %r = spmd.all_to_all over [batch] %a
-        : (tensor<2x8xf32, #spmd.shard<[16, 8], #rows>>) -> tensor<16x1xf32, #spmd.shard<[16, 8], #columns>>
-    ```
-  }];
+  let description = SPMD_Text<
+      "The minor axes of one dim become the minor axes of another.",
+      [{%r = spmd.all_to_all over [batch] %a
+        : (tensor<2x8xf32, #spmd.shard<[16, 8], #rows>>)
+        -> tensor<16x1xf32, #spmd.shard<[16, 8], #columns>>}]>.text;
 }
 
 def SPMD_PermuteOp : SPMD_MoveOp<"permute", "Permute"> {
   let summary = "The same shards on other devices";
-  let description = [{
-    Shards keep their shape and change devices: the axes of a dim change their
-    order, or are exchanged for others of the same sizes.}] # constraints # [{
-    Example:
-    ```mlir
-    %r = spmd.permute over [x, y] %a
-        : (tensor<2xf32, #spmd.shard<[16], #layout_xy>>) -> tensor<2xf32, #spmd.shard<[16], #layout_yx>>
-    ```
-  }];
+  let description = SPMD_Text<
+      "Shards keep their shape and change devices: the axes of a dim "
+      "change their order, or are exchanged for others of the same sizes.",
+      [{%r = spmd.permute over [x, y] %a
+        : (tensor<2xf32, #spmd.shard<[16], #layout_xy>>)
+        -> tensor<2xf32, #spmd.shard<[16], #layout_yx>>}]>.text;
 }
 
 def SPMD_SliceOp : SPMD_MoveOp<"slice", "Slice"> {
   let summary = "Every device keeps its part; sends nothing";
-  let description = [{
-    Dims gain minor axes.}] # constraints # [{
-    Example:
-    ```mlir
-    %r = spmd.slice over [batch] %a
-        : (tensor<16xf32, #spmd.shard<[16], #full>>) -> tensor<2xf32, #spmd.shard<[16], #rows>>
-    ```
-  }];
+  let description = SPMD_Text<
+      "Dims gain minor axes.",
+      [{%r = spmd.slice over [batch] %a
+        : (tensor<16xf32, #spmd.shard<[16], #full>>)
+        -> tensor<2xf32, #spmd.shard<[16], #rows>>}]>.text;
 }
 
 include "meshloom/Dialect/SPMD/SPMDKernel.td"
