@@ -177,8 +177,10 @@ KernelBuilder::operandAccess(Operation *op, const TensorAccess &access) {
   SmallVector<int64_t> shape = globalShape(op->getOperand(0).getType());
   TensorAccess result(shape.size(), constantIndex(0));
   if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
+    // A dim of one element that stays one can be sharded: it keeps its loop.
+    SmallVector<int64_t> repeated = globalShape(op->getResult(0).getType());
     for (auto [dim, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-      if (shape[dim] != 1)
+      if (shape[dim] != 1 || repeated[to] == 1)
         result[dim] = access[to];
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
     for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
