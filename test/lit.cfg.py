@@ -7,7 +7,7 @@ import lit.formats
 config.name = "Meshloom"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]
-config.excludes = ["Inputs"]
+config.excludes = ["Inputs", "Docs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.meshloom_build, "test")
 

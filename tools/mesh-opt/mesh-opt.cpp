@@ -1,23 +1,19 @@
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists them.
 
-#include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
-#include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::math::MathDialect, meshloom::dtensor::DTensorDialect,
-                  meshloom::spmd::SPMDDialect>();
-  meshloom::registerGradients(registry);
+  meshloom::registerDialects(registry);
+  registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
 
   mlir::registerTransformsPasses();
   meshloom::registerTransformsPasses();
