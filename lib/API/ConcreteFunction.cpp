@@ -115,6 +115,20 @@ std::string ConcreteFunction::explain() const {
   return text;
 }
 
+std::vector<StageIR> ConcreteFunction::stages() const {
+  Reread read(traced->text);
+  std::vector<StageIR> stages;
+  std::string traceText;
+  llvm::raw_string_ostream(traceText) << *read.module;
+  stages.push_back({"traced", std::move(traceText)});
+  CompileOptions options = optionsOf(traced->compiledFor);
+  options.afterPass = [&](std::string_view pass, const std::string &ir) {
+    stages.push_back({std::string(pass), ir});
+  };
+  check(compile(*read.module, options), "stages");
+  return stages;
+}
+
 double ConcreteFunction::trace_time() const {
   return traced->traceSeconds;
 }

@@ -71,6 +71,30 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
+/// Reports the IR after each pass that changed it.
+class StageReporter : public mlir::PassInstrumentation {
+public:
+  explicit StageReporter(
+      std::function<void(std::string_view, const std::string &)> report)
+      : report(std::move(report)) {}
+
+  void runAfterPass(mlir::Pass *pass, Operation *op) override {
+    if (pass->getArgument().empty()) // an adaptor of passes on functions
+      return;
+    auto module = dyn_cast<ModuleOp>(op);
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << (module ? module : op->getParentOfType<ModuleOp>());
+    if (text != last)
+      report(pass->getArgument(), text);
+    last = std::move(text);
+  }
+
+private:
+  std::function<void(std::string_view, const std::string &)> report;
+  std::string last;
+};
+
 /// The function that `options` means.
 Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
   SmallVector<FuncOp> functions;
@@ -124,6 +148,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   passes.addNestedPass<FuncOp>(createFormKernels());
+  if (options.afterPass)
+    passes.addInstrumentation(
+        std::make_unique<StageReporter>(options.afterPass));
   if (failed(passes.run(*work)))
     return diagnostics.error("the program could not be partitioned");
 

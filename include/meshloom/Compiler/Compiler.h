@@ -5,8 +5,10 @@
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/Program.h"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace llvm {
 class raw_ostream;
@@ -31,6 +33,9 @@ struct CompileOptions {
   std::string function;
   /// Where to write what --explain prints; nullptr: nowhere.
   llvm::raw_ostream *explain = nullptr;
+  /// Called after each pass on the function with the pass's name
+  /// ("dtensor-propagate-layouts") and the module as text; empty: not.
+  std::function<void(std::string_view pass, const std::string &ir)> afterPass;
 };
 
 struct Compiled {
