@@ -227,8 +227,7 @@ std::vector<Batch::Failure> Batch::run(const Mode &mode) {
 class Matrix {
 public:
   void run() {
-    for (const OpSpec &op : ops)
-      tallies.emplace_back(layouts.size());
+    tallies.assign(ops.size(), std::vector<Tally>(layouts.size()));
     // Ops differ in cost; workers take the next one that is free.
     std::atomic<size_t> next = 0;
     auto work = [&] {

@@ -108,8 +108,10 @@ std::string describe(DType type, const Shape &shape) {
 
 std::string describe(std::string_view kind, size_t index,
                      const std::string &name) {
-  return name.empty() ? fmt::format("{} {}", kind, index)
-                      : fmt::format("{} {} ('{}')", kind, index, name);
+  std::string text = fmt::format("{} {}", kind, index);
+  // Programs call what has no name so themselves.
+  return name.empty() || name == text ? text
+                                      : fmt::format("{} ('{}')", text, name);
 }
 
 std::string preview(DType type, const HostBytes &bytes) {
