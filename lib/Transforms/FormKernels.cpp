@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+#include <numeric>
+
 namespace meshloom {
 #define GEN_PASS_DEF_FORMKERNELS
 #include "meshloom/Transforms/Passes.h.inc"
@@ -60,7 +62,8 @@ bool nests(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
 }
 
 /// A reshape of dims that do not nest, [6, 4] -> [8, 3], goes over one dim that
-/// is kept in memory, [6, 4] -> [24] -> [8, 3]: each half is linear in loops.
+/// is kept in memory, [6, 4] -> [24] -> [8, 3], or two where the major dims are
+/// sharded, [2, 5, 6] -> [2, 30] -> [6, 10]: each half is linear in loops.
 void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto reshape = dyn_cast<ReshapeOp>(op);
@@ -89,7 +92,17 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
         }
         continue;
       }
-      middle.push_back(left); // such dims are whole on every device
+      // Only what divides both major dims can be sharded.
+      while (from[iBegin] == 1)
+        ++iBegin;
+      while (to[jBegin] == 1)
+        ++jBegin;
+      if (const auto &sharded = layout.dim_axes()[jBegin]; !sharded.empty()) {
+        middle.push_back(std::gcd(from[iBegin], to[jBegin]));
+        axes.push_back(sharded);
+        left /= middle.back();
+      }
+      middle.push_back(left);
       axes.emplace_back();
       needed = true;
     }
