@@ -115,7 +115,8 @@ public:
     for (Operation &op : func.getBody().front().without_terminator())
       if (failed(step(&op)))
         return failure();
-    results();
+    if (failed(results()))
+      return failure();
     return std::move(lowered);
   }
 
@@ -157,15 +158,31 @@ private:
     return success();
   }
 
-  void results() {
+  LogicalResult results() {
     Operation *ret = func.getBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(ret->getOperands()))
       program.results.push_back(
           {buffers.lookup(value), -1,
            nameOf(func.getResultAttrDict(i), "result " + Twine(i))});
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (auto alias = func.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias"))
-        program.results[alias.getInt()].aliasedArgument = int(i);
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      auto alias = func.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias");
+      if (!alias)
+        continue;
+      if (alias.getInt() < 0 ||
+          size_t(alias.getInt()) >= program.results.size())
+        return func.emitError("dtensor.alias = ")
+               << alias.getInt() << " of argument #" << i
+               << ": the function has " << program.results.size() << " results";
+      // Memory can be shared only where both are laid out alike, which a
+      // variable without a layout need not be.
+      ProgramResult &result = program.results[alias.getInt()];
+      const BufferDecl &from = program.buffers[program.arguments[i].buffer];
+      const BufferDecl &to = program.buffers[result.buffer];
+      if (from.type == to.type && from.shape == to.shape &&
+          from.layout == to.layout)
+        result.aliasedArgument = int(i);
+    }
+    return success();
   }
 
   LogicalResult step(Operation *op) {
