@@ -253,7 +253,14 @@ private:
   /// The position `index` iterations of `loop` further.
   Position advance(const Position &from, unsigned loop, Value index) {
     Position to = from;
-    for (unsigned k = 0; k < strides.size(); ++k)
+    for (unsigned k = 0; k < strides.size(); ++k) {
+      // In place: the very address of the input, or vectorised code would have
+      // to find out that they do not overlap elsewhere.
+      int32_t over = k < numInputs ? -1 : kernel.getInPlace()[k - numInputs];
+      if (over >= 0) {
+        to.pointers[k] = to.pointers[over];
+        continue;
+      }
       if (Value stride = strides[k][loop]) {
         bool unit =
             strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
@@ -262,6 +269,7 @@ private:
         to.pointers[k] =
             element(to.pointers[k], storageType(elements[k]), offset);
       }
+    }
     Value before = from.indices[loop];
     to.indices[loop] =
         before ? b.create<arith::AddIOp>(loc, before, index).getResult()
