@@ -12,6 +12,12 @@ using namespace meshloom::cpu;
 
 namespace {
 constexpr int64_t ALIGNMENT = 64, HUGE_PAGE = int64_t(2) << 20;
+/// Large blocks start at different places in their pages: a kernel that walks
+/// through several arrays at once would else load what the CPU takes for a
+/// value it has just stored, since it compares the lower 12 bits of addresses
+/// first.
+constexpr int64_t LARGE = 1 << 14, PAGE = 4096, STAGGER = 832;
+
 /// Freed bytes that a pool keeps at most.
 constexpr int64_t KEEP = int64_t(512) << 20;
 
@@ -19,54 +25,62 @@ int64_t roundedSize(int64_t bytes) {
   const int64_t grain = bytes >= (1 << 16) ? 4096 : ALIGNMENT;
   return (std::max<int64_t>(bytes, 1) + grain - 1) / grain * grain;
 }
+
+/// What the system gave for a block.
+char *systemAddress(char *data, int64_t bytes) {
+  if (bytes < LARGE)
+    return data;
+  return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(data) &
+                                  ~uintptr_t(PAGE - 1));
+}
+
+/// `start`: where a large block begins in its first page.
+char *allocateFromSystem(int64_t bytes, int64_t start) {
+  if (bytes < LARGE)
+    return static_cast<char *>(std::aligned_alloc(ALIGNMENT, size_t(bytes)));
+  const int64_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
+  const int64_t size = (bytes + PAGE + alignment - 1) / alignment * alignment;
+  char *data =
+      static_cast<char *>(std::aligned_alloc(size_t(alignment), size_t(size)));
+  if (data && bytes >= HUGE_PAGE)
+    madvise(data, size_t(size), MADV_HUGEPAGE);
+  return data ? data + start : nullptr;
+}
 } // namespace
 
 MemoryPool::~MemoryPool() {
   for (auto &[bytes, data] : free)
-    std::free(data);
-}
-
-Status MemoryPool::check(int64_t bytes) const {
-  std::lock_guard lock(mutex);
-  if (bytes <= byteLimit - used)
-    return Success();
-  return Error(fmt::format("out of memory: {} more are needed, {} of {} are in "
-                           "use",
-                           formatBytes(bytes), formatBytes(used),
-                           formatBytes(byteLimit)));
+    std::free(systemAddress(data, bytes));
 }
 
 Result<Block> MemoryPool::allocate(int64_t bytes) {
-  if (Status fits = check(bytes); !fits)
-    return fits.error();
-  const int64_t size = roundedSize(bytes);
+  int64_t size = roundedSize(bytes);
   char *data = nullptr;
   {
     std::lock_guard lock(mutex);
+    if (bytes > byteLimit - used)
+      return Error(fmt::format("out of memory: {} more are needed, {} of {} "
+                               "are in use",
+                               formatBytes(bytes), formatBytes(used),
+                               formatBytes(byteLimit)));
     // A kept block of up to an eighth more than asked for is good enough.
     auto found = free.lower_bound(size);
     if (found != free.end() && found->first <= size + size / 8) {
+      size = found->first;
       data = found->second;
-      const int64_t actual = found->first;
       free.erase(found);
-      kept -= actual;
-      used += actual;
-      return Block(data, [pool = shared_from_this(), actual](char *block) {
-        pool->release(block, actual);
-      });
+      kept -= size;
     }
-  }
-  const int64_t alignment = size >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
-  data = static_cast<char *>(std::aligned_alloc(
-      alignment, (size + alignment - 1) / alignment * alignment));
-  if (!data)
-    return Error(fmt::format("out of memory: the system has no {} left",
-                             formatBytes(bytes)));
-  if (size >= HUGE_PAGE)
-    madvise(data, size_t(size), MADV_HUGEPAGE);
-  {
-    std::lock_guard lock(mutex);
     used += size;
+    if (!data && size >= LARGE)
+      nextStart = (nextStart + STAGGER) % PAGE;
+    if (!data)
+      data = allocateFromSystem(size, nextStart);
+    if (!data) {
+      used -= size;
+      return Error(fmt::format("out of memory: the system has no {} left",
+                               formatBytes(bytes)));
+    }
   }
   return Block(data, [pool = shared_from_this(), size](char *block) {
     pool->release(block, size);
@@ -83,7 +97,7 @@ void MemoryPool::release(char *data, int64_t bytes) {
       return;
     }
   }
-  std::free(data);
+  std::free(systemAddress(data, bytes));
 }
 
 int64_t MemoryPool::inUse() const {

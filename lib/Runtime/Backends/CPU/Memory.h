@@ -23,8 +23,6 @@ public:
   ~MemoryPool();
 
   Result<Block> allocate(int64_t bytes);
-  /// Fails where `bytes` more would pass the limit.
-  Status check(int64_t bytes) const;
   int64_t inUse() const;
   int64_t limit() const { return byteLimit; }
 
@@ -34,6 +32,7 @@ private:
   mutable std::mutex mutex;
   const int64_t byteLimit;
   int64_t used = 0, kept = 0;
+  int64_t nextStart = 0;               ///< of a large block in its first page
   std::multimap<int64_t, char *> free; ///< by size
 };
 

@@ -11,7 +11,9 @@
 
 namespace meshloom::cpu {
 
-/// Offsets for memory with lifetimes: first fit, 64-byte aligned.
+/// Offsets for memory with lifetimes: first fit, 64-byte aligned. Arrays of
+/// whole pages get some bytes more, so that not all begin alike (see
+/// Memory.cpp).
 class OffsetAllocator {
 public:
   int64_t allocate(int64_t bytes);
@@ -20,7 +22,8 @@ public:
 
 private:
   static int64_t rounded(int64_t bytes) {
-    return (std::max<int64_t>(bytes, 1) + 63) / 64 * 64;
+    bytes = (std::max<int64_t>(bytes, 1) + 63) / 64 * 64;
+    return bytes % 4096 ? bytes : bytes + 832;
   }
   std::vector<std::pair<int64_t, int64_t>> holes; ///< (offset, bytes), sorted
   int64_t end = 0;
