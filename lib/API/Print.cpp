@@ -217,7 +217,7 @@ std::string drawGrid(const std::vector<Shard> &shards, bool isMatrix,
   if (isMatrix)
     for (auto [offset, extent] : rows)
       left = std::max(left, rangeText(offset, extent).size() + 1);
-  std::string rule(left, ' '), out(left + 1, ' ');
+  std::string rule(left, ' '), out(left, ' ');
   for (auto [offset, extent] : columns) {
     rule += "+" + std::string(width + 2, '-');
     out += fmt::format(" {:<{}}", rangeText(offset, extent), width + 2);

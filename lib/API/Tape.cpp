@@ -285,7 +285,28 @@ struct Source {
   Tensor tensor;
 };
 
-std::vector<Tensor> gradientsInTrace(Trace &trace, const Tensor &target,
+/// Keeps gradients out of the ops up to `last` while it lives.
+class StopBefore {
+public:
+  explicit StopBefore(Operation *last) {
+    for (Operation *op = last; op; op = op->getPrevNode())
+      if (!op->hasAttr(stopGradientAttr)) {
+        op->setAttr(stopGradientAttr, mlir::UnitAttr::get(op->getContext()));
+        marked.push_back(op);
+      }
+  }
+  ~StopBefore() {
+    for (Operation *op : marked)
+      op->removeAttr(stopGradientAttr);
+  }
+  StopBefore(const StopBefore &) = delete;
+
+private:
+  SmallVector<Operation *> marked;
+};
+
+std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
+                                     const Tensor &target,
                                      const std::vector<Source> &sources,
                                      const std::source_location &where) {
   SmallVector<Value> wrt;
@@ -294,6 +315,7 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const Tensor &target,
                       ? trace.argumentOf(source.variable, "gradient")
                       : trace.valueOf(source.tensor, "gradient", &where));
   OpBuilder &builder = trace.builder();
+  StopBefore stop(tape.trace.get() == &trace ? tape.start : trace.lastOp());
   SmallVector<Value> found =
       check(buildGradients(builder, trace.valueOf(target, "gradient", &where),
                            {}, wrt),
@@ -320,7 +342,7 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
            &where);
   std::vector<Tensor> gradients;
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
-    gradients = gradientsInTrace(*trace, target, sources, where);
+    gradients = gradientsInTrace(*trace, tape, target, sources, where);
   } else {
     std::vector<std::vector<Tensor>> tensors;
     for (const Source &source : sources) {

@@ -8,10 +8,14 @@ namespace meshloom::detail {
 
 class TapeState {
 public:
-  TapeState() : trace(threadState().trace()) {}
+  TapeState()
+      : trace(threadState().trace()), start(trace ? trace->lastOp() : nullptr) {
+  }
 
   /// The trace that it was made in, or null.
   std::shared_ptr<Trace> trace;
+  /// In a trace: the last op before the tape; what came before is not recorded.
+  Operation *start;
 
   struct Record {
     std::string key;

@@ -35,6 +35,10 @@ Trace::Trace(std::string name)
 
 Trace::~Trace() = default;
 
+Operation *Trace::lastOp() const {
+  return block->empty() ? nullptr : &block->back();
+}
+
 Location Trace::location(const std::source_location &where) const {
   return mlir::FileLineColLoc::get(context.get(), where.file_name(),
                                    where.line(), where.column());
@@ -189,12 +193,8 @@ void Trace::finish(ArrayRef<Tensor> results,
 void Trace::abandon() {
   ended = true;
   module = {};
-}
-
-std::pair<std::unique_ptr<MLIRContext>, OwningOpRef<ModuleOp>>
-Trace::release() {
-  ended = true;
-  return {std::move(context), std::move(module)};
+  args.clear();
+  known.clear();
 }
 
 } // namespace meshloom::detail

@@ -32,6 +32,8 @@ public:
   bool active() const { return module && !ended; }
 
   OpBuilder &builder() { return build; }
+  /// The op added last, or null.
+  Operation *lastOp() const;
   Location location(const std::source_location &where) const;
 
   /// A new explicit argument standing for `tensor`.
@@ -62,7 +64,6 @@ public:
   const std::vector<TraceArgument> &arguments() const { return args; }
   const Mesh &mesh() const { return *meshUsed; }
   ModuleOp moduleOp() { return *module; }
-  std::pair<std::unique_ptr<MLIRContext>, OwningOpRef<ModuleOp>> release();
 
 private:
   std::string title;

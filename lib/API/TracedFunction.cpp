@@ -36,9 +36,12 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
            "results beyond the explicit ones are variables");
     assigned.push_back(size_t(program.results[r].aliasedArgument));
   }
-  for (size_t i = 0; i < arguments.size(); ++i)
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind == TraceArgument::Kind::Explicit)
+      arguments[i].tensor = Tensor(); // the first call's, not to be kept alive
     if (arguments[i].kind == TraceArgument::Kind::Variable)
       variables.emplace_back(arguments[i].variable.get(), i);
+  }
   llvm::sort(variables,
              [](auto &a, auto &b) { return a.first->id < b.first->id; });
 }

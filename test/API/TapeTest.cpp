@@ -140,6 +140,20 @@ TEST(TapeTest, NoPathIsAnError) {
   EXPECT_ERROR(f(x, other), HAS("[gradient]"), HAS("no path"));
 }
 
+TEST(TapeTest, WhatCameBeforeTheTapeIsNotRecorded) {
+  auto body = [](const Tensor &x) {
+    Tensor y = x * x;
+    GradientTape tape;
+    Tensor z = y * 3;
+    Tensor dy = tape.gradient(z, y);
+    EXPECT_ERROR(tape.gradient(z, x), HAS("no path"));
+    return dy;
+  };
+  Tensor x = tensor({2.f});
+  expectNear(body(x), {3});
+  expectNear(function(body)(x), {3});
+}
+
 TEST(TapeTest, StopGradientStops) {
   Tensor x = tensor({3.f});
   GradientTape tape;
