@@ -2,20 +2,24 @@
 #include "Model.h"
 
 #include <cmath>
+#include <string>
 
 using namespace meshloom;
 
 namespace mnist {
 
-Dense::Dense(int64_t in, int64_t out, uint32_t seed, const Layout &layout)
+Dense::Dense(int64_t in, int64_t out, int number, const Layout &layout)
     : w(call_with_layout(
-          [&] {
-            double limit = std::sqrt(6.0 / double(in + out));
-            return random::stateless_uniform({in, out}, Seed{seed, seed + 1},
-                                             -limit, limit);
-          },
-          layout)),
-      b(call_with_layout([&] { return zeros({out}); }, layout.remove({0}))) {
+            [&] {
+              double limit = std::sqrt(6.0 / double(in + out));
+              auto seed = static_cast<uint32_t>(20 + 2 * number);
+              return random::stateless_uniform({in, out}, Seed{seed, seed + 1},
+                                               -limit, limit);
+            },
+            layout),
+        {.name = "w" + std::to_string(number)}),
+      b(call_with_layout([&] { return zeros({out}); }, layout.remove({0})),
+        {.name = "b" + std::to_string(number)}) {
   track(w, b);
 }
 
@@ -29,7 +33,7 @@ Mlp::Mlp(const std::vector<int64_t> &widths, const Mesh &mesh,
     Layout layout = Layout::replicated(mesh, 2);
     if (!modelAxis.empty())
       layout = Layout::batch_sharded(mesh, modelAxis, 2, i % 2 == 0 ? 1 : 0);
-    layers.emplace_back(widths[i], widths[i + 1], uint32_t(22 + 2 * i), layout);
+    layers.emplace_back(widths[i], widths[i + 1], int(i + 1), layout);
   }
   track(layers);
 }
@@ -47,7 +51,7 @@ Tensor Mlp::operator()(const Tensor &x) const {
 Metrics metrics(const Tensor &labels, const Tensor &logits) {
   Tensor losses = nn::sparse_softmax_cross_entropy_with_logits(
       {.labels = labels, .logits = logits});
-  Tensor hits = cast(equal(argmax(logits, 1), labels), DType::F32);
+  Tensor hits = cast(equal(argmax(logits, 1, DType::I32), labels), DType::F32);
   return {reduce_mean(losses), reduce_mean(hits)};
 }
 

@@ -11,8 +11,8 @@ namespace mnist {
 struct Dense : meshloom::Module {
   meshloom::DVariable w, b;
 
-  /// `layout`: of w; b takes that of w's columns.
-  Dense(int64_t in, int64_t out, uint32_t seed, const meshloom::Layout &layout);
+  /// `layout`: of w; b takes that of w's columns. `number` names them: w1, b1.
+  Dense(int64_t in, int64_t out, int number, const meshloom::Layout &layout);
   meshloom::Tensor operator()(const meshloom::Tensor &x) const;
 };
 

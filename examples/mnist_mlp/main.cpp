@@ -119,7 +119,8 @@ void train(const Options &options) {
                      distribute(batch.labels, trainer.labels)};
   };
   {
-    auto [x, y] = place(split.train.batch(0, options.batchSize));
+    data::Batch batch = split.train.batch(0, options.batchSize);
+    auto [x, y] = place(batch);
     ConcreteFunction step = trainStep.get_concrete_function(x, y);
     printLayouts(step);
     printCollectives(step);
@@ -129,11 +130,11 @@ void train(const Options &options) {
       std::vector<MeshAxis> axes = {{"batch", options.devices()}};
       Trainer plain(options, axes, "batch", "");
       auto plainStep = plain.compiledTrainStep();
-      printDifference(
-          step,
-          plainStep.get_concrete_function(distribute(x, plain.images),
-                                          distribute(y, plain.labels)),
-          meshText(options.mesh));
+      printDifference(step,
+                      plainStep.get_concrete_function(
+                          distribute(batch.images, plain.images),
+                          distribute(batch.labels, plain.labels)),
+                      meshText(options.mesh));
     }
   }
 
