@@ -96,7 +96,8 @@ private:
                     from.results.begin();
     std::vector<unsigned> made = plainFactors(from.rule.results[result]),
                           used = plainFactors(to.rule.operands[operand]);
-    if (made.empty() || used.size() != to.rule.factors.size())
+    if (made.empty() || used.size() != made.size() ||
+        used.size() != to.rule.factors.size())
       return;
     // One axis cannot be on two factors of an op: classes that would give an op
     // two members stay apart, and so do the ops.
