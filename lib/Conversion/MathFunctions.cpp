@@ -214,7 +214,7 @@ Scalar erf(Scalar x) {
   Scalar q = polynomial(z, {-1.45660718464996e-5, -2.13374055278905e-4,
                             -1.68282697438203e-3, -7.37332916720468e-3,
                             -1.42647390514189e-2});
-  return y * p / q;
+  return y * (p / q); // y * p may be denormal
 }
 
 /// x = n pi/2 + r, in f64: right for |x| up to 2^50.

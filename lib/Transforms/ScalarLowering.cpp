@@ -106,10 +106,14 @@ Value lowerRsqrt(Scalars &s) {
   return s.make<arith::DivFOp>(s.number(1), s.make<math::SqrtOp>(s.x[0]));
 }
 
+/// With e = exp(-|x|): 1 / (1 + e), below 0 e / (1 + e). No overflow, and right
+/// where exp(-x) would be infinite.
 Value lowerLogistic(Scalars &s) {
-  Value e = s.make<math::ExpOp>(s.make<arith::NegFOp>(s.x[0]));
-  return s.make<arith::DivFOp>(s.number(1),
-                               s.make<arith::AddFOp>(s.number(1), e));
+  Value size = s.make<math::AbsFOp>(s.x[0]);
+  Value e = s.make<math::ExpOp>(s.make<arith::NegFOp>(size));
+  Value one = s.number(1);
+  Value numerator = s.select(s.compare(F::OLT, s.x[0], s.number(0)), e, one);
+  return s.make<arith::DivFOp>(numerator, s.make<arith::AddFOp>(one, e));
 }
 
 Value lowerNot(Scalars &s) {

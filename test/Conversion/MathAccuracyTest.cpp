@@ -1,0 +1,127 @@
+// Elementary functions of f32 kernels against libm in f64: relative errors over
+// the whole range of each function, and what is special about it.
+#include "KernelHarness.h"
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+using namespace meshloom;
+
+namespace {
+struct Function {
+  std::string op;
+  double (*exact)(double);
+  /// Allowed distance from the exact value, in units of the last place.
+  double ulps;
+};
+
+/// Every 100,003rd bit pattern, and the ends of all ranges.
+std::vector<float> samples() {
+  std::vector<float> x;
+  for (uint64_t bits = 0; bits <= 0xffffffffu; bits += 100'003)
+    x.push_back(std::bit_cast<float>(uint32_t(bits)));
+  using Limits = std::numeric_limits<float>;
+  for (float value : {0.f,
+                      1.f,
+                      2.f,
+                      0.5f,
+                      1e-3f,
+                      1e-7f,
+                      88.f,
+                      88.72f,
+                      88.73f,
+                      89.f,
+                      87.33f,
+                      103.9f,
+                      104.f,
+                      150.f,
+                      9.f,
+                      10.f,
+                      20.f,
+                      0.34f,
+                      0.35f,
+                      0.7071f,
+                      4.f,
+                      Limits::max(),
+                      Limits::min(),
+                      Limits::denorm_min(),
+                      Limits::infinity(),
+                      Limits::quiet_NaN(),
+                      3.14159265f,
+                      1.57079637f,
+                      1e5f,
+                      1e8f}) {
+    x.push_back(value);
+    x.push_back(-value);
+  }
+  for (int i = 0; i < 20'000; ++i)
+    x.push_back(float(i - 10'000) * 0.01f);
+  return x;
+}
+
+double ulp(double value) {
+  float single = std::abs(float(value));
+  if (!std::isfinite(single))
+    return std::ldexp(1.0, 104);
+  return double(
+             std::nextafter(single, std::numeric_limits<float>::infinity())) -
+         single;
+}
+
+double logistic(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+double rsqrt(double x) {
+  return 1 / std::sqrt(x);
+}
+
+class MathAccuracyTest : public testing::TestWithParam<Function> {};
+
+TEST_P(MathAccuracyTest, CloseToLibm) {
+  const Function &function = GetParam();
+  std::vector<float> x = samples(), y(x.size());
+  std::string type = "tensor<" + std::to_string(x.size()) + "xf32>";
+  KernelHarness kernel("func.func @f(%x: " + type + ") -> " + type +
+                       " { %0 = dtensor." + function.op + " %x : " + type +
+                       " return %0 : " + type + " }");
+  kernel.call(
+      {rowMajor(x, {int64_t(x.size())}), rowMajor(y, {int64_t(x.size())})});
+  double worst = 0;
+  float worstAt = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    double exact = function.exact(double(x[i]));
+    bool wave = function.op == "sine" || function.op == "cosine";
+    if (wave && std::abs(x[i]) > 0x1p49f)
+      continue; // neighbouring floats are many periods apart
+    float rounded = float(exact);
+    if (std::isnan(rounded) || std::isinf(rounded) || std::isinf(y[i]) ||
+        std::isnan(y[i])) {
+      bool same = std::isnan(rounded) ? std::isnan(y[i]) : rounded == y[i];
+      // The last value before overflow may round either way.
+      same |= std::abs(exact) > 3.4028e38 && std::abs(exact) < 3.4029e38;
+      EXPECT_TRUE(same) << function.op << "(" << x[i] << ") = " << y[i]
+                        << ", expected " << rounded;
+      continue;
+    }
+    double error = std::abs(y[i] - exact) / ulp(exact);
+    if (error > worst) {
+      worst = error;
+      worstAt = x[i];
+    }
+  }
+  EXPECT_LE(worst, function.ulps) << function.op << "(" << worstAt << ")";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, MathAccuracyTest,
+    testing::Values(
+        Function{"exp", std::exp, 2}, Function{"expm1", std::expm1, 3},
+        Function{"log", std::log, 2}, Function{"log1p", std::log1p, 3},
+        Function{"tanh", std::tanh, 4}, Function{"erf", std::erf, 6},
+        Function{"cbrt", std::cbrt, 1}, Function{"sine", std::sin, 2},
+        Function{"cosine", std::cos, 2}, Function{"logistic", logistic, 4},
+        Function{"rsqrt", rsqrt, 2}, Function{"sqrt", std::sqrt, 0.5001}),
+    [](auto &info) { return info.param.op; });
+} // namespace

@@ -1,0 +1,244 @@
+// Local math becomes kernels: what goes together, what stays apart.
+// RUN: mesh-opt %s --spmd-form-kernels --split-input-file | FileCheck %s
+
+#mesh = #dtensor.mesh<batch = 8>
+#rows = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [batch, *]>>
+#bias = #spmd.shard<[4], #dtensor.layout<#mesh, [*]>>
+
+// A chain of elementwise ops, a broadcast and a splat are one kernel.
+// CHECK-DAG: #[[IJ:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[J:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-LABEL: func.func @chain
+// CHECK-NEXT: %[[K:.*]] = spmd.kernel loops [16 over [batch], 4] ins (%arg0 #[[IJ]], %arg1 #[[J]]) outs (#[[IJ]]) {{.*}}{ops = "add, maximum, tanh"}
+// CHECK: ^bb0(%[[X:.*]]: f32, %[[B:.*]]: f32):
+// CHECK: %[[SUM:.*]] = arith.addf %[[X]], %[[B]]
+// CHECK: %[[ZERO:.*]] = arith.constant 0.0
+// CHECK: %[[RELU:.*]] = arith.maximumf %[[SUM]], %[[ZERO]]
+// CHECK: %[[TANH:.*]] = math.tanh %[[RELU]]
+// CHECK: spmd.yield %[[TANH]]
+// CHECK: return %[[K]]
+func.func @chain(%x: tensor<2x4xf32, #rows>, %b: tensor<4xf32, #bias>) -> tensor<2x4xf32, #rows> {
+  %0 = dtensor.broadcast_in_dim %b dims [1] : (tensor<4xf32, #bias>) -> tensor<2x4xf32, #rows>
+  %1 = dtensor.add %x, %0 : tensor<2x4xf32, #rows>
+  %2 = dtensor.constant dense<0.0> : tensor<16x4xf32> -> tensor<2x4xf32, #rows>
+  %3 = dtensor.maximum %1, %2 : tensor<2x4xf32, #rows>
+  %4 = dtensor.tanh %3 : tensor<2x4xf32, #rows>
+  return %4 : tensor<2x4xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<batch = 8>
+#full = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [*, *]>>
+
+// An optimizer's update is one kernel that writes the new state over the old.
+// CHECK-LABEL: func.func @momentum
+// CHECK-NEXT: %[[K:.*]]:2 = spmd.kernel loops [6, 4] ins (%arg1 {{.*}}, %arg2 {{.*}}, %arg0 {{.*}}) outs ({{.*}}) in_place [0, 2]
+// CHECK: return %[[K]]#1, %[[K]]#0
+func.func @momentum(%w: tensor<6x4xf32, #full> {dtensor.alias = 0 : i64},
+                    %m: tensor<6x4xf32, #full> {dtensor.alias = 1 : i64},
+                    %g: tensor<6x4xf32, #full>)
+    -> (tensor<6x4xf32, #full>, tensor<6x4xf32, #full>) {
+  %0 = dtensor.constant dense<0.5> : tensor<6x4xf32> -> tensor<6x4xf32, #full>
+  %1 = dtensor.multiply %m, %0 : tensor<6x4xf32, #full>
+  %2 = dtensor.add %1, %g : tensor<6x4xf32, #full>
+  %3 = dtensor.subtract %w, %2 : tensor<6x4xf32, #full>
+  return %3, %2 : tensor<6x4xf32, #full>, tensor<6x4xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<batch = 8>
+#rows = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [batch, *]>>
+#row = #spmd.shard<[16], #dtensor.layout<#mesh, [batch]>>
+
+// Reductions along rows are computed with what they reduce, stored or not; what
+// needs their result is another kernel.
+// CHECK-LABEL: func.func @softmax
+// CHECK-NEXT: %[[MAX:.*]] = spmd.kernel loops [16 over [batch], reduce 4] ins (%arg0 {{.*}}) outs (max {{.*}}) {{.*}}{ops = "reduce"}
+// CHECK: %[[EXP:.*]]:2 = spmd.kernel loops [16 over [batch], reduce 4] ins (%arg0 {{.*}}, %[[MAX]] {{.*}}) outs (#{{[a-z0-9]*}}, sum {{.*}}) {{.*}}{ops = "subtract, exp, reduce"}
+// CHECK: %[[DIV:.*]] = spmd.kernel loops [16 over [batch], 4] ins (%[[EXP]]#0 {{.*}}, %[[EXP]]#1 {{.*}}) outs ({{.*}}) {{.*}}{ops = "divide"}
+// CHECK: return %[[DIV]]
+func.func @softmax(%x: tensor<2x4xf32, #rows>) -> tensor<2x4xf32, #rows> {
+  %0 = dtensor.reduce max %x dims [1] : (tensor<2x4xf32, #rows>) -> tensor<2xf32, #row>
+  %1 = dtensor.broadcast_in_dim %0 dims [0] : (tensor<2xf32, #row>) -> tensor<2x4xf32, #rows>
+  %2 = dtensor.subtract %x, %1 : tensor<2x4xf32, #rows>
+  %3 = dtensor.exp %2 : tensor<2x4xf32, #rows>
+  %4 = dtensor.reduce sum %3 dims [1] : (tensor<2x4xf32, #rows>) -> tensor<2xf32, #row>
+  %5 = dtensor.broadcast_in_dim %4 dims [0] : (tensor<2xf32, #row>) -> tensor<2x4xf32, #rows>
+  %6 = dtensor.divide %3, %5 : tensor<2x4xf32, #rows>
+  return %6 : tensor<2x4xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<batch = 8>
+#rows = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [batch, *]>>
+#sums = #spmd.shard<[4], #dtensor.layout<#mesh, [*] partial<batch: sum>>>
+
+// A reduction over the outermost dim does not go with what is stored row by
+// row, but takes in what only it reads; reductions of one space are one kernel.
+// CHECK-LABEL: func.func @columns
+// CHECK-NEXT: %[[EXP:.*]] = spmd.kernel loops [16 over [batch], 4] ins (%arg0 {{.*}}) outs ({{.*}}) {{.*}}{ops = "exp"}
+// CHECK: %[[SUMS:.*]]:2 = spmd.kernel loops [reduce 16 over [batch], 4] ins (%[[EXP]] {{.*}}) outs (sum {{.*}}, sum {{.*}}) {{.*}}{ops = "tanh, reduce"}
+// CHECK: return %[[EXP]], %[[SUMS]]#0, %[[SUMS]]#1
+func.func @columns(%x: tensor<2x4xf32, #rows>) -> (tensor<2x4xf32, #rows>, tensor<4xf32, #sums>, tensor<4xf32, #sums>) {
+  %0 = dtensor.exp %x : tensor<2x4xf32, #rows>
+  %1 = dtensor.tanh %0 : tensor<2x4xf32, #rows>
+  %2 = dtensor.reduce sum %1 dims [0] : (tensor<2x4xf32, #rows>) -> tensor<4xf32, #sums>
+  %3 = dtensor.reduce sum %0 dims [0] : (tensor<2x4xf32, #rows>) -> tensor<4xf32, #sums>
+  return %0, %2, %3 : tensor<2x4xf32, #rows>, tensor<4xf32, #sums>, tensor<4xf32, #sums>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<batch = 8>
+#rows = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [batch, *]>>
+#square = #spmd.shard<[4, 4], #dtensor.layout<#mesh, [*, *]>>
+
+// A library dot stays, and parts what depends on it from what it depends on;
+// the relu's mask is a byte an element, so it is stored, not computed again.
+// CHECK-LABEL: func.func @around_a_dot
+// CHECK-NEXT: %[[RELU:.*]]:2 = spmd.kernel loops [16 over [batch], 4] ins (%arg0 {{.*}}) outs ({{.*}}) {{.*}}{ops = "compare, maximum"}
+// CHECK: %[[DOT:.*]] = dtensor.dot_general %[[RELU]]#1, %arg1
+// CHECK: %[[MASKED:.*]] = spmd.kernel loops [16 over [batch], 4] ins (%[[RELU]]#0 {{.*}}, %[[DOT]] {{.*}}) outs ({{.*}}) {{.*}}{ops = "select"}
+// CHECK: return %[[MASKED]]
+func.func @around_a_dot(%x: tensor<2x4xf32, #rows>, %w: tensor<4x4xf32, #square>) -> tensor<2x4xf32, #rows> {
+  %c = dtensor.constant dense<0.0> : tensor<16x4xf32> -> tensor<2x4xf32, #rows>
+  %0 = dtensor.compare GT, %x, %c : (tensor<2x4xf32, #rows>, tensor<2x4xf32, #rows>) -> tensor<2x4xi1, #rows>
+  %1 = dtensor.maximum %x, %c : tensor<2x4xf32, #rows>
+  %2 = dtensor.dot_general %1, %w contracting [1] x [0] : (tensor<2x4xf32, #rows>, tensor<4x4xf32, #square>) -> tensor<2x4xf32, #rows>
+  %3 = dtensor.select %0, %2, %c : (tensor<2x4xi1, #rows>, tensor<2x4xf32, #rows>, tensor<2x4xf32, #rows>) -> tensor<2x4xf32, #rows>
+  return %3 : tensor<2x4xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<batch = 8>
+#rows = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [batch, *]>>
+#columns = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [*, batch]>>
+#pending = #spmd.shard<[16, 4], #dtensor.layout<#mesh, [*, *] partial<batch: sum>>>
+
+// Never one kernel for two layouts, pending reductions included.
+// CHECK-LABEL: func.func @layouts
+// CHECK-COUNT-3: spmd.kernel
+// CHECK-NOT: spmd.kernel
+func.func @layouts(%x: tensor<2x4xf32, #rows>, %y: tensor<16x1xf32, #columns>, %z: tensor<16x4xf32, #pending>)
+    -> (tensor<2x4xf32, #rows>, tensor<16x1xf32, #columns>, tensor<16x4xf32, #pending>) {
+  %0 = dtensor.negate %x : tensor<2x4xf32, #rows>
+  %1 = dtensor.negate %y : tensor<16x1xf32, #columns>
+  %2 = dtensor.negate %z : tensor<16x4xf32, #pending>
+  return %0, %1, %2 : tensor<2x4xf32, #rows>, tensor<16x1xf32, #columns>, tensor<16x4xf32, #pending>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[4, 3, 5], #dtensor.layout<#mesh, [x, *, *]>>
+#b = #spmd.shard<[12, 5], #dtensor.layout<#mesh, [x, *]>>
+#c = #spmd.shard<[5, 12], #dtensor.layout<#mesh, [*, x]>>
+
+// A merged dim is two loops; mesh axes stay with the outer one.
+// CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
+// CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1 * 3 + d2)>
+// CHECK-LABEL: func.func @merge
+// CHECK-NEXT: spmd.kernel loops [5, 4 over [x], 3] ins (%arg0 #[[IN]]) outs (#[[OUT]]) {{.*}}{ops = "exp"}
+func.func @merge(%x: tensor<2x3x5xf32, #a>) -> tensor<5x6xf32, #c> {
+  %0 = dtensor.reshape %x : (tensor<2x3x5xf32, #a>) -> tensor<6x5xf32, #b>
+  %1 = dtensor.transpose %0 dims [1, 0] : (tensor<6x5xf32, #b>) -> tensor<5x6xf32, #c>
+  %2 = dtensor.exp %1 : tensor<5x6xf32, #c>
+  return %2 : tensor<5x6xf32, #c>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [*, *]>>
+#b = #spmd.shard<[8, 3], #dtensor.layout<#mesh, [*, *]>>
+
+// Dims that do not nest go over one dim in memory.
+// CHECK-DAG: #[[MERGE:.*]] = affine_map<(d0, d1) -> (d0 * 4 + d1)>
+// CHECK-DAG: #[[SPLIT:.*]] = affine_map<(d0, d1) -> (d0 * 3 + d1)>
+// CHECK-LABEL: func.func @no_common_factor
+// CHECK-NEXT: %[[FLAT:.*]] = spmd.kernel loops [6, 4] ins (%arg0 {{.*}}) outs (#[[MERGE]])
+// CHECK: spmd.kernel loops [8, 3] ins (%[[FLAT]] #[[SPLIT]]) outs
+func.func @no_common_factor(%x: tensor<6x4xf32, #a>) -> tensor<8x3xf32, #b> {
+  %0 = dtensor.reshape %x : (tensor<6x4xf32, #a>) -> tensor<8x3xf32, #b>
+  return %0 : tensor<8x3xf32, #b>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [x, *]>>
+#b = #spmd.shard<[6, 8], #dtensor.layout<#mesh, [x, *]>>
+
+// The parts of a concatenate are written one after the other into one tensor.
+// CHECK-DAG: #[[IJ:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[NEXT:.*]] = affine_map<(d0, d1) -> (d0, d1 + 4)>
+// CHECK-DAG: #[[REVERSED:.*]] = affine_map<(d0, d1) -> (d0, -d1 + 3)>
+// CHECK-LABEL: func.func @concatenate
+// CHECK-NEXT: %[[FIRST:.*]] = spmd.kernel loops [6 over [x], 4] ins (%arg0 #[[IJ]]) outs (#[[IJ]])
+// CHECK: %[[SECOND:.*]] = spmd.kernel loops [6 over [x], 4] ins (%arg0 #[[REVERSED]], %[[FIRST]] #[[NEXT]]) outs (#[[NEXT]]) in_place [1]
+// CHECK: return %[[SECOND]]
+func.func @concatenate(%x: tensor<3x4xf32, #a>) -> tensor<3x8xf32, #b> {
+  %0 = dtensor.reverse %x dims [1] : (tensor<3x4xf32, #a>) -> tensor<3x4xf32, #a>
+  %1 = dtensor.concatenate %x, %0 dim 1 : (tensor<3x4xf32, #a>, tensor<3x4xf32, #a>) -> tensor<3x8xf32, #b>
+  return %1 : tensor<3x8xf32, #b>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [x, *]>>
+#b = #spmd.shard<[4, 5], #dtensor.layout<#mesh, [*, *]>>
+#c = #spmd.shard<[6, 5], #dtensor.layout<#mesh, [x, *]>>
+
+// A dot that no library takes is a kernel; bf16 is multiplied and added in f32.
+// CHECK-LABEL: func.func @bf16_dot
+// CHECK-NEXT: spmd.kernel loops [6 over [x], 5, reduce 4] ins (%arg0 {{.*}}, %arg1 {{.*}}) outs (sum {{.*}}) {{.*}}{ops = "dot_general"}
+// CHECK: ^bb0(%[[L:.*]]: bf16, %[[R:.*]]: bf16):
+// CHECK-DAG: %[[LW:.*]] = arith.extf %[[L]] : bf16 to f32
+// CHECK-DAG: %[[RW:.*]] = arith.extf %[[R]] : bf16 to f32
+// CHECK: %[[P:.*]] = arith.mulf %[[LW]], %[[RW]]
+// CHECK: spmd.yield %[[P]] : f32
+func.func @bf16_dot(%x: tensor<3x4xbf16, #a>, %y: tensor<4x5xbf16, #b>) -> tensor<3x5xbf16, #c> {
+  %0 = dtensor.dot_general %x, %y contracting [1] x [0] : (tensor<3x4xbf16, #a>, tensor<4x5xbf16, #b>) -> tensor<3x5xbf16, #c>
+  return %0 : tensor<3x5xbf16, #c>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[3, 5], #dtensor.layout<#mesh, [*, x]>>
+
+// Indices are global, whatever the layout.
+// CHECK-LABEL: func.func @iota
+// CHECK-NEXT: spmd.kernel loops [3, 5 over [x]] ins () outs ({{.*}})
+// CHECK: %[[I:.*]] = spmd.index 1
+// CHECK: %[[F:.*]] = arith.sitofp %[[I]] : i64 to f32
+// CHECK: spmd.yield %[[F]]
+func.func @iota() -> tensor<3x3xf32, #a> {
+  %0 = dtensor.iota dim 1 : tensor<3x3xf32, #a>
+  return %0 : tensor<3x3xf32, #a>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [x, *]>>
+#b = #spmd.shard<[4, 4], #dtensor.layout<#mesh, [*, *]>>
+#full = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [*, *]>>
+
+// Nothing to form: dots, collectives and constants with several values stay.
+// CHECK-LABEL: func.func @leaves_alone
+// CHECK-NEXT: dtensor.constant
+// CHECK-NEXT: dtensor.dot_general
+// CHECK-NEXT: spmd.all_gather
+// CHECK-NEXT: return
+func.func @leaves_alone(%x: tensor<3x4xf32, #a>) -> tensor<6x4xf32, #full> {
+  %c = dtensor.constant dense<[[1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0], [0.0, 0.0, 0.0, 4.0]]> : tensor<4x4xf32> -> tensor<4x4xf32, #b>
+  %0 = dtensor.dot_general %x, %c contracting [1] x [0] : (tensor<3x4xf32, #a>, tensor<4x4xf32, #b>) -> tensor<3x4xf32, #a>
+  %1 = spmd.all_gather over [x] %0 : (tensor<3x4xf32, #a>) -> tensor<6x4xf32, #full>
+  return %1 : tensor<6x4xf32, #full>
+}
