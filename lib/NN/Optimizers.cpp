@@ -5,7 +5,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
 
-#include <cmath>
+#include <map>
 #include <mutex>
 
 namespace meshloom::optimizers {
@@ -85,19 +85,24 @@ void Adam::apply_gradients(const Gradients &gradients) const {
   if (!state->step)
     state->step = makeStep(gradients.front().variable);
   state->step->assign_add(1);
-  Tensor step = cast(*state->step, DType::F32);
-  // 1 - beta^t without cancellation: -expm1(t log(beta)).
-  auto correction = [&](double beta) {
-    return 1.0 / -expm1(step * std::log(beta));
+  // 1 / (1 - beta^t) in the variable's precision (bf16: f32), as JAX and
+  // TensorFlow compute it: at t = 1 in f32 that is 1e-5 off for beta_2 = 0.999,
+  // and losses are compared with theirs.
+  auto correction = [&](double beta, DType type) {
+    DType wide = type == DType::F64 ? DType::F64 : DType::F32;
+    Tensor power = pow(beta, cast(*state->step, wide));
+    return cast(1 / (1 - power), type);
   };
-  Tensor correction1 = correction(beta1), correction2 = correction(beta2);
+  std::map<DType, std::pair<Tensor, Tensor>> corrections;
   for (auto &[gradient, variable] : gradients) {
     const std::vector<DVariable> &slots = state->slots.of(variable);
     const DVariable &m = slots[0], &v = slots[1];
     DType type = variable.dtype();
     m.assign(beta1 * m + (1 - beta1) * gradient);
     v.assign(beta2 * v + (1 - beta2) * (gradient * gradient));
-    Tensor c1 = cast(correction1, type), c2 = cast(correction2, type);
+    if (!corrections.contains(type))
+      corrections[type] = {correction(beta1, type), correction(beta2, type)};
+    auto &[c1, c2] = corrections[type];
     variable.assign_sub(rate * (m * c1) / (sqrt(v * c2) + epsilon));
   }
 }
