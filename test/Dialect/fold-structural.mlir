@@ -82,6 +82,24 @@ func.func @matmul(%a: tensor<8x4xf32>, %b: tensor<4x5xf32>, %c: tensor<3x2x8x4xf
 
 // -----
 
+// A product reads its operands in any order of dims, as long as those of the
+// result stay in order.
+// CHECK-LABEL: func.func @transposed_operands
+// CHECK-SAME: (%[[A:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<5x4xf32>, %[[C:.*]]: tensor<2x3x4xf32>)
+func.func @transposed_operands(%a: tensor<4x8xf32>, %b: tensor<5x4xf32>, %c: tensor<2x3x4xf32>) -> (tensor<8x5xf32>, tensor<3x2x5xf32>) {
+  // CHECK: dtensor.dot_general %[[A]], %[[B]] contracting [0] x [1] : (tensor<4x8xf32>, tensor<5x4xf32>) -> tensor<8x5xf32>
+  %0 = dtensor.transpose %a dims [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = dtensor.transpose %b dims [1, 0] : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  %2 = dtensor.matmul %0, %1 : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
+  // CHECK: %[[T:.*]] = dtensor.transpose %[[C]]
+  // CHECK: dtensor.dot_general %[[T]], %[[B]] contracting [2] x [1]
+  %3 = dtensor.transpose %c dims [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %4 = dtensor.dot_general %3, %1 contracting [2] x [0] : (tensor<3x2x4xf32>, tensor<4x5xf32>) -> tensor<3x2x5xf32>
+  return %2, %4 : tensor<8x5xf32>, tensor<3x2x5xf32>
+}
+
+// -----
+
 #mesh = #dtensor.mesh<x = 2>
 #rows = #dtensor.layout<#mesh, [x, *]>
 #columns = #dtensor.layout<#mesh, [*, x]>

@@ -19,6 +19,16 @@ func.func @constant_partial() {
 
 // -----
 
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x]>
+func.func @constant_sharded() {
+  // expected-error @+1 {{'dtensor.constant' op violates constraint C3: the value is no splat}}
+  %0 = dtensor.constant dense<[1.0, 2.0]> : tensor<2xf32> -> tensor<2xf32, #rows>
+  return
+}
+
+// -----
+
 func.func @iota_dim() {
   // expected-error @+1 {{'dtensor.iota' op violates constraint C1: iota_dimension is 1, but the result has 1 dims}}
   %0 = dtensor.iota dim 1 : tensor<4xi32>

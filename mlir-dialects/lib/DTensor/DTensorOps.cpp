@@ -119,6 +119,55 @@ static void printDim(OpAsmPrinter &printer, Operation *, IntegerAttr attr) {
 }
 
 //===----------------------------------------------------------------------===//
+// Dims of products: ` batching [..] x [..] contracting [..] x [..]`, less what
+// is empty
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseDimPairs(OpAsmParser &parser, StringRef keyword,
+                                 DenseI64ArrayAttr &lhs,
+                                 DenseI64ArrayAttr &rhs) {
+  if (failed(parser.parseOptionalKeyword(keyword))) {
+    lhs = rhs = parser.getBuilder().getDenseI64ArrayAttr({});
+    return success();
+  }
+  auto parseDims = [&](DenseI64ArrayAttr &attr) -> ParseResult {
+    attr = mlir::dyn_cast_or_null<DenseI64ArrayAttr>(
+        DenseI64ArrayAttr::parse(parser, {}));
+    return mlir::success(bool(attr));
+  };
+  if (parseDims(lhs) || parser.parseKeyword("x") || parseDims(rhs))
+    return failure();
+  return success();
+}
+static void printDimPairs(OpAsmPrinter &printer, StringRef keyword,
+                          DenseI64ArrayAttr lhs, DenseI64ArrayAttr rhs) {
+  if (lhs.empty() && rhs.empty())
+    return;
+  printer << ' ' << keyword << ' ';
+  lhs.print(printer);
+  printer << " x ";
+  rhs.print(printer);
+}
+
+static ParseResult parseDotDims(OpAsmParser &parser,
+                                DenseI64ArrayAttr &lhsBatching,
+                                DenseI64ArrayAttr &rhsBatching,
+                                DenseI64ArrayAttr &lhsContracting,
+                                DenseI64ArrayAttr &rhsContracting) {
+  if (parseDimPairs(parser, "batching", lhsBatching, rhsBatching))
+    return failure();
+  return parseDimPairs(parser, "contracting", lhsContracting, rhsContracting);
+}
+static void printDotDims(OpAsmPrinter &printer, Operation *,
+                         DenseI64ArrayAttr lhsBatching,
+                         DenseI64ArrayAttr rhsBatching,
+                         DenseI64ArrayAttr lhsContracting,
+                         DenseI64ArrayAttr rhsContracting) {
+  printDimPairs(printer, "batching", lhsBatching, rhsBatching);
+  printDimPairs(printer, "contracting", lhsContracting, rhsContracting);
+}
+
+//===----------------------------------------------------------------------===//
 // Slices: `[start:limit, start:limit:stride]`
 //===----------------------------------------------------------------------===//
 

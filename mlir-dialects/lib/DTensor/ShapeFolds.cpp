@@ -228,6 +228,45 @@ void MatMulOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   patterns.add(toDotGeneral);
 }
 
+/// dot_general(transpose(x), y) -> dot_general(x, y), and so for the rhs, where
+/// the dims that are neither batching nor contracting keep their order.
+static LogicalResult dropTransposes(DotGeneralOp op,
+                                    PatternRewriter &rewriter) {
+  auto untransposed = [](Value value, ArrayRef<int64_t> free,
+                         SmallVector<int64_t> &batching,
+                         SmallVector<int64_t> &contracting) -> Value {
+    auto transpose = value.getDefiningOp<TransposeOp>();
+    if (!transpose)
+      return {};
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    auto before = [&](int64_t dim) { return permutation[dim]; };
+    if (!llvm::is_sorted(llvm::map_to_vector(free, before)))
+      return {};
+    llvm::transform(batching, batching.begin(), before);
+    llvm::transform(contracting, contracting.begin(), before);
+    return transpose.getOperand();
+  };
+  SmallVector<int64_t> lhsBatching(op.getLhsBatchingDimensions()),
+      rhsBatching(op.getRhsBatchingDimensions()),
+      lhsContracting(op.getLhsContractingDimensions()),
+      rhsContracting(op.getRhsContractingDimensions());
+  Value lhs = untransposed(op.getLhs(), op.getLhsFreeDimensions(), lhsBatching,
+                           lhsContracting);
+  Value rhs = untransposed(op.getRhs(), op.getRhsFreeDimensions(), rhsBatching,
+                           rhsContracting);
+  if (!lhs && !rhs)
+    return failure();
+  rewriter.replaceOpWithNewOp<DotGeneralOp>(
+      op, op.getType(), lhs ? lhs : op.getLhs(), rhs ? rhs : op.getRhs(),
+      lhsBatching, rhsBatching, lhsContracting, rhsContracting);
+  return success();
+}
+
+void DotGeneralOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                               MLIRContext *) {
+  patterns.add(dropTransposes);
+}
+
 /// A reduction over nothing is its operands.
 static LogicalResult dropReductionOverNothing(ReduceOp op,
                                               PatternRewriter &rewriter) {

@@ -32,10 +32,14 @@ static bool areDistinctDims(ArrayRef<int64_t> dims, size_t rank) {
 // ConstantOp, IotaOp, RngOp
 //===----------------------------------------------------------------------===//
 
+/// Only a splat can be cut without slicing the attribute.
+static bool isSplat(mlir::ElementsAttr value) {
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  return dense && dense.isSplat();
+}
+
 ShardingRule ConstantOp::getShardingRule() {
-  // Only a splat can be cut without slicing the attribute.
-  auto dense = dyn_cast<DenseElementsAttr>(getValue());
-  bool splat = dense && dense.isSplat();
+  bool splat = isSplat(getValue());
   RuleBuilder rule(*this);
   ShardingRule::Tensor dims;
   for (int64_t i = 0; i < getType().getRank(); ++i)
@@ -48,9 +52,15 @@ LogicalResult ConstantOp::verify() {
   if (getValue().getType() != undecided(getType()))
     return violates(*this, 1) << "the value is a " << getValue().getType()
                               << ", the result a " << undecided(getType());
-  if (LayoutAttr layout = layoutAttrOf(getType()))
-    if (!layout.getPartial().empty())
-      return violates(*this, 2) << "the result is partial";
+  LayoutAttr layout = layoutAttrOf(getType());
+  if (!layout)
+    return success();
+  if (!layout.getPartial().empty())
+    return violates(*this, 2) << "the result is partial";
+  if (!layout.getDimAxes().empty() && !isSplat(getValue()))
+    return violates(*this, 3)
+           << "the value is no splat, so the result must be whole on every "
+              "device; a dtensor.relayout can shard it";
   return success();
 }
 

@@ -35,10 +35,10 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
     ```
   }];
   let arguments = (ins DTensor_NumberTensor:$lhs, DTensor_NumberTensor:$rhs,
-    DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$lhs_batching_dimensions,
-    DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$rhs_batching_dimensions,
-    DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$lhs_contracting_dimensions,
-    DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$rhs_contracting_dimensions);
+    DenseI64ArrayAttr:$lhs_batching_dimensions,
+    DenseI64ArrayAttr:$rhs_batching_dimensions,
+    DenseI64ArrayAttr:$lhs_contracting_dimensions,
+    DenseI64ArrayAttr:$rhs_contracting_dimensions);
   let results = (outs DTensor_NumberTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs,
                                  "::llvm::ArrayRef<int64_t>":$lhsBatching,
@@ -46,9 +46,9 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
                                  "::llvm::ArrayRef<int64_t>":$lhsContracting,
                                  "::llvm::ArrayRef<int64_t>":$rhsContracting)>];
   let assemblyFormat = [{
-    $lhs `,` $rhs
-    (`batching` $lhs_batching_dimensions^ `x` $rhs_batching_dimensions)?
-    (`contracting` $lhs_contracting_dimensions^ `x` $rhs_contracting_dimensions)?
+    $lhs `,` $rhs ``
+    custom<DotDims>($lhs_batching_dimensions, $rhs_batching_dimensions,
+                    $lhs_contracting_dimensions, $rhs_contracting_dimensions)
     attr-dict `:` functional-type(operands, $result)
   }];
   let extraClassDeclaration = [{
@@ -57,6 +57,7 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
     ::llvm::SmallVector<int64_t> getRhsFreeDimensions();
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def DTensor_MatMulOp
