@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace meshloom {
 
@@ -38,20 +39,32 @@ public:
       : graph(graph), clusters(clusters), state(graph, clusters, machine),
         mesh(graph.mesh()), queued(clusters.clusters.size()),
         leastWork(clusters.clusters.size(), -1) {
+    // Producers and consumers, and ops that share an operand: what one has it
+    // brought to the other gets for nothing.
+    constexpr size_t fewUsers = 8;
     std::vector<std::set<unsigned>> near(clusters.clusters.size());
+    std::vector<std::set<unsigned>> around(graph.values.size());
     for (unsigned op = 0; op < graph.ops.size(); ++op)
-      for (unsigned value : graph.ops[op].operands) {
-        int producer = graph.values[value].producer;
-        if (producer < 0)
-          continue;
-        int a = clusters.ofOp[producer], b = clusters.ofOp[op];
-        if (a < 0 || b < 0 || a == b)
-          continue;
-        near[a].insert(b);
-        near[b].insert(a);
+      if (int cluster = clusters.ofOp[op]; cluster >= 0)
+        for (unsigned value : graph.ops[op].operands)
+          around[value].insert(unsigned(cluster));
+    for (unsigned value = 0; value < graph.values.size(); ++value) {
+      int producer = graph.values[value].producer;
+      int maker = producer < 0 ? -1 : clusters.ofOp[producer];
+      bool free = producer >= 0 && maker < 0;
+      for (unsigned user : around[value]) {
+        if (maker >= 0) {
+          near[maker].insert(user);
+          near[user].insert(unsigned(maker));
+        }
+        if (!free && around[value].size() <= fewUsers)
+          near[user].insert(around[value].begin(), around[value].end());
       }
-    for (const std::set<unsigned> &list : near)
-      neighbours.emplace_back(list.begin(), list.end());
+    }
+    for (unsigned cluster = 0; cluster < near.size(); ++cluster) {
+      near[cluster].erase(cluster);
+      neighbours.emplace_back(near[cluster].begin(), near[cluster].end());
+    }
     leastSaved = state.total().cost /
                  Cost(100 * std::max<size_t>(clusters.clusters.size(), 1));
   }
@@ -69,21 +82,22 @@ private:
   std::vector<Assignment> candidates(unsigned cluster);
   void fromNeighbours(unsigned cluster, std::set<Assignment> &found);
   std::optional<Change> change(unsigned cluster, const Assignment &assignment,
-                               bool pass, const Change &before = {});
+                               bool pass);
   std::vector<Change> moves(unsigned cluster);
   bool worthwhile(const Delta &delta) const {
     return delta.saved() > 0 && delta.saved() >= leastSaved &&
            delta.saved() >= delta.before.cost / 20;
   }
-  bool settle(const std::vector<Change> &options);
-  void enqueueAround();
+  void settle(const std::vector<Change> &options);
+  void enqueueAround(const std::set<unsigned> &moved);
   void enqueue(unsigned cluster) {
     if (canMove(cluster) && !std::exchange(queued[cluster], 1))
       worklist.push_back(cluster);
   }
   void drain();
-  bool promising(unsigned a, unsigned b);
-  void tryPair(unsigned a, unsigned b);
+  bool promising(unsigned cluster);
+  std::optional<Change> answer(std::set<unsigned> &moved);
+  bool tryChain(unsigned cluster);
   Cost edgeCost(unsigned cluster);
   std::string describe(const std::vector<PlannedRelayout> &relayouts,
                        const std::vector<PlannedRelayout> &without);
@@ -208,11 +222,10 @@ std::vector<Assignment> Search::candidates(unsigned index) {
 }
 
 /// The results' layouts that `assignment` means, with pending reductions of
-/// operands passed on where they can be, or not; `before`: changes that the ops
-/// will see. Nothing where a factor cannot be on its axes.
+/// operands passed on where they can be, or not. Nothing where a factor cannot
+/// be on its axes.
 std::optional<Change> Search::change(unsigned index,
-                                     const Assignment &assignment, bool pass,
-                                     const Change &before) {
+                                     const Assignment &assignment, bool pass) {
   const LayoutCluster &cluster = clusters.clusters[index];
   std::vector<FactorSharding> shardings;
   for (unsigned op : cluster.ops)
@@ -224,7 +237,7 @@ std::optional<Change> Search::change(unsigned index,
         return std::nullopt;
       shardings[position].axes[factor] = assignment[c];
     }
-  std::map<unsigned, LayoutId> changed(before.begin(), before.end());
+  std::map<unsigned, LayoutId> changed;
   auto layoutOf = [&](unsigned value) {
     auto found = changed.find(value);
     return state.get(found == changed.end() ? state.layout(value)
@@ -267,7 +280,7 @@ std::vector<Change> Search::moves(unsigned cluster) {
 //===----------------------------------------------------------------------===//
 
 /// Applies the best worthwhile option that the memory limit allows.
-bool Search::settle(const std::vector<Change> &options) {
+void Search::settle(const std::vector<Change> &options) {
   std::vector<std::pair<Objective, size_t>> good;
   for (size_t i = 0; i < options.size(); ++i) {
     std::optional<Delta> delta = state.apply(options[i]);
@@ -280,15 +293,18 @@ bool Search::settle(const std::vector<Change> &options) {
   std::sort(good.begin(), good.end());
   for (auto [total, i] : good) {
     state.apply(options[i]);
-    if (peakLimit < 0 || state.peakBytes() <= peakLimit)
-      return true;
-    state.undo();
+    if (peakLimit >= 0 && state.peakBytes() > peakLimit) {
+      state.undo();
+      continue;
+    }
+    std::set<unsigned> touched(state.touchedClusters().begin(),
+                               state.touchedClusters().end());
+    state.commit();
+    return enqueueAround(touched);
   }
-  return false;
 }
 
-void Search::enqueueAround() {
-  std::vector<unsigned> moved = state.touchedClusters();
+void Search::enqueueAround(const std::set<unsigned> &moved) {
   for (unsigned cluster : moved) {
     enqueue(cluster);
     for (unsigned neighbour : neighbours[cluster])
@@ -301,8 +317,7 @@ void Search::drain() {
     unsigned cluster = worklist.front();
     worklist.pop_front();
     queued[cluster] = 0;
-    if (settle(moves(cluster)))
-      enqueueAround();
+    settle(moves(cluster));
   }
 }
 
@@ -319,49 +334,104 @@ Cost Search::edgeCost(unsigned cluster) {
   return cost;
 }
 
-/// Whether moving both could save 5 %: all relayouts around them, and what the
-/// best of their candidates would save of their local work.
-bool Search::promising(unsigned a, unsigned b) {
-  Cost saved = 0, all = 0;
-  for (unsigned cluster : {a, b}) {
-    if (leastWork[cluster] < 0) {
-      leastWork[cluster] = state.workCost(cluster);
-      for (const Change &move : moves(cluster))
-        if (state.apply(move)) {
-          leastWork[cluster] =
-              std::min(leastWork[cluster], state.workCost(cluster));
-          state.undo();
-        }
-    }
-    Cost work = state.workCost(cluster), edges = edgeCost(cluster);
-    saved += edges + work - std::min(work, leastWork[cluster]);
-    all += edges + work;
+/// Whether moving the cluster could save enough: all relayouts around it, and
+/// what the best of its candidates would save of its local work.
+bool Search::promising(unsigned cluster) {
+  if (leastWork[cluster] < 0) {
+    leastWork[cluster] = state.workCost(cluster);
+    for (const Change &move : moves(cluster))
+      if (state.apply(move)) {
+        leastWork[cluster] =
+            std::min(leastWork[cluster], state.workCost(cluster));
+        state.undo();
+      }
   }
-  return saved > 0 && saved >= std::max(leastSaved, all / 20);
+  Cost work = state.workCost(cluster), edges = edgeCost(cluster);
+  Cost saved = edges + work - std::min(work, leastWork[cluster]);
+  return saved > 0 && saved >= std::max(leastSaved, (edges + work) / 20);
 }
 
-void Search::tryPair(unsigned a, unsigned b) {
-  if (!promising(a, b))
-    return;
-  std::vector<Change> options;
-  std::vector<Assignment> second = candidates(b);
-  constexpr size_t most = 600;
-  for (const Change &first : moves(a))
-    for (const Assignment &assignment : second)
-      for (bool pass : {false, true}) {
-        if (options.size() >= most)
-          break;
-        auto made = change(b, assignment, pass, first);
-        if (!made)
-          continue;
-        Change both = first;
-        both.insert(both.end(), made->begin(), made->end());
-        options.push_back(std::move(both));
+/// The best answer of a neighbour of `moved` to what it sees, or nothing where
+/// none lowers the total.
+std::optional<Change> Search::answer(std::set<unsigned> &moved) {
+  constexpr size_t mostAsked = 16;
+  std::set<unsigned> asked;
+  for (unsigned cluster : moved)
+    for (unsigned neighbour : neighbours[cluster])
+      if (asked.size() < mostAsked && canMove(neighbour) &&
+          !moved.count(neighbour) && edgeCost(neighbour) > 0)
+        asked.insert(neighbour);
+  Objective best = state.total();
+  std::optional<Change> found;
+  unsigned answered = 0;
+  for (unsigned cluster : asked)
+    for (const Change &move : moves(cluster))
+      if (state.apply(move)) {
+        if (state.total() < best) {
+          best = state.total();
+          found = move;
+          answered = cluster;
+        }
+        state.undo();
       }
-  if (settle(options)) {
-    enqueueAround();
-    drain();
+  if (found)
+    moved.insert(answered);
+  return found;
+}
+
+/// Moves that do not pay by themselves: each of the cluster's, followed by the
+/// best answers of neighbours, one after the other. Takes the best such chain.
+bool Search::tryChain(unsigned cluster) {
+  constexpr unsigned mostAnswers = 3;
+  if (!promising(cluster))
+    return false;
+  struct Chain {
+    Objective total;
+    Cost touched = 0;
+    std::vector<Change> moves;
+  };
+  std::vector<Chain> good;
+  Objective start = state.total();
+  for (const Change &first : moves(cluster)) {
+    Chain chain;
+    std::set<unsigned> moved{cluster};
+    std::optional<Change> next = first;
+    while (next) {
+      std::optional<Delta> delta = state.apply(*next);
+      if (!delta)
+        break;
+      chain.moves.push_back(std::move(*next));
+      chain.touched += delta->before.cost;
+      chain.total = state.total();
+      Cost saved = start.cost - chain.total.cost;
+      if (chain.moves.size() > 1 && saved > 0 && saved >= leastSaved &&
+          saved >= chain.touched / 20)
+        good.push_back(chain);
+      next = chain.moves.size() <= mostAnswers ? answer(moved) : std::nullopt;
+    }
+    for (size_t i = 0; i < chain.moves.size(); ++i)
+      state.undo();
   }
+  std::ranges::sort(good, {}, [](const Chain &chain) {
+    return std::tie(chain.total, chain.moves);
+  });
+  for (const Chain &chain : good) {
+    std::set<unsigned> touched;
+    for (const Change &move : chain.moves) {
+      state.apply(move);
+      touched.insert(state.touchedClusters().begin(),
+                     state.touchedClusters().end());
+    }
+    if (peakLimit < 0 || state.peakBytes() <= peakLimit) {
+      state.commit();
+      enqueueAround(touched);
+      drain();
+      return true;
+    }
+    for (size_t i = 0; i < chain.moves.size(); ++i)
+      state.undo();
+  }
+  return false;
 }
 
 void Search::run(int64_t limit) {
@@ -369,10 +439,9 @@ void Search::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     enqueue(cluster);
   drain();
-  for (unsigned a = 0; a < clusters.clusters.size(); ++a)
-    for (unsigned b : neighbours[a])
-      if (a < b && canMove(a) && canMove(b))
-        tryPair(a, b);
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster))
+      tryChain(cluster);
 }
 
 //===----------------------------------------------------------------------===//
@@ -433,13 +502,14 @@ std::string Search::rejected(unsigned cluster, const Change &back) {
   std::vector<unsigned> values = state.touchedValues();
   auto other = state.relayouts(values);
   LayoutId layout = state.layout(options[*best].back().first);
-  int64_t peak = state.peakBytes();
+  // Linear in the program: asked for only where it decided.
+  int64_t peak = peakLimit >= 0 && worthwhile(delta) ? state.peakBytes() : 0;
   state.undo();
   std::string text =
       fmt::format("{}: {}; {} against {}", state.get(layout).spec_string(),
                   describe(other, state.relayouts(values)),
                   formatTime(delta.after.cost), formatTime(delta.before.cost));
-  if (worthwhile(delta) && peakLimit >= 0 && peak > peakLimit)
+  if (peak > peakLimit && peakLimit >= 0)
     text += fmt::format(", but {} bytes per device at its peak, above {}", peak,
                         peakLimit);
   else if (delta.saved() > 0)

@@ -25,7 +25,8 @@ LayoutState::LayoutState(const LayoutGraph &graph,
                          const MachineModel &machine)
     : graph(graph), clusters(clusters), machine(machine),
       uses(graph.values.size()), evaluations(graph.ops.size()),
-      current(graph.ops.size()), valueCosts(graph.values.size()),
+      current(graph.ops.size()), demands(graph.ops.size()),
+      needs(graph.values.size()), valueCosts(graph.values.size()),
       clusterCosts(clusters.clusters.size()) {
   std::map<std::pair<Shape, DType>, unsigned> kindOf;
   for (const LayoutGraph::Value &value : graph.values) {
@@ -42,6 +43,11 @@ LayoutState::LayoutState(const LayoutGraph &graph,
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     if (!graph.ops[op].free)
       current[op] = &evaluate(op);
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    update(op);
+  for (unsigned i = 0; i < graph.outputs.size(); ++i)
+    count(graph.outputs[i].value, {-1, i},
+          {intern(graph.outputs[i].layout), !graph.outputs[i].atEnd}, 1);
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     valueCosts[value] = valueCost(value).value_or(Objective());
     sum += valueCosts[value];
@@ -147,9 +153,6 @@ Objective LayoutState::clusterCost(unsigned index) {
   const LayoutCluster &cluster = clusters.clusters[index];
   Work work;
   std::set<std::pair<unsigned, LayoutId>> stored;
-  auto ownNeed = [&](const Use &use) {
-    return use.op >= 0 && clusters.ofOp[use.op] == int(index);
-  };
   for (unsigned op : cluster.ops) {
     const OpEvaluation &how = *current[op];
     work.flops += how.work.flops;
@@ -165,14 +168,9 @@ Objective LayoutState::clusterCost(unsigned index) {
         continue;
       stored.insert({value, how.needs[i]});
     }
-    for (unsigned value : graph.ops[op].results) {
-      bool inside = !uses[value].empty();
-      for (const Use &use : uses[value])
-        inside &=
-            ownNeed(use) && current[use.op]->needs[use.index] == layouts[value];
-      if (!inside)
+    for (unsigned value : graph.ops[op].results)
+      if (!isInside(value))
         stored.insert({value, layouts[value]});
-    }
   }
   for (auto [value, id] : stored) {
     const LayoutGraph::Value &what = graph.values[value];
@@ -216,64 +214,83 @@ bool LayoutState::moves(unsigned op, unsigned operand) {
   return how && how->overhead > 0;
 }
 
-std::vector<LayoutState::Need> LayoutState::needsOf(unsigned value) {
-  std::vector<Need> needs;
-  int made = graph.values[value].producer;
-  for (const Use &use : uses[value]) {
-    Need need;
-    if (use.op < 0) {
-      const LayoutGraph::Output &output = graph.outputs[use.index];
-      need = {intern(output.layout), output.atEnd, !output.atEnd};
-    } else if (graph.ops[use.op].free) {
-      // A broadcast of a scalar.
-      need = {intern(table[layouts[value]].without_partial()), false, true};
-    } else {
-      need = {current[use.op]->needs[use.index], false, true};
-      const std::vector<unsigned> &operands = graph.ops[use.op].operands;
-      for (unsigned i = 0; i < operands.size() && need.waits; ++i) {
-        // Waiting for what is made last covers the others.
-        int other = graph.values[operands[i]].producer;
-        bool later = std::pair(other, operands[i]) > std::pair(made, value);
-        need.waits = !(later && moves(use.op, i));
-      }
-    }
-    if (need.target == layouts[value])
-      continue;
-    auto same = std::ranges::find(needs, need.target, &Need::target);
-    if (same == needs.end()) {
-      needs.push_back(need);
-      continue;
-    }
-    same->atEnd &= need.atEnd;
-    same->waits |= need.waits;
+LayoutState::Demand LayoutState::demand(unsigned op, unsigned operand) {
+  const std::vector<unsigned> &operands = graph.ops[op].operands;
+  unsigned value = operands[operand];
+  // A free op with operands is a broadcast of a scalar.
+  if (graph.ops[op].free)
+    return {intern(table[layouts[value]].without_partial()), true};
+  Demand made{current[op]->needs[operand], true};
+  int producer = graph.values[value].producer;
+  for (unsigned i = 0; i < operands.size() && made.waits; ++i) {
+    // Waiting for what is made last covers the others.
+    int other = graph.values[operands[i]].producer;
+    bool later = std::pair(other, operands[i]) > std::pair(producer, value);
+    made.waits = !(later && moves(op, i));
   }
-  return needs;
+  return made;
 }
 
-/// Prim's algorithm on needs, from the value: a pending reduction is resolved
-/// once, and other layouts are made from the result.
-bool LayoutState::relayoutTree(unsigned value, const std::vector<Need> &needs,
+void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
+                        int sign) {
+  auto need = std::ranges::find(needs[value], demand.target, &Need::target);
+  if (need == needs[value].end())
+    need = needs[value].insert(need, Need{demand.target});
+  int producer = graph.values[value].producer;
+  need->uses += sign;
+  need->ends += use.op < 0 && !demand.waits ? sign : 0;
+  need->waits += demand.waits ? sign : 0;
+  need->inside += producer >= 0 && use.op >= 0 && clusters.ofOp[use.op] >= 0 &&
+                          clusters.ofOp[use.op] == clusters.ofOp[producer]
+                      ? sign
+                      : 0;
+  if (need->uses == 0)
+    needs[value].erase(need);
+}
+
+void LayoutState::update(unsigned op) {
+  const std::vector<unsigned> &operands = graph.ops[op].operands;
+  std::vector<Demand> made;
+  for (unsigned i = 0; i < operands.size(); ++i)
+    made.push_back(demand(op, i));
+  if (made == demands[op])
+    return;
+  for (unsigned i = 0; i < demands[op].size(); ++i)
+    count(operands[i], {int(op), i}, demands[op][i], -1);
+  for (unsigned i = 0; i < made.size(); ++i)
+    count(operands[i], {int(op), i}, made[i], 1);
+  demands[op] = std::move(made);
+}
+
+bool LayoutState::isInside(unsigned value) const {
+  return needs[value].size() == 1 && needs[value][0].target == layouts[value] &&
+         needs[value][0].inside == needs[value][0].uses;
+}
+
+/// A pending reduction is resolved once, and other layouts are made from the
+/// result.
+bool LayoutState::relayoutTree(unsigned value,
                                std::vector<PlannedRelayout> &tree) {
-  std::vector<LayoutId> have{layouts[value]};
-  std::vector<char> done(needs.size());
-  for (size_t step = 0; step < needs.size(); ++step) {
-    PlannedRelayout best{value, 0, 0, nullptr};
-    size_t bestNeed = 0;
-    for (size_t i = 0; i < needs.size(); ++i)
-      for (LayoutId from : have) {
-        if (done[i])
-          continue;
-        const RelayoutPlan *how = plan(value, from, needs[i].target);
-        if (how && (!best.plan || how->cost < best.plan->cost)) {
-          best = {value, from, needs[i].target, how};
-          bestNeed = i;
-        }
-      }
-    if (!best.plan)
-      return false;
-    done[bestNeed] = true;
-    have.push_back(best.to);
-    tree.push_back(best);
+  std::vector<LayoutId> targets;
+  for (const Need &need : needs[value])
+    if (need.target != layouts[value])
+      targets.push_back(need.target);
+  if (targets.empty())
+    return true;
+  std::sort(targets.begin(), targets.end());
+  auto from = [&](int source) {
+    return source < 0 ? layouts[value] : targets[source];
+  };
+  auto edges = cheapestTree(
+      targets.size(), [&](int source, unsigned target) -> std::optional<Cost> {
+        const RelayoutPlan *how = plan(value, from(source), targets[target]);
+        return how ? std::optional(how->cost) : std::nullopt;
+      });
+  if (!edges)
+    return false;
+  for (TreeEdge edge : *edges) {
+    LayoutId source = from(edge.source), target = targets[edge.target];
+    tree.push_back({value, source, target, plan(value, source, target)});
   }
   return true;
 }
@@ -284,9 +301,8 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
   const LayoutGraph::Value &what = graph.values[value];
   if (what.producer >= 0 && graph.ops[what.producer].free)
     return cost;
-  std::vector<Need> needs = needsOf(value);
   std::vector<PlannedRelayout> tree;
-  if (!relayoutTree(value, needs, tree))
+  if (!relayoutTree(value, tree))
     return std::nullopt;
   Cost waiting = 0;
   std::map<LayoutId, Cost> waitedFor{{layouts[value], 0}};
@@ -297,14 +313,15 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
       cost.cost += how.cost;
       continue;
     }
-    const Need &need = *std::ranges::find(needs, relayout.to, &Need::target);
+    const Need &need =
+        *std::ranges::find(needs[value], relayout.to, &Need::target);
     // A view at the end is never looked through here.
-    bool free = need.atEnd && !how.reduces();
+    bool free = need.atEnd() && !how.reduces();
     if (!free)
       cost.cost += how.cost - how.overhead;
     Cost own = how.overhead;
     if (how.reduces())
-      own = need.atEnd ? std::min(own, machine.phaseBoundary) : own;
+      own = need.atEnd() ? std::min(own, machine.phaseBoundary) : own;
     else
       own = need.waits && !what.argument ? std::min(own, machine.phaseBoundary)
                                          : 0;
@@ -322,7 +339,7 @@ LayoutState::relayouts(const std::vector<unsigned> &values) {
   for (unsigned value : values) {
     int producer = graph.values[value].producer;
     if (producer < 0 || !graph.ops[producer].free)
-      relayoutTree(value, needsOf(value), all);
+      relayoutTree(value, all);
   }
   return all;
 }
@@ -332,7 +349,7 @@ LayoutState::relayouts(const std::vector<unsigned> &values) {
 //===----------------------------------------------------------------------===//
 
 std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
-  record = {};
+  Record &record = records.emplace_back();
   record.sum = sum;
   std::set<unsigned> dirty, done;
   auto set = [&](unsigned value, LayoutId id) {
@@ -355,6 +372,7 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     unsigned op = *dirty.begin();
     dirty.erase(dirty.begin());
     done.insert(op);
+    record.demands.push_back({op, demands[op]});
     if (graph.ops[op].free)
       continue;
     const OpEvaluation *how = &evaluate(op);
@@ -373,6 +391,10 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     record.ops.push_back({op, current[op]});
     current[op] = how;
   }
+
+  // Whether an op waits for an operand depends on the others: all are settled.
+  for (unsigned op : done)
+    update(op);
 
   std::set<unsigned> values, touched;
   for (auto [value, id] : record.layouts)
@@ -411,18 +433,28 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
 }
 
 void LayoutState::undo() {
+  Record record = std::move(records.back());
+  records.pop_back();
   for (auto entry = record.layouts.rbegin(); entry != record.layouts.rend();
        ++entry)
     layouts[entry->first] = entry->second;
   for (auto entry = record.ops.rbegin(); entry != record.ops.rend(); ++entry)
     current[entry->first] = entry->second;
+  for (auto &[op, old] : record.demands) {
+    const std::vector<unsigned> &operands = graph.ops[op].operands;
+    if (demands[op] == old)
+      continue;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      count(operands[i], {int(op), i}, demands[op][i], -1);
+      count(operands[i], {int(op), i}, old[i], 1);
+    }
+    demands[op] = std::move(old);
+  }
   for (size_t i = 0; i < record.valueCosts.size(); ++i)
     valueCosts[record.values[i]] = record.valueCosts[i];
   for (size_t i = 0; i < record.clusterCosts.size(); ++i)
     clusterCosts[record.clusters[i]] = record.clusterCosts[i];
   sum = record.sum;
-  record = {};
-  record.sum = sum;
 }
 
 //===----------------------------------------------------------------------===//
@@ -460,16 +492,14 @@ int64_t LayoutState::peakBytes() {
         {layouts[value], what.producer, what.producer, false}};
     if (what.argument)
       spans[0].last = end;
-    int cluster = what.producer >= 0 ? clusters.ofOp[what.producer] : -1;
-    bool inside = cluster >= 0 && !uses[value].empty();
+    if (what.producer >= 0 && isInside(value))
+      continue;
     for (const Use &use : uses[value]) {
       bool output = use.op < 0, scalar = !output && graph.ops[use.op].free;
       LayoutId need = output   ? intern(graph.outputs[use.index].layout)
                       : scalar ? layouts[value]
                                : current[use.op]->needs[use.index];
       int at = output ? end : use.op;
-      inside &=
-          !output && clusters.ofOp[use.op] == cluster && need == layouts[value];
       auto same = std::ranges::find(spans, need, &Span::id);
       if (same == spans.end()) {
         const RelayoutPlan *how = plan(value, layouts[value], need);
@@ -483,8 +513,6 @@ int64_t LayoutState::peakBytes() {
       spans[0].last = std::max(spans[0].last, same->view ? at : same->first);
     }
     spans[0].first = what.producer;
-    if (inside)
-      continue;
     for (const Span &span : spans)
       if (!span.view)
         live(span.first, span.last, storedBytes(value, span.id));

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -464,6 +465,67 @@ Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
   if (from == to)
     return RelayoutPlan();
   return Planner(from, to, global, type, machine).plan();
+}
+
+/// In one fixed order each target has a best source among the value and those
+/// before it, and the best tree is that of some order: all are tried. Greedy:
+/// the cheapest next one (Prim's choice, which is not exact as making a from b
+/// and b from a cost differently).
+std::optional<std::vector<TreeEdge>>
+cheapestTree(unsigned targets,
+             const std::function<std::optional<Cost>(int, unsigned)> &cost) {
+  constexpr Cost impossible = std::numeric_limits<Cost>::max();
+  std::vector<std::vector<Cost>> costs(targets + 1, std::vector<Cost>(targets));
+  for (int from = -1; from < int(targets); ++from)
+    for (unsigned to = 0; to < targets; ++to)
+      costs[from + 1][to] =
+          from == int(to) ? impossible : cost(from, to).value_or(impossible);
+
+  auto bestSource = [&](const std::vector<TreeEdge> &made, unsigned target) {
+    int best = -1;
+    for (const TreeEdge &edge : made)
+      if (costs[edge.target + 1][target] < costs[best + 1][target])
+        best = int(edge.target);
+    return best;
+  };
+  std::vector<unsigned> order;
+  for (unsigned i = 0; i < targets; ++i)
+    order.push_back(i);
+  constexpr unsigned few = 4;
+  if (targets > few) {
+    std::vector<TreeEdge> made;
+    while (!order.empty()) {
+      auto next = std::ranges::min_element(order, {}, [&](unsigned target) {
+        return costs[bestSource(made, target) + 1][target];
+      });
+      int source = bestSource(made, *next);
+      if (costs[source + 1][*next] == impossible)
+        return std::nullopt;
+      made.push_back({source, *next});
+      order.erase(next);
+    }
+    return made;
+  }
+  std::optional<std::vector<TreeEdge>> best;
+  Cost bestCost = impossible;
+  do {
+    std::vector<TreeEdge> made;
+    Cost sum = 0;
+    for (unsigned target : order) {
+      int source = bestSource(made, target);
+      if (costs[source + 1][target] == impossible) {
+        sum = impossible;
+        break;
+      }
+      sum += costs[source + 1][target];
+      made.push_back({source, target});
+    }
+    if (sum < bestCost) {
+      bestCost = sum;
+      best = std::move(made);
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
 }
 
 } // namespace meshloom

@@ -176,11 +176,28 @@ private:
           nodes.ops[op]->setAttr("dtensor.rejected",
                                  builder.getStringAttr(decision.rejected));
     layOutLeaves(nodes, found);
+    keepResults();
     if (found.changed())
       getOperation()->setAttr(
           "dtensor.refined",
           builder.getStringAttr(formatTime(found.before.cost) + " -> " +
                                 formatTime(found.after.cost)));
+  }
+
+  /// Function results keep the layouts that they had: what makes them is
+  /// brought back by a constraint.
+  void keepResults() {
+    mlir::func::FuncOp function = getOperation();
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Type type = function.getResultTypes()[operand.getOperandNumber()];
+      if (operand.get().getType() == type)
+        continue;
+      OpBuilder builder(terminator);
+      operand.set(builder.create<dtensor::ConstraintOp>(
+          operand.get().getLoc(), operand.get(),
+          dtensor::LayoutAttr::get(&getContext(), *givenLayout(type))));
+    }
   }
 
   /// Axes that the op did not have before come from what it is moved to suit.

@@ -67,15 +67,21 @@ public:
   using Change = std::vector<std::pair<unsigned, LayoutId>>;
   /// Gives values new layouts. Ops that passed on a pending reduction which is
   /// gone then produce none either, and so on. Nothing, and no change, where an
-  /// op could not run. Can be undone until the next `apply`.
+  /// op could not run.
   std::optional<Delta> apply(const Change &change);
+  /// Takes back the last `apply` that was not taken back.
   void undo();
+  /// Forgets what could be taken back.
+  void commit() { records.clear(); }
 
-  /// Relayouts of the values that the last `apply` touched, or of all.
+  /// Relayouts of these values.
   std::vector<PlannedRelayout> relayouts(const std::vector<unsigned> &values);
-  const std::vector<unsigned> &touchedValues() const { return record.values; }
+  /// By the last `apply` that can be taken back.
+  const std::vector<unsigned> &touchedValues() const {
+    return records.back().values;
+  }
   const std::vector<unsigned> &touchedClusters() const {
-    return record.clusters;
+    return records.back().clusters;
   }
 
   /// Most bytes that one device holds at a time, by the lifetimes of values and
@@ -112,19 +118,34 @@ private:
     int op; ///< -1: an output
     unsigned index;
   };
-  /// A layout that users need a value in.
+  /// What one use asks of its value.
+  struct Demand {
+    LayoutId target = 0;
+    /// The user waits for it, and for no operand that is made later.
+    bool waits = false;
+    bool operator==(const Demand &) const = default;
+  };
+  /// A layout that users need a value in, and how many of them.
   struct Need {
     LayoutId target = 0;
-    bool atEnd = false; ///< by nobody else than the function's end
-    bool waits = false; ///< some user waits for it, and for no later operand
+    unsigned uses = 0;
+    unsigned inside = 0; ///< ... in the cluster that makes the value
+    unsigned ends = 0;   ///< ... that are function results
+    unsigned waits = 0;
+    bool atEnd() const { return uses == ends; }
   };
 
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
   const RelayoutPlan *plan(unsigned value, LayoutId from, LayoutId to);
-  std::vector<Need> needsOf(unsigned value);
+  Demand demand(unsigned op, unsigned operand);
+  /// Adds `sign` times a demand to the value's needs.
+  void count(unsigned value, const Use &use, const Demand &demand, int sign);
+  /// Brings the demands of an op's operands up to date.
+  void update(unsigned op);
   /// The tree of relayouts of a value; false where there is none.
-  bool relayoutTree(unsigned value, const std::vector<Need> &needs,
-                    std::vector<PlannedRelayout> &tree);
+  bool relayoutTree(unsigned value, std::vector<PlannedRelayout> &tree);
+  /// Every user is in the value's own cluster, and takes it as it is.
+  bool isInside(unsigned value) const;
   /// Nothing where a need cannot be met.
   std::optional<Objective> valueCost(unsigned value);
   Objective clusterCost(unsigned cluster);
@@ -144,6 +165,8 @@ private:
       std::unordered_map<std::vector<LayoutId>, OpEvaluation, IdsHash>;
   std::vector<Evaluations> evaluations; ///< per op
   std::vector<const OpEvaluation *> current;
+  std::vector<std::vector<Demand>> demands; ///< per op and operand
+  std::vector<std::vector<Need>> needs;     ///< per value
 
   std::vector<LayoutId> layouts, initial;
   std::vector<Objective> valueCosts, clusterCosts;
@@ -153,11 +176,12 @@ private:
   struct Record {
     Change layouts;
     std::vector<std::pair<unsigned, const OpEvaluation *>> ops;
+    std::vector<std::pair<unsigned, std::vector<Demand>>> demands;
     std::vector<unsigned> values, clusters;
     std::vector<Objective> valueCosts, clusterCosts;
     Objective sum;
   };
-  Record record;
+  std::vector<Record> records;
 };
 
 } // namespace meshloom

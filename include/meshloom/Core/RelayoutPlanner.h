@@ -3,6 +3,8 @@
 
 #include "meshloom/Core/MachineModel.h"
 
+#include <functional>
+
 namespace meshloom {
 
 /// A chain of collectives: step i's `to` is step i+1's `from`.
@@ -26,6 +28,22 @@ struct RelayoutPlan {
 Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
                                   const Shape &global, DType type,
                                   const MachineModel &machine);
+
+/// One layout that a value is brought to, made from the value itself (source
+/// -1) or from another one of them.
+struct TreeEdge {
+  int source;
+  unsigned target;
+  bool operator==(const TreeEdge &) const = default;
+};
+
+/// The cheapest way to make all of `targets` layouts of one value, by the cost
+/// of making one from another (nothing: impossible), in an order in which they
+/// can be made. Exact for up to 4; then greedy. Nothing where there is no way.
+std::optional<std::vector<TreeEdge>> cheapestTree(
+    unsigned targets,
+    const std::function<std::optional<Cost>(int source, unsigned target)>
+        &cost);
 
 /// The permutation of shards between devices that turns `from` into the layout
 /// of dims `dims`, with the axes it needs; nothing where shards of the two are

@@ -1,0 +1,368 @@
+// The search over layouts: against exhaustive search on small programs, and on
+// the training step that everything is measured by, in parts.
+#include "meshloom/Analysis/LayoutSearch.h"
+
+#include <algorithm>
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+
+using namespace meshloom;
+using testing::HasSubstr;
+
+namespace {
+
+/// Builds graphs op by op; results are laid out as the operands suggest.
+struct GraphBuilder {
+  LayoutGraph graph;
+
+  unsigned argument(Shape shape, Layout layout) {
+    graph.values.push_back(
+        {std::move(shape), DType::F32, std::move(layout), -1, true});
+    return graph.values.size() - 1;
+  }
+  unsigned op(const char *text, std::vector<unsigned> operands, Shape result,
+              PartialFlow flow = PartialFlow::None, int64_t flops = 1) {
+    ShardingRule rule = *ShardingRule::parse(text);
+    rule.partialFlow = flow;
+    std::vector<Shape> shapes;
+    std::vector<Layout> layouts;
+    for (unsigned value : operands) {
+      shapes.push_back(graph.values[value].shape);
+      layouts.push_back(graph.values[value].layout);
+    }
+    Status bound = rule.bind(shapes, {result});
+    EXPECT_TRUE(bound) << (bound ? "" : bound.error().message());
+    FactorSharding factors = FactorSharding::none(rule);
+    for (unsigned i = 0; i < operands.size(); ++i)
+      merge(rule, factors, project(rule, rule.operands[i], layouts[i]),
+            graph.mesh());
+    OpSharding sharding = passPartial(rule, layouts, factors);
+    graph.values.push_back({std::move(result), DType::F32,
+                            resultLayout(rule, 0, sharding, graph.mesh()),
+                            int(graph.ops.size())});
+    graph.ops.push_back({std::move(rule),
+                         std::move(operands),
+                         {unsigned(graph.values.size() - 1)},
+                         flops});
+    return graph.values.size() - 1;
+  }
+  unsigned dot(unsigned a, unsigned b) {
+    return op("m k, k n -> m n", {a, b},
+              {graph.values[a].shape[0], graph.values[b].shape[1]},
+              PartialFlow::LinearEach, 2);
+  }
+  /// a^T b: the gradient of a weight.
+  unsigned dotT(unsigned a, unsigned b) {
+    return op("k m, k n -> m n", {a, b},
+              {graph.values[a].shape[1], graph.values[b].shape[1]},
+              PartialFlow::LinearEach, 2);
+  }
+  unsigned unary(unsigned a) {
+    return op("m n -> m n", {a}, graph.values[a].shape);
+  }
+  unsigned binary(unsigned a, unsigned b) {
+    return op("m n, m n -> m n", {a, b}, graph.values[a].shape,
+              PartialFlow::LinearJoint);
+  }
+  void result(unsigned value, Layout layout) {
+    graph.outputs.push_back({value, std::move(layout), true});
+  }
+};
+
+const Mesh line = *Mesh::get({{"batch", 8}});
+Layout rows(const Mesh &mesh = line) {
+  return Layout::batch_sharded(mesh, mesh.axes()[0].name, 2);
+}
+Layout full(const Mesh &mesh = line) {
+  return Layout::replicated(mesh, 2);
+}
+
+/// The weight gradient and an optimizer that squares it; weight and moments
+/// replicated.
+struct WeightGradient {
+  GraphBuilder build;
+  unsigned gradient, result;
+
+  explicit WeightGradient(int64_t batch) {
+    unsigned x = build.argument({batch, 784}, rows()),
+             dh = build.unary(build.argument({batch, 700}, rows()));
+    unsigned w = build.argument({784, 700}, full()),
+             m = build.argument({784, 700}, full());
+    gradient = build.dotT(x, dh);
+    unsigned square =
+        build.op("m n, m n -> m n", {gradient, gradient}, {784, 700});
+    unsigned moment = build.op("m n, m n -> m n", {m, square}, {784, 700});
+    unsigned step = build.op("m n, m n -> m n", {moment, gradient}, {784, 700});
+    result = build.op("m n, m n -> m n", {w, step}, {784, 700});
+    build.result(moment, full());
+    build.result(result, full());
+  }
+  LayoutRefinement refine(const char *machine) {
+    return refineLayouts(build.graph, *MachineModel::preset(machine));
+  }
+};
+
+int64_t bytesSent(const LayoutGraph &graph, const LayoutRefinement &found,
+                  const MachineModel &machine) {
+  LayoutGraph refined = graph;
+  for (size_t i = 0; i < refined.values.size(); ++i)
+    refined.values[i].layout = found.layouts[i];
+  LayoutState state(refined, found.clusters, machine);
+  std::vector<unsigned> all;
+  for (unsigned i = 0; i < refined.values.size(); ++i)
+    all.push_back(i);
+  int64_t bytes = 0;
+  for (const PlannedRelayout &relayout : state.relayouts(all))
+    bytes += relayout.plan->bytesSent;
+  return bytes;
+}
+
+} // namespace
+
+// The worked example of the design: three cheaper collectives instead of an
+// all_reduce, the optimizer stays as it is.
+TEST(LayoutSearchTest, RingMovesTheWeightGradientToRows) {
+  WeightGradient step(128);
+  LayoutRefinement found = step.refine("ring");
+  EXPECT_EQ(found.layouts[step.gradient], rows());
+  EXPECT_EQ(found.layouts[step.result], full());
+  MachineModel ring = *MachineModel::preset("ring");
+  EXPECT_EQ(bytesSent(step.build.graph, found, ring), 43904 + 313600 + 1920800);
+  EXPECT_LE(found.peakAfter, found.peakBefore);
+  auto decision = std::ranges::find_if(
+      found.decisions, [](const auto &each) { return each.moved; });
+  ASSERT_NE(decision, found.decisions.end());
+  EXPECT_THAT(decision->rejected,
+              HasSubstr("[*, *] partial<batch: sum>: all_reduce over [batch] "
+                        "of 2195200 bytes; "));
+}
+
+TEST(LayoutSearchTest, RingKeepsTheAllReduceOfALargeBatch) {
+  LayoutRefinement found = WeightGradient(1024).refine("ring");
+  EXPECT_FALSE(found.changed());
+  EXPECT_EQ(found.before, found.after);
+}
+
+// Gathers are views: the optimizer moves too, and nothing is reduced.
+TEST(LayoutSearchTest, SharedMemoryMovesTheOptimizerToo) {
+  for (int64_t batch : {128, 1024}) {
+    WeightGradient step(batch);
+    LayoutRefinement found = step.refine("shared-memory");
+    EXPECT_EQ(found.layouts[step.gradient], rows());
+    EXPECT_EQ(found.layouts[step.result], rows());
+  }
+}
+
+// Sharded weights stay sharded: gathering them would save time and take memory.
+TEST(LayoutSearchTest, PeakMemoryIsNotExceeded) {
+  Mesh mesh = line;
+  MachineModel ring = *MachineModel::preset("ring");
+  // Communication is dear, memory and compute nearly free.
+  ring.defaultLink.latency = 1'000'000'000;
+  GraphBuilder build;
+  unsigned x = build.argument({64, 4096}, full());
+  for (int layer = 0; layer < 3; ++layer) {
+    unsigned w = build.argument({4096, 4096}, rows());
+    x = build.unary(build.dot(x, w));
+  }
+  build.result(x, full());
+  LayoutRefinement found = refineLayouts(build.graph, ring);
+  EXPECT_LE(found.peakAfter, found.peakBefore);
+}
+
+// Arguments keep their layouts; so does what a constraint gives.
+TEST(LayoutSearchTest, GivenValuesNeverChange) {
+  WeightGradient step(128);
+  for (const char *machine : {"ring", "shared-memory", "ring-latency"}) {
+    LayoutRefinement found = step.refine(machine);
+    for (size_t i = 0; i < found.layouts.size(); ++i)
+      if (step.build.graph.values[i].producer < 0)
+        EXPECT_EQ(found.layouts[i], step.build.graph.values[i].layout);
+  }
+}
+
+TEST(LayoutSearchTest, SameAnswerTwice) {
+  WeightGradient step(128);
+  LayoutRefinement a = step.refine("shared-memory"),
+                   b = step.refine("shared-memory");
+  EXPECT_EQ(a.layouts, b.layouts);
+  EXPECT_EQ(a.after, b.after);
+}
+
+// Ten thousand ops within seconds, and ten times the ops in about ten times
+// the time.
+TEST(LayoutSearchTest, LongProgramsAreLinear) {
+  auto seconds = [](int layers) {
+    GraphBuilder build;
+    unsigned x = build.argument({128, 64}, rows());
+    unsigned w = build.argument({64, 64}, full());
+    std::vector<unsigned> inputs;
+    for (int i = 0; i < layers; ++i) {
+      inputs.push_back(x);
+      x = build.unary(build.dot(x, w));
+    }
+    for (int i = layers; i-- > 0;) {
+      unsigned g = build.dotT(inputs[i], x);
+      build.result(build.op("m n, m n -> m n", {w, g}, {64, 64}), full());
+      x = build.unary(build.dot(x, w));
+    }
+    auto start = std::chrono::steady_clock::now();
+    refineLayouts(build.graph, MachineModel());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  };
+  double small = seconds(100), large = seconds(1000);
+  EXPECT_LT(large, 30 * small + 0.5);
+}
+
+//===----------------------------------------------------------------------===//
+// Against exhaustive search
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// All layouts that an op's result can have, its operands being given.
+std::set<LayoutId> choices(const LayoutGraph &graph, LayoutState &state,
+                           unsigned op, const std::vector<LayoutId> &layouts) {
+  const LayoutGraph::Op &what = graph.ops[op];
+  const Mesh &mesh = graph.mesh();
+  std::vector<Layout> operands;
+  for (unsigned value : what.operands)
+    operands.push_back(state.get(layouts[value]));
+  std::set<LayoutId> found;
+  size_t factors = what.rule.factors.size(), count = 1;
+  for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+    count *= factors + 1;
+  for (size_t code = 0; code < count; ++code) {
+    FactorSharding sharding = FactorSharding::none(what.rule);
+    size_t rest = code;
+    for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
+      if (size_t factor = rest % (factors + 1); factor < factors)
+        sharding.axes[factor].push_back(axis);
+      rest /= factors + 1;
+    }
+    bool possible = true;
+    for (unsigned f = 0; f < factors; ++f)
+      possible &= canShard(what.rule, f, sharding.axes[f], mesh);
+    if (!possible)
+      continue;
+    found.insert(
+        state.intern(resultLayout(what.rule, 0, {sharding, {}, 0}, mesh)));
+    found.insert(state.intern(resultLayout(
+        what.rule, 0, passPartial(what.rule, operands, sharding), mesh)));
+  }
+  return found;
+}
+
+/// The cheapest total over all layouts of all ops that needs no more memory.
+Cost optimum(const LayoutGraph &graph, const MachineModel &machine) {
+  LayoutClusters clusters = findClusters(graph);
+  LayoutState state(graph, clusters, machine);
+  int64_t limit = state.peakBytes();
+  Cost best = state.total().cost;
+  std::vector<LayoutId> layouts;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    layouts.push_back(state.layout(value));
+  LayoutState::Change change;
+  std::function<void(unsigned)> extend = [&](unsigned op) {
+    if (op == graph.ops.size()) {
+      if (!state.apply(change))
+        return;
+      if (state.total().cost < best && state.peakBytes() <= limit)
+        best = state.total().cost;
+      state.undo();
+      return;
+    }
+    unsigned value = graph.ops[op].results[0];
+    LayoutId before = layouts[value];
+    for (LayoutId id : choices(graph, state, op, layouts)) {
+      layouts[value] = id;
+      change.push_back({value, id});
+      extend(op + 1);
+      change.pop_back();
+    }
+    layouts[value] = before;
+  };
+  extend(0);
+  return best;
+}
+
+Layout randomLayout(const Mesh &mesh, std::mt19937 &random) {
+  Layout::DimAxes dims(2);
+  for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+    if (unsigned dim = random() % 3; dim < 2)
+      dims[dim].push_back(axis);
+  return *Layout::get(mesh, dims);
+}
+
+/// `count` ops over square and oblong matrices.
+LayoutGraph randomProgram(const Mesh &mesh, unsigned count,
+                          std::mt19937 &random) {
+  static constexpr int64_t extents[] = {48, 256, 1000};
+  GraphBuilder build;
+  int64_t n = extents[random() % 3];
+  std::vector<unsigned> values;
+  for (int i = 0; i < 3; ++i)
+    values.push_back(build.argument({n, n}, randomLayout(mesh, random)));
+  auto any = [&] { return values[random() % values.size()]; };
+  auto last = [&] { return values.back(); };
+  for (unsigned i = 0; i < count; ++i)
+    switch (random() % 5) {
+    case 0:
+      values.push_back(build.dot(last(), any()));
+      break;
+    case 1:
+      values.push_back(build.dotT(any(), last()));
+      break;
+    case 2:
+      values.push_back(build.binary(last(), any()));
+      break;
+    case 3:
+      values.push_back(
+          build.op("m n -> n m", {last()}, {n, n}, PartialFlow::Movement, 0));
+      break;
+    default:
+      values.push_back(build.unary(last()));
+    }
+  build.result(last(), randomLayout(mesh, random));
+  if (random() % 2)
+    build.result(values[values.size() - 2], randomLayout(mesh, random));
+  return build.graph;
+}
+
+} // namespace
+
+// Within 1.2 of the best of all assignments, and mostly equal to it.
+TEST(LayoutSearchTest, NearOptimalOnSmallPrograms) {
+  std::mt19937 random(11);
+  int programs = 0, optimal = 0;
+  Mesh four = *Mesh::get({{"x", 4}}), square = *Mesh::get({{"x", 2}, {"y", 2}});
+  for (int round = 0; round < 60; ++round) {
+    bool two = round % 4 == 3;
+    const Mesh &mesh = two ? square : four;
+    LayoutGraph graph = randomProgram(mesh, two ? 2 : 3 + round % 4, random);
+    for (const char *name : {"ring", "shared-memory", "ring-latency"}) {
+      MachineModel machine = *MachineModel::preset(name);
+      LayoutRefinement found = refineLayouts(graph, machine);
+      Cost best = optimum(graph, machine);
+      ++programs;
+      optimal += found.after.cost == best;
+      EXPECT_LE(found.after.cost * 10, best * 12)
+          << "program " << round << " on " << name << ": " << found.before.cost
+          << " -> " << found.after.cost << ", best " << best;
+      EXPECT_LE(found.peakAfter, found.peakBefore);
+    }
+  }
+  EXPECT_GE(optimal * 10, programs * 7) << optimal << " of " << programs;
+}
+
+TEST(LayoutSearchTest, TimesReadWell) {
+  EXPECT_EQ(formatTime(0), "0 ps");
+  EXPECT_EQ(formatTime(999), "999 ps");
+  EXPECT_EQ(formatTime(384'160'000), "384.2 us");
+  EXPECT_EQ(formatTime(2'000'000'000'000), "2.0 s");
+}
