@@ -122,7 +122,8 @@ private:
       return becomes.empty(); // what is returned has memory of its own
     auto alias = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
                                                     "dtensor.alias");
-    return alias && becomes.size() == 1 && becomes[0] == alias.getInt();
+    return alias && becomes.size() == 1 && becomes[0] == alias.getInt() &&
+           func.getResultTypes()[becomes[0]] == argument.getType();
   }
 
   /// The function results that `value` or a view of it is.

@@ -9,7 +9,7 @@
 // CHECK-DAG: #[[IJ:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[J:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @chain
-// CHECK-NEXT: %[[K:.*]] = spmd.kernel loops [16 over [batch], 4] ins (%arg0 #[[IJ]], %arg1 #[[J]]) outs (#[[IJ]]) {{.*}}{ops = "add, maximum, tanh"}
+// CHECK-NEXT: %[[K:.*]] = spmd.kernel loops [16 over [batch], 4] ins (%arg0 at #[[IJ]], %arg1 at #[[J]]) outs (#[[IJ]]) {{.*}}{ops = "add, maximum, tanh"}
 // CHECK: ^bb0(%[[X:.*]]: f32, %[[B:.*]]: f32):
 // CHECK: %[[SUM:.*]] = arith.addf %[[X]], %[[B]]
 // CHECK: %[[ZERO:.*]] = arith.constant 0.0
@@ -142,7 +142,7 @@ func.func @layouts(%x: tensor<2x4xf32, #rows>, %y: tensor<16x1xf32, #columns>, %
 // CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
 // CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1 * 3 + d2)>
 // CHECK-LABEL: func.func @merge
-// CHECK-NEXT: spmd.kernel loops [5, 4 over [x], 3] ins (%arg0 #[[IN]]) outs (#[[OUT]]) {{.*}}{ops = "exp"}
+// CHECK-NEXT: spmd.kernel loops [5, 4 over [x], 3] ins (%arg0 at #[[IN]]) outs (#[[OUT]]) {{.*}}{ops = "exp"}
 func.func @merge(%x: tensor<2x3x5xf32, #a>) -> tensor<5x6xf32, #c> {
   %0 = dtensor.reshape %x : (tensor<2x3x5xf32, #a>) -> tensor<6x5xf32, #b>
   %1 = dtensor.transpose %0 dims [1, 0] : (tensor<6x5xf32, #b>) -> tensor<5x6xf32, #c>
@@ -161,7 +161,7 @@ func.func @merge(%x: tensor<2x3x5xf32, #a>) -> tensor<5x6xf32, #c> {
 // CHECK-DAG: #[[SPLIT:.*]] = affine_map<(d0, d1) -> (d0 * 3 + d1)>
 // CHECK-LABEL: func.func @no_common_factor
 // CHECK-NEXT: %[[FLAT:.*]] = spmd.kernel loops [6, 4] ins (%arg0 {{.*}}) outs (#[[MERGE]])
-// CHECK: spmd.kernel loops [8, 3] ins (%[[FLAT]] #[[SPLIT]]) outs
+// CHECK: spmd.kernel loops [8, 3] ins (%[[FLAT]] at #[[SPLIT]]) outs
 func.func @no_common_factor(%x: tensor<6x4xf32, #a>) -> tensor<8x3xf32, #b> {
   %0 = dtensor.reshape %x : (tensor<6x4xf32, #a>) -> tensor<8x3xf32, #b>
   return %0 : tensor<8x3xf32, #b>
@@ -178,8 +178,8 @@ func.func @no_common_factor(%x: tensor<6x4xf32, #a>) -> tensor<8x3xf32, #b> {
 // CHECK-DAG: #[[NEXT:.*]] = affine_map<(d0, d1) -> (d0, d1 + 4)>
 // CHECK-DAG: #[[REVERSED:.*]] = affine_map<(d0, d1) -> (d0, -d1 + 3)>
 // CHECK-LABEL: func.func @concatenate
-// CHECK-NEXT: %[[FIRST:.*]] = spmd.kernel loops [6 over [x], 4] ins (%arg0 #[[IJ]]) outs (#[[IJ]])
-// CHECK: %[[SECOND:.*]] = spmd.kernel loops [6 over [x], 4] ins (%arg0 #[[REVERSED]], %[[FIRST]] #[[NEXT]]) outs (#[[NEXT]]) in_place [1]
+// CHECK-NEXT: %[[FIRST:.*]] = spmd.kernel loops [6 over [x], 4] ins (%arg0 at #[[IJ]]) outs (#[[IJ]])
+// CHECK: %[[SECOND:.*]] = spmd.kernel loops [6 over [x], 4] ins (%arg0 at #[[REVERSED]], %[[FIRST]] at #[[NEXT]]) outs (#[[NEXT]]) in_place [1]
 // CHECK: return %[[SECOND]]
 func.func @concatenate(%x: tensor<3x4xf32, #a>) -> tensor<3x8xf32, #b> {
   %0 = dtensor.reverse %x dims [1] : (tensor<3x4xf32, #a>) -> tensor<3x4xf32, #a>

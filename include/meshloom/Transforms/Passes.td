@@ -174,7 +174,7 @@ def SimplifyCollectives : Pass<"spmd-simplify-collectives", "::mlir::func::FuncO
     * slice after the all_gather it undoes, and the reverse -> nothing;
     * all_reduce of all_reduce, all_gather of all_gather -> one over both axes;
     * add (subtract) of two all_reduces used only there -> all_reduce of the sum;
-    * equal collectives of one value -> one; unused or one-device ones -> none.
+    * equal collectives of one value -> one; unused ones -> none.
   }];
   let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
 }
@@ -216,7 +216,7 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
     %1 = dtensor.broadcast_in_dim %b dims [1] : (tensor<4xf32, #b>) -> tensor<2x4xf32, #x>
     %2 = dtensor.add %x, %1 : tensor<2x4xf32, #x>
     // becomes
-    %2 = spmd.kernel loops [16 over [batch], 4] ins (%x #ij, %b #j) outs (#ij)
+    %2 = spmd.kernel loops [16 over [batch], 4] ins (%x at #ij, %b at #j) outs (#ij)
         : (tensor<2x4xf32, #x>, tensor<4xf32, #b>) -> tensor<2x4xf32, #x> {
     ^bb0(%0: f32, %1: f32):
       %3 = arith.addf %0, %1 : f32

@@ -76,6 +76,17 @@ ParseResult parseLoops(OpAsmParser &parser, OperationState &state) {
 }
 } // namespace
 
+/// The names of all reducers but `none`.
+static ArrayRef<StringRef> reducerNames() {
+  static const SmallVector<StringRef> names = [] {
+    SmallVector<StringRef> result;
+    for (unsigned i = 1; i <= getMaxEnumValForReducer(); ++i)
+      result.push_back(stringifyReducer(Reducer(i)));
+    return result;
+  }();
+  return names;
+}
+
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
   if (parseLoops(parser, state))
@@ -92,18 +103,16 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &state) {
     return success();
   };
   auto parseInput = [&]() -> ParseResult {
-    return failure(parser.parseOperand(inputs.emplace_back()) || parseMap());
+    // A bare `#map` behind the operand would be read as a result number.
+    return failure(parser.parseOperand(inputs.emplace_back()) ||
+                   parser.parseKeyword("at") || parseMap());
   };
   auto parseOutput = [&]() -> ParseResult {
+    // Not every keyword: a map begins with one.
     StringRef keyword;
     Reducer reducer = Reducer::None;
-    auto loc = parser.getCurrentLocation();
-    if (succeeded(parser.parseOptionalKeyword(&keyword))) {
-      auto known = symbolizeReducer(keyword);
-      if (!known)
-        return parser.emitError(loc, "unknown reducer '") << keyword << "'";
-      reducer = *known;
-    }
+    if (succeeded(parser.parseOptionalKeyword(&keyword, reducerNames())))
+      reducer = *symbolizeReducer(keyword);
     reducers.push_back(int32_t(reducer));
     return parseMap();
   };
@@ -151,7 +160,7 @@ void KernelOp::print(OpAsmPrinter &p) {
   p << "] ins (";
   unsigned numInputs = getInputs().size();
   llvm::interleaveComma(llvm::seq(numInputs), p, [&](unsigned i) {
-    p << getInputs()[i] << " " << getAccesses()[i];
+    p << getInputs()[i] << " at " << getAccesses()[i];
   });
   p << ") outs (";
   llvm::interleaveComma(llvm::seq(unsigned(getNumResults())), p,

@@ -41,7 +41,7 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     ```mlir
     // Rows of x + bias, and their sums.
     %y, %s = spmd.kernel loops [128 over [batch], reduce 700]
-        ins (%x #rc, %b #c) outs (#rc, sum #r) in_place [0, -1]
+        ins (%x at #rc, %b at #c) outs (#rc, sum #r) in_place [0, -1]
         : (tensor<16x700xf32, #x>, tensor<700xf32, #b>)
        -> (tensor<16x700xf32, #x>, tensor<16xf32, #s>) {
     ^bb0(%x0: f32, %b0: f32):
