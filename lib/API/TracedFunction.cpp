@@ -71,19 +71,22 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (recording)
       variableValues[argument] = wrap(variable->array, variable->host);
   }
+  // Checking mode keeps the old values: no update is in place, and a failure
+  // changes nothing.
+  bool keeping = compiledFor.checkNumerics;
   for (auto [variable, argument] : variables)
-    arrays[argument] = arguments[argument].assigned
+    arrays[argument] = arguments[argument].assigned && !keeping
                            ? std::move(variable->array)
                            : onMesh(variable->array, mesh, name);
   Result<std::vector<Array>> out =
       loaded.executable->execute(std::move(arrays));
   if (!out) {
-    for (size_t argument : assigned) {
-      VariableState &variable = *arguments[argument].variable;
-      variable.array = Array();
-      variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
-                                  out.error().message());
-    }
+    for (size_t argument : assigned)
+      if (VariableState &variable = *arguments[argument].variable; !keeping) {
+        variable.array = Array();
+        variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
+                                    out.error().message());
+      }
     fail(name, out.error().message());
   }
   for (size_t r = 0; r < assigned.size(); ++r)

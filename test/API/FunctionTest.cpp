@@ -272,6 +272,10 @@ TEST(FunctionTest, CheckNumericsNamesTheOp) {
   enable_check_numerics(true);
   auto f = function([](const Tensor &x) { return log(x); });
   EXPECT_ERROR(f(tensor({-1.f, 1.f})), HAS("nan"), HAS("FunctionTest.cpp"));
+  DVariable v(tensor({1.f}));
+  auto update = function([&](const Tensor &x) { v.assign_add(log(x)); });
+  EXPECT_ERROR(update(tensor({-1.f})), HAS("nan"));
+  expectNear(v, {1}); // nothing was half done
   enable_check_numerics(false);
 }
 
