@@ -33,12 +33,7 @@ struct Tally {
   int passed = 0, failed = 0;
 };
 
-/// One way to run a compiled function.
-struct Mode {
-  std::string machine;
-  bool privateMemories;
-};
-const Mode modes[] = {{"shared-memory", false}, {"ring", true}};
+const char *const machines[] = {"shared-memory", "ring"};
 
 /// Which results of the function belong to which cell, and what they are.
 struct ResultOf {
@@ -123,13 +118,20 @@ public:
     return math.add(index, 0.5);
   }
 
-  /// Runs all cells in one mode. Returns a message for every cell that is
-  /// wrong, or one message for all.
+  /// What went wrong in a cell, or in all: then `cell` is their number.
   struct Failure {
-    size_t cell; ///< or all: number of cells
+    size_t cell;
     std::string message;
   };
-  std::vector<Failure> run(const Mode &mode);
+  /// Compiles for a machine, and runs in shared and in private memories.
+  std::vector<Failure> run(const std::string &machine);
+
+private:
+  std::optional<std::string> prepare();
+  std::vector<Failure> runIn(bool privateMemories, const Compiled &compiled);
+  std::vector<Failure> all(const std::string &message) {
+    return {{cellOperands.size(), message}};
+  }
 
   const OpSpec &op;
   std::string text;
@@ -139,44 +141,55 @@ public:
   std::vector<HostValue> inputs, expected;
 };
 
-std::vector<Batch::Failure> Batch::run(const Mode &mode) {
-  auto all = [&](const std::string &message) {
-    return std::vector<Failure>{{cellOperands.size(), message}};
-  };
+/// Makes inputs and expectations; a message where that fails.
+std::optional<std::string> Batch::prepare() {
   if (!module)
-    return all("does not parse");
-  if (expected.empty()) {
-    auto signature = signatureOf(*module, "");
-    if (!signature)
-      return all(signature.error().message());
-    for (size_t i = 0; i < signature->arguments.size(); ++i)
-      inputs.push_back(test::random(signature->arguments[i].type,
-                                    signature->arguments[i].shape,
-                                    uint32_t(i + 1), op.low, op.high));
-    auto values = interpret(*module, "", inputs);
-    if (!values)
-      return all("reference: " + values.error().message());
-    expected = *values;
-  }
+    return "does not parse";
+  if (!expected.empty())
+    return std::nullopt;
+  auto signature = signatureOf(*module, "");
+  if (!signature)
+    return signature.error().message();
+  for (size_t i = 0; i < signature->arguments.size(); ++i)
+    inputs.push_back(test::random(signature->arguments[i].type,
+                                  signature->arguments[i].shape,
+                                  uint32_t(i + 1), op.low, op.high));
+  auto values = interpret(*module, "", inputs);
+  if (!values)
+    return values.error().message();
+  expected = *values;
+  return std::nullopt;
+}
 
+std::vector<Batch::Failure> Batch::run(const std::string &machine) {
+  if (auto message = prepare())
+    return all("reference: " + *message);
   CompileOptions options;
-  auto machine = MachineModel::preset(mode.machine);
-  if (!machine)
-    return all(machine.error().message());
-  options.machine = *machine;
+  auto model = MachineModel::preset(machine);
+  if (!model)
+    return all(model.error().message());
+  options.machine = *model;
   options.optimizeKernels = false;
   auto compiled = compile(*module, options);
   if (!compiled)
     return all("compile: " + compiled.error().message());
+  std::vector<Failure> failures = runIn(false, *compiled);
+  for (Failure &failure : runIn(true, *compiled))
+    failures.push_back({failure.cell, "private memories: " + failure.message});
+  return failures;
+}
+
+std::vector<Batch::Failure> Batch::runIn(bool privateMemories,
+                                         const Compiled &compiled) {
   CPUOptions cpu;
-  cpu.devices = compiled->program.mesh.size();
+  cpu.devices = compiled.program.mesh.size();
   cpu.workers = 1;
-  cpu.privateMemories = mode.privateMemories;
+  cpu.privateMemories = privateMemories;
   auto client = createCPUClient(cpu);
   if (!client)
     return all(client.error().message());
-  Program program = compiled->program;
-  auto executable = (*client)->load(compiled->program, compiled->kernels);
+  const Program &program = compiled.program;
+  auto executable = (*client)->load(program, compiled.kernels);
   if (!executable)
     return all("load: " + executable.error().message());
   std::vector<Array> arguments;
@@ -270,9 +283,10 @@ public:
       }
       fmt::print("\n");
     }
-    fmt::print("{} cells right, {} wrong (a cell: one op, layout, mesh, "
-               "machine; forward and gradient)\n",
-               passed, failed);
+    fmt::print(
+        "{} cells right, {} wrong (a cell: one op, layout, mesh, machine; "
+        "forward and gradient; in shared and in private memories)\n",
+        passed, failed);
     for (const std::string &message : messages)
       fmt::print("{}\n", message);
   }
@@ -294,8 +308,8 @@ private:
     for (size_t l : cells)
       chosen.push_back(layouts[l]);
     Batch batch(context, ops[o], mesh, chosen);
-    for (const Mode &mode : modes) {
-      auto failures = batch.run(mode);
+    for (const char *machine : machines) {
+      auto failures = batch.run(machine);
       // All at once: find out which.
       if (!failures.empty() && failures[0].cell == cells.size() &&
           cells.size() > 1) {
@@ -308,11 +322,9 @@ private:
       for (const auto &failure : failures) {
         size_t cell = std::min(failure.cell, cells.size() - 1);
         wrong[cell] = true;
-        messages.push_back(
-            fmt::format("{}, {}, mesh {}, {}{}: {}", ops[o].name,
-                        chosen[cell].name, mesh.name, mode.machine,
-                        mode.privateMemories ? " in private memories" : "",
-                        failure.message));
+        messages.push_back(fmt::format("{}, {}, mesh {}, {}: {}", ops[o].name,
+                                       chosen[cell].name, mesh.name, machine,
+                                       failure.message));
       }
       for (size_t i = 0; i < cells.size(); ++i)
         ++(wrong[i] ? tallies[o][cells[i]].failed
