@@ -274,7 +274,8 @@ LogicalResult KernelOp::verify() {
     }
   }
 
-  auto yield = dyn_cast<YieldOp>(getBlock()->getTerminator());
+  auto yield =
+      getBlock()->empty() ? YieldOp() : dyn_cast<YieldOp>(&getBlock()->back());
   if (!yield || getBlock()->getNumArguments() != numInputs ||
       yield.getNumOperands() != numOutputs)
     return emitOpError("has a body with ")
