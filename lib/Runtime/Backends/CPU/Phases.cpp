@@ -5,6 +5,7 @@
 #include "Addends.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
@@ -131,8 +132,6 @@ private:
   std::vector<Item> cuts(unsigned work) const;
   void findBoxes(const Item &item, Boxes &boxes) const;
   bool fits(Item &item, Boxes &boxes);
-  bool conflicts(const Item &item, const Boxes &boxes, unsigned access,
-                 int64_t c, int64_t other) const;
   void enter(const Item &item, const Boxes &boxes);
   Phase buildPhase(const std::vector<unsigned> &ready, const Item *first,
                    std::vector<unsigned> &deferred);
@@ -179,31 +178,32 @@ void Scheduler::findBoxes(const Item &item, Boxes &boxes) const {
   }
 }
 
-/// Whether what chunk c does through `access` and what chunk `other` does in
-/// the phase (with all other accesses of the same item) must not run at once.
-bool Scheduler::conflicts(const Item &item, const Boxes &boxes, unsigned a,
-                          int64_t c, int64_t other) const {
-  const Work &work = graph.works[item.work];
-  const Access &access = work.accesses[a];
-  const unsigned root = graph.buffers[access.buffer].root;
-  const size_t size = boxSize(item.work, a);
-  auto at = [&](const std::vector<Range> &all, int64_t chunk) {
-    return std::span(all).subspan(size_t(chunk) * size, size);
-  };
-  const auto mine = at(boxes[a], c);
-  if (mine[0].empty())
-    return false;
-  const RootUse &use = uses[root];
-  if (use.written && intersect(mine, at(use.writes, other)))
-    return true;
-  if (access.writes && use.read && intersect(mine, at(use.reads, other)))
-    return true;
-  for (unsigned b = 0; b < work.accesses.size(); ++b)
-    if (graph.buffers[work.accesses[b].buffer].root == root &&
-        (access.writes || work.accesses[b].writes) &&
-        intersect(mine, at(boxes[b], other)))
+/// Whether chunks do not meet: what chunk c has in `mine` and what any other
+/// has in `theirs` are apart.
+bool apart(std::span<const Range> mine, std::span<const Range> theirs,
+           size_t size) {
+  // Mostly chunks follow each other along one dim.
+  for (size_t d = 0; d < size; ++d) {
+    int64_t end = std::numeric_limits<int64_t>::min();
+    bool inOrder = true;
+    for (size_t at = 0; at < mine.size() && inOrder; at += size) {
+      int64_t nextEnd = end;
+      for (auto boxes : {mine, theirs})
+        if (!boxes[at].empty()) {
+          inOrder &= boxes[at + d].begin >= end;
+          nextEnd = std::max(nextEnd, boxes[at + d].end);
+        }
+      end = nextEnd;
+    }
+    if (inOrder)
       return true;
-  return false;
+  }
+  for (size_t c = 0; c < mine.size(); c += size)
+    for (size_t other = 0; other < theirs.size(); other += size)
+      if (c != other && !mine[c].empty() && !theirs[other].empty() &&
+          intersect(mine.subspan(c, size), theirs.subspan(other, size)))
+        return false;
+  return true;
 }
 
 /// Whether the phase stays one with `item` in it. Chooses the chunk that whole
@@ -241,20 +241,19 @@ bool Scheduler::fits(Item &item, Boxes &boxes) {
   }
   findBoxes(item, boxes);
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
-    const RootUse &use = uses[graph.buffers[work.accesses[a].buffer].root];
-    const bool alone = !use.written && !(use.read && work.accesses[a].writes);
-    bool selfOnly = alone && !work.accesses[a].writes;
-    if (selfOnly) // reads what no one writes, unless this very work does
-      for (const Access &other : work.accesses)
-        selfOnly &=
-            !other.writes || graph.buffers[other.buffer].root !=
-                                 graph.buffers[work.accesses[a].buffer].root;
-    if (selfOnly)
-      continue;
-    for (int64_t c = 0; c < chunks; ++c)
-      for (int64_t other = 0; other < chunks; ++other)
-        if (c != other && conflicts(item, boxes, a, c, other))
-          return false;
+    const unsigned root = graph.buffers[work.accesses[a].buffer].root;
+    const bool writes = work.accesses[a].writes;
+    const RootUse &use = uses[root];
+    const size_t size = boxSize(item.work, a);
+    if ((use.written && !apart(boxes[a], use.writes, size)) ||
+        (writes && use.read && !apart(boxes[a], use.reads, size)))
+      return false;
+    // What this work itself does elsewhere in the same memory.
+    for (unsigned b = a; b < work.accesses.size(); ++b)
+      if (graph.buffers[work.accesses[b].buffer].root == root &&
+          (writes || work.accesses[b].writes) &&
+          !apart(boxes[a], boxes[b], size))
+        return false;
   }
   return true;
 }

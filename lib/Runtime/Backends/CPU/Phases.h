@@ -39,7 +39,7 @@ struct Phase {
 };
 
 struct Schedule {
-  int64_t chunks;
+  int64_t chunks = 1;
   std::vector<Phase> phases;
 };
 

@@ -23,6 +23,8 @@ namespace {
 /// Phases and programs cheaper than this (nanoseconds) are not worth a second
 /// worker.
 constexpr double SERIAL_PHASE = 6'000, SERIAL_PROGRAM = 15'000;
+/// Bytes of intermediate values in a worker's second-level cache.
+constexpr int64_t CHUNK_CACHE = 1 << 17;
 
 /// Where one access of a piece of work lies in memory.
 struct Binding {
@@ -104,26 +106,34 @@ private:
 Status SharedExecutable::plan(std::span<const unsigned> order) {
   const int64_t workers = device->workers;
   // Four chunks for each worker: enough to even out what a busy machine does to
-  // one of them, and parts that stay in its cache.
-  chunks = device->options.chunks ? device->options.chunks
-                                  : (workers == 1 ? 1 : 4 * workers);
-  Result<StepGraph> built = buildStepGraph(loaded, chunks);
-  if (!built)
-    return built.error();
-  double cost = 0;
-  for (const Work &work : built->works)
-    cost += work.cost;
-  if (cost < SERIAL_PROGRAM && !device->options.chunks && chunks > 1) {
-    chunks = 1;
-    built = buildStepGraph(loaded, chunks);
+  // one of them, and few enough for efficient matrix products.
+  const int64_t wanted = device->options.chunks;
+  chunks = wanted ? wanted : 4 * workers;
+  Schedule planned;
+  while (true) {
+    Result<StepGraph> built = buildStepGraph(loaded, chunks);
     if (!built)
       return built.error();
+    graph = std::move(*built);
+    double cost = 0, dotCost = 0;
+    for (const Work &work : graph.works) {
+      cost += work.cost;
+      if (work.kind == Work::Kind::Dot)
+        dotCost += work.cost;
+    }
+    if (!wanted && chunks > 1 && cost < SERIAL_PROGRAM) {
+      chunks = 1;
+      continue;
+    }
+    planned = order.empty() ? schedule(graph, chunks, workers)
+                            : scheduleInOrder(graph, chunks, workers, order);
+    placement = place(graph, planned, workers);
+    // Without products, chunks should be small enough to stay in the cache.
+    if (wanted || chunks >= 64 * workers ||
+        placement.workerBytes <= CHUNK_CACHE || dotCost > cost / 4)
+      break;
+    chunks *= 4;
   }
-  graph = std::move(*built);
-  const Schedule planned = order.empty()
-                               ? schedule(graph, chunks, workers)
-                               : scheduleInOrder(graph, chunks, workers, order);
-  placement = place(graph, planned, workers);
   if (Status ok = countMemory(); !ok)
     return ok;
   if (Status ok = fillConstants(); !ok)
