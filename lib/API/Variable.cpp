@@ -60,9 +60,8 @@ DVariable::DVariable(const Tensor &initial, VariableOptions options,
 
 namespace {
 
-/// The value now; throws if an update lost it.
-Array valueOf(VariableState &variable, std::string_view op) {
-  std::lock_guard lock(variable.mutex);
+/// The value now; throws if an update lost it. The variable is locked.
+const Array &valueOf(const VariableState &variable, std::string_view op) {
   if (!variable.array)
     fail(op, fmt::format("variable '{}' has lost its value: {}", variable.name,
                          variable.lost));
@@ -87,29 +86,39 @@ Tensor converted(const VariableState &variable, const TensorLike &like,
   return value;
 }
 
-void assignTo(const std::shared_ptr<VariableState> &variable, Tensor value,
-              std::string_view op, const std::source_location &where) {
-  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
-    trace->assign(variable, value, where);
-    return;
-  }
-  const Layout &layout = variable->type.layout;
+/// A value on devices in the variable's layout.
+Array laidOut(const VariableState &variable, Tensor value, std::string_view op,
+              const std::source_location &where) {
+  const Layout &layout = variable.type.layout;
   if (const TensorNode &node = *value.internal(); !node.host) {
     if (node.array.layout().mesh() != layout.mesh())
       fail(op,
            fmt::format("expected a value on the mesh of variable '{}', {}, got "
                        "one on {}: copy it with copy_to_mesh",
-                       variable->name, meshText(layout.mesh()),
+                       variable.name, meshText(layout.mesh()),
                        meshText(node.array.layout().mesh())),
            &where);
-    if (node.array.layout() != layout)
-      value = relayout(value, layout, where);
-  } else if (!variable->host) {
+    value = relayout(value, layout, where);
+  } else if (!variable.host) {
     value = distribute(value, layout);
   }
-  std::lock_guard lock(variable->mutex);
-  variable->array = value.internal()->array;
-  variable->lost.clear();
+  return value.internal()->array;
+}
+
+/// Adds or subtracts; outside of a trace no other thread's update is lost.
+template <typename Op>
+void update(const DVariable &variable, const TensorLike &by,
+            std::string_view op, Op combine) {
+  const std::shared_ptr<VariableState> &state = variable.internal();
+  Tensor delta = converted(*state, by, op);
+  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
+    trace->assign(state, combine(variable.read_value(by.where), delta),
+                  by.where);
+    return;
+  }
+  std::lock_guard lock(state->mutex);
+  Tensor now = wrap(valueOf(*state, op), state->host);
+  state->array = laidOut(*state, combine(now, delta), op, by.where);
 }
 
 } // namespace
@@ -117,23 +126,34 @@ void assignTo(const std::shared_ptr<VariableState> &variable, Tensor value,
 Tensor DVariable::read_value(Where where) const {
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return trace->read(state, where);
-  Tensor value = wrap(valueOf(*state, "read_value"), state->host);
+  Tensor value = [&] {
+    std::lock_guard lock(state->mutex);
+    return wrap(valueOf(*state, "read_value"), state->host);
+  }();
   recordRead(state, value);
   return value;
 }
 
 const DVariable &DVariable::assign(const TensorLike &value) const {
-  assignTo(state, converted(*state, value, "assign"), "assign", value.where);
+  Tensor taken = converted(*state, value, "assign");
+  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
+    trace->assign(state, taken, value.where);
+    return *this;
+  }
+  Array array = laidOut(*state, taken, "assign", value.where);
+  std::lock_guard lock(state->mutex);
+  state->array = std::move(array);
+  state->lost.clear();
   return *this;
 }
 const DVariable &DVariable::assign_add(const TensorLike &value) const {
-  Tensor delta = converted(*state, value, "assign_add");
-  assignTo(state, add(*this, delta), "assign_add", value.where);
+  update(*this, value, "assign_add",
+         [](const Tensor &x, const Tensor &y) { return x + y; });
   return *this;
 }
 const DVariable &DVariable::assign_sub(const TensorLike &value) const {
-  Tensor delta = converted(*state, value, "assign_sub");
-  assignTo(state, subtract(*this, delta), "assign_sub", value.where);
+  update(*this, value, "assign_sub",
+         [](const Tensor &x, const Tensor &y) { return x - y; });
   return *this;
 }
 

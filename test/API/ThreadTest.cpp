@@ -45,6 +45,15 @@ TEST(ThreadTest, OneFunctionTracesOnceForAllThreads) {
   EXPECT_EQ(count.item<float>(), 100); // no update was lost
 }
 
+TEST(ThreadTest, UpdatesOutsideOfFunctionsAreNotLost) {
+  DVariable v(zeros({2}));
+  onThreads(4, [&](int) {
+    for (int i = 0; i < 25; ++i)
+      v.assign_add(1);
+  });
+  expectNear(v, {100, 100});
+}
+
 TEST(ThreadTest, TwoFunctionsThatUpdateTheSameVariables) {
   DVariable a(zeros({4})), b(zeros({4}));
   auto f = function([&] { a.assign_add(1), b.assign_add(Tensor(a) * 0 + 1); });
