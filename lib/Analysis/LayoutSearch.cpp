@@ -513,7 +513,9 @@ std::string Search::rejected(unsigned cluster, const Change &back) {
     text += fmt::format(", but {} bytes per device at its peak, above {}", peak,
                         peakLimit);
   else if (delta.saved() > 0)
-    text += ", which saves too little";
+    text += fmt::format(", {} less: too little", formatTime(delta.saved()));
+  else if (delta.saved() < 0)
+    text += fmt::format(", {} more", formatTime(-delta.saved()));
   return text;
 }
 

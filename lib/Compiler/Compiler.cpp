@@ -4,6 +4,7 @@
 #include "Jit.h"
 #include "SharedObject.h"
 
+#include "meshloom/Analysis/Explain.h"
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Conversion/KernelToLLVM.h"
 #include "meshloom/Conversion/ToProgram.h"
@@ -95,6 +96,18 @@ private:
   std::string last;
 };
 
+/// Prints why each collective is there.
+struct ExplainPass
+    : mlir::PassWrapper<ExplainPass, mlir::OperationPass<FuncOp>> {
+  explicit ExplainPass(raw_ostream &os) : os(os) {}
+  ExplainPass(const ExplainPass &) = default;
+  void runOnOperation() override {
+    explainCollectives(getOperation(), os);
+    markAllAnalysesPreserved();
+  }
+  raw_ostream &os;
+};
+
 /// The function that `options` means.
 Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
   SmallVector<FuncOp> functions;
@@ -145,6 +158,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   buildPartitionPipeline(passes, partition);
+  if (options.explain)
+    passes.addNestedPass<FuncOp>(
+        std::make_unique<ExplainPass>(*options.explain));
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   passes.addNestedPass<FuncOp>(createFormKernels());

@@ -38,7 +38,8 @@ createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
 
 SmallVector<NamedAttribute> notesOf(Operation *op) {
   SmallVector<NamedAttribute> notes;
-  for (StringRef name : {"reason", "dtensor.origin"})
+  for (StringRef name : {"reason", "dtensor.origin", "dtensor.op",
+                         "dtensor.rejected", "dtensor.members"})
     if (Attribute attribute = op->getAttr(name))
       notes.emplace_back(StringAttr::get(op->getContext(), name), attribute);
   return notes;

@@ -7,13 +7,16 @@
 namespace meshloom {
 
 /// Makes a collective over `operands`, whose results have the given layouts.
-/// Sets `bytes`; `notes` may add `reason` and `dtensor.origin`.
+/// Sets `bytes`; `notes` may add others, see notesOf.
 spmd::CollectiveOpInterface
 createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
                  ArrayRef<unsigned> axes, ValueRange operands,
                  ArrayRef<Layout> to, ArrayRef<NamedAttribute> notes);
 
-/// Why a collective is there: its `reason` and `dtensor.origin`.
+/// Why a collective is there, for --explain: its `reason`, `dtensor.origin`
+/// (from mesh axis to the user's annotation), `dtensor.op` (the name of the op
+/// that it is for), `dtensor.rejected` (what refinement did not do) and, where
+/// it was combined, `dtensor.members` (these of each operand).
 SmallVector<NamedAttribute> notesOf(Operation *op);
 
 } // namespace meshloom

@@ -9,6 +9,7 @@
 
 #include "Collectives.h"
 
+#include "meshloom/Analysis/Explain.h"
 #include "meshloom/Transforms/Passes.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -121,6 +122,10 @@ class CombineCollectivesPass
       notes.push_back(builder.getNamedAttr("dtensor.origin",
                                            builder.getDictionaryAttr(entries)));
     }
+    if (llvm::any_of(group,
+                     [](Operation *op) { return op->hasAttr("dtensor.op"); }))
+      notes.push_back(
+          builder.getNamedAttr("dtensor.members", membersOf(group)));
     CollectiveOp what = spmd::collectiveOf(group.front(), 0);
     Operation *combined =
         createCollective(builder, builder.getFusedLoc(locations), what.kind,
@@ -129,6 +134,23 @@ class CombineCollectivesPass
       old.replaceAllUsesWith(made);
     for (Operation *op : group)
       op->erase();
+  }
+
+  /// The notes of each operand, one dictionary each.
+  static mlir::ArrayAttr membersOf(ArrayRef<Operation *> group) {
+    Builder builder(group.front()->getContext());
+    SmallVector<Attribute> members;
+    for (Operation *op : group) {
+      if (auto known = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members")) {
+        members.append(known.begin(), known.end());
+        continue;
+      }
+      mlir::NamedAttrList notes(notesOf(op));
+      notes.set("location", builder.getStringAttr(locationText(op->getLoc())));
+      members.append(op->getNumOperands(),
+                     notes.getDictionary(op->getContext()));
+    }
+    return builder.getArrayAttr(members);
   }
 
   /// Ops keep their order but for those that use what now comes later: each

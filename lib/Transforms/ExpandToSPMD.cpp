@@ -52,8 +52,13 @@ private:
       for (Value result : op.getResults())
         result.setType(shardOf(result.getType()));
       // From here on the collectives tell.
-      op.removeAttr("dtensor.origin");
+      for (StringRef note :
+           {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
+        op.removeAttr(note);
     }
+    // What --explain prices by.
+    function->setAttr("dtensor.machine",
+                      StringAttr::get(&getContext(), machine));
     SmallVector<Type> results;
     for (Type type : function.getResultTypes())
       results.push_back(shardOf(type));
@@ -113,8 +118,9 @@ private:
       reason = builder.getStringAttr(from.spec_string() + " -> " +
                                      to.spec_string() + " asked for");
     SmallVector<NamedAttribute> notes{builder.getNamedAttr("reason", reason)};
-    if (Attribute origin = relayout->getAttr("dtensor.origin"))
-      notes.push_back(builder.getNamedAttr("dtensor.origin", origin));
+    for (StringRef name : {"dtensor.origin", "dtensor.op", "dtensor.rejected"})
+      if (Attribute note = relayout->getAttr(name))
+        notes.push_back(builder.getNamedAttr(name, note));
     for (const CollectiveOp &step : plan->steps)
       value = createCollective(builder, relayout.getLoc(), step.kind, step.axes,
                                value, step.to, notes)

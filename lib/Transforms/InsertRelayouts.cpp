@@ -238,7 +238,7 @@ class InsertRelayoutsPass
         return made[i];
       Need &need = wanted[i];
       Value source = make(need.source);
-      made[i] = insert(source, need);
+      made[i] = insert(value, source, need);
       for (OpOperand *use : need.uses)
         use->set(made[i]);
       return made[i];
@@ -247,7 +247,7 @@ class InsertRelayoutsPass
       make(int(i));
   }
 
-  Value insert(Value source, const Need &need) {
+  Value insert(Value value, Value source, const Need &need) {
     Operation *before = order[need.position];
     Operation *user = need.uses.front()->getOwner();
     OpBuilder builder(before);
@@ -291,9 +291,34 @@ class InsertRelayoutsPass
         }
     }
     relayout->setAttr("dtensor.reason", builder.getStringAttr(text));
+    noteOp(relayout, value, user, have.is_partial());
     if (!origins.empty())
       relayout->setAttr("dtensor.origin", builder.getDictionaryAttr(origins));
     return relayout->getResult(0);
+  }
+
+  /// The op that a relayout is there for, and what refinement rejected there.
+  static void noteOp(Operation *relayout, Value value, Operation *user,
+                     bool partial) {
+    Operation *producer = value.getDefiningOp();
+    bool fromProducer =
+        producer && (partial || isa<dtensor::ConstraintOp>(user));
+    Operation *op = fromProducer ? producer : user;
+    relayout->setAttr(
+        "dtensor.op",
+        StringAttr::get(op->getContext(), op->getName().getStringRef()));
+    // Where an op was moved, that is why there is a collective.
+    Operation *other = fromProducer ? user : producer;
+    if (other && other->hasAttr("dtensor.refined") &&
+        !op->hasAttr("dtensor.refined"))
+      std::swap(op, other);
+    for (Operation *asked : {op, other})
+      if (auto rejected =
+              asked ? asked->getAttrOfType<StringAttr>("dtensor.rejected")
+                    : StringAttr()) {
+        relayout->setAttr("dtensor.rejected", rejected);
+        return;
+      }
   }
 
   /// Whether a mesh axis does the same in both layouts.

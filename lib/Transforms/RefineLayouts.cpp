@@ -3,6 +3,7 @@
 
 #include "LayoutFlow.h"
 
+#include "meshloom/Analysis/Explain.h"
 #include "meshloom/Analysis/LayoutSearch.h"
 #include "meshloom/Support/MachineModelFile.h"
 #include "meshloom/Transforms/Passes.h"
@@ -170,18 +171,42 @@ private:
       if (changed)
         setOrigin(op);
     }
-    for (const LayoutDecision &decision : found.decisions)
-      if (!decision.rejected.empty())
-        for (unsigned op : decision.ops)
-          nodes.ops[op]->setAttr("dtensor.rejected",
-                                 builder.getStringAttr(decision.rejected));
+    SmallVector<Attribute> notes{
+        builder.getStringAttr("predicted " + formatTime(found.before.cost) +
+                              " -> " + formatTime(found.after.cost))};
+    for (const LayoutDecision &decision : found.decisions) {
+      if (decision.rejected.empty())
+        continue;
+      for (unsigned op : decision.ops)
+        nodes.ops[op]->setAttr("dtensor.rejected",
+                               builder.getStringAttr(decision.rejected));
+      if (decision.moved)
+        notes.push_back(builder.getStringAttr(describe(nodes, decision)));
+    }
+    getOperation()->setAttr("dtensor.refined", builder.getArrayAttr(notes));
     layOutLeaves(nodes, found);
     keepResults();
-    if (found.changed())
-      getOperation()->setAttr(
-          "dtensor.refined",
-          builder.getStringAttr(formatTime(found.before.cost) + " -> " +
-                                formatTime(found.after.cost)));
+  }
+
+  /// "dtensor.multiply at f.mlir:1:2 and 12 more: [*, *] -> [batch, *], not
+  /// ...", by the last op that was moved.
+  static std::string describe(const FunctionGraph &nodes,
+                              const LayoutDecision &decision) {
+    Operation *last = nullptr;
+    unsigned count = 0;
+    for (unsigned op : decision.ops)
+      if (nodes.ops[op]->hasAttr("dtensor.refined")) {
+        last = nodes.ops[op];
+        ++count;
+      }
+    std::string text = last->getName().getStringRef().str() + " at " +
+                       locationText(last->getLoc());
+    if (count > 1)
+      text += " and " + std::to_string(count - 1) + " more";
+    return text + ": " +
+           last->getAttrOfType<StringAttr>("dtensor.refined").str() + " -> " +
+           givenLayout(last->getResult(0).getType())->spec_string() + ", not " +
+           decision.rejected;
   }
 
   /// Function results keep the layouts that they had: what makes them is

@@ -49,7 +49,7 @@ func.func @own_relayouts(%a: tensor<8x8xf32, #xy>) -> (tensor<8x8xf32, #uu>, ten
 // -----
 
 // A function without tensors is left alone.
-// CHECK-LABEL: func.func @empty() {
+// CHECK-LABEL: func.func @empty()
 // CHECK-NEXT: return
 func.func @empty() {
   return

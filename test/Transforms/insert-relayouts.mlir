@@ -11,7 +11,7 @@
 // first user.
 // CHECK-LABEL: func.func @shared
 // CHECK-NEXT: dtensor.exp %arg1
-// CHECK-NEXT: %[[A:.*]] = dtensor.relayout %arg0 {dtensor.origin = {x = "argument 'a' [x, *]"}, dtensor.reason = "[x, *] -> [*, *] for operand #0 of add; 'x' from argument 'a' [x, *]"} : (tensor<8x8xf32, #layout_x_u>) -> tensor<8x8xf32, #layout_u_u>
+// CHECK-NEXT: %[[A:.*]] = dtensor.relayout %arg0 {dtensor.op = "dtensor.add", dtensor.origin = {x = "argument 'a' [x, *]"}, dtensor.reason = "[x, *] -> [*, *] for operand #0 of add; 'x' from argument 'a' [x, *]"} : (tensor<8x8xf32, #layout_x_u>) -> tensor<8x8xf32, #layout_u_u>
 // CHECK-NEXT: dtensor.add %[[A]], %{{.*}} : tensor<8x8xf32, #layout_u_u>
 // CHECK-NEXT: dtensor.multiply %{{.*}}, %[[A]] : tensor<8x8xf32, #layout_u_u>
 // CHECK-NOT: relayout

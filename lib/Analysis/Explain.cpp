@@ -1,0 +1,163 @@
+// --explain: reads what the passes noted on collectives, in the order of the
+// program, and prices them.
+#include "meshloom/Analysis/Explain.h"
+
+#include "meshloom/Analysis/LayoutSearch.h"
+#include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Support/MachineModelFile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshloom {
+
+std::string locationText(Location location) {
+  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>())
+    return (Twine(file.getFilename().strref()) + ":" + Twine(file.getLine()) +
+            ":" + Twine(file.getColumn()))
+        .str();
+  return "unknown location";
+}
+
+namespace {
+
+/// One value of a collective, with what is known about it.
+struct Member {
+  CollectiveOp what;
+  std::string type, location, op, reason, rejected;
+  int64_t resultBytes, globalBytes;
+};
+
+struct Printed {
+  Operation *op;
+  std::vector<Member> members;
+  int64_t sent = 0;
+  Cost cost = 0;
+};
+
+std::string typeText(Type type) {
+  std::string text = "tensor<";
+  for (int64_t extent : spmd::globalShape(type))
+    text += std::to_string(extent) + "x";
+  return text +
+         std::string(name(*dtensor::dtypeOf(dtensor::elementTypeOf(type)))) +
+         ">";
+}
+
+Member memberOf(spmd::CollectiveOpInterface collective, unsigned index) {
+  Operation *op = collective;
+  Type type = op->getResult(index).getType();
+  SmallVector<int64_t> dims = spmd::globalShape(type);
+  Shape shape(dims.begin(), dims.end());
+  DType dtype = *dtensor::dtypeOf(dtensor::elementTypeOf(type));
+  CollectiveOp what = collective.getCollective(index);
+  Member member{what,
+                typeText(type),
+                locationText(op->getLoc()),
+                "",
+                "",
+                "",
+                localBytes(what.to, shape, dtype),
+                globalBytes(shape, dtype)};
+  DictionaryAttr notes = op->getAttrDictionary();
+  if (auto members = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members");
+      members && index < members.size())
+    if (auto own = dyn_cast<DictionaryAttr>(members[index]))
+      notes = own;
+  auto note = [&](StringRef name, std::string &text) {
+    if (auto found = notes.getAs<StringAttr>(name))
+      text = found.str();
+  };
+  note("location", member.location);
+  note("dtensor.op", member.op);
+  note("reason", member.reason);
+  note("dtensor.rejected", member.rejected);
+  return member;
+}
+
+Printed describe(spmd::CollectiveOpInterface collective,
+                 const MachineModel &machine) {
+  Printed printed{collective, {}};
+  for (unsigned i = 0; i < collective->getNumResults(); ++i) {
+    Member member = memberOf(collective, i);
+    printed.sent +=
+        bytesSent(member.what.kind, member.resultBytes,
+                  groupSize(member.what.from.mesh(), member.what.axes));
+    printed.cost +=
+        machine.transfer(member.what, member.resultBytes, member.globalBytes);
+    // One message, whatever the number of values.
+    if (i == 0)
+      printed.cost += machine.overhead(member.what);
+    printed.members.push_back(std::move(member));
+  }
+  return printed;
+}
+
+void printMember(const Member &member, bool refined, raw_ostream &os) {
+  os << "     " << member.type << " at " << member.location;
+  if (!member.op.empty())
+    os << " for " << member.op;
+  os << "\n       " << member.what.from.spec_string() << " -> "
+     << member.what.to.spec_string() << ", " << member.resultBytes
+     << " bytes\n";
+  if (!member.reason.empty())
+    os << "       why: " << member.reason << "\n";
+  if (!member.rejected.empty())
+    os << "       rejected: " << member.rejected << "\n";
+  else if (!refined)
+    os << "       rejected: not looked for (refine=false)\n";
+  else
+    os << "       rejected: nothing, no axis could be elsewhere\n";
+}
+
+} // namespace
+
+void explainCollectives(mlir::func::FuncOp function, raw_ostream &os) {
+  MachineModel machine;
+  if (auto text = function->getAttrOfType<StringAttr>("dtensor.machine"))
+    if (auto loaded = loadMachineModel(text.str()))
+      machine = *loaded;
+  auto refined = function->getAttrOfType<mlir::ArrayAttr>("dtensor.refined");
+
+  std::vector<Printed> all;
+  int64_t sent = 0;
+  Cost cost = 0;
+  function.walk([&](spmd::CollectiveOpInterface collective) {
+    if (collective.getCollectiveKind() == CollectiveKind::Slice)
+      return;
+    all.push_back(describe(collective, machine));
+    sent += all.back().sent;
+    cost += all.back().cost;
+  });
+  os << "@" << function.getName() << " on " << machine.name << ": "
+     << all.size() << (all.size() == 1 ? " collective" : " collectives") << ", "
+     << sent << " bytes sent by each device, " << formatTime(cost) << "\n";
+  for (auto [index, printed] : llvm::enumerate(all)) {
+    const Member &first = printed.members.front();
+    const Mesh &mesh = first.what.from.mesh();
+    os << "  " << index + 1 << ". " << name(first.what.kind);
+    if (auto kind =
+            cast<spmd::CollectiveOpInterface>(printed.op).getReduceKind())
+      os << " " << name(*kind);
+    os << " over [";
+    llvm::interleaveComma(first.what.axes, os,
+                          [&](unsigned axis) { os << mesh.axes()[axis].name; });
+    os << "]: ";
+    int64_t bytes = 0;
+    for (const Member &member : printed.members)
+      bytes += member.resultBytes;
+    os << bytes << " bytes, " << printed.sent << " sent, "
+       << formatTime(printed.cost);
+    if (printed.members.size() > 1)
+      os << ", combines " << printed.members.size() << " values";
+    os << "\n";
+    for (const Member &member : printed.members)
+      printMember(member, bool(refined), os);
+  }
+  if (!refined)
+    return;
+  for (auto [index, note] : llvm::enumerate(refined))
+    os << (index ? "    " : "  refinement: ") << cast<StringAttr>(note).str()
+       << "\n";
+}
+
+} // namespace meshloom
