@@ -18,6 +18,10 @@
 // HELP-DAG: --verify-diagnostics
 // HELP-DAG: --mlir-print-ir-after-all
 
+// --explain comes last wherever it stands.
+// RUN: mesh-opt %s --explain --dtensor-partition=machine=ring -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLAIN
+// EXPLAIN: all_gather
+
 // RUN: mesh-opt --show-dialects | FileCheck %s --check-prefix=DIALECTS
 // DIALECTS: arith,{{.*}}dtensor,func,{{.*}}math,{{.*}}spmd
 
@@ -48,7 +52,9 @@
 
 #mesh = #dtensor.mesh<x = 2>
 #rows = #dtensor.layout<#mesh, [x]>
-func.func @main(%x: tensor<4xf32, #rows>) -> tensor<4xf32, #rows> {
-  %0 = dtensor.exp %x : (tensor<4xf32, #rows>) -> tensor<4xf32, #rows>
-  return %0 : tensor<4xf32, #rows>
+#full = #dtensor.layout<#mesh, [*]>
+func.func @main(%x: tensor<4xf32, #rows>) -> tensor<4xf32, #full> {
+  %0 = dtensor.exp %x : (tensor<4xf32, #rows>) -> tensor<4xf32>
+  %1 = dtensor.constraint %0 : (tensor<4xf32>) -> tensor<4xf32, #full>
+  return %1 : tensor<4xf32, #full>
 }
