@@ -74,6 +74,23 @@ Member memberOf(spmd::CollectiveOpInterface collective, unsigned index) {
   return member;
 }
 
+/// In shared memory a result that only moves is a view, that nobody waits for.
+bool isViewAtEnd(spmd::CollectiveOpInterface collective,
+                 const MachineModel &machine) {
+  return machine.sharedMemory && !collective.getReduceKind() &&
+         llvm::all_of(collective->getUsers(), [](Operation *user) {
+           return isa<mlir::func::ReturnOp>(user);
+         });
+}
+
+bool isViewOfArguments(spmd::CollectiveOpInterface collective,
+                       const MachineModel &machine) {
+  return machine.sharedMemory && !collective.getReduceKind() &&
+         llvm::all_of(collective->getOperands(), [](Value value) {
+           return isa<BlockArgument>(value);
+         });
+}
+
 Printed describe(spmd::CollectiveOpInterface collective,
                  const MachineModel &machine) {
   Printed printed{collective, {}};
@@ -84,11 +101,14 @@ Printed describe(spmd::CollectiveOpInterface collective,
                   groupSize(member.what.from.mesh(), member.what.axes));
     printed.cost +=
         machine.transfer(member.what, member.resultBytes, member.globalBytes);
-    // One message, whatever the number of values.
-    if (i == 0)
+    // One message, whatever the number of values; what is there from the start
+    // is looked at without waiting.
+    if (i == 0 && !isViewOfArguments(collective, machine))
       printed.cost += machine.overhead(member.what);
     printed.members.push_back(std::move(member));
   }
+  if (isViewAtEnd(collective, machine))
+    printed.cost = 0;
   return printed;
 }
 
