@@ -7,8 +7,8 @@
 // RING: rejected: [*, *] partial<batch: sum>: all_reduce over [batch] of 2195200 bytes
 
 // No gradient is reduced: what is reduced is the loss.
-// SHARED-NOT: reduce_scatter
+// SHARED-NOT: spmd.reduce_scatter
 // SHARED-NOT: spmd.all_reduce
 // SHARED: spmd.all_reduce sum over [batch] %{{[0-9]+}} {bytes = 4 : i64
-// SHARED-NOT: reduce_scatter
+// SHARED-NOT: spmd.reduce_scatter
 // SHARED-NOT: spmd.all_reduce
