@@ -52,6 +52,16 @@ TEST(CPUFeaturesTest, UnknownAndMissingFeaturesAreNamed) {
   }
 }
 
+// A saved program for another CPU does not load.
+TEST(CPUFeaturesTest, ProgramThatNeedsMoreDoesNotLoad) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  ProgramBuilder b(mesh);
+  b.program.cpuFeatures = "avx2,warp9";
+  auto executable = makeClient({})->load(b.program, testKernels());
+  ASSERT_FALSE(executable);
+  EXPECT_NE(executable.error().message().find("'warp9'"), std::string::npos);
+}
+
 TEST(SharedObjectTest, RubbishIsAnError) {
   const std::string rubbish = "not an object";
   EXPECT_FALSE(loadSharedObject({rubbish.data(), rubbish.size()}));

@@ -318,6 +318,30 @@ void Generator::run(int steps) {
     }
 }
 
+/// Adds the orders the graph allows to `orders`, until there are `most`.
+void findOrders(const cpu::StepGraph &graph, std::vector<unsigned> &waiting,
+                std::vector<unsigned> &order,
+                std::vector<std::vector<unsigned>> &orders, size_t most) {
+  if (order.size() == graph.works.size()) {
+    orders.push_back(order);
+    return;
+  }
+  for (unsigned work = 0; work < waiting.size() && orders.size() < most;
+       ++work) {
+    if (waiting[work])
+      continue;
+    waiting[work] = unsigned(-1); // placed
+    for (unsigned successor : graph.successors[work])
+      --waiting[successor];
+    order.push_back(work);
+    findOrders(graph, waiting, order, orders, most);
+    order.pop_back();
+    for (unsigned successor : graph.successors[work])
+      ++waiting[successor];
+    waiting[work] = 0;
+  }
+}
+
 /// Some order that the graph allows.
 std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
                                   std::mt19937 &random) {
@@ -335,6 +359,22 @@ std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
         ready.push_back(successor);
   }
   return order;
+}
+
+/// Every order if there are at most 40, else 10 at random.
+std::vector<std::vector<unsigned>> ordersOf(const cpu::StepGraph &graph,
+                                            unsigned seed) {
+  constexpr size_t most = 40;
+  std::vector<unsigned> waiting = graph.numPredecessors, order;
+  std::vector<std::vector<unsigned>> orders;
+  findOrders(graph, waiting, order, orders, most + 1);
+  if (orders.size() <= most)
+    return orders;
+  orders.clear();
+  std::mt19937 random(seed);
+  for (int i = 0; i < 10; ++i)
+    orders.push_back(randomOrder(graph, random));
+  return orders;
 }
 
 void check(const Generator &generator, Executable &executable,
@@ -397,15 +437,14 @@ TEST(RandomProgramTest, EveryAllowedOrderGivesTheSameResult) {
     generator.run(3 + int(seed % 12));
     auto graph = cpu::buildStepGraph(generator.b.program, 4);
     ASSERT_TRUE(graph) << graph.error().message();
-    std::mt19937 random(seed);
-    for (int order = 0; order < 8; ++order) {
-      auto executable =
-          cpu::loadShared(client, generator.b.program, testKernels(), {},
-                          randomOrder(*graph, random));
+    size_t number = 0;
+    for (const std::vector<unsigned> &order : ordersOf(*graph, seed)) {
+      auto executable = cpu::loadShared(client, generator.b.program,
+                                        testKernels(), {}, order);
       ASSERT_TRUE(executable) << executable.error().message();
       check(generator, **executable, client,
             "seed " + std::to_string(seed) + ", order " +
-                std::to_string(order));
+                std::to_string(number++));
       if (HasFatalFailure())
         return;
     }

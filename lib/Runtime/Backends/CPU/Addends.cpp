@@ -39,6 +39,25 @@ bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
           return true;
   return false;
 }
+
+/// The least iterations of parallel loop `loop` that make a good chunk: rows of
+/// matrices should not get short, nor products narrow.
+int64_t goodChunk(const Step &step, unsigned loop) {
+  auto alongRows = [loop](const Operand &operand) {
+    if (operand.dims.size() < 2)
+      return false;
+    const auto &terms = operand.dims.back().terms;
+    return std::any_of(terms.begin(), terms.end(),
+                       [loop](auto &term) { return term.first == loop; });
+  };
+  if (auto *dot = std::get_if<DotStep>(&step))
+    return alongRows(dot->out) ? SHORT_ROW : 8;
+  for (auto operands : {inputsOf(step), outputsOf(step)})
+    for (const Operand *operand : operands)
+      if (alongRows(*operand))
+        return SHORT_ROW;
+  return 1;
+}
 } // namespace
 
 const std::vector<Loop> *cpu::loopsOf(const Step &step) {
@@ -162,7 +181,7 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
         ++numCut;
       }
       if (!loops[l].reduction)
-        widest = std::max(widest, loops[l].extent);
+        widest = std::max(widest, loops[l].extent / goodChunk(step, l));
     }
     bool simple = numCut == 1 && widest < chunks &&
                   iterations >= SMALL_REDUCTION && chunks > 1;

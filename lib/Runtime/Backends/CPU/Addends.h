@@ -6,6 +6,9 @@
 
 namespace meshloom::cpu {
 
+/// Rows of a chunk below this many elements are not worth cutting them.
+inline constexpr int64_t SHORT_ROW = 32;
+
 /// For every buffer of a program: addends kept, 1 for values that are not
 /// partial.
 struct AddendPlan {

@@ -405,7 +405,10 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
       bool empty = false;
       for (size_t l = 0; l < loops; ++l)
         empty |= strides[l] != 0 && frame.extent[l] <= 0;
-      const GraphBuffer &buffer = graph.buffers[work.accesses[a].buffer];
+      const Access &access = work.accesses[a];
+      const GraphBuffer &buffer =
+          graph.buffers[access.updated >= 0 ? unsigned(access.updated)
+                                            : access.buffer];
       if (!empty &&
           hasNonFinite(buffer.type, static_cast<char *>(frame.pointers[a]),
                        frame.extent.data(), strides, unsigned(loops)))

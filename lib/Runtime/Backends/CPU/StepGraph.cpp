@@ -13,8 +13,6 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-/// Rows of a chunk below this many elements are not worth cutting them.
-constexpr int64_t SHORT_ROW = 32;
 constexpr int NEVER = -1, AT_END = std::numeric_limits<int>::max();
 
 /// dims of an access to the element at (loop 0, loop 1, ...).
@@ -239,6 +237,7 @@ Status Builder::addKernel(const KernelStep &step, unsigned index) {
     }
     taken[i] = true;
     work.accesses[i].writes = true;
+    work.accesses[i].updated = int(output.buffer);
     updates.emplace_back(output.buffer, i);
   }
   if (Status ok = finishLoops(work, step.loops); !ok)

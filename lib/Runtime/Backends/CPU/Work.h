@@ -11,6 +11,8 @@ struct Access {
   unsigned buffer;
   std::vector<DimAccess> dims;
   bool reads = false, writes = false;
+  /// The buffer that is written, if it is another one in the same memory.
+  int updated = -1;
 };
 
 /// A part of the iteration space that is run on its own because it has its own
