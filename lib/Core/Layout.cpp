@@ -195,6 +195,7 @@ std::vector<DimSpec> Layout::sharding_specs() const {
   std::vector<DimSpec> specs;
   for (const auto &axes : impl->dims) {
     std::vector<std::string> names;
+    names.reserve(axes.size());
     for (unsigned axis : axes)
       names.push_back(mesh().axes()[axis].name);
     specs.push_back(Axes(std::move(names)));

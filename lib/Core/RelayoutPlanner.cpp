@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -488,9 +489,8 @@ cheapestTree(unsigned targets,
         best = int(edge.target);
     return best;
   };
-  std::vector<unsigned> order;
-  for (unsigned i = 0; i < targets; ++i)
-    order.push_back(i);
+  std::vector<unsigned> order(targets);
+  std::iota(order.begin(), order.end(), 0u);
   constexpr unsigned few = 4;
   if (targets > few) {
     std::vector<TreeEdge> made;

@@ -96,7 +96,9 @@ std::filesystem::path findFile(const std::filesystem::path &folder,
                                const std::string &kind) {
   for (const char *dash : {"-", "."})
     for (const char *packed : {"", ".gz"}) {
-      auto path = folder / (part + dash + kind + packed);
+      auto path = folder / part;
+      for (const char *piece : {dash, kind.c_str(), packed})
+        path += piece;
       if (std::filesystem::exists(path))
         return path;
     }

@@ -162,7 +162,8 @@ Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
                                given.bytes.size()));
     const int64_t first = firstCopy(layout, int64_t(device));
     if (bytes && first != int64_t(device) &&
-        std::memcmp(components[first].bytes.data(), given.bytes.data(), bytes))
+        std::memcmp(components[first].bytes.data(), given.bytes.data(),
+                    bytes) != 0)
       return Error(fmt::format("layout {} makes the components of devices {} "
                                "and {} copies of each other, but they differ",
                                layout.spec_string(), first, device));

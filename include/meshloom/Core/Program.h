@@ -82,9 +82,9 @@ struct KernelStep {
   bool operator==(const KernelStep &) const = default;
 };
 
-/// f32 matrix product by a library: out = sum over reduction loops of lhs * rhs.
-/// Loops in lhs, rhs and out are batch; in lhs and out rows; in rhs and out
-/// columns; in lhs and rhs the reduction.
+/// f32 matrix product by a library: out = sum over reduction loops of lhs *
+/// rhs. Loops in lhs, rhs and out are batch; in lhs and out rows; in rhs and
+/// out columns; in lhs and rhs the reduction.
 struct DotStep {
   std::vector<Loop> loops;
   Operand lhs, rhs, out;

@@ -224,6 +224,7 @@ Result<HostBytes> CPUClient::toHost(const ArrayType &type,
     }
     HostBytes scratch(memories[0].get(), memories[0].get() + copies * bytes);
     std::vector<char *> addends;
+    addends.reserve(size_t(copies));
     for (int64_t copy = 0; copy < copies; ++copy)
       addends.push_back(scratch.data() + copy * bytes);
     combineAddends(layout, type.dtype, addends, count);

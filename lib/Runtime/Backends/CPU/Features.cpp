@@ -11,7 +11,7 @@ namespace {
 std::optional<bool> supports(std::string_view feature) {
 #if defined(__x86_64__)
 #define MESHLOOM_FEATURE(name)                                                 \
-  if (feature == name)                                                         \
+  if (feature == (name))                                                       \
     return bool(__builtin_cpu_supports(name));
   MESHLOOM_FEATURE("sse2")
   MESHLOOM_FEATURE("sse3")
