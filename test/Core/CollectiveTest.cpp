@@ -147,6 +147,22 @@ TEST(MachineModelTest, CollectivesUseTheSlowestLink) {
   EXPECT_EQ(machine.collective(slice, 4000, 8000), 0);
 }
 
+// An all_reduce waits for its addends and for its result; a slice for nothing.
+TEST(MachineModelTest, SharedMemoryWaitsAtBoundaries) {
+  MachineModel machine;
+  Layout full = Layout::replicated(mesh, 1), x({"x"}, mesh);
+  EXPECT_EQ(machine.overhead({AllReduce, {X}, partial(full, {X}), full}),
+            2 * machine.phaseBoundary);
+  EXPECT_EQ(machine.overhead({ReduceScatter, {X}, partial(full, {X}), x}),
+            machine.phaseBoundary);
+  EXPECT_EQ(machine.overhead({AllGather, {X}, x, full}), machine.phaseBoundary);
+  EXPECT_EQ(machine.overhead({Slice, {X}, full, x}), 0);
+  // Two addends loaded, one result stored, by two workers at 25 GB/s.
+  EXPECT_EQ(machine.transfer({AllReduce, {X}, partial(full, {X}), full},
+                             1'000'000, 1'000'000),
+            60'000'000);
+}
+
 TEST(MachineModelTest, HashFollowsContent) {
   MachineModel a, b;
   EXPECT_EQ(a.hash(), b.hash());

@@ -397,3 +397,21 @@ TEST(RelayoutPlannerTest, ManyAxes) {
   }
   EXPECT_EQ(at, to);
 }
+
+// A value needed in two layouts: gathering first makes the other one free.
+TEST(RelayoutPlannerTest, CheapestTreeSharesWhatIsDear) {
+  // Costs from the value, from target 0, from target 1.
+  const Cost costs[3][2] = {{10, 6}, {0, 0}, {9, 0}};
+  auto cost = [&](int source, unsigned target) -> std::optional<Cost> {
+    return costs[source + 1][target];
+  };
+  EXPECT_EQ(*cheapestTree(2, cost), (std::vector<TreeEdge>{{-1, 0}, {0, 1}}));
+  EXPECT_TRUE(cheapestTree(0, cost)->empty());
+  auto never = [](int, unsigned) { return std::optional<Cost>(); };
+  EXPECT_FALSE(cheapestTree(1, never));
+  // Many targets, each made from the one before it.
+  auto chain = [](int source, unsigned target) -> std::optional<Cost> {
+    return source + 1 == int(target) ? 1 : 5;
+  };
+  EXPECT_EQ(cheapestTree(7, chain)->back(), (TreeEdge{5, 6}));
+}

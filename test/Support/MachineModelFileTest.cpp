@@ -65,3 +65,16 @@ TEST(MachineModelFileTest, PresetsAndFilesByName) {
   EXPECT_THAT(loadMachineModel("rong").error().message(),
               HasSubstr("none of shared-memory, ring, ring-latency"));
 }
+
+// As an option of a pass: a preset's name, or the model as JSON.
+TEST(MachineModelFileTest, TextRoundTrips) {
+  for (const std::string &name : MachineModel::presetNames())
+    EXPECT_EQ(machineModelText(*MachineModel::preset(name)), name);
+  MachineModel machine;
+  machine.name = "own";
+  machine.workers = 5;
+  machine.links["x"] = {7, 8};
+  auto back = loadMachineModel(machineModelText(machine));
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(*back, machine);
+}
