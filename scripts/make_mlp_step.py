@@ -196,6 +196,7 @@ def main():
 // {ABOUT[options.style]}
 // Written by scripts/make_mlp_step.py --style={options.style}.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: %verify
 
 {CHECKS[options.style]}
 

@@ -4,6 +4,7 @@
 // Data parallel over 8 devices.
 // Written by scripts/make_mlp_step.py --style=data.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: %verify
 
 // One collective: the loss and the six gradients, summed together.
 // CHECK-NOT: spmd.{{all_|reduce_|permute|slice}}

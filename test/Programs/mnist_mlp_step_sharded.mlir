@@ -4,6 +4,7 @@
 // Data parallel over 8 devices, the first weight and its moments sharded.
 // Written by scripts/make_mlp_step.py --style=sharded.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: %verify
 
 // The first weight is gathered for the product, its gradient scattered.
 // CHECK: spmd.all_gather over [batch] {{.*}}bytes = 2195200 : i64

@@ -4,6 +4,7 @@
 // On 2 x 4 devices: data parallel over batch, the first two layers cut over model.
 // Written by scripts/make_mlp_step.py --style=tensor.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: %verify
 
 // The second product is summed over model on the way forward; the gradients and
 // the loss over batch: a quarter of the first weights on each device.
