@@ -272,12 +272,33 @@ private:
           copy = builder.clone(*leaf);
           copy->getResult(0).setType(wanted);
         }
+        Value leafValue = use.get();
         use.set(copy->getResult(0));
+        // How an op runs is read off its operands too.
+        if (!producesItsTypes(op))
+          use.set(leafValue);
       }
     }
     for (Operation *op : llvm::reverse(nodes.ops))
       if (op->use_empty() && isFreeLeaf(*op))
         op->erase();
+    for (auto &[key, copy] : copies)
+      if (copy->use_empty())
+        copy->erase();
+  }
+
+  static bool producesItsTypes(Operation *op) {
+    ShardingRule rule = cast<dtensor::ShardedOpInterface>(op).getShardingRule();
+    std::vector<Layout> operands, results;
+    for (Value operand : op->getOperands())
+      operands.push_back(*givenLayout(operand.getType()));
+    for (Value result : op->getResults())
+      results.push_back(*givenLayout(result.getType()));
+    OpSharding sharding = opSharding(rule, operands, results);
+    for (auto [i, result] : llvm::enumerate(results))
+      if (!(resultLayout(rule, i, sharding, result.mesh()) == result))
+        return false;
+    return true;
   }
 
   static bool canMake(Operation *leaf, const Layout &layout) {
