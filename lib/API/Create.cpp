@@ -5,6 +5,8 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/Support/Npy.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include <fmt/format.h>
 
 namespace meshloom {

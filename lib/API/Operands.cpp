@@ -39,6 +39,17 @@ bool fits(const TensorLike &like, DType type) {
   }
 }
 
+double realOf(const TensorLike &like) {
+  return like.kind == TensorLike::Kind::Float ? like.real
+                                              : double(like.integer);
+}
+/// 0 for what no integer type holds: `fits` has refused it for those.
+int64_t integerOf(const TensorLike &like) {
+  if (like.kind != TensorLike::Kind::Float)
+    return like.integer;
+  return std::abs(like.real) <= 1e15 ? int64_t(like.real) : 0;
+}
+
 std::string numberText(const TensorLike &like) {
   if (like.kind == TensorLike::Kind::Float)
     return fmt::format("{}", like.real);
@@ -53,9 +64,8 @@ template <typename T> void append(HostBytes &bytes, T value) {
 }
 
 HostBytes bytesOfNumber(const TensorLike &like, DType type) {
-  bool isFloating = like.kind == TensorLike::Kind::Float;
-  double real = isFloating ? like.real : double(like.integer);
-  int64_t integer = isFloating ? int64_t(like.real) : like.integer;
+  double real = realOf(like);
+  int64_t integer = integerOf(like);
   HostBytes bytes;
   switch (type) {
   case DType::F32:
@@ -95,11 +105,9 @@ Tensor operandLike(const TensorLike &like, DType type, std::string_view op,
          &like.where);
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
     Emitter emitter(trace->builder(), trace->location(like.where));
-    bool isFloating = like.kind == TensorLike::Kind::Float;
     return trace->wrapValue(
         emitter.number(dtensor::typeOf(trace->builder().getContext(), type),
-                       isFloating ? like.real : double(like.integer),
-                       isFloating ? int64_t(like.real) : like.integer));
+                       realOf(like), integerOf(like)));
   }
   bool host = !beside || beside->internal()->host;
   const Mesh &mesh =
