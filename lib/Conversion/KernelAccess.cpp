@@ -83,5 +83,17 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   if (order.vector >= 0)
     (order.vectorIsReduction ? order.reduction : order.parallel)
         .push_back(order.vector);
+  if (kernel.hasReductionLoops() || order.parallel.size() < 2)
+    return order;
+  for (unsigned k = 0; k < operands; ++k) {
+    SmallVector<StaticStride> strides = staticStrides(kernel, k);
+    auto is = [&](unsigned loop, int64_t value) {
+      return strides[loop].known && strides[loop].value == value;
+    };
+    for (unsigned loop : order.parallel)
+      if (int(loop) != order.vector && kernel.getExtents()[loop] > 1 &&
+          is(loop, 1) && !is(order.vector, 0) && !is(order.vector, 1))
+        order.tiled = loop;
+  }
   return order;
 }

@@ -25,6 +25,9 @@ struct LoopOrder {
   /// -1: the kernel has no loops.
   int vector = -1;
   bool vectorIsReduction = false;
+  /// A parallel loop along which an operand has unit stride that has not along
+  /// the innermost one (a transpose): both are to run in tiles. -1: none.
+  int tiled = -1;
 };
 LoopOrder loopOrder(spmd::KernelOp kernel);
 

@@ -37,7 +37,7 @@ std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream os(text);
   LoopOrder order = loopOrder(kernel);
-  os << "v" << order.vector << " p";
+  os << "v" << order.vector << " t" << order.tiled << " p";
   llvm::interleaveComma(order.parallel, os);
   os << " r";
   llvm::interleaveComma(order.reduction, os);

@@ -5,7 +5,7 @@
 // and descriptors; here extents and strides are arguments. docs/Rationale.md.)
 //
 // The inner function is one of three loop nests:
-//   no reduction       for p: store body
+//   no reduction       for p: store body (two of p in tiles for a transpose)
 //   innermost reduces  for p: state = identity; for r: state = combine(state,
 //                      body); store state
 //   innermost parallel for p: for blocks of 256 of the innermost parallel loop:
@@ -30,6 +30,8 @@ namespace scf = mlir::scf;
 namespace {
 /// Elements of the innermost loop whose reduction states fit in the L1 cache.
 constexpr int64_t blockSize = 256;
+/// Elements of the innermost loop in a tile: a cache line of f32.
+constexpr int64_t tileSize = 16;
 
 /// Where an iteration is: the element each operand points at, and the index of
 /// each loop relative to the call's origin (null until its loop is entered).
@@ -294,8 +296,42 @@ private:
   }
 
   void emitParallel(const Position &start) {
-    nest(order.parallel, start,
-         [&](const Position &at) { storeElements(at, emitBody(at)); });
+    auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
+    if (order.tiled < 0)
+      return nest(order.parallel, start, fill);
+    // A cache line of the operand that is read across is used for all of a
+    // tile's rows before the next tile begins. Whole tiles have a constant
+    // extent, so that the innermost loop is unrolled and vectorised.
+    unsigned inner = order.vector, across = order.tiled;
+    SmallVector<unsigned> outer;
+    for (unsigned loop : order.parallel)
+      if (loop != inner && loop != across)
+        outer.push_back(loop);
+    Value size = constant(tileSize);
+    auto none = SmallVector<Value>();
+    nest(outer, start, [&](const Position &row) {
+      loop(extents[inner], size, {}, [&](Value first, ValueRange) {
+        Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
+        Position tile = advance(row, inner, first);
+        auto emitTile = [&](Value count) {
+          nest(across, tile, [&](const Position &line) {
+            loop(count, one, {}, [&](Value j, ValueRange) {
+              fill(advance(line, inner, j));
+              return none;
+            });
+          });
+        };
+        Value whole =
+            b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, left, size);
+        auto branch = b.create<scf::IfOp>(loc, whole, /*withElse=*/true);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(branch.thenBlock()->getTerminator());
+        emitTile(size);
+        b.setInsertionPoint(branch.elseBlock()->getTerminator());
+        emitTile(left);
+        return none;
+      });
+    });
   }
 
   void emitReduction(const Position &start) {

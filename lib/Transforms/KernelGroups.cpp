@@ -56,10 +56,15 @@ static SmallVector<int64_t> reducedDims(Operation *op) {
   return dims;
 }
 
-/// Reductions along the outermost dim keep a kernel from being cut into rows,
-/// so nothing that is stored row by row goes with them.
-static bool isOuter(ArrayRef<int64_t> dims) {
-  return llvm::is_contained(dims, 0);
+static bool isIndexReduction(Operation *op) {
+  return isa<ArgMaxOp, ArgMinOp>(op);
+}
+
+/// Reductions along the outermost dim keep a kernel from being cut into rows;
+/// argmax and argmin keep its loop from being vectorised. Nothing that is
+/// stored for others goes with them.
+static bool isExclusive(Operation *op) {
+  return llvm::is_contained(reducedDims(op), 0) || isIndexReduction(op);
 }
 
 KernelGroups::KernelGroups(Block &block, const DenseSet<Value> &inMemory)
@@ -154,12 +159,10 @@ bool KernelGroups::canJoin(Operation *op, KernelGroup &group) {
 }
 
 bool KernelGroups::mergeable(KernelGroup &a, KernelGroup &b) {
-  if (a.domain != b.domain || a.ops.size() + b.ops.size() > maxOpsInGroup ||
+  if (a.exclusive || b.exclusive || a.domain != b.domain ||
+      a.ops.size() + b.ops.size() > maxOpsInGroup ||
       (a.reduced && b.reduced && *a.reduced != *b.reduced))
     return false;
-  for (KernelGroup *group : {&a, &b})
-    if (group->reduced && isOuter(*group->reduced))
-      return false;
   auto independent = [&](KernelGroup &group, KernelGroup &of) {
     return llvm::all_of(group.ops, [&](Operation *op) {
       return llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -219,8 +222,7 @@ void KernelGroups::place(Operation *op) {
   KernelGroup *home = nullptr;
   for (KernelGroup *group :
        neighbours(op, domain, [&](Operation *o) { return owner.lookup(o); })) {
-    bool outer = group->reduced && isOuter(*group->reduced);
-    if (outer)
+    if (group->exclusive)
       continue;
     if (!home) {
       if (canJoin(op, *group)) {
@@ -240,29 +242,37 @@ void KernelGroups::placeReduction(Operation *op) {
   SmallVector<int64_t> dims = reducedDims(op);
   auto candidates =
       neighbours(op, domain, [&](Operation *o) { return owner.lookup(o); });
-  if (!isOuter(dims)) {
-    for (KernelGroup *group : candidates)
-      if ((!group->reduced || *group->reduced == dims) && canJoin(op, *group)) {
-        add(op, *group);
-        group->reduced = dims;
-        return;
-      }
-  } else {
-    for (KernelGroup *group : candidates)
-      if (group->reduced == dims && canJoin(op, *group))
-        return add(op, *group);
+  bool exclusive = isExclusive(op);
+  for (KernelGroup *group : candidates) {
+    bool fits =
+        exclusive
+            ? group->exclusive && group->reduced == dims &&
+                  isIndexReduction(group->ops.back()) == isIndexReduction(op)
+            : !group->exclusive && (!group->reduced || group->reduced == dims);
+    if (!fits || !canJoin(op, *group))
+      continue;
+    add(op, *group);
+    group->reduced = dims;
+    if (exclusive)
+      takeWhatOnlyItReads(op, *group);
+    return;
   }
   KernelGroup &group = newGroup(domain);
   add(op, group);
   group.reduced = dims;
-  if (!isOuter(dims))
-    return;
-  // What only this reduction needs is computed with it, not stored for it.
+  group.exclusive = exclusive;
+  if (exclusive)
+    takeWhatOnlyItReads(op, group);
+}
+
+/// Moves the ops that only `group` needs the results of, to it, from the groups
+/// of `op`'s operands: they are computed with the reduction, not stored for it.
+void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
   // Users come before their operands, so one sweep over the old group suffices.
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
     KernelGroup *old = producer ? owner.lookup(producer) : nullptr;
-    if (!old || old == &group || old->domain != domain || old->reduced)
+    if (!old || old == &group || old->domain != group.domain || old->reduced)
       continue;
     SmallVector<Operation *> kept;
     for (Operation *member : llvm::reverse(old->ops)) {

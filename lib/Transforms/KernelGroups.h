@@ -16,6 +16,8 @@ struct KernelGroup {
   SmallVector<Operation *> ops;
   /// The dims that the group's reductions reduce; nothing without reductions.
   std::optional<SmallVector<int64_t>> reduced;
+  /// Holds reductions, and what only they read, and nothing else.
+  bool exclusive = false;
   unsigned first = 0, last = 0; ///< positions of the ends of `ops`
 };
 
@@ -34,6 +36,7 @@ public:
 private:
   void place(Operation *op);
   void placeReduction(Operation *op);
+  void takeWhatOnlyItReads(Operation *op, KernelGroup &group);
   bool canJoin(Operation *op, KernelGroup &group);
   bool dependsOn(Value value, const KernelGroup &group);
   bool dependsOn(Value value, const KernelGroup &group,

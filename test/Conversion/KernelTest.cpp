@@ -118,6 +118,22 @@ TEST(KernelTest, ReductionOfNothingGivesTheIdentity) {
     }
 }
 
+/// Tiles at the ends are short.
+TEST(KernelTest, TransposeOfOddExtents) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<37x2x21xf32>) -> tensor<21x2x37xf32> {
+      %0 = dtensor.transpose %x dims [2, 1, 0] : (tensor<37x2x21xf32>) -> tensor<21x2x37xf32>
+      return %0 : tensor<21x2x37xf32>
+    })");
+  auto x = randomFloats(37 * 42);
+  std::vector<float> y(37 * 42);
+  kernel.call({rowMajor(x, {37, 2, 21}), rowMajor(y, {21, 2, 37})});
+  for (int i = 0; i < 37; ++i)
+    for (int j = 0; j < 2; ++j)
+      for (int k = 0; k < 21; ++k)
+        ASSERT_EQ(y[(k * 2 + j) * 37 + i], x[(i * 2 + j) * 21 + k]);
+}
+
 TEST(KernelTest, MaximumIsNanWhereAnElementIs) {
   KernelHarness kernel(R"(
     func.func @f(%x: tensor<3x19xf32>) -> tensor<3xf32> {

@@ -242,3 +242,22 @@ func.func @leaves_alone(%x: tensor<3x4xf32, #a>) -> tensor<6x4xf32, #full> {
   %1 = spmd.all_gather over [x] %0 : (tensor<3x4xf32, #a>) -> tensor<6x4xf32, #full>
   return %1 : tensor<6x4xf32, #full>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [x, *]>>
+#i = #spmd.shard<[6], #dtensor.layout<#mesh, [x]>>
+
+// The index of a maximum is computed with what only it reads: its loop is not
+// vectorised.
+// CHECK-LABEL: func.func @argmax
+// CHECK-NEXT: %[[EXP:.*]] = spmd.kernel {{.*}} ins (%arg0 {{.*}}) {{.*}}{ops = "exp"}
+// CHECK: %[[ARG:.*]] = spmd.kernel loops [6 over [x], reduce 4] ins (%arg0 {{.*}}) outs (argmax {{.*}}) {ops = "tanh, argmax"}
+// CHECK: return %[[EXP]], %[[ARG]]
+func.func @argmax(%x: tensor<3x4xf32, #a>) -> (tensor<3x4xf32, #a>, tensor<3xi32, #i>) {
+  %0 = dtensor.exp %x : tensor<3x4xf32, #a>
+  %1 = dtensor.tanh %x : tensor<3x4xf32, #a>
+  %2 = dtensor.argmax %1 dim 1 : (tensor<3x4xf32, #a>) -> tensor<3xi32, #i>
+  return %0, %2 : tensor<3x4xf32, #a>, tensor<3xi32, #i>
+}

@@ -204,7 +204,7 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
     * Elementwise ops over one shape and layout go into one kernel, with as many
       outputs as others read; so do reductions of such values along inner dims,
       and reductions along the same dims. Reductions that include the outermost
-      dim take in what only they read.
+      dim, argmax and argmin take in what only they read.
     * Moves of elements (broadcast, transpose, reshape, slice, reverse), splats
       and iota are computed by whatever reads them. So are cheap elementwise
       ops, where that reads no more memory.
