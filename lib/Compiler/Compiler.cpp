@@ -130,6 +130,34 @@ Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
   return functions.front();
 }
 
+/// Fails on an argument or result that no program can have; reports it.
+LogicalResult checkTypes(FuncOp func) {
+  auto check = [&](Type type, Location loc, const char *kind, size_t i) {
+    if (auto variable = dyn_cast<dtensor::VariableType>(type))
+      type = variable.getTensorType();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && dtensor::isShard(tensor))
+      return mlir::emitError(loc) << kind << " #" << i << " has type " << type
+                                  << ", one device's shard: the program is "
+                                     "partitioned already";
+    if (tensor && tensor.hasStaticShape() &&
+        dtensor::dtypeOf(tensor.getElementType()))
+      return InFlightDiagnostic();
+    return mlir::emitError(loc)
+           << kind << " #" << i << " has type " << type
+           << "; expected a tensor of fixed shape (or a variable) of f32, f64, "
+              "bf16, i1, i8, i32, i64, ui8 or ui32";
+  };
+  for (BlockArgument argument : func.getArguments())
+    if (failed(check(argument.getType(), argument.getLoc(), "argument",
+                     argument.getArgNumber())))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
+    if (failed(check(type, func.getLoc(), "result", i)))
+      return failure();
+  return success();
+}
+
 /// A module with only `func` in it.
 OwningOpRef<ModuleOp> isolate(FuncOp func) {
   auto module = func->getParentOfType<ModuleOp>();
@@ -148,6 +176,8 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   auto function = findFunction(module, options.function);
   if (!function)
     return function.error();
+  if (failed(checkTypes(*function)))
+    return diagnostics.error("the program has a type that is not supported");
   OwningOpRef<ModuleOp> work = isolate(*function);
 
   mlir::PassManager passes(context);

@@ -37,7 +37,18 @@
 
 // RUN: echo 'func.func @main(%%x: tensor<?xf32>) { return }' > %t/dynamic.mlir
 // RUN: not mesh-run %t/dynamic.mlir 2>&1 | FileCheck %s --check-prefix=DYNAMIC
-// DYNAMIC: error:
+// DYNAMIC: dynamic.mlir:1:{{[0-9]+}}: error: argument #0 has type 'tensor<?xf32>'; expected a tensor of fixed shape
+
+// RUN: echo 'func.func @main(%%x: tensor<2xf16>) { return }' > %t/half.mlir
+// RUN: not mesh-run %t/half.mlir 2>&1 | FileCheck %s --check-prefix=HALF
+// HALF: half.mlir:1:{{[0-9]+}}: error: argument #0 has type 'tensor<2xf16>'; expected a tensor of fixed shape (or a variable) of f32,
+
+// RUN: mesh-opt %s --pass-pipeline='builtin.module(func.func(dtensor-propagate-layouts,dtensor-insert-relayouts,dtensor-expand-to-spmd))' -o %t/partitioned.mlir
+// RUN: not mesh-run %t/partitioned.mlir --function=take 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: argument #0 has type {{.*}}, one device's shard: the program is partitioned already
+
+// RUN: not mesh-run %s --function=infinite --check-finite 2>&1 | FileCheck %s --check-prefix=FINITE
+// FINITE: mesh-run: error: {{.*}}mesh-run-errors.mlir:[[# @LINE + 11]]:{{[0-9]+}}: {{.*}} holds a nan or an infinity
 
 func.func @make() -> (tensor<2x3xf32>, tensor<3x2xf32>) {
   %0 = dtensor.constant dense<1.0> : tensor<2x3xf32>
@@ -46,4 +57,8 @@ func.func @make() -> (tensor<2x3xf32>, tensor<3x2xf32>) {
 }
 func.func @take(%a: tensor<2x3xf32> {dtensor.name = "weight"}, %b: tensor<2x3xi32>) -> tensor<2x3xf32> {
   return %a : tensor<2x3xf32>
+}
+func.func @infinite(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = dtensor.log %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
 }
