@@ -100,11 +100,18 @@ static std::string locationOf(Operation *op) {
   return text;
 }
 
-static ValueSignature signature(Type type, std::string name) {
+static Result<ValueSignature> signature(Type type, std::string name) {
   Type tensor = type;
   if (auto variable = dyn_cast<dtensor::VariableType>(type))
     tensor = variable.getTensorType();
-  return {elementType(tensor), shapeOf(type), std::move(name)};
+  auto ranked = dyn_cast<RankedTensorType>(tensor);
+  if (ranked && ranked.hasStaticShape() &&
+      dtensor::dtypeOf(ranked.getElementType()))
+    return ValueSignature{elementType(ranked), shapeOf(ranked),
+                          std::move(name)};
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return Error(fmt::format("{} has the unsupported type {}", name, text));
 }
 
 /// The variable arguments that some op assigns, in argument order.
@@ -127,22 +134,27 @@ Result<FunctionSignature> signatureOf(ModuleOp module, StringRef name) {
     return Error(fmt::format("function '{}' has no body",
                              std::string_view(function->getName())));
   FunctionSignature result{function->getName().str(), {}, {}};
-  auto nameOf = [&](unsigned i) {
-    auto name = function->getArgAttrOfType<StringAttr>(i, "dtensor.name");
-    return name ? name.str() : std::string();
+  std::optional<Error> failure;
+  auto add = [&](std::vector<ValueSignature> &to, Type type, std::string name) {
+    Result<ValueSignature> value = signature(type, std::move(name));
+    if (value)
+      to.push_back(std::move(*value));
+    else if (!failure)
+      failure = value.error();
   };
   for (auto [i, type] : llvm::enumerate(function->getArgumentTypes())) {
-    std::string name = nameOf(i);
-    result.arguments.push_back(signature(
-        type, name.empty() ? fmt::format("argument {}", i)
-                           : fmt::format("argument {} ('{}')", i, name)));
+    auto name = function->getArgAttrOfType<StringAttr>(i, "dtensor.name");
+    add(result.arguments, type,
+        name ? fmt::format("argument {} ('{}')", i, name.str())
+             : fmt::format("argument {}", i));
   }
   for (auto [i, type] : llvm::enumerate(function->getResultTypes()))
-    result.results.push_back(signature(type, fmt::format("result {}", i)));
+    add(result.results, type, fmt::format("result {}", i));
   for (BlockArgument variable : assignedVariables(*function))
-    result.results.push_back(
-        signature(variable.getType(),
-                  fmt::format("variable {}", variable.getArgNumber())));
+    add(result.results, variable.getType(),
+        fmt::format("variable {}", variable.getArgNumber()));
+  if (failure)
+    return *failure;
   return result;
 }
 
