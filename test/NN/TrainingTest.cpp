@@ -206,6 +206,52 @@ TEST(TrainingTest, LossesOfThePeers) {
   EXPECT_NEAR(losses[9], 2.10059f, 2.2e-5);
 }
 
+/// The step of the tutorial, compiled for a machine.
+ConcreteFunction tutorialStep(std::string_view machine, bool refine) {
+  MachineModel before = get_machine_model();
+  set_machine_model(*MachineModel::preset(machine), refine);
+  Mesh mesh = mesh8();
+  Layout full = Layout::replicated(mesh, 2), rows({"batch", UNSHARDED}, mesh);
+  MLP model(full, full, full, 784, 700);
+  optimizers::Adam adam;
+  auto step = function([&](const Tensor &x, const Tensor &y) {
+    GradientTape tape;
+    Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
+        {.labels = y, .logits = model(x)}));
+    adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
+    return loss;
+  });
+  Tensor x = distribute(zeros({128, 784}), rows);
+  Tensor y = distribute(zeros({128}, DType::I32), rows.remove({1}));
+  ConcreteFunction concrete = step.get_concrete_function(x, y);
+  set_machine_model(before);
+  return concrete;
+}
+
+TEST(TrainingTest, DataParallelStepHasOneAllReduce) {
+  std::vector<CollectiveInfo> collectives =
+      tutorialStep("ring", false).collectives();
+  ASSERT_EQ(collectives.size(), 1u);
+  EXPECT_EQ(collectives[0].kind, CollectiveKind::AllReduce);
+  EXPECT_EQ(collectives[0].bytes, 2226484);
+  EXPECT_EQ(collectives[0].tensors, 7); // 6 gradients and the loss
+}
+
+TEST(TrainingTest, RefinementSendsLessThanTheAllReduce) {
+  int64_t sent = 0;
+  for (const CollectiveInfo &info : tutorialStep("ring", true).collectives())
+    sent += info.bytes_sent;
+  EXPECT_LE(sent, 2400000);
+}
+
+TEST(TrainingTest, SharedMemoryReducesNoWeightGradient) {
+  for (const CollectiveInfo &info :
+       tutorialStep("shared-memory", true).collectives())
+    if (info.kind == CollectiveKind::AllReduce ||
+        info.kind == CollectiveKind::ReduceScatter)
+      EXPECT_LT(info.bytes, 784 * 700 * 4 / 8) << info.reason;
+}
+
 TEST(TrainingTest, EagerTrainingEqualsCompiled) {
   auto run = [](bool compiled) {
     Dense model(6, 4, 3, Layout::replicated(mesh8(), 2));
