@@ -58,10 +58,7 @@ std::vector<ValueInfo> ConcreteFunction::arguments() const {
       role = ValueInfo::Role::Captured;
     if (argument.kind == TraceArgument::Kind::Variable)
       role = ValueInfo::Role::Variable;
-    infos.push_back(infoOf(own, own.arguments[i].buffer,
-                           argument.variable ? argument.variable->name
-                                             : own.arguments[i].name,
-                           role));
+    infos.push_back(infoOf(own, own.arguments[i].buffer, argument.name, role));
   }
   return infos;
 }

@@ -102,7 +102,8 @@ void reportRetrace(FunctionState &state, std::span<const Tensor> inputs) {
 
 std::shared_ptr<TracedFunction>
 traceBody(const std::string &name, std::span<const Tensor> inputs,
-          const TraceBody &body, const std::optional<Layout> &layout = {}) {
+          const TraceBody &body, const std::vector<std::string> &names = {},
+          const std::optional<Layout> &layout = {}) {
   auto begin = std::chrono::steady_clock::now();
   auto trace = std::make_shared<Trace>(name);
   TraceOutput out;
@@ -110,8 +111,9 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
     TraceScope scope(trace);
     try {
       std::vector<Tensor> arguments;
-      for (const Tensor &input : inputs)
-        arguments.push_back(trace->addArgument(input));
+      for (size_t i = 0; i < inputs.size(); ++i)
+        arguments.push_back(
+            trace->addArgument(inputs[i], i < names.size() ? names[i] : ""));
       out = body(arguments);
       std::vector<std::optional<Layout>> layouts;
       if (layout) {
@@ -150,7 +152,7 @@ std::shared_ptr<TracedFunction> find(FunctionState &state,
     return at->second;
   reportRetrace(state, inputs);
   std::shared_ptr<TracedFunction> traced =
-      traceBody(state.options.name, inputs, body);
+      traceBody(state.options.name, inputs, body, state.options.arguments);
   state.traced.emplace(std::move(key), traced);
   state.order.push_back(traced);
   return traced;
@@ -222,7 +224,7 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
     return out.tensors;
   }
   std::shared_ptr<TracedFunction> traced =
-      traceBody(std::string(name), {}, body, layout);
+      traceBody(std::string(name), {}, body, {}, layout);
   skeleton = traced->skeleton;
   return traced->run({});
 }

@@ -66,13 +66,16 @@ void Trace::useMesh(const Mesh &mesh, std::string_view op,
          where);
 }
 
-Tensor Trace::addArgument(const Tensor &tensor) {
+Tensor Trace::addArgument(const Tensor &tensor, std::string name) {
   const TensorNode &node = *tensor.internal();
   if (!node.host)
     useMesh(node.array.layout().mesh(), title, nullptr);
   Type type = RankedTensorType::get(node.shape,
                                     dtensor::typeOf(context.get(), node.dtype));
-  args.push_back({TraceArgument::Kind::Explicit, tensor, nullptr});
+  if (name.empty())
+    name = fmt::format("arg{}", args.size());
+  args.push_back(
+      {TraceArgument::Kind::Explicit, tensor, nullptr, false, std::move(name)});
   return wrapValue(block->addArgument(type, build.getUnknownLoc()));
 }
 
@@ -88,7 +91,8 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
     useMesh(node.array.layout().mesh(), op, where);
   Type type = RankedTensorType::get(node.shape,
                                     dtensor::typeOf(context.get(), node.dtype));
-  args.push_back({TraceArgument::Kind::Captured, tensor, nullptr});
+  args.push_back({TraceArgument::Kind::Captured, tensor, nullptr, false,
+                  fmt::format("captured{}", args.size())});
   return block->addArgument(type, build.getUnknownLoc());
 }
 
@@ -102,7 +106,8 @@ Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable,
   auto tensor = RankedTensorType::get(
       variable->type.shape,
       dtensor::typeOf(context.get(), variable->type.dtype));
-  args.push_back({TraceArgument::Kind::Variable, Tensor(), variable});
+  args.push_back({TraceArgument::Kind::Variable, Tensor(), variable, false,
+                  variable->name});
   return block->addArgument(dtensor::VariableType::get(context.get(), tensor),
                             build.getUnknownLoc());
 }
@@ -177,14 +182,9 @@ void Trace::finish(ArrayRef<Tensor> results,
     outputs.push_back(type);
   }
   function.setFunctionType(build.getFunctionType(inputs, outputs));
-  for (auto [i, argument] : llvm::enumerate(args)) {
-    std::string name = argument.kind == TraceArgument::Kind::Explicit
-                           ? fmt::format("arg{}", i)
-                       : argument.kind == TraceArgument::Kind::Captured
-                           ? fmt::format("captured{}", i)
-                           : argument.variable->name;
-    function.setArgAttr(unsigned(i), "dtensor.name", build.getStringAttr(name));
-  }
+  for (auto [i, argument] : llvm::enumerate(args))
+    function.setArgAttr(unsigned(i), "dtensor.name",
+                        build.getStringAttr(argument.name));
   (*module)->setAttr("dtensor.mesh",
                      dtensor::MeshAttr::get(context.get(), *meshUsed));
   ended = true;

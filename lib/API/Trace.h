@@ -21,6 +21,7 @@ struct TraceArgument {
   Tensor tensor;
   std::shared_ptr<VariableState> variable;
   bool assigned = false;
+  std::string name = "";
 };
 
 class Trace : public std::enable_shared_from_this<Trace> {
@@ -36,8 +37,8 @@ public:
   Operation *lastOp() const;
   Location location(const std::source_location &where) const;
 
-  /// A new explicit argument standing for `tensor`.
-  Tensor addArgument(const Tensor &tensor);
+  /// A new explicit argument standing for `tensor`. Without a name: arg0, ...
+  Tensor addArgument(const Tensor &tensor, std::string name = "");
   /// The value of `tensor` in this trace; what is not of it becomes a hidden
   /// argument.
   Value valueOf(const Tensor &tensor, std::string_view op,

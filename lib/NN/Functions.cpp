@@ -30,8 +30,9 @@ Tensor shifted(const Tensor &x, int64_t axis, Where loc) {
 
 } // namespace
 
+// Not maximum(x, 0): its gradient at 0 is a half, relu's is 0. nan stays nan.
 Tensor relu(const Tensor &x, Where loc) {
-  return maximum({x, loc}, {0, loc});
+  return where({less_equal({x, loc}, {0, loc}), loc}, {0, loc}, {x, loc});
 }
 
 Tensor gelu(const Tensor &x, Where loc) {

@@ -116,6 +116,7 @@ TEST(FunctionTest, FindsCapturedTensorsAndVariables) {
   EXPECT_EQ(arguments[1].role, ValueInfo::Role::Captured);
   EXPECT_EQ(arguments[2].role, ValueInfo::Role::Variable);
   EXPECT_EQ(arguments[2].name, "v");
+  EXPECT_EQ(arguments[0].name, "arg0");
 }
 
 TEST(FunctionTest, InlinesInsideAnother) {
@@ -241,7 +242,7 @@ TEST(FunctionTest, TellsItsCollectivesLayoutsAndIR) {
   set_machine_model(*MachineModel::preset("ring"), false);
   auto f =
       function([](const Tensor &x, const Tensor &w) { return matmul(x, w); },
-               {.name = "contraction"});
+               {.name = "contraction", .arguments = {"x", "w"}});
   Tensor x = distribute(sample({4, 16}), Layout({UNSHARDED, "batch"}, mesh));
   Tensor w = distribute(sample({16, 2}), Layout({"batch", UNSHARDED}, mesh));
   ConcreteFunction concrete = f.get_concrete_function(x, w);
@@ -253,7 +254,7 @@ TEST(FunctionTest, TellsItsCollectivesLayoutsAndIR) {
   EXPECT_EQ(collectives[0].axes, (std::vector<std::string>{"batch"}));
   EXPECT_EQ(collectives[0].bytes, 4 * 2 * 4);
   EXPECT_EQ(collectives[0].bytes_sent, 4 * 2 * 4 * 2 * 7 / 8);
-  EXPECT_NE(collectives[0].reason, "");
+  EXPECT_THAT(collectives[0].reason, HAS("argument 'x' [*, batch]"));
   EXPECT_THAT(collectives[0].location, HAS("FunctionTest.cpp"));
   EXPECT_THAT(concrete.explain(), HAS("all_reduce"));
   std::vector<StageIR> stages = concrete.stages();

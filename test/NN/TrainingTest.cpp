@@ -12,6 +12,12 @@ namespace {
 TEST(FunctionsTest, ActivationsAndSoftmax) {
   Tensor x = tensor({-1.f, 0.f, 2.f});
   expectNear(nn::relu(x), {0, 0, 2});
+  {
+    GradientTape tape;
+    Tensor y = nn::relu(x);
+    expectNear(tape.gradient(y, x), {0, 0, 1});
+  }
+  EXPECT_TRUE(std::isnan(nn::relu(tensor({NAN})).item<float>()));
   expectNear(nn::gelu(x), {-0.15865525, 0, 1.95449974});
   Tensor big = tensor({{1000.f, 1001.f}, {-1000.f, -1000.f}});
   double a = 1 / (1 + std::exp(1)), b = 1 - a;

@@ -11,6 +11,9 @@ namespace meshloom {
 struct FunctionOptions {
   /// For messages and reports. Default: "function" and a number.
   std::string name = "";
+  /// Of the tensors among the arguments, in order, for messages and reports.
+  /// Default: arg0, arg1, ...
+  std::vector<std::string> arguments = {};
   /// Print to stderr, at each trace after the first, what differed.
   bool print_retraces = false;
 };
