@@ -92,7 +92,8 @@ meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
 
   // Not under the lock: two threads may compile the same kernel at once; both
   // results are right, and the later one is kept for others.
-  auto objects = compileKernels(missing, optimize);
+  auto objects = compileKernels(missing, optimize ? CodegenMode::Full
+                                                  : CodegenMode::Quick);
   if (!objects)
     return objects.error();
   auto unit = load(std::move(*objects));

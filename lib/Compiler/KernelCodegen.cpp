@@ -17,6 +17,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <mutex>
 #include <thread>
@@ -26,8 +27,29 @@ using namespace meshloom;
 /// Kernels a thread should have to be worth starting.
 static constexpr size_t kernelsPerThread = 3;
 
+/// The CPU features that code may use, as LLVM's options take them.
+static std::string featureOptions(bool portable) {
+  std::string options;
+  auto add = [&](const char *sign, StringRef name) {
+    options += (options.empty() ? "" : ",") + (sign + name).str();
+  };
+  if (portable) {
+    SmallVector<StringRef> names;
+    std::string text = hostCpuFeatures();
+    StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef name : names)
+      add("+", name);
+  } else {
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      add(feature.second ? "+" : "-", feature.first());
+  }
+  return options;
+}
+
+/// For this machine; `portable`: for all that have the features which
+/// hostCpuFeatures() names.
 static Result<std::unique_ptr<llvm::TargetMachine>>
-makeTargetMachine(bool optimize) {
+makeTargetMachine(CodegenMode mode) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -38,24 +60,26 @@ makeTargetMachine(bool optimize) {
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target)
     return Error("no code generator for " + triple + ": " + message);
-  std::string features;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    features += (features.empty() ? "" : ",") +
-                std::string(feature.second ? "+" : "-") + feature.first().str();
+  // Other architectures' levels have no names here: they get the host's.
+  bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
   // a * b + c as one instruction: faster and more accurate.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_,
-      std::nullopt,
-      optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
+      triple, portable ? "x86-64" : llvm::sys::getHostCPUName(),
+      featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
+      mode == CodegenMode::Quick ? llvm::CodeGenOptLevel::None
+                                 : llvm::CodeGenOptLevel::Default));
   if (!machine)
     return Error("no code generator for " + triple);
   return machine;
 }
 
 static void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
-                           bool optimize) {
+                           CodegenMode mode) {
+  bool optimize = mode != CodegenMode::Quick;
+  for (llvm::Function &function : module)
+    function.addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
@@ -77,7 +101,7 @@ static void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
 
 /// One object file of the given kernels.
 static Result<std::unique_ptr<llvm::MemoryBuffer>>
-compileGroup(ArrayRef<KernelToCompile> kernels, bool optimize) {
+compileGroup(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
   spmd::KernelOp first = kernels.front().kernel;
   OwningOpRef<ModuleOp> code =
       ModuleOp::create(mlir::UnknownLoc::get(first.getContext()));
@@ -90,12 +114,12 @@ compileGroup(ArrayRef<KernelToCompile> kernels, bool optimize) {
       mlir::translateModuleToLLVMIR(*code, context, "kernels");
   if (!module)
     return Error("a kernel did not translate to LLVM IR");
-  auto machine = makeTargetMachine(optimize);
+  auto machine = makeTargetMachine(mode);
   if (!machine)
     return machine.error();
   module->setDataLayout((*machine)->createDataLayout());
   module->setTargetTriple((*machine)->getTargetTriple().str());
-  optimizeModule(*module, **machine, optimize);
+  optimizeModule(*module, **machine, mode);
 
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
@@ -110,7 +134,7 @@ compileGroup(ArrayRef<KernelToCompile> kernels, bool optimize) {
 }
 
 Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
-meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
+meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   if (kernels.empty())
     return objects;
@@ -147,8 +171,8 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
   std::vector<std::thread> workers;
   for (size_t i = 1; i < threads; ++i)
     workers.emplace_back(
-        [&, i] { results[i] = compileGroup(groups[i], optimize); });
-  results[0] = compileGroup(groups[0], optimize);
+        [&, i] { results[i] = compileGroup(groups[i], mode); });
+  results[0] = compileGroup(groups[0], mode);
   for (std::thread &worker : workers)
     worker.join();
   for (Compiled &result : results) {
@@ -161,8 +185,9 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
 
 std::string meshloom::hostCpuFeatures() {
   static constexpr const char *relevant[] = {
-      "sse4.2",   "avx",      "avx2",     "fma",        "bmi2",      "avx512f",
-      "avx512bw", "avx512dq", "avx512vl", "avx512bf16", "avx512fp16"};
+      "sse4.2",   "popcnt",   "avx",      "avx2",     "fma",
+      "f16c",     "bmi",      "bmi2",     "lzcnt",    "avx512f",
+      "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512bf16"};
   auto features = llvm::sys::getHostCPUFeatures();
   std::string result;
   for (const char *name : relevant)

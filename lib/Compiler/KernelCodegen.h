@@ -15,13 +15,19 @@ struct KernelToCompile {
   spmd::KernelOp kernel;
 };
 
-/// Compiles for this machine's CPU; several object files, made in parallel.
-/// `optimize` = false skips all but what makes code short.
-Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
-compileKernels(ArrayRef<KernelToCompile> kernels, bool optimize);
+enum class CodegenMode {
+  Quick,   ///< for this CPU, without what takes long
+  Full,    ///< for this CPU, optimised
+  Portable ///< optimised, for CPUs that have hostCpuFeatures()
+};
 
-/// The features of this CPU that compiled kernels may use, of those that
-/// differ between CPUs in use: "avx,avx2,avx512f,...". Programs name them.
+/// Several object files, made in parallel.
+Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode);
+
+/// The features of this CPU that kernels of a saved program may use:
+/// "sse4.2,avx,avx2,...". Programs name them; lib/Runtime/Backends/CPU/Features
+/// knows them all.
 std::string hostCpuFeatures();
 
 } // namespace meshloom

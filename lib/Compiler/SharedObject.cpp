@@ -24,7 +24,7 @@ static Result<std::string> findLinker() {
 
 Result<std::vector<char>>
 meshloom::linkKernels(ArrayRef<KernelToCompile> kernels) {
-  auto objects = compileKernels(kernels, /*optimize=*/true);
+  auto objects = compileKernels(kernels, CodegenMode::Portable);
   if (!objects)
     return objects.error();
   auto linker = findLinker();

@@ -343,6 +343,23 @@ Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
   return result;
 }
 
+/// The f32 next to an f64 towards 0, its last bit set where it is not exact.
+static Value roundToOdd(Value wide, OpBuilder &b, Location loc) {
+  Value nearest = b.create<arith::TruncFOp>(loc, b.getF32Type(), wide);
+  Value back = b.create<arith::ExtFOp>(loc, b.getF64Type(), nearest);
+  Value inexact = b.create<arith::CmpFOp>(loc, F::ONE, back, wide);
+  Value tooFar =
+      b.create<arith::CmpFOp>(loc, F::OGT, b.create<math::AbsFOp>(loc, back),
+                              b.create<math::AbsFOp>(loc, wide));
+  Type i32 = b.getI32Type();
+  Value bits = b.create<arith::BitcastOp>(loc, i32, nearest);
+  bits = b.create<arith::SubIOp>(loc, bits,
+                                 b.create<arith::ExtUIOp>(loc, i32, tooFar));
+  bits = b.create<arith::OrIOp>(loc, bits,
+                                b.create<arith::ExtUIOp>(loc, i32, inexact));
+  return b.create<arith::BitcastOp>(loc, b.getF32Type(), bits);
+}
+
 Value meshloom::convertScalar(Value value, Type from, Type to, OpBuilder &b,
                               Location loc) {
   if (from == to)
@@ -352,7 +369,12 @@ Value meshloom::convertScalar(Value value, Type from, Type to, OpBuilder &b,
     return convertScalar(b.create<arith::ExtFOp>(loc, b.getF32Type(), value),
                          b.getF32Type(), to, b, loc);
   if (to.isBF16()) {
-    Value single = convertScalar(value, from, b.getF32Type(), b, loc);
+    // What does not fit in f32 is rounded once only: f64 to the f32 towards 0
+    // with the last bit set where that is not exact, then to nearest even.
+    bool fits = from.isF32() || from.getIntOrFloatBitWidth() <= 8;
+    Type wide = fits ? b.getF32Type() : b.getF64Type();
+    Value exact = convertScalar(value, from, wide, b, loc);
+    Value single = fits ? exact : roundToOdd(exact, b, loc);
     return b.create<arith::TruncFOp>(loc, to, single);
   }
   Scalars s{nullptr, b, loc, from, to, {value}};

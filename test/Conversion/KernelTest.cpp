@@ -313,6 +313,34 @@ TEST(KernelTest, ConvertSaturates) {
   EXPECT_EQ(boolean, (std::vector<uint8_t>{1, 1, 1, 1, 1, 1, 1, 0}));
 }
 
+/// 1 + 2^-8 is halfway between two bf16; a little more rounds up, although f32
+/// cannot tell the two apart.
+TEST(KernelTest, ConvertToBF16RoundsOnce) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<6xf64>, %i: tensor<3xi32>) -> (tensor<6xbf16>, tensor<3xbf16>) {
+      %0 = dtensor.convert %x : (tensor<6xf64>) -> tensor<6xbf16>
+      %1 = dtensor.convert %i : (tensor<3xi32>) -> tensor<3xbf16>
+      return %0, %1 : tensor<6xbf16>, tensor<3xbf16>
+    })");
+  double half = 1 + 0x1p-8;
+  std::vector<double> x{
+      half,   half + 0x1p-40, half - 0x1p-40,
+      -1e300, 1e-320,         std::numeric_limits<double>::quiet_NaN()};
+  std::vector<uint16_t> y(6), z(3);
+  std::vector<int32_t> i{(257 << 16) + 1, 257 << 16, -3};
+  kernel.call(*kernel.kernels()[0], {rowMajor(x, {6}), rowMajor(y, {6})});
+  kernel.call(*kernel.kernels()[1], {rowMajor(i, {3}), rowMajor(z, {3})});
+  EXPECT_EQ(fromBF16(y[0]), 1);
+  EXPECT_EQ(fromBF16(y[1]), 1 + 0x1p-7f);
+  EXPECT_EQ(fromBF16(y[2]), 1);
+  EXPECT_EQ(fromBF16(y[3]), -infinity);
+  EXPECT_EQ(fromBF16(y[4]), 0);
+  EXPECT_TRUE(std::isnan(fromBF16(y[5])));
+  EXPECT_EQ(fromBF16(z[0]), 258 << 16);
+  EXPECT_EQ(fromBF16(z[1]), 256 << 16);
+  EXPECT_EQ(fromBF16(z[2]), -3);
+}
+
 /// Random123's known answers for Philox4x32-10 (kat_vectors).
 TEST(KernelTest, PhiloxKnownAnswers) {
   KernelHarness kernel(R"(
