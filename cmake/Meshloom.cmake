@@ -32,7 +32,7 @@ function(meshloom_library name)
   set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
 endfunction()
 
-# Builds every GoogleTest program and nothing else.
+# Builds every GoogleTest program that has the label unit, and nothing else.
 add_custom_target(unit-tests)
 
 # Lets an executable use the precompiled header, which is compiled with -fPIC
@@ -43,10 +43,15 @@ function(meshloom_executable_uses_mlir_pch name)
   target_precompile_headers(${name} REUSE_FROM MeshloomMlirPch)
 endfunction()
 
-# meshloom_test(name [MLIR] SOURCES a.cpp ... LINK lib ...): a GoogleTest
-# program, one ctest entry (one process: starting MLIR costs more than the tests).
+# meshloom_test(name [MLIR] [LABEL label] SOURCES a.cpp ... LINK lib ...): a
+# GoogleTest program, one ctest entry (one process: starting MLIR costs more than
+# the tests). LABEL: default unit. Unit tests run under the sanitizers too: they
+# need no other program, and take seconds.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "MLIR" "LABEL" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
   add_executable(${name} ${arg_SOURCES})
   if(arg_MLIR)
     meshloom_executable_uses_mlir_pch(${name})
@@ -54,6 +59,14 @@ function(meshloom_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS unit)
-  add_dependencies(unit-tests ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
+  if(arg_LABEL STREQUAL unit)
+    add_dependencies(unit-tests ${name})
+  endif()
+  if(MESHLOOM_SANITIZERS)
+    # Containers pass between our code and libMLIR's, which is not instrumented
+    # and moves their ends unseen.
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+      "ASAN_OPTIONS=detect_container_overflow=0;UBSAN_OPTIONS=print_stacktrace=1")
+  endif()
 endfunction()
