@@ -224,6 +224,65 @@ TEST(FunctionTest, CallWithLayoutLaysOutItsResult) {
                HAS("[call_with_layout]"), HAS("rank 2"), HAS("f32 [2]"));
 }
 
+TEST(FunctionTest, HostArgumentsRunOnTheDefaultMesh) {
+  Tensor x = tensor({1.f, 2.f});
+  auto f = function([](const Tensor &x) { return x + 1; });
+  EXPECT_FALSE(is_dtensor(f(x)));
+  {
+    auto scope = default_mesh(mesh8());
+    EXPECT_EQ(f(x).mesh(), mesh8());
+  }
+  EXPECT_FALSE(is_dtensor(f(x)));
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+TEST(FunctionTest, HostVariablesBesideADTensorAreRead) {
+  Tensor x = distribute(ones({8}), Layout({"batch"}, mesh8()));
+  DVariable v(tensor({2.f}), {.name = "v"});
+  auto read = function([&](const Tensor &x) { return x * v; });
+  expectNear(read(x), std::vector<double>(8, 2));
+  auto write = function([&](const Tensor &x) { v.assign(reduce_sum(x) + v); });
+  EXPECT_ERROR(write(x), HAS("[assign]"), HAS("'v'"), HAS("with a layout"));
+  expectNear(v, {2});
+}
+
+TEST(FunctionTest, UnusedArgumentsAndConstantsAreFine) {
+  DVariable v(zeros({2}));
+  auto f = function([&](const Tensor &, const Tensor &y) {
+    v.assign(ones({2})); // written, never read
+    return std::pair(full({3}, 4), y);
+  });
+  auto [constant, same] = f(tensor({1.f}), tensor({5.f}));
+  expectNear(constant, {4, 4, 4});
+  expectNear(same, {5});
+  expectNear(v, {1, 1});
+  auto g = function([&] { return std::pair(Tensor(v), Tensor(v)); });
+  auto [a, b] = g();
+  v.assign(zeros({2}));
+  expectNear(a, {1, 1});
+  expectNear(b, {1, 1});
+  auto h = function([&] { // the result is the variable's new value as well
+    v.assign_add(1);
+    return Tensor(v);
+  });
+  Tensor first = h(), second = h();
+  expectNear(first, {1, 1});
+  expectNear(second, {2, 2});
+  expectNear(v, {2, 2});
+}
+
+TEST(FunctionTest, SwappedVariablesSwap) {
+  DVariable a(tensor({1.f})), b(tensor({2.f}));
+  auto swap = function([&] {
+    Tensor was = a;
+    a.assign(b);
+    b.assign(was);
+  });
+  swap();
+  expectNear(a, {2});
+  expectNear(b, {1});
+}
+
 TEST(FunctionTest, InitScopeMakesVariablesWhileTracing) {
   std::optional<DVariable> count;
   auto f = function([&](const Tensor &x) {
