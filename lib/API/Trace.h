@@ -8,6 +8,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <atomic>
+
 namespace meshloom::detail {
 
 /// An MLIR context with all that Meshloom needs. One per compiled unit, so that
@@ -30,7 +32,8 @@ public:
   ~Trace();
 
   const std::string &name() const { return title; }
-  bool active() const { return module && !ended; }
+  /// Any thread may ask.
+  bool active() const { return !ended; }
 
   OpBuilder &builder() { return build; }
   /// The op added last, or null.
@@ -73,7 +76,7 @@ private:
   mlir::func::FuncOp function;
   Block *block = nullptr;
   OpBuilder build;
-  bool ended = false;
+  std::atomic<bool> ended = false;
   std::optional<Mesh> meshUsed;
   std::vector<TraceArgument> args;
   llvm::DenseMap<const void *, unsigned>
