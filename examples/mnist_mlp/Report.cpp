@@ -24,6 +24,16 @@ std::string join(const std::vector<std::string> &parts) {
   return result;
 }
 
+/// A combined collective has a reason for each of its tensors: the first one,
+/// and how many more.
+std::string firstReason(const CollectiveInfo &collective) {
+  size_t end = collective.reason.find(" | ");
+  if (end == std::string::npos)
+    return collective.reason;
+  return collective.reason.substr(0, end) + " (and " +
+         std::to_string(collective.tensors - 1) + " more)";
+}
+
 struct Total {
   int64_t count = 0, bytes = 0;
   std::string reason;
@@ -42,7 +52,7 @@ std::map<std::string, Total> totals(const ConcreteFunction &step) {
     if (auto [it, isNew] = largest.try_emplace(key, -1);
         c.bytes_sent > it->second) {
       it->second = c.bytes_sent;
-      total.reason = c.reason;
+      total.reason = firstReason(c);
     }
   }
   return result;
@@ -65,7 +75,7 @@ void printCollectives(const ConcreteFunction &step) {
                "memory):\n";
   for (const CollectiveInfo &c : all)
     std::cout << "  " << name(c.kind) << " over [" << join(c.axes) << "], "
-              << c.bytes << " bytes: " << c.reason << '\n';
+              << c.bytes << " bytes: " << firstReason(c) << '\n';
   std::cout << "Traced in " << int64_t(step.trace_time() * 1e3)
             << " ms, compiled in " << int64_t(step.compile_time() * 1e3)
             << " ms.\n";

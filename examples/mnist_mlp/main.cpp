@@ -54,9 +54,9 @@ struct Trainer {
         [this](const Tensor &x, const Tensor &y) { return trainStep(x, y); });
   }
   auto compiledTestStep() const {
-    return function([this](const Tensor &x, const Tensor &y) {
-      return metrics(y, model(x));
-    });
+    return function([this](const Tensor &x,
+                           const Tensor &y) { return metrics(y, model(x)); },
+                    {.name = "test_step", .arguments = {"images", "labels"}});
   }
 };
 

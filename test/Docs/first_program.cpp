@@ -14,18 +14,22 @@ int main() {
   Tensor x = call_with_layout(
       [] { return random::stateless_normal({64, 16}, Seed{1, 2}); }, rows);
   Tensor y = reduce_sum(x * x, 1, true);
-  DVariable w(call_with_layout([] { return zeros({16, 6}); }, columns));
-  DVariable v(relayout(full({6, 1}, 0.1), Layout::replicated(mesh, 2)));
+  DVariable w(call_with_layout([] { return zeros({16, 6}); }, columns),
+              {.name = "w"});
+  DVariable v(relayout(full({6, 1}, 0.1), Layout::replicated(mesh, 2)),
+              {.name = "v"});
   w.assign(random::stateless_normal({16, 6}, Seed{3, 4}, 0, 0.3));
 
   optimizers::Adam adam(0.05);
-  auto step = function([&](const Tensor &x, const Tensor &y) {
-    GradientTape tape;
-    Tensor error = matmul(square(matmul(x, w)), v) - y;
-    Tensor loss = reduce_mean(error * error);
-    adam.apply_gradients(tape.gradient(loss, {w, v}));
-    return loss;
-  });
+  auto step = function(
+      [&](const Tensor &x, const Tensor &y) {
+        GradientTape tape;
+        Tensor error = matmul(square(matmul(x, w)), v) - y;
+        Tensor loss = reduce_mean(error * error);
+        adam.apply_gradients(tape.gradient(loss, {w, v}));
+        return loss;
+      },
+      {.arguments = {"x", "y"}});
 
   for (int i = 0; i <= 100; ++i)
     if (Tensor loss = step(x, y); i % 25 == 0)
