@@ -6,9 +6,12 @@
 // independent of the program's length, so the whole is near linear.
 #include "meshloom/Analysis/LayoutSearch.h"
 
+#include "LayoutMoves.h"
+
 #include <algorithm>
 #include <deque>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -27,8 +30,6 @@ std::string formatTime(Cost picoseconds) {
 
 namespace {
 
-/// Axes of each factor class of a cluster, major to minor.
-using Assignment = std::vector<std::vector<unsigned>>;
 using Change = LayoutState::Change;
 using Delta = LayoutState::Delta;
 
@@ -37,33 +38,44 @@ public:
   Search(const LayoutGraph &graph, const LayoutClusters &clusters,
          const MachineModel &machine)
       : graph(graph), clusters(clusters), state(graph, clusters, machine),
-        mesh(graph.mesh()), queued(clusters.clusters.size()),
-        leastWork(clusters.clusters.size(), -1) {
+        mesh(graph.mesh()), moves(graph, clusters, state),
+        around(clusters.clusters.size()), queued(clusters.clusters.size()),
+        leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()) {
     // Producers and consumers, and ops that share an operand: what one has it
     // brought to the other gets for nothing.
     constexpr size_t fewUsers = 8;
     std::vector<std::set<unsigned>> near(clusters.clusters.size());
-    std::vector<std::set<unsigned>> around(graph.values.size());
+    std::vector<std::set<unsigned>> users(graph.values.size());
     for (unsigned op = 0; op < graph.ops.size(); ++op)
       if (int cluster = clusters.ofOp[op]; cluster >= 0)
         for (unsigned value : graph.ops[op].operands)
-          around[value].insert(unsigned(cluster));
+          users[value].insert(unsigned(cluster));
     for (unsigned value = 0; value < graph.values.size(); ++value) {
       int producer = graph.values[value].producer;
       int maker = producer < 0 ? -1 : clusters.ofOp[producer];
       bool free = producer >= 0 && maker < 0;
-      for (unsigned user : around[value]) {
+      for (unsigned user : users[value]) {
         if (maker >= 0) {
           near[maker].insert(user);
           near[user].insert(unsigned(maker));
         }
-        if (!free && around[value].size() <= fewUsers)
-          near[user].insert(around[value].begin(), around[value].end());
+        if (!free && users[value].size() <= fewUsers)
+          near[user].insert(users[value].begin(), users[value].end());
       }
     }
     for (unsigned cluster = 0; cluster < near.size(); ++cluster) {
       near[cluster].erase(cluster);
       neighbours.emplace_back(near[cluster].begin(), near[cluster].end());
+    }
+    for (unsigned op = 0; op < graph.ops.size(); ++op)
+      if (int cluster = clusters.ofOp[op]; cluster >= 0)
+        for (const auto *values :
+             {&graph.ops[op].operands, &graph.ops[op].results})
+          around[cluster].insert(around[cluster].end(), values->begin(),
+                                 values->end());
+    for (std::vector<unsigned> &values : around) {
+      std::sort(values.begin(), values.end());
+      values.erase(std::unique(values.begin(), values.end()), values.end());
     }
     leastSaved = state.total().cost /
                  Cost(100 * std::max<size_t>(clusters.clusters.size(), 1));
@@ -78,27 +90,31 @@ private:
   bool canMove(unsigned cluster) const {
     return !clusters.clusters[cluster].factors.empty();
   }
-  Assignment assignmentOf(unsigned cluster);
-  std::vector<Assignment> candidates(unsigned cluster);
-  void fromNeighbours(unsigned cluster, std::set<Assignment> &found);
-  std::optional<Change> change(unsigned cluster, const Assignment &assignment,
-                               bool pass);
-  std::vector<Change> moves(unsigned cluster);
   bool worthwhile(const Delta &delta) const {
     return delta.saved() > 0 && delta.saved() >= leastSaved &&
            delta.saved() >= delta.before.cost / 20;
   }
-  void settle(const std::vector<Change> &options);
+  void settle(unsigned cluster);
   void enqueueAround(const std::set<unsigned> &moved);
   void enqueue(unsigned cluster) {
     if (canMove(cluster) && !std::exchange(queued[cluster], 1))
       worklist.push_back(cluster);
   }
   void drain();
+  Cost edgeCost(unsigned cluster) const;
+  Cost possibleSaving(unsigned cluster) const;
   bool promising(unsigned cluster);
-  std::optional<Change> answer(std::set<unsigned> &moved);
+  struct Asked {
+    Cost saving;
+    unsigned cluster;
+  };
+  std::vector<Asked> toAsk(const std::set<unsigned> &moved) const;
+  struct Answer {
+    const Change *move = nullptr;
+    unsigned cluster = 0;
+  };
+  Answer answer(const std::vector<Asked> &asked);
   bool tryChain(unsigned cluster);
-  Cost edgeCost(unsigned cluster);
   std::string describe(const std::vector<PlannedRelayout> &relayouts,
                        const std::vector<PlannedRelayout> &without);
   std::string rejected(unsigned cluster, const Change &back);
@@ -108,13 +124,16 @@ private:
 
 public:
   LayoutState state;
+  int64_t cutShort = 0; ///< clusters whose chains were not all tried
 
 private:
   const Mesh &mesh;
+  LayoutMoves moves;
   std::vector<std::vector<unsigned>> neighbours;
+  std::vector<std::vector<unsigned>> around; ///< values, per cluster
   std::deque<unsigned> worklist;
   std::vector<char> queued;
-  std::vector<Cost> leastWork; ///< of a cluster's candidates, -1: not yet known
+  std::vector<Cost> leastWork; ///< of the moves of a cluster that were tried
   int64_t peakLimit = -1;
   /// 1 % of what a cluster costs on average: what nobody would notice is no
   /// reason for another collective.
@@ -122,177 +141,26 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// Candidates
-//===----------------------------------------------------------------------===//
-
-Assignment Search::assignmentOf(unsigned index) {
-  const LayoutCluster &cluster = clusters.clusters[index];
-  Assignment assignment;
-  for (const LayoutCluster::FactorClass &each : cluster.factors) {
-    auto [op, factor] = each.members.front();
-    assignment.push_back(
-        state.evaluate(cluster.ops[op]).sharding.factors.axes[factor]);
-  }
-  return assignment;
-}
-
-/// What the tensors around the cluster would like best: their axes, in their
-/// order.
-void Search::fromNeighbours(unsigned index, std::set<Assignment> &found) {
-  constexpr size_t most = 80;
-  const LayoutCluster &cluster = clusters.clusters[index];
-  std::map<std::pair<unsigned, unsigned>, unsigned> classOf;
-  for (unsigned c = 0; c < cluster.factors.size(); ++c)
-    for (auto member : cluster.factors[c].members)
-      classOf[member] = c;
-  std::set<unsigned> own(cluster.ops.begin(), cluster.ops.end());
-  std::set<std::pair<unsigned, LayoutId>> seen;
-  auto add = [&](unsigned position, const ShardingRule::Tensor &dims,
-                 LayoutId id) {
-    const ShardingRule &rule = graph.ops[cluster.ops[position]].rule;
-    FactorSharding wish = project(rule, dims, state.get(id));
-    Assignment assignment(cluster.factors.size());
-    for (unsigned f = 0; f < wish.axes.size(); ++f)
-      if (auto c = classOf.find({position, f}); c != classOf.end())
-        assignment[c->second] = wish.axes[f];
-    if (found.size() < most)
-      found.insert(assignment);
-  };
-  for (unsigned position = 0; position < cluster.ops.size(); ++position) {
-    unsigned op = cluster.ops[position];
-    const LayoutGraph::Op &what = graph.ops[op];
-    for (unsigned i = 0; i < what.operands.size(); ++i) {
-      int producer = graph.values[what.operands[i]].producer;
-      if (producer < 0 || !own.count(unsigned(producer)))
-        if (seen.insert({position, state.layout(what.operands[i])}).second)
-          add(position, what.rule.operands[i], state.layout(what.operands[i]));
-    }
-    for (unsigned i = 0; i < what.results.size(); ++i)
-      for (const PlannedRelayout &out : state.relayouts({what.results[i]}))
-        add(position, what.rule.results[i], out.to);
-  }
-}
-
-std::vector<Assignment> Search::candidates(unsigned index) {
-  const LayoutCluster &cluster = clusters.clusters[index];
-  unsigned classes = cluster.factors.size();
-  Assignment now = assignmentOf(index);
-  std::set<Assignment> found;
-  // Puts each axis on a class, or none (`classes`), keeping the order that
-  // there is.
-  auto place = [&](const std::vector<unsigned> &where) {
-    Assignment made(classes);
-    for (unsigned c = 0; c < classes; ++c)
-      for (unsigned axis : now[c])
-        if (where[axis] == c)
-          made[c].push_back(axis);
-    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-      if (unsigned c = where[axis];
-          c < classes && std::ranges::count(made[c], axis) == 0)
-        made[c].push_back(axis);
-    return made;
-  };
-  std::vector<unsigned> where(mesh.rank(), classes);
-  for (unsigned c = 0; c < classes; ++c)
-    for (unsigned axis : now[c])
-      where[axis] = c;
-  constexpr size_t fewEnough = 64;
-  size_t all = 1;
-  for (unsigned axis = 0; axis < mesh.rank() && all <= fewEnough; ++axis)
-    all *= classes + 1;
-  if (all <= fewEnough) {
-    for (size_t code = 0; code < all; ++code) {
-      size_t rest = code;
-      for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
-        where[axis] = unsigned(rest % (classes + 1));
-        rest /= classes + 1;
-      }
-      found.insert(place(where));
-    }
-  } else {
-    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-      for (unsigned c = 0; c <= classes; ++c) {
-        std::vector<unsigned> one = where;
-        one[axis] = c;
-        found.insert(place(one));
-      }
-  }
-  fromNeighbours(index, found);
-  return {found.begin(), found.end()};
-}
-
-/// The results' layouts that `assignment` means, with pending reductions of
-/// operands passed on where they can be, or not. Nothing where a factor cannot
-/// be on its axes.
-std::optional<Change> Search::change(unsigned index,
-                                     const Assignment &assignment, bool pass) {
-  const LayoutCluster &cluster = clusters.clusters[index];
-  std::vector<FactorSharding> shardings;
-  for (unsigned op : cluster.ops)
-    shardings.push_back(FactorSharding::none(graph.ops[op].rule));
-  for (unsigned c = 0; c < assignment.size(); ++c)
-    for (auto [position, factor] : cluster.factors[c].members) {
-      if (!canShard(graph.ops[cluster.ops[position]].rule, factor,
-                    assignment[c], mesh))
-        return std::nullopt;
-      shardings[position].axes[factor] = assignment[c];
-    }
-  std::map<unsigned, LayoutId> changed;
-  auto layoutOf = [&](unsigned value) {
-    auto found = changed.find(value);
-    return state.get(found == changed.end() ? state.layout(value)
-                                            : found->second);
-  };
-  Change made;
-  for (unsigned position = 0; position < cluster.ops.size(); ++position) {
-    const LayoutGraph::Op &op = graph.ops[cluster.ops[position]];
-    OpSharding sharding{shardings[position], {}, 0};
-    if (pass) {
-      std::vector<Layout> operands;
-      for (unsigned value : op.operands)
-        operands.push_back(layoutOf(value));
-      sharding = passPartial(op.rule, operands, std::move(sharding.factors));
-    }
-    for (unsigned i = 0; i < op.results.size(); ++i) {
-      LayoutId id = state.intern(resultLayout(op.rule, i, sharding, mesh));
-      changed[op.results[i]] = id;
-      made.push_back({op.results[i], id});
-    }
-  }
-  return made;
-}
-
-/// All changes of one cluster, but what is.
-std::vector<Change> Search::moves(unsigned cluster) {
-  std::set<Change> found;
-  for (const Assignment &assignment : candidates(cluster))
-    for (bool pass : {false, true})
-      if (auto made = change(cluster, assignment, pass))
-        if (std::any_of(made->begin(), made->end(), [&](auto entry) {
-              return state.layout(entry.first) != entry.second;
-            }))
-          found.insert(std::move(*made));
-  return {found.begin(), found.end()};
-}
-
-//===----------------------------------------------------------------------===//
 // Descent
 //===----------------------------------------------------------------------===//
 
-/// Applies the best worthwhile option that the memory limit allows.
-void Search::settle(const std::vector<Change> &options) {
+/// Makes the best worthwhile move of a cluster that the memory limit allows.
+void Search::settle(unsigned cluster) {
+  std::vector<const Change *> options = moves.list(cluster);
   std::vector<std::pair<Objective, size_t>> good;
+  leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
   for (size_t i = 0; i < options.size(); ++i) {
-    std::optional<Delta> delta = state.apply(options[i]);
+    std::optional<Delta> delta = state.apply(*options[i]);
     if (!delta)
       continue;
+    leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
     if (worthwhile(*delta))
       good.push_back({state.total(), i});
     state.undo();
   }
   std::sort(good.begin(), good.end());
   for (auto [total, i] : good) {
-    state.apply(options[i]);
+    state.apply(*options[i]);
     if (peakLimit >= 0 && state.peakBytes() > peakLimit) {
       state.undo();
       continue;
@@ -317,108 +185,144 @@ void Search::drain() {
     unsigned cluster = worklist.front();
     worklist.pop_front();
     queued[cluster] = 0;
-    settle(moves(cluster));
+    settle(cluster);
   }
 }
 
 /// Of relayouts of the values that the cluster makes or uses.
-Cost Search::edgeCost(unsigned cluster) {
-  std::set<unsigned> values;
-  for (unsigned op : clusters.clusters[cluster].ops) {
-    values.insert(graph.ops[op].operands.begin(), graph.ops[op].operands.end());
-    values.insert(graph.ops[op].results.begin(), graph.ops[op].results.end());
-  }
+Cost Search::edgeCost(unsigned cluster) const {
   Cost cost = 0;
-  for (unsigned value : values)
+  for (unsigned value : around[cluster])
     cost += state.relayoutCost(value);
   return cost;
 }
 
-/// Whether moving the cluster could save enough: all relayouts around it, and
-/// what the best of its candidates would save of its local work.
-bool Search::promising(unsigned cluster) {
-  if (leastWork[cluster] < 0) {
-    leastWork[cluster] = state.workCost(cluster);
-    for (const Change &move : moves(cluster))
-      if (state.apply(move)) {
-        leastWork[cluster] =
-            std::min(leastWork[cluster], state.workCost(cluster));
-        state.undo();
-      }
-  }
-  Cost work = state.workCost(cluster), edges = edgeCost(cluster);
-  Cost saved = edges + work - std::min(work, leastWork[cluster]);
-  return saved > 0 && saved >= std::max(leastSaved, (edges + work) / 20);
+/// The most that moving a cluster could save: all relayouts around it, and what
+/// the best of its moves saved of its local work. All clusters have been looked
+/// at before.
+Cost Search::possibleSaving(unsigned cluster) const {
+  Cost work = state.workCost(cluster);
+  return edgeCost(cluster) + work - std::min(work, leastWork[cluster]);
 }
 
-/// The best answer of a neighbour of `moved` to what it sees, or nothing where
-/// none lowers the total.
-std::optional<Change> Search::answer(std::set<unsigned> &moved) {
+bool Search::promising(unsigned cluster) {
+  Cost saved = possibleSaving(cluster);
+  Cost touched = edgeCost(cluster) + state.workCost(cluster);
+  return saved > 0 && saved >= std::max(leastSaved, touched / 20);
+}
+
+/// Neighbours of `moved`, those that could save most first.
+std::vector<Search::Asked>
+Search::toAsk(const std::set<unsigned> &moved) const {
   constexpr size_t mostAsked = 16;
-  std::set<unsigned> asked;
+  std::set<unsigned> near;
   for (unsigned cluster : moved)
-    for (unsigned neighbour : neighbours[cluster])
-      if (asked.size() < mostAsked && canMove(neighbour) &&
-          !moved.count(neighbour) && edgeCost(neighbour) > 0)
-        asked.insert(neighbour);
-  Objective best = state.total();
-  std::optional<Change> found;
-  unsigned answered = 0;
-  for (unsigned cluster : asked)
-    for (const Change &move : moves(cluster))
-      if (state.apply(move)) {
+    near.insert(neighbours[cluster].begin(), neighbours[cluster].end());
+  std::vector<Asked> asked;
+  for (unsigned cluster : near)
+    if (canMove(cluster) && !moved.count(cluster) && edgeCost(cluster) > 0)
+      asked.push_back({possibleSaving(cluster), cluster});
+  std::ranges::sort(asked, {}, [](const Asked &each) {
+    return std::pair(-each.saving, each.cluster);
+  });
+  asked.resize(std::min(asked.size(), mostAsked));
+  return asked;
+}
+
+/// The answer that lowers the total most, if any does.
+Search::Answer Search::answer(const std::vector<Asked> &asked) {
+  const Objective now = state.total();
+  Objective best = now;
+  Answer found;
+  for (auto [saving, cluster] : asked) {
+    if (now.cost - saving > best.cost)
+      break;
+    for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
+      if (state.apply(*move)) {
         if (state.total() < best) {
           best = state.total();
-          found = move;
-          answered = cluster;
+          found = {move, cluster};
         }
         state.undo();
       }
-  if (found)
-    moved.insert(answered);
+  }
   return found;
 }
 
 /// Moves that do not pay by themselves: each of the cluster's, followed by the
 /// best answers of neighbours, one after the other. Takes the best such chain.
+///
+/// The cheapest first moves are followed first. A chain is given up where the
+/// neighbours that can still answer could not save what is missing, and none is
+/// begun after a fixed number of changes tried.
 bool Search::tryChain(unsigned cluster) {
-  constexpr unsigned mostAnswers = 3;
+  constexpr size_t mostAnswers = 3;
+  constexpr int64_t mostTried = 1500;
   if (!promising(cluster))
     return false;
   struct Chain {
     Objective total;
     Cost touched = 0;
-    std::vector<Change> moves;
+    size_t order = 0;
+    std::vector<const Change *> moves;
   };
   std::vector<Chain> good;
-  Objective start = state.total();
-  for (const Change &first : moves(cluster)) {
+  const Objective start = state.total();
+  std::vector<std::tuple<Objective, size_t, const Change *>> firsts;
+  const int64_t begin = state.tried();
+  for (const Change *move : moves.list(cluster))
+    if (state.apply(*move)) {
+      firsts.push_back({state.total(), firsts.size(), move});
+      state.undo();
+    }
+  std::sort(firsts.begin(), firsts.end());
+  // A chain must end below this.
+  Cost goal = start.cost - std::max<Cost>(leastSaved, 1) + 1;
+  for (auto [total, order, first] : firsts) {
+    if (state.tried() - begin > mostTried) {
+      ++cutShort;
+      break;
+    }
     Chain chain;
     std::set<unsigned> moved{cluster};
-    std::optional<Change> next = first;
+    const Change *next = first;
     while (next) {
-      std::optional<Delta> delta = state.apply(*next);
-      if (!delta)
-        break;
-      chain.moves.push_back(std::move(*next));
-      chain.touched += delta->before.cost;
+      Delta delta = *state.apply(*next);
+      chain.moves.push_back(next);
+      chain.touched += delta.before.cost;
       chain.total = state.total();
       Cost saved = start.cost - chain.total.cost;
       if (chain.moves.size() > 1 && saved > 0 && saved >= leastSaved &&
-          saved >= chain.touched / 20)
+          saved >= chain.touched / 20) {
+        chain.order = good.size();
         good.push_back(chain);
-      next = chain.moves.size() <= mostAnswers ? answer(moved) : std::nullopt;
+        if (peakLimit < 0)
+          goal = std::min(goal, chain.total.cost);
+      }
+      next = nullptr;
+      if (chain.moves.size() > mostAnswers)
+        break;
+      std::vector<Asked> asked = toAsk(moved);
+      Cost possible = 0;
+      for (size_t i = 0;
+           i < asked.size() && i + chain.moves.size() <= mostAnswers; ++i)
+        possible += asked[i].saving;
+      if (chain.total.cost - possible >= goal)
+        break;
+      Answer found = answer(asked);
+      next = found.move;
+      moved.insert(found.cluster);
     }
     for (size_t i = 0; i < chain.moves.size(); ++i)
       state.undo();
   }
   std::ranges::sort(good, {}, [](const Chain &chain) {
-    return std::tie(chain.total, chain.moves);
+    return std::pair(chain.total, chain.order);
   });
   for (const Chain &chain : good) {
     std::set<unsigned> touched;
-    for (const Change &move : chain.moves) {
-      state.apply(move);
+    for (const Change *move : chain.moves) {
+      state.apply(*move);
       touched.insert(state.touchedClusters().begin(),
                      state.touchedClusters().end());
     }
@@ -483,13 +387,13 @@ std::string Search::describe(const std::vector<PlannedRelayout> &relayouts,
 /// What the best other choice for the cluster would have been; `back`: the
 /// change that takes it back to where it started, if it was moved.
 std::string Search::rejected(unsigned cluster, const Change &back) {
-  std::vector<Change> options{back};
+  std::vector<const Change *> options{&back};
   if (back.empty())
-    options = moves(cluster);
+    options = moves.list(cluster);
   std::optional<size_t> best;
   Objective bestTotal;
   for (size_t i = 0; i < options.size(); ++i)
-    if (state.apply(options[i])) {
+    if (state.apply(*options[i])) {
       if (!best || state.total() < bestTotal) {
         best = i;
         bestTotal = state.total();
@@ -498,10 +402,10 @@ std::string Search::rejected(unsigned cluster, const Change &back) {
     }
   if (!best)
     return "";
-  Delta delta = *state.apply(options[*best]);
+  Delta delta = *state.apply(*options[*best]);
   std::vector<unsigned> values = state.touchedValues();
   auto other = state.relayouts(values);
-  LayoutId layout = state.layout(options[*best].back().first);
+  LayoutId layout = state.layout(options[*best]->back().first);
   // Linear in the program: asked for only where it decided.
   int64_t peak = peakLimit >= 0 && worthwhile(delta) ? state.peakBytes() : 0;
   state.undo();
@@ -567,11 +471,14 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
   search->run(/*peakLimit=*/-1);
   result.peakAfter = search->state.peakBytes();
   if (result.peakAfter > result.peakBefore) {
+    result.tried += search->state.tried();
     search = std::make_unique<Search>(graph, result.clusters, machine);
     search->run(result.peakBefore);
     result.peakAfter = search->state.peakBytes();
   }
   result.after = search->state.total();
+  result.tried += search->state.tried();
+  result.cutShort = search->cutShort;
   result.decisions = search->decisions();
   LayoutState &state = search->state;
   for (unsigned value = 0; value < graph.values.size(); ++value)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <map>
 
 namespace meshloom {
 
@@ -27,7 +27,9 @@ LayoutState::LayoutState(const LayoutGraph &graph,
       uses(graph.values.size()), evaluations(graph.ops.size()),
       current(graph.ops.size()), demands(graph.ops.size()),
       needs(graph.values.size()), valueCosts(graph.values.size()),
-      clusterCosts(clusters.clusters.size()) {
+      clusterCosts(clusters.clusters.size()), opMark(graph.ops.size(), -1),
+      valueMark(graph.values.size(), -1),
+      clusterMark(clusters.clusters.size(), -1) {
   std::map<std::pair<Shape, DType>, unsigned> kindOf;
   for (const LayoutGraph::Value &value : graph.values) {
     layouts.push_back(intern(value.layout));
@@ -35,6 +37,7 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     kinds.push_back(kindOf.try_emplace(key, kindOf.size()).first->second);
   }
   initial = layouts;
+  bytes.resize(kindOf.size());
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i)
       uses[graph.ops[op].operands[i]].push_back({int(op), i});
@@ -44,7 +47,7 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     if (!graph.ops[op].free)
       current[op] = &evaluate(op);
   for (unsigned op = 0; op < graph.ops.size(); ++op)
-    update(op);
+    update(op, nullptr);
   for (unsigned i = 0; i < graph.outputs.size(); ++i)
     count(graph.outputs[i].value, {-1, i},
           {intern(graph.outputs[i].layout), !graph.outputs[i].atEnd}, 1);
@@ -79,18 +82,15 @@ static int64_t shardExtent(int64_t extent, const std::vector<unsigned> &axes,
 
 const OpEvaluation &LayoutState::evaluate(unsigned index) {
   const LayoutGraph::Op &op = graph.ops[index];
-  std::vector<LayoutId> key;
+  key.clear();
   for (unsigned value : op.operands)
     key.push_back(layouts[value]);
   for (unsigned value : op.results)
     key.push_back(layouts[value]);
-  auto found = evaluations[index].find(key);
-  if (found != evaluations[index].end())
-    return found->second;
-  OpEvaluation made = compute(index, key);
-  return evaluations[index]
-      .emplace(std::move(key), std::move(made))
-      .first->second;
+  auto found = evaluations[index].find(Ids(key));
+  if (found == evaluations[index].end())
+    found = evaluations[index].emplace(key, compute(index, key)).first;
+  return found->second;
 }
 
 OpEvaluation LayoutState::compute(unsigned index,
@@ -149,33 +149,48 @@ static int64_t distinctBytes(const Layout &layout, const Shape &shape,
   return bytes;
 }
 
+const LayoutState::Bytes &LayoutState::bytesOf(unsigned value, LayoutId id) {
+  std::vector<Bytes> &known = bytes[kinds[value]];
+  if (known.size() <= id)
+    known.resize(id + 1);
+  if (known[id].local < 0) {
+    const LayoutGraph::Value &what = graph.values[value];
+    known[id] = {localBytes(table[id], what.shape, what.type),
+                 distinctBytes(table[id], what.shape, what.type)};
+  }
+  return known[id];
+}
+
 Objective LayoutState::clusterCost(unsigned index) {
   const LayoutCluster &cluster = clusters.clusters[index];
   Work work;
-  std::set<std::pair<unsigned, LayoutId>> stored;
+  stored.clear();
   for (unsigned op : cluster.ops) {
     const OpEvaluation &how = *current[op];
+    const LayoutGraph::Op &what = graph.ops[op];
     work.flops += how.work.flops;
     work.totalFlops += how.work.totalFlops;
     work.shards = std::max(work.shards, how.work.shards);
     work.splittable &= how.work.splittable;
     for (unsigned i = 0; i < how.needs.size(); ++i) {
-      unsigned value = graph.ops[op].operands[i];
+      unsigned value = what.operands[i];
       int producer = graph.values[value].producer;
       if (producer >= 0 &&
           (graph.ops[producer].free || (clusters.ofOp[producer] == int(index) &&
                                         how.needs[i] == layouts[value])))
         continue;
-      stored.insert({value, how.needs[i]});
+      stored.push_back({value, how.needs[i]});
     }
-    for (unsigned value : graph.ops[op].results)
+    for (unsigned value : what.results)
       if (!isInside(value))
-        stored.insert({value, layouts[value]});
+        stored.push_back({value, layouts[value]});
   }
+  std::sort(stored.begin(), stored.end());
+  stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
   for (auto [value, id] : stored) {
-    const LayoutGraph::Value &what = graph.values[value];
-    work.bytes += localBytes(table[id], what.shape, what.type);
-    work.totalBytes += distinctBytes(table[id], what.shape, what.type);
+    const Bytes &each = bytesOf(value, id);
+    work.bytes += each.local;
+    work.totalBytes += each.distinct;
   }
   return {machine.work(work), 0, 0};
 }
@@ -184,18 +199,17 @@ Objective LayoutState::clusterCost(unsigned index) {
 // Relayouts
 //===----------------------------------------------------------------------===//
 
-const RelayoutPlan *LayoutState::plan(unsigned value, LayoutId from,
-                                      LayoutId to) {
-  PlanKey key{kinds[value], from, to};
-  auto found = plans.find(key);
-  if (found == plans.end()) {
+const LayoutState::Way *LayoutState::plan(unsigned value, LayoutId from,
+                                          LayoutId to) {
+  auto [found, isNew] = plans.try_emplace(PlanKey{kinds[value], from, to});
+  if (isNew) {
     const LayoutGraph::Value &what = graph.values[value];
-    auto made =
-        planRelayout(table[from], table[to], what.shape, what.type, machine);
-    found =
-        plans
-            .emplace(key, made ? std::optional(std::move(*made)) : std::nullopt)
-            .first;
+    if (auto made = planRelayout(table[from], table[to], what.shape, what.type,
+                                 machine)) {
+      int64_t collectives = made->collectives();
+      bool reduces = made->reduces();
+      found->second = Way{std::move(*made), collectives, reduces};
+    }
   }
   return found->second ? &*found->second : nullptr;
 }
@@ -210,25 +224,35 @@ bool LayoutState::moves(unsigned op, unsigned operand) {
   LayoutId need = current[op]->needs[operand];
   if (need == layouts[value])
     return false;
-  const RelayoutPlan *how = plan(value, layouts[value], need);
-  return how && how->overhead > 0;
+  const Way *how = plan(value, layouts[value], need);
+  return how && how->plan.overhead > 0;
 }
 
-LayoutState::Demand LayoutState::demand(unsigned op, unsigned operand) {
+void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
   const std::vector<unsigned> &operands = graph.ops[op].operands;
-  unsigned value = operands[operand];
+  made.clear();
   // A free op with operands is a broadcast of a scalar.
-  if (graph.ops[op].free)
-    return {intern(table[layouts[value]].without_partial()), true};
-  Demand made{current[op]->needs[operand], true};
-  int producer = graph.values[value].producer;
-  for (unsigned i = 0; i < operands.size() && made.waits; ++i) {
-    // Waiting for what is made last covers the others.
-    int other = graph.values[operands[i]].producer;
-    bool later = std::pair(other, operands[i]) > std::pair(producer, value);
-    made.waits = !(later && moves(op, i));
+  if (graph.ops[op].free) {
+    for (unsigned value : operands) {
+      LayoutId id = layouts[value];
+      if (table[id].is_partial())
+        id = intern(table[id].without_partial());
+      made.push_back({id, true});
+    }
+    return;
   }
-  return made;
+  // Waiting for what is made last covers the others.
+  auto order = [&](unsigned value) {
+    return std::pair(graph.values[value].producer, value);
+  };
+  std::optional<std::pair<int, unsigned>> last;
+  if (operands.size() > 1)
+    for (unsigned i = 0; i < operands.size(); ++i)
+      if ((!last || order(operands[i]) > *last) && moves(op, i))
+        last = order(operands[i]);
+  for (unsigned i = 0; i < operands.size(); ++i)
+    made.push_back(
+        {current[op]->needs[i], !(last && *last > order(operands[i]))});
 }
 
 void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
@@ -248,18 +272,25 @@ void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
     needs[value].erase(need);
 }
 
-void LayoutState::update(unsigned op) {
+void LayoutState::update(unsigned op, Record *record) {
   const std::vector<unsigned> &operands = graph.ops[op].operands;
-  std::vector<Demand> made;
-  for (unsigned i = 0; i < operands.size(); ++i)
-    made.push_back(demand(op, i));
-  if (made == demands[op])
+  demandsOf(op, madeDemands);
+  std::vector<Demand> &had = demands[op];
+  if (had.empty()) {
+    for (unsigned i = 0; i < operands.size(); ++i)
+      count(operands[i], {int(op), i}, madeDemands[i], 1);
+    had = madeDemands;
     return;
-  for (unsigned i = 0; i < demands[op].size(); ++i)
-    count(operands[i], {int(op), i}, demands[op][i], -1);
-  for (unsigned i = 0; i < made.size(); ++i)
-    count(operands[i], {int(op), i}, made[i], 1);
-  demands[op] = std::move(made);
+  }
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    if (had[i] == madeDemands[i])
+      continue;
+    count(operands[i], {int(op), i}, had[i], -1);
+    count(operands[i], {int(op), i}, madeDemands[i], 1);
+    if (record)
+      record->demands.push_back({op, i, had[i]});
+    had[i] = madeDemands[i];
+  }
 }
 
 bool LayoutState::isInside(unsigned value) const {
@@ -267,30 +298,43 @@ bool LayoutState::isInside(unsigned value) const {
          needs[value][0].inside == needs[value][0].uses;
 }
 
+std::vector<LayoutId> LayoutState::targets(unsigned value) const {
+  std::vector<LayoutId> found;
+  for (const Need &need : needs[value])
+    if (need.target != layouts[value])
+      found.push_back(need.target);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 /// A pending reduction is resolved once, and other layouts are made from the
 /// result.
 bool LayoutState::relayoutTree(unsigned value,
-                               std::vector<PlannedRelayout> &tree) {
-  std::vector<LayoutId> targets;
-  for (const Need &need : needs[value])
-    if (need.target != layouts[value])
-      targets.push_back(need.target);
-  if (targets.empty())
+                               std::vector<PlannedRelayout> &made) {
+  LayoutId own = layouts[value];
+  auto foreign = [&](const Need &need) { return need.target != own; };
+  auto first = std::ranges::find_if(needs[value], foreign);
+  if (first == needs[value].end())
     return true;
-  std::sort(targets.begin(), targets.end());
-  auto from = [&](int source) {
-    return source < 0 ? layouts[value] : targets[source];
-  };
+  // Nearly always there is one.
+  if (std::none_of(first + 1, needs[value].end(), foreign)) {
+    const Way *how = plan(value, own, first->target);
+    if (how)
+      made.push_back({value, own, first->target, &how->plan});
+    return how;
+  }
+  std::vector<LayoutId> wanted = targets(value);
+  auto from = [&](int source) { return source < 0 ? own : wanted[source]; };
   auto edges = cheapestTree(
-      targets.size(), [&](int source, unsigned target) -> std::optional<Cost> {
-        const RelayoutPlan *how = plan(value, from(source), targets[target]);
-        return how ? std::optional(how->cost) : std::nullopt;
+      wanted.size(), [&](int source, unsigned target) -> std::optional<Cost> {
+        const Way *how = plan(value, from(source), wanted[target]);
+        return how ? std::optional(how->plan.cost) : std::nullopt;
       });
   if (!edges)
     return false;
   for (TreeEdge edge : *edges) {
-    LayoutId source = from(edge.source), target = targets[edge.target];
-    tree.push_back({value, source, target, plan(value, source, target)});
+    LayoutId source = from(edge.source), target = wanted[edge.target];
+    made.push_back({value, source, target, &plan(value, source, target)->plan});
   }
   return true;
 }
@@ -301,14 +345,15 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
   const LayoutGraph::Value &what = graph.values[value];
   if (what.producer >= 0 && graph.ops[what.producer].free)
     return cost;
-  std::vector<PlannedRelayout> tree;
+  tree.clear();
   if (!relayoutTree(value, tree))
     return std::nullopt;
   Cost waiting = 0;
-  std::map<LayoutId, Cost> waitedFor{{layouts[value], 0}};
+  waitedFor.clear();
   for (const PlannedRelayout &relayout : tree) {
-    const RelayoutPlan &how = *relayout.plan;
-    cost.collectives += how.collectives();
+    const Way &way = *plan(value, relayout.from, relayout.to);
+    const RelayoutPlan &how = way.plan;
+    cost.collectives += way.collectives;
     if (!machine.sharedMemory) {
       cost.cost += how.cost;
       continue;
@@ -316,17 +361,19 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
     const Need &need =
         *std::ranges::find(needs[value], relayout.to, &Need::target);
     // A view at the end is never looked through here.
-    bool free = need.atEnd() && !how.reduces();
+    bool free = need.atEnd() && !way.reduces;
     if (!free)
       cost.cost += how.cost - how.overhead;
     Cost own = how.overhead;
-    if (how.reduces())
+    if (way.reduces)
       own = need.atEnd() ? std::min(own, machine.phaseBoundary) : own;
     else
       own = need.waits && !what.argument ? std::min(own, machine.phaseBoundary)
                                          : 0;
-    Cost whole = waitedFor[relayout.from] + own;
-    waitedFor[relayout.to] = whole;
+    auto before = std::ranges::find(waitedFor, relayout.from,
+                                    &std::pair<LayoutId, Cost>::first);
+    Cost whole = (before == waitedFor.end() ? 0 : before->second) + own;
+    waitedFor.push_back({relayout.to, whole});
     waiting = std::max(waiting, whole);
   }
   cost.cost += waiting;
@@ -348,10 +395,34 @@ LayoutState::relayouts(const std::vector<unsigned> &values) {
 // Changes
 //===----------------------------------------------------------------------===//
 
+void LayoutState::Record::clear() {
+  layouts.clear();
+  ops.clear();
+  demands.clear();
+  values.clear();
+  clusters.clear();
+  valueCosts.clear();
+  clusterCosts.clear();
+}
+
 std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
-  Record &record = records.emplace_back();
+  if (depth == records.size())
+    records.emplace_back();
+  Record &record = records[depth++];
+  record.clear();
   record.sum = sum;
-  std::set<unsigned> dirty, done;
+  const int64_t mark = changesTried++;
+  dirty.clear();
+  done.clear();
+  auto isFirst = [&](std::vector<int64_t> &marks, unsigned i) {
+    return std::exchange(marks[i], mark) != mark;
+  };
+  auto push = [&](unsigned op) {
+    if (isFirst(opMark, op)) {
+      dirty.push_back(op);
+      std::push_heap(dirty.begin(), dirty.end(), std::greater<>());
+    }
+  };
   auto set = [&](unsigned value, LayoutId id) {
     if (layouts[value] == id)
       return;
@@ -359,20 +430,21 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     layouts[value] = id;
     for (const Use &use : uses[value])
       if (use.op >= 0)
-        dirty.insert(unsigned(use.op));
+        push(unsigned(use.op));
   };
   for (auto [value, id] : change) {
     assert(graph.values[value].producer >= 0 && "pinned values do not change");
     if (layouts[value] != id)
-      dirty.insert(unsigned(graph.values[value].producer));
+      push(unsigned(graph.values[value].producer));
     set(value, id);
   }
-  // In program order: what an op is given is settled before it is looked at.
+  // In program order: what an op is given is settled before it is looked at,
+  // and it only makes later ones dirty.
   while (!dirty.empty()) {
-    unsigned op = *dirty.begin();
-    dirty.erase(dirty.begin());
-    done.insert(op);
-    record.demands.push_back({op, demands[op]});
+    std::pop_heap(dirty.begin(), dirty.end(), std::greater<>());
+    unsigned op = dirty.back();
+    dirty.pop_back();
+    done.push_back(op);
     if (graph.ops[op].free)
       continue;
     const OpEvaluation *how = &evaluate(op);
@@ -394,18 +466,23 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
 
   // Whether an op waits for an operand depends on the others: all are settled.
   for (unsigned op : done)
-    update(op);
+    update(op, &record);
 
-  std::set<unsigned> values, touched;
+  auto touch = [&](unsigned value) {
+    if (isFirst(valueMark, value))
+      record.values.push_back(value);
+  };
   for (auto [value, id] : record.layouts)
-    values.insert(value);
+    touch(value);
   for (unsigned op : done) {
-    values.insert(graph.ops[op].operands.begin(), graph.ops[op].operands.end());
-    if (clusters.ofOp[op] >= 0)
-      touched.insert(unsigned(clusters.ofOp[op]));
+    for (unsigned value : graph.ops[op].operands)
+      touch(value);
+    if (int cluster = clusters.ofOp[op];
+        cluster >= 0 && isFirst(clusterMark, unsigned(cluster)))
+      record.clusters.push_back(unsigned(cluster));
   }
-  record.values.assign(values.begin(), values.end());
-  record.clusters.assign(touched.begin(), touched.end());
+  std::sort(record.values.begin(), record.values.end());
+  std::sort(record.clusters.begin(), record.clusters.end());
   // Saved first: `undo` may come before all are computed.
   for (unsigned value : record.values)
     record.valueCosts.push_back(valueCosts[value]);
@@ -433,22 +510,18 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
 }
 
 void LayoutState::undo() {
-  Record record = std::move(records.back());
-  records.pop_back();
+  const Record &record = records[--depth];
   for (auto entry = record.layouts.rbegin(); entry != record.layouts.rend();
        ++entry)
     layouts[entry->first] = entry->second;
   for (auto entry = record.ops.rbegin(); entry != record.ops.rend(); ++entry)
     current[entry->first] = entry->second;
-  for (auto &[op, old] : record.demands) {
-    const std::vector<unsigned> &operands = graph.ops[op].operands;
-    if (demands[op] == old)
-      continue;
-    for (unsigned i = 0; i < operands.size(); ++i) {
-      count(operands[i], {int(op), i}, demands[op][i], -1);
-      count(operands[i], {int(op), i}, old[i], 1);
-    }
-    demands[op] = std::move(old);
+  for (const Record::OldDemand &old : record.demands) {
+    Demand &now = demands[old.op][old.operand];
+    unsigned value = graph.ops[old.op].operands[old.operand];
+    count(value, {int(old.op), old.operand}, now, -1);
+    count(value, {int(old.op), old.operand}, old.demand, 1);
+    now = old.demand;
   }
   for (size_t i = 0; i < record.valueCosts.size(); ++i)
     valueCosts[record.values[i]] = record.valueCosts[i];
@@ -461,13 +534,12 @@ void LayoutState::undo() {
 // Memory
 //===----------------------------------------------------------------------===//
 
-int64_t LayoutState::storedBytes(unsigned value, LayoutId id) const {
-  const LayoutGraph::Value &what = graph.values[value];
+int64_t LayoutState::storedBytes(unsigned value, LayoutId id) {
+  const Bytes &each = bytesOf(value, id);
   if (!machine.sharedMemory)
-    return localBytes(table[id], what.shape, what.type);
+    return each.local;
   int64_t devices = graph.mesh().size();
-  return (distinctBytes(table[id], what.shape, what.type) + devices - 1) /
-         devices;
+  return (each.distinct + devices - 1) / devices;
 }
 
 int64_t LayoutState::peakBytes() {
@@ -502,9 +574,9 @@ int64_t LayoutState::peakBytes() {
       int at = output ? end : use.op;
       auto same = std::ranges::find(spans, need, &Span::id);
       if (same == spans.end()) {
-        const RelayoutPlan *how = plan(value, layouts[value], need);
+        const Way *how = plan(value, layouts[value], need);
         spans.push_back(
-            {need, at, at, machine.sharedMemory && how && !how->reduces()});
+            {need, at, at, machine.sharedMemory && how && !how->reduces});
         same = std::prev(spans.end());
       }
       same->first = std::min(same->first, at);

@@ -97,6 +97,10 @@ struct Length {
   Cost cost = 0;
   int64_t bytes = 0, collectives = 0, steps = 0;
   auto operator<=>(const Length &) const = default;
+  Length operator+(const Length &other) const {
+    return {cost + other.cost, bytes + other.bytes,
+            collectives + other.collectives, steps + other.steps};
+  }
 };
 
 struct LayoutHash {
@@ -108,7 +112,7 @@ public:
   Planner(const Layout &from, const Layout &to, const Shape &global, DType type,
           const MachineModel &machine)
       : mesh(from.mesh()), from(from), to(to), global(global), type(type),
-        machine(machine) {
+        machine(machine), wholeBytes(globalBytes(global, type)) {
     for (unsigned axis = 0; axis < mesh.rank() && !machine.sharedMemory; ++axis)
       for (unsigned other = 0; other < mesh.rank(); ++other)
         if (machine.link(mesh, other).bytesPerSecond <
@@ -135,6 +139,7 @@ private:
   void permutations(const Layout &at, const Visit &visit) const;
   void slices(const Layout &at, const Visit &visit) const;
 
+  Length measure(const CollectiveOp &op) const;
   void add(RelayoutPlan &plan, const CollectiveOp &op) const;
   RelayoutPlan plainChain() const;
   /// Axes of dim `dim` that `at` and the target have in common, from the major
@@ -156,6 +161,7 @@ private:
   const Shape &global;
   DType type;
   const MachineModel &machine;
+  int64_t wholeBytes;
   AxisList fastAxes; ///< with a faster link than another axis
 };
 
@@ -337,13 +343,18 @@ void Planner::neighbours(const Layout &at, const Visit &visit) const {
   slices(at, visit);
 }
 
-void Planner::add(RelayoutPlan &plan, const CollectiveOp &op) const {
+Length Planner::measure(const CollectiveOp &op) const {
   int64_t result = localBytes(op.to, global, type);
-  Cost overhead = machine.overhead(op);
-  plan.overhead += overhead;
-  plan.cost +=
-      overhead + machine.transfer(op, result, globalBytes(global, type));
-  plan.bytesSent += bytesSent(op.kind, result, groupSize(mesh, op.axes));
+  return {machine.overhead(op) + machine.transfer(op, result, wholeBytes),
+          bytesSent(op.kind, result, groupSize(mesh, op.axes)),
+          op.kind != CollectiveKind::Slice, 1};
+}
+
+void Planner::add(RelayoutPlan &plan, const CollectiveOp &op) const {
+  Length length = measure(op);
+  plan.overhead += machine.overhead(op);
+  plan.cost += length.cost;
+  plan.bytesSent += length.bytes;
   plan.steps.push_back(op);
 }
 
@@ -400,6 +411,13 @@ RelayoutPlan Planner::plan() {
   size_t pushed = 0, settled = 0;
   constexpr size_t mostSettled = 1000;
 
+  RelayoutPlan plain = plainChain();
+  const Length plainLength{plain.cost, plain.bytesSent, plain.collectives(),
+                           int64_t(plain.steps.size())};
+  // Of the shortest chain to the target that is known: longer ones lead to
+  // nothing.
+  Length limit = plainLength;
+
   nodes[from];
   queue.push({Length{}, pushed++, from});
   while (!queue.empty() && settled < mostSettled) {
@@ -413,10 +431,11 @@ RelayoutPlan Planner::plan() {
     if (at == to)
       break;
     neighbours(at, [&, length = length](CollectiveOp op) {
-      RelayoutPlan edge;
-      add(edge, op);
-      Length next{length.cost + edge.cost, length.bytes + edge.bytesSent,
-                  length.collectives + edge.collectives(), length.steps + 1};
+      Length next = length + measure(op);
+      if (next > limit)
+        return;
+      if (op.to == to)
+        limit = next;
       Node &found = nodes[op.to];
       bool known = found.last || op.to == from;
       if (found.settled || (known && found.length <= next))
@@ -428,10 +447,7 @@ RelayoutPlan Planner::plan() {
     });
   }
 
-  RelayoutPlan plain = plainChain();
   auto reached = nodes.find(to);
-  Length plainLength{plain.cost, plain.bytesSent, plain.collectives(),
-                     int64_t(plain.steps.size())};
   if (reached == nodes.end() || reached->second.length > plainLength)
     return plain;
   std::vector<CollectiveOp> steps;

@@ -25,6 +25,10 @@ struct LayoutRefinement {
   std::vector<LayoutDecision> decisions; ///< by cluster
   Objective before, after;
   int64_t peakBefore = 0, peakAfter = 0; ///< bytes per device
+  /// The search's work: changes of single clusters that it worked out.
+  int64_t tried = 0;
+  /// Clusters where it stopped trying sequences of moves at a fixed number.
+  int64_t cutShort = 0;
   bool changed() const { return after.changes > 0; }
 };
 

@@ -5,6 +5,8 @@
 #include "meshloom/Analysis/LayoutGraph.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 
+#include <algorithm>
+#include <span>
 #include <unordered_map>
 
 namespace meshloom {
@@ -56,6 +58,8 @@ public:
   LayoutId intern(const Layout &layout);
   const OpEvaluation &evaluate(unsigned op);
   const Objective &total() const { return sum; }
+  /// How many changes have been applied: what a search's work is counted in.
+  int64_t tried() const { return changesTried; }
   Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
   Cost relayoutCost(unsigned value) const { return valueCosts[value].cost; }
 
@@ -72,16 +76,18 @@ public:
   /// Takes back the last `apply` that was not taken back.
   void undo();
   /// Forgets what could be taken back.
-  void commit() { records.clear(); }
+  void commit() { depth = 0; }
 
+  /// Layouts other than its own that a value is needed in, sorted.
+  std::vector<LayoutId> targets(unsigned value) const;
   /// Relayouts of these values.
   std::vector<PlannedRelayout> relayouts(const std::vector<unsigned> &values);
   /// By the last `apply` that can be taken back.
   const std::vector<unsigned> &touchedValues() const {
-    return records.back().values;
+    return records[depth - 1].values;
   }
   const std::vector<unsigned> &touchedClusters() const {
-    return records.back().clusters;
+    return records[depth - 1].clusters;
   }
 
   /// Most bytes that one device holds at a time, by the lifetimes of values and
@@ -100,16 +106,32 @@ private:
     size_t operator()(const PlanKey &key) const {
       return (size_t(key.kind) * 0x9e3779b97f4a7c15u + key.from) *
                  0x9e3779b97f4a7c15u +
-             key.to;
+             key.to * 0x85ebca6bu;
     }
   };
+  using Ids = std::span<const LayoutId>;
   struct IdsHash {
-    size_t operator()(const std::vector<LayoutId> &ids) const {
+    using is_transparent = void;
+    size_t operator()(Ids ids) const {
       size_t hash = ids.size();
       for (LayoutId id : ids)
         hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
-      return hash;
+      return hash ^ (hash >> 32);
     }
+  };
+  struct IdsEqual {
+    using is_transparent = void;
+    bool operator()(Ids a, Ids b) const { return std::ranges::equal(a, b); }
+  };
+  /// A plan, and what is asked of it at every change.
+  struct Way {
+    RelayoutPlan plan;
+    int64_t collectives;
+    bool reduces;
+  };
+  struct Bytes {
+    int64_t local = -1;
+    int64_t distinct = 0; ///< of all distinct shards together
   };
   struct LayoutHash {
     size_t operator()(const Layout &layout) const { return layout.hash(); }
@@ -136,21 +158,25 @@ private:
   };
 
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
-  const RelayoutPlan *plan(unsigned value, LayoutId from, LayoutId to);
-  Demand demand(unsigned op, unsigned operand);
+  /// Null where there is none.
+  const Way *plan(unsigned value, LayoutId from, LayoutId to);
+  /// What an op asks of each of its operands.
+  void demandsOf(unsigned op, std::vector<Demand> &made);
+  const Bytes &bytesOf(unsigned value, LayoutId id);
   /// Adds `sign` times a demand to the value's needs.
   void count(unsigned value, const Use &use, const Demand &demand, int sign);
+  struct Record;
   /// Brings the demands of an op's operands up to date.
-  void update(unsigned op);
+  void update(unsigned op, Record *record);
   /// The tree of relayouts of a value; false where there is none.
-  bool relayoutTree(unsigned value, std::vector<PlannedRelayout> &tree);
+  bool relayoutTree(unsigned value, std::vector<PlannedRelayout> &made);
   /// Every user is in the value's own cluster, and takes it as it is.
   bool isInside(unsigned value) const;
   /// Nothing where a need cannot be met.
   std::optional<Objective> valueCost(unsigned value);
   Objective clusterCost(unsigned cluster);
   bool moves(unsigned op, unsigned operand);
-  int64_t storedBytes(unsigned value, LayoutId id) const;
+  int64_t storedBytes(unsigned value, LayoutId id);
 
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
@@ -160,9 +186,10 @@ private:
   std::unordered_map<Layout, LayoutId, LayoutHash> ids;
   std::vector<unsigned> kinds; ///< per value: its shape and type by number
   std::vector<std::vector<Use>> uses;
-  std::unordered_map<PlanKey, std::optional<RelayoutPlan>, PlanHash> plans;
-  using Evaluations =
-      std::unordered_map<std::vector<LayoutId>, OpEvaluation, IdsHash>;
+  std::unordered_map<PlanKey, std::optional<Way>, PlanHash> plans;
+  std::vector<std::vector<Bytes>> bytes; ///< per kind and layout
+  using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
+                                         IdsHash, IdsEqual>;
   std::vector<Evaluations> evaluations; ///< per op
   std::vector<const OpEvaluation *> current;
   std::vector<std::vector<Demand>> demands; ///< per op and operand
@@ -176,12 +203,30 @@ private:
   struct Record {
     Change layouts;
     std::vector<std::pair<unsigned, const OpEvaluation *>> ops;
-    std::vector<std::pair<unsigned, std::vector<Demand>>> demands;
+    struct OldDemand {
+      unsigned op, operand;
+      Demand demand;
+    };
+    std::vector<OldDemand> demands;
     std::vector<unsigned> values, clusters;
     std::vector<Objective> valueCosts, clusterCosts;
     Objective sum;
+    void clear();
   };
+  /// The first `depth` are in use; the others keep their memory for the next.
   std::vector<Record> records;
+  size_t depth = 0;
+  int64_t changesTried = 0;
+
+  // Scratch, kept for its memory.
+  std::vector<LayoutId> key;
+  std::vector<Demand> madeDemands;
+  std::vector<PlannedRelayout> tree;
+  std::vector<std::pair<LayoutId, Cost>> waitedFor;
+  std::vector<std::pair<unsigned, LayoutId>> stored;
+  std::vector<unsigned> dirty, done; ///< ops; `dirty` is a heap
+  /// Marks of the last `apply` that came by: ops, values, clusters.
+  std::vector<int64_t> opMark, valueMark, clusterMark;
 };
 
 } // namespace meshloom
