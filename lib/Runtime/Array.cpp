@@ -4,6 +4,7 @@
 #include "meshloom/Runtime/Client.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,14 +100,15 @@ Result<Shape> meshloom::globalShapeOf(const Layout &layout,
   if (!wrong)
     return global;
 
-  // Blame the odd one out where most devices agree, else the first.
+  // Blame the odd one out where most devices agree (on more than having none),
+  // else the first.
   std::map<Shape, int64_t> votes;
   for (const Shape &shape : components)
     ++votes[shape];
   auto winner =
       std::max_element(votes.begin(), votes.end(),
                        [](auto &a, auto &b) { return a.second < b.second; });
-  if (2 * winner->second > mesh.size())
+  if (2 * winner->second > mesh.size() && elementCount(winner->first) > 0)
     for (int64_t device = 0; device < mesh.size(); ++device)
       if (components[device] != winner->first)
         return wrongShape(layout, device, winner->first, components[device]);
@@ -190,7 +192,11 @@ const std::shared_ptr<Client> &Array::client() const {
 }
 
 bool Array::isUnique() const {
-  return state.use_count() == 1 && state->buffer.use_count() == 1;
+  if (state.use_count() != 1 || state->buffer.use_count() != 1)
+    return false;
+  // What other threads did before they gave their references up is done.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
 }
 
 Result<HostBytes> Array::toHost() const {
