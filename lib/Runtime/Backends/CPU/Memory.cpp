@@ -6,6 +6,16 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#define MESHLOOM_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MESHLOOM_POISONS 1
+#endif
+#endif
+#ifdef MESHLOOM_POISONS
+#include <sanitizer/asan_interface.h>
+#endif
 
 using namespace meshloom;
 using namespace meshloom::cpu;
@@ -24,6 +34,16 @@ constexpr int64_t KEEP = int64_t(512) << 20;
 int64_t roundedSize(int64_t bytes) {
   const int64_t grain = bytes >= (1 << 16) ? 4096 : ALIGNMENT;
   return (std::max<int64_t>(bytes, 1) + grain - 1) / grain * grain;
+}
+
+/// Under AddressSanitizer: which bytes of a block may be touched. Elsewhere
+/// nothing.
+void setUsable([[maybe_unused]] char *data, [[maybe_unused]] int64_t usable,
+               [[maybe_unused]] int64_t bytes) {
+#ifdef MESHLOOM_POISONS
+  ASAN_UNPOISON_MEMORY_REGION(data, size_t(usable));
+  ASAN_POISON_MEMORY_REGION(data + usable, size_t(bytes - usable));
+#endif
 }
 
 /// What the system gave for a block.
@@ -82,6 +102,7 @@ Result<Block> MemoryPool::allocate(int64_t bytes) {
                                formatBytes(bytes)));
     }
   }
+  setUsable(data, bytes, size);
   return Block(data, [pool = shared_from_this(), size](char *block) {
     pool->release(block, size);
   });
@@ -93,6 +114,7 @@ void MemoryPool::release(char *data, int64_t bytes) {
     used -= bytes;
     if (kept + bytes <= KEEP) {
       kept += bytes;
+      setUsable(data, 0, bytes);
       free.emplace(bytes, data);
       return;
     }
