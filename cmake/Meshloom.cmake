@@ -64,9 +64,10 @@ function(meshloom_test name)
     add_dependencies(unit-tests ${name})
   endif()
   if(MESHLOOM_SANITIZERS)
-    # Containers pass between our code and libMLIR's, which is not instrumented
-    # and moves their ends unseen.
+    # Containers and allocators pass between our code and libMLIR's, which is not
+    # instrumented, moves their ends unseen, and uses memory that our side's
+    # inline functions poisoned.
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
-      "ASAN_OPTIONS=detect_container_overflow=0;UBSAN_OPTIONS=print_stacktrace=1")
+      "ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0;UBSAN_OPTIONS=print_stacktrace=1")
   endif()
 endfunction()
