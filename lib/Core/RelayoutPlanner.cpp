@@ -1,11 +1,13 @@
-// Relayout planning: Dijkstra's search over layouts.
+// Relayout planning: A* search over layouts.
 //
 // Nodes are layouts, edges the collectives that may lead towards the target,
 // lengths what they cost. Only axes of the two layouts move (and, where links
 // differ, faster ones), so the graph is finite and small: tens of layouts on
 // meshes of up to three axes. On meshes with many axes the search stops after a
 // fixed number of layouts, with the plain chain (reduce, gather, slice) as the
-// answer if nothing better was found. It ends because a layout is settled once.
+// answer if nothing better was found. Layouts from which the target cannot be
+// reached in less than the best chain that is known are left out. It ends
+// because a layout is settled once.
 #include "meshloom/Core/RelayoutPlanner.h"
 
 #include <algorithm>
@@ -112,7 +114,15 @@ public:
   Planner(const Layout &from, const Layout &to, const Shape &global, DType type,
           const MachineModel &machine)
       : mesh(from.mesh()), from(from), to(to), global(global), type(type),
-        machine(machine), wholeBytes(globalBytes(global, type)) {
+        machine(machine), wholeBytes(globalBytes(global, type)),
+        targetBytes(localBytes(to, global, type)) {
+    leastLatency = machine.phaseBoundary;
+    for (unsigned axis = 0; axis < mesh.rank() && !machine.sharedMemory;
+         ++axis) {
+      const AxisLink &link = machine.link(mesh, axis);
+      leastLatency = axis ? std::min(leastLatency, link.latency) : link.latency;
+      fastest = std::max(fastest, link.bytesPerSecond);
+    }
     for (unsigned axis = 0; axis < mesh.rank() && !machine.sharedMemory; ++axis)
       for (unsigned other = 0; other < mesh.rank(); ++other)
         if (machine.link(mesh, other).bytesPerSecond <
@@ -140,6 +150,7 @@ private:
   void slices(const Layout &at, const Visit &visit) const;
 
   Length measure(const CollectiveOp &op) const;
+  Cost atLeast(const Layout &at) const;
   void add(RelayoutPlan &plan, const CollectiveOp &op) const;
   RelayoutPlan plainChain() const;
   /// Axes of dim `dim` that `at` and the target have in common, from the major
@@ -162,7 +173,10 @@ private:
   DType type;
   const MachineModel &machine;
   int64_t wholeBytes;
-  AxisList fastAxes; ///< with a faster link than another axis
+  int64_t targetBytes;
+  Cost leastLatency = 0;
+  int64_t fastest = 0; ///< bytes per second
+  AxisList fastAxes;   ///< with a faster link than another axis
 };
 
 /// all_reduce of every set of pending axes of one kind that the target does not
@@ -350,6 +364,22 @@ Length Planner::measure(const CollectiveOp &op) const {
           op.kind != CollectiveKind::Slice, 1};
 }
 
+/// What getting from `at` to the target costs at least: a collective, unless
+/// slices do; and a gather of what each device lacks, as only gathers make
+/// shards larger, and they send what they add. No step lowers it by more than
+/// the step costs, so a layout is settled at its shortest length.
+Cost Planner::atLeast(const Layout &at) const {
+  bool slicesDo = std::ranges::equal(at.partial(), to.partial());
+  for (unsigned dim = 0; dim < at.rank() && slicesDo; ++dim)
+    slicesDo = commonAxes(at, dim) == at.axes(dim).size();
+  if (slicesDo)
+    return 0;
+  int64_t lacks = targetBytes - localBytes(at, global, type);
+  if (machine.sharedMemory || lacks <= 0)
+    return leastLatency;
+  return leastLatency + timeFor(lacks, fastest);
+}
+
 void Planner::add(RelayoutPlan &plan, const CollectiveOp &op) const {
   Length length = measure(op);
   plan.overhead += machine.overhead(op);
@@ -401,6 +431,7 @@ RelayoutPlan Planner::plainChain() const {
 }
 
 RelayoutPlan Planner::plan() {
+  // By the length to there and the least cost from there.
   using Entry = std::tuple<Length, size_t, Layout>;
   auto later = [](const Entry &a, const Entry &b) {
     return std::tie(std::get<0>(a), std::get<1>(a)) >
@@ -421,7 +452,7 @@ RelayoutPlan Planner::plan() {
   nodes[from];
   queue.push({Length{}, pushed++, from});
   while (!queue.empty() && settled < mostSettled) {
-    auto [length, order, at] = queue.top();
+    auto [expected, order, at] = queue.top();
     queue.pop();
     Node &node = nodes[at];
     if (node.settled)
@@ -430,9 +461,14 @@ RelayoutPlan Planner::plan() {
     ++settled;
     if (at == to)
       break;
-    neighbours(at, [&, length = length](CollectiveOp op) {
+    const Length length = node.length;
+    neighbours(at, [&](CollectiveOp op) {
       Length next = length + measure(op);
       if (next > limit)
+        return;
+      Length whole = next;
+      whole.cost += atLeast(op.to);
+      if (whole.cost > limit.cost)
         return;
       if (op.to == to)
         limit = next;
@@ -443,7 +479,7 @@ RelayoutPlan Planner::plan() {
       found.length = next;
       Layout reached = op.to;
       found.last = std::move(op);
-      queue.push({next, pushed++, std::move(reached)});
+      queue.push({whole, pushed++, std::move(reached)});
     });
   }
 

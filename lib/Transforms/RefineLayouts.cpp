@@ -2,6 +2,7 @@
 // it found into the types of ops' results.
 
 #include "LayoutFlow.h"
+#include "ScalarLowering.h"
 
 #include "meshloom/Analysis/Explain.h"
 #include "meshloom/Analysis/LayoutSearch.h"
@@ -33,13 +34,9 @@ static int64_t flopsPerPoint(Operation &op) {
   if (isa<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, ConcatenateOp,
           ReverseOp, ConstantOp, IotaOp>(op))
     return 0;
-  // A polynomial of about this many terms.
-  if (isa<ExpOp, Expm1Op, LogOp, Log1pOp, CbrtOp, TanhOp, LogisticOp, SineOp,
-          CosineOp, ErfOp, PowerOp>(op))
-    return 16;
   if (isa<RngOp>(op))
     return 32;
-  return 1;
+  return scalarCost(&op).value_or(1);
 }
 
 static void setLayout(Value value, const Layout &layout) {
@@ -174,6 +171,10 @@ private:
     SmallVector<Attribute> notes{
         builder.getStringAttr("predicted " + formatTime(found.before.cost) +
                               " -> " + formatTime(found.after.cost))};
+    if (found.cutShort > 0)
+      notes.push_back(builder.getStringAttr(
+          "search limited: not all sequences of moves were tried around " +
+          std::to_string(found.cutShort) + " groups of ops"));
     for (const LayoutDecision &decision : found.decisions) {
       if (decision.rejected.empty())
         continue;

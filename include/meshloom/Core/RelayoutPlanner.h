@@ -20,7 +20,7 @@ struct RelayoutPlan {
   bool reduces() const;
 };
 
-/// Searches layouts reachable by collectives for the cheapest chain (Dijkstra;
+/// Searches layouts reachable by collectives for the cheapest chain (A*;
 /// ties: fewer bytes sent, then fewer collectives, then fewer steps, then a
 /// fixed order of kinds).
 /// Fails where meshes or ranks differ, or `to` is partial where `from` is not
