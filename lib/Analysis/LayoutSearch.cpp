@@ -257,7 +257,7 @@ Search::Answer Search::answer(const std::vector<Asked> &asked) {
 /// begun after a fixed number of changes tried.
 bool Search::tryChain(unsigned cluster) {
   constexpr size_t mostAnswers = 3;
-  constexpr int64_t mostTried = 1500;
+  constexpr int64_t mostTried = 800;
   if (!promising(cluster))
     return false;
   struct Chain {

@@ -5,6 +5,7 @@
 #include "meshloom/Core/Hash.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -89,7 +90,11 @@ Layout::get(std::vector<DimSpec> specs, Mesh mesh,
 Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
                            std::vector<Partial> partial) {
   constexpr int unused = -2, inPartial = -1;
-  std::vector<int> usedBy(mesh.rank(), unused);
+  constexpr size_t fewAxes = 16;
+  std::array<int, fewAxes> few;
+  std::vector<int> many(mesh.rank() > fewAxes ? mesh.rank() : 0);
+  std::span<int> usedBy = many.empty() ? std::span(few) : std::span(many);
+  std::ranges::fill(usedBy, unused);
   auto describe = [](int dim) {
     return dim == inPartial ? std::string("partial")
                             : fmt::format("dim {}", dim);

@@ -78,6 +78,10 @@ std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims,
     if (!sameSizes && global[dim] % shards != 0)
       return std::nullopt;
   }
+  for (Partial pending : from.partial())
+    for (const AxisList &axes : dims)
+      if (contains(axes, pending.axis))
+        return std::nullopt;
   auto before = places(from.dim_axes()), after = places(dims);
   AxisList axes;
   for (unsigned axis = 0; axis < mesh.rank(); ++axis)
@@ -289,6 +293,8 @@ void Planner::allToAlls(const Layout &at, const Visit &visit) const {
 /// exchanged, of which one may be free.
 void Planner::permutations(const Layout &at, const Visit &visit) const {
   auto permute = [&](const DimAxes &dims) {
+    if (dims == at.dim_axes())
+      return;
     if (auto op = permuteTo(at, dims, global))
       visit(*op);
   };
@@ -306,7 +312,8 @@ void Planner::permutations(const Layout &at, const Visit &visit) const {
   }
   for (unsigned a = 0; a < mesh.rank(); ++a)
     for (unsigned b = a + 1; b < mesh.rank(); ++b) {
-      if (mesh.axis_size(a) != mesh.axis_size(b))
+      if (mesh.axis_size(a) != mesh.axis_size(b) ||
+          !(at.uses_axis(a) || at.uses_axis(b)))
         continue;
       DimAxes dims = at.dim_axes();
       for (AxisList &dim : dims)
@@ -440,7 +447,7 @@ RelayoutPlan Planner::plan() {
   std::priority_queue<Entry, std::vector<Entry>, decltype(later)> queue(later);
   std::unordered_map<Layout, Node, LayoutHash> nodes;
   size_t pushed = 0, settled = 0;
-  constexpr size_t mostSettled = 1000;
+  constexpr size_t mostSettled = 64;
 
   RelayoutPlan plain = plainChain();
   const Length plainLength{plain.cost, plain.bytesSent, plain.collectives(),

@@ -219,6 +219,96 @@ TEST(LayoutSearchTest, LongProgramsAreLinear) {
   EXPECT_LT(large, 30 * small + 0.5);
 }
 
+namespace {
+
+/// Forward and backward through an MLP with biases, and an optimizer of several
+/// elementwise ops for each weight. Weights on the mesh's second axis, if any.
+LayoutGraph mlpStep(const Mesh &mesh) {
+  GraphBuilder build;
+  const int64_t batch = 128, widths[] = {784, 700, 10, 10};
+  auto placed = [&](unsigned rank) {
+    return mesh.rank() > 1
+               ? Layout::inner_sharded(mesh, mesh.axes()[1].name, rank)
+               : Layout::replicated(mesh, rank);
+  };
+  unsigned x = build.argument({batch, widths[0]}, rows(mesh));
+  std::vector<unsigned> inputs, weights, biases;
+  for (int layer = 0; layer < 3; ++layer) {
+    int64_t in = widths[layer], out = widths[layer + 1];
+    weights.push_back(build.argument({in, out}, placed(2)));
+    biases.push_back(build.argument({out}, placed(1)));
+    inputs.push_back(x);
+    unsigned dot = build.dot(x, weights.back());
+    x = build.unary(
+        build.op("m n, n -> m n", {dot, biases.back()}, {batch, out}));
+  }
+  unsigned g = build.binary(x, build.argument({batch, widths[3]}, rows(mesh)));
+  auto optimize = [&](const char *rule, unsigned weight, unsigned gradient) {
+    const Shape shape = build.graph.values[weight].shape;
+    Layout layout = build.graph.values[weight].layout;
+    unsigned moment = build.argument(shape, layout),
+             variance = build.argument(shape, layout);
+    moment = build.op(rule, {moment, gradient}, shape);
+    unsigned square = build.op(rule, {gradient, gradient}, shape);
+    variance = build.op(rule, {variance, square}, shape);
+    unsigned step = build.op(rule, {moment, variance}, shape);
+    for (unsigned value :
+         {moment, variance, build.op(rule, {weight, step}, shape)})
+      build.result(value, layout);
+  };
+  for (int layer = 2; layer >= 0; --layer) {
+    optimize("m n, m n -> m n", weights[layer], build.dotT(inputs[layer], g));
+    optimize("n, n -> n", biases[layer],
+             build.op("m n -> n", {g}, {widths[layer + 1]}));
+    if (layer > 0)
+      g = build.binary(build.op("m k, n k -> m n", {g, weights[layer]},
+                                {batch, widths[layer]}, PartialFlow::LinearEach,
+                                2),
+                       inputs[layer]);
+  }
+  return build.graph;
+}
+
+/// Dots and elementwise ops in turn.
+LayoutGraph chain(const Mesh &mesh, int ops) {
+  GraphBuilder build;
+  unsigned x = build.argument({128, 64}, rows(mesh));
+  unsigned w = build.argument({64, 64}, full(mesh));
+  for (int i = 0; i < ops; i += 2)
+    x = build.unary(build.dot(x, w));
+  build.result(x, rows(mesh));
+  return build.graph;
+}
+
+const Mesh cube = *Mesh::get({{"x", 2}, {"y", 2}, {"z", 2}});
+
+} // namespace
+
+// The work of a search is counted in changes tried, which no machine's speed
+// has a part in: a training step takes thousands, on a mesh of any rank.
+TEST(LayoutSearchTest, FewChangesAreTried) {
+  for (const Mesh &mesh :
+       {line, *Mesh::get({{"batch", 2}, {"model", 4}}),
+        *Mesh::get({{"batch", 3}, {"model", 5}, {"z", 2}}),
+        *Mesh::get({{"a", 2}, {"b", 2}, {"c", 2}, {"d", 2}})})
+    for (const char *machine : {"ring", "shared-memory", "ring-latency"}) {
+      LayoutRefinement found =
+          refineLayouts(mlpStep(mesh), *MachineModel::preset(machine));
+      EXPECT_LE(found.tried, 30'000) << mesh.spec_string() << machine;
+      EXPECT_LT(found.after.cost, found.before.cost);
+    }
+}
+
+TEST(LayoutSearchTest, ChangesTriedGrowWithTheProgram) {
+  for (const char *name : {"ring", "shared-memory"}) {
+    MachineModel machine = *MachineModel::preset(name);
+    int64_t small = refineLayouts(chain(cube, 200), machine).tried;
+    int64_t large = refineLayouts(chain(cube, 2000), machine).tried;
+    EXPECT_LE(large, 12 * small) << name;
+    EXPECT_LE(large, 2000 * 1'000) << name;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Against exhaustive search
 //===----------------------------------------------------------------------===//
