@@ -5,6 +5,8 @@
 // RUN: cmp %t/source/result_0.npy %t/saved/result_0.npy
 // RUN: mesh-run %t/f.mlprog --private-memories --output-dir=%t/private
 // RUN: cmp %t/source/result_0.npy %t/private/result_0.npy
+// RUN: cp %t/f.mlprog %t/other.name && mesh-run %t/other.name --output-dir=%t/renamed
+// RUN: cmp %t/source/result_0.npy %t/renamed/result_0.npy
 // RUN: not mesh-run %t/f.mlprog --verify 2>&1 | FileCheck %s --check-prefix=SOURCE
 // RUN: head -c 100 %t/f.mlprog > %t/short.mlprog
 // RUN: not mesh-run %t/short.mlprog 2>&1 | FileCheck %s --check-prefix=SHORT

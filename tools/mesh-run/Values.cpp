@@ -4,6 +4,7 @@
 #include "meshloom/Support/Npy.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
@@ -40,16 +41,20 @@ template <typename T> T elementAt(const HostBytes &bytes, size_t index) {
   return value;
 }
 
+/// Like NumPy: the sign of a nan means nothing.
+std::string realText(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:g}", value);
+}
+
 std::string elementText(DType type, const HostBytes &bytes, size_t index) {
   switch (type) {
   case DType::F32:
-    return fmt::format("{:g}", elementAt<float>(bytes, index));
+    return realText(elementAt<float>(bytes, index));
   case DType::F64:
-    return fmt::format("{:g}", elementAt<double>(bytes, index));
+    return realText(elementAt<double>(bytes, index));
   case DType::BF16:
-    return fmt::format(
-        "{:g}", std::bit_cast<float>(uint32_t(elementAt<uint16_t>(bytes, index))
-                                     << 16));
+    return realText(std::bit_cast<float>(
+        uint32_t(elementAt<uint16_t>(bytes, index)) << 16));
   case DType::I1:
     return elementAt<char>(bytes, index) ? "true" : "false";
   case DType::I8:

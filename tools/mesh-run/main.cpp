@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace meshloom::run {
@@ -74,6 +75,14 @@ Status loadSaved(Loaded &loaded, const Options &options) {
   if (!program)
     return Error(options.program + ": " + program.error().message());
   return load(loaded, std::move(*program), nullptr, options);
+}
+
+/// By its name, or by its first word: --emit-program takes any name.
+bool isSavedProgram(const std::string &path) {
+  char word[8] = {};
+  std::ifstream(path, std::ios::binary).read(word, sizeof word);
+  return path.ends_with(".mlprog") ||
+         std::string_view(word, sizeof word) == "MESHLOOM";
 }
 
 #ifdef MESHLOOM_HAS_COMPILER
@@ -160,7 +169,7 @@ Status writeStats(const Options &options, const Loaded &loaded,
 Status run(const Options &options) {
   Loaded loaded;
   Clock::time_point start = Clock::now();
-  bool saved = options.program.ends_with(".mlprog");
+  bool saved = isSavedProgram(options.program);
   if (Status done =
           saved ? loadSaved(loaded, options) : loadSource(loaded, options);
       !done)
@@ -226,10 +235,19 @@ void addOptions(CLI::App &app, Options &options) {
                "Give each device its own memory, and really copy");
   app.add_flag("--check-finite", options.checkFinite,
                "Fail at the first step that makes a nan or an infinity");
+  // CLI11's PositiveNumber would quote the largest double at the user.
+  CLI::Validator positive(
+      [](std::string &text) {
+        int64_t value = 0;
+        return CLI::detail::lexical_cast(text, value) && value >= 1
+                   ? ""
+                   : "expected an integer of at least 1, got " + text;
+      },
+      "");
   app.add_option("--workers", options.workers, "Threads (default: one a core)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   app.add_option("--repeat", options.repeat, "Run so often (default: 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
 }
 
 } // namespace
