@@ -130,6 +130,11 @@ private:
       return error << "has type " << value.getType()
                    << ", no local tensor of a program";
     }
+    if (Mesh mesh = spmd::layoutOf(type).mesh(); !(mesh == program.mesh))
+      return mlir::emitError(value.getLoc())
+             << "this value is on mesh " << mesh.spec_string()
+             << ", but others of function '" << program.name << "' are on "
+             << program.mesh.spec_string() << ": a program runs on one mesh";
     SmallVector<int64_t> shape = globalShape(type);
     unsigned index = program.buffers.size();
     program.buffers.push_back(
