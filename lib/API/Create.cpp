@@ -8,6 +8,8 @@
 #include "mlir/IR/Matchers.h"
 
 #include <fmt/format.h>
+#include <limits>
+#include <new>
 
 namespace meshloom {
 using namespace detail;
@@ -16,12 +18,23 @@ namespace {
 
 void checkShape(const Shape &shape, std::string_view op,
                 const std::source_location &where) {
-  for (int64_t extent : shape)
+  // As many as a Program's buffer may have; zeros count as ones, so that no
+  // product of extents overflows.
+  constexpr int64_t mostElements = std::numeric_limits<int64_t>::max() / 64;
+  __int128 elements = 1;
+  for (int64_t extent : shape) {
     if (extent < 0)
       fail(op,
            fmt::format("expected extents of at least 0, got {}",
                        shapeText(shape)),
            &where);
+    elements *= std::max<int64_t>(extent, 1);
+    if (elements > mostElements)
+      fail(op,
+           fmt::format("expected a shape of at most {} elements, got {}",
+                       mostElements, shapeText(shape)),
+           &where);
+  }
 }
 
 /// A value of the host, or replicated on the default mesh.
@@ -87,7 +100,14 @@ Tensor filled(Shape shape, double value, DType type, std::string_view op,
     };
     return runOp(std::move(call));
   }
-  return place(type, shape, filledBytes(shape, number, type, op), op);
+  try {
+    return place(type, shape, filledBytes(shape, number, type, op), op);
+  } catch (const std::bad_alloc &) {
+    fail(op,
+         fmt::format("out of memory: {} {} takes {} bytes", name(type),
+                     shapeText(shape), elementCount(shape) * byteWidth(type)),
+         &where);
+  }
 }
 
 } // namespace

@@ -77,6 +77,7 @@ private:
         largest >= 1e8 || smallest < 1e-4 ||
         (largest > 0 && largest / smallest > 1000 && largest >= 1e5);
     size_t fraction = 0;
+    int digits = 0;
     for (int64_t i : shown) {
       double value = values[size_t(i)];
       std::string &text = texts[i];
@@ -85,29 +86,48 @@ private:
       else if (std::isinf(value))
         text = value < 0 ? "-inf" : "inf";
       else if (scientific)
-        text = fmt::format("{:.{}e}", value, type == DType::BF16 ? 3 : 8);
+        digits = std::max(digits, shortestMantissa(value, type));
       else
         text = shortest(value, type);
       if (size_t point = text.find('.');
           point != std::string::npos && !scientific)
         fraction = std::max(fraction, text.size() - point - 1);
     }
-    if (!scientific)
+    if (scientific) {
+      for (int64_t i : shown)
+        if (double value = values[size_t(i)]; std::isfinite(value))
+          // "#": the point stays where no digit follows it.
+          texts[i] = fmt::format("{:#.{}e}", value, digits);
+    } else {
       for (int64_t i : shown)
         if (size_t point = texts[i].find('.'); point != std::string::npos)
           texts[i].append(fraction - (texts[i].size() - point - 1), ' ');
+    }
+  }
+
+  /// Whether the text reads back as the value.
+  static bool isSame(const std::string &text, double value, DType type) {
+    double back = std::stod(text);
+    return type == DType::F64 ? back == value
+           : type == DType::BF16
+               ? bfloat16(float(back)) == bfloat16(float(value))
+               : float(back) == float(value);
+  }
+
+  /// How many digits after the point it takes, at most 8.
+  static int shortestMantissa(double value, DType type) {
+    int digits = 0;
+    while (digits < 8 &&
+           !isSame(fmt::format("{:.{}e}", value, digits), value, type))
+      ++digits;
+    return digits;
   }
 
   static std::string shortest(double value, DType type) {
     std::string text;
     for (int digits = 0; digits <= 8; ++digits) {
       text = fmt::format("{:.{}f}", value, digits);
-      double back = std::stod(text);
-      bool same = type == DType::F64 ? back == value
-                  : type == DType::BF16
-                      ? bfloat16(float(back)) == bfloat16(float(value))
-                      : float(back) == float(value);
-      if (same)
+      if (isSame(text, value, type))
         break;
     }
     if (text.find('.') == std::string::npos)

@@ -112,13 +112,16 @@ void update(const DVariable &variable, const TensorLike &by,
   const std::shared_ptr<VariableState> &state = variable.internal();
   Tensor delta = converted(*state, by, op);
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
-    trace->assign(state, combine(variable.read_value(by.where), delta),
-                  by.where);
+    trace->assign(
+        state,
+        combine({variable.read_value(by.where), by.where}, {delta, by.where}),
+        by.where);
     return;
   }
   std::lock_guard lock(state->mutex);
   Tensor now = wrap(valueOf(*state, op), state->host);
-  state->array = laidOut(*state, combine(now, delta), op, by.where);
+  state->array = laidOut(*state, combine({now, by.where}, {delta, by.where}),
+                         op, by.where);
 }
 
 } // namespace
@@ -148,12 +151,12 @@ const DVariable &DVariable::assign(const TensorLike &value) const {
 }
 const DVariable &DVariable::assign_add(const TensorLike &value) const {
   update(*this, value, "assign_add",
-         [](const Tensor &x, const Tensor &y) { return x + y; });
+         [](const TensorLike &x, const TensorLike &y) { return x + y; });
   return *this;
 }
 const DVariable &DVariable::assign_sub(const TensorLike &value) const {
   update(*this, value, "assign_sub",
-         [](const Tensor &x, const Tensor &y) { return x - y; });
+         [](const TensorLike &x, const TensorLike &y) { return x - y; });
   return *this;
 }
 

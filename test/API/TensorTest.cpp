@@ -36,6 +36,15 @@ TEST(TensorTest, RejectsWrongNumberOfValues) {
   EXPECT_ERROR(tensor({1.f, 2.f, 3.f}, {2, 2}), HAS("[tensor]"),
                HAS("4 values"), HAS("got 3"));
   EXPECT_ERROR(zeros({2, -1}), HAS("[zeros]"), HAS("-1"));
+  // More elements than 64 bits count, also where the product wraps to none.
+  int64_t many = int64_t(1) << 32;
+  EXPECT_ERROR(zeros({many, many}), HAS("[zeros]"), HAS("at most"),
+               HAS("[4294967296, 4294967296]"));
+  EXPECT_ERROR(ones({many, many, 0}), HAS("[ones]"), HAS("at most"));
+  EXPECT_ERROR(tensor(std::vector<float>(), {many, many}), HAS("[tensor]"));
+#if !__has_feature(address_sanitizer) // its allocator ends the process
+  EXPECT_ERROR(zeros({many, 1 << 20}), HAS("[zeros]"), HAS("out of memory"));
+#endif
 }
 
 TEST(TensorTest, EmptyHandleIsAnError) {
@@ -90,6 +99,9 @@ TEST(TensorTest, PrintsLikeNumPy) {
   std::ostringstream stream;
   stream << tensor({NAN, -INFINITY, 1.f});
   EXPECT_EQ(stream.str(), "[ nan -inf   1.] f32 [3]");
+  EXPECT_EQ(to_string(tensor({1e-8f, 1e10f})), "[1.e-08 1.e+10] f32 [2]");
+  EXPECT_EQ(to_string(tensor({1e-8, -1.25e3, double(NAN)})),
+            "[ 1.00e-08 -1.25e+03       nan] f64 [3]");
 }
 
 TEST(TensorTest, VisualizeDrawsWhoHoldsWhat) {

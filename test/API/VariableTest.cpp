@@ -73,6 +73,10 @@ TEST(VariableTest, ErrorsOfItem94) {
   EXPECT_ERROR(v.assign(zeros({4})), HAS("[assign]"), HAS("f32 [4, 4]"),
                HAS("f32 [4]"));
   EXPECT_ERROR(v.assign(zeros({4, 4}, DType::F64)), HAS("f64"));
+  // The message names the caller's line.
+  EXPECT_ERROR(v.assign_add(distribute(zeros({4, 4}),
+                                       Layout({"batch", UNSHARDED}, mesh8()))),
+               HAS("batch=8"), HAS("VariableTest.cpp"));
   expectNear(v, std::vector<double>(16, 0)); // nothing was half done
 }
 
