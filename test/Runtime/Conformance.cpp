@@ -107,6 +107,15 @@ TEST_P(Conformance, WrongComponentIsNamed) {
   ASSERT_FALSE(array);
   EXPECT_EQ(array.error().message(), "device 2 of layout [x] must have a "
                                      "component of shape [2], got [3]");
+
+  // That most devices have none is no reason to blame the others.
+  for (int device = 0; device < 4; ++device)
+    components[device] = {{device == 0 ? 2 : 0}, {}};
+  components[3].shape = {1};
+  array = Array::fromComponents(client(4), DType::F32, layout, components);
+  ASSERT_FALSE(array);
+  EXPECT_EQ(array.error().message(), "device 0 of layout [x] must have a "
+                                     "component of shape [1], got [2]");
 }
 
 // Copies that differ are an error, not a choice.
