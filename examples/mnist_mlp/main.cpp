@@ -103,10 +103,10 @@ Split loadData(const Options &options) {
 }
 
 void train(const Options &options) {
-  std::filesystem::create_directories(options.output);
-  Split split = loadData(options);
   Trainer trainer(options, options.mesh, options.batchAxis(),
                   options.modelAxis());
+  std::filesystem::create_directories(options.output);
+  Split split = loadData(options);
   std::cout << "Mesh " << meshText(options.mesh) << ": " << trainer.mesh.size()
             << " virtual CPUs; " << split.train.size() << " training and "
             << split.test.size() << " test images, batches of "
