@@ -35,7 +35,7 @@
 // WORKERS: --workers: expected an integer of at least 1, got two
 
 // RUN: not mesh-run %s --function=two_meshes 2>&1 | FileCheck %s --check-prefix=MESHES
-// MESHES: mesh-run-errors.mlir:[[# @LINE + 33]]:{{[0-9]+}}: error: this value is on mesh <y=2>, but others of function 'two_meshes' are on <x=2>: a program runs on one mesh
+// MESHES: mesh-run-errors.mlir:[[# @LINE + 37]]:{{[0-9]+}}: error: this value is on mesh <y=2>, but others of function 'two_meshes' are on <x=2>: a program runs on one mesh
 
 // RUN: echo 'func.func @main(%%x: tensor<2xf32, #nothing>) { return }' > %t/bad.mlir
 // RUN: not mesh-run %t/bad.mlir 2>&1 | FileCheck %s --check-prefix=PARSE
@@ -52,6 +52,10 @@
 // RUN: mesh-opt %s --pass-pipeline='builtin.module(func.func(dtensor-propagate-layouts,dtensor-insert-relayouts,dtensor-expand-to-spmd))' -o %t/partitioned.mlir
 // RUN: not mesh-run %t/partitioned.mlir --function=take 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: argument #0 has type {{.*}}, one device's shard: the program is partitioned already
+
+// A nan prints like NumPy's, whatever its sign bit.
+// RUN: mesh-run %s --function=infinite | FileCheck %s --check-prefix=NAN
+// NAN: result 0 f32[2] [*] [nan, nan]
 
 // RUN: not mesh-run %s --function=infinite --check-finite 2>&1 | FileCheck %s --check-prefix=FINITE
 // FINITE: mesh-run: error: {{.*}}mesh-run-errors.mlir:[[# @LINE + 11]]:{{[0-9]+}}: {{.*}} holds a nan or an infinity
