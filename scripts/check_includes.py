@@ -60,7 +60,7 @@ OUTSIDE = [
     ("dnnl", r"(oneapi/dnnl/|dnnl)"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
-    ("system", r"(sys/\w+|unistd|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),
+    ("system", r"(sys/\w+|sanitizer/\w+|unistd|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),
     ("std", r"\w+$"),
 ]
 
