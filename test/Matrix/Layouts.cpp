@@ -96,6 +96,10 @@ std::string operandLayout(size_t index, const TypeText &type,
   case Where::Dim1:
     shard(1, mesh.axes.back());
     break;
+  case Where::Dim2:
+    if (rank > 2)
+      shard(2, mesh.axes[0]);
+    break;
   case Where::OneDim:
     shard(0, both);
     break;
@@ -139,6 +143,7 @@ std::vector<LayoutSpec> allLayouts() {
   return {{"unsharded", 4, 6, Where::Nowhere},
           {"dim 0", 8, 16, Where::Dim0},
           {"dim 1", 8, 16, Where::Dim1},
+          {"dim 2", 6, 4, Where::Dim2},
           {"two axes", 16, 3, Where::OneDim},
           {"two dims", 8, 16, Where::TwoDims},
           {"mixed", 8, 8, Where::Alternating},
@@ -157,6 +162,12 @@ bool applies(const OpSpec &op, const LayoutSpec &layout, const MeshSpec &mesh) {
   bool wantsTwo =
       layout.where == Where::OneDim || layout.where == Where::TwoDims;
   if (wantsTwo && mesh.axes.size() < 2)
+    return false;
+  if (layout.where == Where::Dim2 &&
+      std::none_of(op.operands.begin(), op.operands.end(),
+                   [](const std::string &type) {
+                     return std::count(type.begin(), type.end(), 'x') > 1;
+                   }))
     return false;
   // Without operands only the result has a layout; a scalar has none to have.
   if (op.operands.empty() && layout.where != Where::Nowhere &&

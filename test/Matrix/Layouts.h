@@ -22,6 +22,7 @@ struct LayoutSpec {
     Nowhere,     ///< all unsharded
     Dim0,        ///< dim 0 of every operand on the first axis
     Dim1,        ///< dim 1 (of a vector dim 0)
+    Dim2,        ///< dim 2, of the operands that have three
     OneDim,      ///< dim 0 on both axes
     TwoDims,     ///< dims 0 and 1 on an axis each
     Alternating, ///< dim 0 of the first operand, dim 1 of the second, ...

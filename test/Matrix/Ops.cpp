@@ -13,6 +13,10 @@ std::string types(size_t operands) {
   return text + ") -> $R";
 }
 
+bool isFloat(const std::string &type) {
+  return type == "f32" || type == "f64" || type == "bf16";
+}
+
 OpSpec elementwise(const std::string &op, size_t operands, double low,
                    double high, const std::string &type = "f32") {
   OpSpec spec;
@@ -23,7 +27,7 @@ OpSpec elementwise(const std::string &op, size_t operands, double low,
       "dtensor." + op + " $0" + (operands > 1 ? ", $1" : "") + types(operands);
   spec.low = low;
   spec.high = high;
-  spec.gradient = type.front() == 'f';
+  spec.gradient = isFloat(type);
   return spec;
 }
 
@@ -103,7 +107,7 @@ void addElementwise(Specs &specs) {
                      9,
                      gradient});
   };
-  convert("f32", "bf16", false);
+  convert("f32", "bf16", true);
   convert("f32", "f64", true);
   convert("f32", "i32", false);
   convert("i32", "f32", false);
@@ -174,7 +178,7 @@ void addContractions(Specs &specs) {
                          attributes + types(2),
                      -1,
                      1,
-                     type.front() == 'f'});
+                     isFloat(type)});
   };
   dot("matmul.f32", "MxN", "NxM", "MxM", "", "f32");
   dot("matmul.f64", "MxN", "Nx3", "Mx3", "", "f64");
@@ -200,7 +204,7 @@ void addContractions(Specs &specs) {
                      "dtensor.reduce " + kind + " $0 dims " + dims + types(1),
                      low,
                      high,
-                     type.front() == 'f'});
+                     isFloat(type)});
   };
   for (const char *kind : {"sum", "prod", "max", "min"}) {
     reduce(kind, "[0]", "N", "f32", 0.5, 1.5);
