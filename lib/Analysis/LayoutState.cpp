@@ -204,8 +204,10 @@ const LayoutState::Way *LayoutState::plan(unsigned value, LayoutId from,
   auto [found, isNew] = plans.try_emplace(PlanKey{kinds[value], from, to});
   if (isNew) {
     const LayoutGraph::Value &what = graph.values[value];
+    // Thousands of relayouts are compared and few are made: an estimate does.
+    constexpr size_t mostSettled = 64;
     if (auto made = planRelayout(table[from], table[to], what.shape, what.type,
-                                 machine)) {
+                                 machine, mostSettled)) {
       int64_t collectives = made->collectives();
       bool reduces = made->reduces();
       found->second = Way{std::move(*made), collectives, reduces};

@@ -136,7 +136,7 @@ public:
         }
   }
 
-  RelayoutPlan plan();
+  RelayoutPlan plan(size_t mostSettled);
 
 private:
   struct Node {
@@ -437,7 +437,7 @@ RelayoutPlan Planner::plainChain() const {
   return plan;
 }
 
-RelayoutPlan Planner::plan() {
+RelayoutPlan Planner::plan(size_t mostSettled) {
   // By the length to there and the least cost from there.
   using Entry = std::tuple<Length, size_t, Layout>;
   auto later = [](const Entry &a, const Entry &b) {
@@ -447,7 +447,6 @@ RelayoutPlan Planner::plan() {
   std::priority_queue<Entry, std::vector<Entry>, decltype(later)> queue(later);
   std::unordered_map<Layout, Node, LayoutHash> nodes;
   size_t pushed = 0, settled = 0;
-  constexpr size_t mostSettled = 64;
 
   RelayoutPlan plain = plainChain();
   const Length plainLength{plain.cost, plain.bytesSent, plain.collectives(),
@@ -506,7 +505,8 @@ RelayoutPlan Planner::plan() {
 
 Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
                                   const Shape &global, DType type,
-                                  const MachineModel &machine) {
+                                  const MachineModel &machine,
+                                  size_t mostSettled) {
   if (!(from.mesh() == to.mesh()))
     return Error(fmt::format("cannot relayout {} to {}: they are on different "
                              "meshes; copy_to_mesh moves between meshes",
@@ -524,7 +524,7 @@ Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
           from.mesh().axes()[wanted.axis].name));
   if (from == to)
     return RelayoutPlan();
-  return Planner(from, to, global, type, machine).plan();
+  return Planner(from, to, global, type, machine).plan(mostSettled);
 }
 
 /// In one fixed order each target has a best source among the value and those

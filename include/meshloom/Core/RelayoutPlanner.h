@@ -23,11 +23,15 @@ struct RelayoutPlan {
 /// Searches layouts reachable by collectives for the cheapest chain (A*;
 /// ties: fewer bytes sent, then fewer collectives, then fewer steps, then a
 /// fixed order of kinds).
+/// After `mostSettled` layouts it stops with the cheapest chain found: the
+/// default reaches every chain on meshes of up to 4 axes; whoever only compares
+/// costs of many relayouts may ask for less.
 /// Fails where meshes or ranks differ, or `to` is partial where `from` is not
 /// (except the kinds and axes both carry).
 Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
                                   const Shape &global, DType type,
-                                  const MachineModel &machine);
+                                  const MachineModel &machine,
+                                  size_t mostSettled = 4096);
 
 /// One layout that a value is brought to, made from the value itself (source
 /// -1) or from another one of them.
