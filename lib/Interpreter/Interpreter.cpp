@@ -271,7 +271,9 @@ int64_t longestContraction(ModuleOp module, StringRef name) {
       int64_t last =
           cast<RankedTensorType>(matmul.getLhs().getType()).getRank();
       count(matmul.getLhs(), {last - 1});
-    } else if (auto reduce = dyn_cast<dtensor::ReduceOp>(op)) {
+    } else if (auto reduce = dyn_cast<dtensor::ReduceOp>(op);
+               reduce && (reduce.getKind() == ReduceKind::Sum ||
+                          reduce.getKind() == ReduceKind::Prod)) {
       for (Value operand : reduce.getOperands())
         count(operand, reduce.getDimensions());
     }

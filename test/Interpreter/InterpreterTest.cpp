@@ -138,6 +138,25 @@ TEST_F(InterpreterTest, IntegersWrapAndDivideByZero) {
   EXPECT_EQ(binary("xor", 6, 3, "i32", DType::I32), 5);
 }
 
+TEST_F(InterpreterTest, LongestContractionIsOfSums) {
+  auto longest = [&](const std::string &kind) {
+    auto module = mlir::parseSourceString<ModuleOp>(
+        "func.func @main(%a: tensor<3x40xf32>, %b: tensor<40x2xf32>) -> "
+        "(tensor<3x2xf32>, tensor<f32>) {\n"
+        "  %0 = dtensor.matmul %a, %b : (tensor<3x40xf32>, tensor<40x2xf32>) "
+        "-> tensor<3x2xf32>\n"
+        "  %1 = dtensor.reduce " +
+            kind +
+            " %a dims [0, 1] : (tensor<3x40xf32>) -> tensor<f32>\n"
+            "  return %0, %1 : tensor<3x2xf32>, tensor<f32>\n}",
+        &context);
+    return module ? longestContraction(*module, "") : -1;
+  };
+  EXPECT_EQ(longest("sum"), 120);
+  EXPECT_EQ(longest("prod"), 120);
+  EXPECT_EQ(longest("max"), 40);
+}
+
 TEST_F(InterpreterTest, ConvertRoundsSaturatesAndWraps) {
   auto convert = [&](HostValue from, const char *fromType, const char *toType) {
     std::string in = "tensor<" + std::string(fromType) + ">",

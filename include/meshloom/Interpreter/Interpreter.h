@@ -38,8 +38,9 @@ struct FunctionSignature {
 Result<FunctionSignature> signatureOf(mlir::ModuleOp module,
                                       llvm::StringRef function);
 
-/// Terms of the longest sum in `function`: contracted or reduced elements. What
-/// the error of its results grows with.
+/// Terms of the longest sum or product in `function`: contracted or reduced
+/// elements (the largest of some is exact, and does not count). What the error
+/// of its results grows with.
 int64_t longestContraction(mlir::ModuleOp module, llvm::StringRef function);
 
 /// Philox4x32-10 of Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
