@@ -2,8 +2,7 @@
 // and the gradient of the table.
 // RUN: %verify
 // RUN: mesh-opt %s --dtensor-gradient='wrt=1' -o %t.mlir
-// RUN: mesh-run %t.mlir --verify --machine=ring
-// RUN: mesh-run %t.mlir --verify --private-memories
+// RUN: %verify-output
 #mesh = #dtensor.mesh<batch = 2, vocabulary = 4>
 #ids = #dtensor.layout<#mesh, [batch]>
 #table = #dtensor.layout<#mesh, [vocabulary, *]>
