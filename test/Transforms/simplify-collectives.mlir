@@ -158,3 +158,18 @@ func.func @equal_and_unused(%a: tensor<4xf32, #rows>) -> (tensor<8xf32, #full>, 
   %2 = spmd.all_gather over [x] %a : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
   return %0, %1 : tensor<8xf32, #full>, tensor<8xf32, #full>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+
+// A function that is not expanded yet, and a declaration, have no collectives.
+// CHECK-LABEL: func.func @not_expanded
+// CHECK-NEXT: dtensor.exp %arg0
+// CHECK-NEXT: return
+// CHECK: func.func private @declared(tensor<8xf32>)
+func.func @not_expanded(%a: tensor<8xf32, #dtensor.layout<#mesh, [x]>>) -> tensor<8xf32, #dtensor.layout<#mesh, [x]>> {
+  %0 = dtensor.exp %a : tensor<8xf32, #dtensor.layout<#mesh, [x]>>
+  return %0 : tensor<8xf32, #dtensor.layout<#mesh, [x]>>
+}
+func.func private @declared(tensor<8xf32>)
