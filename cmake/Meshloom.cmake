@@ -24,6 +24,10 @@ function(meshloom_library name)
   if(arg_MLIR)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomMlirPch)
     target_link_libraries(Meshloom${name} PUBLIC MLIR LLVM)
+  elseif(MESHLOOM_SANITIZERS)
+    # What the tests spend their time in. The rest costs more to optimise than
+    # to run (and has to be compiled like its precompiled header).
+    target_compile_options(Meshloom${name} PRIVATE -O1)
   endif()
   target_link_libraries(Meshloom${name} PUBLIC ${arg_LINK})
   if(arg_DEPENDS)
