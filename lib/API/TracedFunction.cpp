@@ -74,10 +74,15 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   // Checking mode keeps the old values: no update is in place, and a failure
   // changes nothing.
   bool keeping = compiledFor.checkNumerics;
+  auto isMovedIn = [&](size_t argument) {
+    return arguments[argument].assigned && !keeping;
+  };
   for (auto [variable, argument] : variables)
-    arrays[argument] = arguments[argument].assigned && !keeping
-                           ? std::move(variable->array)
-                           : onMesh(variable->array, mesh, name);
+    if (!isMovedIn(argument)) // may throw: before any value is moved
+      arrays[argument] = onMesh(variable->array, mesh, name);
+  for (auto [variable, argument] : variables)
+    if (isMovedIn(argument))
+      arrays[argument] = std::move(variable->array);
   Result<std::vector<Array>> out =
       loaded.executable->execute(std::move(arrays));
   if (!out) {
