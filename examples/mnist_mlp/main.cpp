@@ -51,7 +51,8 @@ struct Trainer {
   }
   auto compiledTrainStep() const {
     return function(
-        [this](const Tensor &x, const Tensor &y) { return trainStep(x, y); });
+        [this](const Tensor &x, const Tensor &y) { return trainStep(x, y); },
+        {.name = "train_step", .arguments = {"images", "labels"}});
   }
   auto compiledTestStep() const {
     return function([this](const Tensor &x,
