@@ -86,9 +86,8 @@ bool isViewAtEnd(spmd::CollectiveOpInterface collective,
 bool isViewOfArguments(spmd::CollectiveOpInterface collective,
                        const MachineModel &machine) {
   return machine.sharedMemory && !collective.getReduceKind() &&
-         llvm::all_of(collective->getOperands(), [](Value value) {
-           return isa<BlockArgument>(value);
-         });
+         llvm::all_of(collective->getOperands(),
+                      [](Value value) { return isa<BlockArgument>(value); });
 }
 
 Printed describe(spmd::CollectiveOpInterface collective,
