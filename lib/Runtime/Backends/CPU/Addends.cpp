@@ -52,7 +52,7 @@ int64_t goodChunk(const Step &step, unsigned loop) {
   };
   if (auto *dot = std::get_if<DotStep>(&step))
     return alongRows(dot->out) ? SHORT_ROW : 8;
-  for (auto operands : {inputsOf(step), outputsOf(step)})
+  for (const auto &operands : {inputsOf(step), outputsOf(step)})
     for (const Operand *operand : operands)
       if (alongRows(*operand))
         return SHORT_ROW;
