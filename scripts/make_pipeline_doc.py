@@ -35,7 +35,8 @@ STAGES = [
 
 def run(tool, passes):
     pipeline = "builtin.module(func.func(" + ",".join(passes) + "))"
-    return subprocess.run([tool, PROGRAM, f"--pass-pipeline={pipeline}"],
+    # From the root: locations in the IR name the file as it is given.
+    return subprocess.run([tool, PROGRAM.relative_to(ROOT), f"--pass-pipeline={pipeline}"], cwd=ROOT,
                           capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -60,7 +61,7 @@ def page(tool):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1])
+    build = pathlib.Path(sys.argv[1]).resolve()
     text = page(build / "bin/mesh-opt")
     if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text() != text:
