@@ -71,8 +71,8 @@ private:
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && shardOf(tensor);
     };
-    if (!function.getBody().hasOneBlock())
-      return function.emitError("expected a body of one block");
+    if (failed(expectOneBlock(function)))
+      return failure();
     if (!llvm::all_of(function.getResultTypes(), good))
       return function.emitError("has a result without a layout; run "
                                 "--dtensor-propagate-layouts first");

@@ -29,10 +29,8 @@ class InsertRelayoutsPass
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    if (!function.getBody().hasOneBlock()) {
-      function.emitError("expected a body of one block");
+    if (failed(expectOneBlock(function)))
       return signalPassFailure();
-    }
     Block &block = function.getBody().front();
     position.clear();
     order.clear();

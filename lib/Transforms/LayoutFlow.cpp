@@ -73,9 +73,15 @@ static FlowKind classify(const ShardingRule &rule) {
   return identity ? FlowKind::Identity : FlowKind::Contraction;
 }
 
+LogicalResult meshloom::expectOneBlock(mlir::func::FuncOp function) {
+  if (function.getBody().hasOneBlock())
+    return success();
+  return function.emitError("expected a body of one block");
+}
+
 LogicalResult LayoutFlow::collectOps() {
-  if (!function.getBody().hasOneBlock())
-    return function.emitError("expected a body of one block");
+  if (failed(expectOneBlock(function)))
+    return failure();
   auto number = [&](Value value) {
     auto [entry, isNew] = index.try_emplace(value, states.size());
     if (isNew) {

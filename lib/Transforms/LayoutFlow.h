@@ -10,6 +10,9 @@
 
 namespace meshloom {
 
+/// Fails, with a diagnostic, on a function whose body branches.
+LogicalResult expectOneBlock(mlir::func::FuncOp function);
+
 /// A layout that the user wrote, in words: "argument 'x' [batch, *]".
 struct Annotation {
   std::string text;

@@ -171,10 +171,8 @@ class PropagateLayoutsPass
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    if (!function.getBody().hasOneBlock()) {
-      function.emitError("expected a body of one block");
+    if (failed(expectOneBlock(function)))
       return signalPassFailure();
-    }
     LeafCopies copies = copyLeaves(function.getBody().front());
     LayoutFlow flow(function);
     if (failed(flow.run()))

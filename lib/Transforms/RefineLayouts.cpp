@@ -126,10 +126,8 @@ private:
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    if (!function.getBody().hasOneBlock()) {
-      function.emitError("expected a body of one block");
+    if (failed(expectOneBlock(function)))
       return signalPassFailure();
-    }
     Result<MachineModel> model = loadMachineModel(machine);
     if (!model) {
       function.emitError(model.error().message());
