@@ -6,11 +6,50 @@
 #include <fmt/format.h>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace meshloom {
 
 int64_t BufferDecl::localBytes() const {
-  return elementCount(layout.local_shape(shape)) * byteWidth(type);
+  return elementCount(localShape()) * byteWidth(type);
+}
+
+Box iterationBox(std::span<const Loop> loops, const Mesh &mesh,
+                 int64_t device) {
+  const std::vector<int64_t> coords = mesh.coords(device);
+  Box box;
+  for (const Loop &loop : loops) {
+    const int64_t shard = shardIndex(loop.axes, mesh, coords);
+    const Interval range = loop.ranges.empty()
+                               ? blockOf(loop.extent, loop.axes, mesh, shard)
+                               : loop.ranges[size_t(shard)];
+    box.offset.push_back(range.begin);
+    box.extent.push_back(range.size());
+  }
+  return box;
+}
+
+bool LoopStep::operator==(const LoopStep &) const = default;
+bool BranchStep::operator==(const BranchStep &) const = default;
+
+std::vector<const std::vector<Step> *> nestedLists(const Step &step) {
+  std::vector<const std::vector<Step> *> lists;
+  if (auto *loop = std::get_if<LoopStep>(&step))
+    lists = {&loop->condition, &loop->body};
+  else if (auto *branch = std::get_if<BranchStep>(&step))
+    for (const std::vector<Step> &steps : branch->branches)
+      lists.push_back(&steps);
+  return lists;
+}
+
+unsigned countSteps(const std::vector<Step> &steps) {
+  unsigned count = 0;
+  for (const Step &step : steps) {
+    ++count;
+    for (const std::vector<Step> *list : nestedLists(step))
+      count += countSteps(*list);
+  }
+  return count;
 }
 
 namespace {
@@ -18,8 +57,9 @@ namespace {
 class Verifier {
 public:
   explicit Verifier(const Program &program)
-      : program(program), written(program.buffers.size()),
-        overwritten(program.buffers.size()) {}
+      : program(program), defined(program.buffers.size()),
+        written(program.buffers.size()), overwritten(program.buffers.size()),
+        ownedBy(program.buffers.size()) {}
 
   Status verify();
 
@@ -41,10 +81,47 @@ private:
   Status define(unsigned index, const char *what) {
     if (Status found = inRange(index, what); !found)
       return found;
-    if (written[index])
+    if (defined[index])
       return fail("{} writes buffer {}, which already has a value", what,
                   index);
-    written[index] = true;
+    defined[index] = written[index] = true;
+    ownedBy[index] = list;
+    return Success();
+  }
+  /// The steps of a list inside a step, then what reads its buffers: those are
+  /// gone afterwards.
+  template <typename F>
+  Status nested(const std::vector<Step> &steps, F &&readOutputs) {
+    std::vector<bool> before = written, beforeOverwritten = overwritten;
+    const unsigned outer = std::exchange(list, ++lists);
+    if (Status ok = verify(steps); !ok)
+      return ok;
+    if (Status ok = readOutputs(); !ok)
+      return ok;
+    list = outer;
+    written = std::move(before);
+    overwritten = std::move(beforeOverwritten);
+    return Success();
+  }
+  /// Buffers `a` and `b` may take each other's values.
+  Status alike(unsigned a, unsigned b, const char *what) const {
+    for (unsigned index : {a, b})
+      if (Status found = inRange(index, what); !found)
+        return found;
+    if (buffer(a).type != buffer(b).type ||
+        buffer(a).shape != buffer(b).shape ||
+        !(buffer(a).layout == buffer(b).layout))
+      return fail("{}: buffers {} and {} differ in type, shape or layout", what,
+                  a, b);
+    return Success();
+  }
+  /// What decides which way a step goes.
+  Status decides(unsigned index, DType type, const char *what) const {
+    if (Status found = read(index, what); !found)
+      return found;
+    if (buffer(index).type != type || !buffer(index).shape.empty() ||
+        buffer(index).layout.is_partial())
+      return fail("{} is no replicated scalar {}", what, name(type));
     return Success();
   }
   Status read(unsigned index, const char *what) const {
@@ -61,15 +138,25 @@ private:
   Status values();
   Status results() const;
   Status loops(const std::vector<Loop> &loops) const;
+  Status held(const Operand &operand, const std::vector<Loop> &loops,
+              const char *what) const;
   Status access(const Operand &operand, const std::vector<Loop> &loops,
                 const char *what) const;
   Status step(const KernelStep &kernel);
   Status step(const DotStep &dot);
   Status step(const CollectiveStep &collective);
+  Status step(const LoopStep &loop);
+  Status step(const BranchStep &branch);
+  Status verify(const std::vector<Step> &steps);
 
   const Program &program;
-  std::vector<bool> written;
+  std::vector<bool> defined;     ///< somewhere
+  std::vector<bool> written;     ///< ... where it can be read now
   std::vector<bool> overwritten; ///< in place, by a kernel
+  /// The list that a buffer belongs to, the one being verified, and how many
+  /// there are; 0: the program's.
+  std::vector<unsigned> ownedBy;
+  unsigned list = 0, lists = 0;
   std::string where;
 };
 
@@ -82,6 +169,8 @@ Status Verifier::buffers() const {
     if (decl.layout.rank() != decl.shape.size())
       return fail("buffer {} has rank {} and a layout of rank {}", i,
                   decl.shape.size(), decl.layout.rank());
+    if (Status ok = verifyWindows(decl.layout, decl.shape, decl.windows); !ok)
+      return fail("buffer {}: {}", i, ok.error().message());
     // Padding adds less than one element a shard to each dim.
     __int128 elements = 1;
     for (unsigned dim = 0; dim < decl.shape.size(); ++dim) {
@@ -101,6 +190,8 @@ Status Verifier::values() {
     if (Status defined = define(constant.buffer, "a constant"); !defined)
       return defined;
     const BufferDecl &decl = buffer(constant.buffer);
+    if (!decl.windows.empty())
+      return fail("the constant in buffer {} has windows", constant.buffer);
     size_t expected =
         byteWidth(decl.type) * (constant.splat ? 1 : elementCount(decl.shape));
     if (constant.bytes.size() != expected)
@@ -110,6 +201,8 @@ Status Verifier::values() {
   for (const Argument &argument : program.arguments)
     if (Status defined = define(argument.buffer, "an argument"); !defined)
       return defined;
+    else if (!buffer(argument.buffer).windows.empty())
+      return fail("an argument, buffer {}, has windows", argument.buffer);
   return Success();
 }
 
@@ -118,6 +211,8 @@ Status Verifier::results() const {
   for (const ProgramResult &result : program.results) {
     if (Status found = read(result.buffer, "a result"); !found)
       return found;
+    if (!buffer(result.buffer).windows.empty())
+      return fail("a result, buffer {}, has windows", result.buffer);
     int alias = result.aliasedArgument;
     if (alias == -1)
       continue;
@@ -140,9 +235,64 @@ Status Verifier::loops(const std::vector<Loop> &loops) const {
   for (const Loop &loop : loops) {
     if (loop.extent < 0)
       return fail("a loop has extent {}", loop.extent);
-    for (unsigned axis : loop.axes)
-      if (axis >= program.mesh.rank() || !used.insert(axis).second)
+    int64_t shards = 1;
+    for (unsigned axis : loop.axes) {
+      if (axis >= program.mesh.rank() ||
+          (!loop.held && !used.insert(axis).second))
         return fail("mesh axis {} of a loop is unknown or used twice", axis);
+      shards *= program.mesh.axis_size(axis);
+    }
+    if (loop.ranges.empty())
+      continue;
+    if (int64_t(loop.ranges.size()) != shards)
+      return fail("a loop has {} ranges for {} shards", loop.ranges.size(),
+                  shards);
+    int64_t total = 0;
+    std::vector<Interval> sorted = loop.ranges;
+    std::ranges::sort(sorted, {}, &Interval::begin);
+    for (Interval range : sorted) {
+      if (range.begin < 0 || range.end < range.begin || range.end > loop.extent)
+        return fail("the range {}:{} is not in a loop of {}", range.begin,
+                    range.end, loop.extent);
+      if (range.empty() || loop.held)
+        continue;
+      if (range.begin != total)
+        return fail("the ranges of a loop of {} overlap or leave something out",
+                    loop.extent);
+      total = range.end;
+    }
+    if (!loop.held && total != loop.extent)
+      return fail("the ranges of a loop of {} leave something out",
+                  loop.extent);
+  }
+  return Success();
+}
+
+/// What devices run lies in what they hold, looked up device by device: for
+/// accesses through windows.
+Status Verifier::held(const Operand &operand, const std::vector<Loop> &loops,
+                      const char *what) const {
+  const BufferDecl &decl = buffer(operand.buffer);
+  for (int64_t device = 0; device < program.mesh.size(); ++device) {
+    const Box space = iterationBox(loops, program.mesh, device);
+    if (space.empty())
+      continue;
+    const Box box = decl.box(device);
+    for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
+      int64_t least = operand.dims[dim].offset, most = least;
+      for (auto [loop, coefficient] : operand.dims[dim].terms) {
+        const int64_t first = coefficient * space.offset[loop];
+        const int64_t last =
+            first + coefficient * (space.extent[loop] - 1);
+        least += std::min(first, last);
+        most += std::max(first, last);
+      }
+      if (least < box.offset[dim] || most >= box.offset[dim] + box.extent[dim])
+        return fail("{} reads or writes {}:{} in dim {} of buffer {}, of which "
+                    "device {} holds {}:{}",
+                    what, least, most + 1, dim, operand.buffer, device,
+                    box.offset[dim], box.offset[dim] + box.extent[dim]);
+    }
   }
   return Success();
 }
@@ -176,6 +326,12 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
       return fail("{} is indexed outside dim {} of buffer {}", what, dim,
                   operand.buffer);
   }
+  bool windowed = !decl.windows.empty();
+  for (const DimAccess &index : operand.dims)
+    for (auto [loop, coefficient] : index.terms)
+      windowed |= !loops[loop].ranges.empty();
+  if (windowed)
+    return held(operand, loops, what);
   // Where a dim is a loop, a device's part of the loop is in its shard.
   for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
     const DimAccess &index = operand.dims[dim];
@@ -224,6 +380,8 @@ Status Verifier::step(const KernelStep &kernel) {
     const Operand &from = kernel.inputs[input];
     if (overwritten[from.buffer])
       return fail("buffer {} is overwritten twice", from.buffer);
+    if (ownedBy[from.buffer] != list)
+      return fail("buffer {} of an outer list is overwritten", from.buffer);
     overwritten[from.buffer] = true;
     if (from.dims != output.dims ||
         byteWidth(buffer(from.buffer).type) !=
@@ -286,6 +444,15 @@ Status Verifier::step(const CollectiveStep &collective) {
     CollectiveOp op{collective.kind, collective.axes, from.layout, to.layout};
     if (Status ok = meshloom::verify(op); !ok)
       return fail("{}", ok.error().message());
+    if (!from.windows.empty())
+      return fail("buffer {} has windows", move.from);
+    if (collective.kind == CollectiveKind::HaloExchange) {
+      std::vector<unsigned> axes = haloAxes(to.layout, to.shape, to.windows);
+      if (!std::ranges::is_permutation(axes, collective.axes))
+        return fail("the windows of buffer {} reach over other axes", move.to);
+    } else if (!to.windows.empty()) {
+      return fail("buffer {} has windows", move.to);
+    }
     if (collective.kind == CollectiveKind::AllReduce ||
         collective.kind == CollectiveKind::ReduceScatter)
       for (Partial pending : from.layout.partial())
@@ -297,15 +464,93 @@ Status Verifier::step(const CollectiveStep &collective) {
   return Success();
 }
 
+Status Verifier::step(const LoopStep &loop) {
+  const std::string place = fmt::format("while ({}): ", loop.note.location);
+  where = place;
+  if (loop.tripCount < -1)
+    return fail("{} iterations", loop.tripCount);
+  for (const LoopStep::Carry &carry : loop.carried) {
+    if (Status ok = read(carry.init, "an init"); !ok)
+      return ok;
+    for (unsigned other : {carry.argument, carry.next, carry.result})
+      if (Status ok = alike(carry.init, other, "a carried value"); !ok)
+        return ok;
+  }
+  std::vector<bool> before = written;
+  for (const LoopStep::Carry &carry : loop.carried)
+    if (Status ok = define(carry.argument, "a carried value"); !ok)
+      return ok;
+  auto predicate = [&] {
+    where = place;
+    return decides(loop.predicate, DType::I1, "the predicate");
+  };
+  if (Status ok = nested(loop.condition, predicate); !ok)
+    return ok;
+  // The body may overwrite the arguments: they are its own.
+  for (const LoopStep::Carry &carry : loop.carried)
+    ownedBy[carry.argument] = lists + 1;
+  auto next = [&]() -> Status {
+    where = place;
+    for (const LoopStep::Carry &carry : loop.carried)
+      if (Status ok = read(carry.next, "the next iteration"); !ok)
+        return ok;
+    return Success();
+  };
+  if (Status ok = nested(loop.body, next); !ok)
+    return ok;
+  written = std::move(before);
+  for (const LoopStep::Carry &carry : loop.carried)
+    if (Status ok = define(carry.result, "a result"); !ok)
+      return ok;
+  return Success();
+}
+
+Status Verifier::step(const BranchStep &branch) {
+  const std::string place = fmt::format("case ({}): ", branch.note.location);
+  where = place;
+  if (branch.branches.empty())
+    return fail("it has no branch");
+  if (Status ok = decides(branch.index, DType::I32, "the index"); !ok)
+    return ok;
+  for (const BranchStep::Output &output : branch.outputs)
+    if (output.values.size() != branch.branches.size())
+      return fail("{} values of {} branches", output.values.size(),
+                  branch.branches.size());
+  for (size_t i = 0; i < branch.branches.size(); ++i) {
+    auto values = [&]() -> Status {
+      where = place;
+      for (const BranchStep::Output &output : branch.outputs) {
+        if (Status ok = read(output.values[i], "a result"); !ok)
+          return ok;
+        if (Status ok = alike(output.result, output.values[i], "a result"); !ok)
+          return ok;
+      }
+      return Success();
+    };
+    if (Status ok = nested(branch.branches[i], values); !ok)
+      return ok;
+  }
+  for (const BranchStep::Output &output : branch.outputs)
+    if (Status ok = define(output.result, "a result"); !ok)
+      return ok;
+  return Success();
+}
+
+Status Verifier::verify(const std::vector<Step> &steps) {
+  for (const Step &each : steps)
+    if (Status ok = std::visit([&](const auto &s) { return step(s); }, each);
+        !ok)
+      return ok;
+  return Success();
+}
+
 Status Verifier::verify() {
   if (Status ok = buffers(); !ok)
     return ok;
   if (Status ok = values(); !ok)
     return ok;
-  for (const Step &each : program.steps)
-    if (Status ok = std::visit([&](const auto &s) { return step(s); }, each);
-        !ok)
-      return ok;
+  if (Status ok = verify(program.steps); !ok)
+    return ok;
   where.clear();
   return results();
 }

@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 1;
+static constexpr uint32_t version = 2;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -79,6 +79,10 @@ public:
     put(layout.dim_axes());
     list(layout.partial());
   }
+  void put(const Interval &interval) {
+    put(interval.begin);
+    put(interval.end);
+  }
   void put(const SourceNote &note) {
     put(note.location);
     put(note.op);
@@ -88,6 +92,7 @@ public:
     put(buffer.type);
     put(buffer.shape);
     put(buffer.layout);
+    put(buffer.windows);
   }
   void put(const ConstantData &constant) {
     put(uint32_t(constant.buffer));
@@ -107,6 +112,8 @@ public:
     put(loop.extent);
     put(loop.reduction);
     put(loop.axes);
+    put(loop.ranges);
+    put(loop.held);
   }
   void put(const std::pair<unsigned, int64_t> &term) {
     put(uint32_t(term.first));
@@ -146,6 +153,29 @@ public:
     put(step.reduce);
     put(step.moves);
     put(step.reason);
+    put(step.note);
+  }
+  void put(const LoopStep::Carry &carry) {
+    for (unsigned buffer :
+         {carry.init, carry.argument, carry.next, carry.result})
+      put(uint32_t(buffer));
+  }
+  void put(const LoopStep &step) {
+    put(step.carried);
+    put(step.condition);
+    put(step.body);
+    put(uint32_t(step.predicate));
+    put(step.tripCount);
+    put(step.note);
+  }
+  void put(const BranchStep::Output &output) {
+    put(uint32_t(output.result));
+    put(output.values);
+  }
+  void put(const BranchStep &step) {
+    put(uint32_t(step.index));
+    put(step.branches);
+    put(step.outputs);
     put(step.note);
   }
   void put(const Step &step) {
@@ -228,6 +258,15 @@ public:
     return list([&] { return get<int64_t>(); });
   }
 
+  std::vector<Interval> intervals() {
+    return list([&] {
+      Interval interval;
+      interval.begin = get<int64_t>();
+      interval.end = get<int64_t>();
+      return interval;
+    });
+  }
+
   std::optional<Mesh> mesh() {
     auto axes = list([&] {
       MeshAxis axis;
@@ -283,6 +322,8 @@ public:
       loop.extent = get<int64_t>();
       loop.reduction = flag();
       loop.axes = axisList();
+      loop.ranges = intervals();
+      loop.held = flag();
       return loop;
     });
   }
@@ -300,6 +341,14 @@ public:
   }
   std::vector<Operand> operands() {
     return list([&] { return operand(); });
+  }
+  /// Lists inside steps inside lists: a file cannot make the stack overflow.
+  std::vector<Step> steps() {
+    if (++depth > 64)
+      fail("its steps are nested too deeply");
+    auto made = list([&] { return step(); });
+    --depth;
+    return made;
   }
   Step step() {
     switch (get<uint8_t>()) {
@@ -325,7 +374,7 @@ public:
     }
     case 2: {
       CollectiveStep step;
-      step.kind = enumerator(CollectiveKind::Slice);
+      step.kind = enumerator(CollectiveKind::HaloExchange);
       step.axes = axisList();
       step.reduce = enumerator(ReduceKind::Or);
       step.moves = list([&] {
@@ -333,6 +382,34 @@ public:
         return CollectiveStep::Move{from, get<uint32_t>()};
       });
       step.reason = text();
+      step.note = note();
+      return step;
+    }
+    case 3: {
+      LoopStep step;
+      step.carried = list([&] {
+        LoopStep::Carry carry;
+        for (unsigned *buffer :
+             {&carry.init, &carry.argument, &carry.next, &carry.result})
+          *buffer = get<uint32_t>();
+        return carry;
+      });
+      step.condition = steps();
+      step.body = steps();
+      step.predicate = get<uint32_t>();
+      step.tripCount = get<int64_t>();
+      step.note = note();
+      return step;
+    }
+    case 4: {
+      BranchStep step;
+      step.index = get<uint32_t>();
+      step.branches = list([&] { return steps(); });
+      step.outputs = list([&] {
+        BranchStep::Output output{get<uint32_t>(), {}};
+        output.values = axisList();
+        return output;
+      });
       step.note = note();
       return step;
     }
@@ -344,6 +421,7 @@ public:
 
 private:
   std::string_view bytes;
+  unsigned depth = 0;
 };
 
 } // namespace
@@ -398,8 +476,10 @@ Result<Program> Program::deserialize(std::string_view bytes) {
     std::string name = reader.text();
     DType type = reader.enumerator(DType::UI32);
     Shape shape = reader.integers();
+    Layout layout = reader.layout(*mesh);
+    Windows windows = reader.list([&] { return reader.intervals(); });
     return BufferDecl{std::move(name), type, std::move(shape),
-                      reader.layout(*mesh)};
+                      std::move(layout), std::move(windows)};
   });
   program.constants = reader.list([&] {
     ConstantData constant{reader.get<uint32_t>(), reader.blob()};
@@ -418,7 +498,7 @@ Result<Program> Program::deserialize(std::string_view bytes) {
     result.name = reader.text();
     return result;
   });
-  program.steps = reader.list([&] { return reader.step(); });
+  program.steps = reader.steps();
   program.sharedObject = reader.blob();
   program.cpuFeatures = reader.text();
   if (!reader.error.empty())

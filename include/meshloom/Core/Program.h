@@ -9,6 +9,7 @@
 #pragma once
 
 #include "meshloom/Core/Collective.h"
+#include "meshloom/Core/Window.h"
 
 #include <variant>
 
@@ -27,7 +28,16 @@ struct BufferDecl {
   DType type;
   Shape shape; ///< global
   Layout layout;
+  /// What devices hold along each dim where that is not their blocks: the
+  /// result of a halo exchange. Arguments, results and constants have none.
+  Windows windows = {};
   bool operator==(const BufferDecl &) const = default;
+  /// The part of the global array that `device` holds.
+  Box box(int64_t device) const {
+    return heldBox(layout, shape, windows, device);
+  }
+  /// What every device allocates: the largest extents of all boxes.
+  Shape localShape() const { return heldShape(layout, shape, windows); }
   /// Bytes of the largest shard, padded.
   int64_t localBytes() const;
 };
@@ -39,8 +49,18 @@ struct Loop {
   int64_t extent;
   bool reduction = false;
   std::vector<unsigned> axes;
+  /// Per shard along `axes` (index major to minor): the range that it runs, where
+  /// that is not the loop's block. Together they are all of the loop.
+  std::vector<Interval> ranges = {};
+  /// No iteration: the loop tells a library call what is there of a windowed
+  /// operand's dim (`ranges`, which may overlap, are what devices hold). It is
+  /// not cut into chunks, and its axes are those of another loop.
+  bool held = false;
   bool operator==(const Loop &) const = default;
 };
+
+/// The part of the iteration space of `loops` that `device` runs.
+Box iterationBox(std::span<const Loop> loops, const Mesh &mesh, int64_t device);
 
 /// index of one buffer dim = offset + sum of coefficient * loop index.
 struct DimAccess {
@@ -110,7 +130,55 @@ struct CollectiveStep {
   bool operator==(const CollectiveStep &) const = default;
 };
 
-using Step = std::variant<KernelStep, DotStep, CollectiveStep>;
+struct LoopStep;
+struct BranchStep;
+using Step =
+    std::variant<KernelStep, DotStep, CollectiveStep, LoopStep, BranchStep>;
+
+/// Runs `body` again and again while `condition` makes `predicate` true. Both
+/// may read buffers of the lists around the step; what they define is theirs
+/// and made anew each time. The condition overwrites no argument.
+struct LoopStep {
+  /// A value that goes from one iteration to the next: four buffers of one
+  /// type, shape and layout. `argument` holds `init`, then each time what
+  /// `next` held when the body ended (all at once), and `result` its last
+  /// value.
+  struct Carry {
+    unsigned init, argument, next, result;
+    bool operator==(const Carry &) const = default;
+  };
+  std::vector<Carry> carried;
+  std::vector<Step> condition, body;
+  /// An i1 scalar, the same on all devices.
+  unsigned predicate = 0;
+  /// Iterations, where that is known; else -1.
+  int64_t tripCount = -1;
+  SourceNote note;
+  bool operator==(const LoopStep &) const;
+};
+
+/// Runs one of `branches`: the one that `index` names, the last one where it is
+/// negative or too large.
+struct BranchStep {
+  /// `result` gets what the branch that ran left in its entry of `values`.
+  struct Output {
+    unsigned result;
+    std::vector<unsigned> values;
+    bool operator==(const Output &) const = default;
+  };
+  /// An i32 scalar, the same on all devices.
+  unsigned index = 0;
+  std::vector<std::vector<Step>> branches;
+  std::vector<Output> outputs;
+  SourceNote note;
+  bool operator==(const BranchStep &) const;
+};
+
+/// The step lists inside a step, in order.
+std::vector<const std::vector<Step> *> nestedLists(const Step &step);
+/// How many steps there are, with those inside others. Steps are numbered in
+/// this order: a step, then those inside it. The number is the step's id.
+unsigned countSteps(const std::vector<Step> &steps);
 
 /// A buffer with a value known at compile time: the whole global array,
 /// row-major, or one element repeated.

@@ -11,5 +11,7 @@ include "meshloom/Dialect/DTensor/DTensorElementwiseOps.td"
 include "meshloom/Dialect/DTensor/DTensorShapeOps.td"
 include "meshloom/Dialect/DTensor/DTensorContractionOps.td"
 include "meshloom/Dialect/DTensor/DTensorLayoutOps.td"
+include "meshloom/Dialect/DTensor/DTensorWindowOps.td"
+include "meshloom/Dialect/DTensor/DTensorControlOps.td"
 
 #endif // MESHLOOM_DIALECT_DTENSOR_OPS
