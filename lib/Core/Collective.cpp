@@ -8,9 +8,9 @@
 
 namespace meshloom {
 
-static constexpr std::array<std::string_view, 6> names = {
-    "all_reduce", "all_gather", "reduce_scatter",
-    "all_to_all", "permute",    "slice"};
+static constexpr std::array<std::string_view, 7> names = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+    "permute",    "slice",      "halo_exchange"};
 
 std::string_view name(CollectiveKind kind) {
   return names[size_t(kind)];
@@ -45,6 +45,7 @@ int64_t bytesSent(CollectiveKind kind, int64_t resultBytes, int64_t group) {
   case CollectiveKind::ReduceScatter:
     return int64_t(bytes * others);
   case CollectiveKind::Permute:
+  case CollectiveKind::HaloExchange:
     return group > 1 ? resultBytes : 0;
   case CollectiveKind::Slice:
     return 0;
@@ -226,7 +227,20 @@ struct Checker {
       return allToAll();
     case CollectiveKind::Permute:
       return permute();
+    case CollectiveKind::HaloExchange:
+      return haloExchange();
     }
+    return Success();
+  }
+
+  /// The windows are not in the layouts: whoever has them checks them.
+  Status haloExchange() const {
+    if (op.from.dim_axes() != op.to.dim_axes())
+      return fail("the dims must stay as they are");
+    for (unsigned axis : op.axes)
+      if (auto at = place(op.from, axis); !at)
+        return fail(
+            fmt::format("no dim is on axis '{}'", mesh.axes()[axis].name));
     return Success();
   }
 };

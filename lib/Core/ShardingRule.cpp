@@ -100,6 +100,58 @@ Layout operandLayout(const ShardingRule &rule, unsigned index,
                carries ? sharding.passed : std::vector<Partial>(), mesh);
 }
 
+Interval ShardingRule::Window::map(Interval range, int64_t extent) const {
+  Interval read;
+  if (range.empty() || extent == 0)
+    return read;
+  if (!sources.empty()) {
+    for (int64_t i = range.begin; i < range.end; ++i)
+      if (sources[size_t(i)] >= 0)
+        read = read.hull({sources[size_t(i)], sources[size_t(i)] + 1});
+    return read;
+  }
+  auto floorDiv = [&](__int128 value) {
+    __int128 quotient = value / divisor;
+    return quotient - (value % divisor < 0);
+  };
+  __int128 first = scale, last = scale;
+  first *= scale < 0 ? range.end - 1 : range.begin;
+  last *= scale < 0 ? range.begin : range.end - 1;
+  auto clip = [&](__int128 value) {
+    return int64_t(std::clamp<__int128>(value, 0, extent));
+  };
+  read = {clip(floorDiv(first + low)), clip(floorDiv(last + high) + 1)};
+  return read.empty() ? Interval() : read;
+}
+
+const ShardingRule::Window *ShardingRule::windowOf(unsigned operand,
+                                                   unsigned dim) const {
+  for (const Window &window : windows)
+    if (window.operand == operand && window.dim == dim)
+      return &window;
+  return nullptr;
+}
+
+Windows operandWindows(const ShardingRule &rule, unsigned index,
+                       const OpSharding &sharding, const Shape &shape,
+                       const Mesh &mesh) {
+  Windows windows;
+  for (const ShardingRule::Window &window : rule.windows) {
+    const std::vector<unsigned> &axes = sharding.factors.axes[window.factor];
+    if (window.operand != index || axes.empty())
+      continue;
+    windows.resize(shape.size());
+    int64_t shards = 1;
+    for (unsigned axis : axes)
+      shards *= mesh.axis_size(axis);
+    const int64_t size = rule.factors[window.factor].size;
+    for (int64_t shard = 0; shard < shards; ++shard)
+      windows[window.dim].push_back(
+          window.map(blockOf(size, axes, mesh, shard), shape[window.dim]));
+  }
+  return windows;
+}
+
 Layout resultLayout(const ShardingRule &rule, unsigned index,
                     const OpSharding &sharding, const Mesh &mesh) {
   std::vector<Partial> partial = sharding.passed;

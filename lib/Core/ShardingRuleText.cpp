@@ -2,7 +2,9 @@
 #include "meshloom/Core/ShardingRule.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace meshloom {
 
@@ -20,6 +22,7 @@ public:
     }
     if (!take("->"))
       return error("expected '->' between operands and results");
+    inResults = true;
     if (auto ok = tensors(rule.results); !ok)
       return ok.error();
     if (!rest.empty())
@@ -42,6 +45,7 @@ private:
 
   Result<ShardingRule::Tensor> tensor() {
     ShardingRule::Tensor dims;
+    dimsSeen = 0;
     if (take("[]"))
       return dims;
     while (true) {
@@ -51,12 +55,14 @@ private:
       ShardingRule::Dim dim;
       if (take("1")) {
       } else if (take("(")) {
+        inCompound = true;
         while (!take(")")) {
           auto factor = parseFactor();
           if (!factor)
             return factor.error();
           dim.push_back(*factor);
         }
+        inCompound = false;
         if (dim.size() < 2)
           return error("a compound dim has two factors or more, e.g. (a b)");
       } else {
@@ -66,6 +72,7 @@ private:
         dim.push_back(*factor);
       }
       dims.push_back(std::move(dim));
+      ++dimsSeen;
     }
   }
 
@@ -92,12 +99,60 @@ private:
       rule.factors.push_back({name});
     if (take("!"))
       rule.factors[index].kind = FactorKind::Whole;
+    if (rest.starts_with("{")) {
+      auto window = parseWindow(index);
+      if (!window)
+        return window.error();
+      window->operand = rule.operands.size();
+      window->dim = dimsSeen;
+      if (inResults || inCompound)
+        return error(fmt::format("factor '{}' has a window where only a dim of "
+                                 "its own in an operand can have one",
+                                 name));
+      rule.windows.push_back(std::move(*window));
+    }
     if (std::find(seen.begin(), seen.end(), index) != seen.end())
       return error(fmt::format(
           "factor '{}' is twice in one tensor; an axis cannot shard two dims",
           name));
     seen.push_back(index);
     return index;
+  }
+
+  /// `{scale:low:high}`, `{scale:low:high:divisor}` or `{take i j ...}`.
+  Result<ShardingRule::Window> parseWindow(unsigned factor) {
+    ShardingRule::Window window;
+    window.factor = factor;
+    take("{");
+    std::vector<int64_t> numbers;
+    const bool takes = take("take");
+    do {
+      skipSpaces();
+      int64_t number = 0;
+      auto [end, code] =
+          std::from_chars(rest.data(), rest.data() + rest.size(), number);
+      if (code != std::errc())
+        return error("expected a number in a window");
+      rest.remove_prefix(size_t(end - rest.data()));
+      numbers.push_back(number);
+      skipSpaces();
+    } while (takes ? !rest.starts_with("}") : take(":"));
+    if (!take("}"))
+      return error("expected '}' after a window");
+    if (takes) {
+      window.sources = std::move(numbers);
+      return window;
+    }
+    if (numbers.size() < 3 || numbers.size() > 4 ||
+        (numbers.size() == 4 && numbers[3] < 1))
+      return error("a window is {scale:low:high} or {scale:low:high:divisor}, "
+                   "the divisor at least 1");
+    window.scale = numbers[0];
+    window.low = numbers[1];
+    window.high = numbers[2];
+    if (numbers.size() == 4)
+      window.divisor = numbers[3];
+    return window;
   }
 
   void skipSpaces() {
@@ -120,16 +175,31 @@ private:
   std::string_view whole, rest;
   ShardingRule rule;
   std::vector<unsigned> seen; ///< factors of the tensor being read
+  unsigned dimsSeen = 0;      ///< dims of it that are complete
+  bool inResults = false, inCompound = false;
 };
 
+std::string windowText(const ShardingRule::Window &window) {
+  if (!window.sources.empty())
+    return fmt::format("{{take {}}}", fmt::join(window.sources, " "));
+  std::string text =
+      fmt::format("{{{}:{}:{}", window.scale, window.low, window.high);
+  if (window.divisor != 1)
+    text += fmt::format(":{}", window.divisor);
+  return text + "}";
+}
+
+/// `operand`: the index of an operand; nothing for a result.
 std::string tensorText(const ShardingRule &rule,
-                       const ShardingRule::Tensor &dims) {
+                       const ShardingRule::Tensor &dims,
+                       std::optional<unsigned> operand = std::nullopt) {
   auto factor = [&](unsigned f) {
     return rule.factors[f].name +
            (rule.factors[f].kind == FactorKind::Whole ? "!" : "");
   };
   std::string text;
-  for (const ShardingRule::Dim &dim : dims) {
+  for (unsigned d = 0; d < dims.size(); ++d) {
+    const ShardingRule::Dim &dim = dims[d];
     if (!text.empty())
       text += " ";
     if (dim.empty())
@@ -142,6 +212,9 @@ std::string tensorText(const ShardingRule &rule,
         text += (text.back() == '(' ? "" : " ") + factor(f);
       text += ")";
     }
+    if (operand)
+      if (auto *window = rule.windowOf(*operand, d))
+        text += windowText(*window);
   }
   return text;
 }
@@ -154,7 +227,7 @@ Result<ShardingRule> ShardingRule::parse(std::string_view text) {
 std::string ShardingRule::to_string() const {
   std::string text;
   for (size_t i = 0; i < operands.size(); ++i)
-    text += (i ? ", " : "") + tensorText(*this, operands[i]);
+    text += (i ? ", " : "") + tensorText(*this, operands[i], i);
   if (operands.size() == 1 && operands[0].empty())
     text = "[]";
   text += text.empty() ? "->" : " ->";
@@ -210,6 +283,14 @@ public:
     for (const Entry &entry : entries)
       if (auto ok = check(entry); !ok)
         return ok;
+    for (const ShardingRule::Window &window : rule.windows)
+      if (const Factor &factor = rule.factors[window.factor];
+          !window.sources.empty() &&
+          int64_t(window.sources.size()) != factor.size)
+        return error(fmt::format("factor '{}' has size {}, but operand {}, dim "
+                                 "{} is taken at {} places",
+                                 factor.name, factor.size, window.operand,
+                                 window.dim, window.sources.size()));
     return Success();
   }
 
@@ -231,8 +312,9 @@ private:
         return error(fmt::format("{} {} has {} dims in the rule, but rank {}",
                                  what, i, tensors[i].size(), shapes[i].size()));
       for (size_t d = 0; d < tensors[i].size(); ++d)
-        entries.push_back({fmt::format("{} {}, dim {}", what, i, d),
-                           &tensors[i][d], shapes[i][d]});
+        if (what != "operand" || !rule.windowOf(i, d))
+          entries.push_back({fmt::format("{} {}, dim {}", what, i, d),
+                             &tensors[i][d], shapes[i][d]});
     }
     return Success();
   }

@@ -11,7 +11,8 @@ enum class CollectiveKind : uint8_t {
   ReduceScatter, ///< partial over an axis -> minor axis of a dim
   AllToAll,      ///< the minor axis of one dim becomes the minor one of another
   Permute,       ///< same shard shape, other devices
-  Slice          ///< adds minor axes to dims; local, sends nothing
+  Slice,         ///< adds minor axes to dims; local, sends nothing
+  HaloExchange   ///< the same layout; devices get their windows of dims
 };
 /// "all_reduce", "all_gather", ...
 std::string_view name(CollectiveKind kind);
@@ -31,7 +32,8 @@ int64_t groupSize(const Mesh &mesh, std::span<const unsigned> axes);
 
 /// Bytes one device sends by the ring algorithm, for a group of g and a result
 /// of `resultBytes` on one device: all_gather and all_to_all (g-1)/g,
-/// reduce_scatter g-1, all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up).
+/// reduce_scatter g-1, all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up). Of
+/// a halo exchange `resultBytes` are those that move: see haloElements.
 int64_t bytesSent(CollectiveKind kind, int64_t resultBytes, int64_t group);
 
 /// Fails, naming axes and dims, where `op.from` -> `op.to` is not what

@@ -2,7 +2,7 @@
 // generic algorithm that everything the compiler does to an op follows from.
 #pragma once
 
-#include "meshloom/Core/Layout.h"
+#include "meshloom/Core/Window.h"
 
 namespace meshloom {
 
@@ -50,6 +50,14 @@ enum class PartialFlow : uint8_t {
 /// operand is `[]`: "[] -> m n", as nothing at all means that the op has no
 /// operand: "-> m n". A scalar result is empty: "m -> ".
 ///
+/// An operand dim can be *windowed*: its one factor is a dim of a result (or of
+/// another operand), and for a range of that factor the op reads a range of the
+/// dim (Window). "y{1:-1:1} -> y" reads a row to both sides of its own, as a
+/// convolution does; the text after the factor is `{scale:low:high}`,
+/// `{scale:low:high:divisor}` or `{take 2 0 -1}`. Such a dim is laid out over
+/// the factor's axes by its own blocks; what a device lacks of its window comes
+/// by a halo exchange. Its size tells nothing of the factor's.
+///
 /// Invariants: a factor appears at most once in a tensor; one that is in no
 /// result is Reduced, one marked `!` Whole, all others Parallel; there is at
 /// least one result.
@@ -61,8 +69,25 @@ enum class PartialFlow : uint8_t {
 struct ShardingRule {
   using Dim = std::vector<unsigned>;
   using Tensor = std::vector<Dim>;
+  /// Dim `dim` of operand `operand` is read through a window over `factor`, the
+  /// dim's only one: for the factor's range [lo, hi) the op reads
+  /// [floor((scale * lo + low) / divisor),
+  ///  floor((scale * (hi - 1) + high) / divisor) + 1), ends swapped where scale
+  /// is negative (low is then added to the one from hi - 1), or, with
+  /// `sources`, the hull of sources[lo], ..., sources[hi - 1] without -1;
+  /// clipped to the dim; nothing for an empty range.
+  struct Window {
+    unsigned operand = 0, dim = 0, factor = 0;
+    int64_t scale = 1, low = 0, high = 0, divisor = 1;
+    std::vector<int64_t> sources = {}; ///< one per index of the factor
+
+    /// What of a dim of size `extent` is read for `range` of the factor.
+    Interval map(Interval range, int64_t extent) const;
+    bool operator==(const Window &) const = default;
+  };
   std::vector<Factor> factors;
   std::vector<Tensor> operands, results;
+  std::vector<Window> windows; ///< of operand dims
   PartialFlow partialFlow = PartialFlow::None;
   /// How a Reduced factor's shards combine, and the kind that linear flows
   /// pass.
@@ -82,6 +107,8 @@ struct ShardingRule {
   /// ones stay. For rules built in C++; `parse` has done it.
   void deriveKinds();
   bool isCarrier(unsigned operand) const;
+  /// The window that an operand's dim is read through, or null.
+  const Window *windowOf(unsigned operand, unsigned dim) const;
   bool operator==(const ShardingRule &) const = default;
 };
 
@@ -119,6 +146,11 @@ bool canShard(const ShardingRule &rule, unsigned factor,
 /// says.
 Layout operandLayout(const ShardingRule &rule, unsigned index,
                      const OpSharding &sharding, const Mesh &mesh);
+/// What devices need of operand `index`, of global shape `shape`, for the op to
+/// run as `sharding` says; no dims where each needs its blocks.
+Windows operandWindows(const ShardingRule &rule, unsigned index,
+                       const OpSharding &sharding, const Shape &shape,
+                       const Mesh &mesh);
 /// What result `index` then is: partial over the axes of Reduced factors, and
 /// over the passed ones.
 Layout resultLayout(const ShardingRule &rule, unsigned index,

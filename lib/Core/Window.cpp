@@ -1,0 +1,201 @@
+// Windows of dims: boxes, unions, and what exchanging them sends.
+#include "meshloom/Core/Window.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace meshloom {
+
+Interval blockOf(int64_t extent, std::span<const unsigned> axes,
+                 const Mesh &mesh, int64_t shard) {
+  int64_t rest = 1;
+  for (unsigned axis : axes)
+    rest *= mesh.axis_size(axis);
+  Interval block{0, extent};
+  for (unsigned axis : axes) {
+    const int64_t size = mesh.axis_size(axis);
+    rest /= size;
+    const int64_t coord = shard / rest % size;
+    const int64_t each = (block.size() + size - 1) / size;
+    block.begin = std::min(block.begin + coord * each, block.end);
+    block.end = std::min(block.begin + each, block.end);
+  }
+  return block;
+}
+
+int64_t shardIndex(std::span<const unsigned> axes, const Mesh &mesh,
+                   std::span<const int64_t> coords) {
+  int64_t index = 0;
+  for (unsigned axis : axes)
+    index = index * mesh.axis_size(axis) + coords[axis];
+  return index;
+}
+
+/// What shard `shard` of dim `dim` holds.
+static Interval held(const Layout &layout, const Shape &global,
+                     const Windows &windows, unsigned dim, int64_t shard) {
+  if (dim < windows.size() && !windows[dim].empty())
+    return windows[dim][size_t(shard)];
+  return blockOf(global[dim], layout.axes(dim), layout.mesh(), shard);
+}
+
+Box heldBox(const Layout &layout, const Shape &global, const Windows &windows,
+            int64_t device) {
+  Box box = layout.shard(global, device);
+  if (windows.empty())
+    return box;
+  const std::vector<int64_t> coords = layout.mesh().coords(device);
+  for (unsigned dim = 0; dim < windows.size(); ++dim) {
+    if (windows[dim].empty())
+      continue;
+    const Interval window =
+        windows[dim]
+               [size_t(shardIndex(layout.axes(dim), layout.mesh(), coords))];
+    box.offset[dim] = window.begin;
+    box.extent[dim] = window.size();
+  }
+  return box;
+}
+
+Shape heldShape(const Layout &layout, const Shape &global,
+                const Windows &windows) {
+  Shape shape = layout.local_shape(global);
+  for (unsigned dim = 0; dim < windows.size(); ++dim) {
+    if (windows[dim].empty())
+      continue;
+    shape[dim] = 0;
+    for (Interval window : windows[dim])
+      shape[dim] = std::max(shape[dim], window.size());
+  }
+  return shape;
+}
+
+bool covers(const Layout &layout, const Shape &global, const Windows &held,
+            const Windows &needed) {
+  for (unsigned dim = 0; dim < global.size(); ++dim)
+    for (int64_t shard = 0; shard < layout.num_shards(dim); ++shard)
+      if (!meshloom::held(layout, global, held, dim, shard)
+               .contains(meshloom::held(layout, global, needed, dim, shard)))
+        return false;
+  return true;
+}
+
+bool areWithinBlocks(const Layout &layout, const Shape &global,
+                     const Windows &windows) {
+  return covers(layout, global, {}, windows);
+}
+
+Windows hull(const Layout &layout, const Shape &global, const Windows &a,
+             const Windows &b) {
+  if (a.empty() && b.empty())
+    return {};
+  Windows both(global.size());
+  auto has = [](const Windows &windows, unsigned dim) {
+    return dim < windows.size() && !windows[dim].empty();
+  };
+  for (unsigned dim = 0; dim < global.size(); ++dim) {
+    if (!has(a, dim) && !has(b, dim))
+      continue;
+    for (int64_t shard = 0; shard < layout.num_shards(dim); ++shard)
+      both[dim].push_back(held(layout, global, a, dim, shard)
+                              .hull(held(layout, global, b, dim, shard)));
+  }
+  return both;
+}
+
+Status verifyWindows(const Layout &layout, const Shape &global,
+                     const Windows &windows) {
+  if (windows.empty())
+    return Success();
+  if (windows.size() != global.size() || layout.rank() != global.size())
+    return Error(fmt::format("windows of {} dims for a tensor of rank {}",
+                             windows.size(), global.size()));
+  for (unsigned dim = 0; dim < windows.size(); ++dim) {
+    if (windows[dim].empty())
+      continue;
+    if (int64_t(windows[dim].size()) != layout.num_shards(dim))
+      return Error(fmt::format("dim {} has {} windows for {} shards", dim,
+                               windows[dim].size(), layout.num_shards(dim)));
+    for (Interval window : windows[dim])
+      if (window.begin < 0 || window.end < window.begin ||
+          window.end > global[dim])
+        return Error(fmt::format("window {}:{} is not in dim {} of size {}",
+                                 window.begin, window.end, dim, global[dim]));
+  }
+  return Success();
+}
+
+std::vector<unsigned> haloAxes(const Layout &layout, const Shape &global,
+                               const Windows &windows) {
+  std::vector<unsigned> axes;
+  for (unsigned dim = 0; dim < windows.size(); ++dim) {
+    bool beyond = false;
+    for (int64_t shard = 0; shard < int64_t(windows[dim].size()); ++shard)
+      beyond |= !blockOf(global[dim], layout.axes(dim), layout.mesh(), shard)
+                     .contains(windows[dim][size_t(shard)]);
+    if (beyond)
+      axes.insert(axes.end(), layout.axes(dim).begin(), layout.axes(dim).end());
+  }
+  return axes;
+}
+
+/// Windows are boxes, so what a device sends and receives is a difference of
+/// products over the dims; only the shards of windowed dims are gone through.
+int64_t haloElements(const Layout &layout, const Shape &global,
+                     const Windows &windows) {
+  /// Per shard of a dim: what it holds, how much of that is its own, and how
+  /// much of its own block all shards hold together.
+  struct Counts {
+    int64_t window, own, given;
+  };
+  std::vector<std::vector<Counts>> dims;
+  int64_t others = 1; // of the dims held by their blocks
+  const Shape local = layout.local_shape(global);
+  for (unsigned dim = 0; dim < global.size(); ++dim) {
+    if (dim >= windows.size() || windows[dim].empty()) {
+      others *= local[dim];
+      continue;
+    }
+    std::vector<Counts> &counts = dims.emplace_back();
+    for (int64_t shard = 0; shard < layout.num_shards(dim); ++shard) {
+      const Interval block =
+          blockOf(global[dim], layout.axes(dim), layout.mesh(), shard);
+      const Interval window = windows[dim][size_t(shard)];
+      int64_t given = 0;
+      for (Interval other : windows[dim])
+        given += other.intersect(block).size();
+      counts.push_back({window.size(), window.intersect(block).size(), given});
+    }
+  }
+  int64_t most = 0;
+  std::vector<size_t> at(dims.size(), 0);
+  while (true) {
+    Counts all{1, 1, 1};
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const Counts &each = dims[d][at[d]];
+      all = {all.window * each.window, all.own * each.own,
+             all.given * each.given};
+    }
+    most = std::max({most, all.window - all.own, all.given - all.own});
+    size_t d = 0;
+    while (d < dims.size() && ++at[d] == dims[d].size())
+      at[d++] = 0;
+    if (d == dims.size())
+      return most * others;
+  }
+}
+
+std::string to_string(const Windows &windows) {
+  std::string text = "[";
+  for (const std::vector<Interval> &dim : windows) {
+    if (text.size() > 1)
+      text += ", ";
+    if (dim.empty())
+      text += "*";
+    for (size_t i = 0; i < dim.size(); ++i)
+      text += fmt::format("{}{}:{}", i ? " " : "", dim[i].begin, dim[i].end);
+  }
+  return text + "]";
+}
+
+} // namespace meshloom
