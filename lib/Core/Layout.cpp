@@ -3,6 +3,7 @@
 #include "meshloom/Core/Layout.h"
 
 #include "meshloom/Core/Hash.h"
+#include "meshloom/Core/SubAxis.h"
 
 #include <algorithm>
 #include <array>
@@ -50,12 +51,13 @@ struct Layout::Impl {
   }
 };
 
-/// Index of a named axis, or the error of a user who misspelt it. `where` says
-/// what uses it: "dim 1", "partial".
-static Result<unsigned> findAxis(const Mesh &mesh, std::string_view axis,
-                                 std::string_view where) {
-  if (auto index = mesh.axis_index(axis))
-    return *index;
+/// Indices of what an axis's name stands for (several where the mesh has it in
+/// parts), or the error of a user who misspelt it. `where` says what uses it:
+/// "dim 1", "partial".
+static Result<std::vector<unsigned>>
+findAxes(const Mesh &mesh, std::string_view axis, std::string_view where) {
+  if (auto found = axesNamed(mesh, axis))
+    return *found;
   return layoutError(fmt::format(
       "'{}' ({}) must be an axis of mesh {} or UNSHARDED; its axes are {}",
       axis, where, mesh.spec_string(), fmt::join(mesh.axis_names(), ", ")));
@@ -71,18 +73,19 @@ Layout::get(std::vector<DimSpec> specs, Mesh mesh,
     if (names.size() == 1 && names[0] == "unsharded")
       continue;
     for (const std::string &name : names) {
-      Result<unsigned> axis = findAxis(mesh, name, fmt::format("dim {}", d));
-      if (!axis)
-        return axis.error();
-      dims[d].push_back(*axis);
+      auto axes = findAxes(mesh, name, fmt::format("dim {}", d));
+      if (!axes)
+        return axes.error();
+      dims[d].insert(dims[d].end(), axes->begin(), axes->end());
     }
   }
   std::vector<Partial> pending;
   for (const auto &[name, kind] : partial) {
-    Result<unsigned> axis = findAxis(mesh, name, "partial");
-    if (!axis)
-      return axis.error();
-    pending.push_back({*axis, kind});
+    auto axes = findAxes(mesh, name, "partial");
+    if (!axes)
+      return axes.error();
+    for (unsigned axis : *axes)
+      pending.push_back({axis, kind});
   }
   return get(std::move(mesh), std::move(dims), std::move(pending));
 }

@@ -1,6 +1,7 @@
 // The string forms of a Layout and the names of reductions: TensorFlow's
 // "sharding_specs:x,unsharded, mesh:..." and the IR's "[x, *, {y, z}]".
 #include "meshloom/Core/Layout.h"
+#include "meshloom/Core/SubAxis.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -43,17 +44,21 @@ std::string Layout::to_string() const {
 
 std::string Layout::spec_string() const {
   std::vector<std::string> dims, pending;
-  for (const DimSpec &spec : sharding_specs()) {
-    if (spec.axes.empty())
+  for (const std::vector<unsigned> &axes : dim_axes()) {
+    std::vector<std::string> names = mergedNames(mesh(), axes);
+    if (names.empty())
       dims.push_back("*");
-    else if (spec.axes.size() == 1)
-      dims.push_back(spec.axes[0]);
+    else if (names.size() == 1)
+      dims.push_back(names[0]);
     else
-      dims.push_back(fmt::format("{{{}}}", fmt::join(spec.axes, ", ")));
+      dims.push_back(fmt::format("{{{}}}", fmt::join(names, ", ")));
   }
+  std::vector<unsigned> pendingAxes;
   for (const Partial &p : partial())
-    pending.push_back(fmt::format("{}: {}", mesh().axes()[p.axis].name,
-                                  meshloom::name(p.kind)));
+    pendingAxes.push_back(p.axis);
+  for (const std::string &axis : mergedNames(mesh(), pendingAxes))
+    pending.push_back(
+        fmt::format("{}: {}", axis, meshloom::name(partial()[0].kind)));
   std::string text = fmt::format("[{}]", fmt::join(dims, ", "));
   if (!pending.empty())
     text += fmt::format(" partial<{}>", fmt::join(pending, ", "));

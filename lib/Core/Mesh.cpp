@@ -3,6 +3,7 @@
 #include "meshloom/Core/Mesh.h"
 
 #include "meshloom/Core/Hash.h"
+#include "meshloom/Core/SubAxis.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -36,20 +37,32 @@ bool isIdentifier(std::string_view name) {
 Status checkAxisNames(const std::vector<MeshAxis> &axes) {
   if (axes.empty())
     return meshError("a mesh needs at least one axis, e.g. {{\"x\", 8}}");
-  std::set<std::string_view> seen;
+  std::set<std::string> seen;
+  SubAxis last;
   for (const MeshAxis &axis : axes) {
-    if (!isIdentifier(axis.name))
+    SubAxis part = SubAxis::parse(axis.name).value_or(SubAxis{axis.name});
+    if (!isIdentifier(part.axis))
       return meshError(fmt::format(
           "axis name '{}' is not an identifier; use letters, digits and '_', "
           "not starting with a digit",
           axis.name));
-    if (axis.name == "any" || axis.name == "match" || axis.name == "unsharded")
+    if (part.axis == "any" || part.axis == "match" || part.axis == "unsharded")
       return meshError(fmt::format(
           "axis name '{}' is reserved (any, match, unsharded); choose another",
           axis.name));
-    if (!seen.insert(axis.name).second)
+    bool continues = !part.isWhole() && !last.isWhole() &&
+                     part.axis == last.axis &&
+                     part.before == last.before * last.size;
+    if (!continues && !seen.insert(part.axis).second)
       return meshError(fmt::format(
           "axis '{}' appears twice; axis names must differ", axis.name));
+    if (!part.isWhole() &&
+        (part.size != axis.size || (!continues && part.before != 1)))
+      return meshError(fmt::format(
+          "axis '{}' = {} is not the next part of '{}'; the parts of an axis "
+          "are listed from the major one on, e.g. x:(1)2 = 2, x:(2)4 = 4",
+          axis.name, axis.size, part.axis));
+    last = part;
   }
   return Success();
 }

@@ -3,6 +3,8 @@
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
 
+#include "meshloom/Core/SubAxis.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -61,13 +63,37 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// The name of an axis, or of a part of one: `x:(2)4`. With `colon`, a colon
+/// that something else follows is taken too, and reported there.
+static mlir::ParseResult parseAxisName(mlir::AsmParser &parser,
+                                       std::string &name,
+                                       bool *colon = nullptr) {
+  if (failed(parser.parseKeywordOrString(&name)))
+    return failure();
+  bool found = succeeded(parser.parseOptionalColon());
+  if (colon)
+    *colon = found;
+  if (!found)
+    return success();
+  if (failed(colon ? parser.parseOptionalLParen() : parser.parseLParen()))
+    return mlir::ParseResult(success(colon != nullptr));
+  if (colon)
+    *colon = false;
+  int64_t before = 0, size = 0;
+  if (parser.parseInteger(before) || parser.parseRParen() ||
+      parser.parseInteger(size))
+    return failure();
+  name = SubAxis{name, before, size}.to_string();
+  return success();
+}
+
 Attribute MeshAttr::parse(mlir::AsmParser &parser, Type) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
   auto parseAxis = [&]() -> mlir::ParseResult {
     std::string name;
-    if (failed(parser.parseKeywordOrString(&name)) || parser.parseEqual() ||
+    if (parseAxisName(parser, name) || parser.parseEqual() ||
         parser.parseInteger(sizes.emplace_back()))
       return failure();
     names.push_back(StringAttr::get(parser.getContext(), name));
@@ -148,18 +174,19 @@ LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                      << " dims, but the tensor has " << shape.size();
 }
 
-/// The index of the axis that comes next, which must be one of `mesh`.
+/// Appends what the axis that comes next stands for in `mesh`: an axis, or its
+/// parts. `colon`: see parseAxisName.
 static mlir::ParseResult parseAxis(mlir::AsmParser &parser, MeshAttr mesh,
-                                   unsigned &axis) {
+                                   SmallVectorImpl<unsigned> &axes,
+                                   bool *colon = nullptr) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   std::string name;
-  if (failed(parser.parseKeywordOrString(&name)))
+  if (parseAxisName(parser, name, colon))
     return failure();
-  for (auto [index, candidate] : llvm::enumerate(mesh.getNames()))
-    if (candidate.getValue() == name) {
-      axis = index;
-      return success();
-    }
+  if (auto found = axesNamed(mesh.getMesh(), name)) {
+    axes.append(found->begin(), found->end());
+    return success();
+  }
   InFlightDiagnostic error = parser.emitError(loc);
   error << "violates constraint C1 of #dtensor.layout: axis '" << name
         << "' is not in the mesh, which has ";
@@ -178,7 +205,7 @@ Attribute LayoutAttr::parse(mlir::AsmParser &parser, Type) {
   auto parseDim = [&]() -> mlir::ParseResult {
     unsigned before = axes.size();
     if (failed(parser.parseOptionalStar())) {
-      auto next = [&] { return parseAxis(parser, mesh, axes.emplace_back()); };
+      auto next = [&] { return parseAxis(parser, mesh, axes); };
       if (succeeded(parser.parseOptionalLBrace())) {
         if (parser.parseCommaSeparatedList(next) || parser.parseRBrace())
           return failure();
@@ -190,9 +217,11 @@ Attribute LayoutAttr::parse(mlir::AsmParser &parser, Type) {
     return success();
   };
   auto parsePartial = [&]() -> mlir::ParseResult {
-    unsigned axis;
+    SmallVector<unsigned> pending;
+    bool colon = false;
     StringRef kindName;
-    if (parseAxis(parser, mesh, axis) || parser.parseColon())
+    if (parseAxis(parser, mesh, pending, &colon) ||
+        (!colon && parser.parseColon()))
       return failure();
     llvm::SMLoc kindLoc = parser.getCurrentLocation();
     if (parser.parseKeyword(&kindName))
@@ -201,7 +230,8 @@ Attribute LayoutAttr::parse(mlir::AsmParser &parser, Type) {
     if (!kind)
       return parser.emitError(kindLoc, "unknown kind of reduction '")
              << kindName << "'; expected sum, prod, min, max, and, or";
-    partial.push_back({axis, *kind});
+    for (unsigned axis : pending)
+      partial.push_back({axis, *kind});
     return success();
   };
   if (parser.parseLess() || parser.parseAttribute(mesh) ||

@@ -53,8 +53,8 @@ ParseResult parseLoops(OpAsmParser &parser, OperationState &state) {
       return failure();
     SmallVector<Attribute> names;
     auto parseAxis = [&]() -> ParseResult {
-      StringRef name;
-      if (parser.parseKeyword(&name))
+      std::string name;
+      if (failed(parser.parseKeywordOrString(&name)))
         return failure();
       names.push_back(builder.getStringAttr(name));
       return success();
@@ -153,7 +153,7 @@ void KernelOp::print(OpAsmPrinter &p) {
       return;
     p << " over [";
     llvm::interleaveComma(names, p, [&](Attribute name) {
-      p << cast<StringAttr>(name).getValue();
+      p.printKeywordOrString(cast<StringAttr>(name).getValue());
     });
     p << "]";
   });

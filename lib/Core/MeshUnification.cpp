@@ -1,0 +1,254 @@
+// MeshUnification: digits of device numbers, and the chain of their boundaries.
+#include "meshloom/Core/MeshUnification.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <numeric>
+
+namespace meshloom {
+
+namespace {
+std::string describe(const SourceMesh &mesh) {
+  std::string text;
+  for (const MeshAxis &axis : mesh.axes)
+    text +=
+        fmt::format("{}{}={}", text.empty() ? "<" : ", ", axis.name, axis.size);
+  text = (text.empty() ? "<" : text) + ">";
+  if (!mesh.deviceIds.empty())
+    text += fmt::format(" device_ids=[{}]", fmt::join(mesh.deviceIds, ", "));
+  return mesh.name.empty() ? text : mesh.name + " " + text;
+}
+
+int64_t deviceCount(const SourceMesh &mesh) {
+  int64_t count = 1;
+  for (const MeshAxis &axis : mesh.axes)
+    count *= axis.size;
+  return count;
+}
+
+std::optional<size_t> axisIndex(const SourceMesh &mesh, std::string_view name) {
+  for (size_t i = 0; i < mesh.axes.size(); ++i)
+    if (mesh.axes[i].name == name)
+      return i;
+  return std::nullopt;
+}
+
+int64_t deviceAt(const SourceMesh &mesh, int64_t position) {
+  return mesh.deviceIds.empty() ? position : mesh.deviceIds[size_t(position)];
+}
+
+/// In positions.
+int64_t strideOf(const SourceMesh &mesh, size_t axis) {
+  int64_t stride = 1;
+  for (size_t i = axis + 1; i < mesh.axes.size(); ++i)
+    stride *= mesh.axes[i].size;
+  return stride;
+}
+
+/// What of a mesh asked for a boundary, for messages.
+using Boundaries = std::map<int64_t, std::string>;
+} // namespace
+
+Status MeshUnification::checkDevices(const SourceMesh &mesh) const {
+  int64_t count = deviceCount(mesh);
+  if (count != int64_t(devices.size()))
+    return Error(fmt::format("mesh {} has {} devices, but mesh {} has {}; all "
+                             "meshes of a program are over the same devices",
+                             describe(mesh), count, describe(sources[0]),
+                             devices.size()));
+  if (mesh.deviceIds.empty())
+    return Success();
+  std::vector<bool> seen(devices.size());
+  for (int64_t id : mesh.deviceIds) {
+    if (id < 0 || id >= count || seen[size_t(id)])
+      return Error(fmt::format("device_ids of mesh {} are not the numbers 0 to "
+                               "{}, each once",
+                               describe(mesh), count - 1));
+    seen[size_t(id)] = true;
+  }
+  return Success();
+}
+
+Result<std::vector<MeshUnification::Digit>>
+MeshUnification::digitsOf(const SourceMesh &mesh, size_t axis) const {
+  int64_t size = mesh.axes[axis].size, inMesh = strideOf(mesh, axis);
+  auto at = [&](int64_t coordinate) {
+    return positionOf(meshloom::deviceAt(mesh, coordinate * inMesh)) -
+           positionOf(meshloom::deviceAt(mesh, 0));
+  };
+  std::vector<Digit> result;
+  for (int64_t unit = 1; unit < size;) {
+    Digit digit{at(unit), 1};
+    while (unit * digit.size < size &&
+           at(unit * digit.size) == digit.size * digit.stride)
+      ++digit.size;
+    if (digit.stride < 1 || (size / unit) % digit.size != 0)
+      return Error(fmt::format(
+          "the order of the devices in mesh {} is, along axis '{}', no "
+          "refinement of the one in mesh {}",
+          describe(mesh), mesh.axes[axis].name, describe(sources[0])));
+    unit *= digit.size;
+    result.push_back(digit);
+  }
+  return result;
+}
+
+Status
+MeshUnification::checkOrder(const SourceMesh &mesh,
+                            const std::vector<std::vector<Digit>> &axes) const {
+  for (int64_t position = 0; position < int64_t(devices.size()); ++position) {
+    int64_t rest = position, expected = 0;
+    for (size_t axis = axes.size(); axis-- > 0;)
+      for (const Digit &digit : axes[axis]) {
+        expected += rest % digit.size * digit.stride;
+        rest /= digit.size;
+      }
+    if (positionOf(meshloom::deviceAt(mesh, position)) != expected)
+      return Error(fmt::format(
+          "the order of the devices in mesh {} is no refinement of the one in "
+          "mesh {}",
+          describe(mesh), describe(sources[0])));
+  }
+  return Success();
+}
+
+Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
+                                            const std::vector<AxisUse> &uses) {
+  if (meshes.empty())
+    return Error("there is no mesh");
+  for (const SourceMesh &mesh : meshes) {
+    if (mesh.axes.empty())
+      return Error(fmt::format("mesh {} has no axes", describe(mesh)));
+    // Names, sizes, and their product.
+    if (auto checked = Mesh::get(mesh.axes); !checked)
+      return Error(fmt::format("mesh {}: {}", describe(mesh),
+                               checked.error().message()));
+  }
+  MeshUnification result;
+  result.sources = std::move(meshes);
+  const SourceMesh &base = result.sources[0];
+  result.devices.resize(size_t(deviceCount(base)));
+  if (!base.deviceIds.empty() && base.deviceIds.size() != result.devices.size())
+    return Error(fmt::format("mesh {} has {} device_ids for {} devices",
+                             describe(base), base.deviceIds.size(),
+                             result.devices.size()));
+  for (const SourceMesh &mesh : result.sources)
+    if (Status ok = result.checkDevices(mesh); !ok)
+      return ok.error();
+  result.positions.resize(result.devices.size());
+  for (size_t i = 0; i < result.devices.size(); ++i) {
+    result.devices[i] = meshloom::deviceAt(base, int64_t(i));
+    result.positions[size_t(result.devices[i])] = int64_t(i);
+  }
+
+  Boundaries boundaries;
+  for (const SourceMesh &mesh : result.sources) {
+    auto &axes = result.digits.emplace_back();
+    for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
+      auto digits = result.digitsOf(mesh, axis);
+      if (!digits)
+        return digits.error();
+      for (const Digit &digit : *digits) {
+        std::string who = fmt::format("axis '{}' of mesh {}",
+                                      mesh.axes[axis].name, describe(mesh));
+        boundaries.emplace(digit.stride, who);
+        boundaries.emplace(digit.stride * digit.size, who);
+      }
+      axes.push_back(std::move(*digits));
+    }
+    if (Status ok = result.checkOrder(mesh, axes); !ok)
+      return ok.error();
+  }
+
+  for (const AxisUse &use : uses) {
+    const SourceMesh &mesh = result.sources[use.mesh];
+    auto axis = axisIndex(mesh, use.axis.axis);
+    if (!axis)
+      return Error(fmt::format("there is no axis '{}' in mesh {}",
+                               use.axis.axis, describe(mesh)));
+    if (use.axis.isWhole())
+      continue;
+    int64_t size = mesh.axes[*axis].size;
+    std::string who =
+        fmt::format("'{}' of mesh {}", use.axis.to_string(), describe(mesh));
+    if (use.axis.before < 1 || use.axis.size < 1 ||
+        size % (use.axis.before * use.axis.size) != 0)
+      return Error(fmt::format("{} is not a part of the axis: {} is not a "
+                               "multiple of {} * {}",
+                               who, size, use.axis.before, use.axis.size));
+    for (int64_t within :
+         {size / use.axis.before, size / use.axis.before / use.axis.size}) {
+      // `within` counts coordinates of the axis; find its digit.
+      for (const Digit &digit : result.digits[use.mesh][*axis]) {
+        if (within < digit.size || within % digit.size != 0) {
+          if (within > 0 && digit.size % within != 0)
+            return Error(fmt::format("{} cannot coexist with axis '{}' of "
+                                     "mesh {}",
+                                     who, base.axes[0].name, describe(base)));
+          boundaries.emplace(digit.stride * within, who);
+          break;
+        }
+        within /= digit.size;
+        boundaries.emplace(digit.stride * digit.size, who);
+      }
+    }
+  }
+
+  boundaries.emplace(1, "");
+  for (auto it = boundaries.begin(), next = std::next(it);
+       next != boundaries.end(); ++it, ++next)
+    if (next->first % it->first != 0)
+      return Error(fmt::format("{} and {} cannot coexist: they cut the devices "
+                               "in ways that have no common refinement",
+                               it->second, next->second));
+  for (auto &[boundary, who] : boundaries)
+    result.boundaries.push_back(boundary);
+
+  // Major to minor; every piece lies within one axis of the base.
+  std::vector<MeshAxis> pieces;
+  for (size_t axis = 0; axis < base.axes.size(); ++axis) {
+    int64_t low = strideOf(base, axis), size = base.axes[axis].size;
+    for (size_t i = result.boundaries.size(); i-- > 1;) {
+      int64_t top = result.boundaries[i], bottom = result.boundaries[i - 1];
+      if (bottom < low || top > low * size)
+        continue;
+      SubAxis piece{base.axes[axis].name};
+      if (top / bottom != size)
+        piece = {piece.axis, low * size / top, top / bottom};
+      pieces.push_back({piece.to_string(), top / bottom});
+    }
+  }
+  if (pieces.empty()) // one device
+    pieces.push_back({base.axes[0].name, 1});
+  auto mesh = Mesh::get(std::move(pieces));
+  if (!mesh)
+    return mesh.error();
+  result.unified = std::move(*mesh);
+  return result;
+}
+
+std::vector<unsigned> MeshUnification::axes(const AxisUse &use) const {
+  const SourceMesh &mesh = sources[use.mesh];
+  size_t axis = *axisIndex(mesh, use.axis.axis);
+  int64_t size = mesh.axes[axis].size;
+  int64_t top = use.axis.isWhole() ? size : size / use.axis.before;
+  int64_t bottom = use.axis.isWhole() ? 1 : top / use.axis.size;
+  std::vector<unsigned> result;
+  // From the minor digit on; `unit` coordinates of the axis are one of a piece.
+  int64_t unit = 1;
+  for (const Digit &digit : digits[use.mesh][axis])
+    for (size_t i = 1; i < boundaries.size(); ++i) {
+      int64_t low = boundaries[i - 1], high = boundaries[i];
+      if (low < digit.stride || high > digit.stride * digit.size)
+        continue;
+      if (unit >= bottom && unit < top)
+        result.push_back(unsigned(boundaries.size() - 1 - i));
+      unit *= high / low;
+    }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+} // namespace meshloom

@@ -1,0 +1,145 @@
+// MeshUnification and SubAxis: what meshes have in common, and what has no
+// refinement.
+#include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Core/Layout.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshloom;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+MeshUnification unify(std::vector<SourceMesh> meshes,
+                      const std::vector<AxisUse> &uses = {}) {
+  return MeshUnification::of(std::move(meshes), uses).valueOrThrow();
+}
+
+std::string refusal(std::vector<SourceMesh> meshes,
+                    const std::vector<AxisUse> &uses = {}) {
+  auto result = MeshUnification::of(std::move(meshes), uses);
+  EXPECT_FALSE(result);
+  return result ? "" : result.error().message();
+}
+
+/// Every unified axis tuple must select the digits that the source mesh's order
+/// of devices says: checked against coordinates computed the long way.
+void expectDigits(const MeshUnification &unification, const SourceMesh &mesh,
+                  size_t index) {
+  const Mesh &unified = unification.mesh();
+  for (int64_t position = 0; position < unified.size(); ++position) {
+    int64_t device =
+        mesh.deviceIds.empty() ? position : mesh.deviceIds[size_t(position)];
+    std::vector<int64_t> coords =
+        unified.coords(unification.positionOf(device));
+    int64_t rest = position;
+    for (size_t axis = mesh.axes.size(); axis-- > 0;) {
+      int64_t expected = rest % mesh.axes[axis].size, got = 0;
+      rest /= mesh.axes[axis].size;
+      for (unsigned piece : unification.axes({index, {mesh.axes[axis].name}}))
+        got = got * unified.axis_size(piece) + coords[piece];
+      EXPECT_EQ(got, expected) << mesh.name << " position " << position;
+    }
+  }
+}
+
+// One mesh stays as it is, whatever the order of its devices.
+TEST(MeshUnificationTest, OneMeshKeepsItsAxes) {
+  SourceMesh mesh{"@m", {{"x", 2}, {"y", 4}}, {7, 6, 5, 4, 3, 2, 1, 0}};
+  MeshUnification result = unify({mesh});
+  EXPECT_EQ(result.mesh().spec_string(), "<x=2, y=4>");
+  EXPECT_EQ(result.deviceAt(0), 7);
+  expectDigits(result, mesh, 0);
+}
+
+// Axes of two meshes become sequences of the refinement's.
+TEST(MeshUnificationTest, TwoFactorisationsAreRefined) {
+  SourceMesh a{"@a", {{"x", 2}, {"y", 4}}}, b{"@b", {{"p", 4}, {"q", 2}}};
+  MeshUnification result = unify({a, b});
+  EXPECT_EQ(result.mesh().spec_string(), "<x=2, y:(1)2=2, y:(2)2=2>");
+  EXPECT_THAT(result.axes({1, {"p"}}), ElementsAre(0, 1));
+  EXPECT_THAT(result.axes({1, {"q"}}), ElementsAre(2));
+  expectDigits(result, a, 0);
+  expectDigits(result, b, 1);
+}
+
+// An order of devices that is a transpose permutes digits.
+TEST(MeshUnificationTest, TransposedDeviceOrder) {
+  SourceMesh a{"@a", {{"x", 2}, {"y", 4}}};
+  SourceMesh b{"@b", {{"u", 4}, {"v", 2}}, {0, 4, 1, 5, 2, 6, 3, 7}};
+  SourceMesh c{"@c", {{"all", 8}}, {0, 4, 1, 5, 2, 6, 3, 7}};
+  MeshUnification result = unify({a, b, c});
+  EXPECT_EQ(result.mesh().spec_string(), "<x=2, y=4>");
+  EXPECT_THAT(result.axes({1, {"u"}}), ElementsAre(1));
+  EXPECT_THAT(result.axes({2, {"all"}}), ElementsAre(1, 0));
+  expectDigits(result, b, 1);
+  expectDigits(result, c, 2);
+}
+
+// A part of an axis cuts it; the other parts are there too.
+TEST(MeshUnificationTest, PartsOfAnAxis) {
+  SourceMesh mesh{"@m", {{"x", 8}}};
+  MeshUnification result = unify({mesh}, {{0, {"x", 2, 2}}});
+  EXPECT_EQ(result.mesh().spec_string(), "<x:(1)2=2, x:(2)2=2, x:(4)2=2>");
+  EXPECT_THAT(result.axes({0, {"x", 2, 2}}), ElementsAre(1));
+  EXPECT_THAT(result.axes({0, {"x"}}), ElementsAre(0, 1, 2));
+}
+
+// Axes of size 1 cut nothing.
+TEST(MeshUnificationTest, SizeOneAxesAreLeftOut) {
+  MeshUnification result = unify({{"@m", {{"x", 8}, {"one", 1}}}});
+  EXPECT_EQ(result.mesh().spec_string(), "<x=8>");
+  EXPECT_THAT(result.axes({0, {"one"}}), ElementsAre());
+  EXPECT_EQ(unify({{"@m", {{"x", 1}, {"y", 1}}}}).mesh().spec_string(),
+            "<x=1>");
+}
+
+TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
+  EXPECT_THAT(
+      refusal({{"@m", {{"x", 6}}}}, {{0, {"x", 1, 2}}, {0, {"x", 1, 3}}}),
+      testing::AllOf(HasSubstr("'x:(1)2'"), HasSubstr("'x:(1)3'"),
+                     HasSubstr("cannot coexist")));
+  EXPECT_THAT(
+      refusal({{"@a", {{"x", 2}, {"y", 3}}}, {"@b", {{"p", 3}, {"q", 2}}}}),
+      testing::AllOf(HasSubstr("@a"), HasSubstr("@b"),
+                     HasSubstr("cannot coexist")));
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}}, {"@b", {{"p", 4}}, {0, 2, 3, 1}}}),
+              testing::AllOf(HasSubstr("@a"), HasSubstr("@b"),
+                             HasSubstr("no refinement")));
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}}, {"@b", {{"p", 8}}}}),
+              HasSubstr("the same devices"));
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}, {0, 1, 2, 2}}}),
+              HasSubstr("each once"));
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}, {0, 1, 2}}}),
+              HasSubstr("3 device_ids"));
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}}}, {{0, {"y"}}}),
+              HasSubstr("no axis 'y'"));
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}}}, {{0, {"x", 3, 2}}}),
+              HasSubstr("not a part"));
+  EXPECT_THAT(refusal({{"@a", {{"x", 0}}}}), HasSubstr("sizes are at least 1"));
+}
+
+// Layouts read and print axes whose mesh is in parts.
+TEST(SubAxisTest, NamesOfPartsAreMerged) {
+  Mesh mesh = Mesh::get({{"x:(1)2", 2}, {"x:(2)2", 2}, {"x:(4)2", 2}, {"y", 3}})
+                  .valueOrThrow();
+  EXPECT_EQ(Layout({"x", "y"}, mesh).spec_string(), "[x, y]");
+  EXPECT_EQ(Layout({"x:(1)4", "x:(4)2"}, mesh).spec_string(),
+            "[x:(1)4, x:(4)2]");
+  EXPECT_EQ(Layout({Axes{"x:(2)2", "x:(1)2"}}, mesh).spec_string(),
+            "[{x:(2)2, x:(1)2}]");
+  EXPECT_EQ(Layout({UNSHARDED}, mesh, {{"x", ReduceKind::Sum}}).spec_string(),
+            "[*] partial<x: sum>");
+  EXPECT_FALSE(Layout::get({"x:(1)3"}, mesh));
+  EXPECT_FALSE(Layout::get({"x:(1)8", "x:(4)2"}, mesh)); // used twice
+}
+
+TEST(SubAxisTest, PartsComeInOrder) {
+  EXPECT_FALSE(Mesh::get({{"x:(2)2", 2}, {"x:(1)2", 2}}));
+  EXPECT_FALSE(Mesh::get({{"x:(1)2", 2}, {"y", 2}, {"x:(2)2", 2}}));
+  EXPECT_FALSE(Mesh::get({{"x:(1)2", 4}}));
+  EXPECT_FALSE(Mesh::get({{"x", 2}, {"x:(1)2", 2}}));
+  EXPECT_FALSE(Mesh::get({{"x:(1)", 2}}));
+  EXPECT_TRUE(Mesh::get({{"x:(1)2", 2}, {"x:(2)3", 3}}));
+}
+} // namespace
