@@ -25,6 +25,10 @@ public:
   void result(ShardingRule::Tensor dims) {
     rule.results.push_back(std::move(dims));
   }
+  /// An operand's dim is read through a window over its one factor.
+  void window(ShardingRule::Window window) {
+    rule.windows.push_back(std::move(window));
+  }
   ShardingRule finish(PartialFlow flow = PartialFlow::None,
                       ArrayRef<unsigned> carriers = {},
                       ReduceKind kind = ReduceKind::Sum);
