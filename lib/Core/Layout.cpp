@@ -160,7 +160,7 @@ Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
         "there is no dim {} to shard over '{}' in a layout of rank {}", dim,
         axis, rank));
   DimAxes dims(rank);
-  dims[dim] = {findAxis(mesh, axis, fmt::format("dim {}", dim)).valueOrThrow()};
+  dims[dim] = findAxes(mesh, axis, fmt::format("dim {}", dim)).valueOrThrow();
   return get(mesh, std::move(dims)).valueOrThrow();
 }
 
