@@ -1,6 +1,6 @@
 // The generated part of the ops, and the custom pieces of their syntax.
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "WindowSyntax.h"
 
 #include "mlir/IR/OpImplementation.h"
 

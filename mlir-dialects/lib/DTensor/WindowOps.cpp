@@ -313,8 +313,8 @@ std::optional<ReduceKind> ReduceWindowOp::getPlainKind() {
 }
 
 LogicalResult ReduceWindowOp::verify() {
-  auto inputs = getInputs().getTypes(), inits = getInitValues().getTypes(),
-       outputs = getOutputs().getTypes();
+  SmallVector<Type> inputs(getInputs().getTypes()),
+      inits(getInitValues().getTypes()), outputs(getOutputs().getTypes());
   if (inputs.empty() || inputs.size() != outputs.size() ||
       inputs.size() != inits.size())
     return violates(*this, 1)

@@ -57,7 +57,7 @@ static ParseResult parseNamedDims(OpAsmParser &parser, StringRef first,
   int64_t dim = 0;
   auto parseEntry = [&]() -> ParseResult {
     int64_t number;
-    OptionalParseResult parsed = parser.parseOptionalInteger(number);
+    mlir::OptionalParseResult parsed = parser.parseOptionalInteger(number);
     if (parsed.has_value()) {
       if (failed(*parsed))
         return failure();
@@ -305,7 +305,7 @@ void printSelectAndScatterKinds(OpAsmPrinter &printer, Operation *op,
 }
 
 ParseResult parseOptionalBody(OpAsmParser &parser, Region &body) {
-  OptionalParseResult parsed = parser.parseOptionalRegion(body);
+  mlir::OptionalParseResult parsed = parser.parseOptionalRegion(body);
   return parsed.has_value() ? *parsed : success();
 }
 

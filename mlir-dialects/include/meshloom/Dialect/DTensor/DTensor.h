@@ -4,12 +4,14 @@
 #pragma once
 
 #include "meshloom/Core/ShardingRule.h"
+#include "meshloom/Dialect/DTensor/Windows.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace meshloom {
@@ -33,6 +35,8 @@ SmallVector<int64_t> globalShape(Type type);
 /// Whether `type` describes one device's shard.
 bool isShard(Type type);
 Type elementTypeOf(Type type);
+/// The element type; of complex numbers, that of their parts.
+Type partTypeOf(Type type);
 
 /// The type of a global value whose layout is not decided: `type`'s global
 /// shape and element type, or the ones given.
