@@ -205,9 +205,9 @@ const LayoutState::Way *LayoutState::plan(unsigned value, LayoutId from,
   if (isNew) {
     const LayoutGraph::Value &what = graph.values[value];
     // Thousands of relayouts are compared and few are made: an estimate does.
-    constexpr size_t mostSettled = 64;
+    constexpr PlanLimits few{.mostSettled = 128};
     if (auto made = planRelayout(table[from], table[to], what.shape, what.type,
-                                 machine, mostSettled)) {
+                                 machine, few)) {
       int64_t collectives = made->collectives();
       bool reduces = made->reduces();
       found->second = Way{std::move(*made), collectives, reduces};

@@ -13,6 +13,9 @@ struct RelayoutPlan {
   Cost cost = 0;         ///< by the machine model
   Cost overhead = 0;     ///< the part of `cost` that does not depend on size
   int64_t bytesSent = 0; ///< per device, ring count
+  int64_t peakBytes = 0; ///< of the largest layout of the chain, on one device
+  /// The search stopped at its limit: there may be a cheaper chain.
+  bool cutShort = false;
 
   /// Number of steps that move data: all but slices.
   int64_t collectives() const;
@@ -20,18 +23,27 @@ struct RelayoutPlan {
   bool reduces() const;
 };
 
-/// Searches layouts reachable by collectives for the cheapest chain (A*;
-/// ties: fewer bytes sent, then fewer collectives, then fewer steps, then a
-/// fixed order of kinds).
-/// After `mostSettled` layouts it stops with the cheapest chain found: the
-/// default reaches every chain on meshes of up to 4 axes; whoever only compares
-/// costs of many relayouts may ask for less.
+/// How far a search goes.
+struct PlanLimits {
+  /// Layouts looked at; the default reaches every chain on meshes of up to four
+  /// axes. Whoever only compares costs of many relayouts may ask for less.
+  size_t mostSettled = 4096;
+  /// What a layout on the way may take on one device. The larger of both ends
+  /// is always allowed, and more where there is no other way: then the least
+  /// that does.
+  int64_t peakBytes = 0;
+};
+
+/// Searches layouts reachable by collectives for the cheapest chain within the
+/// bound on memory (A*; ties: fewer bytes sent, then fewer collectives, then
+/// fewer steps, then a fixed order of kinds). On meshes of up to four axes the
+/// answer is the optimum over all chains of collectives.
 /// Fails where meshes or ranks differ, or `to` is partial where `from` is not
 /// (except the kinds and axes both carry).
 Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
                                   const Shape &global, DType type,
                                   const MachineModel &machine,
-                                  size_t mostSettled = 4096);
+                                  const PlanLimits &limits = {});
 
 /// One layout that a value is brought to, made from the value itself (source
 /// -1) or from another one of them.
