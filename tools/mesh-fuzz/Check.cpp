@@ -1,0 +1,266 @@
+// Checking a program: what its inputs are, and how far results may be off.
+//
+// Exact results must be equal. For the others the interpreter runs the program
+// again with inputs that are off by a rounding error; how far that moves a
+// result is how much rounding may.
+#include "Check.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Autodiff/Passes.h"
+#include "meshloom/Interpreter/Interpreter.h"
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace meshloom::fuzz {
+
+std::string Way::text() const {
+  return machine + (privateMemories ? ", private memories" : "");
+}
+
+namespace {
+
+/// In [0, 1), a function of its arguments.
+double noise(uint64_t seed, uint64_t index) {
+  uint64_t z = seed * 0x9E3779B97F4A7C15 + index * 0xD1B54A32D192ED03 + 1;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return double((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/// `off`: relative error to add to what is not exact.
+HostValue inputFor(const Value &value, uint64_t seed, double off) {
+  HostValue host(value.type, value.shape);
+  const Range &range = value.range;
+  double unit = range.exact() ? std::ldexp(1.0, -range.fraction) : 0;
+  double steps = unit > 0 ? std::floor((range.high - range.low) / unit) + 1 : 0;
+  auto element = [&](uint64_t i) {
+    if (unit > 0)
+      return range.low + unit * std::floor(noise(seed, i) * steps);
+    return range.low + (range.high - range.low) * noise(seed, i);
+  };
+  auto disturb = [&](double x, uint64_t i) {
+    return x + off * std::max(std::abs(x), 0.25) *
+                   (noise(seed + 77, i) < 0.5 ? -1 : 1);
+  };
+  for (size_t i = 0; i < host.floats.size(); ++i)
+    host.floats[i] = disturb(roundToType(partOf(value.type), element(i)), i);
+  for (size_t i = 0; i < host.ints.size(); ++i)
+    host.ints[i] = int64_t(element(i));
+  return host;
+}
+
+struct Expectation {
+  HostValue value;
+  /// Per element of `value.floats`: how far off a result may be.
+  std::vector<double> allowed;
+};
+
+std::string differs(const HostValue &got, const Expectation &want) {
+  if (got.shape != want.value.shape || got.type != want.value.type)
+    return "has another type";
+  for (size_t i = 0; i < got.ints.size(); ++i)
+    if (got.ints[i] != want.value.ints[i])
+      return fmt::format("element {} is {}, not {}", i, got.ints[i],
+                         want.value.ints[i]);
+  for (size_t i = 0; i < got.floats.size(); ++i) {
+    double a = got.floats[i], b = want.value.floats[i];
+    if (std::isnan(a) && std::isnan(b))
+      continue;
+    if (a != b && !(std::abs(a - b) <= want.allowed[i]))
+      return fmt::format("element {} is {}, not {} (may be off by {:.2g})", i,
+                         a, b, want.allowed[i]);
+  }
+  return "";
+}
+} // namespace
+
+struct Checker::Impl {
+  Impl() : context(MLIRContext::Threading::DISABLED) {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    registerGradients(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  OwningOpRef<ModuleOp> parse(const Recipe &recipe, std::string &failure);
+  std::string expect(const Recipe &recipe, ModuleOp module);
+  std::string run(const Compiled &compiled, bool privateMemories);
+
+  MLIRContext context;
+  std::vector<HostValue> inputs;
+  std::vector<Expectation> expected;
+  /// Clients by number of devices and kind of memory.
+  std::map<std::pair<int64_t, bool>, std::shared_ptr<Client>> clients;
+};
+
+Checker::Checker() : impl(std::make_unique<Impl>()) {}
+Checker::~Checker() = default;
+
+OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
+                                           std::string &failure) {
+  std::string messages;
+  mlir::ScopedDiagnosticHandler collect(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        messages += (messages.empty() ? "" : "; ") + diagnostic.str();
+        return success();
+      });
+  auto module = mlir::parseSourceString<ModuleOp>(recipe.text(), &context);
+  if (!module) {
+    failure = "does not parse: " + messages;
+    return module;
+  }
+  if (!recipe.gradient)
+    return module;
+  GradientOptions options;
+  for (unsigned argument : recipe.differentiableArguments())
+    options.wrt.push_back(argument);
+  if (options.wrt.empty())
+    return module;
+  mlir::PassManager passes(&context);
+  passes.addPass(createGradient(options));
+  if (failed(passes.run(*module)))
+    failure = "gradient: " + messages;
+  return module;
+}
+
+std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
+  inputs.clear();
+  expected.clear();
+  double epsilon = 0x1p-23;
+  for (const Value &value : recipe.values)
+    epsilon = std::max(epsilon, value.range.epsilon);
+  auto values = [&](double off) {
+    std::vector<HostValue> made;
+    for (size_t i = 0; i < recipe.arguments.size(); ++i)
+      made.push_back(inputFor(recipe.values[recipe.arguments[i]],
+                              recipe.seed * 64 + i, off));
+    return made;
+  };
+  inputs = values(0);
+  auto exact = interpret(module, "", inputs);
+  if (!exact)
+    return "reference: " + exact.error().message();
+  bool anyInexact = recipe.gradient;
+  for (unsigned result : recipe.results)
+    anyInexact |= !recipe.values[result].range.exact();
+  std::vector<HostValue> up, down;
+  if (anyInexact) {
+    for (auto [off, to] : {std::pair{epsilon, &up}, {-epsilon, &down}}) {
+      auto moved = interpret(module, "", values(off));
+      if (!moved)
+        return "reference: " + moved.error().message();
+      *to = std::move(*moved);
+    }
+  }
+  for (size_t r = 0; r < exact->size(); ++r) {
+    Expectation want{std::move((*exact)[r]), {}};
+    const std::vector<double> &floats = want.value.floats;
+    want.allowed.assign(floats.size(), 0);
+    bool isExact = r < recipe.results.size() &&
+                   recipe.values[recipe.results[r]].range.exact();
+    if (!isExact && !floats.empty()) {
+      double largest = 0, moved = 0;
+      for (size_t i = 0; i < floats.size(); ++i)
+        if (std::isfinite(floats[i])) {
+          largest = std::max(largest, std::abs(floats[i]));
+          for (double other : {up[r].floats[i], down[r].floats[i]})
+            if (std::isfinite(other))
+              moved = std::max(moved, std::abs(other - floats[i]));
+        }
+      double allowed = 64 * moved + 64 * epsilon * std::max(largest, 0.25);
+      std::ranges::fill(want.allowed, allowed);
+    }
+    expected.push_back(std::move(want));
+  }
+  return "";
+}
+
+std::string Checker::Impl::run(const Compiled &compiled, bool privateMemories) {
+  std::shared_ptr<Client> &client =
+      clients[{compiled.program.mesh.size(), privateMemories}];
+  if (!client) {
+    CPUOptions cpu;
+    cpu.devices = compiled.program.mesh.size();
+    cpu.workers = 1;
+    cpu.privateMemories = privateMemories;
+    auto made = createCPUClient(cpu);
+    if (!made)
+      return made.error().message();
+    client = *made;
+  }
+  const Program &program = compiled.program;
+  auto executable = client->load(program, compiled.kernels);
+  if (!executable)
+    return "load: " + executable.error().message();
+  std::vector<Array> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
+    auto array =
+        Array::fromHost(client, {buffer.type, buffer.shape, buffer.layout},
+                        inputs[i].toBytes());
+    if (!array)
+      return "input: " + array.error().message();
+    arguments.push_back(*array);
+  }
+  auto results = (*executable)->execute(std::move(arguments));
+  if (!results)
+    return "run: " + results.error().message();
+  if (results->size() != expected.size())
+    return fmt::format("{} results, not {}", results->size(), expected.size());
+  for (size_t i = 0; i < results->size(); ++i) {
+    auto bytes = (*results)[i].toHost();
+    if (!bytes)
+      return fmt::format("result {}: {}", i, bytes.error().message());
+    auto got = HostValue::fromBytes((*results)[i].dtype(),
+                                    (*results)[i].shape(), *bytes);
+    if (!got)
+      return fmt::format("result {}: {}", i, got.error().message());
+    if (std::string wrong = differs(*got, expected[i]); !wrong.empty())
+      return fmt::format("WRONG result {}: {}", i, wrong);
+  }
+  return "";
+}
+
+std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
+  std::string failure;
+  auto module = impl->parse(recipe, failure);
+  if (!failure.empty())
+    return failure;
+  if (failure = impl->expect(recipe, *module); !failure.empty())
+    return failure;
+  std::map<std::string, Compiled> compiled;
+  for (const Way &way : options.ways) {
+    auto found = compiled.find(way.machine);
+    if (found == compiled.end()) {
+      CompileOptions compileOptions;
+      auto machine = MachineModel::preset(way.machine);
+      if (!machine)
+        return machine.error().message();
+      compileOptions.machine = *machine;
+      compileOptions.refine = options.refine;
+      compileOptions.optimizeKernels = false;
+      auto made = compile(*module, compileOptions);
+      if (!made)
+        return way.text() + ": compile: " + made.error().message();
+      if (options.damage)
+        options.damage(*made);
+      found = compiled.emplace(way.machine, std::move(*made)).first;
+    }
+    failure = impl->run(found->second, way.privateMemories);
+    if (!failure.empty())
+      return way.text() + ": " + failure;
+  }
+  return "";
+}
+
+} // namespace meshloom::fuzz

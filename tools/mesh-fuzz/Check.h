@@ -1,0 +1,45 @@
+// Runs one random program every way there is and compares each result with the
+// reference interpreter's.
+#pragma once
+
+#include "Recipe.h"
+
+#include "meshloom/Compiler/Compiler.h"
+
+#include <functional>
+#include <memory>
+
+namespace meshloom::fuzz {
+
+/// A way to run a program.
+struct Way {
+  std::string machine;
+  bool privateMemories;
+  std::string text() const;
+};
+
+struct CheckOptions {
+  /// Both machines, both memories.
+  std::vector<Way> ways = {{"shared-memory", false},
+                           {"shared-memory", true},
+                           {"ring", false},
+                           {"ring", true}};
+  bool refine = true;
+  /// Damages the compiled program, to see that the damage is found.
+  std::function<void(Compiled &)> damage;
+};
+
+class Checker {
+public:
+  Checker();
+  ~Checker();
+
+  /// Nothing, or what went wrong: "ring, private memories: result 0: ...".
+  std::string check(const Recipe &recipe, const CheckOptions &options);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace meshloom::fuzz

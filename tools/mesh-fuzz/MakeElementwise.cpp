@@ -1,0 +1,371 @@
+// Makers of elementwise ops. Ops that jump (compare, floor, sign) take exact
+// operands only; the others bring theirs to where they are smooth.
+#include "Generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace meshloom::fuzz {
+namespace {
+
+using Result = Generator::Result;
+
+/// A smooth function of a float in [low, high], with values in [from, to].
+struct Smooth {
+  const char *op;
+  double low, high, from, to;
+};
+const Smooth SMOOTH[] = {
+    {"exp", -2, 2, 0.1, 8},      {"expm1", -2, 2, -1, 7},
+    {"log", 0.25, 8, -1.5, 2.2}, {"log1p", -0.5, 4, -0.8, 1.7},
+    {"sqrt", 0.25, 8, 0.5, 3},   {"rsqrt", 0.25, 8, 0.3, 2},
+    {"cbrt", 0.25, 8, 0.6, 2},   {"tanh", -16, 16, -1, 1},
+    {"logistic", -16, 16, 0, 1}, {"sine", -16, 16, -1, 1},
+    {"cosine", -16, 16, -1, 1},  {"tan", -1, 1, -1.6, 1.6},
+    {"erf", -16, 16, -1, 1}};
+
+void addSmooth(OpMakers &makers) {
+  for (const Smooth &f : SMOOTH)
+    makers.push_back(
+        {f.op, [&f](Generator &g) {
+           unsigned x = g.into(g.anyFloat(), f.low, f.high);
+           const Value v = g[x];
+           g.emitOne(std::string("dtensor.") + f.op, {x},
+                     {v.type, v.shape,
+                      rangeIn(v.type, f.from, f.to, -1, v.range.epsilon)},
+                     "", true);
+           return true;
+         }});
+}
+
+void addUnary(OpMakers &makers) {
+  auto add = [&](const char *op, auto make) {
+    makers.push_back({op, [op, make](Generator &g) {
+                        return make(g, std::string("dtensor.") + op);
+                      }});
+  };
+  add("abs", [](Generator &g, const std::string &op) {
+    unsigned x = g.chance(0.8) ? g.anyFloat() : g.exactFloat();
+    const Value v = g[x];
+    Range range = v.range;
+    range.high = range.magnitude();
+    range.low = 0;
+    g.emitOne(op, {x}, {v.type, v.shape, range}, "", true);
+    return true;
+  });
+  add("negate", [](Generator &g, const std::string &op) {
+    unsigned x = g.chance(0.8) ? g.anyFloat() : g.anyInteger();
+    const Value v = g[x];
+    Range range = v.range;
+    range.low = -v.range.high;
+    range.high = -v.range.low;
+    g.emitOne(op, {x}, {v.type, v.shape, range}, "", true);
+    return true;
+  });
+  for (const char *op : {"sign", "floor", "ceil", "round", "round_nearest_afz"})
+    add(op, [](Generator &g, const std::string &name) {
+      unsigned x = g.exactFloat();
+      const Value v = g[x];
+      bool isSign = name == "dtensor.sign";
+      Range range{isSign ? -1 : std::floor(v.range.low),
+                  isSign ? 1 : std::ceil(v.range.high), 0, v.range.epsilon};
+      g.emitOne(name, {x}, {v.type, v.shape, range});
+      return true;
+    });
+  add("is_finite", [](Generator &g, const std::string &op) {
+    unsigned x = g.anyFloat();
+    g.emitOne(op, {x}, {DType::I1, g[x].shape, {0, 1, 0, 0}});
+    return true;
+  });
+  for (const char *op : {"not", "popcnt", "count_leading_zeros"})
+    add(op, [](Generator &g, const std::string &name) {
+      unsigned x = g.anyInteger();
+      const Value v = g[x];
+      g.emitOne(name, {x}, {v.type, v.shape, {0, 0, 0, 0}});
+      return true;
+    });
+  add("reduce_precision", [](Generator &g, const std::string &op) {
+    unsigned x = g.exactFloat();
+    const Value v = g[x];
+    if (v.type != DType::F32 && v.type != DType::F64)
+      return false;
+    Range range = v.range;
+    range.low *= 1.0625;
+    range.high *= 1.0625;
+    range =
+        rangeIn(v.type, range.low, range.high, range.fraction, range.epsilon);
+    g.emitOne(op, {x}, {v.type, v.shape, range},
+              fmt::format("exponent_bits = 8 : i64, mantissa_bits = {} : i64",
+                          g.between(3, 10)),
+              true);
+    return true;
+  });
+}
+
+/// Extents that integers of a type wrap within; their ranges are not kept.
+Range ofIntegers() {
+  return {-1e30, 1e30, 0, 0};
+}
+
+void addArithmetic(OpMakers &makers) {
+  struct Arithmetic {
+    const char *op;
+    char sign;
+  };
+  for (Arithmetic a : {Arithmetic{"add", '+'},
+                       {"subtract", '-'},
+                       {"multiply", '*'},
+                       {"maximum", 'M'},
+                       {"minimum", 'm'}})
+    makers.push_back(
+        {a.op, [a](Generator &g) {
+           unsigned x = g.anyFloat();
+           unsigned y = g.like(g[x].type, g[x].shape);
+           const Value v = g[x], w = g[y];
+           const Range r = v.range, s = w.range;
+           double low = 0, high = 0;
+           Range both = joined(r, s);
+           int fraction = both.fraction;
+           switch (a.sign) {
+           case '+':
+             low = r.low + s.low, high = r.high + s.high;
+             break;
+           case '-':
+             low = r.low - s.high, high = r.high - s.low;
+             break;
+           case '*':
+             high = r.magnitude() * s.magnitude();
+             low = -high;
+             if (both.exact())
+               fraction = r.fraction + s.fraction;
+             break;
+           default:
+             low = both.low, high = both.high;
+           }
+           if (std::max(-low, high) > 300)
+             return false;
+           g.emitOne(std::string("dtensor.") + a.op, {x, y},
+                     {v.type, v.shape,
+                      rangeIn(v.type, low, high, fraction, both.epsilon)},
+                     "", true);
+           return true;
+         }});
+  for (const char *op : {"divide", "atan2", "power"})
+    makers.push_back(
+        {op, [op](Generator &g) {
+           bool isPower = std::string(op) == "power";
+           unsigned x = g.into(g.anyFloat(), 0.5, 2);
+           unsigned y =
+               g.into(g.like(g[x].type, g[x].shape), isPower ? -2 : 0.5, 2);
+           const Value v = g[x];
+           g.emitOne(std::string("dtensor.") + op, {x, y},
+                     {v.type, v.shape,
+                      rangeIn(v.type, 0.1, 4, -1,
+                              joined(v.range, g[y].range).epsilon)},
+                     "", true);
+           return true;
+         }});
+  makers.push_back(
+      {"remainder", [](Generator &g) {
+         unsigned x = g.exactFloat();
+         const Value v = g[x];
+         unsigned y = g.argument(v.type, v.shape, {1, 4, 2, 0});
+         double most = std::min(v.range.magnitude(), 4.0);
+         g.emitOne("dtensor.remainder", {x, y},
+                   {v.type, v.shape,
+                    rangeIn(v.type, -most, most, std::max(v.range.fraction, 2),
+                            v.range.epsilon)});
+         return true;
+       }});
+  for (const char *op :
+       {"add", "subtract", "multiply", "divide", "remainder", "maximum",
+        "minimum", "power", "and", "or", "xor", "shift_left",
+        "shift_right_arithmetic", "shift_right_logical"})
+    makers.push_back({std::string(op) + " of integers", [op](Generator &g) {
+                        unsigned x = g.anyInteger();
+                        const Value v = g[x];
+                        bool small = std::string(op) == "power";
+                        unsigned y = small ? g.exactIn(v.type, v.shape, 0, 3)
+                                           : g.like(v.type, v.shape);
+                        g.emitOne(std::string("dtensor.") + op, {x, y},
+                                  {v.type, v.shape, ofIntegers()});
+                        return true;
+                      }});
+  for (const char *op :
+       {"and", "or", "xor", "add", "multiply", "maximum", "minimum", "not"})
+    makers.push_back({std::string(op) + " of i1", [op](Generator &g) {
+                        Shape shape = g[g.anyValue()].shape;
+                        unsigned x = g.like(DType::I1, shape);
+                        std::vector<unsigned> operands{x};
+                        if (std::string(op) != "not")
+                          operands.push_back(g.like(DType::I1, shape));
+                        g.emitOne(std::string("dtensor.") + op, operands,
+                                  {DType::I1, shape, {0, 1, 0, 0}});
+                        return true;
+                      }});
+}
+
+void addChoices(OpMakers &makers) {
+  makers.push_back(
+      {"compare", [](Generator &g) {
+         unsigned x = g.chance(0.7) ? g.exactFloat() : g.anyInteger();
+         const Value v = g[x];
+         unsigned y = isFloat(v.type) ? g.exactIn(v.type, v.shape, -16, 16)
+                                      : g.like(v.type, v.shape);
+         const char *direction = g.choose(
+             std::vector<const char *>{"EQ", "NE", "LT", "LE", "GT", "GE"});
+         g.emitOne(
+             "dtensor.compare", {x, y}, {DType::I1, v.shape, {0, 1, 0, 0}},
+             fmt::format("direction = #dtensor<comparison {}>", direction));
+         return true;
+       }});
+  makers.push_back(
+      {"select", [](Generator &g) {
+         unsigned x = g.anyValue();
+         const Value v = g[x];
+         unsigned y = g.like(v.type, v.shape);
+         unsigned p = g.like(DType::I1, g.chance(0.3) ? Shape{} : v.shape);
+         g.emitOne("dtensor.select", {p, x, y},
+                   {v.type, v.shape, joined(v.range, g[y].range)}, "", true);
+         return true;
+       }});
+  makers.push_back({"clamp", [](Generator &g) {
+                      unsigned x = g.anyFloat();
+                      const Value v = g[x];
+                      Shape bound = g.chance(0.5) ? Shape{} : v.shape;
+                      unsigned low = g.exactIn(v.type, bound, -2, -0.5);
+                      unsigned high = g.exactIn(v.type, bound, 0.5, 2);
+                      Range range =
+                          joined(joined(v.range, g[low].range), g[high].range);
+                      range.low = -2, range.high = 2;
+                      g.emitOne("dtensor.clamp", {low, x, high},
+                                {v.type, v.shape, range}, "", true);
+                      return true;
+                    }});
+}
+
+void addConversions(OpMakers &makers) {
+  makers.push_back({"convert between floats", [](Generator &g) {
+                      unsigned x = g.anyFloat();
+                      const Value v = g[x];
+                      DType to = g.choose(std::vector<DType>{
+                          DType::F32, DType::F64, DType::BF16, DType::F16});
+                      g.emitOne("dtensor.convert", {x},
+                                {to, v.shape,
+                                 rangeIn(to, v.range.low, v.range.high,
+                                         v.range.fraction, v.range.epsilon)},
+                                "", true);
+                      return true;
+                    }});
+  makers.push_back(
+      {"convert to integer", [](Generator &g) {
+         unsigned x = g.exactFloat();
+         const Value v = g[x];
+         DType to =
+             g.choose(std::vector<DType>{DType::I32, DType::I64, DType::I16,
+                                         DType::UI32, DType::UI8, DType::I1});
+         Range range{std::floor(v.range.low), std::ceil(v.range.high), 0, 0};
+         g.emitOne("dtensor.convert", {x}, {to, v.shape, range});
+         return true;
+       }});
+  makers.push_back(
+      {"convert from integer", [](Generator &g) {
+         std::optional<unsigned> x = g.find([](const Value &v) {
+           return (isInteger(v.type) || v.type == DType::I1) &&
+                  v.range.magnitude() <= 64;
+         });
+         if (!x)
+           x = g.argument(DType::I32, g.shape(0, 3), {-9, 9, 0, 0});
+         const Value v = g[*x];
+         if (isInteger(v.type) && !isSigned(v.type) && v.range.low < 0)
+           return false;
+         g.emitOne("dtensor.convert", {*x}, {DType::F32, v.shape, v.range});
+         return true;
+       }});
+  makers.push_back(
+      {"bitcast_convert", [](Generator &g) {
+         struct Pair {
+           DType from, to;
+         };
+         Pair pair = g.choose(std::vector<Pair>{{DType::F32, DType::I32},
+                                                {DType::F32, DType::UI32},
+                                                {DType::I32, DType::UI32},
+                                                {DType::UI32, DType::UI8},
+                                                {DType::I64, DType::I32},
+                                                {DType::UI8, DType::UI32},
+                                                {DType::I32, DType::I64}});
+         unsigned from = byteWidth(pair.from), to = byteWidth(pair.to);
+         Shape shape = g.shape(0, 2), result = shape;
+         if (from > to)
+           result.push_back(from / to);
+         if (from < to)
+           shape.push_back(to / from);
+         unsigned x = isFloat(pair.from) ? g.exactIn(pair.from, shape, -2, 2)
+                                         : g.like(pair.from, shape);
+         g.emitOne("dtensor.bitcast_convert", {x},
+                   {pair.to, result, {-1e30, 1e30, 0, 0}});
+         return true;
+       }});
+}
+
+void addComplex(OpMakers &makers) {
+  makers.push_back(
+      {"complex", [](Generator &g) {
+         unsigned re = g.like(DType::F32, g.shape(0, 3));
+         unsigned im = g.like(DType::F32, g[re].shape);
+         g.emitOne("dtensor.complex", {re, im},
+                   {DType::C64, g[re].shape, joined(g[re].range, g[im].range)});
+         return true;
+       }});
+  auto complex = [](Generator &g) {
+    if (auto found =
+            g.find([](const Value &v) { return v.type == DType::C64; }))
+      return *found;
+    return g.argument(DType::C64, g.shape(0, 3), {-2, 2, 2, 0});
+  };
+  for (const char *op : {"real", "imag"})
+    makers.push_back({op, [op, complex](Generator &g) {
+                        unsigned x = complex(g);
+                        g.emitOne(std::string("dtensor.") + op, {x},
+                                  {DType::F32, g[x].shape, g[x].range});
+                        return true;
+                      }});
+  for (const char *op : {"add", "subtract", "multiply"})
+    makers.push_back(
+        {std::string(op) + " of complex", [op, complex](Generator &g) {
+           unsigned x = complex(g);
+           unsigned y = g.like(DType::C64, g[x].shape);
+           double r = g[x].range.magnitude(), s = g[y].range.magnitude();
+           double most = std::string(op) == "multiply" ? 2 * r * s : r + s;
+           if (most > 300)
+             return false;
+           g.emitOne(std::string("dtensor.") + op, {x, y},
+                     {DType::C64, g[x].shape,
+                      rangeIn(DType::C64, -most, most, -1,
+                              joined(g[x].range, g[y].range).epsilon)});
+           return true;
+         }});
+  makers.push_back(
+      {"abs of complex", [complex](Generator &g) {
+         unsigned x = complex(g);
+         double most = 1.5 * g[x].range.magnitude();
+         g.emitOne("dtensor.abs", {x},
+                   {DType::F32, g[x].shape,
+                    rangeIn(DType::F32, 0, most, -1, g[x].range.epsilon)});
+         return true;
+       }});
+}
+
+} // namespace
+
+void addElementwiseMakers(OpMakers &makers) {
+  addSmooth(makers);
+  addUnary(makers);
+  addArithmetic(makers);
+  addChoices(makers);
+  addConversions(makers);
+  addComplex(makers);
+}
+
+} // namespace meshloom::fuzz

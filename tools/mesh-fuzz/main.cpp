@@ -1,0 +1,160 @@
+// mesh-fuzz: random programs x layouts x meshes, each run under both machine
+// models, in shared and in private memories, against the reference interpreter.
+#include "Check.h"
+#include "Generator.h"
+#include "Shrink.h"
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+namespace meshloom::fuzz {
+namespace {
+
+struct Options {
+  uint64_t seed = 0;
+  int64_t count = 1000;
+  unsigned jobs = 0;
+  bool print = false, keepGoing = false, noShrink = false, statistics = false;
+};
+
+/// How often things were in programs.
+struct Coverage {
+  std::map<std::string, int64_t> ops, layouts, meshes;
+  int64_t gradients = 0;
+
+  void add(const std::vector<Node> &nodes) {
+    for (const Node &node : nodes) {
+      ++ops[node.op];
+      for (const Block &block : node.blocks)
+        add(block.nodes);
+    }
+  }
+  void add(const Recipe &recipe) {
+    add(recipe.nodes);
+    for (const std::string &kind : recipe.layoutKinds)
+      ++layouts[kind];
+    ++meshes[recipe.mesh.text];
+    gradients += recipe.gradient;
+  }
+  void print() const {
+    auto table = [](const char *title,
+                    const std::map<std::string, int64_t> &counts) {
+      fmt::print("{}:", title);
+      for (const auto &[name, count] : counts)
+        fmt::print(" {} {};", name, count);
+      fmt::print("\n");
+    };
+    table("ops", ops);
+    table("layouts", layouts);
+    table("meshes", meshes);
+    fmt::print("programs with gradients: {}\n", gradients);
+  }
+};
+
+class Fuzzer {
+public:
+  explicit Fuzzer(const Options &options) : options(options) {}
+
+  int run() {
+    auto start = std::chrono::steady_clock::now();
+    std::vector<std::thread> threads;
+    unsigned jobs = options.jobs
+                        ? options.jobs
+                        : std::max(1u, std::thread::hardware_concurrency());
+    for (unsigned t = 0; t < jobs; ++t)
+      threads.emplace_back([this] { work(); });
+    for (std::thread &thread : threads)
+      thread.join();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    if (options.statistics)
+      coverage.print();
+    fmt::print("{} programs from seed {}, each under 2 machines in 2 kinds of "
+               "memory: {} failed, in {:.0f} s\n",
+               done.load(), options.seed, failed, seconds);
+    return failed > 0;
+  }
+
+private:
+  void work() {
+    Checker checker;
+    while (true) {
+      int64_t i = next++;
+      if (i >= options.count || (failed > 0 && !options.keepGoing))
+        return;
+      Recipe recipe = generate(options.seed + uint64_t(i));
+      if (options.print) {
+        std::lock_guard lock(mutex);
+        fmt::print("{}", recipe.text());
+      }
+      std::string failure = checker.check(recipe, {});
+      ++done;
+      std::lock_guard lock(mutex);
+      coverage.add(recipe);
+      if (!failure.empty())
+        report(checker, recipe, failure);
+    }
+  }
+
+  void report(Checker &checker, const Recipe &recipe,
+              const std::string &failure) {
+    ++failed;
+    Recipe small = recipe;
+    std::string message = failure;
+    if (!options.noShrink) {
+      // The same kind of failure: up to the first number in it.
+      auto kind = [](const std::string &text) {
+        size_t colon = text.find(": ");
+        std::string rest =
+            text.substr(colon == std::string::npos ? 0 : colon + 2);
+        return rest.substr(
+            0, std::min(rest.find_first_of("0123456789"), size_t(24)));
+      };
+      small = shrink(recipe, [&](const Recipe &candidate) {
+        return kind(checker.check(candidate, {})) == kind(failure);
+      });
+      message = checker.check(small, {});
+    }
+    fmt::print("seed {}: {}\n{}replay: mesh-fuzz --seed={} --count=1{}\n\n",
+               recipe.seed, message, small.text(), recipe.seed,
+               small.gradient ? " (with --dtensor-gradient)" : "");
+    std::fflush(stdout);
+  }
+
+  const Options &options;
+  std::atomic<int64_t> next = 0, done = 0;
+  std::atomic<int> failed = 0;
+  std::mutex mutex;
+  Coverage coverage;
+};
+} // namespace
+} // namespace meshloom::fuzz
+
+int main(int argc, char **argv) {
+  using namespace meshloom::fuzz;
+  CLI::App app("Random programs against the reference interpreter.",
+               "mesh-fuzz");
+  Options options;
+  auto *seed = app.add_option("--seed", options.seed,
+                              "First seed (default: a new one each time)");
+  app.add_option("--count", options.count, "Programs (default: 1000)");
+  app.add_option("--jobs", options.jobs, "Threads (default: one a core)");
+  app.add_flag("--print", options.print, "Print each program");
+  app.add_flag("--keep-going", options.keepGoing,
+               "Do not stop at the first failure");
+  app.add_flag("--no-shrink", options.noShrink,
+               "Print failing programs as they are");
+  app.add_flag("--statistics", options.statistics,
+               "Print how often each op, layout and mesh was used");
+  CLI11_PARSE(app, argc, argv);
+  if (seed->count() == 0)
+    options.seed = uint64_t(std::random_device()()) * 1000;
+  return Fuzzer(options).run();
+}
