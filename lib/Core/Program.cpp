@@ -326,11 +326,16 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
       return fail("{} is indexed outside dim {} of buffer {}", what, dim,
                   operand.buffer);
   }
-  bool windowed = !decl.windows.empty();
-  for (const DimAccess &index : operand.dims)
+  bool simple = decl.windows.empty();
+  for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
+    const DimAccess &index = operand.dims[dim];
     for (auto [loop, coefficient] : index.terms)
-      windowed |= !loops[loop].ranges.empty();
-  if (windowed)
+      simple &= loops[loop].ranges.empty();
+    if (!decl.layout.axes(dim).empty())
+      simple &= index.offset == 0 && index.terms.size() == 1 &&
+                index.terms[0].second == 1;
+  }
+  if (!simple)
     return held(operand, loops, what);
   // Where a dim is a loop, a device's part of the loop is in its shard.
   for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
@@ -350,9 +355,10 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
 }
 
 Status Verifier::step(const KernelStep &kernel) {
-  where =
-      fmt::format("kernel '{}' ({}): ", kernel.symbol, kernel.note.location);
-  if (kernel.symbol.empty())
+  where = fmt::format("kernel '{}' ({}): ",
+                      kernel.library.empty() ? kernel.symbol : kernel.library,
+                      kernel.note.location);
+  if (kernel.symbol.empty() && kernel.library.empty())
     return fail("it has no symbol");
   if (Status ok = loops(kernel.loops); !ok)
     return ok;

@@ -210,6 +210,19 @@ LogicalResult verifyLayouts(Operation *op) {
     if (failed(check("result", index, layout,
                      resultLayout(rule, index, sharding, layout.mesh()))))
       return failure();
+  for (auto [index, type] : llvm::enumerate(op->getOperandTypes())) {
+    if (!isShard(type))
+      continue;
+    Shape shape = shapeOf(type);
+    Windows held = windowsOf(type),
+            needed = operandWindows(rule, index, sharding, shape,
+                                    operands[index].mesh());
+    // An op may be checked before its halo exchanges are inserted, not after.
+    if (!held.empty() && !covers(operands[index], shape, held, needed))
+      return op->emitOpError("violates S4: operand #")
+             << index << " is held as " << to_string(held) << ", but the rule '"
+             << rule.to_string() << "' needs " << to_string(needed);
+  }
   return success();
 }
 

@@ -209,6 +209,32 @@ OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
                       identity);
 }
 
+OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
+  auto isNone = [](ArrayRef<int64_t> padding) {
+    return llvm::all_of(padding, [](int64_t count) { return count == 0; });
+  };
+  bool identity = isNone(getEdgePaddingLow()) && isNone(getEdgePaddingHigh()) &&
+                  isNone(getInteriorPadding());
+  if (identity && getOperand().getType() == getType())
+    return getOperand();
+  auto value = Splat::get(adaptor.getPaddingValue());
+  auto splat = Splat::get(adaptor.getOperand());
+  bool equal = value && splat &&
+               value->attribute(getType()) == splat->attribute(getType());
+  bool empty = llvm::is_contained(globalShape(getOperand().getType()), 0);
+  if (value && (equal || empty))
+    return value->attribute(getType());
+  return {};
+}
+
+OpFoldResult TakeOp::fold(FoldAdaptor adaptor) {
+  Attribute constant = adaptor.getOperand();
+  if (llvm::is_contained(getIndices(), -1))
+    constant = {};
+  return foldMovement(getOperand(), constant, getResult(),
+                      isIota(getIndices()));
+}
+
 //===----------------------------------------------------------------------===//
 // MatMulOp, ReduceOp
 //===----------------------------------------------------------------------===//

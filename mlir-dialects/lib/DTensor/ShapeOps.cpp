@@ -1,6 +1,7 @@
 // Rules, verifiers and builders of the ops that make or move elements.
 
 #include "RuleBuilder.h"
+#include "SplatMath.h"
 
 #include <numeric>
 
@@ -275,15 +276,16 @@ void SliceOp::build(OpBuilder &builder, OperationState &state, Value operand,
 ShardingRule SliceOp::getShardingRule() {
   RuleBuilder rule(*this);
   auto from = globalShape(getOperand().getType()), to = globalShape(getType());
-  ShardingRule::Tensor operand, result;
-  for (auto [before, after] : llvm::zip_equal(from, to)) {
+  ShardingRule::Tensor dims = rule.dims(from.size());
+  for (unsigned dim = 0; dim < from.size(); ++dim) {
     // A slice of full size is the whole dim: it starts at 0, stride 1.
-    bool kept = before == after;
-    operand.push_back({kept ? rule.factor() : rule.whole()});
-    result.push_back(kept ? operand.back() : ShardingRule::Dim{rule.whole()});
+    if (from[dim] == to[dim])
+      continue;
+    int64_t start = getStartIndices()[dim];
+    rule.window({0, dim, dims[dim][0], getStrides()[dim], start, start, 1, {}});
   }
-  rule.operand(std::move(operand));
-  rule.result(std::move(result));
+  rule.operand(dims);
+  rule.result(std::move(dims));
   return rule.finish(PartialFlow::Movement);
 }
 
@@ -330,15 +332,24 @@ void ConcatenateOp::build(OpBuilder &builder, OperationState &state,
 
 ShardingRule ConcatenateOp::getShardingRule() {
   RuleBuilder rule(*this);
-  // The joined dim is a whole factor of its own in every tensor.
-  ShardingRule::Tensor dims;
-  for (uint64_t dim = 0; dim < uint64_t(getType().getRank()); ++dim)
-    dims.push_back({dim == getDimension() ? rule.whole() : rule.factor()});
-  rule.result(dims);
-  for ([[maybe_unused]] Value input : getInputs()) {
-    dims[getDimension()] = {rule.whole()};
+  unsigned dimension = getDimension();
+  ShardingRule::Tensor dims = rule.dims(getType().getRank());
+  int64_t begin = 0, whole = globalShape(getType())[dimension];
+  for (auto [index, type] : llvm::enumerate(getInputs().getTypes())) {
     rule.operand(dims);
+    int64_t size = globalShape(type)[dimension];
+    if (size != whole)
+      rule.window({unsigned(index),
+                   dimension,
+                   dims[dimension][0],
+                   1,
+                   -begin,
+                   -begin,
+                   1,
+                   {}});
+    begin += size;
   }
+  rule.result(std::move(dims));
   return rule.finish(PartialFlow::Movement);
 }
 
@@ -376,12 +387,14 @@ LogicalResult ConcatenateOp::verify() {
 
 ShardingRule ReverseOp::getShardingRule() {
   RuleBuilder rule(*this);
-  ShardingRule::Tensor dims;
-  for (int64_t dim = 0; dim < getType().getRank(); ++dim)
-    dims.push_back({llvm::is_contained(getDimensions(), dim) ? rule.whole()
-                                                             : rule.factor()});
+  ShardingRule::Tensor dims = rule.dims(getType().getRank());
+  for (int64_t dim : getDimensions()) {
+    int64_t last = globalShape(getType())[dim] - 1;
+    if (last > 0)
+      rule.window({0, unsigned(dim), dims[dim][0], -1, last, last, 1, {}});
+  }
   rule.operand(dims);
-  rule.result(dims);
+  rule.result(std::move(dims));
   return rule.finish(PartialFlow::Movement);
 }
 
@@ -391,6 +404,122 @@ LogicalResult ReverseOp::verify() {
   if (!areDistinctDims(getDimensions(), getType().getRank()))
     return violates(*this, 3)
            << "dimensions are not distinct dims of the operand";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// PadOp
+//===----------------------------------------------------------------------===//
+
+static int64_t paddedSize(int64_t size, int64_t low, int64_t high,
+                          int64_t interior) {
+  return low + high + size + std::max<int64_t>(size - 1, 0) * interior;
+}
+
+void PadOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                  Value paddingValue, ArrayRef<int64_t> low,
+                  ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
+  SmallVector<int64_t> to;
+  for (auto [size, before, after, between] :
+       llvm::zip_equal(globalShape(operand.getType()), low, high, interior))
+    to.push_back(paddedSize(size, before, after, between));
+  build(builder, state, undecided(operand.getType(), to), operand, paddingValue,
+        low, high, interior);
+}
+
+/// Zero is zero however many devices add (multiply, compare) it.
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto splat = constant ? Splat::get(constant.getValue()) : std::nullopt;
+  return splat && splat->isPositiveZero();
+}
+
+ShardingRule PadOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  ShardingRule::Tensor dims = rule.dims(getType().getRank());
+  for (unsigned dim = 0; dim < dims.size(); ++dim) {
+    int64_t low = getEdgePaddingLow()[dim], high = getEdgePaddingHigh()[dim],
+            step = getInteriorPadding()[dim] + 1;
+    // From the first element at or behind lo to the last before hi.
+    if (low != 0 || high != 0 || step != 1)
+      rule.window({0, dim, dims[dim][0], 1, step - 1 - low, -low, step, {}});
+  }
+  rule.operand(dims);
+  rule.operand({});
+  rule.result(std::move(dims));
+  if (isZero(getPaddingValue()))
+    return rule.finish(PartialFlow::Movement, {0});
+  return rule.finish(PartialFlow::Movement);
+}
+
+LogicalResult PadOp::verify() {
+  if (failed(verifyElementType(*this)))
+    return failure();
+  if (!globalShape(getPaddingValue().getType()).empty())
+    return violates(*this, 2)
+           << "padding_value has type " << getPaddingValue().getType();
+  auto from = globalShape(getOperand().getType()), to = globalShape(getType());
+  if (getEdgePaddingLow().size() != from.size() ||
+      getEdgePaddingHigh().size() != from.size() ||
+      getInteriorPadding().size() != from.size())
+    return violates(*this, 3) << "edge_padding_low, edge_padding_high and "
+                                 "interior_padding must have "
+                              << from.size() << " entries";
+  if (to.size() != from.size())
+    return violates(*this, 4) << "the result has another rank";
+  for (size_t dim = 0; dim < from.size(); ++dim) {
+    if (getInteriorPadding()[dim] < 0)
+      return violates(*this, 3) << "interior padding of dim " << dim << " is "
+                                << getInteriorPadding()[dim];
+    int64_t size =
+        paddedSize(from[dim], getEdgePaddingLow()[dim],
+                   getEdgePaddingHigh()[dim], getInteriorPadding()[dim]);
+    if (size < 0 || size != to[dim])
+      return violates(*this, 4) << "result dim " << dim << " has size "
+                                << to[dim] << ", but padding gives " << size;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// TakeOp
+//===----------------------------------------------------------------------===//
+
+void TakeOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                   int64_t dimension, ArrayRef<int64_t> indices) {
+  auto to = globalShape(operand.getType());
+  to[dimension] = indices.size();
+  build(builder, state, undecided(operand.getType(), to), operand, dimension,
+        indices);
+}
+
+ShardingRule TakeOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  unsigned dimension = getDimension();
+  ShardingRule::Tensor dims = rule.dims(getType().getRank());
+  ArrayRef<int64_t> indices = getIndices();
+  rule.window({0, dimension, dims[dimension][0], 1, 0, 0, 1,
+               std::vector<int64_t>(indices.begin(), indices.end())});
+  rule.operand(dims);
+  rule.result(std::move(dims));
+  return rule.finish(PartialFlow::Movement);
+}
+
+LogicalResult TakeOp::verify() {
+  if (failed(verifyElementType(*this)))
+    return failure();
+  auto from = globalShape(getOperand().getType()), to = globalShape(getType());
+  if (int64_t(getDimension()) < 0 || getDimension() >= from.size())
+    return violates(*this, 2)
+           << "the operand has no dim " << int64_t(getDimension());
+  for (int64_t index : getIndices())
+    if (index < -1 || index >= from[getDimension()])
+      return violates(*this, 3)
+             << "index " << index << " is not in dim " << getDimension()
+             << " of size " << from[getDimension()];
+  from[getDimension()] = getIndices().size();
+  if (from != to)
+    return violates(*this, 4) << "the result has type " << getType();
   return success();
 }
 

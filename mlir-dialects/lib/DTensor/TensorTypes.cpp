@@ -34,8 +34,19 @@ bool isShard(Type type) {
   return encoding && encoding.isShard();
 }
 
+Windows windowsOf(Type type) {
+  auto encoding = encodingOf(tensorOf(type));
+  return encoding ? encoding.getWindows() : Windows();
+}
+
 Type elementTypeOf(Type type) {
   return tensorOf(type).getElementType();
+}
+
+Type partTypeOf(Type type) {
+  Type element = elementTypeOf(type);
+  auto complex = dyn_cast<mlir::ComplexType>(element);
+  return complex ? complex.getElementType() : element;
 }
 
 RankedTensorType undecided(Type type) {
@@ -51,58 +62,38 @@ RankedTensorType undecided(Type type, ArrayRef<int64_t> globalShape) {
 }
 
 std::optional<DType> dtypeOf(Type type) {
-  if (type.isF32())
-    return DType::F32;
-  if (type.isF64())
-    return DType::F64;
-  if (type.isBF16())
-    return DType::BF16;
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return std::nullopt;
-  if (integer.isUnsigned())
-    return integer.getWidth() == 8    ? std::optional(DType::UI8)
-           : integer.getWidth() == 32 ? std::optional(DType::UI32)
-                                      : std::nullopt;
-  if (!integer.isSignless())
-    return std::nullopt;
-  switch (integer.getWidth()) {
-  case 1:
-    return DType::I1;
-  case 8:
-    return DType::I8;
-  case 32:
-    return DType::I32;
-  case 64:
-    return DType::I64;
-  default:
-    return std::nullopt;
-  }
+  for (unsigned index = 0; index <= unsigned(lastDType); ++index)
+    if (typeOf(type.getContext(), DType(index)) == type)
+      return DType(index);
+  return std::nullopt;
 }
 
 Type typeOf(MLIRContext *context, DType type) {
-  auto unsignedInteger = [&](unsigned width) {
-    return IntegerType::get(context, width, IntegerType::Unsigned);
-  };
   switch (type) {
+  case DType::F16:
+    return FloatType::getF16(context);
   case DType::F32:
     return FloatType::getF32(context);
   case DType::F64:
     return FloatType::getF64(context);
   case DType::BF16:
     return FloatType::getBF16(context);
+  case DType::C64:
+  case DType::C128:
+    return mlir::ComplexType::get(typeOf(context, partOf(type)));
   case DType::I1:
     return IntegerType::get(context, 1);
   case DType::I8:
-    return IntegerType::get(context, 8);
+  case DType::I16:
   case DType::I32:
-    return IntegerType::get(context, 32);
   case DType::I64:
-    return IntegerType::get(context, 64);
+    return IntegerType::get(context, 8 * byteWidth(type));
   case DType::UI8:
-    return unsignedInteger(8);
+  case DType::UI16:
   case DType::UI32:
-    return unsignedInteger(32);
+  case DType::UI64:
+    return IntegerType::get(context, 8 * byteWidth(type),
+                            IntegerType::Unsigned);
   }
   llvm_unreachable("covered switch");
 }

@@ -32,7 +32,7 @@ LogicalResult foldCollective(Operation *op, ArrayRef<Attribute> inputs,
       results.push_back(operand);
     else if (source && source.getType() == result.getType())
       results.push_back(source);
-    else if (splat &&
+    else if (splat && windowsOf(result.getType()).empty() &&
              dtensor::layoutAttrOf(result.getType()).getPartial().empty())
       results.push_back(attr);
     else

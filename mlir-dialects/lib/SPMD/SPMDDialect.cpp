@@ -12,6 +12,50 @@ using dtensor::LayoutAttr;
 #include "meshloom/Dialect/SPMD/SPMDDialect.cpp.inc"
 #include "meshloom/Dialect/SPMD/SPMDEnums.cpp.inc"
 
+/// (`,` `windows` `[` (`*` | `[` begin `:` end, ... `]`), ... `]`)?
+static mlir::ParseResult parseWindows(mlir::AsmParser &parser,
+                                      SmallVector<unsigned> &counts,
+                                      SmallVector<int64_t> &bounds) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  auto parseRange = [&]() -> mlir::ParseResult {
+    ++counts.back();
+    return failure(parser.parseInteger(bounds.emplace_back()) ||
+                   parser.parseColon() ||
+                   parser.parseInteger(bounds.emplace_back()));
+  };
+  auto parseDim = [&]() -> mlir::ParseResult {
+    counts.push_back(0);
+    if (succeeded(parser.parseOptionalStar()))
+      return success();
+    return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square,
+                                          parseRange);
+  };
+  return failure(parser.parseKeyword("windows") ||
+                 parser.parseCommaSeparatedList(
+                     mlir::AsmParser::Delimiter::Square, parseDim));
+}
+
+static void printWindows(mlir::AsmPrinter &printer, ArrayRef<unsigned> counts,
+                         ArrayRef<int64_t> bounds) {
+  if (counts.empty())
+    return;
+  printer << ", windows [";
+  llvm::interleaveComma(counts, printer, [&](unsigned count) {
+    if (count == 0) {
+      printer << "*";
+      return;
+    }
+    printer << "[";
+    llvm::interleaveComma(llvm::seq(count), printer, [&](unsigned i) {
+      printer << bounds[2 * i] << ":" << bounds[2 * i + 1];
+    });
+    printer << "]";
+    bounds = bounds.drop_front(2 * count);
+  });
+  printer << "]";
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "meshloom/Dialect/SPMD/SPMDAttrs.cpp.inc"
 
@@ -41,15 +85,52 @@ Operation *SPMDDialect::materializeConstant(OpBuilder &builder, Attribute value,
 // ShardAttr
 //===----------------------------------------------------------------------===//
 
+static Windows windowsFrom(ArrayRef<unsigned> counts,
+                           ArrayRef<int64_t> bounds) {
+  Windows windows(counts.size());
+  for (auto [dim, count] : llvm::zip_equal(windows, counts))
+    for (unsigned i = 0; i < count; ++i) {
+      dim.push_back({bounds[0], bounds[1]});
+      bounds = bounds.drop_front(2);
+    }
+  return windows;
+}
+
 LogicalResult ShardAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<int64_t> globalShape,
-                                LayoutAttr layout) {
-  if (globalShape.size() == layout.getRank())
-    return success();
-  return emitError() << "violates constraint C1 of #spmd.shard: the global "
-                        "shape has "
-                     << globalShape.size() << " dims, the layout "
-                     << layout.getRank();
+                                LayoutAttr layout, ArrayRef<unsigned> counts,
+                                ArrayRef<int64_t> bounds) {
+  if (globalShape.size() != layout.getRank())
+    return emitError() << "violates constraint C1 of #spmd.shard: the global "
+                          "shape has "
+                       << globalShape.size() << " dims, the layout "
+                       << layout.getRank();
+  if (Status ok = verifyWindows(layout.getLayout(),
+                                Shape(globalShape.begin(), globalShape.end()),
+                                windowsFrom(counts, bounds));
+      !ok)
+    return emitError() << "violates constraint C3 of #spmd.shard: "
+                       << ok.error().message();
+  return success();
+}
+
+ShardAttr ShardAttr::get(MLIRContext *context, ArrayRef<int64_t> globalShape,
+                         LayoutAttr layout, const Windows &windows) {
+  SmallVector<unsigned> counts;
+  SmallVector<int64_t> bounds;
+  for (const std::vector<Interval> &dim : windows) {
+    counts.push_back(dim.size());
+    for (Interval window : dim)
+      bounds.append({window.begin, window.end});
+  }
+  // No windows have one form.
+  if (bounds.empty())
+    counts.clear();
+  return get(context, globalShape, layout, counts, bounds);
+}
+
+Windows ShardAttr::getWindows() const {
+  return windowsFrom(getWindowCounts(), getWindowBounds());
 }
 
 Attribute ShardAttr::getEncodedLayout() const {
@@ -62,14 +143,16 @@ bool ShardAttr::isShard() const {
   return true;
 }
 
-static Shape localShape(ArrayRef<int64_t> global, LayoutAttr layout) {
-  return layout.getLayout().local_shape(Shape(global.begin(), global.end()));
+static Shape localShape(ArrayRef<int64_t> global, LayoutAttr layout,
+                        const Windows &windows) {
+  return heldShape(layout.getLayout(), Shape(global.begin(), global.end()),
+                   windows);
 }
 
 LogicalResult
 ShardAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {
-  Shape expected = localShape(getGlobalShape(), getLayout());
+  Shape expected = localShape(getGlobalShape(), getLayout(), getWindows());
   if (shape == ArrayRef<int64_t>(expected))
     return success();
   InFlightDiagnostic error = emitError();
@@ -89,8 +172,8 @@ Layout spmd::layoutOf(Type type) {
 }
 
 RankedTensorType spmd::shardType(ArrayRef<int64_t> global, Type elementType,
-                                 LayoutAttr layout) {
+                                 LayoutAttr layout, const Windows &windows) {
   return RankedTensorType::get(
-      localShape(global, layout), elementType,
-      ShardAttr::get(elementType.getContext(), global, layout));
+      localShape(global, layout, windows), elementType,
+      ShardAttr::get(elementType.getContext(), global, layout, windows));
 }

@@ -4,6 +4,8 @@
 
 #include "mlir/IR/OpImplementation.h"
 
+#include <algorithm>
+
 using namespace meshloom;
 using namespace meshloom::spmd;
 using dtensor::violates;
@@ -80,10 +82,20 @@ static int64_t bytesOf(Type type) {
          byteWidth(*dtensor::dtypeOf(tensor.getElementType()));
 }
 
+int64_t spmd::transferBytes(CollectiveKind kind, RankedTensorType type) {
+  if (kind != CollectiveKind::HaloExchange)
+    return bytesOf(type);
+  SmallVector<int64_t> global = globalShape(type);
+  return haloElements(layoutOf(type), Shape(global.begin(), global.end()),
+                      windowsOf(type)) *
+         byteWidth(*dtensor::dtypeOf(type.getElementType()));
+}
+
 int64_t spmd::resultBytes(Operation *op) {
   int64_t bytes = 0;
+  CollectiveKind kind = cast<CollectiveOpInterface>(op).getCollectiveKind();
   for (Type type : op->getResultTypes())
-    bytes += bytesOf(type);
+    bytes += transferBytes(kind, cast<RankedTensorType>(type));
   return bytes;
 }
 
@@ -130,6 +142,8 @@ Value spmd::buildCollective(OpBuilder &builder, Location loc,
   case CollectiveKind::Slice:
     return builder.create<SliceOp>(loc, type, axes, input, why, bytes)
         .getResult(0);
+  case CollectiveKind::HaloExchange:
+    break; // windows are not in a plan
   }
   llvm_unreachable("covered switch");
 }
@@ -146,6 +160,29 @@ static LogicalResult verifyAxes(Operation *op, ArrayAttr axes) {
   for (Attribute axis : axes)
     if (!llvm::is_contained(mesh.getNames(), axis))
       return violates(op, 3) << "axis " << axis << " is not in " << mesh;
+  return success();
+}
+
+/// C4 of the windows in the types.
+static LogicalResult verifyWindowsOf(Operation *op, unsigned index) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  auto from = cast<RankedTensorType>(op->getOperand(index).getType());
+  auto to = cast<RankedTensorType>(op->getResult(index).getType());
+  bool isHalo = collective.getCollectiveKind() == CollectiveKind::HaloExchange;
+  if (!windowsOf(from).empty())
+    return violates(op, 4) << "operand #" << index << " has windows";
+  Windows windows = windowsOf(to);
+  if (!isHalo && !windows.empty())
+    return violates(op, 4) << "result #" << index << " has windows";
+  if (!isHalo)
+    return success();
+  SmallVector<int64_t> global = globalShape(to);
+  std::vector<unsigned> axes =
+      haloAxes(layoutOf(to), Shape(global.begin(), global.end()), windows);
+  if (!std::ranges::is_permutation(axes, axisIndices(op)))
+    return violates(op, 4) << "the windows of result #" << index
+                           << " reach over other axes than "
+                           << collective.getAxes();
   return success();
 }
 
@@ -168,6 +205,8 @@ LogicalResult spmd::verifyCollective(Operation *op) {
     CollectiveOp step = collectiveOf(op, index);
     if (Status ok = verify(step); !ok)
       return violates(op, 4) << ok.error().message();
+    if (failed(verifyWindowsOf(op, index)))
+      return failure();
     if (!kind)
       continue;
     for (Partial pending : step.from.partial())

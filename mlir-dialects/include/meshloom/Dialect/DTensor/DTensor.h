@@ -34,6 +34,9 @@ LayoutAttr layoutAttrOf(Type type);
 SmallVector<int64_t> globalShape(Type type);
 /// Whether `type` describes one device's shard.
 bool isShard(Type type);
+/// What devices hold of each dim where that is not their blocks: of the result
+/// of a halo exchange.
+Windows windowsOf(Type type);
 Type elementTypeOf(Type type);
 /// The element type; of complex numbers, that of their parts.
 Type partTypeOf(Type type);

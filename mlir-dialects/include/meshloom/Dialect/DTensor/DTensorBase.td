@@ -57,6 +57,8 @@ def DTensor_Dialect : Dialect {
     * (S2) Either all of an op's tensors are shards or none is.
     * (S3) In the shard state, operands and results are laid out as the rule
       says for one way to run the op (`relayout` and `constraint` excepted).
+    * (S4) In the shard state, devices hold what the rule's windows say of an
+      operand that has been through a halo exchange.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -83,25 +85,45 @@ def DTensor_Dialect : Dialect {
 // Types
 //===----------------------------------------------------------------------===//
 
-defvar DTensor_Floats = [F32, F64, BF16];
-defvar DTensor_Ints = [I8, I32, I64, UI8, UI32];
+defvar DTensor_Floats = [F16, BF16, F32, F64];
+defvar DTensor_Complexes = [Complex<F32>, Complex<F64>];
+defvar DTensor_Ints = [I8, I16, I32, I64, UI8, UI16, UI32, UI64];
 
 class DTensor_TensorOf<list<Type> elements, string names>
     : StaticShapeTensorOf<elements> {
   let summary = "tensor of static shape of " # names;
 }
 
+// "float" in messages is f16, bf16, f32 or f64, "integer" i8 to i64 or ui8 to
+// ui64, "complex" complex<f32> or complex<f64>.
 def DTensor_Tensor
-    : DTensor_TensorOf<!listconcat(DTensor_Floats, [I1], DTensor_Ints),
-                       "f32, f64, bf16, i1, i8, i32, i64, ui8 or ui32">;
+    : DTensor_TensorOf<!listconcat(DTensor_Floats, [I1], DTensor_Ints,
+                                   DTensor_Complexes),
+                       "float, complex, integer (8, 16, 32 or 64 bits) or i1">;
 def DTensor_FloatTensor
-    : DTensor_TensorOf<DTensor_Floats, "f32, f64 or bf16">;
+    : DTensor_TensorOf<DTensor_Floats, "float (f16, bf16, f32 or f64)">;
+def DTensor_FloatOrComplexTensor
+    : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Complexes),
+                       "float or complex">;
+def DTensor_PartTensor : DTensor_TensorOf<[F32, F64], "f32 or f64">;
+def DTensor_ComplexTensor
+    : DTensor_TensorOf<DTensor_Complexes, "complex<f32> or complex<f64>">;
+def DTensor_IntTensor
+    : DTensor_TensorOf<DTensor_Ints, "integer (8, 16, 32 or 64 bits)">;
 def DTensor_IntOrBoolTensor
-    : DTensor_TensorOf<!listconcat([I1], DTensor_Ints),
-                       "i1, i8, i32, i64, ui8 or ui32">;
-def DTensor_NumberTensor
+    : DTensor_TensorOf<!listconcat([I1], DTensor_Ints), "integer or i1">;
+/// What has an order.
+def DTensor_RealTensor
     : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints),
-                       "f32, f64, bf16, i8, i32, i64, ui8 or ui32">;
+                       "float or integer">;
+def DTensor_RealOrBoolTensor
+    : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints, [I1]),
+                       "float, integer or i1">;
+/// What can be added and multiplied.
+def DTensor_NumberTensor
+    : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints,
+                                   DTensor_Complexes),
+                       "float, integer or complex">;
 def DTensor_BoolTensor : DTensor_TensorOf<[I1], "i1">;
 def DTensor_WordTensor : DTensor_TensorOf<[UI32], "ui32">;
 def DTensor_IndexTensor : DTensor_TensorOf<[I32, I64], "i32 or i64">;

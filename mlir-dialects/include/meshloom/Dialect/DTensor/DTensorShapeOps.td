@@ -211,9 +211,11 @@ def DTensor_SliceOp : DTensor_Op<"slice", [Pure]> {
   let description = [{
     Elements `start_indices[d]`, `start_indices[d] + strides[d]`, ... below
     `limit_indices[d]` of each dim, written `start:limit:stride`. Dims that are
-    kept whole can be sharded; others must be whole on every device.
+    not kept whole are windowed: a device makes its block of the result from
+    what the operand's devices hold of it.
 
-    Sharding rule: `a b! -> a c!` in the example; any pending reduction passes.
+    Sharding rule: `a b{2:1:1} -> a b` in the example; any pending reduction
+    passes.
 
     Constraints:
     * (C1) The operand and the result have the same element type.
@@ -246,10 +248,11 @@ def DTensor_SliceOp : DTensor_Op<"slice", [Pure]> {
 def DTensor_ConcatenateOp : DTensor_Op<"concatenate", [Pure]> {
   let summary = "Joins tensors along one dim";
   let description = [{
-    The joined dim must be whole on every device.
+    The joined dim is windowed in every operand: a device needs what falls into
+    its block of the result.
 
-    Sharding rule: `a c!, a d! -> a b!` in the example; any pending reduction
-    passes where all operands carry it.
+    Sharding rule: `a b{1:0:0}, a b{1:-4:-4} -> a b` in the example; any pending
+    reduction passes where all operands carry it.
 
     Constraints:
     * (C1) At least one operand.
@@ -279,9 +282,10 @@ def DTensor_ConcatenateOp : DTensor_Op<"concatenate", [Pure]> {
 def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure]> {
   let summary = "Reverses the order of elements along dims";
   let description = [{
-    Reversed dims must be whole on every device.
+    Reversed dims are windowed: the first device needs what the last one has.
 
-    Sharding rule: `a! b -> a! b` in the example; any pending reduction passes.
+    Sharding rule: `a{-1:7:7} b -> a b` in the example; any pending reduction
+    passes.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.
@@ -302,6 +306,83 @@ def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure]> {
   }]>];
   let assemblyFormat = [{
     $operand `dims` $dimensions attr-dict `:`
+    functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_PadOp : DTensor_Op<"pad", [Pure]> {
+  let summary = "Puts a value around and between elements";
+  let description = [{
+    Element `i` of a dim goes to `edge_padding_low + i * (interior_padding + 1)`;
+    all other elements of the result are `padding_value`. Negative edge padding
+    takes elements away.
+
+    Sharding rule: `a{1:-1:-1} b, [] -> a b` in the example, padded dims
+    windowed; any pending reduction passes where both operands carry it, or from
+    the first where zeros are added.
+
+    Constraints:
+    * (C1) The operands and the result have the same element type.
+    * (C2) `padding_value` is a scalar.
+    * (C3) `edge_padding_low`, `edge_padding_high` and `interior_padding` have one
+      entry a dim; interior padding is not negative.
+    * (C4) The result's sizes are low + high + n + max(n - 1, 0) * interior, and
+      not negative.
+
+    Example:
+    ```mlir
+    %r = dtensor.pad %x, %zero low [1, 0] high [2, 0] interior [0, 0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<11x4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand, DTensor_Tensor:$padding_value,
+                       DenseI64ArrayAttr:$edge_padding_low,
+                       DenseI64ArrayAttr:$edge_padding_high,
+                       DenseI64ArrayAttr:$interior_padding);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::mlir::Value":$paddingValue,
+                                 "::llvm::ArrayRef<int64_t>":$low,
+                                 "::llvm::ArrayRef<int64_t>":$high,
+                                 "::llvm::ArrayRef<int64_t>":$interior)>];
+  let assemblyFormat = [{
+    $operand `,` $padding_value `low` $edge_padding_low
+    `high` $edge_padding_high `interior` $interior_padding attr-dict `:`
+    functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_TakeOp : DTensor_Op<"take", [Pure]> {
+  let summary = "Slices of a dim at places known at compile time";
+  let description = [{
+    Slice `i` of the result along `dimension` is slice `indices[i]` of the
+    operand, or zeros where `indices[i]` is -1.
+
+    Sharding rule: `a{take 1 2 -1} b -> a b` in the example; any pending reduction
+    passes.
+
+    Constraints:
+    * (C1) The operand and the result have the same element type.
+    * (C2) `dimension` is a dim of the operand.
+    * (C3) `indices` are -1 or indices of that dim.
+    * (C4) The result has the operand's shape, but as many slices along
+      `dimension` as there are indices.
+
+    Example:
+    ```mlir
+    %r = dtensor.take %x dim 0 at [1, 2, -1] : (tensor<8x4xf32>) -> tensor<3x4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand, I64Attr:$dimension,
+                       DenseI64ArrayAttr:$indices);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$dimension,
+                                 "::llvm::ArrayRef<int64_t>":$indices)>];
+  let assemblyFormat = [{
+    $operand custom<Dim>($dimension) `at` $indices attr-dict `:`
     functional-type($operand, $result)
   }];
   let hasVerifier = 1;

@@ -25,7 +25,10 @@ def DTensor_LayoutEncodingInterface : AttrInterface<"LayoutEncodingInterface"> {
                     "::llvm::SmallVector<int64_t>", "getGlobalShape",
                     (ins "::mlir::RankedTensorType":$type)>,
     InterfaceMethod<"Whether the type describes one device's shard.", "bool",
-                    "isShard">
+                    "isShard">,
+    InterfaceMethod<"What devices hold of each dim where that is not their "
+                    "blocks.", "::meshloom::Windows", "getWindows", (ins), "",
+                    "return {};">
   ];
 }
 

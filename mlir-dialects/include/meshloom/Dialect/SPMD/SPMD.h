@@ -9,19 +9,23 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace meshloom::spmd {
-using dtensor::globalShape, dtensor::isShard;
+using dtensor::globalShape, dtensor::isShard, dtensor::windowsOf;
 
 /// The layout in a type, which has one (either encoding).
 Layout layoutOf(Type type);
 
 /// The type of one device's shard of a value of that global shape and layout.
 RankedTensorType shardType(ArrayRef<int64_t> global, Type elementType,
-                           dtensor::LayoutAttr layout);
+                           dtensor::LayoutAttr layout,
+                           const Windows &windows = {});
 
 /// What CollectiveOpInterface's helpers do.
 SmallVector<unsigned> axisIndices(Operation *op);
 CollectiveOp collectiveOf(Operation *op, unsigned index);
 int64_t resultBytes(Operation *op);
+/// Bytes that a collective gives one device, or, of a halo exchange, the most
+/// that one device sends or receives, for a result of type `type`.
+int64_t transferBytes(CollectiveKind kind, RankedTensorType type);
 
 /// `axes` of `mesh` as the attribute of a collective.
 mlir::ArrayAttr axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes);

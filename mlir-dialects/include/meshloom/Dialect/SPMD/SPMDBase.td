@@ -50,33 +50,56 @@ def SPMD_Dialect : Dialect {
 def SPMD_ShardAttr
     : AttrDef<SPMD_Dialect, "Shard",
               [VerifiableTensorEncoding,
-               DeclareAttrInterfaceMethods<DTensor_LayoutEncodingInterface>]> {
+               DeclareAttrInterfaceMethods<DTensor_LayoutEncodingInterface,
+                                           ["getWindows"]>]> {
   let mnemonic = "shard";
   let summary = "Encoding of one device's shard of a global tensor";
   let description = [{
     The shape and the layout of the global value. The tensor type's own shape is
     the local one: that of the largest shard, which every device allocates.
 
+    What a `halo_exchange` gives also has *windows*: for each dim, `*` where
+    devices hold their blocks, or one range `begin:end` of global indices for each
+    shard of the dim.
+
     ```mlir
     tensor<16x784xf32, #spmd.shard<[128, 784], #dtensor.layout<#mesh, [batch, *]>>>
+    // 10 rows over 2 devices; both hold one row of the other.
+    tensor<6x4xf32, #spmd.shard<[10, 4], #rows, windows [[0:6, 4:10], *]>>
     ```
 
     Constraints:
     * (C1) The global shape and the layout have the same rank.
     * (C2) As a tensor's encoding: the tensor's shape is the layout's local shape
-      of the global one.
+      of the global one, and that of the largest window along windowed dims.
+    * (C3) A windowed dim has one range a shard, inside the dim.
   }];
   let parameters = (ins
     OptionalArrayRefParameter<"int64_t", "global shape">:$globalShape,
-    "::meshloom::dtensor::LayoutAttr":$layout
+    "::meshloom::dtensor::LayoutAttr":$layout,
+    OptionalArrayRefParameter<"unsigned", "number of windows of each dim">:$windowCounts,
+    OptionalArrayRefParameter<"int64_t", "begin and end of all windows">:$windowBounds
   );
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$globalShape,
+                     "::meshloom::dtensor::LayoutAttr":$layout), [{
+      return $_get($_ctxt, globalShape, layout, ::llvm::ArrayRef<unsigned>(),
+                   ::llvm::ArrayRef<int64_t>());
+    }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$globalShape,
+                     "::meshloom::dtensor::LayoutAttr":$layout,
+                     "const ::meshloom::Windows &":$windows)>
+  ];
   let extraClassDeclaration = [{
     // VerifiableTensorEncoding.
     ::llvm::LogicalResult verifyEncoding(
         ::llvm::ArrayRef<int64_t> shape, ::mlir::Type elementType,
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
   }];
-  let assemblyFormat = "`<` `[` (`]`) : ($globalShape^ `]`)? `,` $layout `>`";
+  let assemblyFormat = [{
+    `<` `[` (`]`) : ($globalShape^ `]`)? `,` $layout
+    custom<Windows>($windowCounts, $windowBounds) `>`
+  }];
   let genVerifyDecl = 1;
 }
 

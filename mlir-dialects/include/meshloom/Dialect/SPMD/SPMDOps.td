@@ -1,6 +1,6 @@
 //===- SPMDOps.td - The collectives ---------------------------------------===//
 //
-// Six ops over mesh axes. Four move data, two combine it; slice is local.
+// Seven ops over mesh axes. Five move data, two combine it; slice is local.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +82,8 @@ class SPMD_Text<string details, string example, bit reduces = 0> {
     * (C3) All layouts are over one mesh, and `axes` are axes of it.
     * (C4) Each operand's layout becomes its result's by this collective over
       exactly `axes`.
-    * (C5) `bytes`, where given, is what one device's results take together.
+    * (C5) `bytes`, where given, is what one device's results take together;
+      of a halo_exchange, the most that one device sends or receives.
 }] # !if(reduces, [{    * (C6) The operands are partial over `axes` by `kind`.
 }], "") # [{
     Example:
@@ -146,6 +147,18 @@ def SPMD_SliceOp : SPMD_MoveOp<"slice", "Slice"> {
       [{%r = spmd.slice over [batch] %a
         : (tensor<16xf32, #spmd.shard<[16], #full>>)
         -> tensor<2xf32, #spmd.shard<[16], #rows>>}]>.text;
+}
+
+def SPMD_HaloExchangeOp : SPMD_MoveOp<"halo_exchange", "HaloExchange"> {
+  let summary = "Every device gets its windows of dims from its neighbours";
+  let description = SPMD_Text<
+      "The layout stays; the result's encoding says which window of each dim "
+      "each device then holds: however far away, short or empty. `axes` are "
+      "those of the dims with windows beyond the devices' own blocks. Operands "
+      "have no windows, and no other collective gives any.",
+      [{%r = spmd.halo_exchange over [x] %a
+        : (tensor<5xf32, #spmd.shard<[10], #rows>>)
+        -> tensor<6xf32, #spmd.shard<[10], #rows, windows [[0:6, 4:10]]>>}]>.text;
 }
 
 include "meshloom/Dialect/SPMD/SPMDKernel.td"
