@@ -5,6 +5,7 @@
 #include "Collectives.h"
 #include "LayoutFlow.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Support/MachineModelFile.h"
 #include "meshloom/Transforms/Passes.h"
@@ -40,21 +41,22 @@ private:
     // All or nothing: types are checked before the first one changes.
     if (failed(checkTypes(function)))
       return signalPassFailure();
-    Block &block = function.getBody().front();
-    for (BlockArgument argument : block.getArguments())
-      argument.setType(shardOf(argument.getType()));
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op)) {
-        if (failed(expand(relayout, *model)))
-          return signalPassFailure();
-        continue;
+    for (Block *block : runBlocks(function)) {
+      for (BlockArgument argument : block->getArguments())
+        argument.setType(shardOf(argument.getType()));
+      for (Operation &op : llvm::make_early_inc_range(*block)) {
+        if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op)) {
+          if (failed(expand(relayout, *model)))
+            return signalPassFailure();
+          continue;
+        }
+        for (Value result : op.getResults())
+          result.setType(shardOf(result.getType()));
+        // From here on the collectives tell.
+        for (StringRef note :
+             {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
+          op.removeAttr(note);
       }
-      for (Value result : op.getResults())
-        result.setType(shardOf(result.getType()));
-      // From here on the collectives tell.
-      for (StringRef note :
-           {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
-        op.removeAttr(note);
     }
     // What --explain prices by.
     function->setAttr("dtensor.machine",
@@ -63,7 +65,7 @@ private:
     for (Type type : function.getResultTypes())
       results.push_back(shardOf(type));
     function.setFunctionType(mlir::FunctionType::get(
-        &getContext(), block.getArgumentTypes(), results));
+        &getContext(), function.getBody().getArgumentTypes(), results));
   }
 
   static LogicalResult checkTypes(mlir::func::FuncOp function) {
@@ -79,16 +81,23 @@ private:
     if (!llvm::all_of(function.getArgumentTypes(), good))
       return function.emitError("has an argument without a layout; run "
                                 "--dtensor-propagate-layouts first");
-    for (Operation &op : function.getBody().front()) {
-      if (!llvm::all_of(op.getResultTypes(), good))
-        return op.emitOpError("has a result without a layout; run "
-                              "--dtensor-propagate-layouts first");
-      if (isa<dtensor::ConstraintOp>(op))
-        return op.emitOpError("must become a relayout: run "
-                              "--dtensor-insert-relayouts first");
-      if (!isa<mlir::func::ReturnOp>(op) && failed(dtensor::verifyLayouts(&op)))
-        return failure();
-    }
+    for (Block *block : runBlocks(function))
+      for (Operation &op : *block) {
+        if (!llvm::all_of(op.getResultTypes(), good) ||
+            !llvm::all_of(op.getOperandTypes(), good))
+          return op.emitOpError("has a value without a layout; run "
+                                "--dtensor-propagate-layouts first");
+        if (isa<dtensor::ConstraintOp>(op))
+          return op.emitOpError("must become a relayout: run "
+                                "--dtensor-insert-relayouts first");
+        if (isControl(&op)) {
+          if (failed(checkJoins(&op)))
+            return failure();
+        } else if (!isa<mlir::func::ReturnOp, dtensor::YieldOp>(op) &&
+                   failed(dtensor::verifyLayouts(&op))) {
+          return failure();
+        }
+      }
     Operation *terminator = function.getBody().front().getTerminator();
     for (auto [i, operand] : llvm::enumerate(terminator->getOperandTypes()))
       if (operand != function.getResultTypes()[i])
@@ -97,6 +106,44 @@ private:
                << function.getResultTypes()[i]
                << ": run --dtensor-insert-relayouts first";
     return success();
+  }
+
+  /// Carried values and results of a case are of one type everywhere.
+  static LogicalResult checkJoins(Operation *op) {
+    auto check = [&](Value value, unsigned i) -> LogicalResult {
+      Type type = op->getResult(i).getType();
+      if (value.getType() == type)
+        return success();
+      return op->emitOpError("brings ")
+             << value.getType() << " to result #" << i << " of type " << type
+             << ": run --dtensor-insert-relayouts first";
+    };
+    auto decides = [&](Value value) -> LogicalResult {
+      if (givenLayout(value.getType())->is_fully_replicated())
+        return success();
+      return op->emitOpError("is decided by a ")
+             << value.getType()
+             << ", not a replicated value: run --dtensor-insert-relayouts "
+                "first";
+    };
+    for (unsigned i = 0; i < op->getNumResults(); ++i) {
+      if (auto loop = dyn_cast<dtensor::WhileOp>(op)) {
+        for (Value value :
+             {loop.getInits()[i], Value(loop.getConditionArgument(i)),
+              Value(loop.getBodyArgument(i)),
+              loop.getBodyYield().getOperand(i)})
+          if (failed(check(value, i)))
+            return failure();
+        continue;
+      }
+      auto branch = cast<dtensor::CaseOp>(op);
+      for (unsigned b = 0; b < branch.getBranches().size(); ++b)
+        if (failed(check(branch.getYield(b).getOperand(i), i)))
+          return failure();
+    }
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      return decides(loop.getConditionYield().getOperand(0));
+    return decides(op->getOperand(0));
   }
 
   LogicalResult expand(dtensor::RelayoutOp relayout,

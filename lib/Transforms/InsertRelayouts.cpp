@@ -3,6 +3,7 @@
 
 #include "LayoutFlow.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -19,7 +20,7 @@ struct Need {
   SmallVector<OpOperand *> uses;
   /// The need it is made from; -1: the value itself.
   int source = -1;
-  /// Before which op of the block it has to be there.
+  /// Before which op it has to be there.
   unsigned position;
 };
 
@@ -31,27 +32,45 @@ class InsertRelayoutsPass
       return;
     if (failed(expectOneBlock(function)))
       return signalPassFailure();
-    Block &block = function.getBody().front();
     position.clear();
     order.clear();
     needs.clear();
-    for (Operation &op : block) {
-      position[&op] = order.size();
-      order.push_back(&op);
-    }
+    made.clear();
+    SmallVector<Block *> blocks = runBlocks(function);
+    for (Block *block : blocks)
+      for (Operation &op : *block) {
+        position[&op] = order.size();
+        order.push_back(&op);
+      }
     for (Operation *op : order)
       if (failed(collect(*op)))
         return signalPassFailure();
-    for (auto &[value, wanted] : needs)
-      satisfy(value, wanted);
-    for (Operation &op : llvm::make_early_inc_range(block))
-      if (isa<dtensor::ConstraintOp>(op)) {
-        op.getResult(0).replaceAllUsesWith(op.getOperand(0));
-        op.erase();
-      }
-    for (Operation &op : block)
-      if (failed(dtensor::verifyLayouts(&op)))
-        return signalPassFailure();
+    // Outer blocks come first: what is made there serves the inner ones too.
+    for (Block *block : blocks)
+      for (auto &[place, wanted] : needs)
+        if (place.second == block)
+          satisfy(place.first, wanted);
+    for (Block *block : blocks)
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (isa<dtensor::ConstraintOp>(op)) {
+          op.getResult(0).replaceAllUsesWith(op.getOperand(0));
+          op.erase();
+        }
+    for (Block *block : blocks)
+      for (Operation &op : *block)
+        if (failed(dtensor::verifyLayouts(&op)))
+          return signalPassFailure();
+  }
+
+  /// The op before which a value can be brought to what `use` needs: the use's,
+  /// or the outermost loop around it that the value comes from outside of. A
+  /// branch that may not run is not left: it would be sent for nothing.
+  static Operation *anchorOf(OpOperand &use) {
+    Operation *anchor = use.getOwner();
+    while (anchor->getBlock() != use.get().getParentBlock() &&
+           isa<dtensor::WhileOp>(anchor->getParentOp()))
+      anchor = anchor->getParentOp();
+    return anchor;
   }
 
   LogicalResult need(OpOperand &use, const Layout &target) {
@@ -79,11 +98,12 @@ class InsertRelayoutsPass
               << "' from the partial axes";
         return explain(std::move(error), value);
       }
-    SmallVector<Need> &wanted = needs[value];
+    Operation *anchor = anchorOf(use);
+    SmallVector<Need> &wanted = needs[{value, anchor->getBlock()}];
     auto same = llvm::find_if(
         wanted, [&](const Need &other) { return other.target == target; });
     if (same == wanted.end()) {
-      wanted.push_back({target, {}, -1, position[use.getOwner()]});
+      wanted.push_back({target, {}, -1, position[anchor]});
       same = std::prev(wanted.end());
     }
     same->uses.push_back(&use);
@@ -111,8 +131,12 @@ class InsertRelayoutsPass
       return success();
     if (isa<dtensor::ConstraintOp>(op))
       return need(op.getOpOperand(0), *givenLayout(op.getResult(0).getType()));
-    if (isa<mlir::func::ReturnOp>(op))
-      return success(); // its operands have the function's result types
+    if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
+      return success(); // of the function's result types; asked for below
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      return collect(loop);
+    if (auto branch = dyn_cast<dtensor::CaseOp>(op))
+      return collect(branch);
     auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
     if (!sharded)
       return op.emitOpError("has no sharding rule, so it cannot be laid out");
@@ -139,10 +163,49 @@ class InsertRelayoutsPass
     return success();
   }
 
+  LogicalResult collect(dtensor::WhileOp loop) {
+    for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+      Type type = loop.getResult(i).getType();
+      for (BlockArgument argument :
+           {loop.getConditionArgument(i), loop.getBodyArgument(i)})
+        if (argument.getType() != type)
+          return loop.emitOpError("has carried value #")
+                 << i << " as an argument of type " << argument.getType()
+                 << " and a result of type " << type
+                 << "; run --dtensor-propagate-layouts first";
+      Layout layout = *givenLayout(type);
+      if (failed(need(loop->getOpOperand(i), layout)) ||
+          failed(need(loop.getBodyYield()->getOpOperand(i), layout)))
+        return failure();
+    }
+    return needEverywhere(loop.getConditionYield()->getOpOperand(0));
+  }
+
+  LogicalResult collect(dtensor::CaseOp branch) {
+    for (unsigned b = 0; b < branch.getBranches().size(); ++b)
+      for (unsigned i = 0; i < branch.getNumResults(); ++i)
+        if (failed(need(branch.getYield(b)->getOpOperand(i),
+                        *givenLayout(branch.getResult(i).getType()))))
+          return failure();
+    return needEverywhere(branch->getOpOperand(0));
+  }
+
+  /// All devices go the same way.
+  LogicalResult needEverywhere(OpOperand &use) {
+    auto have = givenLayout(use.get().getType());
+    if (!have)
+      return use.getOwner()->emitOpError("has a value without a layout; run "
+                                         "--dtensor-propagate-layouts first");
+    return need(use, Layout::replicated(have->mesh(), have->rank()));
+  }
+
   static DictionaryAttr originsOf(Value value) {
     if (Operation *op = value.getDefiningOp())
       return op->getAttrOfType<DictionaryAttr>("dtensor.origin");
     auto argument = cast<BlockArgument>(value);
+    if (isControl(argument.getOwner()->getParentOp()))
+      return argument.getOwner()->getParentOp()->getAttrOfType<DictionaryAttr>(
+          "dtensor.origin");
     auto function =
         cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
     if (auto origin = function.getArgAttrOfType<DictionaryAttr>(
@@ -217,7 +280,29 @@ class InsertRelayoutsPass
     }
   }
 
+  /// What an outer block has already brought to the target, where it comes
+  /// before the need.
+  Value madeBefore(Value value, const Need &need) {
+    Operation *anchor = order[need.position];
+    for (Value candidate : made[value]) {
+      if (!(*givenLayout(candidate.getType()) == need.target))
+        continue;
+      Operation *maker = candidate.getDefiningOp();
+      Operation *here = maker->getBlock()->findAncestorOpInBlock(*anchor);
+      if (here && maker->isBeforeInBlock(here))
+        return candidate;
+    }
+    return {};
+  }
+
   void satisfy(Value value, SmallVector<Need> &wanted) {
+    llvm::erase_if(wanted, [&](Need &need) {
+      Value before = madeBefore(value, need);
+      if (before)
+        for (OpOperand *use : need.uses)
+          use->set(before);
+      return bool(before);
+    });
     connect(value, wanted);
     // Sources come before what is made from them.
     for (bool changed = true; changed;) {
@@ -228,21 +313,49 @@ class InsertRelayoutsPass
           changed = true;
         }
     }
-    SmallVector<Value> made(wanted.size());
+    SmallVector<Value> values(wanted.size());
     std::function<Value(int)> make = [&](int i) -> Value {
       if (i < 0)
         return value;
-      if (made[i])
-        return made[i];
+      if (values[i])
+        return values[i];
       Need &need = wanted[i];
       Value source = make(need.source);
-      made[i] = insert(value, source, need);
+      values[i] = insert(value, source, need);
+      made[value].push_back(values[i]);
       for (OpOperand *use : need.uses)
-        use->set(made[i]);
-      return made[i];
+        use->set(values[i]);
+      return values[i];
     };
     for (size_t i = 0; i < wanted.size(); ++i)
       make(int(i));
+  }
+
+  /// Yields are there for the op around them.
+  static Operation *explained(Operation *user) {
+    return isa<dtensor::YieldOp>(user) ? user->getParentOp() : user;
+  }
+
+  /// What a use is, for a reason: "operand #0 of multiply".
+  std::string describe(OpOperand &use) {
+    Operation *user = use.getOwner();
+    std::string number = std::to_string(use.getOperandNumber());
+    if (isa<dtensor::ConstraintOp>(user)) {
+      std::string name =
+          LayoutFlow::resultName(getOperation(), user->getResult(0));
+      return name.empty() ? "a constraint" : name;
+    }
+    if (isa<dtensor::WhileOp>(user))
+      return "carried value #" + number + " of while, at its start";
+    if (isa<dtensor::YieldOp>(user)) {
+      auto loop = dyn_cast<dtensor::WhileOp>(user->getParentOp());
+      if (loop && loop.getConditionYield() == user)
+        return "the condition of while";
+      return loop ? "carried value #" + number + " of while, for the next time"
+                  : "result #" + number + " of case";
+    }
+    return "operand #" + number + " of " +
+           user->getName().stripDialect().str();
   }
 
   Value insert(Value value, Value source, const Need &need) {
@@ -261,16 +374,8 @@ class InsertRelayoutsPass
             dtensor::LayoutAttr::get(&getContext(), need.target)),
         source);
 
-    std::string what;
-    if (isa<dtensor::ConstraintOp>(user)) {
-      what = LayoutFlow::resultName(getOperation(), user->getResult(0));
-      if (what.empty())
-        what = "a constraint";
-    } else {
-      what = "operand #" +
-             std::to_string(need.uses.front()->getOperandNumber()) + " of " +
-             user->getName().stripDialect().str();
-    }
+    std::string what = describe(*need.uses.front());
+    user = explained(user);
     std::string text = have.spec_string() + " -> " + need.target.spec_string() +
                        " for " + what;
     DictionaryAttr from = originsOf(source);
@@ -335,7 +440,10 @@ class InsertRelayoutsPass
 
   DenseMap<Operation *, unsigned> position;
   std::vector<Operation *> order;
-  llvm::MapVector<Value, SmallVector<Need>> needs;
+  /// By value and the block that relayouts of it go into.
+  llvm::MapVector<std::pair<Value, Block *>, SmallVector<Need>> needs;
+  /// Relayouts of a value that have been inserted.
+  DenseMap<Value, SmallVector<Value>> made;
 };
 } // namespace
 } // namespace meshloom

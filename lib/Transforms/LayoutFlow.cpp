@@ -3,6 +3,8 @@
 
 #include "LayoutFlow.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
+
 namespace meshloom {
 
 std::optional<Layout> givenLayout(Type type) {
@@ -42,6 +44,13 @@ std::string LayoutFlow::resultName(mlir::func::FuncOp function, Value value) {
          (name ? "'" + name.str() + "'" : "#" + std::to_string(index));
 }
 
+std::string LayoutFlow::joinName(Operation *op, unsigned result) {
+  return (isa<dtensor::WhileOp>(op) ? "carried value #" : "result #") +
+         std::to_string(result) + " of the " +
+         op->getName().stripDialect().str() + " at " +
+         locationText(op->getLoc());
+}
+
 /// How the factors of `rule` are shared between its tensors.
 static FlowKind classify(const ShardingRule &rule) {
   auto has = [](const ShardingRule::Tensor &tensor, unsigned factor) {
@@ -79,19 +88,27 @@ LogicalResult meshloom::expectOneBlock(mlir::func::FuncOp function) {
   return function.emitError("expected a body of one block");
 }
 
+unsigned LayoutFlow::number(Value value) {
+  auto [entry, isNew] = index.try_emplace(value, states.size());
+  if (isNew) {
+    FlowState &state = states.emplace_back();
+    values.push_back(value);
+    touching.emplace_back();
+    if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
+      state.dims.resize(tensor.getRank());
+  }
+  return entry->second;
+}
+
+void LayoutFlow::add(FlowOp flow) {
+  for (unsigned value : llvm::concat<unsigned>(flow.operands, flow.results))
+    touching[value].push_back(ops.size());
+  ops.push_back(std::move(flow));
+}
+
 LogicalResult LayoutFlow::collectOps() {
   if (failed(expectOneBlock(function)))
     return failure();
-  auto number = [&](Value value) {
-    auto [entry, isNew] = index.try_emplace(value, states.size());
-    if (isNew) {
-      FlowState &state = states.emplace_back();
-      values.push_back(value);
-      if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
-        state.dims.resize(tensor.getRank());
-    }
-    return entry->second;
-  };
   for (BlockArgument argument : function.getArguments()) {
     if (!isa<RankedTensorType>(argument.getType()))
       return function.emitError("argument ")
@@ -100,7 +117,19 @@ LogicalResult LayoutFlow::collectOps() {
              << "; lift variables with --dtensor-lift-variables first";
     number(argument);
   }
-  for (Operation &op : function.getBody().front()) {
+  return collectOps(function.getBody().front());
+}
+
+LogicalResult LayoutFlow::collectOps(Block &block) {
+  for (Operation &op : block) {
+    if (isa<dtensor::YieldOp>(op))
+      continue;
+    if (isControl(&op)) {
+      auto loop = dyn_cast<dtensor::WhileOp>(op);
+      if (failed(loop ? collect(loop) : collect(cast<dtensor::CaseOp>(op))))
+        return failure();
+      continue;
+    }
     FlowOp flow{&op, FlowKind::Barrier, {}, {}, {}};
     if (!isa<dtensor::RelayoutOp, dtensor::ConstraintOp, mlir::func::ReturnOp>(
             op)) {
@@ -114,8 +143,62 @@ LogicalResult LayoutFlow::collectOps() {
       flow.operands.push_back(number(operand));
     for (Value result : op.getResults())
       flow.results.push_back(number(result));
-    opIndex[&op] = ops.size();
-    ops.push_back(std::move(flow));
+    add(std::move(flow));
+  }
+  return success();
+}
+
+/// The values of `operands` and the result have the same factors.
+void LayoutFlow::addJoin(Operation *op, unsigned result, ValueRange operands) {
+  FlowOp flow{op, FlowKind::Identity, {}, {}, {}, result};
+  ShardingRule::Tensor dims;
+  for (int64_t extent :
+       dtensor::globalShape(op->getResult(result).getType())) {
+    dims.push_back({unsigned(flow.rule.factors.size())});
+    flow.rule.factors.push_back({extent});
+  }
+  for (Value operand : operands) {
+    flow.operands.push_back(number(operand));
+    flow.rule.operands.push_back(dims);
+  }
+  flow.results.push_back(number(op->getResult(result)));
+  flow.rule.results.push_back(dims);
+  add(std::move(flow));
+}
+
+LogicalResult LayoutFlow::collect(dtensor::WhileOp loop) {
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    Value parts[] = {loop.getResult(i), loop.getBodyArgument(i),
+                     loop.getConditionArgument(i)};
+    // A layout on one of them pins all.
+    for (Value part : parts)
+      if (dtensor::layoutAttrOf(part.getType()))
+        parts[0].setType(part.getType());
+    unsigned state = number(parts[0]);
+    for (Value part : parts) {
+      part.setType(parts[0].getType());
+      index[part] = state;
+    }
+  }
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    addJoin(loop, i,
+            {loop.getInits()[i], loop.getBodyYield().getOperand(i)});
+  number(loop.getConditionYield().getOperand(0));
+  if (failed(collectOps(loop.getCondition().front())))
+    return failure();
+  return collectOps(loop.getBody().front());
+}
+
+/// The joins come last: all branches are laid out by then.
+LogicalResult LayoutFlow::collect(dtensor::CaseOp branch) {
+  for (Region &region : branch.getBranches())
+    if (failed(collectOps(region.front())))
+      return failure();
+  for (unsigned i = 0; i < branch.getNumResults(); ++i) {
+    SmallVector<Value> yielded;
+    for (unsigned b = 0; b < branch.getBranches().size(); ++b)
+      yielded.push_back(branch.getYield(b).getOperand(i));
+    addJoin(branch, i, yielded);
   }
   return success();
 }
@@ -234,6 +317,13 @@ void LayoutFlow::collectAnnotations() {
   // What a constraint asks for is also a wish of the value it takes: the op
   // that makes the value would best make it so.
   for (FlowOp &flow : ops) {
+    if (flow.joins) {
+      Value result = flow.op->getResult(*flow.joins);
+      if (auto layout = givenLayout(result.getType()))
+        seed(result, *layout, joinName(flow.op, *flow.joins), result.getLoc(),
+             /*given=*/true);
+      continue;
+    }
     if (flow.op->getNumResults() != 1)
       continue;
     auto layout = givenLayout(flow.op->getResult(0).getType());
@@ -277,17 +367,11 @@ int LayoutFlow::originOf(const FlowOp &op, unsigned factor,
 }
 
 void LayoutFlow::enqueueNeighbours(unsigned value) {
-  auto push = [&](Operation *op) {
-    auto found = opIndex.find(op);
-    if (found == opIndex.end() || queued[found->second])
-      return;
-    queued[found->second] = true;
-    queue.push_back(found->second);
-  };
-  if (Operation *producer = values[value].getDefiningOp())
-    push(producer);
-  for (Operation *user : values[value].getUsers())
-    push(user);
+  for (unsigned op : touching[value])
+    if (!queued[op]) {
+      queued[op] = true;
+      queue.push_back(op);
+    }
 }
 
 /// Adds to a value the axes that `layout` has beyond its own, dim by dim, where

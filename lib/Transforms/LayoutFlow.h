@@ -47,9 +47,14 @@ struct FlowOp {
   FlowKind kind;
   ShardingRule rule;
   SmallVector<unsigned> operands, results; ///< indices of states
+  /// A result of a control op: no op makes it, values meet in it.
+  std::optional<unsigned> joins = std::nullopt;
 };
 
-/// Runs over the one block of a function. Axes are only ever added to a value,
+/// Runs over a function, with the blocks inside its loops and branches. A
+/// carried value is one value, from the arguments of both regions to the
+/// result; its init and its next value meet in it as the operands of an
+/// elementwise op do, and so do a case's branches in its results. Axes are only ever added to a value,
 /// each at most once, so the number of changes is at most values x axes; an op
 /// is visited again only after a change to one of its values.
 class LayoutFlow {
@@ -69,13 +74,21 @@ public:
   /// "result 'loss'", where all that is done with the value is to return it;
   /// else nothing.
   static std::string resultName(mlir::func::FuncOp function, Value value);
+  /// "carried value #0 of the while at f.mlir:1:2".
+  static std::string joinName(Operation *op, unsigned result);
 
   std::vector<FlowOp> ops;
   std::vector<FlowState> states;
   std::vector<Annotation> annotations;
 
 private:
+  unsigned number(Value value);
   LogicalResult collectOps();
+  LogicalResult collectOps(Block &block);
+  LogicalResult collect(dtensor::WhileOp loop);
+  LogicalResult collect(dtensor::CaseOp branch);
+  void addJoin(Operation *op, unsigned result, ValueRange operands);
+  void add(FlowOp flow);
   LogicalResult resolveMeshes();
   void seed(Value value, const Layout &layout, std::string text,
             Location location, bool given);
@@ -89,7 +102,7 @@ private:
   mlir::func::FuncOp function;
   DenseMap<Value, unsigned> index;
   std::vector<Value> values;
-  DenseMap<Operation *, unsigned> opIndex;
+  std::vector<SmallVector<unsigned>> touching; ///< per state, ops by index
   std::deque<unsigned> queue;
   std::vector<char> queued;
 };

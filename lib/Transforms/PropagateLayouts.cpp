@@ -3,6 +3,7 @@
 
 #include "LayoutFlow.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Transforms/Passes.h"
 
 namespace meshloom {
@@ -24,8 +25,7 @@ using LeafCopies = std::vector<SmallVector<Operation *>>;
 
 /// Gives each use of a free leaf its own copy, to be laid out as that use
 /// likes. The ones that end up equal are merged again.
-static LeafCopies copyLeaves(Block &block) {
-  LeafCopies copies;
+static void copyLeaves(Block &block, LeafCopies &copies) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (!isFreeLeaf(op) || op.getResult(0).hasOneUse() || op.use_empty())
       continue;
@@ -41,7 +41,6 @@ static LeafCopies copyLeaves(Block &block) {
       group.push_back(copy);
     }
   }
-  return copies;
 }
 
 static void mergeLeaves(LeafCopies &copies) {
@@ -152,6 +151,9 @@ static OpSharding choosePassed(LayoutFlow &flow, const FlowOp &op,
           (op.rule.partialFlow == PartialFlow::LinearEach &&
            i != sharding.carrier))
         continue;
+      // Inside a loop it would be resolved again and again.
+      if (operand.getParentBlock() != op.op->getBlock())
+        return true;
       bool each = op.rule.partialFlow == PartialFlow::LinearEach;
       if (each ? !operand.hasOneUse()
                : llvm::any_of(operand.getUsers(),
@@ -173,13 +175,17 @@ class PropagateLayoutsPass
       return;
     if (failed(expectOneBlock(function)))
       return signalPassFailure();
-    LeafCopies copies = copyLeaves(function.getBody().front());
+    LeafCopies copies;
+    for (Block *block : runBlocks(function))
+      copyLeaves(*block, copies);
     LayoutFlow flow(function);
     if (failed(flow.run()))
       return signalPassFailure();
     layOutArguments(flow);
     for (const FlowOp &op : flow.ops) {
-      if (op.kind != FlowKind::Barrier)
+      if (op.joins)
+        layOutJoin(flow, op);
+      else if (op.kind != FlowKind::Barrier)
         layOut(flow, op);
       else if (!op.results.empty())
         setOrigin(flow, op.op, flow.states[op.results.front()]);
@@ -247,6 +253,28 @@ class PropagateLayoutsPass
       setType(result, *state.actual);
     }
     setOrigin(flow, op.op, flow.states[op.results.front()]);
+  }
+
+  /// Everywhere as the flow left it: what a carried value or a result of a case
+  /// is given is brought to that.
+  void layOutJoin(LayoutFlow &flow, const FlowOp &op) {
+    FlowState &state = flow.states[op.results.front()];
+    if (!state.given)
+      state.actual = state.wish();
+    setType(op.op->getResult(*op.joins), *state.actual);
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op.op)) {
+      setType(loop.getConditionArgument(*op.joins), *state.actual);
+      setType(loop.getBodyArgument(*op.joins), *state.actual);
+    }
+    DictionaryAttr origin = originAttr(flow, *state.mesh, state.origins);
+    if (!origin)
+      return;
+    mlir::NamedAttrList all(
+        op.op->getAttrOfType<DictionaryAttr>("dtensor.origin"));
+    for (NamedAttribute entry : origin)
+      if (!all.get(entry.getName()))
+        all.append(entry);
+    op.op->setAttr("dtensor.origin", all.getDictionary(&getContext()));
   }
 
   void setOrigin(LayoutFlow &flow, Operation *op, const FlowState &result) {
