@@ -139,6 +139,9 @@ public:
     put(step.inPlace);
     put(step.note);
     put(step.flops);
+    put(step.library);
+    put(step.attributes);
+    put(step.config);
   }
   void put(const DotStep &step) {
     put(step.loops);
@@ -361,6 +364,9 @@ public:
       step.inPlace = list([&] { return int(get<int32_t>()); });
       step.note = note();
       step.flops = get<int64_t>();
+      step.library = text();
+      step.attributes = integers();
+      step.config = text();
       return step;
     }
     case 1: {

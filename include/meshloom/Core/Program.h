@@ -91,6 +91,13 @@ struct Operand {
 /// The function initialises what it reduces into: one call covers the whole of
 /// every reduction loop that the device has. Calls on disjoint parts of the
 /// parallel loops may run at the same time.
+///
+/// A library call is a step with a `library` function of the runtime instead:
+/// it gets the same arguments, and `attributes` and `config`, whose meaning is
+/// its own. `symbol` then is, where not empty, generated code for scalars that
+/// the function calls: a kernel of no loops. A library function finds the box of
+/// each operand in the loops that its dims are indexed by; dims that every call
+/// has all of are indexed by `held` loops without axes.
 struct KernelStep {
   std::string symbol;
   std::vector<Loop> loops;
@@ -98,7 +105,11 @@ struct KernelStep {
   /// Per output: the input whose memory it overwrites (same access), or -1.
   std::vector<int> inPlace;
   SourceNote note;
-  int64_t flops = 0; ///< per iteration, for scheduling
+  /// For scheduling: per iteration; of library calls, of all iterations.
+  int64_t flops = 0;
+  std::string library = {};
+  std::vector<int64_t> attributes = {};
+  std::string config = {};
   bool operator==(const KernelStep &) const = default;
 };
 

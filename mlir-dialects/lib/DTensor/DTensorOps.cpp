@@ -118,6 +118,17 @@ static void printDim(OpAsmPrinter &printer, Operation *, IntegerAttr attr) {
   printer << "dim " << attr.getInt();
 }
 
+static ParseResult parseCount(OpAsmParser &parser, IntegerAttr &attr) {
+  int64_t count;
+  if (parser.parseKeyword("k") || parser.parseInteger(count))
+    return failure();
+  attr = parser.getBuilder().getI64IntegerAttr(count);
+  return success();
+}
+static void printCount(OpAsmPrinter &printer, Operation *, IntegerAttr attr) {
+  printer << "k " << attr.getInt();
+}
+
 //===----------------------------------------------------------------------===//
 // Dims of products: ` batching [..] x [..] contracting [..] x [..]`, less what
 // is empty

@@ -13,5 +13,7 @@ include "meshloom/Dialect/DTensor/DTensorContractionOps.td"
 include "meshloom/Dialect/DTensor/DTensorLayoutOps.td"
 include "meshloom/Dialect/DTensor/DTensorWindowOps.td"
 include "meshloom/Dialect/DTensor/DTensorControlOps.td"
+include "meshloom/Dialect/DTensor/DTensorIndexOps.td"
+include "meshloom/Dialect/DTensor/DTensorLinalgOps.td"
 
 #endif // MESHLOOM_DIALECT_DTENSOR_OPS

@@ -1,0 +1,58 @@
+// CustomCall: functions that users supply for `custom_call` ops, by name. A
+// registration holds for the process; programs name their targets, so a saved
+// program runs wherever the same names are registered.
+#pragma once
+
+#include "meshloom/Core/DType.h"
+#include "meshloom/Core/Result.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace meshloom {
+
+/// What a custom function sees of one input or result: the box of the global
+/// tensor that this call is about.
+struct CustomOperand {
+  DType type;
+  void *data;        ///< the box's first element; inputs must not be written
+  Shape shape;       ///< of the box; with an extent of 0 there is no element
+  Shape strides;     ///< elements from one index to the next, per dim
+  Shape offset;      ///< global index of the box's first element
+  Shape globalShape; ///< of the tensor
+};
+
+struct CustomCall {
+  std::span<const CustomOperand> inputs, results;
+  std::string_view config; ///< the op's backend_config
+};
+
+/// One user function.
+///
+/// Example: each row times a factor, on whatever rows a device has.
+///
+///   registerCustomCall("scale_rows", {"a b, a -> a b",
+///       [](const CustomCall &call) -> Status { ... return Success(); }});
+struct CustomTarget {
+  /// How it can be sharded, in the notation of ShardingRule: letters name dims,
+  /// `!` those that each call needs whole. Letters of inputs only must be
+  /// whole. Empty: everything is whole. A call is about one box of every
+  /// letter.
+  std::string rule;
+  /// Computes the results of one call. May be called for several boxes at the
+  /// same time, on any thread, and for more or fewer boxes than there are
+  /// devices. An error ends the program's run.
+  std::function<Status(const CustomCall &)> run;
+};
+
+/// Makes `target` known as `name`, in place of what was known so before. Fails
+/// where the name is empty, the rule cannot be read or reduces a letter, or
+/// there is no function. Safe from any thread.
+Status registerCustomCall(std::string name, CustomTarget target);
+
+/// What is registered under `name`, or null.
+std::shared_ptr<const CustomTarget> findCustomCall(std::string_view name);
+
+} // namespace meshloom

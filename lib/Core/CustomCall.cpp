@@ -1,0 +1,56 @@
+// The process's table of custom call targets.
+#include "meshloom/Core/CustomCall.h"
+
+#include "meshloom/Core/ShardingRule.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+
+namespace meshloom {
+
+namespace {
+struct Targets {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const CustomTarget>, std::less<>> known;
+};
+
+Targets &targets() {
+  static Targets instance;
+  return instance;
+}
+} // namespace
+
+Status registerCustomCall(std::string name, CustomTarget target) {
+  if (name.empty())
+    return Error("a custom call target needs a name");
+  auto wrong = [&](std::string_view why) {
+    return Error(fmt::format("custom call target '{}': {}", name, why));
+  };
+  if (!target.run)
+    return wrong("it has no function");
+  if (!target.rule.empty()) {
+    Result<ShardingRule> rule = ShardingRule::parse(target.rule);
+    if (!rule)
+      return wrong(rule.error().message());
+    for (const Factor &factor : rule->factors)
+      if (factor.kind == FactorKind::Reduced)
+        return wrong(fmt::format("'{}' is in no result of the rule '{}': mark "
+                                 "it '!' to have it whole",
+                                 factor.name, target.rule));
+  }
+  Targets &all = targets();
+  std::lock_guard lock(all.mutex);
+  all.known[std::move(name)] =
+      std::make_shared<const CustomTarget>(std::move(target));
+  return Success();
+}
+
+std::shared_ptr<const CustomTarget> findCustomCall(std::string_view name) {
+  Targets &all = targets();
+  std::lock_guard lock(all.mutex);
+  auto it = all.known.find(name);
+  return it == all.known.end() ? nullptr : it->second;
+}
+
+} // namespace meshloom

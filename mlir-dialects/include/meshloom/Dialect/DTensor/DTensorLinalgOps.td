@@ -1,0 +1,225 @@
+//===- DTensorLinalgOps.td - Matrix factorizations, FFT, users' functions -===//
+//
+// Ops on whole matrices or rows, with batch dims in front, and calls of
+// functions that the user supplies.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_DTENSOR_LINALG_OPS
+#define MESHLOOM_DIALECT_DTENSOR_LINALG_OPS
+
+include "meshloom/Dialect/DTensor/DTensorIndexOps.td"
+
+def DTensor_CholeskyOp
+    : DTensor_RuleOp<"cholesky", "... m! n! -> ... m! n!", [Pure]> {
+  let summary = "Factor of a positive definite matrix";
+  let description = [{
+    `lower`: the lower triangular `L` with `a = L L^H`; else the upper triangular
+    `U` with `a = U^H U`. Only that triangle of `a` is read; the other one of the
+    result is zero. A matrix that is not positive definite gives nan in the
+    triangle.
+
+    Sharding rule: `... m! n! -> ... m! n!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape and element type.
+    * (C2) The last two dims have the same size.
+
+    Example:
+    ```mlir
+    %l = dtensor.cholesky %a {lower} : tensor<3x4x4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a, UnitAttr:$lower);
+  let results = (outs DTensor_FloatOrComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "bool":$lower), [{
+    build($_builder, $_state, undecided(a.getType()), a, lower);
+  }]>];
+  let assemblyFormat = [{
+    $a attr-dict `:` custom<SameTypes>(type($a), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_TriangularSolveOp : DTensor_Op<"triangular_solve", [Pure]> {
+  let summary = "Solves equations with a triangular matrix";
+  let description = [{
+    `left_side`: the `x` of `op(a) x = b`; else that of `x op(a) = b`. `op` is
+    `transpose_a`: `NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`. Only the `lower`
+    (else the upper) triangle of `a` is read, and not its diagonal, which is taken
+    as ones, where `unit_diagonal`.
+
+    Sharding rule: `... m! n!, ... k! c -> ... k! c`, and
+    `... m! n!, ... r k! -> ... r k!` on the right side. A pending sum of `b`
+    passes.
+
+    Constraints:
+    * (C1) The operands and the result have the same element type.
+    * (C2) The operands have the same rank, at least 2, and the same sizes but for
+      the last two dims.
+    * (C3) The last two dims of `a` have the same size, which is that of `b`'s
+      rows on the left side, of its columns on the right side.
+    * (C4) The result has the global shape of `b`.
+    * (C5) `transpose_a` is one of the three.
+
+    Example:
+    ```mlir
+    %x = dtensor.triangular_solve %a, %b {left_side, lower, transpose_a = "NO_TRANSPOSE"}
+        : (tensor<4x4xf32>, tensor<4x7xf32>) -> tensor<4x7xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a,
+                       DTensor_FloatOrComplexTensor:$b, UnitAttr:$left_side,
+                       UnitAttr:$lower, UnitAttr:$unit_diagonal,
+                       DefaultValuedStrAttr<StrAttr, "NO_TRANSPOSE">:$transpose_a);
+  let results = (outs DTensor_FloatOrComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
+                                 "bool":$leftSide, "bool":$lower,
+                                 "bool":$unitDiagonal,
+                                 CArg<"::llvm::StringRef",
+                                      "\"NO_TRANSPOSE\"">:$transposeA), [{
+    build($_builder, $_state, undecided(b.getType()), a, b, leftSide, lower,
+          unitDiagonal, transposeA);
+  }]>];
+  let assemblyFormat = [{
+    $a `,` $b attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_FftOp : DTensor_Op<"fft", [Pure]> {
+  let summary = "Discrete Fourier transform of the last dims";
+  let description = [{
+    `FFT` and, scaled by one over the count of elements, `IFFT` of complex
+    numbers; `RFFT` of real ones, of which it gives the first `n / 2 + 1` along
+    the last dim; `IRFFT`, its inverse. `fft_length` has the sizes of the real (or
+    complex) side's last dims, any of them.
+
+    Sharding rule: `a b! -> a c!` in the example; a pending sum passes.
+
+    Constraints:
+    * (C1) `fft_type` is one of the four; `fft_length` has 1 to 3 entries and at
+      most as many as there are dims.
+    * (C2) FFT, IFFT and IRFFT take complex<f32> or complex<f64>, RFFT f32 or f64;
+      the result is of the same precision.
+    * (C3) The last dims of the operand have the sizes `fft_length`, but the last
+      one of IRFFT's has `n / 2 + 1`.
+    * (C4) The result has the operand's sizes, with the last ones those of
+      `fft_length`, but the last one of RFFT's `n / 2 + 1`.
+
+    Example:
+    ```mlir
+    %r = dtensor.fft %x {fft_length = array<i64: 12>, fft_type = "RFFT"}
+        : (tensor<8x12xf32>) -> tensor<8x7xcomplex<f32>>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$operand, StrAttr:$fft_type,
+                       DenseI64ArrayAttr:$fft_length);
+  let results = (outs DTensor_FloatOrComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::llvm::StringRef":$fftType,
+                                 "::llvm::ArrayRef<int64_t>":$fftLength)>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_GeqrfOp
+    : DTensor_RuleOp<"geqrf", "... m! n! -> ... m! n!, ... k!", [Pure]> {
+  let summary = "QR factorization, as LAPACK's geqrf stores it";
+  let description = [{
+    `R` in the upper triangle of the first result; below the diagonal of column
+    `i` the Householder vector `v_i` (its first element, at the diagonal, is 1 and
+    not stored), and `taus[i]` in the second: `Q = H_0 H_1 ...` with
+    `H_i = 1 - taus[i] v_i v_i^H`.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... k!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The operand and the results have the same element type.
+    * (C2) The operand has at least rank 2, and the first result its global shape.
+    * (C3) The second result has the operand's leading dims, and the smaller one
+      of the last two.
+
+    Example:
+    ```mlir
+    %qr, %taus = dtensor.geqrf %a : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let results = (outs DTensor_FloatOrComplexTensor:$result,
+                      DTensor_FloatOrComplexTensor:$taus);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_HouseholderProductOp
+    : DTensor_RuleOp<"householder_product", "... m! n!, ... k! -> ... m! n!",
+                     [Pure]> {
+  let summary = "The first columns of a product of Householder reflections";
+  let description = [{
+    The first `n` columns of `H_0 H_1 ...` with the vectors that are stored in `a`
+    as `geqrf` stores them: `Q` of a QR factorization.
+
+    Sharding rule: `... m! n!, ... k! -> ... m! n!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The operands and the result have the same element type.
+    * (C2) `a` has at least rank 2 and no more columns than rows; the result has
+      its global shape.
+    * (C3) `taus` has the leading dims of `a`, then at most as many elements as
+      `a` has columns.
+
+    Example:
+    ```mlir
+    %q = dtensor.householder_product %qr, %taus : (tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a,
+                       DTensor_FloatOrComplexTensor:$taus);
+  let results = (outs DTensor_FloatOrComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$taus), [{
+    build($_builder, $_state, undecided(a.getType()), a, taus);
+  }]>];
+  let assemblyFormat = [{
+    $a `,` $taus attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_CustomCallOp : DTensor_Op<"custom_call", [Pure]> {
+  let summary = "A function that the user supplies";
+  let description = [{
+    Calls the function that was registered under `call_target_name`
+    (meshloom/Core/CustomCall.h) on each device's shards. `rule` is its sharding
+    rule; without one, that of the registration; without that either, all dims
+    are whole. `backend_config` is handed to the function.
+
+    Sharding rule: `rule`; nothing partial passes.
+
+    Constraints:
+    * (C1) At least one result.
+    * (C2) `rule` can be read, and fits the operands and results.
+
+    Example:
+    ```mlir
+    %r = dtensor.custom_call "scale_rows"(%x, %s) {rule = "a b, a -> a b"}
+        : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<DTensor_Tensor>:$inputs,
+                       StrAttr:$call_target_name, OptionalAttr<StrAttr>:$rule,
+                       DefaultValuedStrAttr<StrAttr, "">:$backend_config);
+  let results = (outs Variadic<DTensor_Tensor>:$results);
+  let assemblyFormat = [{
+    $call_target_name `(` $inputs `)` attr-dict `:`
+    functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // MESHLOOM_DIALECT_DTENSOR_LINALG_OPS

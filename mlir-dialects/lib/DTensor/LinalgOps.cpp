@@ -1,0 +1,270 @@
+// Rules, verifiers and builders of matrix factorizations, fft and custom_call.
+#include "ScalarRegion.h"
+
+#include "RuleBuilder.h"
+
+#include "meshloom/Core/CustomCall.h"
+
+namespace meshloom::dtensor {
+
+/// C1 of most: operands and results have one element type.
+static LogicalResult verifyOneElementType(Operation *op) {
+  Type expected = elementTypeOf(op->getResult(0).getType());
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (elementTypeOf(type) != expected)
+        return violates(op, 1) << "the element types " << elementTypeOf(type)
+                               << " and " << expected << " differ";
+  return success();
+}
+
+static ArrayRef<int64_t> leading(ArrayRef<int64_t> shape) {
+  return shape.drop_back(2);
+}
+
+//===----------------------------------------------------------------------===//
+// CholeskyOp, TriangularSolveOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult CholeskyOp::verify() {
+  if (undecided(getA().getType()) != undecided(getType()))
+    return violates(*this, 1)
+           << "the result must be " << undecided(getA().getType());
+  auto shape = globalShape(getType());
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2])
+    return violates(*this, 2) << "the operand has no square matrices";
+  return success();
+}
+
+ShardingRule TriangularSolveOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  size_t batch = globalShape(getB().getType()).size() - 2;
+  ShardingRule::Tensor a = rule.dims(batch), b = a;
+  a.push_back({rule.whole()});
+  a.push_back({rule.whole()});
+  ShardingRule::Dim solved{rule.whole()}, each{rule.factor()};
+  b.push_back(getLeftSide() ? solved : each);
+  b.push_back(getLeftSide() ? each : solved);
+  rule.operand(std::move(a));
+  rule.operand(b);
+  rule.result(b);
+  return rule.finish(PartialFlow::LinearEach, {1});
+}
+
+LogicalResult TriangularSolveOp::verify() {
+  if (failed(verifyOneElementType(*this)))
+    return failure();
+  auto a = globalShape(getA().getType()), b = globalShape(getB().getType());
+  if (a.size() != b.size() || a.size() < 2 || leading(a) != leading(b))
+    return violates(*this, 2) << "the operands differ in rank or leading dims, "
+                                 "or have no matrices";
+  int64_t size = a.back();
+  if (a[a.size() - 2] != size ||
+      (getLeftSide() ? b[b.size() - 2] : b.back()) != size)
+    return violates(*this, 3)
+           << "the matrices do not fit: a is " << a[a.size() - 2] << " by "
+           << size << ", b is " << b[b.size() - 2] << " by " << b.back();
+  if (globalShape(getType()) != b)
+    return violates(*this, 4)
+           << "the result must be " << undecided(getB().getType());
+  if (!llvm::is_contained(
+          ArrayRef<StringRef>{"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"},
+          getTransposeA()))
+    return violates(*this, 5)
+           << "transpose_a is '" << getTransposeA()
+           << "', expected NO_TRANSPOSE, TRANSPOSE or ADJOINT";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// FftOp
+//===----------------------------------------------------------------------===//
+
+/// The operand's sizes; the result's with `result`.
+static SmallVector<int64_t> fftShape(ArrayRef<int64_t> shape, StringRef type,
+                                     ArrayRef<int64_t> lengths, bool result) {
+  SmallVector<int64_t> sizes(shape);
+  for (auto [i, length] : llvm::enumerate(lengths))
+    sizes[sizes.size() - lengths.size() + i] = length;
+  if (type == (result ? "RFFT" : "IRFFT") && !lengths.empty())
+    sizes.back() = lengths.back() / 2 + 1;
+  return sizes;
+}
+
+/// The result's element type, or null.
+static Type fftElement(Type operand, StringRef type) {
+  auto complex = dyn_cast<mlir::ComplexType>(operand);
+  if (type == "RFFT")
+    return complex || !(operand.isF32() || operand.isF64())
+               ? Type()
+               : mlir::ComplexType::get(operand);
+  if (!complex)
+    return {};
+  return type == "IRFFT" ? complex.getElementType() : operand;
+}
+
+void FftOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                  StringRef fftType, ArrayRef<int64_t> fftLength) {
+  Type element = fftElement(elementTypeOf(operand.getType()), fftType);
+  auto shape = globalShape(operand.getType());
+  build(builder, state,
+        RankedTensorType::get(
+            fftShape(shape, fftType, fftLength, /*result=*/true),
+            element ? element : elementTypeOf(operand.getType())),
+        operand, fftType, fftLength);
+}
+
+ShardingRule FftOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  size_t rank = globalShape(getType()).size(), along = getFftLength().size();
+  ShardingRule::Tensor operand = rule.dims(rank - along), result = operand;
+  for (size_t i = 0; i < along; ++i) {
+    operand.push_back({rule.whole()});
+    result.push_back({rule.whole()});
+  }
+  rule.operand(std::move(operand));
+  rule.result(std::move(result));
+  return rule.finish(PartialFlow::LinearEach);
+}
+
+LogicalResult FftOp::verify() {
+  StringRef type = getFftType();
+  ArrayRef<int64_t> lengths = getFftLength();
+  auto shape = globalShape(getOperand().getType());
+  if (!llvm::is_contained(ArrayRef<StringRef>{"FFT", "IFFT", "RFFT", "IRFFT"},
+                          type))
+    return violates(*this, 1)
+           << "fft_type is '" << type << "', expected FFT, IFFT, RFFT or IRFFT";
+  if (lengths.empty() || lengths.size() > 3 || lengths.size() > shape.size())
+    return violates(*this, 1) << "fft_length has " << lengths.size()
+                              << " entries for " << shape.size() << " dims";
+  Type element = fftElement(elementTypeOf(getOperand().getType()), type);
+  if (!element || elementTypeOf(getType()) != element)
+    return violates(*this, 2)
+           << type << " does not take " << elementTypeOf(getOperand().getType())
+           << " and give " << elementTypeOf(getType());
+  if (shape != fftShape(shape, type, lengths, /*result=*/false))
+    return violates(*this, 3) << "the operand's last dims are not fft_length";
+  auto expected = fftShape(shape, type, lengths, /*result=*/true);
+  if (globalShape(getType()) != expected)
+    return violates(*this, 4)
+           << "the result must be " << undecided(getType(), expected);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// GeqrfOp, HouseholderProductOp
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> tausShape(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> taus(leading(shape));
+  taus.push_back(std::min(shape.back(), shape[shape.size() - 2]));
+  return taus;
+}
+
+void GeqrfOp::build(OpBuilder &builder, OperationState &state, Value a) {
+  build(builder, state, undecided(a.getType()),
+        undecided(a.getType(), tausShape(globalShape(a.getType()))), a);
+}
+
+LogicalResult GeqrfOp::verify() {
+  if (failed(verifyOneElementType(*this)))
+    return failure();
+  auto shape = globalShape(getA().getType());
+  if (shape.size() < 2 || globalShape(getResult().getType()) != shape)
+    return violates(*this, 2) << "the operand has no matrices, or the result "
+                                 "another shape";
+  if (globalShape(getTaus().getType()) != tausShape(shape))
+    return violates(*this, 3) << "the second result must be "
+                              << undecided(getA().getType(), tausShape(shape));
+  return success();
+}
+
+LogicalResult HouseholderProductOp::verify() {
+  if (failed(verifyOneElementType(*this)))
+    return failure();
+  auto shape = globalShape(getA().getType()),
+       taus = globalShape(getTaus().getType());
+  if (shape.size() < 2 || shape.back() > shape[shape.size() - 2] ||
+      globalShape(getType()) != shape)
+    return violates(*this, 2)
+           << "a has no matrices with at least as many rows as columns, or the "
+              "result another shape";
+  if (taus.size() + 1 != shape.size() ||
+      ArrayRef(taus).drop_back() != leading(shape) ||
+      taus.back() > shape.back())
+    return violates(*this, 3) << "taus is " << undecided(getTaus().getType())
+                              << " for " << undecided(getA().getType());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// CustomCallOp
+//===----------------------------------------------------------------------===//
+
+/// The rule's text: the op's own, else the registration's, else empty.
+static std::string ruleText(CustomCallOp op) {
+  if (op.getRule())
+    return op.getRule()->str();
+  auto target = findCustomCall(op.getCallTargetName().str());
+  return target ? target->rule : "";
+}
+
+/// `text` bound to the op's shapes.
+static Result<ShardingRule> readRule(CustomCallOp op, const std::string &text) {
+  Result<ShardingRule> rule = ShardingRule::parse(text);
+  if (!rule)
+    return rule.error();
+  std::vector<Shape> operands, results;
+  for (Type type : op->getOperandTypes()) {
+    auto shape = globalShape(type);
+    operands.emplace_back(shape.begin(), shape.end());
+  }
+  for (Type type : op->getResultTypes()) {
+    auto shape = globalShape(type);
+    results.emplace_back(shape.begin(), shape.end());
+  }
+  if (Status fits = rule->bind(operands, results); !fits)
+    return fits.error();
+  for (const Factor &factor : rule->factors)
+    if (factor.kind == FactorKind::Reduced)
+      return Error("'" + factor.name +
+                   "' is in no result: mark it '!' to have it whole");
+  return rule;
+}
+
+ShardingRule CustomCallOp::getShardingRule() {
+  if (std::string text = ruleText(*this); !text.empty()) {
+    Result<ShardingRule> rule = readRule(*this, text);
+    assert(rule && "an op that passed its verifier fits its rule");
+    return *rule;
+  }
+  RuleBuilder rule(*this);
+  auto whole = [&](Type type) {
+    ShardingRule::Tensor dims;
+    for (size_t i = 0; i < globalShape(type).size(); ++i)
+      dims.push_back({rule.whole()});
+    return dims;
+  };
+  for (Type type : getOperandTypes())
+    rule.operand(whole(type));
+  for (Type type : getResultTypes())
+    rule.result(whole(type));
+  return rule.finish();
+}
+
+LogicalResult CustomCallOp::verify() {
+  if (getResults().empty())
+    return violates(*this, 1) << "there is no result";
+  std::string text = ruleText(*this);
+  if (text.empty())
+    return success();
+  if (Result<ShardingRule> rule = readRule(*this, text); !rule)
+    return violates(*this, 2)
+           << "the rule '" << text << "' of '" << getCallTargetName()
+           << "' does not fit: " << rule.error().message();
+  return success();
+}
+
+} // namespace meshloom::dtensor
