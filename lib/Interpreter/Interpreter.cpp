@@ -69,6 +69,7 @@ static const OpTable &opTable() {
     addMovementOps(ops);
     addReductionOps(ops);
     addRandomOps(ops);
+    addWindowOps(ops);
     return ops;
   }();
   return table;
@@ -216,6 +217,22 @@ private:
 
 } // namespace
 
+Values interpreter::runRegion(Region &region, Values arguments) {
+  Block &block = region.front();
+  Frame frame(block);
+  for (auto [argument, value] :
+       llvm::zip_equal(block.getArguments(), arguments))
+    frame.set(argument, std::move(value));
+  for (Operation &op : block.without_terminator()) {
+    [[maybe_unused]] Status done = frame.run(op);
+    assert(done && "ops of scalar regions are in the table");
+  }
+  Values results;
+  for (Value value : block.getTerminator()->getOperands())
+    results.push_back(frame.get(value));
+  return results;
+}
+
 Result<std::vector<HostValue>> interpret(ModuleOp module, StringRef name,
                                          const std::vector<HostValue> &inputs) {
   auto wanted = signatureOf(module, name);
@@ -276,6 +293,17 @@ int64_t longestContraction(ModuleOp module, StringRef name) {
                           reduce.getKind() == ReduceKind::Prod)) {
       for (Value operand : reduce.getOperands())
         count(operand, reduce.getDimensions());
+    } else if (auto convolution = dyn_cast<dtensor::ConvolutionOp>(op)) {
+      SmallVector<int64_t> dims(convolution.getKernelSpatialDimensions());
+      dims.push_back(int64_t(convolution.getKernelInputFeatureDimension()));
+      count(convolution.getRhs(), dims);
+    } else if (auto window = dyn_cast<dtensor::ReduceWindowOp>(op)) {
+      int64_t terms = 1;
+      for (int64_t size : window.getWindowDimensions())
+        terms *= size;
+      longest = std::max(longest, terms);
+    } else if (auto cumulative = dyn_cast<dtensor::CumulativeOp>(op)) {
+      count(cumulative.getOperand(), {int64_t(cumulative.getDimension())});
     }
   });
   return longest;

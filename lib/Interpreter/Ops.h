@@ -1,6 +1,7 @@
 // How the interpreter's op functions look and where they are listed.
 #pragma once
 
+#include "meshloom/Core/Layout.h"
 #include "meshloom/Interpreter/HostValue.h"
 #include "meshloom/Support/LLVM.h"
 
@@ -26,10 +27,18 @@ using Values = std::vector<HostValue>;
 using OpFunction = Values (*)(const Call &);
 using OpTable = llvm::StringMap<OpFunction>;
 
+/// What a scalar region yields for `arguments`; it captures nothing.
+Values runRegion(Region &region, Values arguments);
+
+/// into[target] becomes itself combined with from[source], which have one type.
+void combineInto(ReduceKind kind, HostValue &into, int64_t target,
+                 const HostValue &from, int64_t source);
+
 void addElementwiseOps(OpTable &table);
 void addMovementOps(OpTable &table);
 void addReductionOps(OpTable &table);
 void addRandomOps(OpTable &table);
+void addWindowOps(OpTable &table);
 
 /// Row-major strides, in elements.
 std::vector<int64_t> stridesOf(const Shape &shape);

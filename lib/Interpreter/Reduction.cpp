@@ -229,13 +229,7 @@ Values reduce(const Call &call) {
     fillIdentity(kind, out);
     forEachReduced(
         in.shape, dims, [&](int64_t source, int64_t target, int64_t) {
-          if (in.isFloating())
-            out.floats[target] =
-                combine(kind, out.floats[target], in.floats[source]);
-          else
-            out.ints[target] = wrapInteger(
-                out.type, combine(kind, out.ints[target], in.ints[source],
-                                  out.type == DType::I1));
+          combineInto(kind, out, target, in, source);
         });
     results.push_back(std::move(out));
   }
@@ -266,6 +260,18 @@ template <bool largest> Values argExtreme(const Call &call) {
 }
 
 } // namespace
+
+void combineInto(ReduceKind kind, HostValue &into, int64_t target,
+                 const HostValue &from, int64_t source) {
+  if (into.isFloating())
+    into.floats[target] =
+        combine(kind, into.floats[target], from.floats[source]);
+  else
+    into.ints[target] =
+        wrapInteger(into.type, combine(kind, into.ints[target],
+                                       from.ints[source],
+                                       into.type == DType::I1));
+}
 
 void addReductionOps(OpTable &table) {
   table["dtensor.dot_general"] = dotGeneral;
