@@ -103,8 +103,8 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
 }
 
 def SPMD_YieldOp : Op<SPMD_Dialect, "yield",
-    [Pure, ReturnLike, Terminator, HasParent<"KernelOp">]> {
-  let summary = "What one iteration of a kernel gives for each output";
+    [Pure, ReturnLike, Terminator, ParentOneOf<["KernelOp", "LibraryCallOp"]>]> {
+  let summary = "What an iteration of a kernel, or a scalar function, gives";
   let description = [{
     ```mlir
     spmd.yield %a, %b : f32, i32

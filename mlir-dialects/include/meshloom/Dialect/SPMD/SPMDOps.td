@@ -155,12 +155,13 @@ def SPMD_HaloExchangeOp : SPMD_MoveOp<"halo_exchange", "HaloExchange"> {
       "The layout stays; the result's encoding says which window of each dim "
       "each device then holds: however far away, short or empty. `axes` are "
       "those of the dims with windows beyond the devices' own blocks. Operands "
-      "have no windows, and no other collective gives any.",
+      "have no windows; of the other collectives, only slice can give some.",
       [{%r = spmd.halo_exchange over [x] %a
         : (tensor<5xf32, #spmd.shard<[10], #rows>>)
         -> tensor<6xf32, #spmd.shard<[10], #rows, windows [[0:6, 4:10]]>>}]>.text;
 }
 
 include "meshloom/Dialect/SPMD/SPMDKernel.td"
+include "meshloom/Dialect/SPMD/SPMDLibrary.td"
 
 #endif // MESHLOOM_DIALECT_SPMD_OPS

@@ -1,0 +1,25 @@
+// The makers of all library functions, for the table in LibraryTable.cpp.
+#pragma once
+
+#include "Library.h"
+
+namespace meshloom::cpu {
+
+// Gather.cpp, Scatter.cpp
+MadeRoutine makeGather(const LibraryStep &step);
+MadeRoutine makeDynamicSlice(const LibraryStep &step);
+MadeRoutine makeScatter(const LibraryStep &step);
+MadeRoutine makeDynamicUpdateSlice(const LibraryStep &step);
+// Sort.cpp
+MadeRoutine makeSort(const LibraryStep &step);
+MadeRoutine makeTopK(const LibraryStep &step);
+MadeRoutine makeGenericReduce(const LibraryStep &step);
+// Factorizations.cpp, Fourier.cpp, CustomCalls.cpp
+MadeRoutine makeCholesky(const LibraryStep &step);
+MadeRoutine makeTriangularSolve(const LibraryStep &step);
+MadeRoutine makeGeqrf(const LibraryStep &step);
+MadeRoutine makeHouseholderProduct(const LibraryStep &step);
+MadeRoutine makeFft(const LibraryStep &step);
+MadeRoutine makeCustomCall(const LibraryStep &step);
+
+} // namespace meshloom::cpu

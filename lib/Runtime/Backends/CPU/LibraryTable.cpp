@@ -1,0 +1,30 @@
+// Every library function of the CPU backend: one row each.
+#include "LibraryFunctions.h"
+
+#include <algorithm>
+#include <iterator>
+
+using namespace meshloom;
+using namespace meshloom::cpu;
+
+static constexpr LibraryRow rows[] = {
+    {"cholesky", makeCholesky},
+    {"custom_call", makeCustomCall},
+    {"dynamic_slice", makeDynamicSlice},
+    {"dynamic_update_slice", makeDynamicUpdateSlice},
+    {"fft", makeFft},
+    {"gather", makeGather},
+    {"generic_reduce", makeGenericReduce},
+    {"geqrf", makeGeqrf},
+    {"householder_product", makeHouseholderProduct},
+    {"scatter", makeScatter},
+    {"sort", makeSort},
+    {"top_k", makeTopK},
+    {"triangular_solve", makeTriangularSolve},
+};
+
+const LibraryRow *cpu::findLibraryFunction(std::string_view name) {
+  auto row = std::find_if(std::begin(rows), std::end(rows),
+                          [&](const LibraryRow &r) { return r.name == name; });
+  return row == std::end(rows) ? nullptr : row;
+}
