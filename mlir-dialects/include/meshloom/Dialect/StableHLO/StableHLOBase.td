@@ -1,0 +1,80 @@
+//===- StableHLOBase.td - The input dialects and their base classes -------===//
+//
+// The dialects stablehlo, chlo and sdy: what JAX and its relatives print. They
+// are an input vocabulary, parsed and then converted to dtensor at once
+// (lib/Conversion/StableHLO), so their verifiers check structure only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_STABLEHLO_BASE
+#define MESHLOOM_DIALECT_STABLEHLO_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def StableHLO_Dialect : Dialect {
+  let name = "stablehlo";
+  let cppNamespace = "::meshloom::stablehlo";
+  let summary = "StableHLO as JAX, TensorFlow and PyTorch/XLA print it";
+  let description = [{
+    Ops and attributes are those of the public StableHLO specification, names
+    and text included; what they mean is said there. The dialect exists to read
+    programs: no pass but the import knows it, and whether a program makes sense
+    is checked by the import, at the op's location.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+  private:
+    void registerAttributes();
+    void registerTypes();
+    void registerElementwiseOps();
+    void registerOps();
+  }];
+}
+
+def CHLO_Dialect : Dialect {
+  let name = "chlo";
+  let cppNamespace = "::meshloom::chlo";
+  let summary = "Ops that clients lower to StableHLO: special functions, top_k";
+  let description = [{
+    The client dialect beside StableHLO. Like `stablehlo`, it is only read.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+  private:
+    void registerAttributes();
+    void registerOps();
+  }];
+}
+
+def Sdy_Dialect : Dialect {
+  let name = "sdy";
+  let cppNamespace = "::meshloom::sdy";
+  let summary = "Shardy: meshes and shardings on StableHLO programs";
+  let description = [{
+    Shardings are discardable attributes: `sdy.sharding` on arguments and
+    function results (`#sdy.sharding`) and on ops (`#sdy.sharding_per_value`),
+    `sdy.sharding_rule` on custom calls. Like `stablehlo`, it is only read.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+  private:
+    void registerAttributes();
+    void registerOps();
+  }];
+}
+
+class StableHLO_Op<string mnemonic, list<Trait> traits = []>
+    : Op<StableHLO_Dialect, mnemonic, traits>;
+
+/// Tensors of any element type and shape: the import says what it cannot take.
+defvar StableHLO_Tensor = AnyRankedTensor;
+/// Tensors, tokens and tuples.
+defvar StableHLO_Value = AnyType;
+
+#endif // MESHLOOM_DIALECT_STABLEHLO_BASE

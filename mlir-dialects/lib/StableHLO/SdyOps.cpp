@@ -1,0 +1,40 @@
+// The ops of sdy.
+
+#include "Assembly.h"
+#include "SdyText.h"
+
+using namespace meshloom;
+using namespace meshloom::sdy;
+
+/// `[<@mesh, [...]>, ...]`
+static ParseResult parseShardings(OpAsmParser &parser,
+                                  TensorShardingPerValueAttr &shardings) {
+  SmallVector<TensorShardingAttr> each;
+  if (parseList(parser, each))
+    return failure();
+  shardings = TensorShardingPerValueAttr::get(parser.getContext(), each);
+  return success();
+}
+
+static void printShardings(OpAsmPrinter &printer, Operation *,
+                           TensorShardingPerValueAttr shardings) {
+  printList(printer, shardings.getShardings());
+}
+
+#define GET_OP_CLASSES
+#include "meshloom/Dialect/StableHLO/SdyOps.cpp.inc"
+
+void SdyDialect::registerOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "meshloom/Dialect/StableHLO/SdyOps.cpp.inc"
+      >();
+}
+
+ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
+  return parseConstant(parser, state);
+}
+
+void ConstantOp::print(OpAsmPrinter &printer) {
+  printConstant(printer, *this, getValue());
+}
