@@ -10,9 +10,9 @@ struct Traits {
   DType type;
   std::string_view name;
   unsigned bytes;
-  enum Class { Float, Signed, Unsigned, Bool } kind;
+  enum Class { Float, Signed, Unsigned, Bool, Complex } kind;
 };
-constexpr std::array<Traits, 9> table{{
+constexpr std::array<Traits, size_t(lastDType) + 1> table{{
     {DType::F32, "f32", 4, Traits::Float},
     {DType::F64, "f64", 8, Traits::Float},
     {DType::BF16, "bf16", 2, Traits::Float},
@@ -22,6 +22,12 @@ constexpr std::array<Traits, 9> table{{
     {DType::I64, "i64", 8, Traits::Signed},
     {DType::UI8, "ui8", 1, Traits::Unsigned},
     {DType::UI32, "ui32", 4, Traits::Unsigned},
+    {DType::F16, "f16", 2, Traits::Float},
+    {DType::I16, "i16", 2, Traits::Signed},
+    {DType::UI16, "ui16", 2, Traits::Unsigned},
+    {DType::UI64, "ui64", 8, Traits::Unsigned},
+    {DType::C64, "complex<f32>", 8, Traits::Complex},
+    {DType::C128, "complex<f64>", 16, Traits::Complex},
 }};
 const Traits &traits(DType type) {
   return table[size_t(type)];
@@ -45,13 +51,21 @@ std::optional<DType> parseDType(std::string_view name) {
 bool isFloat(DType type) {
   return traits(type).kind == Traits::Float;
 }
+bool isComplex(DType type) {
+  return traits(type).kind == Traits::Complex;
+}
 bool isInteger(DType type) {
   return traits(type).kind == Traits::Signed ||
          traits(type).kind == Traits::Unsigned;
 }
 bool isSigned(DType type) {
-  return traits(type).kind == Traits::Float ||
-         traits(type).kind == Traits::Signed;
+  return traits(type).kind != Traits::Unsigned &&
+         traits(type).kind != Traits::Bool;
+}
+DType partOf(DType type) {
+  return type == DType::C64    ? DType::F32
+         : type == DType::C128 ? DType::F64
+                               : type;
 }
 
 int64_t elementCount(const Shape &shape) {

@@ -9,19 +9,42 @@
 namespace meshloom {
 
 /// Element type of a tensor. `I1` is stored as one byte (0 or 1); `BF16` as the
-/// upper two bytes of an f32.
-enum class DType : uint8_t { F32, F64, BF16, I1, I8, I32, I64, UI8, UI32 };
+/// upper two bytes of an f32; `C64` and `C128`, complex numbers, as two f32 or
+/// f64, the real part first. New types go to the end: files hold the numbers.
+enum class DType : uint8_t {
+  F32,
+  F64,
+  BF16,
+  I1,
+  I8,
+  I32,
+  I64,
+  UI8,
+  UI32,
+  F16,
+  I16,
+  UI16,
+  UI64,
+  C64,
+  C128
+};
+constexpr DType lastDType = DType::C128;
 
 /// Bytes one element takes in memory and in a collective.
 unsigned byteWidth(DType type);
-/// The name used in IR, messages and Tensor printing: "f32", "bf16", "ui8".
+/// The name used in IR, messages and Tensor printing: "f32", "bf16", "ui8",
+/// "complex<f32>".
 std::string_view name(DType type);
 std::optional<DType> parseDType(std::string_view name);
+/// Real floats: false for complex numbers.
 bool isFloat(DType type);
+bool isComplex(DType type);
 /// Signed or unsigned integers; false for I1.
 bool isInteger(DType type);
-/// Floats and signed integers.
+/// Floats, complex numbers and signed integers.
 bool isSigned(DType type);
+/// What a complex number consists of; other types as they are.
+DType partOf(DType type);
 
 /// Extents of a tensor, outermost dim first. A scalar has none.
 using Shape = std::vector<int64_t>;

@@ -226,7 +226,11 @@ LogicalResult ReduceOp::verify() {
     if (elementTypeOf(output) != element || globalShape(output) != reduced)
       return violates(*this, 4) << "the result of a " << undecided(input)
                                 << " must be a " << undecided(input, reduced);
-    if (logical ? isa<FloatType>(element) : element.isInteger(1))
+    bool extreme =
+        getKind() == ReduceKind::Min || getKind() == ReduceKind::Max;
+    bool complex = isa<mlir::ComplexType>(element);
+    if (logical ? complex || isa<FloatType>(element)
+                : element.isInteger(1) || (extreme && complex))
       return violates(*this, 5) << "a reduction by " << name(getKind())
                                 << " does not take " << element;
   }

@@ -4,11 +4,54 @@
 
 namespace meshloom::dtensor {
 
+/// C2 of abs, real and imag.
+static LogicalResult verifyPart(Operation *op) {
+  Type from = op->getOperand(0).getType();
+  Type has = elementTypeOf(op->getResult(0).getType());
+  if (partTypeOf(from) == has)
+    return success();
+  return violates(op, 2) << "of " << elementTypeOf(from) << " gives "
+                         << partTypeOf(from) << ", not " << has;
+}
+
+LogicalResult AbsOp::verify() {
+  return verifyPart(*this);
+}
+LogicalResult RealOp::verify() {
+  return verifyPart(*this);
+}
+LogicalResult ImagOp::verify() {
+  return verifyPart(*this);
+}
+
+LogicalResult ComplexOp::verify() {
+  Type part = partTypeOf(getType());
+  for (Value operand : getOperands())
+    if (elementTypeOf(operand.getType()) != part)
+      return violates(*this, 2)
+             << "makes " << getType().getElementType() << " of parts of type "
+             << elementTypeOf(operand.getType());
+  return success();
+}
+
+LogicalResult ReducePrecisionOp::verify() {
+  if (int64_t(getExponentBits()) < 1 || int64_t(getMantissaBits()) < 0)
+    return violates(*this, 3)
+           << "rounds to " << int64_t(getExponentBits()) << " exponent and "
+           << int64_t(getMantissaBits()) << " mantissa bits";
+  return success();
+}
+
 LogicalResult CompareOp::verify() {
   if (elementTypeOf(getLhs().getType()) != elementTypeOf(getRhs().getType()))
     return violates(*this, 2)
            << "compares " << elementTypeOf(getLhs().getType()) << " with "
            << elementTypeOf(getRhs().getType());
+  bool equality = getDirection() == ComparisonDirection::EQ ||
+                  getDirection() == ComparisonDirection::NE;
+  if (!equality && isa<mlir::ComplexType>(elementTypeOf(getLhs().getType())))
+    return violates(*this, 3)
+           << "complex numbers have no order: only EQ and NE compare them";
   return success();
 }
 
@@ -70,9 +113,12 @@ LogicalResult ClampOp::verify() {
 //===----------------------------------------------------------------------===//
 
 ShardingRule ConvertOp::getShardingRule() {
-  auto from = dyn_cast<FloatType>(elementTypeOf(getOperand().getType()));
-  auto to = dyn_cast<FloatType>(getType().getElementType());
-  bool exact = from && to && from.getWidth() <= to.getWidth();
+  // A complex number's real part is linear in it, and so is a float as one.
+  Type operand = getOperand().getType();
+  auto from = dyn_cast<FloatType>(partTypeOf(operand));
+  auto to = dyn_cast<FloatType>(partTypeOf(getType()));
+  bool exact = from && to && from.getWidth() <= to.getWidth() &&
+               (from.getWidth() < to.getWidth() || from == to);
   return ruleFromText(*this, "... -> ...",
                       exact ? PartialFlow::LinearJoint : PartialFlow::None);
 }

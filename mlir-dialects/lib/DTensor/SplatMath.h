@@ -7,19 +7,26 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
 
+#include <complex>
+
 namespace meshloom::dtensor {
 
 /// The one value of a constant that is the same everywhere.
 struct Splat {
-  Type type; ///< of the element
-  llvm::APFloat real = llvm::APFloat(0.0);
+  Type type;                               ///< of the element
+  llvm::APFloat real = llvm::APFloat(0.0); ///< part of a complex number too
+  llvm::APFloat imaginary = llvm::APFloat(0.0);
   llvm::APSInt integer;
 
   explicit Splat(Type type) : type(type) {}
   bool isFloat() const { return isa<FloatType>(type); }
+  bool isComplex() const { return isa<mlir::ComplexType>(type); }
+  bool isInteger() const { return isa<IntegerType>(type); }
 
   static Splat of(FloatType type, llvm::APFloat value);
   static Splat of(IntegerType type, llvm::APInt value);
+  static Splat of(mlir::ComplexType type, llvm::APFloat real,
+                  llvm::APFloat imaginary);
   static Splat ofBool(MLIRContext *context, bool value);
   /// The splat that `attr` is, if it is one.
   static std::optional<Splat> get(Attribute attr);
@@ -30,18 +37,28 @@ struct Splat {
   /// constant cannot have that type, because its layout is partial.
   Attribute attribute(Type type) const;
 
-  bool isZero() const { return isFloat() ? real.isZero() : integer.isZero(); }
-  bool isPositiveZero() const { return isZero() && !isNegativeZero(); }
-  bool isNegativeZero() const { return isFloat() && real.isNegZero(); }
+  bool isZero() const;
+  /// Of a float or an integer.
+  bool isPositiveZero() const { return isReal() && isZero() && !negative(); }
+  bool isNegativeZero() const { return isFloat() && isZero() && negative(); }
   bool isOne() const;
-  bool isAllOnes() const { return !isFloat() && integer.isAllOnes(); }
+  bool isAllOnes() const { return isInteger() && integer.isAllOnes(); }
+
+private:
+  bool isReal() const { return !isComplex(); }
+  bool negative() const { return isFloat() && real.isNegative(); }
 };
 
 /// Computes in double and rounds once.
 Splat mapReal(const Splat &x, double (*function)(double));
+using Complex = std::complex<double>;
+Splat mapComplex(const Splat &x, function_ref<Complex(Complex)> function);
+Complex asComplex(const Splat &x);
 
 Splat absolute(const Splat &x);
 Splat negated(const Splat &x);
+Splat reducePrecision(const Splat &x, int64_t exponentBits,
+                      int64_t mantissaBits);
 Splat sign(const Splat &x);
 Splat add(const Splat &a, const Splat &b);
 Splat subtract(const Splat &a, const Splat &b);
@@ -51,6 +68,10 @@ Splat remainder(const Splat &a, const Splat &b);
 Splat power(const Splat &a, const Splat &b);
 Splat maximum(const Splat &a, const Splat &b);
 Splat minimum(const Splat &a, const Splat &b);
+Splat atan2(const Splat &a, const Splat &b);
+Splat shiftLeft(const Splat &a, const Splat &b);
+Splat shiftRightArithmetic(const Splat &a, const Splat &b);
+Splat shiftRightLogical(const Splat &a, const Splat &b);
 bool compare(ComparisonDirection direction, const Splat &a, const Splat &b);
 Splat convert(const Splat &x, Type to);
 

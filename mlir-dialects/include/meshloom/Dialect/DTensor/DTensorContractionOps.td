@@ -14,7 +14,7 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
   let description = [{
     Result dims are the batching dims, then the other dims of `lhs`, then those
     of `rhs`: `result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]`.
-    bf16 is summed in f32 and rounded once.
+    f16 and bf16 are summed in f32 and rounded once.
 
     Sharding rule: `b m k, b k n -> b m n` in the example; a pending sum passes
     from one operand, and sharding `k` makes the result partial.
@@ -98,8 +98,8 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure]> {
   let description = [{
     Combines all elements along `dimensions` by `kind`, starting from the kind's
     identity; the dims disappear. Several operands of one shape are reduced
-    independently of each other. min and max are nan where an element is. bf16
-    sums and products are computed in f32 and rounded once.
+    independently of each other. min and max are nan where an element is. Sums
+    and products of f16 and bf16 are computed in f32 and rounded once.
 
     Sharding rule: `a b -> a` in the example; sharding `b` makes the result
     partial by `kind`. A pending reduction by `kind` passes where all operands
@@ -111,7 +111,8 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure]> {
     * (C3) All operands have the same global shape.
     * (C4) A result has its operand's element type and its global shape without
       `dimensions`.
-    * (C5) `and` and `or` take integers or i1; sum, prod, min and max take numbers.
+    * (C5) `and` and `or` take integers or i1; sum and prod take numbers, min and
+      max numbers that are not complex.
 
     Example:
     ```mlir
@@ -151,7 +152,7 @@ class DTensor_ArgOp<string mnemonic, string what, string details>
     %r = dtensor.}] # mnemonic # [{ %x dim 1 : (tensor<8x4xf32>) -> tensor<8xi64>
     ```
   }];
-  let arguments = (ins DTensor_NumberTensor:$operand, I64Attr:$dimension);
+  let arguments = (ins DTensor_RealTensor:$operand, I64Attr:$dimension);
   let results = (outs DTensor_IndexTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$operand,
                                  "int64_t":$dimension,

@@ -53,50 +53,96 @@ class DTensor_UnaryOp<string mnemonic, string what, string details = "",
   let hasFolder = 1;
 }
 
-def DTensor_AbsOp : DTensor_UnaryOp<"abs", "`|x|`",
-    "The absolute value. The smallest signed integer stays as it is.",
-    DTensor_NumberTensor>;
+def DTensor_AbsOp
+    : DTensor_RuleOp<"abs", "... -> ...", [Pure, DTensor_Elementwise]> {
+  let summary = "`|x|`";
+  let description = [{
+    The absolute value. The smallest signed integer stays as it is. Of a complex
+    number the distance from 0, a float.
+
+    Sharding rule: `... -> ...`; operands are never partial.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+    * (C2) The result has the operand's element type; of complex<f32> and
+      complex<f64>, f32 and f64.
+
+    Example:
+    ```mlir
+    %r = dtensor.abs %x : tensor<8x4xf32>
+    %s = dtensor.abs %z : (tensor<8xcomplex<f32>>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_NumberTensor:$operand);
+  let results = (outs DTensor_RealTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{
+    build($_builder, $_state,
+          undecided(operand.getType(), partTypeOf(operand.getType())), operand);
+  }]>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` custom<SameTypes>(type($operand), type($result))
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
 
 def DTensor_NegateOp : DTensor_UnaryOp<"negate", "`-x`",
     "Changes the sign, of zero and nan too. Integers wrap around.",
     DTensor_NumberTensor, "LinearJoint">;
 
 def DTensor_SignOp : DTensor_UnaryOp<"sign", "-1, 0 or 1",
-    "-1, 0 or 1 with the sign of x; -0.0 and nan stay as they are.",
+    "-1, 0 or 1 with the sign of x; -0.0 and nan stay as they are. Of a "
+    "complex number `x / |x|`, 0 at 0.",
     DTensor_NumberTensor>;
 
 def DTensor_ExpOp : DTensor_UnaryOp<"exp", "e to the power of x",
-    "e to the power of x.">;
+    "e to the power of x.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", "`exp(x) - 1`",
-    "exp(x) - 1, precise near 0.">;
+    "exp(x) - 1, precise near 0.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_LogOp : DTensor_UnaryOp<"log", "The natural logarithm",
-    "nan below 0, -inf at 0.">;
+    "nan below 0, -inf at 0. Of a complex number the principal value: its "
+    "imaginary part is in [-pi, pi].",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", "`log(1 + x)`",
-    "log(1 + x), precise near 0.">;
+    "log(1 + x), precise near 0.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_SqrtOp : DTensor_UnaryOp<"sqrt", "The square root",
-    "nan below 0; -0.0 at -0.0.">;
+    "nan below 0; -0.0 at -0.0. Of a complex number the root whose real part "
+    "is not negative.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", "`1 / sqrt(x)`",
-    "inf at 0, nan below.">;
+    "inf at 0, nan below.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", "The cube root",
     "The real cube root, negative below 0.">;
 
 def DTensor_TanhOp : DTensor_UnaryOp<"tanh", "The hyperbolic tangent",
-    "The hyperbolic tangent.">;
+    "The hyperbolic tangent.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", "`1 / (1 + exp(-x))`",
-    "The logistic function, also called sigmoid.">;
+    "The logistic function, also called sigmoid.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_SineOp : DTensor_UnaryOp<"sine", "The sine of x in radians",
-    "The sine of x in radians.">;
+    "The sine of x in radians.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_CosineOp : DTensor_UnaryOp<"cosine", "The cosine of x in radians",
-    "The cosine of x in radians.">;
+    "The cosine of x in radians.",
+    DTensor_FloatOrComplexTensor>;
+
+def DTensor_TanOp : DTensor_UnaryOp<"tan", "The tangent of x in radians",
+    "The tangent of x in radians.",
+    DTensor_FloatOrComplexTensor>;
 
 def DTensor_ErfOp : DTensor_UnaryOp<"erf", "The Gauss error function",
     "The Gauss error function.">;
@@ -110,6 +156,19 @@ def DTensor_CeilOp : DTensor_UnaryOp<"ceil", "The smallest integer not below x",
 def DTensor_RoundOp : DTensor_UnaryOp<"round", "The nearest integer, halves to even",
     "Rounds to the nearest integer; halfway cases go to the even one "
     "(StableHLO: `round_nearest_even`).">;
+
+def DTensor_RoundNearestAfzOp : DTensor_UnaryOp<"round_nearest_afz",
+    "The nearest integer, halves away from zero",
+    "Rounds to the nearest integer; halfway cases go to the one that is further "
+    "from zero.">;
+
+def DTensor_PopcntOp : DTensor_UnaryOp<"popcnt", "How many bits are set",
+    "The number of bits that are 1.", DTensor_IntTensor>;
+
+def DTensor_CountLeadingZerosOp : DTensor_UnaryOp<"count_leading_zeros",
+    "How many bits are 0 from the top",
+    "The number of zero bits above the highest bit that is 1; the type's width "
+    "for 0.", DTensor_IntTensor>;
 
 def DTensor_NotOp : DTensor_UnaryOp<"not", "Bitwise complement",
     "The complement of each bit; of i1, the logical one.",
@@ -140,6 +199,82 @@ def DTensor_IsFiniteOp
   }];
   let hasFolder = 1;
 }
+
+def DTensor_ReducePrecisionOp
+    : DTensor_RuleOp<"reduce_precision", "... -> ...",
+                     [Pure, DTensor_Elementwise, DTensor_SameElements]> {
+  let summary = "Rounds to a float format of fewer bits, and back";
+  let description = [{
+    What is left of x after rounding to nearest even to a float of
+    `exponent_bits` and `mantissa_bits` (without the leading 1). What is too
+    large for it becomes infinite, what is too small (denormal in it) a zero of
+    x's sign; nan stays nan.
+
+    Sharding rule: `... -> ...`; operands are never partial.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+    * (C2) The operand and the result have the same element type.
+    * (C3) `exponent_bits` is at least 1, `mantissa_bits` at least 0.
+
+    Example:
+    ```mlir
+    %r = dtensor.reduce_precision %x exponent 5 mantissa 10 : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatTensor:$operand, I64Attr:$exponent_bits,
+                       I64Attr:$mantissa_bits);
+  let results = (outs DTensor_FloatTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "int64_t":$exponentBits,
+                                 "int64_t":$mantissaBits), [{
+    build($_builder, $_state, undecided(operand.getType()), operand,
+          exponentBits, mantissaBits);
+  }]>];
+  let assemblyFormat = [{
+    $operand `exponent` $exponent_bits `mantissa` $mantissa_bits attr-dict `:`
+    custom<SameTypes>(type($operand), type($result))
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+/// A part of complex numbers.
+class DTensor_PartOp<string mnemonic, string what, string ofFloat>
+    : DTensor_RuleOp<mnemonic, "... -> ...", [Pure, DTensor_Elementwise],
+                     "LinearJoint"> {
+  let summary = what;
+  let description = "\n    " # what # ofFloat # [{
+
+    Sharding rule: `... -> ...`; a pending sum passes.
+
+    Constraints:
+    * (C1) The operand and the result have the same global shape.
+    * (C2) The result has the operand's element type; of complex<f32> and
+      complex<f64>, f32 and f64.
+
+    Example:
+    ```mlir
+    %r = dtensor.}] # mnemonic # [{ %z : (tensor<8xcomplex<f32>>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$operand);
+  let results = (outs DTensor_FloatTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{
+    build($_builder, $_state,
+          undecided(operand.getType(), partTypeOf(operand.getType())), operand);
+  }]>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def DTensor_RealOp : DTensor_PartOp<"real", "The real part",
+    ", which of a float is the float itself.">;
+def DTensor_ImagOp : DTensor_PartOp<"imag", "The imaginary part",
+    ", which of a float is 0.">;
 
 //===----------------------------------------------------------------------===//
 // Binary
@@ -184,27 +319,27 @@ class DTensor_BinaryOp<string mnemonic, string what, string details,
 }
 
 def DTensor_AddOp : DTensor_BinaryOp<"add", "`a + b`",
-    "The sum. Integers wrap around.",
-    DTensor_NumberTensor, "LinearJoint", "", "Sum", [Commutative]>;
+    "The sum. Integers wrap around; of i1 it is the or.",
+    DTensor_Tensor, "LinearJoint", "", "Sum", [Commutative]>;
 
 def DTensor_SubtractOp : DTensor_BinaryOp<"subtract", "`a - b`",
     "The difference. Integers wrap around.",
     DTensor_NumberTensor, "LinearJoint">;
 
 def DTensor_MultiplyOp : DTensor_BinaryOp<"multiply", "`a * b`",
-    "The product. Integers wrap around.",
-    DTensor_NumberTensor, "LinearEach", "", "Sum", [Commutative]>;
+    "The product. Integers wrap around; of i1 it is the and.",
+    DTensor_Tensor, "LinearEach", "", "Sum", [Commutative]>;
 
 def DTensor_DivideOp : DTensor_BinaryOp<"divide", "`a / b`",
     "The quotient; of integers, rounded towards zero. An integer divided by "
     "zero gives all bits set; the smallest signed integer divided by -1 stays "
     "as it is.",
     DTensor_NumberTensor, "None", "", "Sum", [],
-    "; a pending sum of floats passes from the numerator."> {
+    "; a pending sum of floats or complex numbers passes from the numerator."> {
   // Written out: rounding makes integer division not linear.
   let extraClassDefinition = [{
     ::meshloom::ShardingRule $cppClass::getShardingRule() {
-      bool linear = ::mlir::isa<::mlir::FloatType>(
+      bool linear = ::mlir::isa<::mlir::FloatType, ::mlir::ComplexType>(
           getResult().getType().getElementType());
       return ::meshloom::dtensor::ruleFromText(
           getOperation(), "..., ... -> ...",
@@ -217,20 +352,28 @@ def DTensor_DivideOp : DTensor_BinaryOp<"divide", "`a / b`",
 
 def DTensor_RemainderOp : DTensor_BinaryOp<"remainder", "What a / b leaves",
     "The remainder of the division rounded towards zero, with the sign of a "
-    "(C's fmod). An integer's remainder by zero is a.">;
+    "(C's fmod). An integer's remainder by zero is a.",
+    DTensor_RealTensor>;
 
 def DTensor_PowerOp : DTensor_BinaryOp<"power", "a to the power of b",
     "a to the power of b, as C's pow. Integers: by repeated multiplication "
     "that wraps around; a negative exponent gives 1 for a = 1, 1 or -1 for a "
     "= -1, else 0.">;
 
+def DTensor_Atan2Op : DTensor_BinaryOp<"atan2", "The angle of the point (b, a)",
+    "The angle in [-pi, pi] between the first axis and the point (b, a), as C's "
+    "atan2: that of `a / b` in the quadrant of the signs.",
+    DTensor_FloatTensor>;
+
 def DTensor_MaximumOp : DTensor_BinaryOp<"maximum", "The larger of a and b",
-    "The larger one; nan if either is nan, and -0.0 is below 0.0.",
-    DTensor_NumberTensor, "LinearJoint", "", "Max", [Commutative]>;
+    "The larger one; nan if either is nan, and -0.0 is below 0.0. Of i1 it is "
+    "the or.",
+    DTensor_RealOrBoolTensor, "LinearJoint", "", "Max", [Commutative]>;
 
 def DTensor_MinimumOp : DTensor_BinaryOp<"minimum", "The smaller of a and b",
-    "The smaller one; nan if either is nan, and -0.0 is below 0.0.",
-    DTensor_NumberTensor, "LinearJoint", "", "Min", [Commutative]>;
+    "The smaller one; nan if either is nan, and -0.0 is below 0.0. Of i1 it is "
+    "the and.",
+    DTensor_RealOrBoolTensor, "LinearJoint", "", "Min", [Commutative]>;
 
 def DTensor_AndOp : DTensor_BinaryOp<"and", "Bitwise and", "The and of each bit.",
     DTensor_IntOrBoolTensor, "LinearJoint", "", "And", [Commutative]>;
@@ -242,6 +385,58 @@ def DTensor_XorOp : DTensor_BinaryOp<"xor", "Bitwise exclusive or",
     "The exclusive or of each bit.", DTensor_IntOrBoolTensor, "None", "", "Sum",
     [Commutative]>;
 
+def DTensor_ShiftLeftOp : DTensor_BinaryOp<"shift_left", "`a << b`",
+    "The bits of a moved up by b, zeros behind them. b is taken as unsigned; 0 "
+    "where it is the width or more.",
+    DTensor_IntTensor>;
+
+def DTensor_ShiftRightArithmeticOp
+    : DTensor_BinaryOp<"shift_right_arithmetic", "`a >> b`, copying the top bit",
+    "The bits of a moved down by b, copies of the top bit behind them, of "
+    "unsigned types too. b is taken as unsigned; only the copies are left where "
+    "it is the width or more.",
+    DTensor_IntTensor>;
+
+def DTensor_ShiftRightLogicalOp
+    : DTensor_BinaryOp<"shift_right_logical", "`a >> b`, zeros from the top",
+    "The bits of a moved down by b, zeros behind them. b is taken as unsigned; 0 "
+    "where it is the width or more.",
+    DTensor_IntTensor>;
+
+def DTensor_ComplexOp
+    : DTensor_RuleOp<"complex", "..., ... -> ...", [Pure, DTensor_Elementwise],
+                     "LinearJoint"> {
+  let summary = "Complex numbers from their parts";
+  let description = [{
+    Complex numbers from their real and imaginary parts.
+
+    Sharding rule: `..., ... -> ...`; a pending sum passes where both parts
+    carry it.
+
+    Constraints:
+    * (C1) The operands and the result have the same global shape.
+    * (C2) The operands have the element type of the result's parts.
+
+    Example:
+    ```mlir
+    %z = dtensor.complex %re, %im : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xcomplex<f32>>
+    ```
+  }];
+  let arguments = (ins DTensor_PartTensor:$lhs, DTensor_PartTensor:$rhs);
+  let results = (outs DTensor_ComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state,
+          undecided(lhs.getType(),
+                    ::mlir::ComplexType::get(elementTypeOf(lhs.getType()))),
+          lhs, rhs);
+  }]>];
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Others
 //===----------------------------------------------------------------------===//
@@ -251,13 +446,15 @@ def DTensor_CompareOp
   let summary = "Whether a and b compare as asked";
   let description = [{
     Compares elements: EQ, NE, LT, LE, GT or GE. With a nan, NE is true and all
-    others are false. i1: false is below true.
+    others are false. i1: false is below true. Complex numbers are only EQ (both
+    parts are) or NE.
 
     Sharding rule: `..., ... -> ...`; operands are never partial.
 
     Constraints:
     * (C1) The operands and the result have the same global shape.
     * (C2) The operands have the same element type.
+    * (C3) Complex numbers are compared by EQ or NE.
 
     Example:
     ```mlir
@@ -334,9 +531,9 @@ def DTensor_ClampOp : DTensor_Op<"clamp", [Pure]> {
     %r = dtensor.clamp %lo, %x, %hi : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
     ```
   }];
-  let arguments = (ins DTensor_NumberTensor:$min, DTensor_NumberTensor:$operand,
-                       DTensor_NumberTensor:$max);
-  let results = (outs DTensor_NumberTensor:$result);
+  let arguments = (ins DTensor_RealTensor:$min, DTensor_RealTensor:$operand,
+                       DTensor_RealTensor:$max);
+  let results = (outs DTensor_RealTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$min, "::mlir::Value":$operand,
                                  "::mlir::Value":$max), [{
     build($_builder, $_state, undecided(operand.getType()), min, operand, max);
@@ -355,9 +552,12 @@ def DTensor_ConvertOp : DTensor_Op<"convert", [Pure, DTensor_Elementwise]> {
     even. Float to integer rounds towards zero; what does not fit becomes the
     nearest representable integer, nan becomes 0. Integer to integer drops the
     upper bits or extends by the operand's signedness. To i1: whether x is not
-    0. i1 counts as 0 or 1.
+    0. i1 counts as 0 or 1. A complex number's parts are converted one by one;
+    converted to another type it loses its imaginary part, and what becomes a
+    complex number has the imaginary part 0.
 
-    Sharding rule: `... -> ...`; a pending sum passes through a widening of floats.
+    Sharding rule: `... -> ...`; a pending sum passes through a widening of floats
+    or complex numbers.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.
@@ -378,6 +578,42 @@ def DTensor_ConvertOp : DTensor_Op<"convert", [Pure, DTensor_Elementwise]> {
     $operand attr-dict `:` functional-type($operand, $result)
   }];
   let hasFolder = 1;
+}
+
+def DTensor_BitcastConvertOp : DTensor_Op<"bitcast_convert", [Pure]> {
+  let summary = "The same bits as another element type";
+  let description = [{
+    Reads the bits of elements as elements of another type. Where that is `k`
+    times narrower, the result has one more dim at the end, of extent `k`; where
+    it is `k` times wider, the operand's last dim has the extent `k` and is
+    gone. The first of the `k` holds the lowest bits; a complex number's are
+    those of its real part, then those of its imaginary part.
+
+    Sharding rule: `... -> ...`, `... -> ... k!` or `... k! -> ...`; operands are
+    never partial.
+
+    Constraints:
+    * (C1) Neither type is i1, and the wider one is a whole multiple of the
+      other, as all are.
+    * (C2) The result's global shape is the operand's, with the dim of extent
+      `k` that the widths ask for added or gone.
+
+    Example:
+    ```mlir
+    %r = dtensor.bitcast_convert %x : (tensor<4xf32>) -> tensor<4xui32>
+    %b = dtensor.bitcast_convert %x : (tensor<4xf32>) -> tensor<4x4xui8>
+    ```
+  }];
+  let arguments = (ins DTensor_Tensor:$operand);
+  let results = (outs DTensor_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand,
+                                 "::mlir::Type":$elementType)>];
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // MESHLOOM_DIALECT_DTENSOR_ELEMENTWISE_OPS
