@@ -84,13 +84,12 @@ static Value sourceOf(Value value) {
 
 static std::optional<int64_t> constantOf(Value value) {
   auto constant = sourceOf(value).getDefiningOp<dtensor::ConstantOp>();
-  auto type = constant
-                  ? dyn_cast<IntegerType>(
-                        dtensor::elementTypeOf(constant.getType()))
-                  : IntegerType();
-  auto dense =
-      type ? dyn_cast<DenseElementsAttr>(constant.getValue())
-           : DenseElementsAttr();
+  auto type =
+      constant
+          ? dyn_cast<IntegerType>(dtensor::elementTypeOf(constant.getType()))
+          : IntegerType();
+  auto dense = type ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                    : DenseElementsAttr();
   if (!dense || !dense.isSplat() ||
       !dtensor::globalShape(constant.getType()).empty())
     return std::nullopt;
@@ -136,7 +135,8 @@ static std::optional<int64_t> iterations(int64_t first,
   default: {
     bool up = direction == Direction::LT || direction == Direction::LE;
     // As if it were `<` and the counter went up.
-    __int128 far = up ? distance : -distance, each = up ? step : -__int128(step);
+    __int128 far = up ? distance : -distance,
+             each = up ? step : -__int128(step);
     far += direction == Direction::LE || direction == Direction::GE;
     if (far <= 0)
       return 0;

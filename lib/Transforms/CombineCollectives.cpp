@@ -9,6 +9,7 @@
 
 #include "Collectives.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Analysis/Explain.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -37,7 +38,8 @@ bool reduces(CollectiveKind kind) {
 class CombineCollectivesPass
     : public impl::CombineCollectivesBase<CombineCollectivesPass> {
   void runOnOperation() override {
-    for (Block &block : getOperation().getBody()) {
+    for (Block *each : runBlocks(getOperation())) {
+      Block &block = *each;
       bool changed = false;
       for (SmallVector<Operation *> &group : groupsOf(block))
         if (group.size() > 1) {
@@ -55,8 +57,8 @@ class CombineCollectivesPass
     std::map<Key, size_t> latest;
     for (Operation &op : block) {
       unsigned level = 0;
-      for (Value operand : op.getOperands())
-        if (Operation *producer = operand.getDefiningOp())
+      for (Value used : usedValues(&op))
+        if (Operation *producer = used.getDefiningOp())
           level = std::max(level, levels.lookup(producer));
       auto collective = dyn_cast<spmd::CollectiveOpInterface>(op);
       bool local = !collective ||
@@ -85,7 +87,8 @@ class CombineCollectivesPass
   static bool usedBefore(ArrayRef<Operation *> group, Operation &later) {
     for (Operation *op : group)
       for (Operation *user : op->getUsers())
-        if (user->isBeforeInBlock(&later))
+        if (later.getBlock()->findAncestorOpInBlock(*user)->isBeforeInBlock(
+                &later))
           return true;
     return false;
   }
@@ -94,13 +97,12 @@ class CombineCollectivesPass
   static void combine(ArrayRef<Operation *> group) {
     OpBuilder builder(group.back());
     SmallVector<Value> operands, results;
-    SmallVector<Layout> layouts;
+    SmallVector<Type> types;
     SmallVector<Location> locations;
     SmallVector<std::string> reasons;
     llvm::MapVector<StringAttr, Attribute> origins;
     for (Operation *op : group) {
-      for (unsigned i = 0; i < op->getNumOperands(); ++i)
-        layouts.push_back(spmd::layoutOf(op->getResult(i).getType()));
+      llvm::append_range(types, op->getResultTypes());
       operands.append(op->operand_begin(), op->operand_end());
       results.append(op->result_begin(), op->result_end());
       locations.push_back(op->getLoc());
@@ -129,7 +131,7 @@ class CombineCollectivesPass
     CollectiveOp what = spmd::collectiveOf(group.front(), 0);
     Operation *combined =
         createCollective(builder, builder.getFusedLoc(locations), what.kind,
-                         what.axes, operands, layouts, notes);
+                         what.axes, operands, mlir::TypeRange(types), notes);
     for (auto [old, made] : llvm::zip_equal(results, combined->getResults()))
       old.replaceAllUsesWith(made);
     for (Operation *op : group)
@@ -162,9 +164,10 @@ class CombineCollectivesPass
     for (Operation &op : block)
       order.push_back(&op);
     auto missing = [&](Operation *op) -> Operation * {
-      for (Value operand : op->getOperands())
-        if (Operation *producer = operand.getDefiningOp();
-            producer && !placed.contains(producer))
+      for (Value used : usedValues(op))
+        if (Operation *producer = used.getDefiningOp();
+            producer && producer->getBlock() == op->getBlock() &&
+            !placed.contains(producer))
           return producer;
       return nullptr;
     };

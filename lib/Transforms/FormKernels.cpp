@@ -5,6 +5,7 @@
 #include "KernelGroups.h"
 #include "OverwriteDeadInputs.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Transforms/Passes.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -181,6 +182,10 @@ private:
     plan.isInlined = [this, home](Value value) {
       if (inMemory.contains(value))
         return false;
+      // What is computed outside of a loop is not computed again in it.
+      if (value.getParentBlock() != &block)
+        return isMovement(value.getDefiningOp()) ||
+               isa<IotaOp>(value.getDefiningOp());
       KernelGroup *owner = groups.groupOf(value.getDefiningOp());
       return !owner || owner == home || !groups.isStored(value);
     };
@@ -381,19 +386,23 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     mlir::func::FuncOp func = getOperation();
     if (func.isExternal())
       return;
-    Block &block = func.getBody().front();
-    for (Operation &op : block)
-      for (Value result : op.getResults())
-        if (!isShard(result.getType())) {
-          op.emitOpError(
-              "is not local yet: run --dtensor-expand-to-spmd first");
-          return signalPassFailure();
-        }
+    SmallVector<Block *> blocks = runBlocks(func);
+    for (Block *block : blocks)
+      for (Operation &op : *block)
+        for (Value result : op.getResults())
+          if (!isShard(result.getType())) {
+            op.emitOpError(
+                "is not local yet: run --dtensor-expand-to-spmd first");
+            return signalPassFailure();
+          }
+    // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
-    splitReshapes(block, inMemory);
-    // Each failure puts one more value in memory; there are finitely many.
-    while (failed(KernelFormer(block, inMemory).run()))
-      ;
+    for (Block *block : llvm::reverse(blocks)) {
+      splitReshapes(*block, inMemory);
+      // Each failure puts one more value in memory; there are finitely many.
+      while (failed(KernelFormer(*block, inMemory).run()))
+        ;
+    }
     overwriteDeadInputs(func);
   }
 };

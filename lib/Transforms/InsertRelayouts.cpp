@@ -354,8 +354,7 @@ class InsertRelayoutsPass
       return loop ? "carried value #" + number + " of while, for the next time"
                   : "result #" + number + " of case";
     }
-    return "operand #" + number + " of " +
-           user->getName().stripDialect().str();
+    return "operand #" + number + " of " + user->getName().stripDialect().str();
   }
 
   Value insert(Value value, Value source, const Need &need) {

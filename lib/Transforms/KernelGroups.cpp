@@ -12,6 +12,8 @@
 #include "KernelBuilder.h"
 #include "ScalarLowering.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
+
 using namespace meshloom;
 using namespace meshloom::dtensor;
 using spmd::ShardAttr;
@@ -110,7 +112,8 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
 bool KernelGroups::dependsOn(Value value, const KernelGroup &group,
                              DenseSet<const void *> &seen) {
   Operation *op = value.getDefiningOp();
-  if (!op)
+  // What comes from outside of the block depends on nothing in it.
+  if (!op || !positions.contains(op))
     return false;
   KernelGroup *other = owner.lookup(op);
   if (other == &group)
@@ -120,8 +123,8 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group,
   if (last < group.first || !seen.insert(node).second)
     return false;
   auto through = [&](Operation *member) {
-    return llvm::any_of(member->getOperands(), [&](Value operand) {
-      return dependsOn(operand, group, seen);
+    return llvm::any_of(usedValues(member), [&](Value used) {
+      return dependsOn(used, group, seen);
     });
   };
   return other ? llvm::any_of(other->ops, through) : through(op);
@@ -317,8 +320,8 @@ bool KernelGroups::isCheap(Value value) {
       work.push_back(op->getOperand(0));
       continue;
     }
-    bool computed =
-        op && isPointwise(op) && (next == value || !stored.contains(next));
+    bool computed = op && positions.contains(op) && isPointwise(op) &&
+                    (next == value || !stored.contains(next));
     if (!computed) {
       if (!leaves.insert(next).second)
         continue;

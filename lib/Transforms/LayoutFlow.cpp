@@ -152,10 +152,9 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
 void LayoutFlow::addJoin(Operation *op, unsigned result, ValueRange operands) {
   FlowOp flow{op, FlowKind::Identity, {}, {}, {}, result};
   ShardingRule::Tensor dims;
-  for (int64_t extent :
-       dtensor::globalShape(op->getResult(result).getType())) {
+  for (int64_t extent : dtensor::globalShape(op->getResult(result).getType())) {
     dims.push_back({unsigned(flow.rule.factors.size())});
-    flow.rule.factors.push_back({extent});
+    flow.rule.factors.emplace_back().size = extent;
   }
   for (Value operand : operands) {
     flow.operands.push_back(number(operand));
@@ -181,8 +180,7 @@ LogicalResult LayoutFlow::collect(dtensor::WhileOp loop) {
     }
   }
   for (unsigned i = 0; i < loop.getNumResults(); ++i)
-    addJoin(loop, i,
-            {loop.getInits()[i], loop.getBodyYield().getOperand(i)});
+    addJoin(loop, i, {loop.getInits()[i], loop.getBodyYield().getOperand(i)});
   number(loop.getConditionYield().getOperand(0));
   if (failed(collectOps(loop.getCondition().front())))
     return failure();

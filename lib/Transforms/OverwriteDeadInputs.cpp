@@ -3,9 +3,12 @@
 // and what overwrites it. Invariant: before an output joins an input's class,
 // no op after the kernel reads a value of the class, and nothing else in the
 // kernel does. An argument's class is left alone unless `dtensor.alias` gives
-// the argument's memory to exactly the result that the output becomes.
+// the argument's memory to exactly the result that the output becomes; what
+// carries a loop's value is given to that of the next iteration. Memory from
+// outside of a loop or branch is left alone in it.
 #include "OverwriteDeadInputs.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -16,8 +19,7 @@ using spmd::KernelOp;
 namespace {
 class Overwriter {
 public:
-  explicit Overwriter(mlir::func::FuncOp func)
-      : func(func), block(func.getBody().front()) {
+  explicit Overwriter(Block &block) : block(block) {
     for (auto [i, op] : llvm::enumerate(block)) {
       positions[&op] = i;
       for (Value result : op.getResults())
@@ -44,6 +46,22 @@ public:
   }
 
 private:
+  /// The result whose memory may be the argument's.
+  static std::optional<int64_t> aliasOf(BlockArgument argument) {
+    unsigned number = argument.getArgNumber();
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<dtensor::WhileOp>(parent)) {
+      if (argument.getOwner() == &loop.getBody().front())
+        return number;
+      return std::nullopt;
+    }
+    if (auto func = dyn_cast<mlir::func::FuncOp>(parent))
+      if (auto alias =
+              func.getArgAttrOfType<IntegerAttr>(number, "dtensor.alias"))
+        return alias.getInt();
+    return std::nullopt;
+  }
+
   static bool isView(Operation *op) {
     auto collective = dyn_cast<spmd::CollectiveOpInterface>(op);
     return collective && !collective.getReduceKind();
@@ -98,7 +116,11 @@ private:
                bool toArguments) {
     unsigned now = positions[kernel];
     BlockArgument argument;
+    if (kernel.getInputs()[input].getParentBlock() != &block)
+      return false;
     for (Value value : classOf(kernel.getInputs()[input])) {
+      if (value.getParentBlock() != &block)
+        return false;
       if (auto owner = dyn_cast<BlockArgument>(value)) {
         if (argument)
           return false;
@@ -111,7 +133,7 @@ private:
         Operation *user = use.getOwner();
         bool itself =
             user == kernel.getOperation() && use.getOperandNumber() == input;
-        if (!itself && positions[user] >= now)
+        if (!itself && positions[block.findAncestorOpInBlock(*user)] >= now)
           return false;
       }
     }
@@ -120,23 +142,22 @@ private:
     SmallVector<unsigned> becomes = resultsOf(output);
     if (!argument)
       return becomes.empty(); // what is returned has memory of its own
-    auto alias = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                    "dtensor.alias");
-    return alias && becomes.size() == 1 && becomes[0] == alias.getInt() &&
-           func.getResultTypes()[becomes[0]] == argument.getType();
+    auto alias = aliasOf(argument);
+    return alias && becomes.size() == 1 && becomes[0] == *alias &&
+           block.getTerminator()->getOperand(becomes[0]).getType() ==
+               argument.getType();
   }
 
-  /// The function results that `value` or a view of it is.
+  /// The results of the block that `value` or a view of it is.
   SmallVector<unsigned> resultsOf(Value value) {
     SmallVector<unsigned> results;
     for (Value member : classOf(value))
       for (OpOperand &use : member.getUses())
-        if (isa<mlir::func::ReturnOp>(use.getOwner()))
+        if (use.getOwner() == block.getTerminator())
           results.push_back(use.getOperandNumber());
     return results;
   }
 
-  mlir::func::FuncOp func;
   Block &block;
   DenseMap<Operation *, unsigned> positions;
   llvm::EquivalenceClasses<void *> classes;
@@ -144,5 +165,6 @@ private:
 } // namespace
 
 void meshloom::overwriteDeadInputs(mlir::func::FuncOp func) {
-  Overwriter(func).run();
+  for (Block *block : runBlocks(func))
+    Overwriter(*block).run();
 }

@@ -12,6 +12,7 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options) {
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
   functions.addPass(createLiftVariables());
+  functions.addPass(createSimplifyControlFlow());
   functions.addPass(createPropagateLayouts());
   if (options.refine) {
     RefineLayoutsOptions refine;
@@ -23,6 +24,7 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   expand.machine = options.machine;
   functions.addPass(createExpandToSPMD(expand));
   functions.addPass(createSimplifyCollectives());
+  functions.addPass(createHoistCollectives());
   functions.addPass(createCombineCollectives());
 }
 

@@ -3,6 +3,7 @@
 
 #include "Collectives.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Transforms/Passes.h"
 
 namespace meshloom {
@@ -65,7 +66,8 @@ bool foldEqual(Single &second) {
     auto first = singleOf(user);
     if (first && first->op != second.op &&
         first->op->getBlock() == second.op->getBlock() &&
-        first->op->isBeforeInBlock(second.op) && first->what == second.what) {
+        first->op->isBeforeInBlock(second.op) && first->what == second.what &&
+        first->result().getType() == second.result().getType()) {
       second.op->getResult(0).replaceAllUsesWith(first->result());
       return true;
     }
@@ -77,7 +79,9 @@ bool foldEqual(Single &second) {
 bool mergeChain(Single &second) {
   auto first = singleOf(second.source());
   if (!first || first->what.kind != second.what.kind ||
-      !first->result().hasOneUse())
+      first->op->getBlock() != second.op->getBlock() ||
+      !first->result().hasOneUse() ||
+      !spmd::windowsOf(second.result().getType()).empty())
     return false;
   CollectiveOp both{second.what.kind, first->what.axes, first->what.from,
                     second.what.to};
@@ -89,14 +93,17 @@ bool mergeChain(Single &second) {
 /// all_reduce whose uses all slice it -> reduce_scatter over the axes of the
 /// slice, then all_reduce over the others.
 bool scatterReduction(Single &slice) {
-  if (slice.what.kind != CollectiveKind::Slice)
+  if (slice.what.kind != CollectiveKind::Slice ||
+      !spmd::windowsOf(slice.result().getType()).empty())
     return false;
   auto reduce = singleOf(slice.source());
   if (!reduce || reduce->what.kind != CollectiveKind::AllReduce)
     return false;
   for (Operation *user : reduce->result().getUsers()) {
     auto other = singleOf(user);
-    if (!other || !(other->what == slice.what))
+    // In a loop the reduction would be made each time.
+    if (!other || !(other->what == slice.what) ||
+        other->op->getBlock() != reduce->op->getBlock())
       return false;
   }
   std::vector<unsigned> rest;
@@ -130,6 +137,7 @@ bool reduceOnce(Operation *op) {
     return false;
   for (Single *side : {&*lhs, &*rhs})
     if (side->what.kind != CollectiveKind::AllReduce ||
+        side->op->getBlock() != op->getBlock() ||
         side->op.getReduceKind() != ReduceKind::Sum ||
         !side->result().hasOneUse())
       return false;
@@ -152,8 +160,8 @@ bool reduceOnce(Operation *op) {
 class SimplifyCollectivesPass
     : public impl::SimplifyCollectivesBase<SimplifyCollectivesPass> {
   void runOnOperation() override {
-    for (Block &block : getOperation().getBody())
-      while (simplify(block))
+    for (Block *block : runBlocks(getOperation()))
+      while (simplify(*block))
         ;
   }
 

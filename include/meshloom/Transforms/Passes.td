@@ -38,6 +38,19 @@ def LiftVariables : Pass<"dtensor-lift-variables", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def SimplifyControlFlow
+    : Pass<"dtensor-simplify-control-flow", "::mlir::func::FuncOp"> {
+  let summary = "Bring loops and branches to a simpler form";
+  let description = [{
+    * A carried value that the body passes on unchanged is used from outside,
+      one that nobody reads is dropped; unless the user laid it out.
+    * A case with a constant index, or with one branch, becomes that branch.
+    * A loop whose trip count can be proven (a counter with constant ends and
+      step) gets it as the attribute `dtensor.trip_count`.
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp"> {
   let summary = "Give every value a layout, from those that the user gave";
   let description = [{
@@ -176,6 +189,34 @@ def SimplifyCollectives : Pass<"spmd-simplify-collectives", "::mlir::func::FuncO
     * all_reduce of all_reduce, all_gather of all_gather -> one over both axes;
     * add (subtract) of two all_reduces used only there -> all_reduce of the sum;
     * equal collectives of one value -> one; unused ones -> none.
+  }];
+  let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
+}
+
+def HoistCollectives : Pass<"spmd-hoist-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Take collectives out of loops";
+  let description = [{
+    * A collective whose operands do not change in a loop moves in front of the
+      loop, with the ops that make them.
+    * An all_reduce by sum whose result is only added to a carried value that
+      nothing else reads is made once, after the loop; inside, the carried value
+      is partial and starts at zero. Sums are so made in another order.
+
+    ```mlir
+    %r = dtensor.while (%zero) ... do {
+    ^bb0(%sum: tensor<4xf32, #full>):
+      %g = spmd.all_reduce sum over [batch] %part : (tensor<4xf32, #part>) -> tensor<4xf32, #full>
+      %n = dtensor.add %sum, %g : tensor<4xf32, #full>
+      dtensor.yield %n : tensor<4xf32, #full>
+    }
+    // becomes
+    %s = dtensor.while (%zeros) ... do {
+    ^bb0(%sum: tensor<4xf32, #part>):
+      %n = dtensor.add %sum, %part : tensor<4xf32, #part>
+      dtensor.yield %n : tensor<4xf32, #part>
+    }
+    %r = spmd.all_reduce sum over [batch] %s : (tensor<4xf32, #part>) -> tensor<4xf32, #full>
+    ```
   }];
   let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
 }
