@@ -232,21 +232,17 @@ cpu::instancesOf(const Program &program, const std::vector<Loop> &loops,
     }
   }
 
-  Layout::DimAxes axes(loops.size());
-  Shape extents;
-  for (size_t l = 0; l < loops.size(); ++l) {
-    extents.push_back(loops[l].extent);
-    if (cut[l])
-      axes[l] = loops[l].axes;
-  }
-  Result<Layout> space = Layout::get(mesh, axes);
-  if (!space)
-    return space.error();
+  std::vector<Loop> space = loops;
+  for (size_t l = 0; l < loops.size(); ++l)
+    if (!cut[l]) {
+      space[l].axes.clear();
+      space[l].ranges.clear();
+    }
 
   std::vector<Instance> instances;
   std::vector<int64_t> coords(mesh.rank(), 0);
   while (true) {
-    Box box = space->shard(extents, mesh.device_at(coords));
+    Box box = iterationBox(space, mesh, mesh.device_at(coords));
     Instance instance{std::move(box.offset), std::move(box.extent), {}};
     for (unsigned buffer : operands)
       instance.copy.push_back(

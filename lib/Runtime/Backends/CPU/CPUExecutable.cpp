@@ -47,13 +47,24 @@ bool isNonFinite(DType type, const char *data, int64_t count, int64_t stride) {
   else if (type == DType::F64)
     scan(uint64_t(0x7ff0000000000000));
   else
-    scan(uint16_t(0x7f80));
+    scan(uint16_t(type == DType::F16 ? 0x7c00 : 0x7f80));
   return found;
 }
 } // namespace
 
 bool cpu::hasNonFinite(DType type, const char *data, const int64_t *extents,
                        const int64_t *strides, unsigned loops) {
+  if (isComplex(type)) {
+    // As floats, one more loop over the two parts.
+    std::vector<int64_t> partExtents(extents, extents + loops);
+    std::vector<int64_t> partStrides(strides, strides + loops);
+    for (int64_t &stride : partStrides)
+      stride *= 2;
+    partExtents.push_back(2);
+    partStrides.push_back(1);
+    return hasNonFinite(partOf(type), data, partExtents.data(),
+                        partStrides.data(), loops + 1);
+  }
   if (!isFloat(type))
     return false;
   // Outermost loop first; loops that do not move through the array are skipped.
@@ -74,6 +85,13 @@ bool cpu::hasNonFinite(DType type, const char *data, const int64_t *extents,
   return false;
 }
 
+/// Of one device's result; of a halo exchange, those that move.
+static int64_t bytesOf(CollectiveKind kind, const BufferDecl &to) {
+  if (kind != CollectiveKind::HaloExchange)
+    return to.localBytes();
+  return haloElements(to.layout, to.shape, to.windows) * byteWidth(to.type);
+}
+
 CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
                              std::shared_ptr<KernelLibrary> kernels,
                              LoadOptions options)
@@ -86,7 +104,7 @@ CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
     CollectiveRecord record{s, collective->kind,
                             groupSize(loaded.mesh, collective->axes), 0};
     for (const CollectiveStep::Move &move : collective->moves)
-      record.resultBytes += loaded.buffers[move.to].localBytes();
+      record.resultBytes += bytesOf(collective->kind, loaded.buffers[move.to]);
     stats.collectives.push_back(record);
   }
 }

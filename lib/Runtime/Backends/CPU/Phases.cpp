@@ -42,13 +42,23 @@ Range dimRange(const DimAccess &dim, std::span<const int64_t> begin,
 }
 
 /// Adds what one instance touches to `box`.
-void addTouched(const Access &access, Range copies,
+/// What is outside of the buffer, of `shape`, is not touched: a guarded read
+/// leaves it out.
+void addTouched(const Access &access, const Shape &shape, Range copies,
                 std::span<const int64_t> begin, std::span<const int64_t> extent,
                 std::span<Range> box) {
   for (const DimAccess &dim : access.dims)
     for (auto [loop, coefficient] : dim.terms)
       if (extent[loop] <= 0)
         return;
+  auto inside = [&](size_t d) {
+    const Range range = dimRange(access.dims[d], begin, extent);
+    return Range{std::max<int64_t>(range.begin, 0),
+                 std::min(range.end, shape[d])};
+  };
+  for (size_t d = 0; d < access.dims.size(); ++d)
+    if (inside(d).empty())
+      return;
   const bool first = box[0].empty();
   auto add = [first](Range &into, Range range) {
     into = first ? range
@@ -56,7 +66,7 @@ void addTouched(const Access &access, Range copies,
                          std::max(into.end, range.end)};
   };
   for (size_t d = 0; d < access.dims.size(); ++d)
-    add(box[d + 1], dimRange(access.dims[d], begin, extent));
+    add(box[d + 1], inside(d));
   add(box[0], copies);
 }
 } // namespace
@@ -66,6 +76,7 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
   std::fill(box.begin(), box.end(), Range{});
   const Work &work = graph.works[item.work];
   const Access &access = work.accesses[index];
+  const Shape &shape = graph.buffers[access.buffer].shape;
   const Range range = item.range(work, chunks, c);
   if (range.empty())
     return;
@@ -77,8 +88,8 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
       begin[item.loop] = range.begin;
       extent[item.loop] = range.end - range.begin;
     }
-    return addTouched(access, allAddends ? whole : Range{0, 1}, begin, extent,
-                      box);
+    return addTouched(access, shape, allAddends ? whole : Range{0, 1}, begin,
+                      extent, box);
   }
   auto copies = [&](const Instance &instance) {
     return allAddends ? whole
@@ -93,11 +104,11 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
     Shape begin(work.extents.size()), extent = work.extents;
     begin[item.loop] = range.begin;
     extent[item.loop] = range.end - range.begin;
-    return addTouched(access, all, begin, extent, box);
+    return addTouched(access, shape, all, begin, extent, box);
   }
   for (int64_t i = range.begin; i < range.end; ++i)
-    addTouched(access, copies(work.instances[i]), work.instances[i].begin,
-               work.instances[i].extent, box);
+    addTouched(access, shape, copies(work.instances[i]),
+               work.instances[i].begin, work.instances[i].extent, box);
 }
 
 namespace {

@@ -20,7 +20,7 @@ PrivateMove::PrivateMove(const Program &program, const CollectiveStep &step,
       mesh(program.mesh), reduces(step.kind == CollectiveKind::AllReduce ||
                                   step.kind == CollectiveKind::ReduceScatter),
       kind(step.reduce), sourceLocal(source.layout.local_shape(source.shape)),
-      resultLocal(result.layout.local_shape(result.shape)) {
+      resultLocal(result.localShape()) {
   for (const Partial &partial : source.layout.partial()) {
     auto kept = result.layout.partial();
     if (std::find(kept.begin(), kept.end(), partial) == kept.end())
@@ -63,7 +63,7 @@ int64_t PrivateMove::sameAs(int64_t device) const {
 }
 
 void PrivateMove::fill(int64_t device, const Memory &memory, char *into) const {
-  const Box target = result.layout.shard(result.shape, device);
+  const Box target = result.box(device);
   if (target.empty())
     return;
   std::vector<int64_t> coords = mesh.coords(device);

@@ -37,7 +37,6 @@ struct PrivateStep {
   KernelFunction function = nullptr;
   std::optional<Dot> dot;
   std::vector<PrivateMove> moves;
-  std::optional<Layout> space; ///< of the loops
   /// Copies before a kernel that would overwrite a value still needed: from
   /// root, to root; and the operand that uses the copy.
   struct Copy {
@@ -120,14 +119,6 @@ Status PrivateExecutable::planStep(unsigned index) {
     }
     return Success();
   }
-  const std::vector<Loop> &loops = *loopsOf(step);
-  Layout::DimAxes axes;
-  for (const Loop &loop : loops)
-    axes.push_back(loop.axes);
-  Result<Layout> space = Layout::get(loaded.mesh, std::move(axes));
-  if (!space)
-    return Error(describe(loaded, index) + space.error().message());
-  ready.space = *space;
   for (const Operand *operand : inputsOf(step))
     use(unsigned(rootOf[operand->buffer]), int(index));
   if (auto *dot = std::get_if<DotStep>(&step)) {
@@ -170,7 +161,7 @@ Status PrivateExecutable::planStep(unsigned index) {
 
 Status PrivateExecutable::plan() {
   for (const BufferDecl &decl : loaded.buffers)
-    local.push_back(decl.layout.local_shape(decl.shape));
+    local.push_back(decl.localShape());
   rootOf.assign(loaded.buffers.size(), -1);
   steps.resize(loaded.steps.size());
   findLastReads();
@@ -248,6 +239,18 @@ Status PrivateExecutable::fillConstants() {
   for (const ConstantData &constant : loaded.constants) {
     const BufferDecl &decl = loaded.buffers[constant.buffer];
     const int64_t width = byteWidth(decl.type);
+    if (!decl.windows.empty()) { // the same everywhere
+      std::vector<Block> &blocks = constants.emplace_back();
+      for (int64_t d = 0; d < loaded.mesh.size(); ++d) {
+        Result<Block> block = device->pool->allocate(decl.localBytes());
+        if (!block)
+          return block.error();
+        for (int64_t at = 0; at < decl.localBytes(); at += width)
+          std::memcpy(block->get() + at, constant.bytes.data(), size_t(width));
+        blocks.push_back(std::move(*block));
+      }
+      continue;
+    }
     const int64_t count = elementCount(decl.shape);
     HostBytes whole = constant.bytes;
     if (constant.splat) {
@@ -276,16 +279,13 @@ void PrivateExecutable::runOnDevice(
   const Step &step = loaded.steps[index];
   const PrivateStep &ready = steps[index];
   const std::vector<Loop> &loops = *loopsOf(step);
-  Shape extents;
-  for (const Loop &loop : loops)
-    extents.push_back(loop.extent);
-  const Box box = ready.space->shard(extents, deviceId);
+  const Box box = iterationBox(loops, loaded.mesh, deviceId);
 
   std::vector<int64_t> strides;
   std::vector<void *> pointers;
   auto bind = [&](const Operand &operand, unsigned root) {
     const BufferDecl &decl = loaded.buffers[operand.buffer];
-    const Box held = decl.layout.shard(decl.shape, deviceId);
+    const Box held = decl.box(deviceId);
     const Shape dims = rowMajorStrides(local[operand.buffer]);
     std::vector<int64_t> steps(loops.size(), 0);
     int64_t element = 0;

@@ -165,7 +165,7 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) {
     const bool whole = std::all_of(
         work.instances.begin(), work.instances.end(),
         [&](const Instance &i) { return i.extent[l] == loops[l].extent; });
-    if (!loops[l].reduction && loops[l].extent > 1 && whole)
+    if (!loops[l].reduction && !loops[l].held && loops[l].extent > 1 && whole)
       work.candidates.push_back(l);
   }
   auto isPoor = [&](unsigned l) {
