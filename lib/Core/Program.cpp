@@ -190,7 +190,7 @@ Status Verifier::values() {
     if (Status defined = define(constant.buffer, "a constant"); !defined)
       return defined;
     const BufferDecl &decl = buffer(constant.buffer);
-    if (!decl.windows.empty())
+    if (!decl.windows.empty() && !constant.splat)
       return fail("the constant in buffer {} has windows", constant.buffer);
     size_t expected =
         byteWidth(decl.type) * (constant.splat ? 1 : elementCount(decl.shape));
@@ -322,10 +322,12 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
         return fail("{} is indexed outside dim {} of buffer {}", what, dim,
                     operand.buffer);
     }
-    if (least < 0 || most >= decl.shape[dim])
+    if (!operand.guarded && (least < 0 || most >= decl.shape[dim]))
       return fail("{} is indexed outside dim {} of buffer {}", what, dim,
                   operand.buffer);
   }
+  if (operand.guarded)
+    return Success();
   bool simple = decl.windows.empty();
   for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
     const DimAccess &index = operand.dims[dim];
@@ -377,6 +379,8 @@ Status Verifier::step(const KernelStep &kernel) {
       return ok;
     if (Status ok = access(output, kernel.loops, "an output"); !ok)
       return ok;
+    if (output.guarded)
+      return fail("output {} is guarded", i);
     int input = kernel.inPlace[i];
     if (input == -1)
       continue;
@@ -456,6 +460,11 @@ Status Verifier::step(const CollectiveStep &collective) {
       std::vector<unsigned> axes = haloAxes(to.layout, to.shape, to.windows);
       if (!std::ranges::is_permutation(axes, collective.axes))
         return fail("the windows of buffer {} reach over other axes", move.to);
+    } else if (collective.kind == CollectiveKind::Slice) {
+      if (!isWithinSource(from.layout, to.layout, to.shape, to.windows))
+        return fail("the windows of buffer {} are not in what devices have of "
+                    "buffer {}",
+                    move.to, move.from);
     } else if (!to.windows.empty()) {
       return fail("buffer {} has windows", move.to);
     }

@@ -126,6 +126,7 @@ public:
   void put(const Operand &operand) {
     put(uint32_t(operand.buffer));
     put(operand.dims);
+    put(operand.guarded);
   }
   void put(const CollectiveStep::Move &move) {
     put(uint32_t(move.from));
@@ -286,8 +287,10 @@ public:
     // Before Mesh::get, which would make up ids for any number of devices.
     __int128 devices = 1;
     for (const MeshAxis &axis : axes)
-      if (axis.size < 1 || (devices *= axis.size) > (1 << 24))
+      if (axis.size < 1 || (devices *= axis.size) > (1 << 24)) {
         fail("the mesh has an impossible size");
+        break;
+      }
     if (error.empty() && devices != options.globalDeviceIds.size())
       fail("the mesh has another number of devices than ids");
     if (!error.empty())
@@ -340,6 +343,7 @@ public:
       });
       return access;
     });
+    operand.guarded = flag();
     return operand;
   }
   std::vector<Operand> operands() {
@@ -480,7 +484,7 @@ Result<Program> Program::deserialize(std::string_view bytes) {
   Program program{std::move(name), *mesh, {}, {}, {}, {}, {}, {}, {}};
   program.buffers = reader.list([&] {
     std::string name = reader.text();
-    DType type = reader.enumerator(DType::UI32);
+    DType type = reader.enumerator(lastDType);
     Shape shape = reader.integers();
     Layout layout = reader.layout(*mesh);
     Windows windows = reader.list([&] { return reader.intervals(); });

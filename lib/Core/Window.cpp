@@ -85,6 +85,18 @@ bool areWithinBlocks(const Layout &layout, const Shape &global,
   return covers(layout, global, {}, windows);
 }
 
+bool isWithinSource(const Layout &from, const Layout &to, const Shape &global,
+                    const Windows &windows) {
+  for (unsigned dim = 0; dim < windows.size(); ++dim) {
+    const int64_t each = to.num_shards(dim) / from.num_shards(dim);
+    for (int64_t shard = 0; shard < int64_t(windows[dim].size()); ++shard)
+      if (!blockOf(global[dim], from.axes(dim), from.mesh(), shard / each)
+               .contains(windows[dim][size_t(shard)]))
+        return false;
+  }
+  return true;
+}
+
 Windows hull(const Layout &layout, const Shape &global, const Windows &a,
              const Windows &b) {
   if (a.empty() && b.empty())

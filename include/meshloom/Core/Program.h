@@ -29,7 +29,8 @@ struct BufferDecl {
   Shape shape; ///< global
   Layout layout;
   /// What devices hold along each dim where that is not their blocks: the
-  /// result of a halo exchange. Arguments, results and constants have none.
+  /// result of a halo exchange or slice, a splat constant. Arguments and
+  /// results have none.
   Windows windows = {};
   bool operator==(const BufferDecl &) const = default;
   /// The part of the global array that `device` holds.
@@ -73,6 +74,9 @@ struct DimAccess {
 struct Operand {
   unsigned buffer;
   std::vector<DimAccess> dims;
+  /// Iterations whose element is outside of what the device holds do not touch
+  /// it: the kernel looks before it reads.
+  bool guarded = false;
   bool operator==(const Operand &) const = default;
 };
 

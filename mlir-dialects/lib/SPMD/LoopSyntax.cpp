@@ -42,7 +42,7 @@ ParseResult spmd::parseLoops(OpAsmParser &parser, OperationState &state,
     if (succeeded(parser.parseOptionalKeyword("over")) &&
         parser.parseCommaSeparatedList(square, parseAxis))
       return failure();
-    if (library && succeeded(parser.parseOptionalKeyword("ranges")) &&
+    if (succeeded(parser.parseOptionalKeyword("ranges")) &&
         parser.parseCommaSeparatedList(
             square, [&] { return parser.parseInteger(bounds.emplace_back()); }))
       return failure();
@@ -56,10 +56,13 @@ ParseResult spmd::parseLoops(OpAsmParser &parser, OperationState &state,
   state.addAttribute("extents", builder.getDenseI64ArrayAttr(extents));
   state.addAttribute("reductions", builder.getDenseBoolArrayAttr(reductions));
   state.addAttribute("axes", builder.getArrayAttr(axes));
-  if (library) {
+  if (library)
     state.addAttribute("held", builder.getDenseBoolArrayAttr(held));
+  bool ranged = llvm::any_of(ranges, [](Attribute bounds) {
+    return !cast<DenseI64ArrayAttr>(bounds).empty();
+  });
+  if (library || ranged)
     state.addAttribute("ranges", builder.getArrayAttr(ranges));
-  }
   return success();
 }
 
@@ -176,7 +179,8 @@ LogicalResult spmd::verifyIterationSpace(Operation *op,
                                          ArrayRef<int64_t> extents,
                                          ArrayRef<bool> reductions,
                                          ArrayAttr axes, ArrayRef<bool> held,
-                                         ArrayAttr accesses) {
+                                         ArrayAttr accesses,
+                                         function_ref<bool(unsigned)> guarded) {
   size_t loops = extents.size();
   if (op->getNumResults() == 0)
     return op->emitOpError("has no output");
@@ -213,7 +217,8 @@ LogicalResult spmd::verifyIterationSpace(Operation *op,
            << accesses.size() << " maps for " << op->getNumOperands()
            << " inputs and " << op->getNumResults() << " outputs (C2)";
   bool empty = llvm::is_contained(extents, 0);
-  for (auto [attr, value] : llvm::zip_equal(accesses, tensors)) {
+  for (auto [index, attr, value] : llvm::enumerate(accesses, tensors)) {
+    bool anywhere = empty || (guarded && guarded(index));
     AffineMap map = cast<AffineMapAttr>(attr).getValue();
     SmallVector<int64_t> global = globalShape(value.getType());
     if (map.getNumDims() != loops || map.getNumSymbols() != 0 ||
@@ -226,7 +231,7 @@ LogicalResult spmd::verifyIterationSpace(Operation *op,
       if (!range)
         return op->emitOpError("has a map that is not linear: ")
                << attr << " (C2)";
-      if (!empty && (range->low < 0 || range->high >= global[dim]))
+      if (!anywhere && (range->low < 0 || range->high >= global[dim]))
         return op->emitOpError("reaches indices ")
                << range->low << " to " << range->high << " of dim " << dim
                << " with extent " << global[dim] << " (C3)";
@@ -260,4 +265,12 @@ SmallVector<SmallVector<unsigned>> spmd::axisIndicesOf(ArrayAttr axes,
       indices.push_back(*mesh.axis_index(cast<StringAttr>(axis).strref()));
   }
   return result;
+}
+
+std::vector<Interval> spmd::rangesFrom(Attribute attribute) {
+  ArrayRef<int64_t> bounds = cast<DenseI64ArrayAttr>(attribute);
+  std::vector<Interval> ranges;
+  for (size_t i = 0; i + 1 < bounds.size(); i += 2)
+    ranges.push_back({bounds[i], bounds[i + 1]});
+  return ranges;
 }

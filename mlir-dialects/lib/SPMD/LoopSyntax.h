@@ -31,11 +31,16 @@ mlir::ParseResult parseInPlace(mlir::OpAsmParser &parser, size_t count,
                                SmallVectorImpl<int32_t> &inPlace);
 void printInPlace(mlir::OpAsmPrinter &printer, ArrayRef<int32_t> inPlace);
 
-/// C1 to C3 of both ops: loops, axes and maps. `held` may be empty.
-LogicalResult verifyIterationSpace(Operation *op, ArrayRef<int64_t> extents,
-                                   ArrayRef<bool> reductions,
-                                   mlir::ArrayAttr axes, ArrayRef<bool> held,
-                                   mlir::ArrayAttr accesses);
+/// C1 to C3 of both ops: loops, axes and maps. `held` may be empty; the maps of
+/// `guarded` operands may lead outside of their tensors.
+LogicalResult
+verifyIterationSpace(Operation *op, ArrayRef<int64_t> extents,
+                     ArrayRef<bool> reductions, mlir::ArrayAttr axes,
+                     ArrayRef<bool> held, mlir::ArrayAttr accesses,
+                     function_ref<bool(unsigned)> guarded = nullptr);
+
+/// Of one entry of an op's `ranges`: begin and end of each shard.
+std::vector<Interval> rangesFrom(Attribute bounds);
 
 /// Constraint C<number>: outputs over inputs.
 LogicalResult verifyInPlace(Operation *op, ArrayRef<int32_t> inPlace,

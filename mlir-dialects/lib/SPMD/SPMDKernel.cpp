@@ -27,6 +27,18 @@ SmallVector<SmallVector<unsigned>> KernelOp::getAxisIndices() {
 // Assembly form
 //===----------------------------------------------------------------------===//
 
+std::vector<Interval> KernelOp::getLoopRanges(unsigned loop) {
+  return getRanges() ? rangesFrom((*getRanges())[loop])
+                     : std::vector<Interval>();
+}
+
+bool KernelOp::isGuarded(unsigned i) {
+  if (i >= getInputs().size() || !getBlock()->getArgument(i).use_empty())
+    return false;
+  return llvm::any_of(getBlock()->getOps<ReadOp>(),
+                      [&](ReadOp read) { return read.getInput() == i; });
+}
+
 /// The names of all reducers but `none`.
 static ArrayRef<StringRef> reducerNames() {
   static const SmallVector<StringRef> names = [] {
@@ -96,7 +108,8 @@ void KernelOp::print(OpAsmPrinter &p) {
   printInPlace(p, getInPlace());
   p.printOptionalAttrDict(
       (*this)->getAttrs(),
-      {"extents", "reductions", "axes", "accesses", "reducers", "inPlace"});
+      {"extents", "reductions", "axes", "ranges", "accesses", "reducers",
+       "inPlace"});
   p << " : ";
   p.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());
   p << " ";
@@ -111,8 +124,19 @@ LogicalResult KernelOp::verify() {
   unsigned loops = getNumLoops(), numInputs = getInputs().size(),
            numOutputs = getNumResults();
   if (failed(verifyIterationSpace(*this, getExtents(), getReductions(),
-                                  getAxes(), /*held=*/{}, getAccesses())))
+                                  getAxes(), /*held=*/{}, getAccesses(),
+                                  [&](unsigned i) { return isGuarded(i); })))
     return failure();
+  if (getRanges()) {
+    if (getRanges()->size() != loops)
+      return emitOpError("has ")
+             << loops << " extents and " << getRanges()->size()
+             << " lists of ranges (C1)";
+    for (Attribute bounds : *getRanges())
+      if (auto list = dyn_cast<DenseI64ArrayAttr>(bounds);
+          !list || list.size() % 2 != 0)
+        return emitOpError("has ranges that are no pairs of numbers (C1)");
+  }
 
   auto yield =
       getBlock()->empty() ? YieldOp() : dyn_cast<YieldOp>(&getBlock()->back());
@@ -173,5 +197,17 @@ LogicalResult IndexOp::verify() {
   if (getLoop() >= kernel.getNumLoops())
     return emitOpError("names loop ")
            << getLoop() << " of " << kernel.getNumLoops() << " (C1)";
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!kernel || getInput() >= kernel.getInputs().size())
+    return emitOpError("names input ") << getInput() << " of no kernel (C1)";
+  BlockArgument argument = kernel.getBlock()->getArgument(getInput());
+  if (argument.getType() != getType() || !argument.use_empty())
+    return emitOpError("reads ")
+           << getType() << " from input " << getInput() << " of "
+           << argument.getType() << ", or one that is read everywhere (C1)";
   return success();
 }

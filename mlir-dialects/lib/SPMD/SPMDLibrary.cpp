@@ -17,11 +17,7 @@ SmallVector<SmallVector<unsigned>> LibraryCallOp::getAxisIndices() {
 }
 
 std::vector<Interval> LibraryCallOp::getLoopRanges(unsigned loop) {
-  ArrayRef<int64_t> bounds = cast<DenseI64ArrayAttr>(getRanges()[loop]);
-  std::vector<Interval> ranges;
-  for (size_t i = 0; i + 1 < bounds.size(); i += 2)
-    ranges.push_back({bounds[i], bounds[i + 1]});
-  return ranges;
+  return rangesFrom(getRanges()[loop]);
 }
 
 KernelOp LibraryCallOp::getScalarKernel() {

@@ -172,11 +172,18 @@ static LogicalResult verifyWindowsOf(Operation *op, unsigned index) {
   if (!windowsOf(from).empty())
     return violates(op, 4) << "operand #" << index << " has windows";
   Windows windows = windowsOf(to);
+  SmallVector<int64_t> global = globalShape(to);
+  if (collective.getCollectiveKind() == CollectiveKind::Slice) {
+    if (isWithinSource(layoutOf(from), layoutOf(to),
+                       Shape(global.begin(), global.end()), windows))
+      return success();
+    return violates(op, 4) << "the windows of result #" << index
+                           << " are not in what devices have";
+  }
   if (!isHalo && !windows.empty())
     return violates(op, 4) << "result #" << index << " has windows";
   if (!isHalo)
     return success();
-  SmallVector<int64_t> global = globalShape(to);
   std::vector<unsigned> axes =
       haloAxes(layoutOf(to), Shape(global.begin(), global.end()), windows);
   if (!std::ranges::is_permutation(axes, axisIndices(op)))

@@ -22,7 +22,11 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     indices, are **global**: a device runs the part of each loop that the mesh
     axes after `over` leave it, as if the loop were a tensor dim of that extent.
     An input or output element is found by an affine map from loops to tensor
-    indices.
+    indices. A loop with `ranges` (begin and end for each shard along its axes)
+    runs these instead of its blocks: together they are all of the loop.
+
+    An input whose body argument is not used is read by `spmd.read` only, where
+    its condition holds; its map may lead outside the tensor elsewhere.
 
     An output with a reducer (`sum`, `prod`, `min`, `max`, `and`, `or`,
     `argmax`, `argmin`) combines what is yielded along the `reduce` loops,
@@ -51,11 +55,11 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     ```
 
     Constraints:
-    * (C1) Extents are not negative; extents, reduction flags and axes have one
-      entry a loop; axes are axes of the mesh, each at most once.
+    * (C1) Extents are not negative; extents, reduction flags, axes and ranges have
+      one entry a loop; axes are axes of the mesh, each at most once.
     * (C2) One map an input and output, from the loops to the tensor's dims; its
       results are linear: an offset plus integer multiples of loops.
-    * (C3) Maps stay inside the global shapes.
+    * (C3) Maps stay inside the global shapes, but for inputs of `spmd.read`.
     * (C4) The body has one argument an input, of its element type (signless),
       and yields one value an output, of its element type; f32 where a reducer
       meets bf16; f32, f64 or i64 for argmax and argmin.
@@ -72,7 +76,8 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     ArrayAttr:$axes,
     AffineMapArrayAttr:$accesses,
     DenseI32ArrayAttr:$reducers,
-    DenseI32ArrayAttr:$inPlace
+    DenseI32ArrayAttr:$inPlace,
+    OptionalAttr<ArrayAttr>:$ranges
   );
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
@@ -93,6 +98,10 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
       return ::llvm::is_contained(getReductions(), true);
     }
     ::mlir::Block *getBlock() { return &getBody().front(); }
+    /// The ranges of a loop; empty where it runs its blocks.
+    std::vector<::meshloom::Interval> getLoopRanges(unsigned loop);
+    /// Whether input `i` is read by spmd.read only.
+    bool isGuarded(unsigned i);
     /// The layout's mesh.
     ::meshloom::Mesh getMesh();
     /// Per loop the mesh axes it is split over, by index.
@@ -127,6 +136,25 @@ def SPMD_IndexOp : Op<SPMD_Dialect, "index", [Pure]> {
   let arguments = (ins I64Attr:$loop);
   let results = (outs I64:$result);
   let assemblyFormat = "$loop attr-dict";
+  let hasVerifier = 1;
+}
+
+def SPMD_ReadOp : Op<SPMD_Dialect, "read", [Pure]> {
+  let summary = "An element of an input of the kernel, where a condition holds";
+  let description = [{
+    Zero elsewhere: there the element's address is never looked at.
+
+    ```mlir
+    %x = spmd.read 0 if %inside : f32
+    ```
+
+    Constraints:
+    * (C1) The kernel has an input of that number, with elements of the result's
+      type (signless), and its body argument has no use.
+  }];
+  let arguments = (ins I64Attr:$input, I1:$condition);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$input `if` $condition attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
