@@ -131,6 +131,44 @@ Values concatenate(const Call &call) {
   return {std::move(out)};
 }
 
+Values pad(const Call &call) {
+  HostValue out = call.result();
+  Element fill(call[1], out), element(call[0], out);
+  for (int64_t i = 0, count = out.count(); i < count; ++i)
+    fill.copy(0, i);
+  std::vector<int64_t> low = call.integers("edge_padding_low");
+  std::vector<int64_t> interior = call.integers("interior_padding");
+  std::vector<int64_t> stride = stridesOf(out.shape);
+  forEachIndex(call[0].shape, [&](int64_t position, const auto &index) {
+    int64_t target = 0;
+    for (size_t d = 0; d < index.size(); ++d) {
+      int64_t at = low[d] + index[d] * (interior[d] + 1);
+      if (at < 0 || at >= out.shape[d])
+        return; // negative padding takes it away
+      target += at * stride[d];
+    }
+    element.copy(position, target);
+  });
+  return {std::move(out)};
+}
+
+/// The result was zeros, and stays so where an index is -1.
+Values take(const Call &call) {
+  HostValue out = call.result();
+  Element element(call[0], out);
+  int64_t dim = call.integer("dimension");
+  std::vector<int64_t> indices = call.integers("indices");
+  std::vector<int64_t> stride = stridesOf(call[0].shape);
+  forEachIndex(out.shape, [&](int64_t position, const auto &index) {
+    int64_t source = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      source += (int64_t(d) == dim ? indices[index[d]] : index[d]) * stride[d];
+    if (indices[index[dim]] >= 0)
+      element.copy(source, position);
+  });
+  return {std::move(out)};
+}
+
 } // namespace
 
 std::vector<int64_t> stridesOf(const Shape &shape) {
@@ -151,6 +189,8 @@ void addMovementOps(OpTable &table) {
   table["dtensor.slice"] = slice;
   table["dtensor.concatenate"] = concatenate;
   table["dtensor.reverse"] = reverse;
+  table["dtensor.pad"] = pad;
+  table["dtensor.take"] = take;
 }
 
 } // namespace meshloom::interpreter

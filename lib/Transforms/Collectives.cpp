@@ -8,19 +8,28 @@ spmd::CollectiveOpInterface
 createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
                  ArrayRef<unsigned> axes, ValueRange operands,
                  ArrayRef<Layout> to, ArrayRef<NamedAttribute> notes) {
+  SmallVector<Type> types;
+  for (auto [operand, layout] : llvm::zip_equal(operands, to))
+    types.push_back(spmd::shardType(
+        spmd::globalShape(operand.getType()),
+        dtensor::elementTypeOf(operand.getType()),
+        dtensor::LayoutAttr::get(builder.getContext(), layout)));
+  return createCollective(builder, location, kind, axes, operands,
+                          mlir::TypeRange(types), notes);
+}
+
+spmd::CollectiveOpInterface
+createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
+                 ArrayRef<unsigned> axes, ValueRange operands,
+                 mlir::TypeRange types, ArrayRef<NamedAttribute> notes) {
   MLIRContext *context = builder.getContext();
   std::string name = "spmd." + std::string(meshloom::name(kind));
   OperationState state(location, name);
   state.addOperands(operands);
+  state.addTypes(types);
   int64_t bytes = 0;
-  for (auto [operand, layout] : llvm::zip_equal(operands, to)) {
-    Type elementType = dtensor::elementTypeOf(operand.getType());
-    RankedTensorType type =
-        spmd::shardType(spmd::globalShape(operand.getType()), elementType,
-                        dtensor::LayoutAttr::get(context, layout));
-    state.addTypes(type);
-    bytes += type.getNumElements() * byteWidth(*dtensor::dtypeOf(elementType));
-  }
+  for (Type type : types)
+    bytes += spmd::transferBytes(kind, cast<RankedTensorType>(type));
   Layout from = spmd::layoutOf(operands.front().getType());
   state.addAttribute(
       "axes",

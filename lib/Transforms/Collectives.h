@@ -13,6 +13,12 @@ createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
                  ArrayRef<unsigned> axes, ValueRange operands,
                  ArrayRef<Layout> to, ArrayRef<NamedAttribute> notes);
 
+/// The same for results of type `types`.
+spmd::CollectiveOpInterface
+createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
+                 ArrayRef<unsigned> axes, ValueRange operands,
+                 mlir::TypeRange types, ArrayRef<NamedAttribute> notes);
+
 /// Why a collective is there, for --explain: its `reason`, `dtensor.origin`
 /// (from mesh axis to the user's annotation), `dtensor.op` (the name of the op
 /// that it is for), `dtensor.rejected` (what refinement did not do) and, where

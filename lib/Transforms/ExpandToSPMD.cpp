@@ -3,6 +3,7 @@
 // which are about the global tensors.
 
 #include "Collectives.h"
+#include "ExchangeHalos.h"
 #include "LayoutFlow.h"
 
 #include "meshloom/Analysis/ControlFlow.h"
@@ -41,6 +42,8 @@ private:
     // All or nothing: types are checked before the first one changes.
     if (failed(checkTypes(function)))
       return signalPassFailure();
+    HaloExchanges halos;
+    halos.collect(function);
     for (Block *block : runBlocks(function)) {
       for (BlockArgument argument : block->getArguments())
         argument.setType(shardOf(argument.getType()));
@@ -58,6 +61,7 @@ private:
           op.removeAttr(note);
       }
     }
+    halos.insert();
     // What --explain prices by.
     function->setAttr("dtensor.machine",
                       StringAttr::get(&getContext(), machine));

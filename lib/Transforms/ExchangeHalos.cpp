@@ -1,0 +1,178 @@
+// Windows of operands as collectives. An operand is first laid out by its own
+// blocks (InsertRelayouts sees to that); a device that the rule says needs more
+// gets it by a halo exchange, one that holds more anyway (the value was cut from
+// a wider one) keeps more, and splat constants are made as wide as needed.
+
+#include "ExchangeHalos.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace meshloom {
+
+static Shape shapeOf(Value value) {
+  SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
+  return Shape(dims.begin(), dims.end());
+}
+
+/// "a{2:1:1} of operand #0 of slice".
+static std::string windowText(const ShardingRule &rule, OpOperand &operand) {
+  std::string text;
+  for (const ShardingRule::Window &window : rule.windows) {
+    if (window.operand != operand.getOperandNumber())
+      continue;
+    text += text.empty() ? "" : " and ";
+    text += "rows " + rule.factors[window.factor].name;
+    if (window.sources.empty()) {
+      text += "{" + std::to_string(window.scale) + ":" +
+              std::to_string(window.low) + ":" + std::to_string(window.high);
+      if (window.divisor != 1)
+        text += ":" + std::to_string(window.divisor);
+      text += "}";
+    }
+    text += " of dim " + std::to_string(window.dim);
+  }
+  return text + " of operand #" + std::to_string(operand.getOperandNumber()) +
+         " of " + operand.getOwner()->getName().stripDialect().str();
+}
+
+void HaloExchanges::collect(mlir::func::FuncOp function) {
+  function.walk([&](dtensor::ShardedOpInterface op) {
+    if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op) ||
+        op->getNumResults() == 0 ||
+        !dtensor::layoutAttrOf(op->getResult(0).getType()))
+      return;
+    ShardingRule rule = op.getShardingRule();
+    if (rule.windows.empty())
+      return;
+    std::vector<Layout> operands, results;
+    for (Type type : op->getOperandTypes())
+      operands.push_back(spmd::layoutOf(type));
+    for (Type type : op->getResultTypes())
+      results.push_back(spmd::layoutOf(type));
+    OpSharding sharding = opSharding(rule, operands, results);
+    for (OpOperand &operand : op->getOpOperands()) {
+      const Layout &layout = operands[operand.getOperandNumber()];
+      Shape shape = shapeOf(operand.get());
+      Windows windows = operandWindows(rule, operand.getOperandNumber(),
+                                       sharding, shape, layout.mesh());
+      if (areWithinBlocks(layout, shape, windows))
+        continue;
+      std::string reason = "devices need " + windowText(rule, operand) +
+                           " beyond their blocks of " + layout.spec_string();
+      auto origin = op->getAttrOfType<DictionaryAttr>("dtensor.origin");
+      if (origin)
+        for (NamedAttribute entry : origin)
+          if (auto text = dyn_cast<StringAttr>(entry.getValue()))
+            reason += "; '" + entry.getName().str() + "' from " + text.str();
+      found.push_back({{&operand, std::move(reason), origin},
+                       std::move(windows)});
+    }
+  });
+}
+
+void HaloExchanges::insert() {
+  llvm::MapVector<Value, SmallVector<Need>> needs;
+  for (auto &[use, windows] : found) {
+    Value value = use.operand->get();
+    SmallVector<Need> &wanted = needs[value];
+    Layout layout = spmd::layoutOf(value.getType());
+    Shape shape = shapeOf(value);
+    auto sent = [&](const Windows &each) {
+      return haloElements(layout, shape, each);
+    };
+    // The first that does not grow by more than an exchange of its own.
+    auto shared = llvm::find_if(wanted, [&](const Need &need) {
+      return sent(hull(layout, shape, need.windows, windows)) <=
+             sent(need.windows) + sent(windows);
+    });
+    if (shared == wanted.end()) {
+      wanted.push_back({windows, {}});
+      shared = std::prev(wanted.end());
+    }
+    shared->windows = hull(layout, shape, shared->windows, windows);
+    shared->uses.push_back(use);
+  }
+  for (auto &[value, wanted] : needs)
+    for (const Need &need : wanted)
+      exchange(value, need);
+}
+
+/// Before the first use; outside of regions that the value comes from outside
+/// of.
+static Operation *placeOf(Value value, Operation *user) {
+  Operation *ancestor = value.getParentBlock()->findAncestorOpInBlock(*user);
+  return ancestor ? ancestor : user;
+}
+
+/// Whether the devices that `slice` cuts a value for have all of `windows`. The
+/// sum that is only there to be cut will become a reduce_scatter.
+static bool isInSource(spmd::SliceOp slice, unsigned index, const Shape &shape,
+                       const Windows &windows) {
+  Value source = slice.getInputs()[index];
+  if (source.getDefiningOp<spmd::AllReduceOp>() && source.hasOneUse())
+    return false;
+  return isWithinSource(spmd::layoutOf(slice.getInputs()[index].getType()),
+                        spmd::layoutOf(slice.getOutputs()[index].getType()),
+                        shape, windows);
+}
+
+void HaloExchanges::exchange(Value value, const Need &need) {
+  Operation *first = nullptr;
+  std::string reasons;
+  mlir::NamedAttrList origins;
+  for (const Use &use : need.uses) {
+    Operation *place = placeOf(value, use.operand->getOwner());
+    if (!first || place->isBeforeInBlock(first))
+      first = place;
+    reasons += (reasons.empty() ? "" : " | ") + use.reason;
+    if (use.origin)
+      for (NamedAttribute entry : use.origin)
+        origins.set(entry.getName(), entry.getValue());
+  }
+  OpBuilder builder(first);
+  Operation *user = need.uses.front().operand->getOwner();
+  auto type = cast<RankedTensorType>(value.getType());
+  Shape shape = shapeOf(value);
+  Layout layout = spmd::layoutOf(type);
+  RankedTensorType windowed = spmd::shardType(
+      shape, type.getElementType(), dtensor::layoutAttrOf(type), need.windows);
+
+  Value made;
+  auto constant = value.getDefiningOp<dtensor::ConstantOp>();
+  auto slice = value.getDefiningOp<spmd::SliceOp>();
+  unsigned index =
+      value.getDefiningOp() ? cast<OpResult>(value).getResultNumber() : 0;
+  if (constant && isa<mlir::SplatElementsAttr>(constant.getValue())) {
+    made = builder.create<dtensor::ConstantOp>(constant.getLoc(), windowed,
+                                               constant.getValue());
+  } else {
+    SmallVector<NamedAttribute> notes{
+        builder.getNamedAttr("reason", builder.getStringAttr(reasons)),
+        builder.getNamedAttr(
+            "dtensor.op",
+            builder.getStringAttr(user->getName().getStringRef()))};
+    if (!origins.empty())
+      notes.push_back(builder.getNamedAttr(
+          "dtensor.origin", origins.getDictionary(builder.getContext())));
+    Value source = value;
+    CollectiveKind kind = CollectiveKind::HaloExchange;
+    SmallVector<unsigned> axes;
+    if (slice && isInSource(slice, index, shape, need.windows)) {
+      source = slice.getInputs()[index];
+      kind = CollectiveKind::Slice;
+      axes = slice.getAxisIndices();
+    } else {
+      std::vector<unsigned> over = haloAxes(layout, shape, need.windows);
+      axes.assign(over.begin(), over.end());
+    }
+    made = createCollective(builder, user->getLoc(), kind, axes, source,
+                            windowed, notes)
+               ->getResult(0);
+  }
+  for (const Use &use : need.uses)
+    use.operand->set(made);
+  if (slice && slice.use_empty())
+    slice.erase();
+}
+
+} // namespace meshloom

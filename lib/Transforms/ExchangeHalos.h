@@ -1,0 +1,36 @@
+// What ExpandToSPMD inserts for windowed operands: halo exchanges, where some
+// device needs more than its block.
+#pragma once
+
+#include "Collectives.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshloom {
+
+/// The operands of a function's ops that devices need windows of.
+class HaloExchanges {
+public:
+  /// Finds them, while types still have their layouts and ops their origins.
+  void collect(mlir::func::FuncOp function);
+  /// Inserts the exchanges, once all types are shards. Uses of one value share
+  /// one where that moves no more than one for each would.
+  void insert();
+
+private:
+  struct Use {
+    mlir::OpOperand *operand;
+    std::string reason;
+    DictionaryAttr origin;
+  };
+  /// What some uses of a value need together.
+  struct Need {
+    Windows windows;
+    SmallVector<Use> uses;
+  };
+  void exchange(Value value, const Need &need);
+
+  SmallVector<std::pair<Use, Windows>> found;
+};
+
+} // namespace meshloom
