@@ -3,6 +3,7 @@
 
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,6 +42,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   meshloom::registerDialects(registry);
+  meshloom::registerStableHLODialects(registry);
   registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
 
   mlir::registerTransformsPasses();

@@ -87,8 +87,8 @@ Attribute AxisRefAttr::parse(AsmParser &parser, Type) {
     return {};
   SubAxisInfoAttr part;
   if (succeeded(parser.parseOptionalColon())) {
-    part =
-        dyn_cast_or_null<SubAxisInfoAttr>(SubAxisInfoAttr::parse(parser, {}));
+    part = llvm::dyn_cast_or_null<SubAxisInfoAttr>(
+        SubAxisInfoAttr::parse(parser, {}));
     if (!part)
       return {};
   }
@@ -220,7 +220,7 @@ void DimensionShardingAttr::print(AsmPrinter &printer) const {
 }
 
 StringRef TensorShardingAttr::getMeshName() const {
-  auto ref = dyn_cast<mlir::FlatSymbolRefAttr>(getMeshOrRef());
+  auto ref = llvm::dyn_cast<mlir::FlatSymbolRefAttr>(getMeshOrRef());
   return ref ? ref.getValue() : StringRef();
 }
 
@@ -282,7 +282,7 @@ Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
 
 void TensorShardingAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  if (auto mesh = dyn_cast<MeshAttr>(getMeshOrRef())) {
+  if (auto mesh = llvm::dyn_cast<MeshAttr>(getMeshOrRef())) {
     printer << "mesh";
     mesh.print(printer);
   } else {

@@ -1,9 +1,9 @@
-// Attributes and types of stablehlo and chlo: their text.
+// Attributes and types of stablehlo: their text.
 
 #include "Assembly.h"
+#include "DimensionFields.h"
 
 #include "mlir/IR/DialectImplementation.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace meshloom;
@@ -15,8 +15,6 @@ using mlir::AsmPrinter;
 
 #define GET_ATTRDEF_CLASSES
 #include "meshloom/Dialect/StableHLO/StableHLOAttrs.cpp.inc"
-#define GET_ATTRDEF_CLASSES
-#include "meshloom/Dialect/StableHLO/CHLOAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "meshloom/Dialect/StableHLO/StableHLOTypes.cpp.inc"
 
@@ -34,86 +32,9 @@ void StableHLODialect::registerTypes() {
       >();
 }
 
-void chlo::CHLODialect::registerAttributes() {
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "meshloom/Dialect/StableHLO/CHLOAttrs.cpp.inc"
-      >();
-}
-
 //===----------------------------------------------------------------------===//
-// Dimension numbers: `<name = [0, 1], other = 2>`, absent where empty or zero
+// Dimension numbers
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A field of a dimension-numbers attribute: a list or a number.
-struct Field {
-  StringRef name;
-  SmallVector<int64_t> *dims = nullptr;
-  int64_t *number = nullptr;
-};
-} // namespace
-
-static ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
-  llvm::SmallDenseSet<StringRef> seen;
-  auto field = [&]() -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef name;
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    const Field *found =
-        llvm::find_if(fields, [&](const Field &f) { return f.name == name; });
-    if (found == fields.end())
-      return parser.emitError(loc)
-             << "expected "
-             << llvm::join(llvm::map_range(
-                               fields, [](const Field &f) { return f.name; }),
-                           ", ")
-             << ", but got " << name;
-    if (!seen.insert(found->name).second)
-      return parser.emitError(loc) << name << " is given twice";
-    if (found->number)
-      return parser.parseInteger(*found->number);
-    auto dims = parseDims(parser);
-    if (failed(dims))
-      return failure();
-    *found->dims = std::move(*dims);
-    return success();
-  };
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
-                                        field);
-}
-
-namespace {
-/// Prints fields, leaving out empty ones.
-class FieldPrinter {
-public:
-  explicit FieldPrinter(AsmPrinter &printer) : printer(printer) {
-    printer << '<';
-  }
-  ~FieldPrinter() { printer << '>'; }
-  void dims(StringRef name, ArrayRef<int64_t> dims) {
-    if (dims.empty())
-      return;
-    begin(name);
-    printDims(printer, dims);
-  }
-  void number(StringRef name, int64_t value) {
-    if (value == 0)
-      return;
-    begin(name);
-    printer << value;
-  }
-
-private:
-  void begin(StringRef name) {
-    printer << separator << name << " = ";
-    separator = ", ";
-  }
-  AsmPrinter &printer;
-  StringRef separator = "";
-};
-} // namespace
 
 Attribute GatherDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> offset, collapsed, operandBatch, indexBatch, map;
@@ -181,30 +102,6 @@ void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
   fields.dims("rhs_contracting_dimensions", getRhsContractingDimensions());
 }
 
-Attribute chlo::RaggedDotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContract, rhsContract, ragged,
-      group;
-  if (parseFields(parser, {{"lhs_batching_dimensions", &lhsBatch},
-                           {"rhs_batching_dimensions", &rhsBatch},
-                           {"lhs_contracting_dimensions", &lhsContract},
-                           {"rhs_contracting_dimensions", &rhsContract},
-                           {"lhs_ragged_dimensions", &ragged},
-                           {"rhs_group_dimensions", &group}}))
-    return {};
-  return get(parser.getContext(), lhsBatch, rhsBatch, lhsContract, rhsContract,
-             ragged, group);
-}
-
-void chlo::RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
-  FieldPrinter fields(printer);
-  fields.dims("lhs_batching_dimensions", getLhsBatchingDimensions());
-  fields.dims("rhs_batching_dimensions", getRhsBatchingDimensions());
-  fields.dims("lhs_contracting_dimensions", getLhsContractingDimensions());
-  fields.dims("rhs_contracting_dimensions", getRhsContractingDimensions());
-  fields.dims("lhs_ragged_dimensions", getLhsRaggedDimensions());
-  fields.dims("rhs_group_dimensions", getRhsGroupDimensions());
-}
-
 Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   ConvDimensionNumbersAttr dims;
   if (parser.parseLess() || parseConvolutionDimensions(parser, dims) ||
@@ -224,6 +121,7 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
+  Type f64 = parser.getBuilder().getF64Type();
   double atol = 0, rtol = 0;
   int64_t ulps = 0;
   ResultAccuracyModeAttr mode;
@@ -245,15 +143,16 @@ Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, field))
     return {};
-  return get(parser.getContext(), atol, rtol, ulps,
+  return get(parser.getContext(), FloatAttr::get(f64, atol),
+             FloatAttr::get(f64, rtol), ulps,
              mode ? mode.getValue() : ResultAccuracyMode::DEFAULT);
 }
 
 void ResultAccuracyAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  auto number = [&](StringRef name, double value) {
+  auto number = [&](StringRef name, FloatAttr value) {
     printer << name << " = ";
-    printer.printFloat(llvm::APFloat(value));
+    printer.printFloat(value.getValue());
     printer << ", ";
   };
   if (getMode() == ResultAccuracyMode::TOLERANCE) {

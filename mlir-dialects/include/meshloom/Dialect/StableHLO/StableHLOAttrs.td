@@ -199,7 +199,7 @@ def StableHLO_ResultAccuracyAttr
     ```
   }];
   let parameters = (ins
-    "double":$atol, "double":$rtol, "int64_t":$ulps,
+    "::mlir::FloatAttr":$atol, "::mlir::FloatAttr":$rtol, "int64_t":$ulps,
     "::meshloom::stablehlo::ResultAccuracyMode":$mode);
   let hasCustomAssemblyFormat = 1;
 }
