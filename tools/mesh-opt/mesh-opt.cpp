@@ -3,6 +3,7 @@
 
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Conversion/ImportStableHLO.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -48,6 +49,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   meshloom::registerTransformsPasses();
   meshloom::registerAutodiffPasses();
+  meshloom::registerStableHLOToDTensor();
   meshloom::registerPartitionPipeline();
   auto [inputName, outputName] = mlir::registerAndParseCLIOptions(
       argc, argv, "Meshloom's optimizer driver\n", registry);

@@ -3,6 +3,8 @@
 #include "Values.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Conversion/ImportStableHLO.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/LLVM.h"
@@ -31,6 +33,7 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   impl->options = options;
   mlir::DialectRegistry registry;
   registerDialects(registry);
+  registerStableHLODialects(registry);
   impl->context.appendDialectRegistry(registry);
 
   Result<std::string> text = readFile(options.program);
@@ -46,6 +49,8 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   if (!impl->module)
     return Error(messages.empty() ? "cannot parse '" + options.program + "'"
                                   : messages);
+  if (holdsStableHLO(*impl->module) && failed(importStableHLO(*impl->module)))
+    return Error(messages);
   return std::unique_ptr<Source>(new Source(std::move(impl)));
 }
 

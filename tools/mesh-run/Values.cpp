@@ -67,6 +67,21 @@ std::string elementText(DType type, const HostBytes &bytes, size_t index) {
     return fmt::format("{}", elementAt<uint32_t>(bytes, index));
   case DType::I64:
     return fmt::format("{}", elementAt<int64_t>(bytes, index));
+  case DType::F16:
+    return realText(float(elementAt<_Float16>(bytes, index)));
+  case DType::I16:
+    return fmt::format("{}", elementAt<int16_t>(bytes, index));
+  case DType::UI16:
+    return fmt::format("{}", elementAt<uint16_t>(bytes, index));
+  case DType::UI64:
+    return fmt::format("{}", elementAt<uint64_t>(bytes, index));
+  case DType::C64:
+  case DType::C128: {
+    std::string imaginary = elementText(partOf(type), bytes, 2 * index + 1);
+    bool isSigned = imaginary.front() == '-';
+    return elementText(partOf(type), bytes, 2 * index) + (isSigned ? "" : "+") +
+           imaginary + "j";
+  }
   }
   return "?";
 }
@@ -86,6 +101,15 @@ HostBytes randomValue(DType type, const Shape &shape, uint32_t seed) {
   case DType::F64:
     fill<double>(bytes, real);
     break;
+  case DType::F16:
+    fill<_Float16>(bytes, real);
+    break;
+  case DType::C64:
+    fill<float>(bytes, real);
+    break;
+  case DType::C128:
+    fill<double>(bytes, real);
+    break;
   case DType::BF16:
     fill<uint16_t>(bytes, [&](uint32_t i) { return toBf16(real(i)); });
     break;
@@ -100,7 +124,12 @@ HostBytes randomValue(DType type, const Shape &shape, uint32_t seed) {
   case DType::UI32:
     fill<uint32_t>(bytes, whole);
     break;
+  case DType::I16:
+  case DType::UI16:
+    fill<uint16_t>(bytes, whole);
+    break;
   case DType::I64:
+  case DType::UI64:
     fill<int64_t>(bytes, whole);
     break;
   }

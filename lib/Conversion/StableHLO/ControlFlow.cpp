@@ -1,0 +1,203 @@
+// while, if and case. Which lanes a carried value has is a fixpoint; a
+// condition that differs from device to device runs all devices until the last
+// one is done.
+#include "Importer.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+/// Whether any of what the lanes of a scalar i1 hold is true.
+static Value anyLane(LaneBuilder &b, Value pred) {
+  Lanes lanes(b.lanesOf(pred));
+  if (lanes.empty())
+    return pred;
+  return b.reduce(
+      ReduceKind::Or, b.expose(pred, lanes),
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size()))));
+}
+
+namespace {
+/// One attempt at a loop whose carried values have the lanes `carried`. Each
+/// attempt may find that they need more; lanes only grow, so it ends.
+class WhileImport {
+public:
+  WhileImport(Importer &im, stablehlo::WhileOp op) : im(im), b(im.b), op(op) {}
+
+  Imported run() {
+    SmallVector<Value> inits = im.leaves(op.getOperand());
+    for (Value init : inits)
+      carried.emplace_back(b.lanesOf(init));
+    while (true) {
+      OpBuilder::InsertionGuard guard(b);
+      SmallVector<Value> laned;
+      for (auto [init, lanes] : llvm::zip_equal(inits, carried))
+        laned.push_back(b.withLanes(init, lanes));
+      auto loop = b.create<dtensor::WhileOp>(b.getLoc(), laned);
+      auto grown = fill(loop);
+      if (failed(grown))
+        return failure();
+      if (!*grown) {
+        for (auto [result, lanes] : llvm::zip_equal(loop.getResults(), carried))
+          b.note(result, lanes);
+        return SmallVector<Value>(loop.getResults());
+      }
+      im.retract(loop);
+    }
+  }
+
+private:
+  SmallVector<Value> arguments(Region &region) {
+    SmallVector<Value> result;
+    for (auto [argument, lanes] :
+         llvm::zip_equal(region.getArguments(), carried))
+      result.push_back(b.note(argument, lanes));
+    return result;
+  }
+
+  /// Builds both regions; true where a carried value turned out to need more
+  /// lanes than it has.
+  FailureOr<bool> fill(dtensor::WhileOp loop) {
+    Location loc = b.getLoc();
+    auto condition = [&](Region &region) -> FailureOr<Value> {
+      Imported preds = im.importInline(op.getCond(), arguments(region));
+      if (failed(preds))
+        return failure();
+      if (preds->size() != 1 ||
+          b.typeOf(preds->front()) != RankedTensorType::get({}, b.getI1Type()))
+        return im.error("the condition of a while must give one tensor<i1>");
+      return preds->front();
+    };
+    b.setInsertionPointToStart(&loop.getCondition().front());
+    auto pred = condition(loop.getCondition());
+    if (failed(pred))
+      return failure();
+    Lanes predLanes(b.lanesOf(*pred));
+    b.create<dtensor::YieldOp>(loc, ValueRange(anyLane(b, *pred)));
+
+    b.setInsertionPointToStart(&loop.getBody().front());
+    SmallVector<Value> before = arguments(loop.getBody());
+    Imported next = im.importInline(op.getBody(), before);
+    if (failed(next))
+      return failure();
+    if (next->size() != carried.size())
+      return im.error("the body of a while gives ")
+             << next->size() << " values for " << carried.size()
+             << " carried ones";
+    if (!predLanes.empty()) {
+      // Devices that are done keep what they have.
+      auto running = condition(loop.getBody());
+      if (failed(running))
+        return failure();
+      for (auto [value, old] : llvm::zip_equal(*next, before))
+        value = b.select(*running, value, old);
+    }
+    bool grown = false;
+    for (auto [value, lanes] : llvm::zip_equal(*next, carried)) {
+      Lanes needed = unionOf(lanes, b.lanesOf(value));
+      grown |= needed != lanes;
+      lanes = needed;
+      value = b.withLanes(value, lanes);
+    }
+    b.create<dtensor::YieldOp>(loc, *next);
+    b.setLoc(loc);
+    return grown;
+  }
+
+  Importer &im;
+  LaneBuilder &b;
+  stablehlo::WhileOp op;
+  SmallVector<Lanes> carried;
+};
+} // namespace
+
+static Imported importBranches(Importer &im, Value index,
+                               ArrayRef<Region *> regions, Operation *source) {
+  LaneBuilder &b = im.b;
+  Location loc = b.getLoc();
+  if (regions.empty())
+    return im.error("needs at least one branch");
+  SmallVector<RankedTensorType> types;
+  for (Type type : source->getResultTypes())
+    flatten(type, types);
+  auto checkCount = [&](Imported &results) -> LogicalResult {
+    if (failed(results))
+      return failure();
+    bool fits = results->size() == types.size();
+    for (size_t i = 0; fits && i < types.size(); ++i)
+      fits = b.typeOf((*results)[i]) == types[i];
+    if (!fits)
+      return im.error("a branch does not give what the op's type says");
+    return success();
+  };
+
+  if (!b.lanesOf(index).empty()) {
+    // Devices take different branches: all are computed, and picked from.
+    SmallVector<Value> picked;
+    for (size_t i = regions.size(); i-- > 0;) {
+      Imported results = im.importInline(*regions[i], {});
+      if (failed(checkCount(results)))
+        return failure();
+      if (picked.empty()) { // the last one is for all other indices
+        picked = *results;
+        continue;
+      }
+      Value isThis = b.compare(dtensor::ComparisonDirection::EQ, index,
+                               b.like(index, double(i)));
+      for (auto [value, other] : llvm::zip_equal(picked, *results))
+        value = b.select(isThis, other, value);
+    }
+    return picked;
+  }
+
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> unlaned(types.begin(), types.end());
+  auto branch =
+      b.create<dtensor::CaseOp>(loc, unlaned, index, unsigned(regions.size()));
+  SmallVector<SmallVector<Value>> values;
+  SmallVector<Lanes> lanes(types.size());
+  for (auto [i, region] : llvm::enumerate(regions)) {
+    b.setInsertionPointToStart(&branch.getBranches()[i].front());
+    Imported results = im.importInline(*region, {});
+    if (failed(checkCount(results)))
+      return failure();
+    for (auto [value, its] : llvm::zip_equal(*results, lanes))
+      its = unionOf(its, b.lanesOf(value));
+    values.push_back(std::move(*results));
+  }
+  for (auto [i, results] : llvm::enumerate(values)) {
+    b.setInsertionPointToEnd(&branch.getBranches()[i].front());
+    for (auto [value, its] : llvm::zip_equal(results, lanes))
+      value = b.withLanes(value, its);
+    b.create<dtensor::YieldOp>(loc, results);
+  }
+  for (auto [result, type, its] :
+       llvm::zip_equal(branch.getResults(), types, lanes)) {
+    result.setType(b.laned(type, its));
+    b.note(result, its);
+  }
+  return SmallVector<Value>(branch.getResults());
+}
+
+static Imported importIf(Importer &im, stablehlo::IfOp op) {
+  LaneBuilder &b = im.b;
+  auto type = RankedTensorType::get({}, b.getI32Type());
+  Value index =
+      b.select(im.get(op.getPred()), b.splat(type, 0.0), b.splat(type, 1.0));
+  return importBranches(im, index, {&op.getTrueBranch(), &op.getFalseBranch()},
+                        op);
+}
+
+static Imported importCase(Importer &im, stablehlo::CaseOp op) {
+  SmallVector<Region *> regions;
+  for (Region &region : op.getBranches())
+    regions.push_back(&region);
+  return importBranches(im, im.get(op.getIndex()), regions, op);
+}
+
+void importer::addControlFlow(Handlers &handlers) {
+  handlers.add<stablehlo::WhileOp>([](Importer &im, stablehlo::WhileOp op) {
+    return WhileImport(im, op).run();
+  });
+  handlers.add<stablehlo::IfOp>(importIf);
+  handlers.add<stablehlo::CaseOp>(importCase);
+}

@@ -1,0 +1,226 @@
+// Elementwise ops, constants and conversions: one to one, but for total orders
+// and random distributions.
+#include "Importer.h"
+#include "ScalarMath.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+using dtensor::ComparisonDirection;
+
+/// Ops that have the same meaning and name.
+template <typename From, typename To> static void same(Handlers &handlers) {
+  handlers.add<From>([](Importer &im, From op) {
+    return im.b.apply<To>(im.get(op->getOperands()),
+                          Importer::typeOf(op->getResult(0)));
+  });
+}
+
+static ComparisonDirection
+directionOf(stablehlo::ComparisonDirection direction) {
+  switch (direction) {
+  case stablehlo::ComparisonDirection::EQ:
+    return ComparisonDirection::EQ;
+  case stablehlo::ComparisonDirection::NE:
+    return ComparisonDirection::NE;
+  case stablehlo::ComparisonDirection::GE:
+    return ComparisonDirection::GE;
+  case stablehlo::ComparisonDirection::GT:
+    return ComparisonDirection::GT;
+  case stablehlo::ComparisonDirection::LE:
+    return ComparisonDirection::LE;
+  case stablehlo::ComparisonDirection::LT:
+    return ComparisonDirection::LT;
+  }
+  return ComparisonDirection::EQ;
+}
+
+Value importer::totalOrderKey(LaneBuilder &b, Value value) {
+  auto format = cast<FloatType>(b.elementOf(value));
+  unsigned width = format.getWidth();
+  Type integer = b.getIntegerType(width);
+  Value bits = b.bitcast(value, integer);
+  // Negative numbers are ordered backwards by their bits: flip all but the
+  // sign.
+  Value sign = b.apply<dtensor::ShiftRightArithmeticOp>(
+      {bits, b.like(bits, double(width - 1))});
+  Value mask = b.apply<dtensor::AndOp>(
+      {sign, b.splat(b.typeOf(bits), llvm::APInt::getSignedMaxValue(width))});
+  return b.apply<dtensor::XorOp>({bits, mask});
+}
+
+static Value importCompare(Importer &im, stablehlo::CompareOp op) {
+  LaneBuilder &b = im.b;
+  Value lhs = im.get(op.getLhs()), rhs = im.get(op.getRhs());
+  if (op.getCompareType() == stablehlo::ComparisonType::TOTALORDER &&
+      isa<FloatType>(b.elementOf(lhs)) && isa<FloatType>(b.elementOf(rhs))) {
+    lhs = totalOrderKey(b, lhs);
+    rhs = totalOrderKey(b, rhs);
+  }
+  return b.compare(directionOf(op.getComparisonDirection()), lhs, rhs);
+}
+
+static Value importClamp(Importer &im, stablehlo::ClampOp op) {
+  LaneBuilder &b = im.b;
+  Value min = im.get(op.getMin()), operand = im.get(op.getOperand()),
+        max = im.get(op.getMax());
+  Lanes lanes = b.lanesOf({min, operand, max});
+  auto limit = [&](Value value) {
+    if (b.rankOf(value) == 0 && b.lanesOf(value).empty())
+      return value;
+    if (b.rankOf(value) == 0)
+      value = b.broadcast(value, b.shapeOf(operand));
+    return b.withLanes(value, lanes);
+  };
+  return b.make<dtensor::ClampOp>(
+      {b.typeOf(operand)},
+      {limit(min), b.withLanes(operand, lanes), limit(max)}, lanes)[0];
+}
+
+/// Float to integer and back is the same; the rest of `convert` too.
+static Value importConvert(Importer &im, stablehlo::ConvertOp op) {
+  return im.b.convert(im.get(op.getOperand()),
+                      Importer::typeOf(op.getResult()).getElementType());
+}
+
+static FailureOr<Value> importConstant(Importer &im, Location loc,
+                                       mlir::ElementsAttr value,
+                                       RankedTensorType type) {
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense)
+    return im.error("the value of a constant must be written out (dense<...>)");
+  if (dense.getType() != type)
+    dense = dense.reshape(type);
+  return im.b.constant(cast<mlir::ElementsAttr>(Attribute(dense)));
+}
+
+static Value importReducePrecision(Importer &im,
+                                   stablehlo::ReducePrecisionOp op) {
+  LaneBuilder &b = im.b;
+  return b.apply<dtensor::ReducePrecisionOp>(
+      im.get(op.getOperand()), {},
+      {b.named("exponent_bits", b.getI64IntegerAttr(op.getExponentBits())),
+       b.named("mantissa_bits", b.getI64IntegerAttr(op.getMantissaBits()))});
+}
+
+/// A function of scalars, applied to tensors.
+static Imported importMap(Importer &im, stablehlo::MapOp op) {
+  if (op.getInputs().empty())
+    return im.error("map needs at least one operand");
+  SmallVector<Value> inputs = im.get(op.getInputs());
+  return importElementwiseRegion(im, op.getComputation(), inputs,
+                                 im.b.shapeOf(inputs[0]));
+}
+
+Imported importer::importElementwiseRegion(Importer &im, Region &region,
+                                           ArrayRef<Value> arguments,
+                                           ArrayRef<int64_t> shape) {
+  LaneBuilder &b = im.b;
+  // Import once as scalars, then rebuild each op on tensors.
+  Region scalars;
+  if (failed(im.importScalarRegion(region, scalars)))
+    return failure();
+  Block &block = scalars.front();
+  if (block.getNumArguments() != arguments.size())
+    return im.error("the region has ")
+           << block.getNumArguments() << " arguments for " << arguments.size()
+           << " values";
+  mlir::IRMapping mapping;
+  for (auto [argument, value] :
+       llvm::zip_equal(block.getArguments(), arguments))
+    mapping.map(argument, value);
+  for (Operation &op : block.without_terminator()) {
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(mapping.lookupOrDefault(operand));
+    if (isa<dtensor::ConstantOp, dtensor::IotaOp>(op)) {
+      Value scalar = b.insert(op.clone())->getResult(0);
+      mapping.map(op.getResult(0), b.broadcast(scalar, shape));
+      continue;
+    }
+    if (op.getNumRegions() || op.getNumResults() != 1)
+      return im.error("an elementwise region holds ") << op.getName();
+    operands = b.aligned(operands);
+    Lanes lanes = b.lanesOf(operands);
+    Type element = dtensor::elementTypeOf(op.getResult(0).getType());
+    OperationState state(b.getLoc(), op.getName());
+    state.addOperands(operands);
+    state.addTypes(b.laned(RankedTensorType::get(shape, element), lanes));
+    state.addAttributes(op.getAttrs());
+    Operation *made = b.create(state);
+    mapping.map(op.getResult(0), b.note(made->getResult(0), lanes));
+  }
+  SmallVector<Value> results;
+  for (Value value : block.getTerminator()->getOperands())
+    results.push_back(mapping.lookup(value));
+  return results;
+}
+
+void importer::addElementwise(Handlers &handlers) {
+  same<stablehlo::AbsOp, dtensor::AbsOp>(handlers);
+  same<stablehlo::CeilOp, dtensor::CeilOp>(handlers);
+  same<stablehlo::ClzOp, dtensor::CountLeadingZerosOp>(handlers);
+  same<stablehlo::FloorOp, dtensor::FloorOp>(handlers);
+  same<stablehlo::ImagOp, dtensor::ImagOp>(handlers);
+  same<stablehlo::IsFiniteOp, dtensor::IsFiniteOp>(handlers);
+  same<stablehlo::NotOp, dtensor::NotOp>(handlers);
+  same<stablehlo::NegOp, dtensor::NegateOp>(handlers);
+  same<stablehlo::PopulationCountOp, dtensor::PopcntOp>(handlers);
+  same<stablehlo::RealOp, dtensor::RealOp>(handlers);
+  same<stablehlo::RoundOp, dtensor::RoundNearestAfzOp>(handlers);
+  same<stablehlo::RoundNearestEvenOp, dtensor::RoundOp>(handlers);
+  same<stablehlo::SignOp, dtensor::SignOp>(handlers);
+  same<stablehlo::CbrtOp, dtensor::CbrtOp>(handlers);
+  same<stablehlo::CosineOp, dtensor::CosineOp>(handlers);
+  same<stablehlo::ExpOp, dtensor::ExpOp>(handlers);
+  same<stablehlo::Expm1Op, dtensor::Expm1Op>(handlers);
+  same<stablehlo::LogOp, dtensor::LogOp>(handlers);
+  same<stablehlo::Log1pOp, dtensor::Log1pOp>(handlers);
+  same<stablehlo::LogisticOp, dtensor::LogisticOp>(handlers);
+  same<stablehlo::RsqrtOp, dtensor::RsqrtOp>(handlers);
+  same<stablehlo::SineOp, dtensor::SineOp>(handlers);
+  same<stablehlo::SqrtOp, dtensor::SqrtOp>(handlers);
+  same<stablehlo::TanOp, dtensor::TanOp>(handlers);
+  same<stablehlo::TanhOp, dtensor::TanhOp>(handlers);
+  same<stablehlo::AddOp, dtensor::AddOp>(handlers);
+  same<stablehlo::AndOp, dtensor::AndOp>(handlers);
+  same<stablehlo::Atan2Op, dtensor::Atan2Op>(handlers);
+  same<stablehlo::ComplexOp, dtensor::ComplexOp>(handlers);
+  same<stablehlo::DivOp, dtensor::DivideOp>(handlers);
+  same<stablehlo::MaxOp, dtensor::MaximumOp>(handlers);
+  same<stablehlo::MinOp, dtensor::MinimumOp>(handlers);
+  same<stablehlo::MulOp, dtensor::MultiplyOp>(handlers);
+  same<stablehlo::OrOp, dtensor::OrOp>(handlers);
+  same<stablehlo::PowOp, dtensor::PowerOp>(handlers);
+  same<stablehlo::RemOp, dtensor::RemainderOp>(handlers);
+  same<stablehlo::ShiftLeftOp, dtensor::ShiftLeftOp>(handlers);
+  same<stablehlo::ShiftRightArithmeticOp, dtensor::ShiftRightArithmeticOp>(
+      handlers);
+  same<stablehlo::ShiftRightLogicalOp, dtensor::ShiftRightLogicalOp>(handlers);
+  same<stablehlo::SubtractOp, dtensor::SubtractOp>(handlers);
+  same<stablehlo::XorOp, dtensor::XorOp>(handlers);
+  same<stablehlo::BitcastConvertOp, dtensor::BitcastConvertOp>(handlers);
+
+  handlers.add<stablehlo::CompareOp>(importCompare);
+  handlers.add<stablehlo::ClampOp>(importClamp);
+  handlers.add<stablehlo::ConvertOp>(importConvert);
+  handlers.add<stablehlo::ReducePrecisionOp>(importReducePrecision);
+  handlers.add<stablehlo::MapOp>(importMap);
+  handlers.add<stablehlo::SelectOp>([](Importer &im, stablehlo::SelectOp op) {
+    return im.b.select(im.get(op.getPred()), im.get(op.getOnTrue()),
+                       im.get(op.getOnFalse()));
+  });
+  handlers.add<stablehlo::ConstantOp>(
+      [](Importer &im, stablehlo::ConstantOp op) {
+        return importConstant(im, op.getLoc(), op.getValue(),
+                              Importer::typeOf(op.getOutput()));
+      });
+  handlers.add<sdy::ConstantOp>([](Importer &im, sdy::ConstantOp op) {
+    return importConstant(im, op.getLoc(), op.getValue(),
+                          Importer::typeOf(op.getOutput()));
+  });
+  handlers.add<stablehlo::IotaOp>([](Importer &im, stablehlo::IotaOp op) {
+    return im.b.iota(Importer::typeOf(op.getOutput()), op.getIotaDimension());
+  });
+}

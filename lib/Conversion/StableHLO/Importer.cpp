@@ -1,0 +1,458 @@
+// Importer: the walk over functions and blocks, and what is checked of every
+// op. Handlers do the rest.
+#include "Importer.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+using mlir::func::FuncOp;
+
+Importer::Importer(ModuleOp module, const Shardings &shardings)
+    : b(module.getContext(), shardings.getMesh()), module(module),
+      shardings(shardings) {
+  b.setListener(&recorder);
+  addElementwise(handlers);
+  addMovement(handlers);
+  addContractions(handlers);
+  addReductions(handlers);
+  addWindows(handlers);
+  addIndexing(handlers);
+  addOrdering(handlers);
+  addLinalg(handlers);
+  addControlFlow(handlers);
+  addManualComputations(handlers);
+  addCollectives(handlers);
+  addAnnotations(handlers);
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+LogicalResult importer::checkType(Location loc, Type type) {
+  if (auto tuple = dyn_cast<mlir::TupleType>(type)) {
+    for (Type element : tuple.getTypes())
+      if (failed(checkType(loc, element)))
+        return failure();
+    return success();
+  }
+  if (isa<stablehlo::TokenType>(type))
+    return mlir::emitError(loc)
+           << "tokens (ordered side effects) are not supported";
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return mlir::emitError(loc) << "a value of type " << type
+                                << " is not supported; expected a tensor";
+  if (!tensor.hasStaticShape())
+    return mlir::emitError(loc) << "dynamic shapes are not supported (" << type
+                                << "); export the program with fixed shapes";
+  if (dtensor::dtypeOf(tensor.getElementType()))
+    return success();
+  Type element = tensor.getElementType();
+  auto error = mlir::emitError(loc);
+  if (auto number = dyn_cast<IntegerType>(element); number)
+    error << "integers of " << number.getWidth() << " bits";
+  else if (auto format = dyn_cast<FloatType>(element);
+           format && format.getWidth() <= 8)
+    error << "floats of " << format.getWidth() << " bits";
+  else if (StringRef(element.getDialect().getNamespace()) == "quant")
+    error << "quantized types";
+  else
+    error << "elements of this type";
+  return error << " are not supported (" << type << ")";
+}
+
+void importer::flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors) {
+  if (auto tuple = dyn_cast<mlir::TupleType>(type)) {
+    for (Type element : tuple.getTypes())
+      flatten(element, tensors);
+    return;
+  }
+  auto tensor = cast<RankedTensorType>(type);
+  tensors.push_back(
+      RankedTensorType::get(tensor.getShape(), tensor.getElementType()));
+}
+
+RankedTensorType Importer::typeOf(Value source) {
+  auto type = cast<RankedTensorType>(source.getType());
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Value> Importer::leaves(Value source) const {
+  auto it = values.find(source);
+  assert(it != values.end() && "operands are imported before their users");
+  return it->second;
+}
+
+SmallVector<Value> Importer::leaves(ValueRange sources) const {
+  SmallVector<Value> result;
+  for (Value source : sources)
+    llvm::append_range(result, leaves(source));
+  return result;
+}
+
+Value Importer::get(Value source) const {
+  return leaves(source).front();
+}
+
+SmallVector<Value> Importer::get(ValueRange sources) const {
+  return leaves(sources);
+}
+
+void Importer::set(Value source, ArrayRef<Value> itsLeaves) {
+  values[source] = SmallVector<Value, 1>(itsLeaves);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::checkTypes(Operation &op) {
+  for (Value operand : op.getOperands())
+    if (!values.count(operand))
+      return mlir::emitError(op.getLoc())
+             << "uses a value from outside of its region, which is a function "
+                "of its arguments only";
+  for (Type type : op.getResultTypes())
+    if (failed(checkType(op.getLoc(), type)))
+      return failure();
+  return success();
+}
+
+/// Ops that a handler made are wrong where the source op is: they say so.
+LogicalResult Importer::verifyNewOps(size_t since, LogicalResult soFar) {
+  if (succeeded(soFar))
+    for (Operation *op : llvm::drop_begin(recorder.made, since))
+      if (failed(mlir::verify(op, /*verifyRecursively=*/false))) {
+        soFar = failure();
+        break;
+      }
+  recorder.made.truncate(since);
+  return soFar;
+}
+
+void Importer::retract(Operation *op) {
+  llvm::erase_if(recorder.made,
+                 [&](Operation *made) { return op->isAncestor(made); });
+  op->erase();
+}
+
+FailureOr<SmallVector<Value>> Importer::annotated(Operation &op,
+                                                  SmallVector<Value> results) {
+  if (isa<stablehlo::CustomCallOp>(op) || results.empty())
+    return results; // @Sharding and its like say what theirs means
+  Attribute attribute = op.getDiscardableAttr(shardyName);
+  if (auto each =
+          dyn_cast_or_null<sdy::TensorShardingPerValueAttr>(attribute)) {
+    if (each.getShardings().size() != results.size())
+      return op.emitError("has ")
+             << each.getShardings().size() << " shardings for "
+             << results.size() << " results";
+    for (auto [value, sharding] :
+         llvm::zip_equal(results, each.getShardings())) {
+      auto pinned = constrain(*this, value, sharding);
+      if (failed(pinned))
+        return failure();
+      value = *pinned;
+    }
+    return results;
+  }
+  if (!attribute)
+    attribute = op.getDiscardableAttr(gspmdName);
+  if (!attribute)
+    return results;
+  SmallVector<Attribute> parts(1, attribute);
+  if (auto text = dyn_cast<StringAttr>(attribute)) {
+    parts.clear();
+    auto split = splitGspmdTuple(text.getValue().str());
+    if (!split)
+      return op.emitError(split.error().message());
+    for (const std::string &part : *split)
+      parts.push_back(b.getStringAttr(part));
+  }
+  if (parts.size() != results.size())
+    return op.emitError("has ")
+           << parts.size() << " shardings for " << results.size() << " results";
+  for (auto [value, part] : llvm::zip_equal(results, parts)) {
+    auto sharding = shardings.of(op.getLoc(), part, b.typeOf(value));
+    if (failed(sharding))
+      return failure();
+    if (!sharding->manual.empty()) // one per device anyway
+      continue;
+    auto pinned = constrain(*this, value, *sharding);
+    if (failed(pinned))
+      return failure();
+    value = *pinned;
+  }
+  return results;
+}
+
+LogicalResult Importer::importOp(Operation &op) {
+  b.setLoc(op.getLoc());
+  if (failed(checkTypes(op)))
+    return failure();
+  const Handlers::Handler *handler = handlers.find(&op);
+  if (!handler)
+    return op.emitError() << "'" << op.getName() << "' is not supported";
+  size_t before = recorder.made.size();
+  Imported results = (*handler)(*this, &op);
+  if (failed(verifyNewOps(before, results)))
+    return failure();
+
+  b.setLoc(op.getLoc());
+  SmallVector<RankedTensorType> expected;
+  for (Type type : op.getResultTypes())
+    flatten(type, expected);
+  bool agree = expected.size() == results->size();
+  for (size_t i = 0; agree && i < expected.size(); ++i)
+    agree = b.typeOf((*results)[i]) == expected[i];
+  if (!agree) {
+    auto error = op.emitError("'") << op.getName() << "' gives ";
+    llvm::interleaveComma(*results, error,
+                          [&](Value value) { error << b.typeOf(value); });
+    error << ", but its type says ";
+    llvm::interleaveComma(expected, error);
+    return error;
+  }
+  if (scalarDepth == 0) {
+    results = annotated(op, std::move(*results));
+    if (failed(verifyNewOps(before, results)))
+      return failure();
+  }
+
+  ArrayRef<Value> rest = *results;
+  for (Value result : op.getResults()) {
+    SmallVector<RankedTensorType> tensors;
+    flatten(result.getType(), tensors);
+    set(result, rest.take_front(tensors.size()));
+    rest = rest.drop_front(tensors.size());
+  }
+  return success();
+}
+
+LogicalResult Importer::importBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(importOp(op)))
+      return failure();
+  for (Value operand : block.getTerminator()->getOperands())
+    if (!values.count(operand))
+      return block.getTerminator()->emitError(
+          "returns a value from outside of its region, which is a function of "
+          "its arguments only");
+  b.setLoc(block.getTerminator()->getLoc());
+  return success();
+}
+
+/// The one block of a region, with its terminator.
+static FailureOr<Block *> onlyBlock(Location loc, Region &region) {
+  if (!region.hasOneBlock() || !region.front().mightHaveTerminator())
+    return mlir::emitError(loc) << "a region must have one block that returns";
+  return &region.front();
+}
+
+Imported Importer::importInline(Region &region, ArrayRef<Value> arguments) {
+  auto block = onlyBlock(b.getLoc(), region);
+  if (failed(block))
+    return failure();
+  ArrayRef<Value> rest = arguments;
+  for (BlockArgument argument : (*block)->getArguments()) {
+    SmallVector<RankedTensorType> tensors;
+    if (failed(checkType(argument.getLoc(), argument.getType())))
+      return failure();
+    flatten(argument.getType(), tensors);
+    if (rest.size() < tensors.size())
+      return error("the region has more arguments than there are values");
+    for (auto [value, type] : llvm::zip(rest, tensors))
+      if (b.typeOf(value) != type)
+        return error("the region's argument #")
+               << argument.getArgNumber() << " is a " << type << ", but gets a "
+               << b.typeOf(value);
+    set(argument, rest.take_front(tensors.size()));
+    rest = rest.drop_front(tensors.size());
+  }
+  if (!rest.empty())
+    return error("the region has fewer arguments than there are values");
+  Location outer = b.getLoc();
+  if (failed(importBlock(**block)))
+    return failure();
+  b.setLoc(outer);
+  return leaves((*block)->getTerminator()->getOperands());
+}
+
+LogicalResult Importer::importScalarRegion(Region &source, Region &target) {
+  auto block = onlyBlock(b.getLoc(), source);
+  if (failed(block))
+    return failure();
+  OpBuilder::InsertionGuard guard(b);
+  Location outer = b.getLoc();
+  SmallVector<Value> arguments;
+  SmallVector<Type> types;
+  for (BlockArgument argument : (*block)->getArguments()) {
+    if (failed(checkType(argument.getLoc(), argument.getType())))
+      return failure();
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.getRank() != 0)
+      return error(
+                 "a reducer's or comparator's arguments must be scalars, not ")
+             << argument.getType();
+    types.push_back(typeOf(argument));
+  }
+  target.getBlocks().clear();
+  Block *body = b.createBlock(&target, target.end(), types,
+                              SmallVector<Location>(types.size(), outer));
+  for (Value argument : body->getArguments())
+    b.note(argument, {});
+  llvm::append_range(arguments, body->getArguments());
+  ++scalarDepth;
+  Imported results = importInline(source, arguments);
+  --scalarDepth;
+  if (failed(results))
+    return failure();
+  b.create<dtensor::YieldOp>(outer, *results);
+  b.setLoc(outer);
+  return success();
+}
+
+Imported Importer::importCall(Location loc, StringRef symbol,
+                              ArrayRef<Value> arguments) {
+  auto func = module.lookupSymbol<FuncOp>(symbol);
+  if (!func || func.isExternal())
+    return mlir::emitError(loc)
+           << "there is no function '" << symbol << "' with a body";
+  if (llvm::is_contained(calling, func))
+    return mlir::emitError(loc) << "'" << symbol << "' calls itself";
+  constexpr size_t deepest = 200;
+  if (calling.size() >= deepest)
+    return mlir::emitError(loc)
+           << "calls are nested more than " << deepest << " deep";
+  // Annotations of tuples' parts would need names for them.
+  SmallVector<Value> pinned(arguments);
+  if (pinned.size() == func.getNumArguments())
+    for (auto [i, value] : llvm::enumerate(pinned))
+      if (Attribute sharding = shardingIn(func.getArgAttrDict(i))) {
+        auto result = constrain(*this, value, sharding);
+        if (failed(result))
+          return failure();
+        value = *result;
+      }
+  calling.push_back(func);
+  Imported results = importInline(func.getBody(), pinned);
+  calling.pop_back();
+  if (failed(results))
+    return failure();
+  b.setLoc(loc);
+  if (results->size() == func.getNumResults())
+    for (auto [i, value] : llvm::enumerate(*results))
+      if (Attribute sharding = shardingIn(func.getResultAttrDict(i))) {
+        auto result = constrain(*this, value, sharding);
+        if (failed(result))
+          return failure();
+        value = *result;
+      }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Reducers
+//===----------------------------------------------------------------------===//
+
+std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
+  if (!reducer.hasOneBlock())
+    return std::nullopt;
+  Block &block = reducer.front();
+  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
+    return std::nullopt;
+  Operation &op = block.front(), &end = block.back();
+  if (op.getNumOperands() != 2 || op.getNumResults() != 1 ||
+      end.getNumOperands() != 1 || end.getOperand(0) != op.getResult(0))
+    return std::nullopt;
+  Value first = block.getArgument(0), second = block.getArgument(1);
+  bool both = (op.getOperand(0) == first && op.getOperand(1) == second) ||
+              (op.getOperand(0) == second && op.getOperand(1) == first);
+  // All of these are commutative.
+  if (!both)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(&op)
+      .Case([](stablehlo::AddOp) { return ReduceKind::Sum; })
+      .Case([](stablehlo::MulOp) { return ReduceKind::Prod; })
+      .Case([](stablehlo::MinOp) { return ReduceKind::Min; })
+      .Case([](stablehlo::MaxOp) { return ReduceKind::Max; })
+      .Case([](stablehlo::AndOp) { return ReduceKind::And; })
+      .Case([](stablehlo::OrOp) { return ReduceKind::Or; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The identity of a reduction as an attribute.
+static mlir::TypedAttr identityAttr(ReduceKind kind, Type element) {
+  if (auto complex = dyn_cast<mlir::ComplexType>(element))
+    element = complex.getElementType();
+  if (auto format = dyn_cast<FloatType>(element)) {
+    const llvm::fltSemantics &semantics = format.getFloatSemantics();
+    switch (kind) {
+    case ReduceKind::Prod:
+      return FloatAttr::get(element, llvm::APFloat(semantics, 1));
+    case ReduceKind::Min:
+      return FloatAttr::get(element, llvm::APFloat::getInf(semantics));
+    case ReduceKind::Max:
+      return FloatAttr::get(element, llvm::APFloat::getInf(semantics, true));
+    default:
+      return FloatAttr::get(element, llvm::APFloat::getZero(semantics));
+    }
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  bool isUnsigned = element.isUnsignedInteger() || width == 1;
+  auto value = [&] {
+    switch (kind) {
+    case ReduceKind::Prod:
+      return llvm::APInt(width, 1);
+    case ReduceKind::Min:
+      return isUnsigned ? llvm::APInt::getMaxValue(width)
+                        : llvm::APInt::getSignedMaxValue(width);
+    case ReduceKind::Max:
+      return isUnsigned ? llvm::APInt::getMinValue(width)
+                        : llvm::APInt::getSignedMinValue(width);
+    case ReduceKind::And:
+      return llvm::APInt::getAllOnes(width);
+    default:
+      return llvm::APInt::getZero(width);
+    }
+  };
+  return IntegerAttr::get(element, value());
+}
+
+Value Importer::identity(ReduceKind kind, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  mlir::TypedAttr value = identityAttr(kind, element);
+  if (auto number = dyn_cast<IntegerAttr>(value))
+    return b.splat(type, number.getValue());
+  return b.splat(type, cast<FloatAttr>(value).getValueAsDouble());
+}
+
+bool Importer::isIdentity(ReduceKind kind, Value value) {
+  DenseElementsAttr constant;
+  while (auto moved = value.getDefiningOp<dtensor::BroadcastInDimOp>())
+    value = moved.getOperand();
+  if (!matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat())
+    return false;
+  Type element = b.elementOf(value);
+  mlir::TypedAttr wanted = identityAttr(kind, element);
+  if (isa<mlir::ComplexType>(element)) {
+    auto number = constant.getSplatValue<std::complex<llvm::APFloat>>();
+    return number.imag().isZero() &&
+           number.real() == cast<FloatAttr>(wanted).getValue();
+  }
+  if (auto format = dyn_cast<FloatAttr>(wanted)) {
+    auto number = constant.getSplatValue<llvm::APFloat>();
+    // -0 + x is x for every x, 0 + x is not for x = -0; both are taken.
+    return number.compare(format.getValue()) == llvm::APFloat::cmpEqual;
+  }
+  return constant.getSplatValue<llvm::APInt>() ==
+         cast<IntegerAttr>(wanted).getValue();
+}

@@ -1,0 +1,183 @@
+// Importer: walks StableHLO and builds dtensor. One handler an op, in tables by
+// family; this header is what they share.
+#pragma once
+
+#include "Lanes.h"
+#include "Shardings.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <functional>
+
+namespace meshloom::importer {
+
+class Importer;
+
+/// The dtensor values of an op's results, one after the other.
+using Imported = FailureOr<SmallVector<Value>>;
+
+/// Who imports which op.
+class Handlers {
+public:
+  using Handler = std::function<Imported(Importer &, Operation *)>;
+
+  /// `handler` takes (Importer &, OpTy) and returns a Value, a
+  /// FailureOr<Value>, a SmallVector<Value> or Imported.
+  template <typename OpTy, typename F> void add(F handler) {
+    table[mlir::TypeID::get<OpTy>()] = [handler](Importer &importer,
+                                                 Operation *op) {
+      return imported(handler(importer, cast<OpTy>(op)));
+    };
+  }
+  const Handler *find(Operation *op) const {
+    auto info = op->getRegisteredInfo();
+    auto it = info ? table.find(info->getTypeID()) : table.end();
+    return it == table.end() ? nullptr : &it->second;
+  }
+
+private:
+  static Imported imported(Value value) { return SmallVector<Value>{value}; }
+  static Imported imported(FailureOr<Value> value) {
+    return succeeded(value) ? imported(*value) : Imported(failure());
+  }
+  static Imported imported(SmallVector<Value> values) { return values; }
+  static Imported imported(Imported values) { return values; }
+
+  DenseMap<mlir::TypeID, Handler> table;
+};
+
+// The families, one file each.
+void addElementwise(Handlers &handlers);
+void addMovement(Handlers &handlers);
+void addContractions(Handlers &handlers);
+void addReductions(Handlers &handlers);
+void addWindows(Handlers &handlers);
+void addIndexing(Handlers &handlers);
+void addOrdering(Handlers &handlers);
+void addLinalg(Handlers &handlers);
+void addControlFlow(Handlers &handlers);
+void addManualComputations(Handlers &handlers);
+void addCollectives(Handlers &handlers);
+void addAnnotations(Handlers &handlers);
+void addSpecialFunctions(Handlers &handlers);
+void addBroadcasting(Handlers &handlers);
+void addNormalization(Handlers &handlers);
+void addRandomBits(Handlers &handlers);
+void addCustomCalls(Handlers &handlers);
+
+class Importer {
+public:
+  /// `shardings` must live as long as this.
+  Importer(ModuleOp module, const Shardings &shardings);
+
+  LaneBuilder b;
+  ModuleOp module;
+  const Shardings &shardings;
+
+  /// Imports `func` as a function of the same name that is in no module yet.
+  /// Null after a failure, which is reported.
+  mlir::func::FuncOp importFunction(mlir::func::FuncOp func);
+
+  //===--------------------------------------------------------------------===//
+  // For handlers
+  //===--------------------------------------------------------------------===//
+
+  /// The dtensor value of a tensor. (One that was not imported, because the
+  /// program is malformed, has none; operands are checked before.)
+  Value get(Value source) const;
+  SmallVector<Value> get(ValueRange sources) const;
+  /// The tensors that make up a value, which may be a tuple.
+  ArrayRef<Value> leaves(Value source) const;
+  SmallVector<Value> leaves(ValueRange sources) const;
+  void set(Value source, ArrayRef<Value> leaves);
+
+  /// The local type, without an encoding.
+  static RankedTensorType typeOf(Value source);
+
+  /// Imports all ops of `block` but the terminator.
+  LogicalResult importBlock(Block &block);
+  /// Imports a region of one block inline: `arguments` are its arguments, the
+  /// result what its terminator returns.
+  Imported importInline(Region &region, ArrayRef<Value> arguments);
+  /// Imports a function of scalars (a reducer, a comparator) into `target`.
+  LogicalResult importScalarRegion(Region &source, Region &target);
+  /// Imports the body of the function that `symbol` names.
+  Imported importCall(Location loc, StringRef symbol,
+                      ArrayRef<Value> arguments);
+
+  /// The kind that a reducer of two scalars combines by, if it is a plain one.
+  static std::optional<ReduceKind> kindOf(Region &reducer);
+  /// The identity of a kind for `element`, as a scalar.
+  Value identity(ReduceKind kind, Type element);
+  /// Whether `source` is a constant that is the identity of `kind`.
+  bool isIdentity(ReduceKind kind, Value value);
+
+  InFlightDiagnostic error(const Twine &message) {
+    return mlir::emitError(b.getLoc(), message);
+  }
+
+  /// Forgets the ops made inside `op` and erases it: it did not fit.
+  void retract(Operation *op);
+
+  /// The axes that enclosing manual computations are manual over.
+  SmallVector<unsigned> manualAxes;
+
+private:
+  LogicalResult importOp(Operation &op);
+  LogicalResult checkTypes(Operation &op);
+  LogicalResult verifyNewOps(size_t since, LogicalResult soFar);
+  FailureOr<SmallVector<Value>> annotated(Operation &op,
+                                          SmallVector<Value> results);
+
+  /// Collects what handlers make.
+  struct Recorder : OpBuilder::Listener {
+    void notifyOperationInserted(Operation *op,
+                                 OpBuilder::InsertPoint) override {
+      made.push_back(op);
+    }
+    SmallVector<Operation *> made;
+  };
+  Recorder recorder;
+  Handlers handlers;
+  DenseMap<Value, SmallVector<Value, 1>> values;
+  SmallVector<mlir::func::FuncOp> calling; ///< what is being inlined
+  unsigned scalarDepth = 0;
+};
+
+/// Reports a type that no dtensor program has.
+LogicalResult checkType(Location loc, Type type);
+/// The tensors in a type: itself, or those of a tuple, flattened.
+void flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors);
+
+//===----------------------------------------------------------------------===//
+// What annotations do (Wishes.cpp)
+//===----------------------------------------------------------------------===//
+
+/// The layout of an argument with this sharding; null where it leaves that
+/// open.
+FailureOr<dtensor::LayoutAttr> argumentLayout(Importer &importer,
+                                              const ValueSharding &sharding);
+/// The value as `sharding`, which is about its local dims, wants it.
+FailureOr<Value> constrain(Importer &importer, Value value,
+                           const ValueSharding &sharding);
+/// Likewise by an attribute.
+FailureOr<Value> constrain(Importer &importer, Value value, Attribute sharding);
+/// The value moved to `sharding`.
+FailureOr<Value> reshard(Importer &importer, Value value,
+                         const ValueSharding &sharding);
+
+//===----------------------------------------------------------------------===//
+// Into and out of manual computations (ManualComputations.cpp)
+//===----------------------------------------------------------------------===//
+
+/// A value cut by `sharding` as its part on each device along the axes
+/// `manual`: it gets lanes for those among them that it is cut over.
+FailureOr<Value> enterManual(Importer &importer, Value value,
+                             const ValueSharding &sharding,
+                             ArrayRef<unsigned> manual);
+/// The inverse: the value of type `type` whose parts are `value`.
+FailureOr<Value> leaveManual(Importer &importer, Value value,
+                             const ValueSharding &sharding,
+                             ArrayRef<unsigned> manual, RankedTensorType type);
+
+} // namespace meshloom::importer

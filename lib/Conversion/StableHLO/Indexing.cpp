@@ -1,0 +1,202 @@
+// gather, scatter, dynamic_slice and dynamic_update_slice. Lanes become
+// batching dims.
+#include "Importer.h"
+
+#include "ScalarMath.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+/// Lanes as dims 0, 1, ... followed by `dims` behind them.
+static NamedAttribute withLaneDims(LaneBuilder &b, StringRef name,
+                                   ArrayRef<int64_t> dims,
+                                   ArrayRef<unsigned> lanes) {
+  SmallVector<int64_t> all =
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size())));
+  for (int64_t dim : dims)
+    all.push_back(dim + int64_t(lanes.size()));
+  return b.named(name, b.getDenseI64ArrayAttr(all));
+}
+
+static Value importGather(Importer &im, stablehlo::GatherOp op) {
+  LaneBuilder &b = im.b;
+  stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
+  SmallVector<Value> operands =
+      b.aligned({im.get(op.getOperand()), im.get(op.getStartIndices())});
+  Lanes lanes = b.lanesOf(operands);
+  return b.make<dtensor::GatherOp>(
+      {Importer::typeOf(op.getResult())}, operands, lanes,
+      {b.dims("offset_dims", dims.getOffsetDims(), lanes),
+       b.dims("collapsed_slice_dims", dims.getCollapsedSliceDims(), lanes),
+       withLaneDims(b, "operand_batching_dims", dims.getOperandBatchingDims(),
+                    lanes),
+       withLaneDims(b, "start_indices_batching_dims",
+                    dims.getStartIndicesBatchingDims(), lanes),
+       b.dims("start_index_map", dims.getStartIndexMap(), lanes),
+       b.dim("index_vector_dim", dims.getIndexVectorDim(), lanes),
+       b.perDim("slice_sizes", op.getSliceSizes(), lanes, 1)})[0];
+}
+
+/// Whether a computation returns the second of its two arguments.
+static bool replaces(Region &region) {
+  Block &block = region.front();
+  return block.getNumArguments() == 2 && block.getOperations().size() == 1 &&
+         block.front().getNumOperands() == 1 &&
+         block.front().getOperand(0) == block.getArgument(1);
+}
+
+static Imported importScatter(Importer &im, stablehlo::ScatterOp op) {
+  LaneBuilder &b = im.b;
+  if (op.getInputs().empty() || !op.getUpdateComputation().hasOneBlock())
+    return im.error("scatter needs an operand and an update computation");
+  stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
+  SmallVector<Value> operands = im.get(op.getInputs());
+  operands.push_back(im.get(op.getScatterIndices()));
+  llvm::append_range(operands, im.get(op.getUpdates()));
+  operands = b.aligned(operands);
+  Lanes lanes = b.lanesOf(operands);
+  SmallVector<NamedAttribute> attributes{
+      b.dims("update_window_dims", dims.getUpdateWindowDims(), lanes),
+      b.dims("inserted_window_dims", dims.getInsertedWindowDims(), lanes),
+      withLaneDims(b, "input_batching_dims", dims.getInputBatchingDims(),
+                   lanes),
+      withLaneDims(b, "scatter_indices_batching_dims",
+                   dims.getScatterIndicesBatchingDims(), lanes),
+      b.dims("scatter_dims_to_operand_dims", dims.getScatterDimsToOperandDims(),
+             lanes),
+      b.dim("index_vector_dim", dims.getIndexVectorDim(), lanes)};
+  if (op.getUniqueIndices())
+    attributes.push_back(b.named("unique_indices", b.getUnitAttr()));
+
+  bool one = op.getInputs().size() == 1;
+  auto kind = one ? Importer::kindOf(op.getUpdateComputation())
+                  : std::optional<ReduceKind>();
+  bool plain = kind || (one && replaces(op.getUpdateComputation()));
+  auto scatter = [&](ArrayRef<Value> values,
+                     ArrayRef<NamedAttribute> itsAttributes) {
+    SmallVector<RankedTensorType> types;
+    for (Value result : op->getResults())
+      types.push_back(Importer::typeOf(result));
+    return b.make<dtensor::ScatterOp>(types, values, lanes, itsAttributes);
+  };
+  if (kind) {
+    attributes.push_back(
+        b.named("kind", dtensor::ReduceKindAttr::get(b.getContext(), *kind)));
+    return scatter(operands, attributes);
+  }
+  SmallVector<Value> results = scatter(operands, attributes);
+  if (!plain &&
+      failed(im.importScalarRegion(op.getUpdateComputation(),
+                                   results[0].getDefiningOp()->getRegion(0))))
+    return failure();
+  return results;
+}
+
+/// The start indices as one vector of i32 or i64, clamped to [0, high].
+static Value indexVector(LaneBuilder &b, ArrayRef<Value> starts,
+                         ArrayRef<int64_t> high) {
+  SmallVector<Value> entries;
+  for (auto [start, limit] : llvm::zip_equal(starts, high)) {
+    Value clamped = b.apply<dtensor::MinimumOp>(
+        {b.apply<dtensor::MaximumOp>({start, b.like(start, 0)}),
+         b.like(start, double(limit))});
+    entries.push_back(b.reshape(clamped, {1}));
+  }
+  return b.concatenate(entries, 0);
+}
+
+static SmallVector<int64_t> allDims(int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, rank));
+}
+
+static FailureOr<Value> importDynamicSlice(Importer &im,
+                                           stablehlo::DynamicSliceOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand());
+  SmallVector<Value> starts = im.get(op.getStartIndices());
+  int64_t rank = b.rankOf(operand);
+  if (int64_t(starts.size()) != rank ||
+      int64_t(op.getSliceSizes().size()) != rank)
+    return im.error("dynamic_slice needs a start index and a size for each of "
+                    "the ")
+           << rank << " dims";
+  RankedTensorType type = Importer::typeOf(op.getResult());
+  if (b.lanesOf(starts).empty()) {
+    Lanes lanes(b.lanesOf(operand));
+    SmallVector<Value> operands{operand};
+    SmallVector<int64_t> sizes;
+    Value zero = starts.empty()
+                     ? b.splat(RankedTensorType::get({}, b.getI32Type()), 0.0)
+                     : b.like(starts[0], 0);
+    for (unsigned lane : lanes) {
+      operands.push_back(zero);
+      sizes.push_back(b.getMesh().getSizes()[lane]);
+    }
+    llvm::append_range(operands, starts);
+    llvm::append_range(sizes, op.getSliceSizes());
+    return b.make<dtensor::DynamicSliceOp>(
+        {type}, operands, lanes,
+        b.named("slice_sizes", b.getDenseI64ArrayAttr(sizes)))[0];
+  }
+  // Each device begins elsewhere: a gather of one slice a device.
+  SmallVector<int64_t> high;
+  for (auto [extent, size] :
+       llvm::zip_equal(b.shapeOf(operand), op.getSliceSizes()))
+    high.push_back(extent - size);
+  SmallVector<Value> operands =
+      b.aligned({operand, indexVector(b, starts, high)});
+  Lanes lanes = b.lanesOf(operands);
+  return b.make<dtensor::GatherOp>(
+      {type}, operands, lanes,
+      {b.dims("offset_dims", allDims(rank), lanes),
+       b.dims("collapsed_slice_dims", {}, lanes),
+       withLaneDims(b, "operand_batching_dims", {}, lanes),
+       withLaneDims(b, "start_indices_batching_dims", {}, lanes),
+       b.dims("start_index_map", allDims(rank), lanes),
+       b.dim("index_vector_dim", 0, lanes),
+       b.perDim("slice_sizes", op.getSliceSizes(), lanes, 1)})[0];
+}
+
+static FailureOr<Value>
+importDynamicUpdateSlice(Importer &im, stablehlo::DynamicUpdateSliceOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand()), update = im.get(op.getUpdate());
+  SmallVector<Value> starts = im.get(op.getStartIndices());
+  int64_t rank = b.rankOf(operand);
+  if (int64_t(starts.size()) != rank || b.rankOf(update) != rank)
+    return im.error("dynamic_update_slice needs a start index for each of the ")
+           << rank << " dims, and an update of that rank";
+  RankedTensorType type = Importer::typeOf(op.getResult());
+  if (b.lanesOf(starts).empty()) {
+    SmallVector<Value> operands = b.aligned({operand, update});
+    Lanes lanes = b.lanesOf(operands);
+    if (!starts.empty())
+      operands.append(lanes.size(),
+                      lanes.empty() ? Value() : b.like(starts[0], 0));
+    llvm::append_range(operands, starts);
+    return b.make<dtensor::DynamicUpdateSliceOp>({type}, operands, lanes)[0];
+  }
+  SmallVector<int64_t> high;
+  for (auto [extent, size] :
+       llvm::zip_equal(b.shapeOf(operand), b.shapeOf(update)))
+    high.push_back(extent - size);
+  SmallVector<Value> operands =
+      b.aligned({operand, indexVector(b, starts, high), update});
+  Lanes lanes = b.lanesOf(operands);
+  return b.make<dtensor::ScatterOp>(
+      {type}, operands, lanes,
+      {b.dims("update_window_dims", allDims(rank), lanes),
+       b.dims("inserted_window_dims", {}, lanes),
+       withLaneDims(b, "input_batching_dims", {}, lanes),
+       withLaneDims(b, "scatter_indices_batching_dims", {}, lanes),
+       b.dims("scatter_dims_to_operand_dims", allDims(rank), lanes),
+       b.dim("index_vector_dim", 0, lanes),
+       b.named("unique_indices", b.getUnitAttr())})[0];
+}
+
+void importer::addIndexing(Handlers &handlers) {
+  handlers.add<stablehlo::GatherOp>(importGather);
+  handlers.add<stablehlo::ScatterOp>(importScatter);
+  handlers.add<stablehlo::DynamicSliceOp>(importDynamicSlice);
+  handlers.add<stablehlo::DynamicUpdateSliceOp>(importDynamicUpdateSlice);
+}

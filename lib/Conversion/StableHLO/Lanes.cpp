@@ -1,0 +1,369 @@
+// LaneBuilder: local shapes and dims become those of the vectorised value.
+#include "Lanes.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+Lanes importer::unionOf(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
+  Lanes result;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(),
+                 std::back_inserter(result));
+  return result;
+}
+
+bool importer::contains(ArrayRef<unsigned> axes, unsigned axis) {
+  return llvm::is_contained(axes, axis);
+}
+
+Lanes importer::without(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
+  Lanes result;
+  for (unsigned axis : a)
+    if (!contains(b, axis))
+      result.push_back(axis);
+  return result;
+}
+
+SmallVector<int64_t> importer::remainingDims(int64_t rank,
+                                             ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> result;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(dims, dim))
+      result.push_back(dim);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+ArrayRef<unsigned> LaneBuilder::lanesOf(Value value) const {
+  auto it = lanes.find(value);
+  return it == lanes.end() ? ArrayRef<unsigned>() : it->second;
+}
+
+Lanes LaneBuilder::lanesOf(ValueRange values) const {
+  Lanes result;
+  for (Value value : values)
+    result = unionOf(result, lanesOf(value));
+  return result;
+}
+
+Value LaneBuilder::note(Value value, ArrayRef<unsigned> itsLanes) {
+  // Values of erased ops may have left an entry.
+  if (itsLanes.empty())
+    lanes.erase(value);
+  else
+    lanes[value] = Lanes(itsLanes);
+  return value;
+}
+
+RankedTensorType LaneBuilder::typeOf(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  return RankedTensorType::get(
+      type.getShape().drop_front(lanesOf(value).size()), type.getElementType());
+}
+
+SmallVector<int64_t> LaneBuilder::shapeOf(Value value) const {
+  return SmallVector<int64_t>(typeOf(value).getShape());
+}
+
+RankedTensorType LaneBuilder::laned(RankedTensorType local,
+                                    ArrayRef<unsigned> itsLanes) const {
+  SmallVector<int64_t> shape;
+  for (unsigned axis : itsLanes)
+    shape.push_back(mesh.getSizes()[axis]);
+  llvm::append_range(shape, local.getShape());
+  return RankedTensorType::get(shape, local.getElementType());
+}
+
+Value LaneBuilder::withLanes(Value value, ArrayRef<unsigned> wanted) {
+  ArrayRef<unsigned> has = lanesOf(value);
+  if (has == wanted)
+    return value;
+  SmallVector<int64_t> dimensions;
+  for (unsigned axis : has)
+    dimensions.push_back(llvm::find(wanted, axis) - wanted.begin());
+  RankedTensorType local = typeOf(value);
+  for (int64_t dim = 0; dim < local.getRank(); ++dim)
+    dimensions.push_back(int64_t(wanted.size()) + dim);
+  return make<dtensor::BroadcastInDimOp>(
+      {local}, value, wanted,
+      {named("broadcast_dimensions", getDenseI64ArrayAttr(dimensions))})[0];
+}
+
+SmallVector<Value> LaneBuilder::aligned(ValueRange values) {
+  Lanes all = lanesOf(values);
+  SmallVector<Value> result;
+  for (Value value : values)
+    result.push_back(withLanes(value, all));
+  return result;
+}
+
+Value LaneBuilder::expose(Value value, ArrayRef<unsigned> axes) {
+  Lanes sorted(axes);
+  llvm::sort(sorted);
+  value = withLanes(value, unionOf(lanesOf(value), sorted));
+  Lanes all(lanesOf(value)), rest = without(all, axes);
+  RankedTensorType local = typeOf(value);
+  SmallVector<int64_t> permutation, shape;
+  for (unsigned axis : rest)
+    permutation.push_back(llvm::find(all, axis) - all.begin());
+  for (unsigned axis : axes) {
+    permutation.push_back(llvm::find(all, axis) - all.begin());
+    shape.push_back(mesh.getSizes()[axis]);
+  }
+  for (int64_t dim = 0; dim < local.getRank(); ++dim)
+    permutation.push_back(int64_t(all.size()) + dim);
+  llvm::append_range(shape, local.getShape());
+  auto type = RankedTensorType::get(shape, local.getElementType());
+  return make<dtensor::TransposeOp>(
+      {type}, value, rest,
+      {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
+}
+
+Value LaneBuilder::hide(Value value, ArrayRef<unsigned> axes) {
+  Lanes has(lanesOf(value)), sorted(axes);
+  llvm::sort(sorted);
+  Lanes all = unionOf(has, sorted);
+  RankedTensorType local = typeOf(value);
+  SmallVector<int64_t> permutation;
+  for (unsigned axis : all) {
+    if (contains(has, axis))
+      permutation.push_back(llvm::find(has, axis) - has.begin());
+    else
+      permutation.push_back(int64_t(has.size()) +
+                            (llvm::find(axes, axis) - axes.begin()));
+  }
+  for (int64_t dim = int64_t(axes.size()); dim < local.getRank(); ++dim)
+    permutation.push_back(int64_t(has.size()) + dim);
+  auto type = RankedTensorType::get(local.getShape().drop_front(axes.size()),
+                                    local.getElementType());
+  return make<dtensor::TransposeOp>(
+      {type}, value, all,
+      {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+NamedAttribute LaneBuilder::dims(StringRef name, ArrayRef<int64_t> list,
+                                 ArrayRef<unsigned> itsLanes) {
+  SmallVector<int64_t> moved(list);
+  for (int64_t &dim : moved)
+    dim += int64_t(itsLanes.size());
+  return named(name, getDenseI64ArrayAttr(moved));
+}
+
+NamedAttribute LaneBuilder::dim(StringRef name, int64_t which,
+                                ArrayRef<unsigned> itsLanes) {
+  return named(name, getI64IntegerAttr(which + int64_t(itsLanes.size())));
+}
+
+NamedAttribute LaneBuilder::perDim(StringRef name, ArrayRef<int64_t> entries,
+                                   ArrayRef<unsigned> itsLanes, int64_t front) {
+  SmallVector<int64_t> all(itsLanes.size(), front);
+  llvm::append_range(all, entries);
+  return named(name, getDenseI64ArrayAttr(all));
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+Value LaneBuilder::compare(dtensor::ComparisonDirection direction, Value lhs,
+                           Value rhs) {
+  return apply<dtensor::CompareOp>(
+      {lhs, rhs}, typeOf(lhs).clone(getI1Type()),
+      named("direction",
+            dtensor::ComparisonDirectionAttr::get(getContext(), direction)));
+}
+
+Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
+  // A scalar that differs from device to device is no scalar globally.
+  if (rankOf(pred) == 0 && !lanesOf(pred).empty())
+    pred = broadcast(pred, shapeOf(onTrue));
+  bool scalar = rankOf(pred) == 0;
+  Lanes all = lanesOf({pred, onTrue, onFalse});
+  return make<dtensor::SelectOp>({typeOf(onTrue)},
+                                 {scalar ? pred : withLanes(pred, all),
+                                  withLanes(onTrue, all),
+                                  withLanes(onFalse, all)},
+                                 all)[0];
+}
+
+Value LaneBuilder::convert(Value value, Type elementType) {
+  if (elementOf(value) == elementType)
+    return value;
+  return apply<dtensor::ConvertOp>(value, typeOf(value).clone(elementType));
+}
+
+Value LaneBuilder::bitcast(Value value, Type elementType) {
+  if (elementOf(value) == elementType)
+    return value;
+  return apply<dtensor::BitcastConvertOp>(value,
+                                          typeOf(value).clone(elementType));
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+Value LaneBuilder::constant(mlir::ElementsAttr value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return make<dtensor::ConstantOp>({type}, {}, {}, named("value", value))[0];
+}
+
+Value LaneBuilder::splat(RankedTensorType type, double value) {
+  type = RankedTensorType::get(type.getShape(), type.getElementType());
+  Type element = type.getElementType();
+  auto real = [&](FloatType format) {
+    llvm::APFloat number(value);
+    bool loses;
+    number.convert(format.getFloatSemantics(),
+                   llvm::APFloat::rmNearestTiesToEven, &loses);
+    return number;
+  };
+  if (auto format = dyn_cast<FloatType>(element))
+    return constant(DenseElementsAttr::get(type, real(format)));
+  if (auto complex = dyn_cast<mlir::ComplexType>(element)) {
+    auto format = cast<FloatType>(complex.getElementType());
+    llvm::APFloat zero = llvm::APFloat::getZero(format.getFloatSemantics());
+    std::complex<llvm::APFloat> number(real(format), zero);
+    return constant(DenseElementsAttr::get(type, ArrayRef(number)));
+  }
+  return splat(type, llvm::APInt(element.getIntOrFloatBitWidth(),
+                                 uint64_t(int64_t(value)), /*isSigned=*/true));
+}
+
+Value LaneBuilder::splat(RankedTensorType type, const llvm::APInt &value) {
+  type = RankedTensorType::get(type.getShape(), type.getElementType());
+  return constant(DenseElementsAttr::get(type, value));
+}
+
+Value LaneBuilder::iota(RankedTensorType type, int64_t which) {
+  return make<dtensor::IotaOp>({type}, {}, {},
+                               dim("iota_dimension", which, {}))[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+Value LaneBuilder::broadcast(Value value, ArrayRef<int64_t> shape,
+                             ArrayRef<int64_t> dimensions) {
+  Lanes itsLanes(lanesOf(value));
+  SmallVector<int64_t> all =
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(itsLanes.size())));
+  for (int64_t dim : dimensions)
+    all.push_back(dim + int64_t(itsLanes.size()));
+  return make<dtensor::BroadcastInDimOp>(
+      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
+      named("broadcast_dimensions", getDenseI64ArrayAttr(all)))[0];
+}
+
+Value LaneBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  return make<dtensor::ReshapeOp>(
+      {RankedTensorType::get(shape, elementOf(value))}, value,
+      Lanes(lanesOf(value)))[0];
+}
+
+Value LaneBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
+  Lanes itsLanes(lanesOf(value));
+  SmallVector<int64_t> all = llvm::to_vector(
+                           llvm::seq<int64_t>(0, int64_t(itsLanes.size()))),
+                       shape;
+  SmallVector<int64_t> from = shapeOf(value);
+  for (int64_t dim : permutation) {
+    all.push_back(dim + int64_t(itsLanes.size()));
+    shape.push_back(from[dim]);
+  }
+  return make<dtensor::TransposeOp>(
+      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
+      named("permutation", getDenseI64ArrayAttr(all)))[0];
+}
+
+Value LaneBuilder::slice(Value value, ArrayRef<int64_t> start,
+                         ArrayRef<int64_t> limit, ArrayRef<int64_t> strides) {
+  Lanes itsLanes(lanesOf(value));
+  SmallVector<int64_t> shape, limits;
+  for (unsigned axis : itsLanes)
+    limits.push_back(mesh.getSizes()[axis]);
+  llvm::append_range(limits, limit);
+  for (auto [from, to, step] : llvm::zip_equal(start, limit, strides))
+    shape.push_back(llvm::divideCeil(to - from, step));
+  return make<dtensor::SliceOp>(
+      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
+      {perDim("start_indices", start, itsLanes, 0),
+       named("limit_indices", getDenseI64ArrayAttr(limits)),
+       perDim("strides", strides, itsLanes, 1)})[0];
+}
+
+Value LaneBuilder::sliceDim(Value value, int64_t which, int64_t from,
+                            int64_t to) {
+  SmallVector<int64_t> limit = shapeOf(value), start(limit.size(), 0),
+                       strides(limit.size(), 1);
+  start[which] = from;
+  limit[which] = to;
+  return slice(value, start, limit, strides);
+}
+
+Value LaneBuilder::concatenate(ValueRange operands, int64_t which) {
+  SmallVector<Value> values = aligned(operands);
+  SmallVector<int64_t> shape = shapeOf(values[0]);
+  shape[which] = 0;
+  for (Value value : values)
+    shape[which] += shapeOf(value)[which];
+  Lanes itsLanes(lanesOf(values));
+  return make<dtensor::ConcatenateOp>(
+      {RankedTensorType::get(shape, elementOf(values[0]))}, values, itsLanes,
+      dim("dimension", which, itsLanes))[0];
+}
+
+Value LaneBuilder::take(Value value, int64_t which, ArrayRef<int64_t> indices) {
+  Lanes itsLanes(lanesOf(value));
+  SmallVector<int64_t> shape = shapeOf(value);
+  shape[which] = int64_t(indices.size());
+  return make<dtensor::TakeOp>(
+      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
+      {dim("dimension", which, itsLanes),
+       named("indices", getDenseI64ArrayAttr(indices))})[0];
+}
+
+Value LaneBuilder::reduce(ReduceKind kind, Value value,
+                          ArrayRef<int64_t> dimensions) {
+  Lanes itsLanes(lanesOf(value));
+  SmallVector<int64_t> from = shapeOf(value), shape;
+  for (int64_t dim : remainingDims(int64_t(from.size()), dimensions))
+    shape.push_back(from[dim]);
+  // Of booleans, sum is or; they have no sum, prod, min or max.
+  if (elementOf(value).isInteger(1))
+    kind = kind == ReduceKind::Sum || kind == ReduceKind::Max ? ReduceKind::Or
+           : kind == ReduceKind::Prod || kind == ReduceKind::Min
+               ? ReduceKind::And
+               : kind;
+  return make<dtensor::ReduceOp>(
+      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
+      {named("kind", dtensor::ReduceKindAttr::get(getContext(), kind)),
+       dims("dimensions", dimensions, itsLanes)})[0];
+}
+
+Value LaneBuilder::combine(ReduceKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return apply<dtensor::AddOp>({lhs, rhs});
+  case ReduceKind::Prod:
+    return apply<dtensor::MultiplyOp>({lhs, rhs});
+  case ReduceKind::Min:
+    return apply<dtensor::MinimumOp>({lhs, rhs});
+  case ReduceKind::Max:
+    return apply<dtensor::MaximumOp>({lhs, rhs});
+  case ReduceKind::And:
+    return apply<dtensor::AndOp>({lhs, rhs});
+  case ReduceKind::Or:
+    return apply<dtensor::OrOp>({lhs, rhs});
+  }
+  return {};
+}

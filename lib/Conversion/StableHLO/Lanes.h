@@ -1,0 +1,153 @@
+// LaneBuilder: makes dtensor ops on values that exist once per device along
+// some mesh axes, as in the body of a shard_map.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+namespace meshloom::importer {
+
+/// Mesh axes (indices), ascending.
+using Lanes = SmallVector<unsigned, 2>;
+
+Lanes unionOf(ArrayRef<unsigned> a, ArrayRef<unsigned> b);
+/// `a` without `b`.
+Lanes without(ArrayRef<unsigned> a, ArrayRef<unsigned> b);
+bool contains(ArrayRef<unsigned> axes, unsigned axis);
+
+/// Builds dtensor ops on *local* values, vectorised.
+///
+/// In the body of a manual computation over axes x and y, a `tensor<8x16xf32>`
+/// is one such tensor on each device along x and y. Globally that is one value
+/// of shape [kx, ky, 8, 16] laid out [x, y, *, *]: it has the *lanes* x and y,
+/// in ascending order, as leading dims. A value that is the same on all devices
+/// along an axis has no lane for it. Outside of manual computations no value
+/// has lanes.
+///
+/// All methods take and give local shapes and dims; the result has the lanes of
+/// all operands. So a decomposition written with them works inside and outside
+/// of manual computations alike, and a psum's result, which is the same
+/// everywhere, costs what it would cost outside.
+///
+/// Rejected: the same lanes for all values of a body. Each loop's condition and
+/// each slice's index would be a value per device, and control flow would have
+/// to run in lock step.
+class LaneBuilder : public OpBuilder {
+public:
+  LaneBuilder(MLIRContext *context, dtensor::MeshAttr mesh)
+      : OpBuilder(context), mesh(mesh), here(getUnknownLoc()) {}
+
+  dtensor::MeshAttr getMesh() const { return mesh; }
+  Location getLoc() const { return here; }
+  void setLoc(Location loc) { here = loc; }
+
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  ArrayRef<unsigned> lanesOf(Value value) const;
+  Lanes lanesOf(ValueRange values) const;
+  /// Says that the leading dims of `value` are `lanes`.
+  Value note(Value value, ArrayRef<unsigned> lanes);
+  /// Local, without a layout.
+  RankedTensorType typeOf(Value value) const;
+  SmallVector<int64_t> shapeOf(Value value) const;
+  Type elementOf(Value value) const { return typeOf(value).getElementType(); }
+  int64_t rankOf(Value value) const { return typeOf(value).getRank(); }
+  /// `local` with leading dims for `lanes`.
+  RankedTensorType laned(RankedTensorType local,
+                         ArrayRef<unsigned> lanes) const;
+
+  /// The value with more lanes: repeated along those it does not have.
+  Value withLanes(Value value, ArrayRef<unsigned> lanes);
+  /// All with the lanes of any.
+  SmallVector<Value> aligned(ValueRange values);
+  /// Makes lanes dims: local dims 0, 1, ... of the result are `axes` in the
+  /// order given, and it has no lanes for them.
+  Value expose(Value value, ArrayRef<unsigned> axes);
+  /// The inverse: the first local dims become the lanes `axes`.
+  Value hide(Value value, ArrayRef<unsigned> axes);
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  /// An op whose attributes do not speak of dims. The operands must have the
+  /// lanes `lanes` or be meant without (scalars); results have local `types`.
+  template <typename OpTy>
+  SmallVector<Value> make(ArrayRef<RankedTensorType> types, ValueRange operands,
+                          ArrayRef<unsigned> lanes,
+                          ArrayRef<NamedAttribute> attributes = {}) {
+    SmallVector<Type> results;
+    for (RankedTensorType type : types)
+      results.push_back(laned(type, lanes));
+    Operation *op = create<OpTy>(here, results, operands, attributes);
+    for (Value result : op->getResults())
+      note(result, lanes);
+    return SmallVector<Value>(op->getResults());
+  }
+
+  NamedAttribute named(StringRef name, Attribute value) {
+    return getNamedAttr(name, value);
+  }
+  /// A list of dims, moved behind the lanes.
+  NamedAttribute dims(StringRef name, ArrayRef<int64_t> dims,
+                      ArrayRef<unsigned> lanes);
+  NamedAttribute dim(StringRef name, int64_t dim, ArrayRef<unsigned> lanes);
+  /// A list with an entry a dim, `front` for each lane.
+  NamedAttribute perDim(StringRef name, ArrayRef<int64_t> entries,
+                        ArrayRef<unsigned> lanes, int64_t front);
+
+  /// Elementwise ops; the result has the local type `type`, by default the
+  /// first operand's.
+  template <typename OpTy>
+  Value apply(ValueRange operands, RankedTensorType type = {},
+              ArrayRef<NamedAttribute> attributes = {}) {
+    SmallVector<Value> values = aligned(operands);
+    return make<OpTy>({type ? type : typeOf(operands[0])}, values,
+                      lanesOf(values), attributes)[0];
+  }
+  Value compare(dtensor::ComparisonDirection direction, Value lhs, Value rhs);
+  /// `pred` may be a scalar.
+  Value select(Value pred, Value onTrue, Value onFalse);
+  Value convert(Value value, Type elementType);
+  /// Of the same width.
+  Value bitcast(Value value, Type elementType);
+
+  Value constant(mlir::ElementsAttr value);
+  /// A splat; integers and floats of any type (complex: the real part).
+  Value splat(RankedTensorType type, double value);
+  Value splat(RankedTensorType type, const llvm::APInt &value);
+  /// A splat of the local type of `value`.
+  Value like(Value value, double number) {
+    return splat(typeOf(value), number);
+  }
+  Value iota(RankedTensorType type, int64_t dim);
+
+  Value broadcast(Value value, ArrayRef<int64_t> shape,
+                  ArrayRef<int64_t> dimensions);
+  /// A scalar (or a value without lanes dims only) as `shape`.
+  Value broadcast(Value scalar, ArrayRef<int64_t> shape) {
+    return broadcast(scalar, shape, {});
+  }
+  Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value transpose(Value value, ArrayRef<int64_t> permutation);
+  Value slice(Value value, ArrayRef<int64_t> start, ArrayRef<int64_t> limit,
+              ArrayRef<int64_t> strides);
+  /// Elements [from, to) of one dim.
+  Value sliceDim(Value value, int64_t dim, int64_t from, int64_t to);
+  Value concatenate(ValueRange values, int64_t dim);
+  Value take(Value value, int64_t dim, ArrayRef<int64_t> indices);
+  Value reduce(ReduceKind kind, Value value, ArrayRef<int64_t> dimensions);
+  /// Combines two values of one shape.
+  Value combine(ReduceKind kind, Value lhs, Value rhs);
+
+private:
+  dtensor::MeshAttr mesh;
+  Location here;
+  DenseMap<Value, Lanes> lanes;
+};
+
+/// `dims` without those listed.
+SmallVector<int64_t> remainingDims(int64_t rank, ArrayRef<int64_t> dims);
+
+} // namespace meshloom::importer

@@ -1,0 +1,186 @@
+// manual_computation (shard_map): values enter by getting lanes for the axes
+// they are cut over, and leave by losing them.
+#include "Importer.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+/// The manual axes of each dim, which must be major to the others.
+static FailureOr<SmallVector<SmallVector<unsigned>>>
+manualPerDim(Importer &im, const ValueSharding &sharding,
+             ArrayRef<unsigned> manual, ArrayRef<int64_t> shape) {
+  LaneBuilder &b = im.b;
+  SmallVector<SmallVector<unsigned>> result;
+  for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    auto &axes = result.emplace_back();
+    int64_t shards = 1;
+    bool free = false;
+    for (unsigned axis : dim.axes) {
+      if (!contains(manual, axis)) {
+        free = true;
+        continue;
+      }
+      if (free)
+        return im.error("dim ")
+               << d << " is cut over manual axis "
+               << b.getMesh().getNames()[axis]
+               << " after one that is not manual; manual axes come first";
+      axes.push_back(axis);
+      shards *= b.getMesh().getSizes()[axis];
+    }
+    if (shape[d] % shards != 0)
+      return im.error("dim ")
+             << d << " of size " << shape[d] << " is cut over manual axes into "
+             << shards << " parts, which are not equal";
+  }
+  return result;
+}
+
+/// What is left of a sharding inside.
+static ValueSharding freePart(ValueSharding sharding,
+                              ArrayRef<unsigned> manual) {
+  for (ValueSharding::Dim &dim : sharding.dims)
+    llvm::erase_if(dim.axes,
+                   [&](unsigned axis) { return contains(manual, axis); });
+  llvm::erase_if(sharding.replicated,
+                 [&](unsigned axis) { return contains(manual, axis); });
+  return sharding;
+}
+
+FailureOr<Value> importer::enterManual(Importer &im, Value value,
+                                       const ValueSharding &sharding,
+                                       ArrayRef<unsigned> manual) {
+  LaneBuilder &b = im.b;
+  SmallVector<int64_t> shape = b.shapeOf(value);
+  auto perDim = manualPerDim(im, sharding, manual, shape);
+  if (failed(perDim))
+    return failure();
+  for (unsigned axis : sharding.unreduced)
+    if (contains(manual, axis))
+      return im.error("a value that enters a manual computation is unreduced "
+                      "along manual axis ")
+             << b.getMesh().getNames()[axis];
+  // Each dim as [its axes..., rest]; then all axes to the front.
+  SmallVector<int64_t> cut, axesFirst, rest;
+  SmallVector<unsigned> axes;
+  for (auto [size, itsAxes] : llvm::zip_equal(shape, *perDim)) {
+    for (unsigned axis : itsAxes) {
+      axesFirst.push_back(int64_t(cut.size()));
+      axes.push_back(axis);
+      cut.push_back(b.getMesh().getSizes()[axis]);
+      size /= b.getMesh().getSizes()[axis];
+    }
+    rest.push_back(int64_t(cut.size()));
+    cut.push_back(size);
+  }
+  if (!axes.empty()) {
+    llvm::append_range(axesFirst, rest);
+    value = b.hide(b.transpose(b.reshape(value, cut), axesFirst), axes);
+  }
+  return constrain(im, value, freePart(sharding, manual));
+}
+
+FailureOr<Value> importer::leaveManual(Importer &im, Value value,
+                                       const ValueSharding &sharding,
+                                       ArrayRef<unsigned> manual,
+                                       RankedTensorType type) {
+  LaneBuilder &b = im.b;
+  auto perDim = manualPerDim(im, sharding, manual, type.getShape());
+  if (failed(perDim))
+    return failure();
+  SmallVector<unsigned> axes;
+  for (ArrayRef<unsigned> itsAxes : *perDim)
+    llvm::append_range(axes, itsAxes);
+  // Where the program says that all devices have the same, take the first's.
+  for (unsigned axis : Lanes(b.lanesOf(value))) {
+    if (!contains(manual, axis) || contains(axes, axis))
+      continue;
+    SmallVector<int64_t> shape = b.shapeOf(value);
+    value = b.reshape(b.sliceDim(b.expose(value, axis), 0, 0, 1), shape);
+  }
+  if (!axes.empty()) {
+    value = b.expose(value, axes);
+    SmallVector<int64_t> order;
+    int64_t nextAxis = 0, nextDim = int64_t(axes.size());
+    for (ArrayRef<unsigned> itsAxes : *perDim) {
+      for (size_t i = 0; i < itsAxes.size(); ++i)
+        order.push_back(nextAxis++);
+      order.push_back(nextDim++);
+    }
+    if (nextDim != b.rankOf(value))
+      return im.error("the body's result has another rank than its sharding");
+    value = b.transpose(value, order);
+    int64_t elements = 1;
+    for (int64_t size : b.shapeOf(value))
+      elements *= size;
+    if (elements != type.getNumElements())
+      return im.error("the body gives a ")
+             << b.typeOf(value) << " (parts and devices), which does not make "
+             << "up a " << type;
+    value = b.reshape(value, type.getShape());
+  }
+  return constrain(im, value, sharding);
+}
+
+static Imported importManualComputation(Importer &im,
+                                        sdy::ManualComputationOp op) {
+  LaneBuilder &b = im.b;
+  Location loc = op.getLoc();
+  auto in = op.getInShardings().getShardings(),
+       out = op.getOutShardings().getShardings();
+  if (in.size() != op.getTensors().size() || out.size() != op->getNumResults())
+    return im.error("has ")
+           << in.size() << " in_shardings and " << out.size()
+           << " out_shardings for " << op.getTensors().size()
+           << " operands and " << op->getNumResults() << " results";
+  SmallVector<sdy::TensorShardingAttr> all(in);
+  llvm::append_range(all, out);
+  auto manual = im.shardings.manualAxes(loc, op.getManualAxes(), all);
+  if (failed(manual))
+    return failure();
+  for (unsigned axis : *manual)
+    if (contains(im.manualAxes, axis))
+      return im.error("axis ")
+             << b.getMesh().getNames()[axis]
+             << " is manual here and in a manual computation around this one";
+
+  SmallVector<Value> inputs;
+  for (auto [source, sharding] : llvm::zip_equal(op.getTensors(), in)) {
+    auto meaning = im.shardings.of(loc, sharding, Importer::typeOf(source));
+    if (failed(meaning))
+      return failure();
+    auto entered = enterManual(im, im.get(source), *meaning, *manual);
+    if (failed(entered))
+      return failure();
+    inputs.push_back(*entered);
+  }
+  SmallVector<unsigned> outer = im.manualAxes;
+  llvm::append_range(im.manualAxes, *manual);
+  llvm::sort(im.manualAxes);
+  Imported results = im.importInline(op.getBody(), inputs);
+  im.manualAxes = outer;
+  if (failed(results))
+    return failure();
+  if (results->size() != out.size())
+    return im.error("the body gives ")
+           << results->size() << " values for " << out.size() << " results";
+  for (auto [value, sharding, result] :
+       llvm::zip_equal(*results, out, op->getResults())) {
+    RankedTensorType type = Importer::typeOf(result);
+    auto meaning = im.shardings.of(loc, sharding, type);
+    if (failed(meaning))
+      return failure();
+    if (b.rankOf(value) != type.getRank())
+      return im.error("the body gives a ")
+             << b.typeOf(value) << " for a result of type " << type;
+    auto left = leaveManual(im, value, *meaning, *manual, type);
+    if (failed(left))
+      return failure();
+    value = *left;
+  }
+  return results;
+}
+
+void importer::addManualComputations(Handlers &handlers) {
+  handlers.add<sdy::ManualComputationOp>(importManualComputation);
+}

@@ -1,0 +1,193 @@
+// Ops that move elements, tuples, calls and barriers.
+#include "Importer.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+/// Builds OpTy with the source's result type; the dtensor op's verifier checks
+/// attributes that do not fit.
+template <typename OpTy, typename SourceOp>
+static Value likeSource(Importer &im, SourceOp op, ArrayRef<Value> operands,
+                        ArrayRef<unsigned> lanes,
+                        ArrayRef<NamedAttribute> attributes) {
+  return im.b.make<OpTy>({Importer::typeOf(op->getResult(0))}, operands, lanes,
+                         attributes)[0];
+}
+
+static Value importBroadcastInDim(Importer &im,
+                                  stablehlo::BroadcastInDimOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand());
+  Lanes lanes(b.lanesOf(operand));
+  SmallVector<int64_t> dims =
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size())));
+  for (int64_t dim : op.getBroadcastDimensions())
+    dims.push_back(dim + int64_t(lanes.size()));
+  return likeSource<dtensor::BroadcastInDimOp>(
+      im, op, operand, lanes,
+      b.named("broadcast_dimensions", b.getDenseI64ArrayAttr(dims)));
+}
+
+/// The old form: new dims in front.
+static Value importBroadcast(Importer &im, stablehlo::BroadcastOp op) {
+  Value operand = im.get(op.getOperand());
+  int64_t added = int64_t(op.getBroadcastSizes().size());
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < im.b.rankOf(operand); ++dim)
+    dims.push_back(dim + added);
+  return im.b.broadcast(operand, Importer::typeOf(op.getResult()).getShape(),
+                        dims);
+}
+
+static Value importConcatenate(Importer &im, stablehlo::ConcatenateOp op) {
+  LaneBuilder &b = im.b;
+  SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));
+  Lanes lanes = b.lanesOf(inputs);
+  return likeSource<dtensor::ConcatenateOp>(
+      im, op, inputs, lanes,
+      b.dim("dimension", int64_t(op.getDimension()), lanes));
+}
+
+static Value importPad(Importer &im, stablehlo::PadOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand()),
+        padding = im.get(op.getPaddingValue());
+  Lanes lanes = b.lanesOf({operand, padding});
+  if (b.lanesOf(padding).empty())
+    return likeSource<dtensor::PadOp>(
+        im, op, {b.withLanes(operand, lanes), padding}, lanes,
+        {b.perDim("edge_padding_low", op.getEdgePaddingLow(), lanes, 0),
+         b.perDim("edge_padding_high", op.getEdgePaddingHigh(), lanes, 0),
+         b.perDim("interior_padding", op.getInteriorPadding(), lanes, 0)});
+  // A padding value per device: pad with zeros, and put it where a padded
+  // tensor of false is true.
+  auto pad = [&](Value value, Value with) {
+    Lanes its(b.lanesOf(value));
+    return b.make<dtensor::PadOp>(
+        {Importer::typeOf(op.getResult()).clone(b.elementOf(value))},
+        {value, with}, its,
+        {b.perDim("edge_padding_low", op.getEdgePaddingLow(), its, 0),
+         b.perDim("edge_padding_high", op.getEdgePaddingHigh(), its, 0),
+         b.perDim("interior_padding", op.getInteriorPadding(), its, 0)})[0];
+  };
+  auto flag = RankedTensorType::get({}, b.getI1Type());
+  Value isPadding = pad(b.splat(b.typeOf(operand).clone(b.getI1Type()), 0),
+                        b.splat(flag, llvm::APInt(1, 1)));
+  Value padded = pad(operand, b.splat(b.typeOf(padding), 0.0));
+  return b.select(isPadding, b.broadcast(padding, b.shapeOf(padded)), padded);
+}
+
+static Value importReshape(Importer &im, stablehlo::ReshapeOp op) {
+  Value operand = im.get(op.getOperand());
+  return likeSource<dtensor::ReshapeOp>(im, op, operand,
+                                        Lanes(im.b.lanesOf(operand)), {});
+}
+
+static Value importReverse(Importer &im, stablehlo::ReverseOp op) {
+  Value operand = im.get(op.getOperand());
+  Lanes lanes(im.b.lanesOf(operand));
+  return likeSource<dtensor::ReverseOp>(
+      im, op, operand, lanes,
+      im.b.dims("dimensions", op.getDimensions(), lanes));
+}
+
+static Value importSlice(Importer &im, stablehlo::SliceOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand());
+  Lanes lanes(b.lanesOf(operand));
+  SmallVector<int64_t> limits;
+  for (unsigned lane : lanes)
+    limits.push_back(b.getMesh().getSizes()[lane]);
+  llvm::append_range(limits, op.getLimitIndices());
+  return likeSource<dtensor::SliceOp>(
+      im, op, operand, lanes,
+      {b.perDim("start_indices", op.getStartIndices(), lanes, 0),
+       b.named("limit_indices", b.getDenseI64ArrayAttr(limits)),
+       b.perDim("strides", op.getStrides(), lanes, 1)});
+}
+
+static Value importTranspose(Importer &im, stablehlo::TransposeOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand());
+  Lanes lanes(b.lanesOf(operand));
+  SmallVector<int64_t> permutation =
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size())));
+  for (int64_t dim : op.getPermutation())
+    permutation.push_back(dim + int64_t(lanes.size()));
+  return likeSource<dtensor::TransposeOp>(
+      im, op, operand, lanes,
+      b.named("permutation", b.getDenseI64ArrayAttr(permutation)));
+}
+
+static Imported importGetTupleElement(Importer &im,
+                                      stablehlo::GetTupleElementOp op) {
+  auto tuple = dyn_cast<mlir::TupleType>(op.getOperand().getType());
+  uint64_t index = op.getIndex();
+  if (!tuple || index >= tuple.size())
+    return im.error("takes element ")
+           << index << " of a " << op.getOperand().getType();
+  SmallVector<RankedTensorType> before, element;
+  for (uint64_t i = 0; i < index; ++i)
+    flatten(tuple.getType(i), before);
+  flatten(tuple.getType(index), element);
+  return SmallVector<Value>(
+      im.leaves(op.getOperand()).slice(before.size(), element.size()));
+}
+
+static Imported importNamedComputation(Importer &im,
+                                       sdy::NamedComputationOp op) {
+  auto pin = [&](SmallVector<Value> values,
+                 std::optional<sdy::TensorShardingPerValueAttr> shardings)
+      -> Imported {
+    if (!shardings)
+      return values;
+    if (shardings->getShardings().size() != values.size())
+      return im.error("has ")
+             << shardings->getShardings().size() << " shardings for "
+             << values.size() << " values";
+    for (auto [value, sharding] :
+         llvm::zip_equal(values, shardings->getShardings())) {
+      auto pinned = constrain(im, value, sharding);
+      if (failed(pinned))
+        return failure();
+      value = *pinned;
+    }
+    return values;
+  };
+  Imported inputs = pin(im.leaves(op.getOperands()), op.getInShardings());
+  if (failed(inputs))
+    return failure();
+  Imported results = im.importInline(op.getBody(), *inputs);
+  if (failed(results))
+    return failure();
+  return pin(*results, op.getOutShardings());
+}
+
+void importer::addMovement(Handlers &handlers) {
+  handlers.add<stablehlo::BroadcastInDimOp>(importBroadcastInDim);
+  handlers.add<stablehlo::BroadcastOp>(importBroadcast);
+  handlers.add<stablehlo::ConcatenateOp>(importConcatenate);
+  handlers.add<stablehlo::PadOp>(importPad);
+  handlers.add<stablehlo::ReshapeOp>(importReshape);
+  handlers.add<stablehlo::ReverseOp>(importReverse);
+  handlers.add<stablehlo::SliceOp>(importSlice);
+  handlers.add<stablehlo::TransposeOp>(importTranspose);
+  handlers.add<stablehlo::GetTupleElementOp>(importGetTupleElement);
+  handlers.add<stablehlo::TupleOp>([](Importer &im, stablehlo::TupleOp op) {
+    return im.leaves(op.getVal());
+  });
+  handlers.add<stablehlo::OptimizationBarrierOp>(
+      [](Importer &im, stablehlo::OptimizationBarrierOp op) {
+        return im.leaves(op.getOperand());
+      });
+  handlers.add<mlir::func::CallOp>([](Importer &im, mlir::func::CallOp op) {
+    return im.importCall(op.getLoc(), op.getCallee(),
+                         im.leaves(op.getOperands()));
+  });
+  handlers.add<stablehlo::CompositeOp>(
+      [](Importer &im, stablehlo::CompositeOp op) {
+        return im.importCall(op.getLoc(), op.getDecomposition(),
+                             im.leaves(op.getInputs()));
+      });
+  handlers.add<sdy::NamedComputationOp>(importNamedComputation);
+}

@@ -1,0 +1,45 @@
+// sort and top_k.
+#include "Importer.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+static Imported importSort(Importer &im, stablehlo::SortOp op) {
+  LaneBuilder &b = im.b;
+  SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));
+  if (inputs.empty())
+    return im.error("sort needs at least one operand");
+  Lanes lanes = b.lanesOf(inputs);
+  int64_t rank = b.rankOf(inputs[0]), dim = int64_t(op.getDimension());
+  if (dim < 0)
+    dim += rank;
+  if (dim < 0 || dim >= rank)
+    return im.error("sorts dim ")
+           << int64_t(op.getDimension()) << " of a tensor of rank " << rank;
+  SmallVector<RankedTensorType> types;
+  for (Value result : op->getResults())
+    types.push_back(Importer::typeOf(result));
+  SmallVector<NamedAttribute> attributes{b.dim("dimension", dim, lanes)};
+  if (op.getIsStable())
+    attributes.push_back(b.named("is_stable", b.getUnitAttr()));
+  SmallVector<Value> results =
+      b.make<dtensor::SortOp>(types, inputs, lanes, attributes);
+  if (failed(im.importScalarRegion(op.getComparator(),
+                                   results[0].getDefiningOp()->getRegion(0))))
+    return failure();
+  return results;
+}
+
+static SmallVector<Value> importTopK(Importer &im, chlo::TopKOp op) {
+  LaneBuilder &b = im.b;
+  Value operand = im.get(op.getOperand());
+  return b.make<dtensor::TopKOp>(
+      {Importer::typeOf(op.getValues()), Importer::typeOf(op.getIndices())},
+      operand, Lanes(b.lanesOf(operand)),
+      b.named("k", b.getI64IntegerAttr(op.getK())));
+}
+
+void importer::addOrdering(Handlers &handlers) {
+  handlers.add<stablehlo::SortOp>(importSort);
+  handlers.add<chlo::TopKOp>(importTopK);
+}

@@ -1,0 +1,451 @@
+// Shardings: finds the module's meshes and annotations, unifies the meshes, and
+// translates each annotation. Nothing here decides what an annotation does:
+// Wishes.cpp does.
+#include "Shardings.h"
+
+#include "meshloom/Core/SubAxis.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+bool ValueSharding::hasOpenDim() const {
+  return llvm::any_of(dims, [](const Dim &dim) { return dim.isOpen; });
+}
+bool ValueSharding::hasAxes() const {
+  return !unreduced.empty() ||
+         llvm::any_of(dims, [](const Dim &dim) { return !dim.axes.empty(); });
+}
+
+Attribute importer::shardingIn(DictionaryAttr attributes) {
+  if (!attributes)
+    return {};
+  if (Attribute sharding = attributes.get(shardyName)) {
+    auto each = dyn_cast<sdy::TensorShardingPerValueAttr>(sharding);
+    if (!each)
+      return sharding;
+    if (each.getShardings().size() == 1)
+      return each.getShardings().front();
+  }
+  return attributes.get(gspmdName);
+}
+
+//===----------------------------------------------------------------------===//
+// Collecting
+//===----------------------------------------------------------------------===//
+
+size_t Shardings::addMesh(SourceMesh source, Location loc) {
+  sources.push_back(std::move(source));
+  sourceLocs.push_back(loc);
+  return sources.size() - 1;
+}
+
+static SourceMesh sourceOf(sdy::MeshAttr mesh, std::string name) {
+  SourceMesh result{std::move(name), {}, {}};
+  for (sdy::MeshAxisAttr axis : mesh.getAxes())
+    result.axes.push_back({axis.getName().str(), axis.getSize()});
+  result.deviceIds.assign(mesh.getDeviceIds().begin(),
+                          mesh.getDeviceIds().end());
+  return result;
+}
+
+std::optional<size_t> Shardings::knownMesh(Attribute meshOrRef) const {
+  if (auto symbol = dyn_cast<mlir::FlatSymbolRefAttr>(meshOrRef)) {
+    auto it = named.find(symbol.getValue().str());
+    return it == named.end() ? std::nullopt : std::optional(it->second);
+  }
+  auto it = inlined.find(meshOrRef);
+  return it == inlined.end() ? std::nullopt : std::optional(it->second);
+}
+
+FailureOr<size_t> Shardings::indexOf(Location loc, Attribute meshOrRef) {
+  if (auto known = knownMesh(meshOrRef))
+    return *known;
+  if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef)) {
+    if (mesh.getAxes().empty() && mesh.getDeviceIds().size() == 1)
+      return mlir::emitError(loc)
+             << "a value that is on device " << mesh.getDeviceIds()[0]
+             << " only is not supported";
+    return inlined[mesh] = addMesh(sourceOf(mesh, "mesh"), loc);
+  }
+  return mlir::emitError(loc) << "there is no mesh " << meshOrRef;
+}
+
+LogicalResult Shardings::addAxis(Location loc, size_t which, StringRef name,
+                                 int64_t before, int64_t size) {
+  if (which == SIZE_MAX)
+    return mlir::emitError(loc)
+           << "there is no axis '" << name << "': the mesh has no axes";
+  const SourceMesh &source = sources[which];
+  bool exists = llvm::any_of(
+      source.axes, [&](const MeshAxis &axis) { return axis.name == name; });
+  if (!exists) {
+    auto error = mlir::emitError(loc) << "there is no axis '" << name
+                                      << "' in mesh " << source.name << " <";
+    llvm::interleaveComma(source.axes, error, [&](const MeshAxis &axis) {
+      error << axis.name << "=" << axis.size;
+    });
+    return error << ">";
+  }
+  if (size == 0)
+    return success();
+  uses.push_back({which, {name.str(), before, size}});
+  useLocs.push_back(loc);
+  return success();
+}
+
+static SubAxis subAxisOf(sdy::AxisRefAttr axis) {
+  if (sdy::SubAxisInfoAttr part = axis.getSubAxisInfo())
+    return {axis.getName().str(), part.getPreSize(), part.getSize()};
+  return {axis.getName().str()};
+}
+
+/// A mesh without axes shards nothing.
+static bool isEmptyMesh(Attribute meshOrRef, const SourceMesh *source) {
+  if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef))
+    return mesh.getAxes().empty() && mesh.getDeviceIds().empty();
+  return source && source->axes.empty();
+}
+
+LogicalResult Shardings::addUses(Location loc, Attribute attribute) {
+  LogicalResult result = success();
+  attribute.walk([&](sdy::TensorShardingAttr sharding) {
+    if (isEmptyMesh(sharding.getMeshOrRef(), nullptr))
+      return mlir::WalkResult::advance();
+    FailureOr<size_t> which = indexOf(loc, sharding.getMeshOrRef());
+    auto add = [&](ArrayRef<sdy::AxisRefAttr> axes) {
+      for (sdy::AxisRefAttr axis : axes) {
+        SubAxis part = subAxisOf(axis);
+        if (succeeded(result))
+          result = addAxis(loc, *which, part.axis, part.before, part.size);
+      }
+    };
+    if (failed(which)) {
+      result = failure();
+      return mlir::WalkResult::interrupt();
+    }
+    for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+      add(dim.getAxes());
+    add(sharding.getReplicatedAxes());
+    add(sharding.getUnreducedAxes());
+    return succeeded(result) ? mlir::WalkResult::advance()
+                             : mlir::WalkResult::interrupt();
+  });
+  attribute.walk([&](stablehlo::ReplicaGroupMeshAxesAttr groups) {
+    for (Attribute element : groups.getAxes())
+      if (auto axis = dyn_cast<stablehlo::AxisRefAttr>(element))
+        if (stablehlo::SubAxisInfoAttr part = axis.getSubAxisInfo())
+          if (auto which = knownMesh(groups.getMesh());
+              which && succeeded(result))
+            result = addAxis(loc, *which, axis.getName(), part.getPreSize(),
+                             part.getSize());
+  });
+  return result;
+}
+
+LogicalResult Shardings::addGspmd(Location loc, StringRef text) {
+  auto parts = splitGspmdTuple(text.str());
+  if (!parts)
+    return mlir::emitError(loc) << parts.error().message();
+  for (const std::string &part : *parts) {
+    auto parsed = GspmdSharding::parse(part);
+    if (!parsed)
+      return mlir::emitError(loc) << parsed.error().message();
+    if (parsed->kind == GspmdSharding::Kind::Maximal)
+      return mlir::emitError(loc) << "a value that is on one device only ('"
+                                  << part << "') is not supported";
+    bool tiled = parsed->kind == GspmdSharding::Kind::Tiled;
+    gspmdParsed.emplace(part, *parsed);
+    if (!tiled || gspmd.count(part))
+      continue;
+    if (sources.empty()) // no mesh is declared: the devices, one after another
+      addMesh({"of all devices",
+               {{"devices", int64_t(parsed->devices.size())}},
+               {}},
+              loc);
+    gspmd[part] = addMesh(parsed->mesh(part), loc);
+  }
+  return success();
+}
+
+/// Calls `visit` with every annotation of `module` and its place.
+static LogicalResult
+visitAnnotations(ModuleOp module,
+                 function_ref<LogicalResult(Location, Attribute)> visit) {
+  auto result = module.walk([&](Operation *op) -> mlir::WalkResult {
+    if (isa<sdy::MeshOp>(op))
+      return mlir::WalkResult::advance();
+    auto func = dyn_cast<mlir::func::FuncOp>(op);
+    if (!func || func.isExternal())
+      return mlir::WalkResult(visit(op->getLoc(), op->getAttrDictionary()));
+    for (BlockArgument argument : func.getArguments())
+      if (auto attributes = func.getArgAttrDict(argument.getArgNumber()))
+        if (failed(visit(argument.getLoc(), attributes)))
+          return mlir::WalkResult::interrupt();
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (auto attributes = func.getResultAttrDict(i))
+        if (failed(visit(func.getLoc(), attributes)))
+          return mlir::WalkResult::interrupt();
+    return mlir::WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+FailureOr<Shardings> Shardings::collect(ModuleOp module) {
+  Shardings result;
+  llvm::SmallSet<StringRef, 4> referenced;
+  (void)visitAnnotations(module, [&](Location, Attribute attributes) {
+    attributes.walk([&](mlir::FlatSymbolRefAttr symbol) {
+      referenced.insert(symbol.getValue());
+    });
+    return success();
+  });
+  // A mesh that nothing refers to may still say how many devices there are.
+  sdy::MeshOp unused;
+  bool anyUsed = false;
+  for (auto mesh : module.getOps<sdy::MeshOp>()) {
+    sdy::MeshAttr attribute = mesh.getMesh();
+    bool used = referenced.contains(mesh.getSymName());
+    if (attribute.getAxes().empty()) {
+      if (used && attribute.getDeviceIds().size() == 1)
+        return mesh.emitError("a mesh of a single device, with values that are "
+                              "on that device only, is not supported");
+      if (used)
+        result.named[mesh.getSymName().str()] = SIZE_MAX;
+      continue;
+    }
+    if (!used) {
+      unused = unused ? unused : mesh;
+      continue;
+    }
+    anyUsed = true;
+    std::string name = "@" + mesh.getSymName().str();
+    result.named[mesh.getSymName().str()] =
+        result.addMesh(sourceOf(attribute, name), mesh.getLoc());
+  }
+  if (!anyUsed && unused)
+    result.addMesh(sourceOf(unused.getMesh(), "@" + unused.getSymName().str()),
+                   unused.getLoc());
+
+  auto add = [&](Location loc, Attribute attributes) -> LogicalResult {
+    if (failed(result.addUses(loc, attributes)))
+      return failure();
+    if (auto text = dyn_cast_or_null<StringAttr>(
+            cast<DictionaryAttr>(attributes).get(gspmdName)))
+      return result.addGspmd(loc, text.getValue());
+    return success();
+  };
+  if (failed(visitAnnotations(module, add)) || failed(result.unify()))
+    return failure();
+  result.mesh = result.unification
+                    ? dtensor::MeshAttr::get(module.getContext(),
+                                             result.unification->mesh())
+                    : dtensor::meshOf(module);
+  return result;
+}
+
+LogicalResult Shardings::unify() {
+  if (sources.empty())
+    return success();
+  auto whole = MeshUnification::of(sources, uses);
+  if (whole) {
+    unification = std::move(*whole);
+    return success();
+  }
+  // Find the first annotation that does not fit with those before it.
+  std::vector<SourceMesh> some;
+  for (auto [source, loc] : llvm::zip_equal(sources, sourceLocs)) {
+    some.push_back(source);
+    if (auto part = MeshUnification::of(some); !part)
+      return mlir::emitError(loc) << part.error().message();
+  }
+  for (size_t count = 1; count <= uses.size(); ++count) {
+    std::vector<AxisUse> first(uses.begin(), uses.begin() + int64_t(count));
+    if (auto part = MeshUnification::of(sources, first); !part)
+      return mlir::emitError(useLocs[count - 1]) << part.error().message();
+  }
+  return mlir::emitError(sourceLocs[0]) << whole.error().message();
+}
+
+//===----------------------------------------------------------------------===//
+// Translating
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reports an axis that a sharding uses a second time.
+class UsedOnce {
+public:
+  UsedOnce(Location loc, const Mesh &mesh) : loc(loc), mesh(mesh) {}
+
+  LogicalResult add(ArrayRef<unsigned> axes, const Twine &where) {
+    for (unsigned axis : axes) {
+      auto [it, isNew] = usedBy.try_emplace(axis, where.str());
+      if (!isNew)
+        return mlir::emitError(loc)
+               << "the sharding uses axis '" << mergedNames(mesh, axis)[0]
+               << "' twice: for " << it->second << " and for " << where;
+    }
+    return success();
+  }
+
+private:
+  static std::vector<std::string> mergedNames(const Mesh &mesh, unsigned axis) {
+    return meshloom::mergedNames(mesh, std::span(&axis, 1));
+  }
+  Location loc;
+  const Mesh &mesh;
+  DenseMap<unsigned, std::string> usedBy;
+};
+} // namespace
+
+static LogicalResult checkRank(Location loc, size_t dims,
+                               RankedTensorType type) {
+  if (int64_t(dims) == type.getRank())
+    return success();
+  return mlir::emitError(loc)
+         << "the sharding has " << dims << " dim" << (dims == 1 ? "" : "s")
+         << ", but the value has rank " << type.getRank();
+}
+
+FailureOr<ValueSharding> Shardings::ofShardy(Location loc,
+                                             sdy::TensorShardingAttr sharding,
+                                             RankedTensorType type) const {
+  if (failed(checkRank(loc, sharding.getDimShardings().size(), type)))
+    return failure();
+  ValueSharding result;
+  std::optional<size_t> which;
+  if (!isEmptyMesh(sharding.getMeshOrRef(), nullptr))
+    which = knownMesh(sharding.getMeshOrRef());
+  if (which == SIZE_MAX)
+    which.reset();
+  auto axesOf = [&](ArrayRef<sdy::AxisRefAttr> refs) {
+    SmallVector<unsigned> axes;
+    for (sdy::AxisRefAttr ref : refs)
+      if (which)
+        llvm::append_range(axes, unification->axes({*which, subAxisOf(ref)}));
+    return axes;
+  };
+  UsedOnce once(loc, unification ? unification->mesh() : mesh.getMesh());
+  for (auto [d, dim] : llvm::enumerate(sharding.getDimShardings())) {
+    ValueSharding::Dim &wish = result.dims.emplace_back();
+    wish.axes = axesOf(dim.getAxes());
+    wish.isOpen = !dim.getIsClosed();
+    wish.priority = dim.getPriority().value_or(0);
+    if (failed(once.add(wish.axes, "dim " + Twine(d))))
+      return failure();
+  }
+  result.replicated = axesOf(sharding.getReplicatedAxes());
+  result.unreduced = axesOf(sharding.getUnreducedAxes());
+  switch (sharding.getReductionOp()) {
+  case sdy::ReductionOp::SUM:
+    result.unreducedKind = ReduceKind::Sum;
+    break;
+  case sdy::ReductionOp::MAX:
+    result.unreducedKind = ReduceKind::Max;
+    break;
+  case sdy::ReductionOp::MIN:
+    result.unreducedKind = ReduceKind::Min;
+    break;
+  }
+  if (failed(once.add(result.replicated, "replicated")) ||
+      failed(once.add(result.unreduced, "unreduced")))
+    return failure();
+  return result;
+}
+
+FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
+                                            RankedTensorType type) const {
+  auto it = gspmdParsed.find(text.str());
+  if (it == gspmdParsed.end())
+    return mlir::emitError(loc)
+           << "one value has several shardings: '" << text << "'";
+  const GspmdSharding &parsed = it->second;
+  ValueSharding result;
+  result.dims.resize(type.getRank());
+  if (parsed.kind == GspmdSharding::Kind::Manual)
+    for (unsigned axis = 0; axis < unification->mesh().rank(); ++axis)
+      result.manual.push_back(axis);
+  if (parsed.kind != GspmdSharding::Kind::Tiled)
+    return result;
+  if (failed(checkRank(loc, parsed.rank(), type)))
+    return failure();
+  size_t which = gspmd.at(text.str());
+  for (size_t i = 0; i < parsed.tiles.size(); ++i) {
+    std::vector<unsigned> axes =
+        unification->axes({which, {"dim" + std::to_string(i)}});
+    if (i < parsed.rank())
+      result.dims[i].axes.assign(axes.begin(), axes.end());
+    else if (parsed.lastDims[i - parsed.rank()] ==
+             GspmdSharding::LastDim::Manual)
+      result.manual.append(axes.begin(), axes.end());
+  }
+  llvm::sort(result.manual);
+  return result;
+}
+
+FailureOr<ValueSharding> Shardings::of(Location loc, Attribute attribute,
+                                       RankedTensorType type) const {
+  if (auto sharding = dyn_cast<sdy::TensorShardingAttr>(attribute))
+    return ofShardy(loc, sharding, type);
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return ofGspmd(loc, text.getValue(), type);
+  return mlir::emitError(loc) << "expected a sharding, got " << attribute;
+}
+
+FailureOr<SmallVector<unsigned>>
+Shardings::manualAxes(Location loc, sdy::ManualAxesAttr axes,
+                      ArrayRef<sdy::TensorShardingAttr> shardings) const {
+  SmallVector<unsigned> result;
+  std::optional<size_t> which;
+  for (sdy::TensorShardingAttr sharding : shardings)
+    if (auto known = knownMesh(sharding.getMeshOrRef());
+        known && *known != SIZE_MAX)
+      which = known;
+  // Without operands and results, the mesh is the only one.
+  if (!which && !sources.empty())
+    which = 0;
+  for (StringAttr name : axes.getValue()) {
+    bool exists =
+        which && llvm::any_of(sources[*which].axes, [&](const MeshAxis &axis) {
+          return axis.name == name.getValue();
+        });
+    if (!exists)
+      return mlir::emitError(loc)
+             << "there is no axis " << name << " in the mesh of this manual "
+             << "computation";
+    llvm::append_range(result,
+                       unification->axes({*which, {name.getValue().str()}}));
+  }
+  llvm::sort(result);
+  return result;
+}
+
+FailureOr<SmallVector<unsigned>>
+Shardings::groupAxes(Location loc,
+                     stablehlo::ReplicaGroupMeshAxesAttr groups) const {
+  auto symbol = dyn_cast<mlir::FlatSymbolRefAttr>(groups.getMesh());
+  std::optional<size_t> which =
+      symbol ? knownMesh(symbol)
+             : std::optional<size_t>(sources.empty() ? SIZE_MAX : 0);
+  if (!which || *which == SIZE_MAX)
+    return mlir::emitError(loc) << "there is no mesh " << groups.getMesh();
+  SmallVector<unsigned> result;
+  for (Attribute attribute : groups.getAxes()) {
+    auto axis = dyn_cast<stablehlo::AxisRefAttr>(attribute);
+    bool exists =
+        axis &&
+        llvm::any_of(sources[*which].axes, [&](const MeshAxis &candidate) {
+          return candidate.name == axis.getName();
+        });
+    if (!exists)
+      return mlir::emitError(loc) << "there is no axis " << attribute
+                                  << " in the mesh of this collective";
+    SubAxis part{axis.getName().str()};
+    if (stablehlo::SubAxisInfoAttr info = axis.getSubAxisInfo())
+      part = {part.axis, info.getPreSize(), info.getSize()};
+    llvm::append_range(result, unification->axes({*which, part}));
+  }
+  return result;
+}

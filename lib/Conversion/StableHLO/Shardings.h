@@ -1,0 +1,90 @@
+// Shardings: what a program's annotations say, in axes of one mesh.
+#pragma once
+
+#include "GspmdSharding.h"
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
+
+#include <map>
+
+namespace meshloom::importer {
+
+/// A sharding of one value, in indices of the unified mesh's axes.
+struct ValueSharding {
+  struct Dim {
+    SmallVector<unsigned> axes; ///< major to minor
+    bool isOpen = false;
+    int64_t priority = 0; ///< smaller comes first
+  };
+  SmallVector<Dim> dims;
+  SmallVector<unsigned> replicated, unreduced;
+  ReduceKind unreducedKind = ReduceKind::Sum;
+  /// GSPMD: axes along which the value is one per device.
+  SmallVector<unsigned> manual;
+
+  bool hasOpenDim() const;
+  bool hasAxes() const;
+};
+
+/// The module's meshes, unified, and its annotations in terms of that mesh.
+class Shardings {
+public:
+  /// Reads all annotations of `module`. Reports malformed ones where they are.
+  static FailureOr<Shardings> collect(ModuleOp module);
+
+  /// Whether the module annotates anything.
+  bool any() const { return unification.has_value(); }
+  const MeshUnification &meshes() const { return *unification; }
+  dtensor::MeshAttr getMesh() const { return mesh; }
+
+  /// What `attribute` (#sdy.sharding, or a GSPMD string) says about a value of
+  /// local type `type`. Fails, with a diagnostic, where it is malformed.
+  FailureOr<ValueSharding> of(Location loc, Attribute attribute,
+                              RankedTensorType type) const;
+  /// Axes of a manual computation with shardings of `shardings`.
+  FailureOr<SmallVector<unsigned>>
+  manualAxes(Location loc, sdy::ManualAxesAttr axes,
+             ArrayRef<sdy::TensorShardingAttr> shardings) const;
+  /// Axes that a collective names over `mesh`.
+  FailureOr<SmallVector<unsigned>>
+  groupAxes(Location loc, stablehlo::ReplicaGroupMeshAxesAttr groups) const;
+
+private:
+  Shardings() = default;
+  FailureOr<ValueSharding> ofShardy(Location loc,
+                                    sdy::TensorShardingAttr sharding,
+                                    RankedTensorType type) const;
+  FailureOr<ValueSharding> ofGspmd(Location loc, StringRef text,
+                                   RankedTensorType type) const;
+  LogicalResult addUses(Location loc, Attribute attribute);
+  LogicalResult addGspmd(Location loc, StringRef text);
+  /// The index of a mesh, which is added where it is new.
+  FailureOr<size_t> indexOf(Location loc, Attribute meshOrRef);
+  size_t addMesh(SourceMesh source, Location loc);
+  std::optional<size_t> knownMesh(Attribute meshOrRef) const;
+  LogicalResult addAxis(Location loc, size_t which, StringRef name,
+                        int64_t before, int64_t size);
+  LogicalResult unify();
+
+  std::vector<SourceMesh> sources;
+  SmallVector<Location> sourceLocs;
+  std::map<std::string, size_t> named; ///< @mesh
+  DenseMap<Attribute, size_t> inlined; ///< meshes written out
+  std::map<std::string, size_t> gspmd; ///< by text
+  std::map<std::string, GspmdSharding> gspmdParsed;
+  std::vector<AxisUse> uses;
+  SmallVector<Location> useLocs;
+  std::optional<MeshUnification> unification;
+  dtensor::MeshAttr mesh;
+};
+
+/// The name of GSPMD's sharding attribute.
+inline constexpr llvm::StringLiteral gspmdName = "mhlo.sharding";
+inline constexpr llvm::StringLiteral shardyName = "sdy.sharding";
+
+/// The sharding in the attributes of an argument, a result or an op of one
+/// result, or null.
+Attribute shardingIn(DictionaryAttr attributes);
+
+} // namespace meshloom::importer
