@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <deque>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -115,6 +116,9 @@ private:
   };
   Answer answer(const std::vector<Asked> &asked);
   bool tryChain(unsigned cluster);
+  std::vector<unsigned> windowAround(unsigned cluster, int64_t most);
+  bool tryJointly(unsigned cluster, int64_t most);
+  void tryWindows();
   std::string describe(const std::vector<PlannedRelayout> &relayouts,
                        const std::vector<PlannedRelayout> &without);
   std::string rejected(unsigned cluster, const Change &back);
@@ -338,6 +342,119 @@ bool Search::tryChain(unsigned cluster) {
   return false;
 }
 
+/// The cluster and what is near it, nearest first, as long as all combinations
+/// of their moves are at most about `most`.
+std::vector<unsigned> Search::windowAround(unsigned cluster, int64_t most) {
+  std::vector<unsigned> window;
+  std::set<unsigned> seen{cluster};
+  std::deque<unsigned> near{cluster};
+  int64_t combinations = 1;
+  while (!near.empty()) {
+    unsigned next = near.front();
+    near.pop_front();
+    int64_t ways = 1;
+    if (canMove(next))
+      ways += int64_t(moves.list(next, LayoutMoves::fewWays).size());
+    if (combinations * ways > most)
+      continue;
+    combinations *= ways;
+    window.push_back(next);
+    std::vector<unsigned> more;
+    for (unsigned neighbour : neighbours[next])
+      if (seen.insert(neighbour).second)
+        more.push_back(neighbour);
+    std::ranges::stable_sort(more, std::greater<>(), [&](unsigned neighbour) {
+      return edgeCost(neighbour);
+    });
+    near.insert(near.end(), more.begin(), more.end());
+  }
+  std::sort(window.begin(), window.end());
+  return window;
+}
+
+/// Tries all combinations of moves of the clusters around one, in program
+/// order (what an op passes on depends on what it is given), and takes the best
+/// if that is worthwhile.
+bool Search::tryJointly(unsigned cluster, int64_t most) {
+  std::vector<unsigned> window = windowAround(cluster, most);
+  const Objective start = state.total();
+  const int64_t begin = state.tried();
+  std::vector<const Change *> path(window.size()), best;
+  Objective bestTotal = start;
+  std::vector<Cost> costs; ///< of what moving each would touch
+  for (unsigned each : window)
+    costs.push_back(edgeCost(each) + state.workCost(each));
+  Cost touched = 0;
+  bool cut = false;
+  std::function<void(size_t)> extend = [&](size_t i) {
+    if (i == window.size()) {
+      Cost saved = start.cost - state.total().cost;
+      if (!(state.total() < bestTotal) || saved <= 0 || saved < leastSaved ||
+          saved < touched / 20 ||
+          (peakLimit >= 0 && state.peakBytes() > peakLimit))
+        return;
+      bestTotal = state.total();
+      best = path;
+      return;
+    }
+    path[i] = nullptr;
+    extend(i + 1);
+    if (!canMove(window[i]))
+      return;
+    for (const Change *move : moves.list(window[i], LayoutMoves::fewWays)) {
+      if (state.tried() - begin > 2 * most) {
+        cut = true;
+        return;
+      }
+      if (!state.apply(*move))
+        continue;
+      path[i] = move;
+      touched += costs[i];
+      extend(i + 1);
+      touched -= costs[i];
+      state.undo();
+      path[i] = nullptr;
+    }
+  };
+  extend(0);
+  cutShort += cut;
+  if (best.empty())
+    return false;
+  std::set<unsigned> changed;
+  for (const Change *move : best)
+    if (move) {
+      state.apply(*move);
+      changed.insert(state.touchedClusters().begin(),
+                     state.touchedClusters().end());
+    }
+  state.commit();
+  enqueueAround(changed);
+  drain();
+  return true;
+}
+
+/// The last stage: windows around the clusters that could save most, within a
+/// number of changes tried that is linear in the program.
+void Search::tryWindows() {
+  constexpr int64_t mostJoint = 4000;
+  const int64_t budget = 3 * mostJoint + 20 * int64_t(clusters.clusters.size());
+  const int64_t begin = state.tried();
+  std::vector<std::pair<Cost, unsigned>> order;
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster) && promising(cluster))
+      order.push_back({-possibleSaving(cluster), cluster});
+  std::sort(order.begin(), order.end());
+  for (auto [saving, cluster] : order) {
+    int64_t left = budget - (state.tried() - begin);
+    if (left < mostJoint / 8) {
+      ++cutShort;
+      return;
+    }
+    if (promising(cluster))
+      tryJointly(cluster, std::min(mostJoint, left));
+  }
+}
+
 void Search::run(int64_t limit) {
   peakLimit = limit;
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
@@ -346,6 +463,7 @@ void Search::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     if (canMove(cluster))
       tryChain(cluster);
+  tryWindows();
 }
 
 //===----------------------------------------------------------------------===//

@@ -74,14 +74,16 @@ char textOf(unsigned axis) {
 class Planner {
 public:
   Planner(const Layout &from, const Layout &to, const Shape &global, DType type,
-          const MachineModel &machine)
+          const MachineModel &machine, const PlanLimits &limits)
       : mesh(from.mesh()), from(from), to(to), global(global), type(type),
         machine(machine), wholeBytes(globalBytes(global, type)),
         elementBytes(byteWidth(type)), start(encode(from)), goal(encode(to)),
         scratch{CollectiveKind::Slice, {}, from, to} {
+    for (const MeshAxis &axis : mesh.axes())
+      sizes.push_back(axis.size);
     unpack(goal, wanted, wantedPending);
     targetBytes = bytesOf(wanted);
-    exhaustive = mesh.rank() <= fewAxes;
+    exhaustive = mesh.rank() <= limits.exactAxes;
     leastLatency = machine.phaseBoundary;
     int64_t slowest = noLimit;
     for (unsigned axis = 0; axis < mesh.rank() && !machine.sharedMemory;
@@ -106,7 +108,6 @@ public:
   RelayoutPlan plan(const PlanLimits &limits);
 
 private:
-  static constexpr unsigned fewAxes = 4;
   static constexpr unsigned mostScattered = 4;
 
   struct Node {
@@ -162,7 +163,7 @@ private:
     }
     pendingAxes.assign(code, at);
   }
-  int64_t sizeOf(char axis) const { return mesh.axis_size(axisOf(axis)); }
+  int64_t sizeOf(char axis) const { return sizes[axisOf(axis)]; }
   int64_t groupOf(const AxisText &axes) const {
     int64_t size = 1;
     for (char axis : axes)
@@ -214,6 +215,7 @@ private:
   DType type;
   const MachineModel &machine;
   int64_t wholeBytes, elementBytes;
+  std::vector<int64_t> sizes; ///< of the mesh's axes
   Code start, goal;
   std::vector<AxisText> wanted;
   AxisText wantedPending;
@@ -236,6 +238,8 @@ private:
   Node *at = nullptr;
   std::vector<AxisText> dims, next;
   AxisText pending, nextPending;
+  using Places = std::vector<std::pair<int, int64_t>>;
+  Places placesBefore, placesAfter;
   Code reached;
   CollectiveOp scratch; ///< what prices are asked for
   std::unordered_map<AxisText, Layout> pendingLayouts;
@@ -260,7 +264,7 @@ void Planner::reductions() {
     if (axes.size() <= mostScattered)
       scatter(axes, 0);
   };
-  if (resolvable.size() <= fewAxes) {
+  if (resolvable.size() <= mostScattered) {
     for (size_t subset = 1; subset < size_t(1) << resolvable.size(); ++subset) {
       AxisText axes;
       for (size_t i = 0; i < resolvable.size(); ++i)
@@ -343,9 +347,15 @@ void Planner::allToAlls() {
 /// straight to the target, other orders of one dim's axes, and two axes of one
 /// size exchanged, of which one may be free.
 void Planner::permutations() {
+  // Shards keep their size, and all of it is sent.
+  Cost least = leastLatency;
+  if (!machine.sharedMemory)
+    least += timeFor(bytesOf(dims), fastest);
+  if (limit.cost - at->length.cost < least)
+    return;
   if (exhaustive) {
     AxisText free;
-    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+    for (unsigned axis = 0; axis < sizes.size(); ++axis)
       if (pending.find(textOf(axis)) == AxisText::npos)
         free.push_back(textOf(axis));
     for (AxisText &axes : next)
@@ -368,7 +378,7 @@ void Planner::permutations() {
   }
   for (unsigned a = 0; a < mesh.rank(); ++a)
     for (unsigned b = a + 1; b < mesh.rank(); ++b) {
-      if (mesh.axis_size(a) != mesh.axis_size(b))
+      if (sizes[a] != sizes[b])
         continue;
       next = dims;
       for (AxisText &axes : next)
@@ -413,20 +423,21 @@ void Planner::tryPermute() {
     if (!sameSizes && global[dim] % shards != 0)
       return;
   }
-  // Where an axis sits: its dim, and the blocks that those before it make.
-  auto place = [&](const std::vector<AxisText> &of, char axis) {
+  // Where each axis sits: its dim, and the blocks that those before it make.
+  auto placesOf = [&](const std::vector<AxisText> &of, Places &places) {
+    places.assign(sizes.size(), {-1, 0});
     for (size_t dim = 0; dim < of.size(); ++dim) {
       int64_t major = 1;
-      for (char other : of[dim]) {
-        if (other == axis)
-          return std::pair(int(dim), major);
-        major *= sizeOf(other);
+      for (char axis : of[dim]) {
+        places[axisOf(axis)] = {int(dim), major};
+        major *= sizeOf(axis);
       }
     }
-    return std::pair(-1, int64_t(0));
   };
-  for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-    if (place(dims, textOf(axis)) != place(next, textOf(axis))) {
+  placesOf(dims, placesBefore);
+  placesOf(next, placesAfter);
+  for (unsigned axis = 0; axis < sizes.size(); ++axis)
+    if (placesBefore[axis] != placesAfter[axis]) {
       if (pending.find(textOf(axis)) != AxisText::npos)
         return;
       changed.push_back(textOf(axis));
@@ -483,10 +494,9 @@ Length Planner::measure(CollectiveKind kind, const AxisText &axes,
     }
     scratch.to = known->second;
   }
-  return {machine.overhead(scratch) +
-              machine.transfer(scratch, result, wholeBytes),
-          bytesSent(kind, result, groupSize(mesh, scratch.axes)),
-          kind != CollectiveKind::Slice, 1};
+  return {
+      machine.overhead(scratch) + machine.transfer(scratch, result, wholeBytes),
+      bytesSent(kind, result, groupOf(axes)), kind != CollectiveKind::Slice, 1};
 }
 
 /// What getting from `next` to the target costs at least: a collective, unless
@@ -714,7 +724,7 @@ Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
     nothing.peakBytes = localBytes(from, global, type);
     return nothing;
   }
-  return Planner(from, to, global, type, machine).plan(limits);
+  return Planner(from, to, global, type, machine, limits).plan(limits);
 }
 
 } // namespace meshloom

@@ -28,6 +28,9 @@ struct PlanLimits {
   /// Layouts looked at; the default reaches every chain on meshes of up to four
   /// axes. Whoever only compares costs of many relayouts may ask for less.
   size_t mostSettled = 4096;
+  /// Meshes of up to so many axes are searched by all collectives; larger ones
+  /// by those that may well lead towards the target.
+  unsigned exactAxes = 4;
   /// What a layout on the way may take on one device. The larger of both ends
   /// is always allowed, and more where there is no other way: then the least
   /// that does.
