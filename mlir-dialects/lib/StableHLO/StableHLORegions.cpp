@@ -15,16 +15,17 @@ using Operand = OpAsmParser::UnresolvedOperand;
 static ParseResult parseApplied(OpAsmParser &parser, Type type,
                                 const mlir::OperationName &name, SMLoc loc,
                                 Region &body) {
-  Builder &builder = parser.getBuilder();
   Location location = parser.getEncodedSourceLoc(loc);
   Block &block = body.emplaceBlock();
   block.addArguments({type, type}, {location, location});
-  OpBuilder ops = OpBuilder::atBlockBegin(&block);
+  // The region has no op yet, so the builder cannot ask it for the context.
+  OpBuilder ops(parser.getContext());
+  ops.setInsertionPointToStart(&block);
   OperationState state(location, name, block.getArguments(), type);
   if (!name.isRegistered())
     return parser.emitError(loc) << "unknown op " << name;
   Operation *op = ops.create(state);
-  ops.create<ReturnOp>(builder.getUnknownLoc(), op->getResults());
+  ops.create<ReturnOp>(location, op->getResults());
   return success();
 }
 

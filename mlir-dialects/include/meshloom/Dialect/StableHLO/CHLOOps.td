@@ -154,6 +154,7 @@ def CHLO_ScanOp : CHLO_Op<"scan", [AttrSizedOperandSegments,
   let results = (outs Variadic<StableHLO_Tensor>:$outputs,
                       Variadic<StableHLO_Tensor>:$carries);
   let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // MESHLOOM_DIALECT_CHLO_OPS
