@@ -18,8 +18,8 @@ LibraryCall::make(const Program &program, const KernelStep &step,
                   KernelFunction scalar) {
   const LibraryRow *row = findLibraryFunction(step.library);
   if (!row)
-    return Error(fmt::format("this build has no library function '{}'",
-                             step.library));
+    return Error(
+        fmt::format("this build has no library function '{}'", step.library));
   for (const std::vector<Operand> *list : {&step.inputs, &step.outputs})
     for (const Operand &operand : *list)
       for (const DimAccess &dim : operand.dims)
@@ -45,8 +45,8 @@ LibraryCall::make(const Program &program, const KernelStep &step,
   }
   MadeRoutine routine = row->make(described);
   if (!routine)
-    return Error(fmt::format("'{}': {}", step.library,
-                             routine.error().message()));
+    return Error(
+        fmt::format("'{}': {}", step.library, routine.error().message()));
   call->routine = std::move(*routine);
   return std::shared_ptr<const LibraryCall>(std::move(call));
 }
@@ -55,22 +55,20 @@ LibraryOperand LibraryCall::box(const Source &source, void *const *operands,
                                 const int64_t *strides, const int64_t *origin,
                                 const int64_t *extents) const {
   const size_t rank = source.operand->dims.size();
-  LibraryOperand result{source.decl->type,
-                        static_cast<char *>(operands[source.pointer]),
-                        Shape(rank),
-                        Shape(rank, 1),
-                        Shape(rank, 0),
-                        &source.decl->shape};
+  LibraryOperand result{
+      source.decl->type, static_cast<char *>(operands[source.pointer]),
+      Shape(rank),       Shape(rank, 1),
+      Shape(rank, 0),    &source.decl->shape};
   const int64_t *own = strides + source.pointer * loops;
   for (size_t d = 0; d < rank; ++d) {
     const DimAccess &dim = source.operand->dims[d];
     result.offset[d] = dim.offset;
     for (auto [loop, coefficient] : dim.terms) {
       result.offset[d] += coefficient * origin[loop];
-      result.extent[d] = extents[loop] <= 0 || result.extent[d] == 0
-                             ? 0
-                             : result.extent[d] +
-                                   coefficient * (extents[loop] - 1);
+      result.extent[d] =
+          extents[loop] <= 0 || result.extent[d] == 0
+              ? 0
+              : result.extent[d] + coefficient * (extents[loop] - 1);
       result.strides[d] = own[loop] / coefficient;
     }
   }

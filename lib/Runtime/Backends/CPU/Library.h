@@ -1,15 +1,17 @@
 // Library: the functions that library calls of a Program name, and how they are
 // called.
 //
-// A function is a row of the table in LibraryTable.cpp: its name, and what makes
-// a routine for one step. Making it checks the step's attributes and operands (a
-// program may come from a file) and does what need be done only once; running it
-// gets boxes: whichever devices' parts are merged or cut, an operand is a box of
-// the global tensor somewhere in memory, with a stride for each dim.
+// A function is a row of the table in LibraryTable.cpp: its name, and what
+// makes a routine for one step. Making it checks the step's attributes and
+// operands (a program may come from a file) and does what need be done only
+// once; running it gets boxes: whichever devices' parts are merged or cut, an
+// operand is a box of the global tensor somewhere in memory, with a stride for
+// each dim.
 #pragma once
 
 #include "meshloom/Core/Program.h"
 
+#include <array>
 #include <memory>
 
 namespace meshloom::cpu {

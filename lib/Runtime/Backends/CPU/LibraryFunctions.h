@@ -21,5 +21,10 @@ MadeRoutine makeGeqrf(const LibraryStep &step);
 MadeRoutine makeHouseholderProduct(const LibraryStep &step);
 MadeRoutine makeFft(const LibraryStep &step);
 MadeRoutine makeCustomCall(const LibraryStep &step);
+// ConvolutionCall.cpp, WindowReduce.cpp, SelectAndScatter.cpp, Cumulative.cpp
+MadeRoutine makeConvolution(const LibraryStep &step);
+MadeRoutine makeReduceWindow(const LibraryStep &step);
+MadeRoutine makeSelectAndScatter(const LibraryStep &step);
+MadeRoutine makeCumulative(const LibraryStep &step);
 
 } // namespace meshloom::cpu

@@ -9,6 +9,8 @@ using namespace meshloom::cpu;
 
 static constexpr LibraryRow rows[] = {
     {"cholesky", makeCholesky},
+    {"convolution", makeConvolution},
+    {"cumulative", makeCumulative},
     {"custom_call", makeCustomCall},
     {"dynamic_slice", makeDynamicSlice},
     {"dynamic_update_slice", makeDynamicUpdateSlice},
@@ -17,7 +19,9 @@ static constexpr LibraryRow rows[] = {
     {"generic_reduce", makeGenericReduce},
     {"geqrf", makeGeqrf},
     {"householder_product", makeHouseholderProduct},
+    {"reduce_window", makeReduceWindow},
     {"scatter", makeScatter},
+    {"select_and_scatter", makeSelectAndScatter},
     {"sort", makeSort},
     {"top_k", makeTopK},
     {"triangular_solve", makeTriangularSolve},

@@ -1,0 +1,288 @@
+// The reference's factorizations, Fourier transforms and users' functions: the
+// plainest algorithms, in f64, real numbers as complex ones.
+#include "Ops.h"
+
+#include "meshloom/Core/CustomCall.h"
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+
+namespace meshloom::interpreter {
+namespace {
+
+using Number = std::complex<double>;
+
+Number get(const HostValue &value, int64_t at) {
+  return {value.floats[at], value.isComplex() ? value.imaginaries[at] : 0};
+}
+void set(HostValue &value, int64_t at, Number number) {
+  value.floats[at] = number.real();
+  if (value.isComplex())
+    value.imaginaries[at] = number.imag();
+}
+
+/// One matrix of a tensor, in its last two dims.
+class MatrixView {
+public:
+  MatrixView(HostValue &value, int64_t which)
+      : value(value), rows(value.shape[value.shape.size() - 2]),
+        columns(value.shape.back()), first(which * rows * columns) {}
+  Number operator()(int64_t r, int64_t c) const {
+    return get(value, first + r * columns + c);
+  }
+  void put(int64_t r, int64_t c, Number number) {
+    set(value, first + r * columns + c, number);
+  }
+
+private:
+  HostValue &value;
+
+public:
+  const int64_t rows, columns;
+
+private:
+  const int64_t first;
+};
+
+int64_t matricesOf(const HostValue &value) {
+  int64_t count = 1;
+  for (size_t d = 0; d + 2 < value.shape.size(); ++d)
+    count *= value.shape[d];
+  return count;
+}
+
+Values cholesky(const Call &call) {
+  bool lower = cast<dtensor::CholeskyOp>(call.op).getLower();
+  HostValue from = call[0], out = call.result();
+  for (int64_t m = 0; m < matricesOf(out); ++m) {
+    MatrixView a(from, m), l(out, m);
+    // Of the upper triangle, the lower one of the adjoint.
+    auto given = [&](int64_t r, int64_t c) {
+      return lower ? a(r, c) : std::conj(a(c, r));
+    };
+    auto made = [&](int64_t r, int64_t c) {
+      return lower ? l(r, c) : std::conj(l(c, r));
+    };
+    auto put = [&](int64_t r, int64_t c, Number number) {
+      lower ? l.put(r, c, number) : l.put(c, r, std::conj(number));
+    };
+    bool definite = true;
+    for (int64_t c = 0; c < a.rows; ++c)
+      for (int64_t r = c; r < a.rows; ++r) {
+        Number rest = given(r, c);
+        for (int64_t k = 0; k < c; ++k)
+          rest -= made(r, k) * std::conj(made(c, k));
+        if (r == c) {
+          definite &= rest.real() > 0;
+          put(c, c, std::sqrt(rest.real()));
+        } else {
+          put(r, c, rest / made(c, c));
+        }
+      }
+    double nan = std::numeric_limits<double>::quiet_NaN();
+    for (int64_t c = 0; !definite && c < a.rows; ++c)
+      for (int64_t r = c; r < a.rows; ++r)
+        put(r, c, Number(nan, 0));
+  }
+  return {std::move(out)};
+}
+
+Values triangularSolve(const Call &call) {
+  auto op = cast<dtensor::TriangularSolveOp>(call.op);
+  HostValue from = call[0], out = call[1];
+  bool turned = op.getTransposeA() != "NO_TRANSPOSE";
+  bool left = op.getLeftSide(), lower = op.getLower();
+  for (int64_t m = 0; m < matricesOf(out); ++m) {
+    MatrixView a(from, m), x(out, m);
+    // The matrix that stands on the left in the end.
+    bool swaps = turned == left;
+    auto coefficient = [&](int64_t r, int64_t c) {
+      Number number = swaps ? a(c, r) : a(r, c);
+      return op.getTransposeA() == "ADJOINT" ? std::conj(number) : number;
+    };
+    bool down = lower != swaps;
+    int64_t n = a.rows, others = left ? x.columns : x.rows;
+    for (int64_t other = 0; other < others; ++other)
+      for (int64_t step = 0; step < n; ++step) {
+        int64_t r = down ? step : n - 1 - step;
+        auto unknown = [&](int64_t i) {
+          return left ? x(i, other) : x(other, i);
+        };
+        Number rest = unknown(r);
+        for (int64_t k = 0; k < step; ++k) {
+          int64_t known = down ? k : n - 1 - k;
+          rest -= coefficient(r, known) * unknown(known);
+        }
+        if (!op.getUnitDiagonal())
+          rest /= coefficient(r, r);
+        left ? x.put(r, other, rest) : x.put(other, r, rest);
+      }
+  }
+  return {std::move(out)};
+}
+
+/// Householder's reflections as LAPACK's larfg makes them.
+Values geqrf(const Call &call) {
+  HostValue out = call[0], taus = call.result(1);
+  for (int64_t m = 0; m < matricesOf(out); ++m) {
+    MatrixView a(out, m);
+    int64_t count = std::min(a.rows, a.columns);
+    for (int64_t i = 0; i < count; ++i) {
+      Number alpha = a(i, i), tau = 0;
+      double below = 0;
+      for (int64_t r = i + 1; r < a.rows; ++r)
+        below += std::norm(a(r, i));
+      if (below != 0 || alpha.imag() != 0) {
+        double beta =
+            -std::copysign(std::sqrt(std::norm(alpha) + below), alpha.real());
+        tau = (beta - alpha) / beta;
+        for (int64_t r = i + 1; r < a.rows; ++r)
+          a.put(r, i, a(r, i) / (alpha - beta));
+        a.put(i, i, beta);
+        // The other columns, times the reflection's adjoint.
+        for (int64_t c = i + 1; c < a.columns; ++c) {
+          Number product = a(i, c);
+          for (int64_t r = i + 1; r < a.rows; ++r)
+            product += std::conj(a(r, i)) * a(r, c);
+          product *= std::conj(tau);
+          a.put(i, c, a(i, c) - product);
+          for (int64_t r = i + 1; r < a.rows; ++r)
+            a.put(r, c, a(r, c) - a(r, i) * product);
+        }
+      }
+      set(taus, m * count + i, tau);
+    }
+  }
+  return {std::move(out), std::move(taus)};
+}
+
+Values householderProduct(const Call &call) {
+  HostValue from = call[0], out = call.result();
+  const HostValue &taus = call[1];
+  int64_t count = taus.shape.back();
+  for (int64_t m = 0; m < matricesOf(out); ++m) {
+    MatrixView a(from, m), q(out, m);
+    for (int64_t i = 0; i < q.columns; ++i)
+      q.put(i, i, 1);
+    for (int64_t i = count - 1; i >= 0; --i) {
+      auto v = [&](int64_t r) { return r == i ? Number(1) : a(r, i); };
+      Number tau = get(taus, m * count + i);
+      for (int64_t c = 0; c < q.columns; ++c) {
+        Number product = 0;
+        for (int64_t r = i; r < q.rows; ++r)
+          product += std::conj(v(r)) * q(r, c);
+        for (int64_t r = i; r < q.rows; ++r)
+          q.put(r, c, q(r, c) - tau * v(r) * product);
+      }
+    }
+  }
+  return {std::move(out)};
+}
+
+/// The discrete Fourier transform along `dim`, by its definition.
+void transform(std::vector<Number> &values, const Shape &shape, size_t dim,
+               bool inverse) {
+  int64_t length = shape[dim], stride = stridesOf(shape)[dim];
+  std::vector<Number> result(values.size());
+  for (int64_t at = 0; at < int64_t(values.size()); ++at) {
+    int64_t k = at / stride % length, first = at - k * stride;
+    Number sum = 0;
+    for (int64_t j = 0; j < length; ++j) {
+      double turn = double(j * k % length) / double(length);
+      double angle = (inverse ? 2 : -2) * std::numbers::pi * turn;
+      sum +=
+          values[first + j * stride] * Number(std::cos(angle), std::sin(angle));
+    }
+    result[at] = inverse ? sum / double(length) : sum;
+  }
+  values = std::move(result);
+}
+
+Values fft(const Call &call) {
+  auto op = cast<dtensor::FftOp>(call.op);
+  StringRef type = op.getFftType();
+  std::vector<int64_t> lengths = call.integers("fft_length");
+  HostValue out = call.result();
+  bool inverse = type == "IFFT" || type == "IRFFT";
+  Shape shape = call[0].shape;
+  std::vector<Number> values;
+  for (int64_t at = 0; at < call[0].count(); ++at)
+    values.push_back(get(call[0], at));
+  size_t first = shape.size() - lengths.size(), last = shape.size() - 1;
+  for (size_t d = first; d < last; ++d)
+    transform(values, shape, d, inverse);
+  if (type == "IRFFT") {
+    // The spectrum of real numbers: its second half mirrors the first.
+    int64_t half = shape.back(), length = lengths.back();
+    std::vector<Number> whole;
+    shape.back() = length;
+    for (int64_t at = 0; at < elementCount(shape); ++at) {
+      int64_t k = at % length, line = at / length;
+      Number value = k < half ? values[line * half + k]
+                              : std::conj(values[line * half + length - k]);
+      bool real = k == 0 || 2 * k == length;
+      whole.push_back(real ? Number(value.real()) : value);
+    }
+    values = std::move(whole);
+  }
+  transform(values, shape, last, inverse);
+  int64_t kept = out.shape.back(), length = shape.back();
+  for (int64_t at = 0; at < out.count(); ++at)
+    set(out, at, values[at / kept * length + at % kept]);
+  return {std::move(out)};
+}
+} // namespace
+
+void addLinearAlgebraOps(OpTable &table) {
+  table["dtensor.cholesky"] = cholesky;
+  table["dtensor.triangular_solve"] = triangularSolve;
+  table["dtensor.geqrf"] = geqrf;
+  table["dtensor.householder_product"] = householderProduct;
+  table["dtensor.fft"] = fft;
+}
+
+Result<Values> runCustomCall(const Call &call) {
+  auto op = cast<dtensor::CustomCallOp>(call.op);
+  std::string name = op.getCallTargetName().str(),
+              config = op.getBackendConfig().str();
+  auto target = findCustomCall(name);
+  if (!target)
+    return Error("no function is registered as custom call target '" + name +
+                 "'");
+  std::vector<std::vector<char>> bytes;
+  auto operandOf = [&](const HostValue &value) {
+    bytes.push_back(value.toBytes());
+    return CustomOperand{value.type,
+                         nullptr,
+                         value.shape,
+                         stridesOf(value.shape),
+                         Shape(value.shape.size()),
+                         value.shape};
+  };
+  std::vector<CustomOperand> inputs, outputs;
+  for (const HostValue *value : call.operands)
+    inputs.push_back(operandOf(*value));
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    outputs.push_back(operandOf(call.result(i)));
+  size_t next = 0;
+  for (std::vector<CustomOperand> *list : {&inputs, &outputs})
+    for (CustomOperand &operand : *list)
+      operand.data = bytes[next++].data();
+  if (Status done = target->run({inputs, outputs, config}); !done)
+    return Error("custom call '" + name +
+                 "' failed: " + done.error().message());
+  Values results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto value = HostValue::fromBytes(outputs[i].type, outputs[i].shape,
+                                      bytes[inputs.size() + i]);
+    if (!value)
+      return value.error();
+    results.push_back(std::move(*value));
+  }
+  return results;
+}
+
+} // namespace meshloom::interpreter
