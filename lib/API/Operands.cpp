@@ -13,7 +13,7 @@ namespace {
 /// Whether `type` holds the number exactly enough: integers hold integers in
 /// range, floats hold everything, i1 holds bools.
 bool fits(const TensorLike &like, DType type) {
-  if (isFloat(type))
+  if (isFloat(type) || isComplex(type))
     return like.kind != TensorLike::Kind::Bool;
   if (type == DType::I1)
     return like.kind == TensorLike::Kind::Bool;
@@ -28,12 +28,20 @@ bool fits(const TensorLike &like, DType type) {
   switch (type) {
   case DType::I8:
     return value >= -128 && value < 128;
+  case DType::I16:
+    return value == int16_t(value);
   case DType::I32:
     return value == int32_t(value);
   case DType::UI8:
     return value >= 0 && value < 256;
+  case DType::UI16:
+    return value >= 0 && value < 65536;
   case DType::UI32:
     return value == int64_t(uint32_t(value));
+  case DType::UI64:
+    return value >= 0 || like.isUnsigned;
+  case DType::I64:
+    return value >= 0 || !like.isUnsigned;
   default:
     return true;
   }
@@ -41,6 +49,7 @@ bool fits(const TensorLike &like, DType type) {
 
 double realOf(const TensorLike &like) {
   return like.kind == TensorLike::Kind::Float ? like.real
+         : like.isUnsigned                    ? double(uint64_t(like.integer))
                                               : double(like.integer);
 }
 /// 0 for what no integer type holds: `fits` has refused it for those.
@@ -55,7 +64,8 @@ std::string numberText(const TensorLike &like) {
     return fmt::format("{}", like.real);
   if (like.kind == TensorLike::Kind::Bool)
     return like.integer ? "true" : "false";
-  return fmt::format("{}", like.integer);
+  return like.isUnsigned ? fmt::format("{}", uint64_t(like.integer))
+                         : fmt::format("{}", like.integer);
 }
 
 template <typename T> void append(HostBytes &bytes, T value) {
@@ -77,7 +87,21 @@ HostBytes bytesOfNumber(const TensorLike &like, DType type) {
   case DType::BF16:
     append(bytes, bfloat16(float(real)));
     break;
+  case DType::F16:
+    append(bytes, _Float16(real));
+    break;
+  case DType::C64:
+    append(bytes, std::complex<float>(float(real)));
+    break;
+  case DType::C128:
+    append(bytes, std::complex<double>(real));
+    break;
+  case DType::I16:
+  case DType::UI16:
+    append(bytes, int16_t(integer));
+    break;
   case DType::I64:
+  case DType::UI64:
     append(bytes, integer);
     break;
   case DType::I32:

@@ -83,7 +83,20 @@ void copyAs(const HostBytes &bytes, void *out, int64_t count) {
 template <typename To>
 bool copyTo(DType from, const HostBytes &bytes, void *out, int64_t count) {
   constexpr bool isReal = std::is_floating_point_v<To>;
+  // Whether every value of integers of `width` bytes is one of To.
+  constexpr auto holds = [](size_t width, bool isSigned) {
+    if constexpr (isReal)
+      return std::numeric_limits<To>::digits >= int(8 * width);
+    else
+      return isSigned ? std::is_signed_v<To> && sizeof(To) >= width
+                      : sizeof(To) > width ||
+                            (std::is_unsigned_v<To> && sizeof(To) == width);
+  };
   switch (from) {
+  case DType::F16:
+    if constexpr (isReal)
+      return copyAs<To, _Float16>(bytes, out, count), true;
+    return false;
   case DType::BF16:
     if constexpr (isReal)
       return copyAs<To, bfloat16>(bytes, out, count), true;
@@ -97,31 +110,57 @@ bool copyTo(DType from, const HostBytes &bytes, void *out, int64_t count) {
       return copyAs<To, double>(bytes, out, count), true;
     return false;
   case DType::I8:
-    if constexpr (isReal || std::is_signed_v<To>)
+    if constexpr (holds(sizeof(int8_t), true))
       return copyAs<To, int8_t>(bytes, out, count), true;
     return false;
   case DType::UI8:
-    if constexpr (isReal || sizeof(To) > 1 || std::is_same_v<To, uint8_t>)
+    if constexpr (holds(sizeof(uint8_t), false))
       return copyAs<To, uint8_t>(bytes, out, count), true;
     return false;
+  case DType::I16:
+    if constexpr (holds(sizeof(int16_t), true))
+      return copyAs<To, int16_t>(bytes, out, count), true;
+    return false;
+  case DType::UI16:
+    if constexpr (holds(sizeof(uint16_t), false))
+      return copyAs<To, uint16_t>(bytes, out, count), true;
+    return false;
   case DType::I32:
-    if constexpr (std::is_same_v<To, double> ||
-                  (std::is_signed_v<To> && !isReal && sizeof(To) >= 4))
+    if constexpr (holds(sizeof(int32_t), true))
       return copyAs<To, int32_t>(bytes, out, count), true;
     return false;
   case DType::UI32:
-    if constexpr (std::is_same_v<To, double> || std::is_same_v<To, uint32_t> ||
-                  std::is_same_v<To, int64_t>)
+    if constexpr (holds(sizeof(uint32_t), false))
       return copyAs<To, uint32_t>(bytes, out, count), true;
     return false;
   case DType::I64:
-    if constexpr (std::is_same_v<To, int64_t>)
+    if constexpr (holds(sizeof(int64_t), true))
       return copyAs<To, int64_t>(bytes, out, count), true;
+    return false;
+  case DType::UI64:
+    if constexpr (holds(sizeof(uint64_t), false))
+      return copyAs<To, uint64_t>(bytes, out, count), true;
     return false;
   case DType::I1:
     return copyAs<To, int8_t>(bytes, out, count), true;
+  case DType::C64:
+  case DType::C128:
+    return false;
   }
   return false;
+}
+
+/// Real numbers as complex ones, where the parts hold them.
+bool copyParts(DType to, DType from, const HostBytes &bytes, void *out,
+               int64_t count) {
+  auto copy = [&]<typename T>(T) {
+    std::vector<T> reals(static_cast<size_t>(count));
+    if (isComplex(from) || !copyTo<T>(from, bytes, reals.data(), count))
+      return false;
+    std::copy(reals.begin(), reals.end(), static_cast<std::complex<T> *>(out));
+    return true;
+  };
+  return to == DType::C64 ? copy(float()) : copy(double());
 }
 
 bool copyTo(DType to, DType from, const HostBytes &bytes, void *out,
@@ -141,7 +180,24 @@ bool copyTo(DType to, DType from, const HostBytes &bytes, void *out,
     return copyTo<uint8_t>(from, bytes, out, count);
   case DType::UI32:
     return copyTo<uint32_t>(from, bytes, out, count);
+  case DType::I16:
+    return copyTo<int16_t>(from, bytes, out, count);
+  case DType::UI16:
+    return copyTo<uint16_t>(from, bytes, out, count);
+  case DType::UI64:
+    return copyTo<uint64_t>(from, bytes, out, count);
+  case DType::C128:
+    if (from == DType::C64)
+      return copyAs<std::complex<double>, std::complex<float>>(bytes, out,
+                                                               count),
+             true;
+    [[fallthrough]];
+  case DType::C64:
+    if (copyParts(to, from, bytes, out, count))
+      return true;
+    [[fallthrough]];
   case DType::I1:
+  case DType::F16:
   case DType::BF16:
     if (from != to)
       return false;

@@ -17,6 +17,7 @@
 #include "Reducer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -52,6 +53,8 @@ public:
       elements.push_back(
           cast<RankedTensorType>(tensor.getType()).getElementType());
     }
+    for (unsigned i = 0; i < kernel.getAccesses().size(); ++i)
+      guarded.push_back(kernel.isGuarded(i));
     usesIndex.resize(kernel.getNumLoops());
     kernel.getBlock()->walk(
         [&](IndexOp op) { usesIndex[op.getLoop()] = true; });
@@ -268,8 +271,8 @@ private:
             strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
         Value offset =
             unit ? index : b.create<arith::MulIOp>(loc, index, stride);
-        to.pointers[k] =
-            element(to.pointers[k], storageType(elements[k]), offset);
+        to.pointers[k] = element(to.pointers[k], storageType(elements[k]),
+                                 offset, !guarded[k]);
       }
     }
     Value before = from.indices[loop];
@@ -278,10 +281,11 @@ private:
                : index;
     return to;
   }
-  Value element(Value base, Type type, Value offset) {
+  /// A guarded operand may not have an element there.
+  Value element(Value base, Type type, Value offset, bool exists = true) {
     return b.create<LLVM::GEPOp>(loc, pointer, type, base,
                                  ArrayRef<LLVM::GEPArg>{offset},
-                                 /*inbounds=*/true);
+                                 /*inbounds=*/exists);
   }
 
   /// Nests `loops` and calls `fill` innermost.
@@ -417,17 +421,31 @@ private:
   // One iteration
   //===--------------------------------------------------------------------===//
 
-  /// i1 is stored as a byte, bf16 as its bits, other types as they are.
+  /// i1 is stored as a byte, f16 and bf16 as their bits, complex numbers as
+  /// their parts, other types as they are.
   Type storageType(Type type) {
-    if (type.isBF16())
+    if (type.isBF16() || type.isF16())
       return b.getI16Type();
+    if (auto complex = dyn_cast<mlir::ComplexType>(type))
+      return LLVM::LLVMArrayType::get(complex.getElementType(), 2);
     if (auto integer = dyn_cast<IntegerType>(type))
       return b.getIntegerType(std::max(8u, integer.getWidth()));
     return type;
   }
+  Value imaginaryPart(Value address, Type part) {
+    return b.create<LLVM::GEPOp>(loc, pointer, part, address,
+                                 ArrayRef<LLVM::GEPArg>{1}, /*inbounds=*/true);
+  }
   Value loadScalar(Value address, Type type) {
+    if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
+      Type part = complex.getElementType();
+      Value real = b.create<LLVM::LoadOp>(loc, part, address);
+      Value imaginary =
+          b.create<LLVM::LoadOp>(loc, part, imaginaryPart(address, part));
+      return b.create<mlir::complex::CreateOp>(loc, complex, real, imaginary);
+    }
     Value bits = b.create<LLVM::LoadOp>(loc, storageType(type), address);
-    if (type.isBF16())
+    if (type.isBF16() || type.isF16())
       return b.create<arith::BitcastOp>(loc, type, bits);
     if (type.isInteger(1)) {
       Value no = b.create<arith::ConstantIntOp>(loc, 0, 8);
@@ -436,12 +454,40 @@ private:
     return bits;
   }
   void storeScalar(Value address, Value value) {
+    if (auto complex = dyn_cast<mlir::ComplexType>(value.getType())) {
+      Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
+      Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
+      b.create<LLVM::StoreOp>(loc, real, address);
+      b.create<LLVM::StoreOp>(loc, imaginary,
+                              imaginaryPart(address, complex.getElementType()));
+      return;
+    }
     Type type = storageType(value.getType());
-    if (value.getType().isBF16())
+    if (value.getType().isBF16() || value.getType().isF16())
       value = b.create<arith::BitcastOp>(loc, type, value);
     else if (value.getType().isInteger(1))
       value = b.create<arith::ExtUIOp>(loc, type, value);
     b.create<LLVM::StoreOp>(loc, value, address);
+  }
+
+  /// What is at `address` where `condition` holds, else zero.
+  Value readIf(Value condition, Value address, Type type) {
+    auto branch = b.create<scf::IfOp>(loc, TypeRange(type), condition,
+                                      /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    b.create<scf::YieldOp>(loc, loadScalar(address, type));
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.create<scf::YieldOp>(loc, zeroOf(type));
+    return branch.getResult(0);
+  }
+  Value zeroOf(Type type) {
+    if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
+      Attribute zero = b.getZeroAttr(complex.getElementType());
+      return b.create<mlir::complex::ConstantOp>(loc, type,
+                                                 b.getArrayAttr({zero, zero}));
+    }
+    return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   }
 
   Value globalIndex(const Position &at, unsigned loop) {
@@ -460,6 +506,10 @@ private:
     for (Operation &op : kernel.getBlock()->without_terminator()) {
       if (auto index = dyn_cast<IndexOp>(op))
         mapping.map(index.getResult(), globalIndex(at, index.getLoop()));
+      else if (auto read = dyn_cast<ReadOp>(op))
+        mapping.map(read.getResult(),
+                    readIf(mapping.lookupOrDefault(read.getCondition()),
+                           at.pointers[read.getInput()], read.getType()));
       else
         b.clone(op, mapping);
     }
@@ -483,7 +533,7 @@ private:
       if (auto &reducer = reducers[i]) {
         unsigned count = reducer->stateTypes().size();
         Value index;
-        if (count > 1)
+        if (reducer->usesIndex())
           index = globalIndex(at, order.reduction.front());
         next.append(reducer->combine(b, loc, states.take_front(count),
                                      yielded[i], index));
@@ -511,7 +561,7 @@ private:
   Type i64, pointer;
   SmallVector<SmallVector<StaticStride>> strideKinds;
   SmallVector<Type> elements;
-  SmallVector<bool> usesIndex;
+  SmallVector<bool> usesIndex, guarded;
   // In the inner function: null strides are 0, origins null where not used.
   Value zero, one;
   SmallVector<Value> extents, origins;

@@ -62,6 +62,10 @@ struct Scalar {
     return with(
         b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, v, i(0).v));
   }
+  Scalar negative() const { // of an integer
+    return with(
+        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, i(0).v));
+  }
   /// This condition's choice.
   Scalar select(Scalar yes, Scalar no) const {
     return with(b->create<arith::SelectOp>(loc, v, yes.v, no.v));
@@ -217,8 +221,13 @@ Scalar erf(Scalar x) {
   return y * (p / q); // y * p may be denormal
 }
 
-/// x = n pi/2 + r, in f64: right for |x| up to 2^50.
-Scalar sinOrCos(Scalar x, bool cosine) {
+/// x = n pi/2 + r, by sine and cosine of r; n as an i32.
+struct Angle {
+  Scalar quadrant, sine, cosine;
+};
+
+/// Reduced in f64: right for |x| up to 2^50.
+Angle angleOf(Scalar x) {
   Scalar wide = x.toF64();
   Scalar magic = wide.f(0x1.8p52);
   Scalar shifted = wide * 0.636619772367581343 + magic;
@@ -231,8 +240,6 @@ Scalar sinOrCos(Scalar x, bool cosine) {
   Scalar quadrant = shifted.bits();
   quadrant = quadrant.with(quadrant.b->create<arith::TruncIOp>(
       quadrant.loc, quadrant.b->getI32Type(), quadrant.v));
-  if (cosine)
-    quadrant = quadrant + quadrant.i(1);
   Scalar r = wideR.toF32();
   Scalar z = r * r;
   Scalar sine =
@@ -243,9 +250,52 @@ Scalar sinOrCos(Scalar x, bool cosine) {
                                 4.166664568298827e-2}) *
                      z * z -
                  z * 0.5 + 1.0;
-  Scalar value = (quadrant & 1).isZero().select(sine, cosin);
+  return {quadrant, sine, cosin};
+}
+
+Scalar sinOrCos(Scalar x, bool cosine) {
+  Angle angle = angleOf(x);
+  Scalar quadrant = angle.quadrant;
+  if (cosine)
+    quadrant = quadrant + quadrant.i(1);
+  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
   Scalar sign = shiftLeft(quadrant & 2, 30);
   return (value.bits() ^ sign).asF32();
+}
+
+/// sin r / cos r, in odd quadrants -cos r / sin r.
+Scalar tan(Scalar x) {
+  Angle angle = angleOf(x);
+  Scalar even = (angle.quadrant & 1).isZero();
+  Scalar minusCosine = angle.cosine * -1.0;
+  return even.select(angle.sine, minusCosine) /
+         even.select(angle.cosine, angle.sine);
+}
+
+/// The angle in the first half of the first quadrant from the ratio of the
+/// sides, by Cephes' atanf; then the octants, as the sides' order and signs
+/// tell.
+Scalar atan2(Scalar y, Scalar x) {
+  Scalar a = x.abs(), b = y.abs();
+  Scalar steep = a.less(b);
+  Scalar small = steep.select(a, b), large = steep.select(b, a);
+  Scalar ratio = (small.toF64() / large.toF64()).toF32();
+  // Both 0 or both infinite.
+  ratio = (a + b).equals(x.f(0)).select(x.f(0), ratio);
+  Scalar equal = small.equals(x.f(infinity)).select(x.f(1), ratio);
+  ratio = large.equals(x.f(infinity)).select(equal, ratio);
+  Scalar wide = x.f(0.414213562373095).less(ratio); // tan(pi / 8)
+  Scalar t = wide.select((ratio - 1.0) / (ratio + 1.0), ratio);
+  Scalar z = t * t;
+  Scalar angle = polynomial(z, {8.05374449538e-2, -1.38776856032e-1,
+                                1.99777106478e-1, -3.33329491539e-1}) *
+                     z * t +
+                 t;
+  angle = angle + wide.select(x.f(0.785398163397448310), x.f(0));
+  angle = steep.select(x.f(1.57079632679489662) - angle, angle);
+  Scalar left = x.bits().negative();
+  angle = left.select(x.f(3.14159265358979324) - angle, angle);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
 }
 
 /// Two Newton steps in f64 from a third of the exponent, as FreeBSD's cbrtf.
@@ -271,13 +321,16 @@ Scalar cbrt(Scalar x) {
 } // namespace formulas
 
 using Formula = Scalar (*)(Scalar);
+using BinaryFormula = Scalar (*)(Scalar, Scalar);
 
 /// Replaces a math op: f32 by its formula where there is one, else by a call of
 /// the function of libm; that is declared as pure, so that calls with
 /// loop-invariant arguments leave the loop.
 template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
-  MathFunction(MLIRContext *context, StringRef name, Formula formula)
-      : mlir::OpRewritePattern<Op>(context), name(name), formula(formula) {}
+  MathFunction(MLIRContext *context, StringRef name, Formula formula,
+               BinaryFormula binary = nullptr)
+      : mlir::OpRewritePattern<Op>(context), name(name), formula(formula),
+        binary(binary) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
@@ -285,6 +338,11 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
     if (formula && type.isF32()) {
       Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
       rewriter.replaceOp(op, formula(x).v);
+      return success();
+    }
+    if (binary && type.isF32()) {
+      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
+      rewriter.replaceOp(op, binary(x, x.with(op->getOperand(1))).v);
       return success();
     }
     if (!type.isF32() && !type.isF64())
@@ -317,6 +375,7 @@ private:
 
   std::string name;
   Formula formula;
+  BinaryFormula binary;
 };
 } // namespace
 
@@ -333,5 +392,8 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
       context, "sin", [](Scalar x) { return formulas::sinOrCos(x, false); });
   patterns.add<MathFunction<math::CosOp>>(
       context, "cos", [](Scalar x) { return formulas::sinOrCos(x, true); });
+  patterns.add<MathFunction<math::TanOp>>(context, "tan", formulas::tan);
+  patterns.add<MathFunction<math::Atan2Op>>(context, "atan2", nullptr,
+                                            formulas::atan2);
   patterns.add<MathFunction<math::PowFOp>>(context, "pow", nullptr);
 }

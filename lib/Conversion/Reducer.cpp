@@ -2,6 +2,7 @@
 #include "Reducer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 
 #include <limits>
 
@@ -100,6 +101,47 @@ private:
   bool isUnsigned;
 };
 
+/// sum and prod of complex numbers: the parts.
+class ComplexCombiner : public ScalarReducer {
+public:
+  ComplexCombiner(Reducer kind, Type part) : kind(kind), part(part) {}
+
+  SmallVector<Type> stateTypes() const override { return {part, part}; }
+
+  SmallVector<Value> identity(OpBuilder &b, Location loc,
+                              ArrayRef<Value>) const override {
+    return {constant(b, loc, part, kind == Reducer::Prod ? 1.0 : 0.0),
+            constant(b, loc, part, 0.0)};
+  }
+
+  SmallVector<Value> combine(OpBuilder &b, Location loc, ValueRange state,
+                             Value value, Value) const override {
+    Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
+    Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
+    auto free = arith::FastMathFlags::reassoc;
+    auto add = [&](Value x, Value y) -> Value {
+      return b.create<arith::AddFOp>(loc, x, y, free);
+    };
+    auto multiply = [&](Value x, Value y) -> Value {
+      return b.create<arith::MulFOp>(loc, x, y);
+    };
+    if (kind == Reducer::Sum)
+      return {add(state[0], real), add(state[1], imaginary)};
+    Value square = multiply(state[1], imaginary);
+    return {b.create<arith::SubFOp>(loc, multiply(state[0], real), square),
+            add(multiply(state[0], imaginary), multiply(state[1], real))};
+  }
+
+  Value result(OpBuilder &b, Location loc, ValueRange state) const override {
+    return b.create<mlir::complex::CreateOp>(loc, mlir::ComplexType::get(part),
+                                             state[0], state[1]);
+  }
+
+private:
+  Reducer kind;
+  Type part;
+};
+
 /// argmax and argmin: the best value so far and its index. The first of equal
 /// values wins, the first nan over all numbers.
 class ArgCombiner : public ScalarReducer {
@@ -110,6 +152,7 @@ public:
   SmallVector<Type> stateTypes() const override {
     return {value, IntegerType::get(value.getContext(), 64)};
   }
+  bool usesIndex() const override { return true; }
 
   SmallVector<Value> identity(OpBuilder &b, Location loc,
                               ArrayRef<Value> origins) const override {
@@ -177,6 +220,8 @@ std::unique_ptr<ScalarReducer> meshloom::makeReducer(spmd::KernelOp kernel,
                     kernel.getReductions().begin();
     return std::make_unique<ArgCombiner>(kind, yielded, stored, loop);
   }
+  if (auto complex = dyn_cast<mlir::ComplexType>(stored))
+    return std::make_unique<ComplexCombiner>(kind, complex.getElementType());
   return std::make_unique<Combiner>(kind, yielded, stored,
                                     element.isUnsignedInteger());
 }

@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// One output's reduction: a state of one or two scalars.
+/// One output's reduction: a state of one or two scalars, none of them complex.
 class ScalarReducer {
 public:
   virtual ~ScalarReducer() = default;
@@ -15,8 +15,10 @@ public:
   /// The state of no element. `origins` are the loops' first global indices.
   virtual SmallVector<Value> identity(OpBuilder &b, Location loc,
                                       ArrayRef<Value> origins) const = 0;
+  /// Whether `combine` is given the element's index.
+  virtual bool usesIndex() const { return false; }
   /// The state after one more element `value`; `index` is its index along the
-  /// reduction loop, given where there are two state scalars.
+  /// reduction loop.
   virtual SmallVector<Value> combine(OpBuilder &b, Location loc,
                                      ValueRange state, Value value,
                                      Value index) const = 0;

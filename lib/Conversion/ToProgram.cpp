@@ -2,7 +2,9 @@
 //   dtensor.constant     constant data
 //   dtensor.dot_general  a library dot (f32)
 //   spmd.kernel          a kernel
+//   spmd.library_call    a kernel that is a function of the runtime
 //   spmd collectives     a collective
+//   dtensor.while, case  a loop or branch with steps of its own
 #include "meshloom/Conversion/ToProgram.h"
 
 #include "meshloom/Conversion/KernelToLLVM.h"
@@ -58,10 +60,21 @@ std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
   auto append = [&](const llvm::APInt &bits) {
     uint64_t word = bits.getZExtValue();
     const char *begin = reinterpret_cast<const char *>(&word);
-    bytes.insert(bytes.end(), begin, begin + byteWidth(type));
+    bytes.insert(bytes.end(), begin, begin + byteWidth(partOf(type)));
   };
   auto dense = cast<DenseElementsAttr>(value);
-  if (isFloat(type)) {
+  if (isComplex(type)) {
+    auto appendBoth = [&](const std::complex<llvm::APFloat> &number) {
+      append(number.real().bitcastToAPInt());
+      append(number.imag().bitcastToAPInt());
+    };
+    using Complex = std::complex<llvm::APFloat>;
+    if (splat)
+      appendBoth(dense.getSplatValue<Complex>());
+    else
+      for (Complex element : dense.getValues<Complex>())
+        appendBoth(element);
+  } else if (isFloat(type)) {
     if (splat)
       append(dense.getSplatValue<llvm::APFloat>().bitcastToAPInt());
     else
@@ -81,7 +94,8 @@ int64_t flopsOf(KernelOp kernel) {
   int64_t flops = 0;
   for (Operation &op : kernel.getBlock()->without_terminator()) {
     StringRef name = op.getName().getStringRef();
-    if (name == "arith.constant" || name == "spmd.index")
+    if (name == "arith.constant" || name == "spmd.index" ||
+        name.starts_with("complex."))
       continue;
     bool simple =
         isa<mlir::math::AbsFOp, mlir::math::FloorOp, mlir::math::CeilOp,
@@ -112,9 +126,8 @@ public:
   FailureOr<LoweredProgram> run() {
     if (failed(arguments()))
       return failure();
-    for (Operation &op : func.getBody().front().without_terminator())
-      if (failed(step(&op)))
-        return failure();
+    if (failed(block(func.getBody().front())))
+      return failure();
     if (failed(results()))
       return failure();
     return std::move(lowered);
@@ -139,7 +152,8 @@ private:
     unsigned index = program.buffers.size();
     program.buffers.push_back(
         BufferDecl{std::move(name), *dtypeOf(type.getElementType()),
-                   Shape(shape.begin(), shape.end()), spmd::layoutOf(type)});
+                   Shape(shape.begin(), shape.end()), spmd::layoutOf(type),
+                   spmd::windowsOf(type)});
     buffers[value] = index;
     return index;
   }
@@ -190,6 +204,21 @@ private:
     return success();
   }
 
+  LogicalResult block(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(step(&op)))
+        return failure();
+    return success();
+  }
+
+  /// The steps of a block inside an op.
+  LogicalResult block(Block &inner, std::vector<Step> &into) {
+    std::vector<Step> *outer = std::exchange(steps, &into);
+    LogicalResult made = block(inner);
+    steps = outer;
+    return made;
+  }
+
   LogicalResult step(Operation *op) {
     for (auto [i, result] : llvm::enumerate(op->getResults())) {
       std::string name = op->getName().stripDialect().str() + " " +
@@ -203,8 +232,14 @@ private:
       return add(dot);
     if (auto kernel = dyn_cast<KernelOp>(op))
       return add(kernel);
+    if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
+      return add(call);
     if (auto collective = dyn_cast<spmd::CollectiveOpInterface>(op))
       return add(collective);
+    if (auto loop = dyn_cast<WhileOp>(op))
+      return add(loop);
+    if (auto branch = dyn_cast<CaseOp>(op))
+      return add(branch);
     return op->emitOpError("is no step of a program: it should have become "
                            "part of a kernel");
   }
@@ -213,6 +248,8 @@ private:
     std::string name = op->getName().stripDialect().str();
     if (auto ops = op->getAttrOfType<StringAttr>("ops"))
       name = ops.str();
+    else if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
+      name = call.getCallee().str();
     return {positionOf(op->getLoc()), name};
   }
 
@@ -234,24 +271,54 @@ private:
     return result;
   }
 
-  LogicalResult add(KernelOp op) {
+  /// The loops, operands and note of a kernel or a library call.
+  template <typename Op> KernelStep kernelStep(Op op) {
     KernelStep step;
-    step.symbol = kernelSymbol(op);
     auto axes = op.getAxisIndices();
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       step.loops.push_back({op.getExtents()[loop],
                             op.getReductions()[loop],
-                            {axes[loop].begin(), axes[loop].end()}});
+                            {axes[loop].begin(), axes[loop].end()},
+                            op.getLoopRanges(loop)});
     for (auto [i, value] : llvm::enumerate(op.getInputs()))
       step.inputs.push_back(operand(value, op.getInputAccess(i)));
     for (auto [i, value] : llvm::enumerate(op.getOutputs()))
       step.outputs.push_back(operand(value, op.getOutputAccess(i)));
     step.inPlace.assign(op.getInPlace().begin(), op.getInPlace().end());
     step.note = note(op);
+    return step;
+  }
+
+  std::string addCode(KernelOp op) {
+    std::string symbol = kernelSymbol(op);
+    if (symbols.insert(symbol).second)
+      lowered.kernels.emplace_back(symbol, op);
+    return symbol;
+  }
+
+  LogicalResult add(KernelOp op) {
+    KernelStep step = kernelStep(op);
+    for (unsigned i = 0; i < step.inputs.size(); ++i)
+      step.inputs[i].guarded = op.isGuarded(i);
+    step.symbol = addCode(op);
     step.flops = flopsOf(op);
-    if (symbols.insert(step.symbol).second)
-      lowered.kernels.emplace_back(step.symbol, op);
-    program.steps.push_back(std::move(step));
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(spmd::LibraryCallOp op) {
+    KernelStep step = kernelStep(op);
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+      step.loops[loop].held = op.getHeld()[loop];
+      step.loops[loop].ranges = op.getLoopRanges(loop);
+    }
+    step.library = op.getCallee().str();
+    step.attributes.assign(op.getValues().begin(), op.getValues().end());
+    step.config = op.getConfig().str();
+    step.flops = op.getFlops();
+    if (KernelOp scalar = op.getScalarKernel())
+      step.symbol = addCode(scalar);
+    steps->push_back(std::move(step));
     return success();
   }
 
@@ -296,7 +363,7 @@ private:
       index(step.rhs, r, loop);
     }
     step.note = note(op);
-    program.steps.push_back(std::move(step));
+    steps->push_back(std::move(step));
     return success();
   }
 
@@ -310,13 +377,59 @@ private:
       step.moves.push_back({buffers.lookup(from), buffers.lookup(to)});
     step.reason = op.getReason().value_or("").str();
     step.note = note(op);
-    program.steps.push_back(std::move(step));
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(WhileOp op) {
+    LoopStep step;
+    for (unsigned i = 0; i < op.getNumResults(); ++i) {
+      auto argument =
+          bufferFor(op.getConditionArgument(i),
+                    "carried " + std::to_string(program.buffers.size()));
+      if (failed(argument))
+        return failure();
+      buffers[op.getBodyArgument(i)] = *argument;
+      step.carried.push_back({buffers.lookup(op.getInits()[i]), *argument, 0,
+                              buffers.lookup(op.getResult(i))});
+    }
+    if (failed(block(op.getCondition().front(), step.condition)) ||
+        failed(block(op.getBody().front(), step.body)))
+      return failure();
+    step.predicate = buffers.lookup(op.getConditionYield().getOperand(0));
+    for (auto [carry, next] :
+         llvm::zip_equal(step.carried, op.getBodyYield().getOperands()))
+      carry.next = buffers.lookup(next);
+    if (auto count = op->getAttrOfType<IntegerAttr>("dtensor.trip_count"))
+      step.tripCount = count.getInt();
+    step.note = note(op);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(CaseOp op) {
+    BranchStep step;
+    step.index = buffers.lookup(op.getIndex());
+    step.branches.resize(op.getBranches().size());
+    for (Value result : op.getResults())
+      step.outputs.push_back({buffers.lookup(result), {}});
+    for (unsigned b = 0; b < step.branches.size(); ++b) {
+      if (failed(block(op.getBranches()[b].front(), step.branches[b])))
+        return failure();
+      for (auto [output, value] :
+           llvm::zip_equal(step.outputs, op.getYield(b).getOperands()))
+        output.values.push_back(buffers.lookup(value));
+    }
+    step.note = note(op);
+    steps->push_back(std::move(step));
     return success();
   }
 
   mlir::func::FuncOp func;
   LoweredProgram lowered;
   Program &program;
+  /// The list that steps are appended to.
+  std::vector<Step> *steps = &program.steps;
   DenseMap<Value, unsigned> buffers;
   llvm::StringSet<> symbols;
 };

@@ -1,5 +1,6 @@
-// The reference's elementwise ops: one line of arithmetic each, f64 or exact
-// integers that wrap to their type.
+// The reference's elementwise ops: one line of arithmetic each, f64, pairs of
+// f64 or exact integers that wrap to their type.
+#include "ComplexOps.h"
 #include "Ops.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -40,6 +41,20 @@ template <typename F> HostValue zipInts(const Call &call, F function) {
   return out;
 }
 
+template <typename F> HostValue mapComplex(const Call &call, F function) {
+  HostValue out = call.result();
+  for (size_t i = 0; i < out.floats.size(); ++i)
+    setComplex(out, i, function(complexAt(call[0], i)));
+  return out;
+}
+
+template <typename F> HostValue zipComplex(const Call &call, F function) {
+  HostValue out = call.result();
+  for (size_t i = 0; i < out.floats.size(); ++i)
+    setComplex(out, i, function(complexAt(call[0], i), complexAt(call[1], i)));
+  return out;
+}
+
 //===----------------------------------------------------------------------===//
 // Unary
 //===----------------------------------------------------------------------===//
@@ -48,6 +63,26 @@ template <typename F> HostValue zipInts(const Call &call, F function) {
 template <double (*function)(double)> Values onFloats(const Call &call) {
   return {mapFloats(call, function)};
 }
+
+/// An op on floats and complex numbers.
+template <double (*function)(double), Complex (*complexFunction)(Complex)>
+Values onNumbers(const Call &call) {
+  if (call[0].isComplex())
+    return {mapComplex(call, complexFunction)};
+  return {mapFloats(call, function)};
+}
+#define COMPLEX(name, function)                                                \
+  Complex name(Complex z) {                                                    \
+    return function(z);                                                        \
+  }
+COMPLEX(complexExp, std::exp)
+COMPLEX(complexLog, std::log)
+COMPLEX(complexSqrt, std::sqrt)
+COMPLEX(complexTanh, std::tanh)
+COMPLEX(complexSine, std::sin)
+COMPLEX(complexCosine, std::cos)
+COMPLEX(complexTan, std::tan)
+#undef COMPLEX
 
 double logistic(double x) {
   return 1 / (1 + std::exp(-x));
@@ -65,6 +100,14 @@ double roundEven(double x) {
 }
 
 Values abs(const Call &call) {
+  if (call[0].isComplex()) {
+    HostValue out = call.result();
+    for (size_t i = 0; i < out.floats.size(); ++i)
+      out.floats[i] = std::abs(complexAt(call[0], i));
+    return {std::move(out)};
+  }
+  if (call[0].type == DType::UI64)
+    return {call[0]};
   if (call[0].isFloating())
     return {mapFloats(call, [](double x) { return std::fabs(x); })};
   return {mapInts(call,
@@ -72,12 +115,18 @@ Values abs(const Call &call) {
 }
 
 Values negate(const Call &call) {
+  if (call[0].isComplex())
+    return {mapComplex(call, [](Complex z) { return -z; })};
   if (call[0].isFloating())
     return {mapFloats(call, [](double x) { return -x; })};
   return {mapInts(call, [](int64_t x) { return int64_t(-uint64_t(x)); })};
 }
 
 Values sign(const Call &call) {
+  if (call[0].isComplex())
+    return {mapComplex(call, complexSign)};
+  if (call[0].type == DType::UI64)
+    return {mapInts(call, [](int64_t x) { return int64_t(x != 0); })};
   if (call[0].isFloating())
     return {mapFloats(call, [](double x) {
       return x > 0 ? 1.0 : x < 0 ? -1.0 : x; // keeps nan and -0
@@ -104,6 +153,8 @@ Values isFinite(const Call &call) {
 //===----------------------------------------------------------------------===//
 
 Values add(const Call &call) {
+  if (call[0].isComplex())
+    return {zipComplex(call, [](Complex x, Complex y) { return x + y; })};
   if (call[0].isFloating())
     return {zipFloats(call, [](double x, double y) { return x + y; })};
   if (call[0].type == DType::I1)
@@ -114,6 +165,8 @@ Values add(const Call &call) {
 }
 
 Values subtract(const Call &call) {
+  if (call[0].isComplex())
+    return {zipComplex(call, [](Complex x, Complex y) { return x - y; })};
   if (call[0].isFloating())
     return {zipFloats(call, [](double x, double y) { return x - y; })};
   return {zipInts(call, [](int64_t x, int64_t y) {
@@ -122,6 +175,9 @@ Values subtract(const Call &call) {
 }
 
 Values multiply(const Call &call) {
+  if (call[0].isComplex())
+    return {
+        zipComplex(call, [](Complex x, Complex y) { return product(x, y); })};
   if (call[0].isFloating())
     return {zipFloats(call, [](double x, double y) { return x * y; })};
   return {zipInts(call, [](int64_t x, int64_t y) {
@@ -130,8 +186,14 @@ Values multiply(const Call &call) {
 }
 
 Values divide(const Call &call) {
+  if (call[0].isComplex())
+    return {zipComplex(call, [](Complex x, Complex y) { return x / y; })};
   if (call[0].isFloating())
     return {zipFloats(call, [](double x, double y) { return x / y; })};
+  if (call[0].type == DType::UI64)
+    return {zipInts(call, [](int64_t x, int64_t y) {
+      return y == 0 ? int64_t(-1) : int64_t(uint64_t(x) / uint64_t(y));
+    })};
   return {zipInts(call, [](int64_t x, int64_t y) {
     if (y == 0)
       return int64_t(-1);
@@ -143,6 +205,10 @@ Values remainder(const Call &call) {
   if (call[0].isFloating())
     return {
         zipFloats(call, [](double x, double y) { return std::fmod(x, y); })};
+  if (call[0].type == DType::UI64)
+    return {zipInts(call, [](int64_t x, int64_t y) {
+      return y == 0 ? x : int64_t(uint64_t(x) % uint64_t(y));
+    })};
   return {zipInts(call, [](int64_t x, int64_t y) {
     if (y == 0)
       return x;
@@ -150,20 +216,26 @@ Values remainder(const Call &call) {
   })};
 }
 
-int64_t integerPower(int64_t base, int64_t exponent) {
-  if (exponent < 0)
-    return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
-  uint64_t result = 1, factor = uint64_t(base);
-  for (; exponent; exponent >>= 1, factor *= factor)
-    if (exponent & 1)
+int64_t unsignedPower(int64_t base, int64_t exponent) {
+  uint64_t result = 1, factor = uint64_t(base), bits = uint64_t(exponent);
+  for (; bits; bits >>= 1, factor *= factor)
+    if (bits & 1)
       result *= factor;
   return int64_t(result);
 }
+int64_t integerPower(int64_t base, int64_t exponent) {
+  if (exponent < 0)
+    return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+  return unsignedPower(base, exponent);
+}
 
 Values power(const Call &call) {
+  if (call[0].isComplex())
+    return {zipComplex(call, complexPower)};
   if (call[0].isFloating())
     return {zipFloats(call, [](double x, double y) { return std::pow(x, y); })};
-  return {zipInts(call, integerPower)};
+  return {zipInts(call,
+                  call[0].type == DType::UI64 ? unsignedPower : integerPower)};
 }
 
 /// nan where either is, and -0 below 0.
@@ -178,13 +250,41 @@ template <bool largest> double extreme(double x, double y) {
 Values maximum(const Call &call) {
   if (call[0].isFloating())
     return {zipFloats(call, extreme<true>)};
-  return {zipInts(call, [](int64_t x, int64_t y) { return std::max(x, y); })};
+  return {zipInts(call, [&](int64_t x, int64_t y) {
+    return isLess(call[0].type, x, y) ? y : x;
+  })};
 }
 
 Values minimum(const Call &call) {
   if (call[0].isFloating())
     return {zipFloats(call, extreme<false>)};
-  return {zipInts(call, [](int64_t x, int64_t y) { return std::min(x, y); })};
+  return {zipInts(call, [&](int64_t x, int64_t y) {
+    return isLess(call[0].type, y, x) ? y : x;
+  })};
+}
+
+Values atan2(const Call &call) {
+  return {zipFloats(call, [](double y, double x) { return std::atan2(y, x); })};
+}
+
+Values complex(const Call &call) {
+  HostValue out = call.result();
+  out.floats = call[0].floats;
+  out.imaginaries = call[1].floats;
+  return {std::move(out)};
+}
+
+Values real(const Call &call) {
+  HostValue out = call.result();
+  out.floats = call[0].floats;
+  return {std::move(out)};
+}
+
+Values imag(const Call &call) {
+  HostValue out = call.result();
+  if (call[0].isComplex())
+    out.floats = call[0].imaginaries;
+  return {std::move(out)};
 }
 
 Values bitAnd(const Call &call) {
@@ -223,10 +323,20 @@ bool holds(dtensor::ComparisonDirection direction, T x, T y) {
 Values compareValues(const Call &call) {
   HostValue out = call.result();
   auto direction = cast<dtensor::CompareOp>(call.op).getDirection();
-  for (size_t i = 0; i < out.ints.size(); ++i)
-    out.ints[i] = call[0].isFloating()
-                      ? holds(direction, call[0].floats[i], call[1].floats[i])
-                      : holds(direction, call[0].ints[i], call[1].ints[i]);
+  const HostValue &x = call[0], &y = call[1];
+  for (size_t i = 0; i < out.ints.size(); ++i) {
+    if (x.isComplex()) {
+      bool equal =
+          x.floats[i] == y.floats[i] && x.imaginaries[i] == y.imaginaries[i];
+      out.ints[i] = holds(direction, int(equal), 1); // EQ or NE
+    } else if (x.isFloating()) {
+      out.ints[i] = holds(direction, x.floats[i], y.floats[i]);
+    } else if (x.type == DType::UI64) {
+      out.ints[i] = holds(direction, uint64_t(x.ints[i]), uint64_t(y.ints[i]));
+    } else {
+      out.ints[i] = holds(direction, x.ints[i], y.ints[i]);
+    }
+  }
   return {std::move(out)};
 }
 
@@ -246,8 +356,9 @@ Values clamp(const Call &call) {
   for (int64_t i = 0; i < out.count(); ++i) {
     int64_t l = low ? 0 : i, h = high ? 0 : i;
     if (!out.isFloating()) {
-      out.ints[i] =
-          std::min(std::max(call[1].ints[i], call[0].ints[l]), call[2].ints[h]);
+      int64_t x = call[1].ints[i], from = call[0].ints[l], to = call[2].ints[h];
+      int64_t above = isLess(out.type, x, from) ? from : x;
+      out.ints[i] = isLess(out.type, to, above) ? to : above;
       continue;
     }
     double x = call[1].floats[i], from = call[0].floats[l],
@@ -263,7 +374,7 @@ Values clamp(const Call &call) {
 std::pair<int64_t, int64_t> range(DType type) {
   unsigned bits = 8 * byteWidth(type);
   if (!isSigned(type))
-    return {0, (int64_t(1) << bits) - 1}; // at most 32 bits
+    return {0, bits == 64 ? -1 : (int64_t(1) << bits) - 1};
   int64_t largest = int64_t((uint64_t(1) << (bits - 1)) - 1);
   return {-largest - 1, largest};
 }
@@ -275,6 +386,8 @@ int64_t toInteger(DType type, double value) {
     return 0;
   auto [low, high] = range(type);
   double whole = std::trunc(value);
+  if (type == DType::UI64)
+    return whole <= 0 ? 0 : whole >= 0x1p64 ? -1 : int64_t(uint64_t(whole));
   return whole <= double(low)    ? low
          : whole >= double(high) ? high
                                  : int64_t(whole);
@@ -283,10 +396,17 @@ int64_t toInteger(DType type, double value) {
 Values convert(const Call &call) {
   HostValue out = call.result();
   const HostValue &in = call[0];
+  auto asDouble = [&](int64_t x) {
+    return in.type == DType::UI64 ? double(uint64_t(x)) : double(x);
+  };
   for (int64_t i = 0; i < out.count(); ++i) {
+    if (in.isComplex() && out.isComplex())
+      out.imaginaries[i] = roundToType(out.type, in.imaginaries[i]);
     if (out.isFloating())
       out.floats[i] = roundToType(
-          out.type, in.isFloating() ? in.floats[i] : double(in.ints[i]));
+          out.type, in.isFloating() ? in.floats[i] : asDouble(in.ints[i]));
+    else if (in.isComplex() && out.type == DType::I1)
+      out.ints[i] = in.floats[i] != 0 || in.imaginaries[i] != 0;
     else
       out.ints[i] = in.isFloating() ? toInteger(out.type, in.floats[i])
                                     : wrapInteger(out.type, in.ints[i]);
@@ -300,21 +420,25 @@ void addElementwiseOps(OpTable &table) {
   table["dtensor.abs"] = abs;
   table["dtensor.negate"] = negate;
   table["dtensor.sign"] = sign;
-  table["dtensor.exp"] = onFloats<std::exp>;
-  table["dtensor.expm1"] = onFloats<std::expm1>;
-  table["dtensor.log"] = onFloats<std::log>;
-  table["dtensor.log1p"] = onFloats<std::log1p>;
-  table["dtensor.sqrt"] = onFloats<std::sqrt>;
-  table["dtensor.rsqrt"] = onFloats<rsqrt>;
+  table["dtensor.exp"] = onNumbers<std::exp, complexExp>;
+  table["dtensor.expm1"] = onNumbers<std::expm1, complexExpm1>;
+  table["dtensor.log"] = onNumbers<std::log, complexLog>;
+  table["dtensor.log1p"] = onNumbers<std::log1p, complexLog1p>;
+  table["dtensor.sqrt"] = onNumbers<std::sqrt, complexSqrt>;
+  table["dtensor.rsqrt"] = onNumbers<rsqrt, complexRsqrt>;
   table["dtensor.cbrt"] = onFloats<std::cbrt>;
-  table["dtensor.tanh"] = onFloats<std::tanh>;
-  table["dtensor.logistic"] = onFloats<logistic>;
-  table["dtensor.sine"] = onFloats<std::sin>;
-  table["dtensor.cosine"] = onFloats<std::cos>;
+  table["dtensor.tanh"] = onNumbers<std::tanh, complexTanh>;
+  table["dtensor.logistic"] = onNumbers<logistic, complexLogistic>;
+  table["dtensor.sine"] = onNumbers<std::sin, complexSine>;
+  table["dtensor.cosine"] = onNumbers<std::cos, complexCosine>;
   table["dtensor.erf"] = onFloats<std::erf>;
   table["dtensor.floor"] = onFloats<std::floor>;
   table["dtensor.ceil"] = onFloats<std::ceil>;
   table["dtensor.round"] = onFloats<roundEven>;
+  table["dtensor.tan"] = onNumbers<std::tan, complexTan>;
+  table["dtensor.round_nearest_afz"] = onFloats<std::round>;
+  table["dtensor.real"] = real;
+  table["dtensor.imag"] = imag;
   table["dtensor.not"] = logicalNot;
   table["dtensor.is_finite"] = isFinite;
 
@@ -326,6 +450,8 @@ void addElementwiseOps(OpTable &table) {
   table["dtensor.power"] = power;
   table["dtensor.maximum"] = maximum;
   table["dtensor.minimum"] = minimum;
+  table["dtensor.atan2"] = atan2;
+  table["dtensor.complex"] = complex;
   table["dtensor.and"] = bitAnd;
   table["dtensor.or"] = bitOr;
   table["dtensor.xor"] = bitXor;

@@ -43,6 +43,49 @@ uint16_t toBf16(double value) {
   return uint16_t((up ? high : low) >> 16);
 }
 
+/// The bits of the nearest f16, halves to even, straight from double.
+uint16_t toF16(double value) {
+  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  double size = std::fabs(value);
+  if (std::isnan(value))
+    return 0x7E00;
+  // In units of the last place; those of the smallest normal number go on
+  // below it, and 2^16 is infinite.
+  int exponent =
+      size == 0 || std::isinf(size) ? -14 : std::max(std::ilogb(size), -14);
+  double units = std::nearbyint(std::ldexp(size, 10 - exponent));
+  if (std::isinf(size) || std::ldexp(units, exponent - 10) >= 65536)
+    return sign | 0x7C00;
+  return uint16_t(sign | (int(units) + ((exponent + 14) << 10)));
+}
+
+double fromF16(uint16_t bits) {
+  int exponent = bits >> 10 & 31, mantissa = bits & 0x3FF;
+  double size = exponent == 31  ? (mantissa ? NAN : INFINITY)
+                : exponent == 0 ? std::ldexp(mantissa, -24)
+                                : std::ldexp(mantissa + 1024, exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
+
+template <typename T>
+void writeComplex(std::vector<char> &bytes, const HostValue &value) {
+  bytes.resize(value.floats.size() * 2 * sizeof(T));
+  for (size_t i = 0; i < value.floats.size(); ++i) {
+    T parts[2] = {T(value.floats[i]), T(value.imaginaries[i])};
+    std::memcpy(bytes.data() + i * sizeof(parts), parts, sizeof(parts));
+  }
+}
+
+template <typename T>
+void readComplex(std::span<const char> bytes, HostValue &value) {
+  for (size_t i = 0; i < value.floats.size(); ++i) {
+    T parts[2];
+    std::memcpy(parts, bytes.data() + i * sizeof(parts), sizeof(parts));
+    value.floats[i] = parts[0];
+    value.imaginaries[i] = parts[1];
+  }
+}
+
 template <typename T, typename Source>
 void write(std::vector<char> &bytes, const std::vector<Source> &values) {
   bytes.resize(values.size() * sizeof(T));
@@ -69,6 +112,8 @@ HostValue::HostValue(DType type, Shape shape)
     floats.resize(count());
   else
     ints.resize(count());
+  if (isComplex())
+    imaginaries.resize(count());
 }
 
 Result<HostValue> HostValue::fromBytes(DType type, Shape shape,
@@ -93,6 +138,19 @@ Result<HostValue> HostValue::fromBytes(DType type, Shape shape,
       value.floats[i] = fromBf16(bits);
     }
     break;
+  case DType::F16:
+    for (size_t i = 0; i < value.floats.size(); ++i) {
+      uint16_t bits;
+      std::memcpy(&bits, bytes.data() + 2 * i, 2);
+      value.floats[i] = fromF16(bits);
+    }
+    break;
+  case DType::C64:
+    readComplex<float>(bytes, value);
+    break;
+  case DType::C128:
+    readComplex<double>(bytes, value);
+    break;
   case DType::I1:
     for (size_t i = 0; i < value.ints.size(); ++i)
       value.ints[i] = bytes[i] != 0;
@@ -103,7 +161,14 @@ Result<HostValue> HostValue::fromBytes(DType type, Shape shape,
   case DType::I32:
     read<int32_t>(bytes, value.ints);
     break;
+  case DType::I16:
+    read<int16_t>(bytes, value.ints);
+    break;
+  case DType::UI16:
+    read<uint16_t>(bytes, value.ints);
+    break;
   case DType::I64:
+  case DType::UI64:
     read<int64_t>(bytes, value.ints);
     break;
   case DType::UI8:
@@ -132,6 +197,23 @@ std::vector<char> HostValue::toBytes() const {
       std::memcpy(bytes.data() + 2 * i, &bits, 2);
     }
     break;
+  case DType::F16:
+    bytes.resize(floats.size() * 2);
+    for (size_t i = 0; i < floats.size(); ++i) {
+      uint16_t bits = toF16(floats[i]);
+      std::memcpy(bytes.data() + 2 * i, &bits, 2);
+    }
+    break;
+  case DType::C64:
+    writeComplex<float>(bytes, *this);
+    break;
+  case DType::C128:
+    writeComplex<double>(bytes, *this);
+    break;
+  case DType::I16:
+  case DType::UI16:
+    write<uint16_t>(bytes, ints);
+    break;
   case DType::I1:
   case DType::I8:
   case DType::UI8:
@@ -142,6 +224,7 @@ std::vector<char> HostValue::toBytes() const {
     write<uint32_t>(bytes, ints);
     break;
   case DType::I64:
+  case DType::UI64:
     write<int64_t>(bytes, ints);
     break;
   }
@@ -156,6 +239,10 @@ int64_t wrapInteger(DType type, int64_t value) {
     return int8_t(value);
   case DType::UI8:
     return uint8_t(value);
+  case DType::I16:
+    return int16_t(value);
+  case DType::UI16:
+    return uint16_t(value);
   case DType::I32:
     return int32_t(value);
   case DType::UI32:
@@ -165,8 +252,14 @@ int64_t wrapInteger(DType type, int64_t value) {
   }
 }
 
+bool isLess(DType type, int64_t x, int64_t y) {
+  return type == DType::UI64 ? uint64_t(x) < uint64_t(y) : x < y;
+}
+
 double roundToType(DType type, double value) {
-  switch (type) {
+  switch (partOf(type)) {
+  case DType::F16:
+    return fromF16(toF16(value));
   case DType::F32:
     return float(value);
   case DType::BF16:
@@ -189,8 +282,12 @@ Comparison compare(const HostValue &got, const HostValue &expected) {
     return result;
   }
   double scale = 0, difference = 0;
-  for (size_t i = 0; i < got.floats.size(); ++i) {
-    double a = got.floats[i], e = expected.floats[i];
+  size_t count = got.floats.size(), parts = got.isComplex() ? 2 * count : count;
+  for (size_t part = 0; part < parts; ++part) {
+    size_t i = part % count;
+    bool real = part < count;
+    double a = real ? got.floats[i] : got.imaginaries[i];
+    double e = real ? expected.floats[i] : expected.imaginaries[i];
     // Only the range of the type counts, not its precision.
     if (std::isinf(roundToType(got.type, e)))
       e = std::copysign(std::numeric_limits<double>::infinity(), e);
@@ -198,7 +295,9 @@ Comparison compare(const HostValue &got, const HostValue &expected) {
                 : std::isinf(e) ? a == e
                                 : std::isfinite(a);
     if (!same) {
-      result.mismatch = fmt::format("element {}: expected {}, got {}", i, e, a);
+      result.mismatch = fmt::format(
+          "element {}{}: expected {}, got {}", i,
+          got.isComplex() ? real ? " (real)" : " (imaginary)" : "", e, a);
       return result;
     }
     if (!std::isfinite(e))
@@ -212,7 +311,9 @@ Comparison compare(const HostValue &got, const HostValue &expected) {
 }
 
 double verifyTolerance(DType type, int64_t contraction) {
-  switch (type) {
+  switch (partOf(type)) {
+  case DType::F16:
+    return 4e-3;
   case DType::F32:
     return 2e-5 * std::sqrt(std::max(1.0, double(contraction) / 128));
   case DType::BF16:

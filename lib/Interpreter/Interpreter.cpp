@@ -23,16 +23,22 @@ DType elementType(Type type) {
     return DType::F64;
   if (element.isBF16())
     return DType::BF16;
+  if (element.isF16())
+    return DType::F16;
+  if (auto complex = dyn_cast<mlir::ComplexType>(element))
+    return complex.getElementType().isF32() ? DType::C64 : DType::C128;
   bool isUnsigned = element.isUnsignedInteger();
   switch (element.getIntOrFloatBitWidth()) {
   case 1:
     return DType::I1;
   case 8:
     return isUnsigned ? DType::UI8 : DType::I8;
+  case 16:
+    return isUnsigned ? DType::UI16 : DType::I16;
   case 32:
     return isUnsigned ? DType::UI32 : DType::I32;
   default:
-    return DType::I64;
+    return isUnsigned ? DType::UI64 : DType::I64;
   }
 }
 
@@ -66,10 +72,14 @@ static const OpTable &opTable() {
   static const OpTable table = [] {
     OpTable ops;
     addElementwiseOps(ops);
+    addBitOps(ops);
     addMovementOps(ops);
     addReductionOps(ops);
     addRandomOps(ops);
     addWindowOps(ops);
+    addIndexOps(ops);
+    addOrderOps(ops);
+    addLinearAlgebraOps(ops);
     return ops;
   }();
   return table;
@@ -166,8 +176,8 @@ class Frame {
 public:
   explicit Frame(Block &block) {
     for (Operation &op : block)
-      for (Value operand : op.getOperands())
-        ++usesLeft[operand];
+      for (Value used : uses(op))
+        ++usesLeft[used];
   }
 
   void set(Value value, HostValue contents) {
@@ -185,15 +195,24 @@ public:
       values[op.getOperand(0)] = values.at(op.getOperand(1));
       return Success();
     }
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      return run(loop);
+    if (auto branch = dyn_cast<dtensor::CaseOp>(op))
+      return run(branch);
+    if (isa<dtensor::CustomCallOp>(op)) {
+      Result<Values> results = runCustomCall(callOf(op));
+      if (!results)
+        return results.error();
+      for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
+        set(result, std::move(value));
+      return Success();
+    }
     auto entry = opTable().find(op.getName().getStringRef());
     if (entry == opTable().end())
       return Error(fmt::format("the reference interpreter cannot run '{}' ({})",
                                std::string_view(op.getName().getStringRef()),
                                locationOf(&op)));
-    Call call{&op, {}};
-    for (Value operand : op.getOperands())
-      call.operands.push_back(&get(operand));
-    Values results = entry->second(call);
+    Values results = entry->second(callOf(op));
     for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
       set(result, std::move(value));
     return Success();
@@ -201,13 +220,76 @@ public:
 
   /// Frees what `op` was the last to use; variables live on.
   void release(Operation &op) {
-    for (Value operand : op.getOperands())
-      if (--usesLeft[operand] == 0 &&
-          !isa<dtensor::VariableType>(operand.getType()))
-        values.erase(operand);
+    for (Value used : uses(op))
+      if (--usesLeft[used] == 0 && !isa<dtensor::VariableType>(used.getType()))
+        values.erase(used);
   }
 
 private:
+  Call callOf(Operation &op) const {
+    Call call{&op, {}};
+    for (Value operand : op.getOperands())
+      call.operands.push_back(&get(operand));
+    return call;
+  }
+
+  /// Operands, and what the regions of a loop or branch use from outside.
+  static SmallVector<Value> uses(Operation &op) {
+    SmallVector<Value> values(op.getOperands());
+    if (isa<dtensor::WhileOp, dtensor::CaseOp>(op))
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (inner != &op &&
+              !op.isAncestor(operand.getParentBlock()->getParentOp()))
+            values.push_back(operand);
+      });
+    return values;
+  }
+
+  Status runBlock(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (Status done = run(op); !done)
+        return done;
+    return Success();
+  }
+
+  Status run(dtensor::WhileOp loop) {
+    std::vector<std::shared_ptr<const HostValue>> carried;
+    for (Value init : loop.getInits())
+      carried.push_back(values.at(init));
+    while (true) {
+      for (auto [i, value] : llvm::enumerate(carried)) {
+        values[loop.getConditionArgument(i)] = value;
+        values[loop.getBodyArgument(i)] = value;
+      }
+      if (Status done = runBlock(loop.getCondition().front()); !done)
+        return done;
+      if (get(loop.getConditionYield().getOperand(0)).ints[0] == 0)
+        break;
+      if (Status done = runBlock(loop.getBody().front()); !done)
+        return done;
+      for (auto [i, next] : llvm::enumerate(loop.getBodyYield().getOperands()))
+        carried[i] = values.at(next);
+    }
+    for (auto [result, value] : llvm::zip_equal(loop.getResults(), carried))
+      values[result] = value;
+    return Success();
+  }
+
+  Status run(dtensor::CaseOp branch) {
+    int64_t last = int64_t(branch.getBranches().size()) - 1;
+    int64_t chosen = get(branch.getIndex()).ints[0];
+    if (chosen < 0 || chosen > last)
+      chosen = last;
+    if (Status done = runBlock(branch.getBranches()[chosen].front()); !done)
+      return done;
+    for (auto [result, value] :
+         llvm::zip_equal(branch.getResults(),
+                         branch.getYield(unsigned(chosen)).getOperands()))
+      values[result] = values.at(value);
+    return Success();
+  }
+
   struct Hash {
     size_t operator()(Value value) const { return hash_value(value); }
   };
@@ -302,6 +384,19 @@ int64_t longestContraction(ModuleOp module, StringRef name) {
       for (int64_t size : window.getWindowDimensions())
         terms *= size;
       longest = std::max(longest, terms);
+    } else if (auto scatter = dyn_cast<dtensor::ScatterOp>(op)) {
+      // All updates may meet in one element.
+      longest = std::max(
+          longest, cast<RankedTensorType>(scatter.getUpdates()[0].getType())
+                       .getNumElements());
+    } else if (isa<dtensor::CholeskyOp, dtensor::TriangularSolveOp,
+                   dtensor::FftOp, dtensor::GeqrfOp,
+                   dtensor::HouseholderProductOp>(op)) {
+      auto shape =
+          cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+      longest = std::max(longest, shape.empty() ? 1 : shape.back());
+    } else if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(op)) {
+      count(reduce.getInputs()[0], reduce.getDimensions());
     } else if (auto cumulative = dyn_cast<dtensor::CumulativeOp>(op)) {
       count(cumulative.getOperand(), {int64_t(cumulative.getDimension())});
     }

@@ -38,15 +38,23 @@ HostValue strided(const Call &call, const std::vector<int64_t> &stride,
 Values constant(const Call &call) {
   HostValue out = call.result();
   auto value = call.op->getAttrOfType<DenseElementsAttr>("value");
-  if (out.isFloating()) {
+  auto toDouble = [](llvm::APFloat wide) {
+    bool exact;
+    wide.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &exact);
+    return wide.convertToDouble();
+  };
+  if (out.isComplex()) {
     for (auto [i, element] :
-         llvm::enumerate(value.getValues<llvm::APFloat>())) {
-      bool exact;
-      llvm::APFloat wide = element;
-      wide.convert(llvm::APFloat::IEEEdouble(),
-                   llvm::APFloat::rmNearestTiesToEven, &exact);
-      out.floats[i] = wide.convertToDouble();
+         llvm::enumerate(value.getValues<std::complex<llvm::APFloat>>())) {
+      out.floats[i] = toDouble(element.real());
+      out.imaginaries[i] = toDouble(element.imag());
     }
+    return {std::move(out)};
+  }
+  if (out.isFloating()) {
+    for (auto [i, element] : llvm::enumerate(value.getValues<llvm::APFloat>()))
+      out.floats[i] = toDouble(element);
     return {std::move(out)};
   }
   bool zeroExtend = out.type == DType::I1 || !isSigned(out.type);

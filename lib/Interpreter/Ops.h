@@ -35,10 +35,16 @@ void combineInto(ReduceKind kind, HostValue &into, int64_t target,
                  const HostValue &from, int64_t source);
 
 void addElementwiseOps(OpTable &table);
+void addBitOps(OpTable &table);
 void addMovementOps(OpTable &table);
 void addReductionOps(OpTable &table);
 void addRandomOps(OpTable &table);
 void addWindowOps(OpTable &table);
+void addIndexOps(OpTable &table);
+void addOrderOps(OpTable &table);
+void addLinearAlgebraOps(OpTable &table);
+/// Fails where the target is not registered, or says so.
+Result<Values> runCustomCall(const Call &call);
 
 /// Row-major strides, in elements.
 std::vector<int64_t> stridesOf(const Shape &shape);
@@ -48,6 +54,8 @@ class Element {
 public:
   Element(const HostValue &from, HostValue &to) : from(from), to(to) {}
   void copy(int64_t source, int64_t target) {
+    if (to.isComplex())
+      to.imaginaries[target] = from.imaginaries[source];
     if (to.isFloating())
       to.floats[target] = from.floats[source];
     else

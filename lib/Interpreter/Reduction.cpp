@@ -1,5 +1,6 @@
 // The reference's ops that combine elements: dot_general, matmul, reduce,
 // argmax and argmin.
+#include "ComplexOps.h"
 #include "Ops.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -23,7 +24,9 @@ std::vector<T> pack(const HostValue &value, const std::vector<int64_t> &dims) {
   std::vector<int64_t> index(dims.size());
   int64_t source = 0;
   for (T &element : out) {
-    if constexpr (std::is_same_v<T, double>)
+    if constexpr (std::is_same_v<T, Complex>)
+      element = complexAt(value, source);
+    else if constexpr (std::is_same_v<T, double>)
       element = value.floats[source];
     else
       element = T(value.ints[source]);
@@ -99,6 +102,12 @@ HostValue dot(const Call &call, const std::vector<int64_t> &lhsBatch,
                     extent(lhs, lhsContracting), extent(rhs, rhsFree));
   };
   HostValue out = call.result();
+  if (out.isComplex()) {
+    std::vector<Complex> sums = run(Complex());
+    for (size_t i = 0; i < sums.size(); ++i)
+      setComplex(out, i, sums[i]);
+    return out;
+  }
   if (out.isFloating()) {
     out.floats = run(double());
     return out;
@@ -142,16 +151,17 @@ double combine(ReduceKind kind, double x, double y) {
 }
 
 /// Booleans: sum, max and or are "or"; prod, min and "and" are "and".
-int64_t combine(ReduceKind kind, int64_t x, int64_t y, bool boolean) {
+int64_t combine(ReduceKind kind, int64_t x, int64_t y, DType type) {
+  bool boolean = type == DType::I1;
   switch (kind) {
   case ReduceKind::Sum:
     return boolean ? x | y : int64_t(uint64_t(x) + uint64_t(y));
   case ReduceKind::Prod:
     return int64_t(uint64_t(x) * uint64_t(y));
   case ReduceKind::Min:
-    return std::min(x, y);
+    return isLess(type, y, x) ? y : x;
   case ReduceKind::Max:
-    return std::max(x, y);
+    return isLess(type, x, y) ? y : x;
   case ReduceKind::And:
     return x & y;
   case ReduceKind::Or:
@@ -168,6 +178,7 @@ void fillIdentity(ReduceKind kind, HostValue &value) {
   int64_t smallest = isSignedType ? int64_t(-1) << (bits - 1) : 0;
   int64_t largest = boolean        ? 1
                     : isSignedType ? ~smallest
+                    : bits == 64   ? -1
                                    : (int64_t(1) << bits) - 1;
   double floating = 0;
   int64_t integer = 0;
@@ -227,10 +238,10 @@ Values reduce(const Call &call) {
     const HostValue &in = call[i];
     HostValue out = call.result(i);
     fillIdentity(kind, out);
-    forEachReduced(
-        in.shape, dims, [&](int64_t source, int64_t target, int64_t) {
-          combineInto(kind, out, target, in, source);
-        });
+    forEachReduced(in.shape, dims,
+                   [&](int64_t source, int64_t target, int64_t) {
+                     combineInto(kind, out, target, in, source);
+                   });
     results.push_back(std::move(out));
   }
   return results;
@@ -243,7 +254,8 @@ template <bool largest> Values argExtreme(const Call &call) {
   std::vector<int64_t> best(out.ints.size(), -1);
   auto better = [&](int64_t a, int64_t b) {
     if (!in.isFloating())
-      return largest ? in.ints[a] > in.ints[b] : in.ints[a] < in.ints[b];
+      return largest ? isLess(in.type, in.ints[b], in.ints[a])
+                     : isLess(in.type, in.ints[a], in.ints[b]);
     double x = in.floats[a], y = in.floats[b];
     if (std::isnan(x) || std::isnan(y))
       return std::isnan(x) && !std::isnan(y);
@@ -263,14 +275,16 @@ template <bool largest> Values argExtreme(const Call &call) {
 
 void combineInto(ReduceKind kind, HostValue &into, int64_t target,
                  const HostValue &from, int64_t source) {
-  if (into.isFloating())
+  if (into.isComplex()) {
+    Complex x = complexAt(into, target), y = complexAt(from, source);
+    setComplex(into, target, kind == ReduceKind::Sum ? x + y : product(x, y));
+  } else if (into.isFloating())
     into.floats[target] =
         combine(kind, into.floats[target], from.floats[source]);
   else
     into.ints[target] =
         wrapInteger(into.type, combine(kind, into.ints[target],
-                                       from.ints[source],
-                                       into.type == DType::I1));
+                                       from.ints[source], into.type));
 }
 
 void addReductionOps(OpTable &table) {

@@ -1,5 +1,6 @@
 // The reference's windows: convolution, reduce_window, select_and_scatter and
 // cumulative, element by element as their descriptions say.
+#include "ComplexOps.h"
 #include "Ops.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -90,7 +91,11 @@ Values convolution(const Call &call) {
       }
       int64_t l = position(left, lhs.shape), r = position(right, rhs.shape);
       for (int64_t c = 0; c < features; ++c, l += lhsStep, r += rhsStep)
-        if (out.isFloating())
+        if (out.isComplex())
+          setComplex(sum, 0,
+                     complexAt(sum, 0) +
+                         product(complexAt(lhs, l), complexAt(rhs, r)));
+        else if (out.isFloating())
           sum.floats[0] += lhs.floats[l] * rhs.floats[r];
         else
           sum.ints[0] = int64_t(uint64_t(sum.ints[0]) +
@@ -98,7 +103,7 @@ Values convolution(const Call &call) {
     });
     int64_t target = position(at, out.shape);
     if (out.isFloating())
-      out.floats[target] = sum.floats[0];
+      Element(sum, out).copy(0, target);
     else
       out.ints[target] = wrapInteger(out.type, sum.ints[0]);
   });

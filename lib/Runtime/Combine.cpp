@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <complex>
 #include <cstring>
 #include <limits>
 
@@ -21,11 +22,25 @@ uint16_t toBF16(float value) {
   return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+/// As f32, which holds every value, and back to nearest even.
+struct BF16 {
+  static float widen(uint16_t bits) { return fromBF16(bits); }
+  static uint16_t narrow(float value) { return toBF16(value); }
+};
+struct F16 {
+  static float widen(uint16_t bits) {
+    return float(std::bit_cast<_Float16>(bits));
+  }
+  static uint16_t narrow(float value) {
+    return std::bit_cast<uint16_t>(_Float16(value));
+  }
+};
+
 template <ReduceKind kind, typename T> inline T apply(T a, T b) {
   if constexpr (kind == ReduceKind::Sum)
     return T(a + b);
   if constexpr (kind == ReduceKind::Prod)
-    return T(a * b);
+    return std::is_integral_v<T> ? T(uint64_t(a) * uint64_t(b)) : T(a * b);
   if constexpr (kind == ReduceKind::Min)
     return a != a ? a : b < a || b != b ? b : a;
   if constexpr (kind == ReduceKind::Max)
@@ -71,8 +86,8 @@ void combineTyped(T *into, std::span<const void *const> sources,
   }
 }
 
-template <ReduceKind kind>
-void combineBF16(uint16_t *into, std::span<const void *const> sources,
+template <ReduceKind kind, typename Half>
+void combineHalf(uint16_t *into, std::span<const void *const> sources,
                  int64_t count) {
   float block[BLOCK];
   for (int64_t begin = 0; begin < count; begin += BLOCK) {
@@ -80,12 +95,46 @@ void combineBF16(uint16_t *into, std::span<const void *const> sources,
     for (size_t s = 0; s < sources.size(); ++s) {
       const uint16_t *from = static_cast<const uint16_t *>(sources[s]) + begin;
       for (int64_t i = 0; i < n; ++i)
-        block[i] = s == 0 ? fromBF16(from[i])
-                          : apply<kind>(block[i], fromBF16(from[i]));
+        block[i] = s == 0 ? Half::widen(from[i])
+                          : apply<kind>(block[i], Half::widen(from[i]));
     }
     for (int64_t i = 0; i < n; ++i)
-      into[begin + i] = toBF16(block[i]);
+      into[begin + i] = Half::narrow(block[i]);
   }
+}
+
+/// Sums and products of complex numbers, part by part; they have no others.
+template <ReduceKind kind, typename T>
+void combineComplex(T *into, std::span<const void *const> sources,
+                    int64_t count) {
+  if constexpr (kind == ReduceKind::Sum) {
+    combineTyped<kind>(into, sources, 2 * count);
+  } else if constexpr (kind == ReduceKind::Prod) {
+    for (int64_t i = 0; i < 2 * count; i += 2) {
+      const T *first = static_cast<const T *>(sources[0]) + i;
+      T real = first[0], imaginary = first[1];
+      for (const void *source : sources.subspan(1)) {
+        const T *next = static_cast<const T *>(source) + i;
+        T product = real * next[0] - imaginary * next[1];
+        imaginary = real * next[1] + imaginary * next[0];
+        real = product;
+      }
+      into[i] = real;
+      into[i + 1] = imaginary;
+    }
+  }
+}
+
+/// Sums and products wrap around, so they are made unsigned; promoted to int,
+/// products of 16 bits would overflow.
+template <ReduceKind kind, typename Signed>
+void combineSigned(void *into, std::span<const void *const> sources,
+                   int64_t count) {
+  using Unsigned = std::make_unsigned_t<Signed>;
+  if constexpr (kind == ReduceKind::Min || kind == ReduceKind::Max)
+    combineTyped<kind>(static_cast<Signed *>(into), sources, count);
+  else
+    combineTyped<kind>(static_cast<Unsigned *>(into), sources, count);
 }
 
 template <ReduceKind kind>
@@ -97,7 +146,15 @@ void combineKind(DType type, void *into, std::span<const void *const> sources,
   case DType::F64:
     return combineTyped<kind>(static_cast<double *>(into), sources, count);
   case DType::BF16:
-    return combineBF16<kind>(static_cast<uint16_t *>(into), sources, count);
+    return combineHalf<kind, BF16>(static_cast<uint16_t *>(into), sources,
+                                   count);
+  case DType::F16:
+    return combineHalf<kind, F16>(static_cast<uint16_t *>(into), sources,
+                                  count);
+  case DType::C64:
+    return combineComplex<kind>(static_cast<float *>(into), sources, count);
+  case DType::C128:
+    return combineComplex<kind>(static_cast<double *>(into), sources, count);
   case DType::I1: {
     // As booleans: a sum is an or, a product an and.
     constexpr ReduceKind boolean = kind == ReduceKind::Sum    ? ReduceKind::Or
@@ -107,21 +164,20 @@ void combineKind(DType type, void *into, std::span<const void *const> sources,
   }
   case DType::UI8:
     return combineTyped<kind>(static_cast<uint8_t *>(into), sources, count);
-  case DType::I8:
-    return combineTyped<kind>(static_cast<int8_t *>(into), sources, count);
-  case DType::I32:
-    // Sums and products wrap around, so they are made unsigned.
-    if constexpr (kind == ReduceKind::Min || kind == ReduceKind::Max)
-      return combineTyped<kind>(static_cast<int32_t *>(into), sources, count);
-    else
-      return combineTyped<kind>(static_cast<uint32_t *>(into), sources, count);
+  case DType::UI16:
+    return combineTyped<kind>(static_cast<uint16_t *>(into), sources, count);
   case DType::UI32:
     return combineTyped<kind>(static_cast<uint32_t *>(into), sources, count);
+  case DType::UI64:
+    return combineTyped<kind>(static_cast<uint64_t *>(into), sources, count);
+  case DType::I8:
+    return combineSigned<kind, int8_t>(into, sources, count);
+  case DType::I16:
+    return combineSigned<kind, int16_t>(into, sources, count);
+  case DType::I32:
+    return combineSigned<kind, int32_t>(into, sources, count);
   case DType::I64:
-    if constexpr (kind == ReduceKind::Min || kind == ReduceKind::Max)
-      return combineTyped<kind>(static_cast<int64_t *>(into), sources, count);
-    else
-      return combineTyped<kind>(static_cast<uint64_t *>(into), sources, count);
+    return combineSigned<kind, int64_t>(into, sources, count);
   }
 }
 
@@ -232,12 +288,22 @@ void meshloom::fillIdentity(ReduceKind kind, DType type, void *into,
     return fillTyped<float>(kind, into, count);
   case DType::F64:
     return fillTyped<double>(kind, into, count);
-  case DType::BF16: {
+  case DType::BF16:
+  case DType::F16: {
     float value;
     fillTyped<float>(kind, &value, 1);
-    std::fill_n(static_cast<uint16_t *>(into), count, toBF16(value));
+    std::fill_n(static_cast<uint16_t *>(into), count,
+                type == DType::F16 ? F16::narrow(value) : BF16::narrow(value));
     return;
   }
+  case DType::C64:
+    std::fill_n(static_cast<std::complex<float> *>(into), count,
+                kind == ReduceKind::Prod ? 1.0f : 0.0f);
+    return;
+  case DType::C128:
+    std::fill_n(static_cast<std::complex<double> *>(into), count,
+                kind == ReduceKind::Prod ? 1.0 : 0.0);
+    return;
   case DType::I1: {
     const bool one = kind == ReduceKind::Prod || kind == ReduceKind::Min ||
                      kind == ReduceKind::And;
@@ -246,6 +312,12 @@ void meshloom::fillIdentity(ReduceKind kind, DType type, void *into,
   }
   case DType::I8:
     return fillTyped<int8_t>(kind, into, count);
+  case DType::I16:
+    return fillTyped<int16_t>(kind, into, count);
+  case DType::UI16:
+    return fillTyped<uint16_t>(kind, into, count);
+  case DType::UI64:
+    return fillTyped<uint64_t>(kind, into, count);
   case DType::UI8:
     return fillTyped<uint8_t>(kind, into, count);
   case DType::I32:

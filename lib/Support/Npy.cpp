@@ -20,9 +20,11 @@ struct TypeCode {
   std::string_view code; ///< without the byte order
 };
 constexpr TypeCode typeCodes[] = {
-    {DType::F32, "f4"}, {DType::F64, "f8"}, {DType::BF16, "V2"},
-    {DType::I1, "b1"},  {DType::I8, "i1"},  {DType::I32, "i4"},
-    {DType::I64, "i8"}, {DType::UI8, "u1"}, {DType::UI32, "u4"}};
+    {DType::F32, "f4"},  {DType::F64, "f8"}, {DType::BF16, "V2"},
+    {DType::I1, "b1"},   {DType::I8, "i1"},  {DType::I32, "i4"},
+    {DType::I64, "i8"},  {DType::UI8, "u1"}, {DType::UI32, "u4"},
+    {DType::F16, "f2"},  {DType::I16, "i2"}, {DType::UI16, "u2"},
+    {DType::UI64, "u8"}, {DType::C64, "c8"}, {DType::C128, "c16"}};
 
 /// What a header says.
 struct Header {
@@ -151,8 +153,9 @@ static Result<DType> typeOf(const std::string &descr) {
                                  descr, code));
       return known.type;
     }
-  return Error(fmt::format("its type '{}' is not supported: expected f4, f8, "
-                           "i1, i4, i8, u1, u4, b1, or V2 for bf16",
+  return Error(fmt::format("its type '{}' is not supported: expected f2, f4, "
+                           "f8, c8, c16, i1, i2, i4, i8, u1, u2, u4, u8, b1, "
+                           "or V2 for bf16",
                            descr));
 }
 

@@ -1,8 +1,11 @@
 // --spmd-form-kernels: local math becomes spmd.kernel ops. KernelGroups decides
 // what goes together, KernelBuilder writes each kernel, OverwriteDeadInputs
 // lets outputs take the memory of inputs that nobody reads afterwards.
+#include "ComplexLowering.h"
 #include "KernelBuilder.h"
 #include "KernelGroups.h"
+#include "KernelParts.h"
+#include "LibraryCalls.h"
 #include "OverwriteDeadInputs.h"
 
 #include "meshloom/Analysis/ControlFlow.h"
@@ -10,6 +13,7 @@
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -139,8 +143,8 @@ public:
       LogicalResult formed = success();
       if (isGeneratedDot(&op))
         formed = formDot(cast<DotGeneralOp>(op));
-      else if (auto concatenate = dyn_cast<ConcatenateOp>(op))
-        formed = formConcatenate(concatenate);
+      else if (isAssembled(&op))
+        formed = formParts(&op);
       else if (isInlinable(&op) && !groups.groupOf(&op) && !isSplat(&op) &&
                isNeededInMemory(op.getResult(0)))
         formed = formSingle(&op);
@@ -171,7 +175,8 @@ private:
       return true;
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return !isInlinable(user) && !isReduction(user) &&
-             !isGeneratedDot(user) && !isa<ConcatenateOp, KernelOp>(user);
+             !isGeneratedDot(user) && !isAssembled(user) &&
+             !isa<KernelOp>(user);
     });
   }
 
@@ -335,7 +340,11 @@ private:
       return b.create<arith::AndIOp>(loc, lhs, rhs);
     if (isa<IntegerType>(type))
       return b.create<arith::MulIOp>(loc, lhs, rhs);
-    if (!type.isBF16())
+    if (isa<mlir::ComplexType>(type))
+      return joinParts(
+          multiplyComplex(partsOf(lhs, b, loc), partsOf(rhs, b, loc), b, loc),
+          b, loc);
+    if (!type.isBF16() && !type.isF16())
       return b.create<arith::MulFOp>(loc, lhs, rhs);
     auto widen = [&](Value value) {
       return b.create<arith::ExtFOp>(loc, b.getF32Type(), value);
@@ -347,25 +356,35 @@ private:
   }
 
   /// One kernel a part; each but the first keeps what the earlier ones wrote.
-  LogicalResult formConcatenate(ConcatenateOp op) {
-    unsigned dim = op.getDimension();
-    int64_t begin = 0;
-    Value written;
-    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-      KernelPlan plan = makePlan(op, domainDims(input), nullptr);
-      int64_t size = plan.domain[dim].extent;
-      bool lastChance = i + 1 == op.getInputs().size() && !written;
-      if (size == 0 && !lastChance)
-        continue;
-      KernelOutput output{op.getResult(), input, Reducer::None,
-                          allDims(plan.domain.size())};
+  LogicalResult formParts(Operation *op) {
+    Value result = op->getResult(0), written;
+    SmallVector<DomainDim> dims = domainDims(result);
+    Mesh mesh = spmd::layoutOf(result.getType()).mesh();
+    for (const KernelPart &part : partsOf(op)) {
+      KernelPlan plan = makePlan(op, dims, nullptr);
+      KernelOutput output{result, result, Reducer::None, allDims(dims.size())};
+      for (auto [d, dim] : llvm::enumerate(part.dims)) {
+        DomainDim &loop = plan.domain[d];
+        output.places.push_back({dim.resultBegin, dim.resultStep});
+        if (!loop.axes.empty() && dim.extent != loop.extent)
+          loop.ranges = partRanges(dim, loop.extent, loop.axes, mesh);
+        loop.extent = dim.extent;
+      }
+      output.emit = [&](KernelBuilder &builder) -> FailureOr<Value> {
+        if (!part.source)
+          return builder.zeroOf(elementTypeOf(result.getType()));
+        if (part.isFill)
+          return builder.scalarAt(part.source, {});
+        TensorAccess access;
+        for (auto [d, dim] : llvm::enumerate(part.dims))
+          access.push_back(
+              builder.domainIndex(d, dim.sourceBegin, dim.sourceStep));
+        return builder.scalarAt(part.source, access);
+      };
       output.over = written;
-      output.partDim = dim;
-      output.partBegin = begin;
-      begin += size;
       plan.outputs.push_back(std::move(output));
-      Operation *at = written ? written.getDefiningOp() : op.getOperation();
-      if (failed(form(plan, at, op.getOperation())))
+      Operation *at = written ? written.getDefiningOp() : op;
+      if (failed(form(plan, at, op)))
         return failure();
       if (written)
         replacements.erase(replacements.end() - 2);
@@ -403,6 +422,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       while (failed(KernelFormer(*block, inMemory).run()))
         ;
     }
+    if (failed(formLibraryCalls(func)))
+      return signalPassFailure();
     overwriteDeadInputs(func);
   }
 };

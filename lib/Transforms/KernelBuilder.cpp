@@ -4,6 +4,8 @@
 // the kernel is begun anew; each split refines a loop, so this terminates.
 #include "KernelBuilder.h"
 
+#include "ComplexLowering.h"
+#include "KernelParts.h"
 #include "ScalarLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +22,8 @@ bool meshloom::isSplat(Operation *op) {
 }
 
 bool meshloom::isMovement(Operation *op) {
+  if (isa<PadOp>(op))
+    return !isAssembled(op);
   return isa<BroadcastInDimOp, TransposeOp, ReshapeOp, SliceOp, ReverseOp>(op);
 }
 
@@ -127,8 +131,9 @@ void KernelBuilder::startLoops() {
       continue;
     }
     loopOf.push_back(loops.size());
+    bool splittable = !(indexed && dim.reduction) && dim.ranges.empty();
     loops.push_back(
-        {dim.extent, dim.reduction, dim.axes, !(indexed && dim.reduction)});
+        {dim.extent, dim.reduction, dim.axes, dim.ranges, splittable});
   }
   for (int loop : loopOf) {
     dims.push_back(constantIndex(0));
@@ -232,6 +237,29 @@ Value KernelBuilder::indexValue(const LinearIndex &index, Location loc) {
   return sum;
 }
 
+LinearIndex KernelBuilder::domainIndex(unsigned dim, int64_t begin,
+                                       int64_t step) const {
+  return dims[dim] * step + constantIndex(begin);
+}
+
+Value KernelBuilder::zeroOf(Type elementType) {
+  OpBuilder &b = *bodyBuilder;
+  Value zero = b.create<arith::ConstantIntOp>(plan.loc, 0, 64);
+  return convertScalar(zero, b.getI64Type(), elementType, b, plan.loc);
+}
+
+/// An element of an input: the body's argument, or, under a condition, read
+/// where that holds.
+Value KernelBuilder::readInput(Value value, const TensorAccess &access) {
+  unsigned input = inputFor(value, access);
+  Value argument = region->front().getArgument(input);
+  if (!scopes.back().condition)
+    return argument;
+  return bodyBuilder->create<spmd::ReadOp>(value.getLoc(), argument.getType(),
+                                           int64_t(input),
+                                           scopes.back().condition);
+}
+
 FailureOr<Value> KernelBuilder::scalarAt(Value value,
                                          const TensorAccess &access, bool own) {
   Operation *op = value.getDefiningOp();
@@ -242,16 +270,63 @@ FailureOr<Value> KernelBuilder::scalarAt(Value value,
       key.second.push_back(index.offset);
       llvm::append_range(key.second, index.coefficients);
     }
-  if (auto it = known.find(key); it != known.end())
-    return it->second;
+  for (Scope &scope : llvm::reverse(scopes))
+    if (auto it = scope.known.find(key); it != scope.known.end())
+      return it->second;
   FailureOr<Value> scalar = failure();
   if (op && (splat || (isInlinable(op) && (own || plan.isInlined(value)))))
     scalar = inlineOp(value, access);
   else
-    scalar = Value(region->front().getArgument(inputFor(value, access)));
+    scalar = readInput(value, access);
   if (succeeded(scalar))
-    known[key] = *scalar;
+    scopes.back().known[key] = *scalar;
   return scalar;
+}
+
+/// Whether 0 <= index < extent, as an i1; null where it always is.
+Value KernelBuilder::insideOf(const LinearIndex &index, int64_t extent,
+                              Location loc) {
+  int64_t low = index.offset, high = low;
+  for (auto [loop, c] : llvm::enumerate(index.coefficients))
+    (c < 0 ? low : high) += c * (loops[loop].extent - 1);
+  if (low >= 0 && high < extent)
+    return {};
+  OpBuilder &b = *bodyBuilder;
+  // Negative indices are large unsigned ones.
+  return b.create<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ult, indexValue(index, loc),
+      b.create<arith::ConstantIntOp>(loc, extent, 64));
+}
+
+/// The operand's element where the index is inside of it, else the padding.
+FailureOr<Value> KernelBuilder::inlinePad(PadOp op,
+                                          const TensorAccess &access) {
+  OpBuilder &b = *bodyBuilder;
+  Location loc = op.getLoc();
+  SmallVector<int64_t> shape = globalShape(op.getOperand().getType());
+  TensorAccess from;
+  Value inside;
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    from.push_back(access[dim] + constantIndex(-op.getEdgePaddingLow()[dim]));
+    Value here = insideOf(from.back(), shape[dim], loc);
+    if (here)
+      inside = inside ? b.create<arith::AndIOp>(loc, inside, here).getResult()
+                      : here;
+  }
+  if (!inside)
+    return scalarAt(op.getOperand(), from);
+  auto padding = scalarAt(op.getPaddingValue(), {});
+  if (failed(padding))
+    return failure();
+  Value condition = inside;
+  if (Value outer = scopes.back().condition)
+    condition = b.create<arith::AndIOp>(loc, outer, inside);
+  scopes.push_back({condition, {}});
+  auto element = scalarAt(op.getOperand(), from);
+  scopes.pop_back();
+  if (failed(element))
+    return failure();
+  return b.create<arith::SelectOp>(loc, inside, *element, *padding).getResult();
 }
 
 FailureOr<Value> KernelBuilder::inlineOp(Value value,
@@ -263,6 +338,15 @@ FailureOr<Value> KernelBuilder::inlineOp(Value value,
     Type type = KernelOp::scalarType(elementOf(value));
     auto splat = cast<mlir::SplatElementsAttr>(constant.getValue());
     mlir::TypedAttr attr;
+    if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
+      auto number = splat.getSplatValue<std::complex<llvm::APFloat>>();
+      auto part = [&](const llvm::APFloat &x) -> Value {
+        auto real = FloatAttr::get(complex.getElementType(), x);
+        return b.create<arith::ConstantOp>(loc, real);
+      };
+      Value real = part(number.real());
+      return joinParts({real, part(number.imag())}, b, loc);
+    }
     if (isa<FloatType>(type))
       attr = FloatAttr::get(type, splat.getSplatValue<llvm::APFloat>());
     else
@@ -283,6 +367,8 @@ FailureOr<Value> KernelBuilder::inlineOp(Value value,
       return failure();
     return philoxScalar(indexValue(linear, loc), *key0, *key1, b, loc);
   }
+  if (auto pad = dyn_cast<PadOp>(op))
+    return inlinePad(pad, access);
   if (isMovement(op)) {
     auto from = operandAccess(op, access);
     if (failed(from)) {
@@ -315,14 +401,21 @@ FailureOr<Value> KernelBuilder::emitOutput(const KernelOutput &output) {
   }
   if (failed(scalar) || output.reducer == Reducer::None)
     return scalar;
-  // Reductions accumulate bf16 in f32; argmax compares f32, f64 or i64.
+  // Reductions accumulate f16 and bf16 in f32; argmax compares f32, f64 or i64.
   Value value = *scalar;
-  if (value.getType().isBF16())
+  if (value.getType().isBF16() || value.getType().isF16())
     return b.create<arith::ExtFOp>(plan.loc, b.getF32Type(), value).getResult();
   bool indexed =
       output.reducer == Reducer::ArgMax || output.reducer == Reducer::ArgMin;
-  if (indexed && !isa<FloatType>(value.getType()))
-    return convertScalar(value, element, b.getI64Type(), b, plan.loc);
+  if (indexed && !isa<FloatType>(value.getType())) {
+    value = convertScalar(value, element, b.getI64Type(), b, plan.loc);
+    if (!element.isUnsignedInteger(64))
+      return value;
+    // The order of unsigned numbers is that of signed ones 2^63 below.
+    Value lowest = b.create<arith::ConstantIntOp>(
+        plan.loc, std::numeric_limits<int64_t>::min(), 64);
+    return b.create<arith::XOrIOp>(plan.loc, value, lowest).getResult();
+  }
   return value;
 }
 
@@ -335,7 +428,7 @@ LogicalResult KernelBuilder::emitBody() {
   inputs.clear();
   inputAccesses.clear();
   yields.clear();
-  known.clear();
+  scopes.assign(1, Scope());
   wanted.reset();
   obstacle = Value();
   for (const KernelOutput &output : plan.outputs) {
@@ -375,10 +468,12 @@ FailureOr<KernelOp> KernelBuilder::build(OpBuilder &builder) {
   SmallVector<Attribute> outputAccesses;
   for (const KernelOutput &output : plan.outputs) {
     TensorAccess access;
-    for (unsigned dim : output.dims)
+    for (auto [i, dim] : llvm::enumerate(output.dims)) {
       access.push_back(dims[dim]);
-    if (output.partBegin != 0)
-      access[output.partDim].offset += output.partBegin;
+      if (!output.places.empty())
+        access.back() =
+            domainIndex(dim, output.places[i].first, output.places[i].second);
+    }
     auto map = mlir::AffineMapAttr::get(toMap(access, context));
     outputAccesses.push_back(map);
     types.push_back(output.result.getType());
@@ -394,8 +489,14 @@ FailureOr<KernelOp> KernelBuilder::build(OpBuilder &builder) {
   Mesh mesh = spmd::layoutOf(types.front()).mesh();
   SmallVector<int64_t> extents;
   SmallVector<bool> reductions;
-  SmallVector<Attribute> axes;
+  SmallVector<Attribute> axes, ranges;
+  bool ranged = false;
   for (const Loop &loop : loops) {
+    SmallVector<int64_t> bounds;
+    for (Interval range : loop.ranges)
+      bounds.append({range.begin, range.end});
+    ranged |= !bounds.empty();
+    ranges.push_back(builder.getDenseI64ArrayAttr(bounds));
     extents.push_back(loop.extent);
     reductions.push_back(loop.reduction);
     SmallVector<Attribute> names;
@@ -407,7 +508,8 @@ FailureOr<KernelOp> KernelBuilder::build(OpBuilder &builder) {
       plan.loc, types, inputs, builder.getDenseI64ArrayAttr(extents),
       builder.getDenseBoolArrayAttr(reductions), builder.getArrayAttr(axes),
       builder.getArrayAttr(accesses), builder.getDenseI32ArrayAttr(reducers),
-      builder.getDenseI32ArrayAttr(inPlace));
+      builder.getDenseI32ArrayAttr(inPlace),
+      ranged ? builder.getArrayAttr(ranges) : nullptr);
   kernel.getBody().takeBody(*region);
   return kernel;
 }

@@ -2,6 +2,8 @@
 // here traps: divisors are made harmless before the division.
 #include "ScalarLowering.h"
 
+#include "ComplexLowering.h"
+
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,12 +16,12 @@ namespace arith = mlir::arith;
 namespace math = mlir::math;
 
 namespace {
-/// One op being lowered: its operands as scalars, bf16 widened to f32.
+/// One op being lowered: its operands as scalars, f16 and bf16 widened to f32.
 struct Scalars {
   Operation *op;
   OpBuilder &b;
   Location loc;
-  /// Element types, with signedness and bf16, of operand 0 and the result.
+  /// Element types, with signedness and width, of operand 0 and the result.
   Type from, to;
   SmallVector<Value> x;
 
@@ -70,6 +72,13 @@ Value binary(Scalars &s) {
   if (s.isUnsigned())
     return s.make<UnsignedOp>(s.x[0], s.x[1]);
   return s.make<SignedOp>(s.x[0], s.x[1]);
+}
+
+/// Of i1 the or.
+Value lowerAdd(Scalars &s) {
+  if (s.from.isInteger(1))
+    return s.make<arith::OrIOp>(s.x[0], s.x[1]);
+  return binary<arith::AddFOp, arith::AddIOp>(s);
 }
 
 Value lowerAbs(Scalars &s) {
@@ -191,6 +200,69 @@ Value lowerPower(Scalars &s) {
   return s.select(s.compare(I::slt, s.x[1], zero), inverse, result);
 }
 
+/// Bits leave and come as an integer; a shift by the width or more, which has
+/// no meaning in arith, is made one by less and its result replaced.
+template <typename Shift> Value lowerShift(Scalars &s) {
+  Value width = s.integer(llvm::APInt(s.width(), s.width()));
+  Value least = s.integer(llvm::APInt(s.width(), s.width() - 1));
+  Value tooFar = s.compare(I::uge, s.x[1], width);
+  Value shifted = s.make<Shift>(s.x[0], s.select(tooFar, least, s.x[1]));
+  bool copiesSign = std::is_same_v<Shift, arith::ShRSIOp>;
+  return copiesSign ? shifted : s.select(tooFar, s.number(0), shifted);
+}
+
+Value lowerBitcast(Scalars &s) {
+  Type scalar = spmd::KernelOp::scalarType(s.to);
+  if (s.x[0].getType() == scalar)
+    return s.x[0];
+  return s.b.create<arith::BitcastOp>(s.loc, scalar, s.x[0]);
+}
+
+/// On the bits: the mantissa is rounded by adding just below half of what is
+/// dropped, or half where the last kept bit is 1; a carry into the exponent is
+/// right. Then exponents out of the smaller range become zero or infinite.
+Value lowerReducePrecision(Scalars &s) {
+  using llvm::APInt;
+  auto op = cast<dtensor::ReducePrecisionOp>(s.op);
+  auto type = cast<FloatType>(s.x[0].getType());
+  unsigned width = type.getWidth(), mantissa = type.getFPMantissaWidth() - 1;
+  unsigned exponent = width - 1 - mantissa;
+  Value x = s.x[0];
+  Value bits =
+      s.b.create<arith::BitcastOp>(s.loc, s.b.getIntegerType(width), x);
+  s.x = {bits};
+  Value result = bits;
+  if (int64_t(op.getMantissaBits()) < mantissa) {
+    unsigned dropped = mantissa - unsigned(op.getMantissaBits());
+    Value last = s.make<arith::AndIOp>(
+        s.make<arith::ShRUIOp>(bits, s.integer(APInt(width, dropped))),
+        s.number(1));
+    Value almostHalf = s.integer(APInt::getLowBitsSet(width, dropped - 1));
+    result =
+        s.make<arith::AddIOp>(bits, s.make<arith::AddIOp>(almostHalf, last));
+    result = s.make<arith::AndIOp>(
+        result, s.integer(APInt::getHighBitsSet(width, width - dropped)));
+  }
+  Value sign =
+      s.make<arith::AndIOp>(bits, s.integer(APInt::getSignMask(width)));
+  if (int64_t(op.getExponentBits()) < exponent) {
+    APInt field = APInt::getBitsSet(width, mantissa, width - 1);
+    Value e = s.make<arith::AndIOp>(result, s.integer(field));
+    int64_t bias = (int64_t(1) << (exponent - 1)) - 1;
+    int64_t small = (int64_t(1) << (op.getExponentBits() - 1)) - 1;
+    auto at = [&](int64_t value) {
+      return s.integer(APInt(width, uint64_t(value)).shl(mantissa));
+    };
+    Value overflows = s.compare(I::ugt, e, at(bias + small));
+    Value underflows = s.compare(I::ult, e, at(bias - small + 1));
+    Value infinite = s.make<arith::OrIOp>(sign, s.integer(field));
+    result = s.select(overflows, infinite, result);
+    result = s.select(underflows, sign, result);
+  }
+  result = s.b.create<arith::BitcastOp>(s.loc, type, result);
+  return s.select(s.compare(F::UNO, x, x), x, result);
+}
+
 Value lowerCompare(Scalars &s) {
   using Direction = dtensor::ComparisonDirection;
   Direction direction = cast<dtensor::CompareOp>(s.op).getDirection();
@@ -235,6 +307,11 @@ Value lowerCompare(Scalars &s) {
   return s.compare(predicate, s.x[0], s.x[1]);
 }
 
+/// Of a float; complex numbers go another way.
+Value lowerPart(Scalars &s) {
+  return isa<dtensor::ImagOp>(s.op) ? s.number(0) : s.x[0];
+}
+
 Value lowerSelect(Scalars &s) {
   return s.select(s.x[0], s.x[1], s.x[2]);
 }
@@ -254,8 +331,8 @@ Value lowerConvert(Scalars &s) {
 struct Row {
   Lowering lower;
   unsigned cost;
-  /// The lowering takes and gives bf16 as it is.
-  bool keepsBF16 = false;
+  /// The lowering takes and gives f16 and bf16 as they are.
+  bool keepsHalf = false;
 };
 
 const llvm::StringMap<Row> &table() {
@@ -280,18 +357,30 @@ const llvm::StringMap<Row> &table() {
     ROW(LogisticOp, lowerLogistic, 22);
     ROW(SineOp, unary<math::SinOp>, 35);
     ROW(CosineOp, unary<math::CosOp>, 35);
+    ROW(TanOp, unary<math::TanOp>, 45);
     ROW(ErfOp, unary<math::ErfOp>, 20);
     ROW(FloorOp, unary<math::FloorOp>, 1);
     ROW(CeilOp, unary<math::CeilOp>, 1);
     ROW(RoundOp, unary<math::RoundEvenOp>, 1);
+    ROW(RoundNearestAfzOp, unary<math::RoundOp>, 2);
+    ROW(PopcntOp, unary<math::CtPopOp>, 2);
+    ROW(CountLeadingZerosOp, unary<math::CountLeadingZerosOp>, 2);
+    ROW(ReducePrecisionOp, lowerReducePrecision, 8, true);
+    ROW(RealOp, lowerPart, 1, true);
+    ROW(ImagOp, lowerPart, 1, true);
+    ROW(ComplexOp, lowerPart, 1, true);
     ROW(NotOp, lowerNot, 1);
     ROW(IsFiniteOp, lowerIsFinite, 2);
-    ROW(AddOp, binary<arith::AddFOp, arith::AddIOp>, 1);
+    ROW(AddOp, lowerAdd, 1);
     ROW(SubtractOp, binary<arith::SubFOp, arith::SubIOp>, 1);
     ROW(MultiplyOp, binary<arith::MulFOp, arith::MulIOp>, 1);
     ROW(DivideOp, lowerDivide, 6);
     ROW(RemainderOp, lowerRemainder, 20);
     ROW(PowerOp, lowerPower, 60);
+    ROW(Atan2Op, binary<math::Atan2Op, arith::OrIOp>, 30);
+    ROW(ShiftLeftOp, lowerShift<arith::ShLIOp>, 3);
+    ROW(ShiftRightArithmeticOp, lowerShift<arith::ShRSIOp>, 2);
+    ROW(ShiftRightLogicalOp, lowerShift<arith::ShRUIOp>, 3);
     ROW(MaximumOp, binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>,
         1);
     ROW(MinimumOp, binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>,
@@ -303,6 +392,7 @@ const llvm::StringMap<Row> &table() {
     ROW(SelectOp, lowerSelect, 1, true);
     ROW(ClampOp, lowerClamp, 2);
     ROW(ConvertOp, lowerConvert, 1, true);
+    ROW(BitcastConvertOp, lowerBitcast, 1, true);
 #undef ROW
     return t;
   }();
@@ -317,28 +407,50 @@ const Row *rowOf(Operation *op) {
 Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
+
+bool isHalf(Type type) {
+  return type.isBF16() || type.isF16();
+}
+
+bool takesComplex(Operation *op) {
+  auto isComplex = [](Value value) {
+    return isa<mlir::ComplexType>(elementOf(value));
+  };
+  return llvm::any_of(op->getOperands(), isComplex) ||
+         isComplex(op->getResult(0));
+}
 } // namespace
 
 std::optional<unsigned> meshloom::scalarCost(Operation *op) {
-  if (const Row *row = rowOf(op))
-    return row->cost;
-  return std::nullopt;
+  const Row *row = rowOf(op);
+  // A cast that changes the width becomes other ops before kernels are formed.
+  if (!row || (isa<dtensor::BitcastConvertOp>(op) &&
+               (takesComplex(op) ||
+                elementOf(op->getOperand(0)).getIntOrFloatBitWidth() !=
+                    elementOf(op->getResult(0)).getIntOrFloatBitWidth())))
+    return std::nullopt;
+  return row->cost * (takesComplex(op) ? 3 : 1);
 }
 
 Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
                               OpBuilder &b) {
   const Row *row = rowOf(op);
   Location loc = op->getLoc();
+  if (takesComplex(op) && !isa<dtensor::ConvertOp>(op)) {
+    Value result = lowerComplex(op, operands, b);
+    assert(result && "an op that its verifier lets take complex numbers");
+    return result;
+  }
   Scalars s{
       op, b, loc, elementOf(op->getOperand(0)), elementOf(op->getResult(0)),
       {}};
   for (Value operand : operands)
     s.x.push_back(
-        operand.getType().isBF16() && !row->keepsBF16
+        isHalf(operand.getType()) && !row->keepsHalf
             ? b.create<arith::ExtFOp>(loc, b.getF32Type(), operand).getResult()
             : operand);
   Value result = row->lower(s);
-  if (s.to.isBF16() && !row->keepsBF16)
+  if (isHalf(s.to) && !row->keepsHalf)
     result = b.create<arith::TruncFOp>(loc, s.to, result);
   return result;
 }
@@ -365,13 +477,32 @@ Value meshloom::convertScalar(Value value, Type from, Type to, OpBuilder &b,
   if (from == to)
     return value;
   Type scalar = spmd::KernelOp::scalarType(to);
-  if (from.isBF16())
+  if (auto complex = dyn_cast<mlir::ComplexType>(from)) {
+    ComplexParts parts = partsOf(value, b, loc);
+    auto part = [&](Value x, Type type) {
+      return convertScalar(x, complex.getElementType(), type, b, loc);
+    };
+    if (auto target = dyn_cast<mlir::ComplexType>(to))
+      return joinParts({part(parts.real, target.getElementType()),
+                        part(parts.imaginary, target.getElementType())},
+                       b, loc);
+    Value real = part(parts.real, to);
+    if (!to.isInteger(1))
+      return real;
+    return b.create<arith::OrIOp>(loc, real, part(parts.imaginary, to));
+  }
+  if (auto target = dyn_cast<mlir::ComplexType>(to)) {
+    Type part = target.getElementType();
+    Value zero = b.create<arith::ConstantOp>(loc, b.getFloatAttr(part, 0));
+    return joinParts({convertScalar(value, from, part, b, loc), zero}, b, loc);
+  }
+  if (isHalf(from))
     return convertScalar(b.create<arith::ExtFOp>(loc, b.getF32Type(), value),
                          b.getF32Type(), to, b, loc);
-  if (to.isBF16()) {
+  if (isHalf(to)) {
     // What does not fit in f32 is rounded once only: f64 to the f32 towards 0
     // with the last bit set where that is not exact, then to nearest even.
-    bool fits = from.isF32() || from.getIntOrFloatBitWidth() <= 8;
+    bool fits = from.isF32() || from.getIntOrFloatBitWidth() <= 16;
     Type wide = fits ? b.getF32Type() : b.getF64Type();
     Value exact = convertScalar(value, from, wide, b, loc);
     Value single = fits ? exact : roundToOdd(exact, b, loc);

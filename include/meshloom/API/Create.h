@@ -60,9 +60,12 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
                           int64_t(values.size()),
                           {int64_t(rows.size()), columns}, where);
 }
-/// A scalar.
+/// A scalar: a number, _Float16, bfloat16 or std::complex.
 template <typename T>
-  requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T> || std::is_same_v<T, _Float16> ||
+           std::is_same_v<T, bfloat16> ||
+           std::is_same_v<T, std::complex<float>> ||
+           std::is_same_v<T, std::complex<double>>
 Tensor tensor(T value,
               std::source_location where = std::source_location::current()) {
   return detail::fromHost(detail::dtypeOf<T>(), &value, 1, {}, where);

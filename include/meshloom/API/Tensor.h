@@ -5,6 +5,7 @@
 #include "meshloom/Core/Layout.h"
 
 #include <array>
+#include <complex>
 #include <concepts>
 #include <cstring>
 #include <iosfwd>
@@ -37,16 +38,25 @@ template <typename T> consteval DType dtypeOf() {
     return DType::F32;
   else if constexpr (std::is_same_v<T, double>)
     return DType::F64;
+  else if constexpr (std::is_same_v<T, _Float16>)
+    return DType::F16;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return DType::C64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return DType::C128;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-    static_assert(sizeof(T) != 2, "16-bit integers are not an element type");
     return sizeof(T) == 1   ? DType::I8
+           : sizeof(T) == 2 ? DType::I16
            : sizeof(T) == 4 ? DType::I32
                             : DType::I64;
   } else {
-    static_assert(std::is_integral_v<T> && (sizeof(T) == 1 || sizeof(T) == 4),
-                  "not an element type: use float, double, bfloat16, bool, "
-                  "int8_t, int32_t, int64_t, uint8_t or uint32_t");
-    return sizeof(T) == 1 ? DType::UI8 : DType::UI32;
+    static_assert(std::is_integral_v<T> && sizeof(T) <= 8,
+                  "not an element type: use float, double, _Float16, bfloat16, "
+                  "std::complex of float or double, bool, or an integer");
+    return sizeof(T) == 1   ? DType::UI8
+           : sizeof(T) == 2 ? DType::UI16
+           : sizeof(T) == 4 ? DType::UI32
+                            : DType::UI64;
   }
 }
 
@@ -85,8 +95,9 @@ public:
   bool is_traced() const;
   explicit operator bool() const { return node != nullptr; }
 
-  /// The only element. T must hold every value of the dtype (float for f32 and
-  /// bf16, double for those and f64, int64_t for all integers). Waits for the
+  /// The only element. T must hold every value of the dtype (float for f32, f16
+  /// and bf16, double for those and f64, int64_t for all integers but ui64,
+  /// std::complex of float or double for complex numbers). Waits for the
   /// value. Throws meshloom::Error if there is not exactly one element, if T
   /// does not fit, or if the tensor is a value of a trace.
   template <typename T> T item() const {
@@ -136,6 +147,7 @@ public:
     } else {
       kind = std::is_same_v<T, bool> ? Kind::Bool : Kind::Integer;
       integer = int64_t(value);
+      isUnsigned = std::is_unsigned_v<T>;
     }
   }
 
@@ -144,6 +156,7 @@ public:
   Tensor tensor;
   double real = 0;
   int64_t integer = 0;
+  bool isUnsigned = false; ///< `integer` holds the bits of a uint64_t
   Where where;
 };
 

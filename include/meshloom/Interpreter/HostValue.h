@@ -1,6 +1,7 @@
 // HostValue: a whole tensor in the number types of the reference: every float
-// type as double, every other type as int64_t. It reads and writes the bytes
-// that .npy files and devices hold, and compares results with expectations.
+// type as double, complex numbers as two, every other type as int64_t. It reads
+// and writes the bytes that .npy files and devices hold, and compares results
+// with expectations.
 #pragma once
 
 #include "meshloom/Core/DType.h"
@@ -13,11 +14,12 @@
 namespace meshloom {
 
 /// A global tensor, row-major. `floats` holds the elements where
-/// isFloat(type), else `ints` does: I1 as 0 or 1, the others as their value.
+/// isFloating(), and `imaginaries` the other parts where isComplex(); else
+/// `ints` does: I1 as 0 or 1, the others as their value, UI64 as its bits.
 struct HostValue {
   DType type = DType::F32;
   Shape shape;
-  std::vector<double> floats;
+  std::vector<double> floats, imaginaries;
   std::vector<int64_t> ints;
 
   HostValue() = default;
@@ -25,9 +27,12 @@ struct HostValue {
   HostValue(DType type, Shape shape);
 
   int64_t count() const { return elementCount(shape); }
-  bool isFloating() const { return isFloat(type); }
+  /// Floats and complex numbers.
+  bool isFloating() const { return isFloat(type) || isComplex(); }
+  bool isComplex() const { return meshloom::isComplex(type); }
 
-  /// From the bytes of an array of `type` (I1: one byte each; BF16: two).
+  /// From the bytes of an array of `type` (I1: one byte each; F16 and BF16:
+  /// two).
   static Result<HostValue> fromBytes(DType type, Shape shape,
                                      std::span<const char> bytes);
   /// The bytes of an array of `type`; floats are rounded to nearest even.
@@ -36,7 +41,9 @@ struct HostValue {
 
 /// The integer that `value` wraps to in `type` (I1: value != 0).
 int64_t wrapInteger(DType type, int64_t value);
-/// `value` rounded to nearest even in a float type.
+/// Whether x < y as integers of `type`: UI64 by its bits.
+bool isLess(DType type, int64_t x, int64_t y);
+/// `value` rounded to nearest even in a float type, or in a complex one's.
 double roundToType(DType type, double value);
 
 /// How far a result is from its expectation.
@@ -58,7 +65,7 @@ Comparison compare(const HostValue &got, const HostValue &expected);
 
 /// The error allowed to a result of `type` by a program whose longest sum has
 /// `contraction` terms: f32 2e-5 * sqrt(max(1, contraction / 128)), bf16 2e-2,
-/// f64 1e-12, others 0.
+/// f16 4e-3, f64 1e-12, complex numbers as their parts, others 0.
 double verifyTolerance(DType type, int64_t contraction);
 
 } // namespace meshloom

@@ -106,10 +106,9 @@ void KernelOp::print(OpAsmPrinter &p) {
                         });
   p << ")";
   printInPlace(p, getInPlace());
-  p.printOptionalAttrDict(
-      (*this)->getAttrs(),
-      {"extents", "reductions", "axes", "ranges", "accesses", "reducers",
-       "inPlace"});
+  p.printOptionalAttrDict((*this)->getAttrs(),
+                          {"extents", "reductions", "axes", "ranges",
+                           "accesses", "reducers", "inPlace"});
   p << " : ";
   p.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());
   p << " ";
@@ -165,7 +164,7 @@ LogicalResult KernelOp::verify() {
     bool typesMatch = yielded == scalar;
     if (arg)
       typesMatch = yielded.isF32() || yielded.isF64() || yielded.isInteger(64);
-    else if (reducer != Reducer::None && element.isBF16())
+    else if (reducer != Reducer::None && (element.isBF16() || element.isF16()))
       typesMatch = yielded.isF32();
     if (!typesMatch)
       return emitOpError("yields ")

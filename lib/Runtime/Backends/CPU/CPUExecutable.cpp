@@ -97,11 +97,21 @@ CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
                              LoadOptions options)
     : device(std::move(client)), owner(device), loaded(std::move(program)),
       kernels(std::move(kernels)), options(options) {
-  for (unsigned s = 0; s < loaded.steps.size(); ++s) {
-    auto *collective = std::get_if<CollectiveStep>(&loaded.steps[s]);
+  unsigned id = 0;
+  addCollectives(loaded.steps, id);
+}
+
+/// Each once; `id`: of the first step, then of what follows.
+void CPUExecutable::addCollectives(const std::vector<Step> &steps,
+                                   unsigned &id) {
+  for (const Step &step : steps) {
+    const unsigned own = id++;
+    for (const std::vector<Step> *list : nestedLists(step))
+      addCollectives(*list, id);
+    auto *collective = std::get_if<CollectiveStep>(&step);
     if (!collective || collective->kind == CollectiveKind::Slice)
       continue;
-    CollectiveRecord record{s, collective->kind,
+    CollectiveRecord record{own, collective->kind,
                             groupSize(loaded.mesh, collective->axes), 0};
     for (const CollectiveStep::Move &move : collective->moves)
       record.resultBytes += bytesOf(collective->kind, loaded.buffers[move.to]);
@@ -117,6 +127,27 @@ Result<KernelFunction> CPUExecutable::kernel(unsigned step) const {
   if (!function)
     return Error(describe(loaded, step) + function.error().message());
   return function;
+}
+
+Result<std::shared_ptr<const LibraryCall>>
+CPUExecutable::libraryCall(const KernelStep &step) const {
+  const std::string where =
+      fmt::format("{}in '{}': ",
+                  step.note.location.empty() ? "" : step.note.location + ": ",
+                  step.note.op);
+  KernelFunction scalar = nullptr;
+  if (!step.symbol.empty()) {
+    if (!kernels)
+      return Error(where + "the program has no kernels with it");
+    Result<KernelFunction> function = kernels->lookup(step.symbol);
+    if (!function)
+      return Error(where + function.error().message());
+    scalar = *function;
+  }
+  auto call = LibraryCall::make(loaded, step, scalar);
+  if (!call)
+    return Error(where + call.error().message());
+  return call;
 }
 
 ArrayType CPUExecutable::typeOf(unsigned buffer) const {
@@ -182,6 +213,11 @@ CPUExecutable::execute(std::vector<Array> arguments) {
   ++stats.executions;
   stats.lastSeconds = spent.count();
   return results;
+}
+
+void CPUExecutable::recordCollectives(std::vector<CollectiveRecord> sent) {
+  std::lock_guard lock(reading);
+  stats.collectives = std::move(sent);
 }
 
 Statistics CPUExecutable::statistics() const {
