@@ -82,9 +82,19 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
 std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
   const Program &own = program();
   std::vector<CollectiveInfo> infos;
-  for (const Step &step : own.steps) {
-    auto *collective = std::get_if<CollectiveStep>(&step);
-    if (!collective || collective->kind == CollectiveKind::Slice)
+  // Those inside loops and branches too, each once.
+  std::vector<const CollectiveStep *> all;
+  auto collect = [&](auto &self, const std::vector<Step> &steps) -> void {
+    for (const Step &step : steps) {
+      if (auto *collective = std::get_if<CollectiveStep>(&step))
+        all.push_back(collective);
+      for (const std::vector<Step> *inner : nestedLists(step))
+        self(self, *inner);
+    }
+  };
+  collect(collect, own.steps);
+  for (const CollectiveStep *collective : all) {
+    if (collective->kind == CollectiveKind::Slice)
       continue;
     CollectiveInfo info;
     info.kind = collective->kind;

@@ -2,6 +2,7 @@
 // program, and prices them.
 #include "meshloom/Analysis/Explain.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Analysis/LayoutSearch.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -32,7 +33,34 @@ struct Printed {
   std::vector<Member> members;
   int64_t sent = 0;
   Cost cost = 0;
+  /// How often in one execution, where that is known.
+  std::optional<int64_t> times = 1;
 };
+
+/// "in the body of the while at f.mlir:3:8, 6 times", "in branch #1 of the case
+/// at ..."; nothing outside of loops and branches.
+std::string placeText(const Printed &printed) {
+  std::string text;
+  for (Operation *inner = printed.op, *outer; (outer = inner->getParentOp());
+       inner = outer) {
+    if (!isControl(outer))
+      continue;
+    unsigned region = inner->getParentRegion()->getRegionNumber();
+    text += text.empty() ? "in " : ", in ";
+    if (isa<dtensor::WhileOp>(outer))
+      text += region == 0 ? "the condition" : "the body";
+    else
+      text += "branch #" + std::to_string(region);
+    text += " of the " + outer->getName().stripDialect().str() + " at " +
+            locationText(outer->getLoc());
+  }
+  if (text.empty())
+    return text;
+  if (!printed.times)
+    return text + ", as often as it goes round";
+  return text + ", " + std::to_string(*printed.times) +
+         (*printed.times == 1 ? " time" : " times");
+}
 
 std::string typeText(Type type) {
   std::string text = "tensor<";
@@ -140,12 +168,16 @@ void explainCollectives(mlir::func::FuncOp function, raw_ostream &os) {
   std::vector<Printed> all;
   int64_t sent = 0;
   Cost cost = 0;
+  bool unknown = false;
   function.walk([&](spmd::CollectiveOpInterface collective) {
     if (collective.getCollectiveKind() == CollectiveKind::Slice)
       return;
     all.push_back(describe(collective, machine));
-    sent += all.back().sent;
-    cost += all.back().cost;
+    all.back().times = executions(collective);
+    int64_t times = all.back().times.value_or(1);
+    unknown |= !all.back().times;
+    sent += all.back().sent * times;
+    cost += all.back().cost * times;
   });
   os << "@" << function.getName() << " on " << machine.name << ": "
      << all.size() << (all.size() == 1 ? " collective" : " collectives") << ", "
@@ -169,6 +201,8 @@ void explainCollectives(mlir::func::FuncOp function, raw_ostream &os) {
     if (printed.members.size() > 1)
       os << ", combines " << printed.members.size() << " values";
     os << "\n";
+    if (std::string place = placeText(printed); !place.empty())
+      os << "     " << place << "\n";
     for (const Member &member : printed.members)
       printMember(member, bool(refined), os);
   }

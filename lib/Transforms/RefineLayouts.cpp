@@ -2,12 +2,16 @@
 // it found into the types of ops' results.
 
 #include "LayoutFlow.h"
+#include "LibraryCosts.h"
 #include "ScalarLowering.h"
 
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Analysis/Explain.h"
 #include "meshloom/Analysis/LayoutSearch.h"
 #include "meshloom/Support/MachineModelFile.h"
 #include "meshloom/Transforms/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
 
 namespace meshloom {
 #define GEN_PASS_DEF_REFINELAYOUTS
@@ -36,6 +40,8 @@ static int64_t flopsPerPoint(Operation &op) {
     return 0;
   if (isa<RngOp>(op))
     return 32;
+  if (auto cost = libraryCost(&op))
+    return cost->flopsPerPoint;
   return scalarCost(&op).value_or(1);
 }
 
@@ -47,16 +53,21 @@ static void setLayout(Value value, const Layout &layout) {
 }
 
 namespace {
-/// The graph of a function, and which op and value is which.
+/// The graph of a block, and which op and value is which. What comes from
+/// outside of the block, carried values, and what loops and branches in it give
+/// are laid out as they are; what they take is brought to what they need.
 struct FunctionGraph {
   LayoutGraph graph;
   std::vector<Operation *> ops;
   std::vector<Value> values;
   DenseMap<Value, unsigned> index;
 
-  LogicalResult build(mlir::func::FuncOp function);
+  LogicalResult build(Block &block);
 
 private:
+  LogicalResult addControl(Operation &op);
+  void addOutsideValues(Block &block);
+  void addYields(Operation *yield);
   void add(Value value, int producer, bool argument = false) {
     auto type = cast<RankedTensorType>(value.getType());
     index[value] = values.size();
@@ -68,24 +79,72 @@ private:
   }
 };
 
-LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
-  Block &block = function.getBody().front();
-  auto laidOut = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && givenLayout(tensor);
-  };
-  constexpr StringRef remedy = "run --dtensor-propagate-layouts first";
+static bool laidOut(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && givenLayout(tensor);
+}
+
+constexpr StringRef remedy = "run --dtensor-propagate-layouts first";
+
+/// What a control op takes, and what its regions use, must be there as it is.
+LogicalResult FunctionGraph::addControl(Operation &op) {
+  for (auto [i, value] : llvm::enumerate(usedValues(&op))) {
+    if (value.getParentBlock() != op.getBlock() && !index.contains(value))
+      continue; // of an outer block, and used only in the op's own regions
+    Layout need = *givenLayout(value.getType());
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      for (auto [init, result] :
+           llvm::zip_equal(loop.getInits(), loop.getResults()))
+        if (init == value)
+          need = *givenLayout(result.getType());
+    graph.outputs.push_back({index.lookup(value), need, false});
+  }
+  for (Value result : op.getResults())
+    add(result, -1);
+  return success();
+}
+
+/// Values that ops of a nested block use from outside of it.
+void FunctionGraph::addOutsideValues(Block &block) {
+  for (Operation &op : block)
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &block && !index.contains(operand) &&
+          laidOut(operand.getType()))
+        add(operand, -1, /*argument=*/true);
+}
+
+void FunctionGraph::addYields(Operation *yield) {
+  auto loop = dyn_cast<dtensor::WhileOp>(yield->getParentOp());
+  bool predicate = loop && loop.getConditionYield() == yield;
+  for (auto [i, operand] : llvm::enumerate(yield->getOperands())) {
+    Layout need = *givenLayout(operand.getType());
+    if (predicate)
+      need = Layout::replicated(need.mesh(), need.rank());
+    else if (!isa<mlir::func::ReturnOp>(yield))
+      need = *givenLayout(yield->getParentOp()->getResult(i).getType());
+    graph.outputs.push_back(
+        {index.lookup(operand), need, isa<mlir::func::ReturnOp>(yield)});
+  }
+}
+
+LogicalResult FunctionGraph::build(Block &block) {
   for (BlockArgument argument : block.getArguments()) {
     if (!laidOut(argument.getType()))
-      return function.emitError("argument #")
+      return block.getParentOp()->emitError("argument #")
              << argument.getArgNumber() << " has no layout; " << remedy;
     add(argument, -1, /*argument=*/true);
   }
+  addOutsideValues(block);
   for (Operation &op : block) {
     if (!llvm::all_of(op.getResultTypes(), laidOut))
       return op.emitOpError("has a result without a layout; ") << remedy;
-    if (isa<mlir::func::ReturnOp>(op))
+    if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
       continue;
+    if (isControl(&op)) {
+      if (failed(addControl(op)))
+        return failure();
+      continue;
+    }
     if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op)) {
       Value result = op.getResult(0);
       bool atEnd = llvm::all_of(result.getUsers(), [](Operation *user) {
@@ -101,6 +160,8 @@ LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
       return op.emitOpError("has no sharding rule, so it cannot be laid out");
     LayoutGraph::Op node{
         sharded.getShardingRule(), {}, {}, flopsPerPoint(op), isFreeLeaf(op)};
+    if (auto cost = libraryCost(&op))
+      node.flat = cost->flat;
     for (Value operand : op.getOperands())
       node.operands.push_back(index.lookup(operand));
     for (Value result : op.getResults()) {
@@ -110,10 +171,7 @@ LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
     ops.push_back(&op);
     graph.ops.push_back(std::move(node));
   }
-  Operation *terminator = block.getTerminator();
-  for (Value operand : terminator->getOperands())
-    graph.outputs.push_back(
-        {index.lookup(operand), *givenLayout(operand.getType()), true});
+  addYields(block.getTerminator());
   return success();
 }
 
@@ -133,20 +191,57 @@ private:
       function.emitError(model.error().message());
       return signalPassFailure();
     }
+    for (Block *block : runBlocks(function))
+      if (failed(refine(*block, *model)))
+        return signalPassFailure();
+  }
+
+  LogicalResult refine(Block &block, const MachineModel &model) {
     FunctionGraph nodes;
-    if (failed(nodes.build(function)))
-      return signalPassFailure();
+    if (failed(nodes.build(block)))
+      return failure();
     if (nodes.graph.ops.empty())
-      return;
+      return success();
     // Each mesh is its own program; one function rarely has two.
     const Mesh &mesh = nodes.graph.mesh();
     if (mesh.size() == 1 ||
         llvm::any_of(nodes.graph.values, [&](const LayoutGraph::Value &value) {
           return !(value.layout.mesh() == mesh);
         }))
-      return;
-    LayoutRefinement found = refineLayouts(nodes.graph, *model);
+      return success();
+    LayoutRefinement found = refineLayouts(nodes.graph, model);
+    llvm::MapVector<Value, Layout> captured = capturedLayouts(block);
     write(nodes, found);
+    keepCaptured(captured);
+    return success();
+  }
+
+  /// What loops and branches in the block use of its values.
+  static llvm::MapVector<Value, Layout> capturedLayouts(Block &block) {
+    llvm::MapVector<Value, Layout> layouts;
+    for (Operation &op : block)
+      if (isControl(&op))
+        for (Value value : capturedValues(&op))
+          if (value.getParentBlock() == &block)
+            layouts.insert({value, *givenLayout(value.getType())});
+    return layouts;
+  }
+
+  /// Their ops were laid out for what the values were.
+  static void keepCaptured(const llvm::MapVector<Value, Layout> &layouts) {
+    for (auto [value, layout] : layouts) {
+      if (*givenLayout(value.getType()) == layout)
+        continue;
+      OpBuilder builder(value.getContext());
+      builder.setInsertionPointAfterValue(value);
+      Value kept = builder.create<dtensor::ConstraintOp>(
+          value.getLoc(), value,
+          dtensor::LayoutAttr::get(value.getContext(), layout));
+      Block *block = value.getParentBlock();
+      value.replaceUsesWithIf(kept, [&](OpOperand &use) {
+        return use.getOwner()->getBlock() != block;
+      });
+    }
   }
 
   void write(FunctionGraph &nodes, const LayoutRefinement &found) {
@@ -182,6 +277,10 @@ private:
       if (decision.moved)
         notes.push_back(builder.getStringAttr(describe(nodes, decision)));
     }
+    // One list for all blocks.
+    if (auto before =
+            getOperation()->getAttrOfType<mlir::ArrayAttr>("dtensor.refined"))
+      notes.insert(notes.begin(), before.begin(), before.end());
     getOperation()->setAttr("dtensor.refined", builder.getArrayAttr(notes));
     layOutLeaves(nodes, found);
     keepResults();

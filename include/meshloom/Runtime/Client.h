@@ -26,7 +26,7 @@ public:
 
 /// One collective of an execution, as run_cases.py counts it.
 struct CollectiveRecord {
-  unsigned step; ///< index of the Program's step
+  unsigned step; ///< id of the Program's step: see countSteps
   CollectiveKind kind;
   int64_t groupSize;
   int64_t resultBytes; ///< of one device's result, padded, over all its moves
@@ -35,7 +35,8 @@ struct CollectiveRecord {
 
 /// What an executable did so far.
 struct Statistics {
-  /// Collectives of one execution in program order; local slices are not sent
+  /// Collectives of the last execution in the order they ran, one in a loop
+  /// each time (before the first one: each once); local slices are not sent
   /// and not counted.
   std::vector<CollectiveRecord> collectives;
   /// Arguments, results, constants and scratch. Devices that share memory

@@ -1,10 +1,12 @@
 // The client of virtual CPUs: arrays in shared or private memory.
 #include "CPUExecutable.h"
+#include "SubProgram.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 
 #include <cstring>
+#include <algorithm>
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -72,6 +74,9 @@ CPUClient::load(Program program, std::shared_ptr<KernelLibrary> kernels,
   }
   auto self = std::static_pointer_cast<CPUClient>(shared_from_this());
   try {
+    if (std::ranges::any_of(program.steps, isControl))
+      return loadControl(self, std::move(program), std::move(kernels),
+                         loadOptions);
     return (options.privateMemories
                 ? loadPrivate(self, std::move(program), std::move(kernels),
                               loadOptions)
