@@ -5,6 +5,10 @@
 
 #include "meshloom/Analysis/ControlFlow.h"
 
+#include "llvm/ADT/MapVector.h"
+
+#include <set>
+
 namespace meshloom {
 
 std::optional<Layout> givenLayout(Type type) {
@@ -82,7 +86,7 @@ static FlowKind classify(const ShardingRule &rule) {
   return identity ? FlowKind::Identity : FlowKind::Contraction;
 }
 
-LogicalResult meshloom::expectOneBlock(mlir::func::FuncOp function) {
+LogicalResult expectOneBlock(mlir::func::FuncOp function) {
   if (function.getBody().hasOneBlock())
     return success();
   return function.emitError("expected a body of one block");
@@ -117,7 +121,47 @@ LogicalResult LayoutFlow::collectOps() {
              << "; lift variables with --dtensor-lift-variables first";
     number(argument);
   }
-  return collectOps(function.getBody().front());
+  if (failed(collectOps(function.getBody().front())))
+    return failure();
+  addGroups();
+  return success();
+}
+
+/// A rule of `operands` tensors of this shape and one result, all alike.
+static ShardingRule sameShapes(ArrayRef<int64_t> shape, size_t operands) {
+  ShardingRule rule;
+  ShardingRule::Tensor dims;
+  for (int64_t extent : shape) {
+    dims.push_back({unsigned(rule.factors.size())});
+    rule.factors.emplace_back().size = extent;
+  }
+  rule.operands.assign(operands, dims);
+  rule.results.push_back(dims);
+  return rule;
+}
+
+/// The values of one group are laid out alike.
+void LayoutFlow::addGroups() {
+  llvm::MapVector<int64_t, SmallVector<FlowOp *>> groups;
+  for (FlowOp &flow : ops)
+    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op))
+      if (auto wish = dtensor::wishOf(constraint); wish && wish->group)
+        groups[*wish->group].push_back(&flow);
+  std::vector<FlowOp> links;
+  for (auto &[group, members] : groups) {
+    SmallVector<int64_t> shape =
+        dtensor::globalShape(members.front()->op->getResult(0).getType());
+    FlowOp link{members.front()->op, FlowKind::Identity, {}, {}, {}};
+    for (FlowOp *member : ArrayRef(members).drop_front())
+      if (dtensor::globalShape(member->op->getResult(0).getType()) == shape)
+        link.operands.push_back(member->results.front());
+    link.results = members.front()->results;
+    link.rule = sameShapes(shape, link.operands.size());
+    link.linksOnly = true;
+    links.push_back(std::move(link));
+  }
+  for (FlowOp &link : links)
+    add(std::move(link));
 }
 
 LogicalResult LayoutFlow::collectOps(Block &block) {
@@ -131,8 +175,15 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
       continue;
     }
     FlowOp flow{&op, FlowKind::Barrier, {}, {}, {}};
-    if (!isa<dtensor::RelayoutOp, dtensor::ConstraintOp, mlir::func::ReturnOp>(
-            op)) {
+    std::optional<dtensor::Wish> wish;
+    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
+      wish = dtensor::wishOf(constraint);
+    if (wish) {
+      flow.rule = cast<dtensor::ShardedOpInterface>(op).getShardingRule();
+      flow.kind = FlowKind::Identity;
+      flow.direction = wish->direction;
+    } else if (!isa<dtensor::RelayoutOp, dtensor::ConstraintOp,
+                    mlir::func::ReturnOp>(op)) {
       auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
       if (!sharded)
         return op.emitOpError("has no sharding rule, so it cannot be laid out");
@@ -151,17 +202,11 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
 /// The values of `operands` and the result have the same factors.
 void LayoutFlow::addJoin(Operation *op, unsigned result, ValueRange operands) {
   FlowOp flow{op, FlowKind::Identity, {}, {}, {}, result};
-  ShardingRule::Tensor dims;
-  for (int64_t extent : dtensor::globalShape(op->getResult(result).getType())) {
-    dims.push_back({unsigned(flow.rule.factors.size())});
-    flow.rule.factors.emplace_back().size = extent;
-  }
-  for (Value operand : operands) {
+  flow.rule = sameShapes(dtensor::globalShape(op->getResult(result).getType()),
+                         operands.size());
+  for (Value operand : operands)
     flow.operands.push_back(number(operand));
-    flow.rule.operands.push_back(dims);
-  }
   flow.results.push_back(number(op->getResult(result)));
-  flow.rule.results.push_back(dims);
   add(std::move(flow));
 }
 
@@ -306,6 +351,51 @@ void LayoutFlow::seed(Value value, const Layout &layout, std::string text,
       target.origins[axis] = annotation;
 }
 
+/// A wish's axes come in when their dim's priority does; see runPriority.
+void LayoutFlow::seedWish(FlowOp &flow, const dtensor::Wish &wish) {
+  FlowState &target = states[flow.results.front()];
+  if (!(*target.mesh == wish.layout.mesh()))
+    return;
+  target.wished = wish;
+  target.waiting.assign(target.dims.size(), true);
+  std::string text = resultName(function, flow.op->getResult(0));
+  if (text.empty())
+    if (auto argument = dyn_cast<BlockArgument>(flow.op->getOperand(0));
+        argument && argument.getOwner() == &function.getBody().front())
+      text = "argument " + argumentName(function, argument.getArgNumber());
+  if (text.empty())
+    text = "constraint at " + locationText(flow.op->getLoc());
+  int annotation = int(annotations.size());
+  annotations.push_back(
+      {text + " " + wish.layout.spec_string(), flow.op->getLoc()});
+  for (const auto &axes : wish.layout.dim_axes())
+    for (unsigned axis : axes)
+      target.origins[axis] = annotation;
+}
+
+/// Whether propagation may put `axis` on dim `dim` of a value.
+bool LayoutFlow::mayTake(const FlowState &state, unsigned dim,
+                         unsigned axis) const {
+  if (llvm::any_of(state.dims, [&](const auto &axes) {
+        return llvm::is_contained(axes, axis);
+      }))
+    return false;
+  return !state.wished || (!state.waiting[dim] && state.wished->isOpen(dim) &&
+                           !state.wished->layout.uses_axis(axis) &&
+                           !llvm::is_contained(state.wished->replicated, axis));
+}
+
+void LayoutFlow::runPriority(int64_t priority) {
+  for (FlowState &state : states)
+    for (unsigned dim = 0; state.wished && dim < state.dims.size(); ++dim)
+      if (state.wished->priority(dim) == priority) {
+        state.waiting[dim] = false;
+        state.dims[dim] = state.wished->layout.dim_axes()[dim];
+      }
+  for (unsigned stage = 0; stage < 4; ++stage)
+    runStage(stage);
+}
+
 void LayoutFlow::collectAnnotations() {
   for (BlockArgument argument : function.getArguments())
     if (auto layout = givenLayout(argument.getType()))
@@ -322,8 +412,13 @@ void LayoutFlow::collectAnnotations() {
              /*given=*/true);
       continue;
     }
-    if (flow.op->getNumResults() != 1)
+    if (flow.op->getNumResults() != 1 || flow.linksOnly)
       continue;
+    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op))
+      if (auto wish = dtensor::wishOf(constraint)) {
+        seedWish(flow, *wish);
+        continue;
+      }
     auto layout = givenLayout(flow.op->getResult(0).getType());
     if (!layout)
       continue;
@@ -385,12 +480,8 @@ void LayoutFlow::write(unsigned value, const Layout &layout, const FlowOp &op,
     if (want.size() <= have.size() ||
         !std::equal(have.begin(), have.end(), want.begin()))
       continue;
-    bool free = llvm::none_of(want.subspan(have.size()), [&](unsigned axis) {
-      return llvm::any_of(state.dims, [&](const auto &axes) {
-        return llvm::is_contained(axes, axis);
-      });
-    });
-    if (!free)
+    if (!llvm::all_of(want.subspan(have.size()),
+                      [&](unsigned axis) { return mayTake(state, dim, axis); }))
       continue;
     for (unsigned axis : want.subspan(have.size())) {
       have.push_back(axis);
@@ -411,6 +502,11 @@ void LayoutFlow::visit(const FlowOp &op, unsigned stage) {
     return;
   // Contractions: forward in stage 1, backward from stage 2 on.
   bool backward = op.kind != FlowKind::Contraction || stage >= 2;
+  using dtensor::WishDirection;
+  backward &= op.direction == WishDirection::Both ||
+              op.direction == WishDirection::Backward;
+  bool forward = op.direction == WishDirection::Both ||
+                 op.direction == WishDirection::Forward;
 
   const Mesh &mesh = *states[op.results.front()].mesh;
   FactorSharding factors = FactorSharding::none(op.rule);
@@ -431,8 +527,9 @@ void LayoutFlow::visit(const FlowOp &op, unsigned stage) {
     merge(op.rule, factors, wish, mesh);
 
   OpSharding sharding{factors, {}, 0};
-  for (auto [i, value] : llvm::enumerate(op.results))
-    write(value, resultLayout(op.rule, i, sharding, mesh), op, factors);
+  if (forward)
+    for (auto [i, value] : llvm::enumerate(op.results))
+      write(value, resultLayout(op.rule, i, sharding, mesh), op, factors);
   if (backward)
     for (auto [i, value] : llvm::enumerate(op.operands))
       write(value, operandLayout(op.rule, i, sharding, mesh), op, factors);
@@ -461,8 +558,13 @@ LogicalResult LayoutFlow::run() {
   if (failed(collectOps()) || failed(resolveMeshes()))
     return failure();
   collectAnnotations();
-  for (unsigned stage = 0; stage < 4; ++stage)
-    runStage(stage);
+  std::set<int64_t> priorities{0};
+  for (const FlowState &state : states)
+    if (state.wished)
+      priorities.insert(state.wished->priorities.begin(),
+                        state.wished->priorities.end());
+  for (int64_t priority : priorities)
+    runPriority(priority);
   return success();
 }
 

@@ -2,7 +2,7 @@
 // rules: what PropagateLayouts decides types from.
 #pragma once
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/Wish.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -27,6 +27,10 @@ struct FlowState {
   SmallVector<int> origins;
   /// The user wrote the type: it never changes.
   bool given = false;
+  /// What the user wishes, where that is less than a layout.
+  std::optional<dtensor::Wish> wished;
+  /// Wished: dims whose priority has not come yet.
+  SmallVector<char> waiting;
   /// Given, or decided at the end: what the value is, pending reductions too.
   std::optional<Layout> actual;
 
@@ -49,14 +53,22 @@ struct FlowOp {
   SmallVector<unsigned> operands, results; ///< indices of states
   /// A result of a control op: no op makes it, values meet in it.
   std::optional<unsigned> joins = std::nullopt;
+  /// Which way axes may pass.
+  dtensor::WishDirection direction = dtensor::WishDirection::Both;
+  /// Only links values: there is nothing to lay out.
+  bool linksOnly = false;
 };
 
+/// Where dims have priorities, the stages run once for each, in order: the axes
+/// of a dim are put in place when its turn comes, and kept free till then.
+///
 /// Runs over a function, with the blocks inside its loops and branches. A
 /// carried value is one value, from the arguments of both regions to the
 /// result; its init and its next value meet in it as the operands of an
-/// elementwise op do, and so do a case's branches in its results. Axes are only ever added to a value,
-/// each at most once, so the number of changes is at most values x axes; an op
-/// is visited again only after a change to one of its values.
+/// elementwise op do, and so do a case's branches in its results. Axes are only
+/// ever added to a value, each at most once, so the number of changes is at
+/// most values x axes; an op is visited again only after a change to one of its
+/// values.
 class LayoutFlow {
 public:
   explicit LayoutFlow(mlir::func::FuncOp function) : function(function) {}
@@ -93,6 +105,10 @@ private:
   void seed(Value value, const Layout &layout, std::string text,
             Location location, bool given);
   void collectAnnotations();
+  void addGroups();
+  void seedWish(FlowOp &flow, const dtensor::Wish &wish);
+  bool mayTake(const FlowState &state, unsigned dim, unsigned axis) const;
+  void runPriority(int64_t priority);
   void runStage(unsigned stage);
   void visit(const FlowOp &op, unsigned stage);
   void write(unsigned value, const Layout &layout, const FlowOp &op,

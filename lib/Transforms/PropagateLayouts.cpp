@@ -183,8 +183,13 @@ class PropagateLayoutsPass
       return signalPassFailure();
     layOutArguments(flow);
     for (const FlowOp &op : flow.ops) {
+      if (op.linksOnly)
+        continue;
       if (op.joins)
         layOutJoin(flow, op);
+      else if (isa<dtensor::ConstraintOp>(op.op) &&
+               op.kind != FlowKind::Barrier)
+        layOutWish(flow, op);
       else if (op.kind != FlowKind::Barrier)
         layOut(flow, op);
       else if (!op.results.empty())
@@ -275,6 +280,15 @@ class PropagateLayoutsPass
       if (!all.get(entry.getName()))
         all.append(entry);
     op.op->setAttr("dtensor.origin", all.getDictionary(&getContext()));
+  }
+
+  /// From here on it is a constraint like others.
+  void layOutWish(LayoutFlow &flow, const FlowOp &op) {
+    FlowState &state = flow.states[op.results.front()];
+    state.actual = state.wish();
+    setType(op.op->getResult(0), *state.actual);
+    op.op->removeAttr(dtensor::Wish::attrName);
+    setOrigin(flow, op.op, state);
   }
 
   void setOrigin(LayoutFlow &flow, Operation *op, const FlowState &result) {

@@ -1,6 +1,6 @@
 // Verifiers of the ops on layouts and variables.
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/Wish.h"
 
 namespace meshloom::dtensor {
 
@@ -21,6 +21,8 @@ LogicalResult RelayoutOp::verify() {
 }
 
 LogicalResult ConstraintOp::verify() {
+  if (getOperation()->hasAttr(Wish::attrName) && !layoutAttrOf(getType()))
+    return verifyWish(*this);
   if (!layoutAttrOf(getType()))
     return violates(*this, 3) << "the result has no layout";
   return success();
