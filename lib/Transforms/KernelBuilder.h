@@ -23,6 +23,8 @@ struct DomainDim {
   int64_t extent;
   bool reduction = false;
   SmallVector<unsigned> axes;
+  /// What each shard along the axes runs, where that is not its block.
+  std::vector<Interval> ranges = {};
 };
 
 class KernelBuilder;
@@ -39,10 +41,9 @@ struct KernelOutput {
   /// Where `source` is not one value: emits the scalar to yield.
   std::function<FailureOr<Value>(KernelBuilder &)> emit = {};
   /// For results that are written in parts: the tensor whose other elements are
-  /// kept, and where along `partDim` this part begins.
+  /// kept, and where each dim's elements go: begin + index * step.
   Value over = {};
-  unsigned partDim = 0;
-  int64_t partBegin = 0;
+  SmallVector<std::pair<int64_t, int64_t>> places = {};
 };
 
 struct KernelPlan {
@@ -80,6 +81,10 @@ public:
                             bool own = false);
   /// The index along dim `dim` of the domain.
   LinearIndex domainIndex(unsigned dim) const { return dims[dim]; }
+  /// begin + index * step.
+  LinearIndex domainIndex(unsigned dim, int64_t begin, int64_t step) const;
+  /// Zero of an element type of tensors.
+  Value zeroOf(Type elementType);
   OpBuilder &body() { return *bodyBuilder; }
 
 private:
@@ -87,6 +92,7 @@ private:
     int64_t extent;
     bool reduction;
     SmallVector<unsigned> axes;
+    std::vector<Interval> ranges;
     bool splittable;
   };
   /// A loop that must become two for a reshape to be linear.
@@ -100,6 +106,9 @@ private:
   LogicalResult emitBody();
   FailureOr<Value> emitOutput(const KernelOutput &output);
   FailureOr<Value> inlineOp(Value value, const TensorAccess &access);
+  FailureOr<Value> inlinePad(dtensor::PadOp op, const TensorAccess &access);
+  Value insideOf(const LinearIndex &index, int64_t extent, Location loc);
+  Value readInput(Value value, const TensorAccess &access);
   FailureOr<TensorAccess> operandAccess(Operation *op,
                                         const TensorAccess &access);
   FailureOr<TensorAccess> throughReshape(Operation *op,
@@ -126,7 +135,13 @@ private:
   SmallVector<TensorAccess> inputAccesses;
   SmallVector<Value> yields;
   using Key = std::pair<void *, std::vector<int64_t>>;
-  std::map<Key, Value> known;
+  /// What is emitted under a condition: innermost last, the outermost one,
+  /// null, everywhere. Inputs are only looked at where it holds.
+  struct Scope {
+    Value condition;
+    std::map<Key, Value> known;
+  };
+  std::vector<Scope> scopes;
 };
 
 } // namespace meshloom

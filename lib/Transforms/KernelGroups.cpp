@@ -10,6 +10,7 @@
 #include "KernelGroups.h"
 
 #include "KernelBuilder.h"
+#include "KernelParts.h"
 #include "ScalarLowering.h"
 
 #include "meshloom/Analysis/ControlFlow.h"
@@ -350,7 +351,7 @@ void KernelGroups::decideStored(Value value) {
         work.push_back({user->getResult(0), false});
       } else if (isGrouped(user)) {
         elsewhere |= !direct || owner.lookup(user) != home;
-      } else if (direct || isGeneratedDot(user) || isa<ConcatenateOp>(user)) {
+      } else if (direct || isGeneratedDot(user) || isAssembled(user)) {
         stored.insert(value);
         return;
       } else {
