@@ -80,7 +80,10 @@ public:
       const LayoutGraph::Op &op = graph.ops[consumer];
       for (unsigned i = 0; i < op.operands.size(); ++i) {
         int producer = graph.values[op.operands[i]].producer;
-        if (producer >= 0 && pointwise[producer])
+        // What is read through a window may well be laid out otherwise.
+        bool windowed = std::ranges::count(op.rule.windows, i,
+                                           &ShardingRule::Window::operand) > 0;
+        if (producer >= 0 && pointwise[producer] && !windowed)
           link(unsigned(producer), consumer, i);
       }
     }

@@ -121,10 +121,15 @@ OpEvaluation LayoutState::compute(unsigned index,
     made.produces.push_back(intern(result));
   }
 
+  for (unsigned i = 0; i < operands.size(); ++i)
+    made.halos += haloCost(op.operands[i], operands[i], rule, i, sharding);
+
   Work &work = made.work;
   work.flops = work.totalFlops = op.flopsPerPoint;
   for (unsigned f = 0; f < rule.factors.size(); ++f) {
     const Factor &factor = rule.factors[f];
+    if (std::ranges::count(op.flat, f) > 0)
+      continue;
     work.flops *= shardExtent(factor.size, sharding.factors.axes[f], mesh);
     work.totalFlops *= factor.size;
     work.shards *= groupSize(mesh, sharding.factors.axes[f]);
@@ -138,6 +143,36 @@ OpEvaluation LayoutState::compute(unsigned index,
     work.shards *= mesh.axis_size(pending.axis);
   }
   return made;
+}
+
+/// What an operand costs that devices need windows of beyond their blocks. None
+/// where it is made in any layout, or cut from one that has them.
+Objective LayoutState::haloCost(unsigned value, const Layout &have,
+                                const ShardingRule &rule, unsigned operand,
+                                const OpSharding &sharding) const {
+  const LayoutGraph::Value &what = graph.values[value];
+  const Mesh &mesh = graph.mesh();
+  Windows windows = operandWindows(rule, operand, sharding, what.shape, mesh);
+  Layout need = operandLayout(rule, operand, sharding, mesh);
+  if (areWithinBlocks(need, what.shape, windows) ||
+      (what.producer >= 0 && graph.ops[what.producer].free))
+    return {};
+  bool isCut = true;
+  for (unsigned dim = 0; dim < have.rank(); ++dim)
+    isCut &= have.axes(dim).size() <= need.axes(dim).size() &&
+             std::equal(have.axes(dim).begin(), have.axes(dim).end(),
+                        need.axes(dim).begin());
+  if (isCut && isWithinSource(have, need, what.shape, windows))
+    return {};
+  CollectiveOp exchange{CollectiveKind::HaloExchange,
+                        haloAxes(need, what.shape, windows), need, need};
+  Cost cost = machine.transfer(
+      exchange, haloElements(need, what.shape, windows) * byteWidth(what.type),
+      globalBytes(what.shape, what.type));
+  // In shared memory nobody waits for what is there from the start.
+  if (!machine.sharedMemory || !what.argument)
+    cost += machine.overhead(exchange);
+  return {cost, 1, 0};
 }
 
 /// Bytes of all distinct shards together.
@@ -164,6 +199,7 @@ const LayoutState::Bytes &LayoutState::bytesOf(unsigned value, LayoutId id) {
 Objective LayoutState::clusterCost(unsigned index) {
   const LayoutCluster &cluster = clusters.clusters[index];
   Work work;
+  Objective cost;
   stored.clear();
   for (unsigned op : cluster.ops) {
     const OpEvaluation &how = *current[op];
@@ -172,6 +208,7 @@ Objective LayoutState::clusterCost(unsigned index) {
     work.totalFlops += how.work.totalFlops;
     work.shards = std::max(work.shards, how.work.shards);
     work.splittable &= how.work.splittable;
+    cost += how.halos;
     for (unsigned i = 0; i < how.needs.size(); ++i) {
       unsigned value = what.operands[i];
       int producer = graph.values[value].producer;
@@ -192,7 +229,8 @@ Objective LayoutState::clusterCost(unsigned index) {
     work.bytes += each.local;
     work.totalBytes += each.distinct;
   }
-  return {machine.work(work), 0, 0};
+  cost.cost += machine.work(work);
+  return cost;
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,7 +243,7 @@ const LayoutState::Way *LayoutState::plan(unsigned value, LayoutId from,
   if (isNew) {
     const LayoutGraph::Value &what = graph.values[value];
     // Thousands of relayouts are compared and few are made: an estimate does.
-    constexpr PlanLimits few{.mostSettled = 128};
+    constexpr PlanLimits few{.mostSettled = 128, .exactAxes = 2};
     if (auto made = planRelayout(table[from], table[to], what.shape, what.type,
                                  machine, few)) {
       int64_t collectives = made->collectives();

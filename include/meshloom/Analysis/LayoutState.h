@@ -32,6 +32,7 @@ struct OpEvaluation {
   std::vector<LayoutId> produces; ///< per result; may drop pending reductions
                                   ///< that no operand has
   Work work;                      ///< compute only; bytes are the cluster's
+  Objective halos;                ///< of the halo exchanges of its operands
 };
 
 /// One relayout of a value, as InsertRelayouts will make it.
@@ -158,6 +159,9 @@ private:
   };
 
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
+  Objective haloCost(unsigned value, const Layout &have,
+                     const ShardingRule &rule, unsigned operand,
+                     const OpSharding &sharding) const;
   /// Null where there is none.
   const Way *plan(unsigned value, LayoutId from, LayoutId to);
   /// What an op asks of each of its operands.
