@@ -99,21 +99,13 @@ Value GradientBuilder::concatenate(ValueRange parts, int64_t dim) {
   return builder.create<dtensor::ConcatenateOp>(location, parts, dim);
 }
 
-Value GradientBuilder::pad(Value value, int64_t dim, int64_t before,
-                           int64_t after) {
-  RankedTensorType type = typeOf(value);
-  auto zerosOf = [&](int64_t extent) {
-    SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = extent;
-    return zeros(RankedTensorType::get(shape, type.getElementType()));
-  };
-  SmallVector<Value> parts;
-  if (before > 0)
-    parts.push_back(zerosOf(before));
-  parts.push_back(value);
-  if (after > 0)
-    parts.push_back(zerosOf(after));
-  return concatenate(parts, dim);
+Value GradientBuilder::pad(Value value, ArrayRef<int64_t> low,
+                           ArrayRef<int64_t> high,
+                           ArrayRef<int64_t> interior) {
+  Type element = typeOf(value).getElementType();
+  return builder.create<dtensor::PadOp>(
+      location, value, zeros(RankedTensorType::get({}, element)), low, high,
+      interior);
 }
 
 } // namespace meshloom

@@ -29,7 +29,8 @@ void registerGradients(mlir::DialectRegistry &registry) {
            FloorOp, CeilOp, RoundOp, ConvertOp, AddOp, SubtractOp, MultiplyOp,
            DivideOp, RemainderOp, PowerOp, MaximumOp, MinimumOp, SelectOp,
            ClampOp, BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp,
-           ConcatenateOp, ReverseOp, DotGeneralOp, MatMulOp, ReduceOp,
+           ConcatenateOp, ReverseOp, PadOp, TakeOp, DotGeneralOp, MatMulOp, ReduceOp,
+           ConvolutionOp, ReduceWindowOp, SelectAndScatterOp, CumulativeOp,
            RelayoutOp, ConstraintOp, ReadVariableOp>(context);
   });
 }

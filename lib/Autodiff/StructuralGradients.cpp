@@ -47,36 +47,78 @@ void gradientOf(dtensor::TransposeOp op, OpGradient &g) {
   g.give(0, g.transpose(g.of(), inverse));
 }
 
-/// Puts the elements of `value` along `dim` at start, start + stride, ... of a
-/// dim of size `size` that is zero elsewhere.
-static Value spread(OpGradient &g, Value value, int64_t dim, int64_t start,
-                    int64_t stride, int64_t size) {
-  SmallVector<int64_t> shape(g.typeOf(value).getShape());
-  int64_t extent = shape[dim];
-  if (extent == 0) {
-    shape[dim] = size;
-    return g.zeros(
-        RankedTensorType::get(shape, g.typeOf(value).getElementType()));
+/// Elements go back to where they were taken, zeros to all other places.
+void gradientOf(dtensor::SliceOp op, OpGradient &g) {
+  RankedTensorType from = g.typeOf(op.getOperand());
+  ArrayRef<int64_t> starts = op.getStartIndices(), strides = op.getStrides();
+  SmallVector<int64_t> high, interior;
+  for (auto [dim, size] : llvm::enumerate(g.typeOf(g.of()).getShape())) {
+    if (size == 0)
+      return g.give(0, g.zeros(from));
+    high.push_back(from.getDimSize(dim) - starts[dim] -
+                   (size - 1) * strides[dim] - 1);
+    interior.push_back(strides[dim] - 1);
   }
-  if (stride > 1) {
-    SmallVector<int64_t> split(shape);
-    split.insert(split.begin() + dim + 1, 1);
-    value = g.pad(g.reshape(value, split), dim + 1, 0, stride - 1);
-    shape[dim] = extent * stride;
-    value = g.reshape(value, shape);
-    SmallVector<int64_t> zeros(shape.size());
-    shape[dim] = std::min(shape[dim], size - start);
-    value = g.slice(value, zeros, shape);
-  }
-  return g.pad(value, dim, start, size - start - shape[dim]);
+  g.give(0, g.pad(g.of(), starts, high, interior));
 }
 
-void gradientOf(dtensor::SliceOp op, OpGradient &g) {
-  Value gradient = g.of();
-  for (auto [dim, size] : llvm::enumerate(g.typeOf(op.getOperand()).getShape()))
-    gradient = spread(g, gradient, dim, op.getStartIndices()[dim],
-                      op.getStrides()[dim], size);
-  g.give(0, gradient);
+/// Padding is undone by the opposite padding, then a slice; the padding value's
+/// gradient is the sum of what is left out.
+void gradientOf(dtensor::PadOp op, OpGradient &g) {
+  auto negated = [](ArrayRef<int64_t> padding) {
+    return llvm::map_to_vector(padding, [](int64_t count) { return -count; });
+  };
+  ArrayRef<int64_t> interior = op.getInteriorPadding();
+  RankedTensorType from = g.typeOf(op.getOperand());
+  Value gradient;
+  if (from.getNumElements() == 0) {
+    gradient = g.zeros(from);
+  } else {
+    SmallVector<int64_t> none(interior.size()), strides;
+    for (int64_t count : interior)
+      strides.push_back(count + 1);
+    gradient = g.pad(g.of(), negated(op.getEdgePaddingLow()),
+                     negated(op.getEdgePaddingHigh()), none);
+    if (llvm::any_of(interior, [](int64_t count) { return count != 0; }))
+      gradient = g.builder.create<dtensor::SliceOp>(
+          g.location, gradient, none, g.typeOf(gradient).getShape(), strides);
+  }
+  if (g.wants(0))
+    g.give(0, gradient);
+  if (!g.wants(1))
+    return;
+  auto sumOf = [&](Value value) {
+    return g.sum(value, range(0, interior.size()));
+  };
+  g.give(1, g.subtract(sumOf(g.of()), sumOf(gradient)));
+}
+
+/// For each slice of the operand the results made from it, filled up with
+/// zeros to the most that any slice made, are summed.
+void gradientOf(dtensor::TakeOp op, OpGradient &g) {
+  int64_t dim = op.getDimension();
+  SmallVector<int64_t> shape(g.typeOf(op.getOperand()).getShape());
+  std::vector<SmallVector<int64_t>> places(shape[dim]);
+  size_t most = 0;
+  for (auto [place, index] : llvm::enumerate(op.getIndices()))
+    if (index >= 0) {
+      places[index].push_back(place);
+      most = std::max(most, places[index].size());
+    }
+  if (most == 0)
+    return g.give(0, g.zeros(g.typeOf(op.getOperand())));
+  SmallVector<int64_t> indices;
+  for (SmallVector<int64_t> &list : places) {
+    list.resize(most, -1);
+    llvm::append_range(indices, list);
+  }
+  Value taken = g.builder.create<dtensor::TakeOp>(g.location, g.of(), dim,
+                                                  ArrayRef<int64_t>(indices));
+  if (most > 1) {
+    shape.insert(shape.begin() + dim + 1, int64_t(most));
+    taken = g.sum(g.reshape(taken, shape), {dim + 1});
+  }
+  g.give(0, taken);
 }
 
 void gradientOf(dtensor::ConcatenateOp op, OpGradient &g) {

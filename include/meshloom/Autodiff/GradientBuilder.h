@@ -59,8 +59,9 @@ public:
   Value transpose(Value value, ArrayRef<int64_t> permutation);
   Value slice(Value value, ArrayRef<int64_t> starts, ArrayRef<int64_t> limits);
   Value concatenate(ValueRange parts, int64_t dim);
-  /// `value` with `before` and `after` zeros around dim `dim`.
-  Value pad(Value value, int64_t dim, int64_t before, int64_t after);
+  /// `value` with zeros around and between its elements, by dim.
+  Value pad(Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+            ArrayRef<int64_t> interior);
 
   OpBuilder &builder;
   Location location;
@@ -80,11 +81,15 @@ public:
   bool wants(unsigned i) const { return wanted[i]; }
   void give(unsigned i, Value gradient) { operands[i] = gradient; }
   Value given(unsigned i) const { return operands[i]; }
+  /// The op has no gradient as it stands, and why: "a product over ...".
+  void refuse(std::string why) { reason = std::move(why); }
+  const std::string &refusal() const { return reason; }
 
 private:
   SmallVector<Value> results;
   SmallVector<bool> wanted;
   SmallVector<Value> operands;
+  std::string reason;
 };
 
 } // namespace meshloom
