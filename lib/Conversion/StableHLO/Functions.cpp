@@ -90,6 +90,19 @@ FuncOp Importer::importFunction(FuncOp func) {
   b.setLoc(func.getLoc());
   calling.push_back(func);
   SmallVector<Value> arguments(entry->getArguments());
+  for (auto [argument, value] :
+       llvm::zip_equal(func.getArguments(), arguments)) {
+    Attribute annotation =
+        shardingIn(func.getArgAttrDict(argument.getArgNumber()));
+    if (!annotation || dtensor::layoutAttrOf(value.getType()))
+      continue;
+    b.setLoc(argument.getLoc());
+    auto wished = constrain(*this, value, annotation);
+    if (failed(wished))
+      return {};
+    value = *wished;
+  }
+  b.setLoc(func.getLoc());
   Imported values = importInline(func.getBody(), arguments);
   calling.pop_back();
   if (failed(values))
@@ -113,8 +126,8 @@ FuncOp Importer::importFunction(FuncOp func) {
       // A wish that leaves everything open adds nothing.
       value = *pinned;
     }
-    auto constraint = value.getDefiningOp<dtensor::ConstraintOp>();
-    bool pinned = constraint && shardingIn(attributes);
+    bool pinned =
+        shardingIn(attributes) && value.getDefiningOp<dtensor::ConstraintOp>();
     resultTypes.push_back(pinned ? Type(value.getType())
                                  : Type(dtensor::undecided(value.getType())));
     SmallVector<NamedAttribute> kept;

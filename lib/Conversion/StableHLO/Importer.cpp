@@ -26,6 +26,11 @@ Importer::Importer(ModuleOp module, const Shardings &shardings)
   addManualComputations(handlers);
   addCollectives(handlers);
   addAnnotations(handlers);
+  addSpecialFunctions(handlers);
+  addBroadcasting(handlers);
+  addNormalization(handlers);
+  addRandomBits(handlers);
+  addCustomCalls(handlers);
 }
 
 //===----------------------------------------------------------------------===//

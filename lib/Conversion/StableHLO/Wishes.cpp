@@ -1,6 +1,8 @@
-// What annotations do: a closed sharding is a layout; what is open, and which
-// priority a dim has, is for propagation.
+// What annotations do: a closed sharding is a layout; open dims, priorities,
+// barriers and groups are wishes, which propagation decides about.
 #include "Importer.h"
+
+#include "meshloom/Dialect/DTensor/Wish.h"
 
 using namespace meshloom;
 using namespace meshloom::importer;
@@ -25,24 +27,54 @@ static FailureOr<dtensor::LayoutAttr> layoutOf(Importer &importer,
   return dtensor::LayoutAttr::get(importer.b.getContext(), *layout);
 }
 
+/// Whether propagation has anything to decide.
+static bool isDecided(const ValueSharding &sharding) {
+  return !sharding.hasOpenDim() || !sharding.unreduced.empty();
+}
+
 FailureOr<dtensor::LayoutAttr>
 importer::argumentLayout(Importer &importer, const ValueSharding &sharding) {
-  if (sharding.hasOpenDim() && !sharding.hasAxes())
+  if (!isDecided(sharding))
     return dtensor::LayoutAttr();
   return layoutOf(importer, {}, sharding);
 }
 
 FailureOr<Value> importer::constrain(Importer &importer, Value value,
                                      const ValueSharding &sharding) {
-  if (sharding.hasOpenDim() && !sharding.hasAxes())
-    return value;
   LaneBuilder &b = importer.b;
+  if (sharding.hasOpenDim() && !sharding.hasAxes() &&
+      sharding.replicated.empty() &&
+      llvm::all_of(sharding.dims, [](auto &dim) { return dim.isOpen; }))
+    return value;
   Lanes lanes(b.lanesOf(value));
   auto layout = layoutOf(importer, lanes, sharding);
   if (failed(layout))
     return failure();
-  return b.note(b.create<dtensor::ConstraintOp>(b.getLoc(), value, *layout),
-                lanes);
+  if (isDecided(sharding))
+    return b.note(b.create<dtensor::ConstraintOp>(b.getLoc(), value, *layout),
+                  lanes);
+  dtensor::Wish wish{layout->getLayout()};
+  wish.open.assign(lanes.size(), false);
+  wish.priorities.assign(lanes.size(), 0);
+  for (const ValueSharding::Dim &dim : sharding.dims) {
+    wish.open.push_back(dim.isOpen);
+    wish.priorities.push_back(dim.priority);
+  }
+  wish.replicated = sharding.replicated;
+  return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
+}
+
+/// A wish that says nothing about axes.
+static dtensor::Wish openWish(Importer &importer, Value value) {
+  ArrayRef<unsigned> lanes = importer.b.lanesOf(value);
+  size_t rank = lanes.size() + size_t(importer.b.rankOf(value));
+  Layout::DimAxes dims(rank);
+  for (auto [i, lane] : llvm::enumerate(lanes))
+    dims[i] = {lane};
+  dtensor::Wish wish{
+      *Layout::get(importer.b.getMesh().getMesh(), std::move(dims))};
+  wish.open.assign(rank, true);
+  return wish;
 }
 
 FailureOr<Value> importer::constrain(Importer &importer, Value value,
@@ -79,6 +111,20 @@ static FailureOr<Value> reshardTo(Importer &importer, Value value,
   return reshard(importer, value, *sharding);
 }
 
+static dtensor::WishDirection directionOf(sdy::PropagationDirection direction) {
+  switch (direction) {
+  case sdy::PropagationDirection::NONE:
+    return dtensor::WishDirection::None;
+  case sdy::PropagationDirection::FORWARD:
+    return dtensor::WishDirection::Forward;
+  case sdy::PropagationDirection::BACKWARD:
+    return dtensor::WishDirection::Backward;
+  case sdy::PropagationDirection::BOTH:
+    return dtensor::WishDirection::Both;
+  }
+  return dtensor::WishDirection::Both;
+}
+
 /// Shardy's collectives say how a value is moved; here, only where to.
 template <typename OpTy> static void addMoves(Handlers &handlers) {
   handlers.add<OpTy>([](Importer &im, OpTy op) {
@@ -111,11 +157,23 @@ void importer::addAnnotations(Handlers &handlers) {
       [](Importer &im, sdy::FuncDataFlowEdgeOp op) {
         return im.get(op.getOperand());
       });
-  // Wishes about propagation only: values are the same without them.
-  handlers.add<sdy::PropagationBarrierOp>(
-      [](Importer &im, sdy::PropagationBarrierOp op) {
-        return im.get(op.getInput());
-      });
-  handlers.add<sdy::ShardingGroupOp>(
-      [](Importer &, sdy::ShardingGroupOp) { return SmallVector<Value>(); });
+  handlers.add<sdy::PropagationBarrierOp>([](Importer &im,
+                                             sdy::PropagationBarrierOp op) {
+    Value value = im.get(op.getInput());
+    dtensor::Wish wish = openWish(im, value);
+    wish.direction = directionOf(op.getAllowedDirection());
+    Lanes lanes(im.b.lanesOf(value));
+    return im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes);
+  });
+  handlers.add<sdy::ShardingGroupOp>([](Importer &im, sdy::ShardingGroupOp op) {
+    Value value = im.get(op.getInput());
+    dtensor::Wish wish = openWish(im, value);
+    wish.group = int64_t(op.getGroupId());
+    Lanes lanes(im.b.lanesOf(value));
+    // The op has no result: later uses of the value see it.
+    im.set(
+        op.getInput(),
+        im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes));
+    return SmallVector<Value>();
+  });
 }

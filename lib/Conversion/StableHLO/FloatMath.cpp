@@ -1,0 +1,278 @@
+// FloatMath: series and special functions. The rational approximations are
+// those of S. Moshier's Cephes library, the Lanczos series with g = 7 is P.
+// Godfrey's, erf_inv's polynomials are M. Giles' ("Approximating the erfinv
+// function").
+#include "FloatMath.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+Value FloatMath::polynomial(Value x, ArrayRef<double> coefficients) {
+  Value result = number(x, coefficients.front());
+  for (double coefficient : coefficients.drop_front())
+    result = add(mul(result, x), coefficient);
+  return result;
+}
+
+Value FloatMath::chebyshev(Value x, ArrayRef<double> coefficients) {
+  Value b0 = number(x, 0), b1 = b0, b2 = b0;
+  for (double coefficient : coefficients) {
+    b2 = b1;
+    b1 = b0;
+    b0 = add(sub(mul(x, b1), b2), coefficient);
+  }
+  return mul(sub(b0, b2), 0.5);
+}
+
+//===----------------------------------------------------------------------===//
+// The error function's relatives
+//===----------------------------------------------------------------------===//
+
+Value FloatMath::erfc(Value x) {
+  // exp(-x^2) P(x) / Q(x) from 1 on, and R / S from 8 on; below 1, 1 - erf(x).
+  Value size = abs(x);
+  Value middle = div(
+      polynomial(size, {2.46196981473530512524e-10, 5.64189564831068821977e-1,
+                        7.46321056442269912687e0, 4.86371970985681366614e1,
+                        1.96520832956077098242e2, 5.26445194995477358631e2,
+                        9.34528527171957607540e2, 1.02755188689515710272e3,
+                        5.57535335369399327526e2}),
+      polynomial(size, {1.0, 1.32281951154744992508e1, 8.67072140885989742329e1,
+                        3.54937778887819891062e2, 9.75708501743205489753e2,
+                        1.82390916687909736289e3, 2.24633760818710981792e3,
+                        1.65666309194161350182e3, 5.57535340817727675546e2}));
+  Value far = div(
+      polynomial(size, {5.64189583547755073984e-1, 1.27536670759978104416e0,
+                        5.01905042251180477414e0, 6.16021097993053585195e0,
+                        7.40974269950448939160e0, 2.97886665372100240670e0}),
+      polynomial(size, {1.0, 2.26052863220117276590e0, 9.39603524938001434673e0,
+                        1.20489539808096656605e1, 1.70814450747565897222e1,
+                        9.60896809063285878198e0, 3.36907645100081516050e0}));
+  // Beyond 30 the result is 0 in every type; the polynomials would overflow.
+  Value tail = mul(exp(neg(mul(size, size))), select(lt(size, 8), middle, far));
+  tail = select(lt(size, 30), tail, select(ne(size, size), size, 0.0));
+  tail = select(lt(x, 0), sub(2, tail), tail);
+  return select(lt(size, 1), sub(1, b.apply<dtensor::ErfOp>(x)), tail);
+}
+
+Value FloatMath::erfInv(Value x) {
+  Value w = neg(log1p(neg(mul(x, x))));
+  Value near =
+      polynomial(add(w, -2.5), {2.81022636e-08, 3.43273939e-07, -3.5233877e-06,
+                                -4.39150654e-06, 0.00021858087, -0.00125372503,
+                                -0.00417768164, 0.246640727, 1.50140941});
+  Value far = polynomial(add(sqrt(w), -3),
+                         {-0.000200214257, 0.000100950558, 0.00134934322,
+                          -0.00367342844, 0.00573950773, -0.0076224613,
+                          0.00943887047, 1.00167406, 2.83297682});
+  Value result = mul(select(lt(w, 5), near, far), x);
+  if (isF64(x)) {
+    // The above is good to single precision (less in the far tail); Halley's
+    // method on erfc(|y|) = 1 - |x|, which is exact near 1, does the rest.
+    Value wanted = sub(1, abs(x)), y = abs(result);
+    for (int i = 0; i < 4; ++i) {
+      Value slope = mul(exp(neg(mul(y, y))), -2 / std::sqrt(std::numbers::pi));
+      Value step = div(sub(erfc(y), wanted), slope);
+      y = sub(y, div(step, add(mul(y, step), 1)));
+    }
+    result = select(lt(x, 0), neg(y), y);
+    result = select(eq(x, 0), x, result);
+  }
+  Value infinite = mul(x, HUGE_VAL);
+  return select(eq(abs(x), 1), infinite, select(gt(abs(x), 1), NAN, result));
+}
+
+//===----------------------------------------------------------------------===//
+// The gamma function's relatives
+//===----------------------------------------------------------------------===//
+
+static constexpr double lanczosG = 7;
+static constexpr double lanczosFirst = 0.99999999999980993227684700473478;
+static constexpr double lanczos[] = {
+    676.520368121885098567009190444019, -1259.13921672240287047156078755283,
+    771.3234287776530788486528258894,   -176.61502916214059906584551354,
+    12.507343278686904814458936853,     -0.13857109526572011689554707,
+    9.984369578019570859563e-6,         1.50563273514931155834e-7};
+
+Value FloatMath::lgamma(Value x) {
+  // For x >= 1/2, with z = x - 1 and t = z + g + 1/2:
+  //   lgamma(x) = log(2 pi) / 2 + (z + 1/2) log t - t + log A(z),
+  // below by reflection: log(pi / |sin(pi x)|) - lgamma(1 - x).
+  Value reflect = lt(x, 0.5);
+  Value z = select(reflect, neg(x), add(x, -1));
+  Value a = number(x, lanczosFirst);
+  for (auto [i, coefficient] : llvm::enumerate(lanczos))
+    a = add(a, div(coefficient, add(z, double(i + 1))));
+  Value t = add(z, lanczosG + 0.5);
+  // log t = log(g + 1/2) + log1p(z / (g + 1/2)), precise for small z.
+  Value logT =
+      add(log1p(mul(z, 1 / (lanczosG + 0.5))), std::log(lanczosG + 0.5));
+  Value y = add(add(mul(sub(add(z, 0.5), div(t, logT)), logT), log(a)),
+                std::log(2 * std::numbers::pi) / 2);
+  Value size = abs(x), fraction = sub(size, floor(size));
+  fraction = select(gt(fraction, 0.5), sub(1, fraction), fraction);
+  Value logSine = log(sin(mul(fraction, std::numbers::pi)));
+  Value reflected = select(
+      b.apply<dtensor::IsFiniteOp>(logSine, b.typeOf(x).clone(b.getI1Type())),
+      sub(sub(std::log(std::numbers::pi), logSine), y), neg(logSine));
+  Value result = select(reflect, reflected, y);
+  return select(eq(size, HUGE_VAL), HUGE_VAL, result);
+}
+
+Value FloatMath::digamma(Value x) {
+  // The derivative of the above: log t + A'(z) / A(z) - g / t, and
+  // digamma(x) = digamma(1 - x) - pi / tan(pi x).
+  Value reflect = lt(x, 0.5);
+  Value z = select(reflect, neg(x), add(x, -1));
+  Value a = number(x, lanczosFirst), slope = number(x, 0);
+  for (auto [i, coefficient] : llvm::enumerate(lanczos)) {
+    Value at = add(z, double(i + 1));
+    slope = sub(slope, div(coefficient, mul(at, at)));
+    a = add(a, div(coefficient, at));
+  }
+  Value t = add(z, lanczosG + 0.5);
+  Value logT =
+      add(log1p(mul(z, 1 / (lanczosG + 0.5))), std::log(lanczosG + 0.5));
+  Value y = sub(add(logT, div(slope, a)), div(lanczosG, t));
+  // The tangent of a small angle: from x to the nearest integer.
+  Value angle = mul(add(x, abs(floor(add(x, 0.5)))), std::numbers::pi);
+  Value reflected = sub(y, div(mul(cos(angle), std::numbers::pi), sin(angle)));
+  Value pole = both(le(x, 0), eq(x, floor(x)));
+  Value result = select(reflect, reflected, y);
+  result = select(pole, NAN, result);
+  return select(eq(x, 0), neg(div(1, x)), result);
+}
+
+Value FloatMath::zeta(Value x, Value q) {
+  // Euler and Maclaurin's sum: the first terms, an integral, and derivatives at
+  // q + N with Bernoulli numbers B_2k / (2k)!.
+  static constexpr int terms = 9;
+  static constexpr double bernoulli[] = {12.0,
+                                         -720.0,
+                                         30240.0,
+                                         -1209600.0,
+                                         47900160.0,
+                                         -1307674368000.0 / 691,
+                                         74724249600.0,
+                                         -10670622842880000.0 / 3617,
+                                         5109094217170944000.0 / 43867,
+                                         -802857662698291200000.0 / 174611,
+                                         14101100039391805440000.0 / 77683,
+                                         -1693824136731743669452800000.0 /
+                                             236364091};
+  Value negative = neg(x), at = q, sum = pow(q, negative);
+  for (int i = 0; i < terms; ++i) {
+    at = add(at, 1);
+    sum = add(sum, pow(at, negative));
+  }
+  Value power = pow(at, negative);
+  sum = add(sum, div(mul(power, at), add(x, -1)));
+  sum = sub(sum, mul(power, 0.5));
+  Value factor = number(x, 1);
+  for (auto [i, divisor] : llvm::enumerate(bernoulli)) {
+    double k = 2 * double(i);
+    factor = mul(factor, add(x, k));
+    power = div(power, at);
+    sum = add(sum, mul(mul(factor, power), 1 / divisor));
+    factor = mul(factor, add(x, k + 1));
+    power = div(power, at);
+  }
+  Value isInteger = eq(q, floor(q));
+  Value pole = both(le(q, 0), isInteger);
+  // For other q <= 0 the sum is real only where x is an even integer.
+  Value evenX = eq(x, mul(floor(mul(x, 0.5)), 2));
+  sum = select(pole, select(evenX, HUGE_VAL, number(x, NAN)), sum);
+  sum = select(
+      both(both(le(q, 0), b.apply<dtensor::NotOp>(isInteger)), ne(x, floor(x))),
+      NAN, sum);
+  return select(eq(x, 1), HUGE_VAL, select(lt(x, 1), NAN, sum));
+}
+
+Value FloatMath::polygamma(Value n, Value x) {
+  // (-1)^(n+1) n! zeta(n + 1, x)
+  Value odd = eq(n, add(mul(floor(mul(n, 0.5)), 2), 1));
+  Value up = add(n, 1);
+  Value size = mul(exp(lgamma(up)), zeta(up, x));
+  Value result = select(odd, size, neg(size));
+  result = select(eq(n, 0), digamma(x), result);
+  return select(either(lt(n, 0), ne(n, floor(n))), NAN, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+Value FloatMath::besselI1e(Value x) {
+  // Chebyshev series of exp(-x) I1(x) / x on [0, 8], and of exp(-x) sqrt(x)
+  // I1(x) in 32 / x beyond.
+  static constexpr double near[] = {
+      2.77791411276104639959e-18, -2.11142121435816608115e-17,
+      1.55363195773620046921e-16, -1.10559694773538630805e-15,
+      7.60068429473540693410e-15, -5.04218550472791168711e-14,
+      3.22379336594557470981e-13, -1.98397439776494371520e-12,
+      1.17361862988909016308e-11, -6.66348972350202774223e-11,
+      3.62559028155211703701e-10, -1.88724975172282928790e-9,
+      9.38153738649577178388e-9,  -4.44505912879632808065e-8,
+      2.00329475355213526229e-7,  -8.56872026469545474066e-7,
+      3.47025130813767847674e-6,  -1.32731636560394358279e-5,
+      4.78156510755005422638e-5,  -1.61760815825896745588e-4,
+      5.12285956168575772895e-4,  -1.51357245063125314899e-3,
+      4.15642294431288815669e-3,  -1.05640848946261981558e-2,
+      2.47264490306265168283e-2,  -5.29459812080949914269e-2,
+      1.02643658689847095384e-1,  -1.76416518357834055153e-1,
+      2.52587186443633654823e-1};
+  static constexpr double far[] = {
+      4.3076653355456073e-16,  3.1530333899354444e-16,  -1.9984014443252818e-15,
+      -3.697042672001771e-15,  1.0311751452718453e-14,  4.281131005257066e-14,
+      -2.106981256133622e-14,  -4.0839998050046233e-13, -7.199463247786752e-13,
+      2.035711599290835e-12,   1.4125833835976209e-11,  3.2526026316759274e-11,
+      -1.8974946058847308e-11, -5.589743556910776e-10,  -3.8353804576729544e-09,
+      -2.6314688366113614e-08, -2.512236238816357e-07,  -3.8825648088369746e-06,
+      -0.00011058893876265907, -0.009761097491361425,   0.7785762350182802};
+  Value size = abs(x);
+  Value small = mul(chebyshev(add(mul(size, 0.5), -2), near), size);
+  Value large = div(
+      chebyshev(add(div(32, max(size, number(size, 1))), -2), far), sqrt(size));
+  return mul(select(le(size, 8), small, large), sign(x));
+}
+
+Value FloatMath::sinh(Value x) {
+  // Near 0 by expm1, elsewhere so that exp(x) / 2 does not overflow early.
+  Value e = expm1(x);
+  Value near = mul(add(e, div(e, add(e, 1))), 0.5);
+  double half = std::log(0.5);
+  Value far = sub(exp(add(x, half)), exp(add(neg(x), half)));
+  return select(lt(abs(x), 1), near, far);
+}
+
+Value FloatMath::nextAfter(Value x, Value y) {
+  // Neighbouring floats are neighbouring integers, by size.
+  unsigned width = b.elementOf(x).getIntOrFloatBitWidth();
+  Type integer = b.getIntegerType(width);
+  Value bits = b.bitcast(x, integer);
+  auto word = [&](const llvm::APInt &value) {
+    return b.splat(b.typeOf(bits), value);
+  };
+  Value signMask = word(llvm::APInt::getSignMask(width));
+  Value one = word(llvm::APInt(width, 1));
+  Value sizeBits = b.apply<dtensor::AndOp>(
+      {bits, word(llvm::APInt::getSignedMaxValue(width))});
+  Value ySize = b.apply<dtensor::AndOp>(
+      {b.bitcast(y, integer), word(llvm::APInt::getSignedMaxValue(width))});
+  Value xSign = b.apply<dtensor::AndOp>({bits, signMask});
+  Value ySign = b.apply<dtensor::AndOp>({b.bitcast(y, integer), signMask});
+  Value zero = word(llvm::APInt::getZero(width));
+  // Towards 0 where y is smaller or on the other side.
+  Value inwards =
+      either(test(Direction::LT, ySize, sizeBits), ne(xSign, ySign));
+  Value moved = add(bits, select(inwards, neg(one), one));
+  // From 0: the smallest number of y's sign.
+  moved =
+      select(eq(sizeBits, zero), b.apply<dtensor::OrOp>({ySign, one}), moved);
+  Value result = b.bitcast(moved, b.elementOf(x));
+  result = select(eq(x, y), y, result);
+  return select(either(ne(x, x), ne(y, y)), NAN, result);
+}

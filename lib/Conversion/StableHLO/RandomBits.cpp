@@ -1,0 +1,213 @@
+// rng_bit_generator: the counters that XLA's Philox and ThreeFry use, from each
+// element's global index, so that the bits are the same under every layout.
+// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.)
+#include "Importer.h"
+
+#include <array>
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+namespace {
+using Pair = std::array<Value, 2>;
+using Quad = std::array<Value, 4>;
+
+/// Arithmetic on words of 32 and 64 bits, all of one shape.
+struct Words {
+  LaneBuilder &b;
+  SmallVector<int64_t> shape;
+  Type word = b.getIntegerType(32, false), wide = b.getIntegerType(64, false);
+
+  Value constant(uint64_t value, Type type) {
+    return b.splat(RankedTensorType::get(shape, type),
+                   llvm::APInt(type.getIntOrFloatBitWidth(), value));
+  }
+  Value add(Value x, Value y) { return b.apply<dtensor::AddOp>({x, y}); }
+  Value multiply(Value x, Value y) {
+    return b.apply<dtensor::MultiplyOp>({x, y});
+  }
+  Value exclusiveOr(Value x, Value y) {
+    return b.apply<dtensor::XorOp>({x, y});
+  }
+  Value either(Value x, Value y) { return b.apply<dtensor::OrOp>({x, y}); }
+  Value right(Value x, unsigned bits) {
+    return b.apply<dtensor::ShiftRightLogicalOp>({x, b.like(x, bits)});
+  }
+  Value left(Value x, unsigned bits) {
+    return b.apply<dtensor::ShiftLeftOp>({x, b.like(x, bits)});
+  }
+  Value rotate(Value x, unsigned bits) {
+    return either(left(x, bits), right(x, 32 - bits));
+  }
+  /// The two words of a wide one, and back.
+  Pair split(Value x) {
+    return {b.convert(x, word), b.convert(right(x, 32), word)};
+  }
+  Value join(Value low, Value high) {
+    return either(b.convert(low, wide), left(b.convert(high, wide), 32));
+  }
+  /// Row-major index of each element in `shape`, where dim `halved` counts half
+  /// as fast (-1: none).
+  Value index(int64_t halved) {
+    Value result = constant(0, wide);
+    int64_t stride = 1;
+    for (int64_t dim = int64_t(shape.size()) - 1; dim >= 0; --dim) {
+      Value at = b.iota(RankedTensorType::get(shape, wide), dim);
+      int64_t extent = shape[dim];
+      if (dim == halved) {
+        at = right(at, 1);
+        extent = (extent + 1) / 2;
+      }
+      result = add(result, multiply(at, constant(uint64_t(stride), wide)));
+      stride *= extent;
+    }
+    return result;
+  }
+};
+
+/// Philox4x32-10.
+Quad philox(Words &w, Quad x, Pair key) {
+  for (unsigned round = 0; round < 10; ++round) {
+    if (round)
+      key = {w.add(key[0], w.constant(0x9E3779B9, w.word)),
+             w.add(key[1], w.constant(0xBB67AE85, w.word))};
+    auto product = [&](uint64_t factor, Value by) {
+      return w.split(
+          w.multiply(w.constant(factor, w.wide), w.b.convert(by, w.wide)));
+    };
+    auto [low0, high0] = product(0xD2511F53, x[0]);
+    auto [low1, high1] = product(0xCD9E8D57, x[2]);
+    x = {w.exclusiveOr(w.exclusiveOr(high1, x[1]), key[0]), low1,
+         w.exclusiveOr(w.exclusiveOr(high0, x[3]), key[1]), low0};
+  }
+  return x;
+}
+
+/// ThreeFry2x32-20.
+Pair threeFry(Words &w, Pair x, Pair key) {
+  static constexpr unsigned rotations[2][4] = {{13, 15, 26, 6},
+                                               {17, 29, 16, 24}};
+  std::array<Value, 3> keys{key[0], key[1],
+                            w.exclusiveOr(w.exclusiveOr(key[0], key[1]),
+                                          w.constant(0x1BD11BDA, w.word))};
+  x = {w.add(x[0], keys[0]), w.add(x[1], keys[1])};
+  for (unsigned i = 0; i < 5; ++i) {
+    for (unsigned bits : rotations[i % 2]) {
+      x[0] = w.add(x[0], x[1]);
+      x[1] = w.exclusiveOr(w.rotate(x[1], bits), x[0]);
+    }
+    x[0] = w.add(x[0], keys[(i + 1) % 3]);
+    x[1] = w.add(w.add(x[1], keys[(i + 2) % 3]), w.constant(i + 1, w.word));
+  }
+  return x;
+}
+
+/// The dim along which XLA's ThreeFry puts a counter's two words beside each
+/// other: the first even one, else the largest.
+int64_t pairedDim(ArrayRef<int64_t> shape) {
+  int64_t result = 0;
+  for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim) {
+    if (shape[dim] % 2 == 0)
+      return dim;
+    if (shape[dim] > shape[result])
+      result = dim;
+  }
+  return result;
+}
+} // namespace
+
+static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
+  LaneBuilder &b = im.b;
+  Value state = im.get(op.getInitialState());
+  RankedTensorType type = Importer::typeOf(op.getOutput());
+  Type element = type.getElementType();
+  SmallVector<int64_t> stateShape = b.shapeOf(state);
+  bool isState = stateShape.size() == 1 && stateShape[0] >= 2 &&
+                 stateShape[0] <= 3 && b.elementOf(state).isUnsignedInteger(64);
+  if (!isState)
+    return im.error("the state of rng_bit_generator must be a tensor<2xui64> "
+                    "or tensor<3xui64>, not a ")
+           << b.typeOf(state);
+  if (!element.isUnsignedInteger() && !element.isSignlessInteger())
+    return im.error("rng_bit_generator makes integers, not ") << element;
+  if (element.isInteger(1))
+    return im.error("rng_bit_generator makes integers of 8 bits or more");
+  bool isWide = element.getIntOrFloatBitWidth() == 64;
+  bool isThreeFry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
+  if (isThreeFry && stateShape[0] != 2)
+    return im.error("ThreeFry's state is a tensor<2xui64>");
+
+  Words w{b, SmallVector<int64_t>(type.getShape())};
+  auto entry = [&](int64_t i) {
+    return b.reshape(b.sliceDim(state, 0, i, i + 1), {});
+  };
+  auto spread = [&](Value scalar) { return b.broadcast(scalar, w.shape); };
+  Value key = entry(0), counter = entry(1);
+  Pair keys = w.split(spread(key));
+  int64_t elements = type.getNumElements(), counters = 0;
+  Value bits;
+  if (isThreeFry) {
+    int64_t paired = isWide || w.shape.empty() ? -1 : pairedDim(w.shape);
+    counters = elements;
+    if (paired >= 0)
+      counters = elements / std::max<int64_t>(w.shape[paired], 1) *
+                 ((w.shape[paired] + 1) / 2);
+    Pair words =
+        threeFry(w, w.split(w.add(spread(counter), w.index(paired))), keys);
+    if (isWide) {
+      bits = w.join(words[0], words[1]);
+    } else if (paired < 0) {
+      bits = words[0];
+    } else {
+      Value at = b.iota(RankedTensorType::get(w.shape, w.word), paired);
+      Value odd = b.apply<dtensor::AndOp>({at, b.like(at, 1)});
+      bits = b.select(
+          b.compare(dtensor::ComparisonDirection::EQ, odd, b.like(odd, 0)),
+          words[0], words[1]);
+    }
+  } else {
+    // A counter of 128 bits gives four words, which elements take in order. The
+    // upper half of the counter is the state's third word, else the key.
+    unsigned perCounter = isWide ? 2 : 4;
+    counters = (elements + perCounter - 1) / perCounter;
+    Value upper = stateShape[0] == 3 ? entry(2) : key;
+    Value index = w.index(-1);
+    Value low = w.add(spread(counter), w.right(index, isWide ? 1 : 2));
+    Value carry = b.convert(
+        b.compare(dtensor::ComparisonDirection::LT, low, spread(counter)),
+        w.wide);
+    auto [x0, x1] = w.split(low);
+    auto [x2, x3] = w.split(w.add(spread(upper), carry));
+    Quad words = philox(w, {x0, x1, x2, x3}, keys);
+    Value place =
+        b.apply<dtensor::AndOp>({index, b.like(index, double(perCounter - 1))});
+    auto at = [&](unsigned i) {
+      return b.compare(dtensor::ComparisonDirection::EQ, place,
+                       b.like(place, i));
+    };
+    if (isWide)
+      bits = b.select(at(0), w.join(words[0], words[1]),
+                      w.join(words[2], words[3]));
+    else
+      bits = b.select(
+          at(0), words[0],
+          b.select(at(1), words[1], b.select(at(2), words[2], words[3])));
+  }
+
+  // The next state.
+  Value used = b.splat(b.typeOf(counter), llvm::APInt(64, uint64_t(counters)));
+  Value next = b.apply<dtensor::AddOp>({counter, used});
+  SmallVector<Value> entries{b.reshape(key, {1}), b.reshape(next, {1})};
+  if (stateShape[0] == 3) {
+    Value carry = b.convert(
+        b.compare(dtensor::ComparisonDirection::LT, next, counter), w.wide);
+    entries.push_back(
+        b.reshape(b.apply<dtensor::AddOp>({entry(2), carry}), {1}));
+  }
+  return SmallVector<Value>{b.concatenate(entries, 0),
+                            b.convert(bits, element)};
+}
+
+void importer::addRandomBits(Handlers &handlers) {
+  handlers.add<stablehlo::RngBitGeneratorOp>(importRngBits);
+}
