@@ -1,6 +1,10 @@
 // The reverse pass: from outputs to inputs, each op once, after all its users.
 #include "meshloom/Autodiff/Autodiff.h"
 
+#include "ControlGradients.h"
+
+#include "meshloom/Analysis/ControlFlow.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 #include <fmt/format.h>
@@ -10,24 +14,30 @@ namespace {
 
 /// The ops that `outputs` are computed from, operands before users. Iterative:
 /// a traced loop makes chains deeper than a stack.
-SmallVector<Operation *> opsBehind(ValueRange outputs) {
+/// Of `block` alone: what is around it stands still.
+SmallVector<Operation *> opsBehind(ValueRange outputs, Block *block) {
   SmallVector<Operation *> order;
   DenseSet<Operation *> seen;
-  SmallVector<std::pair<Operation *, unsigned>> path;
+  struct Visit {
+    Operation *op;
+    SmallVector<Value> uses;
+    unsigned next = 0;
+  };
+  SmallVector<Visit> path;
   auto enter = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (op && seen.insert(op).second)
-      path.emplace_back(op, 0);
+    if (op && op->getBlock() == block && seen.insert(op).second)
+      path.push_back({op, usedValues(op)});
   };
   for (Value output : outputs) {
     enter(output);
     while (!path.empty()) {
-      auto &[op, next] = path.back();
-      if (next < op->getNumOperands()) {
-        enter(op->getOperand(next++));
+      Visit &visit = path.back();
+      if (visit.next < visit.uses.size()) {
+        enter(visit.uses[visit.next++]);
         continue;
       }
-      order.push_back(op);
+      order.push_back(visit.op);
       path.pop_back();
     }
   }
@@ -37,7 +47,7 @@ SmallVector<Operation *> opsBehind(ValueRange outputs) {
 bool holdsFloats(Type type) {
   if (auto variable = dyn_cast<dtensor::VariableType>(type))
     type = variable.getTensorType();
-  return isa<FloatType>(mlir::getElementTypeOrSelf(type));
+  return isa<FloatType, mlir::ComplexType>(mlir::getElementTypeOrSelf(type));
 }
 
 std::string locationOf(Operation *op) {
@@ -54,8 +64,8 @@ DenseSet<Value> activeValues(ArrayRef<Operation *> order, ValueRange wrt) {
       active.insert(value);
   for (Operation *op : order)
     if (!op->hasAttr(stopGradientAttr) &&
-        llvm::any_of(op->getOperands(),
-                     [&](Value operand) { return active.contains(operand); }))
+        llvm::any_of(usedValues(op),
+                     [&](Value used) { return active.contains(used); }))
       for (Value result : op->getResults())
         if (holdsFloats(result.getType()))
           active.insert(result);
@@ -69,7 +79,9 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
                                           ValueRange wrt) {
   assert((seeds.empty() || seeds.size() == outputs.size()) &&
          "one seed an output, or none");
-  SmallVector<Operation *> order = opsBehind(outputs);
+  Block *block = builder.getInsertionBlock();
+  readBeforeRegions(*block);
+  SmallVector<Operation *> order = opsBehind(outputs, block);
   DenseSet<Value> active = activeValues(order, wrt);
 
   // Invariant: when an op is visited, its results' sums are complete.
@@ -92,6 +104,22 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
     for (Value result : op->getResults())
       results.push_back(active.contains(result) ? gradients.lookup(result)
                                                 : Value());
+    if (isControl(op)) {
+      SmallVector<Value> wanted;
+      for (Value used : usedValues(op))
+        if (active.contains(used))
+          wanted.push_back(used);
+      if (wanted.empty() ||
+          llvm::none_of(results, [](Value value) { return bool(value); }))
+        continue;
+      auto given = buildControlGradients(builder, op, results, wanted);
+      if (!given)
+        return given.error();
+      for (auto [used, gradient] : llvm::zip_equal(wanted, *given))
+        if (gradient)
+          accumulate(used, gradient, op->getLoc());
+      continue;
+    }
     SmallVector<bool> wanted;
     for (Value operand : op->getOperands())
       wanted.push_back(active.contains(operand));
@@ -105,6 +133,10 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
                                locationOf(op)));
     OpGradient gradient(builder, op, std::move(results), std::move(wanted));
     rule.buildGradient(gradient);
+    if (!gradient.refusal().empty())
+      return Error(fmt::format("[gradient] '{}' at {} has no gradient: {}",
+                               std::string_view(op->getName().getStringRef()),
+                               locationOf(op), gradient.refusal()));
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (gradient.wants(i) && gradient.given(i))
         accumulate(operand, gradient.given(i), op->getLoc());

@@ -13,11 +13,21 @@ using dtensor::ComparisonDirection;
 // Unary: y = f(x)
 //===----------------------------------------------------------------------===//
 
+static bool isComplex(Value value) {
+  return isa<mlir::ComplexType>(dtensor::elementTypeOf(value.getType()));
+}
+
 void gradientOf(dtensor::NegateOp op, OpGradient &g) {
   g.give(0, g.negate(g.of()));
 }
 
+/// Of a complex number along the way to it: z / |z|.
 void gradientOf(dtensor::AbsOp op, OpGradient &g) {
+  if (isComplex(op.getOperand())) {
+    Value sign = g.make<dtensor::SignOp>(op.getOperand());
+    Value wide = g.convert(g.of(), g.typeOf(sign).getElementType());
+    return g.give(0, g.multiply(wide, sign));
+  }
   g.give(0, g.multiply(g.of(), g.make<dtensor::SignOp>(op.getOperand())));
 }
 
@@ -25,7 +35,18 @@ void gradientOf(dtensor::AbsOp op, OpGradient &g) {
 static void giveZero(OpGradient &g) {
   g.give(0, g.constant(g.of(), 0));
 }
-void gradientOf(dtensor::SignOp, OpGradient &g) {
+/// Of a complex number: what turns it, s i Im(conj(s) g) / |z|; 0 at 0.
+void gradientOf(dtensor::SignOp op, OpGradient &g) {
+  if (!isComplex(op.getOperand()))
+    return giveZero(g);
+  Value sign = op.getResult(), size = g.make<dtensor::AbsOp>(op.getOperand());
+  Value turn = g.make<dtensor::ImagOp>(g.multiply(g.conjugate(sign), g.of()));
+  Value none = g.compare(ComparisonDirection::EQ, size, g.constant(size, 0));
+  Value rate = g.divide(turn, g.select(none, g.constant(size, 1), size));
+  Value turning = g.make<dtensor::ComplexOp>(g.constant(rate, 0), rate);
+  g.give(0, g.multiply(sign, turning));
+}
+void gradientOf(dtensor::RoundNearestAfzOp, OpGradient &g) {
   giveZero(g);
 }
 void gradientOf(dtensor::FloorOp, OpGradient &g) {
@@ -90,6 +111,28 @@ void gradientOf(dtensor::CosineOp op, OpGradient &g) {
                 g.multiply(g.of(), g.make<dtensor::SineOp>(op.getOperand()))));
 }
 
+/// 1 + y^2
+void gradientOf(dtensor::TanOp op, OpGradient &g) {
+  Value y = op.getResult();
+  g.give(0, g.multiply(g.of(), g.add(g.multiply(y, y), 1)));
+}
+
+/// As if nothing was rounded.
+void gradientOf(dtensor::ReducePrecisionOp op, OpGradient &g) {
+  g.give(0, g.of());
+}
+
+void gradientOf(dtensor::RealOp op, OpGradient &g) {
+  g.give(0, g.convert(g.of(), g.typeOf(op.getOperand()).getElementType()));
+}
+
+void gradientOf(dtensor::ImagOp op, OpGradient &g) {
+  Value zero = g.constant(g.of(), 0);
+  g.give(0, !isComplex(op.getOperand())
+                ? zero
+                : g.make<dtensor::ComplexOp>(zero, g.of()));
+}
+
 /// 2 / sqrt(pi) exp(-x^2)
 void gradientOf(dtensor::ErfOp op, OpGradient &g) {
   Value x = op.getOperand();
@@ -122,6 +165,23 @@ void gradientOf(dtensor::MultiplyOp op, OpGradient &g) {
     g.give(0, g.multiply(g.of(), op.getRhs()));
   if (g.wants(1))
     g.give(1, g.multiply(g.of(), op.getLhs()));
+}
+
+void gradientOf(dtensor::ComplexOp op, OpGradient &g) {
+  if (g.wants(0))
+    g.give(0, g.make<dtensor::RealOp>(g.of()));
+  if (g.wants(1))
+    g.give(1, g.make<dtensor::ImagOp>(g.of()));
+}
+
+/// dy = g x / (x^2 + y^2), dx = -g y / (x^2 + y^2)
+void gradientOf(dtensor::Atan2Op op, OpGradient &g) {
+  Value y = op.getLhs(), x = op.getRhs();
+  Value rate = g.divide(g.of(), g.add(g.multiply(x, x), g.multiply(y, y)));
+  if (g.wants(0))
+    g.give(0, g.multiply(rate, x));
+  if (g.wants(1))
+    g.give(1, g.negate(g.multiply(rate, y)));
 }
 
 /// dx = g / y, dy = -g x / y^2

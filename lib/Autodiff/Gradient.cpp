@@ -1,10 +1,12 @@
 // --dtensor-gradient: appends gradients of the first result to a function's
 // results.
+#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +36,7 @@ std::string describe(FuncOp function, unsigned index) {
 bool holdsFloats(Type type) {
   if (auto variable = dyn_cast<dtensor::VariableType>(type))
     type = variable.getTensorType();
-  return isa<FloatType>(mlir::getElementTypeOrSelf(type));
+  return isa<FloatType, mlir::ComplexType>(mlir::getElementTypeOrSelf(type));
 }
 
 /// The gradient in the layout of what it is the gradient of.
@@ -53,7 +55,7 @@ LogicalResult appendGradients(FuncOp function, ArrayRef<unsigned> chosen) {
   Operation *terminator = function.getBody().back().getTerminator();
   auto isLoss = [](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.getRank() == 0 && holdsFloats(type);
+    return type && type.getRank() == 0 && isa<FloatType>(type.getElementType());
   };
   if (!llvm::hasSingleElement(function.getBody()) ||
       terminator->getNumOperands() == 0 || !isLoss(terminator->getOperand(0)))
@@ -77,6 +79,11 @@ LogicalResult appendGradients(FuncOp function, ArrayRef<unsigned> chosen) {
   auto gradients = buildGradients(builder, loss, {}, wrt);
   if (!gradients)
     return function.emitError(gradients.error().message());
+  // Loops that have one in their place that keeps more.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(*terminator->getBlock())))
+    if (isControl(&op) && mlir::isOpTriviallyDead(&op))
+      op.erase();
   SmallVector<Value> results(terminator->getOperands());
   SmallVector<Type> types(function.getResultTypes());
   for (auto [i, gradient] : llvm::zip_equal(indices, *gradients)) {

@@ -19,12 +19,25 @@ RankedTensorType GradientBuilder::typeOf(Value value) {
 
 Value GradientBuilder::constant(Value like, double number) {
   RankedTensorType type = typeOf(like);
+  if (auto complex = dyn_cast<mlir::ComplexType>(type.getElementType())) {
+    auto part = [&](double x) {
+      return builder.getFloatAttr(complex.getElementType(), x).getValue();
+    };
+    std::complex<llvm::APFloat> element(part(number), part(0));
+    return builder.create<dtensor::ConstantOp>(
+        location, type, DenseElementsAttr::get(type, ArrayRef(element)));
+  }
   Attribute element = builder.getFloatAttr(type.getElementType(), number);
   return builder.create<dtensor::ConstantOp>(
       location, type, DenseElementsAttr::get(type, element));
 }
 
 Value GradientBuilder::zeros(RankedTensorType type) {
+  if (isa<mlir::ComplexType>(type.getElementType())) {
+    auto part = cast<FloatType>(dtensor::partTypeOf(type));
+    Value zero = zeros(RankedTensorType::get(type.getShape(), part));
+    return make<dtensor::ComplexOp>(zero, zero);
+  }
   return builder.create<dtensor::ConstantOp>(
       location, bare(type),
       DenseElementsAttr::get(bare(type),
@@ -45,6 +58,24 @@ Value GradientBuilder::convert(Value value, Type elementType) {
   if (typeOf(value).getElementType() == elementType)
     return value;
   return builder.create<dtensor::ConvertOp>(location, value, elementType);
+}
+
+Value GradientBuilder::conjugate(Value value) {
+  if (!value || !isa<mlir::ComplexType>(typeOf(value).getElementType()))
+    return value;
+  Value imaginary = make<dtensor::ImagOp>(value);
+  return make<dtensor::ComplexOp>(make<dtensor::RealOp>(value),
+                                  negate(imaginary));
+}
+
+void OpGradient::conjugateResults() {
+  for (Value &gradient : results)
+    gradient = conjugate(gradient);
+}
+
+void OpGradient::conjugateOperands() {
+  for (Value &gradient : operands)
+    gradient = conjugate(gradient);
 }
 
 Value GradientBuilder::reduce(Value value, ArrayRef<int64_t> dims,
@@ -100,8 +131,7 @@ Value GradientBuilder::concatenate(ValueRange parts, int64_t dim) {
 }
 
 Value GradientBuilder::pad(Value value, ArrayRef<int64_t> low,
-                           ArrayRef<int64_t> high,
-                           ArrayRef<int64_t> interior) {
+                           ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
   Type element = typeOf(value).getElementType();
   return builder.create<dtensor::PadOp>(
       location, value, zeros(RankedTensorType::get({}, element)), low, high,

@@ -92,7 +92,8 @@ TEST_P(MathAccuracyTest, CloseToLibm) {
   float worstAt = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     double exact = function.exact(double(x[i]));
-    bool wave = function.op == "sine" || function.op == "cosine";
+    bool wave = function.op == "sine" || function.op == "cosine" ||
+                function.op == "tan";
     if (wave && std::abs(x[i]) > 0x1p49f)
       continue; // neighbouring floats are many periods apart
     float rounded = float(exact);
@@ -121,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
         Function{"log", std::log, 2}, Function{"log1p", std::log1p, 3},
         Function{"tanh", std::tanh, 4}, Function{"erf", std::erf, 6},
         Function{"cbrt", std::cbrt, 1}, Function{"sine", std::sin, 2},
-        Function{"cosine", std::cos, 2}, Function{"logistic", logistic, 4},
-        Function{"rsqrt", rsqrt, 2}, Function{"sqrt", std::sqrt, 0.5001}),
+        Function{"cosine", std::cos, 2}, Function{"tan", std::tan, 4},
+        Function{"logistic", logistic, 4}, Function{"rsqrt", rsqrt, 2},
+        Function{"sqrt", std::sqrt, 0.5001}),
     [](auto &info) { return info.param.op; });
 } // namespace

@@ -38,6 +38,9 @@ inline HostValue random(DType type, Shape shape, uint32_t seed, double low = -1,
   for (size_t i = 0; i < value.floats.size(); ++i)
     value.floats[i] =
         roundToType(type, low + (high - low) * noise(uint32_t(i), seed));
+  for (size_t i = 0; i < value.imaginaries.size(); ++i)
+    value.imaginaries[i] =
+        roundToType(type, low + (high - low) * noise(uint32_t(i), seed + 1000));
   for (size_t i = 0; i < value.ints.size(); ++i)
     value.ints[i] =
         int64_t(noise(uint32_t(i), seed) * (type == DType::I1 ? 2 : 8));

@@ -86,6 +86,7 @@ std::string operandLayout(size_t index, const TypeText &type,
   std::string both = fmt::format("{{{}}}", fmt::join(mesh.axes, ", "));
   std::string partial;
   bool boolean = type.element == "i1";
+  bool complex = type.element.starts_with("complex"); // no order
   switch (layout.where) {
   case Where::Nowhere:
   case Where::Result:
@@ -117,7 +118,9 @@ std::string operandLayout(size_t index, const TypeText &type,
     break;
   case Where::PartialMax:
     partial = fmt::format(" partial<{}: {}>", mesh.axes.back(),
-                          boolean ? "and" : "max");
+                          boolean   ? "and"
+                          : complex ? "prod"
+                                    : "max");
     break;
   }
   return encoding(dims, partial);
@@ -183,14 +186,16 @@ bool applies(const OpSpec &op, const LayoutSpec &layout, const MeshSpec &mesh) {
 CellText cellText(const OpSpec &op, const LayoutSpec &layout,
                   const MeshSpec &mesh, const std::string &prefix) {
   CellText cell;
-  std::string body = op.body;
+  std::string body = op.body, before = op.before;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     TypeText type = typeOf(op.operands[i], layout);
     cell.arguments.push_back(fmt::format("%{}_{}", prefix, i));
     cell.argumentTypes.push_back(
         type.with(operandLayout(i, type, layout, mesh)));
-    replaceAll(body, fmt::format("$T{}", i), cell.argumentTypes.back());
-    replaceAll(body, fmt::format("${}", i), cell.arguments.back());
+    for (std::string *text : {&body, &before}) {
+      replaceAll(*text, fmt::format("$T{}", i), cell.argumentTypes.back());
+      replaceAll(*text, fmt::format("${}", i), cell.arguments.back());
+    }
   }
   TypeText result = typeOf(op.result, layout);
   size_t results = 0;
@@ -198,25 +203,31 @@ CellText cellText(const OpSpec &op, const LayoutSpec &layout,
        at = body.find("$R", at + 1))
     ++results;
   replaceAll(body, "$R", result.with(""));
-  replaceAll(body, "$M", std::to_string(layout.rows));
-  replaceAll(body, "$N", std::to_string(layout.columns));
-  for (size_t open = body.find('{'); open != std::string::npos;
-       open = body.find('{', open)) {
-    // Braces of layouts hold axes, not arithmetic.
-    size_t close = body.find('}', open);
-    std::string inside = body.substr(open + 1, close - open - 1);
-    if (inside.find_first_of("MN") == std::string::npos) {
-      open = close;
-      continue;
+  for (std::string *text : {&body, &before}) {
+    replaceAll(*text, "$P", prefix);
+    replaceAll(*text, "$M", std::to_string(layout.rows));
+    replaceAll(*text, "$N", std::to_string(layout.columns));
+    for (size_t open = text->find('{'); open != std::string::npos;
+         open = text->find('{', open)) {
+      // Other braces, of layouts and attributes, hold no arithmetic.
+      size_t close = text->find('}', open);
+      std::string inside = text->substr(open + 1, close - open - 1);
+      if (inside.find_first_of("MN") == std::string::npos) {
+        open = close;
+        continue;
+      }
+      text->replace(open, close - open + 1,
+                    std::to_string(Arithmetic(inside, layout).sum()));
     }
-    body.replace(open, close - open + 1,
-                 std::to_string(Arithmetic(inside, layout).sum()));
   }
-  cell.body = fmt::format("  %{}_r{} = {}\n", prefix,
-                          results > 1 ? fmt::format(":{}", results) : "", body);
+  bool several = results + op.others > 1;
+  cell.body =
+      before +
+      fmt::format("  %{}_r{} = {}\n", prefix,
+                  several ? fmt::format(":{}", results + op.others) : "", body);
   for (size_t i = 0; i < results; ++i) {
-    std::string name = fmt::format("%{}_r{}", prefix,
-                                   results > 1 ? fmt::format("#{}", i) : "");
+    std::string name =
+        fmt::format("%{}_r{}", prefix, several ? fmt::format("#{}", i) : "");
     std::string type = result.with("");
     if (layout.where == Where::Result) {
       std::vector<std::string> dims(result.shape.size(), "*");

@@ -247,6 +247,9 @@ std::vector<OpSpec> allOps() {
   addElementwise(specs);
   addMovement(specs);
   addContractions(specs);
+  addWindows(specs);
+  addLibraryOps(specs);
+  addNumbers(specs);
   return specs;
 }
 

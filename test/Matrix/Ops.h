@@ -19,7 +19,20 @@ struct OpSpec {
   std::string body;
   double low = -1, high = 1; ///< where float operands lie
   bool gradient = false;
+  /// Ops in front of `body`, whole lines; names made there begin with %$P_.
+  std::string before = {};
+  /// Results behind those of type $R, which are not looked at.
+  unsigned others = 0;
 };
+
+/// Convolutions, windows and running reductions.
+void addWindows(std::vector<OpSpec> &specs);
+
+/// Ops that run as library calls: indices, orders, linear algebra.
+void addLibraryOps(std::vector<OpSpec> &specs);
+
+/// Element types, conversions and bits.
+void addNumbers(std::vector<OpSpec> &specs);
 
 /// Every op of the dialect.
 std::vector<OpSpec> allOps();

@@ -48,6 +48,8 @@ public:
     return select(predicate, value, constant(value, 0));
   }
   Value convert(Value value, Type elementType);
+  /// The complex conjugate; of floats the value itself.
+  Value conjugate(Value value);
 
   /// Sum over `dims`, which are dropped. `value` itself where there are none.
   Value sum(Value value, ArrayRef<int64_t> dims);
@@ -84,6 +86,11 @@ public:
   /// The op has no gradient as it stands, and why: "a product over ...".
   void refuse(std::string why) { reason = std::move(why); }
   const std::string &refusal() const { return reason; }
+  /// Conjugates the gradients of the results before, or of the operands after,
+  /// a rule that multiplies by f' as real functions do: for a holomorphic f it
+  /// is the conjugate of f' that the gradient is multiplied by.
+  void conjugateResults();
+  void conjugateOperands();
 
 private:
   SmallVector<Value> results;

@@ -187,7 +187,10 @@ def SimplifyCollectives : Pass<"spmd-simplify-collectives", "::mlir::func::FuncO
     * all_reduce whose only uses slice it -> reduce_scatter;
     * slice after the all_gather it undoes, and the reverse -> nothing;
     * all_reduce of all_reduce, all_gather of all_gather -> one over both axes;
-    * add (subtract) of two all_reduces used only there -> all_reduce of the sum;
+    * slice of what ops make of an all_reduce's result, where nobody needs the
+      whole -> the ops on slices, and then the line above;
+    * two reductions used only by one op that is linear in both (the add of sums,
+      the maximum of maxima) -> the reduction of what it makes of the addends;
     * equal collectives of one value -> one; unused ones -> none.
   }];
   let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
@@ -231,8 +234,16 @@ def CombineCollectives : Pass<"spmd-combine-collectives", "::mlir::func::FuncOp"
     depend on lower levels only, so the order stays acyclic. Collectives that
     move data without reducing are merged only where no user of the earlier one
     has to wait for it: gathering every weight of a deep network at once would
-    hold all of them in memory.
+    hold all of them in memory. No combined one is larger than the options say:
+    the first of them can then run while what the next one needs is computed,
+    and the values need not all be there at a time.
   }];
+  let options = [
+    Option<"mostBytes", "most-bytes", "int64_t", "33554432",
+           "bytes of one device's results that one collective may have; 0: any">,
+    Option<"mostValues", "most-values", "int64_t", "0",
+           "values that one collective may have; 0: any">
+  ];
   let dependentDialects = ["::meshloom::spmd::SPMDDialect"];
 }
 
@@ -268,6 +279,7 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::meshloom::spmd::SPMDDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
                            "::mlir::math::MathDialect"];
 }
 
