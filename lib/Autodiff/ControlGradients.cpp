@@ -1,0 +1,422 @@
+// A case: a case on the same index, whose branches compute the branches again
+// and then their gradients.
+//
+// A while whose trip count n is known: a loop that counts j from 0 to n, in
+// iteration j of which the body's gradient of iteration k = n - 1 - j is built.
+// It carries the gradients of the carried values, from the results' back to the
+// inits', and sums those of the values from outside. What the body was given in
+// iteration k is read from a stack, [n, ...], that a new forward loop in place
+// of the old one fills; the body is computed again from it. Only values that
+// the body's gradient really reads are kept. Both loops count by constants, so
+// they have gradients again, and trip counts that later passes can use.
+#include "ControlGradients.h"
+
+#include "meshloom/Analysis/ControlFlow.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+namespace {
+
+using dtensor::CaseOp, dtensor::WhileOp, dtensor::YieldOp;
+
+std::string locationOf(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream(text) << op->getLoc();
+  return text;
+}
+
+bool holdsFloats(Value value) {
+  return isa<FloatType>(dtensor::elementTypeOf(value.getType()));
+}
+
+/// Copies the ops of `block` but the terminator to `builder`.
+void cloneBody(OpBuilder &builder, Block &block, mlir::IRMapping &mapping) {
+  for (Operation &op : block.without_terminator())
+    builder.clone(op, mapping);
+}
+
+/// What was copied for gradients that turned out not to need it.
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+}
+
+Value zerosLike(OpBuilder &builder, Value value) {
+  GradientBuilder math(builder, value.getLoc());
+  return math.zeros(GradientBuilder::typeOf(value));
+}
+
+//===----------------------------------------------------------------------===//
+// case
+//===----------------------------------------------------------------------===//
+
+Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
+                                         ArrayRef<Value> results,
+                                         ArrayRef<Value> wanted) {
+  SmallVector<Type> types;
+  for (Value value : wanted)
+    types.push_back(GradientBuilder::typeOf(value));
+  auto made = builder.create<CaseOp>(branch.getLoc(), types, branch.getIndex(),
+                                     branch.getBranches().size());
+  for (auto [i, region] : llvm::enumerate(branch.getBranches())) {
+    Block &block = made.getBranches()[i].front();
+    OpBuilder inner(builder.getContext());
+    inner.setInsertionPointToEnd(&block);
+    mlir::IRMapping mapping;
+    cloneBody(inner, region.front(), mapping);
+    SmallVector<Value> outputs, seeds;
+    for (auto [value, gradient] :
+         llvm::zip_equal(branch.getYield(unsigned(i)).getOperands(), results))
+      if (gradient) {
+        outputs.push_back(mapping.lookupOrDefault(value));
+        seeds.push_back(gradient);
+      }
+    auto found = buildGradients(inner, outputs, seeds, wanted);
+    if (!found)
+      return found.error();
+    SmallVector<Value> yielded;
+    for (auto [value, gradient] : llvm::zip_equal(wanted, *found))
+      yielded.push_back(gradient ? gradient : zerosLike(inner, value));
+    inner.create<YieldOp>(branch.getLoc(), yielded);
+    eraseDeadOps(block);
+  }
+  return SmallVector<Value>(made.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// while
+//===----------------------------------------------------------------------===//
+
+class WhileGradient {
+public:
+  WhileGradient(OpBuilder &builder, WhileOp loop, LoopCounter counter,
+                ArrayRef<Value> results, ArrayRef<Value> wanted)
+      : builder(builder), loop(loop), counter(counter), wanted(wanted),
+        math(builder, loop.getLoc()), seeds(results) {}
+
+  Result<SmallVector<Value>> build();
+
+private:
+  void findCarried();
+  Value number(OpBuilder &at, int64_t value, Type element) {
+    auto type = RankedTensorType::get({}, element);
+    return at.create<dtensor::ConstantOp>(
+        loop.getLoc(), type,
+        DenseElementsAttr::get(type, at.getIntegerAttr(element, value)));
+  }
+  Value number(OpBuilder &at, int64_t value) {
+    return number(at, value, at.getI32Type());
+  }
+  /// 0 in every dim, but `first` in dim 0.
+  SmallVector<Value> start(OpBuilder &at, Value first, int64_t rank) {
+    SmallVector<Value> indices(size_t(rank), number(at, 0));
+    indices[0] = first;
+    return indices;
+  }
+  SmallVector<int64_t> stacked(Value value, int64_t count) {
+    SmallVector<int64_t> shape{count};
+    llvm::append_range(shape, GradientBuilder::typeOf(value).getShape());
+    return shape;
+  }
+  Status fillBody(OpBuilder &at, Block &body);
+  void keep();
+
+  OpBuilder &builder;
+  WhileOp loop;
+  LoopCounter counter;
+  ArrayRef<Value> wanted;
+  GradientBuilder math;
+  /// Per carried value: the gradient of its result, or null.
+  SmallVector<Value> seeds;
+  /// Carried values with gradients, and values from outside that get one.
+  SmallVector<unsigned> carried;
+  SmallVector<Value> outside;
+  /// Per carried value: a stand-in for its stack, and what is read from it.
+  SmallVector<Value> stacks, kept;
+};
+
+/// A gradient goes through the carried values that a result with a gradient
+/// depends on, if a wanted value reaches them; by what the body computes from
+/// what, to a fixpoint each.
+void WhileGradient::findCarried() {
+  unsigned count = loop.getNumResults();
+  YieldOp yield = loop.getBodyYield();
+  // Per yielded value: the arguments and outside values it depends on.
+  SmallVector<DenseSet<Value>> sources(count);
+  for (unsigned i = 0; i < count; ++i) {
+    SmallVector<Value> work{yield.getOperand(i)};
+    DenseSet<Value> seen;
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      if (!seen.insert(value).second)
+        continue;
+      Operation *op = value.getDefiningOp();
+      if (!op || op->getBlock() != yield->getBlock())
+        sources[i].insert(value);
+      else if (holdsFloats(value) && !op->hasAttr(stopGradientAttr))
+        llvm::append_range(work, usedValues(op));
+    }
+  }
+  SmallVector<bool> useful(count), reached(count);
+  for (unsigned i = 0; i < count; ++i) {
+    useful[i] = bool(seeds[i]);
+    reached[i] = llvm::is_contained(wanted, loop.getInits()[i]) ||
+                 llvm::any_of(wanted, [&](Value value) {
+                   return sources[i].contains(value);
+                 });
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned to = 0; to < count; ++to)
+      for (unsigned from = 0; from < count; ++from) {
+        if (!sources[to].contains(loop.getBodyArgument(from)))
+          continue;
+        changed |=
+            (useful[to] && !useful[from]) || (reached[from] && !reached[to]);
+        useful[from] = useful[from] || useful[to];
+        reached[to] = reached[to] || reached[from];
+      }
+  }
+  for (unsigned i = 0; i < count; ++i)
+    if (useful[i] && reached[i] && holdsFloats(loop.getResult(i)))
+      carried.push_back(i);
+  for (Value value : wanted)
+    if (llvm::any_of(carried,
+                     [&](unsigned i) { return sources[i].contains(value); }))
+      outside.push_back(value);
+}
+
+/// The body's gradient of iteration n - 1 - j.
+Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
+  GradientBuilder inner(at, loop.getLoc());
+  Value j = body.getArgument(0);
+  Value k = at.create<dtensor::SubtractOp>(loop.getLoc(),
+                                           number(at, counter.count - 1), j);
+  mlir::IRMapping mapping;
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    BlockArgument argument = loop.getBodyArgument(i);
+    if (i == counter.carried) {
+      Type element = dtensor::elementTypeOf(argument.getType());
+      Value step = at.create<dtensor::MultiplyOp>(
+          loop.getLoc(), inner.convert(k, element),
+          number(at, counter.step, element));
+      kept[i] = at.create<dtensor::AddOp>(
+          loop.getLoc(), number(at, counter.first, element), step);
+    } else {
+      SmallVector<int64_t> one = stacked(argument, 1);
+      Value slice = at.create<dtensor::DynamicSliceOp>(
+          loop.getLoc(), stacks[i], start(at, k, int64_t(one.size())), one);
+      kept[i] = at.create<dtensor::ReshapeOp>(loop.getLoc(), slice,
+                                              ArrayRef(one).drop_front());
+    }
+    mapping.map(argument, kept[i]);
+  }
+  cloneBody(at, loop.getBody().front(), mapping);
+  SmallVector<Value> outputs, gradients, wrt;
+  for (auto [position, i] : llvm::enumerate(carried)) {
+    outputs.push_back(
+        mapping.lookupOrDefault(loop.getBodyYield().getOperand(i)));
+    gradients.push_back(body.getArgument(unsigned(position) + 1));
+    wrt.push_back(kept[i]);
+  }
+  wrt.append(outside.begin(), outside.end());
+  auto found = buildGradients(at, outputs, gradients, wrt);
+  if (!found)
+    return found.error();
+  SmallVector<Value> next{
+      at.create<dtensor::AddOp>(loop.getLoc(), j, number(at, 1))};
+  for (auto [i, value] : llvm::enumerate(*found)) {
+    Value sum = body.getArgument(unsigned(i) + 1);
+    if (i < carried.size())
+      next.push_back(value ? value : zerosLike(at, sum));
+    else
+      next.push_back(value ? inner.add(sum, value) : sum);
+  }
+  at.create<YieldOp>(loop.getLoc(), next);
+  eraseDeadOps(body);
+  return Success();
+}
+
+/// Puts in the loop's place one that fills the stacks that are read.
+void WhileGradient::keep() {
+  SmallVector<unsigned> needed;
+  for (unsigned i = 0; i < stacks.size(); ++i)
+    if (stacks[i] && !stacks[i].use_empty())
+      needed.push_back(i);
+  if (!needed.empty()) {
+    Location location = loop.getLoc();
+    OpBuilder front(loop);
+    SmallVector<Value> inits(loop.getInits());
+    inits.push_back(number(front, 0));
+    for (unsigned i : needed)
+      inits.push_back(
+          zerosLike(front, stacks[i])); // of its own, to be laid out so
+    auto made = front.create<WhileOp>(location, inits);
+    unsigned count = loop.getNumResults();
+    for (unsigned i = 0; i < count; ++i) {
+      made.getResult(i).setType(loop.getResult(i).getType());
+      made.getConditionArgument(i).setType(
+          loop.getConditionArgument(i).getType());
+      made.getBodyArgument(i).setType(loop.getBodyArgument(i).getType());
+    }
+    for (int region = 0; region < 2; ++region) {
+      Block &from = loop->getRegion(region).front();
+      Block &to = made->getRegion(region).front();
+      OpBuilder at(builder.getContext());
+      at.setInsertionPointToEnd(&to);
+      mlir::IRMapping mapping;
+      for (unsigned i = 0; i < count; ++i)
+        mapping.map(from.getArgument(i), to.getArgument(i));
+      cloneBody(at, from, mapping);
+      SmallVector<Value> yielded;
+      for (Value value : from.getTerminator()->getOperands())
+        yielded.push_back(mapping.lookupOrDefault(value));
+      if (region == 1) {
+        Value k = to.getArgument(count);
+        yielded.push_back(
+            at.create<dtensor::AddOp>(location, k, number(at, 1)));
+        for (auto [position, i] : llvm::enumerate(needed)) {
+          SmallVector<int64_t> one = stacked(to.getArgument(i), 1);
+          Value update =
+              at.create<dtensor::ReshapeOp>(location, to.getArgument(i), one);
+          yielded.push_back(at.create<dtensor::DynamicUpdateSliceOp>(
+              location, to.getArgument(count + 1 + unsigned(position)), update,
+              start(at, k, int64_t(one.size()))));
+        }
+      }
+      at.create<YieldOp>(location, yielded);
+    }
+    loop->replaceAllUsesWith(made.getResults().take_front(count));
+    for (auto [position, i] : llvm::enumerate(needed))
+      stacks[i].replaceAllUsesWith(
+          made.getResult(count + 1 + unsigned(position)));
+  }
+  for (Value stack : stacks)
+    if (stack)
+      stack.getDefiningOp()->erase();
+}
+
+Result<SmallVector<Value>> WhileGradient::build() {
+  findCarried();
+  Location location = loop.getLoc();
+  OpBuilder front(loop);
+  stacks.assign(loop.getNumResults(), Value());
+  kept.assign(loop.getNumResults(), Value());
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    if (i != counter.carried) {
+      BlockArgument argument = loop.getBodyArgument(i);
+      stacks[i] = GradientBuilder(front, location)
+                      .zeros(RankedTensorType::get(
+                          stacked(argument, counter.count),
+                          dtensor::elementTypeOf(argument.getType())));
+    }
+
+  SmallVector<Value> inits{number(builder, 0)};
+  for (unsigned i : carried)
+    inits.push_back(seeds[i] ? seeds[i]
+                             : zerosLike(builder, loop.getResult(i)));
+  for (Value value : outside)
+    inits.push_back(zerosLike(builder, value));
+  auto backward = builder.create<WhileOp>(location, inits);
+  OpBuilder at(builder.getContext());
+  at.setInsertionPointToEnd(&backward.getCondition().front());
+  Value goOn = at.create<dtensor::CompareOp>(
+      location, dtensor::ComparisonDirection::LT,
+      backward.getConditionArgument(0), number(at, counter.count));
+  at.create<YieldOp>(location, goOn);
+  Block &body = backward.getBody().front();
+  at.setInsertionPointToEnd(&body);
+  if (Status ok = fillBody(at, body); !ok)
+    return ok.error();
+  keep();
+
+  SmallVector<Value> found;
+  for (Value value : wanted) {
+    Value sum;
+    auto add = [&](Value gradient) {
+      sum = sum ? math.add(sum, gradient) : gradient;
+    };
+    for (auto [position, i] : llvm::enumerate(carried))
+      if (loop.getInits()[i] == value)
+        add(backward.getResult(unsigned(position) + 1));
+    auto used = llvm::find(outside, value);
+    if (used != outside.end())
+      add(backward.getResult(
+          unsigned(1 + carried.size() + (used - outside.begin()))));
+    found.push_back(sum);
+  }
+  return found;
+}
+
+Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
+                                          ArrayRef<Value> results,
+                                          ArrayRef<Value> wanted) {
+  auto counter = loopCounter(loop);
+  if (!counter || counter->count > std::numeric_limits<int32_t>::max() - 1)
+    return Error(fmt::format(
+        "[gradient] '{}' at {} has no gradient: how often it runs cannot be "
+        "told; a loop has one if an integer that it carries starts at a "
+        "constant, is compared with a constant by its condition and changes by "
+        "a constant each time",
+        std::string_view(loop->getName().getStringRef()), locationOf(loop)));
+  if (counter->count == 0) {
+    SmallVector<Value> found;
+    for (Value value : wanted) {
+      Value sum;
+      for (auto [init, gradient] : llvm::zip_equal(loop.getInits(), results))
+        if (init == value && gradient)
+          sum = sum ? GradientBuilder(builder, loop.getLoc()).add(sum, gradient)
+                    : gradient;
+      found.push_back(sum);
+    }
+    return found;
+  }
+  return WhileGradient(builder, loop, *counter, results, wanted).build();
+}
+
+} // namespace
+
+/// An assignment inside `control`, or null.
+static Operation *assignmentIn(Operation *control) {
+  Operation *found = nullptr;
+  control->walk([&](dtensor::AssignVariableOp assign) { found = assign; });
+  return found;
+}
+
+void readBeforeRegions(Block &block) {
+  for (Operation &op : block) {
+    if (!isControl(&op) || assignmentIn(&op))
+      continue;
+    DenseMap<Value, Value> values;
+    op.walk([&](dtensor::ReadVariableOp read) {
+      Value &value = values[read.getVariable()];
+      if (!value)
+        value = OpBuilder(&op).create<dtensor::ReadVariableOp>(
+            read.getLoc(), read.getVariable());
+      read.getResult().replaceAllUsesWith(value);
+      read->erase();
+    });
+  }
+}
+
+Result<SmallVector<Value>> buildControlGradients(OpBuilder &builder,
+                                                 Operation *control,
+                                                 ArrayRef<Value> results,
+                                                 ArrayRef<Value> wanted) {
+  if (Operation *assign = assignmentIn(control))
+    return Error(fmt::format(
+        "[gradient] '{}' at {} has no gradient: it assigns a variable ({}); "
+        "carry the value, and assign it afterwards",
+        std::string_view(control->getName().getStringRef()),
+        locationOf(control), locationOf(assign)));
+  if (auto loop = dyn_cast<WhileOp>(control))
+    return whileGradients(builder, loop, results, wanted);
+  return caseGradients(builder, cast<CaseOp>(control), results, wanted);
+}
+
+} // namespace meshloom
