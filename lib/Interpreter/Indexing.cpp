@@ -48,6 +48,17 @@ struct IndexedDims {
   int64_t vectorDim;
   size_t rank; ///< of the indexed tensor
 
+  /// The index of the result or updates that has these two parts.
+  Index joined(const Index &batch, const Index &window) const {
+    Index index;
+    size_t nextBatch = 0, nextWindow = 0;
+    while (nextBatch < batch.size() || nextWindow < window.size())
+      if (contains(windowDims, int64_t(index.size())))
+        index.push_back(window[nextWindow++]);
+      else
+        index.push_back(batch[nextBatch++]);
+    return index;
+  }
   /// The batch part of an index of the result or updates.
   Index batchOf(const Index &index) const {
     Index batch;
@@ -125,8 +136,12 @@ Values scatter(const Call &call) {
   for (int64_t &size : most)
     --size;
   Index last = dims.offsetOf(most);
-  forEach(updates.shape, [&](const Index &index) {
-    Index to = dims.startOf(dims.batchOf(index), indices);
+  Shape windowShape;
+  for (int64_t dim : dims.windowDims)
+    windowShape.push_back(updates.shape[dim]);
+  auto applyAt = [&](const Index &batch, const Index &window) {
+    Index index = dims.joined(batch, window);
+    Index to = dims.startOf(batch, indices);
     for (size_t d = 0; d < to.size(); ++d)
       if (to[d] < 0 || to[d] > shape[d] - 1 - last[d])
         return; // the window is not wholly in bounds
@@ -156,6 +171,10 @@ Values scatter(const Call &call) {
       for (size_t i = 0; i < count; ++i)
         Element(made[i], outs[i]).copy(0, target);
     }
+  };
+  // Window after window.
+  forEach(dims.batchOf(updates.shape), [&](const Index &batch) {
+    forEach(windowShape, [&](const Index &window) { applyAt(batch, window); });
   });
   return outs;
 }

@@ -8,6 +8,8 @@
 // outside of a loop or branch is left alone in it.
 #include "OverwriteDeadInputs.h"
 
+#include "LibraryCalls.h"
+
 #include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
@@ -15,8 +17,45 @@
 
 using namespace meshloom;
 using spmd::KernelOp;
+using spmd::LibraryCallOp;
 
 namespace {
+/// A kernel or a library call, or null.
+class Writer {
+public:
+  explicit Writer(Operation *op)
+      : op(isa<KernelOp, LibraryCallOp>(op) ? op : nullptr) {}
+  explicit operator bool() const { return op; }
+  operator Operation *() const { return op; }
+  Operation *operator->() const { return op; }
+
+  ArrayRef<int32_t> inPlace() const {
+    return op->getAttrOfType<mlir::DenseI32ArrayAttr>("inPlace");
+  }
+  void setInPlace(ArrayRef<int32_t> inputs) {
+    op->setAttr("inPlace",
+                mlir::DenseI32ArrayAttr::get(op->getContext(), inputs));
+  }
+  ArrayRef<int64_t> extents() const {
+    return op->getAttrOfType<DenseI64ArrayAttr>("extents");
+  }
+  mlir::AffineMap inputAccess(unsigned i) const {
+    auto accesses = op->getAttrOfType<mlir::ArrayAttr>("accesses");
+    return cast<mlir::AffineMapAttr>(accesses[i]).getValue();
+  }
+  mlir::AffineMap outputAccess(unsigned i) const {
+    return inputAccess(op->getNumOperands() + i);
+  }
+  /// Whether the code can write output `output` over input `input`.
+  bool canWriteOver(unsigned input, unsigned output) const {
+    auto call = dyn_cast<LibraryCallOp>(op);
+    return !call || overwritableInput(call, output) == int(input);
+  }
+
+private:
+  Operation *op;
+};
+
 class Overwriter {
 public:
   explicit Overwriter(Block &block) : block(block) {
@@ -27,10 +66,10 @@ public:
       if (isView(&op))
         for (auto [from, to] : llvm::zip(op.getOperands(), op.getResults()))
           join(from, to);
-      if (auto kernel = dyn_cast<KernelOp>(op))
-        for (auto [output, input] : llvm::enumerate(kernel.getInPlace()))
+      if (Writer writer(&op); writer)
+        for (auto [output, input] : llvm::enumerate(writer.inPlace()))
           if (input >= 0)
-            join(kernel.getInputs()[input], kernel.getOutputs()[output]);
+            join(op.getOperand(input), op.getResult(output));
     }
     for (BlockArgument argument : block.getArguments())
       note(argument);
@@ -40,9 +79,9 @@ public:
     // Arguments first: nothing else can take their memory.
     for (bool toArguments : {true, false})
       for (Operation &op : block)
-        if (auto kernel = dyn_cast<KernelOp>(op))
-          for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-            overwrite(kernel, i, toArguments);
+        if (Writer writer(&op); writer)
+          for (unsigned i = 0; i < op.getNumResults(); ++i)
+            overwrite(writer, i, toArguments);
   }
 
 private:
@@ -79,46 +118,46 @@ private:
     return members;
   }
 
-  void overwrite(KernelOp kernel, unsigned output, bool toArguments) {
-    if (kernel.getInPlace()[output] >= 0)
+  void overwrite(Writer writer, unsigned output, bool toArguments) {
+    if (writer.inPlace()[output] >= 0)
       return;
-    for (unsigned input = 0; input < kernel.getInputs().size(); ++input) {
-      if (!fits(kernel, input, output) ||
-          !mayTake(kernel, input, kernel.getOutputs()[output], toArguments))
+    for (unsigned input = 0; input < writer->getNumOperands(); ++input) {
+      if (!fits(writer, input, output) ||
+          !mayTake(writer, input, writer->getResult(output), toArguments))
         continue;
-      SmallVector<int32_t> inPlace(kernel.getInPlace());
+      SmallVector<int32_t> inPlace(writer.inPlace());
       inPlace[output] = input;
-      kernel.setInPlace(inPlace);
-      join(kernel.getInputs()[input], kernel.getOutputs()[output]);
+      writer.setInPlace(inPlace);
+      join(writer->getOperand(input), writer->getResult(output));
       return;
     }
   }
 
   /// The same elements in the same places, every one of them written, by
   /// this output only.
-  static bool fits(KernelOp kernel, unsigned input, unsigned output) {
-    Value from = kernel.getInputs()[input], to = kernel.getOutputs()[output];
-    auto map = kernel.getOutputAccess(output);
-    if (from.getType() != to.getType() || kernel.getInputAccess(input) != map ||
-        llvm::is_contained(kernel.getInPlace(), int32_t(input)))
+  static bool fits(Writer writer, unsigned input, unsigned output) {
+    Value from = writer->getOperand(input), to = writer->getResult(output);
+    auto map = writer.outputAccess(output);
+    if (!writer.canWriteOver(input, output) || from.getType() != to.getType() ||
+        writer.inputAccess(input) != map ||
+        llvm::is_contained(writer.inPlace(), int32_t(input)))
       return false;
     // Whole tensors only: a part would leave the old values elsewhere.
     int64_t written = 1, size = 1;
-    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+    for (auto [loop, extent] : llvm::enumerate(writer.extents()))
       if (map.isFunctionOfDim(loop))
-        written *= kernel.getExtents()[loop];
+        written *= extent;
     for (int64_t extent : spmd::globalShape(to.getType()))
       size *= extent;
     return written == size;
   }
 
-  bool mayTake(KernelOp kernel, unsigned input, Value output,
-               bool toArguments) {
-    unsigned now = positions[kernel];
+  bool mayTake(Writer writer, unsigned input, Value output, bool toArguments) {
+    unsigned now = positions[writer];
     BlockArgument argument;
-    if (kernel.getInputs()[input].getParentBlock() != &block)
+    if (writer->getOperand(input).getParentBlock() != &block)
       return false;
-    for (Value value : classOf(kernel.getInputs()[input])) {
+    for (Value value : classOf(writer->getOperand(input))) {
       if (value.getParentBlock() != &block)
         return false;
       if (auto owner = dyn_cast<BlockArgument>(value)) {
@@ -131,8 +170,7 @@ private:
       }
       for (OpOperand &use : value.getUses()) {
         Operation *user = use.getOwner();
-        bool itself =
-            user == kernel.getOperation() && use.getOperandNumber() == input;
+        bool itself = user == writer && use.getOperandNumber() == input;
         if (!itself && positions[block.findAncestorOpInBlock(*user)] >= now)
           return false;
       }

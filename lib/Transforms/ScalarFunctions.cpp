@@ -112,7 +112,8 @@ LogicalResult meshloom::buildScalarFunction(ValueRange arguments,
           SmallVector<Attribute>(arguments.size() + results.size(), map)),
       b.getDenseI32ArrayAttr(
           SmallVector<int32_t>(results.size(), int32_t(spmd::Reducer::None))),
-      b.getDenseI32ArrayAttr(SmallVector<int32_t>(results.size(), -1)));
+      b.getDenseI32ArrayAttr(SmallVector<int32_t>(results.size(), -1)),
+      mlir::ArrayAttr());
   b.create<spmd::YieldOp>(loc, kernel.getOutputs());
 
   Block *body = new Block;

@@ -185,9 +185,11 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
     }
     bool simple = numCut == 1 && widest < chunks &&
                   iterations >= SMALL_REDUCTION && chunks > 1;
-    if (auto *kernel = std::get_if<KernelStep>(&step))
+    if (auto *kernel = std::get_if<KernelStep>(&step)) {
+      simple &= kernel->library.empty() || kernel->flops >= SMALL_REDUCTION;
       simple &= std::all_of(kernel->inPlace.begin(), kernel->inPlace.end(),
                             [](int i) { return i < 0; });
+    }
     for (const Operand *output : outputsOf(step)) {
       simple &= isPartial(output->buffer);
       for (const DimAccess &dim : output->dims)

@@ -85,13 +85,6 @@ bool cpu::hasNonFinite(DType type, const char *data, const int64_t *extents,
   return false;
 }
 
-/// Of one device's result; of a halo exchange, those that move.
-static int64_t bytesOf(CollectiveKind kind, const BufferDecl &to) {
-  if (kind != CollectiveKind::HaloExchange)
-    return to.localBytes();
-  return haloElements(to.layout, to.shape, to.windows) * byteWidth(to.type);
-}
-
 CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
                              std::shared_ptr<KernelLibrary> kernels,
                              LoadOptions options)
@@ -114,7 +107,8 @@ void CPUExecutable::addCollectives(const std::vector<Step> &steps,
     CollectiveRecord record{own, collective->kind,
                             groupSize(loaded.mesh, collective->axes), 0};
     for (const CollectiveStep::Move &move : collective->moves)
-      record.resultBytes += bytesOf(collective->kind, loaded.buffers[move.to]);
+      record.resultBytes +=
+          loaded.buffers[move.to].transferBytes(collective->kind);
     stats.collectives.push_back(record);
   }
 }

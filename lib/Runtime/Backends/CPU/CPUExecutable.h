@@ -2,6 +2,7 @@
 // common: checks, kernels, statistics, and one call at a time.
 #pragma once
 
+#include "Library.h"
 #include "Memory.h"
 
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
@@ -79,11 +80,26 @@ public:
   Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
   Statistics statistics() const override;
 
+  // For programs that are a part of another one.
+  /// `execute` without checks, by the one that runs the whole.
+  Result<std::vector<Array>> runPart(std::vector<Array> arguments) {
+    return run(std::move(arguments));
+  }
+  /// Of one execution; without loops and branches that is always the same.
+  const std::vector<CollectiveRecord> &collectives() const {
+    return stats.collectives;
+  }
+
 protected:
   virtual Result<std::vector<Array>> run(std::vector<Array> arguments) = 0;
   /// The function of a kernel step.
   Result<KernelFunction> kernel(unsigned step) const;
+  /// What a kernel step with `library` calls.
+  Result<std::shared_ptr<const LibraryCall>>
+  libraryCall(const KernelStep &step) const;
   ArrayType typeOf(unsigned buffer) const;
+  /// What the execution that is going on sent.
+  void recordCollectives(std::vector<CollectiveRecord> sent);
 
   const std::shared_ptr<CPUClient> device;
   const std::shared_ptr<Client> owner;
@@ -93,6 +109,7 @@ protected:
   Statistics stats;
 
 private:
+  void addCollectives(const std::vector<Step> &steps, unsigned &id);
   Status checkArguments(std::span<const Array> arguments) const;
   std::mutex running;
   mutable std::mutex reading;
@@ -103,6 +120,10 @@ Result<std::shared_ptr<Executable>>
 loadShared(std::shared_ptr<CPUClient> client, Program program,
            std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options,
            std::span<const unsigned> order = {});
+/// For programs with loops and branches, on either memory.
+Result<std::shared_ptr<Executable>>
+loadControl(std::shared_ptr<CPUClient> client, Program program,
+            std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options);
 Result<std::shared_ptr<Executable>>
 loadPrivate(std::shared_ptr<CPUClient> client, Program program,
             std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options);

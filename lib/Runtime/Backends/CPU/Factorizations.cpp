@@ -157,7 +157,9 @@ template <typename T> struct CholeskyOf {
       if (!lower)
         a.adjointInPlace();
       Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower> factor(a);
-      const bool ok = a.size() == 0 || factor.info() == Eigen::Success;
+      // A nan in the matrix ends up on the diagonal.
+      const bool ok = a.size() == 0 || (factor.info() == Eigen::Success &&
+                                        !a.diagonal().hasNaN());
       using Real = typename Eigen::NumTraits<T>::Real;
       const T nan = T(std::numeric_limits<Real>::quiet_NaN());
       for (int64_t r = 0; r < a.rows(); ++r)

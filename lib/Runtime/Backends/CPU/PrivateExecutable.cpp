@@ -35,6 +35,7 @@ struct PrivateRoot {
 /// What a step needs besides the Program.
 struct PrivateStep {
   KernelFunction function = nullptr;
+  std::shared_ptr<const LibraryCall> library;
   std::optional<Dot> dot;
   std::vector<PrivateMove> moves;
   /// Copies before a kernel that would overwrite a value still needed: from
@@ -127,10 +128,17 @@ Status PrivateExecutable::planStep(unsigned index) {
     return Success();
   }
   const KernelStep &call = std::get<KernelStep>(step);
-  Result<KernelFunction> function = kernel(index);
-  if (!function)
-    return function.error();
-  ready.function = *function;
+  if (!call.library.empty()) {
+    auto library = libraryCall(call);
+    if (!library)
+      return library.error();
+    ready.library = std::move(*library);
+  } else {
+    Result<KernelFunction> function = kernel(index);
+    if (!function)
+      return function.error();
+    ready.function = *function;
+  }
   for (size_t o = 0; o < call.outputs.size(); ++o) {
     const unsigned out = call.outputs[o].buffer;
     if (call.inPlace[o] < 0) {
@@ -325,8 +333,16 @@ void PrivateExecutable::runOnDevice(
     for (size_t o = 0; o < call.outputs.size(); ++o)
       if (call.inPlace[o] < 0)
         bind(call.outputs[o], unsigned(rootOf[call.outputs[o].buffer]));
-    ready.function(pointers.data(), strides.data(), box.offset.data(),
-                   box.extent.data());
+    if (!ready.library) {
+      ready.function(pointers.data(), strides.data(), box.offset.data(),
+                     box.extent.data());
+    } else {
+      SingleThreaded guard;
+      Status status = ready.library->run(pointers.data(), strides.data(),
+                                         box.offset.data(), box.extent.data());
+      if (!status)
+        return failure.report(index, status.error().message());
+    }
   }
   if (!options.checkNonFinite)
     return;

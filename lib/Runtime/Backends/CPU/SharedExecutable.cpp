@@ -43,6 +43,7 @@ struct Call {
   Item item;
   const Work *work;
   KernelFunction function = nullptr;
+  std::shared_ptr<const LibraryCall> library;
   std::optional<Dot> dot;
   std::vector<Binding> bindings;   ///< per access
   std::vector<int64_t> strides;    ///< elements, [access][loop]
@@ -211,7 +212,7 @@ Status SharedExecutable::fillConstants() {
 
 Result<Call> SharedExecutable::prepareCall(const Item &item) const {
   const Work &work = graph.works[item.work];
-  Call call{item, &work, nullptr, std::nullopt, {}, {}, {}};
+  Call call{item, &work, nullptr, nullptr, std::nullopt, {}, {}, {}};
   const size_t loops = work.extents.size();
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
@@ -244,11 +245,21 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
       }
     call.bindings.push_back(std::move(binding));
     call.strides.insert(call.strides.end(), strides.begin(), strides.end());
-    if (options.checkNonFinite && access.writes && isFloat(buffer.type) &&
+    if (options.checkNonFinite && access.writes &&
+        (isFloat(buffer.type) || isComplex(buffer.type)) &&
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
-  if (work.kind == Work::Kind::Kernel) {
+  const KernelStep *step =
+      work.kind == Work::Kind::Kernel
+          ? &std::get<KernelStep>(loaded.steps[work.step])
+          : nullptr;
+  if (step && !step->library.empty()) {
+    auto library = libraryCall(*step);
+    if (!library)
+      return library.error();
+    call.library = std::move(*library);
+  } else if (step) {
     Result<KernelFunction> function = kernel(work.step);
     if (!function)
       return function.error();
@@ -319,6 +330,9 @@ Status SharedExecutable::runInstance(const Call &call, const Frame &frame,
   const size_t loops = frame.extent.size();
   switch (call.work->kind) {
   case Work::Kind::Kernel:
+    if (call.library)
+      return call.library->run(frame.pointers.data(), call.strides.data(),
+                               frame.begin.data(), frame.extent.data());
     call.function(frame.pointers.data(), call.strides.data(),
                   frame.begin.data(), frame.extent.data());
     return Success();

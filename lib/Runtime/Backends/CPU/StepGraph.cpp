@@ -247,8 +247,10 @@ Status Builder::addKernel(const KernelStep &step, unsigned index) {
     iterations *= double(loop.extent);
   for (const Access &access : work.accesses)
     bytes += double(graph.buffers[access.buffer].bytesPerCopy());
-  work.cost = iterations * double(std::max<int64_t>(step.flops, 1)) / 8 +
-              std::min(bytes, iterations * 8) / 20;
+  work.cost = step.library.empty()
+                  ? iterations * double(std::max<int64_t>(step.flops, 1)) / 8 +
+                        std::min(bytes, iterations * 8) / 20
+                  : double(step.flops) / 4 + bytes / 20;
   const std::vector<Access> accesses = work.accesses;
   const unsigned id = addWork(std::move(work));
   for (auto [output, input] : updates) {
