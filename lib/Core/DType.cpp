@@ -70,8 +70,12 @@ DType partOf(DType type) {
 
 int64_t elementCount(const Shape &shape) {
   int64_t count = 1;
-  for (int64_t extent : shape)
+  for (int64_t extent : shape) {
+    // The others may be anything, their product too large.
+    if (extent == 0)
+      return 0;
     count *= extent;
+  }
   return count;
 }
 

@@ -1,0 +1,139 @@
+// Malformed files, by libFuzzer: FORMAT is npy, idx or program, GOOD makes some
+// that are right. Whatever the
+// bytes are, the reader gives a value that can be written and read again, or an
+// error that says something. The readers' sources are compiled into this
+// program, so that libFuzzer sees which of their branches an input takes.
+#include "meshloom/Core/Hash.h"
+#include "meshloom/Core/Program.h"
+#include "meshloom/Data/Idx.h"
+#include "meshloom/Support/Npy.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace meshloom;
+
+namespace {
+
+[[noreturn]] void fail(const char *why) {
+  std::fprintf(stderr, "%s\n", why);
+  std::abort();
+}
+
+void expectMessage(const Error &error) {
+  if (error.message().empty())
+    fail("an error without a message");
+}
+
+[[maybe_unused]] void npy(std::string_view bytes) {
+  Result<NpyArray> array = parseNpy(bytes, "fuzzed.npy");
+  if (!array)
+    return expectMessage(array.error());
+  Result<NpyArray> again =
+      parseNpy(formatNpy(array->type, array->shape, array->bytes), "written");
+  if (!again || !(*again == *array))
+    fail("an array that is not what was written");
+}
+
+[[maybe_unused]] void idx(std::string_view bytes) {
+  try {
+    data::IdxArray array = data::parse_idx(bytes, "fuzzed.idx");
+    if (int64_t(array.bytes.size()) !=
+        elementCount(array.shape) * byteWidth(array.type))
+      fail("an array whose size is not that of its shape");
+  } catch (const Error &error) {
+    expectMessage(error);
+  }
+}
+
+/// The checksum would stop nearly every input, so it is made right.
+[[maybe_unused]] void program(std::string_view bytes) {
+  StableHash hash;
+  hash.add(bytes);
+  std::string file = Program{.name = "",
+                             .mesh = *Mesh::get({{"d", 1}}),
+                             .buffers = {},
+                             .constants = {},
+                             .arguments = {},
+                             .results = {},
+                             .steps = {},
+                             .sharedObject = {},
+                             .cpuFeatures = {}}
+                         .serialize()
+                         .substr(0, 12);
+  uint64_t words[] = {hash.value(), bytes.size()};
+  file.append(reinterpret_cast<const char *>(words), sizeof words);
+  file += bytes;
+  Result<Program> read = Program::deserialize(file);
+  if (!read)
+    return expectMessage(read.error());
+  Result<Program> again = Program::deserialize(read->serialize());
+  if (!again || !(*again == *read))
+    fail("a program that is not what was written");
+}
+
+/// Files that are right: what mutations begin with.
+[[maybe_unused]] std::vector<std::string> goodNpys() {
+  std::vector<char> bytes(24);
+  return {formatNpy(DType::F32, {2, 3}, bytes),
+          formatNpy(DType::I64, {3}, bytes),
+          formatNpy(DType::I8, {2, 3, 4}, bytes),
+          formatNpy(DType::F64, {}, {bytes.data(), 8})};
+}
+[[maybe_unused]] std::vector<std::string> goodIdxs() {
+  using namespace std::string_literals;
+  return {"\0\0\x08\x01\0\0\0\x03" "abc"s,
+          "\0\0\x0d\x02\0\0\0\x01\0\0\0\x02" "abcdefgh"s};
+}
+[[maybe_unused]] std::vector<std::string> goodPrograms() {
+  Mesh mesh = *Mesh::get({{"x", 2}, {"y", 2}});
+  Layout rows({"x", UNSHARDED}, mesh),
+      sums({UNSHARDED}, mesh, {{"x", ReduceKind::Sum}}),
+      whole({UNSHARDED}, mesh);
+  KernelStep kernel{.symbol = "f",
+                    .loops = {{6, true, {0}}, {4, false, {}}},
+                    .inputs = {{0, {{0, {{0, 1}}}, {0, {{1, 1}}}}}},
+                    .outputs = {{1, {{0, {{1, 1}}}}}},
+                    .inPlace = {-1},
+                    .note = {"a.mlir:1:1", "reduce"}};
+  CollectiveStep reduce{
+      CollectiveKind::AllReduce, {0}, ReduceKind::Sum, {{1, 2}}, "why",
+      {"a.mlir:2:1", "reduce"}};
+  Program program{.name = "f",
+                  .mesh = mesh,
+                  .buffers = {{"x", DType::F32, {6, 4}, rows},
+                              {"s", DType::F32, {4}, sums},
+                              {"r", DType::F32, {4}, whole},
+                              {"c", DType::F32, {4}, whole}},
+                  .constants = {{3, {0, 0, 0, 0}, true}},
+                  .arguments = {{0, "x"}},
+                  .results = {{2, -1, "r"}, {3, -1, "c"}},
+                  .steps = {kernel, reduce},
+                  .sharedObject = {},
+                  .cpuFeatures = "avx2"};
+  if (!program.verify())
+    fail(program.verify().error().message().c_str());
+  return {program.serialize().substr(28)};
+}
+
+} // namespace
+
+/// Writes the files that are right into the corpus, the last argument.
+extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
+  std::filesystem::path folder = (*arguments)[*count - 1];
+  int number = 0;
+  if (std::filesystem::is_directory(folder))
+    for (const std::string &file : GOOD())
+      std::ofstream(folder / std::to_string(number++), std::ios::binary)
+          << file;
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  FORMAT({reinterpret_cast<const char *>(data), size});
+  return 0;
+}
