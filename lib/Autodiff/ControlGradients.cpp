@@ -77,8 +77,10 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
         seeds.push_back(gradient);
       }
     auto found = buildGradients(inner, outputs, seeds, wanted);
-    if (!found)
+    if (!found) {
+      made->erase();
       return found.error();
+    }
     SmallVector<Value> yielded;
     for (auto [value, gradient] : llvm::zip_equal(wanted, *found))
       yielded.push_back(gradient ? gradient : zerosLike(inner, value));
@@ -331,8 +333,13 @@ Result<SmallVector<Value>> WhileGradient::build() {
   at.create<YieldOp>(location, goOn);
   Block &body = backward.getBody().front();
   at.setInsertionPointToEnd(&body);
-  if (Status ok = fillBody(at, body); !ok)
+  if (Status ok = fillBody(at, body); !ok) {
+    backward->erase();
+    for (Value stack : stacks)
+      if (stack)
+        stack.getDefiningOp()->erase();
     return ok.error();
+  }
   keep();
 
   SmallVector<Value> found;

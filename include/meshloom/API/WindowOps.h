@@ -1,0 +1,128 @@
+// Convolutions, pooling and running reductions, with the names of TensorFlow
+// and NumPy (conv_general_dilated: JAX). As in Ops.h, an op outside of a
+// `function` runs at once, and all throw meshloom::Error where shapes or types
+// do not fit.
+//
+// A spatial dim may be sharded: devices then get the rows next to their own
+// from their neighbours, whatever the window, stride and dilation.
+#pragma once
+
+#include "meshloom/API/Ops.h"
+
+#include <string_view>
+#include <utility>
+
+namespace meshloom {
+
+/// What is added around the spatial dims: "VALID" (nothing), "SAME" (as much as
+/// makes the result ceil(size / stride) long, the odd element at the end), or
+/// counts of elements before and after each spatial dim; negative counts take
+/// away.
+class Padding {
+public:
+  Padding(const char *name) : name(name) {}
+  Padding(std::string name) : name(std::move(name)) {}
+  Padding(std::initializer_list<std::pair<int64_t, int64_t>> counts)
+      : counts(counts) {}
+  Padding(std::vector<std::pair<int64_t, int64_t>> counts)
+      : counts(std::move(counts)) {}
+  std::string name; ///< empty: `counts`
+  std::vector<std::pair<int64_t, int64_t>> counts;
+};
+
+struct ConvOptions {
+  /// One number for each spatial dim; none: all 1.
+  std::vector<int64_t> strides = {}, dilations = {};
+  Padding padding = "VALID";
+  /// x is [batch, features, spatial...] instead of [batch, spatial...,
+  /// features].
+  bool channels_first = false;
+};
+
+/// x [batch, width, in], filters [k, in / groups, out] -> [batch, width', out].
+/// The number of groups follows from the shapes. f32 runs in oneDNN; bf16 and
+/// f16 are summed in f32. Batch and groups keep their sharding, sharded input
+/// features make a sum over their axes.
+///
+/// Throws meshloom::Error if the ranks are not 3, if types differ, if the
+/// features do not fit, or if the padding is unknown.
+Tensor conv1d(const Tensor &x, const Tensor &filters,
+              const ConvOptions &options = {}, Where loc = Where::current());
+/// x [batch, height, width, in], filters [kh, kw, in / groups, out]
+/// -> [batch, height', width', out]. See conv1d.
+///
+///   Tensor y = conv2d(images, filters, {.strides = {2, 2}, .padding =
+///   "SAME"});
+Tensor conv2d(const Tensor &x, const Tensor &filters,
+              const ConvOptions &options = {}, Where loc = Where::current());
+/// x [batch, d, h, w, in], filters [kd, kh, kw, in / groups, out]
+/// -> [batch, d', h', w', out]. See conv1d.
+Tensor conv3d(const Tensor &x, const Tensor &filters,
+              const ConvOptions &options = {}, Where loc = Where::current());
+
+/// What conv_general_dilated takes beside its operands; lists have one entry a
+/// spatial dim, or none.
+struct ConvGeneralOptions {
+  std::vector<int64_t> strides = {};
+  Padding padding = "VALID";
+  /// Elements of lhs (the kernel) lie so far apart; zeros between.
+  std::vector<int64_t> lhs_dilation = {}, rhs_dilation = {};
+  /// Which dim is which, by letters: lhs and result N, C and the spatial dims;
+  /// the kernel O, I and the spatial dims, by the same letters. Default for two
+  /// spatial dims: "NHWC", "HWIO", "NHWC".
+  std::string lhs_dims = {}, rhs_dims = {}, out_dims = {};
+  int64_t feature_group_count = 1, batch_group_count = 1;
+};
+/// Any convolution, as in JAX and StableHLO. Throws meshloom::Error if the
+/// letters name no dims, or if shapes or types do not fit.
+Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
+                            const ConvGeneralOptions &options = {},
+                            Where loc = Where::current());
+
+struct PoolOptions {
+  /// One number for each spatial dim; none: the window's sizes.
+  std::vector<int64_t> strides = {};
+  Padding padding = "VALID";
+  bool channels_first = false;
+};
+/// The largest element of every window. x [batch, spatial..., features],
+/// window: one size for each spatial dim. Padding is never the largest.
+///
+///   Tensor y = max_pool(x, {2, 2});
+Tensor max_pool(const Tensor &x, std::vector<int64_t> window,
+                const PoolOptions &options = {}, Where loc = Where::current());
+/// The mean of every window; padding does not count.
+Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
+                const PoolOptions &options = {}, Where loc = Where::current());
+
+/// The window of reduce_window; lists have one entry a dim of x, or none (1).
+struct WindowOptions {
+  std::vector<int64_t> window = {}, strides = {}, base_dilations = {},
+                       window_dilations = {};
+  Padding padding = "VALID";
+};
+/// Combines the elements of every window by `kind`, starting from `init`, which
+/// padding and the holes of base_dilations hold, too.
+Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
+                     const WindowOptions &options,
+                     Where loc = Where::current());
+
+struct CumulativeOptions {
+  bool exclusive = false; ///< element i is left out of result i (sum and prod)
+  bool reverse = false;   ///< from the last element to the first
+};
+/// Element i is the sum of elements 0 to i along `axis`; shape and type stay.
+/// Throws meshloom::Error if there is no such axis, or for i1.
+Tensor cumsum(const Tensor &x, int64_t axis = 0, CumulativeOptions options = {},
+              Where loc = Where::current());
+/// Products; see cumsum.
+Tensor cumprod(const Tensor &x, int64_t axis = 0,
+               CumulativeOptions options = {}, Where loc = Where::current());
+/// The largest so far; NaN from a NaN on. See cumsum.
+Tensor cummax(const Tensor &x, int64_t axis = 0, bool reverse = false,
+              Where loc = Where::current());
+/// The smallest so far; NaN from a NaN on. See cumsum.
+Tensor cummin(const Tensor &x, int64_t axis = 0, bool reverse = false,
+              Where loc = Where::current());
+
+} // namespace meshloom

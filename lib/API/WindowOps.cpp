@@ -1,0 +1,483 @@
+// Convolutions, pooling and running reductions.
+#include "meshloom/API/WindowOps.h"
+
+#include "Operands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <limits>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+SmallVector<Value> one(Value value) {
+  return {value};
+}
+
+using List = std::vector<int64_t>;
+
+/// `list`, or `count` times `missing` where it is empty.
+List listOf(const List &list, size_t count, int64_t missing,
+            std::string_view what, std::string_view op,
+            const std::source_location &where) {
+  if (list.empty())
+    return List(count, missing);
+  if (list.size() != count)
+    fail(op,
+         fmt::format("expected {} {}, one for each spatial dim, got {}", count,
+                     what, list.size()),
+         &where);
+  for (int64_t value : list)
+    if (value < 1)
+      fail(op, fmt::format("expected {} of at least 1, got {}", what, value),
+           &where);
+  return list;
+}
+
+/// Low and high padding of each dim, one after the other.
+List paddingOf(const Padding &padding, const List &extents, const List &window,
+               const List &strides, const List &baseDilations,
+               const List &windowDilations, std::string_view op,
+               const std::source_location &where) {
+  const size_t count = extents.size();
+  List result(2 * count, 0);
+  if (padding.name.empty()) {
+    if (padding.counts.size() != count)
+      fail(op,
+           fmt::format("expected {} pairs of padding, one for each spatial "
+                       "dim, got {}",
+                       count, padding.counts.size()),
+           &where);
+    for (size_t d = 0; d < count; ++d) {
+      result[2 * d] = padding.counts[d].first;
+      result[2 * d + 1] = padding.counts[d].second;
+    }
+    return result;
+  }
+  std::string name = padding.name;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
+  if (name == "VALID")
+    return result;
+  if (name != "SAME")
+    fail(op,
+         fmt::format("expected padding \"VALID\", \"SAME\" or counts, got "
+                     "\"{}\"",
+                     padding.name),
+         &where);
+  for (size_t d = 0; d < count; ++d) {
+    const int64_t extent = dtensor::dilated(extents[d], baseDilations[d]);
+    const int64_t places = (extent + strides[d] - 1) / strides[d];
+    const int64_t all = std::max<int64_t>(
+        0, (places - 1) * strides[d] +
+               dtensor::dilated(window[d], windowDilations[d]) - extent);
+    result[2 * d] = all / 2;
+    result[2 * d + 1] = all - all / 2;
+  }
+  return result;
+}
+
+void expectNumbers(const Tensor &x, std::string_view op,
+                   const std::source_location &where) {
+  nodeOf(x, op, &where);
+  if (x.dtype() == DType::I1)
+    fail(op,
+         fmt::format("expected numbers, got {}: cast it first", typeText(x)),
+         &where);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+/// The dims of `letters`: those of `first` and `second`, and of each letter of
+/// `spatial`, in its order.
+struct NamedDims {
+  int64_t first = 0, second = 0;
+  SmallVector<int64_t> spatial;
+};
+
+NamedDims dimsOf(const std::string &letters, char first, char second,
+                 const std::string &spatial, const Tensor &of,
+                 std::string_view op, const std::source_location &where) {
+  NamedDims dims;
+  auto find = [&](char letter) {
+    const size_t at = letters.find(letter);
+    if (at == letters.npos || letters.find(letter, at + 1) != letters.npos)
+      fail(
+          op,
+          fmt::format("expected '{}' once in the dims \"{}\"", letter, letters),
+          &where);
+    return int64_t(at);
+  };
+  if (int64_t(letters.size()) != of.rank() ||
+      letters.size() != spatial.size() + 2)
+    fail(op,
+         fmt::format("expected {} dims, got \"{}\" for {}", spatial.size() + 2,
+                     letters, typeText(of)),
+         &where);
+  dims.first = find(first);
+  dims.second = find(second);
+  for (char letter : spatial)
+    dims.spatial.push_back(find(letter));
+  return dims;
+}
+
+/// Checks features against groups, then runs `spec`.
+Tensor convolve(std::string_view op, const Tensor &x, const Tensor &filters,
+                const dtensor::ConvolutionSpec &spec,
+                const std::source_location &where) {
+  auto size = [](const Tensor &of, int64_t dim) {
+    return of.shape()[size_t(dim)];
+  };
+  const int64_t features = size(x, spec.inputFeature),
+                taken = size(filters, spec.kernelInput),
+                made = size(filters, spec.kernelOutput);
+  if (spec.featureGroups < 1 || spec.batchGroups < 1 ||
+      (spec.featureGroups > 1 && spec.batchGroups > 1))
+    fail(op,
+         fmt::format("expected groups of features or of the batch, got {} and "
+                     "{}",
+                     spec.featureGroups, spec.batchGroups),
+         &where);
+  if (features != taken * spec.featureGroups)
+    fail(op,
+         fmt::format("expected filters for {} input features, got filters {} "
+                     "that take {} in each of {} groups",
+                     features, typeText(filters), taken, spec.featureGroups),
+         &where);
+  if (made % (spec.featureGroups * spec.batchGroups) != 0 ||
+      size(x, spec.inputBatch) % spec.batchGroups != 0)
+    fail(op,
+         fmt::format("expected output features ({}) and batch ({}) that the "
+                     "group counts {} and {} divide",
+                     made, size(x, spec.inputBatch), spec.featureGroups,
+                     spec.batchGroups),
+         &where);
+  OpCall call;
+  call.name = op;
+  call.operands = {x, filters};
+  call.where = where;
+  List &key = call.attributes;
+  for (auto *list :
+       {&spec.strides, &spec.padding, &spec.lhsDilation, &spec.rhsDilation,
+        &spec.inputSpatial, &spec.kernelSpatial, &spec.outputSpatial})
+    key.insert(key.end(), list->begin(), list->end());
+  for (int64_t number :
+       {spec.inputBatch, spec.inputFeature, spec.kernelInput, spec.kernelOutput,
+        spec.outputBatch, spec.outputFeature, spec.featureGroups,
+        spec.batchGroups})
+    key.push_back(number);
+  call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::ConvolutionOp>(e.location, operands[0],
+                                                        operands[1], spec));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor conv(std::string_view op, unsigned spatial, const Tensor &x,
+            const Tensor &filters, const ConvOptions &options,
+            const std::source_location &where) {
+  expectNumbers(x, op, where);
+  operandPair({x, where}, {filters, where}, op);
+  if (x.rank() != spatial + 2 || filters.rank() != spatial + 2)
+    fail(op,
+         fmt::format("expected tensors of rank {}, got {} and filters {}",
+                     spatial + 2, typeText(x), typeText(filters)),
+         &where);
+  dtensor::ConvolutionSpec spec = dtensor::ConvolutionSpec::of(spatial);
+  if (options.channels_first) {
+    spec.inputFeature = spec.outputFeature = 1;
+    for (unsigned i = 0; i < spatial; ++i)
+      spec.inputSpatial[i] = spec.outputSpatial[i] = i + 2;
+  }
+  List extents, window;
+  for (unsigned i = 0; i < spatial; ++i) {
+    extents.push_back(x.shape()[size_t(spec.inputSpatial[i])]);
+    window.push_back(filters.shape()[i]);
+  }
+  List strides = listOf(options.strides, spatial, 1, "strides", op, where),
+       dilations =
+           listOf(options.dilations, spatial, 1, "dilations", op, where);
+  List padding = paddingOf(options.padding, extents, window, strides,
+                           List(spatial, 1), dilations, op, where);
+  spec.strides.assign(strides.begin(), strides.end());
+  spec.rhsDilation.assign(dilations.begin(), dilations.end());
+  spec.padding.assign(padding.begin(), padding.end());
+  const int64_t features = x.shape()[size_t(spec.inputFeature)],
+                taken = filters.shape()[spatial];
+  if (taken > 0 && features % taken == 0)
+    spec.featureGroups = std::max<int64_t>(features / taken, 1);
+  return convolve(op, x, filters, spec, where);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+Value reduceWindow(Emitter &e, Value x, double init, ReduceKind kind,
+                   const dtensor::WindowSpec &window) {
+  Value start = e.number(e.elementType(x), init, int64_t(init));
+  return e.builder
+      .create<dtensor::ReduceWindowOp>(e.location, kind, x, start, window)
+      .getResult(0);
+}
+
+/// The window over all dims of `x`, from sizes of the spatial ones.
+dtensor::WindowSpec poolWindow(std::string_view op, const Tensor &x,
+                               const List &window, const PoolOptions &options,
+                               const std::source_location &where) {
+  const size_t spatial = window.size();
+  if (x.rank() != int64_t(spatial) + 2)
+    fail(op,
+         fmt::format("expected a tensor of rank {} for {} window sizes, got {}",
+                     spatial + 2, spatial, typeText(x)),
+         &where);
+  listOf(window, spatial, 1, "window sizes", op, where);
+  List strides = options.strides.empty() ? window
+                                         : listOf(options.strides, spatial, 1,
+                                                  "strides", op, where);
+  const size_t first = options.channels_first ? 2 : 1;
+  List extents(x.shape().begin() + long(first),
+               x.shape().begin() + long(first + spatial));
+  List ones(spatial, 1);
+  List padding = paddingOf(options.padding, extents, window, strides, ones,
+                           ones, op, where);
+  SmallVector<int64_t> none(spatial + 2, 1);
+  dtensor::WindowSpec spec = dtensor::WindowSpec::of(none);
+  for (size_t d = 0; d < spatial; ++d) {
+    spec.dimensions[first + d] = window[d];
+    spec.strides[first + d] = strides[d];
+    spec.padding[2 * (first + d)] = padding[2 * d];
+    spec.padding[2 * (first + d) + 1] = padding[2 * d + 1];
+  }
+  return spec;
+}
+
+List keyOf(const dtensor::WindowSpec &window) {
+  List key;
+  for (auto *list : {&window.dimensions, &window.strides, &window.baseDilations,
+                     &window.windowDilations, &window.padding})
+    key.insert(key.end(), list->begin(), list->end());
+  return key;
+}
+
+//===----------------------------------------------------------------------===//
+// Running reductions
+//===----------------------------------------------------------------------===//
+
+Tensor cumulative(std::string_view op, ReduceKind kind, const Tensor &x,
+                  int64_t axis, CumulativeOptions options,
+                  const std::source_location &where) {
+  expectNumbers(x, op, where);
+  axis = axisOf(axis, x.rank(), op, where);
+  OpCall call;
+  call.name = op;
+  call.operands = {x};
+  call.attributes = {axis, options.exclusive, options.reverse};
+  call.where = where;
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    Value value = operands[0];
+    SmallVector<int64_t> shape(e.shape(value));
+    if (options.exclusive && shape[axis] > 0) {
+      // All moves on by one; the first gets what nothing adds up to.
+      SmallVector<int64_t> start(shape.size()), limit(shape), first(shape);
+      (options.reverse ? start[axis] : limit[axis]) += options.reverse ? 1 : -1;
+      first[axis] = 1;
+      Value rest = e.slice(value, start, limit);
+      Value edge = e.number(e.elementType(value),
+                            kind == ReduceKind::Prod ? 1 : 0, first);
+      value = options.reverse ? e.concatenate({rest, edge}, axis)
+                              : e.concatenate({edge, rest}, axis);
+    }
+    return one(e.builder.create<dtensor::CumulativeOp>(e.location, kind, value,
+                                                       axis, options.reverse));
+  };
+  return runOp(std::move(call));
+}
+
+} // namespace
+
+Tensor conv1d(const Tensor &x, const Tensor &filters,
+              const ConvOptions &options, Where loc) {
+  return conv("conv1d", 1, x, filters, options, loc);
+}
+Tensor conv2d(const Tensor &x, const Tensor &filters,
+              const ConvOptions &options, Where loc) {
+  return conv("conv2d", 2, x, filters, options, loc);
+}
+Tensor conv3d(const Tensor &x, const Tensor &filters,
+              const ConvOptions &options, Where loc) {
+  return conv("conv3d", 3, x, filters, options, loc);
+}
+
+Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
+                            const ConvGeneralOptions &options, Where loc) {
+  constexpr std::string_view op = "conv_general_dilated";
+  expectNumbers(lhs, op, loc);
+  operandPair({lhs, loc}, {rhs, loc}, op);
+  if (lhs.rank() < 2)
+    fail(op,
+         fmt::format("expected a batch and a feature dim, got {}",
+                     typeText(lhs)),
+         &loc);
+  const size_t spatial = size_t(lhs.rank()) - 2;
+  // Default letters: the last ones of ...DHW.
+  std::string letters = std::string("UVWXYZDHW");
+  if (spatial <= 3)
+    letters = letters.substr(letters.size() - spatial);
+  else
+    letters = std::string("ABDEFGHJKLMPQRSTUVWXYZ").substr(0, spatial);
+  if (!options.lhs_dims.empty()) {
+    letters.clear();
+    for (char letter : options.lhs_dims)
+      if (letter != 'N' && letter != 'C')
+        letters += letter;
+  }
+  auto named = [&](const std::string &given, const std::string &otherwise,
+                   char first, char second, const Tensor &of) {
+    return dimsOf(given.empty() ? otherwise : given, first, second, letters, of,
+                  op, loc);
+  };
+  NamedDims left = named(options.lhs_dims, "N" + letters + "C", 'N', 'C', lhs);
+  NamedDims right = named(options.rhs_dims, letters + "IO", 'I', 'O', rhs);
+  NamedDims out = named(options.out_dims, "N" + letters + "C", 'N', 'C', lhs);
+  List extents, window;
+  for (size_t i = 0; i < spatial; ++i) {
+    extents.push_back(lhs.shape()[size_t(left.spatial[i])]);
+    window.push_back(rhs.shape()[size_t(right.spatial[i])]);
+  }
+  auto list = [&](const List &given, std::string_view what) {
+    return listOf(given, spatial, 1, what, op, loc);
+  };
+  List strides = list(options.strides, "strides"),
+       lhsDilation = list(options.lhs_dilation, "lhs dilations"),
+       rhsDilation = list(options.rhs_dilation, "rhs dilations");
+  List padding = paddingOf(options.padding, extents, window, strides,
+                           lhsDilation, rhsDilation, op, loc);
+  dtensor::ConvolutionSpec spec = dtensor::ConvolutionSpec::of(spatial);
+  spec.strides.assign(strides.begin(), strides.end());
+  spec.lhsDilation.assign(lhsDilation.begin(), lhsDilation.end());
+  spec.rhsDilation.assign(rhsDilation.begin(), rhsDilation.end());
+  spec.padding.assign(padding.begin(), padding.end());
+  spec.inputBatch = left.first;
+  spec.inputFeature = left.second;
+  spec.inputSpatial = left.spatial;
+  spec.kernelInput = right.first;
+  spec.kernelOutput = right.second;
+  spec.kernelSpatial = right.spatial;
+  spec.outputBatch = out.first;
+  spec.outputFeature = out.second;
+  spec.outputSpatial = out.spatial;
+  spec.featureGroups = options.feature_group_count;
+  spec.batchGroups = options.batch_group_count;
+  return convolve(op, lhs, rhs, spec, loc);
+}
+
+Tensor max_pool(const Tensor &x, std::vector<int64_t> window,
+                const PoolOptions &options, Where loc) {
+  constexpr std::string_view op = "max_pool";
+  expectFloat(x, op, loc);
+  dtensor::WindowSpec spec = poolWindow(op, x, window, options, loc);
+  OpCall call;
+  call.name = op;
+  call.operands = {x};
+  call.attributes = keyOf(spec);
+  call.where = loc;
+  call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
+    return one(reduceWindow(e, operands[0],
+                            -std::numeric_limits<double>::infinity(),
+                            ReduceKind::Max, spec));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
+                const PoolOptions &options, Where loc) {
+  constexpr std::string_view op = "avg_pool";
+  expectFloat(x, op, loc);
+  dtensor::WindowSpec spec = poolWindow(op, x, window, options, loc);
+  OpCall call;
+  call.name = op;
+  call.operands = {x};
+  call.attributes = keyOf(spec);
+  call.where = loc;
+  call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
+    Value sum = reduceWindow(e, operands[0], 0, ReduceKind::Sum, spec);
+    // Every window has as many elements where nothing is padded.
+    double all = 1;
+    for (int64_t size : spec.dimensions)
+      all *= double(size);
+    bool isPadded =
+        llvm::any_of(spec.padding, [](int64_t count) { return count > 0; });
+    Value count = isPadded ? reduceWindow(e, e.constant(operands[0], 1), 0,
+                                          ReduceKind::Sum, spec)
+                           : e.constant(sum, all);
+    return one(e.divide(sum, count));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
+                     const WindowOptions &options, Where loc) {
+  constexpr std::string_view op = "reduce_window";
+  nodeOf(x, op, &loc);
+  const bool logical = kind == ReduceKind::And || kind == ReduceKind::Or;
+  if (logical ? isFloat(x.dtype()) || isComplex(x.dtype())
+              : x.dtype() == DType::I1 ||
+                    (isComplex(x.dtype()) && kind != ReduceKind::Sum &&
+                     kind != ReduceKind::Prod))
+    fail(op,
+         fmt::format("a reduction by {} does not take {}", name(kind),
+                     typeText(x)),
+         &loc);
+  const size_t rank = size_t(x.rank());
+  auto list = [&](const List &given, std::string_view what) {
+    return listOf(given, rank, 1, what, op, loc);
+  };
+  List window = list(options.window, "window sizes"),
+       strides = list(options.strides, "strides"),
+       base = list(options.base_dilations, "base dilations"),
+       dilations = list(options.window_dilations, "window dilations");
+  List padding = paddingOf(options.padding, x.shape(), window, strides, base,
+                           dilations, op, loc);
+  auto values = [](const List &from) {
+    return SmallVector<int64_t>(from.begin(), from.end());
+  };
+  dtensor::WindowSpec spec{values(window), values(strides), values(base),
+                           values(dilations), values(padding)};
+  OpCall call;
+  call.name = op;
+  call.operands = {x};
+  call.attributes = keyOf(spec);
+  call.attributes.push_back(int64_t(kind));
+  call.attributes.push_back(std::bit_cast<int64_t>(init));
+  call.where = loc;
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return one(reduceWindow(e, operands[0], init, kind, spec));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor cumsum(const Tensor &x, int64_t axis, CumulativeOptions options,
+              Where loc) {
+  return cumulative("cumsum", ReduceKind::Sum, x, axis, options, loc);
+}
+Tensor cumprod(const Tensor &x, int64_t axis, CumulativeOptions options,
+               Where loc) {
+  return cumulative("cumprod", ReduceKind::Prod, x, axis, options, loc);
+}
+Tensor cummax(const Tensor &x, int64_t axis, bool reverse, Where loc) {
+  return cumulative("cummax", ReduceKind::Max, x, axis, {false, reverse}, loc);
+}
+Tensor cummin(const Tensor &x, int64_t axis, bool reverse, Where loc) {
+  return cumulative("cummin", ReduceKind::Min, x, axis, {false, reverse}, loc);
+}
+
+} // namespace meshloom
