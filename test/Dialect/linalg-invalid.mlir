@@ -1,0 +1,160 @@
+// RUN: mesh-opt %s --split-input-file --verify-diagnostics
+// Every constraint of factorizations, transforms and custom calls is checked.
+
+func.func @cholesky_result(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.cholesky' op violates constraint C1}}
+  %0 = dtensor.cholesky %a : (tensor<3x4x4xf32>) -> tensor<3x4x4xf64>
+  return
+}
+
+// -----
+
+func.func @cholesky_square(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.cholesky' op violates constraint C2}}
+  %0 = dtensor.cholesky %b : tensor<3x4x7xf32>
+  return
+}
+
+// -----
+
+func.func @solve_type(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.triangular_solve' op violates constraint C1}}
+  %0 = dtensor.triangular_solve %a, %b {left_side} : (tensor<3x4x4xf32>, tensor<3x4x7xf32>) -> tensor<3x4x7xf64>
+  return
+}
+
+// -----
+
+func.func @solve_rank(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.triangular_solve' op violates constraint C2}}
+  %0 = dtensor.triangular_solve %a, %d {left_side} : (tensor<3x4x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @solve_sizes(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.triangular_solve' op violates constraint C3}}
+  %0 = dtensor.triangular_solve %a, %b : (tensor<3x4x4xf32>, tensor<3x4x7xf32>) -> tensor<3x4x7xf32>
+  return
+}
+
+// -----
+
+func.func @solve_result(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.triangular_solve' op violates constraint C4}}
+  %0 = dtensor.triangular_solve %a, %b {left_side} : (tensor<3x4x4xf32>, tensor<3x4x7xf32>) -> tensor<3x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @solve_transpose(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.triangular_solve' op violates constraint C5: transpose_a is 'SOMETIMES'}}
+  %0 = dtensor.triangular_solve %a, %b {left_side, transpose_a = "SOMETIMES"} : (tensor<3x4x4xf32>, tensor<3x4x7xf32>) -> tensor<3x4x7xf32>
+  return
+}
+
+// -----
+
+func.func @fft_kind(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.fft' op violates constraint C1}}
+  %0 = dtensor.fft %c {fft_length = array<i64: 7>, fft_type = "DCT"} : (tensor<3x4x7xcomplex<f32>>) -> tensor<3x4x7xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @fft_type(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.fft' op violates constraint C2}}
+  %0 = dtensor.fft %c {fft_length = array<i64: 7>, fft_type = "RFFT"} : (tensor<3x4x7xcomplex<f32>>) -> tensor<3x4x7xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @fft_length(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.fft' op violates constraint C3}}
+  %0 = dtensor.fft %c {fft_length = array<i64: 8>, fft_type = "FFT"} : (tensor<3x4x7xcomplex<f32>>) -> tensor<3x4x7xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @fft_result(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.fft' op violates constraint C4}}
+  %0 = dtensor.fft %c {fft_length = array<i64: 7>, fft_type = "FFT"} : (tensor<3x4x7xcomplex<f32>>) -> tensor<3x4x8xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @geqrf_type(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.geqrf' op violates constraint C1}}
+  %0:2 = dtensor.geqrf %b : (tensor<3x4x7xf32>) -> (tensor<3x4x7xf32>, tensor<3x4xf64>)
+  return
+}
+
+// -----
+
+func.func @geqrf_result(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.geqrf' op violates constraint C2}}
+  %0:2 = dtensor.geqrf %b : (tensor<3x4x7xf32>) -> (tensor<3x7x4xf32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @geqrf_taus(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.geqrf' op violates constraint C3}}
+  %0:2 = dtensor.geqrf %b : (tensor<3x4x7xf32>) -> (tensor<3x4x7xf32>, tensor<3x7xf32>)
+  return
+}
+
+// -----
+
+func.func @product_type(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.householder_product' op violates constraint C1}}
+  %0 = dtensor.householder_product %a, %d : (tensor<3x4x4xf32>, tensor<3x4xf32>) -> tensor<3x4x4xf64>
+  return
+}
+
+// -----
+
+func.func @product_wide(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.householder_product' op violates constraint C2}}
+  %0 = dtensor.householder_product %b, %d : (tensor<3x4x7xf32>, tensor<3x4xf32>) -> tensor<3x4x7xf32>
+  return
+}
+
+// -----
+
+func.func @product_taus(%a: tensor<3x4x4xf32>, %d: tensor<3x5xf32>) {
+  // expected-error @+1 {{'dtensor.householder_product' op violates constraint C3}}
+  %0 = dtensor.householder_product %a, %d : (tensor<3x4x4xf32>, tensor<3x5xf32>) -> tensor<3x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @custom_none(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.custom_call' op violates constraint C1}}
+  "dtensor.custom_call"(%d) {call_target_name = "mine"} : (tensor<3x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @custom_text(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.custom_call' op violates constraint C2}}
+  %0 = dtensor.custom_call "mine"(%d) {rule = "a b"} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @custom_reduced(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.custom_call' op violates constraint C2: the rule 'a b -> a' of 'mine' does not fit: 'b' is in no result: mark it '!' to have it whole}}
+  %0 = dtensor.custom_call "mine"(%d) {rule = "a b -> a"} : (tensor<3x4xf32>) -> tensor<3xf32>
+  return
+}

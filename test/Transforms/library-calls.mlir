@@ -1,0 +1,110 @@
+// Ops that no fused kernel does become library calls: a loop for each factor of
+// their rule.
+// RUN: mesh-opt %s --spmd-form-kernels --split-input-file | FileCheck %s
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+#partial = #dtensor.layout<#mesh, [*, *] partial<x: sum>>
+#table = #spmd.shard<[32, 6], #rows>
+#all = #spmd.shard<[16, 6], #partial>
+#ids = #spmd.shard<[16, 1], #full>
+
+// The vocabulary is reduced: a device gives what its part of the table has. The
+// index vector is whole. What it costs is what it gives, not the table.
+// CHECK-LABEL: func.func @lookup
+// CHECK: spmd.library_call "gather" loops [held 1, 16, reduce 32 over [x], 6] ins (%arg0 at #[[VD:map[0-9]*]], %arg1 at #[[BI:map[0-9]*]]) outs (#[[BD:map[0-9]*]]) {flops = 192 : i64,
+func.func @lookup(%t: tensor<8x6xf32, #table>, %i: tensor<16x1xi32, #ids>) -> tensor<16x6xf32, #all> {
+  %0 = dtensor.gather %t, %i {collapsed_slice_dims = array<i64: 0>,
+      index_vector_dim = 1 : i64, offset_dims = array<i64: 1>,
+      slice_sizes = array<i64: 1, 6>, start_index_map = array<i64: 0>}
+      : (tensor<8x6xf32, #table>, tensor<16x1xi32, #ids>) -> tensor<16x6xf32, #all>
+  return %0 : tensor<16x6xf32, #all>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+#partial = #dtensor.layout<#mesh, [*, *] partial<x: max>>
+#table = #spmd.shard<[32, 6], #full>
+#sums = #spmd.shard<[32, 6], #partial>
+#ids = #spmd.shard<[16, 1], #rows>
+#updates = #spmd.shard<[16, 6], #rows>
+
+// Updates of which each device has a part: they are reduced by their kind, and
+// the result, which is partial, is no update of the input's memory.
+// CHECK-LABEL: func.func @scatter_parts
+// CHECK: spmd.library_call "scatter" loops [held 1, reduce 16 over [x], 32, 6]
+// CHECK-NOT: in_place
+// CHECK: return
+func.func @scatter_parts(%t: tensor<32x6xf32, #table> {dtensor.alias = 0 : i64}, %i: tensor<4x1xi32, #ids>, %u: tensor<4x6xf32, #updates>) -> tensor<32x6xf32, #sums> {
+  %0 = dtensor.scatter %t at %i with %u {index_vector_dim = 1 : i64,
+      inserted_window_dims = array<i64: 0>, kind = #dtensor.kind<max>,
+      scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>}
+      : (tensor<32x6xf32, #table>, tensor<4x1xi32, #ids>, tensor<4x6xf32, #updates>) -> tensor<32x6xf32, #sums>
+  return %0 : tensor<32x6xf32, #sums>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+#scalar = #dtensor.layout<#mesh, []>
+#cache = #spmd.shard<[32, 6], #rows>
+#row = #spmd.shard<[1, 6], #full>
+#index = #spmd.shard<[], #scalar>
+
+// A variable's memory is updated in place; an argument that the caller keeps is
+// not, nor is a value that is read again.
+// CHECK-LABEL: func.func @update
+// CHECK: spmd.library_call "dynamic_update_slice" loops [32 over [x], 6, held 1] ins (%arg0 {{.*}} in_place [0]
+// CHECK: %[[KEPT:.*]] = spmd.library_call "dynamic_update_slice" {{.*}} ins (%arg1
+// CHECK-NOT: in_place
+// CHECK: %[[LAST:.*]] = spmd.library_call "dynamic_update_slice" {{.*}} ins (%[[KEPT]]
+// CHECK-NOT: in_place
+// CHECK: return
+func.func @update(%t: tensor<8x6xf32, #cache> {dtensor.alias = 0 : i64}, %k: tensor<8x6xf32, #cache>,
+                  %u: tensor<1x6xf32, #row>, %i: tensor<i32, #index>)
+    -> (tensor<8x6xf32, #cache>, tensor<8x6xf32, #cache>, tensor<8x6xf32, #cache>) {
+  %0 = dtensor.dynamic_update_slice %t with %u at %i, %i
+      : (tensor<8x6xf32, #cache>, tensor<1x6xf32, #row>, tensor<i32, #index>, tensor<i32, #index>) -> tensor<8x6xf32, #cache>
+  %1 = dtensor.dynamic_update_slice %k with %u at %i, %i
+      : (tensor<8x6xf32, #cache>, tensor<1x6xf32, #row>, tensor<i32, #index>, tensor<i32, #index>) -> tensor<8x6xf32, #cache>
+  %2 = dtensor.dynamic_update_slice %1 with %u at %i, %i
+      : (tensor<8x6xf32, #cache>, tensor<1x6xf32, #row>, tensor<i32, #index>, tensor<i32, #index>) -> tensor<8x6xf32, #cache>
+  return %0, %1, %2 : tensor<8x6xf32, #cache>, tensor<8x6xf32, #cache>, tensor<8x6xf32, #cache>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#lines = #spmd.shard<[32, 6], #dtensor.layout<#mesh, [x, *]>>
+
+// A comparator that compares what it makes of each element: the function makes
+// it, once an element. Where it compares elements, there is no function.
+// CHECK-LABEL: func.func @sort
+// CHECK: spmd.library_call "sort" loops [32 over [x], held 6] {{.*}} values = array<i64: 1, 2, 0, 4, 0>}
+// CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<f32,
+// CHECK-NEXT: spmd.kernel loops [] ins (%[[A]]
+// CHECK: math.absf
+// CHECK: spmd.library_call "sort" {{.*}} values = array<i64: 1, 1, 0, 2, 0>}
+// CHECK-NOT: ^bb0
+// CHECK: return
+func.func @sort(%t: tensor<8x6xf32, #lines>) -> (tensor<8x6xf32, #lines>, tensor<8x6xf32, #lines>) {
+  %0 = dtensor.sort %t dim 1 : (tensor<8x6xf32, #lines>) -> tensor<8x6xf32, #lines> {
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %a = dtensor.abs %l : tensor<f32>
+    %b = dtensor.abs %r : tensor<f32>
+    %less = dtensor.compare LT, %b, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    dtensor.yield %less : tensor<i1>
+  }
+  %1 = dtensor.sort %t dim 1 : (tensor<8x6xf32, #lines>) -> tensor<8x6xf32, #lines> {
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %less = dtensor.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    dtensor.yield %less : tensor<i1>
+  }
+  return %0, %1 : tensor<8x6xf32, #lines>, tensor<8x6xf32, #lines>
+}
