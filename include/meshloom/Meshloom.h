@@ -12,6 +12,7 @@
 #include "meshloom/API/Tensor.h"
 #include "meshloom/API/Variable.h"
 #include "meshloom/API/WindowOps.h"
+#include "meshloom/Core/CustomCall.h"
 #include "meshloom/NN/Functions.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizers.h"

@@ -46,7 +46,13 @@ std::optional<LibraryCost> meshloom::libraryCost(Operation *op) {
   };
   using Cost = std::optional<LibraryCost>;
   return llvm::TypeSwitch<Operation *, Cost>(op)
-      .Case<GatherOp, DynamicSliceOp>([&](auto) -> Cost {
+      .Case([&](GatherOp) -> Cost {
+        ShardingRule r = rule();
+        std::vector<unsigned> flat = onlyIn(r.operands[0], r.results[0]);
+        llvm::append_range(flat, onlyIn(r.operands[1], r.results[0]));
+        return LibraryCost{2, flat};
+      })
+      .Case([&](DynamicSliceOp) -> Cost {
         ShardingRule r = rule();
         return LibraryCost{2, onlyIn(r.operands[0], r.results[0])};
       })
@@ -56,9 +62,11 @@ std::optional<LibraryCost> meshloom::libraryCost(Operation *op) {
       })
       .Case([&](ScatterOp scatter) -> Cost {
         ShardingRule r = rule();
+        int64_t count = scatter.getInputs().size();
         int64_t each = scatter.getComputation().empty() ? 4 : 20;
-        return LibraryCost{each * int64_t(scatter.getInputs().size()),
-                           onlyIn(r.operands[0], r.operands.back())};
+        std::vector<unsigned> flat = onlyIn(r.operands[0], r.operands.back());
+        llvm::append_range(flat, onlyIn(r.operands[count], r.operands.back()));
+        return LibraryCost{each * count, flat};
       })
       .Case([&](SortOp sort) -> Cost {
         int64_t length =

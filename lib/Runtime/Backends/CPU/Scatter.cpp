@@ -29,8 +29,12 @@ struct WindowPart {
 void cutWindow(WindowPart &part, const Shape &start, int64_t update,
                const LibraryOperand &result, const LibraryOperand &updates,
                const std::vector<int> &updateDims) {
-  part = {};
+  part.extent.clear();
+  part.resultStrides.clear();
+  part.updateStrides.clear();
+  part.result = 0;
   part.update = update;
+  part.empty = false;
   for (size_t d = 0; d < start.size(); ++d) {
     const int u = updateDims[d];
     const int64_t begin = u < 0 ? 0 : updates.begin(size_t(u));

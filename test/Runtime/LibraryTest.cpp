@@ -1,0 +1,195 @@
+// Library calls in hand-written programs: boxes and addends in both kinds of
+// memory however the work is cut, users' functions, and programs from files
+// that do not fit.
+#include "TestPrograms.h"
+
+#include "meshloom/Core/CustomCall.h"
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+/// Both memories; shared, also cut into many chunks.
+std::vector<CPUOptions> allClients(int64_t devices) {
+  return {{.devices = devices, .workers = 2},
+          {.devices = devices, .workers = 3, .chunks = 7},
+          {.devices = devices, .workers = 2, .privateMemories = true}};
+}
+
+KernelStep call(std::string library, std::vector<Loop> loops,
+                std::vector<Operand> inputs, std::vector<Operand> outputs,
+                std::vector<int64_t> attributes, std::string config = "") {
+  KernelStep step;
+  step.loops = std::move(loops);
+  step.inputs = std::move(inputs);
+  step.outputs = std::move(outputs);
+  step.inPlace.assign(step.outputs.size(), -1);
+  step.note = {"step.mlir:3:5", library};
+  step.flops = 1 << 20;
+  step.library = std::move(library);
+  step.attributes = std::move(attributes);
+  step.config = std::move(config);
+  return step;
+}
+
+/// result[i] = sum over devices of rows ids[i] of a table of 7 rows, the rows
+/// cut over x: gather, then all_reduce.
+Program lookup(std::vector<int64_t> attributes) {
+  Mesh mesh = makeMesh({{"x", 3}});
+  Layout rows = *Layout::get(mesh, {{0}, {}});
+  Layout partial = *Layout::get(mesh, {{}, {}}, {{0, ReduceKind::Sum}});
+  Layout whole = Layout::replicated(mesh, 2);
+  ProgramBuilder b(mesh);
+  unsigned table = b.argument({7, 2}, rows);
+  unsigned ids = b.argument({5, 1}, whole, DType::I32);
+  unsigned parts = b.buffer({5, 2}, partial), all = b.buffer({5, 2}, whole);
+  Loop vector{1, false, {}};
+  vector.held = true;
+  b.program.steps.push_back(
+      call("gather",
+           {Loop{7, true, {0}}, Loop{5, false, {}}, Loop{2, false, {}}, vector},
+           {{table, at({0, 2})}, {ids, at({1, 3})}}, {{parts, at({1, 2})}},
+           std::move(attributes)));
+  b.collective(CollectiveKind::AllReduce, {0}, {{parts, all}});
+  b.result(all);
+  return b.program;
+}
+
+/// index_vector_dim, then offset, collapsed, batching twice, map, sizes.
+const std::vector<int64_t> rowsOfTwo = {1, 1, 1, 1, 0, 0, 0, 1, 0, 2, 1, 2};
+
+// Every device gives what its rows are asked for; ids are clamped to the global
+// table, not to the shard.
+TEST(LibraryTest, LookupInAShardedTable) {
+  for (CPUOptions options : allClients(3)) {
+    auto client = makeClient(options);
+    Program program = lookup(rowsOfTwo);
+    ASSERT_TRUE(program.verify()) << program.verify().error().message();
+    Array table =
+        fromFloats(client, {7, 2}, program.buffers[0].layout, counting(14));
+    const std::vector<int32_t> ids = {6, 0, -4, 100, 3};
+    auto indices =
+        Array::fromHost(client, {DType::I32, {5, 1}, program.buffers[1].layout},
+                        {reinterpret_cast<const char *>(ids.data()), 20});
+    ASSERT_TRUE(indices) << indices.error().message();
+    auto results = runProgram(client, program, {table, *indices});
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_THAT(floats(results[0].toHost()),
+                ElementsAre(12, 13, 0, 1, 0, 1, 12, 13, 6, 7));
+  }
+}
+
+// A library call survives a file.
+TEST(LibraryTest, ProgramWithACallIsSaved) {
+  Program program = lookup(rowsOfTwo);
+  auto read = Program::deserialize(program.serialize());
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(*read, program);
+}
+
+// Attributes that do not fit the operands are errors when a program is loaded.
+TEST(LibraryTest, MalformedCallsDoNotLoad) {
+  auto client = makeClient({.devices = 3});
+  auto fails = [&](Program program, const char *why) {
+    auto executable = client->load(std::move(program), testKernels());
+    ASSERT_FALSE(executable) << why;
+    EXPECT_THAT(executable.error().message(), HasSubstr(why));
+    EXPECT_THAT(executable.error().message(), HasSubstr("step.mlir:3:5"));
+  };
+  fails(lookup({}), "'gather': expected a table, indices and a result");
+  fails(lookup({1, 1, 1, 1, 0, 0, 0, 1, 0, 2, 1}),
+        "'gather': expected a table, indices and a result");
+  fails(lookup({1, 1, 1, 1, 0, 0, 0, 1, 0, 2, 1, 3}),
+        "'gather': its slices are larger than its operand");
+  fails(lookup({1, 1, 1, 1, 0, 0, 0, 1, 5, 2, 1, 2}),
+        "'gather': its dims do not fit its operands");
+  fails(lookup({1, 1, 9, 1, 0, 0, 0, 1, 0, 2, 1, 2}),
+        "'gather': its dims do not fit its operands");
+  Program unknown = lookup(rowsOfTwo);
+  std::get<KernelStep>(unknown.steps[0]).library = "divine";
+  fails(unknown, "this build has no library function 'divine'");
+  for (const char *name :
+       {"scatter", "sort", "top_k", "generic_reduce", "cholesky", "fft",
+        "triangular_solve", "geqrf", "householder_product", "dynamic_slice",
+        "dynamic_update_slice"}) {
+    Program other = lookup({3, 1, 4, 1, 5});
+    std::get<KernelStep>(other.steps[0]).library = name;
+    fails(other, name);
+  }
+}
+
+/// result = name(argument), rows over x.
+Program custom(std::string name, std::string config) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout rows = *Layout::get(mesh, {{0}, {}});
+  ProgramBuilder b(mesh);
+  unsigned from = b.argument({5, 3}, rows), to = b.buffer({5, 3}, rows);
+  Loop columns{3, false, {}};
+  columns.held = true;
+  b.program.steps.push_back(call("custom_call", {Loop{5, false, {0}}, columns},
+                                 {{from, at({0, 1})}}, {{to, at({0, 1})}}, {},
+                                 name + "\n" + config));
+  b.result(to);
+  return b.program;
+}
+
+// A user's function sees boxes with strides, and where they lie.
+TEST(LibraryTest, CustomCall) {
+  Status known = registerCustomCall(
+      "test.times_row",
+      {"a b! -> a b!", [](const CustomCall &call) -> Status {
+         const CustomOperand &from = call.inputs[0], &to = call.results[0];
+         if (from.shape[1] != 3 || call.config != "ten")
+           return Error("a call must have whole rows, and its config");
+         for (int64_t r = 0; r < from.shape[0]; ++r)
+           for (int64_t c = 0; c < 3; ++c)
+             static_cast<float *>(
+                 to.data)[r * to.strides[0] + c * to.strides[1]] =
+                 static_cast<float *>(
+                     from.data)[r * from.strides[0] + c * from.strides[1]] *
+                 float(10 * (from.offset[0] + r));
+         return Success();
+       }});
+  ASSERT_TRUE(known) << known.error().message();
+  for (CPUOptions options : allClients(2)) {
+    auto client = makeClient(options);
+    Program program = custom("test.times_row", "ten");
+    Array argument = fromFloats(client, {5, 3}, program.buffers[0].layout,
+                                std::vector<float>(15, 1));
+    auto results = runProgram(client, program, {argument});
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_THAT(
+        floats(results[0].toHost()),
+        ElementsAre(0, 0, 0, 10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40, 40));
+    // Its errors, and what it throws, end the run.
+    auto executable =
+        client->load(custom("test.times_row", "twelve"), testKernels());
+    ASSERT_TRUE(executable);
+    auto failed = (*executable)->execute({argument});
+    ASSERT_FALSE(failed);
+    EXPECT_THAT(failed.error().message(),
+                HasSubstr("custom call 'test.times_row' failed: a call must"));
+  }
+}
+
+TEST(LibraryTest, UnknownCustomCallIsNamed) {
+  auto executable =
+      makeClient({.devices = 2})->load(custom("nobody", ""), testKernels());
+  ASSERT_FALSE(executable);
+  EXPECT_THAT(executable.error().message(),
+              HasSubstr("no function is registered as custom call target "
+                        "'nobody'"));
+}
+
+TEST(LibraryTest, BadRegistrationsAreErrors) {
+  auto run = [](const CustomCall &) -> Status { return Success(); };
+  EXPECT_FALSE(registerCustomCall("", {"a -> a", run}));
+  EXPECT_FALSE(registerCustomCall("test.none", {"a -> a", nullptr}));
+  EXPECT_FALSE(registerCustomCall("test.text", {"a -> (", run}));
+  Status reduced = registerCustomCall("test.sum", {"a b -> a", run});
+  ASSERT_FALSE(reduced);
+  EXPECT_THAT(reduced.error().message(), HasSubstr("'b' is in no result"));
+}
+} // namespace
