@@ -4,6 +4,7 @@
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Conversion/ImportStableHLO.h"
+#include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -60,6 +61,9 @@ int main(int argc, char **argv) {
 
   std::string error;
   auto input = mlir::openInputFile(inputName, &error);
+  if (input)
+    input = meshloom::readableSource(input->getBuffer(),
+                                     input->getBufferIdentifier());
   auto output = input ? mlir::openOutputFile(outputName, &error) : nullptr;
   if (!output) {
     llvm::errs() << error << "\n";

@@ -270,23 +270,23 @@ void meshloom::printBodyWithArguments(OpAsmPrinter &printer, Operation *,
 
 ParseResult meshloom::parseConstant(OpAsmParser &parser,
                                     mlir::OperationState &state) {
-  mlir::ElementsAttr value;
-  SMLoc loc = parser.getCurrentLocation();
-  // Attributes of the generic form may be written in the pretty one as well.
-  if (parser.parseOptionalAttrDict(state.attributes))
-    return failure();
-  if (auto written =
-          dyn_cast_or_null<mlir::ElementsAttr>(state.attributes.get("value"))) {
+  // `() {value = dense<...>} : () -> type`, where the types differ.
+  if (succeeded(parser.parseOptionalLParen())) {
     FunctionType type;
-    if (parser.parseColonType(type))
+    if (parser.parseRParen() ||
+        parser.parseOptionalAttrDict(state.attributes) ||
+        parser.parseColonType(type))
       return failure();
     state.addTypes(type.getResults());
     return success();
   }
   Attribute attr;
+  if (parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseAttribute(attr))
     return failure();
-  value = dyn_cast<mlir::ElementsAttr>(attr);
+  auto value = dyn_cast<mlir::ElementsAttr>(attr);
   if (!value)
     return parser.emitError(loc)
            << "expected the elements of a tensor, but got " << attr;
@@ -296,7 +296,14 @@ ParseResult meshloom::parseConstant(OpAsmParser &parser,
 }
 
 void meshloom::printConstant(OpAsmPrinter &printer, Operation *op,
-                             Attribute value) {
+                             mlir::ElementsAttr value) {
+  Type type = op->getResult(0).getType();
+  if (value.getType() != type) {
+    printer << "()";
+    printer.printOptionalAttrDict(op->getAttrs());
+    printer << " : () -> " << type;
+    return;
+  }
   printer.printOptionalAttrDict(op->getAttrs(), {"value"});
   printer << ' ' << value;
 }

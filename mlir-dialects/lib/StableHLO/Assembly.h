@@ -147,7 +147,8 @@ void printCallTarget(OpAsmPrinter &printer, Operation *,
 ParseResult parseBodyWithArguments(OpAsmParser &parser, Region &body);
 void printBodyWithArguments(OpAsmPrinter &printer, Operation *, Region &body);
 
-/// `{attributes} dense<...> : type`, the text of constants.
+/// `{attributes} dense<...> : type`, the text of constants; see there.
 ParseResult parseConstant(OpAsmParser &parser, mlir::OperationState &state);
-void printConstant(OpAsmPrinter &printer, Operation *op, Attribute value);
+void printConstant(OpAsmPrinter &printer, Operation *op,
+                   mlir::ElementsAttr value);
 } // namespace meshloom

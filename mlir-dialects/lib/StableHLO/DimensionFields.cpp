@@ -35,6 +35,14 @@ mlir::ParseResult meshloom::parseFields(mlir::AsmParser &parser,
     *found->dims = std::move(*dims);
     return success();
   };
-  return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::LessGreater,
-                                        field);
+  // A comma may follow the last field.
+  if (parser.parseLess())
+    return failure();
+  while (failed(parser.parseOptionalGreater())) {
+    if (field())
+      return failure();
+    if (failed(parser.parseOptionalComma()))
+      return parser.parseGreater();
+  }
+  return success();
 }

@@ -223,12 +223,17 @@ def StableHLO_ConvolutionOp : StableHLO_Op<"convolution"> {
 }
 
 def StableHLO_ReduceOp : StableHLO_Op<"reduce", [SameVariadicOperandSize]> {
+  let description = [{
+    Constraints:
+    * (C1) The body has two arguments for each input.
+  }];
   let arguments = (ins
     Variadic<StableHLO_Tensor>:$inputs, Variadic<StableHLO_Tensor>:$init_values,
     DenseI64ArrayAttr:$dimensions);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<StableHLO_Tensor>);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReduceWindowOp
@@ -364,10 +369,16 @@ def StableHLO_CaseOp : StableHLO_Op<"case"> {
 }
 
 def StableHLO_WhileOp : StableHLO_Op<"while"> {
+  let description = [{
+    Constraints:
+    * (C1) The arguments of both regions and the results have the types of the
+      operands.
+  }];
   let arguments = (ins Variadic<StableHLO_Value>:$operand);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let results = (outs Variadic<StableHLO_Value>);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier"> {

@@ -1,0 +1,45 @@
+// Blanks the ends of location ranges in program text.
+
+#include "meshloom/Dialect/StableHLO/SourceText.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using llvm::StringRef;
+
+/// Drops `prefix` and then digits; whether both were there.
+static bool dropNumber(StringRef &text, StringRef prefix) {
+  if (!text.consume_front(prefix))
+    return false;
+  StringRef rest = text.drop_while(llvm::isDigit);
+  bool some = rest.size() < text.size();
+  text = rest;
+  return some;
+}
+
+/// The length of ` to :9` or ` to 4:9` at the front of `text`, or 0.
+static size_t rangeEnd(StringRef text) {
+  StringRef rest = text;
+  if (!rest.consume_front(" to "))
+    return 0;
+  rest = rest.drop_while(llvm::isDigit);
+  return dropNumber(rest, ":") ? text.size() - rest.size() : 0;
+}
+
+std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef text,
+                                                             StringRef name) {
+  auto buffer =
+      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(), name);
+  llvm::MutableArrayRef<char> copy = buffer->getBuffer();
+  std::copy(text.begin(), text.end(), copy.begin());
+  // A range follows a file's name: `"f.py":3:5 to :9`.
+  for (size_t at = text.find('"'); at != StringRef::npos;
+       at = text.find('"', at + 1)) {
+    StringRef rest = text.drop_front(at + 1);
+    if (!dropNumber(rest, ":") || !dropNumber(rest, ":"))
+      continue;
+    size_t begin = text.size() - rest.size();
+    std::fill_n(copy.begin() + begin, rangeEnd(rest), ' ');
+  }
+  return buffer;
+}
