@@ -4,6 +4,7 @@
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Conversion/ImportStableHLO.h"
+#include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/File.h"
@@ -40,8 +41,7 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   if (!text)
     return text.error();
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(*text, options.program), {});
+  sources.AddNewSourceBuffer(readableSource(*text, options.program), {});
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   mlir::SourceMgrDiagnosticHandler handler(sources, &impl->context, stream);
