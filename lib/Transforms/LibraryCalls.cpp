@@ -171,13 +171,6 @@ std::optional<LibraryDescription> meshloom::describeLibraryCall(Operation *op) {
   return call;
 }
 
-bool meshloom::isLibraryOp(Operation *op) {
-  return isa<GatherOp, ScatterOp, DynamicSliceOp, DynamicUpdateSliceOp, SortOp,
-             TopKOp, GenericReduceOp, CholeskyOp, TriangularSolveOp, FftOp,
-             GeqrfOp, HouseholderProductOp, CustomCallOp>(op) ||
-         isWindowOp(op);
-}
-
 int meshloom::overwritableInput(LibraryCallOp call, unsigned output) {
   StringRef callee = call.getCallee();
   if (callee == "scatter" || callee == "sort")

@@ -42,9 +42,6 @@ struct LibraryDescription {
 /// Nothing for ops that are no library calls.
 std::optional<LibraryDescription> describeLibraryCall(Operation *op);
 
-/// Whether `op` becomes a library call.
-bool isLibraryOp(Operation *op);
-
 /// The input whose memory output `output` of a call may take over, as far as
 /// the function is concerned, or -1.
 int overwritableInput(spmd::LibraryCallOp call, unsigned output);

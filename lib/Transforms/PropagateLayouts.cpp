@@ -298,8 +298,9 @@ class PropagateLayoutsPass
       op->setAttr("dtensor.origin", origin);
   }
 
-  /// Results without a layout get that of the value, its reductions resolved;
-  /// a variable's new value gets the layout that the old one came in.
+  /// Results keep the layout they have; those without get that of the value,
+  /// its reductions resolved; a variable's new value gets the layout that the
+  /// old one came in.
   void setFunctionType(LayoutFlow &flow) {
     mlir::func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
@@ -313,11 +314,14 @@ class PropagateLayoutsPass
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       auto made = givenLayout(operand.get().getType());
-      if (!made || givenLayout(function.getResultTypes()[index]))
+      if (!made)
         continue;
+      // An op whose type had the result's layout may have become partial.
+      auto given = givenLayout(function.getResultTypes()[index]);
       auto variable = variables.find(index);
-      Layout wanted = variable == variables.end() ? made->without_partial()
-                                                  : variable->second;
+      Layout wanted = given                         ? *given
+                      : variable == variables.end() ? made->without_partial()
+                                                    : variable->second;
       if (*made == wanted)
         continue;
       OpBuilder builder(terminator);

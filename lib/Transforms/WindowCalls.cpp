@@ -7,11 +7,6 @@
 using namespace meshloom;
 using namespace meshloom::dtensor;
 
-bool meshloom::isWindowOp(Operation *op) {
-  return isa<ConvolutionOp, ReduceWindowOp, SelectAndScatterOp, CumulativeOp>(
-      op);
-}
-
 /// The loops of a call are the factors of the op's rule, in order: the groups,
 /// where there are any, the batch, the input and the output features.
 static LibraryDescription describe(ConvolutionOp op) {

@@ -6,7 +6,6 @@
 
 namespace meshloom {
 
-bool isWindowOp(Operation *op);
 /// Nothing for other ops.
 std::optional<LibraryDescription> describeWindowCall(Operation *op);
 std::optional<LibraryCost> windowCost(Operation *op);

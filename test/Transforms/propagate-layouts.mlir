@@ -217,3 +217,22 @@ func.func @unsharded_variable(%v: tensor<f32> {dtensor.alias = 0 : i64}, %a: ten
   %0 = dtensor.reduce sum %a dims [0] : (tensor<4xf32, #x>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#columns = #dtensor.layout<#mesh, [*, x]>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+
+// A result keeps the layout that it is declared with, where its op, whose type
+// says the same, becomes partial.
+// CHECK-LABEL: func.func @declared_result
+// CHECK-SAME: -> tensor<6x5xf32, #layout_u_u> {
+// CHECK: %[[PART:.*]] = dtensor.matmul {{.*}} -> tensor<6x5xf32, #layout_u_u_sum_x>
+// CHECK: %[[ALL:.*]] = dtensor.constraint %[[PART]]
+// CHECK: return %[[ALL]]
+func.func @declared_result(%a: tensor<6x8xf32, #columns>, %b: tensor<8x5xf32, #rows>) -> tensor<6x5xf32, #full> {
+  %0 = dtensor.matmul %a, %b : (tensor<6x8xf32, #columns>, tensor<8x5xf32, #rows>) -> tensor<6x5xf32, #full>
+  return %0 : tensor<6x5xf32, #full>
+}
