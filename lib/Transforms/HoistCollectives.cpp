@@ -122,6 +122,11 @@ bool reduceAfter(dtensor::WhileOp loop, unsigned i) {
   builder.setInsertionPointAfter(loop);
   CollectiveOp what = spmd::collectiveOf(reduce, 0);
   SmallVector<NamedAttribute> notes = notesOf(reduce);
+  for (NamedAttribute &note : notes)
+    if (note.getName() == "reason")
+      note.setValue(builder.getStringAttr(
+          cast<StringAttr>(note.getValue()).getValue() +
+          "; once, after the loop that sums it up"));
   Operation *made = createCollective(builder, reduce.getLoc(), what.kind,
                                      what.axes, result, what.to, notes);
   Value sum = made->getResult(0);

@@ -2,6 +2,7 @@
 // reference interpreter, its second derivatives likewise, and the values at
 // the points where a derivative does not exist.
 #include "../Interpreter/HostValues.h"
+#include "ControlCases.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Interpreter/Interpreter.h"
@@ -408,6 +409,17 @@ const Case cases[] = {
      "%r = dtensor.subtract %s, %lb : tensor<3x4xf64>",
      {3, 4}},
 };
+
+INSTANTIATE_TEST_SUITE_P(
+    Control, GradientTest,
+    testing::Values(
+        Case{"scan", {{2, 3}, {3, 3, 3}}, test::scanBody, {2, 3}},
+        Case{"swap", {{3}, {3}}, test::swapBody, {3}, 0.2, 0.6},
+        Case{"case_first", {{3}, {3}}, test::caseBody, {3}, -1, -0.2},
+        Case{"case_second", {{3}, {3}}, test::caseBody, {3}, 0.2, 1},
+        Case{"nested", {{3}, {3}}, test::nestedBody, {3}},
+        Case{"never", {{3}, {3}}, test::neverBody, {3}}),
+    [](auto &info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Ops, GradientTest, testing::ValuesIn(cases),
                          [](const auto &info) { return info.param.name; });
