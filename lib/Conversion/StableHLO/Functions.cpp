@@ -138,9 +138,9 @@ FuncOp Importer::importFunction(FuncOp func) {
     resultAttributes.push_back(b.getDictionaryAttr(kept));
   }
   b.create<mlir::func::ReturnOp>(func.getLoc(), *values);
+  result.setFunctionType(b.getFunctionType(argumentTypes, resultTypes));
   if (failed(verifyNewOps(0, success())))
     return {};
-  result.setFunctionType(b.getFunctionType(argumentTypes, resultTypes));
   for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
     result.setArgAttrs(i, attributes);
     // Donated: the result may take the argument's memory, if it is laid out so.
@@ -182,6 +182,7 @@ bool meshloom::holdsStableHLO(ModuleOp module) {
 }
 
 LogicalResult meshloom::importStableHLO(ModuleOp module) {
+  module.getContext()->loadDialect<dtensor::DTensorDialect>();
   auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
   if (replicas && replicas.getInt() > 1)
     return module.emitError("the program is for ")
