@@ -46,9 +46,13 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   llvm::raw_string_ostream stream(messages);
   mlir::SourceMgrDiagnosticHandler handler(sources, &impl->context, stream);
   impl->module = mlir::parseSourceFile<ModuleOp>(sources, &impl->context);
-  if (!impl->module)
+  if (!impl->module) {
+    if (StringRef type = unreadableElementType(*text); !type.empty())
+      messages += "the program has elements of type " + type.str() +
+                  ", which Meshloom does not support\n";
     return Error(messages.empty() ? "cannot parse '" + options.program + "'"
                                   : messages);
+  }
   if (holdsStableHLO(*impl->module) && failed(importStableHLO(*impl->module)))
     return Error(messages);
   return std::unique_ptr<Source>(new Source(std::move(impl)));

@@ -1,4 +1,5 @@
-// Blanks the ends of location ranges in program text.
+// Program text of newer releases: blanks the ends of location ranges, finds
+// element types that we cannot read.
 
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 
@@ -42,4 +43,19 @@ std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef text,
     std::fill_n(copy.begin() + begin, rangeEnd(rest), ' ');
   }
   return buffer;
+}
+
+StringRef meshloom::unreadableElementType(StringRef text) {
+  for (StringRef type :
+       {"f8E8M0FNU", "f8E3M4", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"})
+    for (size_t at = text.find(type); at != StringRef::npos;
+         at = text.find(type, at + 1)) {
+      // `tensor<4xf8E3M4>`
+      StringRef before = text.take_front(at);
+      StringRef after = text.drop_front(at + type.size());
+      if ((before.ends_with("x") || before.ends_with("<")) &&
+          (after.starts_with(">") || after.starts_with(",")))
+        return type;
+    }
+  return {};
 }

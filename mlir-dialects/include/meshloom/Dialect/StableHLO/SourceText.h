@@ -15,4 +15,8 @@ namespace meshloom {
 /// that every line and column stays where it is.
 std::unique_ptr<llvm::MemoryBuffer> readableSource(llvm::StringRef text,
                                                    llvm::StringRef name);
+
+/// The first element type in `text` that newer releases of MLIR have and ours
+/// cannot read (f8E8M0FNU and the like), or an empty string.
+llvm::StringRef unreadableElementType(llvm::StringRef text);
 } // namespace meshloom
