@@ -216,13 +216,13 @@ Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
     return e.broadcastTo(e.number(of, value, int64_t(value)), shape);
   };
   if (!type.isF64()) {
-    // 24 bits are exact in f32; bf16 is rounded from that, which may give 1:
-    // 8 bits are exact in it.
-    bool isNarrow = type.isBF16();
+    // 24 bits are exact in f32; bf16 and f16 are rounded from that, which may
+    // give 1: 8 and 11 bits are exact in them.
+    int digits = type.isBF16() ? 8 : type.isF16() ? 11 : 24;
     Value high = e.divide(bitsOf(e, shape, seed),
-                          number(word, isNarrow ? 0x1p24 : 0x1p8));
+                          number(word, std::ldexp(1.0, 32 - digits)));
     return e.multiply(e.convert(high, type),
-                      number(type, isNarrow ? 0x1p-8 : 0x1p-24));
+                      number(type, std::ldexp(1.0, -digits)));
   }
   // Two words an element: 27 + 26 bits.
   Shape pairs(shape), starts(shape.size() + 1, 0), limits(shape);
@@ -283,11 +283,12 @@ Tensor stateless_uniform(Shape shape, Seed seed, double minval, double maxval,
                          DType type, std::source_location where) {
   constexpr std::string_view op = "stateless_uniform";
   bool isReal = isFloat(type);
-  if (type == DType::I1 || !(minval < maxval))
+  if (type == DType::I1 || isComplex(type) || !(minval < maxval))
     fail(op,
-         fmt::format("expected a number type and minval < maxval, got {}, {} "
-                     "and {}",
-                     name(type), minval, maxval),
+         fmt::format(
+             "expected a real number type and minval < maxval, got {}, {} "
+             "and {}",
+             name(type), minval, maxval),
          &where);
   if (!isReal && maxval - minval > 4294967295.0)
     fail(op, "expected integers within 2^32 of each other", &where);
@@ -333,8 +334,10 @@ Tensor stateless_normal(Shape shape, Seed seed, double mean, double stddev,
         limits(shape);
     pairs.push_back(2);
     limits.push_back(1);
-    // bf16 has too few steps near 0 for a logarithm: computed in f32.
-    Type wide = element.isBF16() ? Type(e.builder.getF32Type()) : element;
+    // f16 and bf16 have too few steps near 0 for a logarithm: in f32.
+    Type wide = element.isBF16() || element.isF16()
+                    ? Type(e.builder.getF32Type())
+                    : element;
     Value unit = unitUniform(e, pairs, operands[0], wide);
     Value first = e.reshape(e.slice(unit, starts, limits), extents);
     starts.back() = 1;

@@ -1,5 +1,5 @@
 // Ops on one element at a time.
-#include "Operands.h"
+#include "Elementwise.h"
 #include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
@@ -7,74 +7,57 @@
 namespace meshloom {
 using namespace detail;
 
-namespace {
-
-SmallVector<Value> one(Value value) {
-  return {value};
-}
-
-enum class Accepts : uint8_t { Floats, Numbers, Bits };
-
-void expect(Accepts accepts, const Tensor &x, std::string_view op,
-            const std::source_location &where) {
+void detail::expect(Accepts accepts, const Tensor &x, std::string_view op,
+                    const std::source_location &where) {
   DType type = nodeOf(x, op, &where).dtype;
-  if (accepts == Accepts::Floats)
-    expectFloat(x, op, where);
-  if (accepts == Accepts::Numbers && type == DType::I1)
-    fail(op,
-         fmt::format("expected numbers, got {}: cast it first", typeText(x)),
-         &where);
-  if (accepts == Accepts::Bits && isFloat(type))
-    fail(op,
-         fmt::format("expected i1 or integers, got {}: compare it first",
-                     typeText(x)),
-         &where);
-}
-
-template <typename Op>
-Tensor unary(std::string_view name, Accepts accepts, const Tensor &x,
-             const std::source_location &where) {
-  expect(accepts, x, name, where);
-  OpCall call;
-  call.name = name;
-  call.operands = {x};
-  call.where = where;
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.make<Op>(operands[0]));
+  auto check = [&](bool accepted, const char *wanted) {
+    if (!accepted)
+      fail(op, fmt::format("expected {}, got {}", wanted, typeText(x)), &where);
   };
-  return runOp(std::move(call));
+  switch (accepts) {
+  case Accepts::Floats:
+    return expectFloat(x, op, where);
+  case Accepts::FloatsOrComplex:
+    return check(isFloat(type) || isComplex(type),
+                 "a float or complex tensor (cast it first)");
+  case Accepts::Complex:
+    return check(isComplex(type), "a complex tensor");
+  case Accepts::Reals:
+    return check(isFloat(type) || isInteger(type),
+                 "numbers with an order (i1: cast it first)");
+  case Accepts::Numbers:
+    if (type == DType::I1)
+      fail(op,
+           fmt::format("expected numbers, got {}: cast it first", typeText(x)),
+           &where);
+    return;
+  case Accepts::Bits:
+    if (isFloat(type) || isComplex(type))
+      fail(op,
+           fmt::format("expected i1 or integers, got {}: compare it first",
+                       typeText(x)),
+           &where);
+    return;
+  case Accepts::Integers:
+    return check(isInteger(type), "integers");
+  }
 }
 
-/// `body` gets both operands in the result's shape.
-template <typename Body>
-Tensor broadcasting(std::string_view name, Pair pair, Body body) {
-  Shape shape =
-      broadcastShape(pair.x.shape(), pair.y.shape(), name, pair.where);
-  OpCall call;
-  call.name = name;
-  call.operands = {std::move(pair.x), std::move(pair.y)};
-  call.where = pair.where;
-  call.body = [shape = std::move(shape), body](Emitter &e,
-                                               ArrayRef<Value> operands) {
-    return one(body(e, e.broadcastTo(operands[0], shape),
-                    e.broadcastTo(operands[1], shape)));
-  };
-  return runOp(std::move(call));
-}
-
-template <typename Op>
-Tensor binary(std::string_view name, Accepts accepts, const TensorLike &x,
-              const TensorLike &y) {
-  Pair pair = operandPair(x, y, name);
-  expect(accepts, pair.x, name, pair.where);
-  return broadcasting(name, std::move(pair), [](Emitter &e, Value a, Value b) {
-    return e.make<Op>(a, b);
-  });
-}
+namespace {
 
 Tensor compare(std::string_view name, dtensor::ComparisonDirection direction,
                const TensorLike &x, const TensorLike &y) {
-  return broadcasting(name, operandPair(x, y, name),
+  using Direction = dtensor::ComparisonDirection;
+  Pair pair = operandPair(x, y, name);
+  if (direction != Direction::EQ && direction != Direction::NE &&
+      isComplex(pair.x.dtype()))
+    fail(
+        name,
+        fmt::format("expected numbers with an order, got {}: compare abs, real "
+                    "or imag of it",
+                    typeText(pair.x)),
+        &pair.where);
+  return broadcasting(name, std::move(pair),
                       [direction](Emitter &e, Value a, Value b) {
                         return e.compare(direction, a, b);
                       });
@@ -92,37 +75,38 @@ Tensor sign(const Tensor &x, Where loc) {
   return unary<dtensor::SignOp>("sign", Accepts::Numbers, x, loc);
 }
 Tensor exp(const Tensor &x, Where loc) {
-  return unary<dtensor::ExpOp>("exp", Accepts::Floats, x, loc);
+  return unary<dtensor::ExpOp>("exp", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor expm1(const Tensor &x, Where loc) {
-  return unary<dtensor::Expm1Op>("expm1", Accepts::Floats, x, loc);
+  return unary<dtensor::Expm1Op>("expm1", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor log(const Tensor &x, Where loc) {
-  return unary<dtensor::LogOp>("log", Accepts::Floats, x, loc);
+  return unary<dtensor::LogOp>("log", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor log1p(const Tensor &x, Where loc) {
-  return unary<dtensor::Log1pOp>("log1p", Accepts::Floats, x, loc);
+  return unary<dtensor::Log1pOp>("log1p", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor sqrt(const Tensor &x, Where loc) {
-  return unary<dtensor::SqrtOp>("sqrt", Accepts::Floats, x, loc);
+  return unary<dtensor::SqrtOp>("sqrt", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor rsqrt(const Tensor &x, Where loc) {
-  return unary<dtensor::RsqrtOp>("rsqrt", Accepts::Floats, x, loc);
+  return unary<dtensor::RsqrtOp>("rsqrt", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor cbrt(const Tensor &x, Where loc) {
   return unary<dtensor::CbrtOp>("cbrt", Accepts::Floats, x, loc);
 }
 Tensor tanh(const Tensor &x, Where loc) {
-  return unary<dtensor::TanhOp>("tanh", Accepts::Floats, x, loc);
+  return unary<dtensor::TanhOp>("tanh", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor sigmoid(const Tensor &x, Where loc) {
-  return unary<dtensor::LogisticOp>("sigmoid", Accepts::Floats, x, loc);
+  return unary<dtensor::LogisticOp>("sigmoid", Accepts::FloatsOrComplex, x,
+                                    loc);
 }
 Tensor sin(const Tensor &x, Where loc) {
-  return unary<dtensor::SineOp>("sin", Accepts::Floats, x, loc);
+  return unary<dtensor::SineOp>("sin", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor cos(const Tensor &x, Where loc) {
-  return unary<dtensor::CosineOp>("cos", Accepts::Floats, x, loc);
+  return unary<dtensor::CosineOp>("cos", Accepts::FloatsOrComplex, x, loc);
 }
 Tensor erf(const Tensor &x, Where loc) {
   return unary<dtensor::ErfOp>("erf", Accepts::Floats, x, loc);
@@ -144,7 +128,7 @@ Tensor square(const Tensor &x, Where loc) {
   return multiply({x, loc}, {x, loc});
 }
 Tensor reciprocal(const Tensor &x, Where loc) {
-  expectFloat(x, "reciprocal", loc);
+  expect(Accepts::FloatsOrComplex, x, "reciprocal", loc);
   return divide({1.0, loc}, {x, loc});
 }
 
@@ -173,16 +157,16 @@ Tensor divide(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::DivideOp>("divide", Accepts::Numbers, x, y);
 }
 Tensor remainder(const TensorLike &x, const TensorLike &y) {
-  return binary<dtensor::RemainderOp>("remainder", Accepts::Numbers, x, y);
+  return binary<dtensor::RemainderOp>("remainder", Accepts::Reals, x, y);
 }
 Tensor pow(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::PowerOp>("pow", Accepts::Numbers, x, y);
 }
 Tensor maximum(const TensorLike &x, const TensorLike &y) {
-  return binary<dtensor::MaximumOp>("maximum", Accepts::Numbers, x, y);
+  return binary<dtensor::MaximumOp>("maximum", Accepts::Reals, x, y);
 }
 Tensor minimum(const TensorLike &x, const TensorLike &y) {
-  return binary<dtensor::MinimumOp>("minimum", Accepts::Numbers, x, y);
+  return binary<dtensor::MinimumOp>("minimum", Accepts::Reals, x, y);
 }
 Tensor logical_and(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::AndOp>("logical_and", Accepts::Bits, x, y);

@@ -15,6 +15,14 @@ namespace meshloom::detail {
 Value Emitter::number(Type elementType, double real, int64_t integer,
                       ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, elementType);
+  if (auto complex = dyn_cast<mlir::ComplexType>(elementType)) {
+    auto part = [&](double x) {
+      return builder.getFloatAttr(complex.getElementType(), x).getValue();
+    };
+    std::complex<llvm::APFloat> element(part(real), part(0));
+    return builder.create<dtensor::ConstantOp>(
+        location, type, DenseElementsAttr::get(type, ArrayRef(element)));
+  }
   Attribute element =
       isa<FloatType>(elementType)
           ? Attribute(builder.getFloatAttr(elementType, real))

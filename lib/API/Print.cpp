@@ -43,6 +43,12 @@ public:
       std::vector<int64_t> values = tensor.to_vector<int64_t>();
       for (int64_t i : shown)
         texts[i] = fmt::format("{}", values[size_t(i)]);
+    } else if (tensor.dtype() == DType::UI64) {
+      std::vector<uint64_t> values = tensor.to_vector<uint64_t>();
+      for (int64_t i : shown)
+        texts[i] = fmt::format("{}", values[size_t(i)]);
+    } else if (isComplex(tensor.dtype())) {
+      formatComplex(tensor, shown);
     } else {
       std::vector<double> values = asDoubles(tensor);
       if (isFloat(tensor.dtype()))
@@ -63,6 +69,26 @@ public:
   const std::string &operator[](int64_t i) const { return texts.at(i); }
 
 private:
+  /// Both parts as floats, all real parts alike and all imaginary ones.
+  void formatComplex(const Tensor &tensor, const std::vector<int64_t> &shown) {
+    std::vector<double> reals, imaginaries;
+    for (std::complex<double> value :
+         tensor.to_vector<std::complex<double>>()) {
+      reals.push_back(value.real());
+      imaginaries.push_back(value.imag());
+    }
+    DType part = partOf(tensor.dtype());
+    formatFloats(imaginaries, shown, part);
+    std::map<int64_t, std::string> others = std::exchange(texts, {});
+    formatFloats(reals, shown, part);
+    for (int64_t i : shown) {
+      std::string &imaginary = others[i];
+      size_t end = imaginary.find_last_not_of(' ') + 1;
+      imaginary.insert(end, "j");
+      texts[i] += (imaginary.front() == '-' ? "" : "+") + imaginary;
+    }
+  }
+
   /// Shortest digits that read back the same; aligned at the point.
   void formatFloats(const std::vector<double> &values,
                     const std::vector<int64_t> &shown, DType type) {
@@ -111,7 +137,8 @@ private:
     return type == DType::F64 ? back == value
            : type == DType::BF16
                ? bfloat16(float(back)) == bfloat16(float(value))
-               : float(back) == float(value);
+           : type == DType::F16 ? _Float16(back) == _Float16(value)
+                                : float(back) == float(value);
   }
 
   /// How many digits after the point it takes, at most 8.

@@ -40,6 +40,17 @@ Tensor reduction(std::string_view name, const Tensor &x, const Axis &axis,
   return runOp(std::move(call));
 }
 
+void expectOrder(const Tensor &x, std::string_view name,
+                 const std::source_location &where) {
+  if (isComplex(x.dtype()))
+    fail(
+        name,
+        fmt::format("expected numbers with an order, got {}: take abs, real or "
+                    "imag of it",
+                    typeText(x)),
+        &where);
+}
+
 Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
                 const Axis &axis, bool keepdims,
                 const std::source_location &where) {
@@ -55,6 +66,8 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
                      "reduce_any or reduce_all",
                      typeText(x)),
          &where);
+  if (kind == ReduceKind::Max || kind == ReduceKind::Min)
+    expectOrder(x, name, where);
   return reduction(name, x, axis, keepdims, where,
                    [kind](Emitter &e, Value value, ArrayRef<int64_t> dims) {
                      return dims.empty() ? value : e.reduce(value, dims, kind);
@@ -69,6 +82,7 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
     fail(name,
          fmt::format("expected numbers, got {}: cast it first", typeText(x)),
          &where);
+  expectOrder(x, name, where);
   if (type != DType::I32 && type != DType::I64)
     fail(name,
          fmt::format("expected result type i32 or i64, got {}",
@@ -117,7 +131,8 @@ Tensor reduce_any(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
 
 Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
                    Where loc) {
-  expectFloat(x, "reduce_mean", loc);
+  if (!isComplex(nodeOf(x, "reduce_mean", &loc).dtype))
+    expectFloat(x, "reduce_mean", loc);
   return reduction("reduce_mean", x, axis, keepdims, loc,
                    [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
                      double count = 1;

@@ -270,6 +270,12 @@ namespace {
 /// Checks what can be known before differentiating.
 void checkTarget(const Tensor &target, const std::source_location &where) {
   nodeOf(target, "gradient", &where);
+  if (isComplex(target.dtype()))
+    fail("gradient",
+         fmt::format("expected a float target, got {}: take its real part, or "
+                     "abs",
+                     typeText(target)),
+         &where);
   if (!isFloat(target.dtype()))
     fail("gradient",
          fmt::format("expected a float target, got {}: integers and booleans "
@@ -334,7 +340,7 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
     if (DType type = source.variable
                          ? source.variable->type.dtype
                          : nodeOf(source.tensor, "gradient", &where).dtype;
-        !isFloat(type))
+        !isFloat(type) && !isComplex(type))
       fail("gradient",
            fmt::format("expected float sources, got {} {}: integers and "
                        "booleans have no gradient",

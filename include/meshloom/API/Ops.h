@@ -14,7 +14,10 @@ namespace meshloom {
 
 using Where = std::source_location;
 
-// Elementwise, one operand: shape and type stay.
+// Elementwise, one operand: shape and type stay. exp, expm1, log, log1p, sqrt,
+// rsqrt, tanh, sigmoid, sin, cos, tan, square and reciprocal take complex numbers
+// too; gradients with respect to a complex z = x + iy are dL/dx + i dL/dy.
+/// Of complex numbers the distance from 0, a float.
 Tensor abs(const Tensor &x, Where loc = Where::current());
 Tensor negative(const Tensor &x, Where loc = Where::current());
 Tensor sign(const Tensor &x, Where loc = Where::current());
@@ -29,11 +32,37 @@ Tensor tanh(const Tensor &x, Where loc = Where::current());
 Tensor sigmoid(const Tensor &x, Where loc = Where::current());
 Tensor sin(const Tensor &x, Where loc = Where::current());
 Tensor cos(const Tensor &x, Where loc = Where::current());
+Tensor tan(const Tensor &x, Where loc = Where::current());
+Tensor asin(const Tensor &x, Where loc = Where::current());
+Tensor acos(const Tensor &x, Where loc = Where::current());
+Tensor atan(const Tensor &x, Where loc = Where::current());
+Tensor sinh(const Tensor &x, Where loc = Where::current());
+Tensor cosh(const Tensor &x, Where loc = Where::current());
+Tensor asinh(const Tensor &x, Where loc = Where::current());
+Tensor acosh(const Tensor &x, Where loc = Where::current());
+Tensor atanh(const Tensor &x, Where loc = Where::current());
 Tensor erf(const Tensor &x, Where loc = Where::current());
+/// 1 - erf(x), precise where that is small.
+Tensor erfc(const Tensor &x, Where loc = Where::current());
+/// The inverse of erf; infinite at -1 and 1, nan beyond.
+Tensor erfinv(const Tensor &x, Where loc = Where::current());
+/// log |gamma(x)|; infinite at 0, -1, -2, ...
+Tensor lgamma(const Tensor &x, Where loc = Where::current());
+/// The derivative of lgamma.
+Tensor digamma(const Tensor &x, Where loc = Where::current());
+/// exp(-|x|) times the modified Bessel function I1(x).
+Tensor bessel_i1e(const Tensor &x, Where loc = Where::current());
 Tensor floor(const Tensor &x, Where loc = Where::current());
 Tensor ceil(const Tensor &x, Where loc = Where::current());
 /// To nearest, halves to even.
 Tensor round(const Tensor &x, Where loc = Where::current());
+/// To nearest, halves away from zero.
+Tensor round_nearest_afz(const Tensor &x, Where loc = Where::current());
+/// Rounded to nearest even as a float of so many bits would hold it (mantissa
+/// without its leading 1): too large becomes infinite, too small 0. Gradients
+/// pass as if nothing was rounded.
+Tensor reduce_precision(const Tensor &x, int64_t exponent_bits,
+                        int64_t mantissa_bits, Where loc = Where::current());
 Tensor square(const Tensor &x, Where loc = Where::current());
 Tensor reciprocal(const Tensor &x, Where loc = Where::current());
 /// Of bools, or the bits of integers.
@@ -52,6 +81,40 @@ Tensor remainder(const TensorLike &x, const TensorLike &y);
 Tensor pow(const TensorLike &x, const TensorLike &y);
 Tensor maximum(const TensorLike &x, const TensorLike &y);
 Tensor minimum(const TensorLike &x, const TensorLike &y);
+/// The angle of the point (x, y) from the first axis, in [-pi, pi].
+Tensor atan2(const TensorLike &y, const TensorLike &x);
+/// The neighbour of x, in its type, on the way to `towards`.
+Tensor nextafter(const TensorLike &x, const TensorLike &towards);
+/// The n-th derivative of digamma; n: whole numbers as floats.
+Tensor polygamma(const TensorLike &n, const TensorLike &x);
+/// Hurwitz's zeta function: the sum over k >= 0 of 1 / (q + k)^x.
+Tensor zeta(const TensorLike &x, const TensorLike &q);
+
+// The bits of integers. A shift by the width or more leaves no bit of x.
+Tensor left_shift(const TensorLike &x, const TensorLike &by);
+/// Fills with copies of the sign where the type is signed, else with zeros.
+Tensor right_shift(const TensorLike &x, const TensorLike &by);
+/// How many bits are 1.
+Tensor population_count(const Tensor &x, Where loc = Where::current());
+/// How many bits are 0 above the highest 1.
+Tensor count_leading_zeros(const Tensor &x, Where loc = Where::current());
+/// The same bytes as another type: [...] -> [...]; a type k times narrower
+/// gives [..., k], one k times wider takes [..., k] to [...]. Little endian; the
+/// real part of a complex number comes first. It has no gradient. Throws
+/// meshloom::Error if a type is i1 or the last dim is not k.
+Tensor bitcast(const Tensor &x, DType type, Where loc = Where::current());
+
+// Complex numbers; floats count as complex numbers without imaginary part.
+/// -> f32 or f64.
+Tensor real(const Tensor &x, Where loc = Where::current());
+/// -> f32 or f64.
+Tensor imag(const Tensor &x, Where loc = Where::current());
+/// From parts of type f32 or f64; they broadcast.
+Tensor complex(const TensorLike &re, const TensorLike &im);
+Tensor conj(const Tensor &x, Where loc = Where::current());
+/// In [-pi, pi] -> f32 or f64.
+Tensor angle(const Tensor &x, Where loc = Where::current());
+
 /// Of bools, or the bits of integers.
 Tensor logical_and(const TensorLike &x, const TensorLike &y);
 Tensor logical_or(const TensorLike &x, const TensorLike &y);
@@ -70,7 +133,8 @@ Tensor where(const TensorLike &condition, const TensorLike &x,
              const TensorLike &y);
 Tensor clip_by_value(const TensorLike &x, const TensorLike &low,
                      const TensorLike &high);
-/// Floats to integers round towards zero; to i1: not zero.
+/// Floats to integers round towards zero, what does not fit to the nearest that
+/// does; to i1: not zero. Complex numbers lose their imaginary part.
 Tensor cast(const Tensor &x, DType type, Where loc = Where::current());
 
 inline Tensor operator+(const TensorLike &x, const TensorLike &y) {

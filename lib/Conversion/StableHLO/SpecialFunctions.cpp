@@ -1,4 +1,6 @@
 // chlo's functions: by formulas that hold over the whole range of the type.
+#include "meshloom/Conversion/SpecialFunctions.h"
+
 #include "FloatMath.h"
 #include "Importer.h"
 
@@ -10,34 +12,6 @@ using namespace meshloom::importer;
 
 using Unary = Value (*)(FloatMath &, Value);
 using Binary = Value (*)(FloatMath &, Value, Value);
-
-/// A function of real floats.
-template <typename OpTy>
-static void addReal(Handlers &handlers, Unary formula) {
-  handlers.add<OpTy>([formula](Importer &im, OpTy op) -> FailureOr<Value> {
-    Value x = im.get(op.getOperand());
-    if (!isa<FloatType>(im.b.elementOf(x)))
-      return im.error("'") << op->getName() << "' of " << im.b.elementOf(x)
-                           << " is not supported";
-    FloatMath m(im.b);
-    return m.finish(formula(m, m.compute(x)),
-                    Importer::typeOf(op.getResult()).getElementType());
-  });
-}
-
-template <typename OpTy>
-static void addReal(Handlers &handlers, Binary formula) {
-  handlers.add<OpTy>([formula](Importer &im, OpTy op) -> FailureOr<Value> {
-    SmallVector<Value> operands = im.get(op->getOperands());
-    if (!isa<FloatType>(im.b.elementOf(operands[0])))
-      return im.error("'") << op->getName() << "' of "
-                           << im.b.elementOf(operands[0])
-                           << " is not supported";
-    FloatMath m(im.b);
-    return m.finish(formula(m, m.compute(operands[0]), m.compute(operands[1])),
-                    Importer::typeOf(op->getResult(0)).getElementType());
-  });
-}
 
 static Value asin(FloatMath &m, Value x) {
   // 2 atan2(x, 1 + sqrt(1 - x^2)), with 1 - x^2 as a product.
@@ -78,6 +52,102 @@ static Value atanh(FloatMath &m, Value x) {
 static Value cosh(FloatMath &m, Value x) {
   double half = std::log(0.5);
   return m.add(m.exp(m.add(x, half)), m.exp(m.add(m.neg(x), half)));
+}
+
+static Value atan(FloatMath &m, Value x) {
+  return m.atan2(x, m.number(x, 1));
+}
+
+static const llvm::StringMap<Unary> &unaryFunctions() {
+  static const llvm::StringMap<Unary> table = {
+      {"acos", acos},
+      {"acosh", acosh},
+      {"asin", asin},
+      {"asinh", asinh},
+      {"atan", atan},
+      {"atanh", atanh},
+      {"bessel_i1e", [](FloatMath &m, Value x) { return m.besselI1e(x); }},
+      {"cosh", cosh},
+      {"digamma", [](FloatMath &m, Value x) { return m.digamma(x); }},
+      {"erf_inv", [](FloatMath &m, Value x) { return m.erfInv(x); }},
+      {"erfc", [](FloatMath &m, Value x) { return m.erfc(x); }},
+      {"lgamma", [](FloatMath &m, Value x) { return m.lgamma(x); }},
+      {"sinh", [](FloatMath &m, Value x) { return m.sinh(x); }}};
+  return table;
+}
+
+static const llvm::StringMap<Binary> &binaryFunctions() {
+  static const llvm::StringMap<Binary> table = {
+      {"next_after",
+       [](FloatMath &m, Value x, Value y) { return m.nextAfter(x, y); }},
+      {"polygamma",
+       [](FloatMath &m, Value n, Value x) { return m.polygamma(n, x); }},
+      {"zeta", [](FloatMath &m, Value x, Value q) { return m.zeta(x, q); }}};
+  return table;
+}
+
+static Value apply(FloatMath &m, Unary formula, Value x, Type type) {
+  return m.finish(formula(m, m.compute(x)), type);
+}
+
+/// Neighbours in f32 are not neighbours in bf16: no wider type for them.
+static Value apply(FloatMath &m, StringRef name, Value x, Value y, Type type) {
+  Binary formula = binaryFunctions().at(name);
+  if (name == "next_after")
+    return formula(m, x, y);
+  return m.finish(formula(m, m.compute(x), m.compute(y)), type);
+}
+
+bool meshloom::isSpecialFunction(StringRef name, size_t operands) {
+  return operands == 1 ? unaryFunctions().contains(name)
+                       : operands == 2 && binaryFunctions().contains(name);
+}
+
+Value meshloom::emitSpecialFunction(OpBuilder &builder, Location loc,
+                                    StringRef name, ValueRange operands) {
+  LaneBuilder lanes(builder.getContext(), {});
+  lanes.setLoc(loc);
+  lanes.restoreInsertionPoint(builder.saveInsertionPoint());
+  FloatMath m(lanes);
+  Type type = lanes.elementOf(operands[0]);
+  Value result = operands.size() == 1
+                     ? apply(m, unaryFunctions().at(name), operands[0], type)
+                     : apply(m, name, operands[0], operands[1], type);
+  builder.restoreInsertionPoint(lanes.saveInsertionPoint());
+  return result;
+}
+
+/// A function of real floats.
+template <typename OpTy>
+static void addReal(Handlers &handlers, Unary formula) {
+  handlers.add<OpTy>([formula](Importer &im, OpTy op) -> FailureOr<Value> {
+    Value x = im.get(op.getOperand());
+    if (!isa<FloatType>(im.b.elementOf(x)))
+      return im.error("'") << op->getName() << "' of " << im.b.elementOf(x)
+                           << " is not supported";
+    FloatMath m(im.b);
+    return apply(m, formula, x,
+                 Importer::typeOf(op.getResult()).getElementType());
+  });
+}
+
+template <typename OpTy>
+static void addReal(Handlers &handlers, StringRef name) {
+  addReal<OpTy>(handlers, unaryFunctions().at(name));
+}
+
+template <typename OpTy>
+static void addReal2(Handlers &handlers, StringRef name) {
+  handlers.add<OpTy>([name](Importer &im, OpTy op) -> FailureOr<Value> {
+    SmallVector<Value> operands = im.get(op->getOperands());
+    if (!isa<FloatType>(im.b.elementOf(operands[0])))
+      return im.error("'") << op->getName() << "' of "
+                           << im.b.elementOf(operands[0])
+                           << " is not supported";
+    FloatMath m(im.b);
+    return apply(m, name, operands[0], operands[1],
+                 Importer::typeOf(op->getResult(0)).getElementType());
+  });
 }
 
 static Value isInfinite(FloatMath &m, Value x) {
@@ -144,41 +214,27 @@ static FailureOr<Value> importConstantLike(Importer &im,
 }
 
 void importer::addSpecialFunctions(Handlers &handlers) {
-  addReal<chlo::AcosOp>(handlers, acos);
-  addReal<chlo::AcoshOp>(handlers, acosh);
-  addReal<chlo::AsinOp>(handlers, asin);
-  addReal<chlo::AsinhOp>(handlers, asinh);
-  addReal<chlo::AtanhOp>(handlers, atanh);
-  addReal<chlo::CoshOp>(handlers, cosh);
-  addReal<chlo::AtanOp>(handlers, [](FloatMath &m, Value x) {
-    return m.atan2(x, m.number(x, 1));
-  });
-  addReal<chlo::BesselI1eOp>(
-      handlers, [](FloatMath &m, Value x) { return m.besselI1e(x); });
-  addReal<chlo::DigammaOp>(handlers,
-                           [](FloatMath &m, Value x) { return m.digamma(x); });
-  addReal<chlo::ErfcOp>(handlers,
-                        [](FloatMath &m, Value x) { return m.erfc(x); });
-  addReal<chlo::ErfInvOp>(handlers,
-                          [](FloatMath &m, Value x) { return m.erfInv(x); });
-  addReal<chlo::LgammaOp>(handlers,
-                          [](FloatMath &m, Value x) { return m.lgamma(x); });
-  addReal<chlo::SinhOp>(handlers,
-                        [](FloatMath &m, Value x) { return m.sinh(x); });
+  addReal<chlo::AcosOp>(handlers, "acos");
+  addReal<chlo::AcoshOp>(handlers, "acosh");
+  addReal<chlo::AsinOp>(handlers, "asin");
+  addReal<chlo::AsinhOp>(handlers, "asinh");
+  addReal<chlo::AtanOp>(handlers, "atan");
+  addReal<chlo::AtanhOp>(handlers, "atanh");
+  addReal<chlo::BesselI1eOp>(handlers, "bessel_i1e");
+  addReal<chlo::CoshOp>(handlers, "cosh");
+  addReal<chlo::DigammaOp>(handlers, "digamma");
+  addReal<chlo::ErfcOp>(handlers, "erfc");
+  addReal<chlo::ErfInvOp>(handlers, "erf_inv");
+  addReal<chlo::LgammaOp>(handlers, "lgamma");
+  addReal<chlo::SinhOp>(handlers, "sinh");
   addReal<chlo::IsInfOp>(handlers, isInfinite);
   addReal<chlo::IsPosInfOp>(
       handlers, [](FloatMath &m, Value x) { return m.eq(x, HUGE_VAL); });
   addReal<chlo::IsNegInfOp>(
       handlers, [](FloatMath &m, Value x) { return m.eq(x, -HUGE_VAL); });
-  addReal<chlo::PolygammaOp>(handlers, [](FloatMath &m, Value n, Value x) {
-    return m.polygamma(n, x);
-  });
-  addReal<chlo::ZetaOp>(
-      handlers, [](FloatMath &m, Value x, Value q) { return m.zeta(x, q); });
-  // On the type itself: neighbours in f32 are not neighbours in bf16.
-  handlers.add<chlo::NextAfterOp>([](Importer &im, chlo::NextAfterOp op) {
-    return FloatMath(im.b).nextAfter(im.get(op.getX()), im.get(op.getY()));
-  });
+  addReal2<chlo::NextAfterOp>(handlers, "next_after");
+  addReal2<chlo::PolygammaOp>(handlers, "polygamma");
+  addReal2<chlo::ZetaOp>(handlers, "zeta");
   handlers.add<chlo::ErfOp>([](Importer &im, chlo::ErfOp op) {
     return im.b.apply<dtensor::ErfOp>(im.get(op.getOperand()));
   });
