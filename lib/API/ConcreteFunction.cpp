@@ -100,8 +100,7 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
     info.kind = collective->kind;
     for (unsigned axis : collective->axes)
       info.axes.push_back(own.mesh.axes()[axis].name);
-    for (const CollectiveStep::Move &move : collective->moves)
-      info.bytes += own.buffers[move.to].localBytes();
+    info.bytes = transferBytes(own.buffers, *collective);
     info.bytes_sent = bytesSent(collective->kind, info.bytes,
                                 groupSize(own.mesh, collective->axes));
     info.tensors = int64_t(collective->moves.size());

@@ -84,7 +84,7 @@ Member memberOf(spmd::CollectiveOpInterface collective, unsigned index) {
                 "",
                 "",
                 "",
-                localBytes(what.to, shape, dtype),
+                spmd::transferBytes(what.kind, type),
                 globalBytes(shape, dtype)};
   DictionaryAttr notes = op->getAttrDictionary();
   if (auto members = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members");
@@ -134,6 +134,9 @@ Printed describe(spmd::CollectiveOpInterface collective,
       printed.cost += machine.overhead(member.what);
     printed.members.push_back(std::move(member));
   }
+  // One device may do much for one value, another for the next.
+  if (collective.getCollectiveKind() == CollectiveKind::HaloExchange)
+    printed.sent = collective.getResultBytes();
   if (isViewAtEnd(collective, machine))
     printed.cost = 0;
   return printed;
@@ -145,7 +148,12 @@ void printMember(const Member &member, bool refined, raw_ostream &os) {
     os << " for " << member.op;
   os << "\n       " << member.what.from.spec_string() << " -> "
      << member.what.to.spec_string() << ", " << member.resultBytes
-     << " bytes\n";
+     << " bytes";
+  // Never a fallback: the cheapest way, and told.
+  if (member.what.kind == CollectiveKind::AllGather &&
+      member.what.to.is_fully_replicated())
+    os << ", the whole value on every device";
+  os << "\n";
   if (!member.reason.empty())
     os << "       why: " << member.reason << "\n";
   if (!member.rejected.empty())

@@ -121,8 +121,8 @@ OpEvaluation LayoutState::compute(unsigned index,
     made.produces.push_back(intern(result));
   }
 
-  for (unsigned i = 0; i < operands.size(); ++i)
-    made.halos += haloCost(op.operands[i], operands[i], rule, i, sharding);
+  if (!rule.windows.empty())
+    made.halos = haloCost(index, operands, sharding);
 
   Work &work = made.work;
   work.flops = work.totalFlops = op.flopsPerPoint;
@@ -145,33 +145,45 @@ OpEvaluation LayoutState::compute(unsigned index,
   return made;
 }
 
-/// What an operand costs that devices need windows of beyond their blocks. None
-/// where it is made in any layout, or cut from one that has them.
-Objective LayoutState::haloCost(unsigned value, const Layout &have,
-                                const ShardingRule &rule, unsigned operand,
+/// What it costs that devices need windows of operands beyond their blocks: one
+/// exchange of them all. None for what is made in any layout, or cut from a
+/// value that has them.
+Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
                                 const OpSharding &sharding) const {
-  const LayoutGraph::Value &what = graph.values[value];
+  const LayoutGraph::Op &op = graph.ops[index];
   const Mesh &mesh = graph.mesh();
-  Windows windows = operandWindows(rule, operand, sharding, what.shape, mesh);
-  Layout need = operandLayout(rule, operand, sharding, mesh);
-  if (areWithinBlocks(need, what.shape, windows) ||
-      (what.producer >= 0 && graph.ops[what.producer].free))
+  HaloTraffic traffic;
+  std::optional<CollectiveOp> exchange;
+  int64_t bytes = 0;
+  bool waits = false;
+  for (unsigned i = 0; i < have.size(); ++i) {
+    const LayoutGraph::Value &what = graph.values[op.operands[i]];
+    if (what.producer >= 0 && graph.ops[what.producer].free)
+      continue;
+    Windows windows = operandWindows(op.rule, i, sharding, what.shape, mesh);
+    Layout need = operandLayout(op.rule, i, sharding, mesh);
+    if (areWithinBlocks(need, what.shape, windows))
+      continue;
+    bool isCut = true;
+    for (unsigned dim = 0; dim < need.rank(); ++dim) {
+      auto axes = have[i].axes(dim), wanted = need.axes(dim);
+      isCut &= axes.size() <= wanted.size() &&
+               std::equal(axes.begin(), axes.end(), wanted.begin());
+    }
+    if (isCut && isWithinSource(have[i], need, what.shape, windows))
+      continue;
+    traffic.add(need, what.shape, windows, byteWidth(what.type));
+    bytes += globalBytes(what.shape, what.type);
+    waits |= !what.argument;
+    exchange = {CollectiveKind::HaloExchange,
+                haloAxes(need, what.shape, windows), need, need};
+  }
+  if (!exchange)
     return {};
-  bool isCut = true;
-  for (unsigned dim = 0; dim < have.rank(); ++dim)
-    isCut &= have.axes(dim).size() <= need.axes(dim).size() &&
-             std::equal(have.axes(dim).begin(), have.axes(dim).end(),
-                        need.axes(dim).begin());
-  if (isCut && isWithinSource(have, need, what.shape, windows))
-    return {};
-  CollectiveOp exchange{CollectiveKind::HaloExchange,
-                        haloAxes(need, what.shape, windows), need, need};
-  Cost cost = machine.transfer(
-      exchange, haloElements(need, what.shape, windows) * byteWidth(what.type),
-      globalBytes(what.shape, what.type));
+  Cost cost = machine.transfer(*exchange, traffic.mostBytes(), bytes);
   // In shared memory nobody waits for what is there from the start.
-  if (!machine.sharedMemory || !what.argument)
-    cost += machine.overhead(exchange);
+  if (!machine.sharedMemory || waits)
+    cost += machine.overhead(*exchange);
   return {cost, 1, 0};
 }
 

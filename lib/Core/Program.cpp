@@ -14,6 +14,20 @@ int64_t BufferDecl::localBytes() const {
   return elementCount(localShape()) * byteWidth(type);
 }
 
+int64_t transferBytes(std::span<const BufferDecl> buffers,
+                      const CollectiveStep &step) {
+  int64_t bytes = 0;
+  HaloTraffic traffic;
+  for (CollectiveStep::Move move : step.moves) {
+    const BufferDecl &to = buffers[move.to];
+    if (step.kind == CollectiveKind::HaloExchange)
+      traffic.add(to.layout, to.shape, to.windows, byteWidth(to.type));
+    else
+      bytes += to.localBytes();
+  }
+  return bytes + traffic.mostBytes();
+}
+
 Box iterationBox(std::span<const Loop> loops, const Mesh &mesh,
                  int64_t device) {
   const std::vector<int64_t> coords = mesh.coords(device);

@@ -197,6 +197,44 @@ int64_t haloElements(const Layout &layout, const Shape &global,
   }
 }
 
+void HaloTraffic::add(const Layout &layout, const Shape &global,
+                      const Windows &windows, int64_t width) {
+  const Mesh &mesh = layout.mesh();
+  sent.resize(size_t(mesh.size()));
+  received.resize(size_t(mesh.size()));
+  // Per dim and shard: how much all shards together hold of its block.
+  std::vector<std::vector<int64_t>> given(windows.size());
+  for (unsigned dim = 0; dim < windows.size(); ++dim)
+    for (int64_t shard = 0; shard < int64_t(windows[dim].size()); ++shard) {
+      const Interval block =
+          blockOf(global[dim], layout.axes(dim), mesh, shard);
+      int64_t &sum = given[dim].emplace_back();
+      for (Interval other : windows[dim])
+        sum += other.intersect(block).size();
+    }
+  for (int64_t device = 0; device < mesh.size(); ++device) {
+    const std::vector<int64_t> coords = mesh.coords(device);
+    const Box block = layout.shard(global, device);
+    const Box window = heldBox(layout, global, windows, device);
+    const int64_t own = window.intersect(block).count();
+    int64_t all = 1;
+    for (unsigned dim = 0; dim < global.size(); ++dim)
+      all *=
+          dim < given.size() && !given[dim].empty()
+              ? given[dim][size_t(shardIndex(layout.axes(dim), mesh, coords))]
+              : block.extent[dim];
+    sent[size_t(device)] += (all - own) * width;
+    received[size_t(device)] += (window.count() - own) * width;
+  }
+}
+
+int64_t HaloTraffic::mostBytes() const {
+  int64_t most = 0;
+  for (size_t device = 0; device < sent.size(); ++device)
+    most = std::max({most, sent[device], received[device]});
+  return most;
+}
+
 std::string to_string(const Windows &windows) {
   std::string text = "[";
   for (const std::vector<Interval> &dim : windows) {

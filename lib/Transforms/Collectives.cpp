@@ -27,9 +27,7 @@ createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
   OperationState state(location, name);
   state.addOperands(operands);
   state.addTypes(types);
-  int64_t bytes = 0;
-  for (Type type : types)
-    bytes += spmd::transferBytes(kind, cast<RankedTensorType>(type));
+  int64_t bytes = spmd::transferBytes(kind, types);
   Layout from = spmd::layoutOf(operands.front().getType());
   state.addAttribute(
       "axes",

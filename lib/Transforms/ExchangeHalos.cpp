@@ -1,7 +1,7 @@
 // Windows of operands as collectives. An operand is first laid out by its own
 // blocks (InsertRelayouts sees to that); a device that the rule says needs more
-// gets it by a halo exchange, one that holds more anyway (the value was cut from
-// a wider one) keeps more, and splat constants are made as wide as needed.
+// gets it by a halo exchange, one that holds more anyway (the value was cut
+// from a wider one) keeps more, and splat constants are made as wide as needed.
 
 #include "ExchangeHalos.h"
 
@@ -64,10 +64,18 @@ void HaloExchanges::collect(mlir::func::FuncOp function) {
         for (NamedAttribute entry : origin)
           if (auto text = dyn_cast<StringAttr>(entry.getValue()))
             reason += "; '" + entry.getName().str() + "' from " + text.str();
-      found.push_back({{&operand, std::move(reason), origin},
-                       std::move(windows)});
+      found.push_back(
+          {{&operand, std::move(reason), origin}, std::move(windows)});
     }
   });
+}
+
+/// The op that all uses are of, or null.
+static Operation *onlyUser(ArrayRef<OpOperand *> uses) {
+  Operation *user = uses.front()->getOwner();
+  bool only = llvm::all_of(
+      uses, [&](OpOperand *use) { return use->getOwner() == user; });
+  return only ? user : nullptr;
 }
 
 void HaloExchanges::insert() {
@@ -86,15 +94,33 @@ void HaloExchanges::insert() {
              sent(need.windows) + sent(windows);
     });
     if (shared == wanted.end()) {
-      wanted.push_back({windows, {}});
+      wanted.push_back({value, windows, {}});
       shared = std::prev(wanted.end());
     }
     shared->windows = hull(layout, shape, shared->windows, windows);
     shared->uses.push_back(use);
   }
+  llvm::MapVector<std::pair<Operation *, void *>, SmallVector<Need>> together;
   for (auto &[value, wanted] : needs)
-    for (const Need &need : wanted)
-      exchange(value, need);
+    for (const Need &need : wanted) {
+      if (makeLocally(need))
+        continue;
+      std::vector<unsigned> axes = haloAxes(spmd::layoutOf(value.getType()),
+                                            shapeOf(value), need.windows);
+      SmallVector<OpOperand *> uses;
+      for (const Use &use : need.uses)
+        uses.push_back(use.operand);
+      Operation *user = onlyUser(uses);
+      mlir::ArrayAttr over = spmd::axesAttr(
+          dtensor::layoutAttrOf(value.getType()).getMeshAttr(), axes);
+      if (user)
+        together[{user, const_cast<void *>(over.getAsOpaquePointer())}]
+            .push_back(need);
+      else
+        exchange(need);
+    }
+  for (auto &[key, group] : together)
+    exchange(group);
 }
 
 /// Before the first use; outside of regions that the value comes from outside
@@ -111,68 +137,85 @@ static bool isInSource(spmd::SliceOp slice, unsigned index, const Shape &shape,
   Value source = slice.getInputs()[index];
   if (source.getDefiningOp<spmd::AllReduceOp>() && source.hasOneUse())
     return false;
-  return isWithinSource(spmd::layoutOf(slice.getInputs()[index].getType()),
+  return isWithinSource(spmd::layoutOf(source.getType()),
                         spmd::layoutOf(slice.getOutputs()[index].getType()),
                         shape, windows);
 }
 
-void HaloExchanges::exchange(Value value, const Need &need) {
-  Operation *first = nullptr;
-  std::string reasons;
-  mlir::NamedAttrList origins;
-  for (const Use &use : need.uses) {
-    Operation *place = placeOf(value, use.operand->getOwner());
-    if (!first || place->isBeforeInBlock(first))
-      first = place;
-    reasons += (reasons.empty() ? "" : " | ") + use.reason;
-    if (use.origin)
-      for (NamedAttribute entry : use.origin)
-        origins.set(entry.getName(), entry.getValue());
-  }
-  OpBuilder builder(first);
-  Operation *user = need.uses.front().operand->getOwner();
-  auto type = cast<RankedTensorType>(value.getType());
-  Shape shape = shapeOf(value);
-  Layout layout = spmd::layoutOf(type);
-  RankedTensorType windowed = spmd::shardType(
-      shape, type.getElementType(), dtensor::layoutAttrOf(type), need.windows);
+static RankedTensorType windowedType(Value value, const Windows &windows) {
+  return spmd::shardType(shapeOf(value),
+                         dtensor::elementTypeOf(value.getType()),
+                         dtensor::layoutAttrOf(value.getType()), windows);
+}
 
+bool HaloExchanges::makeLocally(const Need &need) {
+  Operation *producer = need.value.getDefiningOp();
+  if (!producer)
+    return false;
+  OpBuilder builder(producer->getContext());
+  builder.setInsertionPointAfter(producer);
+  RankedTensorType type = windowedType(need.value, need.windows);
   Value made;
-  auto constant = value.getDefiningOp<dtensor::ConstantOp>();
-  auto slice = value.getDefiningOp<spmd::SliceOp>();
-  unsigned index =
-      value.getDefiningOp() ? cast<OpResult>(value).getResultNumber() : 0;
-  if (constant && isa<mlir::SplatElementsAttr>(constant.getValue())) {
-    made = builder.create<dtensor::ConstantOp>(constant.getLoc(), windowed,
+  if (auto constant = dyn_cast<dtensor::ConstantOp>(producer)) {
+    if (!isa<mlir::SplatElementsAttr>(constant.getValue()))
+      return false;
+    made = builder.create<dtensor::ConstantOp>(constant.getLoc(), type,
                                                constant.getValue());
-  } else {
-    SmallVector<NamedAttribute> notes{
-        builder.getNamedAttr("reason", builder.getStringAttr(reasons)),
-        builder.getNamedAttr(
-            "dtensor.op",
-            builder.getStringAttr(user->getName().getStringRef()))};
-    if (!origins.empty())
-      notes.push_back(builder.getNamedAttr(
-          "dtensor.origin", origins.getDictionary(builder.getContext())));
-    Value source = value;
-    CollectiveKind kind = CollectiveKind::HaloExchange;
-    SmallVector<unsigned> axes;
-    if (slice && isInSource(slice, index, shape, need.windows)) {
-      source = slice.getInputs()[index];
-      kind = CollectiveKind::Slice;
-      axes = slice.getAxisIndices();
-    } else {
-      std::vector<unsigned> over = haloAxes(layout, shape, need.windows);
-      axes.assign(over.begin(), over.end());
-    }
-    made = createCollective(builder, user->getLoc(), kind, axes, source,
-                            windowed, notes)
+  } else if (auto slice = dyn_cast<spmd::SliceOp>(producer)) {
+    unsigned index = cast<OpResult>(need.value).getResultNumber();
+    if (!isInSource(slice, index, shapeOf(need.value), need.windows))
+      return false;
+    made = createCollective(builder, slice.getLoc(), CollectiveKind::Slice,
+                            slice.getAxisIndices(), slice.getInputs()[index],
+                            type, notesOf(slice))
                ->getResult(0);
+  } else {
+    return false;
   }
   for (const Use &use : need.uses)
     use.operand->set(made);
-  if (slice && slice.use_empty())
-    slice.erase();
+  return true;
+}
+
+void HaloExchanges::exchange(ArrayRef<Need> needs) {
+  Operation *first = nullptr;
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  std::string reasons;
+  mlir::NamedAttrList origins;
+  for (const Need &need : needs) {
+    values.push_back(need.value);
+    types.push_back(windowedType(need.value, need.windows));
+    for (const Use &use : need.uses) {
+      // Several values are all there just before the op.
+      Operation *user = use.operand->getOwner();
+      Operation *place = needs.size() > 1 ? user : placeOf(need.value, user);
+      if (!first || place->isBeforeInBlock(first))
+        first = place;
+      reasons += (reasons.empty() ? "" : " | ") + use.reason;
+      if (use.origin)
+        for (NamedAttribute entry : use.origin)
+          origins.set(entry.getName(), entry.getValue());
+    }
+  }
+  OpBuilder builder(first);
+  Operation *user = needs.front().uses.front().operand->getOwner();
+  SmallVector<NamedAttribute> notes{
+      builder.getNamedAttr("reason", builder.getStringAttr(reasons)),
+      builder.getNamedAttr(
+          "dtensor.op", builder.getStringAttr(user->getName().getStringRef()))};
+  if (!origins.empty())
+    notes.push_back(builder.getNamedAttr(
+        "dtensor.origin", origins.getDictionary(builder.getContext())));
+  std::vector<unsigned> axes =
+      haloAxes(spmd::layoutOf(values.front().getType()),
+               shapeOf(values.front()), needs.front().windows);
+  Operation *made =
+      createCollective(builder, user->getLoc(), CollectiveKind::HaloExchange,
+                       axes, values, mlir::TypeRange(types), notes);
+  for (auto [need, result] : llvm::zip_equal(needs, made->getResults()))
+    for (const Use &use : need.uses)
+      use.operand->set(result);
 }
 
 } // namespace meshloom

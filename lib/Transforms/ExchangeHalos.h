@@ -14,7 +14,8 @@ public:
   /// Finds them, while types still have their layouts and ops their origins.
   void collect(mlir::func::FuncOp function);
   /// Inserts the exchanges, once all types are shards. Uses of one value share
-  /// one where that moves no more than one for each would.
+  /// one where that moves no more than one for each would; values that only one
+  /// op needs are exchanged together.
   void insert();
 
 private:
@@ -25,10 +26,14 @@ private:
   };
   /// What some uses of a value need together.
   struct Need {
+    Value value;
     Windows windows;
     SmallVector<Use> uses;
   };
-  void exchange(Value value, const Need &need);
+  /// Gives the uses what they need without an exchange, if that can be.
+  static bool makeLocally(const Need &need);
+  /// One exchange for all of them, over the same axes.
+  static void exchange(ArrayRef<Need> needs);
 
   SmallVector<std::pair<Use, Windows>> found;
 };

@@ -128,15 +128,28 @@ TEST_F(RuleTest, MovedDimsTakeTheirFactorsWithThem) {
   EXPECT_EQ(textOf("%x: tensor<8x4xf32>",
                    "%0 = dtensor.slice %x [0:8, 1:3] : (tensor<8x4xf32>) -> "
                    "tensor<8x2xf32>"),
-            "a b! -> a c!");
+            "a b{1:1:1} -> a b");
+  EXPECT_EQ(textOf("%x: tensor<8x4xf32>",
+                   "%0 = dtensor.slice %x [0:8, 0:4] : (tensor<8x4xf32>) -> "
+                   "tensor<8x4xf32>"),
+            "a b -> a b");
   EXPECT_EQ(textOf("%x: tensor<8x4xf32>, %y: tensor<8x2xf32>",
                    "%0 = dtensor.concatenate %x, %y dim 1 : (tensor<8x4xf32>, "
                    "tensor<8x2xf32>) -> tensor<8x6xf32>"),
-            "a c!, a d! -> a b!");
+            "a b{1:0:0}, a b{1:-4:-4} -> a b");
   EXPECT_EQ(textOf("%x: tensor<8x4xf32>",
                    "%0 = dtensor.reverse %x dims [0] : (tensor<8x4xf32>) -> "
                    "tensor<8x4xf32>"),
-            "a! b -> a! b");
+            "a{-1:7:7} b -> a b");
+  EXPECT_EQ(textOf("%x: tensor<8x4xf32>, %v: tensor<f32>",
+                   "%0 = dtensor.pad %x, %v low [1, 0] high [2, 0] interior "
+                   "[2, 0] : (tensor<8x4xf32>, tensor<f32>) -> "
+                   "tensor<25x4xf32>"),
+            "a{1:1:-1:3} b,  -> a b");
+  EXPECT_EQ(textOf("%x: tensor<8x4xf32>",
+                   "%0 = dtensor.take %x dim 1 at [3, -1] : (tensor<8x4xf32>) "
+                   "-> tensor<8x2xf32>"),
+            "a b{take 3 -1} -> a b");
 }
 
 TEST_F(RuleTest, ProductsReduceContractedDims) {

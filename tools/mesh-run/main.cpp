@@ -154,9 +154,14 @@ Status writeStats(const Options &options, const Loaded &loaded,
   stats["program"] = options.program;
   stats["devices"] = loaded.client->devices().size();
   stats["collectives"] = nlohmann::ordered_json::array();
+  // Users know halo exchanges as permutes.
+  auto kindOf = [](CollectiveKind kind) {
+    return name(kind == CollectiveKind::HaloExchange ? CollectiveKind::Permute
+                                                     : kind);
+  };
   for (const CollectiveRecord &record : statistics.collectives)
     stats["collectives"].push_back({{"step", record.step},
-                                    {"kind", name(record.kind)},
+                                    {"kind", kindOf(record.kind)},
                                     {"group_size", record.groupSize},
                                     {"result_bytes", record.resultBytes}});
   stats["peak_bytes_per_device"] = statistics.peakBytesPerDevice;

@@ -159,8 +159,7 @@ private:
   };
 
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
-  Objective haloCost(unsigned value, const Layout &have,
-                     const ShardingRule &rule, unsigned operand,
+  Objective haloCost(unsigned op, std::span<const Layout> have,
                      const OpSharding &sharding) const;
   /// Null where there is none.
   const Way *plan(unsigned value, LayoutId from, LayoutId to);

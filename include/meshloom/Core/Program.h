@@ -195,6 +195,11 @@ std::vector<const std::vector<Step> *> nestedLists(const Step &step);
 /// this order: a step, then those inside it. The number is the step's id.
 unsigned countSteps(const std::vector<Step> &steps);
 
+/// Bytes that a collective gives one device; of a halo exchange, the most that
+/// one device sends or receives.
+int64_t transferBytes(std::span<const BufferDecl> buffers,
+                      const CollectiveStep &step);
+
 /// A buffer with a value known at compile time: the whole global array,
 /// row-major, or one element repeated.
 struct ConstantData {

@@ -77,6 +77,21 @@ std::vector<unsigned> haloAxes(const Layout &layout, const Shape &global,
 int64_t haloElements(const Layout &layout, const Shape &global,
                      const Windows &windows);
 
+/// What one exchange of several values moves. Devices that have little to do
+/// for one value may have much for another: the sum of each one's most would
+/// count too much.
+class HaloTraffic {
+public:
+  /// `width`: bytes of an element.
+  void add(const Layout &layout, const Shape &global, const Windows &windows,
+           int64_t width);
+  /// The most bytes that any one device sends or receives.
+  int64_t mostBytes() const;
+
+private:
+  std::vector<int64_t> sent, received; ///< per device, bytes
+};
+
 /// "[*, 0:6 4:10]".
 std::string to_string(const Windows &windows);
 

@@ -158,9 +158,84 @@ static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Whether types are not decided: what is between two ops may have been laid
+/// out otherwise on purpose, and windows of a merged op are other ones.
+static bool isUndecided(Operation *op) {
+  return !layoutAttrOf(op->getResult(0).getType());
+}
+
+static bool isAll(ArrayRef<int64_t> numbers, int64_t number) {
+  return llvm::all_of(numbers, [&](int64_t each) { return each == number; });
+}
+
+/// slice(pad(x)) -> pad(x): what is sliced away is not padded at all.
+static LogicalResult sliceOfPad(SliceOp op, PatternRewriter &rewriter) {
+  auto pad = op.getOperand().getDefiningOp<PadOp>();
+  if (!pad || !isUndecided(pad) || !isUndecided(op) ||
+      !isAll(op.getStrides(), 1) || !isAll(pad.getInteriorPadding(), 0))
+    return failure();
+  SmallVector<int64_t> low(pad.getEdgePaddingLow()),
+      high(pad.getEdgePaddingHigh());
+  auto sizes = globalShape(pad.getType());
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    low[dim] -= op.getStartIndices()[dim];
+    high[dim] -= sizes[dim] - op.getLimitIndices()[dim];
+  }
+  rewriter.replaceOpWithNewOp<PadOp>(op, op.getType(), pad.getOperand(),
+                                     pad.getPaddingValue(), low, high,
+                                     pad.getInteriorPadding());
+  return success();
+}
+
 void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                           MLIRContext *) {
   patterns.add(mergeSlices);
+  patterns.add(sliceOfPad);
+}
+
+/// pad(pad(x)) -> pad(x) with one value, and pad(slice(x)) -> pad(x), where no
+/// element is taken away at an end before others are put there.
+static LogicalResult mergePads(PadOp op, PatternRewriter &rewriter) {
+  if (!isUndecided(op) || !isAll(op.getInteriorPadding(), 0))
+    return failure();
+  SmallVector<int64_t> low, high;
+  Value operand;
+  if (auto pad = op.getOperand().getDefiningOp<PadOp>()) {
+    if (!isUndecided(pad) || pad.getPaddingValue() != op.getPaddingValue() ||
+        !isAll(pad.getInteriorPadding(), 0))
+      return failure();
+    low = llvm::to_vector(pad.getEdgePaddingLow());
+    high = llvm::to_vector(pad.getEdgePaddingHigh());
+    operand = pad.getOperand();
+  } else if (auto slice = op.getOperand().getDefiningOp<SliceOp>()) {
+    if (!isUndecided(slice) || !isAll(slice.getStrides(), 1))
+      return failure();
+    operand = slice.getOperand();
+    for (auto [size, start, limit] :
+         llvm::zip_equal(globalShape(operand.getType()),
+                         slice.getStartIndices(), slice.getLimitIndices())) {
+      low.push_back(-start);
+      high.push_back(limit - size);
+    }
+  } else {
+    return failure();
+  }
+  for (size_t dim = 0; dim < low.size(); ++dim) {
+    if ((low[dim] < 0 && op.getEdgePaddingLow()[dim] > 0) ||
+        (high[dim] < 0 && op.getEdgePaddingHigh()[dim] > 0))
+      return failure();
+    low[dim] += op.getEdgePaddingLow()[dim];
+    high[dim] += op.getEdgePaddingHigh()[dim];
+  }
+  rewriter.replaceOpWithNewOp<PadOp>(op, op.getType(), operand,
+                                     op.getPaddingValue(), low, high,
+                                     op.getInteriorPadding());
+  return success();
+}
+
+void PadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *) {
+  patterns.add(mergePads);
 }
 
 OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {

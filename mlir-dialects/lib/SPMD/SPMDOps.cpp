@@ -82,21 +82,26 @@ static int64_t bytesOf(Type type) {
          byteWidth(*dtensor::dtypeOf(tensor.getElementType()));
 }
 
-int64_t spmd::transferBytes(CollectiveKind kind, RankedTensorType type) {
-  if (kind != CollectiveKind::HaloExchange)
-    return bytesOf(type);
-  SmallVector<int64_t> global = globalShape(type);
-  return haloElements(layoutOf(type), Shape(global.begin(), global.end()),
-                      windowsOf(type)) *
-         byteWidth(*dtensor::dtypeOf(type.getElementType()));
+int64_t spmd::transferBytes(CollectiveKind kind, mlir::TypeRange types) {
+  if (kind != CollectiveKind::HaloExchange) {
+    int64_t bytes = 0;
+    for (Type type : types)
+      bytes += bytesOf(type);
+    return bytes;
+  }
+  HaloTraffic traffic;
+  for (Type type : types) {
+    SmallVector<int64_t> global = globalShape(type);
+    traffic.add(layoutOf(type), Shape(global.begin(), global.end()),
+                windowsOf(type),
+                byteWidth(*dtensor::dtypeOf(dtensor::elementTypeOf(type))));
+  }
+  return traffic.mostBytes();
 }
 
 int64_t spmd::resultBytes(Operation *op) {
-  int64_t bytes = 0;
-  CollectiveKind kind = cast<CollectiveOpInterface>(op).getCollectiveKind();
-  for (Type type : op->getResultTypes())
-    bytes += transferBytes(kind, cast<RankedTensorType>(type));
-  return bytes;
+  return transferBytes(cast<CollectiveOpInterface>(op).getCollectiveKind(),
+                       op->getResultTypes());
 }
 
 ArrayAttr spmd::axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes) {

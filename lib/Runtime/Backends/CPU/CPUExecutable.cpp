@@ -104,12 +104,9 @@ void CPUExecutable::addCollectives(const std::vector<Step> &steps,
     auto *collective = std::get_if<CollectiveStep>(&step);
     if (!collective || collective->kind == CollectiveKind::Slice)
       continue;
-    CollectiveRecord record{own, collective->kind,
-                            groupSize(loaded.mesh, collective->axes), 0};
-    for (const CollectiveStep::Move &move : collective->moves)
-      record.resultBytes +=
-          loaded.buffers[move.to].transferBytes(collective->kind);
-    stats.collectives.push_back(record);
+    stats.collectives.push_back({own, collective->kind,
+                                 groupSize(loaded.mesh, collective->axes),
+                                 transferBytes(loaded.buffers, *collective)});
   }
 }
 

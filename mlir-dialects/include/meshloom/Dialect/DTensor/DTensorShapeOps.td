@@ -353,6 +353,7 @@ def DTensor_PadOp : DTensor_Op<"pad", [Pure]> {
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def DTensor_TakeOp : DTensor_Op<"take", [Pure]> {

@@ -23,9 +23,9 @@ RankedTensorType shardType(ArrayRef<int64_t> global, Type elementType,
 SmallVector<unsigned> axisIndices(Operation *op);
 CollectiveOp collectiveOf(Operation *op, unsigned index);
 int64_t resultBytes(Operation *op);
-/// Bytes that a collective gives one device, or, of a halo exchange, the most
-/// that one device sends or receives, for a result of type `type`.
-int64_t transferBytes(CollectiveKind kind, RankedTensorType type);
+/// Bytes that a collective with results of these types gives one device, or, of
+/// a halo exchange, the most that one device sends or receives.
+int64_t transferBytes(CollectiveKind kind, mlir::TypeRange types);
 
 /// `axes` of `mesh` as the attribute of a collective.
 mlir::ArrayAttr axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes);

@@ -97,7 +97,7 @@ def SPMD_ShardAttr
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
   }];
   let assemblyFormat = [{
-    `<` `[` (`]`) : ($globalShape^ `]`)? `,` $layout
+    `<` `[` (`]`) : ($globalShape^ `]`)? `,` $layout ``
     custom<Windows>($windowCounts, $windowBounds) `>`
   }];
   let genVerifyDecl = 1;
