@@ -126,10 +126,14 @@ FuncOp Importer::importFunction(FuncOp func) {
       // A wish that leaves everything open adds nothing.
       value = *pinned;
     }
-    bool pinned =
-        shardingIn(attributes) && value.getDefiningOp<dtensor::ConstraintOp>();
-    resultTypes.push_back(pinned ? Type(value.getType())
-                                 : Type(dtensor::undecided(value.getType())));
+    // A result that nobody annotated is never partial.
+    if (auto layout = dtensor::layoutAttrOf(value.getType());
+        layout && !layout.getPartial().empty() && !shardingIn(attributes))
+      value = b.create<dtensor::ConstraintOp>(
+          func.getLoc(), value,
+          dtensor::LayoutAttr::get(b.getContext(),
+                                   layout.getLayout().without_partial()));
+    resultTypes.push_back(value.getType());
     SmallVector<NamedAttribute> kept;
     if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
                                : StringAttr();

@@ -372,19 +372,31 @@ std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
   if (!reducer.hasOneBlock())
     return std::nullopt;
   Block &block = reducer.front();
-  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
+  // The one op that is no annotation.
+  Operation *only = nullptr;
+  for (Operation &op : block.without_terminator()) {
+    if (isa<sdy::ShardingConstraintOp>(op))
+      continue;
+    if (only)
+      return std::nullopt;
+    only = &op;
+  }
+  auto meant = [](Value value) {
+    while (auto constraint = value.getDefiningOp<sdy::ShardingConstraintOp>())
+      value = constraint.getInput();
+    return value;
+  };
+  Operation *end = block.getTerminator();
+  if (!only || block.getNumArguments() != 2 || only->getNumOperands() != 2 ||
+      only->getNumResults() != 1 || end->getNumOperands() != 1 ||
+      meant(end->getOperand(0)) != only->getResult(0))
     return std::nullopt;
-  Operation &op = block.front(), &end = block.back();
-  if (op.getNumOperands() != 2 || op.getNumResults() != 1 ||
-      end.getNumOperands() != 1 || end.getOperand(0) != op.getResult(0))
-    return std::nullopt;
-  Value first = block.getArgument(0), second = block.getArgument(1);
-  bool both = (op.getOperand(0) == first && op.getOperand(1) == second) ||
-              (op.getOperand(0) == second && op.getOperand(1) == first);
   // All of these are commutative.
-  if (!both)
+  Value lhs = meant(only->getOperand(0)), rhs = meant(only->getOperand(1));
+  if (lhs == rhs || lhs.getParentBlock() != &block ||
+      !isa<BlockArgument>(lhs) || !isa<BlockArgument>(rhs))
     return std::nullopt;
-  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(only)
       .Case([](stablehlo::AddOp) { return ReduceKind::Sum; })
       .Case([](stablehlo::MulOp) { return ReduceKind::Prod; })
       .Case([](stablehlo::MinOp) { return ReduceKind::Min; })

@@ -116,6 +116,8 @@ public:
     return mlir::emitError(b.getLoc(), message);
   }
 
+  /// Whether what is being imported is a function of scalars.
+  bool inScalarRegion() const { return scalarDepth > 0; }
   /// Forgets the ops made inside `op` and erases it: it did not fit.
   void retract(Operation *op);
 

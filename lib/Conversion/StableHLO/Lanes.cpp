@@ -118,6 +118,7 @@ Value LaneBuilder::expose(Value value, ArrayRef<unsigned> axes) {
     permutation.push_back(int64_t(all.size()) + dim);
   llvm::append_range(shape, local.getShape());
   auto type = RankedTensorType::get(shape, local.getElementType());
+  // Made where nothing moves too: the same value cannot have other lanes.
   return make<dtensor::TransposeOp>(
       {type}, value, rest,
       {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
@@ -265,6 +266,8 @@ Value LaneBuilder::broadcast(Value value, ArrayRef<int64_t> shape,
 }
 
 Value LaneBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (ArrayRef<int64_t>(shapeOf(value)) == shape)
+    return value;
   return make<dtensor::ReshapeOp>(
       {RankedTensorType::get(shape, elementOf(value))}, value,
       Lanes(lanesOf(value)))[0];
@@ -276,6 +279,8 @@ Value LaneBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
                            llvm::seq<int64_t>(0, int64_t(itsLanes.size()))),
                        shape;
   SmallVector<int64_t> from = shapeOf(value);
+  if (permutation.size() == from.size() && llvm::is_sorted(permutation))
+    return value;
   for (int64_t dim : permutation) {
     all.push_back(dim + int64_t(itsLanes.size()));
     shape.push_back(from[dim]);

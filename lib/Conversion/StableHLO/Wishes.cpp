@@ -42,9 +42,11 @@ importer::argumentLayout(Importer &importer, const ValueSharding &sharding) {
 FailureOr<Value> importer::constrain(Importer &importer, Value value,
                                      const ValueSharding &sharding) {
   LaneBuilder &b = importer.b;
-  if (sharding.hasOpenDim() && !sharding.hasAxes() &&
+  bool saysNothing =
+      sharding.hasOpenDim() && !sharding.hasAxes() &&
       sharding.replicated.empty() &&
-      llvm::all_of(sharding.dims, [](auto &dim) { return dim.isOpen; }))
+      llvm::all_of(sharding.dims, [](auto &dim) { return dim.isOpen; });
+  if (saysNothing || importer.inScalarRegion())
     return value;
   Lanes lanes(b.lanesOf(value));
   auto layout = layoutOf(importer, lanes, sharding);
