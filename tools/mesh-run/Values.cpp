@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <numeric>
+#include <optional>
 
 namespace meshloom::run {
 namespace {
@@ -159,35 +161,90 @@ std::string preview(DType type, const HostBytes &bytes) {
   return fmt::format("[{}]", fmt::join(elements, ", "));
 }
 
+namespace {
+/// Which file is which argument's, where there are more files than arguments:
+/// exporters drop arguments that a program does not use (JAX does), so those
+/// that are left are found by their types and shapes, in order. Nothing where
+/// that does not tell.
+std::optional<std::vector<size_t>>
+matchFiles(const Program &program, const std::vector<NpyArray> &files) {
+  size_t wanted = program.arguments.size();
+  // ways[i][j]: in how many ways (two is many) the arguments from i on can be
+  // found in the files from j on.
+  std::vector<std::vector<int>> ways(wanted + 1,
+                                     std::vector<int>(files.size() + 1, 0));
+  auto fits = [&](size_t argument, size_t file) {
+    const BufferDecl &buffer =
+        program.buffers[program.arguments[argument].buffer];
+    return files[file].type == buffer.type && files[file].shape == buffer.shape;
+  };
+  for (size_t j = 0; j <= files.size(); ++j)
+    ways[wanted][j] = 1;
+  for (size_t i = wanted; i-- > 0;)
+    for (size_t j = files.size(); j-- > 0;)
+      ways[i][j] =
+          std::min(ways[i][j + 1] + (fits(i, j) ? ways[i + 1][j + 1] : 0), 2);
+  if (ways[0][0] != 1)
+    return std::nullopt;
+  std::vector<size_t> chosen;
+  for (size_t j = 0; chosen.size() < wanted; ++j)
+    if (fits(chosen.size(), j) && ways[chosen.size() + 1][j + 1] > 0)
+      chosen.push_back(j);
+  return chosen;
+}
+} // namespace
+
 Result<std::vector<HostBytes>> makeInputs(const Program &program,
                                           const Options &options) {
-  size_t wanted = program.arguments.size();
-  if (!options.inputs.empty() && options.inputs.size() != wanted)
+  size_t wanted = program.arguments.size(), given = options.inputs.size();
+  auto wrongCount = [&] {
     return Error(fmt::format(
         "{} takes {} argument{}, got {} --input file{}: give one for each, in "
         "order, or none for random ones",
         program.name.empty() ? "the program" : "'" + program.name + "'", wanted,
-        wanted == 1 ? "" : "s", options.inputs.size(),
-        options.inputs.size() == 1 ? "" : "s"));
+        wanted == 1 ? "" : "s", given, given == 1 ? "" : "s"));
+  };
+  if (given && given < wanted)
+    return wrongCount();
+  std::vector<NpyArray> files;
+  for (const std::string &path : options.inputs) {
+    Result<NpyArray> array = readNpy(path);
+    if (!array) {
+      size_t i = files.size();
+      if (i >= wanted)
+        return array.error();
+      const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
+      return Error(fmt::format(
+          "{} (expected {}): {}",
+          describe("argument", i, program.arguments[i].name),
+          describe(buffer.type, buffer.shape), array.error().message()));
+    }
+    files.push_back(std::move(*array));
+  }
+  std::vector<size_t> chosen(files.size());
+  std::iota(chosen.begin(), chosen.end(), 0);
+  if (given > wanted) {
+    auto matched = matchFiles(program, files);
+    if (!matched)
+      return wrongCount();
+    chosen = std::move(*matched);
+  }
   std::vector<HostBytes> inputs;
   for (size_t i = 0; i < wanted; ++i) {
     const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
-    if (options.inputs.empty()) {
+    if (files.empty()) {
       inputs.push_back(
           randomValue(buffer.type, buffer.shape, options.seed + uint32_t(i)));
       continue;
     }
-    std::string argument = describe("argument", i, program.arguments[i].name);
-    std::string expected = describe(buffer.type, buffer.shape);
-    Result<NpyArray> array = readNpy(options.inputs[i]);
-    if (!array)
-      return Error(fmt::format("{} (expected {}): {}", argument, expected,
-                               array.error().message()));
-    if (array->type != buffer.type || array->shape != buffer.shape)
-      return Error(fmt::format("{}: expected {}, got {} in '{}'", argument,
-                               expected, describe(array->type, array->shape),
-                               options.inputs[i]));
-    inputs.push_back(std::move(array->bytes));
+    NpyArray &array = files[chosen[i]];
+    if (array.type != buffer.type || array.shape != buffer.shape)
+      return Error(fmt::format(
+          "{}: expected {}, got {} in '{}'",
+          describe("argument", i, program.arguments[i].name),
+          describe(buffer.type, buffer.shape),
+          describe(array.type, array.shape), options.inputs[chosen[i]]));
+    inputs.push_back(std::move(array.bytes));
   }
   return inputs;
 }
