@@ -122,9 +122,9 @@ func.func @convert_shape(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @unsupported_type(%x: tensor<4xf16>) {
+func.func @unsupported_type(%x: tensor<4xf8E5M2>) {
   // expected-error @+1 {{'dtensor.exp' op operand #0 must be}}
-  %0 = dtensor.exp %x : tensor<4xf16>
+  %0 = dtensor.exp %x : tensor<4xf8E5M2>
   return
 }
 
