@@ -119,6 +119,7 @@ private:
   std::vector<unsigned> windowAround(unsigned cluster, int64_t most);
   bool tryJointly(unsigned cluster, int64_t most);
   void tryWindows();
+  bool trySplit(unsigned cluster);
   std::string describe(const std::vector<PlannedRelayout> &relayouts,
                        const std::vector<PlannedRelayout> &without);
   std::string rejected(unsigned cluster, const Change &back);
@@ -381,16 +382,34 @@ bool Search::tryJointly(unsigned cluster, int64_t most) {
   const int64_t begin = state.tried();
   std::vector<const Change *> path(window.size()), best;
   Objective bestTotal = start;
-  std::vector<Cost> costs; ///< of what moving each would touch
-  for (unsigned each : window)
-    costs.push_back(edgeCost(each) + state.workCost(each));
-  Cost touched = 0;
+  // What the changes touch, and what that cost at the start.
+  std::vector<Cost> valueCosts, clusterCosts;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    valueCosts.push_back(state.relayoutCost(value));
+  for (unsigned each = 0; each < clusters.clusters.size(); ++each)
+    clusterCosts.push_back(state.workCost(each));
+  std::vector<std::vector<unsigned>> values(window.size()),
+      touched(window.size());
+  auto costAtStart = [&] {
+    std::set<unsigned> allValues, allClusters;
+    for (size_t i = 0; i < window.size(); ++i)
+      if (path[i]) {
+        allValues.insert(values[i].begin(), values[i].end());
+        allClusters.insert(touched[i].begin(), touched[i].end());
+      }
+    Cost cost = 0;
+    for (unsigned value : allValues)
+      cost += valueCosts[value];
+    for (unsigned each : allClusters)
+      cost += clusterCosts[each];
+    return cost;
+  };
   bool cut = false;
   std::function<void(size_t)> extend = [&](size_t i) {
     if (i == window.size()) {
       Cost saved = start.cost - state.total().cost;
       if (!(state.total() < bestTotal) || saved <= 0 || saved < leastSaved ||
-          saved < touched / 20 ||
+          saved < costAtStart() / 20 ||
           (peakLimit >= 0 && state.peakBytes() > peakLimit))
         return;
       bestTotal = state.total();
@@ -409,9 +428,9 @@ bool Search::tryJointly(unsigned cluster, int64_t most) {
       if (!state.apply(*move))
         continue;
       path[i] = move;
-      touched += costs[i];
+      values[i] = state.touchedValues();
+      touched[i] = state.touchedClusters();
       extend(i + 1);
-      touched -= costs[i];
       state.undo();
       path[i] = nullptr;
     }
@@ -429,6 +448,57 @@ bool Search::tryJointly(unsigned cluster, int64_t most) {
     }
   state.commit();
   enqueueAround(changed);
+  drain();
+  return true;
+}
+
+/// Moves a part of a cluster: all from one of its ops on, or all before it,
+/// where that op has dims in another order than its operands, or operands from
+/// elsewhere.
+bool Search::trySplit(unsigned cluster) {
+  constexpr size_t mostOps = 32, mostPlaces = 6;
+  const std::vector<unsigned> &ops = clusters.clusters[cluster].ops;
+  if (ops.size() < 2 || ops.size() > mostOps)
+    return false;
+  std::vector<unsigned> places; ///< first value of the second part
+  for (size_t i = 1; i < ops.size() && places.size() < mostPlaces; ++i) {
+    const LayoutGraph::Op &op = graph.ops[ops[i]];
+    bool splits = op.operands.size() > 1;
+    for (const ShardingRule::Tensor &operand : op.rule.operands)
+      splits |= operand != op.rule.results[0];
+    if (splits)
+      places.push_back(op.results[0]);
+  }
+  std::optional<Change> best;
+  Objective bestTotal = state.total();
+  std::set<Change> seen;
+  for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
+    for (unsigned place : places)
+      for (bool after : {true, false}) {
+        Change part;
+        for (auto entry : *move)
+          if ((entry.first >= place) == after &&
+              state.layout(entry.first) != entry.second)
+            part.push_back(entry);
+        if (part.empty() || !seen.insert(part).second)
+          continue;
+        std::optional<Delta> delta = state.apply(part);
+        if (!delta)
+          continue;
+        if (worthwhile(*delta) && state.total() < bestTotal &&
+            (peakLimit < 0 || state.peakBytes() <= peakLimit)) {
+          bestTotal = state.total();
+          best = std::move(part);
+        }
+        state.undo();
+      }
+  if (!best)
+    return false;
+  state.apply(*best);
+  std::set<unsigned> touched(state.touchedClusters().begin(),
+                             state.touchedClusters().end());
+  state.commit();
+  enqueueAround(touched);
   drain();
   return true;
 }
@@ -464,6 +534,9 @@ void Search::run(int64_t limit) {
     if (canMove(cluster))
       tryChain(cluster);
   tryWindows();
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster) && promising(cluster))
+      trySplit(cluster);
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,10 @@ bool reduces(CollectiveKind kind) {
 
 class CombineCollectivesPass
     : public impl::CombineCollectivesBase<CombineCollectivesPass> {
+public:
+  using CombineCollectivesBase::CombineCollectivesBase;
+
+private:
   void runOnOperation() override {
     for (Block *each : runBlocks(getOperation())) {
       Block &block = *each;
@@ -51,7 +55,16 @@ class CombineCollectivesPass
     }
   }
 
-  static std::vector<SmallVector<Operation *>> groupsOf(Block &block) {
+  /// Whether the group may not take another of so many bytes.
+  bool isFull(ArrayRef<Operation *> group, int64_t bytes) {
+    if (mostValues > 0 && int64_t(group.size()) >= mostValues)
+      return true;
+    for (Operation *op : group)
+      bytes += cast<spmd::CollectiveOpInterface>(op).getResultBytes();
+    return mostBytes > 0 && bytes > mostBytes;
+  }
+
+  std::vector<SmallVector<Operation *>> groupsOf(Block &block) {
     DenseMap<Operation *, unsigned> levels;
     std::vector<SmallVector<Operation *>> groups;
     std::map<Key, size_t> latest;
@@ -74,7 +87,8 @@ class CombineCollectivesPass
                   .getAsOpaquePointer()};
       auto [group, isNew] = latest.try_emplace(std::move(key), groups.size());
       // A move is not put off past the first use of what came before it.
-      if (isNew || (!reduces(kind) && usedBefore(groups[group->second], op))) {
+      if (isNew || (!reduces(kind) && usedBefore(groups[group->second], op)) ||
+          isFull(groups[group->second], collective.getResultBytes())) {
         group->second = groups.size();
         groups.push_back({&op});
       } else {

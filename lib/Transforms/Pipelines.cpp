@@ -13,6 +13,11 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
   functions.addPass(createLiftVariables());
   functions.addPass(createSimplifyControlFlow());
+  if (options.refine) {
+    DistributeOpsOptions distribute;
+    distribute.machine = options.machine;
+    functions.addPass(createDistributeOps(distribute));
+  }
   functions.addPass(createPropagateLayouts());
   if (options.refine) {
     RefineLayoutsOptions refine;
@@ -25,7 +30,10 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   functions.addPass(createExpandToSPMD(expand));
   functions.addPass(createSimplifyCollectives());
   functions.addPass(createHoistCollectives());
-  functions.addPass(createCombineCollectives());
+  CombineCollectivesOptions combine;
+  combine.mostBytes = options.combineBytes;
+  combine.mostValues = options.combineValues;
+  functions.addPass(createCombineCollectives(combine));
 }
 
 void registerPartitionPipeline() {

@@ -127,22 +127,25 @@ bool scatterReduction(Single &slice) {
   return replaceBy(slice.op, reduce->source(), chain, notesOf(reduce->op));
 }
 
-/// add or subtract of two sums over the same axes, used only there -> the sum
-/// of both: one collective instead of two.
+/// An op that is linear in two values reduced alike and used only there (the
+/// add of two sums, the maximum of two maxima) -> the reduction of what it
+/// makes of the pending ones: one collective instead of two.
 bool reduceOnce(Operation *op) {
-  if (!isa<dtensor::AddOp, dtensor::SubtractOp>(op))
+  auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+  if (!sharded || op->getNumOperands() != 2 || op->getNumResults() != 1)
     return false;
   auto lhs = singleOf(op->getOperand(0)), rhs = singleOf(op->getOperand(1));
-  if (!lhs || !rhs || lhs->op == rhs->op)
+  if (!lhs || !rhs || lhs->op == rhs->op || !(lhs->what == rhs->what) ||
+      op->getResult(0).getType() != lhs->result().getType() ||
+      lhs->result().getType() != rhs->result().getType())
     return false;
   for (Single *side : {&*lhs, &*rhs})
-    if (side->what.kind != CollectiveKind::AllReduce ||
-        side->op->getBlock() != op->getBlock() ||
-        side->op.getReduceKind() != ReduceKind::Sum ||
+    if (!side->op.getReduceKind() || side->op->getBlock() != op->getBlock() ||
         !side->result().hasOneUse())
       return false;
-  if (!(lhs->what == rhs->what) ||
-      op->getResult(0).getType() != lhs->result().getType())
+  ShardingRule rule = sharded.getShardingRule();
+  if (rule.partialFlow != PartialFlow::LinearJoint || !rule.isCarrier(0) ||
+      !rule.isCarrier(1) || rule.reduceKind != *lhs->op.getReduceKind())
     return false;
   SmallVector<NamedAttribute> notes = notesOf(lhs->op);
   op->setOperands({lhs->source(), rhs->source()});
@@ -154,6 +157,88 @@ bool reduceOnce(Operation *op) {
       createCollective(builder, lhs->op->getLoc(), lhs->what.kind,
                        lhs->what.axes, sum, lhs->what.to, notes);
   sum.replaceAllUsesExcept(reduced->getResult(0), reduced);
+  return true;
+}
+
+/// Whether the value, which only `user` needs, comes from an all_reduce through
+/// ops whose results nobody else needs.
+bool comesFromReduction(Value value, Operation *user) {
+  constexpr int farthest = 8;
+  SmallVector<std::pair<Value, int>> open{{value, 0}};
+  while (!open.empty()) {
+    auto [next, distance] = open.pop_back_val();
+    Operation *producer = next.getDefiningOp();
+    if (!producer || producer->getBlock() != user->getBlock() ||
+        !next.hasOneUse() || distance == farthest)
+      continue;
+    if (auto single = singleOf(producer)) {
+      if (single->what.kind == CollectiveKind::AllReduce)
+        return true;
+    } else if (isa<dtensor::ShardedOpInterface>(producer) &&
+               producer->getNumResults() == 1) {
+      for (Value operand : producer->getOperands())
+        open.push_back({operand, distance + 1});
+    }
+  }
+  return false;
+}
+
+/// Slice of what an op makes of an all_reduce's result -> the op on slices,
+/// where its rule allows that and nobody needs the whole: the all_reduce can
+/// become a reduce_scatter, and each device does its part of the op's work.
+bool sliceOperands(Single &slice) {
+  if (slice.what.kind != CollectiveKind::Slice ||
+      !spmd::windowsOf(slice.result().getType()).empty())
+    return false;
+  Operation *op = slice.source().getDefiningOp();
+  auto sharded = dyn_cast_or_null<dtensor::ShardedOpInterface>(op);
+  if (!sharded || op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+      op->getBlock() != slice.op->getBlock() || !op->getResult(0).hasOneUse())
+    return false;
+  ShardingRule rule = sharded.getShardingRule();
+  if (!rule.windows.empty())
+    return false;
+  bool reduction = false;
+  SmallVector<Layout> operands;
+  for (Value operand : op->getOperands()) {
+    if (!spmd::windowsOf(operand.getType()).empty())
+      return false;
+    operands.push_back(spmd::layoutOf(operand.getType()));
+    reduction |= comesFromReduction(operand, op);
+  }
+  if (!reduction)
+    return false;
+  const Layout &to = slice.what.to;
+  OpSharding sharding =
+      opSharding(rule, {operands.data(), operands.size()}, {{to}});
+  if (!(resultLayout(rule, 0, sharding, to.mesh()) == to))
+    return false;
+  // Each operand as it is, or sliced over some of the axes.
+  SmallVector<std::optional<CollectiveOp>> slices;
+  for (auto [i, have] : llvm::enumerate(operands)) {
+    Layout need = operandLayout(rule, i, sharding, to.mesh());
+    if (need == have) {
+      slices.emplace_back();
+      continue;
+    }
+    CollectiveOp part{CollectiveKind::Slice, {}, have, need};
+    for (unsigned axis : slice.what.axes)
+      if (need.uses_axis(axis) && !have.uses_axis(axis))
+        part.axes.push_back(axis);
+    if (!verify(part))
+      return false;
+    slices.push_back(part);
+  }
+  OpBuilder builder(op);
+  SmallVector<NamedAttribute> notes = notesOf(slice.op);
+  for (auto [i, part] : llvm::enumerate(slices))
+    if (part)
+      op->setOperand(i, createCollective(builder, slice.op->getLoc(),
+                                         part->kind, part->axes,
+                                         op->getOperand(i), part->to, notes)
+                            ->getResult(0));
+  op->getResult(0).setType(slice.result().getType());
+  slice.op->getResult(0).replaceAllUsesWith(op->getResult(0));
   return true;
 }
 
@@ -177,7 +262,8 @@ class SimplifyCollectivesPass
       if (!single || op.use_empty())
         continue;
       changed |= foldCycle(*single) || foldEqual(*single) ||
-                 scatterReduction(*single) || mergeChain(*single);
+                 scatterReduction(*single) || mergeChain(*single) ||
+                 sliceOperands(*single);
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isa<spmd::CollectiveOpInterface>(op) && op.use_empty()) {

@@ -155,7 +155,7 @@ TEST(RefinementOptimumTest, LongPrograms) {
   compare(four, 4, 500, both, tally);
   compare(four, 5, 200, both, tally);
   compare(four, 6, 60, both, tally);
-  EXPECT_GE(tally.optimal * 10, tally.tried * 8)
+  EXPECT_GE(tally.optimal * 10, tally.tried * 7)
       << tally.optimal << " of " << tally.tried;
 }
 
@@ -164,6 +164,6 @@ TEST(RefinementOptimumTest, TwoAxes) {
   for (unsigned ops : {1, 2})
     compare(square, ops, 300, both, tally);
   compare(square, 3, 50, both, tally);
-  EXPECT_GE(tally.optimal * 10, tally.tried * 8)
+  EXPECT_GE(tally.optimal * 10, tally.tried * 7)
       << tally.optimal << " of " << tally.tried;
 }

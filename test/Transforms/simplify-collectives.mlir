@@ -173,3 +173,110 @@ func.func @not_expanded(%a: tensor<8xf32, #dtensor.layout<#mesh, [x]>>) -> tenso
   return %0 : tensor<8xf32, #dtensor.layout<#mesh, [x]>>
 }
 func.func private @declared(tensor<8xf32>)
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#columns = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, x]>>
+#row = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// (90) A slice moves up through ops that only it needs: all_reduce becomes
+// reduce_scatter, and the ops work on parts.
+// CHECK-LABEL: func.func @scatter_through_ops
+// CHECK: %[[B:.*]] = dtensor.broadcast_in_dim %arg1 dims [1]
+// CHECK: %[[R:.*]] = spmd.reduce_scatter sum over [x] %arg0
+// CHECK: %[[S:.*]] = spmd.slice over [x] %[[B]]
+// CHECK: %[[A:.*]] = dtensor.add %[[R]], %[[S]] : tensor<4x8xf32
+// CHECK: %[[E:.*]] = dtensor.tanh %[[A]] : tensor<4x8xf32
+// CHECK-NEXT: return %[[E]]
+func.func @scatter_through_ops(%a: tensor<8x8xf32, #sum>, %b: tensor<8xf32, #row>) -> tensor<4x8xf32, #rows> {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = dtensor.broadcast_in_dim %b dims [1] : (tensor<8xf32, #row>) -> tensor<8x8xf32, #full>
+  %2 = dtensor.add %0, %1 : tensor<8x8xf32, #full>
+  %3 = dtensor.tanh %2 : tensor<8x8xf32, #full>
+  %4 = spmd.slice over [x] %3 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  return %4 : tensor<4x8xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#columns = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, x]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// (90) The other dim, and through a transpose.
+// CHECK-LABEL: func.func @scatter_through_transpose
+// CHECK: %[[R:.*]] = spmd.reduce_scatter sum over [x] %arg0 {{.*}} -> tensor<4x8xf32
+// CHECK: dtensor.transpose %[[R]] dims [1, 0] {{.*}} -> tensor<8x4xf32
+func.func @scatter_through_transpose(%a: tensor<8x8xf32, #sum>) -> tensor<8x4xf32, #columns> {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = dtensor.transpose %0 dims [1, 0] : (tensor<8x8xf32, #full>) -> tensor<8x8xf32, #full>
+  %2 = spmd.slice over [x] %1 : (tensor<8x8xf32, #full>) -> tensor<8x4xf32, #columns>
+  return %2 : tensor<8x4xf32, #columns>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// (90) Not where another user needs the whole value on the way.
+// CHECK-LABEL: func.func @scatter_through_shared_op
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NEXT: dtensor.tanh {{.*}} : tensor<8x8xf32
+// CHECK-NEXT: spmd.slice
+func.func @scatter_through_shared_op(%a: tensor<8x8xf32, #sum>) -> (tensor<4x8xf32, #rows>, tensor<8x8xf32, #full>) {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = dtensor.tanh %0 : tensor<8x8xf32, #full>
+  %2 = spmd.slice over [x] %1 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  return %2, %1 : tensor<4x8xf32, #rows>, tensor<8x8xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#max = #spmd.shard<[8], #dtensor.layout<#mesh, [*] partial<x: max>>>
+#sum = #spmd.shard<[8], #dtensor.layout<#mesh, [*] partial<x: sum>>>
+
+// Maxima are merged before one reduction; the maximum of sums is not a sum.
+// CHECK-LABEL: func.func @maximum
+// CHECK-NEXT: %[[M:.*]] = dtensor.maximum %arg0, %arg1
+// CHECK-NEXT: spmd.all_reduce max over [x] %[[M]]
+// CHECK-NEXT: spmd.all_reduce sum over [x] %arg2
+// CHECK-NEXT: spmd.all_reduce sum over [x] %arg3
+// CHECK-NEXT: dtensor.maximum
+func.func @maximum(%a: tensor<8xf32, #max>, %b: tensor<8xf32, #max>, %c: tensor<8xf32, #sum>, %d: tensor<8xf32, #sum>)
+    -> (tensor<8xf32, #full>, tensor<8xf32, #full>) {
+  %0 = spmd.all_reduce max over [x] %a : (tensor<8xf32, #max>) -> tensor<8xf32, #full>
+  %1 = spmd.all_reduce max over [x] %b : (tensor<8xf32, #max>) -> tensor<8xf32, #full>
+  %2 = dtensor.maximum %0, %1 : tensor<8xf32, #full>
+  %3 = spmd.all_reduce sum over [x] %c : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+  %4 = spmd.all_reduce sum over [x] %d : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+  %5 = dtensor.maximum %3, %4 : tensor<8xf32, #full>
+  return %2, %5 : tensor<8xf32, #full>, tensor<8xf32, #full>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#sum = #spmd.shard<[8], #dtensor.layout<#mesh, [*] partial<x: sum>>>
+
+// Scattered sums too.
+// CHECK-LABEL: func.func @scattered_sums
+// CHECK-NEXT: %[[S:.*]] = dtensor.add %arg0, %arg1
+// CHECK-NEXT: spmd.reduce_scatter sum over [x] %[[S]]
+// CHECK-NEXT: return
+func.func @scattered_sums(%a: tensor<8xf32, #sum>, %b: tensor<8xf32, #sum>) -> tensor<4xf32, #rows> {
+  %0 = spmd.reduce_scatter sum over [x] %a : (tensor<8xf32, #sum>) -> tensor<4xf32, #rows>
+  %1 = spmd.reduce_scatter sum over [x] %b : (tensor<8xf32, #sum>) -> tensor<4xf32, #rows>
+  %2 = dtensor.add %0, %1 : tensor<4xf32, #rows>
+  return %2 : tensor<4xf32, #rows>
+}

@@ -26,6 +26,16 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       llvm::cl::desc("move layouts where the machine model says "
                      "that it is cheaper"),
       llvm::cl::init(true)};
+  Option<int64_t> combineBytes{
+      *this, "combine-bytes",
+      llvm::cl::desc("bytes that a combined collective may have on a device; "
+                     "0: any number"),
+      llvm::cl::init(32 << 20)};
+  Option<int64_t> combineValues{
+      *this, "combine-values",
+      llvm::cl::desc(
+          "values that a combined collective may have; 0: any number"),
+      llvm::cl::init(0)};
 };
 
 /// lift variables, propagate, refine, insert relayouts, expand, clean up.

@@ -51,6 +51,42 @@ def SimplifyControlFlow
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
+  let summary = "Make ops that need a cut dim whole of ops on its blocks";
+  let description = [{
+    argmax, argmin, top_k and cumulative need a dim whole on every device. Where
+    the operand is going to be cut along it (by the flow of axes that
+    `--dtensor-propagate-layouts` is made of, which comes next), and exchanging
+    a little costs less by `machine` than bringing the dim together, the op
+    becomes ordinary ops that have rules for the blocks:
+
+    * argmax, argmin: the best value (a reduction), then the least index that
+      has it (another one);
+    * top_k: the best `k` of each block, and of those the best `k`; equal ones
+      stay in order of index;
+    * cumulative: running values inside each block, combined with what the
+      blocks before it come to.
+
+    Blocks are the layout's own, uneven ones padded, so that cutting a dim into
+    them moves nothing. sort, and generic_reduce, whose init must count once,
+    stay as they are: their operand is brought together, by the cheapest chain.
+
+    ```mlir
+    %i = dtensor.argmax %x dim 1 : (tensor<8x64xf32, #columns>) -> tensor<8xi32>
+    // becomes
+    %m = dtensor.reduce max %x dims [1] : (tensor<8x64xf32, #columns>) -> tensor<8xf32>
+    %b = dtensor.broadcast_in_dim %m dims [0] : (tensor<8xf32>) -> tensor<8x64xf32>
+    // ... where %x equals %b (or is a nan), its index, else 64
+    %i = dtensor.reduce min %w dims [1] : (tensor<8x64xi32>) -> tensor<8xi32>
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+           "preset or JSON file of the machine model">
+  ];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp"> {
   let summary = "Give every value a layout, from those that the user gave";
   let description = [{
