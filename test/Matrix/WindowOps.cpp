@@ -42,7 +42,7 @@ OpSpec cumulative(const std::string &kind, const std::string &rest,
   return {"cumulative_" + kind + "." + name,
           {"MxN:" + type},
           "MxN:" + type,
-          "dtensor.cumulative " + kind + " $0 " + rest + " : $T0",
+          "dtensor.cumulative " + kind + " $0 " + rest + " : ($T0) -> $R",
           0.5,
           1.5,
           isFloat(type)};
@@ -81,7 +81,7 @@ void addWindows(std::vector<OpSpec> &specs) {
                               plane + "padding [1, 1, 2, 0]"));
   specs.push_back(convolution("far", "MxNx1x1", "6x1x1x2", "MxNx1x2",
                               plane + "padding [5, 0, 0, 0]"));
-  specs.push_back(convolution("other_order", "NxMx2", "3x2x2", "2xNxM",
+  specs.push_back(convolution("other_order", "NxMx2", "2x3x2", "3xNxM",
                               "dims [0, b, f] x [i, o, 0] -> [f, 0, b] "
                               "padding [0, 1]"));
 
