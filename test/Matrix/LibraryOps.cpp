@@ -39,7 +39,7 @@ void addGathers(Specs &specs) {
                          "index_vector_dim = 1 : i64, "
                          "start_index_map = array<i64: 1, 0>, "
                          "slice_sizes = array<i64: 1, 1>"));
-  specs.push_back(gather("batched", "Mx9xN", "MxN", "MxNxN",
+  specs.push_back(gather("batched", "M+1x9xN", "M+1xN", "M+1xNxN",
                          "index_vector_dim = 2 : i64, "
                          "collapsed_slice_dims = array<i64: 1>, "
                          "operand_batching_dims = array<i64: 0>, "
