@@ -151,21 +151,22 @@ void addMovement(Specs &specs) {
   movement("slice.strided", "MxN", "(M+1)/2x(N+1)/2", " [0:$M:2, 0:$N:2]");
   movement("reverse.rows", "MxN", "MxN", " dims [0]");
   movement("reverse.both", "MxN", "MxN", " dims [0, 1]");
-  movement("take.rows", "MxN", "5xN", " dim 0 at [1, {M-1}, -1, 0, 0]");
-  movement("take.columns", "MxN", "Mx3", " dim 1 at [{N-1}, 0, 1]");
-  auto pad = [&](const std::string &name, const std::string &to,
-                 const std::string &padding) {
+  movement("take.rows", "M+2xN", "5xN", " dim 0 at [1, {M+1}, -1, 0, 0]");
+  movement("take.columns", "MxN+2", "Mx3", " dim 1 at [{N+1}, 0, 1]");
+  auto pad = [&](const std::string &name, const std::string &from,
+                 const std::string &to, const std::string &padding) {
     specs.push_back({"pad." + name,
-                     {"MxN:f32", ":f32"},
+                     {from + ":f32", ":f32"},
                      to + ":f32",
                      "dtensor.pad $0, $1 " + padding + types(2),
                      -1,
                      1,
                      true});
   };
-  pad("edge", "M+3xN+1", "low [1, 0] high [2, 1] interior [0, 0]");
-  pad("shift", "MxN", "low [2, -1] high [-2, 1] interior [0, 0]");
-  pad("interior", "M*2+1xN*3-2", "low [1, -1] high [1, 1] interior [1, 2]");
+  pad("edge", "MxN", "M+3xN+1", "low [1, 0] high [2, 1] interior [0, 0]");
+  pad("shift", "MxN", "MxN", "low [2, -1] high [-2, 1] interior [0, 0]");
+  pad("interior", "M+1xN+1", "M*2+3xN*3+1",
+      "low [1, -1] high [1, 1] interior [1, 2]");
   specs.push_back({"concatenate.rows",
                    {"MxN:f32", "2xN:f32"},
                    "M+2xN:f32",
