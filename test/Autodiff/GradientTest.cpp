@@ -3,6 +3,7 @@
 // the points where a derivative does not exist.
 #include "../Interpreter/HostValues.h"
 #include "ControlCases.h"
+#include "WindowCases.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Interpreter/Interpreter.h"
@@ -410,6 +411,24 @@ const Case cases[] = {
      {3, 4}},
 };
 
+std::vector<Case> windowCases() {
+  std::vector<Case> result;
+  for (const test::WindowCase &window : test::windowCases()) {
+    std::string types;
+    for (const Shape &shape : window.shapes)
+      types += (types.empty() ? "" : ", ") + typeText(shape);
+    result.push_back({window.name, window.shapes,
+                      "%r = dtensor." + window.op + " : (" + types + ") -> " +
+                          typeText(window.result),
+                      window.result, -1, 1, window.second});
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Windows, GradientTest,
+                         testing::ValuesIn(windowCases()),
+                         [](const auto &info) { return info.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
     Control, GradientTest,
     testing::Values(
@@ -419,6 +438,74 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"case_second", {{3}, {3}}, test::caseBody, {3}, 0.2, 1},
         Case{"nested", {{3}, {3}}, test::nestedBody, {3}},
         Case{"never", {{3}, {3}}, test::neverBody, {3}}),
+    [](auto &info) { return info.param.name; });
+
+/// A complex function of z = a + ib, or of z and w = b + ia: its real and
+/// imaginary parts, each with a weight of its own.
+Case complexCase(const std::string &op, bool binary = false, double low = 0.3,
+                 double high = 1.2) {
+  Case test{"complex_" + op, {{4}, {4}}, "", {4}, low, high};
+  const std::string parts = "(tensor<4xf64>, tensor<4xf64>) -> ";
+  const std::string z = "tensor<4xcomplex<f64>>";
+  test.body = "%z = dtensor.complex %a, %b : " + parts + z +
+              "\n%w = dtensor.complex %b, %a : " + parts + z +
+              "\n%f = dtensor." + op + (binary ? " %z, %w" : " %z") + " : " +
+              z + "\n%x = dtensor.real %f : (" + z +
+              ") -> tensor<4xf64>"
+              "\n%y = dtensor.imag %f : (" +
+              z +
+              ") -> tensor<4xf64>"
+              "\n%two = dtensor.constant dense<2.0> : tensor<4xf64>"
+              "\n%yy = dtensor.multiply %y, %two : tensor<4xf64>"
+              "\n%r = dtensor.add %x, %yy : tensor<4xf64>";
+  return test;
+}
+
+const Case complexMatmul{
+    "complex_matmul",
+    {{2, 3}, {2, 3}},
+    "%z = dtensor.complex %a, %b : (tensor<2x3xf64>, tensor<2x3xf64>) -> "
+    "tensor<2x3xcomplex<f64>>\n"
+    "%t = dtensor.transpose %z dims [1, 0] : (tensor<2x3xcomplex<f64>>) -> "
+    "tensor<3x2xcomplex<f64>>\n"
+    "%m = dtensor.matmul %z, %t : (tensor<2x3xcomplex<f64>>, "
+    "tensor<3x2xcomplex<f64>>) -> tensor<2x2xcomplex<f64>>\n"
+    "%r = dtensor.imag %m : (tensor<2x2xcomplex<f64>>) -> tensor<2x2xf64>",
+    {2, 2}};
+const Case complexAbs{
+    "complex_abs",
+    {{4}, {4}},
+    "%z = dtensor.complex %a, %b : (tensor<4xf64>, tensor<4xf64>) -> "
+    "tensor<4xcomplex<f64>>\n"
+    "%s = dtensor.multiply %z, %z : tensor<4xcomplex<f64>>\n"
+    "%r = dtensor.abs %s : (tensor<4xcomplex<f64>>) -> tensor<4xf64>",
+    {4}};
+const Case complexConvert{
+    "complex_convert",
+    {{4}},
+    "%z = dtensor.convert %a : (tensor<4xf64>) -> tensor<4xcomplex<f64>>\n"
+    "%e = dtensor.exp %z : tensor<4xcomplex<f64>>\n"
+    "%r = dtensor.convert %e : (tensor<4xcomplex<f64>>) -> tensor<4xf64>",
+    {4}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Complex, GradientTest,
+    testing::Values(
+        complexCase("exp"), complexCase("expm1"), complexCase("log"),
+        complexCase("log1p"), complexCase("sqrt"), complexCase("rsqrt"),
+        complexCase("tanh"), complexCase("logistic"), complexCase("sine"),
+        complexCase("cosine"), complexCase("tan"), complexCase("negate"),
+        complexCase("sign"), complexCase("add", true),
+        complexCase("subtract", true), complexCase("multiply", true),
+        complexCase("divide", true), complexCase("power", true), complexMatmul,
+        complexAbs, complexConvert,
+        Case{"tan", {{4}}, "%r = dtensor.tan %a : tensor<4xf64>", {4}},
+        Case{"atan2",
+             {{4}, {4}},
+             "%r = dtensor.atan2 %a, %b : tensor<4xf64>",
+             {4},
+             0.3,
+             2}),
     [](auto &info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Ops, GradientTest, testing::ValuesIn(cases),
