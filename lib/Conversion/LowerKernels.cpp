@@ -23,6 +23,25 @@
 
 using namespace meshloom;
 
+namespace {
+/// bf16 numbers are their bits from here on (what computes on them has been
+/// widened): LLVM would call functions to move them.
+struct BFloat16Constant : mlir::OpConversionPattern<mlir::arith::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(mlir::arith::ConstantOp op, OpAdaptor,
+                  mlir::ConversionPatternRewriter &rewriter) const override {
+    auto value = dyn_cast<FloatAttr>(op.getValue());
+    if (!value || !op.getType().isBF16())
+      return failure();
+    llvm::APInt bits = value.getValue().bitcastToAPInt();
+    rewriter.replaceOpWithNewOp<mlir::LLVM::ConstantOp>(
+        op, rewriter.getIntegerAttr(rewriter.getI16Type(), bits));
+    return success();
+  }
+};
+} // namespace
+
 LogicalResult meshloom::lowerKernels(ModuleOp module) {
   MLIRContext *context = module.getContext();
   {
@@ -37,7 +56,11 @@ LogicalResult meshloom::lowerKernels(ModuleOp module) {
       return module.emitError("math functions did not lower");
   }
   mlir::LLVMTypeConverter converter(context);
+  converter.addConversion([](mlir::BFloat16Type type) -> Type {
+    return IntegerType::get(type.getContext(), 16);
+  });
   mlir::RewritePatternSet patterns(context);
+  patterns.add<BFloat16Constant>(converter, context, /*benefit=*/2);
   mlir::populateSCFToControlFlowConversionPatterns(patterns);
   mlir::cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   mlir::arith::populateArithToLLVMConversionPatterns(converter, patterns);
