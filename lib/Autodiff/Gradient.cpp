@@ -79,11 +79,6 @@ LogicalResult appendGradients(FuncOp function, ArrayRef<unsigned> chosen) {
   auto gradients = buildGradients(builder, loss, {}, wrt);
   if (!gradients)
     return function.emitError(gradients.error().message());
-  // Loops that have one in their place that keeps more.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(*terminator->getBlock())))
-    if (isControl(&op) && mlir::isOpTriviallyDead(&op))
-      op.erase();
   SmallVector<Value> results(terminator->getOperands());
   SmallVector<Type> types(function.getResultTypes());
   for (auto [i, gradient] : llvm::zip_equal(indices, *gradients)) {
@@ -99,6 +94,11 @@ LogicalResult appendGradients(FuncOp function, ArrayRef<unsigned> chosen) {
     types.push_back(results.back().getType());
   }
   terminator->setOperands(results);
+  // Loops that have one in their place that keeps more.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(*terminator->getBlock())))
+    if (isControl(&op) && mlir::isOpTriviallyDead(&op))
+      op.erase();
   auto type = mlir::FunctionType::get(function.getContext(),
                                       function.getArgumentTypes(), types);
   // Results gained no attributes; setType keeps those of the old ones.

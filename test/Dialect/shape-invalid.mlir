@@ -13,7 +13,7 @@ func.func @constant_type() {
 #sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
 func.func @constant_partial() {
   // expected-error @+1 {{'dtensor.constant' op violates constraint C2: the result is partial}}
-  %0 = dtensor.constant dense<0.0> : tensor<4xf32> -> tensor<4xf32, #sum>
+  %0 = dtensor.constant dense<1.0> : tensor<4xf32> -> tensor<4xf32, #sum>
   return
 }
 

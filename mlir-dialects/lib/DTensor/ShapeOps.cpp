@@ -49,6 +49,17 @@ ShardingRule ConstantOp::getShardingRule() {
   return rule.finish();
 }
 
+/// All elements are 0: whatever adds them up.
+static bool isZeroSplat(Attribute value) {
+  auto splat = dyn_cast<mlir::SplatElementsAttr>(value);
+  if (!splat)
+    return false;
+  if (isa<FloatType>(splat.getElementType()))
+    return splat.getSplatValue<llvm::APFloat>().isZero();
+  return isa<IntegerType>(splat.getElementType()) &&
+         splat.getSplatValue<llvm::APInt>().isZero();
+}
+
 LogicalResult ConstantOp::verify() {
   if (getValue().getType() != undecided(getType()))
     return violates(*this, 1) << "the value is a " << getValue().getType()
@@ -56,7 +67,10 @@ LogicalResult ConstantOp::verify() {
   LayoutAttr layout = layoutAttrOf(getType());
   if (!layout)
     return success();
-  if (!layout.getPartial().empty())
+  bool ofSums = llvm::all_of(layout.getPartial(), [](Partial partial) {
+    return partial.kind == ReduceKind::Sum;
+  });
+  if (!layout.getPartial().empty() && !(ofSums && isZeroSplat(getValue())))
     return violates(*this, 2) << "the result is partial";
   if (!layout.getDimAxes().empty() && !isSplat(getValue()))
     return violates(*this, 3)

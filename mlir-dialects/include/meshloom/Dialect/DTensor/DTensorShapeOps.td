@@ -24,7 +24,7 @@ def DTensor_ConstantOp : DTensor_Op<"constant", [Pure, ConstantLike]> {
 
     Constraints:
     * (C1) The value has the result's global shape and element type.
-    * (C2) The result is not partial.
+    * (C2) The result is not partial, but zeros may be over sums.
     * (C3) The result of a value that is no splat is not sharded.
 
     Example:

@@ -1,0 +1,86 @@
+// What a loop sends each time though it need not.
+// RUN: mesh-opt %s --spmd-hoist-collectives --split-input-file | FileCheck %s
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#flag = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A gather of what does not change, with the op that makes it, leaves both
+// loops; that of the carried value stays; nothing leaves a branch.
+// CHECK-LABEL: func.func @invariant
+// CHECK-NEXT: %[[E:.*]] = dtensor.exp %arg0
+// CHECK-NEXT: %[[G:.*]] = spmd.all_gather over [x] %[[E]]
+// CHECK-NEXT: dtensor.while
+// CHECK: dtensor.while
+// CHECK: spmd.all_gather over [x] %{{.*}}
+// CHECK: dtensor.case
+// CHECK-NEXT: spmd.all_gather over [x] %arg0
+func.func @invariant(%a: tensor<4xf32, #rows>, %p: tensor<i1, #flag>, %k: tensor<i32, #flag>) -> tensor<4xf32, #rows> {
+  %0 = dtensor.while (%a) : (tensor<4xf32, #rows>) -> tensor<4xf32, #rows> cond {
+  ^bb0(%u: tensor<4xf32, #rows>):
+    dtensor.yield %p : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<4xf32, #rows>):
+    %1 = dtensor.while (%u) : (tensor<4xf32, #rows>) -> tensor<4xf32, #rows> cond {
+    ^bb0(%v: tensor<4xf32, #rows>):
+      dtensor.yield %p : tensor<i1, #flag>
+    } do {
+    ^bb0(%v: tensor<4xf32, #rows>):
+      %e = dtensor.exp %a : tensor<4xf32, #rows>
+      %g = spmd.all_gather over [x] %e : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
+      %h = spmd.all_gather over [x] %v : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
+      %s = dtensor.add %g, %h : tensor<8xf32, #full>
+      %c = dtensor.case %k : (tensor<i32, #flag>) -> tensor<8xf32, #full> {
+        %i = spmd.all_gather over [x] %a : (tensor<4xf32, #rows>) -> tensor<8xf32, #full>
+        dtensor.yield %i : tensor<8xf32, #full>
+      }, {
+        dtensor.yield %s : tensor<8xf32, #full>
+      }
+      %r = spmd.slice over [x] %c : (tensor<8xf32, #full>) -> tensor<4xf32, #rows>
+      dtensor.yield %r : tensor<4xf32, #rows>
+    }
+    dtensor.yield %1 : tensor<4xf32, #rows>
+  }
+  return %0 : tensor<4xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#sum = #spmd.shard<[8], #dtensor.layout<#mesh, [*] partial<x: sum>>>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#flag = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// (88) A sum over iterations: partial in the loop, reduced once after it, then
+// added to what it started from. One that is read in the loop stays.
+// CHECK-LABEL: func.func @accumulate
+// CHECK: %[[Z:.*]] = dtensor.constant dense<0.000000e+00> : tensor<8xf32> -> tensor<8xf32, #spmd.shard<[8], #layout_u_sum_x
+// CHECK: %[[R:.*]]:3 = dtensor.while(%[[Z]], %arg0, %arg1)
+// CHECK: do {
+// CHECK: ^bb0(%[[U:.*]]: {{.*}}, %[[V:.*]]: {{.*}}, %[[W:.*]]: {{.*}}):
+// CHECK: dtensor.add %[[U]], %[[W]] : tensor<8xf32, #spmd.shard<[8], #layout_u_sum_x
+// CHECK: spmd.all_reduce sum over [x] %[[W]]
+// CHECK: }
+// CHECK: %[[S:.*]] = spmd.all_reduce sum over [x] %[[R]]#0 {{.*}}reason = "because; once, after the loop that sums it up"
+// CHECK: %[[A:.*]] = dtensor.add %arg0, %[[S]]
+// CHECK: return %[[A]], %[[R]]#1
+func.func @accumulate(%a: tensor<8xf32, #full>, %g: tensor<8xf32, #sum>, %p: tensor<i1, #flag>)
+    -> (tensor<8xf32, #full>, tensor<8xf32, #full>) {
+  %0:3 = dtensor.while (%a, %a, %g)
+      : (tensor<8xf32, #full>, tensor<8xf32, #full>, tensor<8xf32, #sum>)
+     -> (tensor<8xf32, #full>, tensor<8xf32, #full>, tensor<8xf32, #sum>) cond {
+  ^bb0(%u: tensor<8xf32, #full>, %v: tensor<8xf32, #full>, %w: tensor<8xf32, #sum>):
+    dtensor.yield %p : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<8xf32, #full>, %v: tensor<8xf32, #full>, %w: tensor<8xf32, #sum>):
+    %e = dtensor.exp %v : tensor<8xf32, #full>
+    %r = spmd.all_reduce sum over [x] %w {reason = "because"} : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+    %n = dtensor.add %u, %r : tensor<8xf32, #full>
+    %s = spmd.all_reduce sum over [x] %w : (tensor<8xf32, #sum>) -> tensor<8xf32, #full>
+    %m = dtensor.add %e, %s : tensor<8xf32, #full>
+    %y = dtensor.negate %w : tensor<8xf32, #sum>
+    dtensor.yield %n, %m, %y : tensor<8xf32, #full>, tensor<8xf32, #full>, tensor<8xf32, #sum>
+  }
+  return %0#0, %0#1 : tensor<8xf32, #full>, tensor<8xf32, #full>
+}
