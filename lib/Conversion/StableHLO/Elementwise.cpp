@@ -119,7 +119,9 @@ Imported importer::importElementwiseRegion(Importer &im, Region &region,
   LaneBuilder &b = im.b;
   // Import once as scalars, then rebuild each op on tensors.
   Region scalars;
-  if (failed(im.importScalarRegion(region, scalars)))
+  LogicalResult read = im.importScalarRegion(region, scalars);
+  im.forget(scalars);
+  if (failed(read))
     return failure();
   Block &block = scalars.front();
   if (block.getNumArguments() != arguments.size())

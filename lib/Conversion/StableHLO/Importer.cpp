@@ -143,6 +143,12 @@ LogicalResult Importer::verifyNewOps(size_t since, LogicalResult soFar) {
   return soFar;
 }
 
+void Importer::forget(Region &region) {
+  llvm::erase_if(recorder.made, [&](Operation *made) {
+    return region.isAncestor(made->getParentRegion());
+  });
+}
+
 void Importer::retract(Operation *op) {
   llvm::erase_if(recorder.made,
                  [&](Operation *made) { return op->isAncestor(made); });

@@ -118,6 +118,8 @@ public:
 
   /// Whether what is being imported is a function of scalars.
   bool inScalarRegion() const { return scalarDepth > 0; }
+  /// Forgets the ops made inside `region`, which is about to go.
+  void forget(Region &region);
   /// Forgets the ops made inside `op` and erases it: it did not fit.
   void retract(Operation *op);
 

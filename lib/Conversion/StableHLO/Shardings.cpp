@@ -174,22 +174,23 @@ LogicalResult Shardings::addGspmd(Location loc, StringRef text) {
 static LogicalResult
 visitAnnotations(ModuleOp module,
                  function_ref<LogicalResult(Location, Attribute)> visit) {
-  auto result = module.walk([&](Operation *op) -> mlir::WalkResult {
-    if (isa<sdy::MeshOp>(op))
-      return mlir::WalkResult::advance();
-    auto func = dyn_cast<mlir::func::FuncOp>(op);
-    if (!func || func.isExternal())
-      return mlir::WalkResult(visit(op->getLoc(), op->getAttrDictionary()));
-    for (BlockArgument argument : func.getArguments())
-      if (auto attributes = func.getArgAttrDict(argument.getArgNumber()))
-        if (failed(visit(argument.getLoc(), attributes)))
-          return mlir::WalkResult::interrupt();
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (auto attributes = func.getResultAttrDict(i))
-        if (failed(visit(func.getLoc(), attributes)))
-          return mlir::WalkResult::interrupt();
-    return mlir::WalkResult::advance();
-  });
+  auto result = module.walk<mlir::WalkOrder::PreOrder>(
+      [&](Operation *op) -> mlir::WalkResult {
+        if (isa<sdy::MeshOp>(op))
+          return mlir::WalkResult::advance();
+        auto func = dyn_cast<mlir::func::FuncOp>(op);
+        if (!func || func.isExternal())
+          return mlir::WalkResult(visit(op->getLoc(), op->getAttrDictionary()));
+        for (BlockArgument argument : func.getArguments())
+          if (auto attributes = func.getArgAttrDict(argument.getArgNumber()))
+            if (failed(visit(argument.getLoc(), attributes)))
+              return mlir::WalkResult::interrupt();
+        for (unsigned i = 0; i < func.getNumResults(); ++i)
+          if (auto attributes = func.getResultAttrDict(i))
+            if (failed(visit(func.getLoc(), attributes)))
+              return mlir::WalkResult::interrupt();
+        return mlir::WalkResult::advance();
+      });
   return failure(result.wasInterrupted());
 }
 
@@ -277,7 +278,7 @@ namespace {
 /// Reports an axis that a sharding uses a second time.
 class UsedOnce {
 public:
-  UsedOnce(Location loc, const Mesh &mesh) : loc(loc), mesh(mesh) {}
+  UsedOnce(Location loc, Mesh mesh) : loc(loc), mesh(std::move(mesh)) {}
 
   LogicalResult add(ArrayRef<unsigned> axes, const Twine &where) {
     for (unsigned axis : axes) {
@@ -295,7 +296,7 @@ private:
     return meshloom::mergedNames(mesh, std::span(&axis, 1));
   }
   Location loc;
-  const Mesh &mesh;
+  Mesh mesh;
   DenseMap<unsigned, std::string> usedBy;
 };
 } // namespace

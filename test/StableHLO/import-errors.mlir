@@ -1,0 +1,134 @@
+// Everything that has no meaning here is an error where it stands.
+// RUN: mesh-opt %s --stablehlo-to-dtensor --split-input-file --verify-diagnostics
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+// expected-error @+1 {{there is no axis 'z' in mesh @mesh <x=2, y=4>}}
+func.func @unknown_axis(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}]>}) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+// expected-error @+1 {{the sharding uses axis 'x' twice: for dim 0 and for dim 1}}
+func.func @twice(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"x"}]>}) -> tensor<8x8xf32> {
+  return %a : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=6]>
+func.func @sub_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>}) -> tensor<8xf32> {
+  // expected-error @+1 {{'x:(1)3' of mesh @mesh <x=6> and 'x:(1)2' of mesh @mesh <x=6> cannot coexist}}
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x":(1)3}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @a = <["x"=4]>
+// expected-error @+1 {{the order of the devices in mesh @b <p=4> device_ids=[0, 2, 3, 1] is}}
+sdy.mesh @b = <["p"=4], device_ids=[0, 2, 3, 1]>
+func.func @orders(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}]>}) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+// expected-error @+1 {{the sharding has 1 dim, but the value has rank 2}}
+func.func @rank(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8x8xf32> {
+  return %a : tensor<8x8xf32>
+}
+
+// -----
+
+// expected-error @+1 {{there is no mesh @nowhere}}
+func.func @no_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@nowhere, [{"x"}]>}) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @+1 {{cannot read the sharding '{devices=[2,4]<=[7]}': there are not as many devices as tiles}}
+func.func @gspmd(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[2,4]<=[7]}"}) -> tensor<8x8xf32> {
+  return %a : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @target(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{custom call 'nobody_knows' is not known}}
+  %0 = stablehlo.custom_call @nobody_knows(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @dynamic(%a: tensor<8xf32>, %n: tensor<1xi32>) {
+  // expected-error @+1 {{dynamic shapes are not supported}}
+  %0 = stablehlo.dynamic_reshape %a, %n : (tensor<8xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @token() {
+  // expected-error @+1 {{tokens (ordered side effects) are not supported}}
+  %0 = stablehlo.create_token : !stablehlo.token
+  return
+}
+
+// -----
+
+// expected-error @+1 {{integers of 4 bits are not supported}}
+func.func @narrow(%a: tensor<8xi4>) -> tensor<8xi4> {
+  %0 = stablehlo.add %a, %a : tensor<8xi4>
+  return %0 : tensor<8xi4>
+}
+
+// -----
+
+// expected-error @+1 {{floats of 8 bits are not supported}}
+func.func @narrow_float(%a: tensor<8xf8E4M3FN>) -> tensor<8xf8E4M3FN> {
+  %0 = stablehlo.add %a, %a : tensor<8xf8E4M3FN>
+  return %0 : tensor<8xf8E4M3FN>
+}
+
+// -----
+
+func.func @shape(%a: tensor<8xf32>) -> tensor<9xf32> {
+  // expected-error @+1 {{violates constraint}}
+  %0 = "stablehlo.reshape"(%a) : (tensor<8xf32>) -> tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
+
+// -----
+
+func.func @recursive(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'recursive' calls itself}}
+  %0 = call @recursive(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = stablehlo.negate %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+func.func @uneven(%a: tensor<12xf32>) -> tensor<12xf32> {
+  // expected-error @+1 {{dim 0 of size 12 is cut over manual axes into 8 parts, which are not equal}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%v: tensor<2xf32>) {
+    sdy.return %v : tensor<2xf32>
+  } : (tensor<12xf32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
+
+// -----
+
+// expected-error @+1 {{the program is for 8 replicas}}
+module attributes {mhlo.num_replicas = 8 : i32} {
+  func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}
