@@ -17,7 +17,7 @@ const Layout scalar = Layout::replicated(mesh, 0);
 enum Buffer : unsigned {
   start,
   flag,
-  index,
+  choice,
   carried,
   isLess,
   doubled,
@@ -55,7 +55,7 @@ Program sample() {
   add("after", DType::F32, {4}, rows);
   add("negated", DType::F32, {4}, rows);
   add("chosen", DType::F32, {4}, rows);
-  program.arguments = {{start, "start"}, {flag, "flag"}, {index, "index"}};
+  program.arguments = {{start, "start"}, {flag, "flag"}, {choice, "index"}};
   program.results = {{chosen, -1, "result"}};
   LoopStep loop;
   loop.carried = {{start, carried, next, after}};
@@ -67,7 +67,7 @@ Program sample() {
   loop.tripCount = 3;
   loop.note = {"f.mlir:2:3", "while"};
   BranchStep branch;
-  branch.index = index;
+  branch.index = choice;
   branch.branches = {{kernel("negate", after, negated)}, {}};
   branch.outputs = {{chosen, {negated, after}}};
   branch.note = {"f.mlir:9:3", "case"};
@@ -160,7 +160,7 @@ TEST(ControlStepTest, DeeplyNestedFilesAreRefused) {
   Step inner = std::move(program.steps[1]);
   for (int depth = 0; depth < 100; ++depth) {
     BranchStep outer;
-    outer.index = index;
+    outer.index = choice;
     outer.branches.emplace_back();
     outer.branches[0].push_back(std::move(inner));
     inner = std::move(outer);

@@ -266,6 +266,7 @@ std::vector<OpSpec> allOps() {
   addWindows(specs);
   addLibraryOps(specs);
   addNumbers(specs);
+  addControl(specs);
   return specs;
 }
 

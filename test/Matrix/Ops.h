@@ -34,6 +34,9 @@ void addLibraryOps(std::vector<OpSpec> &specs);
 /// Element types, conversions and bits.
 void addNumbers(std::vector<OpSpec> &specs);
 
+/// Loops and branches.
+void addControl(std::vector<OpSpec> &specs);
+
 /// Every op of the dialect.
 std::vector<OpSpec> allOps();
 

@@ -55,7 +55,7 @@ void addLoop(ProgramBuilder &b, unsigned count,
   b.program.steps.push_back(std::move(loop));
 }
 
-unsigned index(ProgramBuilder &b, int32_t value) {
+unsigned indexOf(ProgramBuilder &b, int32_t value) {
   unsigned buffer =
       b.buffer({}, Layout::replicated(b.program.mesh, 0), DType::I32);
   const char *bytes = reinterpret_cast<const char *>(&value);
@@ -159,7 +159,7 @@ TEST_P(Conformance, BranchByIndex) {
        {std::pair(0, 2), {1, 4}, {2, 1}, {3, 1}, {-1, 1}}) {
     ProgramBuilder b(mesh);
     unsigned w = b.argument({5, 3}, layout);
-    unsigned which = index(b, value);
+    unsigned which = indexOf(b, value);
     auto twice = [&](unsigned from) {
       unsigned to = b.buffer({5, 3}, layout);
       b.kernel("twice", {{5, false, {0}}, {3}}, {{from, at({0, 1})}},
