@@ -39,8 +39,42 @@ static Value importBroadcast(Importer &im, stablehlo::BroadcastOp op) {
                         dims);
 }
 
+/// The places along dim `dim` that pieces of one value come from, where all
+/// `inputs` are such pieces (jnp.roll): then joining them is one `take`, and no
+/// piece has to be laid out by itself. Nothing where that is not so.
+static std::optional<SmallVector<int64_t>>
+placesOfPieces(LaneBuilder &b, ArrayRef<Value> inputs, int64_t dim) {
+  constexpr int64_t longest = 1 << 16; // the places are an attribute
+  SmallVector<int64_t> places;
+  Value whole;
+  for (Value input : inputs) {
+    auto piece = input.getDefiningOp<dtensor::SliceOp>();
+    if (!piece || (whole && piece.getOperand() != whole) ||
+        b.lanesOf(input) != b.lanesOf(piece.getOperand()))
+      return std::nullopt;
+    whole = piece.getOperand();
+    int64_t lanes = int64_t(b.lanesOf(input).size());
+    SmallVector<int64_t> sizes = b.shapeOf(whole);
+    for (int64_t d = 0; d < int64_t(sizes.size()); ++d)
+      if (d != dim && b.shapeOf(input)[d] != sizes[d])
+        return std::nullopt;
+    int64_t at = piece.getStartIndices()[dim + lanes];
+    for (int64_t i = 0; i < b.shapeOf(input)[dim]; ++i)
+      places.push_back(at + i * piece.getStrides()[dim + lanes]);
+  }
+  if (inputs.size() < 2 || int64_t(places.size()) > longest)
+    return std::nullopt;
+  return places;
+}
+
 static Value importConcatenate(Importer &im, stablehlo::ConcatenateOp op) {
   LaneBuilder &b = im.b;
+  SmallVector<Value> pieces = im.get(op.getInputs());
+  int64_t joined = int64_t(op.getDimension());
+  if (!pieces.empty() && joined < b.rankOf(pieces[0]))
+    if (auto places = placesOfPieces(b, pieces, joined))
+      return b.take(pieces[0].getDefiningOp<dtensor::SliceOp>().getOperand(),
+                    joined, *places);
   SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));
   Lanes lanes = b.lanesOf(inputs);
   return likeSource<dtensor::ConcatenateOp>(

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallSet.h"
 
+#include <numeric>
+
 using namespace meshloom;
 using namespace meshloom::importer;
 
@@ -109,7 +111,8 @@ static bool isEmptyMesh(Attribute meshOrRef, const SourceMesh *source) {
   return source && source->axes.empty();
 }
 
-LogicalResult Shardings::addUses(Location loc, Attribute attribute) {
+LogicalResult Shardings::addUses(Location loc, Attribute attribute,
+                                 TypeRange types) {
   LogicalResult result = success();
   attribute.walk([&](sdy::TensorShardingAttr sharding) {
     if (isEmptyMesh(sharding.getMeshOrRef(), nullptr))
@@ -126,8 +129,14 @@ LogicalResult Shardings::addUses(Location loc, Attribute attribute) {
       result = failure();
       return mlir::WalkResult::interrupt();
     }
-    for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+    auto type = types.size() == 1 ? dyn_cast<RankedTensorType>(types.front())
+                                  : RankedTensorType();
+    for (auto [d, dim] : llvm::enumerate(sharding.getDimShardings())) {
       add(dim.getAxes());
+      if (dim.getAxes().size() == 1 && type && int64_t(d) < type.getRank())
+        extents.emplace(*which, dim.getAxes()[0].getName().str(),
+                        type.getDimSize(d));
+    }
     add(sharding.getReplicatedAxes());
     add(sharding.getUnreducedAxes());
     return succeeded(result) ? mlir::WalkResult::advance()
@@ -171,38 +180,40 @@ LogicalResult Shardings::addGspmd(Location loc, StringRef text) {
 }
 
 /// Calls `visit` with every annotation of `module` and its place.
-static LogicalResult
-visitAnnotations(ModuleOp module,
-                 function_ref<LogicalResult(Location, Attribute)> visit) {
-  auto result = module.walk<mlir::WalkOrder::PreOrder>(
-      [&](Operation *op) -> mlir::WalkResult {
-        if (isa<sdy::MeshOp>(op))
-          return mlir::WalkResult::advance();
-        auto func = dyn_cast<mlir::func::FuncOp>(op);
-        if (!func || func.isExternal())
-          return mlir::WalkResult(visit(op->getLoc(), op->getAttrDictionary()));
-        for (BlockArgument argument : func.getArguments())
-          if (auto attributes = func.getArgAttrDict(argument.getArgNumber()))
-            if (failed(visit(argument.getLoc(), attributes)))
-              return mlir::WalkResult::interrupt();
-        for (unsigned i = 0; i < func.getNumResults(); ++i)
-          if (auto attributes = func.getResultAttrDict(i))
-            if (failed(visit(func.getLoc(), attributes)))
-              return mlir::WalkResult::interrupt();
-        return mlir::WalkResult::advance();
-      });
+static LogicalResult visitAnnotations(
+    ModuleOp module,
+    function_ref<LogicalResult(Location, Attribute, TypeRange)> visit) {
+  auto result = module.walk<mlir::WalkOrder::PreOrder>([&](Operation *op)
+                                                           -> mlir::WalkResult {
+    if (isa<sdy::MeshOp>(op))
+      return mlir::WalkResult::advance();
+    auto func = dyn_cast<mlir::func::FuncOp>(op);
+    if (!func || func.isExternal())
+      return mlir::WalkResult(
+          visit(op->getLoc(), op->getAttrDictionary(), op->getResultTypes()));
+    for (BlockArgument argument : func.getArguments())
+      if (auto attributes = func.getArgAttrDict(argument.getArgNumber()))
+        if (failed(visit(argument.getLoc(), attributes, argument.getType())))
+          return mlir::WalkResult::interrupt();
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (auto attributes = func.getResultAttrDict(i))
+        if (failed(visit(func.getLoc(), attributes, func.getResultTypes()[i])))
+          return mlir::WalkResult::interrupt();
+    return mlir::WalkResult::advance();
+  });
   return failure(result.wasInterrupted());
 }
 
 FailureOr<Shardings> Shardings::collect(ModuleOp module) {
   Shardings result;
   llvm::SmallSet<StringRef, 4> referenced;
-  (void)visitAnnotations(module, [&](Location, Attribute attributes) {
-    attributes.walk([&](mlir::FlatSymbolRefAttr symbol) {
-      referenced.insert(symbol.getValue());
-    });
-    return success();
-  });
+  (void)visitAnnotations(module,
+                         [&](Location, Attribute attributes, TypeRange) {
+                           attributes.walk([&](mlir::FlatSymbolRefAttr symbol) {
+                             referenced.insert(symbol.getValue());
+                           });
+                           return success();
+                         });
   // A mesh that nothing refers to may still say how many devices there are.
   sdy::MeshOp unused;
   bool anyUsed = false;
@@ -230,8 +241,9 @@ FailureOr<Shardings> Shardings::collect(ModuleOp module) {
     result.addMesh(sourceOf(unused.getMesh(), "@" + unused.getSymName().str()),
                    unused.getLoc());
 
-  auto add = [&](Location loc, Attribute attributes) -> LogicalResult {
-    if (failed(result.addUses(loc, attributes)))
+  auto add = [&](Location loc, Attribute attributes,
+                 TypeRange types) -> LogicalResult {
+    if (failed(result.addUses(loc, attributes, types)))
       return failure();
     if (auto text = dyn_cast_or_null<StringAttr>(
             cast<DictionaryAttr>(attributes).get(gspmdName)))
@@ -240,6 +252,7 @@ FailureOr<Shardings> Shardings::collect(ModuleOp module) {
   };
   if (failed(visitAnnotations(module, add)) || failed(result.unify()))
     return failure();
+  result.cutForReshapes(module);
   result.mesh = result.unification
                     ? dtensor::MeshAttr::get(module.getContext(),
                                              result.unification->mesh())
@@ -268,6 +281,52 @@ LogicalResult Shardings::unify() {
       return mlir::emitError(useLocs[count - 1]) << part.error().message();
   }
   return mlir::emitError(sourceLocs[0]) << whole.error().message();
+}
+
+void Shardings::cutForReshapes(ModuleOp module) {
+  if (extents.empty())
+    return;
+  // A dim of `merged` elements that is, on one side of a reshape, `major` times
+  // others: on an axis of k devices it stays local if the axis's first
+  // gcd(k, major) go with `major`, and the others with what follows.
+  std::set<std::pair<int64_t, int64_t>> splits;
+  auto addSide = [&](ArrayRef<int64_t> one, ArrayRef<int64_t> other) {
+    int64_t before = 1;
+    for (int64_t merged : one) {
+      int64_t product = 1;
+      size_t from = 0;
+      while (from < other.size() && product < before)
+        product *= other[from++];
+      if (product == before && from < other.size() && other[from] < merged &&
+          other[from] > 1 && merged % other[from] == 0)
+        splits.emplace(merged, other[from]);
+      before *= merged;
+    }
+  };
+  module.walk([&](stablehlo::ReshapeOp op) {
+    auto from = dyn_cast<RankedTensorType>(op.getOperand().getType());
+    auto to = dyn_cast<RankedTensorType>(op.getResult().getType());
+    if (!from || !to || !from.hasStaticShape() || !to.hasStaticShape())
+      return;
+    addSide(from.getShape(), to.getShape());
+    addSide(to.getShape(), from.getShape());
+  });
+  std::vector<AxisUse> more = uses;
+  for (auto [merged, major] : splits)
+    for (auto &[mesh, name, extent] : extents) {
+      if (extent != merged)
+        continue;
+      auto axis = llvm::find_if(sources[mesh].axes, [&](const MeshAxis &each) {
+        return each.name == name;
+      });
+      int64_t part = std::gcd(axis->size, major);
+      if (part > 1 && part < axis->size && merged % axis->size == 0)
+        more.push_back({mesh, {name, 1, part}});
+    }
+  // Where the parts do not fit with others, the axes stay as they are.
+  if (more.size() > uses.size())
+    if (auto cut = MeshUnification::of(sources, more))
+      unification = std::move(*cut);
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 
 #include <map>
+#include <set>
 
 namespace meshloom::importer {
 
@@ -57,7 +58,7 @@ private:
                                     RankedTensorType type) const;
   FailureOr<ValueSharding> ofGspmd(Location loc, StringRef text,
                                    RankedTensorType type) const;
-  LogicalResult addUses(Location loc, Attribute attribute);
+  LogicalResult addUses(Location loc, Attribute attribute, TypeRange types);
   LogicalResult addGspmd(Location loc, StringRef text);
   /// The index of a mesh, which is added where it is new.
   FailureOr<size_t> indexOf(Location loc, Attribute meshOrRef);
@@ -66,6 +67,8 @@ private:
   LogicalResult addAxis(Location loc, size_t which, StringRef name,
                         int64_t before, int64_t size);
   LogicalResult unify();
+  /// Cuts axes so that reshapes of dims that are on them can stay local.
+  void cutForReshapes(ModuleOp module);
 
   std::vector<SourceMesh> sources;
   SmallVector<Location> sourceLocs;
@@ -75,6 +78,9 @@ private:
   std::map<std::string, GspmdSharding> gspmdParsed;
   std::vector<AxisUse> uses;
   SmallVector<Location> useLocs;
+  /// (mesh, axis, extent): an annotation has a dim of that extent on the axis
+  /// alone.
+  std::set<std::tuple<size_t, std::string, int64_t>> extents;
   std::optional<MeshUnification> unification;
   dtensor::MeshAttr mesh;
 };
