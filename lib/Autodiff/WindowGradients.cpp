@@ -275,6 +275,9 @@ void gradientOf(dtensor::SelectAndScatterOp op, OpGradient &g) {
   std::optional<ReduceKind> select = op.getPlainSelect();
   if (!select || op.getPlainScatter() != ReduceKind::Sum)
     return g.refuse("it does not choose the largest or smallest and add");
+  // Which element is chosen does not change with small changes.
+  if (g.wants(0))
+    g.give(0, g.zeros(g.typeOf(op.getOperand())));
   if (g.wants(2))
     g.give(2, g.sum(g.of(), allDims(g, g.of())));
   if (!g.wants(1))

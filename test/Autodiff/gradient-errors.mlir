@@ -41,3 +41,16 @@ module {
     return %x : tensor<f32>
   }
 }
+
+// -----
+
+// expected-error @below {{[gradient] 'dtensor.reduce_window' at}}
+func.func @main(%x: tensor<8xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %0 = dtensor.reduce_window %x init %i window [8] : (tensor<8xf32>, tensor<f32>) -> tensor<1xf32> {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = dtensor.subtract %a, %b : tensor<f32>
+    dtensor.yield %s : tensor<f32>
+  }
+  %1 = dtensor.reduce sum %0 dims [0] : (tensor<1xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
