@@ -145,8 +145,9 @@ LogicalResult checkTypes(FuncOp func) {
       return InFlightDiagnostic();
     return mlir::emitError(loc)
            << kind << " #" << i << " has type " << type
-           << "; expected a tensor of fixed shape (or a variable) of f32, f64, "
-              "bf16, i1, i8, i32, i64, ui8 or ui32";
+           << "; expected a tensor of fixed shape (or a variable) of f16, "
+              "bf16, f32, f64, i1, i8 to i64, ui8 to ui64, complex<f32> or "
+              "complex<f64>";
   };
   for (BlockArgument argument : func.getArguments())
     if (failed(check(argument.getType(), argument.getLoc(), "argument",

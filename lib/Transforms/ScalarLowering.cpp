@@ -259,8 +259,12 @@ Value lowerReducePrecision(Scalars &s) {
     result = s.select(overflows, infinite, result);
     result = s.select(underflows, sign, result);
   }
-  result = s.b.create<arith::BitcastOp>(s.loc, type, result);
-  return s.select(s.compare(F::UNO, x, x), x, result);
+  // A nan, told from infinity by its bits: no comparison of f16 or bf16.
+  Value size =
+      s.make<arith::AndIOp>(bits, s.integer(APInt::getSignedMaxValue(width)));
+  Value most = s.integer(APInt::getBitsSet(width, mantissa, width - 1));
+  result = s.select(s.compare(I::ugt, size, most), bits, result);
+  return s.b.create<arith::BitcastOp>(s.loc, type, result);
 }
 
 Value lowerCompare(Scalars &s) {

@@ -306,7 +306,7 @@ TEST(DTypeTest, NamesRoundTrip) {
   for (DType type : {DType::F32, DType::F64, DType::BF16, DType::I1, DType::I8,
                      DType::I32, DType::I64, DType::UI8, DType::UI32})
     EXPECT_EQ(parseDType(name(type)), type);
-  EXPECT_FALSE(parseDType("f16"));
+  EXPECT_FALSE(parseDType("f8"));
   EXPECT_EQ(byteWidth(DType::BF16), 2u);
   EXPECT_EQ(byteWidth(DType::I1), 1u);
   EXPECT_TRUE(isFloat(DType::BF16));

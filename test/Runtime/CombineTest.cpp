@@ -6,6 +6,7 @@
 #include "../../lib/Runtime/Backends/CPU/Dot.h"
 
 #include <cmath>
+#include <complex>
 #include <gtest/gtest.h>
 #include <limits>
 #include <numeric>
@@ -45,6 +46,33 @@ std::vector<T> combined(ReduceKind kind, DType type,
   std::vector<T> result(addends[0].size());
   combine(kind, type, result.data(), sources, int64_t(result.size()));
   return result;
+}
+
+TEST(CombineTest, HalvesComplexNumbersAndWideIntegers) {
+  using Half = _Float16;
+  // 2048 + 1 is no f16, the sum is rounded once.
+  EXPECT_EQ(combined(ReduceKind::Sum, DType::F16,
+                     std::vector<std::vector<Half>>{
+                         {Half(2048)}, {Half(1)}, {Half(1)}, {Half(2)}}),
+            std::vector<Half>{Half(2052)});
+  using Complex = std::complex<float>;
+  std::vector<std::vector<Complex>> numbers{{{1, 2}}, {{3, -1}}, {{0, 1}}};
+  EXPECT_EQ(combined(ReduceKind::Sum, DType::C64, numbers),
+            (std::vector<Complex>{{4, 2}}));
+  EXPECT_EQ(combined(ReduceKind::Prod, DType::C64, numbers),
+            (std::vector<Complex>{{-5, 5}}));
+  EXPECT_EQ(combined(ReduceKind::Max, DType::UI64,
+                     std::vector<std::vector<uint64_t>>{{1}, {UINT64_MAX}}),
+            std::vector<uint64_t>{UINT64_MAX});
+  EXPECT_EQ(combined(ReduceKind::Prod, DType::UI16,
+                     std::vector<std::vector<uint16_t>>{{65535}, {65535}}),
+            std::vector<uint16_t>{1});
+  Complex one;
+  fillIdentity(ReduceKind::Prod, DType::C64, &one, 1);
+  EXPECT_EQ(one, Complex(1));
+  int16_t least;
+  fillIdentity(ReduceKind::Max, DType::I16, &least, 1);
+  EXPECT_EQ(least, INT16_MIN);
 }
 
 TEST(CombineTest, EveryCountOfSources) {

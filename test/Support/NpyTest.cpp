@@ -110,8 +110,8 @@ TEST(NpyTest, WrongFilesSayWhy) {
   EXPECT_THAT(problem("PK\x03\x04"), HasSubstr("'a.npy': it is not a .npy"));
   EXPECT_THAT(problem(npy(dict(">f4", "False", "(2,)"), data)),
               HasSubstr("big endian"));
-  EXPECT_THAT(problem(npy(dict("<f2", "False", "(4,)"), data)),
-              HasSubstr("type '<f2' is not supported: expected f4"));
+  EXPECT_THAT(problem(npy(dict("<f3", "False", "(4,)"), data)),
+              HasSubstr("type '<f3' is not supported: expected f2, f4"));
   EXPECT_THAT(problem(npy(dict("<f4", "False", "(3,)"), data)),
               HasSubstr("shape (3) of f32 takes 12 bytes, the file holds 8"));
   EXPECT_THAT(problem(npy(dict("<f4", "False", "(1,)"), data)),

@@ -45,9 +45,9 @@
 // RUN: not mesh-run %t/dynamic.mlir 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // DYNAMIC: dynamic.mlir:1:{{[0-9]+}}: error: argument #0 has type 'tensor<?xf32>'; expected a tensor of fixed shape
 
-// RUN: echo 'func.func @main(%%x: tensor<2xf16>) { return }' > %t/half.mlir
+// RUN: echo 'func.func @main(%%x: tensor<2xf8E5M2>) { return }' > %t/half.mlir
 // RUN: not mesh-run %t/half.mlir 2>&1 | FileCheck %s --check-prefix=HALF
-// HALF: half.mlir:1:{{[0-9]+}}: error: argument #0 has type 'tensor<2xf16>'; expected a tensor of fixed shape (or a variable) of f32,
+// HALF: half.mlir:1:{{[0-9]+}}: error: argument #0 has type 'tensor<2xf8E5M2>'; expected a tensor of fixed shape (or a variable) of f16,
 
 // RUN: mesh-opt %s --pass-pipeline='builtin.module(func.func(dtensor-propagate-layouts,dtensor-insert-relayouts,dtensor-expand-to-spmd))' -o %t/partitioned.mlir
 // RUN: not mesh-run %t/partitioned.mlir --function=take 2>&1 | FileCheck %s --check-prefix=TWICE

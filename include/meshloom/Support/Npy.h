@@ -20,7 +20,8 @@ struct NpyArray {
 };
 
 /// Reads versions 1 to 3 of the format, C and Fortran order, little endian;
-/// types f4 f8 i1 i4 i8 u1 u4 b1, and V2 as bf16 (NumPy has no name for it).
+/// types f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1, and V2 as bf16 (NumPy has
+/// no name for it).
 /// Fails, naming `path`, where the file is missing, not .npy, of another type,
 /// or shorter or longer than its header says.
 Result<NpyArray> readNpy(const std::string &path);
