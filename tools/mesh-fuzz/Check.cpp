@@ -121,11 +121,11 @@ OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
   }
   if (!recipe.gradient)
     return module;
-  GradientOptions options;
-  for (unsigned argument : recipe.differentiableArguments())
-    options.wrt.push_back(argument);
-  if (options.wrt.empty())
+  std::vector<unsigned> arguments = recipe.differentiableArguments();
+  if (arguments.empty())
     return module;
+  GradientOptions options;
+  options.wrt = arguments;
   mlir::PassManager passes(&context);
   passes.addPass(createGradient(options));
   if (failed(passes.run(*module)))

@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
   uint64_t seed = 0;
-  int64_t count = 1000;
+  int64_t count = 1000, least = 0;
   unsigned jobs = 0;
   bool print = false, keepGoing = false, noShrink = false, statistics = false;
 };
@@ -42,6 +42,19 @@ struct Coverage {
     ++meshes[recipe.mesh.text];
     gradients += recipe.gradient;
   }
+  /// Prints what was used less than `least` times; whether there is any.
+  bool printRare(int64_t least) const {
+    bool any = false;
+    for (const auto *counts : {&ops, &layouts, &meshes})
+      for (const auto &[name, count] : *counts)
+        if (count < least) {
+          fmt::print("{} was used {} times, less than {}\n", name, count,
+                     least);
+          any = true;
+        }
+    return any;
+  }
+
   void print() const {
     auto table = [](const char *title,
                     const std::map<std::string, int64_t> &counts) {
@@ -76,10 +89,11 @@ public:
             .count();
     if (options.statistics)
       coverage.print();
+    bool rare = coverage.printRare(options.least);
     fmt::print("{} programs from seed {}, each under 2 machines in 2 kinds of "
                "memory: {} failed, in {:.0f} s\n",
                done.load(), options.seed, failed, seconds);
-    return failed > 0;
+    return failed > 0 || rare;
   }
 
 private:
@@ -153,6 +167,8 @@ int main(int argc, char **argv) {
                "Print failing programs as they are");
   app.add_flag("--statistics", options.statistics,
                "Print how often each op, layout and mesh was used");
+  app.add_option("--least", options.least,
+                 "Fail if an op, layout or mesh was used less often");
   CLI11_PARSE(app, argc, argv);
   if (seed->count() == 0)
     options.seed = uint64_t(std::random_device()()) * 1000;
