@@ -444,7 +444,10 @@ private:
           b.create<LLVM::LoadOp>(loc, part, imaginaryPart(address, part));
       return b.create<mlir::complex::CreateOp>(loc, complex, real, imaginary);
     }
-    Value bits = b.create<LLVM::LoadOp>(loc, storageType(type), address);
+    return fromStorage(b.create<LLVM::LoadOp>(loc, storageType(type), address),
+                       type);
+  }
+  Value fromStorage(Value bits, Type type) {
     if (type.isBF16() || type.isF16())
       return b.create<arith::BitcastOp>(loc, type, bits);
     if (type.isInteger(1)) {
@@ -472,14 +475,24 @@ private:
 
   /// What is at `address` where `condition` holds, else zero.
   Value readIf(Value condition, Value address, Type type) {
-    auto branch = b.create<scf::IfOp>(loc, TypeRange(type), condition,
+    // Small floats leave the branch as the bits that they are in memory: no
+    // block has arguments of types that the target lacks.
+    bool isComplex = isa<mlir::ComplexType>(type);
+    Type carried = isComplex ? type : storageType(type);
+    auto branch = b.create<scf::IfOp>(loc, TypeRange(carried), condition,
                                       /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    b.create<scf::YieldOp>(loc, loadScalar(address, type));
-    b.setInsertionPointToStart(branch.elseBlock());
-    b.create<scf::YieldOp>(loc, zeroOf(type));
-    return branch.getResult(0);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      b.create<scf::YieldOp>(
+          loc, isComplex
+                   ? loadScalar(address, type)
+                   : b.create<LLVM::LoadOp>(loc, carried, address).getResult());
+      b.setInsertionPointToStart(branch.elseBlock());
+      b.create<scf::YieldOp>(loc, zeroOf(carried));
+    }
+    return isComplex ? branch.getResult(0)
+                     : fromStorage(branch.getResult(0), type);
   }
   Value zeroOf(Type type) {
     if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
