@@ -39,32 +39,49 @@ static Value importBroadcast(Importer &im, stablehlo::BroadcastOp op) {
                         dims);
 }
 
-/// The places along dim `dim` that pieces of one value come from, where all
-/// `inputs` are such pieces (jnp.roll): then joining them is one `take`, and no
-/// piece has to be laid out by itself. Nothing where that is not so.
-static std::optional<SmallVector<int64_t>>
-placesOfPieces(LaneBuilder &b, ArrayRef<Value> inputs, int64_t dim) {
-  constexpr int64_t longest = 1 << 16; // the places are an attribute
-  SmallVector<int64_t> places;
+/// Two pieces of one value, joined (jnp.roll): the value moved to where the
+/// first piece goes, and beyond its end the value moved to where the second
+/// goes. Then devices fetch what they need straight from the value, and not
+/// first for the pieces and then for what is joined from them. Null where it is
+/// not that.
+static Value joinedPieces(LaneBuilder &b, ArrayRef<Value> inputs, int64_t dim) {
+  if (inputs.size() != 2)
+    return {};
   Value whole;
+  SmallVector<Value> moved;
+  int64_t total = b.shapeOf(inputs[0])[dim] + b.shapeOf(inputs[1])[dim],
+          offset = 0;
   for (Value input : inputs) {
     auto piece = input.getDefiningOp<dtensor::SliceOp>();
     if (!piece || (whole && piece.getOperand() != whole) ||
         b.lanesOf(input) != b.lanesOf(piece.getOperand()))
-      return std::nullopt;
+      return {};
     whole = piece.getOperand();
-    int64_t lanes = int64_t(b.lanesOf(input).size());
+    Lanes lanes(b.lanesOf(input));
     SmallVector<int64_t> sizes = b.shapeOf(whole);
     for (int64_t d = 0; d < int64_t(sizes.size()); ++d)
       if (d != dim && b.shapeOf(input)[d] != sizes[d])
-        return std::nullopt;
-    int64_t at = piece.getStartIndices()[dim + lanes];
-    for (int64_t i = 0; i < b.shapeOf(input)[dim]; ++i)
-      places.push_back(at + i * piece.getStrides()[dim + lanes]);
+        return {};
+    int64_t at = int64_t(lanes.size()) + dim;
+    if (piece.getStrides()[at] != 1)
+      return {};
+    SmallVector<int64_t> low(sizes.size(), 0), high(low), interior(low);
+    low[dim] = offset - piece.getStartIndices()[at];
+    high[dim] = total - low[dim] - sizes[dim];
+    offset += b.shapeOf(input)[dim];
+    sizes[dim] = total;
+    auto zero = RankedTensorType::get({}, b.elementOf(whole));
+    moved.push_back(b.make<dtensor::PadOp>(
+        {RankedTensorType::get(sizes, b.elementOf(whole))},
+        {whole, b.splat(zero, 0.0)}, lanes,
+        {b.perDim("edge_padding_low", low, lanes, 0),
+         b.perDim("edge_padding_high", high, lanes, 0),
+         b.perDim("interior_padding", interior, lanes, 0)})[0]);
   }
-  if (inputs.size() < 2 || int64_t(places.size()) > longest)
-    return std::nullopt;
-  return places;
+  Value index = b.iota(b.typeOf(moved[0]).clone(b.getI32Type()), dim);
+  Value isFirst = b.compare(dtensor::ComparisonDirection::LT, index,
+                            b.like(index, double(b.shapeOf(inputs[0])[dim])));
+  return b.select(isFirst, moved[0], moved[1]);
 }
 
 static Value importConcatenate(Importer &im, stablehlo::ConcatenateOp op) {
@@ -72,9 +89,8 @@ static Value importConcatenate(Importer &im, stablehlo::ConcatenateOp op) {
   SmallVector<Value> pieces = im.get(op.getInputs());
   int64_t joined = int64_t(op.getDimension());
   if (!pieces.empty() && joined < b.rankOf(pieces[0]))
-    if (auto places = placesOfPieces(b, pieces, joined))
-      return b.take(pieces[0].getDefiningOp<dtensor::SliceOp>().getOperand(),
-                    joined, *places);
+    if (Value result = joinedPieces(b, pieces, joined))
+      return result;
   SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));
   Lanes lanes = b.lanesOf(inputs);
   return likeSource<dtensor::ConcatenateOp>(
