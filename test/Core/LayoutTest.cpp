@@ -303,9 +303,11 @@ TEST(BoxTest, SetOperations) {
 }
 
 TEST(DTypeTest, NamesRoundTrip) {
-  for (DType type : {DType::F32, DType::F64, DType::BF16, DType::I1, DType::I8,
-                     DType::I32, DType::I64, DType::UI8, DType::UI32})
-    EXPECT_EQ(parseDType(name(type)), type);
+  for (unsigned i = 0; i <= unsigned(lastDType); ++i)
+    EXPECT_EQ(parseDType(name(DType(i))), DType(i));
+  EXPECT_EQ(byteWidth(DType::C128), 16u);
+  EXPECT_EQ(partOf(DType::C64), DType::F32);
+  EXPECT_TRUE(isComplex(DType::C64) && !isFloat(DType::C64));
   EXPECT_FALSE(parseDType("f8"));
   EXPECT_EQ(byteWidth(DType::BF16), 2u);
   EXPECT_EQ(byteWidth(DType::I1), 1u);
