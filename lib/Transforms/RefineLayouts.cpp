@@ -227,10 +227,13 @@ private:
     return layouts;
   }
 
-  /// Their ops were laid out for what the values were.
+  /// Their ops were laid out for what the values were. None takes a pending
+  /// reduction from outside: propagation resolves it before.
   static void keepCaptured(const llvm::MapVector<Value, Layout> &layouts) {
-    for (auto [value, layout] : layouts) {
-      if (*givenLayout(value.getType()) == layout)
+    for (auto [value, before] : layouts) {
+      Layout now = *givenLayout(value.getType());
+      Layout layout = before.without_partial();
+      if (now == before || now == layout)
         continue;
       OpBuilder builder(value.getContext());
       builder.setInsertionPointAfterValue(value);
