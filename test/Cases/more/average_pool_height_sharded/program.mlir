@@ -1,0 +1,23 @@
+module @jit_average_pool_height_sharded attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["batch"=8]> {stablehlo.mesh = {axes = [{name = "batch", size = 8 : i64}]}}
+  func.func public @main(%arg0: tensor<4x32x16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"batch"}, {}, {}]>}) -> (tensor<4x16x8x8xf32> {jax.result_info = "result", sdy.sharding = #sdy.sharding<@mesh, [{}, {"batch"}, {}, {}]>}) {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<f32>
+    %1 = "stablehlo.reduce_window"(%arg0, %0) <{base_dilations = array<i64: 1, 1, 1, 1>, padding = dense<[[0, 0], [0, 1], [0, 1], [0, 0]]> : tensor<4x2xi64>, window_dilations = array<i64: 1, 1, 1, 1>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+    ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
+      %6 = stablehlo.add %arg1, %arg2 : tensor<f32>
+      stablehlo.return %6 : tensor<f32>
+    }) : (tensor<4x32x16x8xf32>, tensor<f32>) -> tensor<4x16x8x8xf32>
+    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %2 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<4x32x16x8xf32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %3 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<f32>
+    %4 = "stablehlo.reduce_window"(%2, %3) <{base_dilations = array<i64: 1, 1, 1, 1>, padding = dense<[[0, 0], [0, 1], [0, 1], [0, 0]]> : tensor<4x2xi64>, window_dilations = array<i64: 1, 1, 1, 1>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+    ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
+      %6 = stablehlo.add %arg1, %arg2 : tensor<f32>
+      stablehlo.return %6 : tensor<f32>
+    }) : (tensor<4x32x16x8xf32>, tensor<f32>) -> tensor<4x16x8x8xf32>
+    %5 = stablehlo.divide %1, %4 : tensor<4x16x8x8xf32>
+    return %5 : tensor<4x16x8x8xf32>
+  }
+}
