@@ -2,7 +2,8 @@
 // gradient of another one, and one whose kernel is larger than its result the
 // weight gradient: oneDNN has a primitive for each. Activations are given to it
 // channels last, where they lie so in memory, else as copies; kernels in the
-// form it likes best. Primitives are kept for every shape.
+// form it likes best, and activations, too, where it has no good channels-last
+// code and many features. Primitives are kept for every shape.
 #include "Convolution.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ memory::desc channelsLastDesc(const memory::dims &dims) {
 struct Plan {
   dnnl::primitive primitive;
   memory::desc source, weights, destination, scratchpad;
-  bool good = false;
+  bool good = false, isBatchReduced = false;
 };
 
 struct Shape {
@@ -81,10 +82,29 @@ struct Shape {
   }
 };
 
-Plan makePlan(const Shape &shape) {
+/// oneDNN's AVX2 code for blocks of eight channels is up to twice as fast as
+/// that for channels last (measured on Zen 3: forward 1.1 to 1.3 times, weight
+/// gradients 0.7 to 2.1), which pays for copies where every element is used
+/// often.
+bool isWorthCopying(const Shape &shape) {
+  const bool grouped = shape.weights.size() > shape.source.size();
+  int64_t places = 1;
+  for (size_t d = 2; d < shape.weights.size(); ++d)
+    places *= shape.weights[d];
+  const int64_t in = shape.source[1], out = shape.destination[1];
+  return !grouped && places >= 4 && in >= 64 && out >= 64 && in % 8 == 0 &&
+         out % 8 == 0;
+}
+
+/// The plan for activations that are channels last, or as oneDNN likes best.
+Plan makePlan(const Shape &shape, bool blocked) {
   const auto any = memory::format_tag::any;
-  const memory::desc source = channelsLastDesc(shape.source),
-                     destination = channelsLastDesc(shape.destination),
+  auto activations = [&](const memory::dims &dims) {
+    return blocked ? memory::desc(dims, memory::data_type::f32, any)
+                   : channelsLastDesc(dims);
+  };
+  const memory::desc source = activations(shape.source),
+                     destination = activations(shape.destination),
                      weights(shape.weights, memory::data_type::f32, any);
   const auto algorithm = dnnl::algorithm::convolution_direct;
   dnnl::primitive_attr attributes;
@@ -93,45 +113,51 @@ Plan makePlan(const Shape &shape) {
       {dnnl::prop_kind::forward_training, algorithm, source, weights,
        destination, shape.strides, shape.dilations, shape.low, shape.high},
       attributes, engine());
-  auto finish = [](auto desc, auto primitive, memory::desc source,
+  auto finish = [](const auto &desc, dnnl::primitive primitive,
+                   memory::desc source, memory::desc weights,
                    memory::desc destination) {
     const std::string name = desc.impl_info_str();
-    return Plan{primitive,
+    return Plan{std::move(primitive),
                 source,
-                {},
+                weights,
                 destination,
                 desc.scratchpad_desc(),
-                name.rfind("ref", 0) != 0};
+                name.rfind("ref", 0) != 0,
+                name.rfind("brg", 0) == 0};
   };
   switch (shape.way) {
-  case Way::Forward: {
-    Plan plan = finish(forward, dnnl::convolution_forward(forward), source,
-                       destination);
-    plan.weights = forward.weights_desc();
-    return plan;
-  }
+  case Way::Forward:
+    return finish(forward, dnnl::convolution_forward(forward),
+                  forward.src_desc(), forward.weights_desc(),
+                  forward.dst_desc());
   case Way::DataGradient: {
     dnnl::convolution_backward_data::primitive_desc desc(
         {algorithm, source, weights, destination, shape.strides,
          shape.dilations, shape.low, shape.high},
         attributes, engine(), forward);
-    Plan plan = finish(desc, dnnl::convolution_backward_data(desc), source,
-                       destination);
-    plan.weights = desc.weights_desc();
-    return plan;
+    return finish(desc, dnnl::convolution_backward_data(desc),
+                  desc.diff_src_desc(), desc.weights_desc(),
+                  desc.diff_dst_desc());
   }
   case Way::WeightGradient: {
     dnnl::convolution_backward_weights::primitive_desc desc(
         {algorithm, source, weights, destination, shape.strides,
          shape.dilations, shape.low, shape.high},
         attributes, engine(), forward);
-    Plan plan = finish(desc, dnnl::convolution_backward_weights(desc), source,
-                       destination);
-    plan.weights = desc.diff_weights_desc();
-    return plan;
+    return finish(desc, dnnl::convolution_backward_weights(desc),
+                  desc.src_desc(), desc.diff_weights_desc(),
+                  desc.diff_dst_desc());
   }
   }
   return {};
+}
+
+/// AVX-512 has good code for channels last, by its name.
+Plan makePlan(const Shape &shape) {
+  Plan plan = makePlan(shape, /*blocked=*/false);
+  if (plan.good && !plan.isBatchReduced && isWorthCopying(shape))
+    return makePlan(shape, /*blocked=*/true);
+  return plan;
 }
 
 /// Plans are made once a shape and process.
@@ -159,9 +185,12 @@ void reorder(memory &from, memory &to, dnnl::stream &stream) {
   dnnl::reorder(from, to).execute(stream, from, to);
 }
 
-/// Whether oneDNN takes `desc` without a copy.
+/// Whether oneDNN takes the array as it is. Steps of dims of one element differ
+/// without meaning.
 bool fits(const Strided &array, const memory::desc &desc) {
-  return desc == plainDesc(array);
+  if (desc == plainDesc(array))
+    return true;
+  return isChannelsLast(array) && desc == channelsLastDesc(array.dims);
 }
 
 /// Runs the plan: copies what is read into the form it wants, and what is
@@ -178,8 +207,7 @@ void execute(const Plan &plan, Way way, Strided source, Strided weights,
   memory used[3], own[3];
   for (unsigned i = 0; i < 3; ++i) {
     own[i] = memory(plainDesc(*arrays[i]), engine(), arrays[i]->data);
-    const bool direct =
-        i == 1 ? fits(*arrays[i], *descs[i]) : isChannelsLast(*arrays[i]);
+    const bool direct = fits(*arrays[i], *descs[i]);
     used[i] = memory(*descs[i], engine(),
                      direct ? arrays[i]->data
                             : threadScratch(i, descs[i]->get_size()));
@@ -408,6 +436,30 @@ bool run(const Convolution &c, Way way, const float *lhs, const float *rhs,
   return true;
 }
 
+/// Copies of activations should be in cache when they are read.
+bool runInPieces(const Convolution &c, Way way, const float *lhs,
+                 const float *rhs, float *out) {
+  constexpr int64_t most = 1 << 20; // elements
+  int64_t in = c.groups * c.input, places = c.groups * c.output;
+  for (const ConvolutionDim &dim : c.dims) {
+    in *= dim.in;
+    places *= dim.out;
+  }
+  const int64_t each = std::max<int64_t>(4, most / std::max(in, places));
+  if (way == Way::WeightGradient || c.batch <= each)
+    return run(c, way, lhs, rhs, out);
+  const int64_t pieces = (c.batch + each - 1) / each;
+  Convolution piece = c;
+  for (int64_t p = 0; p < pieces; ++p) {
+    const int64_t begin = c.batch * p / pieces;
+    piece.batch = c.batch * (p + 1) / pieces - begin;
+    if (!run(piece, way, lhs + begin * c.lhsBatchStep, rhs,
+             out + begin * c.outBatchStep))
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 bool cpu::convolveByOneDNN(const Convolution &convolution, const float *lhs,
@@ -441,7 +493,7 @@ bool cpu::convolveByOneDNN(const Convolution &convolution, const float *lhs,
                         c.groupStep[0] == c.input * c.lhsInputStep &&
                         c.groupStep[2] == c.output * c.outOutputStep;
   if (c.groups == 1 || together)
-    return run(c, way, lhs, rhs, out);
+    return runInPieces(c, way, lhs, rhs, out);
   // Many small groups are better off with loops.
   if (c.input == 1 && c.output == 1)
     return false;
