@@ -4,6 +4,8 @@
 
 #include "meshloom/Dialect/DTensor/Windows.h"
 
+#include <numeric>
+
 using namespace meshloom;
 using namespace meshloom::importer;
 
@@ -14,7 +16,8 @@ windowOf(Importer &im, OpTy op, int64_t rank, ArrayRef<unsigned> lanes) {
   dtensor::WindowSpec spec;
   std::string wrong;
   auto list = [&](std::optional<ArrayRef<int64_t>> given, StringRef name) {
-    if (given && int64_t(given->size()) != rank)
+    if (given && (int64_t(given->size()) != rank ||
+                  llvm::any_of(*given, [](int64_t n) { return n < 1; })))
       wrong = name.str();
     SmallVector<int64_t> all(lanes.size(), 1);
     if (given)
@@ -119,6 +122,45 @@ static Imported importReduceWindow(Importer &im, stablehlo::ReduceWindowOp op) {
   return results;
 }
 
+/// Where windows meet but do not overlap, a dim of n elements under a window of
+/// w is [n / w, w] with windows of [1, w]: then devices that have whole windows
+/// need nothing from each other. Applies that to `spec`, and gives the
+/// operand's (and the result's) shape and the source's; all are about values
+/// with lanes.
+struct SplitWindows {
+  SmallVector<int64_t> operand, source;
+  bool any = false;
+};
+static SplitWindows splitWindows(dtensor::WindowSpec &spec,
+                                 ArrayRef<int64_t> operand) {
+  SplitWindows result;
+  dtensor::WindowSpec split;
+  for (auto [dim, size] : llvm::enumerate(operand)) {
+    int64_t window = spec.dimensions[dim], stride = spec.strides[dim],
+            low = spec.padding[2 * dim], high = spec.padding[2 * dim + 1];
+    auto add = [&](int64_t extent, int64_t itsWindow, int64_t itsStride,
+                   int64_t itsLow, int64_t itsHigh) {
+      result.operand.push_back(extent);
+      result.source.push_back(dtensor::windowCount(extent, itsWindow, itsStride,
+                                                   1, 1, itsLow, itsHigh));
+      split.dimensions.push_back(itsWindow);
+      split.strides.push_back(itsStride);
+      llvm::append_values(split.padding, itsLow, itsHigh);
+    };
+    if (window > 1 && stride == window && low == 0 && high == 0 &&
+        size % window == 0) {
+      add(size / window, 1, 1, 0, 0);
+      add(window, window, window, 0, 0);
+      result.any = true;
+    } else {
+      add(size, window, stride, low, high);
+    }
+  }
+  if (result.any)
+    spec = split;
+  return result;
+}
+
 static Imported importSelectAndScatter(Importer &im,
                                        stablehlo::SelectAndScatterOp op) {
   LaneBuilder &b = im.b;
@@ -135,17 +177,35 @@ static Imported importSelectAndScatter(Importer &im,
   auto list = [&](StringRef name, ArrayRef<int64_t> values) {
     return b.named(name, b.getDenseI64ArrayAttr(values));
   };
+  RankedTensorType type = Importer::typeOf(op.getResult());
+  SplitWindows split = splitWindows(
+      *spec, cast<RankedTensorType>(inputs[0].getType()).getShape());
+  auto count = [](ArrayRef<int64_t> shape) {
+    return std::accumulate(shape.begin(), shape.end(), int64_t(1),
+                           std::multiplies<>());
+  };
+  bool fits = b.typeOf(inputs[0]) == type &&
+              count(split.source) ==
+                  cast<RankedTensorType>(inputs[1].getType()).getNumElements();
+  if (split.any && !fits)
+    return im.error("the shapes of select_and_scatter do not fit its window");
+  if (split.any) {
+    inputs[0] =
+        b.reshape(inputs[0], ArrayRef(split.operand).drop_front(lanes.size()));
+    inputs[1] =
+        b.reshape(inputs[1], ArrayRef(split.source).drop_front(lanes.size()));
+  }
   SmallVector<NamedAttribute> attributes{
       list("window_dimensions", spec->dimensions),
       list("window_strides", spec->strides), list("padding", spec->padding)};
   Value result = b.make<dtensor::SelectAndScatterOp>(
-      {Importer::typeOf(op.getResult())}, {inputs[0], inputs[1], init}, lanes,
+      {b.typeOf(inputs[0])}, {inputs[0], inputs[1], init}, lanes,
       attributes)[0];
   auto made = result.getDefiningOp<dtensor::SelectAndScatterOp>();
   if (failed(im.importScalarRegion(op.getSelect(), made.getSelect())) ||
       failed(im.importScalarRegion(op.getScatter(), made.getScatter())))
     return failure();
-  return SmallVector<Value>{result};
+  return SmallVector<Value>{b.reshape(result, type.getShape())};
 }
 
 void importer::addWindows(Handlers &handlers) {
