@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
+#include <set>
 
 namespace meshloom::fuzz {
 
@@ -317,12 +318,27 @@ Generator::emit(std::string op, std::vector<unsigned> operands,
       smooth && std::ranges::any_of(operands, [&](unsigned value) {
         return recipe.values[value].differentiable;
       });
+  // Ops without smooth gradients mostly have none at all, which counts as zero.
+  static const std::set<std::string> refusing = {
+      "dtensor.geqrf",          "dtensor.householder_product",
+      "dtensor.generic_reduce", "dtensor.scatter",
+      "dtensor.reduce_window",  "dtensor.cumulative"};
+  bool refuses = !smooth && refusing.contains(op);
+  bool opaque = std::ranges::any_of(operands, [&](unsigned value) {
+    const Value &v = recipe.values[value];
+    return v.opaque || (refuses && v.differentiable);
+  });
+  for (const Block &block : blocks)
+    for (unsigned value : block.yields)
+      opaque |= recipe.values[value].opaque;
   Node node{std::move(op),         std::move(operands), {},
             std::move(attributes), std::move(regions),  std::move(blocks)};
   for (Result &result : results) {
     unsigned id = unsigned(recipe.values.size());
+    bool isFloating = isFloat(result.type) || isComplex(result.type);
     recipe.values.push_back({result.type, std::move(result.shape), result.range,
-                             "", differentiable && isFloat(result.type)});
+                             "", differentiable && isFloat(result.type),
+                             opaque && isFloating});
     node.results.push_back(id);
     visible.push_back(id);
   }
@@ -379,7 +395,8 @@ void Generator::makeOps(int64_t count) {
 Recipe Generator::take() {
   // A third of the programs end in a loss.
   if (chance(0.35)) {
-    auto last = find([](const Value &v) { return v.differentiable; });
+    auto last =
+        find([](const Value &v) { return v.differentiable && !v.opaque; });
     if (last && !std::ranges::count(recipe.arguments, *last)) {
       const Value v = recipe.values[*last];
       std::vector<int64_t> dims(v.shape.size());

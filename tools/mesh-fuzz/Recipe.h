@@ -32,6 +32,8 @@ struct Value {
   std::string layout;
   /// Depends on a float argument through ops that have gradients only.
   bool differentiable = false;
+  /// Depends on one through an op that refuses to have a gradient.
+  bool opaque = false;
 };
 
 struct Node;
