@@ -103,18 +103,25 @@ static Value landed(OpGradient &g, dtensor::ScatterOp op) {
                    numbers);
 }
 
+/// The size of an update's window along each dim of the inputs.
+static SmallVector<int64_t> windowSizes(OpGradient &g, dtensor::ScatterOp op) {
+  RankedTensorType updates = g.typeOf(op.getUpdates()[0]);
+  SmallVector<int64_t> sizes(g.typeOf(op.getInputs()[0]).getRank(), 1);
+  unsigned next = 0;
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (!llvm::is_contained(op.getInsertedWindowDims(), int64_t(dim)) &&
+        !llvm::is_contained(op.getInputBatchingDims(), int64_t(dim)))
+      size = updates.getDimSize(op.getUpdateWindowDims()[next++]);
+  return sizes;
+}
+
 /// Whether an update's window is in bounds, from its index vector.
 static Value inBounds(OpGradient &g, dtensor::ScatterOp op) {
   RankedTensorType input = g.typeOf(op.getInputs()[0]);
   RankedTensorType updates = g.typeOf(op.getUpdates()[0]);
   Value indices = op.getScatterIndices();
   int64_t vectorDim = op.getIndexVectorDim();
-  SmallVector<int64_t> windowOf(input.getRank(), 1), least, most;
-  unsigned next = 0;
-  for (int64_t dim = 0; dim < input.getRank(); ++dim)
-    if (!llvm::is_contained(op.getInsertedWindowDims(), dim) &&
-        !llvm::is_contained(op.getInputBatchingDims(), dim))
-      windowOf[dim] = updates.getDimSize(op.getUpdateWindowDims()[next++]);
+  SmallVector<int64_t> windowOf = windowSizes(g, op), least, most;
   for (int64_t dim : op.getScatterDimsToOperandDims()) {
     least.push_back(0);
     most.push_back(input.getDimSize(dim) - windowOf[dim]);
@@ -140,11 +147,20 @@ void gradientOf(dtensor::ScatterOp op, OpGradient &g) {
   if (kind && kind != ReduceKind::Sum)
     return g.refuse("a scatter by " + std::string(name(*kind)));
   unsigned count = op.getInputs().size();
+  // No window is in bounds of inputs that are smaller than one.
+  bool fits = llvm::all_of(
+      llvm::zip(windowSizes(g, op), g.typeOf(op.getInputs()[0]).getShape()),
+      [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); });
   for (unsigned i = 0; i < count; ++i) {
     Value gradient = g.of(i);
     if (!gradient)
       continue;
     unsigned update = count + 1 + i;
+    if (!fits) {
+      if (g.wants(i))
+        g.give(i, gradient);
+      continue;
+    }
     if (kind) {
       if (g.wants(i))
         g.give(i, gradient);

@@ -14,7 +14,10 @@ OpSpec gather(const std::string &name, const std::string &operand,
   return {"gather." + name,
           {operand + ":" + type, indices + ":i32"},
           result + ":" + type,
-          "dtensor.gather $0, $1 {" + lists + "} : ($T0, $T1) -> $R"};
+          "dtensor.gather $0, $1 {" + lists + "} : ($T0, $T1) -> $R",
+          -1,
+          1,
+          type[0] == 'f'};
 }
 
 void addGathers(Specs &specs) {
@@ -54,6 +57,10 @@ void addScatters(Specs &specs) {
                      const std::string &indices, const std::string &updates,
                      const std::string &lists, const std::string &region = "",
                      const std::string &type = "f32") {
+    // Other kinds have no gradient.
+    bool differentiable = type == "f32" && region.empty() &&
+                          (lists.find("kind") == std::string::npos ||
+                           lists.find("kind<sum>") != std::string::npos);
     specs.push_back(
         {"scatter." + name,
          {operand + ":" + type, indices + ":i32", updates + ":" + type},
@@ -61,7 +68,8 @@ void addScatters(Specs &specs) {
          "dtensor.scatter $0 at $1 with $2 {" + lists +
              "} : ($T0, $T1, $T2) -> $R" + region,
          0.5,
-         1.5});
+         1.5,
+         differentiable});
   };
   const std::string rows = "index_vector_dim = 1 : i64, "
                            "inserted_window_dims = array<i64: 0>, "
@@ -103,7 +111,10 @@ void addDynamicSlices(Specs &specs) {
                      {operand + ":" + type, ":i32", ":i32"},
                      result + ":" + type,
                      "dtensor.dynamic_slice $0 at $1, $2 sizes " + sizes +
-                         " : ($T0, $T1, $T2) -> $R"});
+                         " : ($T0, $T1, $T2) -> $R",
+                     -1,
+                     1,
+                     type[0] == 'f'});
   };
   slice("rows", "M+4xN", "MxN", "[$M, $N]", "f32");
   slice("columns", "MxN+3", "MxN", "[$M, $N]", "f16");
@@ -114,7 +125,10 @@ void addDynamicSlices(Specs &specs) {
                      {"MxN:" + type, part + ":" + type, ":i32", ":i32"},
                      "MxN:" + type,
                      "dtensor.dynamic_update_slice $0 with $1 at $2, $3 : "
-                     "($T0, $T1, $T2, $T3) -> $R"});
+                     "($T0, $T1, $T2, $T3) -> $R",
+                     -1,
+                     1,
+                     type[0] == 'f'});
   };
   update("rows", "M/2xN", "f32");
   update("columns", "MxN/2", "i16");
@@ -173,6 +187,7 @@ void addOrders(Specs &specs) {
                std::string("MxN/2:") + type,
                "dtensor.top_k $0 k {N/2} : $T0 -> $R, tensor<{M}x{N/2}xi32>"};
     top.others = 1;
+    top.gradient = type[0] == 'f';
     specs.push_back(top);
   }
   auto reduce = [&](const std::string &name, const std::string &dims,
@@ -216,6 +231,7 @@ void addLinearAlgebra(Specs &specs) {
                 std::string("dtensor.cholesky %$P_a") +
                     (lower ? " {lower}" : "") + " : (" + square + ") -> $R"};
     spec.before = dominant;
+    spec.gradient = true;
     specs.push_back(spec);
   }
   for (const char *options : {"left_side, lower", "left_side", "lower", "",
@@ -228,6 +244,7 @@ void addLinearAlgebra(Specs &specs) {
                 std::string("dtensor.triangular_solve %$P_a, $1 {") + options +
                     "} : (" + square + ", $T1) -> $R"};
     spec.before = dominant;
+    spec.gradient = true;
     specs.push_back(spec);
   }
   auto fft = [&](const std::string &type, const std::string &from,
