@@ -52,7 +52,7 @@ TEST(NumberOpsTest, NumbersBesideTensorsOfTheNewTypes) {
 
 TEST(NumberOpsTest, TensorsOfTheNewTypesArePrinted) {
   EXPECT_THAT(print(tensor({C64(1, 2), C64(-0.5f, -10)})),
-              testing::StartsWith("[ 1. +2.j -0.5-10.j]"));
+              testing::StartsWith("[  1. +2.j -0.5-10.j]"));
   EXPECT_THAT(print(tensor({UINT64_MAX})),
               testing::StartsWith("[18446744073709551615]"));
   EXPECT_THAT(print(tensor({_Float16(0.1)})), testing::StartsWith("[0.1]"));
