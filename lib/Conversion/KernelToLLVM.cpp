@@ -475,32 +475,31 @@ private:
 
   /// What is at `address` where `condition` holds, else zero.
   Value readIf(Value condition, Value address, Type type) {
-    // Small floats leave the branch as the bits that they are in memory: no
+    // Values leave the branch as they are in memory, complex ones in parts: no
     // block has arguments of types that the target lacks.
-    bool isComplex = isa<mlir::ComplexType>(type);
-    Type carried = isComplex ? type : storageType(type);
+    auto complex = dyn_cast<mlir::ComplexType>(type);
+    SmallVector<Type> carried(complex ? 2 : 1, complex
+                                                   ? complex.getElementType()
+                                                   : storageType(type));
     auto branch = b.create<scf::IfOp>(loc, TypeRange(carried), condition,
                                       /*withElseRegion=*/true);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      b.create<scf::YieldOp>(
-          loc, isComplex
-                   ? loadScalar(address, type)
-                   : b.create<LLVM::LoadOp>(loc, carried, address).getResult());
+      SmallVector<Value> loaded{
+          b.create<LLVM::LoadOp>(loc, carried[0], address)};
+      if (complex)
+        loaded.push_back(b.create<LLVM::LoadOp>(
+            loc, carried[1], imaginaryPart(address, carried[1])));
+      b.create<scf::YieldOp>(loc, loaded);
       b.setInsertionPointToStart(branch.elseBlock());
-      b.create<scf::YieldOp>(loc, zeroOf(carried));
+      Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0]));
+      b.create<scf::YieldOp>(loc, SmallVector<Value>(carried.size(), zero));
     }
-    return isComplex ? branch.getResult(0)
-                     : fromStorage(branch.getResult(0), type);
-  }
-  Value zeroOf(Type type) {
-    if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
-      Attribute zero = b.getZeroAttr(complex.getElementType());
-      return b.create<mlir::complex::ConstantOp>(loc, type,
-                                                 b.getArrayAttr({zero, zero}));
-    }
-    return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+    if (complex)
+      return b.create<mlir::complex::CreateOp>(loc, type, branch.getResult(0),
+                                               branch.getResult(1));
+    return fromStorage(branch.getResult(0), type);
   }
 
   Value globalIndex(const Position &at, unsigned loop) {
