@@ -125,7 +125,7 @@ func.func @window_result(%x: tensor<8xf32>, %v: tensor<f32>) {
 // -----
 
 func.func @window_region(%x: tensor<8xf32>, %v: tensor<f32>) {
-  // expected-error @+1 {{'dtensor.reduce_window' op violates constraint C5: without a kind there must be a region with one block of 2 scalar arguments that yields 1 scalars}}
+  // expected-error @+1 {{'dtensor.reduce_window' op violates constraint C5: the region must have one block}}
   %0 = dtensor.reduce_window %x init %v window [3] : (tensor<8xf32>, tensor<f32>) -> tensor<6xf32>
   return
 }
@@ -165,7 +165,7 @@ func.func @scatter_source(%x: tensor<8xf32>, %s: tensor<5xf32>, %v: tensor<f32>)
 // -----
 
 func.func @scatter_select(%x: tensor<8xf32>, %s: tensor<6xf32>, %v: tensor<f32>) {
-  // expected-error @+1 {{'dtensor.select_and_scatter' op violates constraint C4: select must be min, max}}
+  // expected-error @+1 {{'dtensor.select_and_scatter' op violates constraint C4: select must be min, max, or a region}}
   %0 = dtensor.select_and_scatter %x, %s init %v select sum scatter sum window [3] : (tensor<8xf32>, tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
   return
 }
@@ -191,5 +191,21 @@ func.func @cumulative_dim(%x: tensor<8xf32>) {
 func.func @cumulative_kind(%x: tensor<8xi1>) {
   // expected-error @+1 {{'dtensor.cumulative' op violates constraint C3: a reduction by sum does not take 'i1'}}
   %0 = dtensor.cumulative sum %x dim 0 : tensor<8xi1>
+  return
+}
+
+// -----
+
+func.func @conv_numbers_too_large(%x: tensor<8x28x3xf32>, %w: tensor<3x3x16xf32>) {
+  // expected-error @+1 {{'dtensor.convolution' op violates constraint C3: a number is beyond 2^31}}
+  %0 = dtensor.convolution %x, %w dims [b, 0, f] x [0, i, o] -> [b, 0, f] padding [9223372036854775807, 9223372036854775807] : (tensor<8x28x3xf32>, tensor<3x3x16xf32>) -> tensor<8x26x16xf32>
+  return
+}
+
+// -----
+
+func.func @window_numbers_too_large(%x: tensor<8xf32>, %v: tensor<f32>) {
+  // expected-error @+1 {{'dtensor.reduce_window' op violates constraint C2: a number is beyond 2^31}}
+  %0 = dtensor.reduce_window sum %x init %v window [4294967296] base_dilations [9223372036854775807] : (tensor<8xf32>, tensor<f32>) -> tensor<6xf32>
   return
 }

@@ -1,6 +1,9 @@
 // Verifiers and builders of convolutions, windows and running reductions.
 
 #include "RuleBuilder.h"
+#include "ScalarRegion.h"
+
+#include <limits>
 
 namespace meshloom::dtensor {
 
@@ -38,9 +41,17 @@ int64_t dilated(int64_t extent, int64_t dilation) {
 int64_t windowCount(int64_t extent, int64_t window, int64_t stride,
                     int64_t baseDilation, int64_t windowDilation, int64_t low,
                     int64_t high) {
-  int64_t room = low + dilated(extent, baseDilation) + high;
-  int64_t needs = dilated(window, windowDilation);
-  return room <= 0 || needs > room ? 0 : (room - needs) / stride + 1;
+  // Nothing that a file says may overflow.
+  using Wide = __int128;
+  auto spread = [](int64_t count, int64_t dilation) {
+    return count == 0 ? Wide(0) : Wide(count - 1) * dilation + 1;
+  };
+  Wide room = Wide(low) + spread(extent, baseDilation) + high;
+  Wide needs = spread(window, windowDilation);
+  if (room <= 0 || needs > room)
+    return 0;
+  Wide count = (room - needs) / stride + 1;
+  return int64_t(std::min<Wide>(count, std::numeric_limits<int64_t>::max()));
 }
 
 std::optional<ReduceKind> plainKind(Region &region) {
@@ -90,6 +101,15 @@ static bool allAtLeast(ArrayRef<int64_t> list, int64_t least) {
   return llvm::all_of(list, [&](int64_t value) { return value >= least; });
 }
 
+/// Larger numbers make no sense and would overflow in what follows.
+static bool allSmall(std::initializer_list<ArrayRef<int64_t>> lists) {
+  constexpr int64_t most = int64_t(1) << 31;
+  return llvm::all_of(lists, [](ArrayRef<int64_t> list) {
+    return llvm::all_of(
+        list, [](int64_t value) { return value >= -most && value <= most; });
+  });
+}
+
 /// `values` as text, for messages.
 static std::string listText(ArrayRef<int64_t> values) {
   std::string text = "[";
@@ -104,27 +124,6 @@ static bool takesKind(Type element, ReduceKind kind) {
   if (isa<mlir::ComplexType>(element))
     return kind == ReduceKind::Sum || kind == ReduceKind::Prod;
   return logical ? isa<IntegerType>(element) : !element.isInteger(1);
-}
-
-/// Whether `region` is one block of scalar arguments of the element types
-/// `arguments` that yields scalars of the element types `yields`.
-static bool isScalarFunction(Region &region, ArrayRef<Type> arguments,
-                             ArrayRef<Type> yields) {
-  auto areScalars = [](TypeRange types, ArrayRef<Type> elements) {
-    return types.size() == elements.size() &&
-           llvm::all_of(llvm::zip_equal(types, elements), [](auto pair) {
-             auto [type, element] = pair;
-             auto tensor = dyn_cast<RankedTensorType>(type);
-             return tensor && tensor.getRank() == 0 && !tensor.getEncoding() &&
-                    tensor.getElementType() == element;
-           });
-  };
-  if (!region.hasOneBlock())
-    return false;
-  Block &block = region.front();
-  return areScalars(block.getArgumentTypes(), arguments) &&
-         block.mightHaveTerminator() &&
-         areScalars(block.getTerminator()->getOperandTypes(), yields);
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,6 +219,12 @@ static LogicalResult verifyNumbers(ConvolutionOp op,
   if (!allAtLeast(spec.strides, 1) || !allAtLeast(spec.lhsDilation, 1) ||
       !allAtLeast(spec.rhsDilation, 1))
     return violates(op, 3) << "strides and dilations must be at least 1";
+  if (!allSmall({spec.strides,
+                 spec.lhsDilation,
+                 spec.rhsDilation,
+                 spec.padding,
+                 {spec.featureGroups, spec.batchGroups}}))
+    return violates(op, 3) << "a number is beyond 2^31";
   if (spec.featureGroups < 1 || spec.batchGroups < 1 ||
       (spec.featureGroups > 1 && spec.batchGroups > 1))
     return violates(op, 3) << "the group counts are " << spec.featureGroups
@@ -239,7 +244,8 @@ LogicalResult ConvolutionOp::verify() {
        rhs = globalShape(getRhs().getType()), result = globalShape(getType());
   if (failed(verifyNumbers(*this, spec, lhs.size(), rhs.size(), result.size())))
     return failure();
-  if (lhs[spec.inputFeature] != rhs[spec.kernelInput] * spec.featureGroups)
+  if (lhs[spec.inputFeature] % spec.featureGroups != 0 ||
+      lhs[spec.inputFeature] / spec.featureGroups != rhs[spec.kernelInput])
     return violates(*this, 4)
            << "lhs has " << lhs[spec.inputFeature]
            << " input features, but the kernel takes " << rhs[spec.kernelInput]
@@ -271,6 +277,9 @@ static LogicalResult verifyWindow(Operation *op, const WindowSpec &window,
     return violates(op, 2) << "the operand has " << rank
                            << " dims; lists of the window need as many "
                               "entries, padding twice as many";
+  if (!allSmall({window.dimensions, window.strides, window.baseDilations,
+                 window.windowDilations, window.padding}))
+    return violates(op, 2) << "a number is beyond 2^31";
   if (!allAtLeast(window.dimensions, 1) || !allAtLeast(window.strides, 1) ||
       !allAtLeast(window.baseDilations, 1) ||
       !allAtLeast(window.windowDilations, 1))
@@ -352,12 +361,7 @@ LogicalResult ReduceWindowOp::verify() {
   }
   SmallVector<Type> arguments(elements);
   arguments.append(elements);
-  if (!isScalarFunction(getBody(), arguments, elements))
-    return violates(*this, 5)
-           << "without a kind there must be a region with one block of "
-           << arguments.size() << " scalar arguments that yields "
-           << elements.size() << " scalars, of the operands' element types";
-  return success();
+  return verifyScalarRegion(*this, 5, getBody(), arguments, elements);
 }
 
 //===----------------------------------------------------------------------===//
@@ -440,17 +444,17 @@ LogicalResult SelectAndScatterOp::verify() {
   Type flag = IntegerType::get(getContext(), 1);
   std::optional<ReduceKind> select = getSelectKind(),
                             scatter = getScatterKind();
-  if (select ? *select != ReduceKind::Min && *select != ReduceKind::Max
-             : !isScalarFunction(getSelect(), {element, element}, {flag}))
-    return violates(*this, 4)
-           << "select must be min, max, or a region with one block of two "
-              "scalar arguments that yields an i1";
-  if (scatter ? !takesKind(element, *scatter)
-              : !isScalarFunction(getScatter(), {element, element}, {element}))
-    return violates(*this, 4)
-           << "scatter must be a kind that takes " << element
-           << ", or a region with one block of two scalar arguments that "
-              "yields one";
+  if (select && *select != ReduceKind::Min && *select != ReduceKind::Max)
+    return violates(*this, 4) << "select must be min, max, or a region";
+  if (scatter && !takesKind(element, *scatter))
+    return violates(*this, 4) << "a reduction by " << name(*scatter)
+                              << " does not take " << element;
+  if (!select && failed(verifyScalarRegion(*this, 4, getSelect(),
+                                           {element, element}, {flag})))
+    return failure();
+  if (!scatter && failed(verifyScalarRegion(*this, 4, getScatter(),
+                                            {element, element}, {element})))
+    return failure();
   if ((select && !getSelect().empty()) || (scatter && !getScatter().empty()))
     return violates(*this, 4)
            << "select or scatter is both a kind and a region";

@@ -97,11 +97,16 @@ static ParseResult parseNamedDims(OpAsmParser &parser, StringRef first,
 static void printNamedDims(OpAsmPrinter &printer, StringRef first,
                            StringRef second, int64_t firstDim,
                            int64_t secondDim, ArrayRef<int64_t> spatial) {
-  SmallVector<std::string> entries(spatial.size() + 2);
-  entries[firstDim] = first.str();
-  entries[secondDim] = second.str();
+  SmallVector<std::string> entries(spatial.size() + 2, "?");
+  // Ops that are not verified are printed, too.
+  auto set = [&](int64_t dim, std::string text) {
+    if (dim >= 0 && dim < int64_t(entries.size()))
+      entries[dim] = std::move(text);
+  };
+  set(firstDim, first.str());
+  set(secondDim, second.str());
   for (auto [index, dim] : llvm::enumerate(spatial))
-    entries[dim] = std::to_string(index);
+    set(dim, std::to_string(index));
   printer << '[';
   llvm::interleaveComma(entries, printer);
   printer << ']';
