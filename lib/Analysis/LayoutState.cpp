@@ -52,7 +52,9 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     count(graph.outputs[i].value, {-1, i},
           {intern(graph.outputs[i].layout), !graph.outputs[i].atEnd}, 1);
   for (unsigned value = 0; value < graph.values.size(); ++value) {
-    valueCosts[value] = valueCost(value).value_or(Objective());
+    // What cannot be had (a pending reduction that is gone) must move.
+    constexpr Objective never{Cost(1) << 56, 0, 0};
+    valueCosts[value] = valueCost(value).value_or(never);
     sum += valueCosts[value];
   }
   for (unsigned cluster = 0; cluster < clusterCosts.size(); ++cluster) {
@@ -429,6 +431,7 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
     waiting = std::max(waiting, whole);
   }
   cost.cost += waiting;
+  cost.cost = (cost.cost + what.runs - 1) / what.runs;
   return cost;
 }
 

@@ -78,6 +78,34 @@ static bool isPartialOver(const Layout &layout, Partial partial) {
   return std::find(pending.begin(), pending.end(), partial) != pending.end();
 }
 
+/// A loop that looks up part after part of what it captures, as a scan does:
+/// gathering it once in front of the loop sends no more than adding up the
+/// parts that devices have, each time.
+static bool isReadInParts(const FlowOp &op, ArrayRef<Layout> actual) {
+  auto slice = dyn_cast<dtensor::DynamicSliceOp>(op.op);
+  if (!slice)
+    return false;
+  Value whole = slice.getOperand();
+  int64_t runs = runsPerRelayout(*slice->getBlock(), whole);
+  const Layout &layout = actual.front();
+  Layout::DimAxes cut = layout.dim_axes(), parts = cut;
+  bool indexed = false;
+  SmallVector<int64_t> from = dtensor::globalShape(whole.getType()),
+                       to = dtensor::globalShape(slice.getType());
+  for (unsigned dim = 0; dim < cut.size(); ++dim)
+    if (from[dim] != to[dim] && !parts[dim].empty()) {
+      parts[dim].clear();
+      indexed = true;
+    }
+  if (!indexed || runs < 2)
+    return false;
+  Layout rest = *Layout::get(layout.mesh(), parts);
+  auto elements = [&](ArrayRef<int64_t> shape) {
+    return elementCount(rest.local_shape(Shape(shape.begin(), shape.end())));
+  };
+  return elements(from) <= runs * elements(to);
+}
+
 /// Which axes the op's factors run over, its operands being `actual`.
 static FactorSharding chooseFactors(LayoutFlow &flow, const FlowOp &op,
                                     ArrayRef<Layout> actual) {
@@ -86,6 +114,10 @@ static FactorSharding chooseFactors(LayoutFlow &flow, const FlowOp &op,
   std::vector<FactorSharding> offers;
   for (auto [tensor, layout] : llvm::zip_equal(rule.operands, actual))
     offers.push_back(project(rule, tensor, layout));
+  if (isReadInParts(op, actual))
+    for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
+      if (rule.factors[factor].kind == FactorKind::Reduced)
+        offers.front().axes[factor].clear();
 
   /// Whether all operands that have a reduced factor have it on `axis`, and no
   /// operand has `factor` there.
@@ -144,7 +176,10 @@ static OpSharding choosePassed(LayoutFlow &flow, const FlowOp &op,
   int64_t after = 0;
   for (auto [i, result] : llvm::enumerate(op.op->getResults()))
     after += localElements(result, resultLayout(op.rule, i, sharding, mesh));
+  std::optional<Layout> typed = givenLayout(op.op->getResult(0).getType());
   std::erase_if(sharding.passed, [&](const Partial &partial) {
+    if (typed && isPartialOver(*typed, partial))
+      return false; // the user wrote so
     int64_t before = 0;
     for (auto [i, operand] : llvm::enumerate(op.op->getOperands())) {
       if (!isPartialOver(actual[i], partial) || !op.rule.isCarrier(i) ||

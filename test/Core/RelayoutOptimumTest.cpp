@@ -22,6 +22,18 @@ namespace {
 
 constexpr Cost far = INT64_MAX / 4;
 
+/// Sanitizers look at the code, not at its answers: some machines do.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
+    __has_feature(undefined_behavior_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#else
+constexpr bool sanitized = false;
+#endif
+
 struct LayoutHash {
   size_t operator()(const Layout &layout) const { return layout.hash(); }
 };
@@ -188,6 +200,8 @@ void expectOptimal(const std::vector<int64_t> &sizes,
                    const std::vector<Shape> &shapes,
                    const std::vector<std::string> &machines) {
   for (const Shape &shape : shapes) {
+    if (sanitized && sizes.size() == 3 && shape.size() == 3)
+      continue;
     World world(test::makeMesh(sizes), shape);
     for (const std::string &name : machines)
       ASSERT_NO_FATAL_FAILURE(expectOptimal(world, machineOf(name)));

@@ -64,13 +64,17 @@ func.func @item30(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #ux>) -> tensor<
   return %1 : tensor<8x8xf32, #uu>
 }
 
-// 31: [u, y] . [u, u] -> [u, u]: the right operand is sliced, all_reduce.
+// 31: [u, y] . [u, u] -> [u, u]: the right operand is sliced. TensorFlow's
+// all_reduce sends 384 bytes; reducing a half on each row of devices, and
+// gathering, 320.
 // LAYOUT-LABEL: func.func @item31
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_u_sum_y>
 // CHECK-LABEL: func.func @item31
 // CHECK-NEXT: spmd.slice over [y] %arg1
 // CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
-// CHECK-NEXT: spmd.all_reduce sum over [y] {{.*}}#layout_u_u>>
+// CHECK-NEXT: spmd.slice over [x]
+// CHECK-NEXT: spmd.reduce_scatter sum over [y]
+// CHECK-NEXT: spmd.all_gather over [x, y] {{.*}}#layout_u_u>>
 // CHECK-NEXT: return
 func.func @item31(%a: tensor<8x8xf32, #uy>, %b: tensor<8x8xf32, #uu>) -> tensor<8x8xf32> {
   %0 = dtensor.matmul %a, %b : (tensor<8x8xf32, #uy>, tensor<8x8xf32, #uu>) -> tensor<8x8xf32>
@@ -124,7 +128,9 @@ func.func @item34(%a: tensor<8x8xf32, #xy>, %b: tensor<8x8xf32, #uy>) -> tensor<
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_u_sum_y>
 // CHECK-LABEL: func.func @item35
 // CHECK: %{{[0-9]+}} = dtensor.matmul
-// CHECK-NEXT: spmd.all_reduce sum over [y] {{.*}}#layout_u_u>>
+// CHECK-NEXT: spmd.slice over [x]
+// CHECK-NEXT: spmd.reduce_scatter sum over [y]
+// CHECK-NEXT: spmd.all_gather over [x, y] {{.*}}#layout_u_u>>
 // CHECK-NEXT: return
 func.func @item35(%a: tensor<8x8xf32, #uy>, %b: tensor<8x8xf32, #xu>) -> tensor<8x8xf32> {
   %0 = dtensor.matmul %a, %b : (tensor<8x8xf32, #uy>, tensor<8x8xf32, #xu>) -> tensor<8x8xf32>
