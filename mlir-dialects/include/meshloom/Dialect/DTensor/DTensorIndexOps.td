@@ -97,8 +97,8 @@ def DTensor_ScatterOp
 
     `kind` combines what is there with an update; without it the region, a
     function of scalars `(inputs..., updates...) -> inputs...`, does; without
-    both, the update replaces it. Where several updates meet, they are applied in
-    row-major order of the updates.
+    both, the update replaces it. Where several updates meet, those of earlier
+    index vectors (in row-major order) are applied first.
 
     Sharding rule: `v d, b i!, b d -> v d` for a gradient of an embedding lookup;
     each device applies what lands in its shard. Without `kind`, updates are
