@@ -3,6 +3,9 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace meshloom {
 
 using dtensor::CaseOp, dtensor::WhileOp;
@@ -239,6 +242,21 @@ std::optional<int64_t> executions(Operation *op) {
       return std::nullopt;
   }
   return count;
+}
+
+int64_t runsPerRelayout(Block &block, Value value) {
+  int64_t runs = 1;
+  for (Block *inner = &block; inner != value.getParentBlock();) {
+    auto loop = dyn_cast<WhileOp>(inner->getParentOp());
+    if (!loop)
+      break; // relayouts do not leave branches
+    int64_t trips = tripCount(loop).value_or(unknownTrips);
+    trips += inner == &loop.getCondition().front();
+    if (__builtin_mul_overflow(runs, std::max<int64_t>(trips, 1), &runs))
+      return std::numeric_limits<int32_t>::max();
+    inner = loop->getBlock();
+  }
+  return runs;
 }
 
 } // namespace meshloom

@@ -13,6 +13,9 @@
 
 #include "llvm/ADT/MapVector.h"
 
+#include <limits>
+#include <numeric>
+
 namespace meshloom {
 #define GEN_PASS_DEF_REFINELAYOUTS
 #include "meshloom/Transforms/Passes.h.inc"
@@ -109,8 +112,10 @@ void FunctionGraph::addOutsideValues(Block &block) {
   for (Operation &op : block)
     for (Value operand : op.getOperands())
       if (operand.getParentBlock() != &block && !index.contains(operand) &&
-          laidOut(operand.getType()))
+          laidOut(operand.getType())) {
         add(operand, -1, /*argument=*/true);
+        graph.values.back().runs = runsPerRelayout(block, operand);
+      }
 }
 
 void FunctionGraph::addYields(Operation *yield) {
@@ -210,10 +215,38 @@ private:
         }))
       return success();
     LayoutRefinement found = refineLayouts(nodes.graph, model);
+    if (!model.sharedMemory && sendsMore(nodes.graph, found, model)) {
+      // Time that local work would save is not bought with bytes: by links
+      // alone no plan is cheaper that sends more.
+      MachineModel links = model;
+      links.flopsPerSecond = links.memoryBytesPerSecond =
+          std::numeric_limits<int64_t>::max();
+      found = refineLayouts(nodes.graph, links);
+    }
     llvm::MapVector<Value, Layout> captured = capturedLayouts(block);
     write(nodes, found);
     keepCaptured(captured);
     return success();
+  }
+
+  /// Whether the plan that was found sends more bytes than the given one.
+  static bool sendsMore(const LayoutGraph &graph, const LayoutRefinement &found,
+                        const MachineModel &model) {
+    auto sent = [&](const LayoutGraph &plan) {
+      LayoutState state(plan, found.clusters, model);
+      std::vector<unsigned> all(plan.values.size());
+      std::iota(all.begin(), all.end(), 0u);
+      // Relayouts in front of a loop count as their part of one iteration.
+      double bytes = 0;
+      for (const PlannedRelayout &relayout : state.relayouts(all))
+        bytes += double(relayout.plan->bytesSent) /
+                 double(plan.values[relayout.value].runs);
+      return bytes;
+    };
+    LayoutGraph after = graph;
+    for (auto [value, layout] : llvm::zip_equal(after.values, found.layouts))
+      value.layout = layout;
+    return sent(after) > sent(graph);
   }
 
   /// What loops and branches in the block use of its values.

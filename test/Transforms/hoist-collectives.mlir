@@ -84,3 +84,47 @@ func.func @accumulate(%a: tensor<8xf32, #full>, %g: tensor<8xf32, #sum>, %p: ten
   }
   return %0#0, %0#1 : tensor<8xf32, #full>, tensor<8xf32, #full>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#sum = #spmd.shard<[4, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+#full = #spmd.shard<[4, 8], #dtensor.layout<#mesh, [*, *]>>
+#turned = #spmd.shard<[8, 4], #dtensor.layout<#mesh, [*, *]>>
+#flag = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// (88) Through ops that are linear: a transpose, a product with a scale; not
+// through a square.
+// CHECK-LABEL: func.func @linear
+// CHECK: %[[R:.*]]:3 = dtensor.while
+// CHECK: do {
+// CHECK: dtensor.transpose %{{.*}} -> tensor<8x4xf32, #spmd.shard<[8, 4], #layout_u_u_sum_x
+// CHECK: dtensor.multiply %{{.*}} -> tensor<8x4xf32, #spmd.shard<[8, 4], #layout_u_u_sum_x
+// CHECK: dtensor.add %{{.*}} : tensor<8x4xf32, #spmd.shard<[8, 4], #layout_u_u_sum_x
+// CHECK: spmd.all_reduce
+// CHECK: dtensor.multiply
+// CHECK: }
+// CHECK: spmd.all_reduce sum over [x] %[[R]]#0
+// CHECK-NOT: spmd.all_reduce
+func.func @linear(%a: tensor<8x4xf32, #turned>, %b: tensor<4x8xf32, #full>, %g: tensor<4x8xf32, #sum>,
+                  %scale: tensor<8x4xf32, #turned>, %p: tensor<i1, #flag>)
+    -> (tensor<8x4xf32, #turned>, tensor<4x8xf32, #full>) {
+  %0:3 = dtensor.while (%a, %b, %g)
+      : (tensor<8x4xf32, #turned>, tensor<4x8xf32, #full>, tensor<4x8xf32, #sum>)
+     -> (tensor<8x4xf32, #turned>, tensor<4x8xf32, #full>, tensor<4x8xf32, #sum>) cond {
+  ^bb0(%u: tensor<8x4xf32, #turned>, %v: tensor<4x8xf32, #full>, %w: tensor<4x8xf32, #sum>):
+    dtensor.yield %p : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<8x4xf32, #turned>, %v: tensor<4x8xf32, #full>, %w: tensor<4x8xf32, #sum>):
+    %r = spmd.all_reduce sum over [x] %w : (tensor<4x8xf32, #sum>) -> tensor<4x8xf32, #full>
+    %t = dtensor.transpose %r dims [1, 0] : (tensor<4x8xf32, #full>) -> tensor<8x4xf32, #turned>
+    %m = dtensor.multiply %t, %scale : tensor<8x4xf32, #turned>
+    %n = dtensor.add %u, %m : tensor<8x4xf32, #turned>
+    %s = spmd.all_reduce sum over [x] %w : (tensor<4x8xf32, #sum>) -> tensor<4x8xf32, #full>
+    %q = dtensor.multiply %s, %s : tensor<4x8xf32, #full>
+    %o = dtensor.add %v, %q : tensor<4x8xf32, #full>
+    %y = dtensor.negate %w : tensor<4x8xf32, #sum>
+    dtensor.yield %n, %o, %y : tensor<8x4xf32, #turned>, tensor<4x8xf32, #full>, tensor<4x8xf32, #sum>
+  }
+  return %0#0, %0#1 : tensor<8x4xf32, #turned>, tensor<4x8xf32, #full>
+}

@@ -47,4 +47,10 @@ std::optional<LoopCounter> loopCounter(dtensor::WhileOp loop);
 /// outside loops. A branch counts as taken.
 std::optional<int64_t> executions(Operation *op);
 
+/// How often `block` runs for each time that a relayout of `value`, which comes
+/// from outside of it, is made in front of the loops around the block; loops
+/// of unknown length count as `unknownTrips`.
+int64_t runsPerRelayout(Block &block, Value value);
+constexpr int64_t unknownTrips = 8;
+
 } // namespace meshloom

@@ -18,6 +18,9 @@ struct LayoutGraph {
     int producer = -1;
     /// There before the first op runs (no device has to wait for it).
     bool argument = false;
+    /// From outside of a loop whose body this is: relayouts of the value are
+    /// made once for so many runs.
+    int64_t runs = 1;
   };
   struct Op {
     ShardingRule rule;

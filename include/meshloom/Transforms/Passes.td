@@ -238,8 +238,9 @@ def HoistCollectives : Pass<"spmd-hoist-collectives", "::mlir::func::FuncOp"> {
     * A collective whose operands do not change in a loop moves in front of the
       loop, with the ops that make them.
     * An all_reduce by sum whose result is only added to a carried value that
-      nothing else reads is made once, after the loop; inside, the carried value
-      is partial and starts at zero. Sums are so made in another order.
+      nothing else reads, perhaps through ops that are linear in it, is made
+      once, after the loop; inside, the carried value is partial and starts at
+      zero. Sums are so made in another order.
 
     ```mlir
     %r = dtensor.while (%zero) ... do {
