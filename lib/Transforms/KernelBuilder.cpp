@@ -326,7 +326,14 @@ FailureOr<Value> KernelBuilder::inlinePad(PadOp op,
   scopes.pop_back();
   if (failed(element))
     return failure();
-  return b.create<arith::SelectOp>(loc, inside, *element, *padding).getResult();
+  if (!isa<mlir::ComplexType>(element->getType()))
+    return b.create<arith::SelectOp>(loc, inside, *element, *padding)
+        .getResult();
+  ComplexParts yes = partsOf(*element, b, loc), no = partsOf(*padding, b, loc);
+  return joinParts(
+      {b.create<arith::SelectOp>(loc, inside, yes.real, no.real),
+       b.create<arith::SelectOp>(loc, inside, yes.imaginary, no.imaginary)},
+      b, loc);
 }
 
 FailureOr<Value> KernelBuilder::inlineOp(Value value,
