@@ -35,7 +35,7 @@ TABLE = {
     "Runtime": ({"Core"}, {"Core", "fmt", "tbb", "system"}),
     "Runtime/Backends/CPU": (
         {"Core", "Runtime"},
-        {"Core", "Runtime", "fmt", "tbb", "dnnl", "system"},
+        {"Core", "Runtime", "fmt", "tbb", "dnnl", "eigen", "system"},
     ),
     "API": (
         {"Core"},
@@ -58,6 +58,7 @@ OUTSIDE = [
     ("zlib", r"zlib\.h$"),
     ("tbb", r"(oneapi/)?tbb/"),
     ("dnnl", r"(oneapi/dnnl/|dnnl)"),
+    ("eigen", r"(unsupported/)?Eigen/"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
     ("system", r"(sys/\w+|sanitizer/\w+|unistd|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),

@@ -2,6 +2,8 @@
 // in the first-level cache while the sources stream past.
 #include "meshloom/Runtime/Combine.h"
 
+#include "meshloom/Runtime/HalfFloats.h"
+
 #include <algorithm>
 #include <bit>
 #include <complex>
@@ -11,31 +13,6 @@
 using namespace meshloom;
 
 namespace {
-float fromBF16(uint16_t bits) {
-  return std::bit_cast<float>(uint32_t(bits) << 16);
-}
-
-uint16_t toBF16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000) // nan: keep it one
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-/// As f32, which holds every value, and back to nearest even.
-struct BF16 {
-  static float widen(uint16_t bits) { return fromBF16(bits); }
-  static uint16_t narrow(float value) { return toBF16(value); }
-};
-struct F16 {
-  static float widen(uint16_t bits) {
-    return float(std::bit_cast<_Float16>(bits));
-  }
-  static uint16_t narrow(float value) {
-    return std::bit_cast<uint16_t>(_Float16(value));
-  }
-};
-
 template <ReduceKind kind, typename T> inline T apply(T a, T b) {
   if constexpr (kind == ReduceKind::Sum)
     return T(a + b);

@@ -1,6 +1,8 @@
 // Strided boxes, and numbers of all widths.
 #include "LibraryArrays.h"
 
+#include "meshloom/Runtime/HalfFloats.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -58,18 +60,11 @@ int64_t cpu::readIndex(DType type, const char *data) {
 }
 
 float cpu::widenHalf(DType type, uint16_t bits) {
-  if (type == DType::F16)
-    return float(std::bit_cast<_Float16>(bits));
-  return std::bit_cast<float>(uint32_t(bits) << 16);
+  return type == DType::F16 ? F16::widen(bits) : BF16::widen(bits);
 }
 
 uint16_t cpu::narrowHalf(DType type, float value) {
-  if (type == DType::F16)
-    return std::bit_cast<uint16_t>(_Float16(value));
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000) // nan: keep it one
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+  return type == DType::F16 ? F16::narrow(value) : BF16::narrow(value);
 }
 
 void cpu::copyElements(unsigned width, std::span<const int64_t> extent,
