@@ -3,6 +3,7 @@
 
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Conversion/ExportStableHLO.h"
 #include "meshloom/Conversion/ImportStableHLO.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -51,6 +52,7 @@ int main(int argc, char **argv) {
   meshloom::registerTransformsPasses();
   meshloom::registerAutodiffPasses();
   meshloom::registerStableHLOToDTensor();
+  meshloom::registerSPMDToStableHLO();
   meshloom::registerPartitionPipeline();
   auto [inputName, outputName] = mlir::registerAndParseCLIOptions(
       argc, argv, "Meshloom's optimizer driver\n", registry);

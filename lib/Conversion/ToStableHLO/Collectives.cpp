@@ -1,0 +1,380 @@
+// Collectives. Blocks are padded to the largest, so most uneven exchanges are
+// the even ones of padded blocks, followed by a table that drops the padding.
+// Where blocks do not even start at multiples of the largest (dims on several
+// axes that do not divide them), values are gathered and cut instead: right,
+// but more is sent than the plan says.
+#include "Exporter.h"
+
+#include <map>
+
+namespace meshloom::exporting {
+
+static Value withChannel(Exporter &e, StringRef name, Type type, Value operand,
+                         SmallVector<NamedAttribute> attrs) {
+  attrs.push_back(e.channel());
+  if (name == "all_gather")
+    attrs.push_back(
+        e.attr("use_global_device_ids", Attribute(e.b.getUnitAttr())));
+  return e.one(name, type, operand, attrs);
+}
+
+NamedAttribute Exporter::channel() {
+  return attr("channel_handle", Attribute(stablehlo::ChannelHandleAttr::get(
+                                    b.getContext(), ++channels, 1)));
+}
+
+NamedAttribute Exporter::groups(ArrayRef<unsigned> axes) {
+  SmallVector<int64_t> members;
+  int64_t size = groupOf(0, axes).size();
+  for (int64_t device = 0; device < devices; ++device) {
+    std::vector<int64_t> group = groupOf(device, axes);
+    if (group.front() == device)
+      members.append(group.begin(), group.end());
+  }
+  auto type = RankedTensorType::get({devices / size, size}, b.getI64Type());
+  return attr("replica_groups", Attribute(DenseElementsAttr::get(
+                                    type, ArrayRef<int64_t>(members))));
+}
+
+Value Exporter::allReduce(Value value, ReduceKind kind,
+                          ArrayRef<unsigned> axes) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Operation *result =
+      op("all_reduce", type, value,
+         {groups(axes), channel(),
+          attr("use_global_device_ids", Attribute(b.getUnitAttr()))},
+         1);
+  fillReducer(result->getRegion(0), kind, type.getElementType());
+  return result->getResult(0);
+}
+
+Value Exporter::permute(
+    Value value, ArrayRef<std::pair<int64_t, int64_t>> sourcesAndTargets) {
+  SmallVector<int64_t> pairs;
+  for (auto [source, target] : sourcesAndTargets)
+    pairs.append({source, target});
+  auto type = RankedTensorType::get({int64_t(sourcesAndTargets.size()), 2},
+                                    b.getI64Type());
+  return withChannel(
+      *this, "collective_permute", value.getType(), value,
+      {attr("source_target_pairs", Attribute(DenseElementsAttr::get(
+                                       type, ArrayRef<int64_t>(pairs))))});
+}
+
+/// The axes that dim `dim` has in `longer` beyond those in `shorter`.
+static SmallVector<unsigned> extraAxes(const Layout &longer,
+                                       const Layout &shorter, unsigned dim) {
+  auto all = longer.axes(dim);
+  size_t kept = shorter.axes(dim).size();
+  SmallVector<unsigned> extra;
+  for (size_t i = std::min(kept, all.size()); i < all.size(); ++i)
+    extra.push_back(all[i]);
+  return extra;
+}
+
+void Exporter::collect(Operand &operand, unsigned dim, ArrayRef<unsigned> axes,
+                       const Held &target, unsigned targetDim) {
+  std::vector<Interval> held = operand.held.ranges[dim];
+  int64_t block = operand.held.buffer[dim];
+  int64_t members = groupOf(0, axes).size();
+  if (members > 1) {
+    auto type = cast<RankedTensorType>(operand.value.getType());
+    auto shape = llvm::to_vector(type.getShape());
+    shape[dim] *= members;
+    operand.value = withChannel(
+        *this, "all_gather",
+        RankedTensorType::get(shape, type.getElementType()), operand.value,
+        {attr("all_gather_dim", int64_t(dim)), groups(axes)});
+  }
+  int64_t size = target.buffer[targetDim];
+  Table table(devices, std::vector<int64_t>(size, anyEntry));
+  for (int64_t device = 0; device < devices; ++device) {
+    std::vector<int64_t> group = groupOf(device, axes);
+    Interval wanted = target.ranges[targetDim][device];
+    for (int64_t member = 0; member < members; ++member) {
+      Interval part = held[group[member]].intersect(wanted);
+      for (int64_t g = part.begin; g < part.end; ++g)
+        table[device][g - wanted.begin] =
+            member * block + g - held[group[member]].begin;
+    }
+  }
+  operand.value = take(operand.value, dim, table, size);
+  operand.held.setDim(dim, target, targetDim);
+}
+
+Operand Exporter::gatherWhole(Value value, Type type) {
+  Operand operand{value, Held::of(type, devices)};
+  Layout layout = dtensor::isShard(type) ? spmd::layoutOf(type)
+                                         : Layout::replicated(mesh, 0);
+  for (Partial partial : layout.partial())
+    operand.value = allReduce(operand.value, partial.kind, partial.axis);
+  Held whole = Held::whole(operand.held.global, operand.held.element, devices);
+  for (unsigned dim = 0; dim < whole.rank(); ++dim)
+    if (!operand.held.isWhole(dim)) {
+      auto axes = layout.axes(dim);
+      collect(operand, dim, SmallVector<unsigned>(axes.begin(), axes.end()),
+              whole, dim);
+    }
+  return operand;
+}
+
+/// Pads `dim` to one block of `to` for each device of a group; false if the
+/// blocks do not start there.
+bool Exporter::padToGroup(Operand &operand, unsigned dim,
+                          ArrayRef<unsigned> axes, const Held &to) {
+  int64_t block = to.buffer[dim];
+  for (int64_t device = 0; device < devices; ++device) {
+    std::vector<int64_t> group = groupOf(device, axes);
+    int64_t member = llvm::find(group, device) - group.begin();
+    Interval from = operand.held.ranges[dim][device];
+    Interval part = to.ranges[dim][device];
+    if (!part.empty() &&
+        (part.begin - from.begin != member * block || part.end > from.end))
+      return false;
+  }
+  int64_t missing =
+      int64_t(groupOf(0, axes).size()) * block - operand.held.buffer[dim];
+  if (missing < 0)
+    return false;
+  operand.value = pad(operand.value, dim, 0, missing, {});
+  return true;
+}
+
+std::optional<Value> Exporter::scatterReduced(Operand operand,
+                                              const CollectiveOp &plan,
+                                              ReduceKind kind, const Held &to) {
+  std::optional<unsigned> scattered;
+  for (unsigned dim = 0; dim < to.rank(); ++dim)
+    if (!extraAxes(plan.to, plan.from, dim).empty()) {
+      if (scattered)
+        return std::nullopt;
+      scattered = dim;
+    }
+  if (!scattered)
+    return std::nullopt;
+  SmallVector<unsigned> axes = extraAxes(plan.to, plan.from, *scattered);
+  if (!padToGroup(operand, *scattered, axes, to))
+    return std::nullopt;
+  Operation *result =
+      op("reduce_scatter", to.type(), operand.value,
+         {attr("scatter_dimension", int64_t(*scattered)), groups(axes),
+          channel(), attr("use_global_device_ids", Attribute(b.getUnitAttr()))},
+         1);
+  fillReducer(result->getRegion(0), kind, to.element);
+  return result->getResult(0);
+}
+
+std::optional<Value> Exporter::exchangeDims(Operand operand,
+                                            const CollectiveOp &plan,
+                                            const Held &to) {
+  std::optional<unsigned> losing, gaining;
+  for (unsigned dim = 0; dim < to.rank(); ++dim) {
+    bool loses = plan.from.axes(dim).size() > plan.to.axes(dim).size();
+    bool gains = plan.from.axes(dim).size() < plan.to.axes(dim).size();
+    if ((loses && losing) || (gains && gaining))
+      return std::nullopt;
+    if (loses)
+      losing = dim;
+    if (gains)
+      gaining = dim;
+  }
+  if (!losing || !gaining)
+    return std::nullopt;
+  SmallVector<unsigned> axes = extraAxes(plan.to, plan.from, *gaining);
+  if (axes != extraAxes(plan.from, plan.to, *losing) ||
+      !padToGroup(operand, *gaining, axes, to))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(operand.value.getType());
+  int64_t members = groupOf(0, axes).size();
+  auto shape = llvm::to_vector(type.getShape());
+  shape[*gaining] /= members;
+  shape[*losing] *= members;
+  Value exchanged =
+      withChannel(*this, "all_to_all", RankedTensorType::get(shape, to.element),
+                  operand.value,
+                  {attr("split_dimension", int64_t(*gaining)),
+                   attr("concat_dimension", int64_t(*losing)),
+                   attr("split_count", members), groups(axes)});
+  // The other dim is now all blocks, padding included.
+  int64_t block = operand.held.buffer[*losing], size = to.buffer[*losing];
+  Table table(devices, std::vector<int64_t>(size, anyEntry));
+  for (int64_t device = 0; device < devices; ++device) {
+    std::vector<int64_t> group = groupOf(device, axes);
+    Interval wanted = to.ranges[*losing][device];
+    for (int64_t member = 0; member < members; ++member) {
+      Interval held = operand.held.ranges[*losing][group[member]];
+      Interval part = held.intersect(wanted);
+      for (int64_t g = part.begin; g < part.end; ++g)
+        table[device][g - wanted.begin] = member * block + g - held.begin;
+    }
+  }
+  return take(exchanged, *losing, table, size);
+}
+
+/// Every device gets its box from one that has exactly that box. Devices that
+/// differ on other axes than the plan's keep to themselves, and each sends to
+/// one device: those with the same box are paired in order.
+Value Exporter::permuteShards(Operand operand, const CollectiveOp &plan,
+                              const Held &to) {
+  using Key = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
+  auto keyOf = [&](const Held &held, int64_t device) {
+    Key key{mesh.coords(device), {}};
+    for (unsigned axis : plan.axes)
+      key.first[axis] = 0;
+    for (unsigned dim = 0; dim < held.rank(); ++dim) {
+      key.second.push_back(held.ranges[dim][device].begin);
+      key.second.push_back(held.ranges[dim][device].end);
+    }
+    return key;
+  };
+  std::map<Key, std::vector<int64_t>> sources;
+  for (int64_t device = 0; device < devices; ++device)
+    sources[keyOf(operand.held, device)].push_back(device);
+  std::map<Key, size_t> used;
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  for (int64_t device = 0; device < devices; ++device) {
+    Key key = keyOf(to, device);
+    size_t &next = used[key];
+    if (next >= sources[key].size())
+      return {};
+    pairs.emplace_back(sources[key][next++], device);
+  }
+  if (operand.held.buffer != to.buffer)
+    return {};
+  return permute(operand.value, pairs);
+}
+
+void Exporter::exchangeHalo(Operand &operand, unsigned dim,
+                            ArrayRef<unsigned> axes, const Held &to) {
+  const std::vector<Interval> held = operand.held.ranges[dim];
+  const std::vector<Interval> &wanted = to.ranges[dim];
+  int64_t members = groupOf(0, axes).size();
+  int64_t block = operand.held.buffer[dim], size = to.buffer[dim];
+  // By how many shards a piece moves, and how long the longest one is.
+  std::map<int64_t, int64_t> lengths;
+  auto forEach = [&](llvm::function_ref<void(int64_t, int64_t, int64_t)> each) {
+    for (int64_t device = 0; device < devices; ++device) {
+      std::vector<int64_t> group = groupOf(device, axes);
+      int64_t me = llvm::find(group, device) - group.begin();
+      for (int64_t member = 0; member < members; ++member)
+        if (member != me)
+          each(device, group[member], member - me);
+    }
+  };
+  forEach([&](int64_t device, int64_t source, int64_t shift) {
+    int64_t length = wanted[device].intersect(held[source]).size();
+    if (length > 0)
+      lengths[shift] = std::max(lengths[shift], length);
+  });
+  int64_t total = 0;
+  for (auto [shift, length] : lengths)
+    total += length;
+  if (total > (members - 1) * block)
+    return collect(operand, dim, axes, to, dim);
+
+  Table table(devices, std::vector<int64_t>(size, anyEntry));
+  auto place = [&](int64_t device, Interval part, int64_t at) {
+    for (int64_t g = part.begin; g < part.end; ++g)
+      table[device][g - wanted[device].begin] = at + g - part.begin;
+  };
+  Values parts{operand.value};
+  for (int64_t device = 0; device < devices; ++device) {
+    Interval own = wanted[device].intersect(held[device]);
+    place(device, own, own.begin - held[device].begin);
+  }
+  int64_t at = block;
+  for (auto [shift, length] : lengths) {
+    Table pieces(devices, std::vector<int64_t>(length, anyEntry));
+    SmallVector<std::pair<int64_t, int64_t>> pairs;
+    forEach([&, shift = shift](int64_t device, int64_t source, int64_t other) {
+      Interval part = wanted[device].intersect(held[source]);
+      if (other != shift || part.empty())
+        return;
+      pairs.emplace_back(source, device);
+      for (int64_t g = part.begin; g < part.end; ++g)
+        pieces[source][g - part.begin] = g - held[source].begin;
+      place(device, part, at);
+    });
+    parts.push_back(permute(take(operand.value, dim, pieces, length), pairs));
+    at += length;
+  }
+  if (parts.size() > 1) {
+    auto type = cast<RankedTensorType>(operand.value.getType());
+    auto shape = llvm::to_vector(type.getShape());
+    shape[dim] = at;
+    operand.value =
+        one("concatenate", RankedTensorType::get(shape, type.getElementType()),
+            parts, attr("dimension", int64_t(dim)));
+  }
+  operand.value = take(operand.value, dim, table, size);
+  operand.held.setDim(dim, to, dim);
+}
+
+LogicalResult Exporter::emitCollective(spmd::CollectiveOpInterface op) {
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    Value input = op.getInputs()[i], output = op.getOutputs()[i];
+    CollectiveOp plan = op.getCollective(i);
+    Operand operand{get(input), Held::of(input.getType(), devices)};
+    Held to = Held::of(output.getType(), devices);
+    SmallVector<unsigned> axes(plan.axes.begin(), plan.axes.end());
+    // Dims that lose axes become whole, all of them before any is cut: until
+    // then devices of a group hold the same part of the other dims.
+    auto gatherAndCut = [&] {
+      Held whole = Held::whole(to.global, to.element, devices);
+      for (unsigned dim = 0; dim < to.rank(); ++dim) {
+        auto had = plan.from.axes(dim), has = plan.to.axes(dim);
+        bool keeps = had.size() <= has.size() &&
+                     std::equal(had.begin(), had.end(), has.begin());
+        if (!keeps && !operand.held.agrees(dim, to, dim))
+          collect(operand, dim, SmallVector<unsigned>(had.begin(), had.end()),
+                  whole, dim);
+      }
+      fitAll(operand, to);
+    };
+    std::optional<Value> result;
+    switch (plan.kind) {
+    case CollectiveKind::AllReduce:
+      operand.value = allReduce(operand.value, *op.getReduceKind(), axes);
+      break;
+    case CollectiveKind::ReduceScatter:
+      result = scatterReduced(operand, plan, *op.getReduceKind(), to);
+      if (!result)
+        operand.value = allReduce(operand.value, *op.getReduceKind(), axes);
+      break;
+    case CollectiveKind::AllGather:
+      for (unsigned dim = 0; dim < to.rank(); ++dim) {
+        SmallVector<unsigned> lost = extraAxes(plan.from, plan.to, dim);
+        if (!lost.empty())
+          collect(operand, dim, lost, to, dim);
+      }
+      break;
+    case CollectiveKind::AllToAll:
+      result = exchangeDims(operand, plan, to);
+      break;
+    case CollectiveKind::Permute:
+      if (Value permuted = permuteShards(operand, plan, to))
+        result = permuted;
+      break;
+    case CollectiveKind::HaloExchange:
+      for (unsigned dim = 0; dim < to.rank(); ++dim)
+        if (!operand.held.agrees(dim, to, dim)) {
+          auto has = plan.from.axes(dim);
+          exchangeHalo(operand, dim,
+                       SmallVector<unsigned>(has.begin(), has.end()), to);
+        }
+      break;
+    case CollectiveKind::Slice:
+      break;
+    }
+    if (!result)
+      gatherAndCut();
+    Value value = result.value_or(operand.value);
+    if (value.getType() != to.type())
+      return op->emitOpError("cannot be exported to StableHLO from ")
+             << input.getType() << " to " << output.getType();
+    set(output, value);
+  }
+  return success();
+}
+
+} // namespace meshloom::exporting

@@ -1,0 +1,380 @@
+// Gather, scatter and dynamic slices. Along an indexed dim that is cut, the
+// device's block gets a border as wide as a slice on both sides, and indices
+// become local. StableHLO clamps (gather, slices) or drops (scatter) what lies
+// outside, so whatever does not touch the block ends in the border: zeros are
+// read there, and what is written there is cut off again.
+#include "Exporter.h"
+
+namespace meshloom::exporting {
+
+/// `index` clamped to where a slice of `size` fits into `extent` elements.
+static Value clampStart(Exporter &e, Value index, int64_t extent,
+                        int64_t size) {
+  auto type = cast<RankedTensorType>(index.getType());
+  auto all = [&](int64_t number) {
+    return e.broadcast(e.number(type.getElementType(), number),
+                       type.getShape());
+  };
+  return e.same("clamp", {all(0), index, all(extent - size)});
+}
+
+/// Minus where the device's block begins, plus the border.
+static Value localIndex(Exporter &e, Value index, const Held &held,
+                        unsigned dim, int64_t border) {
+  auto type = cast<RankedTensorType>(index.getType());
+  SmallVector<int64_t> shifts;
+  for (Interval range : held.ranges[dim])
+    shifts.push_back(border - range.begin);
+  Value shift = e.convert(e.lookup(shifts), type.getElementType());
+  return e.same("add", {index, e.broadcast(shift, type.getShape())});
+}
+
+/// Signed and wide enough for what is computed with indices.
+static Value signedIndex(Exporter &e, Value index) {
+  Type element = cast<RankedTensorType>(index.getType()).getElementType();
+  bool good = element.isInteger(64) || element.isInteger(32);
+  return good && !element.isUnsignedInteger()
+             ? index
+             : e.convert(index, element.getIntOrFloatBitWidth() < 32
+                                    ? e.b.getI32Type()
+                                    : e.b.getI64Type());
+}
+
+static Value bordered(Exporter &e, Operand &operand, unsigned dim,
+                      int64_t border) {
+  Value value = e.mask(operand.value, operand.held, int64_t(dim),
+                       e.zero(operand.held.element));
+  return e.pad(value, dim, border, border, {});
+}
+
+static Emitted emitDynamicSlice(Exporter &e, Operation *op,
+                                MutableArrayRef<Operand> operands,
+                                ArrayRef<Held> results) {
+  Operand &operand = operands[0];
+  const Held &result = results[0];
+  auto sizes = cast<dtensor::DynamicSliceOp>(op).getSliceSizes();
+  Values starts;
+  for (unsigned dim = 0; dim < result.rank(); ++dim) {
+    Value start = operands[1 + dim].value;
+    if (operand.held.isWhole(dim) && result.isWhole(dim)) {
+      starts.push_back(start);
+      continue;
+    }
+    if (sizes[dim] == operand.held.global[dim]) {
+      // The start can only be 0.
+      if (!e.fit(operand, dim, result, dim))
+        return std::nullopt;
+      starts.push_back(e.same("subtract", {start, start}));
+      continue;
+    }
+    if (!result.isWhole(dim))
+      return std::nullopt;
+    start = clampStart(e, signedIndex(e, start), operand.held.global[dim],
+                       sizes[dim]);
+    starts.push_back(localIndex(e, start, operand.held, dim, sizes[dim]));
+    operand.value = bordered(e, operand, dim, sizes[dim]);
+  }
+  // StableHLO wants one type of all starts.
+  for (Value &start : starts)
+    start = e.convert(signedIndex(e, start), e.b.getI64Type());
+  Values values{operand.value};
+  values.append(starts);
+  return Values{e.one("dynamic_slice", result.type(), values,
+                      e.list("slice_sizes", result.buffer))};
+}
+
+static Emitted emitDynamicUpdateSlice(Exporter &e, Operation *,
+                                      MutableArrayRef<Operand> operands,
+                                      ArrayRef<Held> results) {
+  Operand &operand = operands[0], &update = operands[1];
+  const Held &result = results[0];
+  if (!e.fitAll(operand, result))
+    return std::nullopt;
+  Values starts;
+  SmallVector<int64_t> borders(result.rank());
+  for (unsigned dim = 0; dim < result.rank(); ++dim) {
+    Value start = operands[2 + dim].value;
+    int64_t size = update.held.global[dim];
+    if (result.isWhole(dim) && update.held.isWhole(dim)) {
+      starts.push_back(start);
+    } else if (size == result.global[dim]) {
+      if (!e.fit(update, dim, result, dim))
+        return std::nullopt;
+      starts.push_back(e.same("subtract", {start, start}));
+    } else if (update.held.isWhole(dim)) {
+      start = clampStart(e, signedIndex(e, start), result.global[dim], size);
+      starts.push_back(localIndex(e, start, result, dim, size));
+      borders[dim] = size;
+      operand.value = e.pad(operand.value, dim, size, size, {});
+    } else {
+      return std::nullopt;
+    }
+  }
+  Values values{operand.value, update.value};
+  for (Value start : starts)
+    values.push_back(e.convert(signedIndex(e, start), e.b.getI64Type()));
+  Value value = e.same("dynamic_update_slice", values);
+  for (unsigned dim = 0; dim < result.rank(); ++dim)
+    value =
+        e.slice(value, dim, borders[dim], borders[dim] + result.buffer[dim]);
+  return Values{value};
+}
+
+namespace {
+/// The entries of index vectors, one value each, of the shape of the batch.
+struct IndexVectors {
+  Exporter &e;
+  unsigned vectorDim;
+  Values entries;
+
+  IndexVectors(Exporter &e, Value indices, unsigned vectorDim)
+      : e(e), vectorDim(vectorDim) {
+    indices = signedIndex(e, indices);
+    auto type = cast<RankedTensorType>(indices.getType());
+    auto shape = llvm::to_vector(type.getShape());
+    if (vectorDim == shape.size()) {
+      shape.push_back(1);
+      indices = e.reshape(indices, shape);
+    }
+    for (int64_t i = 0; i < shape[vectorDim]; ++i)
+      entries.push_back(e.slice(indices, vectorDim, i, i + 1));
+  }
+  Value joined() {
+    auto type = cast<RankedTensorType>(entries[0].getType());
+    auto shape = llvm::to_vector(type.getShape());
+    shape[vectorDim] = entries.size();
+    return entries.size() == 1
+               ? entries[0]
+               : e.one("concatenate",
+                       RankedTensorType::get(shape, type.getElementType()),
+                       entries, e.attr("dimension", int64_t(vectorDim)));
+  }
+};
+} // namespace
+
+/// The dims of `rank` that are not in `others`, in order.
+static SmallVector<int64_t> dimsWithout(unsigned rank,
+                                        ArrayRef<int64_t> others) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(others, dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+static Emitted emitGather(Exporter &e, Operation *op,
+                          MutableArrayRef<Operand> operands,
+                          ArrayRef<Held> results) {
+  auto gather = cast<dtensor::GatherOp>(op);
+  Operand &operand = operands[0], &indices = operands[1];
+  const Held &result = results[0];
+  unsigned vectorDim = gather.getIndexVectorDim();
+  if (vectorDim < indices.held.rank() && !indices.held.isWhole(vectorDim))
+    return std::nullopt;
+
+  // The batch dims of the indices are those of the result that are not offsets.
+  SmallVector<int64_t> batch =
+      dimsWithout(result.rank(), gather.getOffsetDims());
+  SmallVector<int64_t> rows = dimsWithout(indices.held.rank(), vectorDim);
+  for (auto [row, dim] : llvm::zip(rows, batch))
+    if (!e.fit(indices, row, result, dim))
+      return std::nullopt;
+  for (auto [o, i] : llvm::zip(gather.getOperandBatchingDims(),
+                               gather.getStartIndicesBatchingDims()))
+    if (!e.fit(operand, o, indices.held, i))
+      return std::nullopt;
+
+  SmallVector<int64_t> gone(gather.getCollapsedSliceDims());
+  gone.append(gather.getOperandBatchingDims().begin(),
+              gather.getOperandBatchingDims().end());
+  SmallVector<int64_t> sizes(gather.getSliceSizes());
+  SmallVector<int64_t> kept = dimsWithout(operand.held.rank(), gone);
+  DenseMap<int64_t, int64_t> resultDim;
+  for (auto [dim, offset] : llvm::zip(kept, gather.getOffsetDims()))
+    resultDim[dim] = offset;
+
+  IndexVectors vectors(e, indices.value, vectorDim);
+  for (unsigned dim = 0; dim < operand.held.rank(); ++dim) {
+    if (llvm::is_contained(gather.getOperandBatchingDims(), dim))
+      continue;
+    auto to = resultDim.find(dim);
+    bool resultWhole = to == resultDim.end() || result.isWhole(to->second);
+    if (operand.held.isWhole(dim) && resultWhole)
+      continue;
+    auto entry = llvm::find(gather.getStartIndexMap(), dim);
+    bool indexed = entry != gather.getStartIndexMap().end();
+    if (sizes[dim] == operand.held.global[dim] && to != resultDim.end() &&
+        !resultWhole) {
+      // All of the dim: an index can only be 0.
+      if (!e.fit(operand, dim, result, to->second))
+        return std::nullopt;
+      sizes[dim] = result.buffer[to->second];
+      continue;
+    }
+    if (!resultWhole || !indexed)
+      return std::nullopt;
+    Value &index = vectors.entries[entry - gather.getStartIndexMap().begin()];
+    index = clampStart(e, index, operand.held.global[dim], sizes[dim]);
+    index = localIndex(e, index, operand.held, dim, sizes[dim]);
+    operand.value = bordered(e, operand, dim, sizes[dim]);
+  }
+  auto dims = stablehlo::GatherDimensionNumbersAttr::get(
+      e.b.getContext(), gather.getOffsetDims(), gather.getCollapsedSliceDims(),
+      gather.getOperandBatchingDims(), gather.getStartIndicesBatchingDims(),
+      gather.getStartIndexMap(), vectorDim);
+  return Values{
+      e.one("gather", result.type(), {operand.value, vectors.joined()},
+            {e.attr("dimension_numbers", Attribute(dims)),
+             e.list("slice_sizes", sizes),
+             e.attr("indices_are_sorted", Attribute(e.b.getBoolAttr(false)))})};
+}
+
+static Emitted emitScatter(Exporter &e, Operation *op,
+                           MutableArrayRef<Operand> operands,
+                           ArrayRef<Held> results) {
+  auto scatter = cast<dtensor::ScatterOp>(op);
+  unsigned count = results.size();
+  Operand &indices = operands[count];
+  const Held &result = results[0];
+  MutableArrayRef<Operand> inputs = operands.take_front(count);
+  MutableArrayRef<Operand> updates = operands.drop_front(count + 1);
+  unsigned vectorDim = scatter.getIndexVectorDim();
+  if (vectorDim < indices.held.rank() && !indices.held.isWhole(vectorDim))
+    return std::nullopt;
+  SmallVector<int64_t> rows = dimsWithout(indices.held.rank(), vectorDim);
+  SmallVector<int64_t> batch =
+      dimsWithout(updates[0].held.rank(), scatter.getUpdateWindowDims());
+  for (Operand &input : inputs)
+    if (!e.fitAll(input, result))
+      return std::nullopt;
+  for (Operand &update : updates)
+    for (auto [row, dim] : llvm::zip(rows, batch))
+      if (!e.fit(update, dim, indices.held, row))
+        return std::nullopt;
+  for (auto [o, i] : llvm::zip(scatter.getInputBatchingDims(),
+                               scatter.getScatterIndicesBatchingDims()))
+    if (!result.agrees(o, indices.held, i))
+      return std::nullopt;
+
+  SmallVector<int64_t> gone(scatter.getInsertedWindowDims());
+  gone.append(scatter.getInputBatchingDims().begin(),
+              scatter.getInputBatchingDims().end());
+  SmallVector<int64_t> kept = dimsWithout(result.rank(), gone);
+  DenseMap<int64_t, int64_t> updateDim;
+  for (auto [dim, window] : llvm::zip(kept, scatter.getUpdateWindowDims()))
+    updateDim[dim] = window;
+
+  IndexVectors vectors(e, indices.value, vectorDim);
+  if (vectors.entries.empty())
+    return std::nullopt;
+  SmallVector<int64_t> borders(result.rank());
+  using stablehlo::ComparisonDirection;
+  auto shape = llvm::to_vector(
+      cast<RankedTensorType>(vectors.entries[0].getType()).getShape());
+  Type element =
+      cast<RankedTensorType>(vectors.entries[0].getType()).getElementType();
+  Value nowhere = e.broadcast(e.number(element, -1), shape);
+  auto drop = [&](Value &index, Value where) {
+    index = e.one("select", index.getType(), {where, nowhere, index});
+  };
+  for (unsigned dim = 0; dim < result.rank(); ++dim) {
+    if (llvm::is_contained(scatter.getInputBatchingDims(), dim))
+      continue;
+    auto window = updateDim.find(dim);
+    const Held &update = updates[0].held;
+    bool updateWhole =
+        window == updateDim.end() || update.isWhole(window->second);
+    if (result.isWhole(dim) && updateWhole)
+      continue;
+    int64_t size =
+        window == updateDim.end() ? 1 : update.global[window->second];
+    auto entry = llvm::find(scatter.getScatterDimsToOperandDims(), dim);
+    bool indexed = entry != scatter.getScatterDimsToOperandDims().end();
+    if (!indexed && window != updateDim.end() && size == result.global[dim]) {
+      for (Operand &each : updates)
+        if (!e.fit(each, window->second, result, dim))
+          return std::nullopt;
+      continue;
+    }
+    if (!indexed || !updateWhole)
+      return std::nullopt;
+    Value &index =
+        vectors.entries[entry - scatter.getScatterDimsToOperandDims().begin()];
+    auto bound = [&](int64_t number) {
+      return e.broadcast(e.number(element, number), shape);
+    };
+    Value outside =
+        e.same("or", {e.compare(ComparisonDirection::LT, index, bound(0)),
+                      e.compare(ComparisonDirection::GT, index,
+                                bound(result.global[dim] - size))});
+    index = localIndex(e, index, result, dim, size);
+    drop(index, outside);
+    borders[dim] = size;
+    for (Operand &input : inputs)
+      input.value = e.pad(input.value, dim, size, size, {});
+  }
+  // What is padding among the index vectors goes nowhere.
+  Value &first = vectors.entries[0];
+  Held mine = indices.held;
+  if (vectorDim == mine.rank()) {
+    mine.global.push_back(1);
+    mine.buffer.push_back(1);
+    mine.ranges.emplace_back(e.devices, Interval{0, 1});
+  }
+  mine.buffer[vectorDim] = 1;
+  mine.ranges[vectorDim].assign(e.devices, Interval{0, 1});
+  first = e.mask(first, mine, rows, e.number(element, -1));
+
+  auto dims = stablehlo::ScatterDimensionNumbersAttr::get(
+      e.b.getContext(), scatter.getUpdateWindowDims(),
+      scatter.getInsertedWindowDims(), scatter.getInputBatchingDims(),
+      scatter.getScatterIndicesBatchingDims(),
+      scatter.getScatterDimsToOperandDims(), vectorDim);
+  Values values;
+  SmallVector<Type> types;
+  for (Operand &input : inputs) {
+    values.push_back(input.value);
+    types.push_back(input.value.getType());
+  }
+  values.push_back(vectors.joined());
+  for (Operand &update : updates)
+    values.push_back(update.value);
+  Operation *made =
+      e.op("scatter", types, values,
+           {e.attr("scatter_dimension_numbers", Attribute(dims)),
+            e.attr("indices_are_sorted", Attribute(e.b.getBoolAttr(false))),
+            e.attr("unique_indices",
+                   Attribute(e.b.getBoolAttr(scatter.getUniqueIndices())))},
+           1);
+  mlir::Region &region = made->getRegion(0);
+  if (auto kind = scatter.getKind()) {
+    e.fillReducer(region, *kind, result.element);
+  } else if (!scatter.getComputation().empty()) {
+    if (failed(e.copyScalars(scatter.getComputation(), region)))
+      return std::nullopt;
+  } else {
+    OpBuilder::InsertionGuard guard(e.b);
+    Block *block = e.b.createBlock(&region);
+    for (unsigned pass = 0; pass < 2; ++pass)
+      for (const Held &held : results)
+        block->addArgument(RankedTensorType::get({}, held.element), e.loc);
+    e.op("return", {}, block->getArguments().drop_front(count));
+  }
+  Values out;
+  for (Value value : made->getResults()) {
+    for (unsigned dim = 0; dim < result.rank(); ++dim)
+      value =
+          e.slice(value, dim, borders[dim], borders[dim] + result.buffer[dim]);
+    out.push_back(value);
+  }
+  return out;
+}
+
+void addIndexing(Handlers &handlers) {
+  handlers["dtensor.dynamic_slice"] = emitDynamicSlice;
+  handlers["dtensor.dynamic_update_slice"] = emitDynamicUpdateSlice;
+  handlers["dtensor.gather"] = emitGather;
+  handlers["dtensor.scatter"] = emitScatter;
+}
+
+} // namespace meshloom::exporting

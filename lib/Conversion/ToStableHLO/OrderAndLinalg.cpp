@@ -1,0 +1,119 @@
+// Sorting, linear algebra and Fourier transforms: StableHLO's own ops on each
+// device's batch. The dims they work along are whole; padded batches compute
+// something that nobody reads.
+#include "Exporter.h"
+
+namespace meshloom::exporting {
+
+static Emitted emitSort(Exporter &e, Operation *op,
+                        MutableArrayRef<Operand> operands,
+                        ArrayRef<Held> results) {
+  auto sort = cast<dtensor::SortOp>(op);
+  if (!results[0].isWhole(sort.getDimension()))
+    return std::nullopt;
+  Values values;
+  SmallVector<Type> types;
+  for (auto [operand, result] : llvm::zip(operands, results)) {
+    if (!e.fitAll(operand, result))
+      return std::nullopt;
+    values.push_back(operand.value);
+    types.push_back(result.type());
+  }
+  Operation *made = e.op(
+      "sort", types, values,
+      {e.attr("dimension", int64_t(sort.getDimension())),
+       e.attr("is_stable", Attribute(e.b.getBoolAttr(sort.getIsStable())))},
+      1);
+  if (failed(e.copyScalars(sort.getComparator(), made->getRegion(0))))
+    return std::nullopt;
+  return Values(made->getResults());
+}
+
+static Emitted emitTopK(Exporter &e, Operation *op,
+                        MutableArrayRef<Operand> operands,
+                        ArrayRef<Held> results) {
+  Operand &operand = operands[0];
+  unsigned last = operand.held.rank() - 1;
+  if (!operand.held.isWhole(last) || !results[0].isWhole(last))
+    return std::nullopt;
+  for (unsigned dim = 0; dim < last; ++dim)
+    if (!e.fit(operand, dim, results[0], dim))
+      return std::nullopt;
+  auto indices = RankedTensorType::get(results[1].buffer, e.b.getI32Type());
+  Operation *made =
+      e.op("chlo.top_k", {results[0].type(), indices}, operand.value,
+           e.attr("k", int64_t(cast<dtensor::TopKOp>(op).getK())));
+  return Values{made->getResult(0),
+                e.convert(made->getResult(1), results[1].element)};
+}
+
+/// Whether the last `count` dims are whole; fits the others to the result's.
+static bool fitBatch(Exporter &e, Operand &operand, const Held &result,
+                     unsigned count) {
+  unsigned rank = operand.held.rank();
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    if (dim + count >= rank ? !operand.held.isWhole(dim)
+                            : !e.fit(operand, dim, result, dim))
+      return false;
+  }
+  return true;
+}
+
+static Emitted emitCholesky(Exporter &e, Operation *op,
+                            MutableArrayRef<Operand> operands,
+                            ArrayRef<Held> results) {
+  if (!fitBatch(e, operands[0], results[0], 2))
+    return std::nullopt;
+  bool lower = cast<dtensor::CholeskyOp>(op).getLower();
+  Value value = e.same("cholesky", operands[0].value,
+                       e.attr("lower", Attribute(e.b.getBoolAttr(lower))));
+  return Values{value};
+}
+
+static Emitted emitTriangularSolve(Exporter &e, Operation *op,
+                                   MutableArrayRef<Operand> operands,
+                                   ArrayRef<Held> results) {
+  auto solve = cast<dtensor::TriangularSolveOp>(op);
+  if (!fitBatch(e, operands[0], results[0], 2) ||
+      !e.fitAll(operands[1], results[0]))
+    return std::nullopt;
+  unsigned rank = results[0].rank();
+  if (!results[0].isWhole(solve.getLeftSide() ? rank - 2 : rank - 1))
+    return std::nullopt;
+  auto transpose = stablehlo::symbolizeTranspose(solve.getTransposeA());
+  if (!transpose)
+    return std::nullopt;
+  auto flag = [&](StringRef name, bool value) {
+    return e.attr(name, Attribute(e.b.getBoolAttr(value)));
+  };
+  return Values{e.one(
+      "triangular_solve", results[0].type(),
+      {operands[0].value, operands[1].value},
+      {flag("left_side", solve.getLeftSide()), flag("lower", solve.getLower()),
+       flag("unit_diagonal", solve.getUnitDiagonal()),
+       e.attr("transpose_a", Attribute(stablehlo::TransposeAttr::get(
+                                 e.b.getContext(), *transpose)))})};
+}
+
+static Emitted emitFft(Exporter &e, Operation *op,
+                       MutableArrayRef<Operand> operands,
+                       ArrayRef<Held> results) {
+  auto fft = cast<dtensor::FftOp>(op);
+  auto type = stablehlo::symbolizeFftType(fft.getFftType());
+  if (!type || !fitBatch(e, operands[0], results[0], fft.getFftLength().size()))
+    return std::nullopt;
+  return Values{e.one("fft", results[0].type(), operands[0].value,
+                      {e.attr("fft_type", Attribute(stablehlo::FftTypeAttr::get(
+                                              e.b.getContext(), *type))),
+                       e.list("fft_length", fft.getFftLength())})};
+}
+
+void addOrderAndLinalg(Handlers &handlers) {
+  handlers["dtensor.sort"] = emitSort;
+  handlers["dtensor.top_k"] = emitTopK;
+  handlers["dtensor.cholesky"] = emitCholesky;
+  handlers["dtensor.triangular_solve"] = emitTriangularSolve;
+  handlers["dtensor.fft"] = emitFft;
+}
+
+} // namespace meshloom::exporting

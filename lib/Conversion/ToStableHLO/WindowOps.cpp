@@ -1,0 +1,238 @@
+// Convolutions and windowed reductions. Along a dim that is cut, the operand is
+// first laid out as the positions that the device's windows cover, holes and
+// padding written out; then the windows need no padding of their own.
+#include "Exporter.h"
+
+namespace meshloom::exporting {
+
+namespace {
+struct WindowDim {
+  int64_t size, stride, low, high, baseDilation, windowDilation;
+};
+} // namespace
+
+/// Lays `dim` out for the windows of the device's part of the result; holes and
+/// padding become `fill`.
+static bool spread(Exporter &e, Operand &operand, unsigned dim,
+                   const Held &result, unsigned resultDim, WindowDim window,
+                   Value fill) {
+  int64_t count = result.buffer[resultDim];
+  int64_t reach = (window.size - 1) * window.windowDilation + 1;
+  int64_t size = count == 0 ? 0 : (count - 1) * window.stride + reach;
+  Table table(e.devices, std::vector<int64_t>(size, anyEntry));
+  for (int64_t device = 0; device < e.devices; ++device) {
+    Interval made = result.ranges[resultDim][device];
+    Interval held = operand.held.ranges[dim][device];
+    for (int64_t out = 0; out < made.size(); ++out)
+      for (int64_t k = 0; k < window.size; ++k) {
+        int64_t local = out * window.stride + k * window.windowDilation;
+        int64_t position = made.begin * window.stride + local - window.low;
+        int64_t source = position / window.baseDilation;
+        if (position < 0 || position % window.baseDilation != 0 ||
+            source >= operand.held.global[dim]) {
+          table[device][local] = fillEntry;
+        } else if (source < held.begin || source >= held.end) {
+          return false;
+        } else {
+          table[device][local] = source - held.begin;
+        }
+      }
+  }
+  operand.value = e.take(operand.value, dim, table, size, fill);
+  operand.held.buffer[dim] = size;
+  return true;
+}
+
+static NamedAttribute paddingAttr(Exporter &e, ArrayRef<int64_t> padding) {
+  auto type =
+      RankedTensorType::get({int64_t(padding.size()) / 2, 2}, e.b.getI64Type());
+  return e.attr("padding", Attribute(DenseElementsAttr::get(type, padding)));
+}
+
+static Emitted emitConvolution(Exporter &e, Operation *op,
+                               MutableArrayRef<Operand> operands,
+                               ArrayRef<Held> results) {
+  dtensor::ConvolutionSpec spec = cast<dtensor::ConvolutionOp>(op).getSpec();
+  Operand &lhs = operands[0], &rhs = operands[1];
+  const Held &result = results[0];
+  auto whole = [](const Held &held, int64_t dim) { return held.isWhole(dim); };
+  if ((spec.featureGroups > 1 || spec.batchGroups > 1) &&
+      !(whole(lhs.held, spec.inputFeature) &&
+        whole(lhs.held, spec.inputBatch) && whole(rhs.held, spec.kernelInput) &&
+        whole(rhs.held, spec.kernelOutput) &&
+        whole(result, spec.outputFeature) && whole(result, spec.outputBatch))) {
+    // Groups with only the batch cut are independent too.
+    if (spec.batchGroups > 1 || !whole(lhs.held, spec.inputFeature) ||
+        !whole(rhs.held, spec.kernelInput) ||
+        !whole(rhs.held, spec.kernelOutput) ||
+        !whole(result, spec.outputFeature))
+      return std::nullopt;
+  }
+  if ((spec.batchGroups == 1 &&
+       !e.fit(lhs, spec.inputBatch, result, spec.outputBatch)) ||
+      !e.fit(rhs, spec.kernelOutput, result, spec.outputFeature))
+    return std::nullopt;
+  if (spec.featureGroups == 1 &&
+      !e.fit(rhs, spec.kernelInput, lhs.held, spec.inputFeature))
+    return std::nullopt;
+  Value zero = e.zero(lhs.held.element);
+  for (unsigned i = 0; i < spec.inputSpatial.size(); ++i) {
+    int64_t in = spec.inputSpatial[i], out = spec.outputSpatial[i];
+    int64_t kernel = spec.kernelSpatial[i];
+    if (!whole(rhs.held, kernel))
+      return std::nullopt;
+    if (whole(lhs.held, in) && whole(result, out))
+      continue;
+    WindowDim window{rhs.held.global[kernel], spec.strides[i],
+                     spec.padding[2 * i],     spec.padding[2 * i + 1],
+                     spec.lhsDilation[i],     spec.rhsDilation[i]};
+    if (!spread(e, lhs, in, result, out, window, zero))
+      return std::nullopt;
+    spec.padding[2 * i] = spec.padding[2 * i + 1] = 0;
+    spec.lhsDilation[i] = 1;
+  }
+  Value left = e.mask(lhs.value, lhs.held, spec.inputFeature, zero);
+  Value right =
+      e.mask(rhs.value, rhs.held, spec.kernelInput, e.zero(rhs.held.element));
+  auto dims = stablehlo::ConvDimensionNumbersAttr::get(
+      e.b.getContext(), spec.inputBatch, spec.inputFeature, spec.inputSpatial,
+      spec.kernelInput, spec.kernelOutput, spec.kernelSpatial, spec.outputBatch,
+      spec.outputFeature, spec.outputSpatial);
+  return Values{e.one(
+      "convolution", result.type(), {left, right},
+      {e.list("window_strides", spec.strides), paddingAttr(e, spec.padding),
+       e.list("lhs_dilation", spec.lhsDilation),
+       e.list("rhs_dilation", spec.rhsDilation),
+       e.attr("window_reversal",
+              Attribute(e.b.getDenseBoolArrayAttr(spec.reversal))),
+       e.attr("dimension_numbers", Attribute(dims)),
+       e.attr("feature_group_count", spec.featureGroups),
+       e.attr("batch_group_count", spec.batchGroups)})};
+}
+
+static Operation *reduceWindow(Exporter &e, mlir::TypeRange types,
+                               ArrayRef<Value> values,
+                               const dtensor::WindowSpec &window) {
+  return e.op("reduce_window", types, values,
+              {e.list("window_dimensions", window.dimensions),
+               e.list("window_strides", window.strides),
+               e.list("base_dilations", window.baseDilations),
+               e.list("window_dilations", window.windowDilations),
+               paddingAttr(e, window.padding)},
+              1);
+}
+
+static Emitted emitReduceWindow(Exporter &e, Operation *op,
+                                MutableArrayRef<Operand> operands,
+                                ArrayRef<Held> results) {
+  auto reduce = cast<dtensor::ReduceWindowOp>(op);
+  dtensor::WindowSpec window = reduce.getWindow();
+  unsigned count = results.size();
+  const Held &result = results[0];
+  for (unsigned dim = 0; dim < result.rank(); ++dim) {
+    if (operands[0].held.isWhole(dim) && result.isWhole(dim))
+      continue;
+    WindowDim along{window.dimensions[dim],    window.strides[dim],
+                    window.padding[2 * dim],   window.padding[2 * dim + 1],
+                    window.baseDilations[dim], window.windowDilations[dim]};
+    for (unsigned i = 0; i < count; ++i)
+      if (!spread(e, operands[i], dim, result, dim, along,
+                  operands[count + i].value))
+        return std::nullopt;
+    window.padding[2 * dim] = window.padding[2 * dim + 1] = 0;
+    window.baseDilations[dim] = 1;
+  }
+  Values values;
+  SmallVector<Type> types;
+  for (Operand &operand : operands)
+    values.push_back(operand.value);
+  for (const Held &held : results)
+    types.push_back(held.type());
+  Operation *made = reduceWindow(e, types, values, window);
+  if (auto kind = reduce.getKind())
+    e.fillReducer(made->getRegion(0), *kind, result.element);
+  else if (failed(e.copyScalars(reduce.getBody(), made->getRegion(0))))
+    return std::nullopt;
+  return Values(made->getResults());
+}
+
+/// A window as long as the dim that ends, or starts, at each element.
+static Emitted emitCumulative(Exporter &e, Operation *op,
+                              MutableArrayRef<Operand> operands,
+                              ArrayRef<Held> results) {
+  auto run = cast<dtensor::CumulativeOp>(op);
+  const Held &result = results[0];
+  unsigned dim = run.getDimension();
+  if (!result.isWhole(dim) || !e.fitAll(operands[0], result))
+    return std::nullopt;
+  SmallVector<int64_t> ones(result.rank(), 1);
+  auto window = dtensor::WindowSpec::of(ones);
+  int64_t extent = result.buffer[dim];
+  if (extent == 0)
+    return Values{operands[0].value};
+  window.dimensions[dim] = extent;
+  window.padding[2 * dim + (run.getReverse() ? 1 : 0)] = extent - 1;
+  bool wider = result.element.isF16() || result.element.isBF16();
+  Type inner = wider ? e.b.getF32Type() : result.element;
+  Value value = e.convert(operands[0].value, inner);
+  Operation *made = reduceWindow(
+      e, value.getType(), {value, e.identity(run.getKind(), inner)}, window);
+  e.fillReducer(made->getRegion(0), run.getKind(), inner);
+  return Values{e.convert(made->getResult(0), result.element)};
+}
+
+static void fillComparison(Exporter &e, mlir::Region &region, ReduceKind kind,
+                           Type element) {
+  OpBuilder::InsertionGuard guard(e.b);
+  auto scalar = RankedTensorType::get({}, element);
+  Block *block =
+      e.b.createBlock(&region, region.end(), {scalar, scalar}, {e.loc, e.loc});
+  e.op("return", {},
+       e.compare(kind == ReduceKind::Max ? stablehlo::ComparisonDirection::GE
+                                         : stablehlo::ComparisonDirection::LE,
+                 block->getArgument(0), block->getArgument(1)));
+}
+
+static Emitted emitSelectAndScatter(Exporter &e, Operation *op,
+                                    MutableArrayRef<Operand> operands,
+                                    ArrayRef<Held> results) {
+  auto select = cast<dtensor::SelectAndScatterOp>(op);
+  dtensor::WindowSpec window = select.getWindow();
+  const Held &result = results[0];
+  for (unsigned dim = 0; dim < result.rank(); ++dim) {
+    bool plain = window.dimensions[dim] == 1 && window.strides[dim] == 1 &&
+                 window.padding[2 * dim] == 0 &&
+                 window.padding[2 * dim + 1] == 0;
+    if (!plain && !(operands[0].held.isWhole(dim) &&
+                    operands[1].held.isWhole(dim) && result.isWhole(dim)))
+      return std::nullopt;
+    if (!e.fit(operands[0], dim, result, dim) ||
+        (plain && !e.fit(operands[1], dim, result, dim)))
+      return std::nullopt;
+  }
+  Operation *made =
+      e.op("select_and_scatter", result.type(),
+           {operands[0].value, operands[1].value, operands[2].value},
+           {e.list("window_dimensions", window.dimensions),
+            e.list("window_strides", window.strides),
+            paddingAttr(e, window.padding)},
+           2);
+  if (auto kind = select.getSelectKind())
+    fillComparison(e, made->getRegion(0), *kind, result.element);
+  else if (failed(e.copyScalars(select.getSelect(), made->getRegion(0))))
+    return std::nullopt;
+  if (auto kind = select.getScatterKind())
+    e.fillReducer(made->getRegion(1), *kind, result.element);
+  else if (failed(e.copyScalars(select.getScatter(), made->getRegion(1))))
+    return std::nullopt;
+  return Values{made->getResult(0)};
+}
+
+void addWindows(Handlers &handlers) {
+  handlers["dtensor.convolution"] = emitConvolution;
+  handlers["dtensor.reduce_window"] = emitReduceWindow;
+  handlers["dtensor.cumulative"] = emitCumulative;
+  handlers["dtensor.select_and_scatter"] = emitSelectAndScatter;
+}
+
+} // namespace meshloom::exporting

@@ -1,0 +1,257 @@
+"""Runs exported programs in JAX's own XLA on eight CPU devices.
+
+  python run_with_jax.py path/to/mesh-opt path/to/test/Cases [name ...]
+
+Each case is partitioned and exported by
+
+  mesh-opt --stablehlo-to-dtensor --dtensor-partition=machine=ring \\
+           --spmd-to-stablehlo --mlir-print-op-generic program.mlir
+
+compiled as one device's program, fed with the shards that `meshloom.boxes` names,
+and what the devices return is put together and compared
+with the case's expected results. Padding is filled with nan (or the type's
+largest number): whatever reads it fails. Every device's copy of an element is
+compared, not only one.
+
+Exit code 0 when every result is right, 1 when one is not, 77 (a skip, for
+ctest) where JAX is not installed.
+"""
+import json
+import os
+import subprocess
+import sys
+
+os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") +
+                           " --xla_force_host_platform_device_count=8")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+try:
+    import jax
+    import jax._src.interpreters.mlir as jax_mlir
+    import ml_dtypes
+    import numpy as np
+    from jax._src.lib import xla_client
+    from jax.extend.mlir import ir
+except ImportError as problem:
+    print(f"SKIP: JAX is not installed here ({problem})")
+    sys.exit(77)
+
+SKIPPED, FAILED = 77, 1
+DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+          "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+          "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
+          "complex<f32>": np.complex64, "complex<f64>": np.complex128}
+
+
+class Parts:
+    """What devices hold of one argument or result."""
+
+    def __init__(self, type_, attributes):
+        local = ir.RankedTensorType(type_)
+        self.local = tuple(local.shape)
+        self.element = str(local.element_type)
+        self.dtype = np.dtype(DTYPES[self.element])
+        self.shape = tuple(int(ir.IntegerAttr(a).value)
+                           for a in ir.ArrayAttr(attributes["meshloom.shape"]))
+        if self.shape:
+            boxes = np.array(ir.DenseElementsAttr(attributes["meshloom.boxes"]))
+            self.boxes = boxes.reshape(-1, len(self.shape), 2)
+
+    def box(self, device):
+        return tuple(slice(b, e) for b, e in self.boxes[device]) if self.shape else ()
+
+    def cut(self, value, device):
+        """`device`'s shard of `value`, padded with what must not be read."""
+        held = value[self.box(device)]
+        if self.dtype.kind in "iu":
+            padding = np.iinfo(self.dtype).max
+        else:
+            padding = self.dtype.kind == "b" or np.nan
+        shard = np.full(self.local, padding, self.dtype)
+        shard[tuple(slice(0, n) for n in held.shape)] = held
+        return shard
+
+    def check(self, got, want, device):
+        """`device`'s part of the result beside the expected one: both flat."""
+        box = self.box(device)
+        held = got[tuple(slice(0, s.stop - s.start) for s in box)]
+        return np.ravel(held), np.ravel(want[box])
+
+
+def main_of(module):
+    return next(op for op in module.body.operations
+                if ir.StringAttr(op.operation.attributes["sym_name"]).value == "main")
+
+
+def parts_of(text):
+    with jax_mlir.make_ir_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        main = main_of(module)
+        function = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+
+        def read(types, name):
+            return [Parts(type_, ir.DictAttr(attrs))
+                    for type_, attrs in zip(types, ir.ArrayAttr(main.attributes[name]))] if types else []
+
+        return read(function.inputs, "arg_attrs"), read(function.results, "res_attrs")
+
+
+def wrapped(text, arguments, results, devices):
+    """XLA takes a program for several partitions only through its partitioner, so
+    the program becomes the body of a manual computation, which that leaves as it
+    is: what jax.shard_map makes, too. The main program's values are the devices'
+    shards one after the other along the first dim."""
+
+    def type_of(parts, count):
+        shape = parts.local if not parts.local else (parts.local[0] * count,) + parts.local[1:]
+        return "tensor<" + "".join(f"{n}x" for n in shape) + parts.element + ">"
+
+    def sharding(parts):
+        dims = ['{"device"}' if d == 0 else "{}" for d in range(len(parts.local))]
+        return f"<@devices, [{', '.join(dims)}]>"
+
+    def listed(values):
+        return ", ".join(values)
+
+    def sharded(parts):
+        return f"{type_of(parts, devices)} {{sdy.sharding = #sdy.sharding{sharding(parts)}}}"
+
+    many = len(results) != 1
+    outer = [f"%out#{k}" if many else "%out" for k in range(len(results))]
+    inner = [f"%r#{k}" if many else "%r" for k in range(len(results))]
+    count = f":{len(results)}" if many else ""
+    local_arguments = listed(type_of(p, 1) for p in arguments)
+    local_results = listed(type_of(p, 1) for p in results)
+    all_arguments = listed(type_of(p, devices) for p in arguments)
+    all_results = listed(type_of(p, devices) for p in results)
+    main = f"""
+  sdy.mesh @devices = <["device"={devices}]>
+  func.func public @main({listed(f"%a{k}: {sharded(p)}" for k, p in enumerate(arguments))})
+      -> ({listed(sharded(p) for p in results)}) {{
+    %out{count} = sdy.manual_computation({listed(f"%a{k}" for k in range(len(arguments)))})
+        in_shardings=[{listed(map(sharding, arguments))}]
+        out_shardings=[{listed(map(sharding, results))}] manual_axes={{"device"}}
+        ({listed(f"%l{k}: {type_of(p, 1)}" for k, p in enumerate(arguments))}) {{
+      %r{count} = func.call @shard({listed(f"%l{k}" for k in range(len(arguments)))})
+          : ({local_arguments}) -> ({local_results})
+      sdy.return {listed(inner)} : {local_results}
+    }} : ({all_arguments}) -> ({all_results})
+    return {listed(outer)} : {all_results}
+  }}
+"""
+    with jax_mlir.make_ir_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        shard = main_of(module)
+        shard.attributes["sym_name"] = ir.StringAttr.get("shard")
+        shard.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        body = str(module).rstrip()
+        return str(ir.Module.parse(body[:body.rindex("}")] + main + "}"))
+
+
+def compile_text(text, devices):
+    options = xla_client.CompileOptions()
+    options.num_replicas, options.num_partitions = 1, len(devices)
+    build = options.executable_build_options
+    build.num_replicas, build.num_partitions = 1, len(devices)
+    build.use_spmd_partitioning = True
+    build.use_shardy_partitioner = True
+    options.device_assignment = xla_client.DeviceAssignment.create(
+        np.arange(len(devices)).reshape(1, -1))
+    return devices[0].client.compile_and_load(
+        text, xla_client.DeviceList(tuple(devices)), options)
+
+
+def stacked(shards, devices):
+    """One array whose shard on each device is the one given."""
+    mesh = jax.sharding.Mesh(np.array(devices), ("device",))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("device"))
+    placed = [jax.device_put(shard[None] if shard.ndim == 0 else shard, device)
+              for shard, device in zip(shards, devices)]
+    shape = (placed[0].shape[0] * len(devices),) + placed[0].shape[1:]
+    return jax.make_array_from_single_device_arrays(shape, sharding, placed)
+
+
+def execute(text, arguments, results, values, devices):
+    program = compile_text(wrapped(text, arguments, results, len(devices)), devices)
+    buffers = []
+    for parts, value in zip(arguments, values):
+        shards = [parts.cut(value, d) for d in range(len(devices))]
+        if parts.local:
+            buffers.append(stacked(shards, devices))
+        else:  # a scalar has no dim to stack along: it is replicated
+            mesh = jax.sharding.Mesh(np.array(devices), ("device",))
+            sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+            buffers.append(jax.make_array_from_single_device_arrays(
+                (), sharding, [jax.device_put(s, d) for s, d in zip(shards, devices)]))
+    returned = program.execute_sharded(buffers).disassemble_into_single_device_arrays()
+    return [[np.asarray(shard) for shard in shards] for shards in returned]
+
+
+def expected(folder, k, parts, common):
+    """The whole expected result, or the sample that the case keeps of it and
+    where its elements lie."""
+    want = np.load(os.path.join(folder, f"expected_{k}.npy"))
+    return want, common.sample(int(np.prod(parts.shape, dtype=np.int64)))
+
+
+def run_case(tool, folder, devices, common, make):
+    with open(os.path.join(folder, "case.json")) as file:
+        case = json.load(file)
+    done = subprocess.run(
+        [tool, "--stablehlo-to-dtensor", "--dtensor-partition=machine=ring", "--spmd-to-stablehlo",
+         "--mlir-print-op-generic", os.path.join(folder, "program.mlir")],
+        capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        return "not exported: " + (done.stderr.strip().splitlines() or ["?"])[0]
+    arguments, results = parts_of(done.stdout)
+    values = [make(spec) for spec in case["inputs"]]
+    values = [v.view(p.dtype) if v.dtype.kind == "V" else v for v, p in zip(values, arguments)]
+    shards = execute(done.stdout, arguments, results, values, devices[:int(np.prod(list(case["mesh"].values())))])
+    worst = 0.0
+    for k, (parts, held) in enumerate(zip(results, shards)):
+        want, where = expected(folder, k, parts, common)
+        # The sampled elements, each device's copy of them.
+        flat = np.full(int(np.prod(parts.shape, dtype=np.int64)), -1)
+        flat[where] = np.arange(len(where))
+        index = flat.reshape(parts.shape)
+        seen = np.zeros(len(where), bool)
+        for device, shard in enumerate(held):
+            got, at = parts.check(shard, index, device)
+            got, at = got[at >= 0], at[at >= 0]
+            if not len(at):
+                continue
+            seen[at] = True
+            if got.dtype == ml_dtypes.bfloat16:
+                got = got.astype(np.float32)
+            if want.dtype.kind in "biu" and not np.array_equal(got, want[at]):
+                return f"WRONG: result {k} differs on device {device}"
+            full = want.copy()
+            full[at] = got
+            worst = max(worst, common.relative_error(full, want))
+        if not seen.all():
+            return f"WRONG: no device holds all of result {k}"
+    return "ok" if worst <= case["tolerance"] else f"WRONG: error {worst:.1e}"
+
+
+def main():
+    tool, folder, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    sys.path.insert(0, folder)
+    import common
+    import run_cases
+    devices = jax.devices("cpu")
+    failed = 0
+    for name in names or sorted(os.listdir(folder)):
+        if not os.path.exists(os.path.join(folder, name, "case.json")):
+            continue
+        try:
+            verdict = run_case(tool, os.path.join(folder, name), devices, common, run_cases.make)
+        except Exception as problem:  # whatever JAX raises belongs to this case
+            verdict = f"{type(problem).__name__}: {str(problem)[:300]}"
+        print(f"{name:40s} {verdict}", flush=True)
+        failed += verdict != "ok"
+    print(f"{failed} failed")
+    sys.exit(FAILED if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
