@@ -145,8 +145,11 @@ Windows operandWindows(const ShardingRule &rule, unsigned index,
     for (unsigned axis : axes)
       shards *= mesh.axis_size(axis);
     const int64_t size = rule.factors[window.factor].size;
+    // Several windows of one dim: what lies between them is read, too.
+    std::vector<Interval> &held = windows[window.dim];
+    held.resize(size_t(shards));
     for (int64_t shard = 0; shard < shards; ++shard)
-      windows[window.dim].push_back(
+      held[size_t(shard)] = held[size_t(shard)].hull(
           window.map(blockOf(size, axes, mesh, shard), shape[window.dim]));
   }
   return windows;

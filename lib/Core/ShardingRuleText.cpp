@@ -99,7 +99,7 @@ private:
       rule.factors.push_back({name});
     if (take("!"))
       rule.factors[index].kind = FactorKind::Whole;
-    if (rest.starts_with("{")) {
+    while (rest.starts_with("{")) {
       auto window = parseWindow(index);
       if (!window)
         return window.error();
@@ -212,9 +212,9 @@ std::string tensorText(const ShardingRule &rule,
         text += (text.back() == '(' ? "" : " ") + factor(f);
       text += ")";
     }
-    if (operand)
-      if (auto *window = rule.windowOf(*operand, d))
-        text += windowText(*window);
+    for (const ShardingRule::Window &window : rule.windows)
+      if (operand == window.operand && window.dim == d)
+        text += windowText(window);
   }
   return text;
 }

@@ -5,6 +5,8 @@
 
 #include "ExchangeHalos.h"
 
+#include "meshloom/Analysis/Explain.h"
+
 #include "llvm/ADT/MapVector.h"
 
 namespace meshloom {
@@ -100,11 +102,12 @@ void HaloExchanges::insert() {
     shared->windows = hull(layout, shape, shared->windows, windows);
     shared->uses.push_back(use);
   }
-  llvm::MapVector<std::pair<Operation *, void *>, SmallVector<Need>> together;
-  for (auto &[value, wanted] : needs)
+  // By what they have in common, the value or the op, and the axes.
+  llvm::MapVector<std::pair<const void *, const void *>, SmallVector<Need>>
+      together;
+  for (auto &[value, wanted] : needs) {
+    llvm::erase_if(wanted, makeLocally);
     for (const Need &need : wanted) {
-      if (makeLocally(need))
-        continue;
       std::vector<unsigned> axes = haloAxes(spmd::layoutOf(value.getType()),
                                             shapeOf(value), need.windows);
       SmallVector<OpOperand *> uses;
@@ -113,12 +116,12 @@ void HaloExchanges::insert() {
       Operation *user = onlyUser(uses);
       mlir::ArrayAttr over = spmd::axesAttr(
           dtensor::layoutAttrOf(value.getType()).getMeshAttr(), axes);
-      if (user)
-        together[{user, const_cast<void *>(over.getAsOpaquePointer())}]
-            .push_back(need);
-      else
-        exchange(need);
+      const void *common = wanted.size() == 1 && user
+                               ? static_cast<const void *>(user)
+                               : value.getAsOpaquePointer();
+      together[{common, over.getAsOpaquePointer()}].push_back(need);
     }
+  }
   for (auto &[key, group] : together)
     exchange(group);
 }
@@ -177,42 +180,69 @@ bool HaloExchanges::makeLocally(const Need &need) {
   return true;
 }
 
-void HaloExchanges::exchange(ArrayRef<Need> needs) {
-  Operation *first = nullptr;
-  SmallVector<Value> values;
-  SmallVector<Type> types;
+/// Why `uses` are given windows: the notes of an exchange for them.
+SmallVector<NamedAttribute> HaloExchanges::notesFor(ArrayRef<Use> uses) {
+  Operation *user = uses.front().operand->getOwner();
+  Builder builder(user->getContext());
   std::string reasons;
   mlir::NamedAttrList origins;
-  for (const Need &need : needs) {
-    values.push_back(need.value);
-    types.push_back(windowedType(need.value, need.windows));
-    for (const Use &use : need.uses) {
-      // Several values are all there just before the op.
-      Operation *user = use.operand->getOwner();
-      Operation *place = needs.size() > 1 ? user : placeOf(need.value, user);
-      if (!first || place->isBeforeInBlock(first))
-        first = place;
-      reasons += (reasons.empty() ? "" : " | ") + use.reason;
-      if (use.origin)
-        for (NamedAttribute entry : use.origin)
-          origins.set(entry.getName(), entry.getValue());
-    }
+  for (const Use &use : uses) {
+    reasons += (reasons.empty() ? "" : " | ") + use.reason;
+    if (use.origin)
+      for (NamedAttribute entry : use.origin)
+        origins.set(entry.getName(), entry.getValue());
   }
-  OpBuilder builder(first);
-  Operation *user = needs.front().uses.front().operand->getOwner();
   SmallVector<NamedAttribute> notes{
       builder.getNamedAttr("reason", builder.getStringAttr(reasons)),
       builder.getNamedAttr(
           "dtensor.op", builder.getStringAttr(user->getName().getStringRef()))};
   if (!origins.empty())
     notes.push_back(builder.getNamedAttr(
-        "dtensor.origin", origins.getDictionary(builder.getContext())));
+        "dtensor.origin", origins.getDictionary(user->getContext())));
+  return notes;
+}
+
+void HaloExchanges::exchange(ArrayRef<Need> needs) {
+  Operation *first = nullptr;
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  SmallVector<Use> uses;
+  bool oneValue = llvm::all_of(needs, [&](const Need &need) {
+    return need.value == needs.front().value;
+  });
+  for (const Need &need : needs) {
+    values.push_back(need.value);
+    types.push_back(windowedType(need.value, need.windows));
+    for (const Use &use : need.uses) {
+      // Several values are of one op, and all there just before it.
+      Operation *user = use.operand->getOwner();
+      Operation *place = oneValue ? placeOf(need.value, user) : user;
+      if (!first || place->isBeforeInBlock(first))
+        first = place;
+      uses.push_back(use);
+    }
+  }
+  OpBuilder builder(first);
+  Location location = uses.front().operand->getOwner()->getLoc();
+  SmallVector<NamedAttribute> notes = notesFor(uses);
+  if (needs.size() > 1) {
+    SmallVector<Attribute> members;
+    for (const Need &need : needs) {
+      mlir::NamedAttrList own(notesFor(need.uses));
+      own.set("location",
+              builder.getStringAttr(locationText(
+                  need.uses.front().operand->getOwner()->getLoc())));
+      members.push_back(own.getDictionary(builder.getContext()));
+    }
+    notes.push_back(
+        builder.getNamedAttr("dtensor.members", builder.getArrayAttr(members)));
+  }
   std::vector<unsigned> axes =
       haloAxes(spmd::layoutOf(values.front().getType()),
                shapeOf(values.front()), needs.front().windows);
   Operation *made =
-      createCollective(builder, user->getLoc(), CollectiveKind::HaloExchange,
-                       axes, values, mlir::TypeRange(types), notes);
+      createCollective(builder, location, CollectiveKind::HaloExchange, axes,
+                       values, mlir::TypeRange(types), notes);
   for (auto [need, result] : llvm::zip_equal(needs, made->getResults()))
     for (const Use &use : need.uses)
       use.operand->set(result);

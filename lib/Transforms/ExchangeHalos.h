@@ -14,8 +14,8 @@ public:
   /// Finds them, while types still have their layouts and ops their origins.
   void collect(mlir::func::FuncOp function);
   /// Inserts the exchanges, once all types are shards. Uses of one value share
-  /// one where that moves no more than one for each would; values that only one
-  /// op needs are exchanged together.
+  /// one where that moves no more than one for each would; several windows of
+  /// one value, and values that only one op needs, are exchanged together.
   void insert();
 
 private:
@@ -32,6 +32,7 @@ private:
   };
   /// Gives the uses what they need without an exchange, if that can be.
   static bool makeLocally(const Need &need);
+  static SmallVector<NamedAttribute> notesFor(ArrayRef<Use> uses);
   /// One exchange for all of them, over the same axes.
   static void exchange(ArrayRef<Need> needs);
 

@@ -229,7 +229,8 @@ TEST(WindowTest, WindowsThatDoNotFitAreRefused) {
 
 TEST(WindowTest, TextFormComesBack) {
   for (std::string text : {"a{1:-1:1} b -> a b", "a{2:3:3:4}, a{-1:7:7} -> a",
-                           "a b{take 2 0 -1} -> a b", "y{1:0:2} k, k -> y"}) {
+                           "a b{take 2 0 -1} -> a b",
+                           "a{1:-1:0}{take 0 3} -> a", "y{1:0:2} k, k -> y"}) {
     Result<ShardingRule> rule = ShardingRule::parse(text);
     ASSERT_TRUE(rule) << rule.error().message();
     EXPECT_EQ(rule->to_string(), text);

@@ -163,7 +163,25 @@ ShardingRule SelectAndScatterOp::getShardingRule() {
             low = window.padding[2 * dim];
     operand[dim] = source[dim] = result[dim] = {rule.factor()};
     unsigned factor = result[dim][0], at = dim;
-    rule.window({0, at, factor, 1, 1 - size, size - 1, 1});
+    // Small dims exactly: windows that do not overlap keep to themselves.
+    constexpr int64_t mostExact = 1 << 12;
+    ShardingRule::Window first{0, at, factor}, last = first;
+    for (int64_t x = 0; x < shape[dim] && shape[dim] <= mostExact; ++x) {
+      int64_t from = std::max<int64_t>(
+          0, llvm::divideCeilSigned(x + low - size + 1, stride));
+      int64_t to = std::min(places[dim] - 1, (x + low) / stride);
+      auto element = [&](int64_t index) {
+        return from > to ? -1 : std::clamp<int64_t>(index, 0, shape[dim] - 1);
+      };
+      first.sources.push_back(element(from * stride - low));
+      last.sources.push_back(element(to * stride - low + size - 1));
+    }
+    if (first.sources.empty()) {
+      rule.window({0, at, factor, 1, 1 - size, size - 1, 1});
+    } else {
+      rule.window(std::move(first));
+      rule.window(std::move(last));
+    }
     rule.window({1, at, factor, 1, low - size + stride, low, stride});
   }
   rule.operand(std::move(operand));
