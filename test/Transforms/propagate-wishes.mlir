@@ -75,7 +75,7 @@ func.func @barriers(%a: tensor<8xf32, #x>) -> (tensor<8xf32>, tensor<8xf32>) {
 #u = #dtensor.layout<#mesh, [*]>
 // CHECK-DAG: #[[x:.*]] = #dtensor.layout<#{{.*}}, [x]>
 // CHECK-LABEL: @group
-// CHECK-SAME: %[[b:.*]]: tensor<8xf32, #[[x]]>)
+// CHECK-SAME: %{{.*}}: tensor<8xf32, #[[x]]>, %{{.*}}: tensor<8xf32, #[[x]]>
 func.func @group(%a: tensor<8xf32, #x>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0 = dtensor.constraint %a {dtensor.wish = {layout = #u, open = array<i1: true>, group = 0 : i64}} : (tensor<8xf32, #x>) -> tensor<8xf32>
   %1 = dtensor.constraint %b {dtensor.wish = {layout = #u, open = array<i1: true>, group = 0 : i64}} : (tensor<8xf32>) -> tensor<8xf32>
