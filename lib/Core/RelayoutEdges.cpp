@@ -1,0 +1,224 @@
+// The collectives that a search for a chain looks at from one layout.
+#include "RelayoutSearch.h"
+
+#include <algorithm>
+
+namespace meshloom::relayout {
+
+/// all_reduce and reduce_scatter of every set of pending axes that the target
+/// does not keep; of more than four axes, each and all.
+void Planner::reductions() {
+  AxisText resolvable;
+  for (char axis : pending)
+    if (wantedPending.find(axis) == AxisText::npos)
+      resolvable.push_back(axis);
+  if (resolvable.empty())
+    return;
+  auto reduce = [&](const AxisText &axes) {
+    nextPending.clear();
+    for (char axis : pending)
+      if (axes.find(axis) == AxisText::npos)
+        nextPending.push_back(axis);
+    next = dims;
+    reach(CollectiveKind::AllReduce, axes);
+    if (axes.size() <= mostScattered)
+      scatter(axes, 0);
+  };
+  if (resolvable.size() <= mostScattered) {
+    for (size_t subset = 1; subset < size_t(1) << resolvable.size(); ++subset) {
+      AxisText axes;
+      for (size_t i = 0; i < resolvable.size(); ++i)
+        if (subset >> i & 1)
+          axes.push_back(resolvable[i]);
+      reduce(axes);
+    }
+  } else {
+    for (char axis : resolvable)
+      reduce(AxisText(1, axis));
+    reduce(resolvable);
+  }
+  scatterTowardsTarget(resolvable);
+}
+
+/// Every way to put the axes from the `count`-th on behind those that the dims
+/// of `dims` have.
+void Planner::scatter(const AxisText &axes, size_t count) {
+  if (count == axes.size())
+    return reach(CollectiveKind::ReduceScatter, axes);
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    for (size_t place = dims[dim].size(); place <= next[dim].size(); ++place) {
+      next[dim].insert(next[dim].begin() + place, axes[count]);
+      scatter(axes, count + 1);
+      next[dim].erase(next[dim].begin() + place);
+    }
+}
+
+/// All that the target wants next and that is pending, at once.
+void Planner::scatterTowardsTarget(const AxisText &resolvable) {
+  AxisText run;
+  next = dims;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    if (commonAxes(dims, dim) != dims[dim].size())
+      continue;
+    for (char axis : AxisText(wanted[dim], dims[dim].size())) {
+      if (resolvable.find(axis) == AxisText::npos)
+        break;
+      next[dim].push_back(axis);
+      run.push_back(axis);
+    }
+  }
+  if (run.size() <= mostScattered)
+    return; // tried already
+  nextPending.clear();
+  for (char axis : pending)
+    if (run.find(axis) == AxisText::npos)
+      nextPending.push_back(axis);
+  reach(CollectiveKind::ReduceScatter, run);
+}
+
+/// Any number of minor axes of each dim from `dim` on.
+void Planner::gathers(unsigned dim, const AxisText &gathered) {
+  if (dim == dims.size()) {
+    if (!gathered.empty())
+      reach(CollectiveKind::AllGather, gathered);
+    return;
+  }
+  for (size_t keep = 0; keep <= dims[dim].size(); ++keep) {
+    next[dim].assign(dims[dim], 0, keep);
+    gathers(dim + 1, gathered + dims[dim].substr(keep));
+  }
+}
+
+void Planner::allToAlls() {
+  for (size_t source = 0; source < dims.size(); ++source)
+    for (size_t keep = 0; keep < dims[source].size(); ++keep)
+      for (size_t target = 0; target < dims.size(); ++target) {
+        if (target == source)
+          continue;
+        AxisText moved = dims[source].substr(keep);
+        next = dims;
+        next[source].resize(keep);
+        next[target] += moved;
+        reach(CollectiveKind::AllToAll, moved);
+      }
+}
+
+/// Every arrangement of axes with as many blocks in each dim; on large meshes:
+/// straight to the target, other orders of one dim's axes, and two axes of one
+/// size exchanged, of which one may be free.
+void Planner::permutations() {
+  // Shards keep their size, and all of it is sent.
+  Cost least = leastLatency;
+  if (!machine.sharedMemory)
+    least += timeFor(bytesOf(dims), fastest);
+  if (limit.cost - at->length.cost < least)
+    return;
+  if (exhaustive) {
+    AxisText free;
+    for (unsigned axis = 0; axis < sizes.size(); ++axis)
+      if (pending.find(textOf(axis)) == AxisText::npos)
+        free.push_back(textOf(axis));
+    for (AxisText &axes : next)
+      axes.clear();
+    if (!dims.empty())
+      arrange(0, free, groupOf(dims[0]));
+    return;
+  }
+  next = wanted;
+  tryPermute();
+  constexpr size_t mostOrdered = 4;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    if (dims[dim].size() < 2 || dims[dim].size() > mostOrdered)
+      continue;
+    next = dims;
+    std::sort(next[dim].begin(), next[dim].end());
+    do
+      tryPermute();
+    while (std::next_permutation(next[dim].begin(), next[dim].end()));
+  }
+  for (unsigned a = 0; a < mesh.rank(); ++a)
+    for (unsigned b = a + 1; b < mesh.rank(); ++b) {
+      if (sizes[a] != sizes[b])
+        continue;
+      next = dims;
+      for (AxisText &axes : next)
+        for (char &axis : axes)
+          axis = axis == textOf(a)   ? textOf(b)
+                 : axis == textOf(b) ? textOf(a)
+                                     : axis;
+      tryPermute();
+    }
+}
+
+/// `blocks`: by how many dim `dim` is still to be cut.
+void Planner::arrange(unsigned dim, const AxisText &free, int64_t blocks) {
+  if (blocks == 1) {
+    if (dim + 1 == dims.size())
+      tryPermute();
+    else
+      arrange(dim + 1, free, groupOf(dims[dim + 1]));
+  }
+  for (size_t i = 0; i < free.size(); ++i) {
+    if (blocks % sizeOf(free[i]) != 0)
+      continue;
+    next[dim].push_back(free[i]);
+    AxisText rest = free;
+    rest.erase(i, 1);
+    arrange(dim, rest, blocks / sizeOf(free[i]));
+    next[dim].pop_back();
+  }
+}
+
+/// To `next`, if its shards are the same boxes.
+void Planner::tryPermute() {
+  AxisText changed;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    const AxisText &had = dims[dim], &has = next[dim];
+    int64_t shards = groupOf(had);
+    if (groupOf(has) != shards)
+      return;
+    bool sameSizes = std::ranges::equal(
+        had, has, {}, [&](char axis) { return sizeOf(axis); },
+        [&](char axis) { return sizeOf(axis); });
+    if (!sameSizes && global[dim] % shards != 0)
+      return;
+  }
+  // Where each axis sits: its dim, and the blocks that those before it make.
+  auto placesOf = [&](const std::vector<AxisText> &of, Places &places) {
+    places.assign(sizes.size(), {-1, 0});
+    for (size_t dim = 0; dim < of.size(); ++dim) {
+      int64_t major = 1;
+      for (char axis : of[dim]) {
+        places[axisOf(axis)] = {int(dim), major};
+        major *= sizeOf(axis);
+      }
+    }
+  };
+  placesOf(dims, placesBefore);
+  placesOf(next, placesAfter);
+  for (unsigned axis = 0; axis < sizes.size(); ++axis)
+    if (placesBefore[axis] != placesAfter[axis]) {
+      if (pending.find(textOf(axis)) != AxisText::npos)
+        return;
+      changed.push_back(textOf(axis));
+    }
+  if (!changed.empty())
+    reach(CollectiveKind::Permute, changed);
+}
+
+/// Over one axis that is free. Before a collective over another axis that can
+/// pay also where the target does not want it: each device then sends only its
+/// part, and what it sliced is gathered from its neighbours afterwards.
+void Planner::slices() {
+  for (char axis : sliced) {
+    if (at->code->find(axis) != Code::npos)
+      continue;
+    for (AxisText &axes : next) {
+      axes.push_back(axis);
+      reach(CollectiveKind::Slice, AxisText(1, axis));
+      axes.pop_back();
+    }
+  }
+}
+
+} // namespace meshloom::relayout
