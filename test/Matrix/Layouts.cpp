@@ -161,26 +161,58 @@ std::vector<LayoutSpec> allLayouts() {
           {"nothing", 0, 5, Where::Dim0}};
 }
 
-bool applies(const OpSpec &op, const LayoutSpec &layout, const MeshSpec &mesh) {
+std::string whyNot(const OpSpec &op, const LayoutSpec &layout,
+                   const MeshSpec &mesh) {
   bool wantsTwo =
       layout.where == Where::OneDim || layout.where == Where::TwoDims;
   if (wantsTwo && mesh.axes.size() < 2)
-    return false;
+    return "the layout is for a mesh of two axes";
   if (layout.where == Where::Dim2 &&
       std::none_of(op.operands.begin(), op.operands.end(),
                    [](const std::string &type) {
                      return std::count(type.begin(), type.end(), 'x') > 1;
                    }))
-    return false;
-  // Without operands only the result has a layout; a scalar has none to have.
+    return "no operand has three dims";
   if (op.operands.empty() && layout.where != Where::Nowhere &&
       layout.where != Where::Result)
-    return false;
+    return "there is no operand to lay out";
   if (layout.where == Where::Result && op.result.front() == ':')
-    return false;
-  // The largest of no elements has no index.
+    return "the result is a scalar, which has one layout";
   bool argument = op.name.starts_with("arg") && op.name.ends_with(".rows");
-  return layout.rows || !argument;
+  if (!layout.rows && argument)
+    return "the largest of no elements has no index";
+  return "";
+}
+
+bool applies(const OpSpec &op, const LayoutSpec &layout, const MeshSpec &mesh) {
+  return whyNot(op, layout, mesh).empty();
+}
+
+std::string describe(LayoutSpec::Where where) {
+  switch (where) {
+  case Where::Nowhere:
+    return "all operands whole on every device";
+  case Where::Dim0:
+    return "dim 0 of every operand on `x`";
+  case Where::Dim1:
+    return "dim 1 (of a vector dim 0) of every operand on `y`";
+  case Where::Dim2:
+    return "dim 2 on `x`, of the operands that have three";
+  case Where::OneDim:
+    return "dim 0 of every operand on `x` and `y`";
+  case Where::TwoDims:
+    return "dims 0 and 1 of every operand on `x` and `y`";
+  case Where::Alternating:
+    return "dim 0 of the first operand, dim 1 of the second, ... on `x`";
+  case Where::Result:
+    return "operands whole; dim 0 of the result on `x`";
+  case Where::PartialSum:
+    return "every operand a pending sum (booleans: or) over `x`";
+  case Where::PartialMax:
+    return "every operand a pending maximum (booleans: and; complex numbers: "
+           "product) over `y`";
+  }
+  return "";
 }
 
 CellText cellText(const OpSpec &op, const LayoutSpec &layout,

@@ -33,7 +33,13 @@ struct LayoutSpec {
 };
 std::vector<LayoutSpec> allLayouts();
 
-/// Whether the cell makes sense (a layout on two axes needs a mesh with two).
+/// In words: which dims are on which axes.
+std::string describe(LayoutSpec::Where where);
+
+/// Why the cell makes no sense (a layout on two axes needs a mesh with two), or
+/// nothing.
+std::string whyNot(const OpSpec &op, const LayoutSpec &layout,
+                   const MeshSpec &mesh);
 bool applies(const OpSpec &op, const LayoutSpec &layout, const MeshSpec &mesh);
 
 /// One cell as part of a function: arguments "%c3_0: tensor<...>", ops, and the

@@ -5,8 +5,10 @@
 // All layouts of one op on one mesh are cells of one function: starting a
 // compilation costs more than compiling a cell. Where the function fails as a
 // whole, its cells are tried one by one.
+//
+// MATRIX_DOC=docs/Matrix.md writes the table as a page of documentation.
 #include "../Interpreter/HostValues.h"
-#include "Layouts.h"
+#include "Document.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Compiler.h"
@@ -22,16 +24,12 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
 namespace meshloom::matrix {
 namespace {
-
-/// What is known of one op under one layout, over all meshes and ways to run.
-struct Tally {
-  int passed = 0, failed = 0;
-};
 
 const char *const machines[] = {"shared-memory", "ring"};
 
@@ -291,6 +289,19 @@ public:
       fmt::print("{}\n", message);
   }
 
+  /// The page of documentation to `path`; false where it cannot be written.
+  bool write(const std::string &path) const {
+    std::ofstream file(path);
+    file << markdown({ops,
+                      layouts,
+                      meshes,
+                      {std::begin(machines), std::end(machines)},
+                      tallies,
+                      messages});
+    file.close();
+    return bool(file);
+  }
+
   const std::vector<std::string> &failures() const { return messages; }
 
 private:
@@ -326,9 +337,13 @@ private:
                                        chosen[cell].name, mesh.name, machine,
                                        failure.message));
       }
-      for (size_t i = 0; i < cells.size(); ++i)
-        ++(wrong[i] ? tallies[o][cells[i]].failed
-                    : tallies[o][cells[i]].passed);
+      for (size_t i = 0; i < cells.size(); ++i) {
+        Tally &tally = tallies[o][cells[i]];
+        ++(wrong[i] ? tally.failed : tally.passed);
+        if (wrong[i])
+          tally.failedWhere.push_back(
+              fmt::format("mesh {}, {}", mesh.name, machine));
+      }
     }
   }
 
@@ -353,6 +368,8 @@ TEST(MatrixTest, EveryOpUnderEveryLayout) {
   Matrix matrix;
   matrix.run();
   matrix.print();
+  if (const char *path = std::getenv("MATRIX_DOC"))
+    EXPECT_TRUE(matrix.write(path)) << "cannot write " << path;
   EXPECT_TRUE(matrix.failures().empty())
       << matrix.failures().size() << " failures, listed above";
 }
