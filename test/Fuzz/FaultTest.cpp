@@ -32,15 +32,24 @@ bool changeFirst(std::vector<Step> &steps, const Change &change) {
   return false;
 }
 
-/// A sum over devices becomes a maximum.
+/// A sum over devices becomes a maximum, in the addends' layouts too: the
+/// check of programs would see it else.
 bool wrongReducer(Compiled &compiled) {
   return changeFirst<CollectiveStep>(
-      compiled.program.steps, [](CollectiveStep &step) {
-        bool reduces = step.kind == CollectiveKind::AllReduce ||
-                       step.kind == CollectiveKind::ReduceScatter;
-        if (!reduces || step.reduce != ReduceKind::Sum)
+      compiled.program.steps, [&](CollectiveStep &step) {
+        if (step.kind != CollectiveKind::AllReduce ||
+            step.reduce != ReduceKind::Sum)
           return false;
         step.reduce = ReduceKind::Max;
+        for (const CollectiveStep::Move &move : step.moves)
+          for (unsigned buffer : {move.from, move.to}) {
+            Layout &layout = compiled.program.buffers[buffer].layout;
+            std::vector<Partial> partial(layout.partial().begin(),
+                                         layout.partial().end());
+            for (Partial &pending : partial)
+              pending.kind = ReduceKind::Max;
+            layout = layout.with_partial(partial);
+          }
         return true;
       });
 }
@@ -69,92 +78,117 @@ bool droppedCollective(Compiled &compiled) {
          });
 }
 
-/// A kernel reads one element before the one it should.
+/// A kernel reads one element before the one it should, of a dim that is whole
+/// on every device.
 bool wrongOffset(Compiled &compiled) {
-  return changeFirst<KernelStep>(compiled.program.steps, [](KernelStep &step) {
-    if (!step.library.empty())
-      return false;
-    for (Operand &input : step.inputs)
-      for (DimAccess &dim : input.dims)
-        if (dim.offset > 0 && dim.terms.size() == 1 &&
-            dim.terms[0].second > 0) {
-          --dim.offset;
-          return true;
-        }
-    return false;
-  });
-}
-
-/// A reduction runs over the padding of the last device's shard too.
-bool paddingLeak(Compiled &compiled) {
-  const Mesh &mesh = compiled.program.mesh;
   return changeFirst<KernelStep>(compiled.program.steps, [&](KernelStep &step) {
     if (!step.library.empty())
       return false;
-    for (Loop &loop : step.loops) {
-      if (!loop.reduction || loop.axes.size() != 1)
-        continue;
-      int64_t shards = mesh.axis_size(loop.axes[0]);
-      int64_t padded = (loop.extent + shards - 1) / shards * shards;
-      if (padded == loop.extent)
-        continue;
-      loop.extent = padded;
-      return true;
-    }
+    for (Operand &input : step.inputs)
+      for (size_t d = 0; d < input.dims.size(); ++d) {
+        DimAccess &dim = input.dims[d];
+        if (dim.offset > 0 && dim.terms.size() == 1 &&
+            dim.terms[0].second > 0 &&
+            compiled.program.buffers[input.buffer]
+                .layout.axes(unsigned(d))
+                .empty()) {
+          --dim.offset;
+          return true;
+        }
+      }
     return false;
   });
 }
 
 //===----------------------------------------------------------------------===//
-// Wrong init: a reduction that starts from 1 too much
+// Kernels that do something else
 //===----------------------------------------------------------------------===//
 
-KernelFunction rightKernel;
-unsigned outputOfKernel;
+/// The kernel that is damaged, and what its replacement needs to know.
+struct Damaged {
+  KernelFunction right = nullptr;
+  unsigned output = 0, loop = 0;
+  int64_t padded = 0;
+} damaged;
 
+/// A reduction that starts from 1 too much.
 void startsTooHigh(void *const *operands, const int64_t *strides,
                    const int64_t *origin, const int64_t *extents) {
-  rightKernel(operands, strides, origin, extents);
-  *static_cast<float *>(operands[outputOfKernel]) += 1;
+  damaged.right(operands, strides, origin, extents);
+  *static_cast<float *>(operands[damaged.output]) += 1;
 }
 
-class WrongKernels : public KernelLibrary {
+/// A reduction over a short shard's padding too.
+void readsPadding(void *const *operands, const int64_t *strides,
+                  const int64_t *origin, const int64_t *extents) {
+  std::vector<int64_t> longer(extents, extents + damaged.loop + 1);
+  longer.back() = damaged.padded;
+  damaged.right(operands, strides, origin, longer.data());
+}
+
+class DamagedKernels : public KernelLibrary {
 public:
-  WrongKernels(std::shared_ptr<KernelLibrary> right, std::string symbol)
-      : right(std::move(right)), symbol(std::move(symbol)) {}
+  DamagedKernels(std::shared_ptr<KernelLibrary> right, std::string symbol,
+                 KernelFunction wrong)
+      : right(std::move(right)), symbol(std::move(symbol)), wrong(wrong) {}
   Result<KernelFunction> lookup(const std::string &name) const override {
     auto found = right->lookup(name);
     if (name != symbol || !found)
       return found;
-    rightKernel = *found;
-    return KernelFunction(startsTooHigh);
+    damaged.right = *found;
+    return wrong;
   }
 
 private:
   std::shared_ptr<KernelLibrary> right;
   std::string symbol;
+  KernelFunction wrong;
 };
 
-bool wrongInit(Compiled &compiled) {
+/// Finds a generated reduction with one f32 output whose loops are `good`.
+bool damageReduction(
+    Compiled &compiled, KernelFunction wrong,
+    const std::function<bool(const std::vector<Loop> &)> &good) {
   std::string symbol;
   bool found =
       changeFirst<KernelStep>(compiled.program.steps, [&](KernelStep &step) {
-        bool reduces = std::ranges::any_of(
-            step.loops, [](const Loop &loop) { return loop.reduction; });
-        if (!step.library.empty() || !reduces || step.outputs.size() != 1 ||
-            step.inPlace[0] >= 0)
+        if (!step.library.empty() || step.outputs.size() != 1 ||
+            step.inPlace[0] >= 0 || !good(step.loops))
           return false;
         const BufferDecl &output =
             compiled.program.buffers[step.outputs[0].buffer];
         if (output.type != DType::F32 || elementCount(output.shape) == 0)
           return false;
         symbol = step.symbol;
-        outputOfKernel = unsigned(step.inputs.size());
+        damaged.output = unsigned(step.inputs.size());
         return true;
       });
   if (found)
-    compiled.kernels = std::make_shared<WrongKernels>(compiled.kernels, symbol);
+    compiled.kernels =
+        std::make_shared<DamagedKernels>(compiled.kernels, symbol, wrong);
   return found;
+}
+
+bool wrongInit(Compiled &compiled) {
+  return damageReduction(compiled, startsTooHigh,
+                         [](const std::vector<Loop> &loops) {
+                           return std::ranges::any_of(loops, &Loop::reduction);
+                         });
+}
+
+/// The last loop, which is uneven over devices.
+bool paddingLeak(Compiled &compiled) {
+  const Mesh &mesh = compiled.program.mesh;
+  return damageReduction(
+      compiled, readsPadding, [&](const std::vector<Loop> &loops) {
+        if (loops.empty() || !loops.back().reduction ||
+            loops.back().axes.size() != 1)
+          return false;
+        int64_t shards = mesh.axis_size(loops.back().axes[0]);
+        damaged.loop = unsigned(loops.size() - 1);
+        damaged.padded = (loops.back().extent + shards - 1) / shards;
+        return damaged.padded * shards != loops.back().extent;
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,7 +54,8 @@ HostValue inputFor(const Value &value, uint64_t seed, double off) {
   for (size_t i = 0; i < host.floats.size(); ++i)
     host.floats[i] = disturb(roundToType(partOf(value.type), element(i)), i);
   for (size_t i = 0; i < host.ints.size(); ++i)
-    host.ints[i] = int64_t(element(i));
+    host.ints[i] =
+        wrapInteger(value.type, int64_t(std::clamp(element(i), -1e6, 1e6)));
   return host;
 }
 
