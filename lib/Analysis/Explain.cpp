@@ -147,8 +147,7 @@ void printMember(const Member &member, bool refined, raw_ostream &os) {
   if (!member.op.empty())
     os << " for " << member.op;
   os << "\n       " << member.what.from.spec_string() << " -> "
-     << member.what.to.spec_string() << ", " << member.resultBytes
-     << " bytes";
+     << member.what.to.spec_string() << ", " << member.resultBytes << " bytes";
   // Never a fallback: the cheapest way, and told.
   if (member.what.kind == CollectiveKind::AllGather &&
       member.what.to.is_fully_replicated())

@@ -296,8 +296,7 @@ Status Verifier::held(const Operand &operand, const std::vector<Loop> &loops,
       int64_t least = operand.dims[dim].offset, most = least;
       for (auto [loop, coefficient] : operand.dims[dim].terms) {
         const int64_t first = coefficient * space.offset[loop];
-        const int64_t last =
-            first + coefficient * (space.extent[loop] - 1);
+        const int64_t last = first + coefficient * (space.extent[loop] - 1);
         least += std::min(first, last);
         most += std::max(first, last);
       }

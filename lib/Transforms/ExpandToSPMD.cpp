@@ -169,9 +169,9 @@ private:
       reason = builder.getStringAttr(from.spec_string() + " -> " +
                                      to.spec_string() + " asked for");
     if (plan->cutShort)
-      reason = builder.getStringAttr(
-          reason.getValue() + "; the search for the cheapest chain of "
-                              "collectives stopped at its limit");
+      reason = builder.getStringAttr(reason.getValue() +
+                                     "; the search for the cheapest chain of "
+                                     "collectives stopped at its limit");
     SmallVector<NamedAttribute> notes{builder.getNamedAttr("reason", reason)};
     for (StringRef name : {"dtensor.origin", "dtensor.op", "dtensor.rejected"})
       if (Attribute note = relayout->getAttr(name))

@@ -86,8 +86,10 @@ void expectMessage(const Error &error) {
 }
 [[maybe_unused]] std::vector<std::string> goodIdxs() {
   using namespace std::string_literals;
-  return {"\0\0\x08\x01\0\0\0\x03" "abc"s,
-          "\0\0\x0d\x02\0\0\0\x01\0\0\0\x02" "abcdefgh"s};
+  return {"\0\0\x08\x01\0\0\0\x03"
+          "abc"s,
+          "\0\0\x0d\x02\0\0\0\x01\0\0\0\x02"
+          "abcdefgh"s};
 }
 [[maybe_unused]] std::vector<std::string> goodPrograms() {
   Mesh mesh = *Mesh::get({{"x", 2}, {"y", 2}});

@@ -15,8 +15,9 @@ namespace meshloom {
 using Where = std::source_location;
 
 // Elementwise, one operand: shape and type stay. exp, expm1, log, log1p, sqrt,
-// rsqrt, tanh, sigmoid, sin, cos, tan, square and reciprocal take complex numbers
-// too; gradients with respect to a complex z = x + iy are dL/dx + i dL/dy.
+// rsqrt, tanh, sigmoid, sin, cos, tan, square and reciprocal take complex
+// numbers too; gradients with respect to a complex z = x + iy are
+// dL/dx + i dL/dy.
 /// Of complex numbers the distance from 0, a float.
 Tensor abs(const Tensor &x, Where loc = Where::current());
 Tensor negative(const Tensor &x, Where loc = Where::current());
@@ -99,8 +100,8 @@ Tensor population_count(const Tensor &x, Where loc = Where::current());
 /// How many bits are 0 above the highest 1.
 Tensor count_leading_zeros(const Tensor &x, Where loc = Where::current());
 /// The same bytes as another type: [...] -> [...]; a type k times narrower
-/// gives [..., k], one k times wider takes [..., k] to [...]. Little endian; the
-/// real part of a complex number comes first. It has no gradient. Throws
+/// gives [..., k], one k times wider takes [..., k] to [...]. Little endian;
+/// the real part of a complex number comes first. It has no gradient. Throws
 /// meshloom::Error if a type is i1 or the last dim is not k.
 Tensor bitcast(const Tensor &x, DType type, Where loc = Where::current());
 

@@ -29,8 +29,8 @@ struct LayoutGraph {
     int64_t flopsPerPoint = 1;
     /// A constant or the like: made in any layout at no cost.
     bool free = false;
-    /// Factors that are no part of that space: whatever their size and shards, the
-    /// op does the same work (rows of a table that is looked up in).
+    /// Factors that are no part of that space: whatever their size and shards,
+    /// the op does the same work (rows of a table that is looked up in).
     std::vector<unsigned> flat = {};
   };
   /// A layout that a value must also be brought to: a function's result, a

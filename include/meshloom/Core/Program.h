@@ -50,8 +50,8 @@ struct Loop {
   int64_t extent;
   bool reduction = false;
   std::vector<unsigned> axes;
-  /// Per shard along `axes` (index major to minor): the range that it runs, where
-  /// that is not the loop's block. Together they are all of the loop.
+  /// Per shard along `axes` (index major to minor): the range that it runs,
+  /// where that is not the loop's block. Together they are all of the loop.
   std::vector<Interval> ranges = {};
   /// No iteration: the loop tells a library call what is there of a windowed
   /// operand's dim (`ranges`, which may overlap, are what devices hold). It is
@@ -99,9 +99,9 @@ struct Operand {
 /// A library call is a step with a `library` function of the runtime instead:
 /// it gets the same arguments, and `attributes` and `config`, whose meaning is
 /// its own. `symbol` then is, where not empty, generated code for scalars that
-/// the function calls: a kernel of no loops. A library function finds the box of
-/// each operand in the loops that its dims are indexed by; dims that every call
-/// has all of are indexed by `held` loops without axes.
+/// the function calls: a kernel of no loops. A library function finds the box
+/// of each operand in the loops that its dims are indexed by; dims that every
+/// call has all of are indexed by `held` loops without axes.
 struct KernelStep {
   std::string symbol;
   std::vector<Loop> loops;

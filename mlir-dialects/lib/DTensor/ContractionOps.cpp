@@ -226,8 +226,7 @@ LogicalResult ReduceOp::verify() {
     if (elementTypeOf(output) != element || globalShape(output) != reduced)
       return violates(*this, 4) << "the result of a " << undecided(input)
                                 << " must be a " << undecided(input, reduced);
-    bool extreme =
-        getKind() == ReduceKind::Min || getKind() == ReduceKind::Max;
+    bool extreme = getKind() == ReduceKind::Min || getKind() == ReduceKind::Max;
     bool complex = isa<mlir::ComplexType>(element);
     if (logical ? complex || isa<FloatType>(element)
                 : element.isInteger(1) || (extreme && complex))

@@ -5,8 +5,8 @@
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 
-#include <cstring>
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 #include <sched.h>
 

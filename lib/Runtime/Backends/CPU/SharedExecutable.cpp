@@ -250,10 +250,9 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
-  const KernelStep *step =
-      work.kind == Work::Kind::Kernel
-          ? &std::get<KernelStep>(loaded.steps[work.step])
-          : nullptr;
+  const KernelStep *step = work.kind == Work::Kind::Kernel
+                               ? &std::get<KernelStep>(loaded.steps[work.step])
+                               : nullptr;
   if (step && !step->library.empty()) {
     auto library = libraryCall(*step);
     if (!library)
