@@ -266,6 +266,7 @@ public:
     return "Turn partitioned functions into one device's StableHLO";
   }
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    registry.insert<dtensor::DTensorDialect, spmd::SPMDDialect>();
     registerStableHLODialects(registry);
   }
   void runOnOperation() override {

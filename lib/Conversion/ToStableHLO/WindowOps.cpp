@@ -49,6 +49,23 @@ static NamedAttribute paddingAttr(Exporter &e, ArrayRef<int64_t> padding) {
   return e.attr("padding", Attribute(DenseElementsAttr::get(type, padding)));
 }
 
+/// How many feature groups each device has, where all have as many, whole ones,
+/// and the same of the input and of the result.
+static std::optional<int64_t> localGroups(const Held &lhs, int64_t in,
+                                          const Held &result, int64_t out,
+                                          int64_t groups) {
+  int64_t inputs = lhs.global[in] / groups;
+  int64_t outputs = result.global[out] / groups;
+  if (inputs == 0 || outputs == 0 || lhs.isPadded(in) || result.isPadded(out))
+    return std::nullopt;
+  for (auto [from, to] : llvm::zip(lhs.ranges[in], result.ranges[out]))
+    if (from.begin % inputs || from.end % inputs || to.begin % outputs ||
+        to.end % outputs || from.begin / inputs != to.begin / outputs ||
+        from.end / inputs != to.end / outputs)
+      return std::nullopt;
+  return lhs.buffer[in] / inputs;
+}
+
 static Emitted emitConvolution(Exporter &e, Operation *op,
                                MutableArrayRef<Operand> operands,
                                ArrayRef<Held> results) {
@@ -56,24 +73,27 @@ static Emitted emitConvolution(Exporter &e, Operation *op,
   Operand &lhs = operands[0], &rhs = operands[1];
   const Held &result = results[0];
   auto whole = [](const Held &held, int64_t dim) { return held.isWhole(dim); };
-  if ((spec.featureGroups > 1 || spec.batchGroups > 1) &&
-      !(whole(lhs.held, spec.inputFeature) &&
-        whole(lhs.held, spec.inputBatch) && whole(rhs.held, spec.kernelInput) &&
-        whole(rhs.held, spec.kernelOutput) &&
-        whole(result, spec.outputFeature) && whole(result, spec.outputBatch))) {
-    // Groups with only the batch cut are independent too.
-    if (spec.batchGroups > 1 || !whole(lhs.held, spec.inputFeature) ||
-        !whole(rhs.held, spec.kernelInput) ||
-        !whole(rhs.held, spec.kernelOutput) ||
-        !whole(result, spec.outputFeature))
+  if (spec.batchGroups > 1 && !(whole(lhs.held, spec.inputBatch) &&
+                                whole(lhs.held, spec.inputFeature) &&
+                                whole(rhs.held, spec.kernelInput) &&
+                                whole(rhs.held, spec.kernelOutput) &&
+                                whole(result, spec.outputFeature)))
+    return std::nullopt;
+  if (spec.featureGroups > 1) {
+    std::optional<int64_t> groups =
+        localGroups(lhs.held, spec.inputFeature, result, spec.outputFeature,
+                    spec.featureGroups);
+    if (!groups || !whole(rhs.held, spec.kernelInput))
       return std::nullopt;
+    spec.featureGroups = *groups;
   }
   if ((spec.batchGroups == 1 &&
        !e.fit(lhs, spec.inputBatch, result, spec.outputBatch)) ||
       !e.fit(rhs, spec.kernelOutput, result, spec.outputFeature))
     return std::nullopt;
-  if (spec.featureGroups == 1 &&
-      !e.fit(rhs, spec.kernelInput, lhs.held, spec.inputFeature))
+  bool grouped =
+      rhs.held.global[spec.kernelInput] != lhs.held.global[spec.inputFeature];
+  if (!grouped && !e.fit(rhs, spec.kernelInput, lhs.held, spec.inputFeature))
     return std::nullopt;
   Value zero = e.zero(lhs.held.element);
   for (unsigned i = 0; i < spec.inputSpatial.size(); ++i) {

@@ -1,0 +1,100 @@
+// Each collective of even shards becomes StableHLO's one of the same name, with
+// a mesh axis' devices as its groups.
+// RUN: mesh-opt %s --split-input-file --spmd-to-stablehlo | FileCheck %s
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#whole = #dtensor.layout<#mesh, [*, *]>
+#rows = #dtensor.layout<#mesh, [y, *]>
+#columns = #dtensor.layout<#mesh, [*, y]>
+#sum = #dtensor.layout<#mesh, [*, *] partial<y: sum>>
+
+// What the driver needs is on arguments and results.
+// CHECK: module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}
+// CHECK-LABEL: func.func @all_gather(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x4xf32> {meshloom.boxes =
+// CHECK-SAME: [0, 2], [0, 4]{{\], \[}}[2, 4], [0, 4]
+// CHECK-SAME: meshloom.shape = [8, 4]
+// CHECK: "stablehlo.all_gather"(%[[X]])
+// CHECK-SAME: all_gather_dim = 0
+// CHECK-SAME: channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>
+// CHECK-SAME: replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
+// CHECK-SAME: use_global_device_ids
+// CHECK-SAME: (tensor<2x4xf32>) -> tensor<8x4xf32>
+// CHECK-NEXT: return
+func.func @all_gather(%x: tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x4xf32, #spmd.shard<[8, 4], #whole>> {
+  %0 = spmd.all_gather over [y] %x : (tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>
+  return %0 : tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>
+}
+
+// CHECK-LABEL: func.func @all_to_all(
+// CHECK: "stablehlo.all_to_all"
+// CHECK-SAME: concat_dimension = 0 : i64
+// CHECK-SAME: split_count = 4 : i64, split_dimension = 1 : i64
+// CHECK-SAME: (tensor<2x4xf32>) -> tensor<8x1xf32>
+// CHECK-NEXT: return
+func.func @all_to_all(%x: tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x1xf32, #spmd.shard<[8, 4], #columns>> {
+  %0 = spmd.all_to_all over [y] %x : (tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x1xf32, #spmd.shard<[8, 4], #columns>>
+  return %0 : tensor<8x1xf32, #spmd.shard<[8, 4], #columns>>
+}
+
+// A device finds its part by its number.
+// CHECK-LABEL: func.func @slice(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<8x4xf32> {
+// CHECK: stablehlo.partition_id
+// CHECK: dense<[0, 2, 4, 6, 0, 2, 4, 6]> : tensor<8xi32>
+// CHECK: stablehlo.dynamic_slice %[[X]]
+// CHECK-SAME: sizes = [2, 4]
+func.func @slice(%x: tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>) -> tensor<2x4xf32, #spmd.shard<[8, 4], #rows>> {
+  %0 = spmd.slice over [y] %x : (tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>) -> tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>
+  return %0 : tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>
+}
+
+// The contraction over a cut dim is partial: all_reduce and reduce_scatter.
+// CHECK-LABEL: func.func @reductions(
+// CHECK: %[[P:.*]] = stablehlo.dot_general
+// CHECK: "stablehlo.all_reduce"(%[[P]])
+// CHECK: stablehlo.add
+// CHECK: "stablehlo.reduce_scatter"(%[[P]])
+// CHECK-SAME: scatter_dimension = 0
+// CHECK: (tensor<8x4xf32>) -> tensor<2x4xf32>
+func.func @reductions(%a: tensor<8x1xf32, #spmd.shard<[8, 4], #columns>>, %b: tensor<1x4xf32, #spmd.shard<[4, 4], #rows>>)
+    -> (tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>, tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) {
+  %p = dtensor.dot_general %a, %b contracting [1] x [0] : (tensor<8x1xf32, #spmd.shard<[8, 4], #columns>>, tensor<1x4xf32, #spmd.shard<[4, 4], #rows>>) -> tensor<8x4xf32, #spmd.shard<[8, 4], #sum>>
+  %0 = spmd.all_reduce sum over [y] %p : (tensor<8x4xf32, #spmd.shard<[8, 4], #sum>>) -> tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>
+  %1 = spmd.reduce_scatter sum over [y] %p : (tensor<8x4xf32, #spmd.shard<[8, 4], #sum>>) -> tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>
+  return %0, %1 : tensor<8x4xf32, #spmd.shard<[8, 4], #whole>>, tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 2>
+#xy = #dtensor.layout<#mesh, [{x, y}]>
+#yx = #dtensor.layout<#mesh, [{y, x}]>
+
+// CHECK-LABEL: func.func @permute(
+// CHECK: "stablehlo.collective_permute"
+// CHECK-SAME: source_target_pairs = dense<{{\[\[}}0, 0], [2, 1], [1, 2], [3, 3]]>
+// CHECK-NEXT: return
+func.func @permute(%x: tensor<2xf32, #spmd.shard<[8], #xy>>) -> tensor<2xf32, #spmd.shard<[8], #yx>> {
+  %0 = spmd.permute over [x, y] %x : (tensor<2xf32, #spmd.shard<[8], #xy>>) -> tensor<2xf32, #spmd.shard<[8], #yx>>
+  return %0 : tensor<2xf32, #spmd.shard<[8], #yx>>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x]>
+
+// Each device sends the other one row; both pieces travel in permutes.
+// CHECK-LABEL: func.func @halo(
+// CHECK: "stablehlo.collective_permute"
+// CHECK-SAME: source_target_pairs = dense<{{\[\[}}0, 1]]>
+// CHECK-SAME: tensor<1xf32>
+// CHECK: "stablehlo.collective_permute"
+// CHECK-SAME: source_target_pairs = dense<{{\[\[}}1, 0]]>
+// CHECK: stablehlo.concatenate
+func.func @halo(%x: tensor<5xf32, #spmd.shard<[10], #rows>>) -> tensor<5xf32, #spmd.shard<[10], #rows>> {
+  %0 = spmd.halo_exchange over [x] %x : (tensor<5xf32, #spmd.shard<[10], #rows>>) -> tensor<6xf32, #spmd.shard<[10], #rows, windows [[0:6, 4:10]]>>
+  %1 = dtensor.slice %0 [0:10] : (tensor<6xf32, #spmd.shard<[10], #rows, windows [[0:6, 4:10]]>>) -> tensor<5xf32, #spmd.shard<[10], #rows>>
+  return %1 : tensor<5xf32, #spmd.shard<[10], #rows>>
+}

@@ -1,0 +1,28 @@
+// What StableHLO has no word for is named, with its layouts.
+// RUN: mesh-opt %s --split-input-file --verify-diagnostics --spmd-to-stablehlo
+
+#mesh = #dtensor.mesh<x = 2>
+#whole = #dtensor.layout<#mesh, [*, *]>
+
+func.func @factors(%x: tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> tensor<4x4xf32, #spmd.shard<[4, 4], #whole>> {
+  // expected-error @below {{cannot be exported to StableHLO: dtensor.geqrf on}}
+  %0, %1 = dtensor.geqrf %x : (tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> (tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>, tensor<4xf32, #spmd.shard<[4], #dtensor.layout<#mesh, [*]>>>)
+  return %0 : tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
+
+// expected-error @below {{argument #0 of type}}
+func.func @partial(%x: tensor<4xf32, #spmd.shard<[4], #sum>>) -> tensor<4xf32, #spmd.shard<[4], #sum>> {
+  return %x : tensor<4xf32, #spmd.shard<[4], #sum>>
+}
+
+// -----
+
+// expected-error @below {{argument #0 is not a shard: run --dtensor-partition first}}
+func.func @global(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
