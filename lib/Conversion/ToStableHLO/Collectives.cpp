@@ -36,9 +36,26 @@ NamedAttribute Exporter::groups(ArrayRef<unsigned> axes) {
                                     type, ArrayRef<int64_t>(members))));
 }
 
+static bool needsGather(ReduceKind kind, Type element) {
+  return (kind == ReduceKind::And || kind == ReduceKind::Or) &&
+         !element.isInteger(1);
+}
+
 Value Exporter::allReduce(Value value, ReduceKind kind,
                           ArrayRef<unsigned> axes) {
   auto type = cast<RankedTensorType>(value.getType());
+  // XLA's CPU backend combines bits of flags only: integers are gathered.
+  if (needsGather(kind, type.getElementType())) {
+    auto shape = llvm::to_vector(type.getShape());
+    shape.insert(shape.begin(), 1);
+    value = reshape(value, shape);
+    shape[0] = groupOf(0, axes).size();
+    value =
+        withChannel(*this, "all_gather",
+                    RankedTensorType::get(shape, type.getElementType()), value,
+                    {attr("all_gather_dim", int64_t(0)), groups(axes)});
+    return reduce(kind, value, int64_t(0));
+  }
   Operation *result =
       op("all_reduce", type, value,
          {groups(axes), channel(),
@@ -77,7 +94,7 @@ void Exporter::collect(Operand &operand, unsigned dim, ArrayRef<unsigned> axes,
   std::vector<Interval> held = operand.held.ranges[dim];
   int64_t block = operand.held.buffer[dim];
   int64_t members = groupOf(0, axes).size();
-  if (members > 1) {
+  if (members > 1 && block > 0) {
     auto type = cast<RankedTensorType>(operand.value.getType());
     auto shape = llvm::to_vector(type.getShape());
     shape[dim] *= members;
@@ -150,7 +167,8 @@ std::optional<Value> Exporter::scatterReduced(Operand operand,
         return std::nullopt;
       scattered = dim;
     }
-  if (!scattered)
+  if (!scattered || needsGather(kind, to.element) ||
+      llvm::is_contained(to.buffer, 0))
     return std::nullopt;
   SmallVector<unsigned> axes = extraAxes(plan.to, plan.from, *scattered);
   if (!padToGroup(operand, *scattered, axes, to))
@@ -178,7 +196,8 @@ std::optional<Value> Exporter::exchangeDims(Operand operand,
     if (gains)
       gaining = dim;
   }
-  if (!losing || !gaining)
+  if (!losing || !gaining || llvm::is_contained(to.buffer, 0) ||
+      llvm::is_contained(operand.held.buffer, 0))
     return std::nullopt;
   SmallVector<unsigned> axes = extraAxes(plan.to, plan.from, *gaining);
   if (axes != extraAxes(plan.from, plan.to, *losing) ||

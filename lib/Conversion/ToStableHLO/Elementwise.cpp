@@ -51,6 +51,11 @@ static Emitted emitBitcast(Exporter &e, Operation *,
                            ArrayRef<Held> results) {
   Operand &operand = operands[0];
   const Held &result = results[0];
+  // StableHLO reads no bits of complex numbers.
+  if (operand.held.element != result.element &&
+      (isa<mlir::ComplexType>(operand.held.element) ||
+       isa<mlir::ComplexType>(result.element)))
+    return std::nullopt;
   unsigned rank = std::min(operand.held.rank(), result.rank());
   for (unsigned dim = 0; dim < rank; ++dim)
     if (!e.fit(operand, dim, result, dim))
