@@ -132,3 +132,51 @@ module attributes {mhlo.num_replicas = 8 : i32} {
     return %0 : tensor<8xf32>
   }
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @manual_twice(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", ?}]>] out_shardings=[<@mesh, [{"x", ?}]>] manual_axes={"x"} (%v: tensor<4xf32>) {
+    // expected-error @+1 {{axis "x" is manual here and in a manual computation around this one}}
+    %1 = sdy.manual_computation(%v) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%w: tensor<2xf32>) {
+      sdy.return %w : tensor<2xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%v: tensor<1xf32>) {
+    // expected-error @+1 {{replica groups name device 8, which the mesh <x=8> does not have or they name twice}}
+    %1 = "stablehlo.all_gather"(%v) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 8]]> : tensor<1x8xi64>, use_global_device_ids}> : (tensor<1xf32>) -> tensor<8xf32>
+    %2 = stablehlo.slice %1 [0:1] : (tensor<8xf32>) -> tensor<1xf32>
+    sdy.return %2 : tensor<1xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @outside(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    // expected-error @+1 {{uses a value from outside of its region, which is a function of its arguments only}}
+    %2 = stablehlo.multiply %1, %s : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a value that is on one device only ('{maximal device=3}') is not supported}}
+func.func @maximal(%a: tensor<8xf32> {mhlo.sharding = "{maximal device=3}"}) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}

@@ -120,8 +120,12 @@ void Importer::set(Value source, ArrayRef<Value> itsLeaves) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Importer::checkTypes(Operation &op) {
+  auto isOutside = [&](Value operand) {
+    return scalarRegion && scalarRegion->isAncestor(op.getParentRegion()) &&
+           !scalarRegion->isAncestor(operand.getParentRegion());
+  };
   for (Value operand : op.getOperands())
-    if (!values.count(operand))
+    if (!values.count(operand) || isOutside(operand))
       return mlir::emitError(op.getLoc())
              << "uses a value from outside of its region, which is a function "
                 "of its arguments only";
@@ -232,7 +236,7 @@ LogicalResult Importer::importOp(Operation &op) {
     llvm::interleaveComma(expected, error);
     return error;
   }
-  if (scalarDepth == 0) {
+  if (!inScalarRegion()) {
     results = annotated(op, std::move(*results));
     if (failed(verifyNewOps(before, results)))
       return failure();
@@ -321,9 +325,9 @@ LogicalResult Importer::importScalarRegion(Region &source, Region &target) {
   for (Value argument : body->getArguments())
     b.note(argument, {});
   llvm::append_range(arguments, body->getArguments());
-  ++scalarDepth;
+  Region *enclosing = std::exchange(scalarRegion, &source);
   Imported results = importInline(source, arguments);
-  --scalarDepth;
+  scalarRegion = enclosing;
   if (failed(results))
     return failure();
   b.create<dtensor::YieldOp>(outer, *results);

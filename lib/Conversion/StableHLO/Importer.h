@@ -117,7 +117,7 @@ public:
   }
 
   /// Whether what is being imported is a function of scalars.
-  bool inScalarRegion() const { return scalarDepth > 0; }
+  bool inScalarRegion() const { return scalarRegion; }
   /// Forgets the ops made inside `region`, which is about to go.
   void forget(Region &region);
   /// Forgets the ops made inside `op` and erases it: it did not fit.
@@ -145,7 +145,7 @@ private:
   Handlers handlers;
   DenseMap<Value, SmallVector<Value, 1>> values;
   SmallVector<mlir::func::FuncOp> calling; ///< what is being inlined
-  unsigned scalarDepth = 0;
+  Region *scalarRegion = nullptr; ///< the function of scalars being imported
 };
 
 /// Reports a type that no dtensor program has.
