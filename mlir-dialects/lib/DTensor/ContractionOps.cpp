@@ -1,20 +1,9 @@
 // Rules, verifiers and builders of products and reductions.
 
 #include "RuleBuilder.h"
+#include "ScalarRegion.h"
 
 namespace meshloom::dtensor {
-
-static bool areDistinctDims(ArrayRef<int64_t> some, ArrayRef<int64_t> others,
-                            size_t rank) {
-  SmallVector<bool> seen(rank, false);
-  for (ArrayRef<int64_t> dims : {some, others})
-    for (int64_t dim : dims) {
-      if (dim < 0 || dim >= int64_t(rank) || seen[dim])
-        return false;
-      seen[dim] = true;
-    }
-  return true;
-}
 
 //===----------------------------------------------------------------------===//
 // DotGeneralOp
@@ -109,8 +98,12 @@ LogicalResult DotGeneralOp::verify() {
            << "lists of dims of lhs and rhs differ in length";
   auto lhs = globalShape(getLhs().getType()),
        rhs = globalShape(getRhs().getType());
-  if (!areDistinctDims(lhsBatching, lhsContracting, lhs.size()) ||
-      !areDistinctDims(rhsBatching, rhsContracting, rhs.size()))
+  if (!areDistinct(llvm::to_vector(llvm::concat<const int64_t>(lhsBatching,
+                                                               lhsContracting)),
+                   lhs.size()) ||
+      !areDistinct(llvm::to_vector(llvm::concat<const int64_t>(rhsBatching,
+                                                               rhsContracting)),
+                   rhs.size()))
     return violates(*this, 3)
            << "batching and contracting dims are not distinct dims of their "
               "operand";
@@ -175,20 +168,11 @@ LogicalResult MatMulOp::verify() {
 // ReduceOp, ArgMaxOp, ArgMinOp
 //===----------------------------------------------------------------------===//
 
-static SmallVector<int64_t> without(ArrayRef<int64_t> shape,
-                                    ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> rest;
-  for (auto [dim, extent] : llvm::enumerate(shape))
-    if (!llvm::is_contained(dims, int64_t(dim)))
-      rest.push_back(extent);
-  return rest;
-}
-
 void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind,
                      ValueRange inputs, ArrayRef<int64_t> dimensions) {
   SmallVector<Type> types;
   for (Type type : inputs.getTypes())
-    types.push_back(undecided(type, without(globalShape(type), dimensions)));
+    types.push_back(undecided(type, dropDims(globalShape(type), dimensions)));
   build(builder, state, types, kind, inputs, dimensions);
 }
 
@@ -213,11 +197,11 @@ LogicalResult ReduceOp::verify() {
            << "there are " << getInputs().size() << " operands and "
            << getOutputs().size() << " results";
   auto shape = globalShape(getInputs()[0].getType());
-  if (!areDistinctDims(getDimensions(), {}, shape.size()))
+  if (!areDistinct(getDimensions(), shape.size()))
     return violates(*this, 2)
            << "dimensions are not distinct dims of the operands";
   bool logical = getKind() == ReduceKind::And || getKind() == ReduceKind::Or;
-  auto reduced = without(shape, getDimensions());
+  auto reduced = dropDims(shape, getDimensions());
   for (auto [input, output] :
        llvm::zip_equal(getInputs().getTypes(), getOutputs().getTypes())) {
     if (globalShape(input) != shape)
@@ -238,7 +222,7 @@ LogicalResult ReduceOp::verify() {
 
 static Type argType(Value operand, int64_t dimension, Type element) {
   return RankedTensorType::get(
-      without(globalShape(operand.getType()), {dimension}), element);
+      dropDims(globalShape(operand.getType()), {dimension}), element);
 }
 
 static ShardingRule argRule(Operation *op, int64_t dimension) {
@@ -261,7 +245,7 @@ static LogicalResult verifyArg(Operation *op, int64_t dimension) {
       shape[dimension] == 0)
     return violates(op, 1) << "dimension " << dimension
                            << " is not a non-empty dim of the operand";
-  if (globalShape(op->getResult(0).getType()) != without(shape, {dimension}))
+  if (globalShape(op->getResult(0).getType()) != dropDims(shape, {dimension}))
     return violates(op, 2)
            << "the result's global shape is not the operand's without dim "
            << dimension;

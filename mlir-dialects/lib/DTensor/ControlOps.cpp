@@ -1,7 +1,7 @@
 // Builders, verifiers and canonical forms of the ops that hold regions that
 // run: while and case.
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "States.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -53,25 +53,6 @@ void CaseOp::build(OpBuilder &, OperationState &state, TypeRange results,
 //===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
-
-/// S1 and S2 for the values that a control op carries or gives.
-static LogicalResult verifyStates(Operation *op, ArrayRef<Type> types) {
-  MeshAttr mesh;
-  size_t shards = 0;
-  for (Type type : types) {
-    shards += isShard(type);
-    LayoutAttr layout = layoutAttrOf(type);
-    if (!layout)
-      continue;
-    if (mesh && layout.getMeshAttr() != mesh)
-      return op->emitOpError("violates S1: layouts of two meshes in one op, ")
-             << mesh << " and " << layout.getMeshAttr();
-    mesh = layout.getMeshAttr();
-  }
-  if (shards != 0 && shards != types.size())
-    return op->emitOpError("violates S2: shards and global tensors in one op");
-  return success();
-}
 
 LogicalResult WhileOp::verify() {
   unsigned count = getInits().size();

@@ -1,6 +1,7 @@
 // Rules from text and from parts, and the checks that hold for every op.
 
 #include "RuleBuilder.h"
+#include "States.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -153,10 +154,9 @@ LogicalResult verifySameElements(Operation *op) {
   return success();
 }
 
-LogicalResult verifyShardedOp(Operation *op) {
+LogicalResult verifyStates(Operation *op, ArrayRef<Type> types) {
   MeshAttr mesh;
-  unsigned shards = 0;
-  SmallVector<Type> types = tensorTypes(op);
+  size_t shards = 0;
   for (Type type : types) {
     shards += isShard(type);
     LayoutAttr layout = layoutAttrOf(type);
@@ -167,11 +167,16 @@ LogicalResult verifyShardedOp(Operation *op) {
              << mesh << " and " << layout.getMeshAttr();
     mesh = layout.getMeshAttr();
   }
-  if (shards == 0)
-    return success();
-  if (shards != types.size())
+  if (shards != 0 && shards != types.size())
     return op->emitOpError("violates S2: shards and global tensors in one op");
-  return verifyLayouts(op);
+  return success();
+}
+
+LogicalResult verifyShardedOp(Operation *op) {
+  SmallVector<Type> types = tensorTypes(op);
+  if (failed(verifyStates(op, types)))
+    return failure();
+  return llvm::any_of(types, isShard) ? verifyLayouts(op) : success();
 }
 
 LogicalResult verifyLayouts(Operation *op) {

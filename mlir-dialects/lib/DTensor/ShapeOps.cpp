@@ -1,6 +1,7 @@
 // Rules, verifiers and builders of the ops that make or move elements.
 
 #include "RuleBuilder.h"
+#include "ScalarRegion.h"
 #include "SplatMath.h"
 
 #include <numeric>
@@ -16,17 +17,6 @@ static LogicalResult verifyElementType(Operation *op) {
              << "the operand has element type " << elementTypeOf(type)
              << ", the result " << expected;
   return success();
-}
-
-/// Whether `dims` are dims of a tensor of rank `rank`, each at most once.
-static bool areDistinctDims(ArrayRef<int64_t> dims, size_t rank) {
-  SmallVector<bool> seen(rank, false);
-  for (int64_t dim : dims) {
-    if (dim < 0 || dim >= int64_t(rank) || seen[dim])
-      return false;
-    seen[dim] = true;
-  }
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,7 +123,7 @@ LogicalResult BroadcastInDimOp::verify() {
     return violates(*this, 2) << "the operand has " << from.size()
                               << " dims, but broadcast_dimensions has "
                               << dims.size() << " entries";
-  if (!areDistinctDims(dims, to.size()))
+  if (!areDistinct(dims, to.size()))
     return violates(*this, 3) << "broadcast_dimensions are not distinct dims "
                                  "of the result";
   for (auto [index, extent, dim] : llvm::enumerate(from, dims))
@@ -256,7 +246,7 @@ LogicalResult TransposeOp::verify() {
   if (failed(verifyElementType(*this)))
     return failure();
   if (getPermutation().size() != from.size() ||
-      !areDistinctDims(getPermutation(), from.size()))
+      !areDistinct(getPermutation(), from.size()))
     return violates(*this, 2)
            << "not a permutation of the operand's " << from.size() << " dims";
   if (to.size() != from.size())
@@ -415,7 +405,7 @@ ShardingRule ReverseOp::getShardingRule() {
 LogicalResult ReverseOp::verify() {
   if (failed(verifyElementwise(*this)) || failed(verifySameElements(*this)))
     return failure();
-  if (!areDistinctDims(getDimensions(), getType().getRank()))
+  if (!areDistinct(getDimensions(), getType().getRank()))
     return violates(*this, 3)
            << "dimensions are not distinct dims of the operand";
   return success();

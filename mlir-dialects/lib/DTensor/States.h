@@ -1,0 +1,13 @@
+// States: what the layouts of one op's values have in common, in whatever way
+// the op has values: operands and results, or what its regions carry.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+namespace meshloom::dtensor {
+
+/// Fails, as constraint S1 or S2 of `op`, unless the layouts of `types` are of
+/// one mesh, and all types or none are shards.
+LogicalResult verifyStates(Operation *op, ArrayRef<Type> types);
+
+} // namespace meshloom::dtensor
