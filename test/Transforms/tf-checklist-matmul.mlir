@@ -3,6 +3,10 @@
 // the function asks for it.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: mesh-run %s --function=item40 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item41 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item42 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item43 --verify --machine=ring --no-refine --private-memories
 
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #uu = #dtensor.layout<#mesh, [*, *]>

@@ -1,5 +1,14 @@
 // Items 20 to 25 of TensorFlow DTensor's acceptance checklist: relayouts.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: mesh-run %s --function=item20 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item21 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item22 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item23a --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item23b --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item23c --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item23d --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item24 --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=item25 --verify --machine=ring --no-refine --private-memories
 
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #xyu = #dtensor.layout<#mesh, [x, y, *]>

@@ -2,6 +2,12 @@
 // pooling with a sharded batch, their gradients, and sharded spatial dims.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
+// RUN: mesh-run %s --function=batch --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=filter_gradient --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=pool_gradient --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=spatial --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=filters --verify --machine=ring --no-refine --private-memories
+// RUN: mesh-run %s --function=large_halo --verify --machine=ring --no-refine --private-memories
 
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #batch = #dtensor.layout<#mesh, [x, *, *, *]>
