@@ -76,3 +76,32 @@ func.func @marked(%a: tensor<8x16xf32>) -> tensor<8x4xf32> {
   %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {mhlo.sharding = "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
   return %4 : tensor<8x4xf32>
 }
+
+// -----
+
+// Devices that stop at different times run until the last one is done.
+// CHECK-LABEL: @own_trip_counts
+// CHECK: dtensor.while
+// CHECK: %[[P:.*]] = dtensor.compare LT, {{.*}} -> tensor<8xi1>
+// CHECK: dtensor.reduce or %{{.*}} dims [0] : (tensor<8xi1>) -> tensor<i1>
+// CHECK: } do {
+// CHECK: dtensor.select {{.*}}tensor<8x4xf32>
+sdy.mesh @mesh = <["x"=8]>
+func.func @own_trip_counts(%a: tensor<32xf32>, %n: tensor<8xf32>) -> tensor<32xf32> {
+  %0 = sdy.manual_computation(%a, %n) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%v: tensor<4xf32>, %m: tensor<1xf32>) {
+    %limit = stablehlo.reshape %m : (tensor<1xf32>) -> tensor<f32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %one = stablehlo.constant dense<1.0> : tensor<f32>
+    %1:2 = stablehlo.while(%i = %zero, %w = %v) : tensor<f32>, tensor<4xf32>
+     cond {
+      %2 = stablehlo.compare LT, %i, %limit, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %2 = stablehlo.add %i, %one : tensor<f32>
+      %3 = stablehlo.add %w, %w : tensor<4xf32>
+      stablehlo.return %2, %3 : tensor<f32>, tensor<4xf32>
+    }
+    sdy.return %1#1 : tensor<4xf32>
+  } : (tensor<32xf32>, tensor<8xf32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
