@@ -69,13 +69,13 @@ DType partOf(DType type) {
 }
 
 int64_t elementCount(const Shape &shape) {
-  int64_t count = 1;
-  for (int64_t extent : shape) {
-    // The others may be anything, their product too large.
+  // First: the product of the others may be too large.
+  for (int64_t extent : shape)
     if (extent == 0)
       return 0;
+  int64_t count = 1;
+  for (int64_t extent : shape)
     count *= extent;
-  }
   return count;
 }
 
