@@ -3,10 +3,13 @@
 // the standard library only.
 #pragma once
 
+#include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/GradientTape.h"
+#include "meshloom/API/IndexOps.h"
+#include "meshloom/API/LinalgOps.h"
 #include "meshloom/API/Mesh.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Tensor.h"

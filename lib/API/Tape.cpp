@@ -321,6 +321,12 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
                       ? trace.argumentOf(source.variable, "gradient")
                       : trace.valueOf(source.tensor, "gradient", &where));
   OpBuilder &builder = trace.builder();
+  if (tape.trace.get() == &trace && tape.block != builder.getInsertionBlock())
+    fail("gradient",
+         "expected a tape that was made in the body of the loop or branch that "
+         "the gradient is taken in, got one from outside of it (or from inside "
+         "of one that has ended)",
+         &where);
   StopBefore stop(tape.trace.get() == &trace ? tape.start : trace.lastOp());
   SmallVector<Value> found =
       check(buildGradients(builder, trace.valueOf(target, "gradient", &where),

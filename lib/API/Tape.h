@@ -9,13 +9,15 @@ namespace meshloom::detail {
 class TapeState {
 public:
   TapeState()
-      : trace(threadState().trace()), start(trace ? trace->lastOp() : nullptr) {
-  }
+      : trace(threadState().trace()), start(trace ? trace->lastOp() : nullptr),
+        block(trace ? trace->builder().getInsertionBlock() : nullptr) {}
 
   /// The trace that it was made in, or null.
   std::shared_ptr<Trace> trace;
   /// In a trace: the last op before the tape; what came before is not recorded.
   Operation *start;
+  /// In a trace: the body, or that of a loop or branch, that it was made in.
+  Block *block;
 
   struct Record {
     std::string key;

@@ -36,7 +36,8 @@ Trace::Trace(std::string name)
 Trace::~Trace() = default;
 
 Operation *Trace::lastOp() const {
-  return block->empty() ? nullptr : &block->back();
+  Block *now = const_cast<OpBuilder &>(build).getInsertionBlock();
+  return now->empty() ? nullptr : &now->back();
 }
 
 Location Trace::location(const std::source_location &where) const {
@@ -82,8 +83,17 @@ Tensor Trace::addArgument(const Tensor &tensor, std::string name) {
 Value Trace::valueOf(const Tensor &tensor, std::string_view op,
                      const std::source_location *where) {
   TensorNode &node = nodeOf(tensor, op, where);
-  if (node.trace)
-    return Value::getFromOpaquePointer(node.value);
+  if (node.trace) {
+    Value value = Value::getFromOpaquePointer(node.value);
+    if (!value.getParentRegion()->isAncestor(
+            build.getInsertionBlock()->getParent()))
+      fail(op,
+           fmt::format("a {} that was made in the body of a loop or branch is "
+                       "used outside of it: return it from the body",
+                       typeText(tensor)),
+           where);
+    return value;
+  }
   auto [at, isNew] = known.try_emplace(&node, unsigned(args.size()));
   if (!isNew)
     return block->getArgument(at->second);

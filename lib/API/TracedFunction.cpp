@@ -146,8 +146,28 @@ SmallVector<Value> inlineFunction(Emitter &emitter, const std::string &text,
     mapping.map(argument, operand);
     variables[argument] = operand;
   }
+  // Reads in loops and branches come before them.
+  auto readBefore = [&](Operation &op) {
+    op.walk([&](dtensor::AssignVariableOp assign) {
+      std::string where;
+      llvm::raw_string_ostream(where) << op.getLoc();
+      fail("gradient",
+           fmt::format("'{}' at {} has no gradient: it assigns a variable; "
+                       "carry the value, and assign it afterwards",
+                       std::string_view(op.getName().getStringRef()), where));
+    });
+    op.walk([&](dtensor::ReadVariableOp read) {
+      auto before = OpBuilder(&op).create<dtensor::ReadVariableOp>(
+          read.getLoc(), read.getType(), read.getVariable());
+      mapping.map(before.getResult(), variables.lookup(read.getVariable()));
+      read.getResult().replaceAllUsesWith(before.getResult());
+      read.erase();
+    });
+  };
   SmallVector<Value> results;
   for (Operation &op : function.getBody().front()) {
+    if (op.getNumRegions())
+      readBefore(op);
     if (auto read = dyn_cast<dtensor::ReadVariableOp>(op))
       mapping.map(read.getResult(), variables.lookup(read.getVariable()));
     else if (auto assign = dyn_cast<dtensor::AssignVariableOp>(op))

@@ -1,0 +1,152 @@
+// Loops and branches that depend on values: parts of the body of a `function`,
+// compiled into it. Outside of one they throw meshloom::Error: C++'s own loops
+// do there. State is a structure of tensors (see Structure.h); bodies may use
+// tensors and variables from outside, and assign variables.
+//
+// What a body makes is used outside of it by returning it. A GradientTape
+// around a loop differentiates through it if an integer that it carries counts
+// its iterations, from a constant to a constant, as in fori_loop; through
+// branches always. A tape inside of a body is for what that body computes.
+#pragma once
+
+#include "meshloom/API/Function.h"
+#include "meshloom/API/Ops.h"
+
+#include <array>
+
+namespace meshloom {
+
+namespace detail {
+
+/// What a body got or gave: its tensors and what else is in the structure.
+struct RegionState {
+  std::vector<Tensor> tensors;
+  std::string statics;
+};
+template <typename S> RegionState regionState(const S &structure) {
+  RegionState state{tensorsOf(structure), ""};
+  appendStatics(structure, state.statics);
+  return state;
+}
+using RegionTensors = std::span<const Tensor>;
+std::vector<Tensor>
+traceWhile(std::string_view op, const RegionState &init,
+           const std::function<Tensor(RegionTensors)> &condition,
+           const std::function<RegionState(RegionTensors)> &body,
+           const std::source_location &where);
+/// Branches by index, or two by predicate: where it holds the first one.
+std::vector<Tensor>
+traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
+          std::span<const std::function<RegionState()>> branches,
+          const std::source_location &where);
+/// An i32 constant of the function that is being traced.
+Tensor traceCounter(std::string_view op, int64_t value,
+                    const std::source_location &where);
+
+} // namespace detail
+
+/// Runs `state = body(state)` while `condition(state)`, a bool scalar, holds,
+/// starting with `init`; the last state. Types and shapes in it stay the same.
+///
+///   auto end = while_loop([&](const auto &s) { return less(s[0], limit); },
+///                         [&](const auto &s) { return std::array{s[0] * 2.f,
+///                                                                s[1] + 1}; },
+///                         std::array{x, tensor(0)});
+///
+/// Throws meshloom::Error outside of a `function`, if the condition is no bool
+/// scalar, or if the body's result is not like `init`.
+template <typename C, typename B, typename S>
+S while_loop(C &&condition, B &&body, const S &init,
+             Where where = Where::current()) {
+  static_assert(std::is_convertible_v<std::invoke_result_t<B &, const S &>, S>,
+                "the body of while_loop returns what init is");
+  std::vector<Tensor> results = detail::traceWhile(
+      "while_loop", detail::regionState(init),
+      [&](detail::RegionTensors state) -> Tensor {
+        return condition(detail::rebuild(init, state));
+      },
+      [&](detail::RegionTensors state) {
+        S next = body(detail::rebuild(init, state));
+        return detail::regionState(next);
+      },
+      where);
+  return detail::rebuild(init, std::span<const Tensor>(results));
+}
+
+/// Runs `state = body(i, state)` for i (an i32 scalar) from `lower` to `upper`
+/// - 1, starting with `init`; the last state. See while_loop.
+///
+///   Tensor y = fori_loop(0, 10, [&](const Tensor &i, const Tensor &x) {
+///     return tanh(matmul(x, w)); }, x);
+template <typename B, typename S>
+S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
+            Where where = Where::current()) {
+  detail::RegionState state = detail::regionState(init);
+  state.tensors.push_back(detail::traceCounter("fori_loop", lower, where));
+  std::vector<Tensor> results = detail::traceWhile(
+      "fori_loop", state,
+      [&](detail::RegionTensors now) {
+        return less({now.back(), where}, {upper, where});
+      },
+      [&](detail::RegionTensors now) {
+        S next =
+            body(now.back(), detail::rebuild(init, now.first(now.size() - 1)));
+        detail::RegionState given = detail::regionState(next);
+        given.tensors.push_back(add({now.back(), where}, {1, where}));
+        return given;
+      },
+      where);
+  return detail::rebuild(init, std::span<const Tensor>(results));
+}
+
+/// branches[index](): `index` is an integer scalar; the last branch where it is
+/// out of range. All branches return structures alike.
+///
+/// Throws meshloom::Error outside of a `function`, if the index is no integer
+/// scalar, or if types or shapes differ between branches.
+template <typename F, typename... More>
+std::invoke_result_t<F &> switch_case(const TensorLike &index, F &&first,
+                                      More &&...more) {
+  using R = std::decay_t<std::invoke_result_t<F &>>;
+  static_assert(
+      (std::is_same_v<std::decay_t<std::invoke_result_t<More &>>, R> && ...),
+      "all branches return the same type");
+  std::optional<R> structure;
+  auto branch = [&structure](auto &body) {
+    return [&structure, &body] {
+      R result = body();
+      structure = result;
+      return detail::regionState(result);
+    };
+  };
+  std::array<std::function<detail::RegionState()>, 1 + sizeof...(More)>
+      branches{branch(first), branch(more)...};
+  std::vector<Tensor> results =
+      detail::traceCase("switch_case", index, false, branches, index.where);
+  return detail::rebuild(*structure, std::span<const Tensor>(results));
+}
+
+/// then() where `predicate`, a bool scalar, holds, otherwise(). Only that one
+/// runs. See switch_case.
+template <typename T, typename E>
+std::invoke_result_t<T &> cond(const TensorLike &predicate, T &&then,
+                               E &&otherwise) {
+  using R = std::decay_t<std::invoke_result_t<T &>>;
+  static_assert(std::is_same_v<std::decay_t<std::invoke_result_t<E &>>, R>,
+                "both branches return the same type");
+  std::optional<R> structure;
+  std::array<std::function<detail::RegionState()>, 2> branches{
+      [&] {
+        structure = then();
+        return detail::regionState(*structure);
+      },
+      [&] {
+        structure = otherwise();
+        return detail::regionState(*structure);
+      }};
+  std::vector<Tensor> results =
+      detail::traceCase("cond", predicate, true, branches, predicate.where);
+  return detail::rebuild(*structure, std::span<const Tensor>(results));
+}
+
+} // namespace meshloom

@@ -1,0 +1,171 @@
+// Regions of dtensor.while and dtensor.case, traced by moving the insertion
+// point of the trace into them.
+#include "meshloom/API/ControlOps.h"
+
+#include "Operands.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+namespace {
+
+Trace &traceOf(std::string_view op, const std::source_location &where) {
+  const std::shared_ptr<Trace> &trace = threadState().trace();
+  if (!trace)
+    fail(op,
+         "expected to be called in the body of a `function`, which it is "
+         "compiled into: outside of one, use a loop or an if of C++",
+         &where);
+  return *trace;
+}
+
+/// Ops go to the end of `block` while it lives.
+class InBlock {
+public:
+  InBlock(OpBuilder &builder, Block &block) : guard(builder) {
+    builder.setInsertionPointToEnd(&block);
+  }
+
+private:
+  OpBuilder::InsertionGuard guard;
+};
+
+std::vector<Tensor> wrapAll(Trace &trace, ValueRange values) {
+  std::vector<Tensor> tensors;
+  for (Value value : values)
+    tensors.push_back(trace.wrapValue(value));
+  return tensors;
+}
+
+void yield(Trace &trace, const std::vector<Tensor> &tensors,
+           std::string_view op, const std::source_location &where) {
+  SmallVector<Value> values;
+  for (const Tensor &tensor : tensors)
+    values.push_back(trace.valueOf(tensor, op, &where));
+  trace.builder().create<dtensor::YieldOp>(trace.location(where), values);
+}
+
+/// Throws where `given` is not like `expected`; `what` and `as` name them.
+void expectAlike(const RegionState &given, const RegionState &expected,
+                 const std::string &what, std::string_view as,
+                 std::string_view op, const std::source_location &where) {
+  if (given.statics != expected.statics ||
+      given.tensors.size() != expected.tensors.size())
+    fail(op,
+         fmt::format("expected {} to be a structure like that of {}: with as "
+                     "many tensors, and with the same numbers and strings "
+                     "beside them (what changes has to be a tensor)",
+                     what, as),
+         &where);
+  for (size_t i = 0; i < given.tensors.size(); ++i) {
+    const TensorNode &own = nodeOf(given.tensors[i], op, &where),
+                     &other = nodeOf(expected.tensors[i], op, &where);
+    if (own.dtype != other.dtype || own.shape != other.shape)
+      fail(op,
+           fmt::format("expected {} to have {} as tensor {}, like {}, got {}",
+                       what, typeText(other.dtype, other.shape), i, as,
+                       typeText(own.dtype, own.shape)),
+           &where);
+  }
+}
+
+void expectScalar(const Tensor &tensor, bool isPredicate, std::string_view what,
+                  std::string_view op, const std::source_location &where) {
+  const TensorNode &node = nodeOf(tensor, op, &where);
+  if (!node.shape.empty() ||
+      (isPredicate ? node.dtype != DType::I1 : !isInteger(node.dtype)))
+    fail(op,
+         fmt::format("expected {} to be {} scalar, got {}", what,
+                     isPredicate ? "a bool (i1)" : "an integer",
+                     typeText(tensor)),
+         &where);
+}
+
+} // namespace
+
+std::vector<Tensor>
+traceWhile(std::string_view op, const RegionState &init,
+           const std::function<Tensor(RegionTensors)> &condition,
+           const std::function<RegionState(RegionTensors)> &body,
+           const std::source_location &where) {
+  Trace &trace = traceOf(op, where);
+  OpBuilder &builder = trace.builder();
+  SmallVector<Value> inits;
+  for (const Tensor &tensor : init.tensors)
+    inits.push_back(trace.valueOf(tensor, op, &where));
+  auto loop = builder.create<dtensor::WhileOp>(trace.location(where), inits);
+  try {
+    {
+      Block &block = loop.getCondition().front();
+      InBlock inside(builder, block);
+      Tensor goesOn = condition(wrapAll(trace, block.getArguments()));
+      expectScalar(goesOn, true, "the condition", op, where);
+      yield(trace, {goesOn}, op, where);
+    }
+    Block &block = loop.getBody().front();
+    InBlock inside(builder, block);
+    RegionState next = body(wrapAll(trace, block.getArguments()));
+    expectAlike(next, init, "the body's result", "the initial state", op,
+                where);
+    yield(trace, next.tensors, op, where);
+  } catch (...) {
+    loop->erase();
+    throw;
+  }
+  return wrapAll(trace, loop.getResults());
+}
+
+std::vector<Tensor>
+traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
+          std::span<const std::function<RegionState()>> branches,
+          const std::source_location &where) {
+  Trace &trace = traceOf(op, where);
+  OpBuilder &builder = trace.builder();
+  Tensor at = operandLike(index, isPredicate ? DType::I1 : DType::I32, op);
+  expectScalar(at, isPredicate, isPredicate ? "the predicate" : "the index", op,
+               where);
+  if (isPredicate)
+    at = meshloom::where({at, where}, {traceCounter(op, 0, where), where},
+                         {traceCounter(op, 1, where), where});
+  else if (at.dtype() != DType::I32)
+    at = cast(at, DType::I32, where);
+  Value number = trace.valueOf(at, op, &where);
+  // The types of the results are known when the branches are: the regions are
+  // made in an op without results, and then moved.
+  auto draft =
+      builder.create<dtensor::CaseOp>(trace.location(where), mlir::TypeRange(),
+                                      number, unsigned(branches.size()));
+  SmallVector<Type> types;
+  try {
+    RegionState first;
+    for (auto [i, branch] : llvm::enumerate(branches)) {
+      InBlock inside(builder, draft.getBranches()[i].front());
+      RegionState given = branch();
+      if (i == 0)
+        first = given;
+      expectAlike(given, first, fmt::format("the result of branch {}", i),
+                  "branch 0", op, where);
+      yield(trace, given.tensors, op, where);
+    }
+    for (Value value : draft.getYield(0).getValues())
+      types.push_back(dtensor::undecided(value.getType()));
+  } catch (...) {
+    draft->erase();
+    throw;
+  }
+  auto made = builder.create<dtensor::CaseOp>(
+      trace.location(where), types, number, unsigned(branches.size()));
+  for (unsigned i = 0; i < branches.size(); ++i)
+    made.getBranches()[i].takeBody(draft.getBranches()[i]);
+  draft->erase();
+  return wrapAll(trace, made.getResults());
+}
+
+Tensor traceCounter(std::string_view op, int64_t value,
+                    const std::source_location &where) {
+  traceOf(op, where);
+  return operandLike({value, where}, DType::I32, op);
+}
+
+} // namespace meshloom::detail

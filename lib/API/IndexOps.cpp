@@ -1,0 +1,553 @@
+// Padding, gathers, scatters, sorts: dtensor ops with NumPy's and TensorFlow's
+// conventions.
+#include "meshloom/API/IndexOps.h"
+
+#include "Elementwise.h"
+#include "meshloom/API/Create.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+using dtensor::ComparisonDirection;
+
+namespace {
+
+using List = std::vector<int64_t>;
+
+OpCall callOf(std::string_view name, std::vector<Tensor> operands,
+              List attributes, const std::source_location &where) {
+  OpCall call;
+  call.name = name;
+  call.operands = std::move(operands);
+  call.attributes = std::move(attributes);
+  call.where = where;
+  return call;
+}
+
+List rangeOf(int64_t first, int64_t end) {
+  List list;
+  for (int64_t i = first; i < end; ++i)
+    list.push_back(i);
+  return list;
+}
+
+void expectIndices(const Tensor &indices, std::string_view op,
+                   const std::source_location &where) {
+  nodeOf(indices, op, &where);
+  if (!isInteger(indices.dtype()))
+    fail(op, fmt::format("expected integer indices, got {}", typeText(indices)),
+         &where);
+}
+
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+void expectPadding(const Tensor &x, const std::vector<PadDim> &padding,
+                   const std::source_location &where) {
+  if (padding.size() != nodeOf(x, "pad", &where).shape.size())
+    fail("pad",
+         fmt::format("expected padding for each of the {} dims of {}, got {}",
+                     x.rank(), typeText(x), padding.size()),
+         &where);
+}
+
+/// The elements of a dim of `extent` that `mode` puts where.
+List padIndices(PadMode mode, const PadDim &padding, int64_t extent) {
+  List indices;
+  const int64_t skipped = mode == PadMode::Symmetric ? 1 : 0;
+  for (int64_t i = -padding.low; i < extent + padding.high; ++i) {
+    int64_t from = i;
+    if (mode == PadMode::Edge)
+      from = std::clamp<int64_t>(i, 0, extent - 1);
+    else if (i < 0)
+      from = -i - skipped;
+    else if (i >= extent)
+      from = 2 * (extent - 1) - i + skipped;
+    indices.push_back(from);
+  }
+  return indices;
+}
+
+//===----------------------------------------------------------------------===//
+// Gathers and scatters
+//===----------------------------------------------------------------------===//
+
+/// Where indices are negative, `extent` more.
+Value fromTheEnd(Emitter &e, Value indices, int64_t extent) {
+  Type type = e.elementType(indices);
+  if (type.isUnsignedInteger())
+    return indices;
+  if (unsigned width = type.getIntOrFloatBitWidth();
+      width < 32 && extent > (int64_t(1) << (width - 1)) - 1)
+    indices = e.convert(indices, type = e.builder.getI32Type());
+  Value zero = e.number(type, 0, e.shape(indices)),
+        all = e.number(type, extent, e.shape(indices));
+  return e.select(e.compare(ComparisonDirection::LT, indices, zero),
+                  e.add(indices, all), indices);
+}
+
+Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
+                    int64_t axis, int64_t batch, bool wrap,
+                    const std::source_location &where) {
+  nodeOf(x, op, &where);
+  expectIndices(indices, op, where);
+  axis = axisOf(axis, x.rank(), op, where);
+  if (batch < 0 || batch > axis || batch > indices.rank())
+    fail(op,
+         fmt::format("expected batch dims in front of axis {} of {}, and of "
+                     "{}, got {}",
+                     axis, typeText(x), typeText(indices), batch),
+         &where);
+  for (int64_t d = 0; d < batch; ++d)
+    if (x.shape()[size_t(d)] != indices.shape()[size_t(d)])
+      fail(op,
+           fmt::format("expected the same first {} dims, got {} and indices {}",
+                       batch, typeText(x), typeText(indices)),
+           &where);
+  const int64_t extent = x.shape()[size_t(axis)];
+  if (extent == 0)
+    fail(op,
+         fmt::format("expected elements to pick from along axis {}, got {}",
+                     axis, typeText(x)),
+         &where);
+  List sizes = x.shape(), offsets, batches = rangeOf(0, batch);
+  sizes[size_t(axis)] = 1;
+  for (int64_t d = 0; d < batch; ++d)
+    sizes[size_t(d)] = 1;
+  const int64_t added = indices.rank() - batch - 1;
+  for (int64_t d = batch; d < x.rank(); ++d)
+    if (d != axis)
+      offsets.push_back(d < axis ? d : d + added);
+  const int64_t vectorDim = indices.rank();
+  OpCall call = callOf(op, {x, indices}, {axis, batch, wrap}, where);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    Value at = wrap ? fromTheEnd(e, operands[1], extent) : operands[1];
+    return one(e.builder.create<dtensor::GatherOp>(
+        e.location, operands[0], at, offsets, List{axis}, batches, batches,
+        List{axis}, vectorDim, sizes));
+  };
+  return runOp(std::move(call));
+}
+
+/// How many of x's first dims an index is for.
+int64_t indexDepth(std::string_view op, const Shape &shape,
+                   const Tensor &indices, const std::source_location &where) {
+  expectIndices(indices, op, where);
+  if (indices.rank() == 0 || indices.shape().back() > int64_t(shape.size()))
+    fail(op,
+         fmt::format("expected indices [..., k] with one number for each of "
+                     "the first k dims of {}, got {}",
+                     shapeText(shape), typeText(indices)),
+         &where);
+  return indices.shape().back();
+}
+
+Tensor scatterInto(std::string_view op, const Tensor &x, const Tensor &indices,
+                   const Tensor &updates, std::optional<ReduceKind> kind,
+                   const std::source_location &where) {
+  nodeOf(x, op, &where);
+  const int64_t depth = indexDepth(op, x.shape(), indices, where);
+  const int64_t batch = indices.rank() - 1;
+  Shape expected(indices.shape().begin(), indices.shape().end() - 1);
+  expected.insert(expected.end(), x.shape().begin() + depth, x.shape().end());
+  nodeOf(updates, op, &where);
+  if (updates.dtype() != x.dtype() || updates.shape() != expected)
+    fail(op,
+         fmt::format("expected updates {} for indices {} into {}, got {}",
+                     typeText(x.dtype(), expected), typeText(indices),
+                     typeText(x), typeText(updates)),
+         &where);
+  const bool ordered = kind == ReduceKind::Max || kind == ReduceKind::Min;
+  if ((kind && x.dtype() == DType::I1) || (ordered && isComplex(x.dtype())))
+    fail(op,
+         fmt::format("expected {}, got {}",
+                     ordered ? "real numbers" : "numbers", typeText(x)),
+         &where);
+  OpCall call = callOf(op, {x, indices, updates}, {}, where);
+  call.body = [=, windows = rangeOf(batch, updates.rank()),
+               indexed = rangeOf(0, depth)](Emitter &e,
+                                            ArrayRef<Value> operands) {
+    return one(e.builder
+                   .create<dtensor::ScatterOp>(
+                       e.location, ValueRange{operands[0]}, operands[1],
+                       ValueRange{operands[2]}, windows, indexed, List{},
+                       List{}, indexed, batch, kind)
+                   .getResult(0));
+  };
+  return runOp(std::move(call));
+}
+
+/// Start indices as scalars of one integer type, that of the first tensor.
+std::vector<Tensor> startsOf(std::string_view op, const Tensor &x,
+                             const std::vector<TensorLike> &starts,
+                             const std::source_location &where) {
+  if (int64_t(starts.size()) != x.rank())
+    fail(op,
+         fmt::format("expected a start for each of the {} dims of {}, got {}",
+                     x.rank(), typeText(x), starts.size()),
+         &where);
+  DType type = DType::I32;
+  for (const TensorLike &start : llvm::reverse(starts))
+    if (start.kind == TensorLike::Kind::Tensor)
+      type = nodeOf(start.tensor, op, &where).dtype;
+  std::vector<Tensor> scalars;
+  for (const TensorLike &start : starts) {
+    Tensor scalar = operandLike(start, type, op, &x);
+    if (!isInteger(scalar.dtype()) || scalar.dtype() != type ||
+        scalar.rank() != 0)
+      fail(op,
+           fmt::format("expected starts that are integer scalars of one type, "
+                       "got {}{}",
+                       typeText(scalar),
+                       scalar.dtype() != type
+                           ? fmt::format(" beside {}", name(type))
+                           : std::string()),
+           &where);
+    scalars.push_back(std::move(scalar));
+  }
+  return scalars;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void expectOrdered(const Tensor &x, std::string_view op,
+                   const std::source_location &where) {
+  nodeOf(x, op, &where);
+  if (x.dtype() == DType::I1 || isComplex(x.dtype()))
+    fail(
+        op,
+        fmt::format("expected numbers that have an order, got {}", typeText(x)),
+        &where);
+}
+
+/// Sorts `keys`, and with them the others.
+SmallVector<Value> sorted(Emitter &e, ArrayRef<Value> values, int64_t axis,
+                          bool descending) {
+  auto sort = e.builder.create<dtensor::SortOp>(e.location, values, axis);
+  OpBuilder::InsertionGuard guard(e.builder);
+  Block *block = e.builder.createBlock(&sort.getComparator());
+  for (Value value : values)
+    for (int i = 0; i < 2; ++i)
+      block->addArgument(RankedTensorType::get({}, e.elementType(value)),
+                         e.location);
+  Value a = block->getArgument(0), b = block->getArgument(1);
+  Value before = e.compare(
+      descending ? ComparisonDirection::GT : ComparisonDirection::LT, a, b);
+  if (isa<FloatType>(e.elementType(a))) {
+    Value isLast = e.compare(ComparisonDirection::NE, b, b);
+    Value isNumber = e.compare(ComparisonDirection::EQ, a, a);
+    before =
+        e.make<dtensor::OrOp>(before, e.make<dtensor::AndOp>(isNumber, isLast));
+  }
+  e.builder.create<dtensor::YieldOp>(e.location, ValueRange{before});
+  return SmallVector<Value>(sort.getResults());
+}
+
+} // namespace
+
+Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
+           const TensorLike &value, Where loc) {
+  constexpr std::string_view op = "pad";
+  expectPadding(x, padding, loc);
+  Tensor filler = operandLike(value, x.dtype(), op, &x);
+  if (filler.rank() != 0 || filler.dtype() != x.dtype())
+    fail(op,
+         fmt::format("expected a scalar of type {} to pad with, got {}",
+                     name(x.dtype()), typeText(filler)),
+         &loc);
+  List low, high, interior;
+  for (auto [d, dim] : llvm::enumerate(padding)) {
+    const int64_t extent = x.shape()[d];
+    if (dim.interior < 0)
+      fail(op,
+           fmt::format("expected no negative padding between elements, got {} "
+                       "at dim {}",
+                       dim.interior, d),
+           &loc);
+    if (dim.low + dim.high + extent +
+            std::max<int64_t>(extent - 1, 0) * dim.interior <
+        0)
+      fail(op,
+           fmt::format("padding of {} and {} takes more away than dim {} of {} "
+                       "has",
+                       dim.low, dim.high, d, typeText(x)),
+           &loc);
+    low.push_back(dim.low);
+    high.push_back(dim.high);
+    interior.push_back(dim.interior);
+  }
+  List attributes;
+  for (const List *list : {&low, &high, &interior})
+    attributes.insert(attributes.end(), list->begin(), list->end());
+  OpCall call = callOf(op, {x, filler}, attributes, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::PadOp>(
+        e.location, operands[0], operands[1], low, high, interior));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor pad(const Tensor &x, const std::vector<PadDim> &padding, PadMode mode,
+           Where loc) {
+  constexpr std::string_view op = "pad";
+  expectPadding(x, padding, loc);
+  std::vector<List> indices;
+  List attributes{int64_t(mode)};
+  for (auto [d, dim] : llvm::enumerate(padding)) {
+    const int64_t extent = x.shape()[d];
+    const int64_t most = std::max(dim.low, dim.high);
+    const bool fits = mode == PadMode::Edge      ? extent > 0 || most == 0
+                      : mode == PadMode::Reflect ? most == 0 || most < extent
+                                                 : most <= extent;
+    if (dim.low < 0 || dim.high < 0 || dim.interior != 0 || !fits)
+      fail(op,
+           fmt::format("expected counts of at least 0 that dim {} of {} has "
+                       "enough elements for, and none between, got {}, {} and "
+                       "{}",
+                       d, typeText(x), dim.low, dim.high, dim.interior),
+           &loc);
+    attributes.push_back(dim.low);
+    attributes.push_back(dim.high);
+    indices.push_back(most ? padIndices(mode, dim, extent) : List());
+  }
+  OpCall call = callOf("pad by elements", {x}, attributes, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    Value value = operands[0];
+    for (auto [d, at] : llvm::enumerate(indices))
+      if (!at.empty())
+        value = e.builder.create<dtensor::TakeOp>(e.location, value, int64_t(d),
+                                                  at);
+    return one(value);
+  };
+  return runOp(std::move(call));
+}
+
+Tensor roll(const Tensor &x, int64_t shift, int64_t axis, Where loc) {
+  constexpr std::string_view op = "roll";
+  nodeOf(x, op, &loc);
+  axis = axisOf(axis, x.rank(), op, loc);
+  const int64_t extent = x.shape()[size_t(axis)];
+  shift = extent ? (shift % extent + extent) % extent : 0;
+  if (shift == 0)
+    return x;
+  OpCall call = callOf(op, {x}, {shift, axis}, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    SmallVector<int64_t> start(e.shape(operands[0]).size(), 0);
+    SmallVector<int64_t> limit(e.shape(operands[0])), middle(limit);
+    middle[size_t(axis)] = extent - shift;
+    Value front = e.slice(operands[0], start, middle);
+    start[size_t(axis)] = extent - shift;
+    return one(
+        e.concatenate({e.slice(operands[0], start, limit), front}, axis));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor gather(const Tensor &x, const Tensor &indices, int64_t axis,
+              int64_t batch_dims, Where loc) {
+  return gatherSlices("gather", x, indices, axis, batch_dims, false, loc);
+}
+Tensor take(const Tensor &x, const Tensor &indices, int64_t axis, Where loc) {
+  return gatherSlices("take", x, indices, axis, 0, true, loc);
+}
+
+Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
+                       Where loc) {
+  constexpr std::string_view op = "take_along_axis";
+  nodeOf(x, op, &loc);
+  expectIndices(indices, op, loc);
+  axis = axisOf(axis, x.rank(), op, loc);
+  if (indices.rank() != x.rank())
+    fail(op,
+         fmt::format("expected indices of rank {} for {}, got {}", x.rank(),
+                     typeText(x), typeText(indices)),
+         &loc);
+  Shape from = x.shape(), at = indices.shape();
+  const int64_t extent = from[size_t(axis)];
+  from[size_t(axis)] = at[size_t(axis)];
+  Shape result = broadcastShape(from, at, op, loc);
+  result[size_t(axis)] = at[size_t(axis)];
+  at = from = result;
+  from[size_t(axis)] = extent;
+  if (extent == 0)
+    fail(op,
+         fmt::format("expected elements to pick from along axis {}, got {}",
+                     axis, typeText(x)),
+         &loc);
+  List others = rangeOf(0, x.rank());
+  others.erase(others.begin() + axis);
+  OpCall call = callOf(op, {x, indices}, {axis}, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::GatherOp>(
+        e.location, e.broadcastTo(operands[0], from),
+        e.broadcastTo(fromTheEnd(e, operands[1], extent), at), List{},
+        List{axis}, others, others, List{axis}, int64_t(at.size()),
+        List(at.size(), 1)));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor gather_nd(const Tensor &x, const Tensor &indices, Where loc) {
+  constexpr std::string_view op = "gather_nd";
+  nodeOf(x, op, &loc);
+  const int64_t depth = indexDepth(op, x.shape(), indices, loc);
+  List sizes = x.shape();
+  for (int64_t d = 0; d < depth; ++d) {
+    if (sizes[size_t(d)] == 0)
+      fail(op,
+           fmt::format("expected elements to pick from along dim {}, got {}", d,
+                       typeText(x)),
+           &loc);
+    sizes[size_t(d)] = 1;
+  }
+  const int64_t batch = indices.rank() - 1;
+  List indexed = rangeOf(0, depth),
+       offsets = rangeOf(batch, batch + x.rank() - depth);
+  OpCall call = callOf(op, {x, indices}, {}, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::GatherOp>(
+        e.location, operands[0], operands[1], offsets, indexed, List{}, List{},
+        indexed, batch, sizes));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor tensor_scatter_nd_update(const Tensor &x, const Tensor &indices,
+                                const Tensor &updates, Where loc) {
+  return scatterInto("tensor_scatter_nd_update", x, indices, updates, {}, loc);
+}
+Tensor tensor_scatter_nd_add(const Tensor &x, const Tensor &indices,
+                             const Tensor &updates, Where loc) {
+  return scatterInto("tensor_scatter_nd_add", x, indices, updates,
+                     ReduceKind::Sum, loc);
+}
+Tensor tensor_scatter_nd_sub(const Tensor &x, const Tensor &indices,
+                             const Tensor &updates, Where loc) {
+  constexpr std::string_view op = "tensor_scatter_nd_sub";
+  nodeOf(updates, op, &loc);
+  if (updates.dtype() == DType::I1)
+    fail(op, fmt::format("expected numbers, got {}", typeText(updates)), &loc);
+  return scatterInto(op, x, indices, negative(updates, loc), ReduceKind::Sum,
+                     loc);
+}
+Tensor tensor_scatter_nd_max(const Tensor &x, const Tensor &indices,
+                             const Tensor &updates, Where loc) {
+  return scatterInto("tensor_scatter_nd_max", x, indices, updates,
+                     ReduceKind::Max, loc);
+}
+Tensor tensor_scatter_nd_min(const Tensor &x, const Tensor &indices,
+                             const Tensor &updates, Where loc) {
+  return scatterInto("tensor_scatter_nd_min", x, indices, updates,
+                     ReduceKind::Min, loc);
+}
+
+Tensor scatter_nd(const Tensor &indices, const Tensor &updates, Shape shape,
+                  Where loc) {
+  constexpr std::string_view op = "scatter_nd";
+  nodeOf(updates, op, &loc);
+  for (int64_t extent : shape)
+    if (extent < 0)
+      fail(op,
+           fmt::format("expected extents of at least 0, got {}",
+                       shapeText(shape)),
+           &loc);
+  return scatterInto(op, zeros(std::move(shape), updates.dtype(), loc), indices,
+                     updates, ReduceKind::Sum, loc);
+}
+
+Tensor dynamic_slice(const Tensor &x, const std::vector<TensorLike> &starts,
+                     Shape sizes, Where loc) {
+  constexpr std::string_view op = "dynamic_slice";
+  nodeOf(x, op, &loc);
+  std::vector<Tensor> operands = startsOf(op, x, starts, loc);
+  bool fits = sizes.size() == x.shape().size();
+  for (size_t d = 0; fits && d < sizes.size(); ++d)
+    fits = sizes[d] >= 0 && sizes[d] <= x.shape()[d];
+  if (!fits)
+    fail(op,
+         fmt::format("expected a size for each dim of {}, at most its extent, "
+                     "got {}",
+                     typeText(x), shapeText(sizes)),
+         &loc);
+  operands.insert(operands.begin(), x);
+  OpCall call = callOf(op, std::move(operands), sizes, loc);
+  call.body = [sizes](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::DynamicSliceOp>(
+        e.location, operands[0], operands.drop_front(), sizes));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor dynamic_update_slice(const Tensor &x, const Tensor &update,
+                            const std::vector<TensorLike> &starts, Where loc) {
+  constexpr std::string_view op = "dynamic_update_slice";
+  nodeOf(x, op, &loc);
+  nodeOf(update, op, &loc);
+  bool fits = update.dtype() == x.dtype() && update.rank() == x.rank();
+  for (size_t d = 0; fits && d < x.shape().size(); ++d)
+    fits = update.shape()[d] <= x.shape()[d];
+  if (!fits)
+    fail(op,
+         fmt::format("expected an update that fits into {}, got {}",
+                     typeText(x), typeText(update)),
+         &loc);
+  std::vector<Tensor> operands = startsOf(op, x, starts, loc);
+  operands.insert(operands.begin(), {x, update});
+  OpCall call = callOf(op, std::move(operands), {}, loc);
+  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+    return one(e.builder.create<dtensor::DynamicUpdateSliceOp>(
+        e.location, operands[0], operands[1], operands.drop_front(2)));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor sort(const Tensor &x, int64_t axis, bool descending, Where loc) {
+  expectOrdered(x, "sort", loc);
+  axis = axisOf(axis, x.rank(), "sort", loc);
+  OpCall call = callOf("sort", {x}, {axis, descending}, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    return sorted(e, operands, axis, descending);
+  };
+  return runOp(std::move(call));
+}
+
+Tensor argsort(const Tensor &x, int64_t axis, bool descending, DType type,
+               Where loc) {
+  constexpr std::string_view op = "argsort";
+  expectOrdered(x, op, loc);
+  axis = axisOf(axis, x.rank(), op, loc);
+  if (type != DType::I32 && type != DType::I64)
+    fail(op,
+         fmt::format("expected indices of type i32 or i64, got {}", name(type)),
+         &loc);
+  OpCall call = callOf(op, {x}, {axis, descending, int64_t(type)}, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    Value places = e.iota(e.shape(operands[0]), axis,
+                          dtensor::typeOf(e.builder.getContext(), type));
+    return one(sorted(e, {operands[0], places}, axis, descending)[1]);
+  };
+  return runOp(std::move(call));
+}
+
+TopK top_k(const Tensor &x, int64_t k, Where loc) {
+  constexpr std::string_view op = "top_k";
+  expectOrdered(x, op, loc);
+  if (x.rank() == 0 || k < 0 || k > x.shape().back())
+    fail(op,
+         fmt::format("expected at least {} elements along the last dim, got {}",
+                     k, typeText(x)),
+         &loc);
+  OpCall call = callOf(op, {x}, {k}, loc);
+  call.body = [k](Emitter &e, ArrayRef<Value> operands) {
+    auto top = e.builder.create<dtensor::TopKOp>(e.location, operands[0], k);
+    return SmallVector<Value>{top.getValues(), top.getIndices()};
+  };
+  std::vector<Tensor> results = runOps(std::move(call));
+  return {results[0], results[1]};
+}
+
+} // namespace meshloom
