@@ -87,6 +87,7 @@ Status ControlExecutable::plan() {
   for (const Argument &argument : loaded.arguments)
     own.insert(argument.buffer);
   std::vector<unsigned> results;
+  results.reserve(loaded.results.size());
   for (const ProgramResult &result : loaded.results)
     results.push_back(result.buffer);
   Result<List> planned = planList(loaded.steps, 0, std::move(own), results);
@@ -171,6 +172,7 @@ Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
   ++id;
   for (size_t b = 0; b < branch.branches.size(); ++b) {
     std::vector<unsigned> values;
+    values.reserve(branch.outputs.size());
     for (const BranchStep::Output &output : branch.outputs)
       values.push_back(output.values[b]);
     Result<List> each = planList(branch.branches[b], id, {}, values);
@@ -298,6 +300,7 @@ int64_t ControlExecutable::peakOf(const List &list) const {
       peak = std::max(peak, now);
     } else if (auto *loop = std::get_if<LoopPlan>(&item.what)) {
       std::vector<unsigned> carried;
+      carried.reserve(loop->step->carried.size());
       for (const LoopStep::Carry &carry : loop->step->carried)
         carried.push_back(carry.argument);
       now += bytesOf(carried);
@@ -310,6 +313,7 @@ int64_t ControlExecutable::peakOf(const List &list) const {
       for (const List &inner : branch.branches)
         peak = std::max(peak, now + peakOf(inner));
       std::vector<unsigned> results;
+      results.reserve(branch.step->outputs.size());
       for (const BranchStep::Output &output : branch.step->outputs)
         results.push_back(output.result);
       now += bytesOf(results);
@@ -322,6 +326,7 @@ int64_t ControlExecutable::peakOf(const List &list) const {
 
 Status ControlExecutable::countMemory() {
   std::vector<unsigned> always;
+  always.reserve(constants.size() + loaded.arguments.size());
   for (const auto &[buffer, array] : constants)
     always.push_back(buffer);
   for (const Argument &argument : loaded.arguments)
@@ -393,6 +398,7 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
     if (Status ok = run(loop.lists[1], values); !ok)
       return ok;
     std::vector<Array> next;
+    next.reserve(loop.step->carried.size());
     for (const LoopStep::Carry &carry : loop.step->carried)
       next.push_back(values[carry.next]);
     // Theirs are then the only references, unless something outside has one.
@@ -415,6 +421,7 @@ Status ControlExecutable::run(const BranchPlan &branch, const Item &,
   if (Status ok = run(list, values); !ok)
     return ok;
   std::vector<Array> results;
+  results.reserve(branch.step->outputs.size());
   for (const BranchStep::Output &output : branch.step->outputs)
     results.push_back(values[output.values[size_t(chosen)]]);
   forgetResults(list, values);
@@ -446,6 +453,7 @@ ControlExecutable::run(std::vector<Array> arguments) {
   if (Status ok = run(list, values); !ok)
     return ok.error();
   std::vector<Array> results;
+  results.reserve(loaded.results.size());
   for (const ProgramResult &result : loaded.results)
     results.push_back(values[result.buffer]);
   recordCollectives(sent);

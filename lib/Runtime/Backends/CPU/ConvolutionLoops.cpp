@@ -1,6 +1,7 @@
 // Convolutions by loops. The kernel is packed so that a vector of independent
 // results, output features or groups, is contiguous; every place of the result
 // then adds a multiple of a row of it for each element that it meets.
+#include "Clones.h"
 #include "Convolution.h"
 
 #include <complex>
@@ -10,13 +11,6 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-
-#if defined(__x86_64__)
-#define MESHLOOM_CLONES                                                        \
-  __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define MESHLOOM_CLONES
-#endif
 
 /// out += x * row.
 template <typename T>
@@ -195,8 +189,7 @@ void cpu::convolveByLoops(const Convolution &convolution, const T *lhs,
 
 namespace meshloom::cpu {
 #define MESHLOOM_CONVOLVE(T)                                                   \
-  template void convolveByLoops<T>(const Convolution &, const T *, const T *,  \
-                                   T *);
+  template decltype(convolveByLoops<T>) convolveByLoops<T>;
 MESHLOOM_CONVOLVE(float)
 MESHLOOM_CONVOLVE(double)
 MESHLOOM_CONVOLVE(uint8_t)

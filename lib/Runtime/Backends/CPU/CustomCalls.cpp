@@ -14,6 +14,7 @@ namespace {
 std::vector<CustomOperand>
 operandsOf(const std::vector<LibraryOperand> &boxes) {
   std::vector<CustomOperand> operands;
+  operands.reserve(boxes.size());
   for (const LibraryOperand &box : boxes)
     operands.push_back(
         {box.type, box.data, box.extent, box.strides, box.offset, *box.global});

@@ -196,6 +196,7 @@ private:
 
   Lines lines(const LibraryArguments &arguments) const {
     std::vector<const LibraryOperand *> all;
+    all.reserve(arguments.inputs.size() + arguments.outputs.size());
     for (const LibraryOperand &input : arguments.inputs)
       all.push_back(&input);
     for (const LibraryOperand &output : arguments.outputs)

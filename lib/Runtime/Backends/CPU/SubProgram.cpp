@@ -68,6 +68,7 @@ StepUses cpu::usesOf(const Step &step) {
     uses.reads.insert(branch->index);
     for (size_t b = 0; b < branch->branches.size(); ++b) {
       std::vector<unsigned> values;
+      values.reserve(branch->outputs.size());
       for (const BranchStep::Output &output : branch->outputs)
         values.push_back(output.values[b]);
       addOuterReads(branch->branches[b], values, {}, uses.reads);

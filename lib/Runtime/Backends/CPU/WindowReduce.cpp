@@ -1,6 +1,7 @@
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand. With a scalar
 // function, element by element.
+#include "Clones.h"
 #include "Convolution.h"
 #include "Elements.h"
 #include "LibraryFunctions.h"
@@ -13,13 +14,6 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-
-#if defined(__x86_64__)
-#define MESHLOOM_CLONES                                                        \
-  __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define MESHLOOM_CLONES
-#endif
 
 /// into[i] is combined with from[i * step].
 template <ReduceKind kind, typename T>
