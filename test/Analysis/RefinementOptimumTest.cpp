@@ -6,6 +6,7 @@
 // every so many, so that each op follows each other at each place under each
 // layout. MESHLOOM_REFINEMENT_SWEEP=<n> in the environment makes the steps n
 // times shorter.
+#include "../Core/Sanitized.h"
 #include "SmallPrograms.h"
 
 #include <cstdlib>
@@ -17,18 +18,6 @@ using namespace meshloom::test;
 namespace {
 
 constexpr unsigned opKinds = 7, layoutKinds = 3;
-
-/// Sanitizers look at the code, not at its answers: fewer programs do.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-    __has_feature(undefined_behavior_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 class Program {
 public:

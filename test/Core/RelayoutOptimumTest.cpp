@@ -8,6 +8,7 @@
 // machines (minutes).
 #include "LayoutEnumeration.h"
 
+#include "Sanitized.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 
 #include <cstdlib>
@@ -17,22 +18,11 @@
 #include <unordered_map>
 
 using namespace meshloom;
+using meshloom::test::sanitized;
 
 namespace {
 
 constexpr Cost far = INT64_MAX / 4;
-
-/// Sanitizers look at the code, not at its answers: some machines do.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-    __has_feature(undefined_behavior_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 struct LayoutHash {
   size_t operator()(const Layout &layout) const { return layout.hash(); }
