@@ -261,6 +261,10 @@ LogicalResult LayoutFlow::resolveMeshes() {
   for (unsigned i = 0; i < values.size(); ++i)
     if (auto layout = givenLayout(values[i].getType()))
       give(i, layout->mesh(), values[i]);
+  for (const FlowOp &flow : ops)
+    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op))
+      if (auto wish = dtensor::wishOf(constraint))
+        give(flow.results.front(), wish->layout.mesh(), flow.op->getResult(0));
 
   // Forward and backward sweeps until nothing changes.
   for (bool changed = true; changed;) {
