@@ -268,6 +268,18 @@ List keyOf(const dtensor::WindowSpec &window) {
   return key;
 }
 
+/// A call with one operand; its body is still to be given.
+OpCall poolCall(std::string_view op, const Tensor &x,
+                const dtensor::WindowSpec &spec,
+                const std::source_location &where) {
+  OpCall call;
+  call.name = op;
+  call.operands = {x};
+  call.attributes = keyOf(spec);
+  call.where = where;
+  return call;
+}
+
 //===----------------------------------------------------------------------===//
 // Running reductions
 //===----------------------------------------------------------------------===//
@@ -385,11 +397,7 @@ Tensor max_pool(const Tensor &x, std::vector<int64_t> window,
   constexpr std::string_view op = "max_pool";
   expectFloat(x, op, loc);
   dtensor::WindowSpec spec = poolWindow(op, x, window, options, loc);
-  OpCall call;
-  call.name = op;
-  call.operands = {x};
-  call.attributes = keyOf(spec);
-  call.where = loc;
+  OpCall call = poolCall(op, x, spec, loc);
   call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
     return one(reduceWindow(e, operands[0],
                             -std::numeric_limits<double>::infinity(),
@@ -403,11 +411,7 @@ Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
   constexpr std::string_view op = "avg_pool";
   expectFloat(x, op, loc);
   dtensor::WindowSpec spec = poolWindow(op, x, window, options, loc);
-  OpCall call;
-  call.name = op;
-  call.operands = {x};
-  call.attributes = keyOf(spec);
-  call.where = loc;
+  OpCall call = poolCall(op, x, spec, loc);
   call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
     Value sum = reduceWindow(e, operands[0], 0, ReduceKind::Sum, spec);
     // Every window has as many elements where nothing is padded.
