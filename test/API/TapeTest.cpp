@@ -112,6 +112,23 @@ TEST(TapeTest, AGradientHasItsSourcesLayout) { // item 26
   expectSame(dx, 2 * sample({4, 6}));
 }
 
+TEST(TapeTest, ASecondDerivativeHasItsSourcesLayout) { // item 26
+  Mesh mesh = mesh2x4();
+  Layout rows({"x", UNSHARDED}, mesh), full = Layout::replicated(mesh, 2);
+  Tensor x = distribute(sample({4, 6}), rows);
+  GradientTape outer;
+  Tensor dx;
+  {
+    GradientTape inner;
+    Tensor y = relayout(x, full);
+    dx = inner.gradient(reduce_sum(y * y * y), x);
+  }
+  EXPECT_EQ(dx.layout(), rows);
+  Tensor second = outer.gradient(reduce_sum(dx), x);
+  EXPECT_EQ(second.layout(), rows);
+  expectSame(second, 6 * sample({4, 6}));
+}
+
 TEST(TapeTest, RepeatedGradientsReuseTheirProgram) {
   DVariable w(tensor({1.f, 2.f}));
   for (int i = 0; i < 3; ++i) {
