@@ -201,19 +201,22 @@ size_t countNodes(const std::vector<Node> &nodes) {
   return count;
 }
 
-/// Plants the fault in one program after the other until it is found.
-void expectFound(const Fault &fault, uint64_t most = 600) {
+/// Plants the fault in one program after the other until it is found, from seed
+/// `first` on.
+void expectFound(const Fault &fault, uint64_t first = 1) {
+  constexpr uint64_t most = 1000;
   Checker checker;
   CheckOptions planted;
   planted.ways = {{"ring", true}};
   planted.damage = [&](Compiled &compiled) { fault(compiled); };
   CheckOptions healthy;
   healthy.ways = planted.ways;
-  for (uint64_t seed = 1; seed <= most; ++seed) {
+  for (uint64_t seed = first; seed < first + most; ++seed) {
     Recipe recipe = generate(seed);
     std::string failure = checker.check(recipe, planted);
     if (failure.empty())
       continue;
+    testing::Test::RecordProperty("seed", std::to_string(seed));
     EXPECT_THAT(failure, testing::HasSubstr("WRONG"));
     Recipe small = shrink(
         recipe,
