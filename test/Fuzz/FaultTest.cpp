@@ -82,20 +82,20 @@ bool droppedCollective(Compiled &compiled) {
 /// on every device.
 bool wrongOffset(Compiled &compiled) {
   return changeFirst<KernelStep>(compiled.program.steps, [&](KernelStep &step) {
-    if (!step.library.empty())
-      return false;
-    for (Operand &input : step.inputs)
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      Operand &input = step.inputs[i];
+      if (!step.library.empty() || std::ranges::count(step.inPlace, int(i)))
+        continue;
+      const Layout &layout = compiled.program.buffers[input.buffer].layout;
       for (size_t d = 0; d < input.dims.size(); ++d) {
         DimAccess &dim = input.dims[d];
         if (dim.offset > 0 && dim.terms.size() == 1 &&
-            dim.terms[0].second > 0 &&
-            compiled.program.buffers[input.buffer]
-                .layout.axes(unsigned(d))
-                .empty()) {
+            dim.terms[0].second > 0 && layout.axes(unsigned(d)).empty()) {
           --dim.offset;
           return true;
         }
       }
+    }
     return false;
   });
 }
@@ -240,10 +240,10 @@ TEST(FaultTest, DroppedCollective) {
   expectFound(droppedCollective);
 }
 TEST(FaultTest, WrongOffset) {
-  expectFound(wrongOffset);
+  expectFound(wrongOffset, 100);
 }
 TEST(FaultTest, PaddingLeak) {
-  expectFound(paddingLeak);
+  expectFound(paddingLeak, 370);
 }
 TEST(FaultTest, WrongInit) {
   expectFound(wrongInit);
