@@ -8,9 +8,10 @@
 // along an axis of size g, a dim of n is padded to g blocks of ceil(n / g), and
 // becomes two dims; the next axis cuts the second one again.
 
+#include "DistributeOps.h"
+
 #include "LayoutFlow.h"
 
-#include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Support/MachineModelFile.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -20,166 +21,10 @@ namespace meshloom {
 #define GEN_PASS_DEF_DISTRIBUTEOPS
 #include "meshloom/Transforms/Passes.h.inc"
 
+using namespace distribution;
+
 namespace {
 using Direction = dtensor::ComparisonDirection;
-
-/// The ops that rewrites are made of; types have no layouts.
-struct Maker {
-  OpBuilder builder;
-  Location location;
-
-  template <typename Op, typename... Args> Value make(Args &&...args) {
-    return builder.create<Op>(location, std::forward<Args>(args)...)
-        ->getResult(0);
-  }
-  static RankedTensorType typeOf(Value value) {
-    return dtensor::undecided(value.getType());
-  }
-  static SmallVector<int64_t> shapeOf(Value value) {
-    return dtensor::globalShape(value.getType());
-  }
-  Value splat(RankedTensorType type, Attribute element) {
-    return make<dtensor::ConstantOp>(DenseElementsAttr::get(type, element));
-  }
-  Value scalar(Attribute element, Type elementType) {
-    return splat(RankedTensorType::get({}, elementType), element);
-  }
-  Value iota(ArrayRef<int64_t> shape, Type elementType, int64_t dim) {
-    return make<dtensor::IotaOp>(RankedTensorType::get(shape, elementType),
-                                 uint64_t(dim));
-  }
-  /// Repeats `value` along `dims` of `shape`.
-  Value repeat(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
-    SmallVector<int64_t> kept;
-    for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim)
-      if (!llvm::is_contained(dims, dim))
-        kept.push_back(dim);
-    return make<dtensor::BroadcastInDimOp>(value, shape, kept);
-  }
-  /// `low` and `high` elements more along one dim; negative: fewer.
-  Value pad(Value value, Value element, int64_t dim, int64_t low,
-            int64_t high) {
-    if (low == 0 && high == 0)
-      return value;
-    SmallVector<int64_t> lows(shapeOf(value).size()), highs = lows, none = lows;
-    lows[dim] = low;
-    highs[dim] = high;
-    return make<dtensor::PadOp>(value, element, lows, highs, none);
-  }
-};
-
-/// What no element is combined with by `kind` to give another one.
-mlir::TypedAttr identityOf(ReduceKind kind, Type type) {
-  Builder builder(type.getContext());
-  if (auto floats = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = floats.getFloatSemantics();
-    switch (kind) {
-    case ReduceKind::Prod:
-      return builder.getFloatAttr(type, 1);
-    case ReduceKind::Min:
-      return builder.getFloatAttr(type, llvm::APFloat::getInf(semantics));
-    case ReduceKind::Max:
-      return builder.getFloatAttr(
-          type, llvm::APFloat::getInf(semantics, /*Negative=*/true));
-    default:
-      return builder.getFloatAttr(type, 0);
-    }
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  // A single bit is a truth value: false below true.
-  bool isSigned = !type.isUnsignedInteger() && width > 1;
-  switch (kind) {
-  case ReduceKind::Prod:
-    return builder.getIntegerAttr(type, llvm::APInt(width, 1));
-  case ReduceKind::Min:
-    return builder.getIntegerAttr(
-        type, isSigned ? llvm::APInt::getSignedMaxValue(width)
-                       : llvm::APInt::getMaxValue(width));
-  case ReduceKind::Max:
-    return builder.getIntegerAttr(
-        type, isSigned ? llvm::APInt::getSignedMinValue(width)
-                       : llvm::APInt::getMinValue(width));
-  case ReduceKind::And:
-    return builder.getIntegerAttr(type, llvm::APInt::getAllOnes(width));
-  default:
-    return builder.getIntegerAttr(type, llvm::APInt::getZero(width));
-  }
-}
-
-/// How a dim is cut into a layout's blocks: [n] -> [g0, g1, ..., block].
-struct Cut {
-  int64_t dim;
-  std::vector<unsigned> axes;
-  SmallVector<int64_t> counts;  ///< g0, g1, ...
-  SmallVector<int64_t> extents; ///< n, and what a block of each axis holds
-
-  Cut(const Layout &layout, ArrayRef<int64_t> shape, int64_t dim)
-      : dim(dim), axes(layout.axes(dim).begin(), layout.axes(dim).end()),
-        extents{shape[dim]} {
-    for (unsigned axis : axes) {
-      counts.push_back(layout.mesh().axis_size(axis));
-      extents.push_back((extents.back() + counts.back() - 1) / counts.back());
-    }
-  }
-  int64_t block() const { return extents.back(); }
-  /// The dim of the elements of a block, after cutting.
-  int64_t inner() const { return dim + int64_t(axes.size()); }
-  SmallVector<int64_t> outer() const {
-    return llvm::to_vector(llvm::seq<int64_t>(dim, inner()));
-  }
-
-  Value apply(Maker &make, Value value, Value padding) const {
-    for (size_t i = 0; i < axes.size(); ++i) {
-      int64_t at = dim + int64_t(i);
-      value = make.pad(value, padding, at, 0,
-                       counts[i] * extents[i + 1] - extents[i]);
-      SmallVector<int64_t> shape = Maker::shapeOf(value);
-      shape[at] = counts[i];
-      shape.insert(shape.begin() + at + 1, extents[i + 1]);
-      value = make.make<dtensor::ReshapeOp>(value, shape);
-    }
-    return value;
-  }
-  Value undo(Maker &make, Value value, Value padding) const {
-    for (size_t i = axes.size(); i-- > 0;) {
-      int64_t at = dim + int64_t(i);
-      SmallVector<int64_t> shape = Maker::shapeOf(value);
-      shape[at] = counts[i] * extents[i + 1];
-      shape.erase(shape.begin() + at + 1);
-      value = make.make<dtensor::ReshapeOp>(value, shape);
-      value = make.pad(value, padding, at, 0,
-                       extents[i] - counts[i] * extents[i + 1]);
-    }
-    return value;
-  }
-  /// The layout of a value of the operand's, cut: each outer dim on its axis.
-  /// With `block`, of one that has a dim for the elements of a block.
-  Layout cutLayout(const Layout &layout, bool block) const {
-    Layout::DimAxes dims = layout.dim_axes();
-    dims.erase(dims.begin() + dim);
-    if (block)
-      dims.insert(dims.begin() + dim, std::vector<unsigned>());
-    for (unsigned axis : llvm::reverse(axes))
-      dims.insert(dims.begin() + dim, {axis});
-    return *Layout::get(layout.mesh(), dims);
-  }
-  /// The same with the outer dims on every device.
-  Layout gathered(const Layout &layout, bool block) const {
-    Layout made = cutLayout(layout, block);
-    for (int64_t outer : this->outer())
-      made = made.with_dim(unsigned(outer), {});
-    return made;
-  }
-  SmallVector<int64_t> cutShape(ArrayRef<int64_t> shape,
-                                std::optional<int64_t> block) const {
-    SmallVector<int64_t> made(shape);
-    made.erase(made.begin() + dim);
-    if (block)
-      made.insert(made.begin() + dim, *block);
-    made.insert(made.begin() + dim, counts.begin(), counts.end());
-    return made;
-  }
-};
 
 /// The largest (or smallest) value, then the least index that has it: two
 /// reductions of a result's size, whatever the blocks.
@@ -203,24 +48,6 @@ void distributeArg(Maker &make, Operation *op, ReduceKind kind, int64_t dim) {
   op->getResult(0).replaceAllUsesWith(first);
 }
 
-Value combine(Maker &make, ReduceKind kind, Value a, Value b) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return make.make<dtensor::AddOp>(a, b);
-  case ReduceKind::Prod:
-    return make.make<dtensor::MultiplyOp>(a, b);
-  case ReduceKind::Min:
-    return make.make<dtensor::MinimumOp>(a, b);
-  case ReduceKind::Max:
-    return make.make<dtensor::MaximumOp>(a, b);
-  case ReduceKind::And:
-    return make.make<dtensor::AndOp>(a, b);
-  case ReduceKind::Or:
-    return make.make<dtensor::OrOp>(a, b);
-  }
-  return a;
-}
-
 /// Running values inside each block, and what the blocks before it come to.
 void distributeCumulative(Maker &make, dtensor::CumulativeOp op,
                           const Cut &cut) {
@@ -231,8 +58,7 @@ void distributeCumulative(Maker &make, dtensor::CumulativeOp op,
   // Small floats are accumulated in f32.
   Type wide =
       element.isF16() || element.isBF16() ? make.builder.getF32Type() : element;
-  if (wide != element)
-    operand = make.make<dtensor::ConvertOp>(operand, wide);
+  operand = make.convert(operand, wide);
   Value identity = make.scalar(identityOf(kind, wide), wide);
   Value blocks = cut.apply(make, operand, identity);
   int64_t inner = cut.inner();
@@ -241,11 +67,8 @@ void distributeCumulative(Maker &make, dtensor::CumulativeOp op,
   // All blocks, in one dim: few.
   Value totals = make.make<dtensor::ReduceOp>(kind, blocks, ArrayRef{inner});
   SmallVector<int64_t> outerShape = Maker::shapeOf(totals), flat = outerShape;
-  int64_t count = 1;
-  for (int64_t each : cut.counts)
-    count *= each;
   flat.erase(flat.begin() + cut.dim, flat.begin() + inner);
-  flat.insert(flat.begin() + cut.dim, count);
+  flat.insert(flat.begin() + cut.dim, cut.blocks());
   totals = make.make<dtensor::ReshapeOp>(totals, flat);
   Value before =
       make.make<dtensor::CumulativeOp>(kind, totals, cut.dim, reverse);
@@ -254,9 +77,7 @@ void distributeCumulative(Maker &make, dtensor::CumulativeOp op,
   before = make.make<dtensor::ReshapeOp>(before, outerShape);
   Value offset = make.repeat(before, Maker::shapeOf(running), inner);
   Value whole = combine(make, kind, offset, running);
-  Value result = cut.undo(make, whole, identity);
-  if (wide != element)
-    result = make.make<dtensor::ConvertOp>(result, element);
+  Value result = make.convert(cut.undo(make, whole, identity), element);
   op->getResult(0).replaceAllUsesWith(result);
 }
 
@@ -276,11 +97,7 @@ void distributeTopK(Maker &make, dtensor::TopKOp op, const Cut &cut) {
   Value padding = make.scalar(least, element);
   Value blocks = cut.apply(make, operand, padding);
   auto local = make.builder.create<dtensor::TopKOp>(make.location, blocks, few);
-  auto convert = [&](Value value) -> Value {
-    if (dtensor::elementTypeOf(value.getType()) == index)
-      return value;
-    return make.make<dtensor::ConvertOp>(value, index);
-  };
+  auto convert = [&](Value value) { return make.convert(value, index); };
   SmallVector<int64_t> shape = Maker::shapeOf(local.getValues());
   // Global indices: where the block begins, and where it is in there.
   Value where = convert(local.getIndices());
@@ -317,13 +134,6 @@ void distributeTopK(Maker &make, dtensor::TopKOp op, const Cut &cut) {
   op.getIndices().replaceAllUsesWith(indices);
 }
 
-/// One op that may be distributed, and over which blocks.
-struct Candidate {
-  Operation *op;
-  Layout layout; ///< of the operand
-  int64_t dim;
-};
-
 class DistributeOpsPass : public impl::DistributeOpsBase<DistributeOpsPass> {
 public:
   using DistributeOpsBase::DistributeOpsBase;
@@ -334,7 +144,7 @@ private:
     if (function.isExternal())
       return;
     bool any = false;
-    function.walk([&](Operation *op) { any |= wholeDim(op).has_value(); });
+    function.walk([&](Operation *op) { any |= mayDistribute(op); });
     if (!any)
       return;
     Result<MachineModel> model = loadMachineModel(machine);
@@ -348,73 +158,129 @@ private:
       if (failed(flow.run()))
         return signalPassFailure();
       for (const FlowOp &each : flow.ops)
-        if (std::optional<int64_t> dim = wholeDim(each.op)) {
-          Layout layout = flow.states[each.operands.front()].wish();
-          if (!layout.axes(unsigned(*dim)).empty())
-            candidates.push_back({each.op, layout, *dim});
-        }
+        if (!each.linksOnly && !each.joins && mayDistribute(each.op))
+          if (std::optional<Candidate> candidate = candidateFor(flow, each))
+            candidates.push_back(std::move(*candidate));
     }
-    for (const Candidate &candidate : candidates)
-      if (cost(candidate, *model) < relayoutCost(candidate, *model))
-        rewrite(candidate);
+    // All decisions look at the program as it was written.
+    std::vector<std::optional<SortScheme>> schemes;
+    for (const Candidate &candidate : candidates) {
+      auto sort = dyn_cast<dtensor::SortOp>(candidate.op);
+      schemes.push_back(sort ? schemeFor(sort, candidate, *model)
+                             : std::nullopt);
+    }
+    for (auto [candidate, scheme] : llvm::zip_equal(candidates, schemes))
+      if (isa<dtensor::SortOp>(candidate.op)
+              ? scheme.has_value()
+              : cost(candidate, *model) < cheapestRelayout(candidate, *model))
+        rewrite(candidate, scheme);
   }
 
-  /// The dim that an op needs whole, if it can be distributed along it.
-  static std::optional<int64_t> wholeDim(Operation *op) {
-    if (auto arg = dyn_cast<dtensor::ArgMaxOp>(op))
-      return int64_t(arg.getDimension());
-    if (auto arg = dyn_cast<dtensor::ArgMinOp>(op))
-      return int64_t(arg.getDimension());
-    if (auto top = dyn_cast<dtensor::TopKOp>(op))
-      return int64_t(dtensor::globalShape(top.getOperand().getType()).size()) -
-             1;
+  static bool mayDistribute(Operation *op) {
+    if (isa<dtensor::ArgMaxOp, dtensor::ArgMinOp, dtensor::TopKOp,
+            dtensor::SortOp, dtensor::GenericReduceOp>(op))
+      return true;
     auto cumulative = dyn_cast<dtensor::CumulativeOp>(op);
-    if (cumulative && !isa<mlir::ComplexType>(dtensor::elementTypeOf(
-                          cumulative.getOperand().getType())))
-      return int64_t(cumulative.getDimension());
+    return cumulative &&
+           !isa<mlir::ComplexType>(Maker::elementOf(cumulative.getOperand()));
+  }
+
+  /// The dim that an op needs whole and that `layout`, an operand's, cuts.
+  static std::optional<int64_t> cutDim(Operation *op, const Layout &layout) {
+    if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(op))
+      return reducedDim(reduce, layout);
+    int64_t dim = int64_t(layout.rank()) - 1; // of top_k
+    if (auto attr = op->getAttrOfType<IntegerAttr>("dimension"))
+      dim = attr.getInt();
+    if (layout.axes(unsigned(dim)).empty())
+      return std::nullopt;
+    return dim;
+  }
+
+  /// Whether every device can make the value in any layout.
+  static bool isFree(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (auto constant = dyn_cast_or_null<dtensor::ConstantOp>(op))
+      return isa<mlir::SplatElementsAttr>(constant.getValue());
+    if (auto repeated = dyn_cast_or_null<dtensor::BroadcastInDimOp>(op))
+      return isFree(repeated.getOperand());
+    return isa_and_nonnull<dtensor::IotaOp>(op);
+  }
+
+  static std::optional<Candidate> candidateFor(const LayoutFlow &flow,
+                                               const FlowOp &each) {
+    std::optional<Candidate> made;
+    SmallVector<std::optional<Layout>> operands;
+    for (auto [value, state] :
+         llvm::zip_equal(each.op->getOperands(), each.operands)) {
+      Layout layout = flow.states[state].wish();
+      bool free = isFree(value);
+      operands.push_back(free ? std::nullopt : std::optional(layout));
+      if (made || free)
+        continue;
+      if (layout.rank() == 0)
+        continue;
+      if (std::optional<int64_t> dim = cutDim(each.op, layout))
+        made = Candidate{each.op, layout, *dim, {}, {}};
+    }
+    if (!made)
+      return std::nullopt;
+    made->operands = std::move(operands);
+    if (isa<dtensor::SortOp, dtensor::CumulativeOp>(each.op))
+      for (auto [value, state] :
+           llvm::zip_equal(each.op->getResults(), each.results))
+        made->results.push_back(
+            wanted(value, flow.states[state].wish(), made->dim));
+    return made;
+  }
+
+  /// What the user asks for in what becomes of the value, if that says
+  /// something about `dim`.
+  static std::optional<Layout> wanted(Value value, const Layout &flowed,
+                                      int64_t dim) {
+    if (auto layout = givenLayout(value.getType()))
+      return layout;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      std::optional<Layout> layout;
+      if (auto constraint = dyn_cast<dtensor::ConstraintOp>(user)) {
+        layout = givenLayout(constraint.getResult().getType());
+        auto wish = dtensor::wishOf(constraint);
+        if (wish && !wish->isOpen(unsigned(dim)))
+          layout = wish->layout;
+      } else if (isa<dtensor::RelayoutOp>(user)) {
+        layout = givenLayout(user->getResult(0).getType());
+      } else if (isa<mlir::func::ReturnOp>(user)) {
+        if (auto function = dyn_cast<mlir::func::FuncOp>(user->getParentOp()))
+          layout =
+              givenLayout(function.getResultTypes()[use.getOperandNumber()]);
+      }
+      if (layout)
+        return layout;
+    }
+    if (!flowed.axes(unsigned(dim)).empty())
+      return flowed;
     return std::nullopt;
   }
 
-  static Cost planCost(const Layout &from, const Layout &to,
-                       ArrayRef<int64_t> shape, DType type,
-                       const MachineModel &model) {
-    auto plan =
-        planRelayout(from, to, Shape(shape.begin(), shape.end()), type, model);
-    return plan ? plan->cost : std::numeric_limits<Cost>::max() / 4;
-  }
-  static DType dtypeOf(Value value) {
-    return *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType()));
-  }
-
-  /// Bringing the dim together: on every device, or with another dim cut.
-  static Cost relayoutCost(const Candidate &candidate,
-                           const MachineModel &model) {
-    Value operand = candidate.op->getOperand(0);
-    SmallVector<int64_t> shape = Maker::shapeOf(operand);
-    Layout whole = candidate.layout.with_dim(unsigned(candidate.dim), {});
-    auto moved = candidate.layout.axes(unsigned(candidate.dim));
-    Cost least =
-        planCost(candidate.layout, whole, shape, dtypeOf(operand), model);
-    for (unsigned dim = 0; dim < whole.rank(); ++dim) {
-      if (dim == candidate.dim)
-        continue;
-      auto has = whole.axes(dim);
-      std::vector<unsigned> axes(has.begin(), has.end());
-      axes.insert(axes.end(), moved.begin(), moved.end());
-      least =
-          std::min(least, planCost(candidate.layout, whole.with_dim(dim, axes),
-                                   shape, dtypeOf(operand), model));
-    }
+  static Cost cheapestRelayout(const Candidate &candidate,
+                               const MachineModel &model) {
+    Cost least = std::numeric_limits<Cost>::max();
+    for (const Layout &whole : wholeLayouts(candidate))
+      least = std::min(least, relayoutCost(candidate, whole, model));
     return least;
   }
 
   /// What the rewritten ops exchange.
   static Cost cost(const Candidate &candidate, const MachineModel &model) {
     Operation *op = candidate.op;
+    if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(op))
+      return costOf(reduce, candidate, model);
     Value operand = op->getOperand(0);
     SmallVector<int64_t> shape = Maker::shapeOf(operand);
     const Layout &layout = candidate.layout;
     Cut cut(layout, shape, candidate.dim);
+    Exchange exchange;
     if (isa<dtensor::ArgMaxOp, dtensor::ArgMinOp>(op)) {
       Layout result = layout.remove({unsigned(candidate.dim)});
       SmallVector<int64_t> rest = Maker::shapeOf(op->getResult(0));
@@ -425,8 +291,9 @@ private:
         std::vector<Partial> pending;
         for (unsigned axis : cut.axes)
           pending.push_back({axis, kind});
-        sum +=
-            planCost(result.with_partial(pending), result, rest, type, model);
+        Exchange reduction;
+        reduction.add(result.with_partial(pending), result, rest, type, model);
+        sum += reduction.total();
       }
       return sum;
     }
@@ -435,41 +302,19 @@ private:
           cut.cutShape(shape, std::min(int64_t(top.getK()), cut.block()));
       Layout from = cut.cutLayout(layout, /*block=*/true),
              to = cut.gathered(layout, /*block=*/true);
-      return planCost(from, to, found, dtypeOf(operand), model) +
-             planCost(from, to, found, dtypeOf(top.getIndices()), model);
+      exchange.add(from, to, found, dtypeOf(operand), model);
+      exchange.add(from, to, found, dtypeOf(top.getIndices()), model);
+      return exchange.total();
     }
-    // A result that is needed whole is gathered after all.
     SmallVector<int64_t> totals = cut.cutShape(shape, std::nullopt);
     DType type = dtypeOf(operand);
-    Cost sum =
-        planCost(cut.cutLayout(layout, false), cut.gathered(layout, false),
+    exchange.add(cut.cutLayout(layout, false), cut.gathered(layout, false),
                  totals, byteWidth(type) < 4 ? DType::F32 : type, model);
-    if (neededWhole(op->getResult(0), candidate.dim))
-      sum += planCost(layout, layout.with_dim(unsigned(candidate.dim), {}),
-                      shape, type, model);
-    return sum;
+    return exchange.total() + resultCost(candidate, model);
   }
 
-  /// Whether the user wants the dim whole in what becomes of the value.
-  static bool neededWhole(Value value, int64_t dim) {
-    auto isWhole = [&](Type type) {
-      auto layout = givenLayout(type);
-      return layout && layout->rank() > dim &&
-             layout->axes(unsigned(dim)).empty();
-    };
-    if (isWhole(value.getType()))
-      return true;
-    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
-      Operation *user = use.getOwner();
-      if (isa<dtensor::ConstraintOp, dtensor::RelayoutOp>(user))
-        return isWhole(user->getResult(0).getType());
-      auto function = dyn_cast<mlir::func::FuncOp>(user->getParentOp());
-      return isa<mlir::func::ReturnOp>(user) && function &&
-             isWhole(function.getResultTypes()[use.getOperandNumber()]);
-    });
-  }
-
-  static void rewrite(const Candidate &candidate) {
+  static void rewrite(const Candidate &candidate,
+                      const std::optional<SortScheme> &scheme) {
     Operation *op = candidate.op;
     SmallVector<Value> results(op->getResults());
     Maker make{OpBuilder(op), op->getLoc()};
@@ -493,6 +338,10 @@ private:
       distributeArg(make, op, ReduceKind::Min, candidate.dim);
     else if (auto top = dyn_cast<dtensor::TopKOp>(op))
       distributeTopK(make, top, cut);
+    else if (auto sort = dyn_cast<dtensor::SortOp>(op))
+      distribute(make, sort, candidate, *scheme);
+    else if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(op))
+      distribute(make, reduce, candidate);
     else
       distributeCumulative(make, cast<dtensor::CumulativeOp>(op), cut);
     op->erase();

@@ -14,6 +14,11 @@
 
 namespace meshloom::dtensor {
 
+/// On a generic_reduce: its region is associative, so that neighbours may be
+/// combined in any grouping. StableHLO leaves the grouping open for every
+/// reducer, so imported ones have it.
+constexpr StringRef associativeAttrName = "dtensor.associative";
+
 /// Whether `applyElementwise` can apply `region`: its ops compute elements, of
 /// scalars of the region or from outside.
 bool isElementwise(Region &region);

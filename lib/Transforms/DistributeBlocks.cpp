@@ -1,0 +1,293 @@
+// Making ops, cutting dims into blocks, and what exchanges cost.
+#include "DistributeOps.h"
+
+#include "meshloom/Dialect/DTensor/Wish.h"
+
+#include <complex>
+#include <limits>
+
+namespace meshloom::distribution {
+
+//===----------------------------------------------------------------------===//
+// Maker
+//===----------------------------------------------------------------------===//
+
+Value Maker::splat(ArrayRef<int64_t> shape, Type elementType, int64_t value) {
+  return splat(RankedTensorType::get(shape, elementType),
+               builder.getIntegerAttr(elementType, value));
+}
+
+Value Maker::zero(Type elementType) {
+  auto type = RankedTensorType::get({}, elementType);
+  if (auto complex = dyn_cast<mlir::ComplexType>(elementType)) {
+    auto part = cast<FloatType>(complex.getElementType());
+    auto none = llvm::APFloat::getZero(part.getFloatSemantics());
+    return make<dtensor::ConstantOp>(
+        DenseElementsAttr::get(type, std::complex<llvm::APFloat>(none, none)));
+  }
+  return splat(type, builder.getZeroAttr(elementType));
+}
+
+Value Maker::convert(Value value, Type elementType) {
+  if (elementOf(value) == elementType)
+    return value;
+  return make<dtensor::ConvertOp>(value, elementType);
+}
+
+Value Maker::repeat(Value value, ArrayRef<int64_t> shape,
+                    ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim)
+    if (!llvm::is_contained(dims, dim))
+      kept.push_back(dim);
+  return make<dtensor::BroadcastInDimOp>(value, shape, kept);
+}
+
+Value Maker::pad(Value value, Value element, int64_t dim, int64_t low,
+                 int64_t high) {
+  if (low == 0 && high == 0)
+    return value;
+  SmallVector<int64_t> lows(shapeOf(value).size()), highs = lows, none = lows;
+  lows[dim] = low;
+  highs[dim] = high;
+  return make<dtensor::PadOp>(value, element, lows, highs, none);
+}
+
+Value Maker::slice(Value value, int64_t dim, int64_t from, int64_t to,
+                   int64_t stride) {
+  SmallVector<int64_t> limits = shapeOf(value), starts(limits.size(), 0),
+                       strides(limits.size(), 1);
+  if (from == 0 && to == limits[dim] && stride == 1)
+    return value;
+  starts[dim] = from;
+  limits[dim] = to;
+  strides[dim] = stride;
+  return make<dtensor::SliceOp>(value, starts, limits, strides);
+}
+
+Value Maker::pin(Value value, const Mesh &mesh, ArrayRef<int64_t> dims,
+                 ArrayRef<std::vector<unsigned>> axes) {
+  size_t rank = shapeOf(value).size();
+  Layout::DimAxes cut(rank);
+  SmallVector<bool> open(rank, true);
+  for (auto [dim, on] : llvm::zip_equal(dims, axes)) {
+    cut[dim] = on;
+    open[dim] = false;
+  }
+  dtensor::Wish wish{*Layout::get(mesh, cut)};
+  wish.open = open;
+  wish.direction = dtensor::WishDirection::Forward;
+  return dtensor::addWish(builder, location, value, wish);
+}
+
+//===----------------------------------------------------------------------===//
+// Combining
+//===----------------------------------------------------------------------===//
+
+mlir::TypedAttr identityOf(ReduceKind kind, Type type) {
+  Builder builder(type.getContext());
+  if (auto floats = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floats.getFloatSemantics();
+    switch (kind) {
+    case ReduceKind::Prod:
+      return builder.getFloatAttr(type, 1);
+    case ReduceKind::Min:
+      return builder.getFloatAttr(type, llvm::APFloat::getInf(semantics));
+    case ReduceKind::Max:
+      return builder.getFloatAttr(
+          type, llvm::APFloat::getInf(semantics, /*Negative=*/true));
+    default:
+      return builder.getFloatAttr(type, 0);
+    }
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  // A single bit is a truth value: false below true.
+  bool isSigned = !type.isUnsignedInteger() && width > 1;
+  switch (kind) {
+  case ReduceKind::Prod:
+    return builder.getIntegerAttr(type, llvm::APInt(width, 1));
+  case ReduceKind::Min:
+    return builder.getIntegerAttr(
+        type, isSigned ? llvm::APInt::getSignedMaxValue(width)
+                       : llvm::APInt::getMaxValue(width));
+  case ReduceKind::Max:
+    return builder.getIntegerAttr(
+        type, isSigned ? llvm::APInt::getSignedMinValue(width)
+                       : llvm::APInt::getMinValue(width));
+  case ReduceKind::And:
+    return builder.getIntegerAttr(type, llvm::APInt::getAllOnes(width));
+  default:
+    return builder.getIntegerAttr(type, llvm::APInt::getZero(width));
+  }
+}
+
+Value combine(Maker &make, ReduceKind kind, Value a, Value b) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return make.make<dtensor::AddOp>(a, b);
+  case ReduceKind::Prod:
+    return make.make<dtensor::MultiplyOp>(a, b);
+  case ReduceKind::Min:
+    return make.make<dtensor::MinimumOp>(a, b);
+  case ReduceKind::Max:
+    return make.make<dtensor::MaximumOp>(a, b);
+  case ReduceKind::And:
+    return make.make<dtensor::AndOp>(a, b);
+  case ReduceKind::Or:
+    return make.make<dtensor::OrOp>(a, b);
+  }
+  return a;
+}
+
+//===----------------------------------------------------------------------===//
+// Cut
+//===----------------------------------------------------------------------===//
+
+Cut::Cut(const Layout &layout, ArrayRef<int64_t> shape, int64_t dim)
+    : dim(dim), axes(layout.axes(dim).begin(), layout.axes(dim).end()),
+      extents{shape[dim]} {
+  for (unsigned axis : axes) {
+    counts.push_back(layout.mesh().axis_size(axis));
+    extents.push_back((extents.back() + counts.back() - 1) / counts.back());
+  }
+}
+
+int64_t Cut::blocks() const {
+  int64_t product = 1;
+  for (int64_t count : counts)
+    product *= count;
+  return product;
+}
+
+Value Cut::apply(Maker &make, Value value, Value padding) const {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int64_t at = dim + int64_t(i);
+    value = make.pad(value, padding, at, 0,
+                     counts[i] * extents[i + 1] - extents[i]);
+    SmallVector<int64_t> shape = Maker::shapeOf(value);
+    shape[at] = counts[i];
+    shape.insert(shape.begin() + at + 1, extents[i + 1]);
+    value = make.make<dtensor::ReshapeOp>(value, shape);
+  }
+  return value;
+}
+
+Value Cut::undo(Maker &make, Value value, Value padding) const {
+  for (size_t i = axes.size(); i-- > 0;) {
+    int64_t at = dim + int64_t(i);
+    SmallVector<int64_t> shape = Maker::shapeOf(value);
+    shape[at] = counts[i] * extents[i + 1];
+    shape.erase(shape.begin() + at + 1);
+    value = make.make<dtensor::ReshapeOp>(value, shape);
+    value = make.pad(value, padding, at, 0,
+                     extents[i] - counts[i] * extents[i + 1]);
+  }
+  return value;
+}
+
+Layout Cut::cutLayout(const Layout &layout, bool block) const {
+  Layout::DimAxes dims = layout.dim_axes();
+  dims.erase(dims.begin() + dim);
+  if (block)
+    dims.insert(dims.begin() + dim, std::vector<unsigned>());
+  for (unsigned axis : llvm::reverse(axes))
+    dims.insert(dims.begin() + dim, {axis});
+  return *Layout::get(layout.mesh(), dims);
+}
+
+Layout Cut::gathered(const Layout &layout, bool block) const {
+  Layout made = cutLayout(layout, block);
+  for (int64_t outer : this->outer())
+    made = made.with_dim(unsigned(outer), {});
+  return made;
+}
+
+SmallVector<int64_t> Cut::cutShape(ArrayRef<int64_t> shape,
+                                   std::optional<int64_t> block) const {
+  SmallVector<int64_t> made(shape);
+  made.erase(made.begin() + dim);
+  if (block)
+    made.insert(made.begin() + dim, *block);
+  made.insert(made.begin() + dim, counts.begin(), counts.end());
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// So little of the range that sums of several do not overflow.
+constexpr Cost impossible = std::numeric_limits<Cost>::max() / 64;
+
+void Exchange::add(const Layout &from, const Layout &to,
+                   ArrayRef<int64_t> shape, DType type,
+                   const MachineModel &model) {
+  if (from == to)
+    return;
+  auto plan =
+      planRelayout(from, to, Shape(shape.begin(), shape.end()), type, model);
+  transfer += plan ? plan->cost - plan->overhead : impossible;
+  overhead = std::max(overhead, plan ? plan->overhead : 0);
+}
+
+void Exchange::addHalo(const Layout &layout, ArrayRef<unsigned> axes,
+                       int64_t elements, ArrayRef<int64_t> shape, DType type,
+                       const MachineModel &model) {
+  CollectiveOp op{CollectiveKind::HaloExchange,
+                  std::vector<unsigned>(axes.begin(), axes.end()), layout,
+                  layout};
+  transfer +=
+      model.transfer(op, elements * byteWidth(type),
+                     globalBytes(Shape(shape.begin(), shape.end()), type));
+  overhead = std::max(overhead, model.overhead(op));
+}
+
+DType dtypeOf(Value value) {
+  return *dtensor::dtypeOf(Maker::elementOf(value));
+}
+
+SmallVector<Layout> wholeLayouts(const Candidate &candidate) {
+  unsigned cut = unsigned(candidate.dim);
+  Layout whole = candidate.layout.with_dim(cut, {});
+  auto moved = candidate.layout.axes(cut);
+  SmallVector<Layout> layouts{whole};
+  for (unsigned dim = 0; dim < whole.rank(); ++dim) {
+    if (dim == cut)
+      continue;
+    auto has = whole.axes(dim);
+    std::vector<unsigned> axes(has.begin(), has.end());
+    axes.insert(axes.end(), moved.begin(), moved.end());
+    layouts.push_back(whole.with_dim(dim, axes));
+  }
+  return layouts;
+}
+
+Cost relayoutCost(const Candidate &candidate, const Layout &whole,
+                  const MachineModel &model) {
+  Exchange there, back;
+  for (auto [i, layout] : llvm::enumerate(candidate.operands))
+    if (layout && layout->rank() == whole.rank()) {
+      Value operand = candidate.op->getOperand(i);
+      there.add(*layout, whole, Maker::shapeOf(operand), dtypeOf(operand),
+                model);
+    }
+  for (auto [i, layout] : llvm::enumerate(candidate.results))
+    if (layout && layout->rank() == whole.rank()) {
+      Value result = candidate.op->getResult(i);
+      back.add(whole, *layout, Maker::shapeOf(result), dtypeOf(result), model);
+    }
+  return there.total() + back.total();
+}
+
+Cost resultCost(const Candidate &candidate, const MachineModel &model) {
+  Exchange exchange;
+  for (auto [i, layout] : llvm::enumerate(candidate.results))
+    if (layout && layout->rank() == candidate.layout.rank()) {
+      Value result = candidate.op->getResult(i);
+      exchange.add(candidate.layout, *layout, Maker::shapeOf(result),
+                   dtypeOf(result), model);
+    }
+  return exchange.total();
+}
+
+} // namespace meshloom::distribution

@@ -1,0 +1,163 @@
+// What the rewrites of --dtensor-distribute-ops have in common: making ops,
+// cutting a dim into a layout's blocks, and what an exchange costs. One file a
+// family: DistributeOps.cpp has argmax, top_k and cumulative.
+#pragma once
+
+#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+namespace meshloom::distribution {
+
+/// Makes the ops of rewrites; types have no layouts.
+struct Maker {
+  OpBuilder builder;
+  Location location;
+
+  template <typename Op, typename... Args> Value make(Args &&...args) {
+    return builder.create<Op>(location, std::forward<Args>(args)...)
+        ->getResult(0);
+  }
+  static SmallVector<int64_t> shapeOf(Value value) {
+    return dtensor::globalShape(value.getType());
+  }
+  static Type elementOf(Value value) {
+    return dtensor::elementTypeOf(value.getType());
+  }
+  Value splat(RankedTensorType type, Attribute element) {
+    return make<dtensor::ConstantOp>(DenseElementsAttr::get(type, element));
+  }
+  /// An integer, repeated.
+  Value splat(ArrayRef<int64_t> shape, Type elementType, int64_t value);
+  Value scalar(Attribute element, Type elementType) {
+    return splat(RankedTensorType::get({}, elementType), element);
+  }
+  /// A scalar.
+  Value zero(Type elementType);
+  Value iota(ArrayRef<int64_t> shape, Type elementType, int64_t dim) {
+    return make<dtensor::IotaOp>(RankedTensorType::get(shape, elementType),
+                                 uint64_t(dim));
+  }
+  Value reshape(Value value, ArrayRef<int64_t> shape) {
+    return make<dtensor::ReshapeOp>(value, shape);
+  }
+  Value compare(dtensor::ComparisonDirection direction, Value a, Value b) {
+    return make<dtensor::CompareOp>(direction, a, b);
+  }
+  Value select(Value condition, Value onTrue, Value onFalse) {
+    return make<dtensor::SelectOp>(condition, onTrue, onFalse);
+  }
+  /// Converts elements, where they are not of that type.
+  Value convert(Value value, Type elementType);
+  /// Repeats `value` along `dims` of `shape`.
+  Value repeat(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
+  /// `low` and `high` elements more along one dim; negative: fewer.
+  Value pad(Value value, Value element, int64_t dim, int64_t low, int64_t high);
+  /// Elements `from`, `from + stride`, ... below `to` along one dim.
+  Value slice(Value value, int64_t dim, int64_t from, int64_t to,
+              int64_t stride = 1);
+  /// `value` with dims `dims[i]` on `axes[i]` and nothing else, whatever it has
+  /// on other dims; what the value is made from is not asked to be laid out so.
+  Value pin(Value value, const Mesh &mesh, ArrayRef<int64_t> dims,
+            ArrayRef<std::vector<unsigned>> axes);
+};
+
+/// What no element is combined with by `kind` to give another one.
+mlir::TypedAttr identityOf(ReduceKind kind, Type type);
+
+/// a and b combined, element by element.
+Value combine(Maker &make, ReduceKind kind, Value a, Value b);
+
+/// How a dim is cut into a layout's blocks: [n] -> [g0, g1, ..., block].
+struct Cut {
+  int64_t dim;
+  std::vector<unsigned> axes;
+  SmallVector<int64_t> counts;  ///< g0, g1, ...
+  SmallVector<int64_t> extents; ///< n, and what a block of each axis holds
+
+  Cut(const Layout &layout, ArrayRef<int64_t> shape, int64_t dim);
+
+  int64_t block() const { return extents.back(); }
+  /// The dim of the elements of a block, after cutting.
+  int64_t inner() const { return dim + int64_t(axes.size()); }
+  SmallVector<int64_t> outer() const {
+    return llvm::to_vector(llvm::seq<int64_t>(dim, inner()));
+  }
+  /// Number of blocks.
+  int64_t blocks() const;
+  /// Whether all blocks are full.
+  bool isEven() const { return blocks() * block() == extents.front(); }
+
+  Value apply(Maker &make, Value value, Value padding) const;
+  Value undo(Maker &make, Value value, Value padding) const;
+  /// The layout of a value of the operand's, cut: each outer dim on its axis.
+  /// With `block`, of one that has a dim for the elements of a block.
+  Layout cutLayout(const Layout &layout, bool block) const;
+  /// The same with the outer dims on every device.
+  Layout gathered(const Layout &layout, bool block) const;
+  SmallVector<int64_t> cutShape(ArrayRef<int64_t> shape,
+                                std::optional<int64_t> block) const;
+};
+
+/// One op that may be distributed, and along which dim of its first operand
+/// that is cut.
+struct Candidate {
+  Operation *op;
+  Layout layout; ///< of that operand
+  int64_t dim;
+  /// Of each operand; nothing for those that every device can make.
+  SmallVector<std::optional<Layout>> operands;
+  /// Of each result, what is asked for, where something is.
+  SmallVector<std::optional<Layout>> results;
+};
+
+/// Values that are brought from one layout to another at once: their transfers
+/// add up, what a collective costs whatever its size counts once.
+struct Exchange {
+  Cost transfer = 0, overhead = 0;
+
+  void add(const Layout &from, const Layout &to, ArrayRef<int64_t> shape,
+           DType type, const MachineModel &model);
+  /// Windows that reach over blocks: `elements` of each device move.
+  void addHalo(const Layout &layout, ArrayRef<unsigned> axes, int64_t elements,
+               ArrayRef<int64_t> shape, DType type, const MachineModel &model);
+  Cost total() const { return transfer + overhead; }
+};
+
+DType dtypeOf(Value value);
+
+/// The layouts that make `candidate.dim` whole: on every device, or with its
+/// axes on another dim.
+SmallVector<Layout> wholeLayouts(const Candidate &candidate);
+
+/// Bringing all operands to `whole`, and the results to what is asked of them.
+Cost relayoutCost(const Candidate &candidate, const Layout &whole,
+                  const MachineModel &model);
+
+/// Bringing results that are laid out as the operand to what is asked of them.
+Cost resultCost(const Candidate &candidate, const MachineModel &model);
+
+/// generic_reduce: see DistributeReduce.cpp. The dim it can be distributed
+/// along, of those that `layout` cuts.
+std::optional<int64_t> reducedDim(dtensor::GenericReduceOp op,
+                                  const Layout &layout);
+Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
+            const MachineModel &model);
+void distribute(Maker &make, dtensor::GenericReduceOp op,
+                const Candidate &candidate);
+
+/// How a sort is distributed: see DistributeSort.cpp.
+struct SortScheme {
+  /// Leighton's columnsort; else Batcher's merge exchange.
+  bool columns;
+  /// Operand that decides ties, where they have to be decided: an iota; or the
+  /// number of operands, for one that is added.
+  std::optional<unsigned> tie;
+};
+/// The cheapest one, where it is cheaper than any relayout.
+std::optional<SortScheme> schemeFor(dtensor::SortOp op,
+                                    const Candidate &candidate,
+                                    const MachineModel &model);
+void distribute(Maker &make, dtensor::SortOp op, const Candidate &candidate,
+                const SortScheme &scheme);
+
+} // namespace meshloom::distribution
