@@ -1,6 +1,8 @@
 // reduce: by a plain kind, as argmax and argmin write it, or by any function.
 #include "Importer.h"
 
+#include "meshloom/Dialect/DTensor/ElementwiseRegion.h"
+
 using namespace meshloom;
 using namespace meshloom::importer;
 
@@ -150,8 +152,9 @@ static Imported importReduce(Importer &im, stablehlo::ReduceOp op) {
   llvm::append_range(operands, inits);
   SmallVector<Value> results = b.make<dtensor::GenericReduceOp>(
       types, operands, lanes, b.dims("dimensions", op.getDimensions(), lanes));
-  if (failed(im.importScalarRegion(op.getBody(),
-                                   results[0].getDefiningOp()->getRegion(0))))
+  Operation *made = results[0].getDefiningOp();
+  made->setAttr(dtensor::associativeAttrName, b.getUnitAttr());
+  if (failed(im.importScalarRegion(op.getBody(), made->getRegion(0))))
     return failure();
   return results;
 }

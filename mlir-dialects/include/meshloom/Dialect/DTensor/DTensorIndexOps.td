@@ -327,7 +327,8 @@ def DTensor_GenericReduceOp
     Combines the elements along `dimensions` with the region, a function of
     scalars `(accumulators..., elements...) -> accumulators...`, from
     `init_values` on, in row-major order. Reductions of the usual kinds are
-    `dtensor.reduce`.
+    `dtensor.reduce`. With the attribute `dtensor.associative` neighbours may be
+    combined in any grouping, which lets devices reduce their blocks of a dim.
 
     Sharding rule: `a b!, [] -> a` in the example; nothing partial passes.
 
