@@ -247,12 +247,15 @@ DType dtypeOf(Value value) {
 }
 
 SmallVector<Layout> wholeLayouts(const Candidate &candidate) {
-  unsigned cut = unsigned(candidate.dim);
-  Layout whole = candidate.layout.with_dim(cut, {});
-  auto moved = candidate.layout.axes(cut);
+  Layout whole = candidate.layout;
+  SmallVector<unsigned> moved;
+  for (int64_t dim : candidate.whole) {
+    llvm::append_range(moved, whole.axes(unsigned(dim)));
+    whole = whole.with_dim(unsigned(dim), {});
+  }
   SmallVector<Layout> layouts{whole};
   for (unsigned dim = 0; dim < whole.rank(); ++dim) {
-    if (dim == cut)
+    if (llvm::is_contained(candidate.whole, int64_t(dim)))
       continue;
     auto has = whole.axes(dim);
     std::vector<unsigned> axes(has.begin(), has.end());

@@ -221,11 +221,13 @@ private:
       if (layout.rank() == 0)
         continue;
       if (std::optional<int64_t> dim = cutDim(each.op, layout))
-        made = Candidate{each.op, layout, *dim, {}, {}};
+        made = Candidate{each.op, layout, *dim, {*dim}, {}, {}};
     }
     if (!made)
       return std::nullopt;
     made->operands = std::move(operands);
+    if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(each.op))
+      made->whole = llvm::to_vector(reduce.getDimensions());
     if (isa<dtensor::SortOp, dtensor::CumulativeOp>(each.op))
       for (auto [value, state] :
            llvm::zip_equal(each.op->getResults(), each.results))

@@ -104,6 +104,7 @@ struct Candidate {
   Operation *op;
   Layout layout; ///< of that operand
   int64_t dim;
+  SmallVector<int64_t> whole; ///< all dims that the op needs whole
   /// Of each operand; nothing for those that every device can make.
   SmallVector<std::optional<Layout>> operands;
   /// Of each result, what is asked for, where something is.
@@ -125,8 +126,8 @@ struct Exchange {
 
 DType dtypeOf(Value value);
 
-/// The layouts that make `candidate.dim` whole: on every device, or with its
-/// axes on another dim.
+/// The layouts that make `candidate.whole` whole: on every device, or with
+/// their axes on another dim.
 SmallVector<Layout> wholeLayouts(const Candidate &candidate);
 
 /// Bringing all operands to `whole`, and the results to what is asked of them.

@@ -409,20 +409,19 @@ Price priceOf(dtensor::SortOp op, const Candidate &candidate,
     Layout from = *Layout::get(layout.mesh(), dims);
     std::swap(dims[candidate.dim], dims[candidate.dim + 1]);
     Layout to = *Layout::get(layout.mesh(), dims);
-    Exchange deal, giveBack, halves;
     for (auto [i, type] : llvm::enumerate(types)) {
-      if (i < inputs)
-        deal.add(from, to, parts, type, model);
-      giveBack.add(from, to, parts, type, model);
-      halves.addHalo(layout, cut.axes, local, shape, type, model);
+      Exchange deal, half;
+      deal.add(from, to, parts, type, model);
+      half.addHalo(layout, cut.axes, local / 2, shape, type, model);
+      price.sent += (i < inputs ? 2 : 1) * deal.total() + 2 * half.total();
     }
-    price.sent += deal.total() + giveBack.total() + halves.total();
   } else {
     int64_t rounds = int64_t(BlockSort::mergeExchange(blocks).size());
-    Exchange round;
-    for (DType type : types)
+    for (DType type : types) {
+      Exchange round;
       round.addHalo(layout, cut.axes, local, shape, type, model);
-    price.sent += rounds * round.total();
+      price.sent += rounds * round.total();
+    }
     sorts = 1 + rounds;
   }
   price.work = sortWork(op, candidate.layout, size, sorts, model);
