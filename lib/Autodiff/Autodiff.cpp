@@ -128,10 +128,17 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
       continue;
     auto rule = dyn_cast<DifferentiableOpInterface>(op);
     if (!rule)
-      return Error(fmt::format("[gradient] '{}' at {} has no gradient",
+      return Error(fmt::format("[gradient] '{}' at {} has no gradient: {}",
                                std::string_view(op->getName().getStringRef()),
-                               locationOf(op)));
-    OpGradient gradient(builder, op, std::move(results), std::move(wanted));
+                               locationOf(op),
+                               std::string_view(whyNoGradient(op->getName()))));
+    auto reaches = [&](Value value, ArrayRef<Value> past) {
+      return active.contains(value) && llvm::none_of(past, [&](Value on) {
+               return llvm::is_contained(wrt, on);
+             });
+    };
+    OpGradient gradient(builder, op, std::move(results), std::move(wanted),
+                        reaches);
     rule.buildGradient(gradient);
     if (!gradient.refusal().empty())
       return Error(fmt::format("[gradient] '{}' at {} has no gradient: {}",
@@ -140,6 +147,8 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (gradient.wants(i) && gradient.given(i))
         accumulate(operand, gradient.given(i), op->getLoc());
+    if (auto [value, further] = gradient.givenFurther(); value)
+      accumulate(value, further, op->getLoc());
   }
 
   SmallVector<Value> found;

@@ -30,7 +30,8 @@ std::string locationOf(Operation *op) {
 }
 
 bool holdsFloats(Value value) {
-  return isa<FloatType>(dtensor::elementTypeOf(value.getType()));
+  return isa<FloatType, mlir::ComplexType>(
+      dtensor::elementTypeOf(value.getType()));
 }
 
 /// Copies the ops of `block` but the terminator to `builder`.
@@ -369,7 +370,8 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
         "[gradient] '{}' at {} has no gradient: how often it runs cannot be "
         "told; a loop has one if an integer that it carries starts at a "
         "constant, is compared with a constant by its condition and changes by "
-        "a constant each time",
+        "a constant each time: count up to the most that is needed, and let "
+        "the body select the values it was given once it is done",
         std::string_view(loop->getName().getStringRef()), locationOf(loop)));
   if (counter->count == 0) {
     SmallVector<Value> found;

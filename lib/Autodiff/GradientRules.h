@@ -66,8 +66,16 @@ void gradientOf(dtensor::TopKOp op, OpGradient &g);
 void gradientOf(dtensor::CholeskyOp op, OpGradient &g);
 void gradientOf(dtensor::TriangularSolveOp op, OpGradient &g);
 void gradientOf(dtensor::FftOp op, OpGradient &g);
+void gradientOf(dtensor::GenericReduceOp op, OpGradient &g);
+void gradientOf(dtensor::GeqrfOp op, OpGradient &g);
+void gradientOf(dtensor::HouseholderProductOp op, OpGradient &g);
 void gradientOf(dtensor::RelayoutOp op, OpGradient &g);
 void gradientOf(dtensor::ConstraintOp op, OpGradient &g);
 void gradientOf(dtensor::ReadVariableOp op, OpGradient &g);
+
+/// The gradient of what a window's region or kinds make of its elements, one
+/// after the other.
+void gradientInTurn(dtensor::ReduceWindowOp op, OpGradient &g);
+void gradientInTurn(dtensor::SelectAndScatterOp op, OpGradient &g);
 
 } // namespace meshloom

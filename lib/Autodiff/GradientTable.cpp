@@ -37,7 +37,36 @@ template <typename... Ops> void attach(MLIRContext *context) {
   (Ops::template attachInterface<GradientModel<Ops>>(*context), ...);
 }
 
+template <typename... Ops> bool isOneOf(mlir::OperationName name) {
+  return ((name.getStringRef() == Ops::getOperationName()) || ...);
+}
+
 } // namespace
+
+/// All but the casts of bits and the users' functions give no floats, so that
+/// no gradient asks for them.
+StringRef whyNoGradient(mlir::OperationName op) {
+  using namespace dtensor;
+  if (isOneOf<CompareOp, IsFiniteOp>(op))
+    return "it gives truth values";
+  if (isOneOf<AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightArithmeticOp,
+              ShiftRightLogicalOp, PopcntOp, CountLeadingZerosOp>(op))
+    return "it is an op on integers and truth values";
+  if (isOneOf<ArgMaxOp, ArgMinOp>(op))
+    return "it gives indices";
+  if (isOneOf<ConstantOp, IotaOp, RngOp>(op))
+    return "its result depends on no float";
+  if (isOneOf<BitcastConvertOp>(op))
+    return "the bits of a number do not change smoothly with it; "
+           "dtensor.convert has a gradient";
+  if (isOneOf<CustomCallOp>(op))
+    return "what the function that it calls computes is not known; mark it "
+           "dtensor.stop_gradient for it to count as a constant, or compute "
+           "this with ops";
+  if (isOneOf<AssignVariableOp, YieldOp>(op))
+    return "it gives no value";
+  return "";
+}
 
 void registerGradients(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, dtensor::DTensorDialect *) {
@@ -52,7 +81,8 @@ void registerGradients(mlir::DialectRegistry &registry) {
            ReduceOp, ConvolutionOp, ReduceWindowOp, SelectAndScatterOp,
            CumulativeOp, GatherOp, ScatterOp, DynamicSliceOp,
            DynamicUpdateSliceOp, SortOp, TopKOp, CholeskyOp, TriangularSolveOp,
-           FftOp, RelayoutOp, ConstraintOp, ReadVariableOp>(context);
+           FftOp, GenericReduceOp, GeqrfOp, HouseholderProductOp, RelayoutOp,
+           ConstraintOp, ReadVariableOp>(context);
   });
 }
 

@@ -1,91 +1,76 @@
 // Gradient rules of matrix factorizations and Fourier transforms.
 #include "GradientRules.h"
+#include "Matrices.h"
 
 namespace meshloom {
 
 using dtensor::ComparisonDirection;
 
-/// a b over the last two dims, either of them transposed before.
-static Value product(OpGradient &g, Value a, Value b, bool transposeA = false,
-                     bool transposeB = false) {
-  int64_t rank = g.typeOf(a).getRank();
-  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
-  return g.builder.create<dtensor::DotGeneralOp>(
-      g.location, a, b, batch, batch,
-      ArrayRef<int64_t>{transposeA ? rank - 2 : rank - 1},
-      ArrayRef<int64_t>{transposeB ? rank - 1 : rank - 2});
-}
-
-static Value transposed(OpGradient &g, Value matrix) {
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, g.typeOf(matrix).getRank()));
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  return g.transpose(matrix, order);
-}
-
-/// Where (row) `direction` (column) holds.
-static Value where(OpGradient &g, Value matrix, ComparisonDirection direction) {
-  RankedTensorType type = RankedTensorType::get(g.typeOf(matrix).getShape(),
-                                                g.builder.getI32Type());
-  auto index = [&](int64_t dim) {
-    return g.builder.create<dtensor::IotaOp>(g.location, type,
-                                             g.builder.getI64IntegerAttr(dim));
-  };
-  return g.compare(direction, index(type.getRank() - 2),
-                   index(type.getRank() - 1));
-}
-
-static bool isComplex(OpGradient &g, Value value) {
-  return isa<mlir::ComplexType>(g.typeOf(value).getElementType());
-}
-
-/// With P the lower triangle of L^T dL, its diagonal halved, the gradient is
-/// S = L^-T P L^-1 as a function of all of A. A's other triangle is not read,
-/// so what belongs there counts for the one that is.
+/// With P the lower triangle of L^H dL, its diagonal halved, the gradient is
+/// S = L^-H P L^-1 as a function of all of A. A's other triangle is not read,
+/// nor is the imaginary part of its diagonal, so what belongs there counts for
+/// the one that is.
 void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
-  if (isComplex(g, op.getA()))
-    return g.refuse("a factorization of complex matrices");
-  Value lower = op.getLower() ? op.getResult() : transposed(g, op.getResult());
-  Value gradient = op.getLower() ? g.of() : transposed(g, g.of());
-  Value p = product(g, lower, gradient, /*transposeA=*/true);
-  p = g.keepIf(where(g, p, ComparisonDirection::GE), p);
-  Value diagonal = where(g, p, ComparisonDirection::EQ);
+  MatrixBuilder matrices(g);
+  Value lower =
+      op.getLower() ? op.getResult() : matrices.adjoint(op.getResult());
+  Value gradient = op.getLower() ? g.of() : matrices.adjoint(g.of());
+  Value p = matrices.keepWhere(matrices.adjointTimes(lower, gradient),
+                               ComparisonDirection::GE);
+  Value diagonal = matrices.where(p, ComparisonDirection::EQ);
   p = g.select(diagonal, g.multiply(p, 0.5), p);
-  Value half = g.builder.create<dtensor::TriangularSolveOp>(
-      g.location, lower, p, /*leftSide=*/true, /*lower=*/true,
-      /*unitDiagonal=*/false, "TRANSPOSE");
-  Value s = g.builder.create<dtensor::TriangularSolveOp>(
-      g.location, lower, half, /*leftSide=*/false, /*lower=*/true,
-      /*unitDiagonal=*/false, "NO_TRANSPOSE");
-  Value both = g.select(diagonal, s, g.add(s, transposed(g, s)));
-  g.give(0, g.keepIf(where(g, both,
-                           op.getLower() ? ComparisonDirection::GE
-                                         : ComparisonDirection::LE),
-                     both));
+  Value half = matrices.solveLeft(lower, p, /*lower=*/true,
+                                  /*unitDiagonal=*/false,
+                                  MatrixBuilder::adjointOp(lower));
+  Value s = matrices.solveRight(lower, half, /*lower=*/true,
+                                /*unitDiagonal=*/false, "NO_TRANSPOSE");
+  Value ownOnly = s;
+  if (MatrixBuilder::isComplex(s))
+    ownOnly =
+        g.convert(g.make<dtensor::RealOp>(s), g.typeOf(s).getElementType());
+  Value both = g.select(diagonal, ownOnly, g.add(s, matrices.adjoint(s)));
+  g.give(0, matrices.keepWhere(both, op.getLower() ? ComparisonDirection::GE
+                                                   : ComparisonDirection::LE));
 }
 
-/// op(a) x = b: b gets y = op(a)^-T g, and op(a) gets -y x^T; the other side
+/// op(a) x = b: b gets y = op(a)^-H g, and op(a) gets -y x^H; the other side
 /// likewise. Only the triangle that is read has a gradient.
 void gradientOf(dtensor::TriangularSolveOp op, OpGradient &g) {
-  if (isComplex(g, op.getA()))
-    return g.refuse("equations in complex numbers");
-  bool left = op.getLeftSide(),
-       isTransposed = op.getTransposeA() != "NO_TRANSPOSE";
-  Value y = g.builder.create<dtensor::TriangularSolveOp>(
-      g.location, op.getA(), g.of(), left, op.getLower(), op.getUnitDiagonal(),
-      isTransposed ? "NO_TRANSPOSE" : "TRANSPOSE");
+  MatrixBuilder matrices(g);
+  bool left = op.getLeftSide();
+  StringRef kind = op.getTransposeA();
+  bool isTransposed = kind != "NO_TRANSPOSE";
+  // op(a)^H is a's conjugate where op transposes only: then all the others are
+  // conjugated.
+  bool conjugates = kind == "TRANSPOSE" && MatrixBuilder::isComplex(op.getA());
+  Value b = conjugates ? g.conjugate(g.of()) : g.of();
+  StringRef back =
+      isTransposed ? "NO_TRANSPOSE" : MatrixBuilder::adjointOp(op.getA());
+  Value y = left ? matrices.solveLeft(op.getA(), b, op.getLower(),
+                                      op.getUnitDiagonal(), back)
+                 : matrices.solveRight(op.getA(), b, op.getLower(),
+                                       op.getUnitDiagonal(), back);
+  if (conjugates)
+    y = g.conjugate(y);
   if (g.wants(1))
     g.give(1, y);
   if (!g.wants(0))
     return;
+  // Of op(a): -y x^H or -x^H y; of a itself what op makes of that.
   Value x = op.getResult();
-  Value a = left == !isTransposed ? product(g, y, x, !left, left)
-                                  : product(g, x, y, !left, left);
+  Value a;
+  if (kind == "NO_TRANSPOSE")
+    a = left ? matrices.timesAdjoint(y, x) : matrices.adjointTimes(x, y);
+  else if (conjugates)
+    a = left ? matrices.product(g.conjugate(x), y, false, true)
+             : matrices.product(y, g.conjugate(x), true);
+  else
+    a = left ? matrices.timesAdjoint(x, y) : matrices.adjointTimes(y, x);
   ComparisonDirection side =
       op.getUnitDiagonal()
           ? (op.getLower() ? ComparisonDirection::GT : ComparisonDirection::LT)
           : (op.getLower() ? ComparisonDirection::GE : ComparisonDirection::LE);
-  g.give(0, g.keepIf(where(g, a, side), g.negate(a)));
+  g.give(0, matrices.keepWhere(g.negate(a), side));
 }
 
 /// The last dim of `value` filled up to `size` with zeros.

@@ -1,5 +1,6 @@
 // Gradients of windows and running reductions.
 #include "GradientRules.h"
+#include "WindowElements.h"
 
 #include <limits>
 
@@ -9,26 +10,11 @@ using dtensor::ComparisonDirection;
 using dtensor::dilated;
 using dtensor::WindowSpec;
 
-/// More elements than this are not written out one by one.
-constexpr int64_t mostElements = 1024;
+/// More elements than this are not written out one by one, but left to a loop.
+constexpr int64_t mostElements = 256;
 
 static bool isPlain(ArrayRef<int64_t> list, int64_t value) {
   return llvm::all_of(list, [&](int64_t entry) { return entry == value; });
-}
-
-/// `value` with its holes and padding filled with `filler`, a scalar.
-static Value padded(OpGradient &g, Value value, Value filler,
-                    const WindowSpec &window) {
-  SmallVector<int64_t> low, high, interior;
-  for (size_t d = 0; d < window.dimensions.size(); ++d) {
-    low.push_back(window.padding[2 * d]);
-    high.push_back(window.padding[2 * d + 1]);
-    interior.push_back(window.baseDilations[d] - 1);
-  }
-  if (isPlain(low, 0) && isPlain(high, 0) && isPlain(interior, 0))
-    return value;
-  return g.builder.create<dtensor::PadOp>(g.location, value, filler, low, high,
-                                          interior);
 }
 
 /// The gradient of `from` for the gradient of `padded(from)`.
@@ -49,58 +35,6 @@ static Value unpadded(OpGradient &g, Value gradient, RankedTensorType from,
                                             g.typeOf(inner).getShape(),
                                             window.baseDilations);
 }
-
-namespace {
-/// A window over a padded value, written out: element k of every window is a
-/// slice of it.
-class Elements {
-public:
-  Elements(OpGradient &g, const WindowSpec &window, RankedTensorType padded,
-           RankedTensorType places)
-      : g(g), window(window), padded(padded), places(places) {
-    count = 1;
-    for (int64_t size : window.dimensions)
-      count *= size;
-  }
-
-  int64_t size() const { return count; }
-
-  /// Of all windows, element `k` (row-major).
-  Value get(Value value, int64_t k) {
-    SmallVector<int64_t> start = startOf(k), limit;
-    for (auto [d, from] : llvm::enumerate(start))
-      limit.push_back(from + dilated(places.getDimSize(d), window.strides[d]));
-    return g.builder.create<dtensor::SliceOp>(g.location, value, start, limit,
-                                              window.strides);
-  }
-
-  /// The gradient of the padded value for the gradient of element `k`.
-  Value spread(Value gradient, int64_t k) {
-    SmallVector<int64_t> start = startOf(k), high, interior;
-    for (auto [d, from] : llvm::enumerate(start)) {
-      high.push_back(padded.getDimSize(d) - from -
-                     dilated(places.getDimSize(d), window.strides[d]));
-      interior.push_back(window.strides[d] - 1);
-    }
-    return g.pad(gradient, start, high, interior);
-  }
-
-private:
-  SmallVector<int64_t> startOf(int64_t k) {
-    SmallVector<int64_t> start(window.dimensions.size());
-    for (size_t d = start.size(); d-- > 0;) {
-      start[d] = k % window.dimensions[d] * window.windowDilations[d];
-      k /= window.dimensions[d];
-    }
-    return start;
-  }
-
-  OpGradient &g;
-  const WindowSpec &window;
-  RankedTensorType padded, places;
-  int64_t count;
-};
-} // namespace
 
 static SmallVector<int64_t> allDims(OpGradient &g, Value value) {
   return llvm::to_vector(llvm::seq<int64_t>(0, g.typeOf(value).getRank()));
@@ -190,9 +124,9 @@ static void extremeGradient(dtensor::ReduceWindowOp op, ReduceKind kind,
   }
   if (direct)
     whole = padded(g, x, filler, window);
-  Elements elements(g, window, g.typeOf(whole), g.typeOf(gradient));
+  WindowElements elements(g, window, g.typeOf(whole), g.typeOf(gradient));
   if (elements.size() > mostElements)
-    return g.refuse("its window is dilated and has over 1024 elements");
+    return gradientInTurn(op, g);
   Value left = gradient, sum;
   for (int64_t k = 0; k < elements.size(); ++k) {
     Value isBest =
@@ -211,9 +145,9 @@ static void productGradient(dtensor::ReduceWindowOp op, OpGradient &g) {
   Value x = op.getInputs()[0], init = op.getInitValues()[0];
   RankedTensorType from = g.typeOf(x);
   Value whole = padded(g, x, init, window);
-  Elements elements(g, window, g.typeOf(whole), g.typeOf(g.of()));
+  WindowElements elements(g, window, g.typeOf(whole), g.typeOf(g.of()));
   if (elements.size() > mostElements)
-    return g.refuse("the product is over more than 1024 elements");
+    return gradientInTurn(op, g);
   SmallVector<Value> values,
       before{g.multiply(g.of(), spreadScalar(g, init, g.of()))};
   for (int64_t k = 0; k < elements.size(); ++k) {
@@ -240,7 +174,7 @@ static void productGradient(dtensor::ReduceWindowOp op, OpGradient &g) {
 void gradientOf(dtensor::ReduceWindowOp op, OpGradient &g) {
   std::optional<ReduceKind> kind = op.getPlainKind();
   if (op.getInputs().size() != 1 || !kind)
-    return g.refuse("its region is not one of sum, prod, min and max");
+    return gradientInTurn(op, g);
   Value x = op.getInputs()[0];
   if (g.typeOf(g.of()).getNumElements() == 0) {
     if (g.wants(0))
@@ -274,7 +208,7 @@ void gradientOf(dtensor::ReduceWindowOp op, OpGradient &g) {
 void gradientOf(dtensor::SelectAndScatterOp op, OpGradient &g) {
   std::optional<ReduceKind> select = op.getPlainSelect();
   if (!select || op.getPlainScatter() != ReduceKind::Sum)
-    return g.refuse("it does not choose the largest or smallest and add");
+    return gradientInTurn(op, g);
   // Which element is chosen does not change with small changes.
   if (g.wants(0))
     g.give(0, g.zeros(g.typeOf(op.getOperand())));
@@ -292,9 +226,9 @@ void gradientOf(dtensor::SelectAndScatterOp op, OpGradient &g) {
                                      (*select == ReduceKind::Max ? -1 : 1));
   Value x = padded(g, op.getOperand(), worst, window);
   Value gradient = padded(g, g.of(), zero, window);
-  Elements elements(g, window, g.typeOf(x), places);
+  WindowElements elements(g, window, g.typeOf(x), places);
   if (elements.size() > mostElements)
-    return g.refuse("its window has over 1024 elements");
+    return gradientInTurn(op, g);
   Value best = elements.get(x, 0), value = elements.get(gradient, 0);
   ComparisonDirection keeps = *select == ReduceKind::Max
                                   ? ComparisonDirection::GE

@@ -1,118 +1,21 @@
 // Every differentiable op's gradient against central differences of the
 // reference interpreter, its second derivatives likewise, and the values at
 // the points where a derivative does not exist.
-#include "../Interpreter/HostValues.h"
 #include "ControlCases.h"
+#include "Differentiated.h"
+#include "LibraryCases.h"
 #include "WindowCases.h"
-
-#include "meshloom/Autodiff/Autodiff.h"
-#include "meshloom/Interpreter/Interpreter.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <fmt/format.h>
 
 namespace meshloom {
 namespace {
 
-using mlir::func::FuncOp;
 using test::floats;
 using testing::ElementsAre;
-
-/// An expression `%r` of arguments %a, %b, %c, all of f64.
-struct Case {
-  std::string name;
-  std::vector<Shape> shapes;
-  std::string body; ///< ends by defining %r
-  Shape result;
-  double low = -1, high = 1; ///< where the arguments lie
-  bool second = true;        ///< smooth enough for second derivatives
-};
-// gtest prints it by this in the names of failing tests.
-void PrintTo(const Case &test, std::ostream *out) {
-  *out << test.name;
-}
-
-std::string typeText(const Shape &shape) {
-  std::string text = "tensor<";
-  for (int64_t extent : shape)
-    text += fmt::format("{}x", extent);
-  return text + "f64>";
-}
-
-std::string dimsText(size_t rank) {
-  std::string text = "[";
-  for (size_t d = 0; d < rank; ++d)
-    text += fmt::format("{}{}", d ? ", " : "", d);
-  return text + "]";
-}
-
-/// loss = sum of %r * %weight; %weight, and one direction per argument, are
-/// further arguments.
-std::string program(const Case &test) {
-  std::string arguments;
-  for (size_t i = 0; i < test.shapes.size(); ++i)
-    arguments +=
-        fmt::format("%{}: {}, ", char('a' + i), typeText(test.shapes[i]));
-  for (size_t i = 0; i < test.shapes.size(); ++i)
-    arguments += fmt::format("%d{}: {}, ", i, typeText(test.shapes[i]));
-  std::string type = typeText(test.result);
-  return fmt::format(
-      "func.func @main({}%weight: {}) -> tensor<f64> {{\n{}\n"
-      "%p = dtensor.multiply %r, %weight : {}\n"
-      "%loss = dtensor.reduce sum %p dims {} : ({}) -> tensor<f64>\n"
-      "return %loss : tensor<f64>\n}}",
-      arguments, type, test.body, type, dimsText(test.result.size()), type);
-}
-
-class Differentiated {
-public:
-  explicit Differentiated(const std::string &text) {
-    mlir::DialectRegistry registry;
-    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
-    registerGradients(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-    module = mlir::parseSourceString<ModuleOp>(text, &context);
-  }
-
-  FuncOp function() { return *module->getOps<FuncOp>().begin(); }
-  Operation *terminator() {
-    return function().getBody().back().getTerminator();
-  }
-
-  void setResults(ValueRange results) {
-    terminator()->setOperands(results);
-    function().setType(mlir::FunctionType::get(
-        &context, function().getArgumentTypes(), results.getTypes()));
-    ASSERT_TRUE(succeeded(mlir::verify(*module)));
-  }
-
-  /// Gradients of the one result with respect to the first `count` arguments.
-  SmallVector<Value> differentiate(size_t count) {
-    OpBuilder builder(terminator());
-    auto gradients =
-        buildGradients(builder, terminator()->getOperand(0), {},
-                       function().getArguments().take_front(count));
-    EXPECT_TRUE(gradients) << gradients.error().message();
-    return gradients ? *gradients : SmallVector<Value>(count);
-  }
-
-  std::vector<HostValue> run(const std::vector<HostValue> &inputs) {
-    auto results = interpret(*module, "", inputs);
-    EXPECT_TRUE(results) << results.error().message();
-    return results ? *results : std::vector<HostValue>();
-  }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-};
 
 /// (f(x + h) - f(x - h)) / 2h along every element of input `which`.
 std::vector<double> differences(Differentiated &program,
@@ -429,6 +332,18 @@ INSTANTIATE_TEST_SUITE_P(Windows, GradientTest,
                          testing::ValuesIn(windowCases()),
                          [](const auto &info) { return info.param.name; });
 
+std::vector<Case> libraryCases() {
+  std::vector<Case> result;
+  for (const test::LibraryCase &test : test::libraryCases())
+    result.push_back({test.name, test.shapes, test.body, test.result, -0.5, 0.5,
+                      test.second});
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, GradientTest,
+                         testing::ValuesIn(libraryCases()),
+                         [](const auto &info) { return info.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
     Control, GradientTest,
     testing::Values(
@@ -584,6 +499,82 @@ TEST(GradientEdgeTest, ClampPassesNothingAtItsBounds) {
   EXPECT_THAT(gradients[0], ElementsAre(1));
   EXPECT_THAT(gradients[1], ElementsAre(0, 0, 1, 0, 0));
   EXPECT_THAT(gradients[2], ElementsAre(1));
+}
+
+/// The two updates that are the largest share the gradient; where the input is
+/// as large as its update, they do.
+TEST(GradientEdgeTest, TiesOfScatterMaxAreShared) {
+  Case test{"scatter",
+            {{3}, {4}},
+            "%i = dtensor.constant dense<[[0], [0], [1], [7]]> : "
+            "tensor<4x1xi32>\n"
+            "%r = dtensor.scatter %a at %i with %b {index_vector_dim = 1 : "
+            "i64, inserted_window_dims = array<i64: 0>, kind = "
+            "#dtensor.kind<max>, scatter_dims_to_operand_dims = array<i64: 0>} "
+            ": (tensor<3xf64>, tensor<4x1xi32>, tensor<4xf64>) -> "
+            "tensor<3xf64>",
+            {3}};
+  auto gradients =
+      gradientsAt(test, {floats({3}, {1, 2, 3}), floats({4}, {5, 5, 2, 9})});
+  EXPECT_THAT(gradients[0], ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(gradients[1], ElementsAre(0.5, 0.5, 0.5, 0));
+}
+
+TEST(GradientEdgeTest, ScatteredProductWithZerosIsExact) {
+  Case test{"scatter",
+            {{3}, {4}},
+            "%i = dtensor.constant dense<[[0], [0], [1], [2]]> : "
+            "tensor<4x1xi32>\n"
+            "%r = dtensor.scatter %a at %i with %b {index_vector_dim = 1 : "
+            "i64, inserted_window_dims = array<i64: 0>, kind = "
+            "#dtensor.kind<prod>, scatter_dims_to_operand_dims = array<i64: "
+            "0>} : (tensor<3xf64>, tensor<4x1xi32>, tensor<4xf64>) -> "
+            "tensor<3xf64>",
+            {3}};
+  auto gradients =
+      gradientsAt(test, {floats({3}, {2, 0, 0}), floats({4}, {0, 3, 4, 0})});
+  EXPECT_THAT(gradients[0], ElementsAre(0, 4, 0));
+  EXPECT_THAT(gradients[1], ElementsAre(6, 0, 0, 0));
+}
+
+/// There is no reflection, so what Q's gradient passes has to go past them.
+TEST(GradientEdgeTest, FactorsOfATriangularMatrixHaveFiniteGradients) {
+  Case test{"qr",
+            {{2, 2}},
+            "%f, %t = dtensor.geqrf %a : (tensor<2x2xf64>) -> "
+            "(tensor<2x2xf64>, tensor<2xf64>)\n"
+            "%q = dtensor.householder_product %f, %t : (tensor<2x2xf64>, "
+            "tensor<2xf64>) -> tensor<2x2xf64>\n"
+            "%r = dtensor.add %q, %f : tensor<2x2xf64>",
+            {2, 2}};
+  auto gradients = gradientsAt(test, {floats({2, 2}, {2, 0, 0, 4})})[0];
+  // With w = da21 / 2: dQ = [[0, -w], [w, 0]], dR = [[da11, da12 + 4 w], [0,
+  // da22]].
+  EXPECT_THAT(gradients[0], 1);
+  EXPECT_THAT(gradients[1], 1);
+  EXPECT_THAT(gradients[2], 2);
+  EXPECT_THAT(gradients[3], 1);
+}
+
+TEST(BuildGradientsTest, EveryOpHasAGradientOrAReason) {
+  mlir::DialectRegistry registry;
+  registry.insert<dtensor::DTensorDialect>();
+  registerGradients(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  int count = 0;
+  for (mlir::RegisteredOperationName name : context.getRegisteredOperations()) {
+    if (name.getDialectNamespace() != "dtensor")
+      continue;
+    ++count;
+    bool runs = name.getStringRef() == "dtensor.while" ||
+                name.getStringRef() == "dtensor.case";
+    EXPECT_EQ(name.hasInterface<DifferentiableOpInterface>() + runs +
+                  !whyNoGradient(name).empty(),
+              1)
+        << name.getStringRef().str();
+  }
+  EXPECT_GT(count, 80);
 }
 
 TEST(BuildGradientsTest, IntegersAndUnrelatedValuesHaveNoPath) {

@@ -44,13 +44,57 @@ module {
 
 // -----
 
-// expected-error @below {{[gradient] 'dtensor.reduce_window' at}}
+// A region that is not made of elementwise ops.
+// expected-error-re @below {{[gradient] 'dtensor.reduce_window' at {{.*}} has no gradient: its region is not made of elementwise ops on scalars}}
 func.func @main(%x: tensor<8xf32>, %i: tensor<f32>) -> tensor<f32> {
   %0 = dtensor.reduce_window %x init %i window [8] : (tensor<8xf32>, tensor<f32>) -> tensor<1xf32> {
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %s = dtensor.subtract %a, %b : tensor<f32>
+    %c = dtensor.reduce sum %a dims [] : (tensor<f32>) -> tensor<f32>
+    %s = dtensor.subtract %c, %b : tensor<f32>
     dtensor.yield %s : tensor<f32>
   }
   %1 = dtensor.reduce sum %0 dims [0] : (tensor<1xf32>) -> tensor<f32>
   return %1 : tensor<f32>
+}
+
+// -----
+
+// A region whose ops have no gradient: the reason is that of the op.
+// expected-error-re @below {{[gradient] 'dtensor.generic_reduce' at {{.*}} has no gradient: to differentiate what it computes, 'dtensor.bitcast_convert' at {{.*}} has no gradient: the bits of a number do not change smoothly with it; dtensor.convert has a gradient}}
+func.func @main(%x: tensor<8xf16>, %i: tensor<f16>) -> tensor<f32> {
+  %0 = dtensor.generic_reduce %x from %i dims [0] : (tensor<8xf16>, tensor<f16>) -> tensor<f16> {
+  ^bb0(%a: tensor<f16>, %b: tensor<f16>):
+    %c = dtensor.bitcast_convert %b : (tensor<f16>) -> tensor<bf16>
+    %d = dtensor.convert %c : (tensor<bf16>) -> tensor<f16>
+    %h = dtensor.multiply %a, %a : tensor<f16>
+    %s = dtensor.multiply %h, %d : tensor<f16>
+    dtensor.yield %s : tensor<f16>
+  }
+  %1 = dtensor.convert %0 : (tensor<f16>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// expected-error-re @below {{[gradient] 'dtensor.custom_call' at {{.*}} has no gradient: what the function that it calls computes is not known; mark it dtensor.stop_gradient}}
+func.func @main(%x: tensor<8xf32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = dtensor.custom_call "total"(%x) : (tensor<8xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Nothing says how often this goes round.
+// expected-error-re @below {{[gradient] 'dtensor.while' at {{.*}} has no gradient: how often it runs cannot be told; {{.*}}: count up to the most that is needed, and let the body select the values it was given once it is done}}
+func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = dtensor.while (%x) : (tensor<f32>) -> tensor<f32> cond {
+  ^bb0(%v: tensor<f32>):
+    %p = dtensor.compare LT, %v, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%v: tensor<f32>):
+    %d = dtensor.add %v, %v : tensor<f32>
+    dtensor.yield %d : tensor<f32>
+  }
+  return %0 : tensor<f32>
 }

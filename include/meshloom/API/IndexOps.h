@@ -83,12 +83,12 @@ Tensor tensor_scatter_nd_add(const Tensor &x, const Tensor &indices,
 Tensor tensor_scatter_nd_sub(const Tensor &x, const Tensor &indices,
                              const Tensor &updates,
                              Where loc = Where::current());
-/// The larger one of element and updates; it has no gradient. See
+/// The larger one of element and updates; equal ones share its gradient. See
 /// tensor_scatter_nd_update.
 Tensor tensor_scatter_nd_max(const Tensor &x, const Tensor &indices,
                              const Tensor &updates,
                              Where loc = Where::current());
-/// The smaller one of element and updates; it has no gradient. See
+/// The smaller one of element and updates; equal ones share its gradient. See
 /// tensor_scatter_nd_update.
 Tensor tensor_scatter_nd_min(const Tensor &x, const Tensor &indices,
                              const Tensor &updates,

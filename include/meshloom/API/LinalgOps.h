@@ -30,7 +30,8 @@ struct QR {
   Tensor r; ///< upper triangular
 };
 /// a [..., m, n] = q r: q [..., m, k], r [..., k, n] with k = min(m, n), or
-/// with full_matrices k = m. It has no gradient.
+/// with full_matrices k = m. Gradients need the first k columns to have full
+/// rank.
 QR qr(const Tensor &a, bool full_matrices = false,
       Where loc = Where::current());
 

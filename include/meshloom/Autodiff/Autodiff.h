@@ -33,6 +33,10 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
 /// No gradient flows into the operands of an op that has this unit attribute.
 inline constexpr llvm::StringLiteral stopGradientAttr = "dtensor.stop_gradient";
 
+/// Why no gradient passes through an op that has none: "it gives integers".
+/// Every op of the dialect has a gradient, runs regions, or is in this list.
+StringRef whyNoGradient(mlir::OperationName op);
+
 /// Attaches DifferentiableOpInterface to the ops of the dtensor dialect.
 void registerGradients(mlir::DialectRegistry &registry);
 

@@ -72,10 +72,15 @@ public:
 /// The gradients around one op, as its rule sees them.
 class OpGradient : public GradientBuilder {
 public:
+  /// `reaches(value, past)`: whether `value` takes gradients, and none of
+  /// `past` is asked for.
+  using Reaches = llvm::function_ref<bool(Value, ArrayRef<Value>)>;
+
   OpGradient(OpBuilder &builder, Operation *op, SmallVector<Value> results,
-             SmallVector<bool> wanted)
+             SmallVector<bool> wanted, Reaches reaches)
       : GradientBuilder(builder, op->getLoc()), results(std::move(results)),
-        wanted(std::move(wanted)), operands(op->getNumOperands()) {}
+        wanted(std::move(wanted)), operands(op->getNumOperands()),
+        reaches(reaches) {}
 
   /// The gradient of result `i`; null where nothing depends on it.
   Value of(unsigned i = 0) const { return results[i]; }
@@ -83,6 +88,13 @@ public:
   bool wants(unsigned i) const { return wanted[i]; }
   void give(unsigned i, Value gradient) { operands[i] = gradient; }
   Value given(unsigned i) const { return operands[i]; }
+  /// Gives to a value that the operands are computed from, instead of to the
+  /// ones on the way, `past`; where that may be.
+  void giveTo(Value value, Value gradient) { further = {value, gradient}; }
+  bool mayGiveTo(Value value, ArrayRef<Value> past) const {
+    return reaches(value, past);
+  }
+  std::pair<Value, Value> givenFurther() const { return further; }
   /// The op has no gradient as it stands, and why: "a product over ...".
   void refuse(std::string why) { reason = std::move(why); }
   const std::string &refusal() const { return reason; }
@@ -96,6 +108,8 @@ private:
   SmallVector<Value> results;
   SmallVector<bool> wanted;
   SmallVector<Value> operands;
+  std::pair<Value, Value> further;
+  Reaches reaches;
   std::string reason;
 };
 

@@ -1,0 +1,50 @@
+// Gradients of ops that equal other ops: an op is written out as ops that have
+// gradients, and those are taken.
+#pragma once
+
+#include "meshloom/Autodiff/GradientBuilder.h"
+
+namespace meshloom {
+
+/// The results of an op, made of other ops from `operands`, which stand for its
+/// own.
+using Expand =
+    llvm::function_ref<SmallVector<Value>(GradientBuilder &, ValueRange)>;
+
+/// Gives the operands of `op` the gradients of what `expand` makes. What is
+/// made again of the op itself stays only where its gradient reads it.
+void differentiateExpansion(OpGradient &g, Operation *op, Expand expand);
+
+/// The same for a function of scalars `region`, which must be elementwise: else
+/// the op is refused.
+void differentiateExpansion(OpGradient &g, Operation *op,
+                            ArrayRef<Region *> regions, Expand expand);
+
+/// What `region`, which is elementwise, yields for each element.
+SmallVector<Value> applyRegion(GradientBuilder &math, Region &region,
+                               ValueRange operands);
+
+/// Which time a repeated step runs: as a number where the steps are written out
+/// one by one, or as an i32 scalar inside a loop.
+struct Turn {
+  int64_t number;
+  Value value;
+};
+
+/// `carried` after `count` times `step`: written out up to `writtenOut` times,
+/// else a loop that counts by constants, so that it has a gradient.
+SmallVector<Value> repeatSteps(
+    GradientBuilder &math, int64_t count, int64_t writtenOut,
+    SmallVector<Value> carried,
+    llvm::function_ref<SmallVector<Value>(GradientBuilder &, Turn, ValueRange)>
+        step);
+
+/// Row `turn` of `value`: its dim 0 is dropped.
+Value rowOf(GradientBuilder &math, Value value, Turn turn);
+
+/// An i32 scalar, or a tensor of `shape` full of `number`.
+Value integers(GradientBuilder &math, ArrayRef<int64_t> shape, int64_t number,
+               Type element);
+Value indexScalar(GradientBuilder &math, int64_t number);
+
+} // namespace meshloom

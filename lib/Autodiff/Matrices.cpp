@@ -1,0 +1,99 @@
+// Arithmetic with matrices, of dtensor ops.
+#include "Matrices.h"
+
+namespace meshloom {
+
+using dtensor::ComparisonDirection;
+
+int64_t MatrixBuilder::rowsOf(Value matrix) {
+  return GradientBuilder::typeOf(matrix).getShape().end()[-2];
+}
+int64_t MatrixBuilder::columnsOf(Value matrix) {
+  return GradientBuilder::typeOf(matrix).getShape().back();
+}
+bool MatrixBuilder::isComplex(Value value) {
+  return isa<mlir::ComplexType>(dtensor::elementTypeOf(value.getType()));
+}
+
+Value MatrixBuilder::product(Value a, Value b, bool transposeA,
+                             bool transposeB) {
+  int64_t rank = math.typeOf(a).getRank();
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
+  return math.builder.create<dtensor::DotGeneralOp>(
+      math.location, a, b, batch, batch,
+      ArrayRef<int64_t>{transposeA ? rank - 2 : rank - 1},
+      ArrayRef<int64_t>{transposeB ? rank - 1 : rank - 2});
+}
+
+Value MatrixBuilder::transposed(Value matrix) {
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, math.typeOf(matrix).getRank()));
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return math.transpose(matrix, order);
+}
+
+Value MatrixBuilder::adjoint(Value matrix) {
+  return math.conjugate(transposed(matrix));
+}
+Value MatrixBuilder::adjointTimes(Value a, Value b) {
+  return product(math.conjugate(a), b, /*transposeA=*/true);
+}
+Value MatrixBuilder::timesAdjoint(Value a, Value b) {
+  return product(a, math.conjugate(b), false, /*transposeB=*/true);
+}
+
+Value MatrixBuilder::where(Value matrix, ComparisonDirection direction) {
+  auto type = RankedTensorType::get(math.typeOf(matrix).getShape(),
+                                    math.builder.getI32Type());
+  auto index = [&](int64_t dim) {
+    return math.builder.create<dtensor::IotaOp>(
+        math.location, type, math.builder.getI64IntegerAttr(dim));
+  };
+  return math.compare(direction, index(type.getRank() - 2),
+                      index(type.getRank() - 1));
+}
+
+Value MatrixBuilder::identityLike(Value matrix) {
+  return math.keepIf(where(matrix, ComparisonDirection::EQ),
+                     math.constant(matrix, 1));
+}
+
+Value MatrixBuilder::rows(Value matrix, int64_t from, int64_t to) {
+  SmallVector<int64_t> limit(math.typeOf(matrix).getShape()),
+      start(limit.size());
+  start.end()[-2] = from;
+  limit.end()[-2] = to;
+  return math.slice(matrix, start, limit);
+}
+Value MatrixBuilder::columns(Value matrix, int64_t from, int64_t to) {
+  SmallVector<int64_t> limit(math.typeOf(matrix).getShape()),
+      start(limit.size());
+  start.back() = from;
+  limit.back() = to;
+  return math.slice(matrix, start, limit);
+}
+
+Value MatrixBuilder::alongRows(Value vector, Value like) {
+  return math.broadcast(
+      vector, math.typeOf(like).getShape(),
+      llvm::to_vector(llvm::seq<int64_t>(0, math.typeOf(like).getRank() - 1)));
+}
+Value MatrixBuilder::alongColumns(Value vector, Value like) {
+  SmallVector<int64_t> dims =
+      llvm::to_vector(llvm::seq<int64_t>(0, math.typeOf(like).getRank() - 1));
+  dims.back() += 1;
+  return math.broadcast(vector, math.typeOf(like).getShape(), dims);
+}
+
+Value MatrixBuilder::solveLeft(Value a, Value b, bool lower, bool unitDiagonal,
+                               llvm::StringRef op) {
+  return math.builder.create<dtensor::TriangularSolveOp>(
+      math.location, a, b, /*leftSide=*/true, lower, unitDiagonal, op);
+}
+Value MatrixBuilder::solveRight(Value a, Value b, bool lower, bool unitDiagonal,
+                                llvm::StringRef op) {
+  return math.builder.create<dtensor::TriangularSolveOp>(
+      math.location, a, b, /*leftSide=*/false, lower, unitDiagonal, op);
+}
+
+} // namespace meshloom

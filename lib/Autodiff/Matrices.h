@@ -1,0 +1,56 @@
+// Arithmetic with matrices, the last two dims of tensors.
+#pragma once
+
+#include "meshloom/Autodiff/GradientBuilder.h"
+
+namespace meshloom {
+
+class MatrixBuilder {
+public:
+  explicit MatrixBuilder(GradientBuilder &math) : math(math) {}
+
+  static int64_t rowsOf(Value matrix);
+  static int64_t columnsOf(Value matrix);
+  static bool isComplex(Value value);
+
+  /// a b; either of them transposed before.
+  Value product(Value a, Value b, bool transposeA = false,
+                bool transposeB = false);
+  Value transposed(Value matrix);
+  /// Conjugated and transposed.
+  Value adjoint(Value matrix);
+  /// a^H b, and a b^H.
+  Value adjointTimes(Value a, Value b);
+  Value timesAdjoint(Value a, Value b);
+
+  /// Where (row) `direction` (column) holds.
+  Value where(Value matrix, dtensor::ComparisonDirection direction);
+  /// `matrix` where (row) `direction` (column) holds, else 0.
+  Value keepWhere(Value matrix, dtensor::ComparisonDirection direction) {
+    return math.keepIf(where(matrix, direction), matrix);
+  }
+  /// Ones on the diagonal, of `matrix`'s type.
+  Value identityLike(Value matrix);
+
+  Value rows(Value matrix, int64_t from, int64_t to);
+  Value columns(Value matrix, int64_t from, int64_t to);
+  /// Entry i of `vector` all along row i, or column i, of a matrix of `like`'s
+  /// type.
+  Value alongRows(Value vector, Value like);
+  Value alongColumns(Value vector, Value like);
+
+  /// x with op(a) x = b, and with x op(a) = b; `op` as triangular_solve has it.
+  Value solveLeft(Value a, Value b, bool lower, bool unitDiagonal,
+                  llvm::StringRef op);
+  Value solveRight(Value a, Value b, bool lower, bool unitDiagonal,
+                   llvm::StringRef op);
+  /// How triangular_solve calls the adjoint of `like`'s element type.
+  static llvm::StringRef adjointOp(Value like) {
+    return isComplex(like) ? "ADJOINT" : "TRANSPOSE";
+  }
+
+private:
+  GradientBuilder &math;
+};
+
+} // namespace meshloom
