@@ -12,7 +12,7 @@ Tensor waves(Shape shape) {
   std::vector<double> values;
   for (int64_t i = 0, n = elementCount(shape); i < n; ++i)
     values.push_back(2 * std::sin(double(i + 1)));
-  return reshape(tensor(values), shape);
+  return tensor(values, shape);
 }
 
 Tensor qrLoss(const Tensor &a, bool full = false) {
@@ -42,8 +42,7 @@ std::vector<double> differences(const Tensor &a, bool full) {
     double at = value, sides[2];
     for (int side : {0, 1}) {
       value = at + (side ? 1e-5 : -1e-5);
-      sides[side] =
-          qrLoss(reshape(tensor(values), a.shape()), full).item<double>();
+      sides[side] = qrLoss(tensor(values, a.shape()), full).item<double>();
     }
     value = at;
     slopes.push_back((sides[1] - sides[0]) / 2e-5);
@@ -85,7 +84,7 @@ TEST(QrGradientTest, HasAGradientItself) {
     double at = value, sides[2];
     for (int side : {0, 1}) {
       value = at + (side ? 1e-5 : -1e-5);
-      Tensor g = qrGradient(reshape(tensor(values), a.shape()));
+      Tensor g = qrGradient(tensor(values, a.shape()));
       sides[side] = reduce_sum(g * g).item<double>();
     }
     value = at;

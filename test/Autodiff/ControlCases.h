@@ -123,4 +123,25 @@ inline constexpr const char *neverBody = R"(
   %s = dtensor.sine %l#1 : tensor<3xf64>
   %r = dtensor.multiply %s, %b : tensor<3xf64>)";
 
+/// A complex carried value.
+inline constexpr const char *complexBody = R"(
+  %c0 = dtensor.constant dense<0> : tensor<i32>
+  %z0 = dtensor.complex %a, %b : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xcomplex<f64>>
+  %l:2 = dtensor.while (%c0, %z0) : (tensor<i32>, tensor<3xcomplex<f64>>) -> (tensor<i32>, tensor<3xcomplex<f64>>) cond {
+  ^bb0(%i: tensor<i32>, %z: tensor<3xcomplex<f64>>):
+    %n = dtensor.constant dense<3> : tensor<i32>
+    %q = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %q : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %z: tensor<3xcomplex<f64>>):
+    %one = dtensor.constant dense<1> : tensor<i32>
+    %j = dtensor.add %i, %one : tensor<i32>
+    %s = dtensor.sine %z : tensor<3xcomplex<f64>>
+    %x = dtensor.multiply %s, %z0 : tensor<3xcomplex<f64>>
+    dtensor.yield %j, %x : tensor<i32>, tensor<3xcomplex<f64>>
+  }
+  %re = dtensor.real %l#1 : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+  %im = dtensor.imag %l#1 : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+  %r = dtensor.subtract %re, %im : tensor<3xf64>)";
+
 } // namespace meshloom::test

@@ -352,7 +352,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"case_first", {{3}, {3}}, test::caseBody, {3}, -1, -0.2},
         Case{"case_second", {{3}, {3}}, test::caseBody, {3}, 0.2, 1},
         Case{"nested", {{3}, {3}}, test::nestedBody, {3}},
-        Case{"never", {{3}, {3}}, test::neverBody, {3}}),
+        Case{"never", {{3}, {3}}, test::neverBody, {3}},
+        Case{"complex", {{3}, {3}}, test::complexBody, {3}}),
     [](auto &info) { return info.param.name; });
 
 /// A complex function of z = a + ib, or of z and w = b + ia: its real and

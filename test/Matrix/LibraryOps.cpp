@@ -57,10 +57,6 @@ void addScatters(Specs &specs) {
                      const std::string &indices, const std::string &updates,
                      const std::string &lists, const std::string &region = "",
                      const std::string &type = "f32") {
-    // Other kinds have no gradient.
-    bool differentiable = type == "f32" && region.empty() &&
-                          (lists.find("kind") == std::string::npos ||
-                           lists.find("kind<sum>") != std::string::npos);
     specs.push_back(
         {"scatter." + name,
          {operand + ":" + type, indices + ":i32", updates + ":" + type},
@@ -69,7 +65,7 @@ void addScatters(Specs &specs) {
              "} : ($T0, $T1, $T2) -> $R" + region,
          0.5,
          1.5,
-         differentiable});
+         type == "f32"});
   };
   const std::string rows = "index_vector_dim = 1 : i64, "
                            "inserted_window_dims = array<i64: 0>, "
@@ -201,7 +197,10 @@ void addOrders(Specs &specs) {
                          "%h = dtensor.constant dense<0.5> : tensor<f32>\n"
                          "%s = dtensor.multiply %a, %h : tensor<f32>\n"
                          "%r = dtensor.add %s, %b : tensor<f32>\n"
-                         "dtensor.yield %r : tensor<f32>\n}"});
+                         "dtensor.yield %r : tensor<f32>\n}",
+                     -1,
+                     1,
+                     true});
   };
   reduce("columns", "[1]", "M");
   reduce("rows", "[0]", "N");
@@ -266,10 +265,22 @@ void addLinearAlgebra(Specs &specs) {
             "dtensor.geqrf $0 : ($T0) -> ($R, tensor<{M}x{N}x3xf32>)"};
   qr.others = 1;
   specs.push_back(qr);
+  OpSpec wellConditioned{"geqrf.square",
+                         {"MxNx3x3:f32"},
+                         "MxNx3x3:f32",
+                         "dtensor.geqrf %$P_a : (" + square +
+                             ") -> ($R, tensor<{M}x{N}x3xf32>)"};
+  wellConditioned.others = 1;
+  wellConditioned.before = dominant;
+  wellConditioned.gradient = true;
+  specs.push_back(wellConditioned);
   specs.push_back({"householder_product",
                    {"MxNx4x3:f32", "MxNx3:f32"},
                    "MxNx4x3:f32",
-                   "dtensor.householder_product $0, $1 : ($T0, $T1) -> $R"});
+                   "dtensor.householder_product $0, $1 : ($T0, $T1) -> $R",
+                   -1,
+                   1,
+                   true});
 }
 } // namespace
 

@@ -124,7 +124,10 @@ void addWindows(std::vector<OpSpec> &specs) {
        "tensor<f32>) -> tensor<f32>\n"
        "%n = dtensor.select %c, %ai, %bi : (tensor<i1>, tensor<f32>, "
        "tensor<f32>) -> tensor<f32>\n"
-       "dtensor.yield %v, %n : tensor<f32>, tensor<f32>\n}"});
+       "dtensor.yield %v, %n : tensor<f32>, tensor<f32>\n}",
+       -1,
+       1,
+       true});
 
   auto scatter = [&](const std::string &name, const std::string &operand,
                      const std::string &source, const std::string &kinds,
@@ -136,7 +139,7 @@ void addWindows(std::vector<OpSpec> &specs) {
                          " " + attributes + " : ($T0, $T1, $T2) -> $R",
                      -1,
                      1,
-                     kinds.ends_with("scatter sum") && isFloat(type)});
+                     isFloat(type)});
   };
   scatter("max", "MxN", "M/2xN", "select max scatter sum",
           "window [2, 1] strides [2, 1]", "f32");

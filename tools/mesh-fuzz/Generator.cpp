@@ -318,11 +318,11 @@ Generator::emit(std::string op, std::vector<unsigned> operands,
       smooth && std::ranges::any_of(operands, [&](unsigned value) {
         return recipe.values[value].differentiable;
       });
-  // Ops without smooth gradients mostly have none at all, which counts as zero.
+  // Ops without smooth gradients mostly have none at all, which counts as zero;
+  // these have one that jumps.
   static const std::set<std::string> refusing = {
-      "dtensor.geqrf",          "dtensor.householder_product",
-      "dtensor.generic_reduce", "dtensor.scatter",
-      "dtensor.reduce_window",  "dtensor.cumulative"};
+      "dtensor.generic_reduce", "dtensor.scatter", "dtensor.reduce_window",
+      "dtensor.cumulative"};
   bool refuses = !smooth && refusing.contains(op);
   bool opaque = std::ranges::any_of(operands, [&](unsigned value) {
     const Value &v = recipe.values[value];

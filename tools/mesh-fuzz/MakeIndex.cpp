@@ -3,6 +3,7 @@
 #include "Generator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace meshloom::fuzz {
@@ -95,9 +96,23 @@ bool gatherBatched(Generator &g) {
   return true;
 }
 
+/// A function of scalars that forgets half of what it has: `a / 2 + b`.
+std::string halving(DType type) {
+  return fmt::format(
+      "{{\n^bb0(%a: {0}, %b: {0}):\n  %h = \"dtensor.constant\"() <{{value = "
+      "dense<0.5> : {0}}}> : () -> {0}\n  %s = \"dtensor.multiply\"(%a, %h) : "
+      "({0}, {0}) -> {0}\n  %m = \"dtensor.add\"(%s, %b) : ({0}, {0}) -> "
+      "{0}\n  \"dtensor.yield\"(%m) : ({0}) -> ()\n}}",
+      tensorText(type, {}));
+}
+
 OpMaker scatter(const std::string &kind) {
   return {"scatter " + kind, [kind](Generator &g) {
-            unsigned x = g.chance(0.8) ? g.anyFloat(1, 3) : g.anyInteger(1, 3);
+            unsigned x = g.chance(0.8) || kind == "prod" || kind == "function"
+                             ? g.anyFloat(1, 3)
+                             : g.anyInteger(1, 3);
+            if (kind == "prod")
+              x = g.into(x, 0.75, 1.25);
             const Value v = g[x];
             int64_t dim = g.below(int64_t(v.shape.size()));
             if (v.shape[size_t(dim)] == 0)
@@ -111,9 +126,23 @@ OpMaker scatter(const std::string &kind) {
                 updates.push_back(v.shape[d]);
               }
             unsigned u = g.like(v.type, updates);
+            if (kind == "prod")
+              u = g.into(u, 0.75, 1.25);
             unsigned at =
                 indices(g, indexType(g), {count, 1}, v.shape[size_t(dim)]);
             Range range = joined(v.range, g[u].range);
+            // Of what is not exact another one may be the largest.
+            bool smooth = (kind != "max" && kind != "min") || range.exact();
+            if (kind == "function") {
+              double most = 2 * range.magnitude();
+              range = rangeIn(v.type, -most, most, -1, range.epsilon);
+            }
+            if (kind == "prod") {
+              if (count > 20)
+                return false;
+              range = rangeIn(v.type, std::pow(0.75, count + 1),
+                              std::pow(1.25, count + 1), -1, range.epsilon);
+            }
             if (kind == "sum") {
               double low = range.low * double(count + 1),
                      high = range.high * double(count + 1);
@@ -127,12 +156,13 @@ OpMaker scatter(const std::string &kind) {
                 "index_vector_dim = 1 : i64, inserted_window_dims = {}, {}"
                 "scatter_dims_to_operand_dims = {}, update_window_dims = {}",
                 listText({dim}),
-                kind == "replace"
+                kind == "replace" || kind == "function"
                     ? ""
                     : fmt::format("kind = #dtensor.kind<{}>, ", kind),
                 listText({dim}), listText(windows));
             g.emitOne("dtensor.scatter", {x, at, u}, {v.type, v.shape, range},
-                      attributes, kind == "sum", "{}");
+                      attributes, smooth,
+                      kind == "function" ? halving(v.type) : "{}");
             return true;
           }};
 }
@@ -220,8 +250,9 @@ bool topK(Generator &g) {
   return true;
 }
 
-/// The largest magnitude, by a region.
+/// The largest magnitude, or a sum that forgets, by a region.
 bool genericReduce(Generator &g) {
+  bool halves = g.chance(0.5);
   unsigned x = g.anyFloat(1);
   const Value v = g[x];
   int64_t rank = int64_t(v.shape.size());
@@ -234,6 +265,8 @@ bool genericReduce(Generator &g) {
   Range range = v.range;
   range.high = range.magnitude();
   range.low = 0;
+  if (halves)
+    range = rangeIn(v.type, -2 * range.high, 2 * range.high, -1, range.epsilon);
   std::string scalar = tensorText(v.type, {});
   std::string region = fmt::format(
       "{{\n^bb0(%a: {0}, %b: {0}):\n  %p = \"dtensor.abs\"(%b) : ({0}) -> "
@@ -241,7 +274,8 @@ bool genericReduce(Generator &g) {
       "\"dtensor.yield\"(%m) : ({0}) -> ()\n}}",
       scalar);
   g.emitOne("dtensor.generic_reduce", {x, zero}, {v.type, to, range},
-            "dimensions = " + listText(dims), false, region);
+            "dimensions = " + listText(dims), halves,
+            halves ? halving(v.type) : region);
   return true;
 }
 
@@ -251,7 +285,7 @@ void addIndexMakers(OpMakers &makers) {
   makers.push_back({"gather rows", gatherRows});
   makers.push_back({"gather windows", gatherWindows});
   makers.push_back({"gather batched", gatherBatched});
-  for (const char *kind : {"sum", "max", "min", "replace"})
+  for (const char *kind : {"sum", "max", "min", "prod", "replace", "function"})
     makers.push_back(scatter(kind));
   makers.push_back({"dynamic_slice", dynamicSlice});
   makers.push_back({"dynamic_update_slice", dynamicUpdateSlice});

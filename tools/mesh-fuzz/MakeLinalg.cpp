@@ -76,9 +76,10 @@ bool qr(Generator &g) {
   unsigned a = wellConditioned(g, shape);
   auto parts =
       g.emit("dtensor.geqrf", {a},
-             {{DType::F32, shape, result(6)}, {DType::F32, taus, result(2)}});
+             {{DType::F32, shape, result(6)}, {DType::F32, taus, result(2)}},
+             "", "", true);
   g.emitOne("dtensor.householder_product", parts,
-            {DType::F32, shape, result(1)});
+            {DType::F32, shape, result(1)}, "", true);
   return true;
 }
 

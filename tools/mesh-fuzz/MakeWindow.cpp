@@ -164,6 +164,10 @@ OpMaker reduceWindow(const std::string &kind) {
             else
               range.low = std::min(range.low, -2.0),
               range.high = std::max(range.high, -2.0);
+            if (kind == "function") {
+              double most = 2 * range.magnitude();
+              range = rangeIn(v.type, -most, most, -1, range.epsilon);
+            }
             if (range.magnitude() > 600)
               return false;
             Shape to = collect(*windows, &Window::places);
@@ -171,7 +175,7 @@ OpMaker reduceWindow(const std::string &kind) {
                 "base_dilations = {}, {}padding = {}, window_dilations = {}, "
                 "window_dimensions = {}, window_strides = {}",
                 listText(collect(*windows, &Window::baseDilation)),
-                kind == "region"
+                kind == "region" || kind == "function"
                     ? ""
                     : fmt::format("kind = #dtensor.kind<{}>, ", kind),
                 listText(padding(*windows)),
@@ -185,8 +189,16 @@ OpMaker reduceWindow(const std::string &kind) {
                   "%b) : ({0}, {0}) -> {0}\n  \"dtensor.yield\"(%m) : ({0}) -> "
                   "()\n}}",
                   scalar);
+            if (kind == "function")
+              region = fmt::format(
+                  "{{\n^bb0(%a: {0}, %b: {0}):\n  %h = \"dtensor.constant\"() "
+                  "<{{value = dense<0.5> : {0}}}> : () -> {0}\n  %s = "
+                  "\"dtensor.multiply\"(%a, %h) : ({0}, {0}) -> {0}\n  %m = "
+                  "\"dtensor.add\"(%s, %b) : ({0}, {0}) -> {0}\n  "
+                  "\"dtensor.yield\"(%m) : ({0}) -> ()\n}}",
+                  scalar);
             g.emitOne("dtensor.reduce_window", {x, init}, {v.type, to, range},
-                      attributes, kind == "sum", region);
+                      attributes, kind == "sum" || kind == "function", region);
             return true;
           }};
 }
@@ -258,7 +270,7 @@ OpMaker cumulative(const std::string &kind) {
 
 void addWindowMakers(OpMakers &makers) {
   makers.push_back({"convolution", convolution});
-  for (const char *kind : {"sum", "max", "region"})
+  for (const char *kind : {"sum", "max", "region", "function"})
     makers.push_back(reduceWindow(kind));
   makers.push_back({"select_and_scatter", selectAndScatter});
   for (const char *kind : {"sum", "prod", "max"})
