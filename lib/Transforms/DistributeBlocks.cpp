@@ -3,6 +3,7 @@
 
 #include "meshloom/Dialect/DTensor/Wish.h"
 
+#include <algorithm>
 #include <complex>
 #include <limits>
 
@@ -159,6 +160,19 @@ int64_t Cut::blocks() const {
   return product;
 }
 
+SmallVector<int64_t> Cut::sizes() const {
+  SmallVector<int64_t> sizes{extents.front()};
+  for (auto [i, count] : llvm::enumerate(counts)) {
+    SmallVector<int64_t> parts;
+    for (int64_t size : sizes)
+      for (int64_t part = 0; part < count; ++part)
+        parts.push_back(std::clamp<int64_t>(size - part * extents[i + 1], 0,
+                                            extents[i + 1]));
+    sizes = std::move(parts);
+  }
+  return sizes;
+}
+
 Value Cut::apply(Maker &make, Value value, Value padding) const {
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t at = dim + int64_t(i);
@@ -267,29 +281,27 @@ SmallVector<Layout> wholeLayouts(const Candidate &candidate) {
 
 Cost relayoutCost(const Candidate &candidate, const Layout &whole,
                   const MachineModel &model) {
-  Exchange there, back;
+  Exchange there;
   for (auto [i, layout] : llvm::enumerate(candidate.operands))
     if (layout && layout->rank() == whole.rank()) {
       Value operand = candidate.op->getOperand(i);
       there.add(*layout, whole, Maker::shapeOf(operand), dtypeOf(operand),
                 model);
     }
-  for (auto [i, layout] : llvm::enumerate(candidate.results))
-    if (layout && layout->rank() == whole.rank()) {
-      Value result = candidate.op->getResult(i);
-      back.add(whole, *layout, Maker::shapeOf(result), dtypeOf(result), model);
-    }
-  return there.total() + back.total();
+  return there.total() + resultCost(candidate, whole, model);
 }
 
-Cost resultCost(const Candidate &candidate, const MachineModel &model) {
+Cost resultCost(const Candidate &candidate, const Layout &layout,
+                const MachineModel &model) {
+  std::vector<unsigned> gone(candidate.whole.begin(), candidate.whole.end());
   Exchange exchange;
-  for (auto [i, layout] : llvm::enumerate(candidate.results))
-    if (layout && layout->rank() == candidate.layout.rank()) {
-      Value result = candidate.op->getResult(i);
-      exchange.add(candidate.layout, *layout, Maker::shapeOf(result),
-                   dtypeOf(result), model);
-    }
+  for (auto [result, wanted] :
+       llvm::zip_equal(candidate.op->getResults(), candidate.results)) {
+    if (!wanted)
+      continue;
+    Layout has = wanted->rank() == layout.rank() ? layout : layout.remove(gone);
+    exchange.add(has, *wanted, Maker::shapeOf(result), dtypeOf(result), model);
+  }
   return exchange.total();
 }
 

@@ -228,27 +228,32 @@ private:
     made->operands = std::move(operands);
     if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(each.op))
       made->whole = llvm::to_vector(reduce.getDimensions());
-    if (isa<dtensor::SortOp, dtensor::CumulativeOp>(each.op))
-      for (auto [value, state] :
-           llvm::zip_equal(each.op->getResults(), each.results))
-        made->results.push_back(
-            wanted(value, flow.states[state].wish(), made->dim));
+    for (auto [value, state] :
+         llvm::zip_equal(each.op->getResults(), each.results))
+      made->results.push_back(wanted(value, flow.states[state].wish(), *made));
     return made;
   }
 
-  /// What the user asks for in what becomes of the value, if that says
-  /// something about `dim`.
+  /// What the user asks for in what becomes of a result: of the dim that is
+  /// cut, or, where that is gone, of all dims.
   static std::optional<Layout> wanted(Value value, const Layout &flowed,
-                                      int64_t dim) {
-    if (auto layout = givenLayout(value.getType()))
-      return layout;
+                                      const Candidate &candidate) {
+    auto given = givenLayout(value.getType());
+    if (given && !given->is_partial())
+      return given;
+    bool hasDim = flowed.rank() == candidate.layout.rank();
+    unsigned dim = unsigned(candidate.dim);
+    auto decides = [&](const dtensor::Wish &wish) {
+      if (hasDim)
+        return !wish.isOpen(dim);
+      return !llvm::is_contained(wish.open, true);
+    };
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
       std::optional<Layout> layout;
       if (auto constraint = dyn_cast<dtensor::ConstraintOp>(user)) {
         layout = givenLayout(constraint.getResult().getType());
-        auto wish = dtensor::wishOf(constraint);
-        if (wish && !wish->isOpen(unsigned(dim)))
+        if (auto wish = dtensor::wishOf(constraint); wish && decides(*wish))
           layout = wish->layout;
       } else if (isa<dtensor::RelayoutOp>(user)) {
         layout = givenLayout(user->getResult(0).getType());
@@ -257,10 +262,10 @@ private:
           layout =
               givenLayout(function.getResultTypes()[use.getOperandNumber()]);
       }
-      if (layout)
+      if (layout && !layout->is_partial())
         return layout;
     }
-    if (!flowed.axes(unsigned(dim)).empty())
+    if (hasDim && !flowed.axes(dim).empty())
       return flowed;
     return std::nullopt;
   }
@@ -297,7 +302,7 @@ private:
         reduction.add(result.with_partial(pending), result, rest, type, model);
         sum += reduction.total();
       }
-      return sum;
+      return sum + resultCost(candidate, layout, model);
     }
     if (auto top = dyn_cast<dtensor::TopKOp>(op)) {
       SmallVector<int64_t> found =
@@ -306,13 +311,14 @@ private:
              to = cut.gathered(layout, /*block=*/true);
       exchange.add(from, to, found, dtypeOf(operand), model);
       exchange.add(from, to, found, dtypeOf(top.getIndices()), model);
-      return exchange.total();
+      Layout whole = layout.with_dim(unsigned(candidate.dim), {});
+      return exchange.total() + resultCost(candidate, whole, model);
     }
     SmallVector<int64_t> totals = cut.cutShape(shape, std::nullopt);
     DType type = dtypeOf(operand);
     exchange.add(cut.cutLayout(layout, false), cut.gathered(layout, false),
                  totals, byteWidth(type) < 4 ? DType::F32 : type, model);
-    return exchange.total() + resultCost(candidate, model);
+    return exchange.total() + resultCost(candidate, layout, model);
   }
 
   static void rewrite(const Candidate &candidate,

@@ -84,6 +84,8 @@ struct Cut {
   }
   /// Number of blocks.
   int64_t blocks() const;
+  /// How many elements each block has, in order.
+  SmallVector<int64_t> sizes() const;
   /// Whether all blocks are full.
   bool isEven() const { return blocks() * block() == extents.front(); }
 
@@ -134,8 +136,10 @@ SmallVector<Layout> wholeLayouts(const Candidate &candidate);
 Cost relayoutCost(const Candidate &candidate, const Layout &whole,
                   const MachineModel &model);
 
-/// Bringing results that are laid out as the operand to what is asked of them.
-Cost resultCost(const Candidate &candidate, const MachineModel &model);
+/// Bringing results, made from an operand that is laid out as `layout`, to what
+/// is asked of them. Dims that are needed whole may be missing in a result.
+Cost resultCost(const Candidate &candidate, const Layout &layout,
+                const MachineModel &model);
 
 /// generic_reduce: see DistributeReduce.cpp. The dim it can be distributed
 /// along, of those that `layout` cuts.

@@ -224,6 +224,21 @@ public:
   Layout layout;
 };
 
+/// Which blocks have elements, for `value`, which has one of each; none where
+/// all do.
+Value blocksWithElements(Maker &make, const Cut &cut, Value value) {
+  SmallVector<bool> truths;
+  for (int64_t size : cut.sizes())
+    truths.push_back(size > 0);
+  if (!llvm::is_contained(truths, false))
+    return nullptr;
+  auto type = RankedTensorType::get(cut.counts, make.builder.getI1Type());
+  Value blocks = make.make<dtensor::ConstantOp>(
+      DenseElementsAttr::get(type, ArrayRef<bool>(truths)));
+  return make.make<dtensor::BroadcastInDimOp>(blocks, Maker::shapeOf(value),
+                                              cut.outer());
+}
+
 void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
                   const Candidate &candidate) {
   Tree tree(make, op.getComputation());
@@ -241,6 +256,7 @@ void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
       tree.reduce(all, behind + int64_t(cut.axes.size()));
     tree.reduce(all, cut.inner());
     SmallVector<int64_t> outer = cut.outer();
+    all.valid = blocksWithElements(make, cut, all.values.front());
     SmallVector<std::vector<unsigned>> everywhere(outer.size());
     for (Value &value : all.values)
       value = make.pin(value, stages.layout.mesh(), outer, everywhere);
@@ -293,9 +309,9 @@ Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
       exchange.add(to.with_partial(pending), to, Maker::shapeOf(result),
                    dtypeOf(result), model);
     }
-    return exchange.total();
+    return exchange.total() + resultCost(candidate, candidate.layout, model);
   }
-  Cost sum = 0;
+  Cost sum = resultCost(candidate, candidate.layout, model);
   while (std::optional<int64_t> dim = stages.next()) {
     std::vector<unsigned> gone;
     for (int64_t behind : stages.behind(*dim)) {

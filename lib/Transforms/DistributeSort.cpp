@@ -393,7 +393,7 @@ Price priceOf(dtensor::SortOp op, const Candidate &candidate,
   int64_t local = elementCount(layout.local_shape(whole));
 
   Price price;
-  price.sent = resultCost(candidate, model);
+  price.sent = resultCost(candidate, candidate.layout, model);
   Exchange first;
   for (auto [input, from] : llvm::zip_equal(op.getInputs(), candidate.operands))
     if (from)
