@@ -213,7 +213,7 @@ Value bitsOf(Emitter &e, ArrayRef<int64_t> shape, Value seed) {
 Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
   Type word = dtensor::typeOf(e.builder.getContext(), DType::UI32);
   auto number = [&](Type of, double value) {
-    return e.broadcastTo(e.number(of, value, int64_t(value)), shape);
+    return e.broadcastTo(e.real(of, value), shape);
   };
   if (!type.isF64()) {
     // 24 bits are exact in f32; bf16 and f16 are rounded from that, which may

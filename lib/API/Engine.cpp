@@ -5,6 +5,8 @@
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Compiler.h"
 
+#include "llvm/ADT/APSInt.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -32,6 +34,19 @@ Value Emitter::number(Type elementType, double real, int64_t integer,
                     .trunc(elementType.getIntOrFloatBitWidth()));
   return builder.create<dtensor::ConstantOp>(
       location, type, DenseElementsAttr::get(type, element));
+}
+
+Value Emitter::real(Type elementType, double value, ArrayRef<int64_t> shape) {
+  if (!isa<IntegerType>(elementType))
+    return number(elementType, value, 0, shape);
+  llvm::APSInt integer(elementType.getIntOrFloatBitWidth(),
+                       elementType.isUnsignedInteger() ||
+                           elementType.isInteger(1));
+  bool exact = false;
+  llvm::APFloat(value).convertToInteger(integer, llvm::APFloat::rmTowardZero,
+                                        &exact);
+  return number(elementType, value,
+                int64_t(integer.extOrTrunc(64).getZExtValue()), shape);
 }
 
 Value Emitter::broadcastTo(Value value, ArrayRef<int64_t> target) {

@@ -22,6 +22,9 @@ public:
                ArrayRef<int64_t> shape = {}) {
     return number(elementType, double(integer), integer, shape);
   }
+  /// `value` in any element type: of integers the nearest towards zero, which
+  /// for an infinity is the least or largest there is.
+  Value real(Type elementType, double value, ArrayRef<int64_t> shape = {});
   /// NumPy broadcasting: dims aligned at the end.
   Value broadcastTo(Value value, ArrayRef<int64_t> shape);
   /// Marks the op that made `value` as one that no gradient flows through.

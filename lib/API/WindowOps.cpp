@@ -223,7 +223,7 @@ Tensor conv(std::string_view op, unsigned spatial, const Tensor &x,
 
 Value reduceWindow(Emitter &e, Value x, double init, ReduceKind kind,
                    const dtensor::WindowSpec &window) {
-  Value start = e.number(e.elementType(x), init, int64_t(init));
+  Value start = e.real(e.elementType(x), init);
   return e.builder
       .create<dtensor::ReduceWindowOp>(e.location, kind, x, start, window)
       .getResult(0);

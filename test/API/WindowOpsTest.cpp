@@ -116,6 +116,11 @@ TEST(WindowOpsTest, ReduceWindow) {
   expectNear(reduce_window(x, 1, ReduceKind::Prod,
                            {.window = {2}, .window_dilations = {2}}),
              {3, 8});
+  // An infinity stands for the least or the largest integer.
+  const double infinity = std::numeric_limits<double>::infinity();
+  Tensor most = reduce_window(tensor({-5, -7, -6}), -infinity, ReduceKind::Max,
+                              {.window = {2}});
+  EXPECT_EQ(most.to_vector<int32_t>(), (std::vector<int32_t>{-5, -6}));
 }
 
 TEST(WindowOpsTest, RunningReductions) {
