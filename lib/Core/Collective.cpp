@@ -177,11 +177,14 @@ struct Checker {
     return std::nullopt;
   }
   Status permute() const {
-    for (unsigned dim = 0; dim < op.from.rank(); ++dim)
-      if (op.from.num_shards(dim) != op.to.num_shards(dim))
-        return fail(fmt::format("dim {} has {} shards before and {} after", dim,
-                                op.from.num_shards(dim),
-                                op.to.num_shards(dim)));
+    int64_t before = 1, after = 1;
+    for (unsigned dim = 0; dim < op.from.rank(); ++dim) {
+      before *= op.from.num_shards(dim);
+      after *= op.to.num_shards(dim);
+    }
+    if (before != after)
+      return fail(fmt::format("there are {} shards before and {} after", before,
+                              after));
     for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
       if (has(axis)) {
         if (!place(op.from, axis) && !place(op.to, axis))

@@ -103,13 +103,13 @@ void Planner::allToAlls() {
       }
 }
 
-/// Every arrangement of axes with as many blocks in each dim; on large meshes:
+/// Every arrangement of axes that makes as many shards; on large meshes:
 /// straight to the target, other orders of one dim's axes, and two axes of one
 /// size exchanged, of which one may be free.
 void Planner::permutations() {
-  // Shards keep their size, and all of it is sent.
+  // Shards do not shrink, and all of them is sent (but along axes of size one).
   Cost least = leastLatency;
-  if (!machine.sharedMemory)
+  if (!machine.sharedMemory && std::ranges::find(sizes, 1) == sizes.end())
     least += timeFor(bytesOf(dims), fastest);
   if (limit.cost - at->length.cost < least)
     return;
@@ -120,12 +120,21 @@ void Planner::permutations() {
         free.push_back(textOf(axis));
     for (AxisText &axes : next)
       axes.clear();
-    if (!dims.empty())
-      arrange(0, free, groupOf(dims[0]));
+    int64_t blocks = 1;
+    for (const AxisText &axes : dims)
+      blocks *= groupOf(axes);
+    if (blocks > 1)
+      arrange(0, free, blocks);
     return;
   }
+  int64_t before = 1, after = 1;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    before *= groupOf(dims[dim]);
+    after *= groupOf(wanted[dim]);
+  }
   next = wanted;
-  tryPermute();
+  if (before == after)
+    tryPermute();
   constexpr size_t mostOrdered = 4;
   for (size_t dim = 0; dim < dims.size(); ++dim) {
     if (dims[dim].size() < 2 || dims[dim].size() > mostOrdered)
@@ -150,14 +159,12 @@ void Planner::permutations() {
     }
 }
 
-/// `blocks`: by how many dim `dim` is still to be cut.
+/// `blocks`: how many are still to be made by the dims from `dim` on.
 void Planner::arrange(unsigned dim, const AxisText &free, int64_t blocks) {
-  if (blocks == 1) {
-    if (dim + 1 == dims.size())
-      tryPermute();
-    else
-      arrange(dim + 1, free, groupOf(dims[dim + 1]));
-  }
+  if (dim + 1 < dims.size())
+    arrange(dim + 1, free, blocks);
+  else if (blocks == 1)
+    tryPermute();
   for (size_t i = 0; i < free.size(); ++i) {
     if (blocks % sizeOf(free[i]) != 0)
       continue;
@@ -169,20 +176,12 @@ void Planner::arrange(unsigned dim, const AxisText &free, int64_t blocks) {
   }
 }
 
-/// To `next`, if its shards are the same boxes.
+/// To `next`, which has as many shards, unless those before are larger (blocks
+/// are uneven): devices would send more than they receive.
 void Planner::tryPermute() {
+  if (bytesOf(next) < bytesOf(dims))
+    return;
   AxisText changed;
-  for (size_t dim = 0; dim < dims.size(); ++dim) {
-    const AxisText &had = dims[dim], &has = next[dim];
-    int64_t shards = groupOf(had);
-    if (groupOf(has) != shards)
-      return;
-    bool sameSizes = std::ranges::equal(
-        had, has, {}, [&](char axis) { return sizeOf(axis); },
-        [&](char axis) { return sizeOf(axis); });
-    if (!sameSizes && global[dim] % shards != 0)
-      return;
-  }
   // Where each axis sits: its dim, and the blocks that those before it make.
   auto placesOf = [&](const std::vector<AxisText> &of, Places &places) {
     places.assign(sizes.size(), {-1, 0});

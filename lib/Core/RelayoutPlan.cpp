@@ -44,19 +44,13 @@ std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims,
     }
     return found;
   };
+  int64_t shardsBefore = 1, shardsAfter = 1;
   for (unsigned dim = 0; dim < dims.size(); ++dim) {
-    auto before = from.axes(dim);
-    int64_t shards = groupSize(mesh, dims[dim]);
-    if (from.num_shards(dim) != shards)
-      return std::nullopt;
-    bool sameSizes = std::ranges::equal(
-        before, dims[dim], {},
-        [&](unsigned axis) { return mesh.axis_size(axis); },
-        [&](unsigned axis) { return mesh.axis_size(axis); });
-    // Nested splitting depends on the order of sizes unless it is even.
-    if (!sameSizes && global[dim] % shards != 0)
-      return std::nullopt;
+    shardsBefore *= from.num_shards(dim);
+    shardsAfter *= groupSize(mesh, dims[dim]);
   }
+  if (shardsBefore != shardsAfter)
+    return std::nullopt;
   for (Partial pending : from.partial())
     for (const AxisList &axes : dims)
       if (contains(axes, pending.axis))
@@ -73,7 +67,8 @@ std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims,
     return std::nullopt;
   auto to =
       Layout::get(mesh, dims, {from.partial().begin(), from.partial().end()});
-  if (!to)
+  if (!to || elementCount(to->local_shape(global)) <
+                 elementCount(from.local_shape(global)))
     return std::nullopt;
   return CollectiveOp{CollectiveKind::Permute, axes, from, *to};
 }

@@ -70,6 +70,9 @@ TEST(CollectiveTest, VerifierAccepts) {
   EXPECT_EQ(check(Permute, {X, Y}, Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
                   Layout({Axes{"y", "x"}, UNSHARDED}, mesh)),
             "");
+  EXPECT_EQ(check(Permute, {X, Y}, Layout({"x", "y"}, mesh),
+                  Layout({"y", "x"}, mesh)),
+            "");
   EXPECT_EQ(check(Slice, {X, Y}, full, Layout({"y", "x"}, mesh)), "");
 }
 

@@ -255,12 +255,23 @@ TEST(RelayoutPlannerTest, AxesAreTakenTogether) {
             "all_to_all");
 }
 
-// Uneven blocks of {x, y} and {y, x} are different boxes: no permute.
-TEST(RelayoutPlannerTest, PermuteOnlyBetweenEqualBoxes) {
-  Mesh two = mesh({{"x", 2}, {"y", 3}});
-  Layout xy({Axes{"x", "y"}}, two), yx({Axes{"y", "x"}}, two);
-  EXPECT_TRUE(permuteTo(xy, yx.dim_axes(), {12}));
-  EXPECT_FALSE(permuteTo(xy, yx.dim_axes(), {7}));
+// Axes of different sizes change places at once, not by all_to_alls over both.
+TEST(RelayoutPlannerTest, AxesOfTwoSizesChangePlacesByOnePermute) {
+  Mesh two = mesh({{"x", 2}, {"y", 4}});
+  auto plan = planRelayout(Layout({"x", "y"}, two), Layout({"y", "x"}, two),
+                           {16, 24}, DType::F32, *MachineModel::preset("ring"));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(kinds(*plan), "permute");
+  EXPECT_EQ(plan->bytesSent, 8 * 6 * 4);
+}
+
+// No device sends more of its shard than the bytes that are counted.
+TEST(RelayoutPlannerTest, PermuteKeepsTheNumberOfShardsAndDoesNotShrinkThem) {
+  Mesh two = mesh({{"x", 2}, {"y", 4}});
+  Layout xy({"x", "y"}, two), yx({"y", "x"}, two);
+  EXPECT_TRUE(permuteTo(xy, yx.dim_axes(), {9, 16}));  // 5x4, then 3x8
+  EXPECT_FALSE(permuteTo(yx, xy.dim_axes(), {9, 16})); // 3x8, then 5x4
+  EXPECT_FALSE(permuteTo(xy, {{0}, {}}, {16, 16}));
   Mesh square = mesh({{"x", 2}, {"y", 2}});
   EXPECT_TRUE(permuteTo(Layout({"x"}, square), {{1}}, {7}));
 }

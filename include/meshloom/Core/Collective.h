@@ -10,7 +10,7 @@ enum class CollectiveKind : uint8_t {
   AllGather,     ///< drops the minor axes of dims
   ReduceScatter, ///< partial over an axis -> minor axis of a dim
   AllToAll,      ///< the minor axis of one dim becomes the minor one of another
-  Permute,       ///< same shard shape, other devices
+  Permute,       ///< as many shards, on other devices or cut another way
   Slice,         ///< adds minor axes to dims; local, sends nothing
   HaloExchange   ///< the same layout; devices get their windows of dims
 };
@@ -33,7 +33,9 @@ int64_t groupSize(const Mesh &mesh, std::span<const unsigned> axes);
 /// Bytes one device sends by the ring algorithm, for a group of g and a result
 /// of `resultBytes` on one device: all_gather and all_to_all (g-1)/g,
 /// reduce_scatter g-1, all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up). Of
-/// a halo exchange `resultBytes` are those that move: see haloElements.
+/// a halo exchange `resultBytes` are those that move: see haloElements. In a
+/// permute every device sends its shard once, whole or in pieces: each element
+/// is held by as many devices before as after.
 int64_t bytesSent(CollectiveKind kind, int64_t resultBytes, int64_t group);
 
 /// Fails, naming axes and dims, where `op.from` -> `op.to` is not what

@@ -64,9 +64,9 @@ std::optional<std::vector<TreeEdge>> cheapestTree(
     const std::function<std::optional<Cost>(int source, unsigned target)>
         &cost);
 
-/// The permutation of shards between devices that turns `from` into the layout
-/// of dims `dims`, with the axes it needs; nothing where shards of the two are
-/// not the same boxes.
+/// The permute that turns `from` into the layout of dims `dims`, with the axes
+/// it needs; nothing where the two have different numbers of shards, or the
+/// largest shard shrinks.
 std::optional<CollectiveOp>
 permuteTo(const Layout &from, const Layout::DimAxes &dims, const Shape &global);
 

@@ -131,10 +131,11 @@ def SPMD_AllToAllOp : SPMD_MoveOp<"all_to_all", "AllToAll"> {
 }
 
 def SPMD_PermuteOp : SPMD_MoveOp<"permute", "Permute"> {
-  let summary = "The same shards on other devices";
+  let summary = "As many shards, on other devices or cut another way";
   let description = SPMD_Text<
-      "Shards keep their shape and change devices: the axes of a dim "
-      "change their order, or are exchanged for others of the same sizes.",
+      "Every device gives its shard away, whole or in pieces, and gets another "
+      "one: the axes of a dim change their order, are exchanged for others of "
+      "the same sizes, or axes of different dims change places.",
       [{%r = spmd.permute over [x, y] %a
         : (tensor<2xf32, #spmd.shard<[16], #layout_xy>>)
         -> tensor<2xf32, #spmd.shard<[16], #layout_yx>>}]>.text;
