@@ -184,9 +184,9 @@ Value LaneBuilder::compare(dtensor::ComparisonDirection direction, Value lhs,
 
 Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
   // A scalar that differs from device to device is no scalar globally.
-  if (rankOf(pred) == 0 && !lanesOf(pred).empty())
+  bool scalar = rankOf(pred) == 0 && lanesOf(pred).empty();
+  if (rankOf(pred) == 0 && !scalar)
     pred = broadcast(pred, shapeOf(onTrue));
-  bool scalar = rankOf(pred) == 0;
   Lanes all = lanesOf({pred, onTrue, onFalse});
   return make<dtensor::SelectOp>({typeOf(onTrue)},
                                  {scalar ? pred : withLanes(pred, all),
