@@ -137,12 +137,12 @@ LayoutMoves::change(unsigned index, const Assignment &assignment, bool pass) {
   for (unsigned op : cluster.ops)
     shardings.push_back(FactorSharding::none(graph.ops[op].rule));
   for (unsigned c = 0; c < assignment.size(); ++c)
-    for (auto [position, factor] : cluster.factors[c].members) {
-      if (!canShard(graph.ops[cluster.ops[position]].rule, factor,
-                    assignment[c], mesh))
-        return std::nullopt;
+    for (auto [position, factor] : cluster.factors[c].members)
       shardings[position].axes[factor] = assignment[c];
-    }
+  for (unsigned position = 0; position < cluster.ops.size(); ++position)
+    if (!canRun(graph.ops[cluster.ops[position]].rule, shardings[position],
+                mesh))
+      return std::nullopt;
   std::unordered_map<unsigned, LayoutId> changed;
   auto layoutOf = [&](unsigned value) {
     auto found = changed.find(value);

@@ -75,7 +75,10 @@ Status MachineModel::verify() const {
 }
 
 const AxisLink &MachineModel::link(const Mesh &mesh, unsigned axis) const {
-  auto found = links.find(mesh.axes()[axis].name);
+  const std::string &name = mesh.axes()[axis].name;
+  auto found = links.find(name);
+  if (found == links.end() && !links.empty()) // a part of an axis: x:(1)4
+    found = links.find(name.substr(0, name.find(":(")));
   return found == links.end() ? defaultLink : found->second;
 }
 

@@ -3,7 +3,6 @@
 #include "meshloom/Core/ShardingRule.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace meshloom {
 
@@ -17,22 +16,57 @@ bool isUsed(const FactorSharding &sharding, unsigned axis) {
                      [&](const auto &axes) { return contains(axes, axis); });
 }
 
-/// The factor that a dim's axes are on: its first of a size other than one (the
-/// first where all are), or none for `1`.
-std::optional<unsigned> majorFactor(const ShardingRule &rule,
-                                    const ShardingRule::Dim &dim) {
-  for (unsigned f : dim)
-    if (rule.factors[f].size != 1)
-      return f;
-  return dim.empty() ? std::nullopt : std::optional(dim.front());
+/// Whether a dim of the rule has several factors.
+bool hasCompounds(const ShardingRule &rule) {
+  auto in = [](const ShardingRule::Tensor &tensor) {
+    return std::any_of(tensor.begin(), tensor.end(),
+                       [](const auto &dim) { return dim.size() > 1; });
+  };
+  return std::any_of(rule.operands.begin(), rule.operands.end(), in) ||
+         std::any_of(rule.results.begin(), rule.results.end(), in);
 }
 
-/// Whether `dim` has factors of a size other than one beside `factor`.
-bool isCompound(const ShardingRule &rule, const ShardingRule::Dim &dim,
-                unsigned factor) {
-  return std::any_of(dim.begin(), dim.end(), [&](unsigned f) {
-    return f != factor && rule.factors[f].size != 1;
-  });
+int64_t shardsOver(std::span<const unsigned> axes, const Mesh &mesh) {
+  int64_t shards = 1;
+  for (unsigned axis : axes)
+    shards *= mesh.axis_size(axis);
+  return shards;
+}
+
+/// The factors of a dim that can be sharded: those of a size other than one, or
+/// the first where all are of size one.
+std::vector<unsigned> factorsOf(const ShardingRule &rule,
+                                const ShardingRule::Dim &dim) {
+  std::vector<unsigned> factors;
+  for (unsigned f : dim)
+    if (rule.factors[f].size != 1)
+      factors.push_back(f);
+  if (factors.empty() && !dim.empty())
+    factors.push_back(dim.front());
+  return factors;
+}
+
+/// Whether a compound dim's blocks are blocks of each of its factors.
+/// `axesOf`: the axes of a factor.
+template <typename AxesOf>
+bool nests(const ShardingRule &rule, const ShardingRule::Dim &dim,
+           const Mesh &mesh, AxesOf axesOf) {
+  std::vector<unsigned> factors = factorsOf(rule, dim);
+  for (unsigned f : dim)
+    if (!contains(factors, f) && !axesOf(f).empty())
+      return false;
+  bool mayFollow = true;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const Factor &factor = rule.factors[factors[i]];
+    std::span<const unsigned> axes = axesOf(factors[i]);
+    if (!axes.empty() && !mayFollow)
+      return false;
+    int64_t shards = shardsOver(axes, mesh);
+    if (i + 1 < factors.size() && factor.size % shards != 0)
+      return false;
+    mayFollow &= shards == factor.size && factor.kind == FactorKind::Parallel;
+  }
+  return true;
 }
 
 Layout build(const ShardingRule::Tensor &dims, const FactorSharding &sharding,
@@ -68,27 +102,32 @@ bool isPartialOver(const Layout &layout, Partial pending) {
 }
 } // namespace
 
-bool canShard(const ShardingRule &rule, unsigned factor,
-              std::span<const unsigned> axes, const Mesh &mesh) {
+bool canShard(const ShardingRule &rule, const FactorSharding &others,
+              unsigned factor, std::span<const unsigned> axes,
+              const Mesh &mesh) {
   if (axes.empty())
     return true;
   if (rule.factors[factor].kind == FactorKind::Whole)
     return false;
-  int64_t shards = 1;
-  for (unsigned axis : axes)
-    shards *= mesh.axis_size(axis);
+  auto axesOf = [&](unsigned f) {
+    return f == factor ? axes : std::span<const unsigned>(others.axes[f]);
+  };
   auto allowedIn = [&](const ShardingRule::Tensor &dims) {
-    for (const ShardingRule::Dim &dim : dims) {
-      if (!contains(dim, factor) || !isCompound(rule, dim, factor))
-        continue;
-      if (majorFactor(rule, dim) != factor ||
-          rule.factors[factor].size % shards != 0)
-        return false;
-    }
-    return true;
+    return std::all_of(dims.begin(), dims.end(), [&](const auto &dim) {
+      return dim.size() < 2 || !contains(dim, factor) ||
+             nests(rule, dim, mesh, axesOf);
+    });
   };
   return std::all_of(rule.operands.begin(), rule.operands.end(), allowedIn) &&
          std::all_of(rule.results.begin(), rule.results.end(), allowedIn);
+}
+
+bool canRun(const ShardingRule &rule, const FactorSharding &sharding,
+            const Mesh &mesh) {
+  for (unsigned f = 0; f < rule.factors.size(); ++f)
+    if (!canShard(rule, sharding, f, sharding.axes[f], mesh))
+      return false;
+  return true;
 }
 
 Layout operandLayout(const ShardingRule &rule, unsigned index,
@@ -168,21 +207,38 @@ Layout resultLayout(const ShardingRule &rule, unsigned index,
 FactorSharding project(const ShardingRule &rule,
                        const ShardingRule::Tensor &dims, const Layout &layout) {
   assert(dims.size() == layout.rank() && "the layout of another tensor");
+  const Mesh &mesh = layout.mesh();
   FactorSharding wish = FactorSharding::none(rule);
   for (unsigned d = 0; d < dims.size(); ++d) {
-    auto factor = majorFactor(rule, dims[d]);
-    if (!factor)
-      continue;
     std::span<const unsigned> axes = layout.axes(d);
-    while (!canShard(rule, *factor, axes, layout.mesh()))
-      axes = axes.first(axes.size() - 1);
-    wish.axes[*factor].assign(axes.begin(), axes.end());
+    if (axes.empty())
+      continue;
+    std::vector<unsigned> factors = factorsOf(rule, dims[d]);
+    for (size_t i = 0; i < factors.size() && !axes.empty(); ++i) {
+      const Factor &factor = rule.factors[factors[i]];
+      if (factor.kind == FactorKind::Whole)
+        break;
+      size_t count = axes.size();
+      if (i + 1 < factors.size())
+        while (factor.size % shardsOver(axes.first(count), mesh) != 0)
+          --count;
+      wish.axes[factors[i]].assign(axes.begin(), axes.begin() + count);
+      if (shardsOver(axes.first(count), mesh) != factor.size)
+        break;
+      axes = axes.subspan(count);
+    }
   }
-  return wish;
+  if (!hasCompounds(rule))
+    return wish;
+  // What this tensor leaves open, others may not.
+  FactorSharding allowed = FactorSharding::none(rule);
+  merge(rule, allowed, wish, mesh);
+  return allowed;
 }
 
-bool merge(const ShardingRule &rule, FactorSharding &sharding,
-           const FactorSharding &wish, const Mesh &mesh) {
+/// One round of merge.
+static bool extend(const ShardingRule &rule, FactorSharding &sharding,
+                   const FactorSharding &wish, const Mesh &mesh) {
   bool changed = false;
   for (unsigned f = 0; f < rule.factors.size(); ++f) {
     const std::vector<unsigned> &wished = wish.axes[f];
@@ -196,12 +252,23 @@ bool merge(const ShardingRule &rule, FactorSharding &sharding,
     while (end < axes.size() && !isUsed(sharding, axes[end]) &&
            !contains(axes.first(end), axes[end]))
       ++end;
-    while (end > has && !canShard(rule, f, axes.first(end), mesh))
+    while (end > has && !canShard(rule, sharding, f, axes.first(end), mesh))
       --end;
     changed |= end > has;
     sharding.axes[f].assign(axes.begin(), axes.begin() + end);
   }
   return changed;
+}
+
+bool merge(const ShardingRule &rule, FactorSharding &sharding,
+           const FactorSharding &wish, const Mesh &mesh) {
+  if (!extend(rule, sharding, wish, mesh))
+    return false;
+  // What a factor has got may be what another one of its dim waited for.
+  if (hasCompounds(rule))
+    while (extend(rule, sharding, wish, mesh))
+      ;
+  return true;
 }
 
 OpSharding passPartial(const ShardingRule &rule,
@@ -276,7 +343,8 @@ public:
           for (unsigned axis : shown.axes[f])
             if (isLeft(axis))
               axes.push_back(axis);
-          if (axes.size() > bestAxes.size() && canShard(rule, f, axes, mesh)) {
+          if (axes.size() > bestAxes.size() &&
+              canShard(rule, sharding.factors, f, axes, mesh)) {
             best = f;
             bestAxes = std::move(axes);
           }
@@ -327,7 +395,7 @@ public:
           continue;
         std::vector<unsigned> axes = sharding.factors.axes[f];
         axes.push_back(pending.axis);
-        if (!canShard(rule, f, axes, mesh))
+        if (!canShard(rule, sharding.factors, f, axes, mesh))
           continue;
         sharding.factors.axes[f] = std::move(axes);
         break;

@@ -2,6 +2,7 @@
 // what goes together, KernelBuilder writes each kernel, OverwriteDeadInputs
 // lets outputs take the memory of inputs that nobody reads afterwards.
 #include "ComplexLowering.h"
+#include "JoinedReads.h"
 #include "KernelBuilder.h"
 #include "KernelGroups.h"
 #include "KernelParts.h"
@@ -67,8 +68,9 @@ bool nests(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
 }
 
 /// A reshape of dims that do not nest, [6, 4] -> [8, 3], goes over one dim that
-/// is kept in memory, [6, 4] -> [24] -> [8, 3], or two where the major dims are
-/// sharded, [2, 5, 6] -> [2, 30] -> [6, 10]: each half is linear in loops.
+/// is kept in memory, [6, 4] -> [24] -> [8, 3], with one more for each factor
+/// that is sharded, [2, 5, 6] -> [2, 30] -> [6, 10]: each half is linear in
+/// loops.
 void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto reshape = dyn_cast<ReshapeOp>(op);
@@ -79,6 +81,9 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
     if (llvm::is_contained(from, 0))
       continue;
     Layout layout = spmd::layoutOf(reshape.getType());
+    ShardingRule rule = reshape.getShardingRule();
+    OpSharding sharding = opSharding(
+        rule, {{spmd::layoutOf(reshape.getOperand().getType())}}, {{layout}});
     SmallVector<int64_t> middle;
     Layout::DimAxes axes;
     bool needed = false;
@@ -97,16 +102,14 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
         }
         continue;
       }
-      // Only what divides both major dims can be sharded.
-      while (from[iBegin] == 1)
-        ++iBegin;
-      while (to[jBegin] == 1)
-        ++jBegin;
-      if (const auto &sharded = layout.dim_axes()[jBegin]; !sharded.empty()) {
-        middle.push_back(std::gcd(from[iBegin], to[jBegin]));
-        axes.push_back(sharded);
-        left /= middle.back();
-      }
+      // Sharded factors precede all others of the run (canShard).
+      for (unsigned dim = jBegin; dim < j; ++dim)
+        for (unsigned factor : rule.results.front()[dim])
+          if (const auto &on = sharding.factors.axes[factor]; !on.empty()) {
+            middle.push_back(rule.factors[factor].size);
+            axes.push_back(on);
+            left /= middle.back();
+          }
       middle.push_back(left);
       axes.emplace_back();
       needed = true;
@@ -417,6 +420,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
+      readJoinedInPlace(*block);
       splitReshapes(*block, inMemory);
       // Each failure puts one more value in memory; there are finitely many.
       while (failed(KernelFormer(*block, inMemory).run()))

@@ -92,21 +92,27 @@ bool KernelBuilder::delinearize(LinearIndex index, ArrayRef<int64_t> sizes,
   return true;
 }
 
-/// The mesh axes stay with the outer loop, whose blocks are then whole.
+/// The mesh axes stay with the outer loop until it has one iteration a device;
+/// those behind go to the inner one. So blocks are blocks of both.
 bool KernelBuilder::split(const Split &request) {
   Loop outer = loops[request.loop], inner = outer;
   if (!outer.splittable || outer.extent % request.inner != 0)
     return false;
   outer.extent /= request.inner;
   inner.extent = request.inner;
+  outer.axes.clear();
   inner.axes.clear();
-  if (!outer.axes.empty()) {
+  if (ArrayRef<unsigned> axes = loops[request.loop].axes; !axes.empty()) {
     Mesh mesh = spmd::layoutOf(plan.outputs.front().result.getType()).mesh();
-    int64_t shards = 1;
-    for (unsigned axis : outer.axes)
-      shards *= mesh.axis_size(axis);
-    if (outer.extent % shards != 0)
+    int64_t left = outer.extent;
+    while (!axes.empty() && left % mesh.axis_size(axes.front()) == 0) {
+      left /= mesh.axis_size(axes.front());
+      outer.axes.push_back(axes.front());
+      axes = axes.drop_front();
+    }
+    if (!axes.empty() && left != 1)
       return false;
+    inner.axes.assign(axes.begin(), axes.end());
   }
   loops[request.loop] = outer;
   loops.insert(loops.begin() + request.loop + 1, inner);

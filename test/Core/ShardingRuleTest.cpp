@@ -68,6 +68,9 @@ std::vector<ShardingRule> manyRules() {
   add("m (h d) -> m h d", PartialFlow::Movement);
   add("h d m -> (h d) m", PartialFlow::Movement);
   add("(o h d) -> o (h d)", PartialFlow::Movement);
+  add("(b h d) n -> b h (d n)", PartialFlow::Movement);
+  add("(h m) d -> h (m d)", PartialFlow::Movement);
+  add("d h -> (h d)", PartialFlow::Movement);
   add("m n! -> m n!", PartialFlow::None);
   add("m n -> m", PartialFlow::LinearEach);
   add("m n, m n -> m, m", PartialFlow::LinearJoint).reduceKind =
@@ -86,13 +89,12 @@ void forEachOpSharding(const ShardingRule &rule, const Mesh &mesh,
   forEachPlacement(mesh, factors + 1, [&](const Layout::DimAxes &lists) {
     OpSharding sharding{
         {Layout::DimAxes(lists.begin(), lists.begin() + factors)}, {}, 0};
+    if (!canRun(rule, sharding.factors, mesh))
+      return;
     bool reduces = false;
-    for (unsigned f = 0; f < factors; ++f) {
-      if (!canShard(rule, f, lists[f], mesh))
-        return;
+    for (unsigned f = 0; f < factors; ++f)
       reduces |=
           rule.factors[f].kind == FactorKind::Reduced && !lists[f].empty();
-    }
     if (lists[factors].empty())
       return visit(sharding);
     if (rule.partialFlow == PartialFlow::None || rule.operands.empty() ||
@@ -176,56 +178,53 @@ TEST(ShardingRulePropertyTest, OperandsDetermineHowAnOpRuns) {
       });
 }
 
-// On every device all tensors agree on which part of each factor it works on;
-// in compound dims the part is a block of the major factor and all of the rest.
-TEST(ShardingRulePropertyTest, TensorsAgreeOnEachFactorsPart) {
+// On every device each dim of each tensor is one run of elements, and exactly
+// those of the device's blocks of the dim's factors.
+TEST(ShardingRulePropertyTest, DimsAreTheBlocksOfTheirFactors) {
   for (const ShardingRule &rule : manyRules())
     for (const Mesh &mesh : ruleMeshes())
       forEachOpSharding(rule, mesh, [&](const OpSharding &sharding) {
-        for (int64_t device = 0; device < mesh.size(); ++device) {
-          std::map<unsigned, std::pair<int64_t, int64_t>> parts;
-          auto look = [&](const ShardingRule::Tensor &dims,
-                          const Layout &layout) {
-            Shape global;
-            for (const auto &dim : dims) {
-              global.push_back(1);
-              for (unsigned f : dim)
-                global.back() *= rule.factors[f].size;
-            }
-            Box box = layout.shard(global, device);
-            for (size_t d = 0; d < dims.size(); ++d) {
-              // Peel factors off, minor to major, until one is not whole;
-              // those before it must have size one.
-              int64_t offset = box.offset[d], extent = box.extent[d];
-              for (size_t i = dims[d].size(); i-- > 0;) {
-                int64_t size = rule.factors[dims[d][i]].size;
-                std::pair<int64_t, int64_t> part{offset, extent};
-                bool major = std::all_of(
-                    dims[d].begin(), dims[d].begin() + i,
-                    [&](unsigned f) { return rule.factors[f].size == 1; });
-                if (!major) {
-                  ASSERT_TRUE(offset % size == 0 && extent % size == 0)
-                      << "not a block: " << describe(rule, sharding, mesh);
-                  part = {0, size};
-                  offset /= size;
-                  extent /= size;
-                } else if (size != 1) {
-                  offset = 0;
-                  extent = 1;
-                }
-                auto [known, fresh] = parts.emplace(dims[d][i], part);
-                if (!part.second && !known->second.second)
-                  continue; // empty at different places
-                ASSERT_EQ(known->second, part)
-                    << rule.factors[dims[d][i]].name << " in "
-                    << describe(rule, sharding, mesh);
+        auto look = [&](const ShardingRule::Tensor &dims, const Layout &layout,
+                        int64_t device) {
+          std::vector<int64_t> at = mesh.coords(device);
+          Shape global;
+          std::vector<Interval> expected;
+          for (const auto &dim : dims) {
+            global.push_back(1);
+            Interval run{0, 1};
+            for (unsigned f : dim) {
+              int64_t size = rule.factors[f].size;
+              const auto &axes = sharding.factors.axes[f];
+              Interval block =
+                  blockOf(size, axes, mesh, shardIndex(axes, mesh, at));
+              global.back() *= size;
+              if (block.empty() || run.empty()) {
+                run = {};
+                continue;
               }
+              ASSERT_TRUE(run.size() == 1 || block.size() == size)
+                  << "not a run: " << describe(rule, sharding, mesh);
+              run = {run.begin * size + block.begin,
+                     (run.end - 1) * size + block.end};
             }
-          };
+            expected.push_back(run);
+          }
+          Box box = layout.shard(global, device);
+          for (size_t d = 0; d < dims.size(); ++d) {
+            ASSERT_EQ(box.extent[d], expected[d].size())
+                << describe(rule, sharding, mesh);
+            if (!expected[d].empty())
+              ASSERT_EQ(box.offset[d], expected[d].begin)
+                  << describe(rule, sharding, mesh);
+          }
+        };
+        for (int64_t device = 0; device < mesh.size(); ++device) {
           for (unsigned i = 0; i < rule.operands.size(); ++i)
-            look(rule.operands[i], operandLayout(rule, i, sharding, mesh));
+            look(rule.operands[i], operandLayout(rule, i, sharding, mesh),
+                 device);
           for (unsigned i = 0; i < rule.results.size(); ++i)
-            look(rule.results[i], resultLayout(rule, i, sharding, mesh));
+            look(rule.results[i], resultLayout(rule, i, sharding, mesh),
+                 device);
         }
       });
 }
@@ -256,8 +255,7 @@ TEST(ShardingRulePropertyTest, ResultsDecideOverAnyOperands) {
         OpSharding found = opSharding(rule, operands, results);
         ASSERT_EQ(resultLayouts(rule, found, mesh), results)
             << describe(rule, sharding, mesh);
-        for (unsigned f = 0; f < rule.factors.size(); ++f)
-          ASSERT_TRUE(canShard(rule, f, found.factors.axes[f], mesh));
+        ASSERT_TRUE(canRun(rule, found.factors, mesh));
         for (unsigned i = 0; i < rule.operands.size(); ++i)
           (void)operandLayout(rule, i, found, mesh);
       });
@@ -276,10 +274,10 @@ TEST(ShardingRulePropertyTest, MergeKeepsWhatIsThere) {
                 FactorSharding after = before.factors;
                 bool changed = merge(rule, after, wish, mesh);
                 ASSERT_EQ(changed, after != before.factors);
+                ASSERT_TRUE(canRun(rule, after, mesh));
                 std::vector<int> uses(mesh.rank());
                 for (unsigned f = 0; f < rule.factors.size(); ++f) {
                   const auto &had = before.factors.axes[f];
-                  ASSERT_TRUE(canShard(rule, f, after.axes[f], mesh));
                   ASSERT_GE(after.axes[f].size(), had.size());
                   ASSERT_TRUE(std::equal(had.begin(), had.end(),
                                          after.axes[f].begin()));
@@ -367,21 +365,23 @@ TEST(ShardingRuleTest, WholeFactorsAreNeverSharded) {
   Mesh mesh = makeMesh({2});
   ShardingRule rule = sized("b n! -> b n!", {{"b", 4}, {"n", 4}});
   unsigned x[] = {0};
-  EXPECT_TRUE(canShard(rule, 0, x, mesh));
-  EXPECT_FALSE(canShard(rule, 1, x, mesh));
-  EXPECT_TRUE(canShard(rule, 1, {}, mesh));
+  FactorSharding none = FactorSharding::none(rule);
+  EXPECT_TRUE(canShard(rule, none, 0, x, mesh));
+  EXPECT_FALSE(canShard(rule, none, 1, x, mesh));
+  EXPECT_TRUE(canShard(rule, none, 1, {}, mesh));
   EXPECT_EQ(project(rule, rule.operands[0], Layout({UNSHARDED, "x"}, mesh)),
-            FactorSharding::none(rule));
+            none);
 }
 
-// Only the major factor of a compound dim, only over what divides it.
+// The major factor of a compound dim, over what divides it.
 TEST(ShardingRuleTest, CompoundDims) {
   Mesh mesh = makeMesh({2, 4});
   ShardingRule rule = sized("(h d) -> h d", {{"h", 6}, {"d", 4}});
   unsigned x[] = {0}, y[] = {1};
-  EXPECT_TRUE(canShard(rule, 0, x, mesh));
-  EXPECT_FALSE(canShard(rule, 0, y, mesh)); // 4 does not divide 6
-  EXPECT_FALSE(canShard(rule, 1, x, mesh)); // minor
+  FactorSharding none = FactorSharding::none(rule);
+  EXPECT_TRUE(canShard(rule, none, 0, x, mesh));
+  EXPECT_FALSE(canShard(rule, none, 0, y, mesh)); // 4 does not divide 6
+  EXPECT_FALSE(canShard(rule, none, 1, x, mesh)); // minor
   // {x, y} keeps its prefix.
   FactorSharding wish =
       project(rule, rule.operands[0], Layout({Axes{"x", "y"}}, mesh));
@@ -389,9 +389,49 @@ TEST(ShardingRuleTest, CompoundDims) {
   EXPECT_TRUE(wish.axes[1].empty());
   // A major factor of size one gives way to the next.
   rule = sized("(h d) -> h d", {{"h", 1}, {"d", 5}});
-  EXPECT_TRUE(canShard(rule, 1, y, mesh));
+  EXPECT_TRUE(canShard(rule, none, 1, y, mesh));
   EXPECT_EQ(project(rule, rule.operands[0], Layout({"y"}, mesh)).axes[1],
             std::vector<unsigned>{1});
+}
+
+// A minor factor follows a major one that has as many shards as elements, and
+// may be cut unevenly.
+TEST(ShardingRuleTest, MinorFactorsOfCompoundDims) {
+  Mesh mesh = makeMesh({2, 4});
+  ShardingRule rule = sized("(h d) m -> d h m", {{"h", 2}, {"d", 5}, {"m", 8}});
+  FactorSharding both = FactorSharding::none(rule);
+  both.axes[0] = {0};
+  both.axes[1] = {1};
+  EXPECT_TRUE(canRun(rule, both, mesh));
+  EXPECT_EQ(project(rule, rule.operands[0],
+                    Layout({Axes{"x", "y"}, UNSHARDED}, mesh)),
+            both);
+  EXPECT_EQ(project(rule, rule.results[0], Layout({"y", "x", UNSHARDED}, mesh)),
+            both);
+  OpSharding op{both, {}, 0};
+  EXPECT_EQ(operandLayout(rule, 0, op, mesh),
+            Layout({Axes{"x", "y"}, UNSHARDED}, mesh));
+  // Not alone, and not behind half of the major one.
+  EXPECT_EQ(project(rule, rule.results[0], Layout({"y", UNSHARDED, "x"}, mesh)),
+            project(rule, rule.results[0],
+                    Layout({UNSHARDED, UNSHARDED, "x"}, mesh)));
+  both.axes[0] = {};
+  EXPECT_FALSE(canRun(rule, both, mesh));
+  // What one operand gives a major factor, another one's minor follows.
+  rule = sized("h, (h d) -> h d", {{"h", 2}, {"d", 4}});
+  FactorSharding sharding = FactorSharding::none(rule);
+  EXPECT_TRUE(merge(rule, sharding,
+                    project(rule, rule.operands[0], Layout({"x"}, mesh)),
+                    mesh));
+  EXPECT_TRUE(merge(
+      rule, sharding,
+      project(rule, rule.operands[1], Layout({Axes{"x", "y"}}, mesh)), mesh));
+  EXPECT_EQ(sharding.axes[1], std::vector<unsigned>{1});
+  // A reduced factor is followed by none: results could not tell.
+  rule = sized("(k m) -> m", {{"k", 2}, {"m", 4}});
+  EXPECT_TRUE(project(rule, rule.operands[0], Layout({Axes{"x", "y"}}, mesh))
+                  .axes[1]
+                  .empty());
 }
 
 // Operands that want different things: the first wins the axis.

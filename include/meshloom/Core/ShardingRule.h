@@ -135,12 +135,25 @@ struct OpSharding {
 };
 
 /// Whether factor `factor` may be sharded over `axes` (all its axes, not more
-/// of them): Whole factors never; inside a compound dim only the major factor,
-/// and only where the axes' sizes divide it (else the blocks of the compound
-/// dim would not be blocks of the factor). Factors of size one beside it do not
-/// make a dim compound.
-bool canShard(const ShardingRule &rule, unsigned factor,
-              std::span<const unsigned> axes, const Mesh &mesh);
+/// of them), the other factors being sharded as `others` says.
+///
+/// Whole factors never are. The axes of a compound dim are those of its
+/// factors, one factor after another, and its blocks must be blocks of each
+/// factor: the axes' sizes divide the factor's, unless it is the minor one, and
+/// only the first sharded factors of a dim may be followed by others: each has
+/// as many shards as elements. (h d) of 4 x 16 on {x=4, y=2} has h on x and d
+/// on y; on {z=8} nothing, but the mesh can be cut (ReshapeCuts.h). Factors of
+/// size one beside it do not make a dim compound. What precedes a sharded
+/// factor in its dim is Parallel, so that results tell how an op runs
+/// (opSharding).
+bool canShard(const ShardingRule &rule, const FactorSharding &others,
+              unsigned factor, std::span<const unsigned> axes,
+              const Mesh &mesh);
+
+/// Whether all factors may be sharded as `sharding` says. That no axis is used
+/// twice is not looked at.
+bool canRun(const ShardingRule &rule, const FactorSharding &sharding,
+            const Mesh &mesh);
 
 /// What operand `index` must be laid out as for the op to run as `sharding`
 /// says.
@@ -157,7 +170,8 @@ Layout resultLayout(const ShardingRule &rule, unsigned index,
                     const OpSharding &sharding, const Mesh &mesh);
 
 /// The factor sharding that one tensor's layout asks for, as far as the rule
-/// allows it (a prefix of each dim's axes; what cannot be kept is dropped).
+/// allows it (a prefix of each dim's axes, shared out among the dim's factors;
+/// what cannot be kept is dropped).
 /// Pending reductions of `layout` are not looked at.
 FactorSharding project(const ShardingRule &rule,
                        const ShardingRule::Tensor &dims, const Layout &layout);

@@ -3,12 +3,11 @@
 // Wishes.cpp does.
 #include "Shardings.h"
 
+#include "meshloom/Core/ReshapeCuts.h"
 #include "meshloom/Core/SubAxis.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallSet.h"
-
-#include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::importer;
@@ -133,9 +132,12 @@ LogicalResult Shardings::addUses(Location loc, Attribute attribute,
                                   : RankedTensorType();
     for (auto [d, dim] : llvm::enumerate(sharding.getDimShardings())) {
       add(dim.getAxes());
-      if (dim.getAxes().size() == 1 && type && int64_t(d) < type.getRank())
-        extents.emplace(*which, dim.getAxes()[0].getName().str(),
-                        type.getDimSize(d));
+      if (dim.getAxes().empty() || !type || int64_t(d) >= type.getRank())
+        continue;
+      ShardedDim &sharded =
+          shardedDims.emplace_back(*which, type.getDimSize(d));
+      for (sdy::AxisRefAttr axis : dim.getAxes())
+        sharded.axes.push_back(subAxisOf(axis));
     }
     add(sharding.getReplicatedAxes());
     add(sharding.getUnreducedAxes());
@@ -154,27 +156,38 @@ LogicalResult Shardings::addUses(Location loc, Attribute attribute,
   return result;
 }
 
-LogicalResult Shardings::addGspmd(Location loc, StringRef text) {
+LogicalResult Shardings::addGspmd(Location loc, StringRef text,
+                                  TypeRange types) {
   auto parts = splitGspmdTuple(text.str());
   if (!parts)
     return mlir::emitError(loc) << parts.error().message();
-  for (const std::string &part : *parts) {
+  for (auto [i, part] : llvm::enumerate(*parts)) {
     auto parsed = GspmdSharding::parse(part);
     if (!parsed)
       return mlir::emitError(loc) << parsed.error().message();
     if (parsed->kind == GspmdSharding::Kind::Maximal)
       return mlir::emitError(loc) << "a value that is on one device only ('"
                                   << part << "') is not supported";
-    bool tiled = parsed->kind == GspmdSharding::Kind::Tiled;
     gspmdParsed.emplace(part, *parsed);
-    if (!tiled || gspmd.count(part))
+    if (parsed->kind != GspmdSharding::Kind::Tiled)
       continue;
     if (sources.empty()) // no mesh is declared: the devices, one after another
       addMesh({"of all devices",
                {{"devices", int64_t(parsed->devices.size())}},
                {}},
               loc);
-    gspmd[part] = addMesh(parsed->mesh(part), loc);
+    if (!gspmd.count(part))
+      gspmd[part] = addMesh(parsed->mesh(part), loc);
+    auto type = parts->size() == types.size()
+                    ? dyn_cast<RankedTensorType>(types[i])
+                    : RankedTensorType();
+    if (!type || size_t(type.getRank()) != parsed->rank())
+      continue;
+    for (size_t d = 0; d < parsed->rank(); ++d)
+      if (parsed->tiles[d] > 1)
+        shardedDims.push_back({gspmd[part],
+                               type.getDimSize(int64_t(d)),
+                               {SubAxis{"dim" + std::to_string(d)}}});
   }
   return success();
 }
@@ -247,12 +260,13 @@ FailureOr<Shardings> Shardings::collect(ModuleOp module) {
       return failure();
     if (auto text = dyn_cast_or_null<StringAttr>(
             cast<DictionaryAttr>(attributes).get(gspmdName)))
-      return result.addGspmd(loc, text.getValue());
+      return result.addGspmd(loc, text.getValue(), types);
     return success();
   };
   if (failed(visitAnnotations(module, add)) || failed(result.unify()))
     return failure();
   result.cutForReshapes(module);
+  result.cutForGroups(module);
   result.mesh = result.unification
                     ? dtensor::MeshAttr::get(module.getContext(),
                                              result.unification->mesh())
@@ -284,49 +298,77 @@ LogicalResult Shardings::unify() {
 }
 
 void Shardings::cutForReshapes(ModuleOp module) {
-  if (extents.empty())
+  if (shardedDims.empty())
     return;
-  // A dim of `merged` elements that is, on one side of a reshape, `major` times
-  // others: on an axis of k devices it stays local if the axis's first
-  // gcd(k, major) go with `major`, and the others with what follows.
-  std::set<std::pair<int64_t, int64_t>> splits;
-  auto addSide = [&](ArrayRef<int64_t> one, ArrayRef<int64_t> other) {
-    int64_t before = 1;
-    for (int64_t merged : one) {
-      int64_t product = 1;
-      size_t from = 0;
-      while (from < other.size() && product < before)
-        product *= other[from++];
-      if (product == before && from < other.size() && other[from] < merged &&
-          other[from] > 1 && merged % other[from] == 0)
-        splits.emplace(merged, other[from]);
-      before *= merged;
-    }
-  };
+  ReshapeCuts cuts;
   module.walk([&](stablehlo::ReshapeOp op) {
     auto from = dyn_cast<RankedTensorType>(op.getOperand().getType());
     auto to = dyn_cast<RankedTensorType>(op.getResult().getType());
-    if (!from || !to || !from.hasStaticShape() || !to.hasStaticShape())
-      return;
-    addSide(from.getShape(), to.getShape());
-    addSide(to.getShape(), from.getShape());
+    if (from && to && from.hasStaticShape() && to.hasStaticShape() &&
+        from.getNumElements() == to.getNumElements())
+      cuts.addReshape({from.getShape().begin(), from.getShape().end()},
+                      {to.getShape().begin(), to.getShape().end()});
   });
-  std::vector<AxisUse> more = uses;
-  for (auto [merged, major] : splits)
-    for (auto &[mesh, name, extent] : extents) {
-      if (extent != merged)
-        continue;
-      auto axis = llvm::find_if(sources[mesh].axes, [&](const MeshAxis &each) {
-        return each.name == name;
-      });
-      int64_t part = std::gcd(axis->size, major);
-      if (part > 1 && part < axis->size && merged % axis->size == 0)
-        more.push_back({mesh, {name, 1, part}});
+  // The axes of all meshes, numbered.
+  std::vector<std::pair<size_t, std::string>> axes;
+  auto numberOf = [&](size_t mesh, const std::string &name) {
+    auto found = llvm::find(axes, std::pair(mesh, name));
+    if (found == axes.end())
+      found = axes.insert(found, {mesh, name});
+    return unsigned(found - axes.begin());
+  };
+  for (const ShardedDim &dim : shardedDims) {
+    std::vector<AxisPart> parts;
+    int64_t shards = 1;
+    for (const SubAxis &axis : dim.axes) {
+      int64_t size = axis.size;
+      if (axis.isWhole())
+        size = llvm::find_if(sources[dim.mesh].axes, [&](const MeshAxis &each) {
+                 return each.name == axis.axis;
+               })->size;
+      parts.push_back({numberOf(dim.mesh, axis.axis), axis.before, size});
+      shards *= size;
     }
+    // Blocks of uneven dims are not those of a cut axis.
+    if (dim.extent % shards == 0)
+      cuts.addDim(dim.extent, std::move(parts));
+  }
+  std::vector<AxisUse> more = uses;
+  for (const AxisPart &part : cuts.find())
+    more.push_back({axes[part.axis].first,
+                    {axes[part.axis].second, part.before, part.size}});
   // Where the parts do not fit with others, the axes stay as they are.
   if (more.size() > uses.size())
-    if (auto cut = MeshUnification::of(sources, more))
+    if (auto cut = MeshUnification::of(sources, more)) {
       unification = std::move(*cut);
+      uses = std::move(more);
+    }
+}
+
+void Shardings::cutForGroups(ModuleOp module) {
+  llvm::SmallPtrSet<void *, 4> seen;
+  module.walk([&](Operation *op) {
+    auto groups =
+        op->getAttrOfType<mlir::DenseIntElementsAttr>("replica_groups");
+    if (!unification || !groups || groups.getType().getRank() != 2 ||
+        !seen.insert(const_cast<void *>(groups.getAsOpaquePointer())).second)
+      return;
+    int64_t count = groups.getType().getDimSize(0),
+            size = groups.getType().getDimSize(1);
+    if (count < 2 || size < 2)
+      return;
+    std::vector<SourceMesh> more = sources;
+    SourceMesh &mesh = more.emplace_back(
+        SourceMesh{"of replica groups", {{"group", count}, {"member", size}}});
+    for (const llvm::APInt &device : groups.getValues<llvm::APInt>())
+      mesh.deviceIds.push_back(device.getSExtValue());
+    // Groups that are not along parts of axes stay a matter of the collective.
+    if (auto cut = MeshUnification::of(more, uses)) {
+      unification = std::move(*cut);
+      sources = std::move(more);
+      sourceLocs.push_back(op->getLoc());
+    }
+  });
 }
 
 //===----------------------------------------------------------------------===//

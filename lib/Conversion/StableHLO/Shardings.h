@@ -59,7 +59,7 @@ private:
   FailureOr<ValueSharding> ofGspmd(Location loc, StringRef text,
                                    RankedTensorType type) const;
   LogicalResult addUses(Location loc, Attribute attribute, TypeRange types);
-  LogicalResult addGspmd(Location loc, StringRef text);
+  LogicalResult addGspmd(Location loc, StringRef text, TypeRange types);
   /// The index of a mesh, which is added where it is new.
   FailureOr<size_t> indexOf(Location loc, Attribute meshOrRef);
   size_t addMesh(SourceMesh source, Location loc);
@@ -69,6 +69,8 @@ private:
   LogicalResult unify();
   /// Cuts axes so that reshapes of dims that are on them can stay local.
   void cutForReshapes(ModuleOp module);
+  /// Cuts axes of which collectives span a part.
+  void cutForGroups(ModuleOp module);
 
   std::vector<SourceMesh> sources;
   SmallVector<Location> sourceLocs;
@@ -78,9 +80,14 @@ private:
   std::map<std::string, GspmdSharding> gspmdParsed;
   std::vector<AxisUse> uses;
   SmallVector<Location> useLocs;
-  /// (mesh, axis, extent): an annotation has a dim of that extent on the axis
-  /// alone.
-  std::set<std::tuple<size_t, std::string, int64_t>> extents;
+  /// Dims that annotations shard: their mesh, extent, and axes or parts of
+  /// them, major to minor.
+  struct ShardedDim {
+    size_t mesh;
+    int64_t extent;
+    std::vector<SubAxis> axes;
+  };
+  std::vector<ShardedDim> shardedDims;
   std::optional<MeshUnification> unification;
   dtensor::MeshAttr mesh;
 };

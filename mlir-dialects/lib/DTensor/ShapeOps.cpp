@@ -4,6 +4,8 @@
 #include "ScalarRegion.h"
 #include "SplatMath.h"
 
+#include "meshloom/Core/ReshapeCuts.h"
+
 #include <numeric>
 
 namespace meshloom::dtensor {
@@ -138,68 +140,9 @@ LogicalResult BroadcastInDimOp::verify() {
 // ReshapeOp
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// One side of a reshape on the walk from the major end: the dim it is at, and
-/// what of that dim has no factor yet (1: the walk is between dims).
-struct ReshapeSide {
-  ArrayRef<int64_t> shape;
-  ShardingRule::Tensor dims;
-  size_t at = 0;
-  int64_t rest = 1;
-
-  explicit ReshapeSide(ArrayRef<int64_t> shape)
-      : shape(shape), dims(shape.size()) {}
-
-  /// Goes to the next dim that has something left; false at the end.
-  bool advance() {
-    while (rest == 1 && at < shape.size())
-      if ((rest = shape[at]) == 1)
-        ++at; // Size one: a dim without factor.
-    return rest != 1;
-  }
-  void take(unsigned factor, int64_t size) {
-    dims[at].push_back(factor);
-    if ((rest /= size) == 1)
-      ++at;
-  }
-};
-} // namespace
-
-/// Walks both shapes from the major end. What is left of both sides always has
-/// the same number of elements, so a common divisor of what is left of the two
-/// current dims is a major part of both: a factor. Without one, dims correspond
-/// to nothing (and must be whole) until the products of both sides agree again.
-/// Linear in the ranks and the logarithm of the sizes.
 ShardingRule ReshapeOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  auto fromShape = globalShape(getOperand().getType()),
-       toShape = globalShape(getType());
-  ReshapeSide from(fromShape), to(toShape);
-  if (llvm::is_contained(fromShape, 0)) {
-    for (ReshapeSide *side : {&from, &to})
-      for (auto [dim, size] : llvm::zip_equal(side->dims, side->shape))
-        dim = {rule.factorOfSize(size, FactorKind::Whole)};
-  } else {
-    while (from.advance() && to.advance()) {
-      if (int64_t common = std::gcd(from.rest, to.rest); common > 1) {
-        unsigned factor = rule.factorOfSize(common);
-        from.take(factor, common);
-        to.take(factor, common);
-        continue;
-      }
-      int64_t fromProduct = 1, toProduct = 1;
-      do {
-        bool behind = fromProduct <= toProduct;
-        ReshapeSide &side = behind ? from : to;
-        side.advance();
-        (behind ? fromProduct : toProduct) *= side.rest;
-        side.take(rule.factorOfSize(side.rest, FactorKind::Whole), side.rest);
-      } while (fromProduct != toProduct);
-    }
-  }
-  rule.operand(std::move(from.dims));
-  rule.result(std::move(to.dims));
-  return rule.finish(PartialFlow::Movement);
+  auto from = globalShape(getOperand().getType()), to = globalShape(getType());
+  return reshapeRule({from.begin(), from.end()}, {to.begin(), to.end()});
 }
 
 LogicalResult ReshapeOp::verify() {
