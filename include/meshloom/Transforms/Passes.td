@@ -54,11 +54,11 @@ def SimplifyControlFlow
 def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
   let summary = "Make ops that need a cut dim whole of ops on its blocks";
   let description = [{
-    argmax, argmin, top_k and cumulative need a dim whole on every device. Where
-    the operand is going to be cut along it (by the flow of axes that
-    `--dtensor-propagate-layouts` is made of, which comes next), and exchanging
-    a little costs less by `machine` than bringing the dim together, the op
-    becomes ordinary ops that have rules for the blocks:
+    argmax, argmin, top_k, cumulative, sort and generic_reduce need a dim whole
+    on every device. Where the operand is going to be cut along it (by the flow
+    of axes that `--dtensor-propagate-layouts` is made of, which comes next), and
+    exchanging a little costs less by `machine` than bringing the dim together,
+    the op becomes ordinary ops that have rules for the blocks:
 
     * argmax, argmin: the best value (a reduction), then the least index that
       has it (another one);
@@ -67,9 +67,23 @@ def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
     * cumulative: running values inside each block, combined with what the
       blocks before it come to.
 
+    * sort: Leighton's columnsort over blocks (of `P` blocks of `r` elements, a
+      device sends `(3 - 2 / P) r` elements and sees no more than one block),
+      where `P` divides `r` and `r >= 2 (P - 1)^2`; else Batcher's merge exchange.
+      The result is that of a stable sort, to the bit: the comparator must be
+      recognised as an order (of integer keys, or of floats with nans behind),
+      and where equal elements can differ, the places of elements decide, those
+      of an iota operand or of one that is added and sent along. Blocks must be
+      full;
+    * generic_reduce: where accumulators are only added to (multiplied by, ...) a
+      function of the elements, that function, then a `dtensor.reduce`. Where the
+      op says `dtensor.associative`, as imported ones do, each block is reduced
+      by a tree of elementwise ops, the few results are gathered and reduced, and
+      the init counts once, at the end. Other regions stay, with the dim brought
+      together.
+
     Blocks are the layout's own, uneven ones padded, so that cutting a dim into
-    them moves nothing. sort, and generic_reduce, whose init must count once,
-    stay as they are: their operand is brought together, by the cheapest chain.
+    them moves nothing.
 
     ```mlir
     %i = dtensor.argmax %x dim 1 : (tensor<8x64xf32, #columns>) -> tensor<8xi32>
@@ -199,14 +213,23 @@ def ExpandToSPMD : Pass<"dtensor-expand-to-spmd", "::mlir::func::FuncOp"> {
   let description = [{
     One in-place walk: the type of every value becomes the shard that one device
     holds, and each `relayout` the cheapest chain of collectives on `machine`.
-    Collectives carry `reason` (why they are there), `bytes` (of one device's
-    result) and `dtensor.origin`.
+    Where an op reads beyond a device's block, as its rule's windows say (a
+    convolution's border, a shifted slice), a `spmd.halo_exchange` in front of it
+    gives every device the range that it reads; one brings all that one op needs
+    of several values, or several ops of one. Collectives carry `reason` (why they
+    are there), `bytes` (of one device's result) and `dtensor.origin`.
 
     ```mlir
     %1 = dtensor.relayout %0 : (tensor<4x4xf32, #partial>) -> tensor<4x4xf32, #full>
     // becomes
     %1 = spmd.all_reduce sum over [batch] %0 {bytes = 64 : i64, reason = "..."}
        : (tensor<4x4xf32, #spmd.shard<[4, 4], #partial>>) -> tensor<4x4xf32, #spmd.shard<[4, 4], #full>>
+
+    %2 = dtensor.slice %0 [1:8] : (tensor<8xf32, #rows>) -> tensor<7xf32, #rows>
+    // becomes: of two devices, the first one gets element 4
+    %2 = spmd.halo_exchange over [x] %0 {bytes = 4 : i64, reason = "..."}
+       : (tensor<4xf32, #spmd.shard<[8], #rows>>) -> tensor<4xf32, #spmd.shard<[8], #rows, windows [[1:5, 5:8]]>>
+    %3 = dtensor.slice %2 [1:8] : ...
     ```
   }];
   let options = [
