@@ -98,3 +98,40 @@ func.func @halo(%x: tensor<5xf32, #spmd.shard<[10], #rows>>) -> tensor<5xf32, #s
   %1 = dtensor.slice %0 [0:10] : (tensor<6xf32, #spmd.shard<[10], #rows, windows [[0:6, 4:10]]>>) -> tensor<5xf32, #spmd.shard<[10], #rows>>
   return %1 : tensor<5xf32, #spmd.shard<[10], #rows>>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#whole = #dtensor.layout<#mesh, []>
+
+// An init value that is no identity lies in the padding, and is added once.
+// CHECK-LABEL: func.func @reduce_window_init(
+// CHECK: %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK: %[[P:.*]] = stablehlo.pad %arg0, %arg1, low = [0, 1], high = [0, 1], interior = [0, 0]
+// CHECK: %[[R:.*]] = "stablehlo.reduce_window"(%[[P]], %[[ZERO]])
+// CHECK: %[[I:.*]] = stablehlo.broadcast_in_dim %arg1
+// CHECK: stablehlo.add %[[I]], %[[R]]
+func.func @reduce_window_init(%x: tensor<4x6xf32, #spmd.shard<[8, 6], #rows>>, %i: tensor<f32, #spmd.shard<[], #whole>>) -> tensor<4x6xf32, #spmd.shard<[8, 6], #rows>> {
+  %0 = dtensor.reduce_window sum %x init %i window [1, 3] padding [0, 0, 1, 1] : (tensor<4x6xf32, #spmd.shard<[8, 6], #rows>>, tensor<f32, #spmd.shard<[], #whole>>) -> tensor<4x6xf32, #spmd.shard<[8, 6], #rows>>
+  return %0 : tensor<4x6xf32, #spmd.shard<[8, 6], #rows>>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#cut = #dtensor.layout<#mesh, [x, *, *]>
+#taus = #dtensor.layout<#mesh, [x, *]>
+
+// QR is LAPACK's, as JAX calls it: matrices are column-major.
+// CHECK-LABEL: func.func @qr(
+// CHECK: %[[F:.*]]:2 = stablehlo.custom_call @lapack_sgeqrf_ffi(%arg0)
+// CHECK-SAME: api_version = 4 : i32
+// CHECK-SAME: operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>]
+// CHECK-SAME: result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>]
+// CHECK: stablehlo.custom_call @lapack_sorgqr_ffi(%[[F]]#0, %[[F]]#1)
+func.func @qr(%x: tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>) -> tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>> {
+  %0, %1 = dtensor.geqrf %x : (tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>) -> (tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>, tensor<1x4xf32, #spmd.shard<[2, 4], #taus>>)
+  %2 = dtensor.householder_product %0, %1 : (tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>, tensor<1x4xf32, #spmd.shard<[2, 4], #taus>>) -> tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>
+  return %2 : tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>
+}

@@ -4,9 +4,9 @@
 #mesh = #dtensor.mesh<x = 2>
 #whole = #dtensor.layout<#mesh, [*, *]>
 
-func.func @factors(%x: tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> tensor<4x4xf32, #spmd.shard<[4, 4], #whole>> {
-  // expected-error @below {{cannot be exported to StableHLO: dtensor.geqrf on}}
-  %0, %1 = dtensor.geqrf %x : (tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> (tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>, tensor<4xf32, #spmd.shard<[4], #dtensor.layout<#mesh, [*]>>>)
+func.func @users(%x: tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> tensor<4x4xf32, #spmd.shard<[4, 4], #whole>> {
+  // expected-error @below {{cannot be exported to StableHLO: dtensor.custom_call on}}
+  %0 = dtensor.custom_call "mine"(%x) : (tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>
   return %0 : tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>
 }
 

@@ -257,20 +257,32 @@ Value Exporter::pad(Value value, unsigned dim, int64_t low, int64_t high,
               list("interior_padding", interior)});
 }
 
+StringRef Exporter::reducerName(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return "add";
+  case ReduceKind::Prod:
+    return "multiply";
+  case ReduceKind::Min:
+    return "minimum";
+  case ReduceKind::Max:
+    return "maximum";
+  case ReduceKind::And:
+    return "and";
+  case ReduceKind::Or:
+    return "or";
+  }
+  llvm_unreachable("kinds are covered");
+}
+
 void Exporter::fillReducer(mlir::Region &region, ReduceKind kind,
                            Type element) {
   OpBuilder::InsertionGuard guard(b);
   auto scalar = RankedTensorType::get({}, element);
   Block *block =
       b.createBlock(&region, region.end(), {scalar, scalar}, {loc, loc});
-  StringRef name = kind == ReduceKind::Sum    ? "add"
-                   : kind == ReduceKind::Prod ? "multiply"
-                   : kind == ReduceKind::Min  ? "minimum"
-                   : kind == ReduceKind::Max  ? "maximum"
-                   : kind == ReduceKind::And  ? "and"
-                                              : "or";
-  Value result =
-      one(name, scalar, {block->getArgument(0), block->getArgument(1)});
+  Value result = one(reducerName(kind), scalar,
+                     {block->getArgument(0), block->getArgument(1)});
   op("return", {}, result);
 }
 

@@ -98,6 +98,8 @@ public:
   Value pad(Value value, unsigned dim, int64_t low, int64_t high, Value fill);
   /// Combines along `dims`, from the kind's identity on.
   Value reduce(ReduceKind kind, Value value, ArrayRef<int64_t> dims);
+  /// The op that combines two values.
+  static StringRef reducerName(ReduceKind kind);
   /// A block of two scalars that `kind` combines.
   void fillReducer(mlir::Region &region, ReduceKind kind, Type element);
   /// The ops of a scalar region.

@@ -142,6 +142,38 @@ static Operation *reduceWindow(Exporter &e, mlir::TypeRange types,
               1);
 }
 
+/// Writes the window's padding and holes out as elements that hold `fill`.
+static void padWindow(Exporter &e, Value &value, dtensor::WindowSpec &window,
+                      Value fill) {
+  SmallVector<int64_t> low, high, interior;
+  auto type = cast<RankedTensorType>(value.getType());
+  auto shape = llvm::to_vector(type.getShape());
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    low.push_back(window.padding[2 * dim]);
+    high.push_back(window.padding[2 * dim + 1]);
+    interior.push_back(extent == 0 ? 0 : window.baseDilations[dim] - 1);
+    extent += low.back() + high.back() +
+              std::max<int64_t>(extent - 1, 0) * interior.back();
+  }
+  auto padded = RankedTensorType::get(shape, type.getElementType());
+  if (padded == type && llvm::all_equal(low) && llvm::all_equal(high) &&
+      (low.empty() || (low[0] == 0 && high[0] == 0)))
+    return;
+  value =
+      e.one("pad", padded, {value, fill},
+            {e.list("edge_padding_low", low), e.list("edge_padding_high", high),
+             e.list("interior_padding", interior)});
+}
+
+static bool sameConstant(Value a, Value b) {
+  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
+  return left && right && left->hasAttr("value") &&
+         left->getAttr("value") == right->getAttr("value");
+}
+
+/// XLA leaves padding out, where StableHLO's holds the init value, and may
+/// start with that more than once: an init that is no identity is written into
+/// the padding, and combined with the results.
 static Emitted emitReduceWindow(Exporter &e, Operation *op,
                                 MutableArrayRef<Operand> operands,
                                 ArrayRef<Held> results) {
@@ -168,12 +200,30 @@ static Emitted emitReduceWindow(Exporter &e, Operation *op,
     values.push_back(operand.value);
   for (const Held &held : results)
     types.push_back(held.type());
+  std::optional<ReduceKind> kind = reduce.getKind();
+  Value identity = kind ? e.identity(*kind, result.element) : Value();
+  bool plain = kind && sameConstant(values[1], identity);
+  if (!plain) {
+    for (unsigned i = 0; i < count; ++i)
+      padWindow(e, values[i], window, values[count + i]);
+    std::ranges::fill(window.padding, 0);
+    std::ranges::fill(window.baseDilations, 1);
+  }
+  Value init = values[1];
+  if (kind)
+    values[1] = identity;
   Operation *made = reduceWindow(e, types, values, window);
-  if (auto kind = reduce.getKind())
-    e.fillReducer(made->getRegion(0), *kind, result.element);
-  else if (failed(e.copyScalars(reduce.getBody(), made->getRegion(0))))
-    return std::nullopt;
-  return Values(made->getResults());
+  if (!kind) {
+    if (failed(e.copyScalars(reduce.getBody(), made->getRegion(0))))
+      return std::nullopt;
+    return Values(made->getResults());
+  }
+  e.fillReducer(made->getRegion(0), *kind, result.element);
+  Value reduced = made->getResult(0);
+  if (!plain)
+    reduced = e.same(Exporter::reducerName(*kind),
+                     {e.broadcast(init, result.buffer), reduced});
+  return Values{reduced};
 }
 
 /// A window as long as the dim that ends, or starts, at each element.
