@@ -1,6 +1,8 @@
 // LiftVariables: reads and assignments of variables become SSA values; what is
 // left of a variable is an argument and, where it is assigned, a result.
 
+#include "ReturnTypes.h"
+
 #include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -90,6 +92,7 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
                : builder.getDictionaryAttr({}));
     }
     function.setResAttrsAttr(builder.getArrayAttr(resultAttrs));
+    matchReturnTypes(function);
     return success();
   }
 

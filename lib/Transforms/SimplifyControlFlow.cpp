@@ -1,6 +1,8 @@
 // SimplifyControlFlow: canonical forms of while and case, and a note on each
 // loop of how often it runs, for when its regions can no longer be read.
 
+#include "ReturnTypes.h"
+
 #include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Transforms/Passes.h"
 
@@ -33,6 +35,8 @@ class SimplifyControlFlowPass
       getOperation().emitError("loops and branches did not simplify");
       return signalPassFailure();
     }
+    // A carried value that stays what it was is its init, with its layout.
+    matchReturnTypes(getOperation());
     Builder builder(&getContext());
     getOperation().walk([&](dtensor::WhileOp loop) {
       if (auto count = tripCount(loop))

@@ -139,3 +139,27 @@ func.func @counts(%end: tensor<ui8>) -> (tensor<i64>, tensor<i32>, tensor<i32>, 
   }
   return %0, %1, %2, %3, %4 : tensor<i64>, tensor<i32>, tensor<i32>, tensor<i8>, tensor<ui8>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x]>
+
+// What passes through a loop is what it was, with its layout: the function
+// returns that.
+// CHECK-LABEL: func.func @returned
+// CHECK-SAME: -> (tensor<4xf32, #layout_x>, tensor<i32>)
+// CHECK: return %arg0, %{{.*}} : tensor<4xf32, #layout_x>, tensor<i32>
+func.func @returned(%w: tensor<4xf32, #rows>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i32>) {
+  %c = dtensor.constant dense<0> : tensor<i32>
+  %0:2 = dtensor.while (%w, %c) : (tensor<4xf32, #rows>, tensor<i32>) -> (tensor<4xf32>, tensor<i32>) cond {
+  ^bb0(%u: tensor<4xf32>, %i: tensor<i32>):
+    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%u: tensor<4xf32>, %i: tensor<i32>):
+    %j = dtensor.add %i, %i : tensor<i32>
+    dtensor.yield %u, %j : tensor<4xf32>, tensor<i32>
+  }
+  return %0#0, %0#1 : tensor<4xf32>, tensor<i32>
+}
