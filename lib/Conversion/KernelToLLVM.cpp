@@ -11,9 +11,15 @@
 //   innermost parallel for p: for blocks of 256 of the innermost parallel loop:
 //                      states in an array, so that for r: for j: combine runs
 //                      along memory; then store the block
+//
+// A kernel with sine, cosine or tangent has a second inner function, which is
+// also right for huge arguments, and slower. The first one notes whether it saw
+// any; then the second one does the call again. Where outputs overwrite inputs
+// a third one, which stores nothing, looks first.
 #include "meshloom/Conversion/KernelToLLVM.h"
 
 #include "KernelAccess.h"
+#include "MathFunctions.h"
 #include "Reducer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,13 +73,36 @@ public:
   void emit(StringRef symbol) {
     i64 = b.getI64Type();
     pointer = LLVM::LLVMPointerType::get(b.getContext());
-    LLVM::LLVMFuncOp inner = emitInner((symbol + "_loops").str());
-    emitWrapper(symbol, inner);
+    bool periodic = false;
+    kernel.getBlock()->walk(
+        [&](Operation *op) { periodic |= losesHugeArguments(op); });
+    bool inPlace = llvm::any_of(kernel.getInPlace(),
+                                [](int32_t input) { return input >= 0; });
+    Functions functions;
+    notes = periodic && !inPlace;
+    functions.fast = emitInner((symbol + "_loops").str());
+    if (periodic) {
+      notes = false;
+      exact = true;
+      functions.exact = emitInner((symbol + "_exact").str());
+      exact = false;
+    }
+    if (periodic && inPlace) {
+      notes = true;
+      stores = false;
+      functions.probe = emitInner((symbol + "_probe").str());
+    }
+    emitWrapper(symbol, functions);
   }
 
 private:
+  /// The inner functions; the last two may be missing.
+  struct Functions {
+    LLVM::LLVMFuncOp fast, exact, probe;
+  };
+
   //===--------------------------------------------------------------------===//
-  // The two functions
+  // The functions
   //===--------------------------------------------------------------------===//
 
   /// Pointers are arguments [0, numPointers); output k in place of input j has
@@ -101,10 +130,11 @@ private:
   }
 
   LLVM::LLVMFuncOp makeFunction(StringRef name, ArrayRef<Type> arguments,
-                                LLVM::Linkage linkage) {
+                                LLVM::Linkage linkage, Type result = {}) {
     b.setInsertionPointToEnd(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(
-        LLVM::LLVMVoidType::get(b.getContext()), arguments);
+    if (!result)
+      result = LLVM::LLVMVoidType::get(b.getContext());
+    auto type = LLVM::LLVMFunctionType::get(result, arguments);
     auto func = b.create<LLVM::LLVMFuncOp>(loc, name, type, linkage);
     func.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("nounwind")}));
     b.setInsertionPointToStart(func.addEntryBlock(b));
@@ -117,7 +147,9 @@ private:
     types.append(loops, i64); // extents
     types.append(llvm::count(usesIndex, true), i64);
     forDynamicStrides([&](unsigned, unsigned) { types.push_back(i64); });
-    auto func = makeFunction(name, types, LLVM::Linkage::Internal);
+    Type i32 = b.getI32Type();
+    auto func = makeFunction(name, types, LLVM::Linkage::Internal,
+                             notes ? i32 : Type());
     // Inlined, the pointers would lose what noalias says about them.
     func.setPassthroughAttr(b.getArrayAttr(
         {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
@@ -127,6 +159,10 @@ private:
 
     Block &entry = func.getBody().front();
     unsigned next = numPointers();
+    extents.clear();
+    origins.clear();
+    reducers.clear();
+    strides.clear();
     for (unsigned loop = 0; loop < loops; ++loop)
       extents.push_back(entry.getArgument(next++));
     for (unsigned loop = 0; loop < loops; ++loop)
@@ -140,6 +176,11 @@ private:
         strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
                              : stride.value == 0 ? Value()
                                                  : constant(stride.value));
+    if (notes) {
+      noted = b.create<LLVM::AllocaOp>(loc, pointer, i32, one);
+      b.create<LLVM::StoreOp>(loc, b.create<arith::ConstantIntOp>(loc, 0, 32),
+                              noted);
+    }
     Position start;
     for (unsigned k = 0; k < strideKinds.size(); ++k)
       start.pointers.push_back(entry.getArgument(pointerOf(k)));
@@ -153,11 +194,15 @@ private:
       emitReduction(start);
     else
       emitBlockedReduction(start);
-    b.create<LLVM::ReturnOp>(loc, ValueRange());
+    if (notes)
+      b.create<LLVM::ReturnOp>(
+          loc, b.create<LLVM::LoadOp>(loc, i32, noted).getResult());
+    else
+      b.create<LLVM::ReturnOp>(loc, ValueRange());
     return func;
   }
 
-  void emitWrapper(StringRef symbol, LLVM::LLVMFuncOp inner) {
+  void emitWrapper(StringRef symbol, const Functions &functions) {
     makeFunction(symbol, SmallVector<Type>(4, pointer),
                  LLVM::Linkage::External);
     Block *entry = b.getBlock();
@@ -192,7 +237,23 @@ private:
     forDynamicStrides([&](unsigned k, unsigned loop) {
       callArguments.push_back(allStrides[k][loop]);
     });
-    b.create<LLVM::CallOp>(loc, inner, callArguments);
+    LLVM::LLVMFuncOp first = functions.probe ? functions.probe : functions.fast;
+    auto noting = b.create<LLVM::CallOp>(loc, first, callArguments);
+    if (functions.exact) {
+      Value ordinary =
+          b.create<arith::ConstantIntOp>(loc, int32_t(largestArgumentSize), 32);
+      Value sawHuge = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
+                                              noting.getResult(), ordinary);
+      auto branch = b.create<scf::IfOp>(loc, sawHuge,
+                                        /*withElse=*/bool(functions.probe));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      b.create<LLVM::CallOp>(loc, functions.exact, callArguments);
+      if (functions.probe) {
+        b.setInsertionPoint(branch.elseBlock()->getTerminator());
+        b.create<LLVM::CallOp>(loc, functions.fast, callArguments);
+      }
+    }
     b.create<LLVM::ReturnOp>(loc, ValueRange());
   }
 
@@ -506,6 +567,21 @@ private:
     return b.create<arith::AddIOp>(loc, origins[loop], at.indices[loop]);
   }
 
+  /// Of a function that loses huge arguments: makes it exact, or keeps in mind
+  /// how large its arguments are. LLVM makes a register of where that is kept.
+  void noteArgument(Operation *op) {
+    if (!losesHugeArguments(op))
+      return;
+    if (exact)
+      op->setAttr(exactAttr, b.getUnitAttr());
+    if (!notes)
+      return;
+    Value size = argumentSize(b, loc, op->getOperand(0));
+    Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
+    b.create<LLVM::StoreOp>(loc, b.create<arith::MaxUIOp>(loc, before, size),
+                            noted);
+  }
+
   /// The values that the body yields at `at`.
   SmallVector<Value> emitBody(const Position &at) {
     mlir::IRMapping mapping;
@@ -523,7 +599,7 @@ private:
                     readIf(mapping.lookupOrDefault(read.getCondition()),
                            at.pointers[read.getInput()], read.getType()));
       else
-        b.clone(op, mapping);
+        noteArgument(b.clone(op, mapping));
     }
     SmallVector<Value> yielded;
     for (Value value : kernel.getBlock()->getTerminator()->getOperands())
@@ -533,6 +609,8 @@ private:
 
   /// Stores the outputs that nothing is reduced into.
   void storeElements(const Position &at, ValueRange yielded) {
+    if (!stores)
+      return;
     for (unsigned i = 0; i < reducers.size(); ++i)
       if (!reducers[i])
         storeScalar(at.pointers[numInputs + i], yielded[i]);
@@ -555,6 +633,8 @@ private:
   }
 
   void finish(const Position &at, ValueRange states) {
+    if (!stores)
+      return;
     for (unsigned i = 0; i < reducers.size(); ++i)
       if (auto &reducer = reducers[i]) {
         unsigned count = reducer->stateTypes().size();
@@ -579,6 +659,10 @@ private:
   SmallVector<Value> extents, origins;
   SmallVector<SmallVector<Value>> strides;
   SmallVector<std::unique_ptr<ScalarReducer>> reducers;
+  /// What the inner function that is being made does: note huge arguments
+  /// (where `noted` points), compute exactly with them, store its results.
+  bool notes = false, exact = false, stores = true;
+  Value noted;
 };
 } // namespace
 

@@ -121,6 +121,9 @@ Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double smallestNormal = 0x1p-126;
+/// Of larger arguments sine and cosine are libm's: neighbouring floats are many
+/// periods apart.
+constexpr double hugeAngle = 0x1p49;
 constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 
 /// coefficients[0] * x^n + ... + coefficients[n].
@@ -337,7 +340,12 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
     Type type = op.getType();
     if (formula && type.isF32()) {
       Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
-      rewriter.replaceOp(op, formula(x).v);
+      Scalar value = formula(x);
+      if (op->hasAttr(exactAttr)) {
+        Scalar huge = x.f(hugeAngle).less(x.abs());
+        value = huge.select(x.with(call(op, rewriter)), value);
+      }
+      rewriter.replaceOp(op, value.v);
       return success();
     }
     if (binary && type.isF32()) {
@@ -347,13 +355,17 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
     }
     if (!type.isF32() && !type.isF64())
       return failure();
-    auto callee = declare(op->template getParentOfType<ModuleOp>(), type,
-                          op->getNumOperands(), rewriter);
-    rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, callee, op->getOperands());
+    rewriter.replaceOp(op, call(op, rewriter));
     return success();
   }
 
 private:
+  Value call(Op op, PatternRewriter &rewriter) const {
+    auto callee = declare(op->template getParentOfType<ModuleOp>(),
+                          op.getType(), op->getNumOperands(), rewriter);
+    return rewriter.create<LLVM::CallOp>(op.getLoc(), callee, op->getOperands())
+        .getResult();
+  }
   LLVM::LLVMFuncOp declare(ModuleOp module, Type type, unsigned numOperands,
                            PatternRewriter &rewriter) const {
     std::string symbol = name + (type.isF32() ? "f" : "");
@@ -378,6 +390,16 @@ private:
   BinaryFormula binary;
 };
 } // namespace
+
+bool meshloom::losesHugeArguments(Operation *op) {
+  return isa<math::SinOp, math::CosOp, math::TanOp>(op) &&
+         op->getResult(0).getType().isF32();
+}
+
+Value meshloom::argumentSize(OpBuilder &builder, Location loc, Value argument) {
+  Scalar bits = Scalar{&builder, loc, argument}.bits();
+  return (bits + bits).v; // without the sign
+}
 
 void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();

@@ -1,9 +1,21 @@
 // How the math ops of kernel bodies are computed.
 #pragma once
 
+#include "meshloom/Support/LLVM.h"
+
 #include "mlir/IR/PatternMatch.h"
 
 namespace meshloom {
+
+/// Whether `op` is a function whose formula is wrong for huge arguments: sine,
+/// cosine, tangent in f32.
+bool losesHugeArguments(Operation *op);
+/// The size of `argument` as an i32: an unsigned maximum of several tells
+/// whether one was too large for the formula.
+Value argumentSize(OpBuilder &builder, Location loc, Value argument);
+constexpr uint32_t largestArgumentSize = 2 * 0x58000000u; // of 2^49
+/// On such a function: use its formula for other arguments only.
+constexpr StringRef exactAttr = "meshloom.exact";
 
 /// Patterns from math ops on scalars to arithmetic (f32, where a polynomial is
 /// accurate to a few ulp) or to calls of libm. What has an LLVM intrinsic that

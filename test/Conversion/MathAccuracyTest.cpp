@@ -92,10 +92,6 @@ TEST_P(MathAccuracyTest, CloseToLibm) {
   float worstAt = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     double exact = function.exact(double(x[i]));
-    bool wave = function.op == "sine" || function.op == "cosine" ||
-                function.op == "tan";
-    if (wave && std::abs(x[i]) > 0x1p49f)
-      continue; // neighbouring floats are many periods apart
     float rounded = float(exact);
     if (std::isnan(rounded) || std::isinf(rounded) || std::isinf(y[i]) ||
         std::isnan(y[i])) {
