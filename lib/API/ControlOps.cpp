@@ -110,7 +110,7 @@ traceWhile(std::string_view op, const RegionState &init,
                 where);
     yield(trace, next.tensors, op, where);
   } catch (...) {
-    loop->erase();
+    trace.discard(loop);
     throw;
   }
   return wrapAll(trace, loop.getResults());
@@ -151,7 +151,7 @@ traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
     for (Value value : draft.getYield(0).getValues())
       types.push_back(dtensor::undecided(value.getType()));
   } catch (...) {
-    draft->erase();
+    trace.discard(draft);
     throw;
   }
   auto made = builder.create<dtensor::CaseOp>(

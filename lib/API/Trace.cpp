@@ -55,6 +55,12 @@ Tensor Trace::wrapValue(Value value) {
   return Tensor::internalFrom(std::move(node));
 }
 
+void Trace::discard(Operation *op) {
+  op->remove();
+  op->dropAllReferences(); // so that it is no user of what remains
+  discarded.emplace_back(op);
+}
+
 void Trace::useMesh(const Mesh &mesh, std::string_view op,
                     const std::source_location *where) {
   if (!meshUsed)

@@ -54,6 +54,9 @@ public:
   void assign(const std::shared_ptr<VariableState> &variable,
               const Tensor &value, const std::source_location &where);
   Tensor wrapValue(Value value);
+  /// Takes a loop or branch whose body threw out of the function. It is kept,
+  /// so that using a tensor of its body stays an error that says so.
+  void discard(Operation *op);
   /// A layout that an op names: its mesh is the trace's.
   void useMesh(const Mesh &mesh, std::string_view op,
                const std::source_location *where);
@@ -73,6 +76,7 @@ private:
   std::string title;
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
+  std::vector<OwningOpRef<Operation *>> discarded;
   mlir::func::FuncOp function;
   Block *block = nullptr;
   OpBuilder build;

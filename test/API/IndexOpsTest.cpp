@@ -375,6 +375,37 @@ TEST(ControlOpsTest, ErrorsNameWhatIsWrong) {
        }),
        0),
       HAS("return it from the body"));
+  // Kept when the body failed: neither is it a value afterwards.
+  auto keep = [](Tensor &kept, const Tensor &x) {
+    kept = x + 1.f;
+    kept = pad(kept, {{-9, 0}});
+    return kept;
+  };
+  EXPECT_ERROR((run([&](const Tensor &x) {
+                  Tensor kept;
+                  EXPECT_ERROR(fori_loop(
+                                   0, 2,
+                                   [&](const Tensor &, const Tensor &x) {
+                                     return cond(
+                                         tensor(true),
+                                         [&] { return keep(kept, x); },
+                                         [&] { return x; });
+                                   },
+                                   x),
+                               HAS("[pad]"));
+                  return kept * x;
+                }),
+                0),
+               HAS("return it from the body"));
+  expectNear(function([&](const Tensor &x) {
+               Tensor kept;
+               errorOf([&] {
+                 while_loop([&](const Tensor &x) { return keep(kept, x); },
+                            [](const Tensor &x) { return x; }, x);
+               });
+               return x * 2.f;
+             })(x),
+             {0, 2});
   EXPECT_ERROR((run([&](const Tensor &x) {
                   GradientTape tape;
                   return fori_loop(
