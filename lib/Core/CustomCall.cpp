@@ -33,11 +33,6 @@ Status registerCustomCall(std::string name, CustomTarget target) {
     Result<ShardingRule> rule = ShardingRule::parse(target.rule);
     if (!rule)
       return wrong(rule.error().message());
-    for (const Factor &factor : rule->factors)
-      if (factor.kind == FactorKind::Reduced)
-        return wrong(fmt::format("'{}' is in no result of the rule '{}': mark "
-                                 "it '!' to have it whole",
-                                 factor.name, target.rule));
   }
   Targets &all = targets();
   std::lock_guard lock(all.mutex);

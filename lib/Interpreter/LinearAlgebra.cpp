@@ -252,31 +252,41 @@ Result<Values> runCustomCall(const Call &call) {
   if (!target)
     return Error("no function is registered as custom call target '" + name +
                  "'");
+  // One call for each index of the batch dims, about the others.
+  auto batch = ptrdiff_t(op.getBatchDims());
   std::vector<std::vector<char>> bytes;
   auto operandOf = [&](const HostValue &value) {
     bytes.push_back(value.toBytes());
-    return CustomOperand{value.type,
-                         nullptr,
-                         value.shape,
-                         stridesOf(value.shape),
-                         Shape(value.shape.size()),
-                         value.shape};
+    Shape shape(value.shape.begin() + batch, value.shape.end());
+    return CustomOperand{value.type,          nullptr, shape, stridesOf(shape),
+                         Shape(shape.size()), shape};
   };
   std::vector<CustomOperand> inputs, outputs;
   for (const HostValue *value : call.operands)
     inputs.push_back(operandOf(*value));
-  for (unsigned i = 0; i < op->getNumResults(); ++i)
-    outputs.push_back(operandOf(call.result(i)));
-  size_t next = 0;
-  for (std::vector<CustomOperand> *list : {&inputs, &outputs})
-    for (CustomOperand &operand : *list)
-      operand.data = bytes[next++].data();
-  if (Status done = target->run({inputs, outputs, config}); !done)
-    return Error("custom call '" + name +
-                 "' failed: " + done.error().message());
+  int64_t calls = 1;
+  std::vector<Shape> shapes;
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    HostValue result = call.result(i);
+    shapes.push_back(result.shape);
+    outputs.push_back(operandOf(result));
+  }
+  for (ptrdiff_t dim = 0; dim < batch; ++dim)
+    calls *= shapes[0][size_t(dim)];
+  for (int64_t k = 0; k < calls; ++k) {
+    size_t next = 0;
+    for (std::vector<CustomOperand> *list : {&inputs, &outputs})
+      for (CustomOperand &operand : *list) {
+        std::vector<char> &data = bytes[next++];
+        operand.data = data.data() + k * (int64_t(data.size()) / calls);
+      }
+    if (Status done = target->run({inputs, outputs, config}); !done)
+      return Error("custom call '" + name +
+                   "' failed: " + done.error().message());
+  }
   Values results;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    auto value = HostValue::fromBytes(outputs[i].type, outputs[i].shape,
+    auto value = HostValue::fromBytes(outputs[i].type, shapes[i],
                                       bytes[inputs.size() + i]);
     if (!value)
       return value.error();

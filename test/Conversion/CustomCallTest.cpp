@@ -3,7 +3,9 @@
 #include "../Interpreter/HostValues.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Conversion/ImportStableHLO.h"
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
@@ -43,11 +45,50 @@ Status rowMaximum(const CustomCall &call) {
   return Success();
 }
 
+/// Runs `module` on four devices, on both kinds of memory, and compares with
+/// the reference; whether its program has collectives.
+bool expectRuns(mlir::ModuleOp module, const Shape &shape) {
+  std::vector<HostValue> inputs = {test::random(DType::F32, shape, 1)};
+  auto expected = interpret(module, "", inputs);
+  EXPECT_TRUE(expected) << expected.error().message();
+  auto compiled = compile(module, {});
+  EXPECT_TRUE(compiled) << compiled.error().message();
+  if (!expected || !compiled)
+    return false;
+  const Program &program = compiled->program;
+  auto typeOf = [&](unsigned buffer) {
+    const BufferDecl &decl = program.buffers[buffer];
+    return ArrayType{decl.type, decl.shape, decl.layout};
+  };
+  for (bool privateMemories : {false, true}) {
+    auto client =
+        createCPUClient({.devices = 4, .privateMemories = privateMemories});
+    EXPECT_TRUE(client);
+    auto executable = (*client)->load(program, compiled->kernels);
+    EXPECT_TRUE(executable) << executable.error().message();
+    auto argument = Array::fromHost(
+        *client, typeOf(program.arguments[0].buffer), inputs[0].toBytes());
+    EXPECT_TRUE(argument);
+    auto results = (*executable)->execute({*argument});
+    EXPECT_TRUE(results) << results.error().message();
+    auto bytes = results->front().toHost();
+    EXPECT_TRUE(bytes);
+    auto got = HostValue::fromBytes(
+        DType::F32, program.buffers[program.results[0].buffer].shape, *bytes);
+    EXPECT_TRUE(got);
+    EXPECT_TRUE(compare(*got, expected->front()).within(1e-6));
+  }
+  return std::ranges::any_of(program.steps, [](const Step &step) {
+    return std::holds_alternative<CollectiveStep>(step);
+  });
+}
+
 class CustomCallTest : public testing::Test {
 protected:
   CustomCallTest() {
     mlir::DialectRegistry registry;
     registerDialects(registry);
+    registerStableHLODialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }
@@ -58,41 +99,69 @@ protected:
   mlir::MLIRContext context;
 };
 
+/// The largest of each row.
+Status rowLargest(const CustomCall &call) {
+  const CustomOperand &from = call.inputs[0], &to = call.results[0];
+  auto *in = static_cast<const float *>(from.data);
+  auto *out = static_cast<float *>(to.data);
+  for (int64_t r = 0; r < from.shape[0]; ++r) {
+    float &most = out[r * to.strides[0]];
+    most = in[r * from.strides[0]];
+    for (int64_t c = 0; c < from.shape[1]; ++c)
+      most = std::max(most, in[r * from.strides[0] + c * from.strides[1]]);
+  }
+  return Success();
+}
+
 // Rows stay where they are: the registration's rule says that they may.
 TEST_F(CustomCallTest, RunsOnEachDevicesRows) {
   ASSERT_TRUE(
       registerCustomCall("test.row_maximum", {"a b! -> a b!", rowMaximum}));
   auto module = parse(text);
   ASSERT_TRUE(module);
-  std::vector<HostValue> inputs = {test::random(DType::F32, {7, 5}, 1)};
-  auto expected = interpret(*module, "", inputs);
-  ASSERT_TRUE(expected) << expected.error().message();
-  auto compiled = compile(*module, {});
-  ASSERT_TRUE(compiled) << compiled.error().message();
-  EXPECT_TRUE(
-      std::ranges::none_of(compiled->program.steps, [](const Step &step) {
-        return std::holds_alternative<CollectiveStep>(step);
-      }));
-  for (bool privateMemories : {false, true}) {
-    auto client =
-        createCPUClient({.devices = 4, .privateMemories = privateMemories});
-    ASSERT_TRUE(client);
-    auto executable = (*client)->load(compiled->program, compiled->kernels);
-    ASSERT_TRUE(executable) << executable.error().message();
-    const BufferDecl &buffer =
-        compiled->program.buffers[compiled->program.arguments[0].buffer];
-    auto argument =
-        Array::fromHost(*client, {buffer.type, buffer.shape, buffer.layout},
-                        inputs[0].toBytes());
-    ASSERT_TRUE(argument);
-    auto results = (*executable)->execute({*argument});
-    ASSERT_TRUE(results) << results.error().message();
-    auto bytes = results->front().toHost();
-    ASSERT_TRUE(bytes);
-    auto got = HostValue::fromBytes(DType::F32, {7, 5}, *bytes);
-    ASSERT_TRUE(got);
-    EXPECT_TRUE(compare(*got, expected->front()).within(1e-6));
+  EXPECT_FALSE(expectRuns(*module, {7, 5}));
+}
+
+// A letter that is in no result is cut: each device has the largest of its
+// part of the rows, which the registration says are combined by max. Two of
+// the four devices have one column or none.
+TEST_F(CustomCallTest, ReducesALetterThatIsCut) {
+  ASSERT_TRUE(registerCustomCall("test.row_largest",
+                                 {"a b -> a", rowLargest, ReduceKind::Max}));
+  for (const char *columns : {"8", "5", "3"}) {
+    std::string source = R"(#mesh = #dtensor.mesh<x = 4>
+#columns = #dtensor.layout<#mesh, [*, x]>
+#whole = #dtensor.layout<#mesh, [*]>
+func.func @main(%a: tensor<7xNxf32, #columns>) -> tensor<7xf32, #whole> {
+  %0 = dtensor.custom_call "test.row_largest"(%a) : (tensor<7xNxf32, #columns>) -> tensor<7xf32>
+  %1 = dtensor.negate %0 : (tensor<7xf32>) -> tensor<7xf32, #whole>
+  return %1 : tensor<7xf32, #whole>
+})";
+    for (size_t at; (at = source.find("xN")) != std::string::npos;)
+      source.replace(at + 1, 1, columns);
+    SCOPED_TRACE(columns);
+    auto module = parse(source);
+    ASSERT_TRUE(module);
+    EXPECT_TRUE(expectRuns(*module, {7, std::stoll(columns)}));
   }
+}
+
+// In a shard_map the function is about what one device has there.
+TEST_F(CustomCallTest, RunsInManualComputations) {
+  ASSERT_TRUE(registerCustomCall("test.row_largest",
+                                 {"a b -> a", rowLargest, ReduceKind::Max}));
+  auto module = parse(R"(
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<24xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<6x2xf32>) {
+    %1 = stablehlo.custom_call @test.row_largest(%b) : (tensor<6x2xf32>) -> tensor<6xf32>
+    sdy.return %1 : tensor<6xf32>
+  } : (tensor<6x8xf32>) -> tensor<24xf32>
+  return %0 : tensor<24xf32>
+})");
+  ASSERT_TRUE(module);
+  ASSERT_TRUE(succeeded(importStableHLO(*module)));
+  EXPECT_FALSE(expectRuns(*module, {6, 8}));
 }
 
 // Without a registration the program compiles (it may run elsewhere), and does

@@ -92,5 +92,8 @@ func.func @linear_algebra(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tens
   // CHECK: dtensor.custom_call "mine"(%{{.*}}, %{{.*}}) {backend_config = "7", rule = "a b! c!, a b! d -> a d"} :
   %u = dtensor.custom_call "mine"(%a, %b) {rule = "a b! c!, a b! d -> a d", backend_config = "7"}
       : (tensor<3x4x4xf32>, tensor<3x4x7xf32>) -> tensor<3x7xf32>
+  // CHECK: dtensor.custom_call "mine"(%{{.*}}) {batch_dims = 1 : i64, kind = #dtensor.kind<max>, rule = "a b -> b"} :
+  %v = dtensor.custom_call "mine"(%a) {rule = "a b -> b", batch_dims = 1, kind = #dtensor.kind<max>}
+      : (tensor<3x4x4xf32>) -> tensor<3x4xf32>
   return
 }

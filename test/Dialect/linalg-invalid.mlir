@@ -153,8 +153,16 @@ func.func @custom_text(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<
 
 // -----
 
+func.func @custom_batch(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.custom_call' op violates constraint C3: the first 2 dims of 'tensor<3xf32>' are not those of the first result}}
+  %0:2 = dtensor.custom_call "mine"(%d) {batch_dims = 2} : (tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
 func.func @custom_reduced(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
-  // expected-error @+1 {{'dtensor.custom_call' op violates constraint C2: the rule 'a b -> a' of 'mine' does not fit: 'b' is in no result: mark it '!' to have it whole}}
-  %0 = dtensor.custom_call "mine"(%d) {rule = "a b -> a"} : (tensor<3x4xf32>) -> tensor<3xf32>
+  // expected-error @+1 {{'dtensor.custom_call' op violates constraint C4: a reduction by or does not take 'f32'}}
+  %0 = dtensor.custom_call "mine"(%d) {rule = "a b -> a", kind = #dtensor.kind<or>} : (tensor<3x4xf32>) -> tensor<3xf32>
   return
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Core/DType.h"
+#include "meshloom/Core/Layout.h"
 #include "meshloom/Core/Result.h"
 
 #include <functional>
@@ -35,21 +36,27 @@ struct CustomCall {
 ///
 ///   registerCustomCall("scale_rows", {"a b, a -> a b",
 ///       [](const CustomCall &call) -> Status { ... return Success(); }});
+///
+/// With the rule "a b -> a" and the kind Max it would be the largest elements
+/// of rows whose columns may be cut, too.
 struct CustomTarget {
   /// How it can be sharded, in the notation of ShardingRule: letters name dims,
-  /// `!` those that each call needs whole. Letters of inputs only must be
-  /// whole. Empty: everything is whole. A call is about one box of every
-  /// letter.
+  /// `!` those that each call needs whole. Letters of inputs only are reduced:
+  /// a call about a part of them gives that part's contribution, and `kind`
+  /// says how contributions combine. Empty: everything is whole. A call is
+  /// about one box of every letter. In `shard_map` the letters are the dims of
+  /// the device's values.
   std::string rule;
   /// Computes the results of one call. May be called for several boxes at the
   /// same time, on any thread, and for more or fewer boxes than there are
   /// devices. An error ends the program's run.
   std::function<Status(const CustomCall &)> run;
+  ReduceKind kind = ReduceKind::Sum;
 };
 
 /// Makes `target` known as `name`, in place of what was known so before. Fails
-/// where the name is empty, the rule cannot be read or reduces a letter, or
-/// there is no function. Safe from any thread.
+/// where the name is empty, the rule cannot be read, or there is no function.
+/// Safe from any thread.
 Status registerCustomCall(std::string name, CustomTarget target);
 
 /// What is registered under `name`, or null.

@@ -19,6 +19,16 @@ public:
      std::optional<stablehlo::ChannelHandleAttr> channel, bool globalIds,
      bool devicesByChannel);
 
+  template <typename Op> static FailureOr<Groups> byIds(Importer &im, Op op) {
+    return of(im, op.getReplicaGroups(), op.getChannelHandle(),
+              op.getUseGlobalDeviceIds(), /*devicesByChannel=*/false);
+  }
+  template <typename Op>
+  static FailureOr<Groups> byChannel(Importer &im, Op op) {
+    return of(im, op.getReplicaGroups(), op.getChannelHandle(),
+              /*globalIds=*/false, /*devicesByChannel=*/true);
+  }
+
   /// Every device is alone.
   bool trivial() const { return size == 1; }
   int64_t getSize() const { return size; }
@@ -294,9 +304,7 @@ static FailureOr<Value> allReduce(Importer &im, const Groups &groups,
 }
 
 static Imported importAllReduce(Importer &im, stablehlo::AllReduceOp op) {
-  auto groups =
-      Groups::of(im, op.getReplicaGroups(), op.getChannelHandle(),
-                 op.getUseGlobalDeviceIds(), /*devicesByChannel=*/false);
+  auto groups = Groups::byIds(im, op);
   if (failed(groups))
     return failure();
   SmallVector<Value> results;
@@ -312,9 +320,7 @@ static Imported importAllReduce(Importer &im, stablehlo::AllReduceOp op) {
 static FailureOr<Value> importReduceScatter(Importer &im,
                                             stablehlo::ReduceScatterOp op) {
   LaneBuilder &b = im.b;
-  auto groups =
-      Groups::of(im, op.getReplicaGroups(), op.getChannelHandle(),
-                 op.getUseGlobalDeviceIds(), /*devicesByChannel=*/false);
+  auto groups = Groups::byIds(im, op);
   if (failed(groups))
     return failure();
   Value operand = im.get(op.getOperand());
@@ -339,9 +345,7 @@ static FailureOr<Value> importReduceScatter(Importer &im,
 
 static Imported importAllGather(Importer &im, stablehlo::AllGatherOp op) {
   LaneBuilder &b = im.b;
-  auto groups =
-      Groups::of(im, op.getReplicaGroups(), op.getChannelHandle(),
-                 op.getUseGlobalDeviceIds(), /*devicesByChannel=*/false);
+  auto groups = Groups::byIds(im, op);
   if (failed(groups))
     return failure();
   int64_t dim = int64_t(op.getAllGatherDim());
@@ -363,8 +367,7 @@ static Imported importAllGather(Importer &im, stablehlo::AllGatherOp op) {
 
 static Imported importAllToAll(Importer &im, stablehlo::AllToAllOp op) {
   LaneBuilder &b = im.b;
-  auto groups = Groups::of(im, op.getReplicaGroups(), op.getChannelHandle(),
-                           /*globalIds=*/false, /*devicesByChannel=*/true);
+  auto groups = Groups::byChannel(im, op);
   if (failed(groups))
     return failure();
   int64_t from = int64_t(op.getSplitDimension()),
@@ -397,8 +400,7 @@ static Imported importAllToAll(Importer &im, stablehlo::AllToAllOp op) {
 static FailureOr<Value>
 importCollectiveBroadcast(Importer &im, stablehlo::CollectiveBroadcastOp op) {
   LaneBuilder &b = im.b;
-  auto groups = Groups::of(im, op.getReplicaGroups(), op.getChannelHandle(),
-                           /*globalIds=*/false, /*devicesByChannel=*/true);
+  auto groups = Groups::byChannel(im, op);
   if (failed(groups))
     return failure();
   Value operand = im.get(op.getOperand());
@@ -573,19 +575,10 @@ static Value importPartitionId(Importer &im, stablehlo::PartitionIdOp op) {
 
 /// remainder(divide(partition_id, d), m): JAX's axis_index.
 static Value importRemainder(Importer &im, stablehlo::RemOp op) {
-  auto number = [](Value value) -> std::optional<int64_t> {
-    auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
-    auto dense = constant
-                     ? dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue())
-                     : mlir::DenseIntElementsAttr();
-    if (!dense || dense.getNumElements() != 1)
-      return std::nullopt;
-    return (*dense.getValues<llvm::APInt>().begin()).getSExtValue();
-  };
   Value id = op.getLhs();
-  std::optional<int64_t> divisor = 1, modulus = number(op.getRhs());
+  std::optional<int64_t> divisor = 1, modulus = constantNumber(op.getRhs());
   if (auto divide = id.getDefiningOp<stablehlo::DivOp>()) {
-    divisor = number(divide.getRhs());
+    divisor = constantNumber(divide.getRhs());
     id = divide.getLhs();
   }
   if (id.getDefiningOp<stablehlo::PartitionIdOp>() && im.shardings.any() &&

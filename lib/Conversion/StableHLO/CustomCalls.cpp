@@ -108,15 +108,7 @@ static Imported importOldTriangularSolve(Importer &im, Call op) {
   if (op.getInputs().size() < 10)
     return im.error("custom call '")
            << op.getCallTargetName() << "' takes at least 10 operands";
-  auto flag = [&](unsigned i) -> std::optional<int64_t> {
-    auto constant = op.getInputs()[i].getDefiningOp<stablehlo::ConstantOp>();
-    auto dense = constant
-                     ? dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue())
-                     : mlir::DenseIntElementsAttr();
-    if (!dense || dense.getNumElements() != 1)
-      return std::nullopt;
-    return (*dense.getValues<llvm::APInt>().begin()).getSExtValue();
-  };
+  auto flag = [&](unsigned i) { return constantNumber(op.getInputs()[i]); };
   auto left = flag(0), lower = flag(1), transpose = flag(2), unit = flag(3);
   if (!left || !lower || !transpose || !unit)
     return im.error("the flags of '")
@@ -242,12 +234,21 @@ static Imported importShardingMarker(Importer &im, Call op) {
   auto sharding = markedSharding(im, op, im.b.typeOf(value));
   if (failed(sharding))
     return failure();
-  if (!sharding->manual.empty()) // one per device, and stays so
-    return SmallVector<Value>{value};
+  if (sharding->manual.size() == im.b.getMesh().getSizes().size())
+    return SmallVector<Value>{value}; // one per device, and stays so
   auto pinned = constrain(im, value, *sharding);
   if (failed(pinned))
     return failure();
   return SmallVector<Value>{*pinned};
+}
+
+/// The axes that are manual by `inside`, but not yet by `outside`.
+static SmallVector<unsigned> enteredAxes(ArrayRef<unsigned> inside,
+                                         ArrayRef<unsigned> outside) {
+  SmallVector<unsigned> entered(inside);
+  llvm::erase_if(entered,
+                 [&](unsigned axis) { return contains(outside, axis); });
+  return entered;
 }
 
 /// The @Sharding call that gives `value`.
@@ -268,7 +269,8 @@ static Imported importFullToShard(Importer &im, Call op) {
   auto inside = markedSharding(im, op, Importer::typeOf(op->getResult(0)));
   if (failed(cut) || failed(inside))
     return failure();
-  auto entered = enterManual(im, im.get(source), *cut, inside->manual);
+  auto entered = enterManual(im, im.get(source), *cut,
+                             enteredAxes(inside->manual, cut->manual));
   if (failed(entered))
     return failure();
   return SmallVector<Value>{*entered};
@@ -294,7 +296,8 @@ static Imported importShardToFull(Importer &im, Call op) {
         llvm::seq<unsigned>(0, unsigned(im.b.getMesh().getSizes().size())));
   if (im.b.rankOf(im.get(source)) != type.getRank())
     return im.error("SPMDShardToFullShape changes the rank");
-  auto left = leaveManual(im, im.get(source), *cut, manual, type);
+  auto left = leaveManual(im, im.get(source), *cut,
+                          enteredAxes(manual, cut->manual), type);
   if (failed(left))
     return failure();
   return SmallVector<Value>{*left};
@@ -312,14 +315,15 @@ static Imported importNothing(Importer &im, Call op) {
 /// needs all of them.
 static FailureOr<std::string> ruleText(Importer &im,
                                        sdy::OpShardingRuleAttr rule) {
-  llvm::SmallDenseSet<int64_t> shown, whole;
+  llvm::SmallDenseSet<int64_t> shown, whole, reduced;
   for (sdy::TensorMappingAttr tensor : rule.getResultMappings())
     for (sdy::DimMappingAttr dim : tensor.getDimMappings())
       for (int64_t factor : dim.getFactorIndices())
         shown.insert(factor);
+  for (int64_t factor : rule.getReductionFactors())
+    (shown.contains(factor) ? whole : reduced).insert(factor);
   for (ArrayRef<int64_t> list :
-       {rule.getReductionFactors(), rule.getNeedReplicationFactors(),
-        rule.getPermutationFactors()})
+       {rule.getNeedReplicationFactors(), rule.getPermutationFactors()})
     whole.insert(list.begin(), list.end());
   auto tensors = [&](ArrayRef<sdy::TensorMappingAttr> mappings) {
     std::string text;
@@ -336,7 +340,8 @@ static FailureOr<std::string> ruleText(Importer &im,
         for (auto [i, factor] : llvm::enumerate(factors)) {
           dims += i ? " f" : "f";
           dims += std::to_string(factor);
-          dims += whole.contains(factor) || !shown.contains(factor) ? "!" : "";
+          bool cuts = shown.contains(factor) || reduced.contains(factor);
+          dims += whole.contains(factor) || !cuts ? "!" : "";
         }
         dims += factors.size() > 1 ? ")" : "";
         dims += factors.empty() ? "1" : "";
@@ -357,12 +362,15 @@ static Imported importUsers(Importer &im, Call op) {
            << target
            << "' is not known; a function for it can be registered with "
               "meshloom::registerCustomCall";
-  SmallVector<Value> inputs = im.get(op.getInputs());
-  if (!b.lanesOf(inputs).empty())
-    return im.error("custom call '")
-           << target << "' inside of a manual computation is not supported";
+  // In a manual computation each device calls the function about its own
+  // values.
+  SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));
+  Lanes lanes = b.lanesOf(inputs);
   SmallVector<NamedAttribute> attributes{
       b.named("call_target_name", b.getStringAttr(target))};
+  if (!lanes.empty())
+    attributes.push_back(
+        b.named("batch_dims", b.getI64IntegerAttr(int64_t(lanes.size()))));
   if (auto rule =
           op->getAttrOfType<sdy::OpShardingRuleAttr>("sdy.sharding_rule")) {
     auto text = ruleText(im, rule);
@@ -375,7 +383,7 @@ static Imported importUsers(Importer &im, Call op) {
   SmallVector<RankedTensorType> types;
   for (Value result : op->getResults())
     types.push_back(Importer::typeOf(result));
-  return b.make<dtensor::CustomCallOp>(types, inputs, {}, attributes);
+  return b.make<dtensor::CustomCallOp>(types, inputs, lanes, attributes);
 }
 
 using Handler = Imported (*)(Importer &, Call);

@@ -382,18 +382,24 @@ std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
   if (!reducer.hasOneBlock())
     return std::nullopt;
   Block &block = reducer.front();
+  auto isAnnotation = [](Operation *op) {
+    auto call = dyn_cast_or_null<stablehlo::CustomCallOp>(op);
+    return isa_and_nonnull<sdy::ShardingConstraintOp>(op) ||
+           (call && call.getCallTargetName() == "Sharding" &&
+            call->getNumOperands() == 1);
+  };
   // The one op that is no annotation.
   Operation *only = nullptr;
   for (Operation &op : block.without_terminator()) {
-    if (isa<sdy::ShardingConstraintOp>(op))
+    if (isAnnotation(&op))
       continue;
     if (only)
       return std::nullopt;
     only = &op;
   }
-  auto meant = [](Value value) {
-    while (auto constraint = value.getDefiningOp<sdy::ShardingConstraintOp>())
-      value = constraint.getInput();
+  auto meant = [&](Value value) {
+    while (isAnnotation(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
     return value;
   };
   Operation *end = block.getTerminator();
@@ -452,6 +458,16 @@ static mlir::TypedAttr identityAttr(ReduceKind kind, Type element) {
     }
   };
   return IntegerAttr::get(element, value());
+}
+
+std::optional<int64_t> importer::constantNumber(Value value) {
+  auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
+  auto dense = constant
+                   ? dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue())
+                   : mlir::DenseIntElementsAttr();
+  if (!dense || dense.getNumElements() != 1)
+    return std::nullopt;
+  return (*dense.getValues<llvm::APInt>().begin()).getSExtValue();
 }
 
 Value Importer::identity(ReduceKind kind, Type element) {

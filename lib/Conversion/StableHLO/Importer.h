@@ -150,6 +150,9 @@ private:
 
 /// Reports a type that no dtensor program has.
 LogicalResult checkType(Location loc, Type type);
+
+/// The number that a constant of the program is, where it is one integer.
+std::optional<int64_t> constantNumber(Value value);
 /// The tensors in a type: itself, or those of a tuple, flattened.
 void flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors);
 

@@ -211,59 +211,117 @@ static std::string ruleText(CustomCallOp op) {
   return target ? target->rule : "";
 }
 
-/// `text` bound to the op's shapes.
-static Result<ShardingRule> readRule(CustomCallOp op, const std::string &text) {
+static ReduceKind kindOf(CustomCallOp op) {
+  if (op.getKind())
+    return *op.getKind();
+  auto target = findCustomCall(op.getCallTargetName().str());
+  return target ? target->kind : ReduceKind::Sum;
+}
+
+/// The rule of one call, bound to its shapes.
+static Result<ShardingRule> ruleOfCall(CustomCallOp op,
+                                       const std::string &text) {
+  auto shapesOf = [&](mlir::TypeRange types) {
+    std::vector<Shape> shapes;
+    for (Type type : types) {
+      auto shape = globalShape(type);
+      shapes.emplace_back(shape.begin() + op.getBatchDims(), shape.end());
+    }
+    return shapes;
+  };
+  auto operands = shapesOf(op->getOperandTypes()),
+       results = shapesOf(op->getResultTypes());
+  if (text.empty()) {
+    ShardingRule rule;
+    auto whole = [&](const Shape &shape) {
+      ShardingRule::Tensor dims;
+      for (int64_t extent : shape) {
+        dims.push_back({unsigned(rule.factors.size())});
+        rule.factors.push_back({"w" + std::to_string(rule.factors.size()),
+                                extent, FactorKind::Whole});
+      }
+      return dims;
+    };
+    for (const Shape &shape : operands)
+      rule.operands.push_back(whole(shape));
+    for (const Shape &shape : results)
+      rule.results.push_back(whole(shape));
+    return rule;
+  }
   Result<ShardingRule> rule = ShardingRule::parse(text);
   if (!rule)
     return rule.error();
-  std::vector<Shape> operands, results;
-  for (Type type : op->getOperandTypes()) {
-    auto shape = globalShape(type);
-    operands.emplace_back(shape.begin(), shape.end());
-  }
-  for (Type type : op->getResultTypes()) {
-    auto shape = globalShape(type);
-    results.emplace_back(shape.begin(), shape.end());
-  }
   if (Status fits = rule->bind(operands, results); !fits)
     return fits.error();
-  for (const Factor &factor : rule->factors)
-    if (factor.kind == FactorKind::Reduced)
-      return Error("'" + factor.name +
-                   "' is in no result: mark it '!' to have it whole");
+  rule->reduceKind = kindOf(op);
+  return rule;
+}
+
+/// That of all calls.
+static Result<ShardingRule> readRule(CustomCallOp op, const std::string &text) {
+  Result<ShardingRule> rule = ruleOfCall(op, text);
+  if (!rule)
+    return rule;
+  auto batch = unsigned(op.getBatchDims());
+  auto first = unsigned(rule->factors.size());
+  auto shape = globalShape(op->getResult(0).getType());
+  for (unsigned dim = 0; dim < batch; ++dim)
+    rule->factors.push_back({"batch" + std::to_string(dim), shape[dim]});
+  for (auto *tensors : {&rule->operands, &rule->results})
+    for (ShardingRule::Tensor &dims : *tensors)
+      for (unsigned dim = batch; dim-- > 0;)
+        dims.insert(dims.begin(), {first + dim});
+  for (ShardingRule::Window &window : rule->windows)
+    window.dim += batch;
   return rule;
 }
 
 ShardingRule CustomCallOp::getShardingRule() {
-  if (std::string text = ruleText(*this); !text.empty()) {
-    Result<ShardingRule> rule = readRule(*this, text);
-    assert(rule && "an op that passed its verifier fits its rule");
-    return *rule;
-  }
-  RuleBuilder rule(*this);
-  auto whole = [&](Type type) {
-    ShardingRule::Tensor dims;
-    for (size_t i = 0; i < globalShape(type).size(); ++i)
-      dims.push_back({rule.whole()});
-    return dims;
-  };
-  for (Type type : getOperandTypes())
-    rule.operand(whole(type));
-  for (Type type : getResultTypes())
-    rule.result(whole(type));
-  return rule.finish();
+  Result<ShardingRule> rule = readRule(*this, ruleText(*this));
+  assert(rule && "an op that passed its verifier fits its rule");
+  return *rule;
 }
 
 LogicalResult CustomCallOp::verify() {
   if (getResults().empty())
     return violates(*this, 1) << "there is no result";
+  auto batch = size_t(getBatchDims());
+  auto batchOf = [&](Type type) -> std::optional<SmallVector<int64_t>> {
+    SmallVector<int64_t> shape = globalShape(type);
+    if (getBatchDims() < 0 || shape.size() < batch)
+      return std::nullopt;
+    shape.truncate(batch);
+    return shape;
+  };
+  auto expected = batchOf(getResult(0).getType());
+  for (mlir::TypeRange types :
+       {mlir::TypeRange(getOperandTypes()), mlir::TypeRange(getResultTypes())})
+    for (Type type : types)
+      if (auto dims = batchOf(type); !dims || dims != expected)
+        return violates(*this, 3)
+               << "the first " << getBatchDims() << " dims of " << type
+               << " are not those of the first result";
   std::string text = ruleText(*this);
-  if (text.empty())
-    return success();
-  if (Result<ShardingRule> rule = readRule(*this, text); !rule)
+  Result<ShardingRule> rule = readRule(*this, text);
+  if (!rule)
     return violates(*this, 2)
            << "the rule '" << text << "' of '" << getCallTargetName()
            << "' does not fit: " << rule.error().message();
+  if (llvm::none_of(rule->factors, [](const Factor &factor) {
+        return factor.kind == FactorKind::Reduced;
+      }))
+    return success();
+  ReduceKind kind = rule->reduceKind;
+  bool logical = kind == ReduceKind::And || kind == ReduceKind::Or;
+  bool extreme = kind == ReduceKind::Min || kind == ReduceKind::Max;
+  for (Type type : getResultTypes()) {
+    Type element = elementTypeOf(type);
+    bool complex = isa<mlir::ComplexType>(element);
+    if ((logical && (complex || isa<FloatType>(element))) ||
+        (extreme && complex))
+      return violates(*this, 4)
+             << "a reduction by " << name(kind) << " does not take " << element;
+  }
   return success();
 }
 

@@ -197,13 +197,22 @@ def DTensor_CustomCallOp : DTensor_Op<"custom_call", [Pure]> {
     Calls the function that was registered under `call_target_name`
     (meshloom/Core/CustomCall.h) on each device's shards. `rule` is its sharding
     rule; without one, that of the registration; without that either, all dims
-    are whole. `backend_config` is handed to the function.
+    are whole. Letters that are in no result are reduced by `kind`, or that of
+    the registration, or summed. `backend_config` is handed to the function.
 
-    Sharding rule: `rule`; nothing partial passes.
+    The first `batch_dims` dims of all operands and results, which the rule does
+    not name, count calls: each is about one index of them, and the function sees
+    the other dims.
+
+    Sharding rule: `rule`, after a letter for each of the batch dims; nothing
+    partial passes.
 
     Constraints:
     * (C1) At least one result.
     * (C2) `rule` can be read, and fits the operands and results.
+    * (C3) All operands and results have at least `batch_dims` dims, which are the
+      same in all of them.
+    * (C4) A kind that reduces takes the results' element types.
 
     Example:
     ```mlir
@@ -213,7 +222,9 @@ def DTensor_CustomCallOp : DTensor_Op<"custom_call", [Pure]> {
   }];
   let arguments = (ins Variadic<DTensor_Tensor>:$inputs,
                        StrAttr:$call_target_name, OptionalAttr<StrAttr>:$rule,
-                       DefaultValuedStrAttr<StrAttr, "">:$backend_config);
+                       DefaultValuedStrAttr<StrAttr, "">:$backend_config,
+                       DefaultValuedAttr<I64Attr, "0">:$batch_dims,
+                       OptionalAttr<DTensor_ReduceKindAttr>:$kind);
   let results = (outs Variadic<DTensor_Tensor>:$results);
   let assemblyFormat = [{
     $call_target_name `(` $inputs `)` attr-dict `:`
