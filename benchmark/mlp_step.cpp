@@ -5,7 +5,7 @@
 //   mlp_step --json --batch=128 --devices=8 --steps=200
 //     prints one JSON line for scripts/compare; else Google Benchmark runs:
 //   mlp_step --benchmark_filter=Step
-#include "PeerInputs.h"
+#include "PeerModel.h"
 
 #include "meshloom/Meshloom.h"
 
@@ -18,18 +18,9 @@
 #include <cstring>
 
 using namespace meshloom;
+using peers::Dense;
 
 namespace {
-
-struct Dense : Module {
-  DVariable w, b;
-  Dense(int64_t in, int64_t out, uint32_t seed, const Layout &layout)
-      : w(distribute(tensor(peers::glorot(in, out, seed), {in, out}), layout)),
-        b(distribute(zeros({out}), layout.remove({0}))) {
-    track(w, b);
-  }
-  Tensor operator()(const Tensor &x) const { return matmul(x, w) + b; }
-};
 
 struct MLP : Module {
   Dense first, second, third;

@@ -15,16 +15,6 @@ namespace {
 
 using List = std::vector<int64_t>;
 
-OpCall callOf(std::string_view name, std::vector<Tensor> operands,
-              List attributes, const std::source_location &where) {
-  OpCall call;
-  call.name = name;
-  call.operands = std::move(operands);
-  call.attributes = std::move(attributes);
-  call.where = where;
-  return call;
-}
-
 List rangeOf(int64_t first, int64_t end) {
   List list;
   for (int64_t i = first; i < end; ++i)

@@ -10,17 +10,6 @@ using namespace detail;
 
 namespace {
 
-OpCall callOf(std::string_view name, std::vector<Tensor> operands,
-              std::vector<int64_t> attributes,
-              const std::source_location &where) {
-  OpCall call;
-  call.name = name;
-  call.operands = std::move(operands);
-  call.attributes = std::move(attributes);
-  call.where = where;
-  return call;
-}
-
 void expectMatrices(const Tensor &a, bool square, std::string_view op,
                     const std::source_location &where) {
   expect(Accepts::FloatsOrComplex, a, op, where);

@@ -117,6 +117,17 @@ HostBytes bytesOfNumber(const TensorLike &like, DType type) {
 
 } // namespace
 
+OpCall callOf(std::string_view name, std::vector<Tensor> operands,
+              std::vector<int64_t> attributes,
+              const std::source_location &where) {
+  OpCall call;
+  call.name = name;
+  call.operands = std::move(operands);
+  call.attributes = std::move(attributes);
+  call.where = where;
+  return call;
+}
+
 Tensor operandLike(const TensorLike &like, DType type, std::string_view op,
                    const Tensor *beside) {
   if (like.kind == TensorLike::Kind::Tensor)

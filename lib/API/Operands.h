@@ -5,6 +5,11 @@
 
 namespace meshloom::detail {
 
+/// A call without body and layout.
+OpCall callOf(std::string_view name, std::vector<Tensor> operands,
+              std::vector<int64_t> attributes,
+              const std::source_location &where);
+
 /// The tensor, or a scalar tensor of the number, which has to fit `type`.
 /// `beside`: the tensor whose mesh it will be used on.
 Tensor operandLike(const TensorLike &like, DType type, std::string_view op,

@@ -15,17 +15,6 @@ SmallVector<Value> one(Value value) {
   return {value};
 }
 
-OpCall callOf(std::string_view name, std::vector<Tensor> operands,
-              std::vector<int64_t> attributes,
-              const std::source_location &where) {
-  OpCall call;
-  call.name = name;
-  call.operands = std::move(operands);
-  call.attributes = std::move(attributes);
-  call.where = where;
-  return call;
-}
-
 Tensor reshapeTo(std::string_view op, const Tensor &x, Shape shape,
                  const std::source_location &where) {
   if (x.shape() == shape)

@@ -5,6 +5,8 @@
 
 #include "ExchangeHalos.h"
 
+#include "RunningOp.h"
+
 #include "meshloom/Analysis/Explain.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -43,15 +45,11 @@ void HaloExchanges::collect(mlir::func::FuncOp function) {
         op->getNumResults() == 0 ||
         !dtensor::layoutAttrOf(op->getResult(0).getType()))
       return;
-    ShardingRule rule = op.getShardingRule();
-    if (rule.windows.empty())
+    ShardingRule opRule = op.getShardingRule();
+    if (opRule.windows.empty())
       return;
-    std::vector<Layout> operands, results;
-    for (Type type : op->getOperandTypes())
-      operands.push_back(spmd::layoutOf(type));
-    for (Type type : op->getResultTypes())
-      results.push_back(spmd::layoutOf(type));
-    OpSharding sharding = opSharding(rule, operands, results);
+    const RunningOp running(op, std::move(opRule));
+    const auto &[rule, operands, results, sharding] = running;
     for (OpOperand &operand : op->getOpOperands()) {
       const Layout &layout = operands[operand.getOperandNumber()];
       Shape shape = shapeOf(operand.get());

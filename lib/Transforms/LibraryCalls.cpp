@@ -4,6 +4,7 @@
 #include "LibraryCalls.h"
 
 #include "LibraryCosts.h"
+#include "RunningOp.h"
 #include "ScalarFunctions.h"
 #include "WindowCalls.h"
 
@@ -153,6 +154,8 @@ static LibraryDescription describe(HouseholderProductOp) {
 static LibraryDescription describe(CustomCallOp op) {
   LibraryDescription call{"custom_call"};
   call.config = (op.getCallTargetName() + "\n" + op.getBackendConfig()).str();
+  call.values.add(op.getBatchDims())
+      .add(int64_t(op.getShardingRule().reduceKind));
   return call;
 }
 
@@ -253,13 +256,8 @@ mlir::AffineMap toMap(ArrayRef<TermList> dims, unsigned numLoops,
 
 FailureOr<LibraryCallOp> formCall(Operation *op,
                                   const LibraryDescription &description) {
-  ShardingRule rule = cast<ShardedOpInterface>(op).getShardingRule();
-  std::vector<Layout> operands, results;
-  for (Type type : op->getOperandTypes())
-    operands.push_back(spmd::layoutOf(type));
-  for (Type type : op->getResultTypes())
-    results.push_back(spmd::layoutOf(type));
-  OpSharding sharding = opSharding(rule, operands, results);
+  const RunningOp running(op, cast<ShardedOpInterface>(op).getShardingRule());
+  const auto &[rule, operands, results, sharding] = running;
   const Mesh &mesh = results.front().mesh();
 
   Loops loops;

@@ -82,7 +82,7 @@ func.func @matmul_result(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
 // -----
 
 func.func @reduce_counts(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'dtensor.reduce' op violates constraint C1: there are 1 operands and 2 results}}
+  // expected-error @+1 {{'dtensor.reduce' op violates constraint C1: there are 1 inputs and 2 results}}
   %0:2 = dtensor.reduce sum %x dims [0] : (tensor<2x3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
   return
 }

@@ -2,12 +2,14 @@
 // unsharded.
 #include "../API/Testing.h"
 
-#include "../../benchmark/PeerInputs.h"
+#include "../../benchmark/PeerModel.h"
 
 #include <cmath>
 
 namespace meshloom {
 namespace {
+
+using peers::Dense;
 
 TEST(FunctionsTest, ActivationsAndSoftmax) {
   Tensor x = tensor({-1.f, 0.f, 2.f});
@@ -131,16 +133,6 @@ TEST(OptimizersTest, AdamFollowsItsFormulaWithTheTrueStep) {
   ASSERT_EQ(adam.variables().size(), 3u);
   EXPECT_EQ(adam.variables()[0].item<int64_t>(), 5);
 }
-
-struct Dense : Module {
-  DVariable w, b;
-  Dense(int64_t in, int64_t out, uint32_t seed, const Layout &layout)
-      : w(distribute(tensor(peers::glorot(in, out, seed), {in, out}), layout)),
-        b(distribute(zeros({out}), layout.remove({0}))) {
-    track(w, b);
-  }
-  Tensor operator()(const Tensor &x) const { return matmul(x, w) + b; }
-};
 
 struct MLP : Module {
   Dense first, second, third;

@@ -55,6 +55,19 @@ void addLoop(ProgramBuilder &b, unsigned count,
   b.program.steps.push_back(std::move(loop));
 }
 
+/// The same with one carried value of shape [5, 3], from `init` on: `body(u,
+/// next)` makes the next one. The last value.
+template <typename F>
+unsigned addLoopOver(ProgramBuilder &b, unsigned init, const Layout &layout,
+                     float count, F &&body) {
+  const unsigned counter =
+      b.constant({}, Layout::replicated(b.program.mesh, 0), {count});
+  const unsigned u = b.buffer({5, 3}, layout), next = b.buffer({5, 3}, layout),
+                 after = b.buffer({5, 3}, layout);
+  addLoop(b, counter, {{init, u, next, after}}, [&] { body(u, next); });
+  return after;
+}
+
 unsigned indexOf(ProgramBuilder &b, int32_t value) {
   unsigned buffer =
       b.buffer({}, Layout::replicated(b.program.mesh, 0), DType::I32);
@@ -70,13 +83,11 @@ TEST_P(Conformance, LoopKeepsItsInit) {
   Layout layout({"x", UNSHARDED}, mesh);
   ProgramBuilder b(mesh);
   unsigned w = b.argument({5, 3}, layout), g = b.argument({5, 3}, layout);
-  unsigned zero = b.constant({}, Layout::replicated(mesh, 0), {0});
-  unsigned u = b.buffer({5, 3}, layout), next = b.buffer({5, 3}, layout),
-           after = b.buffer({5, 3}, layout), sum = b.buffer({5, 3}, layout);
-  addLoop(b, zero, {{w, u, next, after}}, [&] {
+  unsigned after = addLoopOver(b, w, layout, 0, [&](unsigned u, unsigned next) {
     b.kernel("update", {{5, false, {0}}, {3}},
              {{u, at({0, 1})}, {g, at({0, 1})}}, {{next, at({0, 1})}}, {0});
   });
+  unsigned sum = b.buffer({5, 3}, layout);
   b.kernel("add", {{5, false, {0}}, {3}},
            {{w, at({0, 1})}, {after, at({0, 1})}}, {{sum, at({0, 1})}});
   b.result(after);
@@ -135,10 +146,7 @@ TEST_P(Conformance, LoopThatNeverRunsGivesItsInits) {
   Layout layout({"x", UNSHARDED}, mesh);
   ProgramBuilder b(mesh);
   unsigned w = b.argument({5, 3}, layout);
-  unsigned nine = b.constant({}, Layout::replicated(mesh, 0), {9});
-  unsigned u = b.buffer({5, 3}, layout), next = b.buffer({5, 3}, layout),
-           after = b.buffer({5, 3}, layout);
-  addLoop(b, nine, {{w, u, next, after}}, [&] {
+  unsigned after = addLoopOver(b, w, layout, 9, [&](unsigned u, unsigned next) {
     b.kernel("twice", {{5, false, {0}}, {3}}, {{u, at({0, 1})}},
              {{next, at({0, 1})}});
   });
@@ -223,10 +231,7 @@ TEST_P(Conformance, NonFiniteValueInALoopIsFound) {
   Layout layout({"x", UNSHARDED}, mesh);
   ProgramBuilder b(mesh);
   unsigned w = b.argument({5, 3}, layout);
-  unsigned zero = b.constant({}, Layout::replicated(mesh, 0), {0});
-  unsigned u = b.buffer({5, 3}, layout), next = b.buffer({5, 3}, layout),
-           after = b.buffer({5, 3}, layout);
-  addLoop(b, zero, {{w, u, next, after}}, [&] {
+  unsigned after = addLoopOver(b, w, layout, 0, [&](unsigned u, unsigned next) {
     b.kernel("multiply", {{5, false, {0}}, {3}},
              {{u, at({0, 1})}, {u, at({0, 1})}}, {{next, at({0, 1})}});
     std::get<KernelStep>(b.program.steps.back()).note = {"f.cpp:3:1", "square"};

@@ -1,6 +1,6 @@
 // Rules, verifiers and builders of products and reductions.
 
-#include "RuleBuilder.h"
+#include "Reductions.h"
 #include "ScalarRegion.h"
 
 namespace meshloom::dtensor {
@@ -168,6 +168,29 @@ LogicalResult MatMulOp::verify() {
 // ReduceOp, ArgMaxOp, ArgMinOp
 //===----------------------------------------------------------------------===//
 
+void addReduced(RuleBuilder &rule, unsigned count,
+                const ShardingRule::Tensor &operand,
+                ArrayRef<int64_t> dimensions) {
+  ShardingRule::Tensor result;
+  for (auto [dim, factors] : llvm::enumerate(operand))
+    if (!llvm::is_contained(dimensions, int64_t(dim)))
+      result.push_back(factors);
+  for (unsigned i = 0; i < count; ++i) {
+    rule.operand(operand);
+    rule.result(result);
+  }
+}
+
+LogicalResult verifyReduced(Operation *op, ValueRange inputs, unsigned results,
+                            ArrayRef<int64_t> dimensions) {
+  if (inputs.empty() || inputs.size() != results)
+    return violates(op, 1) << "there are " << inputs.size() << " inputs and "
+                           << results << " results";
+  if (!areDistinct(dimensions, globalShape(inputs[0].getType()).size()))
+    return violates(op, 2) << "dimensions are not distinct dims of the inputs";
+  return success();
+}
+
 void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind,
                      ValueRange inputs, ArrayRef<int64_t> dimensions) {
   SmallVector<Type> types;
@@ -180,26 +203,15 @@ ShardingRule ReduceOp::getShardingRule() {
   RuleBuilder rule(*this);
   ShardingRule::Tensor operand =
       rule.dims(globalShape(getInputs()[0].getType()).size());
-  ShardingRule::Tensor result;
-  for (auto [dim, factors] : llvm::enumerate(operand))
-    if (!llvm::is_contained(getDimensions(), int64_t(dim)))
-      result.push_back(factors);
-  for (unsigned i = 0; i < getInputs().size(); ++i) {
-    rule.operand(operand);
-    rule.result(result);
-  }
+  addReduced(rule, getInputs().size(), operand, getDimensions());
   return rule.finish(PartialFlow::LinearJoint, {}, getKind());
 }
 
 LogicalResult ReduceOp::verify() {
-  if (getInputs().empty() || getInputs().size() != getOutputs().size())
-    return violates(*this, 1)
-           << "there are " << getInputs().size() << " operands and "
-           << getOutputs().size() << " results";
+  if (failed(verifyReduced(*this, getInputs(), getOutputs().size(),
+                           getDimensions())))
+    return failure();
   auto shape = globalShape(getInputs()[0].getType());
-  if (!areDistinct(getDimensions(), shape.size()))
-    return violates(*this, 2)
-           << "dimensions are not distinct dims of the operands";
   bool logical = getKind() == ReduceKind::And || getKind() == ReduceKind::Or;
   auto reduced = dropDims(shape, getDimensions());
   for (auto [input, output] :

@@ -2,6 +2,8 @@
 
 #include "WindowSyntax.h"
 
+#include "meshloom/Dialect/DTensor/KindSyntax.h"
+
 #include "mlir/IR/OpImplementation.h"
 
 using namespace meshloom;
@@ -88,23 +90,6 @@ static void printEnumKeyword(OpAsmPrinter &printer, Operation *,
 static void printEnumKeyword(OpAsmPrinter &printer, Operation *,
                              RngDistributionAttr attr) {
   printer << stringifyRngDistribution(attr.getValue());
-}
-
-static ParseResult parseKindKeyword(OpAsmParser &parser, ReduceKindAttr &attr) {
-  llvm::SMLoc loc = parser.getCurrentLocation();
-  StringRef keyword;
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  std::optional<ReduceKind> kind = meshloom::parseReduceKind(keyword);
-  if (!kind)
-    return parser.emitError(loc, "unknown kind of reduction '")
-           << keyword << "'; expected sum, prod, min, max, and, or";
-  attr = ReduceKindAttr::get(parser.getContext(), *kind);
-  return success();
-}
-static void printKindKeyword(OpAsmPrinter &printer, Operation *,
-                             ReduceKindAttr attr) {
-  printer << name(attr.getValue());
 }
 
 static ParseResult parseDim(OpAsmParser &parser, IntegerAttr &attr) {

@@ -1,7 +1,7 @@
 // Rules, verifiers and builders of sort, top_k and generic_reduce.
 #include "ScalarRegion.h"
 
-#include "RuleBuilder.h"
+#include "Reductions.h"
 
 namespace meshloom::dtensor {
 
@@ -126,28 +126,17 @@ ShardingRule GenericReduceOp::getShardingRule() {
   RuleBuilder rule(*this);
   ShardingRule::Tensor operand = dimsWithWhole(
       rule, globalShape(getInputs()[0].getType()).size(), getDimensions());
-  ShardingRule::Tensor result;
-  for (auto [dim, factors] : llvm::enumerate(operand))
-    if (!llvm::is_contained(getDimensions(), int64_t(dim)))
-      result.push_back(factors);
-  for (unsigned i = 0; i < getInputs().size(); ++i) {
-    rule.operand(operand);
-    rule.result(result);
-  }
+  addReduced(rule, getInputs().size(), operand, getDimensions());
   for (unsigned i = 0; i < getInitValues().size(); ++i)
     rule.operand({});
   return rule.finish();
 }
 
 LogicalResult GenericReduceOp::verify() {
-  if (getInputs().empty() || getInputs().size() != getResults().size())
-    return violates(*this, 1)
-           << "there are " << getInputs().size() << " inputs and "
-           << getResults().size() << " results";
+  if (failed(verifyReduced(*this, getInputs(), getResults().size(),
+                           getDimensions())))
+    return failure();
   auto shape = globalShape(getInputs()[0].getType());
-  if (!areDistinct(getDimensions(), shape.size()))
-    return violates(*this, 2)
-           << "dimensions are not distinct dims of the inputs";
   auto reduced = dropDims(shape, getDimensions());
   for (auto [input, init, result] :
        llvm::zip_equal(getInputs().getTypes(), getInitValues().getTypes(),

@@ -1,5 +1,6 @@
 // The collectives: syntax, and what all of them share.
 
+#include "meshloom/Dialect/DTensor/KindSyntax.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -35,24 +36,6 @@ static void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
     printer.printKeywordOrString(cast<StringAttr>(axis).getValue());
   });
   printer << ']';
-}
-
-static ParseResult parseKindKeyword(OpAsmParser &parser,
-                                    dtensor::ReduceKindAttr &attr) {
-  llvm::SMLoc loc = parser.getCurrentLocation();
-  StringRef keyword;
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  std::optional<ReduceKind> kind = meshloom::parseReduceKind(keyword);
-  if (!kind)
-    return parser.emitError(loc, "unknown kind of reduction '")
-           << keyword << "'; expected sum, prod, min, max, and, or";
-  attr = dtensor::ReduceKindAttr::get(parser.getContext(), *kind);
-  return success();
-}
-static void printKindKeyword(OpAsmPrinter &printer, Operation *,
-                             dtensor::ReduceKindAttr attr) {
-  printer << meshloom::name(attr.getValue());
 }
 
 //===----------------------------------------------------------------------===//

@@ -115,6 +115,19 @@ private:
   mutable std::mutex reading;
 };
 
+/// An executable of class `E` with its plan made, which `planning` goes to.
+template <typename E, typename... Planning>
+Result<std::shared_ptr<Executable>>
+loadAs(std::shared_ptr<CPUClient> client, Program program,
+       std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options,
+       const Planning &...planning) {
+  auto executable = std::make_shared<E>(std::move(client), std::move(program),
+                                        std::move(kernels), options);
+  if (Status ok = executable->plan(planning...); !ok)
+    return ok.error();
+  return std::shared_ptr<Executable>(std::move(executable));
+}
+
 /// `order`: for tests, the order in which the step graph's work runs.
 Result<std::shared_ptr<Executable>>
 loadShared(std::shared_ptr<CPUClient> client, Program program,

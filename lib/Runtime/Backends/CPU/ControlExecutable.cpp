@@ -465,9 +465,6 @@ Result<std::shared_ptr<Executable>>
 cpu::loadControl(std::shared_ptr<CPUClient> client, Program program,
                  std::shared_ptr<KernelLibrary> kernels,
                  const LoadOptions &options) {
-  auto executable = std::make_shared<ControlExecutable>(
-      std::move(client), std::move(program), std::move(kernels), options);
-  if (Status ok = executable->plan(); !ok)
-    return ok.error();
-  return std::shared_ptr<Executable>(std::move(executable));
+  return loadAs<ControlExecutable>(std::move(client), std::move(program),
+                                   std::move(kernels), options);
 }

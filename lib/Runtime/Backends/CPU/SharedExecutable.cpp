@@ -559,9 +559,6 @@ Result<std::shared_ptr<Executable>>
 cpu::loadShared(std::shared_ptr<CPUClient> client, Program program,
                 std::shared_ptr<KernelLibrary> kernels,
                 const LoadOptions &options, std::span<const unsigned> order) {
-  auto executable = std::make_shared<SharedExecutable>(
-      std::move(client), std::move(program), std::move(kernels), options);
-  if (Status ok = executable->plan(order); !ok)
-    return ok.error();
-  return std::shared_ptr<Executable>(std::move(executable));
+  return loadAs<SharedExecutable>(std::move(client), std::move(program),
+                                  std::move(kernels), options, order);
 }
