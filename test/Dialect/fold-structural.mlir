@@ -134,3 +134,26 @@ func.func @decided_reshapes(%x: tensor<6x2xf32, #rows>) -> tensor<4x3xf32, #rows
   %1 = dtensor.reshape %0 : (tensor<12xf32, #flat>) -> tensor<4x3xf32, #rows>
   return %1 : tensor<4x3xf32, #rows>
 }
+
+// -----
+
+// Zeros around an image and between its elements are the convolution's own;
+// other padding, and padded features, stay.
+// CHECK-LABEL: func.func @pad_of_convolution
+// CHECK-SAME: (%[[X:.*]]: tensor<2x8x3xf32>, %[[W:[^:]*]]: tensor<3x3x4xf32>, %[[V:[^:]*]]: tensor<3x4x4xf32>)
+func.func @pad_of_convolution(%x: tensor<2x8x3xf32>, %w: tensor<3x3x4xf32>, %v: tensor<3x4x4xf32>) -> (tensor<2x16x4xf32>, tensor<2x7x4xf32>, tensor<2x6x4xf32>) {
+  %zero = dtensor.constant dense<0.0> : tensor<f32>
+  %one = dtensor.constant dense<1.0> : tensor<f32>
+  // CHECK-DAG: dtensor.convolution %[[X]], %[[W]] {{.*}} padding [2, 1] lhs_dilation [2] :
+  %0 = dtensor.pad %x, %zero low [0, 2, 0] high [0, -1, 0] interior [0, 1, 0] : (tensor<2x8x3xf32>, tensor<f32>) -> tensor<2x16x3xf32>
+  %1 = dtensor.convolution %0, %w dims [b, 0, f] x [0, i, o] -> [b, 0, f] padding [0, 2] : (tensor<2x16x3xf32>, tensor<3x3x4xf32>) -> tensor<2x16x4xf32>
+  // CHECK-DAG: %[[ONES:.*]] = dtensor.pad %[[X]], %{{.*}} low [0, 1, 0]
+  // CHECK-DAG: dtensor.convolution %[[ONES]], %[[W]]
+  %2 = dtensor.pad %x, %one low [0, 1, 0] high [0, 0, 0] interior [0, 0, 0] : (tensor<2x8x3xf32>, tensor<f32>) -> tensor<2x9x3xf32>
+  %3 = dtensor.convolution %2, %w dims [b, 0, f] x [0, i, o] -> [b, 0, f] : (tensor<2x9x3xf32>, tensor<3x3x4xf32>) -> tensor<2x7x4xf32>
+  // CHECK-DAG: %[[FEATURES:.*]] = dtensor.pad %[[X]], %{{.*}} low [0, 0, 1]
+  // CHECK-DAG: dtensor.convolution %[[FEATURES]], %[[V]]
+  %4 = dtensor.pad %x, %zero low [0, 0, 1] high [0, 0, 0] interior [0, 0, 0] : (tensor<2x8x3xf32>, tensor<f32>) -> tensor<2x8x4xf32>
+  %5 = dtensor.convolution %4, %v dims [b, 0, f] x [0, i, o] -> [b, 0, f] : (tensor<2x8x4xf32>, tensor<3x4x4xf32>) -> tensor<2x6x4xf32>
+  return %1, %3, %5 : tensor<2x16x4xf32>, tensor<2x7x4xf32>, tensor<2x6x4xf32>
+}

@@ -190,6 +190,35 @@ func.func @concatenate(%x: tensor<3x4xf32, #a>) -> tensor<3x8xf32, #b> {
 // -----
 
 #mesh = #dtensor.mesh<x = 2>
+#a = #spmd.shard<[6, 64], #dtensor.layout<#mesh, [*, x]>>
+#b = #spmd.shard<[12, 64], #dtensor.layout<#mesh, [*, x]>>
+#c = #spmd.shard<[6, 128], #dtensor.layout<#mesh, [*, x]>>
+#d = #spmd.shard<[12, 128], #dtensor.layout<#mesh, [*, x]>>
+
+// Joined rows that only elementwise ops read are never stored: one kernel looks
+// where each row comes from. Short ones are.
+// CHECK-LABEL: func.func @joined_rows
+// CHECK: spmd.kernel loops [12, 128 over [x]] {{.*}}{ops = "compare, select, negate"}
+// CHECK-NOT: spmd.kernel
+// CHECK: return
+func.func @joined_rows(%x: tensor<6x64xf32, #c>, %y: tensor<6x64xf32, #c>) -> tensor<12x64xf32, #d> {
+  %0 = dtensor.concatenate %x, %y dim 0 : (tensor<6x64xf32, #c>, tensor<6x64xf32, #c>) -> tensor<12x64xf32, #d>
+  %1 = dtensor.negate %0 : tensor<12x64xf32, #d>
+  return %1 : tensor<12x64xf32, #d>
+}
+// CHECK-LABEL: func.func @joined_short_rows
+// CHECK: spmd.kernel {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel {{.*}}{ops = "negate"}
+func.func @joined_short_rows(%x: tensor<6x32xf32, #a>, %y: tensor<6x32xf32, #a>) -> tensor<12x32xf32, #b> {
+  %0 = dtensor.concatenate %x, %y dim 0 : (tensor<6x32xf32, #a>, tensor<6x32xf32, #a>) -> tensor<12x32xf32, #b>
+  %1 = dtensor.negate %0 : tensor<12x32xf32, #b>
+  return %1 : tensor<12x32xf32, #b>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
 #a = #spmd.shard<[6, 4], #dtensor.layout<#mesh, [x, *]>>
 #b = #spmd.shard<[4, 5], #dtensor.layout<#mesh, [*, *]>>
 #c = #spmd.shard<[6, 5], #dtensor.layout<#mesh, [x, *]>>

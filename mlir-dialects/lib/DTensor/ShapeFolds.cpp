@@ -233,9 +233,45 @@ static LogicalResult mergePads(PadOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// convolution(pad(x, 0)) -> convolution(x) with that padding, and holes as its
+/// lhs dilation: a library call knows where there is nothing to multiply.
+static LogicalResult padInConvolution(ConvolutionOp op,
+                                      PatternRewriter &rewriter) {
+  auto pad = op.getLhs().getDefiningOp<PadOp>();
+  if (!pad || layoutAttrOf(pad.getType()) ||
+      (layoutAttrOf(op.getType()) &&
+       layoutAttrOf(pad.getOperand().getType())) ||
+      !(matchPattern(pad.getPaddingValue(), mlir::m_AnyZeroFloat()) ||
+        matchPattern(pad.getPaddingValue(), mlir::m_Zero())))
+    return failure();
+  ConvolutionSpec spec = op.getSpec();
+  for (auto [d, low, high, interior, extent] : llvm::enumerate(
+           pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(),
+           pad.getInteriorPadding(), globalShape(pad.getOperand().getType()))) {
+    if (low == 0 && high == 0 && interior == 0)
+      continue;
+    auto *spatial = llvm::find(spec.inputSpatial, int64_t(d));
+    if (spatial == spec.inputSpatial.end() || extent == 0)
+      return failure();
+    auto i = size_t(spatial - spec.inputSpatial.begin());
+    if (spec.lhsDilation[i] != 1)
+      return failure();
+    spec.lhsDilation[i] = interior + 1;
+    spec.padding[2 * i] += low;
+    spec.padding[2 * i + 1] += high;
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getLhsMutable().assign(pad.getOperand());
+    op.setPadding(spec.padding);
+    op.setLhsDilation(spec.lhsDilation);
+  });
+  return success();
+}
+
 void PadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                         MLIRContext *) {
   patterns.add(mergePads);
+  patterns.add(padInConvolution);
 }
 
 OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
