@@ -45,22 +45,37 @@ def DTensor_RelayoutOp
 def DTensor_ConstraintOp
     : DTensor_RuleOp<"constraint", "... -> ...",
                      [Pure, DTensor_Elementwise, DTensor_SameElements], "Movement"> {
-  let summary = "Pins a layout on a value";
+  let summary = "Pins a layout on a value, or says what is wished for it";
   let description = [{
     What the user asked for: the result has exactly the layout in its type. It
     takes part in propagation (the operand is asked for the same layout) and
     becomes a `relayout` where the operand's layout turns out different.
+
+    Without a layout in the result's type the attribute `dtensor.wish` says less
+    than a layout, and propagation decides (meshloom/Dialect/DTensor/Wish.h):
+    * `layout`: the axes that each dim is to have as its major ones;
+    * `open`: whether further axes may follow, per dim (all dims are closed);
+    * `priorities`: per dim; an axis of a larger number is seen when all dims with
+      smaller numbers, of all values, have propagated (all are 0);
+    * `replicated`: axes that no dim may have;
+    * `direction`: `forward`, `backward` or `none`, the ways that axes may pass
+      through the op (both);
+    * `group`: values with the same number are laid out alike.
+    All but `layout` may be missing.
 
     Sharding rule: `... -> ...`, without S3.
 
     Constraints:
     * (C1) The operand and the result have the same global shape.
     * (C2) The operand and the result have the same element type.
-    * (C3) The result's layout is decided.
+    * (C3) The result's layout is decided, or there is a wish that fits the
+      operand.
 
     Example:
     ```mlir
     %r = dtensor.constraint %x : (tensor<8x4xf32>) -> tensor<8x4xf32, #rows>
+    %s = dtensor.constraint %x {dtensor.wish = {layout = #rows, open = array<i1: false, true>}}
+        : (tensor<8x4xf32>) -> tensor<8x4xf32>
     ```
   }];
   let arguments = (ins DTensor_Tensor:$operand);
