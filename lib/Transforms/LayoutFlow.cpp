@@ -65,8 +65,8 @@ static FlowKind classify(const ShardingRule &rule) {
   bool identity = true, broadcast = false;
   for (unsigned factor = 0; factor < rule.factors.size(); ++factor) {
     FactorKind kind = rule.factors[factor].kind;
-    if (kind == FactorKind::Whole)
-      continue;
+    if (kind == FactorKind::Whole || rule.factors[factor].size == 1)
+      continue; // no axis flows through it
     if (kind == FactorKind::Reduced) {
       identity = false;
       continue;
