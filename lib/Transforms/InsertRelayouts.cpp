@@ -106,6 +106,8 @@ class InsertRelayoutsPass
       wanted.push_back({target, {}, -1, position[anchor]});
       same = std::prev(wanted.end());
     }
+    // Uses inside of a loop are met after those behind it.
+    same->position = std::min(same->position, position[anchor]);
     same->uses.push_back(&use);
     return success();
   }

@@ -1,4 +1,5 @@
 // Variables that loops and branches read and assign, and that are read again.
+// RUN: mesh-opt %s --dtensor-partition=machine=ring -o /dev/null
 // RUN: %verify
 #mesh = #dtensor.mesh<x = 4>
 #rows = #dtensor.layout<#mesh, [x, *]>

@@ -1,5 +1,6 @@
 // Loops whose carried values swap, pass on what they were given, start as what
 // is used afterwards, or go round an unknown number of times, or never.
+// RUN: mesh-opt %s --dtensor-partition=machine=ring -o /dev/null
 // RUN: %verify
 // RUN: mesh-run %s --emit-program=%t.mlprog && mesh-run %t.mlprog --seed=0 && mesh-run %t.mlprog --private-memories
 #mesh = #dtensor.mesh<x = 2, y = 3>

@@ -1,6 +1,7 @@
 // A loop in a branch in a loop, with values captured through both, uneven
 // shards, a carried value in a layout that the user chose, and a branch that
 // passes on what it captured.
+// RUN: mesh-opt %s --dtensor-partition=machine=ring -o /dev/null
 // RUN: %verify
 #mesh = #dtensor.mesh<x = 3, y = 2>
 #rows = #dtensor.layout<#mesh, [x, *]>
