@@ -83,13 +83,15 @@ private:
       return im.error("the body of a while gives ")
              << next->size() << " values for " << carried.size()
              << " carried ones";
+    Value running;
     if (!predLanes.empty()) {
       // Devices that are done keep what they have.
-      auto running = condition(loop.getBody());
-      if (failed(running))
+      auto mine = condition(loop.getBody());
+      if (failed(mine))
         return failure();
+      running = *mine;
       for (auto [value, old] : llvm::zip_equal(*next, before))
-        value = b.select(*running, value, old);
+        value = b.select(running, value, old);
     }
     bool grown = false;
     for (auto [value, lanes] : llvm::zip_equal(*next, carried)) {
@@ -100,7 +102,48 @@ private:
     }
     b.create<dtensor::YieldOp>(loc, *next);
     b.setLoc(loc);
+    llvm::DenseSet<Value> seen;
+    if (running && !grown && isKnownEverywhere(running, loop, seen))
+      keepEverywhere(running);
     return grown;
+  }
+
+  /// Whether `value`, a number of each device, is made of nothing but
+  /// constants, the devices' positions and what all devices have: so each can
+  /// tell that of all others.
+  bool isKnownEverywhere(Value value, dtensor::WhileOp loop,
+                         llvm::DenseSet<Value> &seen) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getRank() == 0 || !seen.insert(value).second)
+      return true;
+    if (type.getNumElements() > b.getMesh().getMesh().size())
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      unsigned i = argument.getArgNumber();
+      return argument.getOwner() == &loop.getBody().front() &&
+             isKnownEverywhere(loop->getOperand(i), loop, seen) &&
+             isKnownEverywhere(
+                 loop.getBody().front().getTerminator()->getOperand(i), loop,
+                 seen);
+    }
+    Operation *op = value.getDefiningOp();
+    return op->getNumRegions() == 0 &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return isKnownEverywhere(operand, loop, seen);
+           });
+  }
+
+  /// Every device keeps `value` for all devices: then none has to ask whether
+  /// others are still running.
+  void keepEverywhere(Value value) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(value);
+    Layout whole = Layout::replicated(b.getMesh().getMesh(),
+                                      unsigned(b.lanesOf(value).size()));
+    auto kept = b.create<dtensor::ConstraintOp>(
+        b.getLoc(), value, dtensor::LayoutAttr::get(b.getContext(), whole));
+    b.note(kept, SmallVector<unsigned>(b.lanesOf(value)));
+    value.replaceAllUsesExcept(kept, kept);
   }
 
   Importer &im;
