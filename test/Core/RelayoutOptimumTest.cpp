@@ -256,6 +256,26 @@ TEST(RelayoutOptimumTest, NothingOnTheWayIsLargerThanBothEnds) {
   EXPECT_EQ(round.peakBytes, 2 * 4 * 600);
 }
 
+// An axis that is cut into parts is as many axes, and its link is theirs.
+TEST(RelayoutOptimumTest, PartsOfAnAxis) {
+  MachineModel slow = *MachineModel::preset("ring");
+  slow.name = "slow-x";
+  slow.links["x"] = {1'000'000'000, 20'000'000};
+  for (auto axes :
+       {std::vector<MeshAxis>{{"x:(1)4", 4}, {"x:(4)2", 2}},
+        std::vector<MeshAxis>{{"x:(1)2", 2}, {"x:(2)2", 2}, {"y", 2}}}) {
+    Mesh mesh = *Mesh::get(axes);
+    EXPECT_EQ(slow.link(mesh, 0).bytesPerSecond, 1'000'000'000);
+    for (const Shape &shape : std::vector<Shape>{{64}, {24, 48}, {5, 7}}) {
+      if (sanitized && axes.size() == 3 && shape.size() > 1)
+        continue;
+      World world(mesh, shape);
+      for (const MachineModel &machine : {*MachineModel::preset("ring"), slow})
+        ASSERT_NO_FATAL_FAILURE(expectOptimal(world, machine));
+    }
+  }
+}
+
 // What is cheaper but larger on the way is taken where the caller allows it.
 TEST(RelayoutOptimumTest, CallerMayAllowMoreMemory) {
   Mesh mesh = test::makeMesh({2, 2});
