@@ -83,7 +83,8 @@ public:
         // What is read through a window may well be laid out otherwise.
         bool windowed = std::ranges::count(op.rule.windows, i,
                                            &ShardingRule::Window::operand) > 0;
-        if (producer >= 0 && pointwise[producer] && !windowed)
+        if (producer >= 0 && pointwise[producer] && !windowed &&
+            graph.ops[producer].block == op.block)
           link(unsigned(producer), consumer, i);
       }
     }
@@ -100,7 +101,7 @@ private:
     std::vector<unsigned> made = plainFactors(from.rule.results[result]),
                           used = plainFactors(to.rule.operands[operand]);
     if (made.empty() || used.size() != made.size() ||
-        used.size() != to.rule.factors.size())
+        used.size() != to.rule.factors.size() || producer == consumer)
       return;
     // One axis cannot be on two factors of an op: classes that would give an op
     // two members stay apart, and so do the ops.

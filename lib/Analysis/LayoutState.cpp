@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 namespace meshloom {
 
@@ -22,35 +21,31 @@ Objective &Objective::operator-=(const Objective &other) {
 
 LayoutState::LayoutState(const LayoutGraph &graph,
                          const LayoutClusters &clusters,
-                         const MachineModel &machine)
+                         const MachineModel &machine,
+                         std::shared_ptr<RelayoutCosts> known)
     : graph(graph), clusters(clusters), machine(machine),
-      uses(graph.values.size()), evaluations(graph.ops.size()),
-      current(graph.ops.size()), demands(graph.ops.size()),
-      needs(graph.values.size()), valueCosts(graph.values.size()),
-      clusterCosts(clusters.clusters.size()), opMark(graph.ops.size(), -1),
-      valueMark(graph.values.size(), -1),
+      prices(std::move(known)), uses(graph.values.size()),
+      evaluations(graph.ops.size()), current(graph.ops.size()),
+      demands(graph.ops.size()), needs(graph.values.size()),
+      valueCosts(graph.values.size()), clusterCosts(clusters.clusters.size()),
+      opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
-  std::map<std::pair<Shape, DType>, unsigned> kindOf;
-  for (const LayoutGraph::Value &value : graph.values) {
+  if (!prices || !prices->fits(machine))
+    prices = std::make_shared<RelayoutCosts>(graph, machine);
+  for (const LayoutGraph::Value &value : graph.values)
     layouts.push_back(intern(value.layout));
-    auto key = std::pair(value.shape, value.type);
-    kinds.push_back(kindOf.try_emplace(key, kindOf.size()).first->second);
-  }
   initial = layouts;
-  bytes.resize(kindOf.size());
-  for (unsigned op = 0; op < graph.ops.size(); ++op)
-    for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i)
-      uses[graph.ops[op].operands[i]].push_back({int(op), i});
-  for (unsigned i = 0; i < graph.outputs.size(); ++i)
-    uses[graph.outputs[i].value].push_back({-1, i});
+  findUses();
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     if (!graph.ops[op].free)
       current[op] = &evaluate(op);
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     update(op, nullptr);
-  for (unsigned i = 0; i < graph.outputs.size(); ++i)
+  for (unsigned i = 0; i < graph.outputs.size(); ++i) {
+    outputTargets.push_back(intern(graph.outputs[i].layout));
     count(graph.outputs[i].value, {-1, i},
-          {intern(graph.outputs[i].layout), !graph.outputs[i].atEnd}, 1);
+          {outputTargets[i], !graph.outputs[i].atEnd}, 1);
+  }
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     // What cannot be had (a pending reduction that is gone) must move.
     constexpr Objective never{Cost(1) << 56, 0, 0};
@@ -63,11 +58,12 @@ LayoutState::LayoutState(const LayoutGraph &graph,
   }
 }
 
-LayoutId LayoutState::intern(const Layout &layout) {
-  auto [entry, isNew] = ids.try_emplace(layout, table.size());
-  if (isNew)
-    table.push_back(layout);
-  return entry->second;
+/// As many times that; large times stay comparable.
+static Cost times(Cost cost, int64_t runs) {
+  constexpr Cost most = Cost(1) << 52;
+  if (runs == 1)
+    return cost;
+  return cost > most / runs ? std::max(cost, most) : cost * runs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,7 +98,7 @@ OpEvaluation LayoutState::compute(unsigned index,
   const Mesh &mesh = graph.mesh();
   std::vector<Layout> operands, results;
   for (size_t i = 0; i < key.size(); ++i)
-    (i < op.operands.size() ? operands : results).push_back(table[key[i]]);
+    (i < op.operands.size() ? operands : results).push_back(get(key[i]));
 
   OpEvaluation made;
   made.sharding = opSharding(rule, operands, results);
@@ -110,6 +106,9 @@ OpEvaluation LayoutState::compute(unsigned index,
   made.valid = true;
   for (unsigned i = 0; i < operands.size(); ++i) {
     Layout need = operandLayout(rule, i, sharding, mesh);
+    // Inside of a loop it would be resolved again and again.
+    made.valid &=
+        !need.is_partial() || graph.values[op.operands[i]].block == op.block;
     for (Partial pending : need.partial())
       made.valid &= std::ranges::count(operands[i].partial(), pending) > 0;
     made.needs.push_back(intern(need));
@@ -166,7 +165,8 @@ Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
     Layout need = operandLayout(op.rule, i, sharding, mesh);
     if (areWithinBlocks(need, what.shape, windows))
       continue;
-    bool isCut = true;
+    // What a pending reduction leaves behind is a block and no more.
+    bool isCut = std::ranges::equal(have[i].partial(), need.partial());
     for (unsigned dim = 0; dim < need.rank(); ++dim) {
       auto axes = have[i].axes(dim), wanted = need.axes(dim);
       isCut &= axes.size() <= wanted.size() &&
@@ -189,35 +189,18 @@ Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
   return {cost, 1, 0};
 }
 
-/// Bytes of all distinct shards together.
-static int64_t distinctBytes(const Layout &layout, const Shape &shape,
-                             DType type) {
-  int64_t bytes = globalBytes(shape, type);
-  for (Partial pending : layout.partial())
-    bytes *= layout.mesh().axis_size(pending.axis);
-  return bytes;
-}
-
-const LayoutState::Bytes &LayoutState::bytesOf(unsigned value, LayoutId id) {
-  std::vector<Bytes> &known = bytes[kinds[value]];
-  if (known.size() <= id)
-    known.resize(id + 1);
-  if (known[id].local < 0) {
-    const LayoutGraph::Value &what = graph.values[value];
-    known[id] = {localBytes(table[id], what.shape, what.type),
-                 distinctBytes(table[id], what.shape, what.type)};
-  }
-  return known[id];
-}
-
 Objective LayoutState::clusterCost(unsigned index) {
   const LayoutCluster &cluster = clusters.clusters[index];
   Work work;
   Objective cost;
   stored.clear();
+  int64_t runs = 1;
   for (unsigned op : cluster.ops) {
     const OpEvaluation &how = *current[op];
     const LayoutGraph::Op &what = graph.ops[op];
+    if (what.join)
+      continue;
+    runs = what.runs;
     work.flops += how.work.flops;
     work.totalFlops += how.work.totalFlops;
     work.shards = std::max(work.shards, how.work.shards);
@@ -227,8 +210,9 @@ Objective LayoutState::clusterCost(unsigned index) {
       unsigned value = what.operands[i];
       int producer = graph.values[value].producer;
       if (producer >= 0 &&
-          (graph.ops[producer].free || (clusters.ofOp[producer] == int(index) &&
-                                        how.needs[i] == layouts[value])))
+          (graph.ops[producer].free ||
+           (clusters.ofOp[producer] == int(index) &&
+            !graph.ops[producer].join && how.needs[i] == layouts[value])))
         continue;
       stored.push_back({value, how.needs[i]});
     }
@@ -239,34 +223,17 @@ Objective LayoutState::clusterCost(unsigned index) {
   std::sort(stored.begin(), stored.end());
   stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
   for (auto [value, id] : stored) {
-    const Bytes &each = bytesOf(value, id);
+    const Bytes &each = prices->bytes(value, id);
     work.bytes += each.local;
     work.totalBytes += each.distinct;
   }
-  cost.cost += machine.work(work);
+  cost.cost = times(cost.cost + machine.work(work), runs);
   return cost;
 }
 
 //===----------------------------------------------------------------------===//
 // Relayouts
 //===----------------------------------------------------------------------===//
-
-const LayoutState::Way *LayoutState::plan(unsigned value, LayoutId from,
-                                          LayoutId to) {
-  auto [found, isNew] = plans.try_emplace(PlanKey{kinds[value], from, to});
-  if (isNew) {
-    const LayoutGraph::Value &what = graph.values[value];
-    // Thousands of relayouts are compared and few are made: an estimate does.
-    constexpr PlanLimits few{.mostSettled = 128, .exactAxes = 2};
-    if (auto made = planRelayout(table[from], table[to], what.shape, what.type,
-                                 machine, few)) {
-      int64_t collectives = made->collectives();
-      bool reduces = made->reduces();
-      found->second = Way{std::move(*made), collectives, reduces};
-    }
-  }
-  return found->second ? &*found->second : nullptr;
-}
 
 /// Whether the op waits for other devices' shards of the operand.
 bool LayoutState::moves(unsigned op, unsigned operand) {
@@ -278,8 +245,8 @@ bool LayoutState::moves(unsigned op, unsigned operand) {
   LayoutId need = current[op]->needs[operand];
   if (need == layouts[value])
     return false;
-  const Way *how = plan(value, layouts[value], need);
-  return how && how->plan.overhead > 0;
+  const Way *how = prices->way(value, layouts[value], need);
+  return how && how->overhead > 0;
 }
 
 void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
@@ -289,8 +256,8 @@ void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
   if (graph.ops[op].free) {
     for (unsigned value : operands) {
       LayoutId id = layouts[value];
-      if (table[id].is_partial())
-        id = intern(table[id].without_partial());
+      if (get(id).is_partial())
+        id = intern(get(id).without_partial());
       made.push_back({id, true});
     }
     return;
@@ -318,10 +285,11 @@ void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
   need->uses += sign;
   need->ends += use.op < 0 && !demand.waits ? sign : 0;
   need->waits += demand.waits ? sign : 0;
-  need->inside += producer >= 0 && use.op >= 0 && clusters.ofOp[use.op] >= 0 &&
-                          clusters.ofOp[use.op] == clusters.ofOp[producer]
-                      ? sign
-                      : 0;
+  // What a loop carries is stored.
+  bool inside = producer >= 0 && use.op >= 0 && clusters.ofOp[use.op] >= 0 &&
+                clusters.ofOp[use.op] == clusters.ofOp[producer] &&
+                !graph.ops[use.op].join && !graph.ops[producer].join;
+  need->inside += inside ? sign : 0;
   if (need->uses == 0)
     needs[value].erase(need);
 }
@@ -361,10 +329,26 @@ std::vector<LayoutId> LayoutState::targets(unsigned value) const {
   return found;
 }
 
+int64_t LayoutState::runsOf(unsigned value, LayoutId target,
+                            const Way &way) const {
+  const LayoutGraph::Value &what = graph.values[value];
+  if (what.sumRuns > 0 && way.sums)
+    return what.sumRuns;
+  if (useRuns[value] > 0)
+    return useRuns[value];
+  int64_t runs = what.runs;
+  for (const Use &use : uses[value]) {
+    LayoutId asked = use.op < 0 ? outputTargets[use.index]
+                                : demands[use.op][use.index].target;
+    if (asked == target)
+      runs = std::max(runs, use.runs);
+  }
+  return runs;
+}
+
 /// A pending reduction is resolved once, and other layouts are made from the
 /// result.
-bool LayoutState::relayoutTree(unsigned value,
-                               std::vector<PlannedRelayout> &made) {
+bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
   LayoutId own = layouts[value];
   auto foreign = [&](const Need &need) { return need.target != own; };
   auto first = std::ranges::find_if(needs[value], foreign);
@@ -372,23 +356,25 @@ bool LayoutState::relayoutTree(unsigned value,
     return true;
   // Nearly always there is one.
   if (std::none_of(first + 1, needs[value].end(), foreign)) {
-    const Way *how = plan(value, own, first->target);
+    const Way *how = prices->way(value, own, first->target);
     if (how)
-      made.push_back({value, own, first->target, &how->plan});
+      made.push_back(
+          {own, first->target, how, runsOf(value, first->target, *how)});
     return how;
   }
   std::vector<LayoutId> wanted = targets(value);
   auto from = [&](int source) { return source < 0 ? own : wanted[source]; };
   auto edges = cheapestTree(
       wanted.size(), [&](int source, unsigned target) -> std::optional<Cost> {
-        const Way *how = plan(value, from(source), wanted[target]);
-        return how ? std::optional(how->plan.cost) : std::nullopt;
+        const Way *how = prices->way(value, from(source), wanted[target]);
+        return how ? std::optional(how->cost) : std::nullopt;
       });
   if (!edges)
     return false;
   for (TreeEdge edge : *edges) {
     LayoutId source = from(edge.source), target = wanted[edge.target];
-    made.push_back({value, source, target, &plan(value, source, target)->plan});
+    const Way *how = prices->way(value, source, target);
+    made.push_back({source, target, how, runsOf(value, target, *how)});
   }
   return true;
 }
@@ -404,34 +390,33 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
     return std::nullopt;
   Cost waiting = 0;
   waitedFor.clear();
-  for (const PlannedRelayout &relayout : tree) {
-    const Way &way = *plan(value, relayout.from, relayout.to);
-    const RelayoutPlan &how = way.plan;
-    cost.collectives += way.collectives;
+  for (const Edge &relayout : tree) {
+    const Way &how = *relayout.way;
+    cost.collectives += how.collectives;
     if (!machine.sharedMemory) {
-      cost.cost += how.cost;
+      cost.cost += times(how.cost, relayout.runs);
       continue;
     }
     const Need &need =
         *std::ranges::find(needs[value], relayout.to, &Need::target);
     // A view at the end is never looked through here.
-    bool free = need.atEnd() && !way.reduces;
+    bool free = need.atEnd() && !how.reduces;
     if (!free)
-      cost.cost += how.cost - how.overhead;
+      cost.cost += times(how.cost - how.overhead, relayout.runs);
     Cost own = how.overhead;
-    if (way.reduces)
+    if (how.reduces)
       own = need.atEnd() ? std::min(own, machine.phaseBoundary) : own;
     else
       own = need.waits && !what.argument ? std::min(own, machine.phaseBoundary)
                                          : 0;
     auto before = std::ranges::find(waitedFor, relayout.from,
                                     &std::pair<LayoutId, Cost>::first);
-    Cost whole = (before == waitedFor.end() ? 0 : before->second) + own;
+    Cost whole = (before == waitedFor.end() ? 0 : before->second) +
+                 times(own, relayout.runs);
     waitedFor.push_back({relayout.to, whole});
     waiting = std::max(waiting, whole);
   }
   cost.cost += waiting;
-  cost.cost = (cost.cost + what.runs - 1) / what.runs;
   return cost;
 }
 
@@ -440,8 +425,13 @@ LayoutState::relayouts(const std::vector<unsigned> &values) {
   std::vector<PlannedRelayout> all;
   for (unsigned value : values) {
     int producer = graph.values[value].producer;
-    if (producer < 0 || !graph.ops[producer].free)
-      relayoutTree(value, all);
+    if (producer >= 0 && graph.ops[producer].free)
+      continue;
+    std::vector<Edge> edges;
+    relayoutTree(value, edges);
+    for (const Edge &edge : edges)
+      all.push_back({value, edge.from, edge.to,
+                     prices->plan(value, edge.from, edge.to), edge.runs});
   }
   return all;
 }
@@ -503,6 +493,17 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     if (graph.ops[op].free)
       continue;
     const OpEvaluation *how = &evaluate(op);
+    if (!how->valid && !how->sharding.passed.empty()) {
+      // Not all of its operands have what it passed on.
+      for (unsigned value : graph.ops[op].results) {
+        std::vector<Partial> kept;
+        for (Partial pending : get(layouts[value]).partial())
+          if (std::ranges::count(how->sharding.passed, pending) == 0)
+            kept.push_back(pending);
+        set(value, intern(get(layouts[value]).with_partial(kept)));
+      }
+      how = &evaluate(op);
+    }
     if (!how->valid) {
       undo();
       return std::nullopt;
@@ -583,71 +584,6 @@ void LayoutState::undo() {
   for (size_t i = 0; i < record.clusterCosts.size(); ++i)
     clusterCosts[record.clusters[i]] = record.clusterCosts[i];
   sum = record.sum;
-}
-
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-int64_t LayoutState::storedBytes(unsigned value, LayoutId id) {
-  const Bytes &each = bytesOf(value, id);
-  if (!machine.sharedMemory)
-    return each.local;
-  int64_t devices = graph.mesh().size();
-  return (each.distinct + devices - 1) / devices;
-}
-
-int64_t LayoutState::peakBytes() {
-  const int end = int(graph.ops.size());
-  // Difference of what is live at op i and at op i - 1; arguments from -1.
-  std::vector<int64_t> difference(end + 3);
-  auto live = [&](int from, int to, int64_t bytes) {
-    difference[from + 1] += bytes;
-    difference[to + 2] -= bytes;
-  };
-  for (unsigned value = 0; value < graph.values.size(); ++value) {
-    const LayoutGraph::Value &what = graph.values[value];
-    bool free = what.producer >= 0 && graph.ops[what.producer].free;
-    if (free)
-      continue;
-    struct Span {
-      LayoutId id;
-      int first, last;
-      bool view;
-    };
-    std::vector<Span> spans{
-        {layouts[value], what.producer, what.producer, false}};
-    if (what.argument)
-      spans[0].last = end;
-    if (what.producer >= 0 && isInside(value))
-      continue;
-    for (const Use &use : uses[value]) {
-      bool output = use.op < 0, scalar = !output && graph.ops[use.op].free;
-      LayoutId need = output   ? intern(graph.outputs[use.index].layout)
-                      : scalar ? layouts[value]
-                               : current[use.op]->needs[use.index];
-      int at = output ? end : use.op;
-      auto same = std::ranges::find(spans, need, &Span::id);
-      if (same == spans.end()) {
-        const Way *how = plan(value, layouts[value], need);
-        spans.push_back(
-            {need, at, at, machine.sharedMemory && how && !how->reduces});
-        same = std::prev(spans.end());
-      }
-      same->first = std::min(same->first, at);
-      same->last = std::max(same->last, at);
-      // The value itself is there until what is made of it is; a view keeps it.
-      spans[0].last = std::max(spans[0].last, same->view ? at : same->first);
-    }
-    spans[0].first = what.producer;
-    for (const Span &span : spans)
-      if (!span.view)
-        live(span.first, span.last, storedBytes(value, span.id));
-  }
-  int64_t peak = 0, now = 0;
-  for (int64_t change : difference)
-    peak = std::max(peak, now += change);
-  return peak;
 }
 
 } // namespace meshloom

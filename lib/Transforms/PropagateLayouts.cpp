@@ -299,7 +299,9 @@ class PropagateLayoutsPass
   /// is given is brought to that.
   void layOutJoin(LayoutFlow &flow, const FlowOp &op) {
     FlowState &state = flow.states[op.results.front()];
-    if (!state.given)
+    if (state.given)
+      pin(op.op, *op.joins);
+    else
       state.actual = state.wish();
     setType(op.op->getResult(*op.joins), *state.actual);
     if (auto loop = dyn_cast<dtensor::WhileOp>(op.op)) {
@@ -315,6 +317,16 @@ class PropagateLayoutsPass
       if (!all.get(entry.getName()))
         all.append(entry);
     op.op->setAttr("dtensor.origin", all.getDictionary(&getContext()));
+  }
+
+  static void pin(Operation *op, unsigned result) {
+    SmallVector<int64_t> pinned;
+    if (auto before = op->getAttrOfType<mlir::DenseI64ArrayAttr>(pinnedAttr))
+      pinned.assign(before.asArrayRef().begin(), before.asArrayRef().end());
+    if (!llvm::is_contained(pinned, int64_t(result)))
+      pinned.push_back(result);
+    op->setAttr(pinnedAttr,
+                mlir::DenseI64ArrayAttr::get(op->getContext(), pinned));
   }
 
   /// From here on it is a constraint like others.

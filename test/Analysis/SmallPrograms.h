@@ -93,10 +93,7 @@ inline std::set<LayoutId> choices(const LayoutGraph &graph, LayoutState &state,
         sharding.axes[factor].push_back(axis);
       rest /= factors + 1;
     }
-    bool possible = true;
-    for (unsigned f = 0; f < factors; ++f)
-      possible &= canShard(what.rule, f, sharding.axes[f], mesh);
-    if (!possible)
+    if (!canRun(what.rule, sharding, mesh))
       continue;
     found.insert(
         state.intern(resultLayout(what.rule, 0, {sharding, {}, 0}, mesh)));

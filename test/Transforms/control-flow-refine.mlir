@@ -1,17 +1,19 @@
 // What a loop captures is relaid out in front of it: that counts once for all
-// iterations.
+// iterations. What it carries is laid out as it is cheapest over all of them.
 // RUN: mesh-opt %s --dtensor-partition="machine=ring" --split-input-file | FileCheck %s
 
 #mesh = #dtensor.mesh<x = 4>
 #rows = #dtensor.layout<#mesh, [x, *]>
 
-// A scan over a dim that is cut: its parts are not added up time after time.
+// A scan over a dim that is cut: its parts are not added up time after time. The
+// other dim is cut instead, in the carried value too, which is gathered at last.
 // CHECK-LABEL: func.func @scan
-// CHECK: %[[G:.*]] = spmd.all_gather over [x] %arg0
+// CHECK: %[[G:.*]] = spmd.all_to_all over [x] %arg0
 // CHECK: dtensor.while
 // CHECK: dtensor.dynamic_slice %[[G]]
 // CHECK-NOT: spmd.all_reduce
 // CHECK-NOT: spmd.reduce_scatter
+// CHECK: spmd.all_gather over [x]
 // CHECK: return
 func.func @scan(%xs: tensor<12x8xf32, #rows>) -> tensor<8xf32> {
   %c = dtensor.constant dense<0> : tensor<i32>
@@ -63,4 +65,97 @@ func.func @lookup(%xs: tensor<1000x8xf32, #rows>, %k: tensor<i32>) -> tensor<8xf
     dtensor.yield %j, %t : tensor<i32>, tensor<8xf32>
   }
   return %0#1 : tensor<8xf32>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#columns = #dtensor.layout<#mesh, [*, x]>
+
+// The result on columns would make each iteration gather its operand. The carried
+// value stays on rows: the weight is gathered before the loop, the result brought
+// to columns after it.
+// CHECK-LABEL: func.func @carried
+// CHECK: spmd.all_gather over [x] %arg1
+// CHECK: dtensor.while
+// CHECK-NOT: spmd.{{[a-z_]+}} over
+// CHECK: dtensor.matmul
+// CHECK-NOT: spmd.{{[a-z_]+}} over
+// CHECK: spmd.all_to_all over [x]
+// CHECK: return
+func.func @carried(%a: tensor<64x64xf32, #rows>, %w: tensor<64x64xf32>) -> tensor<64x64xf32, #columns> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %0:2 = dtensor.while (%a, %zero) : (tensor<64x64xf32, #rows>, tensor<i32>) -> (tensor<64x64xf32>, tensor<i32>) cond {
+  ^bb0(%v: tensor<64x64xf32>, %k: tensor<i32>):
+    %three = dtensor.constant dense<3> : tensor<i32>
+    %p = dtensor.compare LT, %k, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%v: tensor<64x64xf32>, %k: tensor<i32>):
+    %1 = dtensor.matmul %v, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %one = dtensor.constant dense<1> : tensor<i32>
+    %n = dtensor.add %k, %one : tensor<i32>
+    dtensor.yield %1, %n : tensor<64x64xf32>, tensor<i32>
+  }
+  %2 = dtensor.constraint %0#0 : (tensor<64x64xf32>) -> tensor<64x64xf32, #columns>
+  return %2 : tensor<64x64xf32, #columns>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#columns = #dtensor.layout<#mesh, [*, x]>
+
+// A carried value that the user laid out never moves.
+// CHECK-LABEL: func.func @annotated
+// CHECK: spmd.all_to_all over [x] %arg0
+// CHECK: dtensor.while({{.*}}dtensor.pinned = array<i64: 0>
+// CHECK: spmd.all_gather over [x] %arg2
+// CHECK: dtensor.matmul
+// CHECK: return
+func.func @annotated(%a: tensor<64x64xf32, #rows>, %w: tensor<64x64xf32>) -> tensor<64x64xf32, #columns> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %0:2 = dtensor.while (%a, %zero) : (tensor<64x64xf32, #rows>, tensor<i32>) -> (tensor<64x64xf32, #columns>, tensor<i32>) cond {
+  ^bb0(%v: tensor<64x64xf32, #columns>, %k: tensor<i32>):
+    %three = dtensor.constant dense<3> : tensor<i32>
+    %p = dtensor.compare LT, %k, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%v: tensor<64x64xf32, #columns>, %k: tensor<i32>):
+    %1 = dtensor.matmul %v, %w : (tensor<64x64xf32, #columns>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %one = dtensor.constant dense<1> : tensor<i32>
+    %n = dtensor.add %k, %one : tensor<i32>
+    dtensor.yield %1, %n : tensor<64x64xf32>, tensor<i32>
+  }
+  %2 = dtensor.constraint %0#0 : (tensor<64x64xf32, #columns>) -> tensor<64x64xf32, #columns>
+  return %2 : tensor<64x64xf32, #columns>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#columns = #dtensor.layout<#mesh, [*, x]>
+
+// The result of a branch moves as well: both branches compute on rows, as what
+// comes after them does.
+// CHECK-LABEL: func.func @branch
+// CHECK-NOT: spmd.{{[a-z_]+}} over
+// CHECK: dtensor.case
+// CHECK-NOT: spmd.{{[a-z_]+}} over
+// CHECK: spmd.all_to_all over [x]
+// CHECK-NOT: spmd.{{[a-z_]+}} over
+// CHECK: return
+func.func @branch(%i: tensor<i32>, %a: tensor<64x64xf32, #rows>) -> tensor<64x64xf32, #columns> {
+  %0 = dtensor.case %i : (tensor<i32>) -> tensor<64x64xf32> {
+    %e = dtensor.exp %a : tensor<64x64xf32, #rows>
+    dtensor.yield %e : tensor<64x64xf32, #rows>
+  }, {
+    %s = dtensor.add %a, %a : tensor<64x64xf32, #rows>
+    dtensor.yield %s : tensor<64x64xf32, #rows>
+  }
+  %1 = dtensor.constraint %0 : (tensor<64x64xf32>) -> tensor<64x64xf32, #columns>
+  return %1 : tensor<64x64xf32, #columns>
 }

@@ -29,6 +29,10 @@ SmallVector<dtensor::WhileOp> loopsAround(Operation *op);
 /// when its regions can no longer be read.
 constexpr StringRef tripCountAttr = "dtensor.trip_count";
 
+/// Name of the attribute of a while or case that lists the results whose layout
+/// the user gave: those never change.
+constexpr StringRef pinnedAttr = "dtensor.pinned";
+
 /// How often the body runs, where that can be told: a carried integer scalar
 /// starts as a constant, is compared with a constant by the condition, and
 /// changes by a constant each time, as JAX's scan and fori_loop have it; or

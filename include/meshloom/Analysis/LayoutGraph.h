@@ -1,6 +1,7 @@
-// LayoutGraph: a function body as layout decisions see it: ops with sharding
-// rules, values with layouts. No MLIR in it, so that the search over layouts
-// can be tested by itself; RefineLayouts builds one from a function.
+// LayoutGraph: a function as layout decisions see it: ops with sharding rules,
+// values with layouts, in loops and branches or not. No MLIR in it, so that the
+// search over layouts can be tested by itself; RefineLayouts builds one from a
+// function.
 #pragma once
 
 #include "meshloom/Core/MachineModel.h"
@@ -8,6 +9,21 @@
 
 namespace meshloom {
 
+/// A function body, with the blocks inside its loops and branches.
+///
+/// Where values meet (what a loop carries, the result of a branch) there is an
+/// op that does nothing, a `join`: it takes them and gives the carried value or
+/// the result, elementwise, so that a layout for it is looked for as for any
+/// other value. The join of a carried value is an op of the loop's body, in
+/// front of all others; its operands are the init and the next value, its
+/// results the value inside of the loop and the one after it. So
+///   h = 0; for (...) h = tanh(h w)
+/// is join(h0, t) -> h, r; p = dot(h, w); t = tanh(p), where t is made after it
+/// is used: costs do not depend on the order.
+///
+/// Costs count as often as what they are the costs of: an op `runs` times, a
+/// relayout as often as InsertRelayouts will make it, in front of the loops
+/// that the value comes from outside of, but inside the innermost branch.
 struct LayoutGraph {
   struct Value {
     Shape shape; ///< global
@@ -18,9 +34,13 @@ struct LayoutGraph {
     int producer = -1;
     /// There before the first op runs (no device has to wait for it).
     bool argument = false;
-    /// From outside of a loop whose body this is: relayouts of the value are
-    /// made once for so many runs.
+    /// How often it is made, or its op runs.
     int64_t runs = 1;
+    unsigned block = 0; ///< that makes it: a body, a condition, a branch
+    /// How often an all_reduce of it is made, where that is less often: all
+    /// that is done with it is to add it to a carried value, so it is made of
+    /// the sum, after the loop. 0: it is not.
+    int64_t sumRuns = 0;
   };
   struct Op {
     ShardingRule rule;
@@ -32,6 +52,13 @@ struct LayoutGraph {
     /// Factors that are no part of that space: whatever their size and shards,
     /// the op does the same work (rows of a table that is looked up in).
     std::vector<unsigned> flat = {};
+    int64_t runs = 1;
+    unsigned block = 0;
+    /// How often the innermost branch that it is in runs, in all: relayouts of
+    /// its operands are made at least so often.
+    int64_t branchRuns = 1;
+    bool join = false;
+    int loop = -1; ///< that a join carries a value of
   };
   /// A layout that a value must also be brought to: a function's result, a
   /// constraint, a relayout of the user's.
@@ -40,11 +67,18 @@ struct LayoutGraph {
     Layout layout;
     /// Nothing but the function's end waits for it.
     bool atEnd = false;
+    int64_t branchRuns = 1; ///< as an op's
+  };
+  /// The ops from `first` to `last` (inclusive) run again and again. The joins
+  /// of its carried values come right before them.
+  struct Loop {
+    unsigned first, last;
   };
 
   std::vector<Value> values;
   std::vector<Op> ops; ///< in an order in which they can run
   std::vector<Output> outputs;
+  std::vector<Loop> loops;
 
   /// All values are on it.
   const Mesh &mesh() const { return values.front().layout.mesh(); }
@@ -68,9 +102,10 @@ struct LayoutClusters {
   std::vector<int> ofOp;               ///< per op, -1 for free ones
 };
 
-/// Links ops A -> B over a value where all dims of it are factors of both, one
-/// each, no factor of B is missing in it and none of A is reduced: elementwise
-/// ops, transposes, and broadcasts with those that use them. Near linear.
+/// Links ops A -> B of one block over a value where all dims of it are factors
+/// of both, one each, no factor of B is missing in it and none of A is reduced:
+/// elementwise ops, transposes, and broadcasts with those that use them. Near
+/// linear.
 LayoutClusters findClusters(const LayoutGraph &graph);
 
 } // namespace meshloom

@@ -40,8 +40,11 @@ struct LayoutRefinement {
 /// Deterministic; ends because the integer total strictly falls. A result whose
 /// peak bytes exceed those of the start is searched again with every move held
 /// to them. Given values, outputs and arguments never change.
+/// `prices`: for several searches over one graph, what relayouts cost; taken
+/// where it fits the machine.
 LayoutRefinement refineLayouts(const LayoutGraph &graph,
-                               const MachineModel &machine);
+                               const MachineModel &machine,
+                               std::shared_ptr<RelayoutCosts> prices = nullptr);
 
 /// "384.2 us", "5.0 ns".
 std::string formatTime(Cost picoseconds);

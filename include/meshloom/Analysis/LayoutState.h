@@ -2,12 +2,11 @@
 // machine model, and cheap changes to it that can be taken back.
 #pragma once
 
-#include "meshloom/Analysis/LayoutGraph.h"
-#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Analysis/RelayoutCosts.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
-#include <unordered_map>
 
 namespace meshloom {
 
@@ -20,9 +19,6 @@ struct Objective {
   Objective &operator+=(const Objective &other);
   Objective &operator-=(const Objective &other);
 };
-
-/// A layout by number: equal layouts have equal ones.
-using LayoutId = unsigned;
 
 /// How one op runs with given layouts of its operands and results.
 struct OpEvaluation {
@@ -40,6 +36,7 @@ struct PlannedRelayout {
   unsigned value;
   LayoutId from, to;
   const RelayoutPlan *plan;
+  int64_t runs = 1; ///< how often it is made
 };
 
 /// The cost of a layout assignment is
@@ -48,15 +45,18 @@ struct PlannedRelayout {
 /// - for each value, the relayouts to what its users need: the cheapest tree
 ///   over those layouts that starts at its own. In shared memory an op that
 ///   waits for several operands waits once, for the last of them; arguments and
-///   the function's end need no waiting at all.
+///   the function's end need no waiting at all;
+/// each as often as it runs.
 class LayoutState {
 public:
+  /// `prices`: of other searches over the graph, if they fit the machine.
   LayoutState(const LayoutGraph &graph, const LayoutClusters &clusters,
-              const MachineModel &machine);
+              const MachineModel &machine,
+              std::shared_ptr<RelayoutCosts> prices = nullptr);
 
   LayoutId layout(unsigned value) const { return layouts[value]; }
-  const Layout &get(LayoutId id) const { return table[id]; }
-  LayoutId intern(const Layout &layout);
+  const Layout &get(LayoutId id) const { return prices->get(id); }
+  LayoutId intern(const Layout &layout) { return prices->intern(layout); }
   const OpEvaluation &evaluate(unsigned op);
   const Objective &total() const { return sum; }
   /// How many changes have been applied: what a search's work is counted in.
@@ -98,18 +98,6 @@ public:
   int64_t peakBytes();
 
 private:
-  struct PlanKey {
-    unsigned kind; ///< of shape and element type
-    LayoutId from, to;
-    bool operator==(const PlanKey &) const = default;
-  };
-  struct PlanHash {
-    size_t operator()(const PlanKey &key) const {
-      return (size_t(key.kind) * 0x9e3779b97f4a7c15u + key.from) *
-                 0x9e3779b97f4a7c15u +
-             key.to * 0x85ebca6bu;
-    }
-  };
   using Ids = std::span<const LayoutId>;
   struct IdsHash {
     using is_transparent = void;
@@ -124,22 +112,20 @@ private:
     using is_transparent = void;
     bool operator()(Ids a, Ids b) const { return std::ranges::equal(a, b); }
   };
-  /// A plan, and what is asked of it at every change.
-  struct Way {
-    RelayoutPlan plan;
-    int64_t collectives;
-    bool reduces;
-  };
-  struct Bytes {
-    int64_t local = -1;
-    int64_t distinct = 0; ///< of all distinct shards together
-  };
-  struct LayoutHash {
-    size_t operator()(const Layout &layout) const { return layout.hash(); }
+  using Way = RelayoutCosts::Way;
+  using Bytes = RelayoutCosts::Bytes;
+  /// A relayout of a value.
+  struct Edge {
+    LayoutId from, to;
+    const Way *way;
+    int64_t runs; ///< how often it is made
   };
   struct Use {
     int op; ///< -1: an output
     unsigned index;
+    int64_t runs = 1; ///< of a relayout for it
+    /// The ops between which what it reads must be there.
+    int first = 0, last = 0;
   };
   /// What one use asks of its value.
   struct Demand {
@@ -161,18 +147,18 @@ private:
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
   Objective haloCost(unsigned op, std::span<const Layout> have,
                      const OpSharding &sharding) const;
-  /// Null where there is none.
-  const Way *plan(unsigned value, LayoutId from, LayoutId to);
   /// What an op asks of each of its operands.
   void demandsOf(unsigned op, std::vector<Demand> &made);
-  const Bytes &bytesOf(unsigned value, LayoutId id);
   /// Adds `sign` times a demand to the value's needs.
   void count(unsigned value, const Use &use, const Demand &demand, int sign);
   struct Record;
   /// Brings the demands of an op's operands up to date.
   void update(unsigned op, Record *record);
+  void findUses();
+  /// How often a relayout of a value to what a need asks for is made.
+  int64_t runsOf(unsigned value, LayoutId target, const Way &way) const;
   /// The tree of relayouts of a value; false where there is none.
-  bool relayoutTree(unsigned value, std::vector<PlannedRelayout> &made);
+  bool relayoutTree(unsigned value, std::vector<Edge> &made);
   /// Every user is in the value's own cluster, and takes it as it is.
   bool isInside(unsigned value) const;
   /// Nothing where a need cannot be met.
@@ -185,12 +171,12 @@ private:
   const LayoutClusters &clusters;
   const MachineModel &machine;
 
-  std::vector<Layout> table;
-  std::unordered_map<Layout, LayoutId, LayoutHash> ids;
-  std::vector<unsigned> kinds; ///< per value: its shape and type by number
+  std::shared_ptr<RelayoutCosts> prices;
   std::vector<std::vector<Use>> uses;
-  std::unordered_map<PlanKey, std::optional<Way>, PlanHash> plans;
-  std::vector<std::vector<Bytes>> bytes; ///< per kind and layout
+  /// Per value: of relayouts for its uses; 0 where that differs among them.
+  std::vector<int64_t> useRuns;
+  std::vector<LayoutId> outputTargets;
+  std::vector<int> homes; ///< per value: the op from which it is there
   using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
                                          IdsHash, IdsEqual>;
   std::vector<Evaluations> evaluations; ///< per op
@@ -224,7 +210,7 @@ private:
   // Scratch, kept for its memory.
   std::vector<LayoutId> key;
   std::vector<Demand> madeDemands;
-  std::vector<PlannedRelayout> tree;
+  std::vector<Edge> tree;
   std::vector<std::pair<LayoutId, Cost>> waitedFor;
   std::vector<std::pair<unsigned, LayoutId>> stored;
   std::vector<unsigned> dirty, done; ///< ops; `dirty` is a heap

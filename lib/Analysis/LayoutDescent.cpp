@@ -1,0 +1,343 @@
+// Coordinate descent over clusters' layouts, and chains of moves.
+//
+// Invariant: every accepted move lowers the total by an integer, so the search
+// ends. A cluster is looked at again only after a move of a neighbour, and a
+// look costs its candidates times the ops it touches; both are small and
+// independent of the program's length, so the whole is near linear.
+#include "LayoutDescent.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace meshloom {
+
+using Change = LayoutState::Change;
+using Delta = LayoutState::Delta;
+
+LayoutDescent::LayoutDescent(const LayoutGraph &graph,
+                             const LayoutClusters &clusters,
+                             const MachineModel &machine,
+                             std::shared_ptr<RelayoutCosts> prices)
+    : graph(graph), clusters(clusters),
+      state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
+      moves(graph, clusters, state), around(clusters.clusters.size()),
+      queued(clusters.clusters.size()),
+      leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()) {
+  // Producers and consumers, and ops that share an operand: what one has it
+  // brought to the other gets for nothing.
+  constexpr size_t fewUsers = 8;
+  std::vector<std::set<unsigned>> near(clusters.clusters.size());
+  std::vector<std::set<unsigned>> users(graph.values.size());
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    if (int cluster = clusters.ofOp[op]; cluster >= 0)
+      for (unsigned value : graph.ops[op].operands)
+        users[value].insert(unsigned(cluster));
+  for (unsigned value = 0; value < graph.values.size(); ++value) {
+    int producer = graph.values[value].producer;
+    int maker = producer < 0 ? -1 : clusters.ofOp[producer];
+    bool free = producer >= 0 && maker < 0;
+    for (unsigned user : users[value]) {
+      if (maker >= 0) {
+        near[maker].insert(user);
+        near[user].insert(unsigned(maker));
+      }
+      if (!free && users[value].size() <= fewUsers)
+        near[user].insert(users[value].begin(), users[value].end());
+    }
+  }
+  for (unsigned cluster = 0; cluster < near.size(); ++cluster) {
+    near[cluster].erase(cluster);
+    neighbours.emplace_back(near[cluster].begin(), near[cluster].end());
+  }
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    if (int cluster = clusters.ofOp[op]; cluster >= 0)
+      for (const auto *values :
+           {&graph.ops[op].operands, &graph.ops[op].results})
+        around[cluster].insert(around[cluster].end(), values->begin(),
+                               values->end());
+  for (std::vector<unsigned> &values : around) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+  findLeastSaved();
+}
+
+void LayoutDescent::findLeastSaved() {
+  std::map<unsigned, std::pair<Cost, Cost>> blocks; ///< cost, clusters
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    blocks[graph.values[value].block].first += state.relayoutCost(value);
+  auto blockOf = [&](const LayoutCluster &cluster) -> auto & {
+    return blocks[graph.ops[cluster.ops.front()].block];
+  };
+  for (unsigned index = 0; index < clusters.clusters.size(); ++index) {
+    auto &[cost, count] = blockOf(clusters.clusters[index]);
+    cost += state.workCost(index);
+    ++count;
+  }
+  for (const LayoutCluster &cluster : clusters.clusters) {
+    auto [cost, count] = blockOf(cluster);
+    leastSaved.push_back(cost / (100 * count));
+    carries.push_back(graph.ops[cluster.ops.front()].join);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Descent
+//===----------------------------------------------------------------------===//
+
+/// Makes the best worthwhile move of a cluster that the memory limit allows.
+void LayoutDescent::settle(unsigned cluster) {
+  std::vector<const Change *> options = moves.list(cluster);
+  std::vector<std::pair<Objective, size_t>> good;
+  leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
+  for (size_t i = 0; i < options.size(); ++i) {
+    std::optional<Delta> delta = state.apply(*options[i]);
+    if (!delta)
+      continue;
+    leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
+    if (worthwhile(cluster, *delta))
+      good.push_back({state.total(), i});
+    state.undo();
+  }
+  std::sort(good.begin(), good.end());
+  for (auto [total, i] : good) {
+    state.apply(*options[i]);
+    if (peakLimit >= 0 && state.peakBytes() > peakLimit) {
+      state.undo();
+      continue;
+    }
+    std::set<unsigned> touched(state.touchedClusters().begin(),
+                               state.touchedClusters().end());
+    state.commit();
+    return enqueueAround(touched);
+  }
+}
+
+void LayoutDescent::enqueueAround(const std::set<unsigned> &moved) {
+  for (unsigned cluster : moved) {
+    enqueue(cluster);
+    for (unsigned neighbour : neighbours[cluster])
+      enqueue(neighbour);
+  }
+}
+
+void LayoutDescent::drain() {
+  while (!worklist.empty()) {
+    unsigned cluster = worklist.front();
+    worklist.pop_front();
+    queued[cluster] = 0;
+    settle(cluster);
+  }
+}
+
+/// Of relayouts of the values that the cluster makes or uses.
+Cost LayoutDescent::edgeCost(unsigned cluster) const {
+  Cost cost = 0;
+  for (unsigned value : around[cluster])
+    cost += state.relayoutCost(value);
+  return cost;
+}
+
+/// The most that moving a cluster could save: all relayouts around it, and what
+/// the best of its moves saved of its local work. All clusters have been looked
+/// at before.
+Cost LayoutDescent::possibleSaving(unsigned cluster) const {
+  Cost work = state.workCost(cluster);
+  return edgeCost(cluster) + work - std::min(work, leastWork[cluster]);
+}
+
+bool LayoutDescent::promising(unsigned cluster) {
+  Cost saved = possibleSaving(cluster);
+  Cost touched = edgeCost(cluster) + state.workCost(cluster);
+  return saved > 0 && saved >= std::max(leastSaved[cluster], touched / 20);
+}
+
+/// Neighbours of `moved`, those that could save most first.
+std::vector<LayoutDescent::Asked>
+LayoutDescent::toAsk(const std::set<unsigned> &moved) const {
+  constexpr size_t mostAsked = 16;
+  std::set<unsigned> near;
+  for (unsigned cluster : moved)
+    near.insert(neighbours[cluster].begin(), neighbours[cluster].end());
+  std::vector<Asked> asked;
+  for (unsigned cluster : near) {
+    if (!canMove(cluster) || moved.count(cluster))
+      continue;
+    if (Cost saving = possibleSaving(cluster); saving > 0)
+      asked.push_back({saving, cluster});
+  }
+  std::ranges::sort(asked, {}, [](const Asked &each) {
+    return std::pair(-each.saving, each.cluster);
+  });
+  asked.resize(std::min(asked.size(), mostAsked));
+  return asked;
+}
+
+/// The answer that lowers the total most, if any does.
+LayoutDescent::Answer LayoutDescent::answer(const std::vector<Asked> &asked) {
+  const Objective now = state.total();
+  Objective best = now;
+  Answer found;
+  for (auto [saving, cluster] : asked) {
+    if (now.cost - saving > best.cost)
+      break;
+    for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
+      if (state.apply(*move)) {
+        if (state.total() < best) {
+          best = state.total();
+          found = {move, cluster};
+        }
+        state.undo();
+      }
+  }
+  return found;
+}
+
+/// Moves that do not pay by themselves: each of `options`, all of the cluster,
+/// followed by the best answers of neighbours, one after the other. Takes the
+/// best such chain of at least `least` moves.
+///
+/// The cheapest first moves are followed first. A chain is given up where the
+/// neighbours that can still answer could not save what is missing, and none is
+/// begun after a fixed number of changes tried.
+bool LayoutDescent::tryChain(unsigned cluster,
+                             const std::vector<const Change *> &options,
+                             size_t least) {
+  // What a loop carries goes through all of its body.
+  const size_t mostAnswers = carries[cluster] ? 12 : 3;
+  const int64_t mostTried = least > 1 ? 800 : 300;
+  struct Chain {
+    Objective total;
+    Cost touched = 0;
+    size_t order = 0;
+    std::vector<const Change *> moves;
+  };
+  std::vector<Chain> good;
+  const Objective start = state.total();
+  std::vector<std::tuple<Objective, size_t, const Change *>> firsts;
+  const int64_t begin = state.tried();
+  for (const Change *move : options)
+    if (state.apply(*move)) {
+      firsts.push_back({state.total(), firsts.size(), move});
+      state.undo();
+    }
+  std::sort(firsts.begin(), firsts.end());
+  // A chain must end below this.
+  Cost goal = start.cost - std::max<Cost>(leastSaved[cluster], 1) + 1;
+  for (auto [total, order, first] : firsts) {
+    if (state.tried() - begin > mostTried) {
+      ++cutShort;
+      break;
+    }
+    Chain chain;
+    std::set<unsigned> moved{cluster};
+    const Change *next = first;
+    while (next) {
+      Delta delta = *state.apply(*next);
+      chain.moves.push_back(next);
+      chain.touched += delta.before.cost;
+      chain.total = state.total();
+      Cost saved = start.cost - chain.total.cost;
+      if (chain.moves.size() >= least &&
+          worthwhile(cluster, saved, chain.touched)) {
+        chain.order = good.size();
+        good.push_back(chain);
+        if (peakLimit < 0)
+          goal = std::min(goal, chain.total.cost);
+      }
+      next = nullptr;
+      if (chain.moves.size() > mostAnswers)
+        break;
+      std::vector<Asked> asked = toAsk(moved);
+      Cost possible = 0;
+      for (size_t i = 0;
+           i < asked.size() && i + chain.moves.size() <= mostAnswers; ++i)
+        possible += asked[i].saving;
+      if (!carries[cluster] && chain.total.cost - possible >= goal)
+        break;
+      Answer found = answer(asked);
+      next = found.move;
+      moved.insert(found.cluster);
+    }
+    for (size_t i = 0; i < chain.moves.size(); ++i)
+      state.undo();
+  }
+  std::ranges::sort(good, {}, [](const Chain &chain) {
+    return std::pair(chain.total, chain.order);
+  });
+  for (const Chain &chain : good) {
+    std::set<unsigned> touched;
+    for (const Change *move : chain.moves) {
+      state.apply(*move);
+      touched.insert(state.touchedClusters().begin(),
+                     state.touchedClusters().end());
+    }
+    if (peakLimit < 0 || state.peakBytes() <= peakLimit) {
+      state.commit();
+      enqueueAround(touched);
+      drain();
+      return true;
+    }
+    for (size_t i = 0; i < chain.moves.size(); ++i)
+      state.undo();
+  }
+  return false;
+}
+
+/// Moves of a part of a cluster: all from one of its ops on, or all before it,
+/// where that op has dims in another order than its operands, or operands from
+/// elsewhere.
+bool LayoutDescent::trySplit(unsigned cluster) {
+  constexpr size_t mostOps = 32, mostPlaces = 6;
+  const std::vector<unsigned> &ops = clusters.clusters[cluster].ops;
+  if (ops.size() < 2 || ops.size() > mostOps)
+    return false;
+  std::vector<unsigned> places; ///< first value of the second part
+  for (size_t i = 1; i < ops.size() && places.size() < mostPlaces; ++i) {
+    const LayoutGraph::Op &op = graph.ops[ops[i]];
+    bool splits = op.operands.size() > 1;
+    for (const ShardingRule::Tensor &operand : op.rule.operands)
+      splits |= operand != op.rule.results[0];
+    if (splits)
+      places.push_back(op.results[0]);
+  }
+  std::set<Change> parts;
+  for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
+    for (unsigned place : places)
+      for (bool after : {true, false}) {
+        Change part;
+        for (auto entry : *move)
+          if ((entry.first >= place) == after &&
+              state.layout(entry.first) != entry.second)
+            part.push_back(entry);
+        if (!part.empty())
+          parts.insert(std::move(part));
+      }
+  std::vector<const Change *> options;
+  for (const Change &part : parts)
+    options.push_back(&part);
+  return tryChain(cluster, options, 1);
+}
+
+void LayoutDescent::run(int64_t limit) {
+  peakLimit = limit;
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    enqueue(cluster);
+  drain();
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster) && promising(cluster))
+      tryChain(cluster, moves.list(cluster), 2);
+  tryWindows();
+  auto hasPart = [&](unsigned cluster) {
+    return promising(cluster) ||
+           std::ranges::any_of(neighbours[cluster], [&](unsigned neighbour) {
+             return canMove(neighbour) && promising(neighbour);
+           });
+  };
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster) && hasPart(cluster))
+      trySplit(cluster);
+}
+
+} // namespace meshloom

@@ -1,0 +1,151 @@
+// Windows: all combinations of the moves of a few clusters that are near each
+// other, where nothing else helps.
+#include "LayoutDescent.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace meshloom {
+
+using Change = LayoutState::Change;
+
+/// The cluster and what is near it, nearest first, as long as all combinations
+/// of their moves are at most about `most`.
+std::vector<unsigned> LayoutDescent::windowAround(unsigned cluster,
+                                                  int64_t most) {
+  std::vector<unsigned> window;
+  std::set<unsigned> seen{cluster};
+  std::deque<unsigned> near{cluster};
+  int64_t combinations = 1;
+  while (!near.empty()) {
+    unsigned next = near.front();
+    near.pop_front();
+    int64_t ways = 1;
+    if (canMove(next))
+      ways += int64_t(moves.list(next, LayoutMoves::fewWays).size());
+    if (combinations * ways > most)
+      continue;
+    combinations *= ways;
+    window.push_back(next);
+    std::vector<unsigned> more;
+    for (unsigned neighbour : neighbours[next])
+      if (seen.insert(neighbour).second)
+        more.push_back(neighbour);
+    std::ranges::stable_sort(more, std::greater<>(), [&](unsigned neighbour) {
+      return edgeCost(neighbour);
+    });
+    near.insert(near.end(), more.begin(), more.end());
+  }
+  std::sort(window.begin(), window.end());
+  return window;
+}
+
+/// Tries all combinations of moves of the clusters around one, in program
+/// order (what an op passes on depends on what it is given), and takes the best
+/// if that is worthwhile.
+bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
+  std::vector<unsigned> window = windowAround(cluster, most);
+  const Objective start = state.total();
+  const int64_t begin = state.tried();
+  std::vector<const Change *> path(window.size()), best;
+  Objective bestTotal = start;
+  // What the changes touch, and what that cost at the start.
+  std::vector<Cost> valueCosts, clusterCosts;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    valueCosts.push_back(state.relayoutCost(value));
+  for (unsigned each = 0; each < clusters.clusters.size(); ++each)
+    clusterCosts.push_back(state.workCost(each));
+  std::vector<std::vector<unsigned>> values(window.size()),
+      touched(window.size());
+  auto costAtStart = [&] {
+    std::set<unsigned> allValues, allClusters;
+    for (size_t i = 0; i < window.size(); ++i)
+      if (path[i]) {
+        allValues.insert(values[i].begin(), values[i].end());
+        allClusters.insert(touched[i].begin(), touched[i].end());
+      }
+    Cost cost = 0;
+    for (unsigned value : allValues)
+      cost += valueCosts[value];
+    for (unsigned each : allClusters)
+      cost += clusterCosts[each];
+    return cost;
+  };
+  bool cut = false;
+  std::function<void(size_t)> extend = [&](size_t i) {
+    if (i == window.size()) {
+      Cost saved = start.cost - state.total().cost;
+      if (!(state.total() < bestTotal) ||
+          !worthwhile(cluster, saved, costAtStart()) ||
+          (peakLimit >= 0 && state.peakBytes() > peakLimit))
+        return;
+      bestTotal = state.total();
+      best = path;
+      return;
+    }
+    // What is left to move cannot save what is missing.
+    Cost possible = 0;
+    for (size_t rest = i; rest < window.size(); ++rest)
+      if (canMove(window[rest]))
+        possible += possibleSaving(window[rest]);
+    if (state.total().cost - possible > bestTotal.cost)
+      return;
+    path[i] = nullptr;
+    extend(i + 1);
+    if (!canMove(window[i]))
+      return;
+    for (const Change *move : moves.list(window[i], LayoutMoves::fewWays)) {
+      if (state.tried() - begin > 2 * most) {
+        cut = true;
+        return;
+      }
+      if (!state.apply(*move))
+        continue;
+      path[i] = move;
+      values[i] = state.touchedValues();
+      touched[i] = state.touchedClusters();
+      extend(i + 1);
+      state.undo();
+      path[i] = nullptr;
+    }
+  };
+  extend(0);
+  cutShort += cut;
+  if (best.empty())
+    return false;
+  std::set<unsigned> changed;
+  for (const Change *move : best)
+    if (move) {
+      state.apply(*move);
+      changed.insert(state.touchedClusters().begin(),
+                     state.touchedClusters().end());
+    }
+  state.commit();
+  enqueueAround(changed);
+  drain();
+  return true;
+}
+
+/// The last stage: windows around the clusters that could save most, within a
+/// number of changes tried that is linear in the program.
+void LayoutDescent::tryWindows() {
+  constexpr int64_t mostJoint = 4000;
+  const int64_t budget = 3 * mostJoint + 20 * int64_t(clusters.clusters.size());
+  const int64_t begin = state.tried();
+  std::vector<std::pair<Cost, unsigned>> order;
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster) && promising(cluster))
+      order.push_back({-possibleSaving(cluster), cluster});
+  std::sort(order.begin(), order.end());
+  for (auto [saving, cluster] : order) {
+    int64_t left = budget - (state.tried() - begin);
+    if (left < mostJoint / 8) {
+      ++cutShort;
+      return;
+    }
+    if (promising(cluster))
+      tryJointly(cluster, std::min(mostJoint, left));
+  }
+}
+
+} // namespace meshloom
