@@ -10,7 +10,8 @@
 
 // No sort of a whole dim is left.
 // CHECK-LABEL: func.func @main
-// CHECK-NOT: tensor<1024x{{.*}}>) -> {{.*}} {
+// CHECK-NOT: dtensor.sort {{.*}} dim 0
+// CHECK-NOT: dtensor.sort {{.*}} : (tensor<2x832x
 // CHECK: return
 func.func @main(%i: tensor<1024xi32, #line>, %f: tensor<1024xf32, #line>,
                 %m: tensor<128xi8, #line>, %k: tensor<2x832xf64, #last>,
