@@ -19,14 +19,17 @@ void LayoutState::findUses() {
       homes[op.results[0]] = int(graph.loops[op.loop].first);
       homes[op.results[1]] = int(graph.loops[op.loop].last);
     }
+  auto runs = [&](unsigned value, unsigned branch, int64_t branchRuns) {
+    const LayoutGraph::Value &what = graph.values[value];
+    return what.branch == branch ? what.runs : branchRuns;
+  };
   for (unsigned op = 0; op < graph.ops.size(); ++op) {
     const LayoutGraph::Op &what = graph.ops[op];
     for (unsigned i = 0; i < what.operands.size(); ++i) {
       unsigned value = what.operands[i];
       bool next = what.loop >= 0 && i == 1;
       int at = next ? int(graph.loops[what.loop].last) : int(op);
-      Use use{int(op), i, std::max(graph.values[value].runs, what.branchRuns),
-              at, at};
+      Use use{int(op), i, runs(value, what.branch, what.branchRuns), at, at};
       for (LayoutGraph::Loop loop : graph.loops)
         if (int(loop.first) <= at && at <= int(loop.last) &&
             !(int(loop.first) <= homes[value] &&
@@ -40,8 +43,8 @@ void LayoutState::findUses() {
   for (unsigned i = 0; i < graph.outputs.size(); ++i) {
     const LayoutGraph::Output &output = graph.outputs[i];
     uses[output.value].push_back(
-        {-1, i, std::max(graph.values[output.value].runs, output.branchRuns),
-         end, end});
+        {-1, i, runs(output.value, output.branch, output.branchRuns), end,
+         end});
   }
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     const std::vector<Use> &all = uses[value];

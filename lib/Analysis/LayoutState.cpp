@@ -61,9 +61,10 @@ LayoutState::LayoutState(const LayoutGraph &graph,
 /// As many times that; large times stay comparable.
 static Cost times(Cost cost, int64_t runs) {
   constexpr Cost most = Cost(1) << 52;
-  if (runs == 1)
+  if (runs == runsOnce)
     return cost;
-  return cost > most / runs ? std::max(cost, most) : cost * runs;
+  auto all = (__int128(cost) * runs + runsOnce - 1) / runsOnce;
+  return all > most ? std::max(cost, most) : Cost(all);
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,7 +195,7 @@ Objective LayoutState::clusterCost(unsigned index) {
   Work work;
   Objective cost;
   stored.clear();
-  int64_t runs = 1;
+  int64_t runs = runsOnce;
   for (unsigned op : cluster.ops) {
     const OpEvaluation &how = *current[op];
     const LayoutGraph::Op &what = graph.ops[op];
@@ -336,7 +337,7 @@ int64_t LayoutState::runsOf(unsigned value, LayoutId target,
     return what.sumRuns;
   if (useRuns[value] > 0)
     return useRuns[value];
-  int64_t runs = what.runs;
+  int64_t runs = 1;
   for (const Use &use : uses[value]) {
     LayoutId asked = use.op < 0 ? outputTargets[use.index]
                                 : demands[use.op][use.index].target;

@@ -50,7 +50,7 @@ constexpr StringRef remedy = "run --dtensor-propagate-layouts first";
 /// So many runs of something that runs `runs` times each time; a loop that may
 /// not run at all counts once, and beyond a million it makes no difference.
 static int64_t timesRuns(int64_t runs, int64_t times) {
-  constexpr int64_t most = int64_t(1) << 20;
+  constexpr int64_t most = int64_t(1) << 26;
   return std::min(runs * std::clamp<int64_t>(times, 1, most), most);
 }
 
@@ -76,7 +76,7 @@ unsigned FunctionGraph::addValue(Value value, int producer, const Scope &scope,
 void FunctionGraph::addOutput(Value value, const Layout &layout,
                               const Scope &scope, bool atEnd) {
   graph.outputs.push_back(
-      {index.lookup(value), layout, atEnd, scope.branchRuns});
+      {index.lookup(value), layout, atEnd, scope.branch, scope.branchRuns});
 }
 
 LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
@@ -97,6 +97,7 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
   if (auto cost = libraryCost(&op))
     node.flat = cost->flat;
   node.runs = scope.runs;
+  node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;
   node.block = scope.block;
   SmallVector<OpOperand *> &used = uses.emplace_back();
@@ -126,6 +127,7 @@ unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
   node.rule.results.assign(isa<dtensor::WhileOp>(op) ? 2 : 1, dims);
   node.flopsPerPoint = 0;
   node.runs = scope.runs;
+  node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;
   node.block = scope.block;
   node.join = true;
@@ -140,8 +142,11 @@ unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
 LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
                                      const Scope &scope) {
   int64_t trips = tripCount(loop).value_or(unknownTrips);
-  Scope condition{++blocks, timesRuns(scope.runs, trips + 1), scope.branchRuns},
-      body{++blocks, timesRuns(scope.runs, trips), scope.branchRuns};
+  Scope condition = scope, body = scope;
+  condition.block = ++blocks;
+  condition.runs = timesRuns(scope.runs, trips + 1);
+  body.block = ++blocks;
+  body.runs = timesRuns(scope.runs, trips);
   std::vector<int> joined;
   unsigned number = unsigned(graph.loops.size());
   graph.loops.push_back({0, 0});
@@ -219,15 +224,17 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
                                          const Scope &scope) {
   addOutput(branch.getIndex(), *givenLayout(branch.getIndex().getType()),
             scope);
+  const int64_t runs =
+      std::max<int64_t>(scope.runs / int64_t(branch.getBranches().size()), 1);
   for (Region &region : branch.getBranches())
-    if (failed(addBlock(region.front(), {++blocks, scope.runs, scope.runs})))
+    if (failed(addBlock(region.front(), {++blocks, runs, ++branches, runs})))
       return failure();
   for (unsigned i = 0; i < branch.getNumResults(); ++i) {
     Value result = branch.getResult(i);
     if (!laidOut(result.getType()))
       return branch.emitOpError("has a result without a layout; ") << remedy;
     // Yields are brought to the result's layout inside of the branches.
-    Scope inside{scope.block, scope.runs, scope.runs};
+    Scope inside{scope.block, scope.runs, ++branches, runs};
     bool pinned = isPinned(branch, i);
     unsigned op =
         pinned ? 0 : addJoin(branch, i, branch.getBranches().size(), inside);
@@ -265,7 +272,7 @@ LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
 
 LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
   Block &block = function.getBody().front();
-  Scope scope{0, 1, 1};
+  Scope scope{0, runsOnce, 0, runsOnce};
   for (BlockArgument argument : block.getArguments()) {
     if (!laidOut(argument.getType()))
       return function.emitError("argument #")

@@ -12,7 +12,7 @@ namespace meshloom {
 /// Arguments of the function, what constraints and relayouts give, and carried
 /// values and results of branches that the user laid out, are laid out as they
 /// are. How often blocks run: trip counts where they are known, else
-/// `unknownTrips`; a branch counts as taken.
+/// `unknownTrips`; each branch of a case is as likely as the others.
 struct FunctionGraph {
   LayoutGraph graph;
   /// Per op of the graph. Of joins: the while or case.
@@ -31,7 +31,9 @@ private:
   /// A block that is being read.
   struct Scope {
     unsigned block;
-    int64_t runs, branchRuns;
+    int64_t runs;
+    unsigned branch;
+    int64_t branchRuns;
   };
   LogicalResult addBlock(Block &block, const Scope &scope);
   LogicalResult addOp(Operation &op, const Scope &scope);
@@ -47,7 +49,7 @@ private:
   void markSums(dtensor::WhileOp loop, int64_t runs);
 
   DenseMap<Value, unsigned> index;
-  unsigned blocks = 0;
+  unsigned blocks = 0, branches = 0;
 };
 
 /// A value that costs nothing to make in any layout.

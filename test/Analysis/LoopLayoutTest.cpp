@@ -32,16 +32,18 @@ struct ProductLoop {
     join.flopsPerPoint = 0;
     join.join = true;
     join.loop = 0;
-    join.runs = trips;
+    join.runs = trips * runsOnce;
     join.block = 1;
     inside = unsigned(graph.values.size());
-    graph.values.push_back({{64, 64}, DType::F32, carried, 0, false, trips, 1});
+    graph.values.push_back(
+        {{64, 64}, DType::F32, carried, 0, false, trips * runsOnce, 1});
     after = inside + 1;
-    graph.values.push_back({{64, 64}, DType::F32, carried, 0, false, 1, 0});
+    graph.values.push_back(
+        {{64, 64}, DType::F32, carried, 0, false, runsOnce, 0});
     join.results = {inside, after};
     graph.ops.push_back(join);
     next = build.dot(inside, w);
-    graph.ops.back().runs = graph.values[next].runs = trips;
+    graph.ops.back().runs = graph.values[next].runs = trips * runsOnce;
     graph.ops.back().block = graph.values[next].block = 1;
     graph.ops[0].operands = {a, next};
     graph.loops = {{1, 1}};
@@ -77,7 +79,7 @@ TEST(LoopLayoutTest, CapturedValuesAreBroughtOnce) {
   LayoutState state(after, found.clusters, ring);
   int64_t sent = 0;
   for (const PlannedRelayout &relayout : state.relayouts({0, 1, 2, 3, 4}))
-    sent += relayout.plan->bytesSent * relayout.runs;
+    sent += relayout.plan->bytesSent * relayout.runs / runsOnce;
   EXPECT_EQ(sent, 64 * 64 * 4 * 3 / 4 + 64 * 16 * 4 * 3 / 4);
 }
 

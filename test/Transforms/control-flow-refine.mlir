@@ -132,30 +132,3 @@ func.func @annotated(%a: tensor<64x64xf32, #rows>, %w: tensor<64x64xf32>) -> ten
   %2 = dtensor.constraint %0#0 : (tensor<64x64xf32, #columns>) -> tensor<64x64xf32, #columns>
   return %2 : tensor<64x64xf32, #columns>
 }
-
-// -----
-
-#mesh = #dtensor.mesh<x = 4>
-#rows = #dtensor.layout<#mesh, [x, *]>
-#columns = #dtensor.layout<#mesh, [*, x]>
-
-// The result of a branch moves as well: both branches compute on rows, as what
-// comes after them does.
-// CHECK-LABEL: func.func @branch
-// CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: dtensor.case
-// CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: spmd.all_to_all over [x]
-// CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: return
-func.func @branch(%i: tensor<i32>, %a: tensor<64x64xf32, #rows>) -> tensor<64x64xf32, #columns> {
-  %0 = dtensor.case %i : (tensor<i32>) -> tensor<64x64xf32> {
-    %e = dtensor.exp %a : tensor<64x64xf32, #rows>
-    dtensor.yield %e : tensor<64x64xf32, #rows>
-  }, {
-    %s = dtensor.add %a, %a : tensor<64x64xf32, #rows>
-    dtensor.yield %s : tensor<64x64xf32, #rows>
-  }
-  %1 = dtensor.constraint %0 : (tensor<64x64xf32>) -> tensor<64x64xf32, #columns>
-  return %1 : tensor<64x64xf32, #columns>
-}

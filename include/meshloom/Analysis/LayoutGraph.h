@@ -9,6 +9,10 @@
 
 namespace meshloom {
 
+/// What runs once has so many `runs`: what is in one of three branches, a
+/// third.
+constexpr int64_t runsOnce = 64;
+
 /// A function body, with the blocks inside its loops and branches.
 ///
 /// Where values meet (what a loop carries, the result of a branch) there is an
@@ -35,12 +39,13 @@ struct LayoutGraph {
     /// There before the first op runs (no device has to wait for it).
     bool argument = false;
     /// How often it is made, or its op runs.
-    int64_t runs = 1;
+    int64_t runs = runsOnce;
     unsigned block = 0; ///< that makes it: a body, a condition, a branch
     /// How often an all_reduce of it is made, where that is less often: all
     /// that is done with it is to add it to a carried value, so it is made of
     /// the sum, after the loop. 0: it is not.
     int64_t sumRuns = 0;
+    unsigned branch = 0; ///< the innermost one that it is made in
   };
   struct Op {
     ShardingRule rule;
@@ -52,11 +57,12 @@ struct LayoutGraph {
     /// Factors that are no part of that space: whatever their size and shards,
     /// the op does the same work (rows of a table that is looked up in).
     std::vector<unsigned> flat = {};
-    int64_t runs = 1;
+    int64_t runs = runsOnce;
     unsigned block = 0;
-    /// How often the innermost branch that it is in runs, in all: relayouts of
-    /// its operands are made at least so often.
-    int64_t branchRuns = 1;
+    unsigned branch = 0; ///< the innermost one that it is in
+    /// How often that runs, in all: relayouts of operands from outside of it
+    /// are made so often.
+    int64_t branchRuns = runsOnce;
     bool join = false;
     int loop = -1; ///< that a join carries a value of
   };
@@ -67,7 +73,8 @@ struct LayoutGraph {
     Layout layout;
     /// Nothing but the function's end waits for it.
     bool atEnd = false;
-    int64_t branchRuns = 1; ///< as an op's
+    unsigned branch = 0; ///< as an op's
+    int64_t branchRuns = runsOnce;
   };
   /// The ops from `first` to `last` (inclusive) run again and again. The joins
   /// of its carried values come right before them.

@@ -36,7 +36,7 @@ struct PlannedRelayout {
   unsigned value;
   LayoutId from, to;
   const RelayoutPlan *plan;
-  int64_t runs = 1; ///< how often it is made
+  int64_t runs = runsOnce; ///< how often it is made
 };
 
 /// The cost of a layout assignment is
@@ -123,7 +123,7 @@ private:
   struct Use {
     int op; ///< -1: an output
     unsigned index;
-    int64_t runs = 1; ///< of a relayout for it
+    int64_t runs = runsOnce; ///< of a relayout for it
     /// The ops between which what it reads must be there.
     int first = 0, last = 0;
   };
