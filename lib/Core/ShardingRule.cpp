@@ -213,6 +213,11 @@ FactorSharding project(const ShardingRule &rule,
     std::span<const unsigned> axes = layout.axes(d);
     if (axes.empty())
       continue;
+    if (dims[d].size() == 1) {
+      if (unsigned f = dims[d][0]; rule.factors[f].kind != FactorKind::Whole)
+        wish.axes[f].assign(axes.begin(), axes.end());
+      continue;
+    }
     std::vector<unsigned> factors = factorsOf(rule, dims[d]);
     for (size_t i = 0; i < factors.size() && !axes.empty(); ++i) {
       const Factor &factor = rule.factors[factors[i]];
