@@ -164,3 +164,20 @@ func.func @library(%a: tensor<3x4x4xf32>, %b: tensor<3x4x5xf32>) -> (tensor<3x4x
   %2, %3 = chlo.top_k(%1, k = 2) : tensor<3x4x5xf32> -> (tensor<3x4x2xf32>, tensor<3x4x2xi32>)
   return %2, %0#1 : tensor<3x4x2xf32>, tensor<3xi32>
 }
+
+// -----
+
+// A program of nothing but calls is one of JAX's, too.
+// CHECK: module @calls
+// CHECK: func.func @main(%[[X:.*]]: tensor<8xf32>)
+// CHECK-NOT: call
+// CHECK: return
+module @calls attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = call @same(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+  func.func private @same(%x: tensor<8xf32>) -> tensor<8xf32> {
+    return %x : tensor<8xf32>
+  }
+}
