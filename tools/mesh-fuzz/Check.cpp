@@ -138,14 +138,20 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
   inputs.clear();
   expected.clear();
   // A sum is off by rounding errors of what it may reach on its way, even where
-  // its terms do not move with the inputs (a tanh that is at its limit).
-  double epsilon = 0x1p-23, reach = 0;
+  // its terms do not move with the inputs (a tanh that is at its limit); in a
+  // gradient that is multiplied by an argument.
+  double epsilon = 0x1p-23, reach = 0, argument = 1;
+  auto largest = [](const Range &range) {
+    return std::max(std::abs(range.low), std::abs(range.high));
+  };
   for (const Value &value : recipe.values) {
     epsilon = std::max(epsilon, value.range.epsilon);
     if (!value.range.exact())
-      reach = std::max(
-          {reach, std::abs(value.range.low), std::abs(value.range.high)});
+      reach = std::max(reach, largest(value.range));
   }
+  for (unsigned i : recipe.arguments)
+    if (isFloat(partOf(recipe.values[i].type)))
+      argument = std::max(argument, largest(recipe.values[i].range));
   auto values = [&](double off) {
     std::vector<HostValue> made;
     for (size_t i = 0; i < recipe.arguments.size(); ++i)
@@ -173,19 +179,20 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
     Expectation want{std::move((*exact)[r]), {}};
     const std::vector<double> &floats = want.value.floats;
     want.allowed.assign(floats.size(), 0);
-    bool isExact = r < recipe.results.size() &&
-                   recipe.values[recipe.results[r]].range.exact();
+    bool isGradient = r >= recipe.results.size();
+    bool isExact =
+        !isGradient && recipe.values[recipe.results[r]].range.exact();
     if (!isExact && !floats.empty()) {
-      double largest = 0, moved = 0;
+      double most = 0, moved = 0;
       for (size_t i = 0; i < floats.size(); ++i)
         if (std::isfinite(floats[i])) {
-          largest = std::max(largest, std::abs(floats[i]));
+          most = std::max(most, std::abs(floats[i]));
           for (double other : {up[r].floats[i], down[r].floats[i]})
             if (std::isfinite(other))
               moved = std::max(moved, std::abs(other - floats[i]));
         }
-      double allowed =
-          64 * moved + 64 * epsilon * std::max(largest, 0.25) + 0x1p-23 * reach;
+      double allowed = 64 * moved + 64 * epsilon * std::max(most, 0.25) +
+                       0x1p-21 * reach * (isGradient ? argument : 1);
       std::ranges::fill(want.allowed, allowed);
     }
     expected.push_back(std::move(want));

@@ -162,6 +162,10 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     from a worklist while the total falls; where no single move helps, adjacent
     pairs are tried once.
 
+    What loops carry and branches give moves like any other value; what runs in
+    a loop counts once for each trip (8, where their number is not known), in a
+    branch of n once in n.
+
     Only types of ops' results change. Arguments, function results, constraints
     and relayouts never do. A move must save at least 5 % of the cost that it
     touches. A plan whose peak bytes per device exceed the given one's is not
