@@ -237,7 +237,7 @@ TEST(FaultTest, WrongReducer) {
   expectFound(wrongReducer);
 }
 TEST(FaultTest, DroppedCollective) {
-  expectFound(droppedCollective);
+  expectFound(droppedCollective, 40);
 }
 TEST(FaultTest, WrongOffset) {
   expectFound(wrongOffset, 100);
