@@ -123,8 +123,7 @@ LogicalResult LayoutFlow::collectOps() {
   }
   if (failed(collectOps(function.getBody().front())))
     return failure();
-  addGroups();
-  return success();
+  return addGroups();
 }
 
 /// A rule of `operands` tensors of this shape and one result, all alike.
@@ -140,8 +139,21 @@ static ShardingRule sameShapes(ArrayRef<int64_t> shape, size_t operands) {
   return rule;
 }
 
+/// What the user said that a value is laid out as, leaving nothing open.
+static std::optional<Layout> decidedLayout(Value value) {
+  if (auto given = givenLayout(value.getType()))
+    return given;
+  auto constraint = value.getDefiningOp<dtensor::ConstraintOp>();
+  auto wish = constraint ? dtensor::wishOf(constraint) : std::nullopt;
+  if (!wish)
+    return std::nullopt;
+  if (!llvm::is_contained(wish->open, true))
+    return wish->layout;
+  return wish->group ? decidedLayout(constraint.getOperand()) : std::nullopt;
+}
+
 /// The values of one group are laid out alike.
-void LayoutFlow::addGroups() {
+LogicalResult LayoutFlow::addGroups() {
   llvm::MapVector<int64_t, SmallVector<FlowOp *>> groups;
   for (FlowOp &flow : ops)
     if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op))
@@ -149,12 +161,36 @@ void LayoutFlow::addGroups() {
         groups[*wish->group].push_back(&flow);
   std::vector<FlowOp> links;
   for (auto &[group, members] : groups) {
+    Operation *first = members.front()->op, *decides = nullptr;
     SmallVector<int64_t> shape =
-        dtensor::globalShape(members.front()->op->getResult(0).getType());
-    FlowOp link{members.front()->op, FlowKind::Identity, {}, {}, {}};
-    for (FlowOp *member : ArrayRef(members).drop_front())
-      if (dtensor::globalShape(member->op->getResult(0).getType()) == shape)
+        dtensor::globalShape(first->getResult(0).getType());
+    auto disagree = [&](Operation *member, Operation *other) {
+      auto error = member->emitError("value is in sharding group ")
+                   << group << " with another one, but ";
+      error.attachNote(other->getLoc()) << "the other one";
+      return error;
+    };
+    FlowOp link{first, FlowKind::Identity, {}, {}, {}};
+    std::optional<Layout> decided;
+    for (FlowOp *member : members) {
+      SmallVector<int64_t> own =
+          dtensor::globalShape(member->op->getResult(0).getType());
+      if (own != shape)
+        return disagree(member->op, first)
+               << "their shapes differ: " << member->op->getOperand(0).getType()
+               << " and " << first->getOperand(0).getType();
+      if (auto layout = decidedLayout(member->op->getOperand(0))) {
+        if (decided && !(*layout == *decided))
+          return disagree(member->op, decides)
+                 << "their layouts differ: " << layout->spec_string() << " and "
+                 << decided->spec_string()
+                 << "; leave dims of one of them open, or take it out";
+        decided = layout;
+        decides = member->op;
+      }
+      if (member != members.front())
         link.operands.push_back(member->results.front());
+    }
     link.results = members.front()->results;
     link.rule = sameShapes(shape, link.operands.size());
     link.linksOnly = true;
@@ -162,6 +198,7 @@ void LayoutFlow::addGroups() {
   }
   for (FlowOp &link : links)
     add(std::move(link));
+  return success();
 }
 
 LogicalResult LayoutFlow::collectOps(Block &block) {

@@ -105,7 +105,7 @@ private:
   void seed(Value value, const Layout &layout, std::string text,
             Location location, bool given);
   void collectAnnotations();
-  void addGroups();
+  LogicalResult addGroups();
   void seedWish(FlowOp &flow, const dtensor::Wish &wish);
   bool mayTake(const FlowState &state, unsigned dim, unsigned axis) const;
   void runPriority(int64_t priority);

@@ -30,3 +30,32 @@ func.func @call(%a: tensor<2xf32>) {
   func.call @callee(%a) : (tensor<2xf32>) -> ()
   return
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 2>
+#uu = #dtensor.layout<#mesh, [*, *]>
+#xu = #dtensor.layout<#mesh, [x, *]>
+#ux = #dtensor.layout<#mesh, [*, x]>
+// A sharding group whose values are laid out differently.
+func.func @group_layouts(%a: tensor<8x4xf32, #xu>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = dtensor.constraint %b {dtensor.wish = {layout = #ux}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-note @+1 {{the other one}}
+  %1 = dtensor.constraint %a {dtensor.wish = {layout = #uu, open = array<i1: true, true>, group = 3 : i64}} : (tensor<8x4xf32, #xu>) -> tensor<8x4xf32>
+  // expected-error @+1 {{value is in sharding group 3 with another one, but their layouts differ: [*, x] and [x, *]; leave dims of one of them open, or take it out}}
+  %2 = dtensor.constraint %0 {dtensor.wish = {layout = #uu, open = array<i1: true, true>, group = 3 : i64}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = dtensor.add %1, %2 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %3 : tensor<8x4xf32>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 2>
+#uu = #dtensor.layout<#mesh, [*, *]>
+func.func @group_shapes(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
+  // expected-note @+1 {{the other one}}
+  %0 = dtensor.constraint %a {dtensor.wish = {layout = #uu, open = array<i1: true, true>, group = 3 : i64}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-error @+1 {{value is in sharding group 3 with another one, but their shapes differ: 'tensor<4x8xf32>' and 'tensor<8x4xf32>'}}
+  %1 = dtensor.constraint %b {dtensor.wish = {layout = #uu, open = array<i1: true, true>, group = 3 : i64}} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0, %1 : tensor<8x4xf32>, tensor<4x8xf32>
+}
