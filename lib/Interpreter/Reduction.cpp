@@ -174,7 +174,7 @@ int64_t combine(ReduceKind kind, int64_t x, int64_t y, DType type) {
 void fillIdentity(ReduceKind kind, HostValue &value) {
   double infinity = std::numeric_limits<double>::infinity();
   bool boolean = value.type == DType::I1, isSignedType = isSigned(value.type);
-  unsigned bits = 8 * byteWidth(value.type);
+  unsigned bits = isInteger(value.type) ? 8 * byteWidth(value.type) : 64;
   int64_t smallest = isSignedType ? int64_t(-1) << (bits - 1) : 0;
   int64_t largest = boolean        ? 1
                     : isSignedType ? ~smallest

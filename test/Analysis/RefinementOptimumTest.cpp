@@ -67,11 +67,12 @@ void compare(const Mesh &mesh, unsigned ops, bool chains, int64_t step,
                 check(SmallProgram(mesh, steps, n, {first, other, result}),
                       machine);
   });
-  std::printf("up to %s, %s%u ops: %ld programs, %ld compared, %ld optimal, worst "
-              "%.3f times the optimum\n",
-              mesh.spec_string().c_str(), chains ? "chains of " : "", ops,
-              long(tally.programs), long(tally.tried), long(tally.optimal),
-              tally.worst);
+  std::printf(
+      "up to %s, %s%u ops: %ld programs, %ld compared, %ld optimal, worst "
+      "%.3f times the optimum\n",
+      mesh.spec_string().c_str(), chains ? "chains of " : "", ops,
+      long(tally.programs), long(tally.tried), long(tally.optimal),
+      tally.worst);
 }
 
 const Mesh four = *Mesh::get({{"x", 4}});
