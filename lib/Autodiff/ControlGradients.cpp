@@ -374,6 +374,7 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
         "the body select the values it was given once it is done",
         std::string_view(loop->getName().getStringRef()), locationOf(loop)));
   if (counter->count == 0) {
+    // What only the body would read has a gradient: zero.
     SmallVector<Value> found;
     for (Value value : wanted) {
       Value sum;
@@ -381,7 +382,7 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
         if (init == value && gradient)
           sum = sum ? GradientBuilder(builder, loop.getLoc()).add(sum, gradient)
                     : gradient;
-      found.push_back(sum);
+      found.push_back(sum ? sum : zerosLike(builder, value));
     }
     return found;
   }
