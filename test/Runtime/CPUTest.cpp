@@ -22,6 +22,8 @@ INSTANTIATE_TEST_SUITE_P(
                     maker("SharedOneWorker", {.workers = 1}),
                     // Cut into chunks however small the work is.
                     maker("SharedManyChunks", {.workers = 3, .chunks = 7}),
+                    // More threads than cores.
+                    maker("SharedManyWorkers", {.workers = 16, .chunks = 16}),
                     maker("Private", {.workers = 2, .privateMemories = true}),
                     maker("PrivateOneWorker",
                           {.workers = 1, .privateMemories = true})),

@@ -5,6 +5,10 @@
 
 #include "meshloom/Core/CustomCall.h"
 
+#include <chrono>
+#include <tbb/parallel_for.h>
+#include <thread>
+
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::ElementsAre;
@@ -171,6 +175,58 @@ TEST(LibraryTest, CustomCall) {
     ASSERT_FALSE(failed);
     EXPECT_THAT(failed.error().message(),
                 HasSubstr("custom call 'test.times_row' failed: a call must"));
+  }
+}
+
+// A user's function may use oneTBB. While it waits, its worker begins nothing
+// else: that would work in the scratch memory where this chunk's values are.
+TEST(LibraryTest, CustomCallWithItsOwnLoop) {
+  Status known = registerCustomCall(
+      "test.own_loop",
+      {"a b! -> a b!", [](const CustomCall &call) -> Status {
+         const CustomOperand &from = call.inputs[0], &to = call.results[0];
+         tbb::parallel_for(int64_t(0), 3 * from.shape[0], [&](int64_t i) {
+           std::this_thread::sleep_for(std::chrono::microseconds(20));
+           static_cast<float *>(
+               to.data)[i / 3 * to.strides[0] + i % 3 * to.strides[1]] =
+               static_cast<float *>(from.data)[i / 3 * from.strides[0] +
+                                               i % 3 * from.strides[1]];
+         });
+         return Success();
+       }});
+  ASSERT_TRUE(known) << known.error().message();
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout rows = *Layout::get(mesh, {{0}, {}});
+  ProgramBuilder b(mesh);
+  unsigned from = b.argument({64, 3}, rows), twice = b.buffer({64, 3}, rows),
+           same = b.buffer({64, 3}, rows), sum = b.buffer({64, 3}, rows);
+  Loop columns{3, false, {}};
+  columns.held = true;
+  b.kernel("twice", {{64, false, {0}}, {3}}, {{from, at({0, 1})}},
+           {{twice, at({0, 1})}});
+  b.program.steps.push_back(call("custom_call", {Loop{64, false, {0}}, columns},
+                                 {{twice, at({0, 1})}}, {{same, at({0, 1})}},
+                                 {0, 0}, "test.own_loop\n"));
+  b.kernel("add", {{64, false, {0}}, {3}},
+           {{twice, at({0, 1})}, {same, at({0, 1})}}, {{sum, at({0, 1})}});
+  b.result(sum);
+  std::vector<float> expected = counting(192);
+  for (float &value : expected)
+    value *= 4;
+  for (CPUOptions options :
+       {CPUOptions{.devices = 2, .workers = 7},
+        CPUOptions{.devices = 2, .workers = 2},
+        CPUOptions{.devices = 2, .workers = 2, .privateMemories = true}}) {
+    auto client = makeClient(options);
+    auto executable = client->load(b.program, testKernels());
+    ASSERT_TRUE(executable) << executable.error().message();
+    for (int run = 0; run < 20; ++run) {
+      auto results =
+          (*executable)
+              ->execute({fromFloats(client, {64, 3}, rows, counting(192))});
+      ASSERT_TRUE(results) << results.error().message();
+      ASSERT_EQ(floats((*results)[0].toHost()), expected);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <thread>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -456,6 +457,39 @@ TEST(RandomProgramTest, EveryWayOfRunningGivesTheSameResult) {
         return;
     }
   }
+}
+
+// Several programs of one client, each run by several threads.
+TEST(RandomProgramTest, ThreadsGetTheSameResults) {
+  constexpr size_t programs = 6;
+  for (int64_t workers : {2, 7})
+    for (unsigned round = 0; round < 5; ++round) {
+      auto client = makeClient({.devices = 12, .workers = workers});
+      std::vector<std::unique_ptr<Generator>> generators;
+      std::vector<std::shared_ptr<Executable>> executables;
+      for (unsigned p = 0; p < programs; ++p) {
+        generators.push_back(std::make_unique<Generator>(1000 + p + 9 * round));
+        generators.back()->run(12);
+        auto executable =
+            client->load(generators.back()->b.program, testKernels());
+        ASSERT_TRUE(executable) << executable.error().message();
+        executables.push_back(std::move(*executable));
+      }
+      std::vector<std::thread> threads;
+      for (size_t t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+          for (size_t run = 0; run < 2 * programs; ++run) {
+            const size_t p = (run * (t % 2 ? programs - 1 : 1) + t) % programs;
+            check(*generators[p], *executables[p], client,
+                  "round " + std::to_string(round) + ", program " +
+                      std::to_string(p) + ", thread " + std::to_string(t));
+          }
+        });
+      for (std::thread &thread : threads)
+        thread.join();
+      if (HasFatalFailure())
+        return;
+    }
 }
 
 // Write-after-read edges and all: any order that the graph allows is right.

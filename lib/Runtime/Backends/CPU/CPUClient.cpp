@@ -8,20 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
-#include <sched.h>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-/// Cores that this process may use.
-int64_t availableCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return 1;
-}
-
 const CPUBuffer &asCPU(const Buffer &buffer) {
   return static_cast<const CPUBuffer &>(buffer);
 }
@@ -42,13 +33,10 @@ meshloom::createCPUClient(const CPUOptions &options) {
 }
 
 CPUClient::CPUClient(const CPUOptions &given)
-    : options(given), workers(given.workers ? given.workers : availableCores()),
+    : options(given),
       pool(std::make_shared<MemoryPool>(given.memoryLimit ? given.memoryLimit
                                                           : physicalMemory())),
-      arena(int(workers)) {
-  if (workers > availableCores())
-    moreThreads.emplace(tbb::global_control::max_allowed_parallelism,
-                        size_t(workers));
+      workers(given.workers) {
   for (int64_t id = 0; id < options.devices; ++id)
     deviceList.push_back({id, fmt::format("CPU:{}", id)});
 }

@@ -2,14 +2,14 @@
 // common: checks, kernels, statistics, and one call at a time.
 #pragma once
 
-#include "Library.h"
+#include "LibraryCall.h"
 #include "Memory.h"
+#include "Workers.h"
 
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
 #include <atomic>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
+#include <optional>
 
 namespace meshloom::cpu {
 
@@ -38,13 +38,10 @@ public:
   int64_t memoryBytes(const ArrayType &type) const;
 
   const CPUOptions options;
-  const int64_t workers;
   const std::shared_ptr<MemoryPool> pool;
-  tbb::task_arena arena;
+  Workers workers;
 
 private:
-  /// Set where more workers are wanted than there are cores.
-  std::optional<tbb::global_control> moreThreads;
   std::vector<Device> deviceList;
 };
 

@@ -3,12 +3,10 @@
 #include "Convolution.h"
 
 #include "FloatBits.h"
+#include "ThreadScratch.h"
 
 #include <algorithm>
 #include <complex>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
@@ -199,27 +197,6 @@ void zero(const Convolution &c, DType type, void *out) {
 }
 
 } // namespace
-
-void *cpu::threadScratch(unsigned slot, size_t bytes) {
-  struct Free {
-    void operator()(void *memory) const { std::free(memory); }
-  };
-  struct Slot {
-    std::unique_ptr<void, Free> memory;
-    size_t bytes = 0;
-  };
-  thread_local std::array<Slot, 8> slots;
-  Slot &entry = slots[slot];
-  if (entry.bytes < bytes) {
-    const size_t rounded = (bytes + 4095) / 4096 * 4096;
-    entry.memory.reset();
-    entry.memory.reset(std::aligned_alloc(64, rounded));
-    entry.bytes = entry.memory ? rounded : 0;
-    if (!entry.memory)
-      throw std::bad_alloc();
-  }
-  return entry.memory.get();
-}
 
 Status cpu::convolve(const Convolution &convolution, DType type,
                      const void *lhs, const void *rhs, void *out) {

@@ -46,7 +46,4 @@ template <typename T>
 void convolveByLoops(const Convolution &convolution, const T *lhs, const T *rhs,
                      T *out);
 
-/// Memory of this thread, 64-byte aligned, kept between calls. `slot` of a few.
-void *threadScratch(unsigned slot, size_t bytes);
-
 } // namespace meshloom::cpu

@@ -5,6 +5,7 @@
 // form it likes best, and activations, too, where it has no good channels-last
 // code and many features. Primitives are kept for every shape.
 #include "Convolution.h"
+#include "ThreadScratch.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,6 +3,7 @@
 // then adds a multiple of a row of it for each element that it meets.
 #include "Clones.h"
 #include "Convolution.h"
+#include "ThreadScratch.h"
 
 #include <complex>
 #include <cstring>

@@ -1,16 +1,16 @@
-// Library: the functions that library calls of a Program name, and how they are
-// called.
+// Library: what the functions are that library calls of a Program name.
 //
 // A function is a row of the table in LibraryTable.cpp: its name, and what
 // makes a routine for one step. Making it checks the step's attributes and
 // operands (a program may come from a file) and does what need be done only
 // once; running it gets boxes: whichever devices' parts are merged or cut, an
 // operand is a box of the global tensor somewhere in memory, with a stride for
-// each dim.
+// each dim. Who calls them is LibraryCall.
 #pragma once
 
 #include "meshloom/Core/Program.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -34,7 +34,9 @@ struct LibraryOperand {
   Shape strides; ///< per dim: elements from one to the next
   const Shape *global;
 
-  bool empty() const;
+  bool empty() const {
+    return std::ranges::any_of(extent, [](int64_t e) { return e <= 0; });
+  }
   /// The dim's global indices that are in the box.
   int64_t begin(size_t dim) const { return offset[dim]; }
   int64_t end(size_t dim) const { return offset[dim] + extent[dim]; }
@@ -58,39 +60,6 @@ public:
 };
 
 using MadeRoutine = Result<std::unique_ptr<LibraryRoutine>>;
-
-struct LibraryRow {
-  std::string_view name;
-  MadeRoutine (*make)(const LibraryStep &step);
-};
-
-/// The function of that name, or null.
-const LibraryRow *findLibraryFunction(std::string_view name);
-
-/// A step with `library`, ready to run.
-class LibraryCall {
-public:
-  static Result<std::shared_ptr<const LibraryCall>>
-  make(const Program &program, const KernelStep &step, KernelFunction scalar);
-
-  /// Arguments as those of a kernel: see KernelStep.
-  Status run(void *const *operands, const int64_t *strides,
-             const int64_t *origin, const int64_t *extents) const;
-
-private:
-  struct Source {
-    const BufferDecl *decl;
-    unsigned pointer; ///< which of the call's operands
-    const Operand *operand;
-  };
-  LibraryOperand box(const Source &source, void *const *operands,
-                     const int64_t *strides, const int64_t *origin,
-                     const int64_t *extents) const;
-
-  size_t loops = 0;
-  std::vector<Source> inputs, outputs;
-  std::unique_ptr<LibraryRoutine> routine;
-};
 
 /// Calls `body(offsets)` for every index of `extent` in row-major order;
 /// `strides[k]` are the strides of array k, `offsets[k]` its element.

@@ -1,4 +1,6 @@
 // Every library function of the CPU backend: one row each.
+#include "LibraryTable.h"
+
 #include "LibraryFunctions.h"
 
 #include <algorithm>

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
-#include <tbb/parallel_for.h>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
@@ -406,19 +405,16 @@ PrivateExecutable::run(std::vector<Array> arguments) {
 
   Failure failure;
   auto onEachDevice = [&](unsigned step, auto &&body) {
-    tbb::parallel_for(
-        int64_t(0), numDevices,
-        [&](int64_t d) {
-          try {
-            body(d);
-          } catch (const std::exception &error) {
-            failure.report(step, error.what());
-          }
-        },
-        tbb::static_partitioner());
+    Workers::forEach(numDevices, [&](int64_t d) {
+      try {
+        body(d);
+      } catch (const std::exception &error) {
+        failure.report(step, error.what());
+      }
+    });
     return !failure.any();
   };
-  device->arena.execute([&] {
+  device->workers.visit([&] {
     for (unsigned s = 0; s < loaded.steps.size(); ++s) {
       const PrivateStep &ready = steps[s];
       for (const PrivateMove &move : ready.moves) {

@@ -1,8 +1,8 @@
 // The library function "select_and_scatter". Lanes, the elements along a dim
 // that has no window (channels), choose and scatter side by side.
-#include "Convolution.h"
 #include "Elements.h"
 #include "LibraryFunctions.h"
+#include "ThreadScratch.h"
 #include "WindowBox.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A Program in shared memory: its step graph's phases on oneTBB.
 //
-// A run is one visit to the arena. Each phase is one parallel loop over the
+// A run is one visit to the workers. Each phase is one parallel loop over the
 // workers; a worker takes its own chunks first, then what others have left.
 // There is no other waiting anywhere, so any number of devices runs on any
 // number of workers.
@@ -14,7 +14,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
+#include <utility>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
@@ -105,7 +105,7 @@ private:
 };
 
 Status SharedExecutable::plan(std::span<const unsigned> order) {
-  const int64_t workers = device->workers;
+  const int64_t workers = device->workers.count();
   // Four chunks for each worker: enough to even out what a busy machine does to
   // one of them, and few enough for efficient matrix products.
   const int64_t wanted = device->options.chunks;
@@ -148,7 +148,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
 Status SharedExecutable::countMemory() {
   int64_t total = placement.arenaBytes;
   workerStride = (placement.workerBytes + 4095) / 4096 * 4096;
-  total += workerStride * device->workers;
+  total += workerStride * device->workers.count();
   unsigned largest = 0;
   for (unsigned r = 0; r < graph.roots.size(); ++r) {
     const Root &root = graph.roots[r];
@@ -180,7 +180,7 @@ Status SharedExecutable::countMemory() {
     return arena.error();
   arenaMemory = std::move(*arena);
   Result<Block> scratch =
-      device->pool->allocate(workerStride * device->workers);
+      device->pool->allocate(workerStride * device->workers.count());
   if (!scratch)
     return scratch.error();
   workerMemory = std::move(*scratch);
@@ -285,7 +285,7 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
               }))
         ready.chunks.push_back(c);
     ready.serial = phase.cost < SERIAL_PHASE || ready.chunks.size() < 2 ||
-                   device->workers == 1;
+                   device->workers.count() == 1;
     phases.push_back(std::move(ready));
   }
   return Success();
@@ -432,18 +432,20 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
 
 void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
                                 Run &run) const {
-  thread_local Frame frame;
-  char *scratch = workerMemory.get() +
-                  tbb::this_task_arena::current_thread_index() * workerStride;
+  // Not used where it is kept: a custom call may run another program here.
+  thread_local Frame kept;
+  Frame frame = std::exchange(kept, {});
+  char *scratch = workerMemory.get() + Workers::index() * workerStride;
   for (const Call &call : phase.calls) {
     if (run.failure.any())
-      return;
+      break;
     try {
       runCall(call, chunk, scratch, frame, run);
     } catch (const std::exception &error) {
       run.failure.report(call.work->step, error.what());
     }
   }
+  kept = std::move(frame);
 }
 
 void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
@@ -460,29 +462,25 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
                                   std::memory_order_relaxed);
     cursors[size_t(w)].end = count * (w + 1) / workers;
   }
-  tbb::parallel_for(
-      int64_t(0), workers,
-      [&](int64_t w) {
-        SingleThreaded guard;
-        // Its own chunks, then those that others have not begun.
-        for (int64_t i = 0; i < workers; ++i) {
-          Cursor &cursor = cursors[size_t((w + i) % workers)];
-          while (true) {
-            const int64_t at =
-                cursor.next.fetch_add(1, std::memory_order_relaxed);
-            if (at >= cursor.end)
-              break;
-            runChunk(phase, phase.chunks[size_t(at)], run);
-          }
-        }
-      },
-      tbb::static_partitioner());
+  Workers::forEach(workers, [&](int64_t w) {
+    SingleThreaded guard;
+    // Its own chunks, then those that others have not begun.
+    for (int64_t i = 0; i < workers; ++i) {
+      Cursor &cursor = cursors[size_t((w + i) % workers)];
+      while (true) {
+        const int64_t at = cursor.next.fetch_add(1, std::memory_order_relaxed);
+        if (at >= cursor.end)
+          break;
+        runChunk(phase, phase.chunks[size_t(at)], run);
+      }
+    }
+  });
 }
 
 void SharedExecutable::copyInParallel(char *to, const char *from,
                                       int64_t bytes) {
-  const int64_t workers = bytes < (1 << 16) ? 1 : device->workers;
-  tbb::parallel_for(int64_t(0), workers, [&](int64_t w) {
+  const int64_t workers = bytes < (1 << 16) ? 1 : device->workers.count();
+  Workers::forEach(workers, [&](int64_t w) {
     const int64_t begin = bytes * w / workers, end = bytes * (w + 1) / workers;
     std::memcpy(to + begin, from + begin, size_t(end - begin));
   });
@@ -531,7 +529,7 @@ Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
     run.memory[r] = blocks[r].get();
   }
 
-  device->arena.execute([&] {
+  device->workers.visit([&] {
     for (const OldValue &old : oldValues)
       copyInParallel(old.to, old.from.get(), old.bytes);
     for (const ReadyPhase &phase : phases) {

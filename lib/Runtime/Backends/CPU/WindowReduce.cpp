@@ -2,9 +2,9 @@
 // time: each element of the window adds a row of the operand. With a scalar
 // function, element by element.
 #include "Clones.h"
-#include "Convolution.h"
 #include "Elements.h"
 #include "LibraryFunctions.h"
+#include "ThreadScratch.h"
 #include "WindowBox.h"
 
 #include <algorithm>

@@ -1,17 +1,12 @@
 // From the arguments of a kernel, pointers and strides by loop, to boxes.
-#include "Library.h"
+#include "LibraryCall.h"
+
+#include "LibraryTable.h"
 
 #include <fmt/format.h>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
-
-bool LibraryOperand::empty() const {
-  for (int64_t e : extent)
-    if (e <= 0)
-      return true;
-  return false;
-}
 
 Result<std::shared_ptr<const LibraryCall>>
 LibraryCall::make(const Program &program, const KernelStep &step,
