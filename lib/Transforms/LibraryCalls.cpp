@@ -21,12 +21,6 @@ using namespace meshloom::dtensor;
 using spmd::LibraryCallOp;
 using spmd::ShardAttr;
 
-void LibraryDescription::setScalar(Region &region) {
-  Block &block = region.front();
-  scalarArguments.assign(block.args_begin(), block.args_end());
-  llvm::append_range(scalarResults, block.getTerminator()->getOperands());
-}
-
 //===----------------------------------------------------------------------===//
 // The ops
 //===----------------------------------------------------------------------===//

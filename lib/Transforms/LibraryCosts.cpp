@@ -1,8 +1,6 @@
 // Costs of library calls.
 #include "LibraryCosts.h"
 
-#include "WindowCalls.h"
-
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -24,6 +22,13 @@ static std::vector<unsigned> onlyIn(const ShardingRule::Tensor &tensor,
 
 static int64_t logOf(int64_t n) {
   return std::max<int64_t>(1, llvm::Log2_64_Ceil(std::max<int64_t>(n, 2)));
+}
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
 }
 
 int64_t LibraryCost::total(const ShardingRule &rule) const {
@@ -102,5 +107,21 @@ std::optional<LibraryCost> meshloom::libraryCost(Operation *op) {
       .Case<GeqrfOp, HouseholderProductOp>(
           [](auto) -> Cost { return LibraryCost{2, {}}; })
       .Case([](CustomCallOp) -> Cost { return LibraryCost{4, {}}; })
-      .Default([](Operation *other) { return windowCost(other); });
+      .Case([](ConvolutionOp) -> Cost { return LibraryCost{2, {}}; })
+      .Case([](ReduceWindowOp window) -> Cost {
+        int64_t each = window.getPlainKind() ? 1 : 20;
+        return LibraryCost{each * product(window.getWindowDimensions()) *
+                               int64_t(window.getInputs().size()),
+                           {}};
+      })
+      .Case([](SelectAndScatterOp scatter) -> Cost {
+        bool plain = scatter.getPlainSelect() && scatter.getPlainScatter();
+        int64_t each =
+            (plain ? 3 : 20) * product(scatter.getWindowDimensions());
+        return LibraryCost{
+            std::max<int64_t>(1, each / product(scatter.getWindowStrides())),
+            {}};
+      })
+      .Case([](CumulativeOp) -> Cost { return LibraryCost{1, {}}; })
+      .Default([](Operation *) -> Cost { return std::nullopt; });
 }

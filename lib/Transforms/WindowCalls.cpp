@@ -126,32 +126,3 @@ std::optional<LibraryDescription> meshloom::describeWindowCall(Operation *op) {
           [](auto each) -> Description { return describe(each); })
       .Default([](Operation *) -> Description { return std::nullopt; });
 }
-
-static int64_t product(ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
-}
-
-std::optional<LibraryCost> meshloom::windowCost(Operation *op) {
-  using Cost = std::optional<LibraryCost>;
-  return llvm::TypeSwitch<Operation *, Cost>(op)
-      .Case([](ConvolutionOp) -> Cost { return LibraryCost{2, {}}; })
-      .Case([](ReduceWindowOp window) -> Cost {
-        int64_t each = window.getPlainKind() ? 1 : 20;
-        return LibraryCost{each * product(window.getWindowDimensions()) *
-                               int64_t(window.getInputs().size()),
-                           {}};
-      })
-      .Case([](SelectAndScatterOp scatter) -> Cost {
-        bool plain = scatter.getPlainSelect() && scatter.getPlainScatter();
-        int64_t each =
-            (plain ? 3 : 20) * product(scatter.getWindowDimensions());
-        return LibraryCost{
-            std::max<int64_t>(1, each / product(scatter.getWindowStrides())),
-            {}};
-      })
-      .Case([](CumulativeOp) -> Cost { return LibraryCost{1, {}}; })
-      .Default([](Operation *) -> Cost { return std::nullopt; });
-}

@@ -1,13 +1,12 @@
-// WindowCalls: convolutions, windows and running reductions as library calls.
+// WindowCalls: what library functions are told about convolutions, windows and
+// running reductions.
 #pragma once
 
-#include "LibraryCalls.h"
-#include "LibraryCosts.h"
+#include "LibraryDescription.h"
 
 namespace meshloom {
 
 /// Nothing for other ops.
 std::optional<LibraryDescription> describeWindowCall(Operation *op);
-std::optional<LibraryCost> windowCost(Operation *op);
 
 } // namespace meshloom
