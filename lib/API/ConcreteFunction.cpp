@@ -6,6 +6,7 @@
 
 #include "mlir/Parser/Parser.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <ostream>
@@ -146,14 +147,17 @@ std::ostream &operator<<(std::ostream &out,
                          const std::vector<CollectiveInfo> &collectives) {
   if (collectives.empty())
     return out << "no collectives\n";
-  for (const CollectiveInfo &info : collectives) {
-    std::string axes;
-    for (const std::string &axis : info.axes)
-      axes += (axes.empty() ? "" : ", ") + axis;
-    out << fmt::format("{:<14} over [{}]  {:>12} bytes  {:>3} tensor{}  {}\n",
-                       name(info.kind), axes, info.bytes, info.tensors,
-                       info.tensors == 1 ? " " : "s", info.reason);
-  }
+  auto axesOf = [](const CollectiveInfo &info) {
+    return fmt::format("[{}]", fmt::join(info.axes, ", "));
+  };
+  size_t width = 0;
+  for (const CollectiveInfo &info : collectives)
+    width = std::max(width, axesOf(info).size());
+  for (const CollectiveInfo &info : collectives)
+    out << fmt::format("{:<14} over {:<{}}  {:>12} bytes  {:>3} tensor{}  {}\n",
+                       name(info.kind), axesOf(info), width, info.bytes,
+                       info.tensors, info.tensors == 1 ? " " : "s",
+                       info.reason);
   return out;
 }
 
