@@ -136,30 +136,24 @@ struct Checker {
     return Success();
   }
 
+  /// Before and after, a device's box is the same block of the axes that stay,
+  /// cut along other dims: so each of g devices has 1/g of what each one wants.
   Status allToAll() const {
-    std::optional<unsigned> source, target;
+    AxisList lost, gained;
     for (unsigned dim = 0; dim < op.from.rank(); ++dim) {
       auto before = op.from.axes(dim), after = op.to.axes(dim);
-      if (std::ranges::equal(before, after))
-        continue;
-      std::optional<unsigned> &changed =
-          before.size() > after.size() ? source : target;
-      if (changed)
-        return fail("exactly one dim must lose the axes and one gain them");
-      changed = dim;
+      bool loses = before.size() > after.size();
+      auto longer = loses ? before : after, shorter = loses ? after : before;
+      if (!startsWith(longer, shorter))
+        return fail(fmt::format(
+            "dim {} must keep its axes, or only gain or lose minor ones", dim));
+      AxisList &changed = loses ? lost : gained;
+      changed.insert(changed.end(), longer.begin() + shorter.size(),
+                     longer.end());
     }
-    if (!source || !target)
-      return fail("exactly one dim must lose the axes and one gain them");
-    auto before = op.from.axes(*source), after = op.to.axes(*source);
-    auto had = op.from.axes(*target), has = op.to.axes(*target);
-    if (!startsWith(before, after) || !startsWith(has, had) ||
-        !std::ranges::equal(before.subspan(after.size()),
-                            has.subspan(had.size())))
-      return fail(fmt::format(
-          "the minor axes of dim {} must become the minor ones of dim {}",
-          *source, *target));
-    auto moved = before.subspan(after.size());
-    return sameAxes(AxisList(moved.begin(), moved.end()));
+    if (sorted(lost) != sorted(gained))
+      return fail("what some dims lose, others must gain");
+    return sameAxes(lost);
   }
 
   /// Where an axis sits in a layout: its dim, and how many blocks the axes

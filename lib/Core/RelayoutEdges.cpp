@@ -89,7 +89,11 @@ void Planner::gathers(unsigned dim, const AxisText &gathered) {
   }
 }
 
+/// Minor axes of some dims, in every order behind those of others; on large
+/// meshes: of one dim to another as they are, and straight to the target.
 void Planner::allToAlls() {
+  if (exhaustive)
+    return exchanges(0, {});
   for (size_t source = 0; source < dims.size(); ++source)
     for (size_t keep = 0; keep < dims[source].size(); ++keep)
       for (size_t target = 0; target < dims.size(); ++target) {
@@ -101,6 +105,55 @@ void Planner::allToAlls() {
         next[target] += moved;
         reach(CollectiveKind::AllToAll, moved);
       }
+  AxisText lost, gained;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    if (dims[dim].starts_with(wanted[dim]))
+      lost += dims[dim].substr(wanted[dim].size());
+    else if (wanted[dim].starts_with(dims[dim]))
+      gained += wanted[dim].substr(dims[dim].size());
+    else
+      return;
+  }
+  std::ranges::sort(lost);
+  std::ranges::sort(gained);
+  next = wanted;
+  if (lost == gained && !lost.empty())
+    reach(CollectiveKind::AllToAll, lost);
+}
+
+/// Any number of minor axes of each dim from `dim` on are lost, and dealt out
+/// to the dims that lose none.
+void Planner::exchanges(unsigned dim, const AxisText &lost) {
+  if (dim == dims.size()) {
+    // Shards get no smaller than even ones, and nearly all of one is sent.
+    int64_t group = groupOf(lost);
+    Cost least = leastLatency;
+    if (!machine.sharedMemory)
+      least += timeFor(evenBytes() / group * (group - 1), fastest);
+    if (!lost.empty() && limit.cost - at->length.cost >= least)
+      deal(lost, 0);
+    return;
+  }
+  for (size_t keep = 0; keep <= dims[dim].size(); ++keep) {
+    next[dim].assign(dims[dim], 0, keep);
+    exchanges(dim + 1, lost + dims[dim].substr(keep));
+  }
+}
+
+/// Every way to put the axes from the `count`-th on behind those of dims that
+/// have lost none.
+void Planner::deal(const AxisText &axes, size_t count) {
+  if (count == axes.size())
+    return reach(CollectiveKind::AllToAll, axes);
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    if (next[dim].size() < dims[dim].size())
+      continue;
+    for (size_t place = dims[dim].size(); place <= next[dim].size(); ++place) {
+      next[dim].insert(next[dim].begin() + place, axes[count]);
+      deal(axes, count + 1);
+      next[dim].erase(next[dim].begin() + place);
+    }
+  }
 }
 
 /// Every arrangement of axes that makes as many shards; on large meshes:

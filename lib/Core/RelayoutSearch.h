@@ -163,6 +163,14 @@ private:
     }
     return bytes;
   }
+  /// What the largest shard takes at least, of any layout with as many shards
+  /// as `dims`.
+  int64_t evenBytes() const {
+    int64_t shards = 1;
+    for (const AxisText &axes : dims)
+      shards *= groupOf(axes);
+    return wholeBytes / shards;
+  }
   /// How many of the dim's axes it has in common with the target, from the
   /// major one on.
   size_t commonAxes(const std::vector<AxisText> &axes, size_t dim) const {
@@ -177,6 +185,8 @@ private:
   void scatterTowardsTarget(const AxisText &resolvable);
   void gathers(unsigned dim, const AxisText &gathered);
   void allToAlls();
+  void exchanges(unsigned dim, const AxisText &lost);
+  void deal(const AxisText &axes, size_t count);
   void permutations();
   void arrange(unsigned dim, const AxisText &free, int64_t blocks);
   void tryPermute();

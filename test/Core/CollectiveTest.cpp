@@ -67,6 +67,14 @@ TEST(CollectiveTest, VerifierAccepts) {
   EXPECT_EQ(check(AllToAll, {Y}, Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
                   Layout({"x", "y"}, mesh)),
             "");
+  // Of several dims, in another order.
+  EXPECT_EQ(check(AllToAll, {X, Y}, Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
+                  Layout({UNSHARDED, Axes{"y", "x"}}, mesh)),
+            "");
+  EXPECT_EQ(check(AllToAll, {X, Y},
+                  Layout({"x", UNSHARDED, "y", UNSHARDED}, mesh),
+                  Layout({UNSHARDED, "y", UNSHARDED, "x"}, mesh)),
+            "");
   EXPECT_EQ(check(Permute, {X, Y}, Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
                   Layout({Axes{"y", "x"}, UNSHARDED}, mesh)),
             "");
@@ -95,8 +103,16 @@ TEST(CollectiveTest, VerifierRejectsInTheUsersNames) {
               HasSubstr("[y]"));
   EXPECT_THAT(check(ReduceScatter, {X}, full, x), HasSubstr("not partial"));
   EXPECT_THAT(check(AllToAll, {X}, xy, Layout({UNSHARDED, "x"}, mesh)),
-              HasSubstr("minor axes of dim 0"));
-  EXPECT_THAT(check(AllToAll, {X}, full, x), HasSubstr("one dim"));
+              HasSubstr("others must gain"));
+  EXPECT_THAT(check(AllToAll, {X}, full, x), HasSubstr("others must gain"));
+  EXPECT_THAT(check(AllToAll, {X}, xy, Layout({"y", "x"}, mesh)),
+              HasSubstr("dim 0 must keep its axes"));
+  EXPECT_THAT(check(AllToAll, {X, Y}, Layout({"x", "y"}, mesh),
+                    Layout({"y", "x"}, mesh)),
+              HasSubstr("dim 0 must keep its axes"));
+  EXPECT_THAT(
+      check(AllToAll, {X}, xy, Layout({UNSHARDED, Axes{"x", "y"}}, mesh)),
+      HasSubstr("[x, y]"));
   EXPECT_THAT(check(Permute, {X, Y}, x, Layout({"y", UNSHARDED}, mesh)),
               HasSubstr("2 shards before and 4 after"));
   EXPECT_THAT(

@@ -226,6 +226,15 @@ TEST(RelayoutOptimumTest, TwoAxes) {
                   allMachines);
 }
 
+// Two dims give their axes to two others at once.
+TEST(RelayoutOptimumTest, RankFour) {
+  for (std::vector<int64_t> sizes :
+       std::vector<std::vector<int64_t>>{{2, 4}, {2, 2}})
+    expectOptimal(sizes, {{8, 16, 24, 8}, {3, 5, 9, 2}}, allMachines);
+  if (sweeping())
+    expectOptimal({2, 2, 2}, {{8, 16, 24, 8}, {3, 5, 9, 2}}, {"ring"});
+}
+
 TEST(RelayoutOptimumTest, ThreeAxesOfRankTwo) {
   expectOptimal({2, 2, 2}, {{}, {16}, {7}, {8, 16}, {5, 7}, {1, 9}},
                 allMachines);

@@ -265,6 +265,33 @@ TEST(RelayoutPlannerTest, AxesOfTwoSizesChangePlacesByOnePermute) {
   EXPECT_EQ(plan->bytesSent, 8 * 6 * 4);
 }
 
+// Several axes move between several dims in one all_to_all, each device
+// keeping its own part; on large meshes, too.
+TEST(RelayoutPlannerTest, SeveralDimsChangeInOneAllToAll) {
+  for (int64_t others : {1, 5}) {
+    std::vector<MeshAxis> axes{{"x", 2}, {"y", 4}};
+    for (int64_t i = 1; i < others; ++i)
+      axes.push_back({"other" + std::to_string(i), 2});
+    Mesh two = mesh(axes);
+    auto moves = [&](std::vector<DimSpec> from, std::vector<DimSpec> to) {
+      auto plan =
+          planRelayout(Layout(from, two), Layout(to, two), {16, 16, 16, 16},
+                       DType::F32, *MachineModel::preset("ring"));
+      EXPECT_EQ(plan->bytesSent, 16 * 16 * 16 * 16 / 8 * 4 * 7 / 8);
+      return kinds(*plan);
+    };
+    EXPECT_EQ(moves({"x", "y", UNSHARDED, UNSHARDED},
+                    {UNSHARDED, UNSHARDED, "y", "x"}),
+              "all_to_all");
+    EXPECT_EQ(moves({"x", "y", UNSHARDED, UNSHARDED},
+                    {UNSHARDED, UNSHARDED, Axes{"y", "x"}, UNSHARDED}),
+              "all_to_all");
+    EXPECT_EQ(moves({Axes{"x", "y"}, UNSHARDED, UNSHARDED, UNSHARDED},
+                    {UNSHARDED, Axes{"y", "x"}, UNSHARDED, UNSHARDED}),
+              "all_to_all");
+  }
+}
+
 // No device sends more of its shard than the bytes that are counted.
 TEST(RelayoutPlannerTest, PermuteKeepsTheNumberOfShardsAndDoesNotShrinkThem) {
   Mesh two = mesh({{"x", 2}, {"y", 4}});

@@ -7,6 +7,8 @@
 #rows = #dtensor.layout<#mesh, [y, *]>
 #columns = #dtensor.layout<#mesh, [*, y]>
 #sum = #dtensor.layout<#mesh, [*, *] partial<y: sum>>
+#first = #dtensor.layout<#mesh, [x, y, *, *]>
+#last = #dtensor.layout<#mesh, [*, *, y, x]>
 
 // What the driver needs is on arguments and results.
 // CHECK: module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}
@@ -35,6 +37,27 @@ func.func @all_gather(%x: tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor
 func.func @all_to_all(%x: tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x1xf32, #spmd.shard<[8, 4], #columns>> {
   %0 = spmd.all_to_all over [y] %x : (tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x1xf32, #spmd.shard<[8, 4], #columns>>
   return %0 : tensor<8x1xf32, #spmd.shard<[8, 4], #columns>>
+}
+
+// Two dims give their axes to two others: one exchange of blocks.
+// CHECK-LABEL: func.func @several_dims(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<4x2x8x4xf32> {
+// CHECK: %[[CUT:.*]] = stablehlo.reshape %[[X]] : (tensor<4x2x8x4xf32>) -> tensor<1x4x1x2x4x2x2x2xf32>
+// CHECK: stablehlo.transpose %[[CUT]], dims = [0, 2, 4, 6, 1, 3, 5, 7]
+// CHECK: stablehlo.reshape
+// CHECK-SAME: -> tensor<8x4x2x2x2xf32>
+// CHECK: "stablehlo.all_to_all"
+// CHECK-SAME: concat_dimension = 0 : i64
+// CHECK-SAME: dense<{{\[\[}}0, 4, 1, 5, 2, 6, 3, 7]]>
+// CHECK-SAME: split_count = 8 : i64, split_dimension = 0 : i64
+// CHECK: %[[PARTS:.*]] = stablehlo.reshape
+// CHECK-SAME: -> tensor<4x2x4x2x2x2xf32>
+// CHECK: stablehlo.transpose %[[PARTS]], dims = [1, 2, 0, 3, 4, 5]
+// CHECK: stablehlo.reshape
+// CHECK-SAME: -> tensor<8x8x2x2xf32>
+func.func @several_dims(%x: tensor<4x2x8x4xf32, #spmd.shard<[8, 8, 8, 4], #first>>) -> tensor<8x8x2x2xf32, #spmd.shard<[8, 8, 8, 4], #last>> {
+  %0 = spmd.all_to_all over [x, y] %x : (tensor<4x2x8x4xf32, #spmd.shard<[8, 8, 8, 4], #first>>) -> tensor<8x8x2x2xf32, #spmd.shard<[8, 8, 8, 4], #last>>
+  return %0 : tensor<8x8x2x2xf32, #spmd.shard<[8, 8, 8, 4], #last>>
 }
 
 // A device finds its part by its number.

@@ -200,6 +200,15 @@ Value Exporter::reshape(Value value, ArrayRef<int64_t> shape) {
   return result == type ? value : one("reshape", result, value);
 }
 
+Value Exporter::transpose(Value value, ArrayRef<int64_t> permutation) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation)
+    shape.push_back(type.getDimSize(dim));
+  return one("transpose", RankedTensorType::get(shape, type.getElementType()),
+             value, list("permutation", permutation));
+}
+
 Value Exporter::convert(Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   auto result = RankedTensorType::get(type.getShape(), element);

@@ -182,52 +182,103 @@ std::optional<Value> Exporter::scatterReduced(Operand operand,
   return result->getResult(0);
 }
 
+/// One dim's axes to another dim: stablehlo.all_to_all does just that. More
+/// dims: the blocks are brought to the front, one for each device of the group
+/// in the order of the axes gained, and from there to the dims that lose axes.
 std::optional<Value> Exporter::exchangeDims(Operand operand,
                                             const CollectiveOp &plan,
                                             const Held &to) {
-  std::optional<unsigned> losing, gaining;
-  for (unsigned dim = 0; dim < to.rank(); ++dim) {
-    bool loses = plan.from.axes(dim).size() > plan.to.axes(dim).size();
-    bool gains = plan.from.axes(dim).size() < plan.to.axes(dim).size();
-    if ((loses && losing) || (gains && gaining))
-      return std::nullopt;
-    if (loses)
-      losing = dim;
-    if (gains)
-      gaining = dim;
-  }
-  if (!losing || !gaining || llvm::is_contained(to.buffer, 0) ||
+  if (llvm::is_contained(to.buffer, 0) ||
       llvm::is_contained(operand.held.buffer, 0))
     return std::nullopt;
-  SmallVector<unsigned> axes = extraAxes(plan.to, plan.from, *gaining);
-  if (axes != extraAxes(plan.from, plan.to, *losing) ||
-      !padToGroup(operand, *gaining, axes, to))
-    return std::nullopt;
-  auto type = cast<RankedTensorType>(operand.value.getType());
-  int64_t members = groupOf(0, axes).size();
-  auto shape = llvm::to_vector(type.getShape());
-  shape[*gaining] /= members;
-  shape[*losing] *= members;
-  Value exchanged =
-      withChannel(*this, "all_to_all", RankedTensorType::get(shape, to.element),
-                  operand.value,
-                  {attr("split_dimension", int64_t(*gaining)),
-                   attr("concat_dimension", int64_t(*losing)),
-                   attr("split_count", members), groups(axes)});
-  // The other dim is now all blocks, padding included.
-  int64_t block = operand.held.buffer[*losing], size = to.buffer[*losing];
-  Table table(devices, std::vector<int64_t>(size, anyEntry));
-  for (int64_t device = 0; device < devices; ++device) {
-    std::vector<int64_t> group = groupOf(device, axes);
-    Interval wanted = to.ranges[*losing][device];
-    for (int64_t member = 0; member < members; ++member) {
-      Interval held = operand.held.ranges[*losing][group[member]];
-      Interval part = held.intersect(wanted);
-      for (int64_t g = part.begin; g < part.end; ++g)
-        table[device][g - wanted.begin] = member * block + g - held.begin;
-    }
+  SmallVector<SmallVector<unsigned>> lost, gained;
+  SmallVector<unsigned> losing, gaining, axes;
+  for (unsigned dim = 0; dim < to.rank(); ++dim) {
+    lost.push_back(extraAxes(plan.from, plan.to, dim));
+    gained.push_back(extraAxes(plan.to, plan.from, dim));
+    if (!lost.back().empty())
+      losing.push_back(dim);
+    if (gained.back().empty())
+      continue;
+    gaining.push_back(dim);
+    axes.append(gained.back());
+    if (!padToGroup(operand, dim, gained.back(), to))
+      return std::nullopt;
   }
-  return take(exchanged, *losing, table, size);
+  int64_t members = groupOf(0, axes).size();
+  auto exchange = [&](Value value, unsigned split, unsigned concat) {
+    auto shape =
+        llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+    shape[split] /= members;
+    shape[concat] *= members;
+    return withChannel(*this, "all_to_all",
+                       RankedTensorType::get(shape, to.element), value,
+                       {attr("split_dimension", int64_t(split)),
+                        attr("concat_dimension", int64_t(concat)),
+                        attr("split_count", members), groups(axes)});
+  };
+  Value value = operand.value;
+  if (losing.size() == 1 && gaining.size() == 1 && axes == lost[losing[0]]) {
+    value = exchange(value, gaining[0], losing[0]);
+  } else {
+    value = blocksToFront(value, gained);
+    value = exchange(value, 0, 0);
+    value = blocksFromFront(value, axes, lost);
+  }
+  // Dims that lost axes are now all blocks, padding included.
+  for (unsigned dim : losing) {
+    int64_t block = operand.held.buffer[dim], size = to.buffer[dim];
+    Table table(devices, std::vector<int64_t>(size, anyEntry));
+    for (int64_t device = 0; device < devices; ++device) {
+      std::vector<int64_t> group = groupOf(device, lost[dim]);
+      Interval wanted = to.ranges[dim][device];
+      for (auto [member, source] : llvm::enumerate(group)) {
+        Interval held = operand.held.ranges[dim][source];
+        Interval part = held.intersect(wanted);
+        for (int64_t g = part.begin; g < part.end; ++g)
+          table[device][g - wanted.begin] =
+              int64_t(member) * block + g - held.begin;
+      }
+    }
+    value = take(value, dim, table, size);
+  }
+  return value;
+}
+
+/// `value` with a dim in front, as long as all of `axes`: row-major over them,
+/// the blocks that the dims are cut into for each dim's axes.
+Value Exporter::blocksToFront(Value value,
+                              ArrayRef<SmallVector<unsigned>> axes) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> split, blocks{1}, front, rest;
+  for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
+    int64_t members = groupOf(0, axes[dim]).size();
+    front.push_back(int64_t(split.size()));
+    rest.push_back(int64_t(split.size() + 1));
+    split.append({members, extent / members});
+    blocks.front() *= members;
+    blocks.push_back(extent / members);
+  }
+  front.append(rest);
+  return reshape(transpose(reshape(value, split), front), blocks);
+}
+
+/// The inverse, for a front that is row-major over `front`, in which each dim
+/// finds its own axes.
+Value Exporter::blocksFromFront(Value value, ArrayRef<unsigned> front,
+                                ArrayRef<SmallVector<unsigned>> axes) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> split, order, merged;
+  for (unsigned axis : front)
+    split.push_back(mesh.axis_size(axis));
+  for (auto [dim, extent] : llvm::enumerate(type.getShape().drop_front())) {
+    for (unsigned axis : axes[dim])
+      order.push_back(llvm::find(front, axis) - front.begin());
+    order.push_back(int64_t(split.size()));
+    merged.push_back(extent * int64_t(groupOf(0, axes[dim]).size()));
+    split.push_back(extent);
+  }
+  return reshape(transpose(reshape(value, split), order), merged);
 }
 
 /// Every device gets its box from one that has exactly that box. Devices that

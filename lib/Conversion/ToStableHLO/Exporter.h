@@ -90,6 +90,7 @@ public:
   Value broadcast(Value value, ArrayRef<int64_t> shape,
                   ArrayRef<int64_t> dims = {});
   Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value transpose(Value value, ArrayRef<int64_t> permutation);
   Value convert(Value value, Type element);
   Value iota(ArrayRef<int64_t> shape, unsigned dim, Type element);
   Value compare(stablehlo::ComparisonDirection direction, Value lhs, Value rhs);
@@ -170,6 +171,9 @@ private:
                                       ReduceKind kind, const Held &to);
   std::optional<Value> exchangeDims(Operand operand, const CollectiveOp &plan,
                                     const Held &to);
+  Value blocksToFront(Value value, ArrayRef<SmallVector<unsigned>> axes);
+  Value blocksFromFront(Value value, ArrayRef<unsigned> front,
+                        ArrayRef<SmallVector<unsigned>> axes);
   Value permuteShards(Operand operand, const CollectiveOp &plan,
                       const Held &to);
   void exchangeHalo(Operand &operand, unsigned dim, ArrayRef<unsigned> axes,
