@@ -25,7 +25,7 @@ namespace {
 struct Member {
   CollectiveOp what;
   std::string type, location, op, reason, rejected;
-  int64_t resultBytes, globalBytes;
+  int64_t countedBytes, globalBytes;
 };
 
 struct Printed {
@@ -78,14 +78,15 @@ Member memberOf(spmd::CollectiveOpInterface collective, unsigned index) {
   Shape shape(dims.begin(), dims.end());
   DType dtype = *dtensor::dtypeOf(dtensor::elementTypeOf(type));
   CollectiveOp what = collective.getCollective(index);
-  Member member{what,
-                typeText(type),
-                locationText(op->getLoc()),
-                "",
-                "",
-                "",
-                spmd::transferBytes(what.kind, type),
-                globalBytes(shape, dtype)};
+  Member member{
+      what,
+      typeText(type),
+      locationText(op->getLoc()),
+      "",
+      "",
+      "",
+      spmd::transferBytes(what.kind, op->getOperand(index).getType(), type),
+      globalBytes(shape, dtype)};
   DictionaryAttr notes = op->getAttrDictionary();
   if (auto members = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members");
       members && index < members.size())
@@ -124,10 +125,10 @@ Printed describe(spmd::CollectiveOpInterface collective,
   for (unsigned i = 0; i < collective->getNumResults(); ++i) {
     Member member = memberOf(collective, i);
     printed.sent +=
-        bytesSent(member.what.kind, member.resultBytes,
+        bytesSent(member.what.kind, member.countedBytes,
                   groupSize(member.what.from.mesh(), member.what.axes));
     printed.cost +=
-        machine.transfer(member.what, member.resultBytes, member.globalBytes);
+        machine.transfer(member.what, member.countedBytes, member.globalBytes);
     // One message, whatever the number of values; what is there from the start
     // is looked at without waiting.
     if (i == 0 && !isViewOfArguments(collective, machine))
@@ -147,7 +148,7 @@ void printMember(const Member &member, bool refined, raw_ostream &os) {
   if (!member.op.empty())
     os << " for " << member.op;
   os << "\n       " << member.what.from.spec_string() << " -> "
-     << member.what.to.spec_string() << ", " << member.resultBytes << " bytes";
+     << member.what.to.spec_string() << ", " << member.countedBytes << " bytes";
   // Never a fallback: the cheapest way, and told.
   if (member.what.kind == CollectiveKind::AllGather &&
       member.what.to.is_fully_replicated())
@@ -202,7 +203,7 @@ void explainCollectives(mlir::func::FuncOp function, raw_ostream &os) {
     os << "]: ";
     int64_t bytes = 0;
     for (const Member &member : printed.members)
-      bytes += member.resultBytes;
+      bytes += member.countedBytes;
     os << bytes << " bytes, " << printed.sent << " sent, "
        << formatTime(printed.cost);
     if (printed.members.size() > 1)

@@ -107,7 +107,7 @@ Cost MachineModel::overhead(const CollectiveOp &op) const {
   return latency;
 }
 
-Cost MachineModel::transfer(const CollectiveOp &op, int64_t resultBytes,
+Cost MachineModel::transfer(const CollectiveOp &op, int64_t countedBytes,
                             int64_t globalBytes) const {
   const Mesh &mesh = op.from.mesh();
   int64_t group = groupSize(mesh, op.axes);
@@ -118,7 +118,7 @@ Cost MachineModel::transfer(const CollectiveOp &op, int64_t resultBytes,
     int64_t slowest = std::numeric_limits<int64_t>::max();
     for (unsigned axis : op.axes)
       slowest = std::min(slowest, link(mesh, axis).bytesPerSecond);
-    return timeFor(bytesSent(op.kind, resultBytes, group), slowest);
+    return timeFor(bytesSent(op.kind, countedBytes, group), slowest);
   }
   bool reduces = op.kind == CollectiveKind::AllReduce ||
                  op.kind == CollectiveKind::ReduceScatter;
@@ -134,7 +134,7 @@ Cost MachineModel::transfer(const CollectiveOp &op, int64_t resultBytes,
   }
   // Each worker reads what its devices need, but nothing twice.
   int64_t perWorker = std::min(
-      globalBytes, resultBytes * ((mesh.size() + workers - 1) / workers));
+      globalBytes, countedBytes * ((mesh.size() + workers - 1) / workers));
   return timeFor(perWorker, cacheBytesPerSecond);
 }
 

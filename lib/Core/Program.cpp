@@ -12,11 +12,12 @@ int64_t transferBytes(std::span<const BufferDecl> buffers,
   int64_t bytes = 0;
   HaloTraffic traffic;
   for (CollectiveStep::Move move : step.moves) {
-    const BufferDecl &to = buffers[move.to];
+    const BufferDecl &from = buffers[move.from], &to = buffers[move.to];
     if (step.kind == CollectiveKind::HaloExchange)
       traffic.add(to.layout, to.shape, to.windows, byteWidth(to.type));
     else
-      bytes += to.localBytes();
+      bytes += countedBytes({step.kind, step.axes, from.layout, to.layout},
+                            from.localBytes(), to.localBytes());
   }
   return bytes + traffic.mostBytes();
 }

@@ -160,7 +160,7 @@ void Planner::deal(const AxisText &axes, size_t count) {
 /// straight to the target, other orders of one dim's axes, and two axes of one
 /// size exchanged, of which one may be free.
 void Planner::permutations() {
-  // Shards do not shrink, and all of them is sent (but along axes of size one).
+  // All of a shard is sent (but along axes of size one).
   Cost least = leastLatency;
   if (!machine.sharedMemory && std::ranges::find(sizes, 1) == sizes.end())
     least += timeFor(bytesOf(dims), fastest);
@@ -229,11 +229,8 @@ void Planner::arrange(unsigned dim, const AxisText &free, int64_t blocks) {
   }
 }
 
-/// To `next`, which has as many shards, unless those before are larger (blocks
-/// are uneven): devices would send more than they receive.
+/// To `next`, which has as many shards.
 void Planner::tryPermute() {
-  if (bytesOf(next) < bytesOf(dims))
-    return;
   AxisText changed;
   // Where each axis sits: its dim, and the blocks that those before it make.
   auto placesOf = [&](const std::vector<AxisText> &of, Places &places) {

@@ -29,8 +29,7 @@ static bool contains(std::span<const unsigned> list, unsigned axis) {
   return std::find(list.begin(), list.end(), axis) != list.end();
 }
 
-std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims,
-                                      const Shape &global) {
+std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims) {
   const Mesh &mesh = from.mesh();
   // Where each axis sits: dim and number of blocks its major axes make.
   auto places = [&](const DimAxes &of) {
@@ -44,13 +43,6 @@ std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims,
     }
     return found;
   };
-  int64_t shardsBefore = 1, shardsAfter = 1;
-  for (unsigned dim = 0; dim < dims.size(); ++dim) {
-    shardsBefore *= from.num_shards(dim);
-    shardsAfter *= groupSize(mesh, dims[dim]);
-  }
-  if (shardsBefore != shardsAfter)
-    return std::nullopt;
   for (Partial pending : from.partial())
     for (const AxisList &axes : dims)
       if (contains(axes, pending.axis))
@@ -67,8 +59,7 @@ std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims,
     return std::nullopt;
   auto to =
       Layout::get(mesh, dims, {from.partial().begin(), from.partial().end()});
-  if (!to || elementCount(to->local_shape(global)) <
-                 elementCount(from.local_shape(global)))
+  if (!to)
     return std::nullopt;
   return CollectiveOp{CollectiveKind::Permute, axes, from, *to};
 }

@@ -9,7 +9,9 @@
 // No layout on the way is larger on a device than the larger of both ends, or
 // than the caller allows, unless there is no such chain: then the bound is
 // raised to the next size at which there may be one. What is cheaper but
-// larger on the way is not looked at.
+// larger on the way is not looked at. Permutes that change the number of shards
+// are no edges: at the end, one straight to the target is held against the
+// chain.
 //
 // Layouts are short strings here (see `Code`): a plan looks at thousands. Ones
 // from which the target cannot be reached in less than the best chain that is
@@ -40,7 +42,7 @@ void Planner::expand(Node &node) {
 }
 
 Length Planner::measure(CollectiveKind kind, const AxisText &axes,
-                        int64_t result) {
+                        int64_t counted) {
   scratch.kind = kind;
   scratch.axes.clear();
   for (char axis : axes)
@@ -58,9 +60,10 @@ Length Planner::measure(CollectiveKind kind, const AxisText &axes,
     }
     scratch.to = known->second;
   }
-  return {
-      machine.overhead(scratch) + machine.transfer(scratch, result, wholeBytes),
-      bytesSent(kind, result, groupOf(axes)), kind != CollectiveKind::Slice, 1};
+  return {machine.overhead(scratch) +
+              machine.transfer(scratch, counted, wholeBytes),
+          bytesSent(kind, counted, groupOf(axes)),
+          kind != CollectiveKind::Slice, 1};
 }
 
 /// What getting from `next` to the target costs at least: a collective, unless
@@ -97,7 +100,10 @@ void Planner::reach(CollectiveKind kind, const AxisText &axes) {
     nextBound = std::min(nextBound, bytes);
     return;
   }
-  Length length = at->length + measure(kind, axes, bytes);
+  // Permutes keep the number of shards here: see countedBytes.
+  int64_t counted =
+      kind == CollectiveKind::Permute ? std::max(bytes, bytesOf(dims)) : bytes;
+  Length length = at->length + measure(kind, axes, counted);
   if (length > limit)
     return;
   Length key = length;
@@ -160,10 +166,11 @@ bool Planner::search(int64_t mostBytes, size_t mostSettled, bool greedily) {
 
 void Planner::add(RelayoutPlan &plan, CollectiveOp op) const {
   int64_t result = localBytes(op.to, global, type);
+  int64_t counted = countedBytes(op, localBytes(op.from, global, type), result);
   Cost overhead = machine.overhead(op);
   plan.overhead += overhead;
-  plan.cost += overhead + machine.transfer(op, result, wholeBytes);
-  plan.bytesSent += bytesSent(op.kind, result, groupSize(mesh, op.axes));
+  plan.cost += overhead + machine.transfer(op, counted, wholeBytes);
+  plan.bytesSent += bytesSent(op.kind, counted, groupSize(mesh, op.axes));
   plan.peakBytes = std::max(plan.peakBytes, result);
   plan.steps.push_back(std::move(op));
 }
@@ -235,7 +242,30 @@ RelayoutPlan Planner::found() const {
   return plan;
 }
 
+/// One permute straight to the target. In even blocks and links of one speed it
+/// sends what the best chain does or more (slice until each device has its own
+/// part, permute, gather); elsewhere a chain may round up at each step.
+void Planner::considerOnePermute(RelayoutPlan &best) const {
+  if (machine.sharedMemory)
+    return;
+  auto op = permuteTo(from, to.dim_axes());
+  if (!op || op->to != to)
+    return;
+  RelayoutPlan direct;
+  direct.cutShort = best.cutShort;
+  direct.peakBytes = localBytes(from, global, type);
+  add(direct, std::move(*op));
+  if (direct.cost < best.cost && direct.bytesSent < best.bytesSent)
+    best = std::move(direct);
+}
+
 RelayoutPlan Planner::plan(const PlanLimits &limits) {
+  RelayoutPlan best = searched(limits);
+  considerOnePermute(best);
+  return best;
+}
+
+RelayoutPlan Planner::searched(const PlanLimits &limits) {
   RelayoutPlan plain = plainChain();
   // The search makes slices one by one, and so more steps.
   const Length plainLength{plain.cost, plain.bytesSent, plain.collectives(),

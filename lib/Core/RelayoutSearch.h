@@ -192,7 +192,7 @@ private:
   void tryPermute();
   void slices();
 
-  Length measure(CollectiveKind kind, const AxisText &axes, int64_t result);
+  Length measure(CollectiveKind kind, const AxisText &axes, int64_t counted);
   Cost atLeast() const;
   int64_t misplaced() const;
   void reach(CollectiveKind kind, const AxisText &axes);
@@ -200,6 +200,8 @@ private:
   void add(RelayoutPlan &plan, CollectiveOp op) const;
   RelayoutPlan plainChain() const;
   RelayoutPlan found() const;
+  RelayoutPlan searched(const PlanLimits &limits);
+  void considerOnePermute(RelayoutPlan &best) const;
 
   const Mesh &mesh;
   const Layout &from, &to;

@@ -27,7 +27,7 @@ createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
   OperationState state(location, name);
   state.addOperands(operands);
   state.addTypes(types);
-  int64_t bytes = spmd::transferBytes(kind, types);
+  int64_t bytes = spmd::transferBytes(kind, operands.getTypes(), types);
   Layout from = spmd::layoutOf(operands.front().getType());
   state.addAttribute(
       "axes",

@@ -292,15 +292,37 @@ TEST(RelayoutPlannerTest, SeveralDimsChangeInOneAllToAll) {
   }
 }
 
-// No device sends more of its shard than the bytes that are counted.
-TEST(RelayoutPlannerTest, PermuteKeepsTheNumberOfShardsAndDoesNotShrinkThem) {
+// Of a permute the larger is counted of what a device gets and what it sends.
+TEST(RelayoutPlannerTest, PermuteCountsWhatIsSentWhereThatIsMore) {
   Mesh two = mesh({{"x", 2}, {"y", 4}});
-  Layout xy({"x", "y"}, two), yx({"y", "x"}, two);
-  EXPECT_TRUE(permuteTo(xy, yx.dim_axes(), {9, 16}));  // 5x4, then 3x8
-  EXPECT_FALSE(permuteTo(yx, xy.dim_axes(), {9, 16})); // 3x8, then 5x4
-  EXPECT_FALSE(permuteTo(xy, {{0}, {}}, {16, 16}));
-  Mesh square = mesh({{"x", 2}, {"y", 2}});
-  EXPECT_TRUE(permuteTo(Layout({"x"}, square), {{1}}, {7}));
+  MachineModel ring = *MachineModel::preset("ring");
+  auto permute = [&](std::vector<DimSpec> from, std::vector<DimSpec> to,
+                     Shape shape) {
+    auto plan = planRelayout(Layout(from, two), Layout(to, two), shape,
+                             DType::F32, ring);
+    EXPECT_EQ(kinds(*plan), "permute");
+    return plan->bytesSent / 4;
+  };
+  EXPECT_EQ(permute({"x", "y"}, {"y", "x"}, {9, 16}), 3 * 8); // from 5x4
+  EXPECT_EQ(permute({"y", "x"}, {"x", "y"}, {9, 16}), 3 * 8); // to 5x4
+  // Another number of shards: each block of 3 is at two devices, four want it.
+  EXPECT_EQ(permute({"y"}, {"x"}, {11}), 6);
+  EXPECT_EQ(permute({"x"}, {"y"}, {2}), 1);
+  auto even = planRelayout(Layout({"y"}, two), Layout({"x"}, two), {16},
+                           DType::F32, ring);
+  EXPECT_EQ(kinds(*even), "slice, permute, all_gather");
+  EXPECT_EQ(even->bytesSent, 8 * 4);
+}
+
+TEST(RelayoutPlannerTest, PermuteTo) {
+  Mesh two = mesh({{"x", 2}, {"y", 4}});
+  auto op = permuteTo(Layout({"x", UNSHARDED}, two), {{}, {1}});
+  ASSERT_TRUE(op);
+  EXPECT_TRUE(verify(*op));
+  EXPECT_EQ(op->axes, (std::vector<unsigned>{0, 1}));
+  EXPECT_FALSE(permuteTo(Layout({"x"}, two), {{0}}));
+  Layout pending = Layout({"x"}, two).with_partial({{1, ReduceKind::Sum}});
+  EXPECT_FALSE(permuteTo(pending, {{1}}));
 }
 
 TEST(RelayoutPlannerTest, ErrorsNameTheAxis) {

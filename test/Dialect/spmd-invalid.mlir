@@ -115,7 +115,7 @@ func.func @all_to_all(%a: tensor<2xf32, #spmd.shard<[4], #x>>) {
 #y = #dtensor.layout<#mesh, [y]>
 func.func @permute(%a: tensor<4xf32, #spmd.shard<[8], #x>>) {
   // expected-error @+1 {{'spmd.permute' op violates constraint C4}}
-  %0 = spmd.permute over [x, y] %a : (tensor<4xf32, #spmd.shard<[8], #x>>) -> tensor<2xf32, #spmd.shard<[8], #y>>
+  %0 = spmd.permute over [x] %a : (tensor<4xf32, #spmd.shard<[8], #x>>) -> tensor<2xf32, #spmd.shard<[8], #y>>
   return
 }
 

@@ -9,8 +9,8 @@ enum class CollectiveKind : uint8_t {
   AllReduce,     ///< partial over axes -> not partial
   AllGather,     ///< drops the minor axes of dims
   ReduceScatter, ///< partial over an axis -> minor axis of a dim
-  AllToAll,      ///< the minor axis of one dim becomes the minor one of another
-  Permute,       ///< as many shards, on other devices or cut another way
+  AllToAll,      ///< minor axes of some dims become minor axes of others
+  Permute,       ///< any shards, on other devices or cut another way
   Slice,         ///< adds minor axes to dims; local, sends nothing
   HaloExchange   ///< the same layout; devices get their windows of dims
 };
@@ -30,13 +30,17 @@ struct CollectiveOp {
 /// Devices in one group of a collective over `axes`.
 int64_t groupSize(const Mesh &mesh, std::span<const unsigned> axes);
 
-/// Bytes one device sends by the ring algorithm, for a group of g and a result
-/// of `resultBytes` on one device: all_gather and all_to_all (g-1)/g,
-/// reduce_scatter g-1, all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up). Of
-/// a halo exchange `resultBytes` are those that move: see haloElements. In a
-/// permute every device sends its shard once, whole or in pieces: each element
-/// is held by as many devices before as after.
-int64_t bytesSent(CollectiveKind kind, int64_t resultBytes, int64_t group);
+/// The bytes that `op` is counted by, where the largest shard takes `before`
+/// and then `after` bytes: those after. Of a permute, whose devices can have
+/// more to send than they get: an element on h devices that k want is sent k/h
+/// times by each, so that nobody sends more than `before` k/h.
+int64_t countedBytes(const CollectiveOp &op, int64_t before, int64_t after);
+
+/// Bytes one device sends by the ring algorithm, for a group of g and counted
+/// bytes on one device: all_gather and all_to_all (g-1)/g, reduce_scatter g-1,
+/// all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up). Of a halo exchange
+/// those that move are counted: see HaloTraffic.
+int64_t bytesSent(CollectiveKind kind, int64_t countedBytes, int64_t group);
 
 /// Fails, naming axes and dims, where `op.from` -> `op.to` is not what
 /// `op.kind` over `op.axes` does.

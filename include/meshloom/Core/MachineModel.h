@@ -62,18 +62,18 @@ struct MachineModel {
   const AxisLink &link(const Mesh &mesh, unsigned axis) const;
   /// Time of local work.
   Cost work(const Work &work) const;
-  /// Time to move or combine the data of one collective. `resultBytes`: of one
-  /// device; `globalBytes`: of the whole tensor.
-  Cost transfer(const CollectiveOp &op, int64_t resultBytes,
+  /// Time to move or combine the data of one collective; `countedBytes`: see
+  /// there; `globalBytes`: of the whole tensor.
+  Cost transfer(const CollectiveOp &op, int64_t countedBytes,
                 int64_t globalBytes) const;
   /// What one collective costs whatever its size: the slowest of its axes'
   /// latencies; in shared memory a phase boundary, two for an all_reduce.
   /// Nothing for a slice.
   Cost overhead(const CollectiveOp &op) const;
   /// Both: one collective on its own.
-  Cost collective(const CollectiveOp &op, int64_t resultBytes,
+  Cost collective(const CollectiveOp &op, int64_t countedBytes,
                   int64_t globalBytes) const {
-    return overhead(op) + transfer(op, resultBytes, globalBytes);
+    return overhead(op) + transfer(op, countedBytes, globalBytes);
   }
   /// Stable over runs and machines; part of a program's hash.
   size_t hash() const;

@@ -164,7 +164,10 @@ struct LoopStep {
   };
   std::vector<Carry> carried;
   std::vector<Step> condition, body;
-  /// An i1 scalar, the same on all devices.
+  /// An i1 scalar, the same on all devices; or partial by `or`: then each
+  /// device goes on while its own is true, as far as it can tell from what it
+  /// has, and none sends anything. (All may as well go on until the last one is
+  /// done: what is read after the loop no longer changes.)
   unsigned predicate = 0;
   /// Iterations, where that is known; else -1.
   int64_t tripCount = -1;
@@ -195,8 +198,8 @@ std::vector<const std::vector<Step> *> nestedLists(const Step &step);
 /// this order: a step, then those inside it. The number is the step's id.
 unsigned countSteps(const std::vector<Step> &steps);
 
-/// Bytes that a collective gives one device; of a halo exchange, the most that
-/// one device sends or receives.
+/// Bytes that a collective is counted by, over all its moves; of a halo
+/// exchange, the most that one device sends or receives.
 int64_t transferBytes(std::span<const BufferDecl> buffers,
                       const CollectiveStep &step);
 

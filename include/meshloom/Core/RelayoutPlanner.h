@@ -40,7 +40,8 @@ struct PlanLimits {
 /// Searches layouts reachable by collectives for the cheapest chain within the
 /// bound on memory (A*; ties: fewer bytes sent, then fewer collectives, then
 /// fewer steps, then a fixed order of kinds). On meshes of up to four axes the
-/// answer is the optimum over all chains of collectives.
+/// answer is the optimum over all chains of collectives whose permutes keep the
+/// number of shards; a permute that does not is the whole plan or not used.
 /// Fails where meshes or ranks differ, or `to` is partial where `from` is not
 /// (except the kinds and axes both carry).
 Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
@@ -65,9 +66,8 @@ std::optional<std::vector<TreeEdge>> cheapestTree(
         &cost);
 
 /// The permute that turns `from` into the layout of dims `dims`, with the axes
-/// it needs; nothing where the two have different numbers of shards, or the
-/// largest shard shrinks.
-std::optional<CollectiveOp>
-permuteTo(const Layout &from, const Layout::DimAxes &dims, const Shape &global);
+/// it needs; nothing where none change, or one is pending.
+std::optional<CollectiveOp> permuteTo(const Layout &from,
+                                      const Layout::DimAxes &dims);
 
 } // namespace meshloom

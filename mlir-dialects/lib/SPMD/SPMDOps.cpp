@@ -65,15 +65,17 @@ static int64_t bytesOf(Type type) {
          byteWidth(*dtensor::dtypeOf(tensor.getElementType()));
 }
 
-int64_t spmd::transferBytes(CollectiveKind kind, mlir::TypeRange types) {
+int64_t spmd::transferBytes(CollectiveKind kind, mlir::TypeRange from,
+                            mlir::TypeRange to) {
   if (kind != CollectiveKind::HaloExchange) {
     int64_t bytes = 0;
-    for (Type type : types)
-      bytes += bytesOf(type);
+    for (auto [before, after] : llvm::zip_equal(from, to))
+      bytes += countedBytes({kind, {}, layoutOf(before), layoutOf(after)},
+                            bytesOf(before), bytesOf(after));
     return bytes;
   }
   HaloTraffic traffic;
-  for (Type type : types) {
+  for (Type type : to) {
     SmallVector<int64_t> global = globalShape(type);
     traffic.add(layoutOf(type), Shape(global.begin(), global.end()),
                 windowsOf(type),
@@ -84,7 +86,7 @@ int64_t spmd::transferBytes(CollectiveKind kind, mlir::TypeRange types) {
 
 int64_t spmd::resultBytes(Operation *op) {
   return transferBytes(cast<CollectiveOpInterface>(op).getCollectiveKind(),
-                       op->getResultTypes());
+                       op->getOperandTypes(), op->getResultTypes());
 }
 
 ArrayAttr spmd::axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes) {
@@ -101,7 +103,8 @@ Value spmd::buildCollective(OpBuilder &builder, Location loc,
   auto to = dtensor::LayoutAttr::get(builder.getContext(), plan.to);
   Type type = shardType(globalShape(from), from.getElementType(), to);
   ArrayAttr axes = axesAttr(to.getMeshAttr(), plan.axes);
-  IntegerAttr bytes = builder.getI64IntegerAttr(bytesOf(type));
+  IntegerAttr bytes = builder.getI64IntegerAttr(
+      countedBytes(plan, bytesOf(from), bytesOf(type)));
   StringAttr why = reason.empty() ? nullptr : builder.getStringAttr(reason);
   auto reducing = [&] {
     for (Partial pending : plan.from.partial())

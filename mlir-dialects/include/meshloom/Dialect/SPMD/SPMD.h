@@ -23,9 +23,10 @@ RankedTensorType shardType(ArrayRef<int64_t> global, Type elementType,
 SmallVector<unsigned> axisIndices(Operation *op);
 CollectiveOp collectiveOf(Operation *op, unsigned index);
 int64_t resultBytes(Operation *op);
-/// Bytes that a collective with results of these types gives one device, or, of
+/// Bytes that a collective between these types is counted by, all together; of
 /// a halo exchange, the most that one device sends or receives.
-int64_t transferBytes(CollectiveKind kind, mlir::TypeRange types);
+int64_t transferBytes(CollectiveKind kind, mlir::TypeRange from,
+                      mlir::TypeRange to);
 
 /// `axes` of `mesh` as the attribute of a collective.
 mlir::ArrayAttr axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes);

@@ -83,7 +83,9 @@ class SPMD_Text<string details, string example, bit reduces = 0> {
     * (C4) Each operand's layout becomes its result's by this collective over
       exactly `axes`.
     * (C5) `bytes`, where given, is what one device's results take together;
-      of a halo_exchange, the most that one device sends or receives.
+      of a permute, or what one device sends, if that is more (Core's
+      `countedBytes`); of a halo_exchange, the most that one device sends or
+      receives.
 }] # !if(reduces, [{    * (C6) The operands are partial over `axes` by `kind`.
 }], "") # [{
     Example:
@@ -122,20 +124,21 @@ def SPMD_AllGatherOp : SPMD_MoveOp<"all_gather", "AllGather"> {
 }
 
 def SPMD_AllToAllOp : SPMD_MoveOp<"all_to_all", "AllToAll"> {
-  let summary = "Axes move from one dim to another";
+  let summary = "Axes move from some dims to others";
   let description = SPMD_Text<
-      "The minor axes of one dim become the minor axes of another.",
+      "Minor axes of some dims become minor axes of others, in any order; a "
+      "dim only gains or only loses axes.",
       [{%r = spmd.all_to_all over [batch] %a
         : (tensor<2x8xf32, #spmd.shard<[16, 8], #rows>>)
         -> tensor<16x1xf32, #spmd.shard<[16, 8], #columns>>}]>.text;
 }
 
 def SPMD_PermuteOp : SPMD_MoveOp<"permute", "Permute"> {
-  let summary = "As many shards, on other devices or cut another way";
+  let summary = "Other shards, on other devices or cut another way";
   let description = SPMD_Text<
       "Every device gives its shard away, whole or in pieces, and gets another "
-      "one: the axes of a dim change their order, are exchanged for others of "
-      "the same sizes, or axes of different dims change places.",
+      "one: the axes of a dim change their order, are exchanged for others, or "
+      "axes of different dims change places.",
       [{%r = spmd.permute over [x, y] %a
         : (tensor<2xf32, #spmd.shard<[16], #layout_xy>>)
         -> tensor<2xf32, #spmd.shard<[16], #layout_yx>>}]>.text;
