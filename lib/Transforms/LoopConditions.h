@@ -1,0 +1,27 @@
+// LoopConditions: loops that each device leaves by itself.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+namespace meshloom {
+
+/// Takes the all_reduce out of a condition that asks whether any device has
+/// elements that are not done, where a device that has none changes nothing
+/// more: then it need not know about the others. The condition becomes partial
+/// by `or`. Whether that was so.
+///
+///   cond: %p = compare LT, %i, %n     body: %p = compare LT, %i, %n
+///         %d = reduce or %p                 %v = select %p, %new, %old
+///         %r = all_reduce or %d             ...
+///         yield %r
+///
+/// That is how JAX prints a while under vmap, its continued fractions, and how
+/// the importer makes a loop in shard_map whose devices go round unlike often.
+/// It holds where, with all of a device's elements of %p false,
+/// - every carried value that %p is computed from, or that is read after the
+///   loop, stays as it is on that device: the next one is the old one, a select
+///   by %p of it, or %p itself and something; and
+/// - nothing in the loop, but for that all_reduce, communicates.
+bool decideLocally(dtensor::WhileOp loop);
+
+} // namespace meshloom
