@@ -89,8 +89,11 @@ void ReshapeCuts::addReshape(const Shape &from, const Shape &to) {
                             factor == tensor[dim].back(), beginsOf(factor)});
         else
           break;
-      if (tensor[dim].size() > 1 && !digits.empty())
-        splits[shape[dim]].insert(std::move(digits));
+      // A dim of one factor, the major one of a larger dim, hands its axes on.
+      if (tensor[dim].size() > 1 ||
+          (digits.size() == 1 && digits[0].begins > shape[dim]))
+        if (!digits.empty())
+          splits[shape[dim]].insert(std::move(digits));
     }
   };
   add(rule.operands[0], from, rule.results[0], to);

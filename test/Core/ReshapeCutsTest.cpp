@@ -51,6 +51,12 @@ TEST(ReshapeCutsTest, WhatIsMadeIsCutAgain) {
             (Cuts{{0, 1, 2}, {0, 2, 2}}));
 }
 
+TEST(ReshapeCutsTest, AMajorDimHandsItsAxesOn) {
+  // 8 becomes the major part of 32, which is cut behind its first 2.
+  EXPECT_EQ(cutsOf({{{8, 4}, {32}}, {{32}, {2, 16}}}, 8, 8), (Cuts{{0, 1, 2}}));
+  EXPECT_EQ(cutsOf({{{4, 8}, {32}}, {{32}, {2, 16}}}, 8, 8), Cuts{});
+}
+
 TEST(ReshapeCutsTest, SeveralAxesOfADim) {
   ReshapeCuts cuts;
   cuts.addReshape({64}, {4, 16});
