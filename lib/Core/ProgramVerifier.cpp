@@ -74,11 +74,15 @@ private:
     return Success();
   }
   /// What decides which way a step goes.
-  Status decides(unsigned index, DType type, const char *what) const {
+  Status decides(unsigned index, DType type, const char *what,
+                 bool byDevice = false) const {
     if (Status found = read(index, what); !found)
       return found;
+    auto pending = buffer(index).layout.partial();
     if (buffer(index).type != type || !buffer(index).shape.empty() ||
-        buffer(index).layout.is_partial())
+        !std::ranges::all_of(pending, [&](Partial each) {
+          return byDevice && each.kind == ReduceKind::Or;
+        }))
       return fail("{} is no replicated scalar {}", what, name(type));
     return Success();
   }
@@ -454,7 +458,7 @@ Status Verifier::step(const LoopStep &loop) {
       return ok;
   auto predicate = [&] {
     where = place;
-    return decides(loop.predicate, DType::I1, "the predicate");
+    return decides(loop.predicate, DType::I1, "the predicate", true);
   };
   if (Status ok = nested(loop.condition, predicate); !ok)
     return ok;

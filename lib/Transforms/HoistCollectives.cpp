@@ -1,14 +1,17 @@
 // HoistCollectives: what a loop need not send each time is sent once.
 //
-// Two rewrites, innermost loops first so that what leaves one loop can leave
+// Three rewrites, innermost loops first so that what leaves one loop can leave
 // the next:
 // - a collective whose operands do not change in the loop moves in front of it,
 //   with the ops that make them;
 // - an all_reduce by sum whose result is only added to a carried value is made
-//   after the loop, of the sum: the carried value becomes partial inside.
+//   after the loop, of the sum: the carried value becomes partial inside;
+// - devices do not ask others whether to go on where that makes no difference
+//   to what they have (LoopConditions.h).
 // Each takes one collective out of a loop and makes none in it, so they end.
 
 #include "Collectives.h"
+#include "LoopConditions.h"
 
 #include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Transforms/Passes.h"
@@ -239,6 +242,7 @@ class HoistCollectivesPass
         ;
       for (unsigned i = 0; i < loop.getNumResults(); ++i)
         reduceAfter(loop, i);
+      decideLocally(loop);
     }
   }
 };

@@ -91,6 +91,16 @@ TEST(ControlStepTest, RoundTrip) {
   EXPECT_FALSE(*back == program);
 }
 
+// Each device may decide on its own whether it goes on, but not how a sum of
+// what they say is meant.
+TEST(ControlStepTest, AConditionMayBePartialByOr) {
+  for (ReduceKind kind : {ReduceKind::Or, ReduceKind::Max}) {
+    Program program = sample();
+    program.buffers[isLess].layout = scalar.with_partial({{0, kind}});
+    EXPECT_EQ(bool(program.verify()), kind == ReduceKind::Or);
+  }
+}
+
 // A step, then those inside it.
 TEST(ControlStepTest, StepsAreCountedWithThoseInside) {
   Program program = sample();

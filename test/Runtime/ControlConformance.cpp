@@ -16,8 +16,25 @@ void below3(void *const *operands, const int64_t *, const int64_t *,
   *static_cast<uint8_t *>(operands[1]) = *static_cast<float *>(operands[0]) < 3;
 }
 
+/// Whether any of the device's elements is below 3.
+void anyBelow3(void *const *operands, const int64_t *strides, const int64_t *,
+               const int64_t *extents) {
+  bool any = false;
+  for (int64_t i = 0; i < extents[0]; ++i)
+    any |= static_cast<float *>(operands[0])[i * strides[0]] < 3;
+  *static_cast<uint8_t *>(operands[1]) = any;
+}
+void incrementBelow3(void *const *operands, const int64_t *strides,
+                     const int64_t *, const int64_t *extents) {
+  for (int64_t i = 0; i < extents[0]; ++i)
+    if (float &u = static_cast<float *>(operands[0])[i * strides[0]]; u < 3)
+      u += 1;
+}
+
 std::shared_ptr<FunctionLibrary> controlKernels() {
   auto library = testKernels();
+  library->functions["anyBelow3"] = anyBelow3;
+  library->functions["incrementBelow3"] = incrementBelow3;
   library->functions["increment"] = increment;
   library->functions["below3"] = below3;
   return library;
@@ -138,6 +155,40 @@ TEST_P(Conformance, CarriedValuesChangePlaces) {
     EXPECT_EQ(floats((*results)[0].toHost())[i], 2 * (i + 1));
     EXPECT_EQ(floats((*results)[1].toHost())[i], 4 * (i + 1));
   }
+}
+
+// A condition that is partial by `or` is each device's own: the loop goes on
+// while any has something to do, and nothing is sent. One shard is empty.
+TEST_P(Conformance, DevicesDecideByThemselves) {
+  Mesh mesh = makeMesh({{"x", 4}});
+  Layout layout({"x"}, mesh);
+  ProgramBuilder b(mesh);
+  unsigned w = b.argument({5}, layout);
+  unsigned u = b.buffer({5}, layout), next = b.buffer({5}, layout),
+           after = b.buffer({5}, layout);
+  unsigned goesOn = b.buffer(
+      {}, Layout::replicated(mesh, 0).with_partial({{0, ReduceKind::Or}}),
+      DType::I1);
+  LoopStep loop;
+  loop.carried = {{w, u, next, after}};
+  loop.condition = listOf(b, [&] {
+    b.kernel("anyBelow3", {{5, true, {0}}}, {{u, at({0})}}, {{goesOn, {}}});
+  });
+  loop.predicate = goesOn;
+  loop.body = listOf(b, [&] {
+    b.kernel("incrementBelow3", {{5, false, {0}}}, {{u, at({0})}},
+             {{next, at({0})}}, {0});
+  });
+  b.program.steps.push_back(std::move(loop));
+  b.result(after);
+  auto cpu = client(4);
+  auto executable = cpu->load(b.program, controlKernels());
+  ASSERT_TRUE(executable) << executable.error().message();
+  // Devices have 2, 2, 1 and 0 elements; the third has the most to do.
+  auto results =
+      (*executable)->execute({fromFloats(cpu, {5}, layout, {3, 5, 2, 4, -3})});
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_THAT(floats((*results)[0].toHost()), ElementsAre(3, 5, 3, 4, 3));
 }
 
 // A loop whose condition is false at once gives its inits.

@@ -128,3 +128,112 @@ func.func @linear(%a: tensor<8x4xf32, #turned>, %b: tensor<4x8xf32, #full>, %g: 
   }
   return %0#0, %0#1 : tensor<8x4xf32, #turned>, tensor<4x8xf32, #full>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#full = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#vec = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#rows = #spmd.shard<[8, 3], #dtensor.layout<#mesh, [x, *]>>
+#flag = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+#any = #spmd.shard<[], #dtensor.layout<#mesh, [] partial<x: or>>>
+
+// A device whose rows are done keeps them, so it asks nobody; what all devices
+// know as well joins the rows. The count (%k) is not read afterwards.
+// CHECK-LABEL: func.func @rows_by_themselves
+// CHECK-NOT: spmd.all_reduce
+// CHECK: %[[P:.*]] = dtensor.compare LT, %arg3, %arg4
+// CHECK-NOT: dtensor.reduce
+// CHECK: %[[K:.*]] = dtensor.compare LT, %arg6
+// CHECK: %[[B:.*]] = dtensor.broadcast_in_dim %[[K]] dims []
+// CHECK: %[[Q:.*]] = dtensor.and %[[P]], %[[B]]
+// CHECK: %[[R:.*]] = dtensor.reduce or %[[Q]] dims [0] {{.*}}#layout_or_x
+// CHECK-NEXT: dtensor.yield %[[R]]
+// CHECK-NOT: spmd.all_reduce
+func.func @rows_by_themselves(%i: tensor<4xi32, #vec>, %n: tensor<4xi32, #vec>, %a: tensor<4x3xf32, #rows>)
+    -> tensor<4x3xf32, #rows> {
+  %zero = dtensor.constant dense<0> : tensor<i32> -> tensor<i32, #flag>
+  %0:4 = dtensor.while (%i, %n, %a, %zero)
+      : (tensor<4xi32, #vec>, tensor<4xi32, #vec>, tensor<4x3xf32, #rows>, tensor<i32, #flag>)
+     -> (tensor<4xi32, #vec>, tensor<4xi32, #vec>, tensor<4x3xf32, #rows>, tensor<i32, #flag>) cond {
+  ^bb0(%u: tensor<4xi32, #vec>, %v: tensor<4xi32, #vec>, %w: tensor<4x3xf32, #rows>, %k: tensor<i32, #flag>):
+    %p = dtensor.compare LT, %u, %v : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %d = dtensor.reduce or %p dims [0] : (tensor<4xi1, #vec>) -> tensor<i1, #any>
+    %r = spmd.all_reduce or over [x] %d : (tensor<i1, #any>) -> tensor<i1, #flag>
+    %most = dtensor.constant dense<9> : tensor<i32> -> tensor<i32, #flag>
+    %s = dtensor.compare LT, %k, %most : (tensor<i32, #flag>, tensor<i32, #flag>) -> tensor<i1, #flag>
+    %t = dtensor.and %s, %r : tensor<i1, #flag>
+    dtensor.yield %t : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<4xi32, #vec>, %v: tensor<4xi32, #vec>, %w: tensor<4x3xf32, #rows>, %k: tensor<i32, #flag>):
+    %p = dtensor.compare LT, %u, %v : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %one = dtensor.constant dense<1> : tensor<i32> -> tensor<i32, #flag>
+    %ones = dtensor.broadcast_in_dim %one dims [] : (tensor<i32, #flag>) -> tensor<4xi32, #vec>
+    %more = dtensor.add %u, %ones : tensor<4xi32, #vec>
+    %e = dtensor.exp %w : tensor<4x3xf32, #rows>
+    %q = dtensor.broadcast_in_dim %p dims [0] : (tensor<4xi1, #vec>) -> tensor<4x3xi1, #rows>
+    %x = dtensor.select %p, %more, %u : (tensor<4xi1, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi32, #vec>
+    %y = dtensor.select %q, %e, %w : (tensor<4x3xi1, #rows>, tensor<4x3xf32, #rows>, tensor<4x3xf32, #rows>) -> tensor<4x3xf32, #rows>
+    %z = dtensor.add %k, %one : tensor<i32, #flag>
+    dtensor.yield %x, %v, %y, %z : tensor<4xi32, #vec>, tensor<4xi32, #vec>, tensor<4x3xf32, #rows>, tensor<i32, #flag>
+  }
+  return %0#2 : tensor<4x3xf32, #rows>
+}
+
+// All of these ask: what is read after the loop changes on devices that are
+// done (the first), so does what the condition reads, which may become true
+// again (the second), and the body communicates (the third).
+// CHECK-LABEL: func.func @others_matter
+// CHECK: dtensor.while
+// CHECK: spmd.all_reduce or
+// CHECK: dtensor.while
+// CHECK: spmd.all_reduce or
+// CHECK: dtensor.while
+// CHECK: spmd.all_reduce or
+func.func @others_matter(%i: tensor<4xi32, #vec>, %a: tensor<4xi32, #vec>)
+    -> (tensor<4xi32, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>) {
+  %0:2 = dtensor.while (%i, %a) : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> (tensor<4xi32, #vec>, tensor<4xi32, #vec>) cond {
+  ^bb0(%u: tensor<4xi32, #vec>, %v: tensor<4xi32, #vec>):
+    %p = dtensor.compare LT, %u, %a : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %d = dtensor.reduce or %p dims [0] : (tensor<4xi1, #vec>) -> tensor<i1, #any>
+    %r = spmd.all_reduce or over [x] %d : (tensor<i1, #any>) -> tensor<i1, #flag>
+    dtensor.yield %r : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<4xi32, #vec>, %v: tensor<4xi32, #vec>):
+    %p = dtensor.compare LT, %u, %a : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %m = dtensor.add %u, %v : tensor<4xi32, #vec>
+    %x = dtensor.select %p, %m, %u : (tensor<4xi1, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi32, #vec>
+    %y = dtensor.negate %v : tensor<4xi32, #vec>
+    dtensor.yield %x, %y : tensor<4xi32, #vec>, tensor<4xi32, #vec>
+  }
+  %1:2 = dtensor.while (%i, %a) : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> (tensor<4xi32, #vec>, tensor<4xi32, #vec>) cond {
+  ^bb0(%u: tensor<4xi32, #vec>, %v: tensor<4xi32, #vec>):
+    %p = dtensor.compare LT, %u, %v : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %d = dtensor.reduce or %p dims [0] : (tensor<4xi1, #vec>) -> tensor<i1, #any>
+    %r = spmd.all_reduce or over [x] %d : (tensor<i1, #any>) -> tensor<i1, #flag>
+    dtensor.yield %r : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<4xi32, #vec>, %v: tensor<4xi32, #vec>):
+    %p = dtensor.compare LT, %u, %v : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %m = dtensor.add %u, %v : tensor<4xi32, #vec>
+    %x = dtensor.select %p, %m, %u : (tensor<4xi1, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi32, #vec>
+    %y = dtensor.negate %v : tensor<4xi32, #vec>
+    dtensor.yield %x, %y : tensor<4xi32, #vec>, tensor<4xi32, #vec>
+  }
+  %2 = dtensor.while (%i) : (tensor<4xi32, #vec>) -> tensor<4xi32, #vec> cond {
+  ^bb0(%u: tensor<4xi32, #vec>):
+    %p = dtensor.compare LT, %u, %a : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %d = dtensor.reduce or %p dims [0] : (tensor<4xi1, #vec>) -> tensor<i1, #any>
+    %r = spmd.all_reduce or over [x] %d : (tensor<i1, #any>) -> tensor<i1, #flag>
+    dtensor.yield %r : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<4xi32, #vec>):
+    %p = dtensor.compare LT, %u, %a : (tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi1, #vec>
+    %g = spmd.all_gather over [x] %u : (tensor<4xi32, #vec>) -> tensor<8xi32, #full>
+    %f = dtensor.reverse %g dims [0] : (tensor<8xi32, #full>) -> tensor<8xi32, #full>
+    %m = spmd.slice over [x] %f : (tensor<8xi32, #full>) -> tensor<4xi32, #vec>
+    %x = dtensor.select %p, %m, %u : (tensor<4xi1, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>) -> tensor<4xi32, #vec>
+    dtensor.yield %x : tensor<4xi32, #vec>
+  }
+  return %0#1, %1#0, %2 : tensor<4xi32, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>
+}

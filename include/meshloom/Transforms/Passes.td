@@ -268,6 +268,10 @@ def HoistCollectives : Pass<"spmd-hoist-collectives", "::mlir::func::FuncOp"> {
       nothing else reads, perhaps through ops that are linear in it, is made
       once, after the loop; inside, the carried value is partial and starts at
       zero. Sums are so made in another order.
+    * Where a loop goes on while any device has elements that are not done, and
+      devices whose elements are all done keep what they have (a while under
+      vmap, one in shard_map), none asks the others: the condition is partial
+      by `or`, and a device may leave the loop by itself.
 
     ```mlir
     %r = dtensor.while (%zero) ... do {

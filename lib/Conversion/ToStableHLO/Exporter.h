@@ -164,6 +164,9 @@ public:
 private:
   LogicalResult exportOp(Operation *op);
   LogicalResult exportControl(Operation *op);
+  /// Devices leave a loop by themselves only where nothing in it communicates,
+  /// not even what runs on gathered operands here: else all ask all.
+  void decideTogether(dtensor::WhileOp loop, Operation *made);
   Emitted emit(Operation *op, MutableArrayRef<Operand> operands,
                ArrayRef<Held> results);
   Emitted emitWhole(Operation *op);

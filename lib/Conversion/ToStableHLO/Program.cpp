@@ -83,6 +83,32 @@ Emitted Exporter::emitWhole(Operation *op) {
   return emitted;
 }
 
+void Exporter::decideTogether(dtensor::WhileOp loop, Operation *made) {
+  Type flag = loop.getConditionYield().getOperand(0).getType();
+  if (!dtensor::isShard(flag))
+    return;
+  Layout layout = spmd::layoutOf(flag);
+  bool communicates =
+      layout.is_partial() &&
+      made->walk([](Operation *op) {
+            return isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp,
+                       stablehlo::AllToAllOp, stablehlo::ReduceScatterOp,
+                       stablehlo::CollectivePermuteOp>(op)
+                       ? mlir::WalkResult::interrupt()
+                       : mlir::WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (!communicates)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  Operation *end = made->getRegion(0).front().getTerminator();
+  b.setInsertionPoint(end);
+  SmallVector<unsigned> axes;
+  for (Partial partial : layout.partial())
+    axes.push_back(partial.axis);
+  end->setOperand(0, allReduce(end->getOperand(0), ReduceKind::Or, axes));
+}
+
 LogicalResult Exporter::exportControl(Operation *op) {
   Values operands;
   SmallVector<Type> types;
@@ -101,6 +127,8 @@ LogicalResult Exporter::exportControl(Operation *op) {
     if (failed(exportBlock(from.front())))
       return failure();
   }
+  if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+    decideTogether(loop, made);
   for (auto [from, to] : llvm::zip(op->getResults(), made->getResults()))
     set(from, to);
   return success();

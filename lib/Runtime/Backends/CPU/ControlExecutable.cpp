@@ -76,6 +76,18 @@ private:
     return *reinterpret_cast<const T *>(buffer.memories[0].get());
   }
 
+  /// Whether a predicate is true on any device.
+  bool onAnyDevice(const Array &predicate) const {
+    const auto &buffer = static_cast<const CPUBuffer &>(*predicate.buffer());
+    // Shared memory has all addends in one block.
+    const int64_t each =
+        device->options.privateMemories ? 1 : copyCount(predicate.layout());
+    return std::ranges::any_of(buffer.memories, [&](const Block &block) {
+      const auto *flags = reinterpret_cast<const uint8_t *>(block.get());
+      return std::any_of(flags, flags + each, [](uint8_t f) { return f != 0; });
+    });
+  }
+
   List list;
   std::vector<std::pair<unsigned, Array>> constants;
   int64_t scratchBytes = 0;           ///< that the pieces keep for themselves
@@ -391,7 +403,7 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
   while (true) {
     if (Status ok = run(loop.lists[0], values); !ok)
       return ok;
-    const bool goOn = scalar<uint8_t>(values[loop.step->predicate]) != 0;
+    const bool goOn = onAnyDevice(values[loop.step->predicate]);
     forgetResults(loop.lists[0], values);
     if (!goOn)
       break;
