@@ -4,6 +4,8 @@
 // integers, so every result is exact whatever the order of additions.
 #include "TestPrograms.h"
 
+#include "meshloom/Core/RelayoutPlanner.h"
+
 #include "../../lib/Runtime/Backends/CPU/CPUExecutable.h"
 #include "../../lib/Runtime/Backends/CPU/Memory.h"
 #include "../../lib/Runtime/Backends/CPU/StepGraph.h"
@@ -107,6 +109,7 @@ private:
   void rowSum(const Value v);
   void total(const Value v);
   void dot(const Value v);
+  Layout::DimAxes anyDims();
   void collective(const Value v);
 };
 
@@ -265,37 +268,52 @@ void Generator::dot(const Value v) {
   }
 }
 
+/// Any axes, in any order, on the dims or on none.
+Layout::DimAxes Generator::anyDims() {
+  Layout::DimAxes dims(2);
+  for (unsigned axis = 0; axis < b.program.mesh.rank(); ++axis) {
+    const size_t dim = size_t(pick(3));
+    if (dim < 2)
+      dims[dim].insert(dims[dim].begin() + pick(int64_t(dims[dim].size()) + 1),
+                       axis);
+  }
+  return dims;
+}
+
 /// Any collective that verifies, found by trying.
 void Generator::collective(const Value v) {
   const Layout from = decl(v).layout;
   const unsigned rank = b.program.mesh.rank();
   for (int attempt = 0; attempt < 40; ++attempt) {
     const auto kind = CollectiveKind(pick(6));
-    const std::vector<unsigned> axes = {unsigned(pick(rank))};
+    std::vector<unsigned> over = {unsigned(pick(rank))};
     Layout::DimAxes dims = from.dim_axes();
     std::vector<Partial> partial = partialOf(from);
     const size_t dim = size_t(pick(2)), other = 1 - dim;
     const bool reduces = kind == CollectiveKind::AllReduce ||
                          kind == CollectiveKind::ReduceScatter;
     if (reduces)
-      std::erase_if(partial, [&](Partial p) { return p.axis == axes[0]; });
-    if (kind == CollectiveKind::AllGather || kind == CollectiveKind::AllToAll ||
-        kind == CollectiveKind::Permute) {
-      if (dims[dim].empty() || dims[dim].back() != axes[0])
+      std::erase_if(partial, [&](Partial p) { return p.axis == over[0]; });
+    if (kind == CollectiveKind::AllGather || kind == CollectiveKind::AllToAll) {
+      if (dims[dim].empty())
         continue;
-      dims[dim].pop_back();
+      const auto kept = dims[dim].begin() +
+                        pick(int64_t(dims[dim].size())); // at least one moves
+      over.assign(kept, dims[dim].end());
+      dims[dim].erase(kept, dims[dim].end());
     }
     if (kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Slice)
-      dims[dim].push_back(axes[0]);
-    if (kind == CollectiveKind::AllToAll)
-      dims[other].push_back(axes[0]);
-    std::vector<unsigned> over = axes;
+      dims[dim].push_back(over[0]);
+    if (kind == CollectiveKind::AllToAll) // behind those of the other, mixed
+      for (size_t i = 0, had = dims[other].size(); i < over.size(); ++i)
+        dims[other].insert(
+            dims[other].begin() + int64_t(had) + pick(int64_t(i) + 1), over[i]);
     if (kind == CollectiveKind::Permute) {
-      // Another axis of the same size in its place.
-      const unsigned axis = unsigned(pick(rank));
-      dims[dim].push_back(axis);
-      over.push_back(axis);
-      std::sort(over.begin(), over.end());
+      auto permute = permuteTo(from, anyDims());
+      if (!permute)
+        continue;
+      over = permute->axes;
+      dims = permute->to.dim_axes();
     }
     auto to = Layout::get(b.program.mesh, dims, partial);
     if (!to || *to == from || !verify(CollectiveOp{kind, over, from, *to}))
