@@ -180,3 +180,29 @@ func.func @outside(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
 func.func @maximal(%a: tensor<8xf32> {mhlo.sharding = "{maximal device=3}"}) -> tensor<8xf32> {
   return %a : tensor<8xf32>
 }
+
+// -----
+
+// A collective without a channel is between replicas.
+func.func @between_replicas(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{replica groups name replica 1, but there is one only; between devices, the collective needs a channel_handle}}
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Nothing but calls.
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = call @round(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func private @round(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'round' calls itself}}
+  %0 = call @round(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -13,7 +13,7 @@ class Pass;
 namespace meshloom {
 
 /// Whether anything in `module` is for importStableHLO: an op of stablehlo,
-/// chlo or sdy, a sharding, or XLA's number of partitions.
+/// chlo or sdy, a sharding, a call, or XLA's number of partitions.
 bool holdsStableHLO(ModuleOp module);
 
 /// Replaces the module's functions by dtensor ones of the same names; private

@@ -184,8 +184,15 @@ Groups::of(Importer &im, Attribute attribute,
     return im.error("cannot read the replica groups ") << attribute;
   bool hasChannel = channel && channel->getHandle() > 0;
   bool ofDevices = hasChannel && (globalIds || devicesByChannel);
-  if (!hasChannel) // between replicas, of which there is one
+  if (!hasChannel) { // between replicas, of which there is one
+    for (const llvm::APInt &id : listed.getValues<llvm::APInt>())
+      if (id.getSExtValue() > 0)
+        return im.error("replica groups name replica ")
+               << id.getSExtValue()
+               << ", but there is one only; between devices, the collective "
+                  "needs a channel_handle";
     return result;
+  }
   if (!ofDevices || listed.getNumElements() == 0)
     return spanning(result.all);
 
