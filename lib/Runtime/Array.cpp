@@ -2,9 +2,9 @@
 #include "meshloom/Runtime/Array.h"
 
 #include "meshloom/Runtime/Client.h"
+#include "meshloom/Runtime/HappensBefore.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -192,11 +192,7 @@ const std::shared_ptr<Client> &Array::client() const {
 }
 
 bool Array::isUnique() const {
-  if (state.use_count() != 1 || state->buffer.use_count() != 1)
-    return false;
-  // What other threads did before they gave their references up is done.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return true;
+  return isLastReference(state) && isLastReference(state->buffer);
 }
 
 Result<HostBytes> Array::toHost() const {

@@ -3,6 +3,7 @@
 #include "meshloom/Runtime/Combine.h"
 
 #include "meshloom/Runtime/HalfFloats.h"
+#include "meshloom/Runtime/ThreadSanitizer.h"
 
 #include <algorithm>
 #include <bit>
@@ -165,7 +166,8 @@ void combineKind(DType type, void *into, std::span<const void *const> sources,
 #define MESHLOOM_VECTORIZE _Pragma("GCC ivdep")
 #endif
 
-#if defined(__x86_64__)
+// The clone is chosen before ThreadSanitizer is ready.
+#if defined(__x86_64__) && !defined(MESHLOOM_THREAD_SANITIZER)
 #define MESHLOOM_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define MESHLOOM_VECTOR_CLONES

@@ -4,6 +4,7 @@
 #include "TestPrograms.h"
 
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Runtime/HappensBefore.h"
 
 #include <chrono>
 #include <tbb/parallel_for.h>
@@ -185,13 +186,22 @@ TEST(LibraryTest, CustomCallWithItsOwnLoop) {
       "test.own_loop",
       {"a b! -> a b!", [](const CustomCall &call) -> Status {
          const CustomOperand &from = call.inputs[0], &to = call.results[0];
-         tbb::parallel_for(int64_t(0), 3 * from.shape[0], [&](int64_t i) {
+         auto copy = [&](int64_t row, int64_t column) {
            std::this_thread::sleep_for(std::chrono::microseconds(20));
            static_cast<float *>(
-               to.data)[i / 3 * to.strides[0] + i % 3 * to.strides[1]] =
-               static_cast<float *>(from.data)[i / 3 * from.strides[0] +
-                                               i % 3 * from.strides[1]];
-         });
+               to.data)[row * to.strides[0] + column * to.strides[1]] =
+               static_cast<float *>(
+                   from.data)[row * from.strides[0] + column * from.strides[1]];
+         };
+         HandOver begun, done;
+         begun.give();
+         tbb::parallel_for(int64_t(0), 3 * from.shape[0],
+                           [&](int64_t i) MESHLOOM_BEFORE_HAND_OVER {
+                             begun.take();
+                             copy(i / 3, i % 3);
+                             done.give();
+                           });
+         done.take();
          return Success();
        }});
   ASSERT_TRUE(known) << known.error().message();

@@ -1,6 +1,8 @@
 // The block pool, and where partial layouts keep their addends.
 #include "Memory.h"
 
+#include "meshloom/Runtime/HappensBefore.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -137,6 +139,13 @@ std::string cpu::formatBytes(int64_t bytes) {
   if (bytes >= 1'000'000)
     return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
   return fmt::format("{} bytes", bytes);
+}
+
+bool cpu::mayOverwrite(const Array &array) {
+  return array.isUnique() &&
+         std::ranges::all_of(
+             static_cast<const CPUBuffer &>(*array.buffer()).memories,
+             [](const Block &block) { return isLastReference(block); });
 }
 
 int64_t cpu::copyCount(const Layout &layout) {

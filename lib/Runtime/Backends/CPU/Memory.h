@@ -61,6 +61,10 @@ private:
   int64_t byteCount;
 };
 
+/// Whether `array` has the only reference to its memory, so that an update may
+/// take place there: another buffer may have the same blocks.
+bool mayOverwrite(const Array &array);
+
 /// Addends that a partial layout keeps: 1 if it is not partial.
 int64_t copyCount(const Layout &layout);
 /// Which of them a device with these coordinates holds.

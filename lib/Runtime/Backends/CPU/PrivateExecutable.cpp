@@ -374,12 +374,9 @@ PrivateExecutable::run(std::vector<Array> arguments) {
       blocks[r] = constants[root.index];
     if (root.kind == PrivateRoot::Kind::Argument) {
       const Array &array = arguments[root.index];
+      const bool inPlace = !root.overwritten || mayOverwrite(array);
       blocks[r] = static_cast<const CPUBuffer &>(*array.buffer()).memories;
-      // One reference is the buffer's, one is ours.
-      bool unique = array.isUnique();
-      for (const Block &block : blocks[r])
-        unique &= block.use_count() == 2;
-      if (root.overwritten && !unique) {
+      if (!inPlace) {
         fresh = true;
         old = std::move(blocks[r]);
         blocks[r].clear();

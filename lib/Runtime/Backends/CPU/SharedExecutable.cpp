@@ -507,9 +507,9 @@ Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
       continue;
     case Root::Kind::Argument: {
       const Array &array = arguments[root.index];
+      const bool inPlace = !root.overwritten || mayOverwrite(array);
       blocks[r] = static_cast<const CPUBuffer &>(*array.buffer()).memories[0];
-      // One reference is the buffer's, one is ours.
-      if (!root.overwritten || (array.isUnique() && blocks[r].use_count() == 2))
+      if (inPlace)
         break;
       Result<Block> fresh = device->pool->allocate(root.bytes);
       if (!fresh)

@@ -1,10 +1,9 @@
-// Workers: the threads of a client, and the ways to work with them.
-//
-// oneTBB as it is installed is not compiled for ThreadSanitizer, which
-// therefore does not see how a loop hands its work to other threads and waits
-// for them. It is told what oneTBB guarantees, by HandOver, and no more than
-// that.
+// Workers: the threads of a client, and the ways to work with them. oneTBB as
+// it is installed is not compiled for ThreadSanitizer, which is told here how a
+// loop hands its work to other threads and waits for them.
 #pragma once
+
+#include "meshloom/Runtime/HappensBefore.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,38 +11,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define MESHLOOM_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MESHLOOM_THREAD_SANITIZER 1
-#endif
-#endif
-#ifdef MESHLOOM_THREAD_SANITIZER
-#include <sanitizer/tsan_interface.h>
-/// For functions that read what was handed over before they say so.
-#define MESHLOOM_BEFORE_HAND_OVER __attribute__((no_sanitize("thread")))
-#else
-#define MESHLOOM_BEFORE_HAND_OVER
-#endif
-
 namespace meshloom::cpu {
-
-/// For ThreadSanitizer: whatever came before any `give` is known to whoever
-/// comes after a later `take`. Elsewhere nothing.
-class HandOver {
-public:
-  void give() {
-#ifdef MESHLOOM_THREAD_SANITIZER
-    __tsan_release(this);
-#endif
-  }
-  void take() {
-#ifdef MESHLOOM_THREAD_SANITIZER
-    __tsan_acquire(this);
-#endif
-  }
-};
 
 class Workers {
 public:

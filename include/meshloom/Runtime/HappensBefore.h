@@ -1,0 +1,53 @@
+// Where one thread goes on from what another one has done, in ways that
+// ThreadSanitizer does not see by itself: in libraries that are not compiled
+// for it, and by fences. It is told what is guaranteed, and no more than that.
+#pragma once
+
+#include "meshloom/Runtime/ThreadSanitizer.h"
+
+#include <atomic>
+#include <memory>
+
+#ifdef MESHLOOM_THREAD_SANITIZER
+extern "C" void __tsan_acquire(void *address);
+extern "C" void __tsan_release(void *address);
+/// For functions that read what is handed over before they say so.
+#define MESHLOOM_BEFORE_HAND_OVER __attribute__((no_sanitize("thread")))
+#else
+#define MESHLOOM_BEFORE_HAND_OVER
+#endif
+
+namespace meshloom {
+
+/// What came before a `give` is done for whoever comes after a `take` that a
+/// library lets follow it. Only says so; makes nobody wait.
+class HandOver {
+public:
+  void give() {
+#ifdef MESHLOOM_THREAD_SANITIZER
+    __tsan_release(this);
+#endif
+  }
+  void take() {
+#ifdef MESHLOOM_THREAD_SANITIZER
+    __tsan_acquire(this);
+#endif
+  }
+};
+
+/// Whether there is no other reference; what was done through others before
+/// they were given up is then done.
+template <typename T>
+bool isLastReference(const std::shared_ptr<T> &reference) {
+  if (reference.use_count() != 1)
+    return false;
+#ifdef MESHLOOM_THREAD_SANITIZER
+  // It knows no fences, but what counting does.
+  std::shared_ptr<T> counted = reference;
+#else
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+  return true;
+}
+
+} // namespace meshloom
