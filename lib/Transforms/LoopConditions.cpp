@@ -21,27 +21,29 @@ Value movedFrom(Value value) {
   return value;
 }
 
-/// `value` as "any of": what it is true for an element of.
-Value anyOf(Value value) {
-  while (true) {
-    value = movedFrom(value);
-    auto reduce = value.getDefiningOp<dtensor::ReduceOp>();
-    if (!reduce || reduce.getKind() != ReduceKind::Or ||
-        reduce->getNumOperands() != 1)
-      return value;
-    value = reduce->getOperand(0);
+/// Flags: `flag`, or its complement.
+struct Flags {
+  Value flag;
+  bool inverted;
+
+  /// Looks through what moves flags or inverts them.
+  Flags origin() const {
+    Flags at = {movedFrom(flag), inverted};
+    while (auto inverse = at.flag.getDefiningOp<dtensor::NotOp>())
+      at = {movedFrom(inverse->getOperand(0)), !at.inverted};
+    return at;
   }
-}
+};
 
 class LocalLoop {
 public:
-  /// `elements`: in the condition, those that go on.
-  LocalLoop(dtensor::WhileOp loop, Value elements)
-      : loop(loop), elements(elements) {}
+  /// `goesOn`: in the condition, which elements do.
+  LocalLoop(dtensor::WhileOp loop, Flags goesOn)
+      : loop(loop), goesOn(goesOn.origin()) {}
 
   bool holds() {
     llvm::SmallDenseSet<unsigned> needed;
-    if (!readCarried(elements, needed))
+    if (!readCarried(goesOn.flag, needed))
       return false;
     for (unsigned i = 0; i < loop.getNumResults(); ++i)
       if (!loop.getResult(i).use_empty())
@@ -98,8 +100,26 @@ private:
         },
         nullptr, mlir::OperationEquivalence::IgnoreLocations);
   }
-  /// Whether `value`, in the body, is false where all that goes on is.
-  bool goesOn(Value value) { return isSame(movedFrom(value), elements); }
+  /// What all of `value`, flags in the body, are where nothing goes on.
+  std::optional<bool> whenDone(Value value) {
+    Flags at = Flags{value, false}.origin();
+    if (++steps > mostSteps)
+      return std::nullopt;
+    if (isSame(at.flag, goesOn.flag))
+      return at.inverted != goesOn.inverted;
+    Operation *op = at.flag.getDefiningOp();
+    if (!isa_and_nonnull<dtensor::AndOp, dtensor::OrOp>(op) ||
+        !dtensor::elementTypeOf(at.flag.getType()).isInteger(1))
+      return std::nullopt;
+    // One operand that is false decides an and, one that is true an or.
+    const bool decides = isa<dtensor::OrOp>(op);
+    auto lhs = whenDone(op->getOperand(0)), rhs = whenDone(op->getOperand(1));
+    if (lhs == decides || rhs == decides)
+      return decides != at.inverted;
+    if (lhs && rhs)
+      return decides == at.inverted;
+    return std::nullopt;
+  }
 
   /// Whether `next` is carried value `i` on a device where nothing goes on.
   bool isKept(Value next, unsigned i) {
@@ -108,80 +128,116 @@ private:
       return true;
     if (++steps > mostSteps)
       return false;
-    if (auto select = next.getDefiningOp<dtensor::SelectOp>())
-      return isKept(select.getOnFalse(), i) &&
-             (goesOn(select.getPred()) || isKept(select.getOnTrue(), i));
-    if (auto both = next.getDefiningOp<dtensor::AndOp>())
-      return goesOn(old) && llvm::any_of(both->getOperands(), [&](Value side) {
-               return goesOn(side);
-             });
-    return false;
+    if (auto select = next.getDefiningOp<dtensor::SelectOp>()) {
+      auto chosen = whenDone(select.getPred());
+      return (chosen == true || isKept(select.getOnFalse(), i)) &&
+             (chosen == false || isKept(select.getOnTrue(), i));
+    }
+    if (!dtensor::elementTypeOf(old.getType()).isInteger(1))
+      return false;
+    auto before = whenDone(old);
+    return before && before == whenDone(next);
   }
 
   /// Expressions that share parts are compared part by part, time and again.
   static constexpr unsigned mostSteps = 10000;
   dtensor::WhileOp loop;
-  Value elements;
+  Flags goesOn;
   unsigned steps = 0;
 };
 } // namespace
 
+/// The reduction whose result `ask` combines over devices, if it is that by
+/// `kind` of one value to a scalar.
+static dtensor::ReduceOp reductionOf(spmd::AllReduceOp ask, ReduceKind kind) {
+  if (ask->getNumOperands() != 1 || ask.getKind() != kind ||
+      !ask->getResult(0).hasOneUse())
+    return {};
+  auto reduce = ask->getOperand(0).getDefiningOp<dtensor::ReduceOp>();
+  return reduce && reduce->getBlock() == ask->getBlock() &&
+                 reduce.getKind() == kind && reduce->getNumOperands() == 1 &&
+                 dtensor::globalShape(reduce->getResult(0).getType()).empty()
+             ? reduce
+             : dtensor::ReduceOp();
+}
+
 bool decideLocally(dtensor::WhileOp loop) {
   dtensor::YieldOp yield = loop.getConditionYield();
-  // The condition: whether any goes on, perhaps and other things that all
-  // devices know.
+  // The condition: whether any goes on (or not all are done), perhaps and other
+  // things that all devices know.
   SmallVector<Value> known, open = {yield.getOperand(0)};
   SmallVector<Operation *> replaced; // uses before what they use
-  spmd::AllReduceOp ask;
+  dtensor::ReduceOp reduce;
+  bool inverted = false;
   while (!open.empty()) {
     Value value = open.pop_back_val();
-    if (auto both = value.getDefiningOp<dtensor::AndOp>();
-        both && both->getBlock() == yield->getBlock()) {
-      open.append(both->operand_begin(), both->operand_end());
-      replaced.push_back(both);
-    } else if (auto reduce = value.getDefiningOp<spmd::AllReduceOp>();
-               reduce && reduce->getBlock() == yield->getBlock() && !ask) {
-      ask = reduce;
-    } else {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != yield->getBlock()) {
       known.push_back(value);
+      continue;
     }
+    if (isa<dtensor::AndOp>(op)) {
+      open.append(op->operand_begin(), op->operand_end());
+      replaced.push_back(op);
+      continue;
+    }
+    auto inverse = dyn_cast<dtensor::NotOp>(op);
+    auto ask = (inverse ? inverse->getOperand(0) : value)
+                   .getDefiningOp<spmd::AllReduceOp>();
+    auto found =
+        ask && ask->getBlock() == yield->getBlock() && !reduce
+            ? reductionOf(ask, inverse ? ReduceKind::And : ReduceKind::Or)
+            : dtensor::ReduceOp();
+    if (!found) {
+      known.push_back(value);
+      continue;
+    }
+    reduce = found;
+    inverted = bool(inverse);
+    if (inverse)
+      replaced.push_back(inverse);
+    replaced.append({ask, found});
   }
-  if (!ask || ask.getKind() != ReduceKind::Or || ask->getNumOperands() != 1)
+  if (!reduce)
     return false;
-  auto any = ask->getOperand(0).getDefiningOp<dtensor::ReduceOp>();
-  if (!any || any->getBlock() != yield->getBlock() ||
-      any.getKind() != ReduceKind::Or || any->getNumOperands() != 1 ||
-      !dtensor::globalShape(any->getResult(0).getType()).empty())
-    return false;
-  bool alone = !loop->walk([&](spmd::CollectiveOpInterface other) {
+  Operation *ask = *reduce->user_begin();
+  bool alone = reduce->getResult(0).hasOneUse() &&
+               !loop->walk([&](spmd::CollectiveOpInterface other) {
                       bool sends = other != ask && other.getCollectiveKind() !=
                                                        CollectiveKind::Slice;
                       return sends ? mlir::WalkResult::interrupt()
                                    : mlir::WalkResult::advance();
                     })
                     .wasInterrupted();
-  if (!alone || !LocalLoop(loop, anyOf(any->getOperand(0))).holds())
+  Value elements = reduce->getOperand(0);
+  if (!alone || !LocalLoop(loop, {elements, inverted}).holds())
     return false;
 
-  Value local = ask->getOperand(0);
-  if (!known.empty()) {
-    // any(p) and q is any(p and q).
-    OpBuilder b(yield);
-    Value elements = any->getOperand(0);
-    for (Value value : known) {
-      Value repeated = b.create<dtensor::BroadcastInDimOp>(
-          value.getLoc(), elements.getType(), value,
-          b.getDenseI64ArrayAttr({}));
-      elements = b.create<dtensor::AndOp>(value.getLoc(), elements.getType(),
-                                          elements, repeated);
-    }
-    Operation *again = b.clone(*any);
-    again->setOperand(0, elements);
-    local = again->getResult(0);
+  // Not all(d) is any(not d), any(p) and q is any(p and q).
+  OpBuilder b(yield);
+  if (inverted)
+    elements =
+        b.create<dtensor::NotOp>(reduce.getLoc(), elements.getType(), elements);
+  for (Value value : known) {
+    Value repeated = b.create<dtensor::BroadcastInDimOp>(
+        value.getLoc(), elements.getType(), value, b.getDenseI64ArrayAttr({}));
+    elements = b.create<dtensor::AndOp>(value.getLoc(), elements.getType(),
+                                        elements, repeated);
   }
+  auto any = cast<dtensor::ReduceOp>(b.clone(*reduce));
+  any->setOperand(0, elements);
+  any.setKind(ReduceKind::Or);
+  Value local = any->getResult(0);
+  Layout layout = spmd::layoutOf(local.getType());
+  std::vector<Partial> pending(layout.partial().begin(),
+                               layout.partial().end());
+  for (Partial &each : pending)
+    each.kind = ReduceKind::Or;
+  local.setType(spmd::shardType(
+      {}, b.getI1Type(),
+      dtensor::LayoutAttr::get(b.getContext(),
+                               layout.with_partial(std::move(pending)))));
   yield->setOperand(0, local);
-  replaced.push_back(ask);
-  replaced.push_back(any);
   for (Operation *op : replaced)
     if (op->use_empty())
       op->erase();

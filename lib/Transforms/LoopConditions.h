@@ -20,7 +20,7 @@ namespace meshloom {
 /// It holds where, with all of a device's elements of %p false,
 /// - every carried value that %p is computed from, or that is read after the
 ///   loop, stays as it is on that device: the next one is the old one, a select
-///   by %p of it, or %p itself and something; and
+///   by %p of it, or flags that say who is done; and
 /// - nothing in the loop, but for that all_reduce, communicates.
 bool decideLocally(dtensor::WhileOp loop);
 
