@@ -133,6 +133,15 @@ private:
       return (chosen == true || isKept(select.getOnFalse(), i)) &&
              (chosen == false || isKept(select.getOnTrue(), i));
     }
+    if (auto add = next.getDefiningOp<dtensor::AddOp>();
+        add && isa<mlir::IntegerType>(dtensor::elementTypeOf(old.getType())))
+      // A count of what goes on.
+      for (unsigned side : {0, 1})
+        if (auto number = movedFrom(add->getOperand(1 - side))
+                              .getDefiningOp<dtensor::ConvertOp>();
+            number && whenDone(number->getOperand(0)) == false &&
+            isKept(add->getOperand(side), i))
+          return true;
     if (!dtensor::elementTypeOf(old.getType()).isInteger(1))
       return false;
     auto before = whenDone(old);

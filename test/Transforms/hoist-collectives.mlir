@@ -237,3 +237,41 @@ func.func @others_matter(%i: tensor<4xi32, #vec>, %a: tensor<4xi32, #vec>)
   }
   return %0#1, %1#0, %2 : tensor<4xi32, #vec>, tensor<4xi32, #vec>, tensor<4xi32, #vec>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#vec = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#flag = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+#all = #spmd.shard<[], #dtensor.layout<#mesh, [] partial<x: and>>>
+
+// Not all of what says who is done; elements that go on are counted.
+// CHECK-LABEL: func.func @until_all_are_done
+// CHECK-NOT: spmd.all_reduce
+// CHECK: %[[N:.*]] = dtensor.not %arg
+// CHECK-NEXT: %[[R:.*]] = dtensor.reduce or %[[N]] dims [0] {{.*}}#layout_or_x
+// CHECK-NEXT: dtensor.yield %[[R]]
+// CHECK-NOT: spmd.all_reduce
+func.func @until_all_are_done(%a: tensor<4xf32, #vec>, %d: tensor<4xi1, #vec>, %n: tensor<4xi32, #vec>)
+    -> (tensor<4xf32, #vec>, tensor<4xi32, #vec>) {
+  %0:3 = dtensor.while (%a, %d, %n)
+      : (tensor<4xf32, #vec>, tensor<4xi1, #vec>, tensor<4xi32, #vec>)
+     -> (tensor<4xf32, #vec>, tensor<4xi1, #vec>, tensor<4xi32, #vec>) cond {
+  ^bb0(%u: tensor<4xf32, #vec>, %v: tensor<4xi1, #vec>, %w: tensor<4xi32, #vec>):
+    %s = dtensor.reduce and %v dims [0] : (tensor<4xi1, #vec>) -> tensor<i1, #all>
+    %r = spmd.all_reduce and over [x] %s : (tensor<i1, #all>) -> tensor<i1, #flag>
+    %q = dtensor.not %r : tensor<i1, #flag>
+    dtensor.yield %q : tensor<i1, #flag>
+  } do {
+  ^bb0(%u: tensor<4xf32, #vec>, %v: tensor<4xi1, #vec>, %w: tensor<4xi32, #vec>):
+    %e = dtensor.exp %u : tensor<4xf32, #vec>
+    %f = dtensor.compare LT, %e, %u : (tensor<4xf32, #vec>, tensor<4xf32, #vec>) -> tensor<4xi1, #vec>
+    %x = dtensor.select %v, %u, %e : (tensor<4xi1, #vec>, tensor<4xf32, #vec>, tensor<4xf32, #vec>) -> tensor<4xf32, #vec>
+    %y = dtensor.or %v, %f : tensor<4xi1, #vec>
+    %g = dtensor.not %v : tensor<4xi1, #vec>
+    %c = dtensor.convert %g : (tensor<4xi1, #vec>) -> tensor<4xi32, #vec>
+    %z = dtensor.add %w, %c : tensor<4xi32, #vec>
+    dtensor.yield %x, %y, %z : tensor<4xf32, #vec>, tensor<4xi1, #vec>, tensor<4xi32, #vec>
+  }
+  return %0#0, %0#2 : tensor<4xf32, #vec>, tensor<4xi32, #vec>
+}
