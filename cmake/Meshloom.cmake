@@ -21,6 +21,28 @@ function(meshloom_add_mlir_pch)
                    MeshloomStableHLOIncGen)
 endfunction()
 
+# The precompiled headers of everything else: what nearly every file includes, and
+# the same with GoogleTest for the tests. Test code runs once, if that: it is not
+# optimised, which would take longer than all the tests.
+function(meshloom_add_plain_pch)
+  set(headers <algorithm> <array> <cstdint> <functional> <map> <memory> <numeric>
+      <optional> <string> <string_view> <variant> <vector>
+      <fmt/format.h> <fmt/ranges.h>)
+  file(WRITE ${CMAKE_BINARY_DIR}/pch/Plain.cpp "")
+  add_library(MeshloomPlainPch OBJECT ${CMAKE_BINARY_DIR}/pch/Plain.cpp)
+  target_precompile_headers(MeshloomPlainPch PRIVATE ${headers})
+  target_link_libraries(MeshloomPlainPch PRIVATE fmt::fmt)
+  target_compile_options(MeshloomPlainPch PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
+  if(MESHLOOM_BUILD_TESTS)
+    file(WRITE ${CMAKE_BINARY_DIR}/pch/Test.cpp "")
+    add_library(MeshloomTestPch OBJECT ${CMAKE_BINARY_DIR}/pch/Test.cpp)
+    target_precompile_headers(MeshloomTestPch PRIVATE ${headers}
+      <gtest/gtest.h> <gmock/gmock.h>)
+    target_link_libraries(MeshloomTestPch PRIVATE fmt::fmt GTest::gtest GTest::gmock)
+    target_compile_options(MeshloomTestPch PRIVATE -O0)
+  endif()
+endfunction()
+
 # meshloom_library(Name [MLIR] SOURCES a.cpp ... LINK lib ... [DEPENDS target ...])
 # makes the static library MeshloomName. MLIR: it includes MLIR's headers. LINK
 # states the layer table of docs/Architecture.md: only what a layer may include.
@@ -30,10 +52,9 @@ function(meshloom_library name)
   if(arg_MLIR)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomMlirPch)
     target_link_libraries(Meshloom${name} PUBLIC MLIR LLVM)
-  elseif(MESHLOOM_SANITIZERS)
-    # What the tests spend their time in. The rest costs more to optimise than
-    # to run (and has to be compiled like its precompiled header).
-    target_compile_options(Meshloom${name} PRIVATE -O1)
+  else()
+    target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
+    target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
   endif()
   target_link_libraries(Meshloom${name} PUBLIC ${arg_LINK})
   if(arg_DEPENDS)
@@ -42,15 +63,21 @@ function(meshloom_library name)
   set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
 endfunction()
 
+# Says that a file only reads the command line and calls: CLI11 is all templates,
+# and optimising them takes longer than compiling a layer.
+function(meshloom_command_line file)
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -O0)
+endfunction()
+
 # Builds every GoogleTest program that has the label unit, and nothing else.
 add_custom_target(unit-tests)
 
-# Lets an executable use the precompiled header, which is compiled with -fPIC
+# Lets an executable use a precompiled header, which is compiled with -fPIC
 # (CMake gives executables -fPIE, and clang insists on the same).
-function(meshloom_executable_uses_mlir_pch name)
+function(meshloom_executable_uses_pch name pch)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC)
-  target_precompile_headers(${name} REUSE_FROM MeshloomMlirPch)
+  target_precompile_headers(${name} REUSE_FROM ${pch})
 endfunction()
 
 # meshloom_test(name [MLIR] [LABEL label] SOURCES a.cpp ... LINK lib ...): a
@@ -64,7 +91,10 @@ function(meshloom_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   if(arg_MLIR)
-    meshloom_executable_uses_mlir_pch(${name})
+    meshloom_executable_uses_pch(${name} MeshloomMlirPch)
+  else()
+    meshloom_executable_uses_pch(${name} MeshloomTestPch)
+    target_compile_options(${name} PRIVATE -O0)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
