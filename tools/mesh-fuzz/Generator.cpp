@@ -401,16 +401,27 @@ Recipe Generator::take() {
       const Value v = recipe.values[*last];
       std::vector<int64_t> dims(v.shape.size());
       std::iota(dims.begin(), dims.end(), 0);
+      // Made anew, so that nothing else reads it.
       unsigned loss = *last;
-      if (!dims.empty()) {
+      if (dims.empty()) {
+        Range range = v.range;
+        range.low = -v.range.high;
+        range.high = -v.range.low;
+        loss = emitOne("dtensor.negate", {loss}, {v.type, {}, range}, "", true);
+      } else {
         unsigned weights =
             emitOne("dtensor.iota", {}, {v.type, v.shape, {0, 16, 0, 0}},
                     fmt::format("iota_dimension = {} : i64", dims.size() - 1));
-        unsigned product =
-            emitOne("dtensor.multiply", {loss, weights},
-                    {v.type, v.shape, rangeIn(v.type, -1, 1, -1, 0)}, "", true);
+        double terms = 1;
+        for (int64_t extent : v.shape)
+          terms *= double(extent);
+        double most = 16 * v.range.magnitude();
+        unsigned product = emitOne(
+            "dtensor.multiply", {loss, weights},
+            {v.type, v.shape, rangeIn(v.type, -most, most, -1, 0)}, "", true);
+        most *= terms;
         loss = emitOne("dtensor.reduce", {product},
-                       {v.type, {}, rangeIn(v.type, -1, 1, -1, 0)},
+                       {v.type, {}, rangeIn(v.type, -most, most, -1, 0)},
                        fmt::format("dimensions = {}, kind = #dtensor.kind<sum>",
                                    listText(dims)),
                        true);
