@@ -22,8 +22,7 @@ function(meshloom_add_mlir_pch)
 endfunction()
 
 # The precompiled headers of everything else: what nearly every file includes, and
-# the same with GoogleTest for the tests. Test code runs once, if that: it is not
-# optimised, which would take longer than all the tests.
+# the same with GoogleTest for the tests.
 function(meshloom_add_plain_pch)
   set(headers <algorithm> <array> <cstdint> <functional> <map> <memory> <numeric>
       <optional> <string> <string_view> <variant> <vector>
@@ -39,7 +38,7 @@ function(meshloom_add_plain_pch)
     target_precompile_headers(MeshloomTestPch PRIVATE ${headers}
       <gtest/gtest.h> <gmock/gmock.h>)
     target_link_libraries(MeshloomTestPch PRIVATE fmt::fmt GTest::gtest GTest::gmock)
-    target_compile_options(MeshloomTestPch PRIVATE -O0)
+    target_compile_options(MeshloomTestPch PRIVATE ${MESHLOOM_TEST_OPTIONS})
   endif()
 endfunction()
 
@@ -94,7 +93,7 @@ function(meshloom_test name)
     meshloom_executable_uses_pch(${name} MeshloomMlirPch)
   else()
     meshloom_executable_uses_pch(${name} MeshloomTestPch)
-    target_compile_options(${name} PRIVATE -O0)
+    target_compile_options(${name} PRIVATE ${MESHLOOM_TEST_OPTIONS})
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
