@@ -90,10 +90,9 @@ void ReshapeCuts::addReshape(const Shape &from, const Shape &to) {
         else
           break;
       // A dim of one factor, the major one of a larger dim, hands its axes on.
-      if (tensor[dim].size() > 1 ||
-          (digits.size() == 1 && digits[0].begins > shape[dim]))
-        if (!digits.empty())
-          splits[shape[dim]].insert(std::move(digits));
+      const bool handsOn = digits.size() == 1 && digits[0].begins > shape[dim];
+      if (!digits.empty() && (tensor[dim].size() > 1 || handsOn))
+        splits[shape[dim]].insert(std::move(digits));
     }
   };
   add(rule.operands[0], from, rule.results[0], to);

@@ -123,8 +123,7 @@ static Emitted emitTranspose(Exporter &e, Operation *op,
   for (unsigned dim = 0; dim < results[0].rank(); ++dim)
     if (!e.fit(operands[0], permutation[dim], results[0], dim))
       return std::nullopt;
-  return Values{e.one("transpose", results[0].type(), operands[0].value,
-                      e.list("permutation", permutation))};
+  return Values{e.transpose(operands[0].value, permutation)};
 }
 
 /// The elements of dims [begin, end) that a device has, counted row-major in
