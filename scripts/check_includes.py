@@ -16,8 +16,11 @@ from pathlib import Path
 # outside projects. A layer that is not named here does not exist.
 MLIR = {"mlir", "llvm", "LLVM.h"}
 DIALECTS = {"Core", "Dialect"} | MLIR
-MIDDLE = DIALECTS | {"Analysis", "Transforms", "Autodiff", "Support"}
-COMPILER = MIDDLE | {"Conversion", "fmt"}
+FLOW = DIALECTS | {"ControlFlow"}
+LAYOUT = FLOW | {"Layout/Search", "Support", "Targets/Kernels"}
+PASSES = LAYOUT | {"Layout", "SPMD", "Autodiff"}
+TARGETS = {"Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
+COMPILER = PASSES | TARGETS | {"Import", "fmt"}
 USER = {"Core", "API"}
 TABLE = {
     # layer: (headers, sources)
@@ -26,11 +29,19 @@ TABLE = {
     "Support": ({"Core"}, {"Core", "fmt", "json", "zlib", "system"}),
     "LLVM.h": ({"mlir", "llvm"}, set()),
     "Dialect": (DIALECTS, DIALECTS | {"fmt"}),
-    "Analysis": (MIDDLE, MIDDLE | {"fmt"}),
-    "Transforms": (MIDDLE, MIDDLE | {"fmt"}),
-    "Autodiff": (MIDDLE, MIDDLE | {"fmt"}),
-    "Conversion": (DIALECTS, DIALECTS | {"fmt", "Support"}),
-    "Compiler": (COMPILER, COMPILER | {"system", "lld"}),
+    "Import": (DIALECTS, DIALECTS | {"fmt", "Support"}),
+    "ControlFlow": (DIALECTS, DIALECTS | {"fmt"}),
+    "Autodiff": (FLOW, FLOW | {"fmt"}),
+    "Layout/Search": ({"Core"}, {"Core", "fmt"}),
+    "Layout": (LAYOUT, LAYOUT | {"fmt"}),
+    "SPMD": (LAYOUT | {"Layout"}, LAYOUT | {"Layout", "fmt"}),
+    "Targets/Kernels": (FLOW | {"SPMD"}, FLOW | {"SPMD", "fmt"}),
+    "Targets/CPU": (
+        FLOW | {"Targets/Kernels"},
+        FLOW | {"Targets/Kernels", "fmt", "lld", "system"},
+    ),
+    "Targets/StableHLO": (FLOW | {"SPMD"}, FLOW | {"SPMD", "fmt"}),
+    "Compiler": (COMPILER, COMPILER | {"system"}),
     "Interpreter": (DIALECTS, DIALECTS | {"fmt"}),
     "Runtime": ({"Core"}, {"Core", "fmt", "tbb", "system"}),
     "Runtime/Backends/CPU": (
@@ -70,6 +81,14 @@ SUFFIXES = {".h", ".cpp", ".td", ".inc"}
 LINE = re.compile(r'^\s*#?\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
 
+def layer_of_folder(folders):
+    """The innermost folder of a path that is a layer of its own, else the first."""
+    for length in range(len(folders), 0, -1):
+        if "/".join(folders[:length]) in TABLE:
+            return "/".join(folders[:length])
+    return folders[0]
+
+
 def layer_of_header(path):
     """The layer of an include path such as meshloom/Core/Mesh.h."""
     if path == "meshloom/Support/LLVM.h":
@@ -77,8 +96,7 @@ def layer_of_header(path):
     if path == "meshloom/Meshloom.h":
         return "Meshloom.h"
     if path.startswith("meshloom/"):
-        backend = re.match(r"meshloom/(Runtime/Backends/\w+)/", path)
-        return backend.group(1) if backend else path.split("/")[1]
+        return layer_of_folder(path.split("/")[1:-1])
     for name, pattern in OUTSIDE:
         if re.match(pattern, path):
             return name
@@ -94,9 +112,7 @@ def layer_of_file(path):
         return "Dialect"
     if parts[0] == "include":
         return layer_of_header("/".join(parts[1:]))
-    if parts[1:3] == ("Runtime", "Backends") and len(parts) > 4:
-        return "/".join(parts[1:4])
-    return parts[1]
+    return layer_of_folder(parts[1:-1])
 
 
 def check_line(root, file, text):

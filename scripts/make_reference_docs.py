@@ -62,7 +62,7 @@ def documents():
         source = ROOT / f"mlir-dialects/include/meshloom/Dialect/{name}/{name}Ops.td"
         text = tblgen(["-gen-dialect-doc", f"-dialect={dialect}"], source)
         yield ROOT / f"docs/Ops/{name}.md", tidy(text)
-    for source in sorted((ROOT / "include/meshloom").glob("*/Passes.td")):
+    for source in sorted((ROOT / "include/meshloom").rglob("Passes.td")):
         layer = source.parent.name
         text = f"# Passes of {layer}\n\n" + tblgen(["-gen-pass-doc"], source)
         yield ROOT / f"docs/Passes/{layer}.md", tidy(text)

@@ -3,7 +3,7 @@
 
 #include "ControlGradients.h"
 
-#include "meshloom/Analysis/ControlFlow.h"
+#include "meshloom/ControlFlow/ControlFlow.h"
 
 #include "mlir/IR/TypeUtilities.h"
 

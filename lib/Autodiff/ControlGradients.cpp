@@ -11,7 +11,7 @@
 // they have gradients again, and trip counts that later passes can use.
 #include "ControlGradients.h"
 
-#include "meshloom/Analysis/ControlFlow.h"
+#include "meshloom/ControlFlow/ControlFlow.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

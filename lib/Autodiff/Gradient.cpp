@@ -1,8 +1,8 @@
 // --dtensor-gradient: appends gradients of the first result to a function's
 // results.
-#include "meshloom/Analysis/ControlFlow.h"
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
+#include "meshloom/ControlFlow/ControlFlow.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"

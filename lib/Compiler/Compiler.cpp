@@ -1,15 +1,20 @@
 // compile(): the named stages of a compilation, and its errors as one text.
 #include "meshloom/Compiler/Compiler.h"
 
-#include "Jit.h"
-#include "SharedObject.h"
+#include "meshloom/Targets/CPU/Jit.h"
+#include "meshloom/Targets/CPU/SharedObject.h"
 
-#include "meshloom/Analysis/Explain.h"
 #include "meshloom/Autodiff/Autodiff.h"
-#include "meshloom/Conversion/KernelToLLVM.h"
-#include "meshloom/Conversion/ToProgram.h"
+#include "meshloom/Compiler/Partition.h"
+#include "meshloom/ControlFlow/Passes.h"
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Layout/Passes.h"
+#include "meshloom/SPMD/Explain.h"
+#include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
-#include "meshloom/Transforms/Passes.h"
+#include "meshloom/Targets/CPU/KernelToLLVM.h"
+#include "meshloom/Targets/Kernels/Passes.h"
+#include "meshloom/Targets/Kernels/ToProgram.h"
 
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -62,9 +67,8 @@ private:
   void add(Location loc, const char *severity, const std::string &message) {
     if (!text.empty())
       text += "\n";
-    std::string position = positionOf(loc);
-    if (position != "unknown")
-      text += position + ": ";
+    if (std::optional<std::string> position = sourcePosition(loc))
+      text += *position + ": ";
     text += std::string(severity) + ": " + message;
   }
 

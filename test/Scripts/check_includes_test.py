@@ -75,19 +75,19 @@ class CheckIncludesTest(unittest.TestCase):
             "lib/Runtime/A.cpp", '#include "oneapi/dnnl/dnnl.hpp"', "dnnl"
         )
 
-    def test_conversion_and_interpreter_do_not_see_transforms(self):
-        for layer in ("Conversion", "Interpreter"):
+    def test_targets_and_interpreter_do_not_see_the_compiler(self):
+        for layer in ("Targets/CPU", "Targets/StableHLO", "Import", "Interpreter"):
             self.expect_forbidden(
                 f"lib/{layer}/A.cpp",
-                '#include "meshloom/Transforms/Passes.h"',
-                "Transforms",
+                '#include "meshloom/Compiler/Partition.h"',
+                "Compiler",
             )
 
     def test_dialects_have_no_passes(self):
         self.expect_forbidden(
             "mlir-dialects/lib/DTensor/A.cpp",
-            '#include "meshloom/Transforms/Passes.h"',
-            "Transforms",
+            '#include "meshloom/Compiler/Partition.h"',
+            "Compiler",
         )
         self.expect_forbidden(
             "mlir-dialects/include/meshloom/Dialect/DTensor/A.td",
@@ -103,8 +103,8 @@ class CheckIncludesTest(unittest.TestCase):
     def test_private_headers_are_private(self):
         found = self.violations(
             {
-                "lib/Transforms/Flow.h": "",
-                "lib/Conversion/A.cpp": '#include "../Transforms/Flow.h"',
+                "lib/Compiler/Flow.h": "",
+                "lib/Targets/CPU/A.cpp": '#include "../../Compiler/Flow.h"',
             }
         )
         self.assertEqual(len(found), 1, found)

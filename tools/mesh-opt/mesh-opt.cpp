@@ -3,11 +3,15 @@
 
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Conversion/ExportStableHLO.h"
-#include "meshloom/Conversion/ImportStableHLO.h"
+#include "meshloom/Compiler/Partition.h"
+#include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
-#include "meshloom/Transforms/Passes.h"
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
+#include "meshloom/Layout/Passes.h"
+#include "meshloom/SPMD/Passes.h"
+#include "meshloom/Targets/Kernels/Passes.h"
+#include "meshloom/Targets/StableHLO/ExportStableHLO.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -49,7 +53,10 @@ int main(int argc, char **argv) {
   registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
 
   mlir::registerTransformsPasses();
-  meshloom::registerTransformsPasses();
+  meshloom::registerControlFlowPasses();
+  meshloom::registerLayoutPasses();
+  meshloom::registerSPMDPasses();
+  meshloom::registerKernelsPasses();
   meshloom::registerAutodiffPasses();
   meshloom::registerStableHLOToDTensor();
   meshloom::registerSPMDToStableHLO();

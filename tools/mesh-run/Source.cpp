@@ -3,9 +3,9 @@
 #include "Values.h"
 
 #include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Conversion/ImportStableHLO.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/LLVM.h"

@@ -11,8 +11,8 @@
 namespace meshloom::cpu {
 
 /// Reads KernelStep::attributes as LibraryValues
-/// (lib/Transforms/LibraryDescription.h) wrote them. After something is missing
-/// all reads fail.
+/// (lib/Targets/Kernels/LibraryDescription.h) wrote them. After something is
+/// missing all reads fail.
 class NumberReader {
 public:
   explicit NumberReader(const KernelStep &step) : left(step.attributes) {}

@@ -1,6 +1,6 @@
 // The dialects stablehlo, chlo and sdy: an input vocabulary. This is the one
 // header to include; the .td files beside it are the reference. Nothing but the
-// import (lib/Conversion/StableHLO) and the tools that read files know them.
+// import (lib/Import/StableHLO) and the tools that read files know them.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"

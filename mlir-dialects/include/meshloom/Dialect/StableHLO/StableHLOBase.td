@@ -2,7 +2,7 @@
 //
 // The dialects stablehlo, chlo and sdy: what JAX and its relatives print. They
 // are an input vocabulary, parsed and then converted to dtensor at once
-// (lib/Conversion/StableHLO), so their verifiers check structure only.
+// (lib/Import/StableHLO), so their verifiers check structure only.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,43 @@
+// --dtensor-partition: from a dtensor function to one device's program with
+// explicit collectives.
+#pragma once
+
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace meshloom {
+
+/// Options of `--dtensor-partition`.
+struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("machine model: ring, ring-latency, shared-memory, or a "
+                     "JSON file"),
+      llvm::cl::init("shared-memory")};
+  Option<bool> refine{
+      *this, "refine",
+      llvm::cl::desc("move layouts where the machine model says "
+                     "that it is cheaper"),
+      llvm::cl::init(true)};
+  Option<int64_t> combineBytes{
+      *this, "combine-bytes",
+      llvm::cl::desc("bytes that a combined collective may have on a device; "
+                     "0: any number"),
+      llvm::cl::init(32 << 20)};
+  Option<int64_t> combineValues{
+      *this, "combine-values",
+      llvm::cl::desc(
+          "values that a combined collective may have; 0: any number"),
+      llvm::cl::init(0)};
+};
+
+/// lift variables, propagate, refine, insert relayouts, expand, clean up.
+void buildPartitionPipeline(mlir::OpPassManager &pm,
+                            const PartitionOptions &options);
+
+/// Registers `--dtensor-partition`.
+void registerPartitionPipeline();
+
+} // namespace meshloom

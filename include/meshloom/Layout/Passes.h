@@ -1,0 +1,17 @@
+// Every value gets a layout, and operands one that their op can use.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace meshloom {
+
+#define GEN_PASS_DECL
+#include "meshloom/Layout/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "meshloom/Layout/Passes.h.inc"
+
+} // namespace meshloom

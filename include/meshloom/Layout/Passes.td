@@ -1,0 +1,174 @@
+//===- Passes.td - The passes of include/meshloom/Layout -----------------===//
+//
+// Every value gets a layout, and operands one that their op can use.
+// docs/Pipeline.md shows one program after each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_LAYOUT_PASSES
+#define MESHLOOM_LAYOUT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
+  let summary = "Make ops that need a cut dim whole of ops on its blocks";
+  let description = [{
+    argmax, argmin, top_k, cumulative, sort and generic_reduce need a dim whole
+    on every device. Where the operand is going to be cut along it (by the flow
+    of axes that `--dtensor-propagate-layouts` is made of, which comes next), and
+    exchanging a little costs less by `machine` than bringing the dim together,
+    the op becomes ordinary ops that have rules for the blocks:
+
+    * argmax, argmin: the best value (a reduction), then the least index that
+      has it (another one);
+    * top_k: the best `k` of each block, and of those the best `k`; equal ones
+      stay in order of index;
+    * cumulative: running values inside each block, combined with what the
+      blocks before it come to.
+
+    * sort: Leighton's columnsort over blocks (of `P` blocks of `r` elements, a
+      device sends `(3 - 2 / P) r` elements and sees no more than one block),
+      where `P` divides `r` and `r >= 2 (P - 1)^2`; else Batcher's merge exchange.
+      The result is that of a stable sort, to the bit: the comparator must be
+      recognised as an order (of integer keys, or of floats with nans behind),
+      and where equal elements can differ, the places of elements decide, those
+      of an iota operand or of one that is added and sent along. Blocks must be
+      full;
+    * generic_reduce: where accumulators are only added to (multiplied by, ...) a
+      function of the elements, that function, then a `dtensor.reduce`. Where the
+      op says `dtensor.associative`, as imported ones do, each block is reduced
+      by a tree of elementwise ops, the few results are gathered and reduced, and
+      the init counts once, at the end. Other regions stay, with the dim brought
+      together.
+
+    Blocks are the layout's own, uneven ones padded, so that cutting a dim into
+    them moves nothing.
+
+    ```mlir
+    %i = dtensor.argmax %x dim 1 : (tensor<8x64xf32, #columns>) -> tensor<8xi32>
+    // becomes
+    %m = dtensor.reduce max %x dims [1] : (tensor<8x64xf32, #columns>) -> tensor<8xf32>
+    %b = dtensor.broadcast_in_dim %m dims [0] : (tensor<8xf32>) -> tensor<8x64xf32>
+    // ... where %x equals %b (or is a nan), its index, else 64
+    %i = dtensor.reduce min %w dims [1] : (tensor<8x64xi32>) -> tensor<8xi32>
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+           "preset or JSON file of the machine model">
+  ];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Give every value a layout, from those that the user gave";
+  let description = [{
+    Layouts of arguments, function results and `dtensor.constraint` never
+    change. From them axes flow along the factors of the ops' sharding rules,
+    forward and backward, to a fixpoint, in four stages; an axis that arrived
+    earlier is never displaced:
+
+    1. through ops whose tensors all have the same factors (elementwise,
+       transpose, reshape), both ways;
+    2. forward through the others but broadcasts (dots, reductions);
+    3. backward and sideways through those;
+    4. through broadcasts.
+
+    Where factors of one op compete for an axis, its results' layouts come
+    first, then factors that results show before reduced ones, then operands in
+    order. Then every op gets its result types, exactly as the op produces them:
+    partial over the axes of its reduced factors. Where all operands carry a
+    reduced factor on an axis that only the result's wish wants elsewhere, the
+    op reduces there (and a reduce_scatter follows). A pending reduction passes
+    through an op where that is linear, it is the value's only user, and its
+    result is not larger; else it is resolved before the op.
+
+    Function results are partial only where their type says so. Constants and
+    other leaves that cost nothing are laid out per use.
+
+    Each op whose layouts use an axis gets the discardable attribute
+    `dtensor.origin`, a dictionary from the axis to the annotation that it came
+    from, in words: `{batch = "argument 'x' [batch, *]"}`; likewise each
+    argument that had no layout. Annotations read `argument 'NAME' LAYOUT`
+    (`argument #2 LAYOUT` without `dtensor.name`), `result #0 LAYOUT`,
+    `constraint at FILE:LINE:COL LAYOUT`, `relayout at ... LAYOUT`.
+
+    ```mlir
+    func.func @f(%x: tensor<128x784xf32, #rows>, %w: tensor<784x700xf32, #full>)
+        -> tensor<128x700xf32> {
+      %0 = dtensor.matmul %x, %w : (tensor<128x784xf32, #rows>, tensor<784x700xf32, #full>) -> tensor<128x700xf32>
+      return %0 : tensor<128x700xf32>
+    }
+    // becomes
+    func.func @f(%x: tensor<128x784xf32, #rows>, %w: tensor<784x700xf32, #full>)
+        -> tensor<128x700xf32, #rows> {
+      %0 = dtensor.matmul %x, %w {dtensor.origin = {batch = "argument #0 [batch, *]"}}
+          : (tensor<128x784xf32, #rows>, tensor<784x700xf32, #full>) -> tensor<128x700xf32, #rows>
+      return %0 : tensor<128x700xf32, #rows>
+    }
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Move ops to layouts that the machine model finds cheaper";
+  let description = [{
+    Every value has a layout. Ops linked by identity-like rules (an optimizer's
+    elementwise chain, say) form clusters. A cluster's candidates are the ways
+    to put each mesh axis on one of its factors, or none; its cost is its local
+    work plus the relayouts on its edges, by `machine`. Clusters are revisited
+    from a worklist while the total falls; where no single move helps, adjacent
+    pairs are tried once.
+
+    What loops carry and branches give moves like any other value; what runs in
+    a loop counts once for each trip (8, where their number is not known), in a
+    branch of n once in n.
+
+    Only types of ops' results change. Arguments, function results, constraints
+    and relayouts never do. A move must save at least 5 % of the cost that it
+    touches. A plan whose peak bytes per device exceed the given one's is not
+    taken.
+
+    A changed op gets the discardable attribute `dtensor.refined`, what its
+    first result was laid out as; ops whose cluster was moved or that collectives
+    are made for get `dtensor.rejected`: the best that was not chosen, in words.
+    The function's `dtensor.refined` lists the predicted time before and after
+    and each move, for `--explain`.
+
+    ```mlir
+    #part = #dtensor.layout<#mesh, [*, *] partial<batch: sum>>
+    %dw = dtensor.dot_general %x, %dh contracting [0] x [0]
+        : (tensor<128x784xf32, #rows>, tensor<128x700xf32, #rows>) -> tensor<784x700xf32, #part>
+    // becomes, with machine=ring
+    %dw = dtensor.dot_general %x, %dh contracting [0] x [0]
+        {dtensor.refined = "[*, *] partial<batch: sum>", dtensor.rejected =
+         "[*, *] partial<batch: sum>: all_reduce over [batch] of 2195200 bytes; 625.6 us against 469.3 us, 156.3 us more"}
+        : (tensor<128x784xf32, #rows>, tensor<128x700xf32, #rows>) -> tensor<784x700xf32, #rows>
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+           "preset or JSON file of the machine model">
+  ];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+def InsertRelayouts : Pass<"dtensor-insert-relayouts", "::mlir::func::FuncOp"> {
+  let summary = "Make operands agree with how their op runs";
+  let description = [{
+    Every value has a layout; an op's result types say how it runs. An operand
+    that is laid out otherwise gets a `dtensor.relayout`, one for each value and
+    target, before its first user. The same before `return`. `constraint`
+    becomes `relayout`, or nothing where the layout is right. A value needed in
+    several layouts is brought to each from whichever of those is cheapest, so
+    that a pending reduction is resolved once.
+
+    A relayout that the pass inserts carries `dtensor.reason`, in words.
+    Afterwards every op's operands are what its rule asks for; a target that is
+    partial where the value is not is an error.
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
+#endif // MESHLOOM_LAYOUT_PASSES

@@ -1,0 +1,52 @@
+// The search for cheaper layouts that RefineLayouts runs.
+#pragma once
+
+#include "meshloom/Layout/Search/LayoutState.h"
+
+namespace meshloom {
+
+/// What the search decided about one cluster, in words: only for clusters that
+/// it moved or that collectives are made for.
+struct LayoutDecision {
+  std::vector<unsigned> ops; ///< of the cluster, those that relayouts lead to
+                             ///< or from, and moved ones
+  bool moved = false;
+  /// What was not done: propagation's layout where the cluster was moved, else
+  /// the cheapest other one. "[*, *] partial<batch: sum>: all_reduce over
+  /// [batch] of 2195200 bytes; 472.2 us against 316.1 us, 156.1 us more".
+  std::string rejected;
+};
+
+struct LayoutRefinement {
+  std::vector<Layout> layouts; ///< per value of the graph
+  /// Per op: what each operand must be brought to (free ops: as it is).
+  std::vector<std::vector<Layout>> needs;
+  LayoutClusters clusters;
+  std::vector<LayoutDecision> decisions; ///< by cluster
+  Objective before, after;
+  int64_t peakBefore = 0, peakAfter = 0; ///< bytes per device
+  /// The search's work: changes of single clusters that it worked out.
+  int64_t tried = 0;
+  /// Clusters where it stopped trying sequences of moves at a fixed number.
+  int64_t cutShort = 0;
+  bool changed() const { return after.changes > 0; }
+};
+
+/// Moves clusters of ops to cheaper layouts by coordinate descent: from a
+/// worklist, each cluster goes to the best of its candidates (each mesh axis on
+/// one of its factors, or none) with the others left alone, while that saves at
+/// least 5 % of the cost it touches, and 1 % of what a cluster costs on
+/// average; where no single move helps, adjacent pairs are tried once.
+/// Deterministic; ends because the integer total strictly falls. A result whose
+/// peak bytes exceed those of the start is searched again with every move held
+/// to them. Given values, outputs and arguments never change.
+/// `prices`: for several searches over one graph, what relayouts cost; taken
+/// where it fits the machine.
+LayoutRefinement refineLayouts(const LayoutGraph &graph,
+                               const MachineModel &machine,
+                               std::shared_ptr<RelayoutCosts> prices = nullptr);
+
+/// "384.2 us", "5.0 ns".
+std::string formatTime(Cost picoseconds);
+
+} // namespace meshloom

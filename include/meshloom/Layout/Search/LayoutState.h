@@ -1,0 +1,221 @@
+// LayoutState: a layout for every value of a graph, what that costs by a
+// machine model, and cheap changes to it that can be taken back.
+#pragma once
+
+#include "meshloom/Layout/Search/RelayoutCosts.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+namespace meshloom {
+
+/// What is made small, in this order.
+struct Objective {
+  Cost cost = 0;
+  int64_t collectives = 0;
+  int64_t changes = 0; ///< values laid out otherwise than at the start
+  auto operator<=>(const Objective &) const = default;
+  Objective &operator+=(const Objective &other);
+  Objective &operator-=(const Objective &other);
+};
+
+/// How one op runs with given layouts of its operands and results.
+struct OpEvaluation {
+  bool valid = false; ///< the rule allows it
+  OpSharding sharding;
+  std::vector<LayoutId> needs;    ///< per operand
+  std::vector<LayoutId> produces; ///< per result; may drop pending reductions
+                                  ///< that no operand has
+  Work work;                      ///< compute only; bytes are the cluster's
+  Objective halos;                ///< of the halo exchanges of its operands
+};
+
+/// One relayout of a value, as InsertRelayouts will make it.
+struct PlannedRelayout {
+  unsigned value;
+  LayoutId from, to;
+  const RelayoutPlan *plan;
+  int64_t runs = runsOnce; ///< how often it is made
+};
+
+/// The cost of a layout assignment is
+/// - for each cluster, its local work: the compute of its ops, and the bytes of
+///   values that enter or leave it (those between its ops stay in registers);
+/// - for each value, the relayouts to what its users need: the cheapest tree
+///   over those layouts that starts at its own. In shared memory an op that
+///   waits for several operands waits once, for the last of them; arguments and
+///   the function's end need no waiting at all;
+/// each as often as it runs.
+class LayoutState {
+public:
+  /// `prices`: of other searches over the graph, if they fit the machine.
+  LayoutState(const LayoutGraph &graph, const LayoutClusters &clusters,
+              const MachineModel &machine,
+              std::shared_ptr<RelayoutCosts> prices = nullptr);
+
+  LayoutId layout(unsigned value) const { return layouts[value]; }
+  const Layout &get(LayoutId id) const { return prices->get(id); }
+  LayoutId intern(const Layout &layout) { return prices->intern(layout); }
+  const OpEvaluation &evaluate(unsigned op);
+  const Objective &total() const { return sum; }
+  /// How many changes have been applied: what a search's work is counted in.
+  int64_t tried() const { return changesTried; }
+  Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
+  Cost relayoutCost(unsigned value) const { return valueCosts[value].cost; }
+
+  /// What a change did, to the clusters and values that it touched.
+  struct Delta {
+    Objective before, after;
+    Cost saved() const { return before.cost - after.cost; }
+  };
+  using Change = std::vector<std::pair<unsigned, LayoutId>>;
+  /// Gives values new layouts. Ops that passed on a pending reduction which is
+  /// gone then produce none either, and so on. Nothing, and no change, where an
+  /// op could not run.
+  std::optional<Delta> apply(const Change &change);
+  /// Takes back the last `apply` that was not taken back.
+  void undo();
+  /// Forgets what could be taken back.
+  void commit() { depth = 0; }
+
+  /// Layouts other than its own that a value is needed in, sorted.
+  std::vector<LayoutId> targets(unsigned value) const;
+  /// Relayouts of these values.
+  std::vector<PlannedRelayout> relayouts(const std::vector<unsigned> &values);
+  /// By the last `apply` that can be taken back.
+  const std::vector<unsigned> &touchedValues() const {
+    return records[depth - 1].values;
+  }
+  const std::vector<unsigned> &touchedClusters() const {
+    return records[depth - 1].clusters;
+  }
+
+  /// Most bytes that one device holds at a time, by the lifetimes of values and
+  /// of what relayouts make; arguments and results live throughout, values
+  /// inside a cluster are not stored. In shared memory views take nothing, and
+  /// a device's part is that of what is stored once for all.
+  int64_t peakBytes();
+
+private:
+  using Ids = std::span<const LayoutId>;
+  struct IdsHash {
+    using is_transparent = void;
+    size_t operator()(Ids ids) const {
+      size_t hash = ids.size();
+      for (LayoutId id : ids)
+        hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
+      return hash ^ (hash >> 32);
+    }
+  };
+  struct IdsEqual {
+    using is_transparent = void;
+    bool operator()(Ids a, Ids b) const { return std::ranges::equal(a, b); }
+  };
+  using Way = RelayoutCosts::Way;
+  using Bytes = RelayoutCosts::Bytes;
+  /// A relayout of a value.
+  struct Edge {
+    LayoutId from, to;
+    const Way *way;
+    int64_t runs; ///< how often it is made
+  };
+  struct Use {
+    int op; ///< -1: an output
+    unsigned index;
+    int64_t runs = runsOnce; ///< of a relayout for it
+    /// The ops between which what it reads must be there.
+    int first = 0, last = 0;
+  };
+  /// What one use asks of its value.
+  struct Demand {
+    LayoutId target = 0;
+    /// The user waits for it, and for no operand that is made later.
+    bool waits = false;
+    bool operator==(const Demand &) const = default;
+  };
+  /// A layout that users need a value in, and how many of them.
+  struct Need {
+    LayoutId target = 0;
+    unsigned uses = 0;
+    unsigned inside = 0; ///< ... in the cluster that makes the value
+    unsigned ends = 0;   ///< ... that are function results
+    unsigned waits = 0;
+    bool atEnd() const { return uses == ends; }
+  };
+
+  OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
+  Objective haloCost(unsigned op, std::span<const Layout> have,
+                     const OpSharding &sharding) const;
+  /// What an op asks of each of its operands.
+  void demandsOf(unsigned op, std::vector<Demand> &made);
+  /// Adds `sign` times a demand to the value's needs.
+  void count(unsigned value, const Use &use, const Demand &demand, int sign);
+  struct Record;
+  /// Brings the demands of an op's operands up to date.
+  void update(unsigned op, Record *record);
+  void findUses();
+  /// How often a relayout of a value to what a need asks for is made.
+  int64_t runsOf(unsigned value, LayoutId target, const Way &way) const;
+  /// The tree of relayouts of a value; false where there is none.
+  bool relayoutTree(unsigned value, std::vector<Edge> &made);
+  /// Every user is in the value's own cluster, and takes it as it is.
+  bool isInside(unsigned value) const;
+  /// Nothing where a need cannot be met.
+  std::optional<Objective> valueCost(unsigned value);
+  Objective clusterCost(unsigned cluster);
+  bool moves(unsigned op, unsigned operand);
+  int64_t storedBytes(unsigned value, LayoutId id);
+
+  const LayoutGraph &graph;
+  const LayoutClusters &clusters;
+  const MachineModel &machine;
+
+  std::shared_ptr<RelayoutCosts> prices;
+  std::vector<std::vector<Use>> uses;
+  /// Per value: of relayouts for its uses; 0 where that differs among them.
+  std::vector<int64_t> useRuns;
+  std::vector<LayoutId> outputTargets;
+  std::vector<int> homes; ///< per value: the op from which it is there
+  using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
+                                         IdsHash, IdsEqual>;
+  std::vector<Evaluations> evaluations; ///< per op
+  std::vector<const OpEvaluation *> current;
+  std::vector<std::vector<Demand>> demands; ///< per op and operand
+  std::vector<std::vector<Need>> needs;     ///< per value
+
+  std::vector<LayoutId> layouts, initial;
+  std::vector<Objective> valueCosts, clusterCosts;
+  Objective sum;
+
+  /// What `undo` puts back.
+  struct Record {
+    Change layouts;
+    std::vector<std::pair<unsigned, const OpEvaluation *>> ops;
+    struct OldDemand {
+      unsigned op, operand;
+      Demand demand;
+    };
+    std::vector<OldDemand> demands;
+    std::vector<unsigned> values, clusters;
+    std::vector<Objective> valueCosts, clusterCosts;
+    Objective sum;
+    void clear();
+  };
+  /// The first `depth` are in use; the others keep their memory for the next.
+  std::vector<Record> records;
+  size_t depth = 0;
+  int64_t changesTried = 0;
+
+  // Scratch, kept for its memory.
+  std::vector<LayoutId> key;
+  std::vector<Demand> madeDemands;
+  std::vector<Edge> tree;
+  std::vector<std::pair<LayoutId, Cost>> waitedFor;
+  std::vector<std::pair<unsigned, LayoutId>> stored;
+  std::vector<unsigned> dirty, done; ///< ops; `dirty` is a heap
+  /// Marks of the last `apply` that came by: ops, values, clusters.
+  std::vector<int64_t> opMark, valueMark, clusterMark;
+};
+
+} // namespace meshloom

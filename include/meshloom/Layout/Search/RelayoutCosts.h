@@ -1,0 +1,93 @@
+// RelayoutCosts: what bringing the values of a graph from one layout to another
+// costs, and the layouts by number.
+#pragma once
+
+#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Layout/Search/LayoutGraph.h"
+
+#include <deque>
+#include <unordered_map>
+
+namespace meshloom {
+
+/// A layout by number: equal layouts have equal ones.
+using LayoutId = unsigned;
+
+/// Kept for all searches over one graph that price collectives alike: planning
+/// is most of what a search on a mesh of many axes does.
+///
+/// Axes of one size whose links are alike are interchangeable: what
+/// [x, *] -> [*, x] costs, [y, *] -> [*, y] does. So pairs of layouts are
+/// looked up with such axes named in the order in which they appear, and only
+/// one of each kind is planned: on {2, 2, 2} up to one in six, on four such
+/// axes one in twenty-four. Chains of collectives are made for those who ask
+/// for them.
+class RelayoutCosts {
+public:
+  RelayoutCosts(const LayoutGraph &graph, const MachineModel &machine);
+
+  /// Whether `machine` prices collectives as the one that this was made for.
+  bool fits(const MachineModel &machine) const;
+
+  LayoutId intern(const Layout &layout);
+  const Layout &get(LayoutId id) const { return table[id]; }
+
+  /// What is asked of a relayout at every change.
+  struct Way {
+    Cost cost = 0;
+    Cost overhead = 0; ///< the part that does not depend on size
+    int64_t collectives = 0;
+    bool reduces = false;
+    bool sums = false; ///< it is one all_reduce
+  };
+  /// An estimate; null where there is no way.
+  const Way *way(unsigned value, LayoutId from, LayoutId to);
+  /// The chain; null where there is none.
+  const RelayoutPlan *plan(unsigned value, LayoutId from, LayoutId to);
+
+  struct Bytes {
+    int64_t local = -1;
+    int64_t distinct = 0; ///< of all distinct shards together
+  };
+  const Bytes &bytes(unsigned value, LayoutId id);
+
+private:
+  struct LayoutHash {
+    size_t operator()(const Layout &layout) const { return layout.hash(); }
+  };
+  /// From numbers to numbers, all in one array: the look-up of every change.
+  class Table {
+  public:
+    Table() : slots(1024) {}
+    /// What `key` has, or -1 where it is new.
+    int &operator[](uint64_t key);
+
+  private:
+    struct Slot {
+      uint64_t key = ~uint64_t(0);
+      int value = -1;
+    };
+    Slot &find(uint64_t key);
+    std::vector<Slot> slots;
+    size_t used = 0;
+  };
+
+  uint64_t key(unsigned value, LayoutId from, LayoutId to) const {
+    return uint64_t(kinds[value]) << 42 | uint64_t(from) << 21 | to;
+  }
+  std::string pattern(unsigned kind, LayoutId from, LayoutId to) const;
+
+  const LayoutGraph &graph;
+  const MachineModel machine;
+  std::vector<Layout> table;
+  std::unordered_map<Layout, LayoutId, LayoutHash> ids;
+  std::vector<unsigned> kinds;   ///< per value: its shape and type by number
+  std::vector<char> axisClasses; ///< per axis: interchangeable ones have one
+  Table wayOf;                   ///< -2: impossible
+  std::unordered_map<std::string, int> wayOfPattern;
+  std::deque<Way> ways;
+  std::unordered_map<uint64_t, std::optional<RelayoutPlan>> plans;
+  std::vector<std::vector<Bytes>> known; ///< per kind and layout
+};
+
+} // namespace meshloom

@@ -1,0 +1,18 @@
+// A laid out function becomes one device's, with explicit collectives.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace meshloom {
+
+#define GEN_PASS_DECL
+#include "meshloom/SPMD/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "meshloom/SPMD/Passes.h.inc"
+
+} // namespace meshloom

@@ -1,0 +1,17 @@
+// Kernels of the running process: compiled once, loaded with LLVM's ORC JIT,
+// shared by all programs that use them.
+#pragma once
+
+#include "meshloom/Targets/CPU/KernelCodegen.h"
+
+#include "meshloom/Core/Program.h"
+
+namespace meshloom {
+
+/// A library that has all of `kernels`. Those that an earlier call compiled (at
+/// the same level) and that are still in use by a program are reused. Thread
+/// safe; a failure leaves nothing behind.
+Result<std::shared_ptr<KernelLibrary>>
+loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize);
+
+} // namespace meshloom

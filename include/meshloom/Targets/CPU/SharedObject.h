@@ -1,0 +1,12 @@
+// Kernels of a saved program: an ELF shared object in memory.
+#pragma once
+
+#include "meshloom/Targets/CPU/KernelCodegen.h"
+
+namespace meshloom {
+
+/// Compiles `kernels` and links them with ld.lld; the bytes of the .so, which
+/// needs nothing but libm.
+Result<std::vector<char>> linkKernels(ArrayRef<KernelToCompile> kernels);
+
+} // namespace meshloom

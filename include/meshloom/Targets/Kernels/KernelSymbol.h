@@ -1,0 +1,15 @@
+// The name of a kernel's code.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include <string>
+
+namespace meshloom {
+
+/// The name under which a kernel's code is compiled. Kernels of equal code have
+/// equal names, whatever their extents, layouts and buffers: those are
+/// arguments of the code.
+std::string kernelSymbol(spmd::KernelOp kernel);
+
+} // namespace meshloom

@@ -1,0 +1,266 @@
+// Functions: arguments and results with their layouts and names, and
+// importStableHLO(), which replaces a module's functions.
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
+
+#include "Importer.h"
+
+#include "mlir/Pass/Pass.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+using mlir::func::FuncOp;
+
+/// The name of an argument: JAX gives it as an attribute or as its location.
+static StringAttr nameOf(BlockArgument argument, DictionaryAttr attributes) {
+  for (StringRef name :
+       {"dtensor.name", "jax.arg_info", "tf_saved_model.index_path"})
+    if (attributes)
+      if (auto given = dyn_cast_or_null<StringAttr>(attributes.get(name)))
+        return given;
+  StringAttr found;
+  argument.getLoc()->walk([&](Location loc) {
+    if (auto named = dyn_cast<mlir::NameLoc>(loc))
+      found = named.getName();
+    return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return found && !found.empty() ? found : StringAttr();
+}
+
+static RankedTensorType withLayout(RankedTensorType type,
+                                   dtensor::LayoutAttr layout) {
+  return layout ? RankedTensorType::get(type.getShape(), type.getElementType(),
+                                        layout)
+                : type;
+}
+
+/// Checks the signature: tensors only.
+static LogicalResult checkSignature(FuncOp func) {
+  for (BlockArgument argument : func.getArguments()) {
+    if (failed(checkType(argument.getLoc(), argument.getType())))
+      return failure();
+    if (!isa<RankedTensorType>(argument.getType()))
+      return mlir::emitError(argument.getLoc())
+             << "argument #" << argument.getArgNumber()
+             << " is a tuple; give its elements as arguments";
+  }
+  for (Type type : func.getResultTypes()) {
+    if (failed(checkType(func.getLoc(), type)))
+      return failure();
+    if (!isa<RankedTensorType>(type))
+      return func.emitError("a result is a tuple; return its elements");
+  }
+  return success();
+}
+
+FuncOp Importer::importFunction(FuncOp func) {
+  b.setLoc(func.getLoc());
+  if (failed(checkSignature(func)))
+    return {};
+  SmallVector<Type> argumentTypes;
+  SmallVector<DictionaryAttr> argumentAttributes;
+  for (BlockArgument argument : func.getArguments()) {
+    DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());
+    dtensor::LayoutAttr layout;
+    if (Attribute annotation = shardingIn(attributes)) {
+      b.setLoc(argument.getLoc());
+      auto sharding =
+          shardings.of(argument.getLoc(), annotation, typeOf(argument));
+      if (failed(sharding))
+        return {};
+      auto decided = argumentLayout(*this, *sharding);
+      if (failed(decided))
+        return {};
+      layout = *decided;
+    }
+    argumentTypes.push_back(withLayout(typeOf(argument), layout));
+    SmallVector<NamedAttribute> kept;
+    if (StringAttr name = nameOf(argument, attributes))
+      kept.push_back(b.getNamedAttr("dtensor.name", name));
+    argumentAttributes.push_back(b.getDictionaryAttr(kept));
+  }
+
+  auto result = FuncOp::create(func.getLoc(), func.getName(),
+                               b.getFunctionType(argumentTypes, {}));
+  mlir::OwningOpRef<FuncOp> owner(result);
+  Block *entry = result.addEntryBlock();
+  for (auto [argument, source] :
+       llvm::zip_equal(entry->getArguments(), func.getArguments()))
+    argument.setLoc(source.getLoc());
+  b.setInsertionPointToStart(entry);
+  b.setLoc(func.getLoc());
+  calling.push_back(func);
+  SmallVector<Value> arguments(entry->getArguments());
+  for (auto [argument, value] :
+       llvm::zip_equal(func.getArguments(), arguments)) {
+    Attribute annotation =
+        shardingIn(func.getArgAttrDict(argument.getArgNumber()));
+    if (!annotation || dtensor::layoutAttrOf(value.getType()))
+      continue;
+    b.setLoc(argument.getLoc());
+    auto wished = constrain(*this, value, annotation);
+    if (failed(wished))
+      return {};
+    value = *wished;
+  }
+  b.setLoc(func.getLoc());
+  Imported values = importInline(func.getBody(), arguments);
+  calling.pop_back();
+  if (failed(values))
+    return {};
+
+  SmallVector<Type> resultTypes;
+  SmallVector<DictionaryAttr> resultAttributes;
+  for (auto [i, value] : llvm::enumerate(*values)) {
+    DictionaryAttr attributes = func.getResultAttrDict(i);
+    b.setLoc(func.getLoc());
+    if (!b.lanesOf(value).empty()) {
+      error("result #") << i
+                        << " is different on each device: it comes from a "
+                           "manual computation that does not end";
+      return {};
+    }
+    if (Attribute annotation = shardingIn(attributes)) {
+      auto pinned = constrain(*this, value, annotation);
+      if (failed(pinned))
+        return {};
+      // A wish that leaves everything open adds nothing.
+      value = *pinned;
+    }
+    // A result that nobody annotated is never partial.
+    if (auto layout = dtensor::layoutAttrOf(value.getType());
+        layout && !layout.getPartial().empty() && !shardingIn(attributes))
+      value = b.create<dtensor::ConstraintOp>(
+          func.getLoc(), value,
+          dtensor::LayoutAttr::get(b.getContext(),
+                                   layout.getLayout().without_partial()));
+    resultTypes.push_back(value.getType());
+    SmallVector<NamedAttribute> kept;
+    if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
+                               : StringAttr();
+        name && !name.empty())
+      kept.push_back(b.getNamedAttr("dtensor.name", name));
+    resultAttributes.push_back(b.getDictionaryAttr(kept));
+  }
+  b.create<mlir::func::ReturnOp>(func.getLoc(), *values);
+  result.setFunctionType(b.getFunctionType(argumentTypes, resultTypes));
+  if (failed(verifyNewOps(0, success())))
+    return {};
+  for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
+    result.setArgAttrs(i, attributes);
+    // Donated: the result may take the argument's memory, if it is laid out so.
+    auto alias = func.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
+    if (alias && alias.getValue().ult(resultTypes.size()) &&
+        resultTypes[alias.getInt()] == argumentTypes[i])
+      result.setArgAttr(i, "dtensor.alias",
+                        b.getI64IntegerAttr(alias.getInt()));
+  }
+  for (auto [i, attributes] : llvm::enumerate(resultAttributes))
+    result.setResultAttrs(i, attributes);
+  result.setVisibility(func.getVisibility());
+  return owner.release();
+}
+
+bool meshloom::holdsStableHLO(ModuleOp module) {
+  auto foreign = [](mlir::Dialect *dialect) {
+    return isa_and_nonnull<stablehlo::StableHLODialect, chlo::CHLODialect,
+                           sdy::SdyDialect>(dialect);
+  };
+  auto annotated = [](DictionaryAttr attributes) {
+    return attributes &&
+           (attributes.contains(shardyName) || attributes.contains(gspmdName));
+  };
+  // Calls of functions that do nothing are all that a program may hold.
+  if (module->hasAttr("mhlo.num_partitions"))
+    return true;
+  auto found = module.walk([&](Operation *op) {
+    if (foreign(op->getDialect()) || annotated(op->getAttrDictionary()) ||
+        isa<mlir::func::CallOp>(op)) // only the importer knows calls
+      return mlir::WalkResult::interrupt();
+    if (auto func = dyn_cast<FuncOp>(op)) {
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (annotated(func.getArgAttrDict(i)))
+          return mlir::WalkResult::interrupt();
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        if (annotated(func.getResultAttrDict(i)))
+          return mlir::WalkResult::interrupt();
+    }
+    return mlir::WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+LogicalResult meshloom::importStableHLO(ModuleOp module) {
+  module.getContext()->loadDialect<dtensor::DTensorDialect>();
+  auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
+  if (replicas && replicas.getInt() > 1)
+    return module.emitError("the program is for ")
+           << replicas.getInt()
+           << " replicas that each have values of their own (JAX's pmap); "
+              "expected one program on global values (jit, shard_map)";
+  auto shardings = Shardings::collect(module);
+  if (failed(shardings))
+    return failure();
+  Importer importer(module, *shardings);
+
+  SmallVector<FuncOp> old(module.getOps<FuncOp>()), made;
+  auto erase = [](ArrayRef<FuncOp> functions) {
+    for (FuncOp func : functions)
+      func.erase();
+  };
+  for (FuncOp func : old) {
+    // What others call is inlined there.
+    if (func.isExternal() || func.isPrivate())
+      continue;
+    FuncOp result = importer.importFunction(func);
+    if (!result) {
+      erase(made);
+      return failure();
+    }
+    made.push_back(result);
+  }
+  for (FuncOp func : old)
+    func.erase();
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
+    mesh.erase();
+  for (FuncOp func : made)
+    module.push_back(func);
+  SmallVector<NamedAttribute> kept;
+  for (NamedAttribute attribute : module->getDiscardableAttrs())
+    if (attribute.getName().getValue().starts_with("dtensor."))
+      kept.push_back(attribute);
+  module->setDiscardableAttrs(DictionaryAttr::get(module.getContext(), kept));
+  module->setAttr(dtensor::DTensorDialect::meshAttrName, shardings->getMesh());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct StableHLOToDTensorPass
+    : mlir::PassWrapper<StableHLOToDTensorPass, mlir::OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StableHLOToDTensorPass)
+
+  StringRef getArgument() const override { return "stablehlo-to-dtensor"; }
+  StringRef getDescription() const override {
+    return "Turn StableHLO, CHLO and Shardy into the dtensor dialect";
+  }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
+  }
+  void runOnOperation() override {
+    if (holdsStableHLO(getOperation()) &&
+        failed(importStableHLO(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+std::unique_ptr<mlir::Pass> meshloom::createStableHLOToDTensor() {
+  return std::make_unique<StableHLOToDTensorPass>();
+}
+
+void meshloom::registerStableHLOToDTensor() {
+  mlir::registerPass([] { return createStableHLOToDTensor(); });
+}

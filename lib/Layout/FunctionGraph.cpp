@@ -1,0 +1,289 @@
+// Reads a function into the graph of the search over layouts. Blocks are read
+// where they run, so that a value is known before it is used, but for what a
+// loop's body yields: joins get their operands when the body has been read.
+#include "FunctionGraph.h"
+
+#include "meshloom/Layout/LayoutFlow.h"
+#include "meshloom/Targets/Kernels/LibraryCosts.h"
+#include "meshloom/Targets/Kernels/ScalarLowering.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+
+#include <algorithm>
+
+namespace meshloom {
+
+bool isFreeToMake(Operation &op) {
+  if (auto constant = dyn_cast<dtensor::ConstantOp>(op)) {
+    auto dense = dyn_cast<mlir::DenseElementsAttr>(constant.getValue());
+    return dense && dense.isSplat();
+  }
+  if (isa<dtensor::IotaOp>(op))
+    return true;
+  auto broadcast = dyn_cast<dtensor::BroadcastInDimOp>(op);
+  return broadcast &&
+         dtensor::globalShape(op.getOperand(0).getType()).empty() &&
+         !givenLayout(op.getResult(0).getType())->is_partial();
+}
+
+static int64_t flopsPerPoint(Operation &op) {
+  using namespace dtensor;
+  if (isa<DotGeneralOp, MatMulOp>(op))
+    return 2;
+  if (isa<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, ConcatenateOp,
+          ReverseOp, ConstantOp, IotaOp>(op))
+    return 0;
+  if (isa<RngOp>(op))
+    return 32;
+  if (auto cost = libraryCost(&op))
+    return cost->flopsPerPoint;
+  return scalarCost(&op).value_or(1);
+}
+
+static bool laidOut(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && givenLayout(tensor);
+}
+
+constexpr StringRef remedy = "run --dtensor-propagate-layouts first";
+
+/// So many runs of something that runs `runs` times each time; a loop that may
+/// not run at all counts once, and beyond a million it makes no difference.
+static int64_t timesRuns(int64_t runs, int64_t times) {
+  constexpr int64_t most = int64_t(1) << 26;
+  return std::min(runs * std::clamp<int64_t>(times, 1, most), most);
+}
+
+/// Whether the layout of a result is the user's.
+static bool isPinned(Operation *op, unsigned result) {
+  auto pinned = op->getAttrOfType<mlir::DenseI64ArrayAttr>(pinnedAttr);
+  return pinned && llvm::is_contained(pinned.asArrayRef(), int64_t(result));
+}
+
+unsigned FunctionGraph::addValue(Value value, int producer, const Scope &scope,
+                                 bool argument) {
+  auto type = cast<RankedTensorType>(value.getType());
+  unsigned number = unsigned(values.size());
+  index[value] = number;
+  values.push_back(value);
+  graph.values.push_back({Shape(type.getShape().begin(), type.getShape().end()),
+                          *dtensor::dtypeOf(type.getElementType()),
+                          *givenLayout(type), producer, argument, scope.runs,
+                          scope.block});
+  return number;
+}
+
+void FunctionGraph::addOutput(Value value, const Layout &layout,
+                              const Scope &scope, bool atEnd) {
+  graph.outputs.push_back(
+      {index.lookup(value), layout, atEnd, scope.branch, scope.branchRuns});
+}
+
+LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
+  if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op)) {
+    Value result = op.getResult(0);
+    bool atEnd = llvm::all_of(result.getUsers(), [](Operation *user) {
+      return isa<mlir::func::ReturnOp>(user);
+    });
+    addOutput(op.getOperand(0), *givenLayout(result.getType()), scope, atEnd);
+    addValue(result, -1, scope);
+    return success();
+  }
+  auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+  if (!sharded || op.getNumResults() == 0)
+    return op.emitOpError("has no sharding rule, so it cannot be laid out");
+  LayoutGraph::Op node{
+      sharded.getShardingRule(), {}, {}, flopsPerPoint(op), isFreeToMake(op)};
+  if (auto cost = libraryCost(&op))
+    node.flat = cost->flat;
+  node.runs = scope.runs;
+  node.branch = scope.branch;
+  node.branchRuns = scope.branchRuns;
+  node.block = scope.block;
+  SmallVector<OpOperand *> &used = uses.emplace_back();
+  for (OpOperand &operand : op.getOpOperands()) {
+    node.operands.push_back(index.lookup(operand.get()));
+    used.push_back(&operand);
+  }
+  for (Value result : op.getResults())
+    node.results.push_back(addValue(result, int(ops.size()), scope));
+  ops.push_back(&op);
+  joins.push_back(-1);
+  graph.ops.push_back(std::move(node));
+  return success();
+}
+
+unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
+                                const Scope &scope) {
+  LayoutGraph::Op node;
+  ShardingRule::Tensor dims;
+  for (int64_t extent : dtensor::globalShape(op->getResult(result).getType())) {
+    dims.push_back({unsigned(node.rule.factors.size())});
+    Factor &factor = node.rule.factors.emplace_back();
+    factor.name = "d" + std::to_string(dims.size() - 1);
+    factor.size = extent;
+  }
+  node.rule.operands.assign(operands, dims);
+  node.rule.results.assign(isa<dtensor::WhileOp>(op) ? 2 : 1, dims);
+  node.flopsPerPoint = 0;
+  node.runs = scope.runs;
+  node.branch = scope.branch;
+  node.branchRuns = scope.branchRuns;
+  node.block = scope.block;
+  node.join = true;
+  unsigned number = unsigned(ops.size());
+  ops.push_back(op);
+  joins.push_back(int(result));
+  uses.emplace_back();
+  graph.ops.push_back(std::move(node));
+  return number;
+}
+
+LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
+                                     const Scope &scope) {
+  int64_t trips = tripCount(loop).value_or(unknownTrips);
+  Scope condition = scope, body = scope;
+  condition.block = ++blocks;
+  condition.runs = timesRuns(scope.runs, trips + 1);
+  body.block = ++blocks;
+  body.runs = timesRuns(scope.runs, trips);
+  std::vector<int> joined;
+  unsigned number = unsigned(graph.loops.size());
+  graph.loops.push_back({0, 0});
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    Value inside = loop.getBodyArgument(i), after = loop.getResult(i);
+    Value init = loop.getInits()[i];
+    for (Value each : {inside, after})
+      if (!laidOut(each.getType()))
+        return loop.emitOpError("has carried value #")
+               << i << " without a layout; " << remedy;
+    if (isPinned(loop, i)) {
+      joined.push_back(-1);
+      addOutput(init, *givenLayout(after.getType()), scope);
+      addValue(inside, -1, body);
+      addValue(after, -1, scope);
+    } else {
+      unsigned op = addJoin(loop, i, 2, body);
+      joined.push_back(int(op));
+      uses[op].push_back(&loop->getOpOperand(i));
+      unsigned in = addValue(inside, int(op), body),
+               out = addValue(after, int(op), scope);
+      graph.ops[op].operands = {index.lookup(init)};
+      graph.ops[op].results = {in, out};
+      graph.ops[op].loop = int(number);
+    }
+    index[loop.getConditionArgument(i)] = index.lookup(inside);
+  }
+  unsigned first = unsigned(ops.size());
+  if (failed(addBlock(loop.getCondition().front(), condition)) ||
+      failed(addBlock(loop.getBody().front(), body)))
+    return failure();
+  Value goOn = loop.getConditionYield().getOperand(0);
+  addOutput(
+      goOn,
+      Layout::replicated(givenLayout(goOn.getType())->mesh(),
+                         unsigned(dtensor::globalShape(goOn.getType()).size())),
+      condition);
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    OpOperand &next = loop.getBodyYield()->getOpOperand(i);
+    if (joined[i] < 0) {
+      addOutput(next.get(), *givenLayout(loop.getResult(i).getType()), body);
+    } else {
+      graph.ops[joined[i]].operands.push_back(index.lookup(next.get()));
+      uses[joined[i]].push_back(&next);
+    }
+  }
+  // A loop without an op in it ends where it begins.
+  graph.loops[number] = {first, std::max(first, unsigned(ops.size())) -
+                                    (ops.size() > first)};
+  markSums(loop, scope.runs);
+  return success();
+}
+
+/// What is only added to a carried value is reduced after the loop, where that
+/// is all that is needed (HoistCollectives).
+void FunctionGraph::markSums(dtensor::WhileOp loop, int64_t runs) {
+  if (tripCount(loop).value_or(unknownTrips) < 2)
+    return;
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    BlockArgument carried = loop.getBodyArgument(i);
+    Value next = loop.getBodyYield().getOperand(i);
+    auto add = next.getDefiningOp<dtensor::AddOp>();
+    if (!add || add->getBlock() != carried.getOwner() || !next.hasOneUse() ||
+        !carried.hasOneUse() || !loop.getConditionArgument(i).use_empty())
+      continue;
+    unsigned side = add->getOperand(0) == carried;
+    Value addend = add->getOperand(side);
+    if (add->getOperand(1 - side) == carried && addend.hasOneUse() &&
+        addend.getParentBlock() == carried.getOwner())
+      graph.values[index.lookup(addend)].sumRuns = runs;
+  }
+}
+
+LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
+                                         const Scope &scope) {
+  addOutput(branch.getIndex(), *givenLayout(branch.getIndex().getType()),
+            scope);
+  const int64_t runs =
+      std::max<int64_t>(scope.runs / int64_t(branch.getBranches().size()), 1);
+  for (Region &region : branch.getBranches())
+    if (failed(addBlock(region.front(), {++blocks, runs, ++branches, runs})))
+      return failure();
+  for (unsigned i = 0; i < branch.getNumResults(); ++i) {
+    Value result = branch.getResult(i);
+    if (!laidOut(result.getType()))
+      return branch.emitOpError("has a result without a layout; ") << remedy;
+    // Yields are brought to the result's layout inside of the branches.
+    Scope inside{scope.block, scope.runs, ++branches, runs};
+    bool pinned = isPinned(branch, i);
+    unsigned op =
+        pinned ? 0 : addJoin(branch, i, branch.getBranches().size(), inside);
+    for (unsigned b = 0; b < branch.getBranches().size(); ++b) {
+      OpOperand &yielded = branch.getYield(b)->getOpOperand(i);
+      if (pinned) {
+        addOutput(yielded.get(), *givenLayout(result.getType()), inside);
+      } else {
+        graph.ops[op].operands.push_back(index.lookup(yielded.get()));
+        uses[op].push_back(&yielded);
+      }
+    }
+    unsigned value = addValue(result, pinned ? -1 : int(op), scope);
+    if (!pinned)
+      graph.ops[op].results = {value};
+  }
+  return success();
+}
+
+LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
+  for (Operation &op : block) {
+    if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
+      continue;
+    if (!llvm::all_of(op.getResultTypes(), laidOut))
+      return op.emitOpError("has a result without a layout; ") << remedy;
+    auto loop = dyn_cast<dtensor::WhileOp>(op);
+    auto branch = dyn_cast<dtensor::CaseOp>(op);
+    if (failed(loop     ? addLoop(loop, scope)
+               : branch ? addBranches(branch, scope)
+                        : addOp(op, scope)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
+  Block &block = function.getBody().front();
+  Scope scope{0, runsOnce, 0, runsOnce};
+  for (BlockArgument argument : block.getArguments()) {
+    if (!laidOut(argument.getType()))
+      return function.emitError("argument #")
+             << argument.getArgNumber() << " has no layout; " << remedy;
+    addValue(argument, -1, scope, /*argument=*/true);
+  }
+  if (failed(addBlock(block, scope)))
+    return failure();
+  for (Value result : block.getTerminator()->getOperands())
+    addOutput(result, *givenLayout(result.getType()), scope, /*atEnd=*/true);
+  return success();
+}
+
+} // namespace meshloom

@@ -1,0 +1,58 @@
+// FunctionGraph: a function, with the blocks inside its loops and branches, as
+// the search over layouts sees it, and which op and value is which.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Layout/Search/LayoutGraph.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshloom {
+
+/// Arguments of the function, what constraints and relayouts give, and carried
+/// values and results of branches that the user laid out, are laid out as they
+/// are. How often blocks run: trip counts where they are known, else
+/// `unknownTrips`; each branch of a case is as likely as the others.
+struct FunctionGraph {
+  LayoutGraph graph;
+  /// Per op of the graph. Of joins: the while or case.
+  std::vector<Operation *> ops;
+  /// Per op: its operands; of joins: the init and the yields.
+  std::vector<SmallVector<OpOperand *>> uses;
+  /// Per op: which result of a while or case it is the join of, or -1.
+  std::vector<int> joins;
+  /// Per value. A carried value inside of its loop: the body's argument.
+  std::vector<Value> values;
+
+  /// Fails, with a diagnostic, where a value has no layout or an op no rule.
+  LogicalResult build(mlir::func::FuncOp function);
+
+private:
+  /// A block that is being read.
+  struct Scope {
+    unsigned block;
+    int64_t runs;
+    unsigned branch;
+    int64_t branchRuns;
+  };
+  LogicalResult addBlock(Block &block, const Scope &scope);
+  LogicalResult addOp(Operation &op, const Scope &scope);
+  LogicalResult addLoop(dtensor::WhileOp loop, const Scope &scope);
+  LogicalResult addBranches(dtensor::CaseOp branch, const Scope &scope);
+  /// An op without operands, yet, and the values it gives.
+  unsigned addJoin(Operation *op, unsigned result, size_t operands,
+                   const Scope &scope);
+  unsigned addValue(Value value, int producer, const Scope &scope,
+                    bool argument = false);
+  void addOutput(Value value, const Layout &layout, const Scope &scope,
+                 bool atEnd = false);
+  void markSums(dtensor::WhileOp loop, int64_t runs);
+
+  DenseMap<Value, unsigned> index;
+  unsigned blocks = 0, branches = 0;
+};
+
+/// A value that costs nothing to make in any layout.
+bool isFreeToMake(Operation &op);
+
+} // namespace meshloom

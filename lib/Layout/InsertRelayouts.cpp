@@ -1,0 +1,450 @@
+// InsertRelayouts: compares what each operand is with what the op's sharding
+// asks for, and puts a relayout where they differ.
+
+#include "meshloom/Layout/LayoutFlow.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Layout/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_INSERTRELAYOUTS
+#include "meshloom/Layout/Passes.h.inc"
+
+namespace {
+/// One layout that a value is needed in.
+struct Need {
+  Layout target;
+  SmallVector<OpOperand *> uses;
+  /// The need it is made from; -1: the value itself.
+  int source = -1;
+  /// Before which op it has to be there.
+  unsigned position;
+};
+
+class InsertRelayoutsPass
+    : public impl::InsertRelayoutsBase<InsertRelayoutsPass> {
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (failed(expectOneBlock(function)))
+      return signalPassFailure();
+    position.clear();
+    order.clear();
+    needs.clear();
+    made.clear();
+    SmallVector<Block *> blocks = runBlocks(function);
+    for (Block *block : blocks)
+      for (Operation &op : *block) {
+        position[&op] = order.size();
+        order.push_back(&op);
+      }
+    for (Operation *op : order)
+      if (failed(collect(*op)))
+        return signalPassFailure();
+    // Outer blocks come first: what is made there serves the inner ones too.
+    for (Block *block : blocks)
+      for (auto &[place, wanted] : needs)
+        if (place.second == block)
+          satisfy(place.first, wanted);
+    for (Block *block : blocks)
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (isa<dtensor::ConstraintOp>(op)) {
+          op.getResult(0).replaceAllUsesWith(op.getOperand(0));
+          op.erase();
+        }
+    for (Block *block : blocks)
+      for (Operation &op : *block)
+        if (failed(dtensor::verifyLayouts(&op)))
+          return signalPassFailure();
+  }
+
+  /// The op before which a value can be brought to what `use` needs: the use's,
+  /// or the outermost loop around it that the value comes from outside of. A
+  /// branch that may not run is not left: it would be sent for nothing.
+  static Operation *anchorOf(OpOperand &use) {
+    Operation *anchor = use.getOwner();
+    while (anchor->getBlock() != use.get().getParentBlock() &&
+           isa<dtensor::WhileOp>(anchor->getParentOp()))
+      anchor = anchor->getParentOp();
+    return anchor;
+  }
+
+  LogicalResult need(OpOperand &use, const Layout &target) {
+    Value value = use.get();
+    Layout have = *givenLayout(value.getType());
+    if (have == target)
+      return success();
+    auto complain = [&]() {
+      InFlightDiagnostic error = use.getOwner()->emitOpError("needs operand #")
+                                 << use.getOperandNumber() << " as "
+                                 << target.spec_string() << ", but it is "
+                                 << have.spec_string();
+      return error;
+    };
+    if (!(have.mesh() == target.mesh())) {
+      InFlightDiagnostic error = complain();
+      error << ", on another mesh; bring it to one mesh first";
+      return explain(std::move(error), value);
+    }
+    for (const Partial &partial : target.partial())
+      if (std::ranges::find(have.partial(), partial) == have.partial().end()) {
+        InFlightDiagnostic error = complain();
+        error << "; a pending reduction can be resolved, but not made: drop '"
+              << have.mesh().axes()[partial.axis].name
+              << "' from the partial axes";
+        return explain(std::move(error), value);
+      }
+    Operation *anchor = anchorOf(use);
+    SmallVector<Need> &wanted = needs[{value, anchor->getBlock()}];
+    auto same = llvm::find_if(
+        wanted, [&](const Need &other) { return other.target == target; });
+    if (same == wanted.end()) {
+      wanted.push_back({target, {}, -1, position[anchor]});
+      same = std::prev(wanted.end());
+    }
+    // Uses inside of a loop are met after those behind it.
+    same->position = std::min(same->position, position[anchor]);
+    same->uses.push_back(&use);
+    return success();
+  }
+
+  /// Notes telling how the layout of `value` arrived.
+  LogicalResult explain(InFlightDiagnostic error, Value value) {
+    mlir::Diagnostic &note = error.attachNote(value.getLoc());
+    note << "it is " << givenLayout(value.getType())->spec_string();
+    if (DictionaryAttr origin = originsOf(value))
+      for (NamedAttribute entry : origin)
+        note << "; '" << entry.getName().getValue() << "' from "
+             << cast<StringAttr>(entry.getValue()).getValue();
+    return error;
+  }
+
+  LogicalResult collect(Operation &op) {
+    auto hasLayout = [](Type type) { return givenLayout(type).has_value(); };
+    if (!llvm::all_of(op.getOperandTypes(), hasLayout) ||
+        !llvm::all_of(op.getResultTypes(), hasLayout))
+      return op.emitOpError("has a value without a layout; run "
+                            "--dtensor-propagate-layouts first");
+    if (isa<dtensor::RelayoutOp>(op))
+      return success();
+    if (isa<dtensor::ConstraintOp>(op))
+      return need(op.getOpOperand(0), *givenLayout(op.getResult(0).getType()));
+    if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
+      return success(); // of the function's result types; asked for below
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      return collect(loop);
+    if (auto branch = dyn_cast<dtensor::CaseOp>(op))
+      return collect(branch);
+    auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+    if (!sharded)
+      return op.emitOpError("has no sharding rule, so it cannot be laid out");
+    if (op.getNumResults() == 0)
+      return op.emitOpError("must be lifted by --dtensor-lift-variables first");
+    ShardingRule rule = sharded.getShardingRule();
+    SmallVector<Layout> operands, results;
+    for (Value operand : op.getOperands())
+      operands.push_back(*givenLayout(operand.getType()));
+    for (Value result : op.getResults())
+      results.push_back(*givenLayout(result.getType()));
+    const Mesh &mesh = results.front().mesh();
+    OpSharding sharding = opSharding(rule, {operands.data(), operands.size()},
+                                     {results.data(), results.size()});
+    for (auto [i, layout] : llvm::enumerate(results))
+      if (Layout made = resultLayout(rule, i, sharding, mesh);
+          !(made == layout))
+        return op.emitOpError("has result #")
+               << i << " laid out " << layout.spec_string() << ", but makes "
+               << made.spec_string() << "; only a relayout can change a layout";
+    for (auto [i, use] : llvm::enumerate(op.getOpOperands()))
+      if (failed(need(use, operandLayout(rule, i, sharding, mesh))))
+        return failure();
+    return success();
+  }
+
+  LogicalResult collect(dtensor::WhileOp loop) {
+    for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+      Type type = loop.getResult(i).getType();
+      for (BlockArgument argument :
+           {loop.getConditionArgument(i), loop.getBodyArgument(i)})
+        if (argument.getType() != type)
+          return loop.emitOpError("has carried value #")
+                 << i << " as an argument of type " << argument.getType()
+                 << " and a result of type " << type
+                 << "; run --dtensor-propagate-layouts first";
+      Layout layout = *givenLayout(type);
+      if (failed(need(loop->getOpOperand(i), layout)) ||
+          failed(need(loop.getBodyYield()->getOpOperand(i), layout)))
+        return failure();
+    }
+    return needEverywhere(loop.getConditionYield()->getOpOperand(0));
+  }
+
+  LogicalResult collect(dtensor::CaseOp branch) {
+    for (unsigned b = 0; b < branch.getBranches().size(); ++b)
+      for (unsigned i = 0; i < branch.getNumResults(); ++i)
+        if (failed(need(branch.getYield(b)->getOpOperand(i),
+                        *givenLayout(branch.getResult(i).getType()))))
+          return failure();
+    return needEverywhere(branch->getOpOperand(0));
+  }
+
+  /// All devices go the same way.
+  LogicalResult needEverywhere(OpOperand &use) {
+    auto have = givenLayout(use.get().getType());
+    if (!have)
+      return use.getOwner()->emitOpError("has a value without a layout; run "
+                                         "--dtensor-propagate-layouts first");
+    return need(use, Layout::replicated(have->mesh(), have->rank()));
+  }
+
+  static DictionaryAttr originsOf(Value value) {
+    if (Operation *op = value.getDefiningOp())
+      return op->getAttrOfType<DictionaryAttr>("dtensor.origin");
+    auto argument = cast<BlockArgument>(value);
+    if (isControl(argument.getOwner()->getParentOp()))
+      return argument.getOwner()->getParentOp()->getAttrOfType<DictionaryAttr>(
+          "dtensor.origin");
+    auto function =
+        cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    if (auto origin = function.getArgAttrOfType<DictionaryAttr>(
+            argument.getArgNumber(), "dtensor.origin"))
+      return origin;
+    // Given by the user: the argument itself is where it comes from.
+    Layout layout = *givenLayout(value.getType());
+    Builder builder(value.getContext());
+    SmallVector<NamedAttribute> entries;
+    std::string text =
+        "argument " +
+        LayoutFlow::argumentName(function, argument.getArgNumber()) + " " +
+        layout.spec_string();
+    for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes()))
+      if (layout.uses_axis(axis))
+        entries.push_back(
+            builder.getNamedAttr(meshAxis.name, builder.getStringAttr(text)));
+    return builder.getDictionaryAttr(entries);
+  }
+
+  /// Decides from which other each layout of a value is made. For each choice
+  /// of the first one, the others follow by Prim's algorithm; the tree that
+  /// sends the fewest bytes on a ring, by the fewest collectives, is taken.
+  /// A reduction that several users need is so made once. Cubic in the number
+  /// of layouts of one value, which is one or two but for odd programs.
+  static void connect(Value value, MutableArrayRef<Need> wanted) {
+    const int count = int(wanted.size());
+    if (count < 2)
+      return;
+    using Price = std::pair<int64_t, int64_t>; // bytes, collectives
+    const Price never{std::numeric_limits<int64_t>::max() / 64, 0};
+    SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
+    Shape shape(dims.begin(), dims.end());
+    DType dtype = *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType()));
+    MachineModel machine = *MachineModel::preset("ring");
+    // Row 0: from the value itself; row i + 1: from need i.
+    std::vector<std::vector<Price>> prices(count + 1);
+    for (int from = -1; from < count; ++from)
+      for (int to = 0; to < count; ++to) {
+        Price &price = prices[from + 1].emplace_back(never);
+        auto plan = planRelayout(from < 0 ? *givenLayout(value.getType())
+                                          : wanted[from].target,
+                                 wanted[to].target, shape, dtype, machine);
+        if (from != to && plan)
+          price = {plan->bytesSent, plan->collectives()};
+      }
+
+    Price least{std::numeric_limits<int64_t>::max(), 0};
+    for (int first = 0; first < count; ++first) {
+      std::vector<int> sources(count, -1);
+      std::vector<char> done(count);
+      Price total = prices[0][first];
+      done[first] = true;
+      for (int step = 1; step < count; ++step) {
+        Price best{std::numeric_limits<int64_t>::max(), 0};
+        int bestTo = 0;
+        for (int to = 0; to < count; ++to)
+          for (int from = -1; !done[to] && from < count; ++from)
+            if ((from < 0 || done[from]) && prices[from + 1][to] < best) {
+              best = prices[from + 1][to];
+              sources[to] = from;
+              bestTo = to;
+            }
+        done[bestTo] = true;
+        total = {total.first + best.first, total.second + best.second};
+      }
+      if (total < least) {
+        least = total;
+        for (int to = 0; to < count; ++to)
+          wanted[to].source = sources[to];
+      }
+    }
+  }
+
+  /// What an outer block has already brought to the target, where it comes
+  /// before the need.
+  Value madeBefore(Value value, const Need &need) {
+    Operation *anchor = order[need.position];
+    for (Value candidate : made[value]) {
+      if (!(*givenLayout(candidate.getType()) == need.target))
+        continue;
+      Operation *maker = candidate.getDefiningOp();
+      Operation *here = maker->getBlock()->findAncestorOpInBlock(*anchor);
+      if (here && maker->isBeforeInBlock(here))
+        return candidate;
+    }
+    return {};
+  }
+
+  void satisfy(Value value, SmallVector<Need> &wanted) {
+    llvm::erase_if(wanted, [&](Need &need) {
+      Value before = madeBefore(value, need);
+      if (before)
+        for (OpOperand *use : need.uses)
+          use->set(before);
+      return bool(before);
+    });
+    connect(value, wanted);
+    // Sources come before what is made from them.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Need &need : wanted)
+        if (need.source >= 0 && wanted[need.source].position > need.position) {
+          wanted[need.source].position = need.position;
+          changed = true;
+        }
+    }
+    SmallVector<Value> values(wanted.size());
+    std::function<Value(int)> make = [&](int i) -> Value {
+      if (i < 0)
+        return value;
+      if (values[i])
+        return values[i];
+      Need &need = wanted[i];
+      Value source = make(need.source);
+      values[i] = insert(value, source, need);
+      made[value].push_back(values[i]);
+      for (OpOperand *use : need.uses)
+        use->set(values[i]);
+      return values[i];
+    };
+    for (size_t i = 0; i < wanted.size(); ++i)
+      make(int(i));
+  }
+
+  /// Yields are there for the op around them.
+  static Operation *explained(Operation *user) {
+    return isa<dtensor::YieldOp>(user) ? user->getParentOp() : user;
+  }
+
+  /// What a use is, for a reason: "operand #0 of multiply".
+  std::string describe(OpOperand &use) {
+    Operation *user = use.getOwner();
+    std::string number = std::to_string(use.getOperandNumber());
+    if (isa<dtensor::ConstraintOp>(user)) {
+      std::string name =
+          LayoutFlow::resultName(getOperation(), user->getResult(0));
+      return name.empty() ? "a constraint" : name;
+    }
+    if (isa<dtensor::WhileOp>(user))
+      return "carried value #" + number + " of while, at its start";
+    if (isa<dtensor::YieldOp>(user)) {
+      auto loop = dyn_cast<dtensor::WhileOp>(user->getParentOp());
+      if (loop && loop.getConditionYield() == user)
+        return "the condition of while";
+      return loop ? "carried value #" + number + " of while, for the next time"
+                  : "result #" + number + " of case";
+    }
+    return "operand #" + number + " of " + user->getName().stripDialect().str();
+  }
+
+  Value insert(Value value, Value source, const Need &need) {
+    Operation *before = order[need.position];
+    Operation *user = need.uses.front()->getOwner();
+    OpBuilder builder(before);
+    Layout have = *givenLayout(source.getType());
+    // A pending reduction is there because of the op that left it; any other
+    // relayout because of the op that needs it.
+    Location location = have.is_partial() ? source.getLoc() : user->getLoc();
+    auto type = cast<RankedTensorType>(source.getType());
+    auto relayout = builder.create<dtensor::RelayoutOp>(
+        location,
+        RankedTensorType::get(
+            type.getShape(), type.getElementType(),
+            dtensor::LayoutAttr::get(&getContext(), need.target)),
+        source);
+
+    std::string what = describe(*need.uses.front());
+    user = explained(user);
+    std::string text = have.spec_string() + " -> " + need.target.spec_string() +
+                       " for " + what;
+    DictionaryAttr from = originsOf(source);
+    auto to = user->getAttrOfType<DictionaryAttr>("dtensor.origin");
+    SmallVector<NamedAttribute> origins;
+    for (auto [axis, meshAxis] : llvm::enumerate(have.mesh().axes())) {
+      if (sameUse(have, need.target, axis))
+        continue;
+      for (DictionaryAttr dictionary : {have.uses_axis(axis) ? from : to, to})
+        if (auto origin = dictionary
+                              ? dictionary.getAs<StringAttr>(meshAxis.name)
+                              : StringAttr()) {
+          text += "; '" + meshAxis.name + "' from " + origin.str();
+          origins.push_back(builder.getNamedAttr(meshAxis.name, origin));
+          break;
+        }
+    }
+    relayout->setAttr("dtensor.reason", builder.getStringAttr(text));
+    noteOp(relayout, value, user, have.is_partial());
+    if (!origins.empty())
+      relayout->setAttr("dtensor.origin", builder.getDictionaryAttr(origins));
+    return relayout->getResult(0);
+  }
+
+  /// The op that a relayout is there for, and what refinement rejected there.
+  static void noteOp(Operation *relayout, Value value, Operation *user,
+                     bool partial) {
+    Operation *producer = value.getDefiningOp();
+    bool fromProducer =
+        producer && (partial || isa<dtensor::ConstraintOp>(user));
+    Operation *op = fromProducer ? producer : user;
+    relayout->setAttr(
+        "dtensor.op",
+        StringAttr::get(op->getContext(), op->getName().getStringRef()));
+    // Where an op was moved, that is why there is a collective.
+    Operation *other = fromProducer ? user : producer;
+    if (other && other->hasAttr("dtensor.refined") &&
+        !op->hasAttr("dtensor.refined"))
+      std::swap(op, other);
+    for (Operation *asked : {op, other})
+      if (auto rejected =
+              asked ? asked->getAttrOfType<StringAttr>("dtensor.rejected")
+                    : StringAttr()) {
+        relayout->setAttr("dtensor.rejected", rejected);
+        return;
+      }
+  }
+
+  /// Whether a mesh axis does the same in both layouts.
+  static bool sameUse(const Layout &a, const Layout &b, unsigned axis) {
+    auto find = [&](const Layout &layout) {
+      for (unsigned dim = 0; dim < layout.rank(); ++dim)
+        if (llvm::is_contained(layout.axes(dim), axis))
+          return int(dim);
+      for (const Partial &partial : layout.partial())
+        if (partial.axis == axis)
+          return -2;
+      return -1;
+    };
+    return find(a) == find(b);
+  }
+
+  DenseMap<Operation *, unsigned> position;
+  std::vector<Operation *> order;
+  /// By value and the block that relayouts of it go into.
+  llvm::MapVector<std::pair<Value, Block *>, SmallVector<Need>> needs;
+  /// Relayouts of a value that have been inserted.
+  DenseMap<Value, SmallVector<Value>> made;
+};
+} // namespace
+} // namespace meshloom

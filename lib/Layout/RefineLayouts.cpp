@@ -1,0 +1,275 @@
+// RefineLayouts: hands the function to the search over layouts, and writes what
+// it found into the types of ops' results.
+
+#include "FunctionGraph.h"
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Layout/LayoutFlow.h"
+
+#include "meshloom/Layout/Passes.h"
+#include "meshloom/Layout/Search/LayoutSearch.h"
+#include "meshloom/Support/MachineModelFile.h"
+
+#include <limits>
+
+namespace meshloom {
+#define GEN_PASS_DEF_REFINELAYOUTS
+#include "meshloom/Layout/Passes.h.inc"
+
+static void setLayout(Value value, const Layout &layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  value.setType(RankedTensorType::get(
+      type.getShape(), type.getElementType(),
+      dtensor::LayoutAttr::get(type.getContext(), layout)));
+}
+
+namespace {
+class RefineLayoutsPass : public impl::RefineLayoutsBase<RefineLayoutsPass> {
+public:
+  using RefineLayoutsBase::RefineLayoutsBase;
+
+private:
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (failed(expectOneBlock(function)))
+      return signalPassFailure();
+    Result<MachineModel> model = loadMachineModel(machine);
+    if (!model) {
+      function.emitError(model.error().message());
+      return signalPassFailure();
+    }
+    if (failed(refine(function, *model)))
+      return signalPassFailure();
+  }
+
+  LogicalResult refine(mlir::func::FuncOp function, const MachineModel &model) {
+    FunctionGraph nodes;
+    if (failed(nodes.build(function)))
+      return failure();
+    if (nodes.graph.ops.empty())
+      return success();
+    // Each mesh is its own program; one function rarely has two.
+    const Mesh &mesh = nodes.graph.mesh();
+    if (mesh.size() == 1 ||
+        llvm::any_of(nodes.graph.values, [&](const LayoutGraph::Value &value) {
+          return !(value.layout.mesh() == mesh);
+        }))
+      return success();
+    // One for all searches: most of their time goes into planning relayouts.
+    auto prices = std::make_shared<RelayoutCosts>(nodes.graph, model);
+    LayoutRefinement found = refineLayouts(nodes.graph, model, prices);
+    if (!model.sharedMemory)
+      preferFewerBytes(nodes.graph, model, prices, found);
+    write(nodes, found);
+    return success();
+  }
+
+  /// Little time that local work would save is not bought with bytes: the
+  /// search by links alone wins where it finds a plan that sends less and takes
+  /// little longer. No plan sends more than the given one.
+  static void preferFewerBytes(const LayoutGraph &graph,
+                               const MachineModel &model,
+                               std::shared_ptr<RelayoutCosts> prices,
+                               LayoutRefinement &found) {
+    constexpr Cost littleTime = 100'000'000; // 100 us
+    constexpr int64_t endless = std::numeric_limits<int64_t>::max();
+    auto faster = [&](auto speed) {
+      MachineModel links = model;
+      links.flopsPerSecond = speed(model.flopsPerSecond);
+      links.memoryBytesPerSecond = speed(model.memoryBytesPerSecond);
+      return links;
+    };
+    MachineModel links = faster([](int64_t) { return endless; });
+    auto cost = [&](const LayoutRefinement &plan, const MachineModel &machine) {
+      LayoutGraph after = graph;
+      for (auto [value, layout] : llvm::zip_equal(after.values, plan.layouts))
+        value.layout = layout;
+      return LayoutState(after, plan.clusters, machine, prices).total().cost;
+    };
+    // Work still decides between plans that send the same.
+    LayoutRefinement other =
+        refineLayouts(graph, faster([](int64_t speed) {
+                        return speed < endless / 1000 ? speed * 1000 : endless;
+                      }),
+                      prices);
+    // Without end, work takes a picosecond or two an op: less than a byte.
+    const Cost rounding = 2 * Cost(graph.ops.size());
+    if (cost(other, links) + rounding < cost(found, links) &&
+        cost(other, model) - cost(found, model) <= littleTime)
+      found = std::move(other);
+    if (cost(found, links) >
+        LayoutState(graph, found.clusters, links, prices).total().cost +
+            rounding)
+      found = refineLayouts(graph, links, prices);
+  }
+
+  void write(FunctionGraph &nodes, const LayoutRefinement &found) {
+    Builder builder(&getContext());
+    const LayoutGraph &graph = nodes.graph;
+    for (auto [i, op] : llvm::enumerate(nodes.ops)) {
+      bool changed = false;
+      for (unsigned value : graph.ops[i].results)
+        if (!(found.layouts[value] == graph.values[value].layout)) {
+          if (!changed)
+            op->setAttr("dtensor.refined",
+                        builder.getStringAttr(
+                            graph.values[value].layout.spec_string()));
+          setLayout(nodes.values[value], found.layouts[value]);
+          changed = true;
+        }
+      if (!changed)
+        continue;
+      int join = nodes.joins[i];
+      if (auto loop = dyn_cast<dtensor::WhileOp>(op); loop && join >= 0)
+        loop.getConditionArgument(unsigned(join))
+            .setType(loop.getBodyArgument(unsigned(join)).getType());
+      setOrigin(op, found.layouts[graph.ops[i].results[0]]);
+    }
+    SmallVector<Attribute> notes{
+        builder.getStringAttr("predicted " + formatTime(found.before.cost) +
+                              " -> " + formatTime(found.after.cost))};
+    if (found.cutShort > 0)
+      notes.push_back(builder.getStringAttr(
+          "search limited: not all sequences of moves were tried around " +
+          std::to_string(found.cutShort) + " groups of ops"));
+    for (const LayoutDecision &decision : found.decisions) {
+      if (decision.rejected.empty())
+        continue;
+      for (unsigned op : decision.ops)
+        nodes.ops[op]->setAttr("dtensor.rejected",
+                               builder.getStringAttr(decision.rejected));
+      if (decision.moved)
+        notes.push_back(builder.getStringAttr(describe(nodes, decision)));
+    }
+    getOperation()->setAttr("dtensor.refined", builder.getArrayAttr(notes));
+    layOutLeaves(nodes, found);
+    keepResults();
+  }
+
+  /// "dtensor.multiply at f.mlir:1:2 and 12 more: [*, *] -> [batch, *], not
+  /// ...", by the last op that was moved.
+  static std::string describe(const FunctionGraph &nodes,
+                              const LayoutDecision &decision) {
+    Operation *last = nullptr;
+    Value moved;
+    unsigned count = 0;
+    for (unsigned op : decision.ops)
+      if (nodes.ops[op]->hasAttr("dtensor.refined")) {
+        last = nodes.ops[op];
+        moved = nodes.values[nodes.graph.ops[op].results[0]];
+        ++count;
+      }
+    std::string text = last->getName().getStringRef().str() + " at " +
+                       locationText(last->getLoc());
+    if (count > 1)
+      text += " and " + std::to_string(count - 1) + " more";
+    return text + ": " +
+           last->getAttrOfType<StringAttr>("dtensor.refined").str() + " -> " +
+           givenLayout(moved.getType())->spec_string() + ", not " +
+           decision.rejected;
+  }
+
+  /// Function results keep the layouts that they had: what makes them is
+  /// brought back by a constraint.
+  void keepResults() {
+    mlir::func::FuncOp function = getOperation();
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Type type = function.getResultTypes()[operand.getOperandNumber()];
+      if (operand.get().getType() == type)
+        continue;
+      OpBuilder builder(terminator);
+      operand.set(builder.create<dtensor::ConstraintOp>(
+          operand.get().getLoc(), operand.get(),
+          dtensor::LayoutAttr::get(&getContext(), *givenLayout(type))));
+    }
+  }
+
+  /// Axes that the op did not have before come from what it is moved to suit.
+  void setOrigin(Operation *op, const Layout &layout) {
+    Builder builder(&getContext());
+    mlir::NamedAttrList origins(
+        op->getAttrOfType<DictionaryAttr>("dtensor.origin"));
+    for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes())) {
+      if (!layout.uses_axis(axis) || origins.get(meshAxis.name))
+        continue;
+      StringAttr origin = builder.getStringAttr("refinement");
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          if (auto known =
+                  producer->getAttrOfType<DictionaryAttr>("dtensor.origin"))
+            if (auto text = known.getAs<StringAttr>(meshAxis.name)) {
+              origin = text;
+              break;
+            }
+      origins.set(meshAxis.name, origin);
+    }
+    op->setAttr("dtensor.origin", origins.getDictionary(&getContext()));
+  }
+
+  /// Gives each user of a free leaf one in the layout that it needs.
+  void layOutLeaves(FunctionGraph &nodes, const LayoutRefinement &found) {
+    DenseMap<std::pair<Operation *, Type>, Operation *> copies;
+    for (auto [i, op] : llvm::enumerate(nodes.ops)) {
+      if (nodes.graph.ops[i].free)
+        continue;
+      for (auto [operand, use] : llvm::enumerate(nodes.uses[i])) {
+        Operation *leaf = use->get().getDefiningOp();
+        if (!leaf || !isFreeToMake(*leaf))
+          continue;
+        const Layout &need = found.needs[i][operand];
+        if (*givenLayout(use->get().getType()) == need || !canMake(leaf, need))
+          continue;
+        auto type = cast<RankedTensorType>(use->get().getType());
+        auto wanted = RankedTensorType::get(
+            type.getShape(), type.getElementType(),
+            dtensor::LayoutAttr::get(&getContext(), need));
+        Operation *&copy = copies[{leaf, wanted}];
+        if (!copy) {
+          OpBuilder builder(leaf);
+          builder.setInsertionPointAfter(leaf);
+          copy = builder.clone(*leaf);
+          copy->getResult(0).setType(wanted);
+        }
+        Value leafValue = use->get();
+        use->set(copy->getResult(0));
+        // How an op runs is read off its operands too.
+        if (nodes.joins[i] < 0 && !producesItsTypes(op))
+          use->set(leafValue);
+      }
+    }
+    for (Operation *op : llvm::reverse(nodes.ops))
+      if (op->use_empty() && isFreeToMake(*op))
+        op->erase();
+    for (auto &[key, copy] : copies)
+      if (copy->use_empty())
+        copy->erase();
+  }
+
+  static bool producesItsTypes(Operation *op) {
+    ShardingRule rule = cast<dtensor::ShardedOpInterface>(op).getShardingRule();
+    std::vector<Layout> operands, results;
+    for (Value operand : op->getOperands())
+      operands.push_back(*givenLayout(operand.getType()));
+    for (Value result : op->getResults())
+      results.push_back(*givenLayout(result.getType()));
+    OpSharding sharding = opSharding(rule, operands, results);
+    for (auto [i, result] : llvm::enumerate(results))
+      if (!(resultLayout(rule, i, sharding, result.mesh()) == result))
+        return false;
+    return true;
+  }
+
+  static bool canMake(Operation *leaf, const Layout &layout) {
+    ShardingRule rule =
+        cast<dtensor::ShardedOpInterface>(leaf).getShardingRule();
+    std::vector<Layout> operands;
+    for (Value operand : leaf->getOperands())
+      operands.push_back(*givenLayout(operand.getType()));
+    OpSharding sharding = opSharding(rule, operands, {{layout}});
+    return resultLayout(rule, 0, sharding, layout.mesh()) == layout;
+  }
+};
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,181 @@
+// What layouts cost: the work of clusters, and the relayouts between what a
+// value is laid out as and what its users need.
+#include "meshloom/Layout/Search/LayoutState.h"
+
+#include <algorithm>
+
+namespace meshloom {
+
+/// As many times that; large times stay comparable.
+static Cost times(Cost cost, int64_t runs) {
+  constexpr Cost most = Cost(1) << 52;
+  if (runs == runsOnce)
+    return cost;
+  auto all = (__int128(cost) * runs + runsOnce - 1) / runsOnce;
+  return all > most ? std::max(cost, most) : Cost(all);
+}
+
+Objective LayoutState::clusterCost(unsigned index) {
+  const LayoutCluster &cluster = clusters.clusters[index];
+  Work work;
+  Objective cost;
+  stored.clear();
+  int64_t runs = runsOnce;
+  for (unsigned op : cluster.ops) {
+    const OpEvaluation &how = *current[op];
+    const LayoutGraph::Op &what = graph.ops[op];
+    if (what.join)
+      continue;
+    runs = what.runs;
+    work.flops += how.work.flops;
+    work.totalFlops += how.work.totalFlops;
+    work.shards = std::max(work.shards, how.work.shards);
+    work.splittable &= how.work.splittable;
+    cost += how.halos;
+    for (unsigned i = 0; i < how.needs.size(); ++i) {
+      unsigned value = what.operands[i];
+      int producer = graph.values[value].producer;
+      if (producer >= 0 &&
+          (graph.ops[producer].free ||
+           (clusters.ofOp[producer] == int(index) &&
+            !graph.ops[producer].join && how.needs[i] == layouts[value])))
+        continue;
+      stored.push_back({value, how.needs[i]});
+    }
+    for (unsigned value : what.results)
+      if (!isInside(value))
+        stored.push_back({value, layouts[value]});
+  }
+  std::sort(stored.begin(), stored.end());
+  stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
+  for (auto [value, id] : stored) {
+    const Bytes &each = prices->bytes(value, id);
+    work.bytes += each.local;
+    work.totalBytes += each.distinct;
+  }
+  cost.cost = times(cost.cost + machine.work(work), runs);
+  return cost;
+}
+
+bool LayoutState::isInside(unsigned value) const {
+  return needs[value].size() == 1 && needs[value][0].target == layouts[value] &&
+         needs[value][0].inside == needs[value][0].uses;
+}
+
+std::vector<LayoutId> LayoutState::targets(unsigned value) const {
+  std::vector<LayoutId> found;
+  for (const Need &need : needs[value])
+    if (need.target != layouts[value])
+      found.push_back(need.target);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+int64_t LayoutState::runsOf(unsigned value, LayoutId target,
+                            const Way &way) const {
+  const LayoutGraph::Value &what = graph.values[value];
+  if (what.sumRuns > 0 && way.sums)
+    return what.sumRuns;
+  if (useRuns[value] > 0)
+    return useRuns[value];
+  int64_t runs = 1;
+  for (const Use &use : uses[value]) {
+    LayoutId asked = use.op < 0 ? outputTargets[use.index]
+                                : demands[use.op][use.index].target;
+    if (asked == target)
+      runs = std::max(runs, use.runs);
+  }
+  return runs;
+}
+
+/// A pending reduction is resolved once, and other layouts are made from the
+/// result.
+bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
+  LayoutId own = layouts[value];
+  auto foreign = [&](const Need &need) { return need.target != own; };
+  auto first = std::ranges::find_if(needs[value], foreign);
+  if (first == needs[value].end())
+    return true;
+  // Nearly always there is one.
+  if (std::none_of(first + 1, needs[value].end(), foreign)) {
+    const Way *how = prices->way(value, own, first->target);
+    if (how)
+      made.push_back(
+          {own, first->target, how, runsOf(value, first->target, *how)});
+    return how;
+  }
+  std::vector<LayoutId> wanted = targets(value);
+  auto from = [&](int source) { return source < 0 ? own : wanted[source]; };
+  auto edges = cheapestTree(
+      wanted.size(), [&](int source, unsigned target) -> std::optional<Cost> {
+        const Way *how = prices->way(value, from(source), wanted[target]);
+        return how ? std::optional(how->cost) : std::nullopt;
+      });
+  if (!edges)
+    return false;
+  for (TreeEdge edge : *edges) {
+    LayoutId source = from(edge.source), target = wanted[edge.target];
+    const Way *how = prices->way(value, source, target);
+    made.push_back({source, target, how, runsOf(value, target, *how)});
+  }
+  return true;
+}
+
+std::optional<Objective> LayoutState::valueCost(unsigned value) {
+  Objective cost;
+  cost.changes = layouts[value] != initial[value];
+  const LayoutGraph::Value &what = graph.values[value];
+  if (what.producer >= 0 && graph.ops[what.producer].free)
+    return cost;
+  tree.clear();
+  if (!relayoutTree(value, tree))
+    return std::nullopt;
+  Cost waiting = 0;
+  waitedFor.clear();
+  for (const Edge &relayout : tree) {
+    const Way &how = *relayout.way;
+    cost.collectives += how.collectives;
+    if (!machine.sharedMemory) {
+      cost.cost += times(how.cost, relayout.runs);
+      continue;
+    }
+    const Need &need =
+        *std::ranges::find(needs[value], relayout.to, &Need::target);
+    // A view at the end is never looked through here.
+    bool free = need.atEnd() && !how.reduces;
+    if (!free)
+      cost.cost += times(how.cost - how.overhead, relayout.runs);
+    Cost own = how.overhead;
+    if (how.reduces)
+      own = need.atEnd() ? std::min(own, machine.phaseBoundary) : own;
+    else
+      own = need.waits && !what.argument ? std::min(own, machine.phaseBoundary)
+                                         : 0;
+    auto before = std::ranges::find(waitedFor, relayout.from,
+                                    &std::pair<LayoutId, Cost>::first);
+    Cost whole = (before == waitedFor.end() ? 0 : before->second) +
+                 times(own, relayout.runs);
+    waitedFor.push_back({relayout.to, whole});
+    waiting = std::max(waiting, whole);
+  }
+  cost.cost += waiting;
+  return cost;
+}
+
+std::vector<PlannedRelayout>
+LayoutState::relayouts(const std::vector<unsigned> &values) {
+  std::vector<PlannedRelayout> all;
+  for (unsigned value : values) {
+    int producer = graph.values[value].producer;
+    if (producer >= 0 && graph.ops[producer].free)
+      continue;
+    std::vector<Edge> edges;
+    relayoutTree(value, edges);
+    for (const Edge &edge : edges)
+      all.push_back({value, edge.from, edge.to,
+                     prices->plan(value, edge.from, edge.to), edge.runs});
+  }
+  return all;
+}
+
+} // namespace meshloom

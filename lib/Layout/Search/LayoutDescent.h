@@ -1,0 +1,94 @@
+// LayoutDescent: the search itself, in stages: single moves from a worklist,
+// chains of moves, moves of parts of clusters, and windows.
+#pragma once
+
+#include "LayoutMoves.h"
+
+#include "meshloom/Layout/Search/LayoutSearch.h"
+
+#include <deque>
+#include <limits>
+#include <set>
+
+namespace meshloom {
+
+class LayoutDescent {
+public:
+  LayoutDescent(const LayoutGraph &graph, const LayoutClusters &clusters,
+                const MachineModel &machine,
+                std::shared_ptr<RelayoutCosts> prices);
+
+  /// `peakLimit` < 0: none.
+  void run(int64_t peakLimit);
+
+  std::vector<LayoutDecision> decisions();
+
+private:
+  using Change = LayoutState::Change;
+  using Delta = LayoutState::Delta;
+
+  bool canMove(unsigned cluster) const {
+    return !clusters.clusters[cluster].factors.empty();
+  }
+  void findLeastSaved();
+  /// Whether saving `saved` is worth moving the cluster, and others with it,
+  /// where what they touch costs `touched`.
+  bool worthwhile(unsigned cluster, Cost saved, Cost touched) const {
+    return saved > 0 && saved >= leastSaved[cluster] && saved >= touched / 20;
+  }
+  bool worthwhile(unsigned cluster, const Delta &delta) const {
+    return worthwhile(cluster, delta.saved(), delta.before.cost);
+  }
+  void settle(unsigned cluster);
+  void enqueueAround(const std::set<unsigned> &moved);
+  void enqueue(unsigned cluster) {
+    if (canMove(cluster) && !std::exchange(queued[cluster], 1))
+      worklist.push_back(cluster);
+  }
+  void drain();
+  Cost edgeCost(unsigned cluster) const;
+  Cost possibleSaving(unsigned cluster) const;
+  bool promising(unsigned cluster);
+  struct Asked {
+    Cost saving;
+    unsigned cluster;
+  };
+  std::vector<Asked> toAsk(const std::set<unsigned> &moved) const;
+  struct Answer {
+    const Change *move = nullptr;
+    unsigned cluster = 0;
+  };
+  Answer answer(const std::vector<Asked> &asked);
+  bool tryChain(unsigned cluster, const std::vector<const Change *> &options,
+                size_t least);
+  std::vector<unsigned> windowAround(unsigned cluster, int64_t most);
+  bool tryJointly(unsigned cluster, int64_t most);
+  void tryWindows();
+  bool trySplit(unsigned cluster);
+  std::string describe(const std::vector<PlannedRelayout> &relayouts,
+                       const std::vector<PlannedRelayout> &without);
+  std::string rejected(unsigned cluster, const Change &back);
+
+  const LayoutGraph &graph;
+  const LayoutClusters &clusters;
+
+public:
+  LayoutState state;
+  int64_t cutShort = 0; ///< clusters whose chains were not all tried
+
+private:
+  const Mesh &mesh;
+  LayoutMoves moves;
+  std::vector<std::vector<unsigned>> neighbours;
+  std::vector<std::vector<unsigned>> around; ///< values, per cluster
+  std::deque<unsigned> worklist;
+  std::vector<char> queued;
+  std::vector<Cost> leastWork; ///< of the moves of a cluster that were tried
+  int64_t peakLimit = -1;
+  /// 1 % of what a cluster of its block costs on average: what nobody would
+  /// notice is no reason for another collective.
+  std::vector<Cost> leastSaved;
+  std::vector<char> carries; ///< per cluster: a carried value is in it
+};
+
+} // namespace meshloom

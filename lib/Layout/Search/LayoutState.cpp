@@ -1,0 +1,300 @@
+// A layout assignment, what its ops ask of their operands, and changes to it:
+// what follows from one, costs included, and taking it back. The costs
+// themselves are in LayoutCosts.cpp, how single ops run in OpEvaluations.cpp,
+// lifetimes in LayoutMemory.cpp.
+#include "meshloom/Layout/Search/LayoutState.h"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <utility>
+
+namespace meshloom {
+
+Objective &Objective::operator+=(const Objective &other) {
+  cost += other.cost;
+  collectives += other.collectives;
+  changes += other.changes;
+  return *this;
+}
+Objective &Objective::operator-=(const Objective &other) {
+  cost -= other.cost;
+  collectives -= other.collectives;
+  changes -= other.changes;
+  return *this;
+}
+
+LayoutState::LayoutState(const LayoutGraph &graph,
+                         const LayoutClusters &clusters,
+                         const MachineModel &machine,
+                         std::shared_ptr<RelayoutCosts> known)
+    : graph(graph), clusters(clusters), machine(machine),
+      prices(std::move(known)), uses(graph.values.size()),
+      evaluations(graph.ops.size()), current(graph.ops.size()),
+      demands(graph.ops.size()), needs(graph.values.size()),
+      valueCosts(graph.values.size()), clusterCosts(clusters.clusters.size()),
+      opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
+      clusterMark(clusters.clusters.size(), -1) {
+  if (!prices || !prices->fits(machine))
+    prices = std::make_shared<RelayoutCosts>(graph, machine);
+  for (const LayoutGraph::Value &value : graph.values)
+    layouts.push_back(intern(value.layout));
+  initial = layouts;
+  findUses();
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    if (!graph.ops[op].free)
+      current[op] = &evaluate(op);
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    update(op, nullptr);
+  for (unsigned i = 0; i < graph.outputs.size(); ++i) {
+    outputTargets.push_back(intern(graph.outputs[i].layout));
+    count(graph.outputs[i].value, {-1, i},
+          {outputTargets[i], !graph.outputs[i].atEnd}, 1);
+  }
+  for (unsigned value = 0; value < graph.values.size(); ++value) {
+    // What cannot be had (a pending reduction that is gone) must move.
+    constexpr Objective never{Cost(1) << 56, 0, 0};
+    valueCosts[value] = valueCost(value).value_or(never);
+    sum += valueCosts[value];
+  }
+  for (unsigned cluster = 0; cluster < clusterCosts.size(); ++cluster) {
+    clusterCosts[cluster] = clusterCost(cluster);
+    sum += clusterCosts[cluster];
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What ops ask of their operands
+//===----------------------------------------------------------------------===//
+
+/// Whether the op waits for other devices' shards of the operand.
+bool LayoutState::moves(unsigned op, unsigned operand) {
+  unsigned value = graph.ops[op].operands[operand];
+  const LayoutGraph::Value &what = graph.values[value];
+  if (graph.ops[op].free || what.argument ||
+      (what.producer >= 0 && graph.ops[what.producer].free))
+    return false;
+  LayoutId need = current[op]->needs[operand];
+  if (need == layouts[value])
+    return false;
+  const Way *how = prices->way(value, layouts[value], need);
+  return how && how->overhead > 0;
+}
+
+void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
+  const std::vector<unsigned> &operands = graph.ops[op].operands;
+  made.clear();
+  // A free op with operands is a broadcast of a scalar.
+  if (graph.ops[op].free) {
+    for (unsigned value : operands) {
+      LayoutId id = layouts[value];
+      if (get(id).is_partial())
+        id = intern(get(id).without_partial());
+      made.push_back({id, true});
+    }
+    return;
+  }
+  // Waiting for what is made last covers the others.
+  auto order = [&](unsigned value) {
+    return std::pair(graph.values[value].producer, value);
+  };
+  std::optional<std::pair<int, unsigned>> last;
+  if (operands.size() > 1)
+    for (unsigned i = 0; i < operands.size(); ++i)
+      if ((!last || order(operands[i]) > *last) && moves(op, i))
+        last = order(operands[i]);
+  for (unsigned i = 0; i < operands.size(); ++i)
+    made.push_back(
+        {current[op]->needs[i], !(last && *last > order(operands[i]))});
+}
+
+void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
+                        int sign) {
+  auto need = std::ranges::find(needs[value], demand.target, &Need::target);
+  if (need == needs[value].end())
+    need = needs[value].insert(need, Need{demand.target});
+  int producer = graph.values[value].producer;
+  need->uses += sign;
+  need->ends += use.op < 0 && !demand.waits ? sign : 0;
+  need->waits += demand.waits ? sign : 0;
+  // What a loop carries is stored.
+  bool inside = producer >= 0 && use.op >= 0 && clusters.ofOp[use.op] >= 0 &&
+                clusters.ofOp[use.op] == clusters.ofOp[producer] &&
+                !graph.ops[use.op].join && !graph.ops[producer].join;
+  need->inside += inside ? sign : 0;
+  if (need->uses == 0)
+    needs[value].erase(need);
+}
+
+void LayoutState::update(unsigned op, Record *record) {
+  const std::vector<unsigned> &operands = graph.ops[op].operands;
+  demandsOf(op, madeDemands);
+  std::vector<Demand> &had = demands[op];
+  if (had.empty()) {
+    for (unsigned i = 0; i < operands.size(); ++i)
+      count(operands[i], {int(op), i}, madeDemands[i], 1);
+    had = madeDemands;
+    return;
+  }
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    if (had[i] == madeDemands[i])
+      continue;
+    count(operands[i], {int(op), i}, had[i], -1);
+    count(operands[i], {int(op), i}, madeDemands[i], 1);
+    if (record)
+      record->demands.push_back({op, i, had[i]});
+    had[i] = madeDemands[i];
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Changes
+//===----------------------------------------------------------------------===//
+
+void LayoutState::Record::clear() {
+  layouts.clear();
+  ops.clear();
+  demands.clear();
+  values.clear();
+  clusters.clear();
+  valueCosts.clear();
+  clusterCosts.clear();
+}
+
+std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
+  if (depth == records.size())
+    records.emplace_back();
+  Record &record = records[depth++];
+  record.clear();
+  record.sum = sum;
+  const int64_t mark = changesTried++;
+  dirty.clear();
+  done.clear();
+  auto isFirst = [&](std::vector<int64_t> &marks, unsigned i) {
+    return std::exchange(marks[i], mark) != mark;
+  };
+  auto push = [&](unsigned op) {
+    if (isFirst(opMark, op)) {
+      dirty.push_back(op);
+      std::push_heap(dirty.begin(), dirty.end(), std::greater<>());
+    }
+  };
+  auto set = [&](unsigned value, LayoutId id) {
+    if (layouts[value] == id)
+      return;
+    record.layouts.push_back({value, layouts[value]});
+    layouts[value] = id;
+    for (const Use &use : uses[value])
+      if (use.op >= 0)
+        push(unsigned(use.op));
+  };
+  for (auto [value, id] : change) {
+    assert(graph.values[value].producer >= 0 && "pinned values do not change");
+    if (layouts[value] != id)
+      push(unsigned(graph.values[value].producer));
+    set(value, id);
+  }
+  // In program order: what an op is given is settled before it is looked at,
+  // and it only makes later ones dirty.
+  while (!dirty.empty()) {
+    std::pop_heap(dirty.begin(), dirty.end(), std::greater<>());
+    unsigned op = dirty.back();
+    dirty.pop_back();
+    done.push_back(op);
+    if (graph.ops[op].free)
+      continue;
+    const OpEvaluation *how = &evaluate(op);
+    if (!how->valid && !how->sharding.passed.empty()) {
+      // Not all of its operands have what it passed on.
+      for (unsigned value : graph.ops[op].results) {
+        std::vector<Partial> kept;
+        for (Partial pending : get(layouts[value]).partial())
+          if (std::ranges::count(how->sharding.passed, pending) == 0)
+            kept.push_back(pending);
+        set(value, intern(get(layouts[value]).with_partial(kept)));
+      }
+      how = &evaluate(op);
+    }
+    if (!how->valid) {
+      undo();
+      return std::nullopt;
+    }
+    bool repaired = false;
+    for (unsigned i = 0; i < how->produces.size(); ++i) {
+      unsigned value = graph.ops[op].results[i];
+      repaired |= layouts[value] != how->produces[i];
+      set(value, how->produces[i]);
+    }
+    if (repaired)
+      how = &evaluate(op);
+    record.ops.push_back({op, current[op]});
+    current[op] = how;
+  }
+
+  // Whether an op waits for an operand depends on the others: all are settled.
+  for (unsigned op : done)
+    update(op, &record);
+
+  auto touch = [&](unsigned value) {
+    if (isFirst(valueMark, value))
+      record.values.push_back(value);
+  };
+  for (auto [value, id] : record.layouts)
+    touch(value);
+  for (unsigned op : done) {
+    for (unsigned value : graph.ops[op].operands)
+      touch(value);
+    if (int cluster = clusters.ofOp[op];
+        cluster >= 0 && isFirst(clusterMark, unsigned(cluster)))
+      record.clusters.push_back(unsigned(cluster));
+  }
+  std::sort(record.values.begin(), record.values.end());
+  std::sort(record.clusters.begin(), record.clusters.end());
+  // Saved first: `undo` may come before all are computed.
+  for (unsigned value : record.values)
+    record.valueCosts.push_back(valueCosts[value]);
+  for (unsigned cluster : record.clusters)
+    record.clusterCosts.push_back(clusterCosts[cluster]);
+  Delta delta;
+  for (unsigned value : record.values) {
+    std::optional<Objective> cost = valueCost(value);
+    if (!cost) {
+      undo();
+      return std::nullopt;
+    }
+    delta.before += valueCosts[value];
+    delta.after += *cost;
+    valueCosts[value] = *cost;
+  }
+  for (unsigned cluster : record.clusters) {
+    delta.before += clusterCosts[cluster];
+    clusterCosts[cluster] = clusterCost(cluster);
+    delta.after += clusterCosts[cluster];
+  }
+  sum -= delta.before;
+  sum += delta.after;
+  return delta;
+}
+
+void LayoutState::undo() {
+  const Record &record = records[--depth];
+  for (auto entry = record.layouts.rbegin(); entry != record.layouts.rend();
+       ++entry)
+    layouts[entry->first] = entry->second;
+  for (auto entry = record.ops.rbegin(); entry != record.ops.rend(); ++entry)
+    current[entry->first] = entry->second;
+  for (const Record::OldDemand &old : record.demands) {
+    Demand &now = demands[old.op][old.operand];
+    unsigned value = graph.ops[old.op].operands[old.operand];
+    count(value, {int(old.op), old.operand}, now, -1);
+    count(value, {int(old.op), old.operand}, old.demand, 1);
+    now = old.demand;
+  }
+  for (size_t i = 0; i < record.valueCosts.size(); ++i)
+    valueCosts[record.values[i]] = record.valueCosts[i];
+  for (size_t i = 0; i < record.clusterCosts.size(); ++i)
+    clusterCosts[record.clusters[i]] = record.clusterCosts[i];
+  sum = record.sum;
+}
+
+} // namespace meshloom

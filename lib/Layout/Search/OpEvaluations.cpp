@@ -1,0 +1,129 @@
+// How one op runs with given layouts: what it needs and produces by its rule,
+// its part of the work, and the halo exchanges in front of it. Made once for
+// all layouts of its operands and results that a search comes across.
+#include "meshloom/Layout/Search/LayoutState.h"
+
+#include <algorithm>
+
+namespace meshloom {
+
+/// Extent of the largest shard of a factor over axes.
+static int64_t shardExtent(int64_t extent, const std::vector<unsigned> &axes,
+                           const Mesh &mesh) {
+  for (unsigned axis : axes)
+    extent = (extent + mesh.axis_size(axis) - 1) / mesh.axis_size(axis);
+  return extent;
+}
+
+const OpEvaluation &LayoutState::evaluate(unsigned index) {
+  const LayoutGraph::Op &op = graph.ops[index];
+  key.clear();
+  for (unsigned value : op.operands)
+    key.push_back(layouts[value]);
+  for (unsigned value : op.results)
+    key.push_back(layouts[value]);
+  auto found = evaluations[index].find(Ids(key));
+  if (found == evaluations[index].end())
+    found = evaluations[index].emplace(key, compute(index, key)).first;
+  return found->second;
+}
+
+OpEvaluation LayoutState::compute(unsigned index,
+                                  const std::vector<LayoutId> &key) {
+  const LayoutGraph::Op &op = graph.ops[index];
+  const ShardingRule &rule = op.rule;
+  const Mesh &mesh = graph.mesh();
+  std::vector<Layout> operands, results;
+  for (size_t i = 0; i < key.size(); ++i)
+    (i < op.operands.size() ? operands : results).push_back(get(key[i]));
+
+  OpEvaluation made;
+  made.sharding = opSharding(rule, operands, results);
+  const OpSharding &sharding = made.sharding;
+  made.valid = true;
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    Layout need = operandLayout(rule, i, sharding, mesh);
+    // Inside of a loop it would be resolved again and again.
+    made.valid &=
+        !need.is_partial() || graph.values[op.operands[i]].block == op.block;
+    for (Partial pending : need.partial())
+      made.valid &= std::ranges::count(operands[i].partial(), pending) > 0;
+    made.needs.push_back(intern(need));
+  }
+  for (unsigned i = 0; i < results.size(); ++i) {
+    Layout result = resultLayout(rule, i, sharding, mesh);
+    // Pending reductions may go, nothing else may differ.
+    made.valid &= result.dim_axes() == results[i].dim_axes();
+    for (Partial pending : result.partial())
+      made.valid &= std::ranges::count(results[i].partial(), pending) > 0;
+    made.produces.push_back(intern(result));
+  }
+
+  if (!rule.windows.empty())
+    made.halos = haloCost(index, operands, sharding);
+
+  Work &work = made.work;
+  work.flops = work.totalFlops = op.flopsPerPoint;
+  for (unsigned f = 0; f < rule.factors.size(); ++f) {
+    const Factor &factor = rule.factors[f];
+    if (std::ranges::count(op.flat, f) > 0)
+      continue;
+    work.flops *= shardExtent(factor.size, sharding.factors.axes[f], mesh);
+    work.totalFlops *= factor.size;
+    work.shards *= groupSize(mesh, sharding.factors.axes[f]);
+    // The parts of a sum cannot be made apart without adding them up; points
+    // of a result can.
+    work.splittable &= factor.kind == FactorKind::Parallel;
+  }
+  // Each addend of a pending reduction is worked on by itself.
+  for (Partial pending : sharding.passed) {
+    work.totalFlops *= mesh.axis_size(pending.axis);
+    work.shards *= mesh.axis_size(pending.axis);
+  }
+  return made;
+}
+
+/// What it costs that devices need windows of operands beyond their blocks: one
+/// exchange of them all. None for what is made in any layout, or cut from a
+/// value that has them.
+Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
+                                const OpSharding &sharding) const {
+  const LayoutGraph::Op &op = graph.ops[index];
+  const Mesh &mesh = graph.mesh();
+  HaloTraffic traffic;
+  std::optional<CollectiveOp> exchange;
+  int64_t bytes = 0;
+  bool waits = false;
+  for (unsigned i = 0; i < have.size(); ++i) {
+    const LayoutGraph::Value &what = graph.values[op.operands[i]];
+    if (what.producer >= 0 && graph.ops[what.producer].free)
+      continue;
+    Windows windows = operandWindows(op.rule, i, sharding, what.shape, mesh);
+    Layout need = operandLayout(op.rule, i, sharding, mesh);
+    if (areWithinBlocks(need, what.shape, windows))
+      continue;
+    // What a pending reduction leaves behind is a block and no more.
+    bool isCut = std::ranges::equal(have[i].partial(), need.partial());
+    for (unsigned dim = 0; dim < need.rank(); ++dim) {
+      auto axes = have[i].axes(dim), wanted = need.axes(dim);
+      isCut &= axes.size() <= wanted.size() &&
+               std::equal(axes.begin(), axes.end(), wanted.begin());
+    }
+    if (isCut && isWithinSource(have[i], need, what.shape, windows))
+      continue;
+    traffic.add(need, what.shape, windows, byteWidth(what.type));
+    bytes += globalBytes(what.shape, what.type);
+    waits |= !what.argument;
+    exchange = {CollectiveKind::HaloExchange,
+                haloAxes(need, what.shape, windows), need, need};
+  }
+  if (!exchange)
+    return {};
+  Cost cost = machine.transfer(*exchange, traffic.mostBytes(), bytes);
+  // In shared memory nobody waits for what is there from the start.
+  if (!machine.sharedMemory || waits)
+    cost += machine.overhead(*exchange);
+  return {cost, 1, 0};
+}
+
+} // namespace meshloom

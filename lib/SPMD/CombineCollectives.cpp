@@ -1,0 +1,212 @@
+// CombineCollectives: one variadic collective for independent ones of the same
+// kind, axes, reduction and element type.
+//
+// The level of a collective is the longest chain of collectives that it depends
+// on. Two of the same level cannot depend on each other, and a merged one
+// depends on lower levels only, so merging within levels keeps the graph
+// acyclic whatever else is merged; a stable topological sort then puts users
+// behind. Cost: linear in ops, but for the sort's order queries.
+
+#include "Collectives.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/SPMD/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_COMBINECOLLECTIVES
+#include "meshloom/SPMD/Passes.h.inc"
+
+namespace {
+/// What collectives must have in common to become one.
+struct Key {
+  unsigned level;
+  CollectiveKind kind;
+  std::vector<unsigned> axes;
+  int reduce; ///< ReduceKind, or -1
+  const void *elementType;
+  auto operator<=>(const Key &) const = default;
+};
+
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::AllReduce ||
+         kind == CollectiveKind::ReduceScatter;
+}
+
+class CombineCollectivesPass
+    : public impl::CombineCollectivesBase<CombineCollectivesPass> {
+public:
+  using CombineCollectivesBase::CombineCollectivesBase;
+
+private:
+  void runOnOperation() override {
+    for (Block *each : runBlocks(getOperation())) {
+      Block &block = *each;
+      bool changed = false;
+      for (SmallVector<Operation *> &group : groupsOf(block))
+        if (group.size() > 1) {
+          combine(group);
+          changed = true;
+        }
+      if (changed)
+        restoreOrder(block);
+    }
+  }
+
+  /// Whether the group may not take another of so many bytes.
+  bool isFull(ArrayRef<Operation *> group, int64_t bytes) {
+    if (mostValues > 0 && int64_t(group.size()) >= mostValues)
+      return true;
+    for (Operation *op : group)
+      bytes += cast<spmd::CollectiveOpInterface>(op).getResultBytes();
+    return mostBytes > 0 && bytes > mostBytes;
+  }
+
+  std::vector<SmallVector<Operation *>> groupsOf(Block &block) {
+    DenseMap<Operation *, unsigned> levels;
+    std::vector<SmallVector<Operation *>> groups;
+    std::map<Key, size_t> latest;
+    for (Operation &op : block) {
+      unsigned level = 0;
+      for (Value used : usedValues(&op))
+        if (Operation *producer = used.getDefiningOp())
+          level = std::max(level, levels.lookup(producer));
+      auto collective = dyn_cast<spmd::CollectiveOpInterface>(op);
+      bool local = !collective ||
+                   collective.getCollectiveKind() == CollectiveKind::Slice;
+      levels[&op] = local ? level : level + 1;
+      if (local)
+        continue;
+      CollectiveKind kind = collective.getCollectiveKind();
+      auto reduce = collective.getReduceKind();
+      Key key{level, kind, collective.getCollective(0).axes,
+              reduce ? int(*reduce) : -1,
+              dtensor::elementTypeOf(op.getResult(0).getType())
+                  .getAsOpaquePointer()};
+      auto [group, isNew] = latest.try_emplace(std::move(key), groups.size());
+      // A move is not put off past the first use of what came before it.
+      if (isNew || (!reduces(kind) && usedBefore(groups[group->second], op)) ||
+          isFull(groups[group->second], collective.getResultBytes())) {
+        group->second = groups.size();
+        groups.push_back({&op});
+      } else {
+        groups[group->second].push_back(&op);
+      }
+    }
+    return groups;
+  }
+
+  static bool usedBefore(ArrayRef<Operation *> group, Operation &later) {
+    for (Operation *op : group)
+      for (Operation *user : op->getUsers())
+        if (later.getBlock()->findAncestorOpInBlock(*user)->isBeforeInBlock(
+                &later))
+          return true;
+    return false;
+  }
+
+  /// At the place of the last: all operands are there.
+  static void combine(ArrayRef<Operation *> group) {
+    OpBuilder builder(group.back());
+    SmallVector<Value> operands, results;
+    SmallVector<Type> types;
+    SmallVector<Location> locations;
+    SmallVector<std::string> reasons;
+    llvm::MapVector<StringAttr, Attribute> origins;
+    for (Operation *op : group) {
+      llvm::append_range(types, op->getResultTypes());
+      operands.append(op->operand_begin(), op->operand_end());
+      results.append(op->result_begin(), op->result_end());
+      locations.push_back(op->getLoc());
+      if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+        if (std::string text = reason.str(); !llvm::is_contained(reasons, text))
+          reasons.push_back(std::move(text));
+      if (auto origin = op->getAttrOfType<DictionaryAttr>("dtensor.origin"))
+        for (NamedAttribute entry : origin)
+          origins.insert({entry.getName(), entry.getValue()});
+    }
+    SmallVector<NamedAttribute> notes;
+    if (!reasons.empty())
+      notes.push_back(builder.getNamedAttr(
+          "reason", builder.getStringAttr(llvm::join(reasons, " | "))));
+    if (!origins.empty()) {
+      SmallVector<NamedAttribute> entries;
+      for (auto &[axis, origin] : origins)
+        entries.emplace_back(axis, origin);
+      notes.push_back(builder.getNamedAttr("dtensor.origin",
+                                           builder.getDictionaryAttr(entries)));
+    }
+    if (llvm::any_of(group,
+                     [](Operation *op) { return op->hasAttr("dtensor.op"); }))
+      notes.push_back(
+          builder.getNamedAttr("dtensor.members", membersOf(group)));
+    CollectiveOp what = spmd::collectiveOf(group.front(), 0);
+    Operation *combined =
+        createCollective(builder, builder.getFusedLoc(locations), what.kind,
+                         what.axes, operands, mlir::TypeRange(types), notes);
+    for (auto [old, made] : llvm::zip_equal(results, combined->getResults()))
+      old.replaceAllUsesWith(made);
+    for (Operation *op : group)
+      op->erase();
+  }
+
+  /// The notes of each operand, one dictionary each.
+  static mlir::ArrayAttr membersOf(ArrayRef<Operation *> group) {
+    Builder builder(group.front()->getContext());
+    SmallVector<Attribute> members;
+    for (Operation *op : group) {
+      if (auto known = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members")) {
+        members.append(known.begin(), known.end());
+        continue;
+      }
+      mlir::NamedAttrList notes(notesOf(op));
+      notes.set("location", builder.getStringAttr(locationText(op->getLoc())));
+      members.append(op->getNumOperands(),
+                     notes.getDictionary(op->getContext()));
+    }
+    return builder.getArrayAttr(members);
+  }
+
+  /// Ops keep their order but for those that use what now comes later: each
+  /// waits until its last operand is there.
+  static void restoreOrder(Block &block) {
+    DenseSet<Operation *> placed;
+    DenseMap<Operation *, SmallVector<Operation *>> waiting;
+    SmallVector<Operation *> order;
+    for (Operation &op : block)
+      order.push_back(&op);
+    auto missing = [&](Operation *op) -> Operation * {
+      for (Value used : usedValues(op))
+        if (Operation *producer = used.getDefiningOp();
+            producer && producer->getBlock() == op->getBlock() &&
+            !placed.contains(producer))
+          return producer;
+      return nullptr;
+    };
+    SmallVector<Operation *> sorted;
+    for (Operation *op : order) {
+      SmallVector<Operation *> ready{op};
+      while (!ready.empty()) {
+        Operation *next = ready.pop_back_val();
+        if (Operation *producer = missing(next)) {
+          waiting[producer].push_back(next);
+          continue;
+        }
+        placed.insert(next);
+        sorted.push_back(next);
+        auto woken = waiting.find(next);
+        if (woken == waiting.end())
+          continue;
+        SmallVector<Operation *> users = std::move(woken->second);
+        waiting.erase(woken);
+        ready.append(users.rbegin(), users.rend());
+      }
+    }
+    for (Operation *op : sorted)
+      op->moveBefore(&block, block.end());
+  }
+};
+} // namespace
+} // namespace meshloom

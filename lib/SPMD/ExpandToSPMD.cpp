@@ -1,0 +1,189 @@
+// ExpandToSPMD: one walk in program order that replaces types by shards and
+// relayouts by the cheapest chains of collectives. Ops keep their attributes,
+// which are about the global tensors.
+
+#include "Collectives.h"
+#include "ExchangeHalos.h"
+#include "meshloom/Layout/LayoutFlow.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/SPMD/Passes.h"
+#include "meshloom/Support/MachineModelFile.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_EXPANDTOSPMD
+#include "meshloom/SPMD/Passes.h.inc"
+
+/// The shard of a global tensor type that has a layout; null if it has none.
+static RankedTensorType shardOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(tensor.getEncoding());
+  if (!layout)
+    return {};
+  return spmd::shardType(tensor.getShape(), tensor.getElementType(), layout);
+}
+
+namespace {
+class ExpandToSPMDPass : public impl::ExpandToSPMDBase<ExpandToSPMDPass> {
+public:
+  using ExpandToSPMDBase::ExpandToSPMDBase;
+
+private:
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    Result<MachineModel> model = loadMachineModel(machine);
+    if (!model) {
+      function.emitError(model.error().message());
+      return signalPassFailure();
+    }
+    // All or nothing: types are checked before the first one changes.
+    if (failed(checkTypes(function)))
+      return signalPassFailure();
+    HaloExchanges halos;
+    halos.collect(function);
+    for (Block *block : runBlocks(function)) {
+      for (BlockArgument argument : block->getArguments())
+        argument.setType(shardOf(argument.getType()));
+      for (Operation &op : llvm::make_early_inc_range(*block)) {
+        if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op)) {
+          if (failed(expand(relayout, *model)))
+            return signalPassFailure();
+          continue;
+        }
+        for (Value result : op.getResults())
+          result.setType(shardOf(result.getType()));
+        // From here on the collectives tell.
+        for (StringRef note :
+             {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
+          op.removeAttr(note);
+      }
+    }
+    halos.insert();
+    // What --explain prices by.
+    function->setAttr("dtensor.machine",
+                      StringAttr::get(&getContext(), machine));
+    SmallVector<Type> results;
+    for (Type type : function.getResultTypes())
+      results.push_back(shardOf(type));
+    function.setFunctionType(mlir::FunctionType::get(
+        &getContext(), function.getBody().getArgumentTypes(), results));
+  }
+
+  static LogicalResult checkTypes(mlir::func::FuncOp function) {
+    auto good = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && shardOf(tensor);
+    };
+    if (failed(expectOneBlock(function)))
+      return failure();
+    if (!llvm::all_of(function.getResultTypes(), good))
+      return function.emitError("has a result without a layout; run "
+                                "--dtensor-propagate-layouts first");
+    if (!llvm::all_of(function.getArgumentTypes(), good))
+      return function.emitError("has an argument without a layout; run "
+                                "--dtensor-propagate-layouts first");
+    for (Block *block : runBlocks(function))
+      for (Operation &op : *block) {
+        if (!llvm::all_of(op.getResultTypes(), good) ||
+            !llvm::all_of(op.getOperandTypes(), good))
+          return op.emitOpError("has a value without a layout; run "
+                                "--dtensor-propagate-layouts first");
+        if (isa<dtensor::ConstraintOp>(op))
+          return op.emitOpError("must become a relayout: run "
+                                "--dtensor-insert-relayouts first");
+        if (isControl(&op)) {
+          if (failed(checkJoins(&op)))
+            return failure();
+        } else if (!isa<mlir::func::ReturnOp, dtensor::YieldOp>(op) &&
+                   failed(dtensor::verifyLayouts(&op))) {
+          return failure();
+        }
+      }
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (auto [i, operand] : llvm::enumerate(terminator->getOperandTypes()))
+      if (operand != function.getResultTypes()[i])
+        return terminator->emitOpError("returns ")
+               << operand << " into result #" << i << " of type "
+               << function.getResultTypes()[i]
+               << ": run --dtensor-insert-relayouts first";
+    return success();
+  }
+
+  /// Carried values and results of a case are of one type everywhere.
+  static LogicalResult checkJoins(Operation *op) {
+    auto check = [&](Value value, unsigned i) -> LogicalResult {
+      Type type = op->getResult(i).getType();
+      if (value.getType() == type)
+        return success();
+      return op->emitOpError("brings ")
+             << value.getType() << " to result #" << i << " of type " << type
+             << ": run --dtensor-insert-relayouts first";
+    };
+    auto decides = [&](Value value) -> LogicalResult {
+      if (givenLayout(value.getType())->is_fully_replicated())
+        return success();
+      return op->emitOpError("is decided by a ")
+             << value.getType()
+             << ", not a replicated value: run --dtensor-insert-relayouts "
+                "first";
+    };
+    for (unsigned i = 0; i < op->getNumResults(); ++i) {
+      if (auto loop = dyn_cast<dtensor::WhileOp>(op)) {
+        for (Value value :
+             {loop.getInits()[i], Value(loop.getConditionArgument(i)),
+              Value(loop.getBodyArgument(i)),
+              loop.getBodyYield().getOperand(i)})
+          if (failed(check(value, i)))
+            return failure();
+        continue;
+      }
+      auto branch = cast<dtensor::CaseOp>(op);
+      for (unsigned b = 0; b < branch.getBranches().size(); ++b)
+        if (failed(check(branch.getYield(b).getOperand(i), i)))
+          return failure();
+    }
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      return decides(loop.getConditionYield().getOperand(0));
+    return decides(op->getOperand(0));
+  }
+
+  LogicalResult expand(dtensor::RelayoutOp relayout,
+                       const MachineModel &model) {
+    Value value = relayout.getOperand();
+    auto type = cast<RankedTensorType>(relayout.getResult().getType());
+    Layout from = spmd::layoutOf(value.getType());
+    Layout to = *givenLayout(type);
+    auto plan = planRelayout(
+        from, to, Shape(type.getShape().begin(), type.getShape().end()),
+        *dtensor::dtypeOf(type.getElementType()), model);
+    if (!plan)
+      return relayout.emitOpError("cannot turn ")
+             << from.spec_string() << " into " << to.spec_string() << ": "
+             << plan.error().message();
+    OpBuilder builder(relayout);
+    auto reason = relayout->getAttrOfType<StringAttr>("dtensor.reason");
+    if (!reason)
+      reason = builder.getStringAttr(from.spec_string() + " -> " +
+                                     to.spec_string() + " asked for");
+    if (plan->cutShort)
+      reason = builder.getStringAttr(reason.getValue() +
+                                     "; the search for the cheapest chain of "
+                                     "collectives stopped at its limit");
+    SmallVector<NamedAttribute> notes{builder.getNamedAttr("reason", reason)};
+    for (StringRef name : {"dtensor.origin", "dtensor.op", "dtensor.rejected"})
+      if (Attribute note = relayout->getAttr(name))
+        notes.push_back(builder.getNamedAttr(name, note));
+    for (const CollectiveOp &step : plan->steps)
+      value = createCollective(builder, relayout.getLoc(), step.kind, step.axes,
+                               value, step.to, notes)
+                  ->getResult(0);
+    relayout.getResult().replaceAllUsesWith(value);
+    relayout.erase();
+    return success();
+  }
+};
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,421 @@
+// Elementary functions of kernel bodies as branch-free arithmetic on scalars,
+// which LLVM's loop vectoriser turns into vector code; all are right for inf,
+// nan, denormals and the ends of their ranges. Polynomials are those of Cephes'
+// single precision library (S. Moshier, netlib.org/cephes) unless noted.
+// test/Targets/CPU/MathAccuracyTest.cpp holds them to their errors.
+#include "MathFunctions.h"
+
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace meshloom;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace math = mlir::math;
+
+namespace {
+/// Arithmetic on scalars, so that formulas read as formulas. Constants take the
+/// type of the other operand.
+struct Scalar {
+  OpBuilder *b;
+  Location loc;
+  Value v;
+
+  Scalar with(Value value) const { return {b, loc, value}; }
+  Scalar f(double value) const { // a float of this type
+    return with(
+        b->create<arith::ConstantOp>(loc, b->getFloatAttr(v.getType(), value)));
+  }
+  Scalar i(int64_t value) const { // an integer of this type
+    return with(b->create<arith::ConstantOp>(
+        loc, b->getIntegerAttr(v.getType(), value)));
+  }
+  Scalar bits() const { // as an integer of the same width
+    return with(b->create<arith::BitcastOp>(
+        loc, b->getIntegerType(v.getType().getIntOrFloatBitWidth()), v));
+  }
+  Scalar asF32() const {
+    return with(b->create<arith::BitcastOp>(loc, b->getF32Type(), v));
+  }
+  Scalar toF32() const { // from i32 or f64
+    if (isa<FloatType>(v.getType()))
+      return with(b->create<arith::TruncFOp>(loc, b->getF32Type(), v));
+    return with(b->create<arith::SIToFPOp>(loc, b->getF32Type(), v));
+  }
+  Scalar toF64() const {
+    return with(b->create<arith::ExtFOp>(loc, b->getF64Type(), v));
+  }
+  Scalar less(Scalar y) const {
+    return with(
+        b->create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, v, y.v));
+  }
+  Scalar equals(Scalar y) const {
+    return with(
+        b->create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, v, y.v));
+  }
+  Scalar isZero() const { // of an integer
+    return with(
+        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, v, i(0).v));
+  }
+  Scalar negative() const { // of an integer
+    return with(
+        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, i(0).v));
+  }
+  /// This condition's choice.
+  Scalar select(Scalar yes, Scalar no) const {
+    return with(b->create<arith::SelectOp>(loc, v, yes.v, no.v));
+  }
+  /// Limited to [low, high]; nan stays.
+  Scalar clamp(double low, double high) const {
+    Scalar above = less(f(low)).select(f(low), *this);
+    return f(high).less(above).select(f(high), above);
+  }
+  Scalar abs() const { return with(b->create<math::AbsFOp>(loc, v)); }
+};
+template <typename FloatOp, typename IntOp> Scalar make(Scalar x, Scalar y) {
+  if (isa<FloatType>(x.v.getType()))
+    return x.with(x.b->create<FloatOp>(x.loc, x.v, y.v));
+  return x.with(x.b->create<IntOp>(x.loc, x.v, y.v));
+}
+Scalar operator+(Scalar x, Scalar y) {
+  return make<arith::AddFOp, arith::AddIOp>(x, y);
+}
+Scalar operator-(Scalar x, Scalar y) {
+  return make<arith::SubFOp, arith::SubIOp>(x, y);
+}
+Scalar operator*(Scalar x, Scalar y) {
+  return make<arith::MulFOp, arith::MulIOp>(x, y);
+}
+Scalar operator/(Scalar x, Scalar y) {
+  return make<arith::DivFOp, arith::DivSIOp>(x, y);
+}
+Scalar operator+(Scalar x, double y) {
+  return x + x.f(y);
+}
+Scalar operator-(Scalar x, double y) {
+  return x - x.f(y);
+}
+Scalar operator*(Scalar x, double y) {
+  return x * x.f(y);
+}
+Scalar operator&(Scalar x, int64_t y) {
+  return x.with(x.b->create<arith::AndIOp>(x.loc, x.v, x.i(y).v));
+}
+Scalar operator|(Scalar x, Scalar y) {
+  return x.with(x.b->create<arith::OrIOp>(x.loc, x.v, y.v));
+}
+Scalar operator^(Scalar x, Scalar y) {
+  return x.with(x.b->create<arith::XOrIOp>(x.loc, x.v, y.v));
+}
+Scalar shiftLeft(Scalar x, int64_t by) {
+  return x.with(x.b->create<arith::ShLIOp>(x.loc, x.v, x.i(by).v));
+}
+Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
+  return x.with(x.b->create<arith::ShRSIOp>(x.loc, x.v, x.i(by).v));
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double smallestNormal = 0x1p-126;
+/// Of larger arguments sine and cosine are libm's: neighbouring floats are many
+/// periods apart.
+constexpr double hugeAngle = 0x1p49;
+constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
+
+/// coefficients[0] * x^n + ... + coefficients[n].
+Scalar polynomial(Scalar x, ArrayRef<double> coefficients) {
+  Scalar sum = x.f(coefficients[0]);
+  for (double coefficient : coefficients.drop_front())
+    sum = sum * x + coefficient;
+  return sum;
+}
+
+/// 2^n for an i32 n with -126 <= n <= 127.
+Scalar powerOf2(Scalar n) {
+  return shiftLeft(n + n.i(127), 23).asF32();
+}
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1. Adding 1.5 * 2^23 rounds
+/// to an integer and leaves it in the low bits of the sum.
+struct ExpParts {
+  Scalar n, expm1r;
+};
+ExpParts expParts(Scalar x) {
+  Scalar magic = x.f(12582912.0);
+  Scalar shifted = x * 1.44269504088896341 + magic;
+  Scalar n = shifted - magic;
+  Scalar r = x - n * ln2High;
+  r = r - n * ln2Low;
+  Scalar p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
+                            4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  return {shifted.bits() - magic.bits(), p * r * r + r};
+}
+
+namespace formulas { // the names are also those of libm
+
+Scalar exp(Scalar x) {
+  ExpParts parts = expParts(x.clamp(-104.5, 89.0));
+  // In two factors: 2^n alone is out of range at both ends.
+  Scalar half = shiftRight(parts.n, 1);
+  return (parts.expm1r + 1.0) * powerOf2(half) * powerOf2(parts.n - half);
+}
+
+Scalar expm1(Scalar x) {
+  ExpParts parts = expParts(x.clamp(-18.0, 89.0));
+  // 2^n (e^r - 1) + (2^n - 1), all halved so that n = 128 is in range.
+  Scalar h = powerOf2(parts.n - parts.n.i(1));
+  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+}
+
+Scalar log(Scalar x) {
+  Scalar tiny = x.less(x.f(smallestNormal));
+  Scalar scaled = tiny.select(x * 0x1p23, x);
+  Scalar bits = scaled.bits();
+  Scalar e = (shiftRight(bits, 23) - bits.i(126)).toF32();
+  e = e - tiny.select(x.f(23), x.f(0));
+  // The mantissa in [1/2, 1), then x in [sqrt(1/2), sqrt(2)) minus 1.
+  Scalar m = ((bits & 0x7fffff) | bits.i(0x3f000000)).asF32();
+  Scalar low = m.less(m.f(0.707106781186547524));
+  e = e - low.select(x.f(1), x.f(0));
+  m = low.select(m + m, m) - 1.0;
+  Scalar z = m * m;
+  Scalar p =
+      polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
+                     -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+                     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+  Scalar y = p * m * z + e * ln2Low - z * 0.5;
+  Scalar result = m + y + e * ln2High;
+  // inf and nan as they are; 0 to -inf; below 0 to nan.
+  result = x.less(x.f(infinity)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinity), result);
+  return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
+                               result);
+}
+
+/// log(u) with u = 1 + x rounded, plus what the rounding lost.
+Scalar log1p(Scalar x) {
+  Scalar u = x + 1.0;
+  Scalar correction = (x - (u - 1.0)) / u;
+  Scalar inRange = x.abs().less(x.f(0x1p24));
+  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
+  return log(u) + inRange.select(notMinusOne, x.f(0));
+}
+
+Scalar tanh(Scalar x) {
+  Scalar t = expm1(x.clamp(-10.0, 10.0) * 2.0);
+  return t / (t + 2.0);
+}
+
+/// Rational approximation on [-4, 4], from Eigen's generic_fast_erf.
+Scalar erf(Scalar x) {
+  Scalar y = x.clamp(-4.0, 4.0);
+  Scalar z = y * y;
+  Scalar p = polynomial(z, {-2.72614225801306e-10, 2.77068142495902e-8,
+                            -2.10102402082508e-6, -5.69250639462346e-5,
+                            -7.34990630326855e-4, -2.95459980854025e-3,
+                            -1.60960333262415e-2});
+  Scalar q = polynomial(z, {-1.45660718464996e-5, -2.13374055278905e-4,
+                            -1.68282697438203e-3, -7.37332916720468e-3,
+                            -1.42647390514189e-2});
+  return y * (p / q); // y * p may be denormal
+}
+
+/// x = n pi/2 + r, by sine and cosine of r; n as an i32.
+struct Angle {
+  Scalar quadrant, sine, cosine;
+};
+
+/// Reduced in f64: right for |x| up to 2^50.
+Angle angleOf(Scalar x) {
+  Scalar wide = x.toF64();
+  Scalar magic = wide.f(0x1.8p52);
+  Scalar shifted = wide * 0.636619772367581343 + magic;
+  Scalar n = shifted - magic;
+  auto subtract = [&](Scalar from, double part) {
+    return n.with(n.b->create<math::FmaOp>(n.loc, n.v, n.f(-part).v, from.v));
+  };
+  Scalar wideR =
+      subtract(subtract(wide, 0x1.921fb54442d18p0), 0x1.1a62633145c07p-54);
+  Scalar quadrant = shifted.bits();
+  quadrant = quadrant.with(quadrant.b->create<arith::TruncIOp>(
+      quadrant.loc, quadrant.b->getI32Type(), quadrant.v));
+  Scalar r = wideR.toF32();
+  Scalar z = r * r;
+  Scalar sine =
+      polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}) * z *
+          r +
+      r;
+  Scalar cosin = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3,
+                                4.166664568298827e-2}) *
+                     z * z -
+                 z * 0.5 + 1.0;
+  return {quadrant, sine, cosin};
+}
+
+Scalar sinOrCos(Scalar x, bool cosine) {
+  Angle angle = angleOf(x);
+  Scalar quadrant = angle.quadrant;
+  if (cosine)
+    quadrant = quadrant + quadrant.i(1);
+  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
+  Scalar sign = shiftLeft(quadrant & 2, 30);
+  return (value.bits() ^ sign).asF32();
+}
+
+/// sin r / cos r, in odd quadrants -cos r / sin r.
+Scalar tan(Scalar x) {
+  Angle angle = angleOf(x);
+  Scalar even = (angle.quadrant & 1).isZero();
+  Scalar minusCosine = angle.cosine * -1.0;
+  return even.select(angle.sine, minusCosine) /
+         even.select(angle.cosine, angle.sine);
+}
+
+/// The angle in the first half of the first quadrant from the ratio of the
+/// sides, by Cephes' atanf; then the octants, as the sides' order and signs
+/// tell.
+Scalar atan2(Scalar y, Scalar x) {
+  Scalar a = x.abs(), b = y.abs();
+  Scalar steep = a.less(b);
+  Scalar small = steep.select(a, b), large = steep.select(b, a);
+  Scalar ratio = (small.toF64() / large.toF64()).toF32();
+  // Both 0 or both infinite.
+  ratio = (a + b).equals(x.f(0)).select(x.f(0), ratio);
+  Scalar equal = small.equals(x.f(infinity)).select(x.f(1), ratio);
+  ratio = large.equals(x.f(infinity)).select(equal, ratio);
+  Scalar wide = x.f(0.414213562373095).less(ratio); // tan(pi / 8)
+  Scalar t = wide.select((ratio - 1.0) / (ratio + 1.0), ratio);
+  Scalar z = t * t;
+  Scalar angle = polynomial(z, {8.05374449538e-2, -1.38776856032e-1,
+                                1.99777106478e-1, -3.33329491539e-1}) *
+                     z * t +
+                 t;
+  angle = angle + wide.select(x.f(0.785398163397448310), x.f(0));
+  angle = steep.select(x.f(1.57079632679489662) - angle, angle);
+  Scalar left = x.bits().negative();
+  angle = left.select(x.f(3.14159265358979324) - angle, angle);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
+}
+
+/// Two Newton steps in f64 from a third of the exponent, as FreeBSD's cbrtf.
+Scalar cbrt(Scalar x) {
+  Scalar size = x.abs();
+  Scalar tiny = size.less(size.f(smallestNormal));
+  Scalar bits = tiny.select(size * 0x1p24, size).bits();
+  Scalar third =
+      bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
+  Scalar start = third + tiny.select(bits.i(642849266), bits.i(709958130));
+  Scalar t = start.asF32().toF64(), wide = size.toF64();
+  for (int step = 0; step < 2; ++step) {
+    Scalar r = t * t * t;
+    t = t * (wide + wide + r) / (wide + r + r);
+  }
+  Scalar result = t.toF32();
+  result = x.with(x.b->create<math::CopySignOp>(x.loc, result.v, x.v));
+  Scalar ordinary = x.f(0).less(size);
+  ordinary = size.less(x.f(infinity)).select(ordinary, size.less(x.f(0)));
+  return ordinary.select(result, x);
+}
+
+} // namespace formulas
+
+using Formula = Scalar (*)(Scalar);
+using BinaryFormula = Scalar (*)(Scalar, Scalar);
+
+/// Replaces a math op: f32 by its formula where there is one, else by a call of
+/// the function of libm; that is declared as pure, so that calls with
+/// loop-invariant arguments leave the loop.
+template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
+  MathFunction(MLIRContext *context, StringRef name, Formula formula,
+               BinaryFormula binary = nullptr)
+      : mlir::OpRewritePattern<Op>(context), name(name), formula(formula),
+        binary(binary) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (formula && type.isF32()) {
+      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
+      Scalar value = formula(x);
+      if (op->hasAttr(exactAttr)) {
+        Scalar huge = x.f(hugeAngle).less(x.abs());
+        value = huge.select(x.with(call(op, rewriter)), value);
+      }
+      rewriter.replaceOp(op, value.v);
+      return success();
+    }
+    if (binary && type.isF32()) {
+      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
+      rewriter.replaceOp(op, binary(x, x.with(op->getOperand(1))).v);
+      return success();
+    }
+    if (!type.isF32() && !type.isF64())
+      return failure();
+    rewriter.replaceOp(op, call(op, rewriter));
+    return success();
+  }
+
+private:
+  Value call(Op op, PatternRewriter &rewriter) const {
+    auto callee = declare(op->template getParentOfType<ModuleOp>(),
+                          op.getType(), op->getNumOperands(), rewriter);
+    return rewriter.create<LLVM::CallOp>(op.getLoc(), callee, op->getOperands())
+        .getResult();
+  }
+  LLVM::LLVMFuncOp declare(ModuleOp module, Type type, unsigned numOperands,
+                           PatternRewriter &rewriter) const {
+    std::string symbol = name + (type.isF32() ? "f" : "");
+    if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
+      return known;
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    auto callee = rewriter.create<LLVM::LLVMFuncOp>(
+        module.getLoc(), symbol,
+        LLVM::LLVMFunctionType::get(type,
+                                    SmallVector<Type>(numOperands, type)));
+    auto none = LLVM::ModRefInfo::NoModRef;
+    callee.setMemoryAttr(LLVM::MemoryEffectsAttr::get(rewriter.getContext(),
+                                                      {none, none, none}));
+    SmallVector<StringRef> pure{"nounwind", "willreturn", "speculatable"};
+    callee.setPassthroughAttr(rewriter.getStrArrayAttr(pure));
+    return callee;
+  }
+
+  std::string name;
+  Formula formula;
+  BinaryFormula binary;
+};
+} // namespace
+
+bool meshloom::losesHugeArguments(Operation *op) {
+  return isa<math::SinOp, math::CosOp, math::TanOp>(op) &&
+         op->getResult(0).getType().isF32();
+}
+
+Value meshloom::argumentSize(OpBuilder &builder, Location loc, Value argument) {
+  Scalar bits = Scalar{&builder, loc, argument}.bits();
+  return (bits + bits).v; // without the sign
+}
+
+void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<MathFunction<math::ExpOp>>(context, "exp", formulas::exp);
+  patterns.add<MathFunction<math::ExpM1Op>>(context, "expm1", formulas::expm1);
+  patterns.add<MathFunction<math::LogOp>>(context, "log", formulas::log);
+  patterns.add<MathFunction<math::Log1pOp>>(context, "log1p", formulas::log1p);
+  patterns.add<MathFunction<math::TanhOp>>(context, "tanh", formulas::tanh);
+  patterns.add<MathFunction<math::ErfOp>>(context, "erf", formulas::erf);
+  patterns.add<MathFunction<math::CbrtOp>>(context, "cbrt", formulas::cbrt);
+  patterns.add<MathFunction<math::SinOp>>(
+      context, "sin", [](Scalar x) { return formulas::sinOrCos(x, false); });
+  patterns.add<MathFunction<math::CosOp>>(
+      context, "cos", [](Scalar x) { return formulas::sinOrCos(x, true); });
+  patterns.add<MathFunction<math::TanOp>>(context, "tan", formulas::tan);
+  patterns.add<MathFunction<math::Atan2Op>>(context, "atan2", nullptr,
+                                            formulas::atan2);
+  patterns.add<MathFunction<math::PowFOp>>(context, "pow", nullptr);
+}

@@ -1,0 +1,434 @@
+// --spmd-form-kernels: local math becomes spmd.kernel ops. KernelGroups decides
+// what goes together, KernelBuilder writes each kernel, OverwriteDeadInputs
+// lets outputs take the memory of inputs that nobody reads afterwards.
+#include "ComplexLowering.h"
+#include "JoinedReads.h"
+#include "KernelBuilder.h"
+#include "KernelGroups.h"
+#include "KernelParts.h"
+#include "LibraryCalls.h"
+#include "OverwriteDeadInputs.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Targets/Kernels/Passes.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+#include <numeric>
+
+namespace meshloom {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "meshloom/Targets/Kernels/Passes.h.inc"
+} // namespace meshloom
+
+using namespace meshloom;
+using namespace meshloom::dtensor;
+using spmd::KernelOp;
+using spmd::Reducer;
+using spmd::ShardAttr;
+namespace arith = mlir::arith;
+
+namespace {
+
+/// The dims of a value as the loops that run over it.
+SmallVector<DomainDim> domainDims(Value value) {
+  auto shard =
+      cast<ShardAttr>(cast<RankedTensorType>(value.getType()).getEncoding());
+  Layout layout = shard.getLayout().getLayout();
+  SmallVector<DomainDim> dims;
+  for (auto [i, extent] : llvm::enumerate(shard.getGlobalShape()))
+    dims.push_back(
+        {extent, false, llvm::to_vector(ArrayRef(layout.dim_axes()[i]))});
+  return dims;
+}
+
+SmallVector<unsigned> allDims(unsigned rank) {
+  return llvm::to_vector(llvm::seq(rank));
+}
+
+/// Whether the ends of dims, counted in elements from the right, all divide or
+/// are divided by those of the other shape.
+bool nests(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  auto ends = [](ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> result;
+    int64_t product = 1;
+    for (int64_t size : llvm::reverse(shape))
+      result.push_back(product *= size);
+    return result;
+  };
+  for (int64_t a : ends(from))
+    for (int64_t b : ends(to))
+      if (std::max(a, b) % std::min(a, b) != 0)
+        return false;
+  return true;
+}
+
+/// A reshape of dims that do not nest, [6, 4] -> [8, 3], goes over one dim that
+/// is kept in memory, [6, 4] -> [24] -> [8, 3], with one more for each factor
+/// that is sharded, [2, 5, 6] -> [2, 30] -> [6, 10]: each half is linear in
+/// loops.
+void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto reshape = dyn_cast<ReshapeOp>(op);
+    if (!reshape)
+      continue;
+    SmallVector<int64_t> from = globalShape(reshape.getOperand().getType());
+    SmallVector<int64_t> to = globalShape(reshape.getType());
+    if (llvm::is_contained(from, 0))
+      continue;
+    Layout layout = spmd::layoutOf(reshape.getType());
+    ShardingRule rule = reshape.getShardingRule();
+    OpSharding sharding = opSharding(
+        rule, {{spmd::layoutOf(reshape.getOperand().getType())}}, {{layout}});
+    SmallVector<int64_t> middle;
+    Layout::DimAxes axes;
+    bool needed = false;
+    unsigned i = 0, j = 0;
+    while (i < from.size() || j < to.size()) {
+      unsigned iBegin = i, jBegin = j;
+      int64_t left = i < from.size() ? from[i++] : 1;
+      int64_t right = j < to.size() ? to[j++] : 1;
+      while (left != right)
+        left < right ? left *= from[i++] : right *= to[j++];
+      if (nests(ArrayRef(from).slice(iBegin, i - iBegin),
+                ArrayRef(to).slice(jBegin, j - jBegin))) {
+        for (unsigned dim = jBegin; dim < j; ++dim) {
+          middle.push_back(to[dim]);
+          axes.push_back(layout.dim_axes()[dim]);
+        }
+        continue;
+      }
+      // Sharded factors precede all others of the run (canShard).
+      for (unsigned dim = jBegin; dim < j; ++dim)
+        for (unsigned factor : rule.results.front()[dim])
+          if (const auto &on = sharding.factors.axes[factor]; !on.empty()) {
+            middle.push_back(rule.factors[factor].size);
+            axes.push_back(on);
+            left /= middle.back();
+          }
+      middle.push_back(left);
+      axes.emplace_back();
+      needed = true;
+    }
+    if (!needed)
+      continue;
+    auto flatLayout =
+        Layout::get(layout.mesh(), axes,
+                    {layout.partial().begin(), layout.partial().end()});
+    OpBuilder b(reshape);
+    Value flat = b.create<ReshapeOp>(
+        reshape.getLoc(),
+        spmd::shardType(middle, elementTypeOf(reshape.getType()),
+                        LayoutAttr::get(b.getContext(), *flatLayout)),
+        reshape.getOperand());
+    reshape.getOperandMutable().assign(flat);
+    inMemory.insert(flat);
+  }
+}
+
+/// Forms the kernels of one block.
+class KernelFormer {
+public:
+  KernelFormer(Block &block, DenseSet<Value> &inMemory)
+      : block(block), inMemory(inMemory), groups(block, inMemory) {}
+
+  /// Builds all kernels. Where one cannot be built, undoes everything, adds the
+  /// value that must be in memory to `inMemory`, and fails.
+  LogicalResult run() {
+    for (auto &group : groups.groups())
+      if (failed(formGroup(*group)))
+        return giveUp();
+    for (Operation &op : block) {
+      LogicalResult formed = success();
+      if (isGeneratedDot(&op))
+        formed = formDot(cast<DotGeneralOp>(op));
+      else if (isAssembled(&op))
+        formed = formParts(&op);
+      else if (isInlinable(&op) && !groups.groupOf(&op) && !isSplat(&op) &&
+               isNeededInMemory(op.getResult(0)))
+        formed = formSingle(&op);
+      if (failed(formed))
+        return giveUp();
+    }
+    for (auto &[value, kernel] : replacements)
+      value.replaceAllUsesWith(kernel);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (mlir::isOpTriviallyDead(&op))
+        op.erase();
+    mlir::sortTopologically(&block);
+    return success();
+  }
+
+private:
+  LogicalResult giveUp() {
+    for (KernelOp kernel : llvm::reverse(kernels))
+      kernel->dropAllUses();
+    for (KernelOp kernel : kernels)
+      kernel->erase();
+    return failure();
+  }
+
+  /// A source or move that an op outside of kernels reads.
+  bool isNeededInMemory(Value value) {
+    if (inMemory.contains(value))
+      return true;
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return !isInlinable(user) && !isReduction(user) &&
+             !isGeneratedDot(user) && !isAssembled(user) &&
+             !isa<KernelOp>(user);
+    });
+  }
+
+  /// `home`: the group whose ops are computed in the kernel.
+  KernelPlan makePlan(Operation *at, SmallVector<DomainDim> domain,
+                      const KernelGroup *home) {
+    KernelPlan plan{at->getLoc(), std::move(domain), {}, {}};
+    plan.isInlined = [this, home](Value value) {
+      if (inMemory.contains(value))
+        return false;
+      // What is computed outside of a loop is not computed again in it.
+      if (value.getParentBlock() != &block)
+        return isMovement(value.getDefiningOp()) ||
+               isa<IotaOp>(value.getDefiningOp());
+      KernelGroup *owner = groups.groupOf(value.getDefiningOp());
+      return !owner || owner == home || !groups.isStored(value);
+    };
+    return plan;
+  }
+
+  LogicalResult form(const KernelPlan &plan, Operation *at,
+                     ArrayRef<Operation *> ops) {
+    OpBuilder builder(at->getContext());
+    builder.setInsertionPointAfter(at);
+    KernelBuilder kernelBuilder(plan);
+    auto kernel = kernelBuilder.build(builder);
+    if (failed(kernel)) {
+      assert(kernelBuilder.obstacle && "only reshapes are in the way");
+      inMemory.insert(kernelBuilder.obstacle);
+      return failure();
+    }
+    kernels.push_back(*kernel);
+    (*kernel)->setAttr("ops", describe(ops, builder));
+    for (auto [output, result] : llvm::zip(plan.outputs, kernel->getOutputs()))
+      replacements.push_back({output.result, result});
+    return success();
+  }
+
+  /// The names of the ops, for people: "add, maximum".
+  static StringAttr describe(ArrayRef<Operation *> ops, OpBuilder &builder) {
+    constexpr unsigned most = 4;
+    SmallVector<StringRef> names;
+    for (Operation *op : ops) {
+      StringRef name = op->getName().stripDialect();
+      if (!llvm::is_contained(names, name))
+        names.push_back(name);
+    }
+    std::string text = llvm::join(ArrayRef(names).take_front(most), ", ");
+    if (names.size() > most)
+      text += ", ...";
+    return builder.getStringAttr(text);
+  }
+
+  LogicalResult formGroup(const KernelGroup &group) {
+    Value sample = group.ops.front()->getNumResults() == 1 &&
+                           !isReduction(group.ops.front())
+                       ? Value(group.ops.front()->getResult(0))
+                       : group.ops.front()->getOperand(0);
+    SmallVector<DomainDim> domain = domainDims(sample);
+    if (group.reduced)
+      for (int64_t dim : *group.reduced)
+        domain[dim].reduction = true;
+    // A reduction of no dims is its operand.
+    KernelPlan plan = makePlan(group.ops.back(), std::move(domain), &group);
+    SmallVector<unsigned> all = allDims(plan.domain.size()), kept;
+    for (unsigned dim : all)
+      if (!plan.domain[dim].reduction)
+        kept.push_back(dim);
+    bool reduces = kept.size() != all.size();
+    for (Operation *op : group.ops) {
+      if (!isReduction(op)) {
+        if (groups.isStored(op->getResult(0)))
+          plan.outputs.push_back(
+              {op->getResult(0), op->getResult(0), Reducer::None, all});
+        continue;
+      }
+      for (auto [source, result] :
+           llvm::zip(op->getOperands(), op->getResults()))
+        plan.outputs.push_back(
+            {result, source, reduces ? reducerOf(op) : Reducer::None, kept});
+    }
+    if (plan.outputs.empty())
+      return success(); // computed by its users
+    return form(plan, group.ops.back(), group.ops);
+  }
+
+  static Reducer reducerOf(Operation *op) {
+    if (isa<ArgMaxOp>(op))
+      return Reducer::ArgMax;
+    if (isa<ArgMinOp>(op))
+      return Reducer::ArgMin;
+    switch (cast<ReduceOp>(op).getKind()) {
+    case ReduceKind::Sum:
+      return Reducer::Sum;
+    case ReduceKind::Prod:
+      return Reducer::Prod;
+    case ReduceKind::Min:
+      return Reducer::Min;
+    case ReduceKind::Max:
+      return Reducer::Max;
+    case ReduceKind::And:
+      return Reducer::And;
+    case ReduceKind::Or:
+      return Reducer::Or;
+    }
+    llvm_unreachable("covered");
+  }
+
+  LogicalResult formSingle(Operation *op) {
+    KernelPlan plan = makePlan(op, domainDims(op->getResult(0)), nullptr);
+    plan.outputs.push_back({op->getResult(0), op->getResult(0), Reducer::None,
+                            allDims(plan.domain.size())});
+    return form(plan, op, op);
+  }
+
+  /// Loops: the result's dims, then the contracted ones.
+  LogicalResult formDot(DotGeneralOp op) {
+    KernelPlan plan = makePlan(op, domainDims(op.getResult()), nullptr);
+    unsigned rank = plan.domain.size();
+    SmallVector<DomainDim> lhsDims = domainDims(op.getLhs());
+    SmallVector<unsigned> lhsLoops(lhsDims.size()),
+        rhsLoops(domainDims(op.getRhs()).size());
+    unsigned next = 0;
+    for (auto [l, r] : llvm::zip(op.getLhsBatchingDimensions(),
+                                 op.getRhsBatchingDimensions()))
+      lhsLoops[l] = rhsLoops[r] = next++;
+    for (int64_t l : op.getLhsFreeDimensions())
+      lhsLoops[l] = next++;
+    for (int64_t r : op.getRhsFreeDimensions())
+      rhsLoops[r] = next++;
+    for (auto [l, r] : llvm::zip(op.getLhsContractingDimensions(),
+                                 op.getRhsContractingDimensions())) {
+      lhsLoops[l] = rhsLoops[r] = next++;
+      plan.domain.push_back(lhsDims[l]);
+      plan.domain.back().reduction = true;
+    }
+    bool reduces = plan.domain.size() != rank;
+    KernelOutput output{op.getResult(), op.getResult(),
+                        reduces ? Reducer::Sum : Reducer::None, allDims(rank)};
+    output.emit = [&](KernelBuilder &builder) -> FailureOr<Value> {
+      auto access = [&](ArrayRef<unsigned> loops) {
+        TensorAccess result;
+        for (unsigned loop : loops)
+          result.push_back(builder.domainIndex(loop));
+        return result;
+      };
+      auto lhs = builder.scalarAt(op.getLhs(), access(lhsLoops));
+      auto rhs = builder.scalarAt(op.getRhs(), access(rhsLoops));
+      if (failed(lhs) || failed(rhs))
+        return failure();
+      return multiply(*lhs, *rhs, reduces, builder.body(), op.getLoc());
+    };
+    plan.outputs.push_back(std::move(output));
+    return form(plan, op, op.getOperation());
+  }
+
+  static Value multiply(Value lhs, Value rhs, bool keepWide, OpBuilder &b,
+                        Location loc) {
+    Type type = lhs.getType();
+    if (type.isInteger(1))
+      return b.create<arith::AndIOp>(loc, lhs, rhs);
+    if (isa<IntegerType>(type))
+      return b.create<arith::MulIOp>(loc, lhs, rhs);
+    if (isa<mlir::ComplexType>(type))
+      return joinParts(
+          multiplyComplex(partsOf(lhs, b, loc), partsOf(rhs, b, loc), b, loc),
+          b, loc);
+    if (!type.isBF16() && !type.isF16())
+      return b.create<arith::MulFOp>(loc, lhs, rhs);
+    auto widen = [&](Value value) {
+      return b.create<arith::ExtFOp>(loc, b.getF32Type(), value);
+    };
+    Value product = b.create<arith::MulFOp>(loc, widen(lhs), widen(rhs));
+    if (keepWide)
+      return product;
+    return b.create<arith::TruncFOp>(loc, type, product);
+  }
+
+  /// One kernel a part; each but the first keeps what the earlier ones wrote.
+  LogicalResult formParts(Operation *op) {
+    Value result = op->getResult(0), written;
+    SmallVector<DomainDim> dims = domainDims(result);
+    Mesh mesh = spmd::layoutOf(result.getType()).mesh();
+    for (const KernelPart &part : partsOf(op)) {
+      KernelPlan plan = makePlan(op, dims, nullptr);
+      KernelOutput output{result, result, Reducer::None, allDims(dims.size())};
+      for (auto [d, dim] : llvm::enumerate(part.dims)) {
+        DomainDim &loop = plan.domain[d];
+        output.places.push_back({dim.resultBegin, dim.resultStep});
+        if (!loop.axes.empty() && dim.extent != loop.extent)
+          loop.ranges = partRanges(dim, loop.extent, loop.axes, mesh);
+        loop.extent = dim.extent;
+      }
+      output.emit = [&](KernelBuilder &builder) -> FailureOr<Value> {
+        if (!part.source)
+          return builder.zeroOf(elementTypeOf(result.getType()));
+        if (part.isFill)
+          return builder.scalarAt(part.source, {});
+        TensorAccess access;
+        for (auto [d, dim] : llvm::enumerate(part.dims))
+          access.push_back(
+              builder.domainIndex(d, dim.sourceBegin, dim.sourceStep));
+        return builder.scalarAt(part.source, access);
+      };
+      output.over = written;
+      plan.outputs.push_back(std::move(output));
+      Operation *at = written ? written.getDefiningOp() : op;
+      if (failed(form(plan, at, op)))
+        return failure();
+      if (written)
+        replacements.erase(replacements.end() - 2);
+      written = kernels.back().getOutputs().front();
+    }
+    return success();
+  }
+
+  Block &block;
+  DenseSet<Value> &inMemory;
+  KernelGroups groups;
+  SmallVector<KernelOp> kernels;
+  SmallVector<std::pair<Value, Value>> replacements;
+};
+
+struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
+  void runOnOperation() override {
+    mlir::func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    SmallVector<Block *> blocks = runBlocks(func);
+    for (Block *block : blocks)
+      for (Operation &op : *block)
+        for (Value result : op.getResults())
+          if (!isShard(result.getType())) {
+            op.emitOpError(
+                "is not local yet: run --dtensor-expand-to-spmd first");
+            return signalPassFailure();
+          }
+    // Inner blocks first: their kernels then tell what outer ones must store.
+    DenseSet<Value> inMemory;
+    for (Block *block : llvm::reverse(blocks)) {
+      readJoinedInPlace(*block);
+      splitReshapes(*block, inMemory);
+      // Each failure puts one more value in memory; there are finitely many.
+      while (failed(KernelFormer(*block, inMemory).run()))
+        ;
+    }
+    if (failed(formLibraryCalls(func)))
+      return signalPassFailure();
+    overwriteDeadInputs(func);
+  }
+};
+} // namespace

@@ -1,0 +1,99 @@
+// Static strides of a kernel's operands and the order of its loops.
+#include "meshloom/Targets/Kernels/KernelAccess.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+
+using namespace meshloom;
+using mlir::AffineExpr;
+using mlir::AffineMap;
+
+/// The coefficient of loop `loop` in a linear expression.
+static int64_t coefficient(AffineExpr expr, unsigned loop) {
+  if (auto dim = dyn_cast<mlir::AffineDimExpr>(expr))
+    return dim.getPosition() == loop;
+  auto binary = dyn_cast<mlir::AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  int64_t lhs = coefficient(binary.getLHS(), loop);
+  if (binary.getKind() == mlir::AffineExprKind::Add)
+    return lhs + coefficient(binary.getRHS(), loop);
+  return lhs * cast<mlir::AffineConstantExpr>(binary.getRHS()).getValue();
+}
+
+SmallVector<StaticStride> meshloom::staticStrides(spmd::KernelOp kernel,
+                                                  unsigned operand) {
+  AffineMap map = kernel.getInputAccess(operand);
+  unsigned numInputs = kernel.getInputs().size();
+  Type type = operand < numInputs
+                  ? kernel.getInputs()[operand].getType()
+                  : kernel.getOutputs()[operand - numInputs].getType();
+  SmallVector<int64_t> global = spmd::globalShape(type);
+  int last = int(global.size()) - 1;
+  while (last >= 0 && global[last] == 1)
+    --last;
+  SmallVector<StaticStride> result(kernel.getNumLoops());
+  for (unsigned loop = 0; loop < result.size(); ++loop) {
+    if (!map.isFunctionOfDim(loop)) {
+      result[loop] = {true, 0};
+      continue;
+    }
+    bool onlyLast = last >= 0;
+    for (int dim = 0; dim < int(global.size()); ++dim)
+      if (dim != last && map.getResult(dim).isFunctionOfDim(loop))
+        onlyLast = false;
+    if (onlyLast)
+      result[loop] = {true, coefficient(map.getResult(last), loop)};
+  }
+  return result;
+}
+
+LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
+  unsigned loops = kernel.getNumLoops();
+  unsigned operands = kernel.getAccesses().size();
+  unsigned numInputs = kernel.getInputs().size();
+  LoopOrder order;
+  SmallVector<int> cost(loops, 0);
+  for (unsigned k = 0; k < operands; ++k) {
+    SmallVector<StaticStride> strides = staticStrides(kernel, k);
+    bool stored = k >= numInputs &&
+                  kernel.getReducer(k - numInputs) == spmd::Reducer::None;
+    for (unsigned loop = 0; loop < loops; ++loop)
+      if (!strides[loop].known || strides[loop].value < 0 ||
+          strides[loop].value > 1)
+        cost[loop] += stored ? 6 : 4;
+  }
+  for (unsigned loop = 0; loop < loops; ++loop) {
+    // A sum over the innermost loop costs one horizontal sum a run.
+    cost[loop] = 2 * cost[loop] + kernel.getReductions()[loop];
+    // Later loops are the inner dims where costs are equal; a loop of one
+    // iteration is never worth being the inner one.
+    if (kernel.getExtents()[loop] != 1 &&
+        (order.vector < 0 || cost[loop] <= cost[order.vector]))
+      order.vector = loop;
+  }
+  if (order.vector < 0 && loops > 0)
+    order.vector = loops - 1;
+  order.vectorIsReduction =
+      order.vector >= 0 && kernel.getReductions()[order.vector];
+  for (unsigned loop = 0; loop < loops; ++loop)
+    if (int(loop) != order.vector)
+      (kernel.getReductions()[loop] ? order.reduction : order.parallel)
+          .push_back(loop);
+  if (order.vector >= 0)
+    (order.vectorIsReduction ? order.reduction : order.parallel)
+        .push_back(order.vector);
+  if (kernel.hasReductionLoops() || order.parallel.size() < 2)
+    return order;
+  for (unsigned k = 0; k < operands; ++k) {
+    SmallVector<StaticStride> strides = staticStrides(kernel, k);
+    auto is = [&](unsigned loop, int64_t value) {
+      return strides[loop].known && strides[loop].value == value;
+    };
+    for (unsigned loop : order.parallel)
+      if (int(loop) != order.vector && kernel.getExtents()[loop] > 1 &&
+          is(loop, 1) && !is(order.vector, 0) && !is(order.vector, 1))
+        order.tiled = loop;
+  }
+  return order;
+}

@@ -1,0 +1,364 @@
+// Greedy grouping, in program order. An op joins the group of a producer or of
+// an op that reads the same tensor, if both run over the same shape and layout
+// and the group would still not depend on itself. Moves of elements, iota and
+// splats are in no group: every user computes them again.
+//
+// Invariant: groups and the ops outside of them form an acyclic graph. A new
+// edge can only close a cycle through the op being placed, so each placement
+// looks for a path from the group to the op that leaves the group; the search
+// does not go before the group's first op.
+#include "KernelGroups.h"
+
+#include "KernelBuilder.h"
+#include "KernelParts.h"
+#include "meshloom/Targets/Kernels/ScalarLowering.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+
+using namespace meshloom;
+using namespace meshloom::dtensor;
+using spmd::ShardAttr;
+
+/// Bounds on one kernel: more operands need more streams of memory than the
+/// hardware follows; long bodies take long to compile.
+static constexpr unsigned maxOpsInGroup = 120, maxOperandsOfGroup = 24;
+/// The most simple instructions that are worth repeating instead of storing.
+static constexpr unsigned cheapCost = 4;
+
+bool meshloom::isReduction(Operation *op) {
+  return isa<ReduceOp, ArgMaxOp, ArgMinOp>(op);
+}
+
+bool meshloom::isGeneratedDot(Operation *op) {
+  return isa<DotGeneralOp>(op) &&
+         !elementTypeOf(op->getResult(0).getType()).isF32();
+}
+
+static ShardAttr domainOf(Value value) {
+  return cast<ShardAttr>(cast<RankedTensorType>(value.getType()).getEncoding());
+}
+
+/// Elementwise in the sense of groups.
+static bool isPointwise(Operation *op) {
+  return scalarCost(op) || isa<RngOp>(op);
+}
+
+static bool isGrouped(Operation *op) {
+  return isPointwise(op) || isReduction(op);
+}
+
+static SmallVector<int64_t> reducedDims(Operation *op) {
+  SmallVector<int64_t> dims;
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    dims = llvm::to_vector(reduce.getDimensions());
+  else if (auto max = dyn_cast<ArgMaxOp>(op))
+    dims = {int64_t(max.getDimension())};
+  else if (auto min = dyn_cast<ArgMinOp>(op))
+    dims = {int64_t(min.getDimension())};
+  llvm::sort(dims);
+  return dims;
+}
+
+static bool isIndexReduction(Operation *op) {
+  return isa<ArgMaxOp, ArgMinOp>(op);
+}
+
+/// Reductions along the outermost dim keep a kernel from being cut into rows;
+/// argmax and argmin keep its loop from being vectorised. Nothing that is
+/// stored for others goes with them.
+static bool isExclusive(Operation *op) {
+  return llvm::is_contained(reducedDims(op), 0) || isIndexReduction(op);
+}
+
+KernelGroups::KernelGroups(Block &block, const DenseSet<Value> &inMemory)
+    : inMemory(inMemory) {
+  for (auto [i, op] : llvm::enumerate(block))
+    positions[&op] = i;
+  for (Operation &op : block) {
+    if (isReduction(&op))
+      placeReduction(&op);
+    else if (isPointwise(&op))
+      place(&op);
+  }
+  llvm::erase_if(all, [](auto &group) { return group->ops.empty(); });
+  llvm::sort(all, [](auto &a, auto &b) { return a->first < b->first; });
+  for (Operation &op : block)
+    if (isPointwise(&op))
+      decideStored(op.getResult(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Placing ops
+//===----------------------------------------------------------------------===//
+
+KernelGroup &KernelGroups::newGroup(ShardAttr domain) {
+  all.push_back(std::make_unique<KernelGroup>());
+  all.back()->domain = domain;
+  all.back()->first = ~0u;
+  return *all.back();
+}
+
+void KernelGroups::add(Operation *op, KernelGroup &group) {
+  owner[op] = &group;
+  group.ops.push_back(op);
+  group.first = std::min(group.first, position(op));
+  group.last = std::max(group.last, position(op));
+}
+
+bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
+  DenseSet<const void *> seen;
+  return dependsOn(value, group, seen);
+}
+
+bool KernelGroups::dependsOn(Value value, const KernelGroup &group,
+                             DenseSet<const void *> &seen) {
+  Operation *op = value.getDefiningOp();
+  // What comes from outside of the block depends on nothing in it.
+  if (!op || !positions.contains(op))
+    return false;
+  KernelGroup *other = owner.lookup(op);
+  if (other == &group)
+    return true;
+  unsigned last = other ? other->last : position(op);
+  const void *node = other ? static_cast<const void *>(other) : op;
+  if (last < group.first || !seen.insert(node).second)
+    return false;
+  auto through = [&](Operation *member) {
+    return llvm::any_of(usedValues(member), [&](Value used) {
+      return dependsOn(used, group, seen);
+    });
+  };
+  return other ? llvm::any_of(other->ops, through) : through(op);
+}
+
+/// Whether `value` is available inside `group` at every iteration that needs
+/// it.
+static bool isInside(Value value, const KernelGroup &group,
+                     KernelGroup *ownerOfValue) {
+  return ownerOfValue == &group && isPointwise(value.getDefiningOp());
+}
+
+bool KernelGroups::canJoin(Operation *op, KernelGroup &group) {
+  if (group.ops.size() >= maxOpsInGroup)
+    return false;
+  DenseSet<Value> outside;
+  auto count = [&](Operation *member) {
+    for (Value operand : member->getOperands())
+      if (!operand.getDefiningOp() ||
+          (owner.lookup(operand.getDefiningOp()) != &group &&
+           !isSplat(operand.getDefiningOp())))
+        outside.insert(operand);
+  };
+  for (Operation *member : group.ops)
+    count(member);
+  count(op);
+  if (outside.size() > maxOperandsOfGroup / 2)
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && isInside(operand, group, owner.lookup(producer)))
+      return domainOf(operand) == group.domain;
+    return !dependsOn(operand, group);
+  });
+}
+
+bool KernelGroups::mergeable(KernelGroup &a, KernelGroup &b) {
+  if (a.exclusive || b.exclusive || a.domain != b.domain ||
+      a.ops.size() + b.ops.size() > maxOpsInGroup ||
+      (a.reduced && b.reduced && *a.reduced != *b.reduced))
+    return false;
+  auto independent = [&](KernelGroup &group, KernelGroup &of) {
+    return llvm::all_of(group.ops, [&](Operation *op) {
+      return llvm::all_of(op->getOperands(), [&](Value operand) {
+        Operation *producer = operand.getDefiningOp();
+        if (!producer)
+          return true;
+        KernelGroup *other = owner.lookup(producer);
+        return other == &group || isInside(operand, of, other) ||
+               !dependsOn(operand, of);
+      });
+    });
+  };
+  return independent(a, b) && independent(b, a);
+}
+
+void KernelGroups::merge(KernelGroup &into, KernelGroup &from) {
+  for (Operation *op : from.ops)
+    add(op, into);
+  if (from.reduced)
+    into.reduced = from.reduced;
+  from.ops.clear();
+  from.first = ~0u;
+  from.last = 0;
+  llvm::sort(into.ops, [&](Operation *a, Operation *b) {
+    return position(a) < position(b);
+  });
+}
+
+/// The groups over `domain` of the producers of `op`'s operands, and of other
+/// ops that read those operands.
+static SmallVector<KernelGroup *>
+neighbours(Operation *op, ShardAttr domain,
+           function_ref<KernelGroup *(Operation *)> ownerOf) {
+  SmallVector<KernelGroup *> result;
+  auto offer = [&](Operation *other) {
+    KernelGroup *group = other ? ownerOf(other) : nullptr;
+    if (group && group->domain == domain && !llvm::is_contained(result, group))
+      result.push_back(group);
+  };
+  for (Value operand : op->getOperands())
+    if (domainOf(operand) == domain)
+      offer(operand.getDefiningOp());
+  for (Value operand : op->getOperands()) {
+    if (domainOf(operand) != domain)
+      continue;
+    Operation *producer = operand.getDefiningOp();
+    if (producer && (isSplat(producer) || isa<IotaOp>(producer)))
+      continue;
+    for (Operation *user : operand.getUsers())
+      offer(user);
+  }
+  return result;
+}
+
+void KernelGroups::place(Operation *op) {
+  ShardAttr domain = domainOf(op->getResult(0));
+  KernelGroup *home = nullptr;
+  for (KernelGroup *group :
+       neighbours(op, domain, [&](Operation *o) { return owner.lookup(o); })) {
+    if (group->exclusive)
+      continue;
+    if (!home) {
+      if (canJoin(op, *group)) {
+        home = group;
+        add(op, *home);
+      }
+    } else if (home != group && mergeable(*home, *group)) {
+      merge(*home, *group);
+    }
+  }
+  if (!home)
+    add(op, newGroup(domain));
+}
+
+void KernelGroups::placeReduction(Operation *op) {
+  ShardAttr domain = domainOf(op->getOperand(0));
+  SmallVector<int64_t> dims = reducedDims(op);
+  auto candidates =
+      neighbours(op, domain, [&](Operation *o) { return owner.lookup(o); });
+  bool exclusive = isExclusive(op);
+  for (KernelGroup *group : candidates) {
+    bool fits =
+        exclusive
+            ? group->exclusive && group->reduced == dims &&
+                  isIndexReduction(group->ops.back()) == isIndexReduction(op)
+            : !group->exclusive && (!group->reduced || group->reduced == dims);
+    if (!fits || !canJoin(op, *group))
+      continue;
+    add(op, *group);
+    group->reduced = dims;
+    if (exclusive)
+      takeWhatOnlyItReads(op, *group);
+    return;
+  }
+  KernelGroup &group = newGroup(domain);
+  add(op, group);
+  group.reduced = dims;
+  group.exclusive = exclusive;
+  if (exclusive)
+    takeWhatOnlyItReads(op, group);
+}
+
+/// Moves the ops that only `group` needs the results of, to it, from the groups
+/// of `op`'s operands: they are computed with the reduction, not stored for it.
+void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
+  // Users come before their operands, so one sweep over the old group suffices.
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    KernelGroup *old = producer ? owner.lookup(producer) : nullptr;
+    if (!old || old == &group || old->domain != group.domain || old->reduced)
+      continue;
+    SmallVector<Operation *> kept;
+    for (Operation *member : llvm::reverse(old->ops)) {
+      bool only = llvm::all_of(member->getUsers(), [&](Operation *user) {
+        return owner.lookup(user) == &group;
+      });
+      if (only && !inMemory.contains(member->getResult(0)))
+        add(member, group);
+      else
+        kept.push_back(member);
+    }
+    old->ops.assign(kept.rbegin(), kept.rend());
+    old->first = ~0u;
+    old->last = 0;
+    for (Operation *member : old->ops) {
+      old->first = std::min(old->first, position(member));
+      old->last = std::max(old->last, position(member));
+    }
+  }
+  llvm::sort(group.ops, [&](Operation *a, Operation *b) {
+    return position(a) < position(b);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// What is stored
+//===----------------------------------------------------------------------===//
+
+/// Repeating it costs little, and reads no more than loading the result would.
+bool KernelGroups::isCheap(Value value) {
+  unsigned cost = 0, wideLeaves = 0;
+  ShardAttr domain = domainOf(value);
+  unsigned width = elementTypeOf(value.getType()).getIntOrFloatBitWidth();
+  DenseSet<Value> leaves;
+  SmallVector<Value> work{value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (op && (isSplat(op) || isa<IotaOp>(op)))
+      continue;
+    if (op && isMovement(op) && !inMemory.contains(next)) {
+      work.push_back(op->getOperand(0));
+      continue;
+    }
+    bool computed = op && positions.contains(op) && isPointwise(op) &&
+                    (next == value || !stored.contains(next));
+    if (!computed) {
+      if (!leaves.insert(next).second)
+        continue;
+      if (domainOf(next) == domain && !domain.getGlobalShape().empty() &&
+          (++wideLeaves > 1 ||
+           elementTypeOf(next.getType()).getIntOrFloatBitWidth() > width))
+        return false;
+      continue;
+    }
+    cost += scalarCost(op).value_or(100);
+    if (cost > cheapCost)
+      return false;
+    llvm::append_range(work, op->getOperands());
+  }
+  return leaves.size() <= 3;
+}
+
+void KernelGroups::decideStored(Value value) {
+  KernelGroup *home = owner.lookup(value.getDefiningOp());
+  bool elsewhere = false;
+  SmallVector<std::pair<Value, bool>> work{{value, true}};
+  while (!work.empty()) {
+    auto [next, direct] = work.pop_back_val();
+    for (Operation *user : next.getUsers()) {
+      if (isMovement(user) && !inMemory.contains(user->getResult(0))) {
+        work.push_back({user->getResult(0), false});
+      } else if (isGrouped(user)) {
+        elsewhere |= !direct || owner.lookup(user) != home;
+      } else if (direct || isGeneratedDot(user) || isAssembled(user)) {
+        stored.insert(value);
+        return;
+      } else {
+        elsewhere = true; // a move that is stored: a kernel of its own
+      }
+    }
+  }
+  if (inMemory.contains(value) || (elsewhere && !isCheap(value)))
+    stored.insert(value);
+}

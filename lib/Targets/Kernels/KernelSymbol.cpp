@@ -1,0 +1,65 @@
+// The structural name of a kernel: a digest of all that its code depends on.
+#include "meshloom/Targets/Kernels/KernelAccess.h"
+
+#include "meshloom/Targets/Kernels/KernelSymbol.h"
+
+#include "llvm/Support/MD5.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace meshloom;
+
+/// The body with values numbered in order, so that equal bodies print equally.
+static void describeBody(Block &block, raw_ostream &os) {
+  DenseMap<Value, unsigned> numbers;
+  auto number = [&](Value value) {
+    numbers.try_emplace(value, unsigned(numbers.size()));
+  };
+  for (BlockArgument arg : block.getArguments())
+    number(arg);
+  for (Operation &op : block) {
+    os << op.getName().getStringRef();
+    for (Value operand : op.getOperands())
+      os << ' ' << numbers.lookup(operand);
+    // Attributes of arith and math ops (values, predicates, fast math flags)
+    // live in their properties.
+    if (!op.getAttrDictionary().empty())
+      os << op.getAttrDictionary();
+    os << ':';
+    for (Value result : op.getResults()) {
+      os << result.getType();
+      number(result);
+    }
+    os << '\n';
+  }
+}
+
+std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  LoopOrder order = loopOrder(kernel);
+  os << "v" << order.vector << " t" << order.tiled << " p";
+  llvm::interleaveComma(order.parallel, os);
+  os << " r";
+  llvm::interleaveComma(order.reduction, os);
+  for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
+    os << "\n";
+    for (StaticStride stride : staticStrides(kernel, k))
+      stride.known ? os << stride.value << ' ' : os << "? ";
+  }
+  os << "\n";
+  for (mlir::TypeRange types : {TypeRange(kernel.getInputs().getTypes()),
+                                TypeRange(kernel.getOutputs().getTypes())})
+    for (Type type : types)
+      os << cast<RankedTensorType>(type).getElementType() << ' ';
+  llvm::interleaveComma(kernel.getReducers(), os);
+  os << ' ';
+  llvm::interleaveComma(kernel.getInPlace(), os);
+  os << '\n';
+  describeBody(*kernel.getBlock(), os);
+
+  llvm::MD5 digest;
+  digest.update(text);
+  llvm::MD5::MD5Result result;
+  digest.final(result);
+  return ("kernel_" + result.digest().substr(0, 24)).str();
+}

@@ -1,0 +1,428 @@
+// One walk over the function: every tensor value is a buffer, every op a step.
+//   dtensor.constant     constant data
+//   dtensor.dot_general  a library dot (f32)
+//   spmd.kernel          a kernel
+//   spmd.library_call    a kernel that is a function of the runtime
+//   spmd collectives     a collective
+//   dtensor.while, case  a loop or branch with steps of its own
+#include "meshloom/Targets/Kernels/ToProgram.h"
+
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Targets/Kernels/KernelSymbol.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace meshloom;
+using namespace meshloom::dtensor;
+using mlir::AffineExpr;
+using mlir::AffineMap;
+using spmd::KernelOp;
+
+namespace {
+
+/// A linear affine expression as Core has it.
+void addTerms(AffineExpr expr, int64_t factor, DimAccess &access) {
+  if (auto constant = dyn_cast<mlir::AffineConstantExpr>(expr)) {
+    access.offset += factor * constant.getValue();
+  } else if (auto dim = dyn_cast<mlir::AffineDimExpr>(expr)) {
+    access.terms.emplace_back(dim.getPosition(), factor);
+  } else {
+    auto binary = cast<mlir::AffineBinaryOpExpr>(expr);
+    if (binary.getKind() == mlir::AffineExprKind::Mul) {
+      auto constant = cast<mlir::AffineConstantExpr>(binary.getRHS());
+      return addTerms(binary.getLHS(), factor * constant.getValue(), access);
+    }
+    addTerms(binary.getLHS(), factor, access);
+    addTerms(binary.getRHS(), factor, access);
+  }
+}
+
+/// The elements of a constant as a runtime stores them.
+std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
+  std::vector<char> bytes;
+  auto append = [&](const llvm::APInt &bits) {
+    uint64_t word = bits.getZExtValue();
+    const char *begin = reinterpret_cast<const char *>(&word);
+    bytes.insert(bytes.end(), begin, begin + byteWidth(partOf(type)));
+  };
+  auto dense = cast<DenseElementsAttr>(value);
+  if (isComplex(type)) {
+    auto appendBoth = [&](const std::complex<llvm::APFloat> &number) {
+      append(number.real().bitcastToAPInt());
+      append(number.imag().bitcastToAPInt());
+    };
+    using Complex = std::complex<llvm::APFloat>;
+    if (splat)
+      appendBoth(dense.getSplatValue<Complex>());
+    else
+      for (Complex element : dense.getValues<Complex>())
+        appendBoth(element);
+  } else if (isFloat(type)) {
+    if (splat)
+      append(dense.getSplatValue<llvm::APFloat>().bitcastToAPInt());
+    else
+      for (llvm::APFloat element : dense.getValues<llvm::APFloat>())
+        append(element.bitcastToAPInt());
+  } else if (splat) {
+    append(dense.getSplatValue<llvm::APInt>());
+  } else {
+    for (const llvm::APInt &element : dense.getValues<llvm::APInt>())
+      append(element);
+  }
+  return bytes;
+}
+
+/// Rough count of simple instructions in a body.
+int64_t flopsOf(KernelOp kernel) {
+  int64_t flops = 0;
+  for (Operation &op : kernel.getBlock()->without_terminator()) {
+    StringRef name = op.getName().getStringRef();
+    if (name == "arith.constant" || name == "spmd.index" ||
+        name.starts_with("complex."))
+      continue;
+    bool simple =
+        isa<mlir::math::AbsFOp, mlir::math::FloorOp, mlir::math::CeilOp,
+            mlir::math::RoundEvenOp, mlir::math::TruncOp>(op);
+    if (op.getName().getDialectNamespace() == "math" && !simple)
+      flops += name == "math.sqrt" ? 5 : 20;
+    else
+      flops += name.starts_with("arith.div") ? 5 : 1;
+  }
+  return flops;
+}
+
+class Lowering {
+public:
+  Lowering(mlir::func::FuncOp func, const Mesh &mesh)
+      : func(func), lowered{Program{.name = func.getName().str(),
+                                    .mesh = mesh,
+                                    .buffers = {},
+                                    .constants = {},
+                                    .arguments = {},
+                                    .results = {},
+                                    .steps = {},
+                                    .sharedObject = {},
+                                    .cpuFeatures = {}},
+                            {}},
+        program(lowered.program) {}
+
+  FailureOr<LoweredProgram> run() {
+    if (failed(arguments()))
+      return failure();
+    if (failed(block(func.getBody().front())))
+      return failure();
+    if (failed(results()))
+      return failure();
+    return std::move(lowered);
+  }
+
+private:
+  FailureOr<unsigned> bufferFor(Value value, std::string name) {
+    Operation *op = value.getDefiningOp();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !isShard(type) || !dtypeOf(type.getElementType())) {
+      InFlightDiagnostic error =
+          op ? op->emitOpError() : func.emitOpError("argument ");
+      return error << "has type " << value.getType()
+                   << ", no local tensor of a program";
+    }
+    if (Mesh mesh = spmd::layoutOf(type).mesh(); !(mesh == program.mesh))
+      return mlir::emitError(value.getLoc())
+             << "this value is on mesh " << mesh.spec_string()
+             << ", but others of function '" << program.name << "' are on "
+             << program.mesh.spec_string() << ": a program runs on one mesh";
+    SmallVector<int64_t> shape = globalShape(type);
+    unsigned index = program.buffers.size();
+    program.buffers.push_back(
+        BufferDecl{std::move(name), *dtypeOf(type.getElementType()),
+                   Shape(shape.begin(), shape.end()), spmd::layoutOf(type),
+                   spmd::windowsOf(type)});
+    buffers[value] = index;
+    return index;
+  }
+
+  std::string nameOf(DictionaryAttr attributes, const Twine &otherwise) {
+    if (attributes)
+      if (auto name = attributes.getAs<StringAttr>("dtensor.name"))
+        return name.str();
+    return otherwise.str();
+  }
+
+  LogicalResult arguments() {
+    for (BlockArgument argument : func.getArguments()) {
+      unsigned i = argument.getArgNumber();
+      std::string name = nameOf(func.getArgAttrDict(i), "argument " + Twine(i));
+      auto buffer = bufferFor(argument, name);
+      if (failed(buffer))
+        return failure();
+      program.arguments.push_back({*buffer, name});
+    }
+    return success();
+  }
+
+  LogicalResult results() {
+    Operation *ret = func.getBody().front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(ret->getOperands()))
+      program.results.push_back(
+          {buffers.lookup(value), -1,
+           nameOf(func.getResultAttrDict(i), "result " + Twine(i))});
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      auto alias = func.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias");
+      if (!alias)
+        continue;
+      if (alias.getInt() < 0 ||
+          size_t(alias.getInt()) >= program.results.size())
+        return func.emitError("dtensor.alias = ")
+               << alias.getInt() << " of argument #" << i
+               << ": the function has " << program.results.size() << " results";
+      // Memory can be shared only where both are laid out alike, which a
+      // variable without a layout need not be.
+      ProgramResult &result = program.results[alias.getInt()];
+      const BufferDecl &from = program.buffers[program.arguments[i].buffer];
+      const BufferDecl &to = program.buffers[result.buffer];
+      if (from.type == to.type && from.shape == to.shape &&
+          from.layout == to.layout)
+        result.aliasedArgument = int(i);
+    }
+    return success();
+  }
+
+  LogicalResult block(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(step(&op)))
+        return failure();
+    return success();
+  }
+
+  /// The steps of a block inside an op.
+  LogicalResult block(Block &inner, std::vector<Step> &into) {
+    std::vector<Step> *outer = std::exchange(steps, &into);
+    LogicalResult made = block(inner);
+    steps = outer;
+    return made;
+  }
+
+  LogicalResult step(Operation *op) {
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      std::string name = op->getName().stripDialect().str() + " " +
+                         std::to_string(program.buffers.size());
+      if (failed(bufferFor(result, name)))
+        return failure();
+    }
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return add(constant);
+    if (auto dot = dyn_cast<DotGeneralOp>(op))
+      return add(dot);
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      return add(kernel);
+    if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
+      return add(call);
+    if (auto collective = dyn_cast<spmd::CollectiveOpInterface>(op))
+      return add(collective);
+    if (auto loop = dyn_cast<WhileOp>(op))
+      return add(loop);
+    if (auto branch = dyn_cast<CaseOp>(op))
+      return add(branch);
+    return op->emitOpError("is no step of a program: it should have become "
+                           "part of a kernel");
+  }
+
+  SourceNote note(Operation *op) {
+    std::string name = op->getName().stripDialect().str();
+    if (auto ops = op->getAttrOfType<StringAttr>("ops"))
+      name = ops.str();
+    else if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
+      name = call.getCallee().str();
+    return {sourcePosition(op->getLoc()).value_or("unknown"), name};
+  }
+
+  LogicalResult add(ConstantOp op) {
+    unsigned buffer = buffers.lookup(op.getResult());
+    bool splat = isa<mlir::SplatElementsAttr>(op.getValue());
+    if (!isa<DenseElementsAttr>(op.getValue()))
+      return op.emitOpError("has a value that is not dense");
+    program.constants.push_back(
+        {buffer, bytesOf(op.getValue(), program.buffers[buffer].type, splat),
+         splat});
+    return success();
+  }
+
+  Operand operand(Value value, AffineMap map) {
+    Operand result{buffers.lookup(value), {}};
+    for (AffineExpr expr : map.getResults())
+      addTerms(expr, 1, result.dims.emplace_back());
+    return result;
+  }
+
+  /// The loops, operands and note of a kernel or a library call.
+  template <typename Op> KernelStep kernelStep(Op op) {
+    KernelStep step;
+    auto axes = op.getAxisIndices();
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      step.loops.push_back({op.getExtents()[loop],
+                            op.getReductions()[loop],
+                            {axes[loop].begin(), axes[loop].end()},
+                            op.getLoopRanges(loop)});
+    for (auto [i, value] : llvm::enumerate(op.getInputs()))
+      step.inputs.push_back(operand(value, op.getInputAccess(i)));
+    for (auto [i, value] : llvm::enumerate(op.getOutputs()))
+      step.outputs.push_back(operand(value, op.getOutputAccess(i)));
+    step.inPlace.assign(op.getInPlace().begin(), op.getInPlace().end());
+    step.note = note(op);
+    return step;
+  }
+
+  std::string addCode(KernelOp op) {
+    std::string symbol = kernelSymbol(op);
+    if (symbols.insert(symbol).second)
+      lowered.kernels.emplace_back(symbol, op);
+    return symbol;
+  }
+
+  LogicalResult add(KernelOp op) {
+    KernelStep step = kernelStep(op);
+    for (unsigned i = 0; i < step.inputs.size(); ++i)
+      step.inputs[i].guarded = op.isGuarded(i);
+    step.symbol = addCode(op);
+    step.flops = flopsOf(op);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(spmd::LibraryCallOp op) {
+    KernelStep step = kernelStep(op);
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+      step.loops[loop].held = op.getHeld()[loop];
+      step.loops[loop].ranges = op.getLoopRanges(loop);
+    }
+    step.library = op.getCallee().str();
+    step.attributes.assign(op.getValues().begin(), op.getValues().end());
+    step.config = op.getConfig().str();
+    step.flops = op.getFlops();
+    if (KernelOp scalar = op.getScalarKernel())
+      step.symbol = addCode(scalar);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  /// Loops: the result's dims (batch, rows, columns), then the contracted ones.
+  LogicalResult add(DotGeneralOp op) {
+    if (!op.getType().getElementType().isF32())
+      return op.emitOpError("of this type should have become a kernel");
+    DotStep step;
+    const BufferDecl &out = program.buffers[buffers.lookup(op.getResult())];
+    const BufferDecl &lhs = program.buffers[buffers.lookup(op.getLhs())];
+    const BufferDecl &rhs = program.buffers[buffers.lookup(op.getRhs())];
+    auto addLoop = [&](const BufferDecl &decl, unsigned dim, bool reduction) {
+      auto axes = decl.layout.axes(dim);
+      step.loops.push_back(
+          {decl.shape[dim], reduction, {axes.begin(), axes.end()}});
+      return unsigned(step.loops.size() - 1);
+    };
+    step.lhs = {buffers.lookup(op.getLhs()),
+                std::vector<DimAccess>(lhs.shape.size())};
+    step.rhs = {buffers.lookup(op.getRhs()),
+                std::vector<DimAccess>(rhs.shape.size())};
+    step.out = {buffers.lookup(op.getResult()), {}};
+    for (unsigned dim = 0; dim < out.shape.size(); ++dim)
+      step.out.dims.push_back({0, {{addLoop(out, dim, false), 1}}});
+    auto index = [](Operand &operand, int64_t dim, unsigned loop) {
+      operand.dims[dim].terms = {{loop, 1}};
+    };
+    unsigned next = 0;
+    for (auto [l, r] : llvm::zip(op.getLhsBatchingDimensions(),
+                                 op.getRhsBatchingDimensions())) {
+      index(step.lhs, l, next);
+      index(step.rhs, r, next++);
+    }
+    for (int64_t l : op.getLhsFreeDimensions())
+      index(step.lhs, l, next++);
+    for (int64_t r : op.getRhsFreeDimensions())
+      index(step.rhs, r, next++);
+    for (auto [l, r] : llvm::zip(op.getLhsContractingDimensions(),
+                                 op.getRhsContractingDimensions())) {
+      unsigned loop = addLoop(lhs, l, true);
+      index(step.lhs, l, loop);
+      index(step.rhs, r, loop);
+    }
+    step.note = note(op);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(spmd::CollectiveOpInterface op) {
+    CollectiveStep step;
+    step.kind = op.getCollectiveKind();
+    auto axes = op.getAxisIndices();
+    step.axes.assign(axes.begin(), axes.end());
+    step.reduce = op.getReduceKind().value_or(ReduceKind::Sum);
+    for (auto [from, to] : llvm::zip(op.getInputs(), op.getOutputs()))
+      step.moves.push_back({buffers.lookup(from), buffers.lookup(to)});
+    step.reason = op.getReason().value_or("").str();
+    step.note = note(op);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(WhileOp op) {
+    LoopStep step;
+    for (unsigned i = 0; i < op.getNumResults(); ++i) {
+      auto argument =
+          bufferFor(op.getConditionArgument(i),
+                    "carried " + std::to_string(program.buffers.size()));
+      if (failed(argument))
+        return failure();
+      buffers[op.getBodyArgument(i)] = *argument;
+      step.carried.push_back({buffers.lookup(op.getInits()[i]), *argument, 0,
+                              buffers.lookup(op.getResult(i))});
+    }
+    if (failed(block(op.getCondition().front(), step.condition)) ||
+        failed(block(op.getBody().front(), step.body)))
+      return failure();
+    step.predicate = buffers.lookup(op.getConditionYield().getOperand(0));
+    for (auto [carry, next] :
+         llvm::zip_equal(step.carried, op.getBodyYield().getOperands()))
+      carry.next = buffers.lookup(next);
+    if (auto count = op->getAttrOfType<IntegerAttr>("dtensor.trip_count"))
+      step.tripCount = count.getInt();
+    step.note = note(op);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult add(CaseOp op) {
+    BranchStep step;
+    step.index = buffers.lookup(op.getIndex());
+    step.branches.resize(op.getBranches().size());
+    for (Value result : op.getResults())
+      step.outputs.push_back({buffers.lookup(result), {}});
+    for (unsigned b = 0; b < step.branches.size(); ++b) {
+      if (failed(block(op.getBranches()[b].front(), step.branches[b])))
+        return failure();
+      for (auto [output, value] :
+           llvm::zip_equal(step.outputs, op.getYield(b).getOperands()))
+        output.values.push_back(buffers.lookup(value));
+    }
+    step.note = note(op);
+    steps->push_back(std::move(step));
+    return success();
+  }
+
+  mlir::func::FuncOp func;
+  LoweredProgram lowered;
+  Program &program;
+  /// The list that steps are appended to.
+  std::vector<Step> *steps = &program.steps;
+  DenseMap<Value, unsigned> buffers;
+  llvm::StringSet<> symbols;
+};
+} // namespace
+
+FailureOr<LoweredProgram> meshloom::toProgram(mlir::func::FuncOp func) {
+  Mesh mesh = meshOf(func->getParentOfType<ModuleOp>()).getMesh();
+  return Lowering(func, mesh).run();
+}

@@ -1,0 +1,315 @@
+// The walk: functions, blocks, loops and branches, and what happens to an op
+// whose local form is not known for what its devices hold (it runs on whole
+// values, and each device keeps its part).
+#include "Exporter.h"
+
+#include "meshloom/Targets/StableHLO/ExportStableHLO.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace meshloom {
+namespace exporting {
+
+static const Handlers &handlers() {
+  static const Handlers table = [] {
+    Handlers handlers;
+    addElementwise(handlers);
+    addStructural(handlers);
+    addMovement(handlers);
+    addContractions(handlers);
+    addWindows(handlers);
+    addIndexing(handlers);
+    addOrderAndLinalg(handlers);
+    return handlers;
+  }();
+  return table;
+}
+
+Emitted Exporter::emit(Operation *op, MutableArrayRef<Operand> operands,
+                       ArrayRef<Held> results) {
+  auto handler = handlers().find(op->getName().getStringRef());
+  if (handler == handlers().end())
+    return std::nullopt;
+  Block *block = b.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  Emitted emitted = handler->second(*this, op, operands, results);
+  if (emitted)
+    return emitted;
+  // What a handler built before it gave up; ids are kept, others may use them.
+  Value id = ids.lookup(block);
+  while (!block->empty() && &block->back() != last &&
+         block->back().use_empty() &&
+         !(id && id.getDefiningOp() == &block->back()))
+    block->back().erase();
+  return std::nullopt;
+}
+
+Emitted Exporter::emitWhole(Operation *op) {
+  std::vector<Operand> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(gatherWhole(get(operand), operand.getType()));
+  std::vector<Held> results, whole;
+  for (Type type : op->getResultTypes()) {
+    results.push_back(Held::of(type, devices));
+    whole.push_back(
+        Held::whole(results.back().global, results.back().element, devices));
+  }
+  Emitted emitted = emit(op, operands, whole);
+  if (!emitted)
+    return emitted;
+  for (auto [i, value] : llvm::enumerate(*emitted)) {
+    Operand operand{value, whole[i]};
+    if (!fitAll(operand, results[i]))
+      return std::nullopt;
+    value = operand.value;
+    Type type = op->getResult(i).getType();
+    if (!dtensor::isShard(type))
+      continue;
+    // A partial result: the first device along the axis has it all.
+    for (Partial partial : spmd::layoutOf(type).partial()) {
+      SmallVector<int64_t> coords;
+      for (int64_t device = 0; device < devices; ++device)
+        coords.push_back(mesh.coords(device)[partial.axis]);
+      Value first = compare(stablehlo::ComparisonDirection::EQ, lookup(coords),
+                            number(b.getI32Type(), 0));
+      value = one("select", value.getType(),
+                  {broadcast(first, results[i].buffer), value,
+                   broadcast(identity(partial.kind, results[i].element),
+                             results[i].buffer)});
+    }
+  }
+  return emitted;
+}
+
+void Exporter::decideTogether(dtensor::WhileOp loop, Operation *made) {
+  Type flag = loop.getConditionYield().getOperand(0).getType();
+  if (!dtensor::isShard(flag))
+    return;
+  Layout layout = spmd::layoutOf(flag);
+  bool communicates =
+      layout.is_partial() &&
+      made->walk([](Operation *op) {
+            return isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp,
+                       stablehlo::AllToAllOp, stablehlo::ReduceScatterOp,
+                       stablehlo::CollectivePermuteOp>(op)
+                       ? mlir::WalkResult::interrupt()
+                       : mlir::WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (!communicates)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  Operation *end = made->getRegion(0).front().getTerminator();
+  b.setInsertionPoint(end);
+  SmallVector<unsigned> axes;
+  for (Partial partial : layout.partial())
+    axes.push_back(partial.axis);
+  end->setOperand(0, allReduce(end->getOperand(0), ReduceKind::Or, axes));
+}
+
+LogicalResult Exporter::exportControl(Operation *op) {
+  Values operands;
+  SmallVector<Type> types;
+  for (Value operand : op->getOperands())
+    operands.push_back(get(operand));
+  for (Type type : op->getResultTypes())
+    types.push_back(Held::of(type, devices).type());
+  Operation *made = this->op(isa<dtensor::WhileOp>(op) ? "while" : "case",
+                             types, operands, {}, op->getNumRegions());
+  for (auto [from, to] : llvm::zip(op->getRegions(), made->getRegions())) {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&to);
+    for (BlockArgument argument : from.getArguments())
+      set(argument, block->addArgument(
+                        Held::of(argument.getType(), devices).type(), loc));
+    if (failed(exportBlock(from.front())))
+      return failure();
+  }
+  if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+    decideTogether(loop, made);
+  for (auto [from, to] : llvm::zip(op->getResults(), made->getResults()))
+    set(from, to);
+  return success();
+}
+
+LogicalResult Exporter::exportOp(Operation *op) {
+  loc = op->getLoc();
+  if (isa<dtensor::WhileOp, dtensor::CaseOp>(op))
+    return exportControl(op);
+  if (auto collective = dyn_cast<spmd::CollectiveOpInterface>(op))
+    return emitCollective(collective);
+  if (isa<dtensor::YieldOp, mlir::func::ReturnOp>(op)) {
+    Values values;
+    for (Value operand : op->getOperands())
+      values.push_back(get(operand));
+    if (isa<dtensor::YieldOp>(op))
+      this->op("return", {}, values);
+    else
+      b.create<mlir::func::ReturnOp>(loc, values);
+    return success();
+  }
+  std::vector<Operand> operands;
+  std::vector<Held> results;
+  bool local = true;
+  for (Value operand : op->getOperands())
+    operands.push_back({get(operand), Held::of(operand.getType(), devices)});
+  for (Type type : op->getResultTypes())
+    results.push_back(Held::of(type, devices));
+  // A partial constant or counter would count once a device.
+  if (op->getNumOperands() == 0)
+    for (Type type : op->getResultTypes())
+      local &= !dtensor::isShard(type) || !spmd::layoutOf(type).is_partial();
+  Emitted emitted = local ? emit(op, operands, results) : std::nullopt;
+  if (!emitted && handlers().contains(op->getName().getStringRef())) {
+    emitted = emitWhole(op);
+    if (emitted && local)
+      op->emitWarning("runs on whole values in StableHLO: what each device "
+                      "needs of it is not a plain local op");
+  }
+  if (!emitted) {
+    InFlightDiagnostic diagnostic =
+        op->emitError("cannot be exported to StableHLO: ")
+        << op->getName().getStringRef() << " on (";
+    llvm::interleaveComma(op->getOperandTypes(), diagnostic);
+    diagnostic << ") -> (";
+    llvm::interleaveComma(op->getResultTypes(), diagnostic);
+    return diagnostic << ")";
+  }
+  for (auto [i, value] : llvm::enumerate(*emitted)) {
+    if (value.getType() != results[i].type())
+      return op->emitError("becomes ")
+             << value.getType() << " in StableHLO, not " << results[i].type();
+    set(op->getResult(i), value);
+  }
+  return success();
+}
+
+LogicalResult Exporter::exportBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(exportOp(&op)))
+      return failure();
+  return success();
+}
+
+/// `meshloom.shape` and `meshloom.boxes` of an argument or result.
+static DictionaryAttr partsAttr(OpBuilder &b, const Held &held,
+                                DictionaryAttr old) {
+  int64_t devices = held.rank() == 0 ? 1 : held.ranges[0].size();
+  SmallVector<int64_t> bounds;
+  for (int64_t device = 0; device < devices; ++device)
+    for (unsigned dim = 0; dim < held.rank(); ++dim)
+      bounds.append(
+          {held.ranges[dim][device].begin, held.ranges[dim][device].end});
+  auto boxes = RankedTensorType::get({devices, held.rank(), 2}, b.getI64Type());
+  SmallVector<NamedAttribute> attrs{
+      b.getNamedAttr("meshloom.boxes",
+                     DenseElementsAttr::get(boxes, ArrayRef<int64_t>(bounds))),
+      b.getNamedAttr("meshloom.shape", b.getI64ArrayAttr(held.global))};
+  if (old)
+    if (Attribute name = old.get("dtensor.name"))
+      attrs.push_back(b.getNamedAttr("meshloom.name", name));
+  return b.getDictionaryAttr(attrs);
+}
+
+LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
+  for (auto [what, types] : {std::pair{"argument", function.getArgumentTypes()},
+                             std::pair{"result", function.getResultTypes()}})
+    for (auto [i, type] : llvm::enumerate(types)) {
+      if (!isa<RankedTensorType>(type))
+        return function.emitError() << what << " #" << i << " is not a tensor";
+      if (!dtensor::isShard(type))
+        return function.emitError()
+               << what << " #" << i
+               << " is not a shard: run --dtensor-partition first";
+      if (spmd::layoutOf(type).is_partial())
+        return function.emitError()
+               << what << " #" << i << " of type " << type
+               << " is partial; what is exported has whole values or shards";
+    }
+  SmallVector<Type> arguments, results;
+  SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    Held held = Held::of(type, devices);
+    arguments.push_back(held.type());
+    argumentAttrs.push_back(partsAttr(b, held, function.getArgAttrDict(i)));
+  }
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+    Held held = Held::of(type, devices);
+    results.push_back(held.type());
+    resultAttrs.push_back(partsAttr(b, held, function.getResultAttrDict(i)));
+  }
+  b.setInsertionPoint(function);
+  auto made = b.create<mlir::func::FuncOp>(
+      function.getLoc(), function.getName(),
+      mlir::FunctionType::get(b.getContext(), arguments, results));
+  made.setVisibility(function.getVisibility());
+  made.setAllArgAttrs(argumentAttrs);
+  made.setAllResultAttrs(resultAttrs);
+  b.setInsertionPointToStart(made.addEntryBlock());
+  for (auto [from, to] :
+       llvm::zip(function.getArguments(), made.getArguments()))
+    set(from, to);
+  if (failed(exportBlock(function.getBody().front()))) {
+    made.erase();
+    return failure();
+  }
+  function.erase();
+  return success();
+}
+
+} // namespace exporting
+
+LogicalResult exportStableHLO(ModuleOp module) {
+  Mesh mesh = dtensor::meshOf(module).getMesh();
+  Builder b(module.getContext());
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
+    if (function.isExternal())
+      continue;
+    exporting::Exporter exporter(module.getContext(), mesh);
+    if (failed(exporter.exportFunction(function)))
+      return failure();
+  }
+  SmallVector<StringAttr> dropped;
+  for (NamedAttribute attribute : module->getAttrs())
+    if (attribute.getName().strref().starts_with("dtensor."))
+      dropped.push_back(attribute.getName());
+  for (StringAttr name : dropped)
+    module->removeAttr(name);
+  module->setAttr("mhlo.num_partitions", b.getI32IntegerAttr(mesh.size()));
+  module->setAttr("mhlo.num_replicas", b.getI32IntegerAttr(1));
+  return success();
+}
+
+namespace {
+class SPMDToStableHLOPass
+    : public mlir::PassWrapper<SPMDToStableHLOPass,
+                               mlir::OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SPMDToStableHLOPass)
+  StringRef getArgument() const override { return "spmd-to-stablehlo"; }
+  StringRef getDescription() const override {
+    return "Turn partitioned functions into one device's StableHLO";
+  }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    registry.insert<dtensor::DTensorDialect, spmd::SPMDDialect>();
+    registerStableHLODialects(registry);
+  }
+  void runOnOperation() override {
+    if (failed(exportStableHLO(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+std::unique_ptr<mlir::Pass> createSPMDToStableHLO() {
+  return std::make_unique<SPMDToStableHLOPass>();
+}
+
+void registerSPMDToStableHLO() {
+  mlir::registerPass([] { return createSPMDToStableHLO(); });
+}
+
+} // namespace meshloom
