@@ -1,6 +1,7 @@
 // The virtual-CPU runtime alone, on Programs written by hand: what a call, a
 // phase, an all_reduce and a load cost. Kernels are plain C++ functions.
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/KernelFunction.h"
 
 #include <benchmark/benchmark.h>
 #include <map>
@@ -26,9 +27,9 @@ void add(void *const *operands, const int64_t *strides, const int64_t *,
     out[i * strides[2]] = a[i * strides[0]] + b[i * strides[1]];
 }
 
-struct Kernels : KernelLibrary {
-  Result<KernelFunction> lookup(const std::string &symbol) const override {
-    return symbol == "add" ? &add : &twice;
+struct Kernels : CodeSymbols {
+  Result<const void *> lookup(const std::string &symbol) const override {
+    return addressOf(symbol == "add" ? &add : &twice);
   }
 };
 
@@ -37,7 +38,7 @@ Mesh makeMesh(int64_t devices) {
 }
 
 Program emptyProgram(const Mesh &mesh) {
-  return {"benchmark", mesh, {}, {}, {}, {}, {}, {}, ""};
+  return {"benchmark", mesh, {}, {}, {}, {}, {}};
 }
 
 unsigned addBuffer(Program &program, int64_t extent, const Layout &layout) {
@@ -66,23 +67,20 @@ std::shared_ptr<Executable> load(Program program, CPUOptions options = {}) {
   options.devices = program.mesh.size();
   return createCPUClient(options)
       .valueOrThrow()
-      ->load(std::move(program), std::make_shared<Kernels>())
+      ->load(Compiled(std::move(program), std::make_shared<Kernels>()))
       .valueOrThrow();
 }
 
 Array zeros(const Executable &executable, unsigned argument) {
-  const Program &program = executable.program();
-  const BufferDecl &decl = program.buffers[program.arguments[argument].buffer];
-  const std::vector<char> data(size_t(elementCount(decl.shape)) * 4);
-  return Array::fromHost(executable.client(),
-                         {decl.type, decl.shape, decl.layout}, data)
-      .valueOrThrow();
+  const ArrayType &type = executable.signature().arguments[argument].type;
+  const std::vector<char> data(size_t(elementCount(type.shape)) * 4);
+  return Array::fromHost(executable.client(), type, data).valueOrThrow();
 }
 
 void run(benchmark::State &state,
          const std::shared_ptr<Executable> &executable) {
   std::vector<Array> arguments;
-  for (unsigned a = 0; a < executable->program().arguments.size(); ++a)
+  for (unsigned a = 0; a < executable->signature().arguments.size(); ++a)
     arguments.push_back(zeros(*executable, a));
   for (auto _ : state)
     benchmark::DoNotOptimize(executable->execute(arguments).valueOrThrow());
@@ -206,7 +204,8 @@ void loadTime(benchmark::State &state) {
       createCPUClient({.devices = devices, .workers = 2}).valueOrThrow();
   const auto kernels = std::make_shared<Kernels>();
   for (auto _ : state)
-    benchmark::DoNotOptimize(client->load(program, kernels).valueOrThrow());
+    benchmark::DoNotOptimize(
+        client->load(Compiled(program, kernels)).valueOrThrow());
 }
 BENCHMARK(loadTime)
     ->Args({8, 1000})

@@ -19,7 +19,7 @@ DIALECTS = {"Core", "Dialect"} | MLIR
 FLOW = DIALECTS | {"ControlFlow"}
 LAYOUT = FLOW | {"Layout/Search", "Support", "Targets/Kernels"}
 PASSES = LAYOUT | {"Layout", "SPMD", "Autodiff"}
-TARGETS = {"Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
+TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
 COMPILER = PASSES | TARGETS | {"Import", "fmt"}
 USER = {"Core", "API"}
 TABLE = {
@@ -35,12 +35,16 @@ TABLE = {
     "Layout/Search": ({"Core"}, {"Core", "fmt"}),
     "Layout": (LAYOUT, LAYOUT | {"fmt"}),
     "SPMD": (LAYOUT | {"Layout"}, LAYOUT | {"Layout", "fmt"}),
+    "Targets": (DIALECTS, DIALECTS),
     "Targets/Kernels": (FLOW | {"SPMD"}, FLOW | {"SPMD", "fmt"}),
     "Targets/CPU": (
-        FLOW | {"Targets/Kernels"},
-        FLOW | {"Targets/Kernels", "fmt", "lld", "system"},
+        FLOW | {"Targets", "Targets/Kernels"},
+        FLOW | {"Targets", "Targets/Kernels", "fmt", "lld", "system"},
     ),
-    "Targets/StableHLO": (FLOW | {"SPMD"}, FLOW | {"SPMD", "fmt"}),
+    "Targets/StableHLO": (
+        FLOW | {"SPMD", "Targets"},
+        FLOW | {"SPMD", "Targets", "fmt"},
+    ),
     "Compiler": (COMPILER, COMPILER | {"system"}),
     "Interpreter": (DIALECTS, DIALECTS | {"fmt"}),
     "Runtime": ({"Core"}, {"Core", "fmt", "tbb", "system"}),

@@ -16,10 +16,9 @@ using namespace detail;
 
 namespace {
 
-ValueInfo infoOf(const Program &program, unsigned buffer, std::string name,
+ValueInfo infoOf(const ArrayType &type, std::string name,
                  ValueInfo::Role role) {
-  const BufferDecl &decl = program.buffers[buffer];
-  return {std::move(name), decl.type, decl.shape, decl.layout, role};
+  return {std::move(name), type.dtype, type.shape, type.layout, role};
 }
 
 struct Reread {
@@ -45,12 +44,12 @@ const std::string &ConcreteFunction::name() const {
   return traced->name;
 }
 
-const Program &ConcreteFunction::program() const {
-  return traced->loaded.executable->program();
+const Compiled &ConcreteFunction::compiled() const {
+  return traced->loaded.executable->compiled();
 }
 
 std::vector<ValueInfo> ConcreteFunction::arguments() const {
-  const Program &own = program();
+  const Signature &own = traced->loaded.executable->signature();
   std::vector<ValueInfo> infos;
   for (size_t i = 0; i < own.arguments.size(); ++i) {
     const TraceArgument &argument = traced->arguments[i];
@@ -59,19 +58,19 @@ std::vector<ValueInfo> ConcreteFunction::arguments() const {
       role = ValueInfo::Role::Captured;
     if (argument.kind == TraceArgument::Kind::Variable)
       role = ValueInfo::Role::Variable;
-    infos.push_back(infoOf(own, own.arguments[i].buffer, argument.name, role));
+    infos.push_back(infoOf(own.arguments[i].type, argument.name, role));
   }
   return infos;
 }
 
 std::vector<ValueInfo> ConcreteFunction::results() const {
-  const Program &own = program();
+  const Signature &own = traced->loaded.executable->signature();
   std::vector<ValueInfo> infos;
   for (size_t r = 0; r < own.results.size(); ++r) {
-    const ProgramResult &result = own.results[r];
+    const Signature::Result &result = own.results[r];
     bool isVariable = r >= traced->resultCount;
     infos.push_back(infoOf(
-        own, result.buffer,
+        result.type,
         isVariable
             ? traced->arguments[size_t(result.aliasedArgument)].variable->name
             : fmt::format("result{}", r),
@@ -81,32 +80,20 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
 }
 
 std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
-  const Program &own = program();
+  const Compiled &own = traced->loaded.executable->compiled();
+  const Mesh &mesh = own.signature().mesh;
   std::vector<CollectiveInfo> infos;
-  // Those inside loops and branches too, each once.
-  std::vector<const CollectiveStep *> all;
-  auto collect = [&](auto &self, const std::vector<Step> &steps) -> void {
-    for (const Step &step : steps) {
-      if (auto *collective = std::get_if<CollectiveStep>(&step))
-        all.push_back(collective);
-      for (const std::vector<Step> *inner : nestedLists(step))
-        self(self, *inner);
-    }
-  };
-  collect(collect, own.steps);
-  for (const CollectiveStep *collective : all) {
-    if (collective->kind == CollectiveKind::Slice)
-      continue;
+  for (const CompiledCollective &collective : own.collectives()) {
     CollectiveInfo info;
-    info.kind = collective->kind;
-    for (unsigned axis : collective->axes)
-      info.axes.push_back(own.mesh.axes()[axis].name);
-    info.bytes = transferBytes(own.buffers, *collective);
-    info.bytes_sent = bytesSent(collective->kind, info.bytes,
-                                groupSize(own.mesh, collective->axes));
-    info.tensors = int64_t(collective->moves.size());
-    info.reason = collective->reason;
-    info.location = collective->note.location;
+    info.kind = collective.kind;
+    for (unsigned axis : collective.axes)
+      info.axes.push_back(mesh.axes()[axis].name);
+    info.bytes = collective.bytes;
+    info.bytes_sent = bytesSent(collective.kind, info.bytes,
+                                groupSize(mesh, collective.axes));
+    info.tensors = collective.values;
+    info.reason = collective.reason;
+    info.location = collective.note.location;
     infos.push_back(std::move(info));
   }
   return infos;

@@ -92,16 +92,6 @@ size_t CacheKey::hash() const {
 
 namespace {
 
-/// The IR knows a mesh by its axes; the user's also has a name and ids.
-void adoptMesh(Program &program, const Mesh &mesh) {
-  program.mesh = mesh;
-  for (BufferDecl &buffer : program.buffers)
-    buffer.layout =
-        *Layout::get(mesh, buffer.layout.dim_axes(),
-                     std::vector<Partial>(buffer.layout.partial().begin(),
-                                          buffer.layout.partial().end()));
-}
-
 struct CacheEntry {
   std::mutex mutex; ///< held while compiling
   std::shared_ptr<Executable> executable;
@@ -223,15 +213,14 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   options.machine = *settings.machine;
   options.refine = settings.refine;
   options.explain = explain;
+  std::shared_ptr<Client> client = clientFor(mesh);
+  options.target = platformFor(mesh)->target();
   Compiled compiled = check(compile(module, options), op);
-  adoptMesh(compiled.program, mesh);
   LoadOptions load;
   load.checkNonFinite = settings.checkNumerics;
   Loaded loaded;
   loaded.executable =
-      check(clientFor(mesh)->load(std::move(compiled.program),
-                                  std::move(compiled.kernels), load),
-            op);
+      check(client->load(std::move(compiled), mesh.assignment(), load), op);
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();

@@ -5,7 +5,7 @@
 #include "meshloom/API/Mesh.h"
 #include "meshloom/API/Variable.h"
 #include "meshloom/Core/MachineModel.h"
-#include "meshloom/Runtime/Client.h"
+#include "meshloom/Runtime/Platform.h"
 
 #include <mutex>
 
@@ -67,6 +67,7 @@ template <typename T> T check(Result<T> result, std::string_view op) {
 /// The mesh of plain host tensors: one device.
 const Mesh &hostMesh();
 /// The client whose devices a mesh of that many devices runs on.
+std::shared_ptr<Platform> platformFor(const Mesh &mesh);
 std::shared_ptr<Client> clientFor(const Mesh &mesh);
 
 Tensor wrap(Array array, bool host = false);

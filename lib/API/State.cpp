@@ -3,7 +3,7 @@
 #include "Trace.h"
 
 #include "meshloom/API/ConcreteFunction.h"
-#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/Platform.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,16 +40,21 @@ const Mesh &hostMesh() {
   return mesh;
 }
 
+std::shared_ptr<Platform> platformFor(const Mesh &mesh) {
+  return check(platform("cpu"), "create_mesh");
+}
+
 std::shared_ptr<Client> clientFor(const Mesh &mesh) {
-  static std::mutex mutex;
-  static std::map<int64_t, std::shared_ptr<Client>> clients;
+  // Held for good: eager programs and variables come and go.
+  static std::mutex &mutex = *new std::mutex;
+  static auto &held = *new std::map<std::pair<Platform *, std::vector<int64_t>>,
+                                    std::shared_ptr<Client>>;
+  std::shared_ptr<Platform> on = platformFor(mesh);
+  std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
   std::lock_guard lock(mutex);
-  std::shared_ptr<Client> &client = clients[mesh.size()];
-  if (!client) {
-    CPUOptions options;
-    options.devices = mesh.size();
-    client = check(createCPUClient(options), "virtual_cpus");
-  }
+  std::shared_ptr<Client> &client = held[{on.get(), numbers}];
+  if (!client)
+    client = check(on->client(numbers), "create_mesh");
   return client;
 }
 

@@ -28,13 +28,13 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
   trace->moduleOp().print(stream, flags);
 
   loaded = compileAndLoad(trace->moduleOp(), mesh, compiledFor, name);
-  const Program &program = loaded.executable->program();
-  assert(program.arguments.size() == arguments.size() &&
+  const Signature &signature = loaded.executable->signature();
+  assert(signature.arguments.size() == arguments.size() &&
          "a program keeps its function's arguments");
-  for (size_t r = resultCount; r < program.results.size(); ++r) {
-    assert(program.results[r].aliasedArgument >= 0 &&
+  for (size_t r = resultCount; r < signature.results.size(); ++r) {
+    assert(signature.results[r].aliasedArgument >= 0 &&
            "results beyond the explicit ones are variables");
-    assigned.push_back(size_t(program.results[r].aliasedArgument));
+    assigned.push_back(size_t(signature.results[r].aliasedArgument));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == TraceArgument::Kind::Explicit)

@@ -1,42 +1,37 @@
 // compile(): the named stages of a compilation, and its errors as one text.
 #include "meshloom/Compiler/Compiler.h"
 
-#include "meshloom/Targets/CPU/Jit.h"
-#include "meshloom/Targets/CPU/SharedObject.h"
+#include "Targets.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
-#include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
-#include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Explain.h"
-#include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
-#include "meshloom/Targets/CPU/KernelToLLVM.h"
-#include "meshloom/Targets/Kernels/Passes.h"
-#include "meshloom/Targets/Kernels/ToProgram.h"
 
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace meshloom;
 using mlir::func::FuncOp;
 
-void meshloom::registerDialects(mlir::DialectRegistry &registry) {
+static void registerCommonDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, dtensor::DTensorDialect,
                   spmd::SPMDDialect>();
-  registerKernelLoweringDialects(registry);
   registerGradients(registry);
-  mlir::registerBuiltinDialectTranslation(registry);
-  mlir::registerLLVMDialectTranslation(registry);
+}
+
+void meshloom::registerDialects(mlir::DialectRegistry &registry) {
+  registerCommonDialects(registry);
+  for (const Target *target : allTargets())
+    target->registerDialects(registry);
 }
 
 /// Dialects that code generation makes ops of, on several threads at once; only
 /// this may load them.
-static void loadDialects(MLIRContext *context) {
+static void loadDialects(MLIRContext *context, const Target &target) {
   mlir::DialectRegistry registry;
-  registerDialects(registry);
+  registerCommonDialects(registry);
+  target.registerDialects(registry);
   context->appendDialectRegistry(registry);
   for (StringRef name : registry.getDialectNames())
     context->getOrLoadDialect(name);
@@ -176,7 +171,10 @@ OwningOpRef<ModuleOp> isolate(FuncOp func) {
 Result<Compiled> meshloom::compile(ModuleOp module,
                                    const CompileOptions &options) {
   MLIRContext *context = module.getContext();
-  loadDialects(context);
+  Result<const Target *> target = findTarget(options.target);
+  if (!target)
+    return target.error();
+  loadDialects(context, **target);
   DiagnosticText diagnostics(context);
   auto function = findFunction(module, options.function);
   if (!function)
@@ -198,7 +196,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
         std::make_unique<ExplainPass>(*options.explain));
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
-  passes.addNestedPass<FuncOp>(createFormKernels());
+  (*target)->addPasses(passes.nest<FuncOp>());
   if (options.afterPass)
     passes.addInstrumentation(
         std::make_unique<StageReporter>(options.afterPass));
@@ -206,28 +204,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return diagnostics.error("the program could not be partitioned");
 
   auto func = *work->getOps<FuncOp>().begin();
-  FailureOr<LoweredProgram> lowered = toProgram(func);
-  if (failed(lowered))
-    return diagnostics.error("the program could not be lowered");
-  Compiled result{std::move(lowered->program), nullptr};
-  if (Status ok = result.program.verify(); !ok)
-    return ok.error();
-
-  std::vector<KernelToCompile> kernels;
-  for (auto &[symbol, kernel] : lowered->kernels)
-    kernels.push_back({symbol, kernel});
-  if (!kernels.empty())
-    result.program.cpuFeatures = hostCpuFeatures();
-  if (options.emitSharedObject) {
-    auto bytes = linkKernels(kernels);
-    if (!bytes)
-      return bytes.error();
-    result.program.sharedObject = std::move(*bytes);
-    return result;
-  }
-  auto library = loadKernels(kernels, options.optimizeKernels);
-  if (!library)
-    return library.error();
-  result.kernels = std::move(*library);
-  return result;
+  auto compiled = (*target)->emit(
+      func, {options.optimizeKernels, options.codeAsBytes, partition.machine});
+  if (failed(compiled))
+    return diagnostics.error("the program could not be compiled");
+  return std::move(*compiled);
 }

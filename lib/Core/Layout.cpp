@@ -172,6 +172,13 @@ Layout Layout::inner_sharded(const Mesh &mesh, std::string_view axis,
 const Mesh &Layout::mesh() const {
   return impl->mesh;
 }
+
+Layout Layout::placed_on(const DeviceAssignment &assignment) const {
+  Mesh placed = mesh().placed_on(assignment);
+  if (placed == mesh())
+    return *this;
+  return get(std::move(placed), impl->dims, impl->partial).valueOrThrow();
+}
 unsigned Layout::rank() const {
   return unsigned(impl->dims.size());
 }

@@ -109,10 +109,6 @@ Result<int64_t> resolveSizes(std::vector<MeshAxis> &axes, int64_t devices) {
   return devices;
 }
 
-std::string defaultDeviceName(std::string_view type, int64_t id) {
-  return fmt::format("/job:localhost/replica:0/task:0/device:{}:{}", type, id);
-}
-
 /// "CPU" of "/job:.../device:CPU:3" or "CPU:3".
 std::optional<std::string_view> deviceTypeOf(std::string_view device) {
   if (size_t at = device.rfind("device:"); at != std::string_view::npos)
@@ -183,50 +179,59 @@ Status checkIds(const MeshOptions &options, int64_t size,
 } // namespace
 
 struct Mesh::Impl {
-  std::string name, deviceType;
   std::vector<MeshAxis> axes;
   std::vector<int64_t> strides;
   int64_t size;
-  std::vector<int64_t> globalIds, localIds;
-  /// Empty where the names are the default ones: they are then made on demand,
-  /// as most meshes are never asked for them.
-  std::vector<std::string> localDevices;
-  std::vector<std::string> globalDevices;
-  bool useXlaSpmd;
+  /// Its names are empty where they are the standard ones: those are then made
+  /// on demand, as most meshes are never asked for them.
+  DeviceAssignment assignment;
   size_t hash;
   mutable std::once_flag namesOnce;
   mutable std::vector<std::string> derivedNames;
 
+  Impl(std::vector<MeshAxis> meshAxes, DeviceAssignment devices)
+      : axes(std::move(meshAxes)), strides(axes.size()), size(1),
+        assignment(std::move(devices)) {
+    for (size_t i = axes.size(); i-- > 0; size *= axes[i].size)
+      strides[i] = size;
+    // A mesh whose devices are spelled out and one that derives the same names
+    // are equal.
+    bool standard = true;
+    for (size_t i = 0; standard && i < assignment.localDevices.size(); ++i)
+      standard = assignment.localDevices[i] ==
+                 DeviceAssignment::standardName(assignment.deviceType,
+                                                assignment.localIds[i]);
+    if (standard)
+      assignment.localDevices.clear();
+    hash = computeHash();
+  }
+
   bool sameAs(const Impl &other) const {
-    return hash == other.hash && name == other.name &&
-           deviceType == other.deviceType && axes == other.axes &&
-           globalIds == other.globalIds && localIds == other.localIds &&
-           localDevices == other.localDevices &&
-           globalDevices == other.globalDevices &&
-           useXlaSpmd == other.useXlaSpmd;
+    return hash == other.hash && axes == other.axes &&
+           assignment == other.assignment;
   }
 
   size_t computeHash() const {
     StableHash h;
-    h.add(name);
-    h.add(deviceType);
+    h.add(assignment.meshName);
+    h.add(assignment.deviceType);
     for (const MeshAxis &axis : axes) {
       h.add(axis.name);
       h.add(uint64_t(axis.size));
     }
-    h.add(uint64_t(globalIds.front()));
-    for (int64_t id : localIds)
+    h.add(uint64_t(assignment.ids.front()));
+    for (int64_t id : assignment.localIds)
       h.add(uint64_t(id));
-    for (const std::string &device : localDevices)
+    for (const std::string &device : assignment.localDevices)
       h.add(device);
-    for (const std::string &device : globalDevices)
+    for (const std::string &device : assignment.globalDevices)
       h.add(device);
-    h.add(uint64_t(useXlaSpmd));
+    h.add(uint64_t(assignment.useXlaSpmd));
     return h.value();
   }
 
   /// The one representation of all meshes equal to `made`.
-  static std::shared_ptr<const Impl> intern(std::shared_ptr<Impl> made) {
+  static std::shared_ptr<const Impl> intern(std::shared_ptr<const Impl> made) {
     static std::mutex mutex;
     static std::unordered_multimap<size_t, std::weak_ptr<const Impl>> table;
     std::lock_guard lock(mutex);
@@ -305,37 +310,40 @@ Result<Mesh> Mesh::get(std::vector<MeshAxis> axes, MeshOptions options) {
                     "is of type {}; leave it out",
                     options.deviceType));
 
-  auto impl = std::make_shared<Impl>();
-  impl->name = std::move(options.name);
-  impl->deviceType = std::move(options.deviceType);
-  impl->size = *size;
-  impl->strides.resize(axes.size());
-  int64_t stride = 1;
-  for (size_t i = axes.size(); i-- > 0; stride *= axes[i].size)
-    impl->strides[i] = stride;
-  impl->axes = std::move(axes);
-  impl->globalIds = std::move(options.globalDeviceIds);
-  impl->localIds = std::move(options.localDeviceIds);
-  impl->localDevices = std::move(options.localDevices);
-  impl->globalDevices = std::move(options.globalDevices);
-  impl->useXlaSpmd = options.useXlaSpmd;
-  // A mesh whose devices are spelled out and one that derives the same names
-  // are equal.
-  bool standard = true;
-  for (size_t i = 0; standard && i < impl->localDevices.size(); ++i)
-    standard = impl->localDevices[i] ==
-               defaultDeviceName(impl->deviceType, impl->localIds[i]);
-  if (standard)
-    impl->localDevices.clear();
-  impl->hash = impl->computeHash();
-  return Mesh(Impl::intern(std::move(impl)));
+  DeviceAssignment assignment;
+  assignment.meshName = std::move(options.name);
+  assignment.deviceType = std::move(options.deviceType);
+  assignment.ids = std::move(options.globalDeviceIds);
+  assignment.localIds = std::move(options.localDeviceIds);
+  assignment.localDevices = std::move(options.localDevices);
+  assignment.globalDevices = std::move(options.globalDevices);
+  assignment.useXlaSpmd = options.useXlaSpmd;
+  return Mesh(Impl::intern(
+      std::make_shared<Impl>(std::move(axes), std::move(assignment))));
+}
+
+const DeviceAssignment &Mesh::assignment() const {
+  return impl->assignment;
+}
+
+Mesh Mesh::placed_on(const DeviceAssignment &assignment) const {
+  if (assignment == impl->assignment)
+    return *this;
+  if (assignment.size() != size())
+    throw meshError(fmt::format("a mesh with axes {} takes {} devices, got {}",
+                                spec_string(), size(), assignment.size()));
+  return Mesh(Impl::intern(std::make_shared<Impl>(impl->axes, assignment)));
+}
+
+Mesh Mesh::without_devices() const {
+  return placed_on(DeviceAssignment::standard(size()));
 }
 
 const std::string &Mesh::name() const {
-  return impl->name;
+  return impl->assignment.meshName;
 }
 const std::string &Mesh::device_type() const {
-  return impl->deviceType;
+  return impl->assignment.deviceType;
 }
 std::span<const MeshAxis> Mesh::axes() const {
   return impl->axes;
@@ -344,7 +352,7 @@ int64_t Mesh::size() const {
   return impl->size;
 }
 bool Mesh::use_xla_spmd() const {
-  return impl->useXlaSpmd;
+  return impl->assignment.useXlaSpmd;
 }
 size_t Mesh::hash() const {
   return impl->hash;
@@ -396,33 +404,34 @@ int64_t Mesh::device_at(std::span<const int64_t> coords) const {
 }
 
 std::span<const int64_t> Mesh::global_device_ids() const {
-  return impl->globalIds;
+  return impl->assignment.ids;
 }
 std::span<const int64_t> Mesh::local_device_ids() const {
-  return impl->localIds;
+  return impl->assignment.localIds;
 }
 std::span<const std::string> Mesh::local_devices() const {
-  if (!impl->localDevices.empty())
-    return impl->localDevices;
+  if (!impl->assignment.localDevices.empty())
+    return impl->assignment.localDevices;
   std::call_once(impl->namesOnce, [this] {
-    for (int64_t id : impl->localIds)
-      impl->derivedNames.push_back(defaultDeviceName(impl->deviceType, id));
+    for (int64_t id : impl->assignment.localIds)
+      impl->derivedNames.push_back(
+          DeviceAssignment::standardName(impl->assignment.deviceType, id));
   });
   return impl->derivedNames;
 }
 std::span<const std::string> Mesh::global_devices() const {
-  return impl->globalDevices;
+  return impl->assignment.globalDevices;
 }
 int64_t Mesh::num_local_devices() const {
-  return int64_t(impl->localIds.size());
+  return int64_t(impl->assignment.localIds.size());
 }
 int64_t Mesh::min_global_device_id() const {
-  return impl->globalIds.front();
+  return impl->assignment.ids.front();
 }
 
 std::vector<std::vector<int64_t>> Mesh::local_device_locations() const {
   std::vector<std::vector<int64_t>> locations;
-  for (int64_t id : impl->localIds)
+  for (int64_t id : impl->assignment.localIds)
     locations.push_back(coords(id - min_global_device_id()));
   return locations;
 }

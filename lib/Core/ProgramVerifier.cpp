@@ -124,6 +124,9 @@ private:
 
 Status Verifier::buffers() const {
   constexpr int64_t mostElements = std::numeric_limits<int64_t>::max() / 64;
+  if (!(program.mesh == program.mesh.without_devices()))
+    return fail("its mesh {} is on devices; they are given when it is loaded",
+                program.mesh.to_string());
   for (unsigned i = 0; i < program.buffers.size(); ++i) {
     const BufferDecl &decl = buffer(i);
     if (!(decl.layout.mesh() == program.mesh))

@@ -58,11 +58,6 @@ Error wrongShape(const Layout &layout, int64_t device, const Shape &expected,
 }
 } // namespace
 
-std::string ArrayType::to_string() const {
-  return fmt::format("{}{} with layout {}", name(dtype), text(shape),
-                     layout.spec_string());
-}
-
 Result<Shape> meshloom::globalShapeOf(const Layout &layout,
                                       std::span<const Shape> components) {
   const Mesh &mesh = layout.mesh();

@@ -1,6 +1,7 @@
 // compile(): what a Program says about its module, errors as text, shared
 // objects, several threads.
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Runtime/KernelFunction.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -51,7 +52,7 @@ TEST(CompilerTest, ProgramOfADenseLayer) {
   options.refine = false;
   auto compiled = compileText(denseText, options);
   ASSERT_TRUE(compiled) << compiled.error().message();
-  const Program &program = compiled->program;
+  const Program &program = compiled->program();
   EXPECT_EQ(program.name, "dense");
   EXPECT_EQ(program.mesh.to_string(), Mesh::get({{"batch", 4}})->to_string());
   ASSERT_EQ(program.arguments.size(), 2u);
@@ -86,21 +87,21 @@ TEST(CompilerTest, ProgramOfADenseLayer) {
 /// A saved program's kernels need nothing of this process but libm.
 TEST(CompilerTest, SharedObject) {
   CompileOptions options;
-  options.emitSharedObject = true;
+  options.codeAsBytes = true;
   auto compiled = compileText(
       "func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> { %0 = dtensor.tanh "
       "%x : tensor<4xf64> return %0 : tensor<4xf64> }",
       options);
   ASSERT_TRUE(compiled) << compiled.error().message();
-  EXPECT_EQ(compiled->kernels, nullptr);
-  EXPECT_THAT(compiled->program.cpuFeatures, HasSubstr("sse4.2"));
+  EXPECT_EQ(compiled->code().symbols, nullptr);
+  EXPECT_THAT(compiled->code().requirements, HasSubstr("sse4.2"));
   std::string path = testing::TempDir() + "meshloom-compiler-test.so";
   std::ofstream(path, std::ios::binary)
-      .write(compiled->program.sharedObject.data(),
-             std::streamsize(compiled->program.sharedObject.size()));
+      .write(compiled->code().bytes.data(),
+             std::streamsize(compiled->code().bytes.size()));
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_TRUE(library) << dlerror();
-  auto &kernel = std::get<KernelStep>(compiled->program.steps.front());
+  auto &kernel = std::get<KernelStep>(compiled->program().steps.front());
   auto function =
       reinterpret_cast<KernelFunction>(dlsym(library, kernel.symbol.c_str()));
   ASSERT_TRUE(function);
@@ -120,13 +121,13 @@ TEST(CompilerTest, ChoiceOfTheFunction) {
            "(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = dtensor.exp %x : "
            "tensor<4xf32> return %0 : tensor<4xf32> }\n";
   };
-  EXPECT_EQ(compileText(function("one"))->program.name, "one");
-  EXPECT_EQ(compileText(function("f") + function("main"))->program.name,
+  EXPECT_EQ(compileText(function("one"))->program().name, "one");
+  EXPECT_EQ(compileText(function("f") + function("main"))->program().name,
             "main");
   CompileOptions options;
   options.function = "f";
   EXPECT_EQ(
-      compileText(function("f") + function("main"), options)->program.name,
+      compileText(function("f") + function("main"), options)->program().name,
       "f");
   EXPECT_EQ(
       compileText(function("f") + function("g")).error().message(),
@@ -177,10 +178,10 @@ TEST(CompilerTest, SeveralThreads) {
       for (int i = 0; i < 3; ++i) {
         auto compiled = compileText(denseText);
         ASSERT_TRUE(compiled) << compiled.error().message();
-        for (const Step &step : compiled->program.steps)
+        for (const Step &step : compiled->program().steps)
           if (auto *kernel = std::get_if<KernelStep>(&step)) {
             symbol = kernel->symbol;
-            EXPECT_TRUE(compiled->kernels->lookup(symbol));
+            EXPECT_TRUE(compiled->code().symbols->lookup(symbol));
           }
       }
     });
@@ -193,7 +194,7 @@ TEST(CompilerTest, SeveralThreads) {
 TEST(CompilerTest, UnknownKernel) {
   auto compiled = compileText(denseText);
   ASSERT_TRUE(compiled);
-  EXPECT_THAT(compiled->kernels->lookup("nothing").error().message(),
+  EXPECT_THAT(compiled->code().symbols->lookup("nothing").error().message(),
               HasSubstr("no kernel 'nothing'"));
 }
 } // namespace

@@ -55,7 +55,7 @@ bool expectRuns(mlir::ModuleOp module, const Shape &shape) {
   EXPECT_TRUE(compiled) << compiled.error().message();
   if (!expected || !compiled)
     return false;
-  const Program &program = compiled->program;
+  const Program &program = compiled->program();
   auto typeOf = [&](unsigned buffer) {
     const BufferDecl &decl = program.buffers[buffer];
     return ArrayType{decl.type, decl.shape, decl.layout};
@@ -64,7 +64,7 @@ bool expectRuns(mlir::ModuleOp module, const Shape &shape) {
     auto client =
         createCPUClient({.devices = 4, .privateMemories = privateMemories});
     EXPECT_TRUE(client);
-    auto executable = (*client)->load(program, compiled->kernels);
+    auto executable = (*client)->load(*compiled);
     EXPECT_TRUE(executable) << executable.error().message();
     auto argument = Array::fromHost(
         *client, typeOf(program.arguments[0].buffer), inputs[0].toBytes());
@@ -174,7 +174,7 @@ TEST_F(CustomCallTest, UnknownTargetIsNamed) {
   auto compiled = compile(*module, {});
   ASSERT_TRUE(compiled) << compiled.error().message();
   auto client = createCPUClient({.devices = 4});
-  auto executable = (*client)->load(compiled->program, compiled->kernels);
+  auto executable = (*client)->load(*compiled);
   ASSERT_FALSE(executable);
   EXPECT_THAT(executable.error().message(),
               testing::AllOf(HasSubstr("step.mlir:5"),

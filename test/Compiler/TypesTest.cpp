@@ -63,11 +63,11 @@ Values run(const std::string &op, const std::vector<HostValue> &inputs,
     throw std::runtime_error(expected ? compiled.error().message()
                                       : expected.error().message());
   auto client = *createCPUClient({});
-  auto executable = *client->load(compiled->program, compiled->kernels);
+  auto executable = *client->load(*compiled);
   std::vector<Array> arrays;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const BufferDecl &buffer =
-        compiled->program.buffers[compiled->program.arguments[i].buffer];
+        compiled->program().buffers[compiled->program().arguments[i].buffer];
     arrays.push_back(
         *Array::fromHost(client, {buffer.type, buffer.shape, buffer.layout},
                          inputs[i].toBytes()));

@@ -4,6 +4,8 @@
 #include "Generator.h"
 #include "Shrink.h"
 
+#include "meshloom/Runtime/KernelFunction.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +13,7 @@ namespace meshloom::fuzz {
 namespace {
 
 /// Changes a program; false where there is nothing to change.
-using Fault = std::function<bool(Compiled &)>;
+using Fault = std::function<bool(CodedProgram &)>;
 
 /// Calls `change` on each step of a kind, inner ones too, until it says true.
 template <typename StepKind, typename Change>
@@ -34,7 +36,7 @@ bool changeFirst(std::vector<Step> &steps, const Change &change) {
 
 /// A sum over devices becomes a maximum, in the addends' layouts too: the
 /// check of programs would see it else.
-bool wrongReducer(Compiled &compiled) {
+bool wrongReducer(CodedProgram &compiled) {
   return changeFirst<CollectiveStep>(
       compiled.program.steps, [&](CollectiveStep &step) {
         if (step.kind != CollectiveKind::AllReduce ||
@@ -55,7 +57,7 @@ bool wrongReducer(Compiled &compiled) {
 }
 
 /// Kernels read where an all_reduce got its addends from, not what it made.
-bool droppedCollective(Compiled &compiled) {
+bool droppedCollective(CodedProgram &compiled) {
   unsigned from = 0, to = 0;
   std::vector<Step> &steps = compiled.program.steps;
   return changeFirst<CollectiveStep>(steps,
@@ -80,7 +82,7 @@ bool droppedCollective(Compiled &compiled) {
 
 /// A kernel reads one element before the one it should, of a dim that is whole
 /// on every device.
-bool wrongOffset(Compiled &compiled) {
+bool wrongOffset(CodedProgram &compiled) {
   return changeFirst<KernelStep>(compiled.program.steps, [&](KernelStep &step) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       Operand &input = step.inputs[i];
@@ -126,28 +128,28 @@ void readsPadding(void *const *operands, const int64_t *strides,
   damaged.right(operands, strides, origin, longer.data());
 }
 
-class DamagedKernels : public KernelLibrary {
+class DamagedKernels : public CodeSymbols {
 public:
-  DamagedKernels(std::shared_ptr<KernelLibrary> right, std::string symbol,
+  DamagedKernels(std::shared_ptr<const CodeSymbols> right, std::string symbol,
                  KernelFunction wrong)
       : right(std::move(right)), symbol(std::move(symbol)), wrong(wrong) {}
-  Result<KernelFunction> lookup(const std::string &name) const override {
+  Result<const void *> lookup(const std::string &name) const override {
     auto found = right->lookup(name);
     if (name != symbol || !found)
       return found;
-    damaged.right = *found;
-    return wrong;
+    damaged.right = asKernel(*found);
+    return addressOf(wrong);
   }
 
 private:
-  std::shared_ptr<KernelLibrary> right;
+  std::shared_ptr<const CodeSymbols> right;
   std::string symbol;
   KernelFunction wrong;
 };
 
 /// Finds a generated reduction with one f32 output whose loops are `good`.
 bool damageReduction(
-    Compiled &compiled, KernelFunction wrong,
+    CodedProgram &compiled, KernelFunction wrong,
     const std::function<bool(const std::vector<Loop> &)> &good) {
   std::string symbol;
   bool found =
@@ -164,12 +166,12 @@ bool damageReduction(
         return true;
       });
   if (found)
-    compiled.kernels =
-        std::make_shared<DamagedKernels>(compiled.kernels, symbol, wrong);
+    compiled.code.symbols =
+        std::make_shared<DamagedKernels>(compiled.code.symbols, symbol, wrong);
   return found;
 }
 
-bool wrongInit(Compiled &compiled) {
+bool wrongInit(CodedProgram &compiled) {
   return damageReduction(compiled, startsTooHigh,
                          [](const std::vector<Loop> &loops) {
                            return std::ranges::any_of(loops, &Loop::reduction);
@@ -177,7 +179,7 @@ bool wrongInit(Compiled &compiled) {
 }
 
 /// The last loop, which is uneven over devices.
-bool paddingLeak(Compiled &compiled) {
+bool paddingLeak(CodedProgram &compiled) {
   const Mesh &mesh = compiled.program.mesh;
   return damageReduction(
       compiled, readsPadding, [&](const std::vector<Loop> &loops) {
@@ -208,7 +210,7 @@ void expectFound(const Fault &fault, uint64_t first = 1) {
   Checker checker;
   CheckOptions planted;
   planted.ways = {{"ring", true}};
-  planted.damage = [&](Compiled &compiled) { fault(compiled); };
+  planted.damage = [&](CodedProgram &compiled) { fault(compiled); };
   CheckOptions healthy;
   healthy.ways = planted.ways;
   for (uint64_t seed = first; seed < first + most; ++seed) {

@@ -3,8 +3,8 @@
 // bytes are, the reader gives a value that can be written and read again, or an
 // error that says something. The readers' sources are compiled into this
 // program, so that libFuzzer sees which of their branches an input takes.
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Hash.h"
-#include "meshloom/Core/Program.h"
 #include "meshloom/Data/Idx.h"
 #include "meshloom/Support/Npy.h"
 
@@ -54,25 +54,24 @@ void expectMessage(const Error &error) {
 [[maybe_unused]] void program(std::string_view bytes) {
   StableHash hash;
   hash.add(bytes);
-  std::string file = Program{.name = "",
-                             .mesh = *Mesh::get({{"d", 1}}),
-                             .buffers = {},
-                             .constants = {},
-                             .arguments = {},
-                             .results = {},
-                             .steps = {},
-                             .sharedObject = {},
-                             .cpuFeatures = {}}
+  std::string file = Compiled(Program{.name = "",
+                                      .mesh = *Mesh::get({{"d", 1}}),
+                                      .buffers = {},
+                                      .constants = {},
+                                      .arguments = {},
+                                      .results = {},
+                                      .steps = {}})
                          .serialize()
                          .substr(0, 12);
   uint64_t words[] = {hash.value(), bytes.size()};
   file.append(reinterpret_cast<const char *>(words), sizeof words);
   file += bytes;
-  Result<Program> read = Program::deserialize(file);
+  Result<Compiled> read = Compiled::deserialize(file);
   if (!read)
     return expectMessage(read.error());
-  Result<Program> again = Program::deserialize(read->serialize());
-  if (!again || !(*again == *read))
+  const std::string written = read->serialize();
+  Result<Compiled> again = Compiled::deserialize(written);
+  if (!again || again->serialize() != written)
     fail("a program that is not what was written");
 }
 
@@ -114,12 +113,16 @@ void expectMessage(const Error &error) {
                   .constants = {{3, {0, 0, 0, 0}, true}},
                   .arguments = {{0, "x"}},
                   .results = {{2, -1, "r"}, {3, -1, "c"}},
-                  .steps = {kernel, reduce},
-                  .sharedObject = {},
-                  .cpuFeatures = "avx2"};
+                  .steps = {kernel, reduce}};
   if (!program.verify())
     fail(program.verify().error().message().c_str());
-  return {program.serialize().substr(28)};
+  Signature signature = signatureOf(program);
+  return {Compiled(program, Code{"x86-64-elf", "avx2", {'x'}, nullptr})
+              .serialize()
+              .substr(28),
+          Compiled(signature, collectivesOf(program), {"module {}"}, "ring")
+              .serialize()
+              .substr(28)};
 }
 
 } // namespace

@@ -180,14 +180,14 @@ std::vector<Batch::Failure> Batch::run(const std::string &machine) {
 std::vector<Batch::Failure> Batch::runIn(bool privateMemories,
                                          const Compiled &compiled) {
   CPUOptions cpu;
-  cpu.devices = compiled.program.mesh.size();
+  cpu.devices = compiled.program().mesh.size();
   cpu.workers = 1;
   cpu.privateMemories = privateMemories;
   auto client = createCPUClient(cpu);
   if (!client)
     return all(client.error().message());
-  const Program &program = compiled.program;
-  auto executable = (*client)->load(program, compiled.kernels);
+  const Program &program = compiled.program();
+  auto executable = (*client)->load(compiled);
   if (!executable)
     return all("load: " + executable.error().message());
   std::vector<Array> arguments;

@@ -58,8 +58,8 @@ TEST(CPUFeaturesTest, UnknownAndMissingFeaturesAreNamed) {
 TEST(CPUFeaturesTest, ProgramThatNeedsMoreDoesNotLoad) {
   Mesh mesh = makeMesh({{"x", 1}});
   ProgramBuilder b(mesh);
-  b.program.cpuFeatures = "avx2,warp9";
-  auto executable = makeClient({})->load(b.program, testKernels());
+  auto executable = makeClient({})->load(
+      Compiled(b.program, Code{"x86-64-elf", "avx2,warp9", {}, testKernels()}));
   ASSERT_FALSE(executable);
   EXPECT_NE(executable.error().message().find("'warp9'"), std::string::npos);
 }
@@ -111,7 +111,8 @@ TEST(CPUMemoryTest, ChainsRunInTheWorkersScratch) {
   auto cpu = makeClient({.devices = 8, .workers = 2});
   const int64_t bytes = 1024 * 256 * 4;
   for (int depth : {2, 20}) {
-    auto executable = cpu->load(chain(mesh, 1024, 256, depth), testKernels());
+    auto executable =
+        cpu->load(Compiled(chain(mesh, 1024, 256, depth), testKernels()));
     ASSERT_TRUE(executable);
     // The argument, and less than another array of its size.
     EXPECT_LT((*executable)->statistics().peakBytes, 2 * bytes) << depth;
@@ -122,7 +123,8 @@ TEST(CPUMemoryTest, ChainsRunInTheWorkersScratch) {
 TEST(CPUMemoryTest, PrivateBuffersAreReused) {
   Mesh mesh = makeMesh({{"x", 8}});
   auto cpu = makeClient({.devices = 8, .privateMemories = true});
-  auto executable = cpu->load(chain(mesh, 1024, 256, 20), testKernels());
+  auto executable =
+      cpu->load(Compiled(chain(mesh, 1024, 256, 20), testKernels()));
   ASSERT_TRUE(executable);
   EXPECT_LT((*executable)->statistics().peakBytesPerDevice,
             4 * 1024 * 256 * 4 / 8);
@@ -139,7 +141,7 @@ TEST(CPUMemoryTest, OutOfMemoryNamesTheOp) {
     unsigned out = b.buffer({n, n}, layout);
     b.kernel("index", {{n, false, {0}}, {n}}, {}, {{out, at({0, 1})}});
     b.result(out);
-    auto executable = cpu->load(b.program, testKernels());
+    auto executable = cpu->load(Compiled(b.program, testKernels()));
     ASSERT_FALSE(executable);
     EXPECT_EQ(executable.error().message().find(
                   "test.mlir:1:3: in 'dtensor.index': out of memory"),
@@ -165,7 +167,7 @@ TEST(CPULoadTest, LoadTimeDoesNotGrowWithDevices) {
     Mesh mesh = makeMesh({{"x", devices}});
     auto cpu = makeClient({.devices = devices, .workers = 2});
     const Program program = chain(mesh, 1024, 64, 1000);
-    auto executable = cpu->load(program, testKernels());
+    auto executable = cpu->load(Compiled(program, testKernels()));
     ASSERT_TRUE(executable);
     auto results = (*executable)
                        ->execute({fromFloats(cpu, {1024, 64},

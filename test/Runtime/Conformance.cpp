@@ -277,7 +277,7 @@ TEST_P(Conformance, CombinedAllReduceOver512Devices) {
   b.result(allSum);
   b.result(allCount);
   auto cpu = client(512);
-  auto executable = cpu->load(b.program, testKernels());
+  auto executable = cpu->load(Compiled(b.program, testKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   auto results =
       (*executable)
@@ -310,7 +310,8 @@ TEST_P(Conformance, MovedVariableIsUpdatedInPlace) {
   Mesh mesh = makeMesh({{"x", 2}});
   Layout layout({"x", UNSHARDED}, mesh);
   auto cpu = client(2);
-  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  auto executable =
+      cpu->load(Compiled(updateProgram(mesh, layout), testKernels()));
   ASSERT_TRUE(executable);
   Array w = fromFloats(cpu, {5, 3}, layout, counting(15, 100));
   Array g = fromFloats(cpu, {5, 3}, layout, counting(15));
@@ -457,7 +458,7 @@ TEST_P(Conformance, ConstantsAreNeverOverwritten) {
   b.result(sum);
   b.result(dense);
   auto cpu = client(2);
-  auto executable = cpu->load(b.program, testKernels());
+  auto executable = cpu->load(Compiled(b.program, testKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   for (int run = 0; run < 3; ++run) {
     auto results = (*executable)->execute({});
@@ -473,7 +474,8 @@ TEST_P(Conformance, WrongArgumentsAreNamed) {
   Mesh mesh = makeMesh({{"x", 2}});
   Layout layout({"x", UNSHARDED}, mesh);
   auto cpu = client(2);
-  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  auto executable =
+      cpu->load(Compiled(updateProgram(mesh, layout), testKernels()));
   ASSERT_TRUE(executable);
   Array good = fromFloats(cpu, {5, 3}, layout, counting(15));
   auto message = [&](std::vector<Array> arguments) {
@@ -511,7 +513,7 @@ TEST_P(Conformance, FailingKernelNamesItsSource) {
   b.kernel("failing", {{4, false, {0}}, {4}}, {}, {{out, at({0, 1})}});
   b.result(out);
   auto cpu = client(2);
-  auto executable = cpu->load(b.program, testKernels());
+  auto executable = cpu->load(Compiled(b.program, testKernels()));
   ASSERT_TRUE(executable);
   auto results = (*executable)->execute({});
   ASSERT_FALSE(results);
@@ -534,8 +536,8 @@ TEST_P(Conformance, NonFiniteCheckNamesTheOp) {
   b.result(third);
   auto cpu = client(4);
   for (bool check : {false, true}) {
-    auto executable =
-        cpu->load(b.program, testKernels(), {.checkNonFinite = check});
+    auto executable = cpu->load(Compiled(b.program, testKernels()),
+                                {.checkNonFinite = check});
     ASSERT_TRUE(executable);
     auto results =
         (*executable)
@@ -559,11 +561,11 @@ TEST_P(Conformance, LoadErrorsAreClear) {
   unsigned out = b.buffer({4, 4}, Layout({"x", UNSHARDED}, mesh));
   b.kernel("nonsense", {{4, false, {0}}, {4}}, {}, {{out, at({0, 1})}});
   b.result(out);
-  auto missing = client(4)->load(b.program, testKernels());
+  auto missing = client(4)->load(Compiled(b.program, testKernels()));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message(),
             "test.mlir:1:3: in 'dtensor.nonsense': no kernel 'nonsense'");
-  auto devices = client(2)->load(b.program, testKernels());
+  auto devices = client(2)->load(Compiled(b.program, testKernels()));
   ASSERT_FALSE(devices);
   EXPECT_NE(devices.error().message().find("4 devices"), std::string::npos);
 }
@@ -573,7 +575,8 @@ TEST_P(Conformance, CallsFromSeveralThreadsDoNotMix) {
   Mesh mesh = makeMesh({{"x", 2}});
   Layout layout({"x", UNSHARDED}, mesh);
   auto cpu = client(2);
-  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  auto executable =
+      cpu->load(Compiled(updateProgram(mesh, layout), testKernels()));
   ASSERT_TRUE(executable);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -606,7 +609,8 @@ TEST_P(Conformance, ErrorOfAnArrayReachesItsReaders) {
   Array bad(good.type(), good.buffer(), Event::failed(Error("lost")));
   EXPECT_EQ(bad.toHost().error().message(), "lost");
   EXPECT_EQ(bad.component(0).error().message(), "lost");
-  auto executable = cpu->load(updateProgram(mesh, layout), testKernels());
+  auto executable =
+      cpu->load(Compiled(updateProgram(mesh, layout), testKernels()));
   auto results = (*executable)->execute({good, bad});
   ASSERT_FALSE(results);
   EXPECT_EQ(results.error().message(), "lost");
@@ -629,7 +633,8 @@ TEST_P(Conformance, ReadersWaitForTheEvent) {
 TEST_P(Conformance, PeakBytesAreReported) {
   Mesh mesh = makeMesh({{"x", 2}});
   Layout layout({"x", UNSHARDED}, mesh);
-  auto executable = client(2)->load(updateProgram(mesh, layout), testKernels());
+  auto executable =
+      client(2)->load(Compiled(updateProgram(mesh, layout), testKernels()));
   ASSERT_TRUE(executable);
   Statistics stats = (*executable)->statistics();
   EXPECT_GE(stats.peakBytesPerDevice, 2 * 4 * 15 / 2);

@@ -110,7 +110,7 @@ TEST_P(Conformance, LoopKeepsItsInit) {
   b.result(after);
   b.result(sum);
   auto cpu = client(2);
-  auto executable = cpu->load(b.program, controlKernels());
+  auto executable = cpu->load(Compiled(b.program, controlKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   Array weights = fromFloats(cpu, {5, 3}, layout, counting(15, 100));
   Array steps = fromFloats(cpu, {5, 3}, layout, counting(15));
@@ -145,7 +145,7 @@ TEST_P(Conformance, CarriedValuesChangePlaces) {
   b.result(first);
   b.result(second);
   auto cpu = client(3);
-  auto executable = cpu->load(b.program, controlKernels());
+  auto executable = cpu->load(Compiled(b.program, controlKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   auto results =
       (*executable)
@@ -182,7 +182,7 @@ TEST_P(Conformance, DevicesDecideByThemselves) {
   b.program.steps.push_back(std::move(loop));
   b.result(after);
   auto cpu = client(4);
-  auto executable = cpu->load(b.program, controlKernels());
+  auto executable = cpu->load(Compiled(b.program, controlKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   // Devices have 2, 2, 1 and 0 elements; the third has the most to do.
   auto results =
@@ -203,7 +203,7 @@ TEST_P(Conformance, LoopThatNeverRunsGivesItsInits) {
   });
   b.result(after);
   auto cpu = client(2);
-  auto executable = cpu->load(b.program, controlKernels());
+  auto executable = cpu->load(Compiled(b.program, controlKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   auto results =
       (*executable)->execute({fromFloats(cpu, {5, 3}, layout, counting(15))});
@@ -262,7 +262,7 @@ TEST_P(Conformance, CollectivesInALoopAreCountedEachTime) {
   });
   b.result(after);
   auto cpu = client(2);
-  auto executable = cpu->load(b.program, controlKernels());
+  auto executable = cpu->load(Compiled(b.program, controlKernels()));
   ASSERT_TRUE(executable) << executable.error().message();
   EXPECT_EQ((*executable)->statistics().collectives.size(), 1u);
   auto results =
@@ -289,7 +289,7 @@ TEST_P(Conformance, NonFiniteValueInALoopIsFound) {
   });
   b.result(after);
   auto cpu = client(2);
-  auto executable = cpu->load(b.program, controlKernels(), {true});
+  auto executable = cpu->load(Compiled(b.program, controlKernels()), {true});
   ASSERT_TRUE(executable) << executable.error().message();
   auto good =
       (*executable)->execute({fromFloats(cpu, {5, 3}, layout, counting(15))});

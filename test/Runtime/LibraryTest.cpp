@@ -89,16 +89,16 @@ TEST(LibraryTest, LookupInAShardedTable) {
 // A library call survives a file.
 TEST(LibraryTest, ProgramWithACallIsSaved) {
   Program program = lookup(rowsOfTwo);
-  auto read = Program::deserialize(program.serialize());
+  auto read = Compiled::deserialize(Compiled(program).serialize());
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_EQ(*read, program);
+  EXPECT_EQ(read->program(), program);
 }
 
 // Attributes that do not fit the operands are errors when a program is loaded.
 TEST(LibraryTest, MalformedCallsDoNotLoad) {
   auto client = makeClient({.devices = 3});
   auto fails = [&](Program program, const char *why) {
-    auto executable = client->load(std::move(program), testKernels());
+    auto executable = client->load(Compiled(std::move(program), testKernels()));
     ASSERT_FALSE(executable) << why;
     EXPECT_THAT(executable.error().message(), HasSubstr(why));
     EXPECT_THAT(executable.error().message(), HasSubstr("step.mlir:3:5"));
@@ -169,8 +169,8 @@ TEST(LibraryTest, CustomCall) {
         floats(results[0].toHost()),
         ElementsAre(0, 0, 0, 10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40, 40));
     // Its errors, and what it throws, end the run.
-    auto executable =
-        client->load(custom("test.times_row", "twelve"), testKernels());
+    auto executable = client->load(
+        Compiled(custom("test.times_row", "twelve"), testKernels()));
     ASSERT_TRUE(executable);
     auto failed = (*executable)->execute({argument});
     ASSERT_FALSE(failed);
@@ -228,7 +228,7 @@ TEST(LibraryTest, CustomCallWithItsOwnLoop) {
         CPUOptions{.devices = 2, .workers = 2},
         CPUOptions{.devices = 2, .workers = 2, .privateMemories = true}}) {
     auto client = makeClient(options);
-    auto executable = client->load(b.program, testKernels());
+    auto executable = client->load(Compiled(b.program, testKernels()));
     ASSERT_TRUE(executable) << executable.error().message();
     for (int run = 0; run < 20; ++run) {
       auto results =
@@ -241,8 +241,8 @@ TEST(LibraryTest, CustomCallWithItsOwnLoop) {
 }
 
 TEST(LibraryTest, UnknownCustomCallIsNamed) {
-  auto executable =
-      makeClient({.devices = 2})->load(custom("nobody", ""), testKernels());
+  auto executable = makeClient({.devices = 2})
+                        ->load(Compiled(custom("nobody", ""), testKernels()));
   ASSERT_FALSE(executable);
   EXPECT_THAT(executable.error().message(),
               HasSubstr("no function is registered as custom call target "

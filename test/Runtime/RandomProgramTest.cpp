@@ -466,7 +466,8 @@ TEST(RandomProgramTest, EveryWayOfRunningGivesTheSameResult) {
     Generator generator(seed);
     generator.run(4 + int(seed % 20));
     for (size_t w = 0; w < ways.size(); ++w) {
-      auto executable = clients[w]->load(generator.b.program, testKernels());
+      auto executable =
+          clients[w]->load(Compiled(generator.b.program, testKernels()));
       ASSERT_TRUE(executable)
           << "seed " << seed << ": " << executable.error().message();
       check(generator, **executable, clients[w],
@@ -489,7 +490,7 @@ TEST(RandomProgramTest, ThreadsGetTheSameResults) {
         generators.push_back(std::make_unique<Generator>(1000 + p + 9 * round));
         generators.back()->run(12);
         auto executable =
-            client->load(generators.back()->b.program, testKernels());
+            client->load(Compiled(generators.back()->b.program, testKernels()));
         ASSERT_TRUE(executable) << executable.error().message();
         executables.push_back(std::move(*executable));
       }
@@ -521,8 +522,12 @@ TEST(RandomProgramTest, EveryAllowedOrderGivesTheSameResult) {
     ASSERT_TRUE(graph) << graph.error().message();
     size_t number = 0;
     for (const std::vector<unsigned> &order : ordersOf(*graph, seed)) {
-      auto executable = cpu::loadShared(client, generator.b.program,
-                                        testKernels(), {}, order);
+      auto executable = cpu::loadSharedInOrder(
+          client,
+          {Compiled(generator.b.program, testKernels()),
+           DeviceAssignment::standard(generator.b.program.mesh.size()),
+           testKernels()},
+          order);
       ASSERT_TRUE(executable) << executable.error().message();
       check(generator, **executable, client,
             "seed " + std::to_string(seed) + ", order " +

@@ -216,7 +216,7 @@ std::vector<Array>
 meshloom::test::runProgram(const std::shared_ptr<Client> &client,
                            const Program &program,
                            std::vector<Array> arguments) {
-  auto executable = client->load(program, testKernels());
+  auto executable = client->load(Compiled(program, testKernels()));
   if (!executable) {
     ADD_FAILURE() << executable.error().message();
     return {};

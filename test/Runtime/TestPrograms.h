@@ -3,6 +3,7 @@
 
 #include "meshloom/Core/Program.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/KernelFunction.h"
 
 #include <cstring>
 #include <gmock/gmock.h>
@@ -11,14 +12,14 @@
 
 namespace meshloom::test {
 
-class FunctionLibrary : public KernelLibrary {
+class FunctionLibrary : public CodeSymbols {
 public:
   std::map<std::string, KernelFunction> functions;
-  Result<KernelFunction> lookup(const std::string &symbol) const override {
+  Result<const void *> lookup(const std::string &symbol) const override {
     auto found = functions.find(symbol);
     if (found == functions.end())
       return Error("no kernel '" + symbol + "'");
-    return found->second;
+    return addressOf(found->second);
   }
 };
 

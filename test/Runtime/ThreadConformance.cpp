@@ -33,8 +33,8 @@ struct Steps {
   explicit Steps(const std::shared_ptr<Client> &cpu)
       : cpu(cpu), mesh(makeMesh({{"x", 2}})),
         rows(*Layout::get(mesh, {{0}, {}})),
-        executable(
-            cpu->load(stepProgram(mesh, rows), testKernels()).valueOrThrow()) {}
+        executable(cpu->load(Compiled(stepProgram(mesh, rows), testKernels()))
+                       .valueOrThrow()) {}
   Array full(float value) const {
     return fromFloats(cpu, {ROWS, COLUMNS}, rows,
                       std::vector<float>(SIZE, value));

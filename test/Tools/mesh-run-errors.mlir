@@ -35,7 +35,7 @@
 // WORKERS: --workers: expected an integer of at least 1, got two
 
 // RUN: not mesh-run %s --function=two_meshes 2>&1 | FileCheck %s --check-prefix=MESHES
-// MESHES: mesh-run-errors.mlir:[[# @LINE + 37]]:{{[0-9]+}}: error: this value is on mesh <y=2>, but others of function 'two_meshes' are on <x=2>: a program runs on one mesh
+// MESHES: mesh-run-errors.mlir:[[# @LINE + 37]]:{{[0-9]+}}: error: argument #1 is on mesh <y=2>, but others of function 'two_meshes' are on <x=2>: a program runs on one mesh
 
 // RUN: echo 'func.func @main(%%x: tensor<2xf32, #nothing>) { return }' > %t/bad.mlir
 // RUN: not mesh-run %t/bad.mlir 2>&1 | FileCheck %s --check-prefix=PARSE

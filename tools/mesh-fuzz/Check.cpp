@@ -214,10 +214,10 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
 
 std::string Checker::Impl::run(const Compiled &compiled, bool privateMemories) {
   std::shared_ptr<Client> &client =
-      clients[{compiled.program.mesh.size(), privateMemories}];
+      clients[{compiled.program().mesh.size(), privateMemories}];
   if (!client) {
     CPUOptions cpu;
-    cpu.devices = compiled.program.mesh.size();
+    cpu.devices = compiled.program().mesh.size();
     cpu.workers = 1;
     cpu.privateMemories = privateMemories;
     auto made = createCPUClient(cpu);
@@ -225,8 +225,8 @@ std::string Checker::Impl::run(const Compiled &compiled, bool privateMemories) {
       return made.error().message();
     client = *made;
   }
-  const Program &program = compiled.program;
-  auto executable = client->load(program, compiled.kernels);
+  const Program &program = compiled.program();
+  auto executable = client->load(compiled);
   if (!executable)
     return "load: " + executable.error().message();
   std::vector<Array> arguments;
@@ -279,8 +279,11 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
       auto made = compile(*module, compileOptions);
       if (!made)
         return way.text() + ": compile: " + made.error().message();
-      if (options.damage)
-        options.damage(*made);
+      if (options.damage) {
+        CodedProgram damaged = *made->coded();
+        options.damage(damaged);
+        made = Compiled(std::move(damaged));
+      }
       found = compiled.emplace(way.machine, std::move(*made)).first;
     }
     failure = impl->run(found->second, way.privateMemories);

@@ -26,7 +26,7 @@ struct CheckOptions {
                            {"ring", true}};
   bool refine = true;
   /// Damages the compiled program, to see that the damage is found.
-  std::function<void(Compiled &)> damage;
+  std::function<void(CodedProgram &)> damage;
 };
 
 class Checker {

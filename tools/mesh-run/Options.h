@@ -11,6 +11,7 @@ struct Options {
   std::string program;
   std::string function;
   std::string machine = "shared-memory";
+  std::string platform = "cpu";
   bool refine = true;
   std::vector<std::string> inputs;
   uint32_t seed = 0;

@@ -58,7 +58,7 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   return std::unique_ptr<Source>(new Source(std::move(impl)));
 }
 
-Result<Source::Output> Source::compile() const {
+Result<Compiled> Source::compile(std::string_view target) const {
   const Options &options = impl->options;
   Result<MachineModel> machine = loadMachineModel(options.machine);
   if (!machine)
@@ -69,18 +69,17 @@ Result<Source::Output> Source::compile() const {
   compileOptions.machine = *machine;
   compileOptions.refine = options.refine;
   compileOptions.function = options.function;
-  compileOptions.emitSharedObject = !options.emitProgram.empty();
+  compileOptions.target = target;
+  compileOptions.codeAsBytes = !options.emitProgram.empty();
   compileOptions.explain = options.explain ? &llvm::outs() : nullptr;
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   llvm::outs().flush();
-  if (!compiled)
-    return compiled.error();
-  return Output{std::move(compiled->program), std::move(compiled->kernels)};
+  return compiled;
 }
 
 Status Source::verify(const std::vector<HostBytes> &inputs,
                       const std::vector<HostBytes> &results,
-                      const Program &program) const {
+                      const Signature &compiled) const {
   auto signature = signatureOf(*impl->module, impl->options.function);
   if (!signature)
     return signature.error();
@@ -104,17 +103,16 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
       longestContraction(*impl->module, impl->options.function);
   size_t wrong = 0;
   for (size_t i = 0; i < results.size(); ++i) {
-    const BufferDecl &buffer = program.buffers[program.results[i].buffer];
-    auto got = HostValue::fromBytes(buffer.type, buffer.shape, results[i]);
+    const auto &[name, type, alias] = compiled.results[i];
+    auto got = HostValue::fromBytes(type.dtype, type.shape, results[i]);
     if (!got)
       return got.error();
-    double allowed = verifyTolerance(buffer.type, contraction);
+    double allowed = verifyTolerance(type.dtype, contraction);
     Comparison comparison = compare(*got, (*expected)[i]);
     bool right = comparison.within(allowed);
     wrong += !right;
     fmt::print("verify {} {}: {}, allowed {:.2g}: {}\n",
-               describe("result", i, program.results[i].name),
-               describe(buffer.type, buffer.shape),
+               describe("result", i, name), describe(type.dtype, type.shape),
                comparison.mismatch.empty()
                    ? fmt::format("error {:.2g}", comparison.error)
                    : comparison.mismatch,

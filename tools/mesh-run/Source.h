@@ -4,7 +4,7 @@
 
 #include "Options.h"
 
-#include "meshloom/Core/Program.h"
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
 
 #include <memory>
@@ -16,18 +16,15 @@ public:
   static Result<std::unique_ptr<Source>> open(const Options &options);
   ~Source();
 
-  struct Output {
-    Program program;
-    std::shared_ptr<KernelLibrary> kernels;
-  };
-  /// Prints what --explain asks for to the standard output.
-  Result<Output> compile() const;
+  /// For a target of compile(). Prints what --explain asks for to the standard
+  /// output.
+  Result<Compiled> compile(std::string_view target) const;
 
   /// Runs the program in the reference interpreter and prints each result's
   /// error. Fails where one is larger than its type allows.
   Status verify(const std::vector<HostBytes> &inputs,
                 const std::vector<HostBytes> &results,
-                const Program &program) const;
+                const Signature &compiled) const;
 
 private:
   struct Impl;

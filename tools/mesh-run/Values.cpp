@@ -167,16 +167,15 @@ namespace {
 /// that are left are found by their types and shapes, in order. Nothing where
 /// that does not tell.
 std::optional<std::vector<size_t>>
-matchFiles(const Program &program, const std::vector<NpyArray> &files) {
-  size_t wanted = program.arguments.size();
+matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
+  size_t wanted = signature.arguments.size();
   // ways[i][j]: in how many ways (two is many) the arguments from i on can be
   // found in the files from j on.
   std::vector<std::vector<int>> ways(wanted + 1,
                                      std::vector<int>(files.size() + 1, 0));
   auto fits = [&](size_t argument, size_t file) {
-    const BufferDecl &buffer =
-        program.buffers[program.arguments[argument].buffer];
-    return files[file].type == buffer.type && files[file].shape == buffer.shape;
+    const ArrayType &type = signature.arguments[argument].type;
+    return files[file].type == type.dtype && files[file].shape == type.shape;
   };
   for (size_t j = 0; j <= files.size(); ++j)
     ways[wanted][j] = 1;
@@ -194,15 +193,15 @@ matchFiles(const Program &program, const std::vector<NpyArray> &files) {
 }
 } // namespace
 
-Result<std::vector<HostBytes>> makeInputs(const Program &program,
+Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
                                           const Options &options) {
-  size_t wanted = program.arguments.size(), given = options.inputs.size();
+  size_t wanted = signature.arguments.size(), given = options.inputs.size();
   auto wrongCount = [&] {
     return Error(fmt::format(
         "{} takes {} argument{}, got {} --input file{}: give one for each, in "
         "order, or none for random ones",
-        program.name.empty() ? "the program" : "'" + program.name + "'", wanted,
-        wanted == 1 ? "" : "s", given, given == 1 ? "" : "s"));
+        signature.name.empty() ? "the program" : "'" + signature.name + "'",
+        wanted, wanted == 1 ? "" : "s", given, given == 1 ? "" : "s"));
   };
   if (given && given < wanted)
     return wrongCount();
@@ -213,43 +212,43 @@ Result<std::vector<HostBytes>> makeInputs(const Program &program,
       size_t i = files.size();
       if (i >= wanted)
         return array.error();
-      const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
+      const ArrayType &type = signature.arguments[i].type;
       return Error(fmt::format(
           "{} (expected {}): {}",
-          describe("argument", i, program.arguments[i].name),
-          describe(buffer.type, buffer.shape), array.error().message()));
+          describe("argument", i, signature.arguments[i].name),
+          describe(type.dtype, type.shape), array.error().message()));
     }
     files.push_back(std::move(*array));
   }
   std::vector<size_t> chosen(files.size());
   std::iota(chosen.begin(), chosen.end(), 0);
   if (given > wanted) {
-    auto matched = matchFiles(program, files);
+    auto matched = matchFiles(signature, files);
     if (!matched)
       return wrongCount();
     chosen = std::move(*matched);
   }
   std::vector<HostBytes> inputs;
   for (size_t i = 0; i < wanted; ++i) {
-    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
+    const ArrayType &type = signature.arguments[i].type;
     if (files.empty()) {
       inputs.push_back(
-          randomValue(buffer.type, buffer.shape, options.seed + uint32_t(i)));
+          randomValue(type.dtype, type.shape, options.seed + uint32_t(i)));
       continue;
     }
     NpyArray &array = files[chosen[i]];
-    if (array.type != buffer.type || array.shape != buffer.shape)
+    if (array.type != type.dtype || array.shape != type.shape)
       return Error(fmt::format(
           "{}: expected {}, got {} in '{}'",
-          describe("argument", i, program.arguments[i].name),
-          describe(buffer.type, buffer.shape),
-          describe(array.type, array.shape), options.inputs[chosen[i]]));
+          describe("argument", i, signature.arguments[i].name),
+          describe(type.dtype, type.shape), describe(array.type, array.shape),
+          options.inputs[chosen[i]]));
     inputs.push_back(std::move(array.bytes));
   }
   return inputs;
 }
 
-Status saveResults(const std::string &directory, const Program &program,
+Status saveResults(const std::string &directory, const Signature &signature,
                    const std::vector<HostBytes> &results) {
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
@@ -257,9 +256,9 @@ Status saveResults(const std::string &directory, const Program &program,
     return Error(fmt::format("cannot make the directory '{}': {}", directory,
                              failure.message()));
   for (size_t i = 0; i < results.size(); ++i) {
-    const BufferDecl &buffer = program.buffers[program.results[i].buffer];
+    const ArrayType &type = signature.results[i].type;
     if (Status saved = writeNpy(fmt::format("{}/result_{}.npy", directory, i),
-                                buffer.type, buffer.shape, results[i]);
+                                type.dtype, type.shape, results[i]);
         !saved)
       return saved;
   }

@@ -4,15 +4,16 @@
 
 #include "Options.h"
 
-#include "meshloom/Core/Program.h"
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
 
 namespace meshloom::run {
 
-/// The bytes of every argument of `program`, from the files of options.inputs,
-/// or random where there are none. Fails on a file that is not what the
-/// argument wants, naming the argument, what it wants and what the file has.
-Result<std::vector<HostBytes>> makeInputs(const Program &program,
+/// The bytes of every argument of `signature`, from the files of
+/// options.inputs, or random where there are none. Fails on a file that is not
+/// what the argument wants, naming the argument, what it wants and what the
+/// file has.
+Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
                                           const Options &options);
 
 /// A random value that depends on the type, the seed and the global index
@@ -30,7 +31,7 @@ std::string describe(std::string_view kind, size_t index,
 std::string preview(DType type, const HostBytes &bytes);
 
 /// result_0.npy, result_1.npy, ... in `directory`, which is made if needed.
-Status saveResults(const std::string &directory, const Program &program,
+Status saveResults(const std::string &directory, const Signature &signature,
                    const std::vector<HostBytes> &results);
 
 } // namespace meshloom::run

@@ -1,5 +1,5 @@
 // mesh-run: compiles a dtensor program (or loads a saved one), runs it on
-// virtual CPUs, and reports results, statistics and errors.
+// virtual CPUs or another platform, and reports results, statistics and errors.
 #include "Options.h"
 #include "Values.h"
 
@@ -7,6 +7,7 @@
 #include "Source.h"
 #endif
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/Platform.h"
 #include "meshloom/Support/File.h"
 
 #include <CLI/CLI.hpp>
@@ -42,19 +43,32 @@ struct Measured {
   std::vector<double> milliseconds; ///< of each repetition
 };
 
-Status load(Loaded &loaded, Program program,
-            std::shared_ptr<KernelLibrary> kernels, const Options &options) {
-  CPUOptions cpu;
-  cpu.devices = program.mesh.size();
-  cpu.workers = options.workers;
-  cpu.privateMemories = options.privateMemories;
-  auto client = createCPUClient(cpu);
+Result<std::shared_ptr<Client>> makeClient(int64_t devices,
+                                           const Options &options) {
+  if (options.platform == "cpu") {
+    CPUOptions cpu;
+    cpu.devices = devices;
+    cpu.workers = options.workers;
+    cpu.privateMemories = options.privateMemories;
+    return createCPUClient(cpu);
+  }
+  if (options.privateMemories || options.workers)
+    return Error("--private-memories and --workers are for the platform cpu, "
+                 "not for '" +
+                 options.platform + "'");
+  auto found = platform(options.platform);
+  if (!found)
+    return found.error();
+  return (*found)->client(devices);
+}
+
+Status load(Loaded &loaded, Compiled compiled, const Options &options) {
+  auto client = makeClient(compiled.signature().mesh.size(), options);
   if (!client)
     return client.error();
   LoadOptions loadOptions;
   loadOptions.checkNonFinite = options.checkFinite;
-  auto executable =
-      (*client)->load(std::move(program), std::move(kernels), loadOptions);
+  auto executable = (*client)->load(std::move(compiled), loadOptions);
   if (!executable)
     return executable.error();
   loaded.client = *client;
@@ -71,10 +85,10 @@ Status loadSaved(Loaded &loaded, const Options &options) {
   Result<std::string> bytes = readFile(options.program);
   if (!bytes)
     return bytes.error();
-  Result<Program> program = Program::deserialize(*bytes);
-  if (!program)
-    return Error(options.program + ": " + program.error().message());
-  return load(loaded, std::move(*program), nullptr, options);
+  Result<Compiled> compiled = Compiled::deserialize(*bytes);
+  if (!compiled)
+    return Error(options.program + ": " + compiled.error().message());
+  return load(loaded, std::move(*compiled), options);
 }
 
 /// By its name, or by its first word: --emit-program takes any name.
@@ -90,17 +104,18 @@ Status loadSource(Loaded &loaded, const Options &options) {
   auto source = Source::open(options);
   if (!source)
     return source.error();
-  auto output = (*source)->compile();
-  if (!output)
-    return output.error();
+  auto found = platform(options.platform);
+  if (!found)
+    return found.error();
+  auto compiled = (*source)->compile((*found)->target());
+  if (!compiled)
+    return compiled.error();
   if (!options.emitProgram.empty())
-    if (Status written =
-            writeFile(options.emitProgram, output->program.serialize());
+    if (Status written = writeFile(options.emitProgram, compiled->serialize());
         !written)
       return written;
   loaded.source = std::move(*source);
-  return load(loaded, std::move(output->program), std::move(output->kernels),
-              options);
+  return load(loaded, std::move(*compiled), options);
 }
 #else
 Status loadSource(Loaded &, const Options &options) {
@@ -112,12 +127,11 @@ Status loadSource(Loaded &, const Options &options) {
 
 Result<Measured> execute(const Loaded &loaded,
                          const std::vector<HostBytes> &inputs, int64_t repeat) {
-  const Program &program = loaded.executable->program();
+  const Signature &signature = loaded.executable->signature();
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
-    auto array = Array::fromHost(
-        loaded.client, {buffer.type, buffer.shape, buffer.layout}, inputs[i]);
+    auto array =
+        Array::fromHost(loaded.client, signature.arguments[i].type, inputs[i]);
     if (!array)
       return array.error();
     arguments.push_back(*array);
@@ -181,22 +195,22 @@ Status run(const Options &options) {
     return done;
   loaded.compileMilliseconds = millisecondsSince(start);
 
-  const Program &program = loaded.executable->program();
-  auto inputs = makeInputs(program, options);
+  const Signature &signature = loaded.executable->signature();
+  auto inputs = makeInputs(signature, options);
   if (!inputs)
     return inputs.error();
   auto measured = execute(loaded, *inputs, options.repeat);
   if (!measured)
     return measured.error();
   for (size_t i = 0; i < measured->results.size(); ++i) {
-    const BufferDecl &buffer = program.buffers[program.results[i].buffer];
-    fmt::print("{} {} {} {}\n", describe("result", i, program.results[i].name),
-               describe(buffer.type, buffer.shape), buffer.layout.spec_string(),
-               preview(buffer.type, measured->results[i]));
+    const auto &[name, type, alias] = signature.results[i];
+    fmt::print("{} {} {} {}\n", describe("result", i, name),
+               describe(type.dtype, type.shape), type.layout.spec_string(),
+               preview(type.dtype, measured->results[i]));
   }
   if (!options.outputDir.empty())
     if (Status done =
-            saveResults(options.outputDir, program, measured->results);
+            saveResults(options.outputDir, signature, measured->results);
         !done)
       return done;
   if (!options.statsFile.empty())
@@ -205,7 +219,7 @@ Status run(const Options &options) {
       return done;
 #ifdef MESHLOOM_HAS_COMPILER
   if (options.verify)
-    return loaded.source->verify(*inputs, measured->results, program);
+    return loaded.source->verify(*inputs, measured->results, signature);
 #endif
   return Success();
 }
@@ -216,6 +230,8 @@ void addOptions(CLI::App &app, Options &options) {
       ->required();
   app.add_option("--function", options.function,
                  "What to run (default: main, or the only one)");
+  app.add_option("--platform", options.platform,
+                 "Where it runs: cpu (default), reference, or pjrt:PLUGIN.so");
   app.add_option("--machine", options.machine,
                  "shared-memory (default), ring, ring-latency, or a JSON file");
   app.add_flag("!--no-refine", options.refine,
@@ -260,7 +276,8 @@ void addOptions(CLI::App &app, Options &options) {
 
 int main(int argc, char **argv) {
   using namespace meshloom;
-  CLI::App app("Runs a dtensor program on virtual CPUs.", "mesh-run");
+  CLI::App app("Runs a dtensor program on virtual CPUs, or another platform.",
+               "mesh-run");
   run::Options options;
   run::addOptions(app, options);
   try {

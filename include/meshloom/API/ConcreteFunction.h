@@ -2,8 +2,8 @@
 // compiler decided: layouts, collectives with bytes and reasons, the IR.
 #pragma once
 
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/MachineModel.h"
-#include "meshloom/Core/Program.h"
 
 namespace meshloom {
 
@@ -59,8 +59,8 @@ public:
   /// The module as traced, then after each pass of the pipeline. Compiles again
   /// for it; milliseconds to seconds.
   std::vector<StageIR> stages() const;
-  /// What the runtime was given.
-  const Program &program() const;
+  /// What the runtime was given, with its content hash.
+  const Compiled &compiled() const;
   /// Seconds.
   double trace_time() const;
   double compile_time() const;

@@ -1,9 +1,9 @@
-// compile(): a dtensor module in, a Program and its compiled kernels out. The
-// one entry to the compiler for the API, mesh-run and tests.
+// compile(): a dtensor module in, what a runtime loads out. The one entry to
+// the compiler for the API, mesh-run and tests.
 #pragma once
 
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/MachineModel.h"
-#include "meshloom/Core/Program.h"
 
 #include <functional>
 #include <memory>
@@ -24,11 +24,12 @@ struct CompileOptions {
   MachineModel machine;
   /// Let the machine model change layouts that no user gave.
   bool refine = true;
+  /// What it is compiled for: see targetNames().
+  std::string target = "cpu";
   /// Full optimisation of the kernels; false compiles several times faster.
   bool optimizeKernels = true;
-  /// Put the kernels into Program::sharedObject (to save the program); else
-  /// they are in Compiled::kernels.
-  bool emitSharedObject = false;
+  /// The result is to be saved: Code::bytes rather than Code::symbols.
+  bool codeAsBytes = false;
   /// Empty: main, or the only function.
   std::string function;
   /// Where to write what --explain prints; nullptr: nowhere.
@@ -38,11 +39,8 @@ struct CompileOptions {
   std::function<void(std::string_view pass, const std::string &ir)> afterPass;
 };
 
-struct Compiled {
-  Program program;
-  /// Keeps the code alive; nullptr with emitSharedObject.
-  std::shared_ptr<KernelLibrary> kernels;
-};
+/// The targets there are: "cpu", "stablehlo".
+std::vector<std::string> targetNames();
 
 /// Compiles one function of `module`, which is left as it is. The Error holds
 /// all diagnostics with their locations. Thread-safe for modules of different

@@ -100,6 +100,9 @@ public:
                               unsigned rank);
 
   const Mesh &mesh() const;
+  /// The same over the same axes on other devices. Throws meshloom::Error where
+  /// their number is not the mesh's.
+  Layout placed_on(const DeviceAssignment &assignment) const;
   unsigned rank() const;
   /// Axis indices of dim `dim`, major to minor.
   std::span<const unsigned> axes(unsigned dim) const;

@@ -1,6 +1,7 @@
-// Mesh: named axes over a set of devices.
+// Mesh: named axes, and the devices they are over.
 #pragma once
 
+#include "meshloom/Core/DeviceAssignment.h"
 #include "meshloom/Core/Result.h"
 
 #include <cstddef>
@@ -42,7 +43,10 @@ struct MeshOptions {
   bool useXlaSpmd = false;
 };
 
-/// The devices a program runs on, as a grid with named axes.
+/// The devices a program runs on, as a grid with named axes: axes, and a
+/// DeviceAssignment. Layouts, the IR and everything compiled have meshes of the
+/// standard assignment, which stands for whatever devices a program is loaded
+/// on.
 ///
 /// Example: axes x=2, y=4 name 8 devices; device 6 is at coords (1, 2). Devices
 /// that differ only in y form a group, over which a collective on `y` runs.
@@ -86,6 +90,14 @@ public:
   std::vector<int64_t> coords(int64_t device) const;
   /// Inverse of coords.
   int64_t device_at(std::span<const int64_t> coords) const;
+
+  /// Which devices the indices are.
+  const DeviceAssignment &assignment() const;
+  /// The same axes on other devices. Throws meshloom::Error where their number
+  /// is not size().
+  Mesh placed_on(const DeviceAssignment &assignment) const;
+  /// The axes alone: on the standard assignment.
+  Mesh without_devices() const;
 
   std::span<const int64_t> global_device_ids() const;
   std::span<const int64_t> local_device_ids() const;

@@ -1,4 +1,4 @@
-// Program: what the compiler hands to a runtime, and all that a runtime needs.
+// Program: what each device does, step by step, for runtimes that run steps.
 //
 // It is written per device: buffers have layouts, steps have loops that say
 // over which mesh axes they are split. A backend loads it: one memory per
@@ -80,21 +80,14 @@ struct Operand {
   bool operator==(const Operand &) const = default;
 };
 
-/// Generated code. Signature of the compiled function:
-///
-///   void f(void *const *operands, const int64_t *strides,
-///          const int64_t *origin, const int64_t *extents);
-///
-/// operands[k]: address of operand k's element at the first iteration; inputs
-///   first, then those outputs that share no input's memory.
-/// strides[k * loops + l]: elements from one iteration of loop l to the next.
-///   Where an operand's last dim is a loop with coefficient 1 the compiled code
-///   relies on that stride being 1, and on 0 for loops it does not use.
-/// origin[l]: global index of the first iteration; extents[l]: how many (0: an
-///   empty shard; outputs of reductions still get the identity).
-/// The function initialises what it reduces into: one call covers the whole of
+/// Generated code: the function `symbol` of the program's Code. It goes through
+/// the iterations of `loops` that a call names, reads one element of each input
+/// an iteration, and writes one of each output that is no reduction; where it
+/// reduces, it initialises what it reduces into: one call covers the whole of
 /// every reduction loop that the device has. Calls on disjoint parts of the
-/// parallel loops may run at the same time.
+/// parallel loops may run at the same time. Where an operand's last dim is a
+/// loop with coefficient 1 the code relies on that dim's elements being
+/// adjacent.
 ///
 /// A library call is a step with a `library` function of the runtime instead:
 /// it gets the same arguments, and `attributes` and `config`, whose meaning is
@@ -229,36 +222,16 @@ struct ProgramResult {
 
 struct Program {
   std::string name;
-  Mesh mesh;
+  Mesh mesh; ///< axes only: see Mesh::without_devices
   std::vector<BufferDecl> buffers;
   std::vector<ConstantData> constants;
   std::vector<Argument> arguments;
   std::vector<ProgramResult> results;
   std::vector<Step> steps;
-  /// The kernels as an ELF shared object, for a saved program; empty in the
-  /// process that compiled it, where a KernelLibrary comes from the JIT.
-  std::vector<char> sharedObject;
-  /// CPU features the kernels need, e.g. "avx2,fma".
-  std::string cpuFeatures;
-
   /// Every index in range, layouts of steps consistent with their buffers,
   /// written before read. Run on every program that is read from a file.
   Status verify() const;
-  /// The bytes of a .mlprog file: a magic word, a version, a checksum, then the
-  /// fields in order, little endian.
-  std::string serialize() const;
-  static Result<Program> deserialize(std::string_view bytes);
   bool operator==(const Program &) const = default;
-};
-
-using KernelFunction = void (*)(void *const *operands, const int64_t *strides,
-                                const int64_t *origin, const int64_t *extents);
-
-/// Where a backend gets compiled kernels from: the JIT, or a shared object.
-class KernelLibrary {
-public:
-  virtual ~KernelLibrary() = default;
-  virtual Result<KernelFunction> lookup(const std::string &symbol) const = 0;
 };
 
 } // namespace meshloom

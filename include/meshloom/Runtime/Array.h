@@ -1,7 +1,7 @@
 // Array: a DTensor's value on the devices of a Client.
 #pragma once
 
-#include "meshloom/Core/Layout.h"
+#include "meshloom/Core/ArrayType.h"
 #include "meshloom/Runtime/Event.h"
 
 #include <memory>
@@ -12,16 +12,6 @@ namespace meshloom {
 
 class Buffer;
 class Client;
-
-/// What an array is, apart from its data.
-struct ArrayType {
-  DType dtype;
-  Shape shape; ///< global
-  Layout layout;
-  bool operator==(const ArrayType &) const = default;
-  /// "f32[128, 784] with layout [batch, *]", for messages.
-  std::string to_string() const;
-};
 
 /// Element bytes in row-major order.
 using HostBytes = std::vector<char>;

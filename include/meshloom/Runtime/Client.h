@@ -1,9 +1,9 @@
 // The interfaces a backend implements: Client (its devices and memory), Buffer
-// (one array's memory) and Executable (a loaded Program). test/Runtime has the
+// (one array's memory) and Executable (a loaded program). test/Runtime has the
 // conformance suite that every backend passes.
 #pragma once
 
-#include "meshloom/Core/Program.h"
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
 
 namespace meshloom {
@@ -54,21 +54,37 @@ struct LoadOptions {
   bool checkNonFinite = false;
 };
 
-/// A Program made ready to run on a client's devices. Safe to use from any
-/// thread; calls on one executable run one after the other, in call order.
+/// A compiled program made ready to run on a client's devices. Safe to use from
+/// any thread; calls on one executable run one after the other, in call order.
 class Executable {
 public:
   virtual ~Executable() = default;
-  virtual const Program &program() const = 0;
-  virtual const std::shared_ptr<Client> &client() const = 0;
-  /// One array per argument of the program, of exactly its type and on its
-  /// mesh. Arrays that are moved in and have no other reference give their
-  /// memory to the results that alias them; others keep their value.
+  const Compiled &compiled() const { return own; }
+  /// What it takes and gives, on the devices that it was loaded for.
+  const Signature &signature() const { return bound; }
+  const DeviceAssignment &assignment() const { return bound.mesh.assignment(); }
+  const std::shared_ptr<Client> &client() const { return owner; }
+  /// One array per argument of the program, of exactly the signature's type, on
+  /// its mesh and of its client. Arrays that are moved in and have no other
+  /// reference give their memory to the results that alias them; others keep
+  /// their value.
   virtual Result<std::vector<Array>> execute(std::vector<Array> arguments) = 0;
   virtual Statistics statistics() const = 0;
+
+protected:
+  /// `assignment` has as many devices as the program's mesh.
+  Executable(std::shared_ptr<Client> client, Compiled compiled,
+             const DeviceAssignment &assignment);
+  /// Fails, naming it, on an argument that is not what the signature says.
+  Status checkArguments(std::span<const Array> arguments) const;
+
+private:
+  const std::shared_ptr<Client> owner;
+  const Compiled own;
+  const Signature bound;
 };
 
-/// A set of devices. Device i of a mesh runs on device i of the client.
+/// A set of devices and their memory.
 class Client : public std::enable_shared_from_this<Client> {
 public:
   virtual ~Client() = default;
@@ -78,11 +94,15 @@ public:
   /// Bytes of live arrays, on all devices together.
   virtual int64_t bytesInUse() const = 0;
 
-  /// `kernels` may be null where the program holds its kernels itself. Fails on
-  /// a program this machine cannot run (devices, CPU features, memory).
-  virtual Result<std::shared_ptr<Executable>>
-  load(Program program, std::shared_ptr<KernelLibrary> kernels,
-       const LoadOptions &options = {}) = 0;
+  /// Index i of the program's mesh runs on the device that `assignment` names.
+  /// Fails on a program that these devices cannot run (its form, their number,
+  /// CPU features, memory).
+  Result<std::shared_ptr<Executable>> load(Compiled compiled,
+                                           const DeviceAssignment &assignment,
+                                           const LoadOptions &options = {});
+  /// On the client's first devices.
+  Result<std::shared_ptr<Executable>> load(Compiled compiled,
+                                           const LoadOptions &options = {});
 
   // What Array's functions of the same names are made of: the arguments are
   // checked, and the array's event waited for.
@@ -95,6 +115,13 @@ public:
                                    const Buffer &buffer) = 0;
   virtual Result<OwnedComponent>
   component(const ArrayType &type, const Buffer &buffer, int64_t device) = 0;
+
+protected:
+  /// Loads on devices of this client, as many as the program's mesh has; the
+  /// number in `devices` is Device::id.
+  virtual Result<std::shared_ptr<Executable>>
+  loadOn(Compiled compiled, const DeviceAssignment &assignment,
+         const LoadOptions &options) = 0;
 };
 
 } // namespace meshloom

@@ -19,7 +19,7 @@ struct Unit {
 
 struct Entry {
   std::weak_ptr<Unit> unit;
-  KernelFunction function = nullptr;
+  const void *address = nullptr;
 };
 
 /// By symbol, one map for each optimisation level.
@@ -32,15 +32,15 @@ Cache &cache() {
   return *instance;
 }
 
-class JitLibrary : public KernelLibrary {
+class JitLibrary : public CodeSymbols {
 public:
-  Result<KernelFunction> lookup(const std::string &symbol) const override {
-    auto it = functions.find(symbol);
-    if (it == functions.end())
+  Result<const void *> lookup(const std::string &symbol) const override {
+    auto it = addresses.find(symbol);
+    if (it == addresses.end())
       return Error("the compiled program has no kernel '" + symbol + "'");
     return it->second;
   }
-  std::map<std::string, KernelFunction> functions;
+  std::map<std::string, const void *> addresses;
   std::vector<std::shared_ptr<Unit>> units;
 };
 
@@ -67,7 +67,7 @@ load(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
 }
 } // namespace
 
-Result<std::shared_ptr<KernelLibrary>>
+Result<std::shared_ptr<const CodeSymbols>>
 meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
   auto library = std::make_shared<JitLibrary>();
   std::vector<KernelToCompile> missing;
@@ -82,13 +82,13 @@ meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
         missing.push_back(item);
         continue;
       }
-      library->functions[item.symbol] = it->second.function;
+      library->addresses[item.symbol] = it->second.address;
       if (!llvm::is_contained(library->units, unit))
         library->units.push_back(unit);
     }
   }
   if (missing.empty())
-    return std::shared_ptr<KernelLibrary>(library);
+    return std::shared_ptr<const CodeSymbols>(library);
 
   // Not under the lock: two threads may compile the same kernel at once; both
   // results are right, and the later one is kept for others.
@@ -103,12 +103,12 @@ meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
     auto address = (*unit)->jit->lookup(item.symbol);
     if (!address)
       return asError(address.takeError());
-    library->functions[item.symbol] = address->toPtr<KernelFunction>();
+    library->addresses[item.symbol] = address->toPtr<const void *>();
   }
   library->units.push_back(*unit);
   std::lock_guard lock(cache().mutex);
   std::erase_if(known, [](auto &item) { return item.second.unit.expired(); });
   for (const KernelToCompile &item : missing)
-    known[item.symbol] = {*unit, library->functions[item.symbol]};
-  return std::shared_ptr<KernelLibrary>(library);
+    known[item.symbol] = {*unit, library->addresses[item.symbol]};
+  return std::shared_ptr<const CodeSymbols>(library);
 }

@@ -8,6 +8,7 @@
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/SPMD/Signature.h"
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -97,17 +98,16 @@ int64_t flopsOf(KernelOp kernel) {
 
 class Lowering {
 public:
-  Lowering(mlir::func::FuncOp func, const Mesh &mesh)
-      : func(func), lowered{Program{.name = func.getName().str(),
-                                    .mesh = mesh,
-                                    .buffers = {},
-                                    .constants = {},
-                                    .arguments = {},
-                                    .results = {},
-                                    .steps = {},
-                                    .sharedObject = {},
-                                    .cpuFeatures = {}},
-                            {}},
+  Lowering(mlir::func::FuncOp func, const Signature &signature)
+      : func(func), signature(signature),
+        lowered{Program{.name = signature.name,
+                        .mesh = signature.mesh,
+                        .buffers = {},
+                        .constants = {},
+                        .arguments = {},
+                        .results = {},
+                        .steps = {}},
+                {}},
         program(lowered.program) {}
 
   FailureOr<LoweredProgram> run() {
@@ -115,8 +115,7 @@ public:
       return failure();
     if (failed(block(func.getBody().front())))
       return failure();
-    if (failed(results()))
-      return failure();
+    results();
     return std::move(lowered);
   }
 
@@ -145,50 +144,23 @@ private:
     return index;
   }
 
-  std::string nameOf(DictionaryAttr attributes, const Twine &otherwise) {
-    if (attributes)
-      if (auto name = attributes.getAs<StringAttr>("dtensor.name"))
-        return name.str();
-    return otherwise.str();
-  }
-
   LogicalResult arguments() {
-    for (BlockArgument argument : func.getArguments()) {
-      unsigned i = argument.getArgNumber();
-      std::string name = nameOf(func.getArgAttrDict(i), "argument " + Twine(i));
-      auto buffer = bufferFor(argument, name);
+    for (auto [argument, said] :
+         llvm::zip_equal(func.getArguments(), signature.arguments)) {
+      auto buffer = bufferFor(argument, said.name);
       if (failed(buffer))
         return failure();
-      program.arguments.push_back({*buffer, name});
+      program.arguments.push_back({*buffer, said.name});
     }
     return success();
   }
 
-  LogicalResult results() {
+  void results() {
     Operation *ret = func.getBody().front().getTerminator();
-    for (auto [i, value] : llvm::enumerate(ret->getOperands()))
+    for (auto [value, said] :
+         llvm::zip_equal(ret->getOperands(), signature.results))
       program.results.push_back(
-          {buffers.lookup(value), -1,
-           nameOf(func.getResultAttrDict(i), "result " + Twine(i))});
-    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-      auto alias = func.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias");
-      if (!alias)
-        continue;
-      if (alias.getInt() < 0 ||
-          size_t(alias.getInt()) >= program.results.size())
-        return func.emitError("dtensor.alias = ")
-               << alias.getInt() << " of argument #" << i
-               << ": the function has " << program.results.size() << " results";
-      // Memory can be shared only where both are laid out alike, which a
-      // variable without a layout need not be.
-      ProgramResult &result = program.results[alias.getInt()];
-      const BufferDecl &from = program.buffers[program.arguments[i].buffer];
-      const BufferDecl &to = program.buffers[result.buffer];
-      if (from.type == to.type && from.shape == to.shape &&
-          from.layout == to.layout)
-        result.aliasedArgument = int(i);
-    }
-    return success();
+          {buffers.lookup(value), said.aliasedArgument, said.name});
   }
 
   LogicalResult block(Block &block) {
@@ -413,6 +385,7 @@ private:
   }
 
   mlir::func::FuncOp func;
+  const Signature &signature;
   LoweredProgram lowered;
   Program &program;
   /// The list that steps are appended to.
@@ -423,6 +396,8 @@ private:
 } // namespace
 
 FailureOr<LoweredProgram> meshloom::toProgram(mlir::func::FuncOp func) {
-  Mesh mesh = meshOf(func->getParentOfType<ModuleOp>()).getMesh();
-  return Lowering(func, mesh).run();
+  FailureOr<Signature> signature = signatureOf(func);
+  if (failed(signature))
+    return failure();
+  return Lowering(func, *signature).run();
 }

@@ -2,6 +2,7 @@
 #include "KernelHarness.h"
 
 #include "meshloom/Core/DType.h"
+#include "meshloom/Runtime/KernelFunction.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -35,7 +36,7 @@ KernelHarness::KernelHarness(const std::string &text, bool optimize)
 
 std::vector<const KernelStep *> KernelHarness::kernels() const {
   std::vector<const KernelStep *> result;
-  for (const Step &step : compiled.program.steps)
+  for (const Step &step : compiled.program().steps)
     if (auto *kernel = std::get_if<KernelStep>(&step))
       result.push_back(kernel);
   return result;
@@ -73,13 +74,14 @@ void KernelHarness::call(const KernelStep &kernel,
         offset += coefficient * origin[loop] * arrays[k].strides[dim];
       }
     }
-    unsigned width = byteWidth(compiled.program.buffers[operand.buffer].type);
+    unsigned width = byteWidth(compiled.program().buffers[operand.buffer].type);
     addresses.push_back(static_cast<char *>(arrays[k].data) + offset * width);
     strides.insert(strides.end(), stride.begin(), stride.end());
   }
-  auto function = compiled.kernels->lookup(kernel.symbol);
+  auto function = compiled.code().symbols->lookup(kernel.symbol);
   ASSERT_TRUE(bool(function)) << function.error().message();
-  (*function)(addresses.data(), strides.data(), origin.data(), extents.data());
+  asKernel (*function)(addresses.data(), strides.data(), origin.data(),
+                       extents.data());
 }
 
 void KernelHarness::call(const std::vector<Array> &arrays,

@@ -17,7 +17,7 @@ public:
   /// compile.
   explicit KernelHarness(const std::string &text, bool optimize = true);
 
-  const Program &program() const { return compiled.program; }
+  const Program &program() const { return compiled.program(); }
   std::vector<const KernelStep *> kernels() const;
 
   /// One operand of a call: the first element and the strides of its tensor's

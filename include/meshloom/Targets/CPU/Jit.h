@@ -4,14 +4,14 @@
 
 #include "meshloom/Targets/CPU/KernelCodegen.h"
 
-#include "meshloom/Core/Program.h"
+#include "meshloom/Core/Compiled.h"
 
 namespace meshloom {
 
-/// A library that has all of `kernels`. Those that an earlier call compiled (at
+/// A table that has all of `kernels`. Those that an earlier call compiled (at
 /// the same level) and that are still in use by a program are reused. Thread
 /// safe; a failure leaves nothing behind.
-Result<std::shared_ptr<KernelLibrary>>
+Result<std::shared_ptr<const CodeSymbols>>
 loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize);
 
 } // namespace meshloom

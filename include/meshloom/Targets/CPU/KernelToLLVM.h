@@ -1,5 +1,5 @@
 // From spmd.kernel to the LLVM dialect: one function a kernel, with the
-// signature that Program.h gives (KernelStep).
+// signature that Runtime/KernelFunction.h gives.
 #pragma once
 
 #include "meshloom/Dialect/SPMD/SPMD.h"

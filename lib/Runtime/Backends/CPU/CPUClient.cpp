@@ -23,6 +23,10 @@ meshloom::createCPUClient(const CPUOptions &options) {
   if (options.devices < 1)
     return Error(fmt::format("there must be at least one virtual CPU, not {}",
                              options.devices));
+  if (!options.numbers.empty() &&
+      int64_t(options.numbers.size()) != options.devices)
+    return Error(fmt::format("{} numbers are given for {} virtual CPUs",
+                             options.numbers.size(), options.devices));
   if (options.workers < 0 || options.workers > 4096)
     return Error(fmt::format("the number of workers must be from 1 to 4096 (or "
                              "0: one per core), not {}",
@@ -37,39 +41,44 @@ CPUClient::CPUClient(const CPUOptions &given)
       pool(std::make_shared<MemoryPool>(given.memoryLimit ? given.memoryLimit
                                                           : physicalMemory())),
       workers(given.workers) {
-  for (int64_t id = 0; id < options.devices; ++id)
-    deviceList.push_back({id, fmt::format("CPU:{}", id)});
+  for (int64_t i = 0; i < options.devices; ++i) {
+    const int64_t number =
+        options.numbers.empty() ? i : options.numbers[size_t(i)];
+    deviceList.push_back({number, fmt::format("CPU:{}", number)});
+  }
 }
 
 Result<std::shared_ptr<Executable>>
-CPUClient::load(Program program, std::shared_ptr<KernelLibrary> kernels,
-                const LoadOptions &loadOptions) {
-  if (program.mesh.size() > options.devices)
-    return Error(fmt::format("program '{}' runs on a mesh of {} devices, but "
-                             "only {} virtual CPUs exist",
-                             program.name, program.mesh.size(),
-                             options.devices));
-  if (Status ok = program.verify(); !ok)
+CPUClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
+                  const LoadOptions &loadOptions) {
+  if (!compiled.coded())
+    return Error(fmt::format("program '{}' is StableHLO, which virtual CPUs do "
+                             "not run: compile it for the target cpu",
+                             compiled.signature().name));
+  if (Status ok = compiled.program().verify(); !ok)
     return ok.error();
-  if (Status ok = checkCPUFeatures(program.cpuFeatures); !ok)
+  const Code &code = compiled.code();
+  if (!code.format.empty() && code.format != elfCode)
+    return Error(fmt::format("the code of program '{}' is {}, but virtual CPUs "
+                             "run {}: compile it for the target cpu",
+                             compiled.signature().name, code.format, elfCode));
+  if (Status ok = checkCPUFeatures(code.requirements); !ok)
     return ok.error();
-  if (!kernels && !program.sharedObject.empty()) {
-    Result<std::shared_ptr<KernelLibrary>> object =
-        loadSharedObject(program.sharedObject);
+  std::shared_ptr<const CodeSymbols> kernels = code.symbols;
+  if (!kernels && !code.bytes.empty()) {
+    auto object = loadSharedObject(code.bytes);
     if (!object)
       return object.error();
     kernels = *object;
   }
   auto self = std::static_pointer_cast<CPUClient>(shared_from_this());
+  auto load = std::ranges::any_of(compiled.program().steps, isControl)
+                  ? loadControl
+              : options.privateMemories ? loadPrivate
+                                        : loadShared;
   try {
-    if (std::ranges::any_of(program.steps, isControl))
-      return loadControl(self, std::move(program), std::move(kernels),
-                         loadOptions);
-    return (options.privateMemories
-                ? loadPrivate(self, std::move(program), std::move(kernels),
-                              loadOptions)
-                : loadShared(self, std::move(program), std::move(kernels),
-                             loadOptions));
+    return load(self, {std::move(compiled), assignment, std::move(kernels)},
+                loadOptions);
   } catch (const std::bad_alloc &) {
     return Error("out of memory while loading a program");
   }

@@ -85,11 +85,11 @@ bool cpu::hasNonFinite(DType type, const char *data, const int64_t *extents,
   return false;
 }
 
-CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
-                             std::shared_ptr<KernelLibrary> kernels,
-                             LoadOptions options)
-    : device(std::move(client)), owner(device), loaded(std::move(program)),
-      kernels(std::move(kernels)), options(options) {
+CPUExecutable::CPUExecutable(std::shared_ptr<CPUClient> client,
+                             BoundProgram bound, LoadOptions options)
+    : Executable(client, std::move(bound.compiled), bound.assignment),
+      device(std::move(client)), kernels(std::move(bound.kernels)),
+      loaded(compiled().program()), options(options) {
   unsigned id = 0;
   addCollectives(loaded.steps, id);
 }
@@ -114,10 +114,10 @@ Result<KernelFunction> CPUExecutable::kernel(unsigned step) const {
   const std::string &symbol = std::get<KernelStep>(loaded.steps[step]).symbol;
   if (!kernels)
     return Error(describe(loaded, step) + "the program has no kernels with it");
-  Result<KernelFunction> function = kernels->lookup(symbol);
+  Result<const void *> function = kernels->lookup(symbol);
   if (!function)
     return Error(describe(loaded, step) + function.error().message());
-  return function;
+  return asKernel(*function);
 }
 
 Result<std::shared_ptr<const LibraryCall>>
@@ -130,10 +130,10 @@ CPUExecutable::libraryCall(const KernelStep &step) const {
   if (!step.symbol.empty()) {
     if (!kernels)
       return Error(where + "the program has no kernels with it");
-    Result<KernelFunction> function = kernels->lookup(step.symbol);
+    Result<const void *> function = kernels->lookup(step.symbol);
     if (!function)
       return Error(where + function.error().message());
-    scalar = *function;
+    scalar = asKernel(*function);
   }
   auto call = LibraryCall::make(loaded, step, scalar);
   if (!call)
@@ -143,45 +143,7 @@ CPUExecutable::libraryCall(const KernelStep &step) const {
 
 ArrayType CPUExecutable::typeOf(unsigned buffer) const {
   const BufferDecl &decl = loaded.buffers[buffer];
-  return {decl.type, decl.shape, decl.layout};
-}
-
-Status CPUExecutable::checkArguments(std::span<const Array> arguments) const {
-  if (arguments.size() != loaded.arguments.size())
-    return Error(fmt::format("program '{}' takes {} arguments, got {}",
-                             loaded.name, loaded.arguments.size(),
-                             arguments.size()));
-  for (size_t a = 0; a < arguments.size(); ++a) {
-    const Argument &declared = loaded.arguments[a];
-    const std::string which = fmt::format(
-        "argument {}{} of program '{}'", a,
-        declared.name.empty() ? "" : " ('" + declared.name + "')", loaded.name);
-    const Array &given = arguments[a];
-    if (!given)
-      return Error(which + " is no array: it was moved from, or never set");
-    const ArrayType want = typeOf(declared.buffer), &got = given.type();
-    auto axes = [](const Mesh &mesh) {
-      return std::vector<MeshAxis>(mesh.axes().begin(), mesh.axes().end());
-    };
-    auto partial = [](const Layout &layout) {
-      return std::vector<Partial>(layout.partial().begin(),
-                                  layout.partial().end());
-    };
-    if (axes(want.layout.mesh()) != axes(got.layout.mesh()))
-      return Error(fmt::format("{} must be on the mesh {}, but is on {}", which,
-                               want.layout.mesh().to_string(),
-                               got.layout.mesh().to_string()));
-    if (want.dtype != got.dtype || want.shape != got.shape ||
-        want.layout.dim_axes() != got.layout.dim_axes() ||
-        partial(want.layout) != partial(got.layout))
-      return Error(fmt::format("{} must be {}, got {}", which, want.to_string(),
-                               got.to_string()));
-    if (given.client() != owner)
-      return Error(which + " is in the memory of another client");
-    if (Status ready = given.wait(); !ready)
-      return ready.error();
-  }
-  return Success();
+  return {decl.type, decl.shape, decl.layout.placed_on(assignment())};
 }
 
 Result<std::vector<Array>>

@@ -19,9 +19,6 @@ public:
   std::string_view platform() const override { return "cpu"; }
   std::span<const Device> devices() const override { return deviceList; }
   int64_t bytesInUse() const override { return pool->inUse(); }
-  Result<std::shared_ptr<Executable>>
-  load(Program program, std::shared_ptr<KernelLibrary> kernels,
-       const LoadOptions &options) override;
   Result<std::shared_ptr<Buffer>> fromHost(const ArrayType &type,
                                            std::span<const char> data) override;
   Result<std::shared_ptr<Buffer>>
@@ -41,8 +38,20 @@ public:
   const std::shared_ptr<MemoryPool> pool;
   Workers workers;
 
+protected:
+  Result<std::shared_ptr<Executable>>
+  loadOn(Compiled compiled, const DeviceAssignment &assignment,
+         const LoadOptions &options) override;
+
 private:
   std::vector<Device> deviceList;
+};
+
+/// A compiled program, where it runs, and its code.
+struct BoundProgram {
+  Compiled compiled;
+  DeviceAssignment assignment;
+  std::shared_ptr<const CodeSymbols> kernels;
 };
 
 /// The first failure of a step, in program order, found by any worker.
@@ -70,10 +79,8 @@ std::string nonFiniteMessage(const std::string &buffer);
 
 class CPUExecutable : public Executable {
 public:
-  CPUExecutable(std::shared_ptr<CPUClient> client, Program program,
-                std::shared_ptr<KernelLibrary> kernels, LoadOptions options);
-  const Program &program() const override { return loaded; }
-  const std::shared_ptr<Client> &client() const override { return owner; }
+  CPUExecutable(std::shared_ptr<CPUClient> client, BoundProgram bound,
+                LoadOptions options);
   Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
   Statistics statistics() const override;
 
@@ -94,20 +101,22 @@ protected:
   /// What a kernel step with `library` calls.
   Result<std::shared_ptr<const LibraryCall>>
   libraryCall(const KernelStep &step) const;
+  /// On the devices of the program.
   ArrayType typeOf(unsigned buffer) const;
+  const ArrayType &resultType(size_t result) const {
+    return signature().results[result].type;
+  }
   /// What the execution that is going on sent.
   void recordCollectives(std::vector<CollectiveRecord> sent);
 
   const std::shared_ptr<CPUClient> device;
-  const std::shared_ptr<Client> owner;
-  const Program loaded;
-  const std::shared_ptr<KernelLibrary> kernels;
+  const std::shared_ptr<const CodeSymbols> kernels;
+  const Program &loaded;
   const LoadOptions options;
   Statistics stats;
 
 private:
   void addCollectives(const std::vector<Step> &steps, unsigned &id);
-  Status checkArguments(std::span<const Array> arguments) const;
   std::mutex running;
   mutable std::mutex reading;
 };
@@ -115,27 +124,28 @@ private:
 /// An executable of class `E` with its plan made, which `planning` goes to.
 template <typename E, typename... Planning>
 Result<std::shared_ptr<Executable>>
-loadAs(std::shared_ptr<CPUClient> client, Program program,
-       std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options,
-       const Planning &...planning) {
-  auto executable = std::make_shared<E>(std::move(client), std::move(program),
-                                        std::move(kernels), options);
+loadAs(std::shared_ptr<CPUClient> client, BoundProgram bound,
+       const LoadOptions &options, const Planning &...planning) {
+  auto executable =
+      std::make_shared<E>(std::move(client), std::move(bound), options);
   if (Status ok = executable->plan(planning...); !ok)
     return ok.error();
   return std::shared_ptr<Executable>(std::move(executable));
 }
 
-/// `order`: for tests, the order in which the step graph's work runs.
 Result<std::shared_ptr<Executable>>
-loadShared(std::shared_ptr<CPUClient> client, Program program,
-           std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options,
-           std::span<const unsigned> order = {});
+loadShared(std::shared_ptr<CPUClient> client, BoundProgram bound,
+           const LoadOptions &options);
+/// For tests: `order` is the order in which the step graph's work runs.
+Result<std::shared_ptr<Executable>>
+loadSharedInOrder(std::shared_ptr<CPUClient> client, BoundProgram bound,
+                  std::span<const unsigned> order);
 /// For programs with loops and branches, on either memory.
 Result<std::shared_ptr<Executable>>
-loadControl(std::shared_ptr<CPUClient> client, Program program,
-            std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options);
+loadControl(std::shared_ptr<CPUClient> client, BoundProgram bound,
+            const LoadOptions &options);
 Result<std::shared_ptr<Executable>>
-loadPrivate(std::shared_ptr<CPUClient> client, Program program,
-            std::shared_ptr<KernelLibrary> kernels, const LoadOptions &options);
+loadPrivate(std::shared_ptr<CPUClient> client, BoundProgram bound,
+            const LoadOptions &options);
 
 } // namespace meshloom::cpu

@@ -248,9 +248,11 @@ Result<List> ControlExecutable::planList(std::span<const Step> steps,
           extract(loaded, steps.subspan(span.begin, span.end - span.begin),
                   results, span.id);
       Result<std::shared_ptr<Executable>> loadedPart =
-          device->options.privateMemories
-              ? loadPrivate(device, std::move(sub.program), kernels, options)
-              : loadShared(device, std::move(sub.program), kernels, options);
+          (device->options.privateMemories ? loadPrivate : loadShared)(
+              device,
+              {Compiled(std::move(sub.program), kernels), assignment(),
+               kernels},
+              options);
       if (!loadedPart)
         return loadedPart.error();
       auto part = std::static_pointer_cast<CPUExecutable>(*loadedPart);
@@ -474,9 +476,8 @@ ControlExecutable::run(std::vector<Array> arguments) {
 } // namespace
 
 Result<std::shared_ptr<Executable>>
-cpu::loadControl(std::shared_ptr<CPUClient> client, Program program,
-                 std::shared_ptr<KernelLibrary> kernels,
+cpu::loadControl(std::shared_ptr<CPUClient> client, BoundProgram bound,
                  const LoadOptions &options) {
-  return loadAs<ControlExecutable>(std::move(client), std::move(program),
-                                   std::move(kernels), options);
+  return loadAs<ControlExecutable>(std::move(client), std::move(bound),
+                                   options);
 }

@@ -1,4 +1,4 @@
-// CPU features by the names that LLVM and a Program's cpuFeatures use.
+// CPU features by the names that LLVM and a program's Code::requirements use.
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
 #include <fmt/format.h>

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "meshloom/Core/Program.h"
+#include "meshloom/Runtime/KernelFunction.h"
 
 #include <algorithm>
 #include <array>

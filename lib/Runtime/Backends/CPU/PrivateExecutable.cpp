@@ -449,21 +449,19 @@ PrivateExecutable::run(std::vector<Array> arguments) {
     return failure.error(loaded);
 
   std::vector<Array> results;
-  for (const ProgramResult &result : loaded.results) {
-    const size_t root = size_t(rootOf[result.buffer]);
-    results.emplace_back(
-        typeOf(result.buffer),
-        std::make_shared<CPUBuffer>(owner, blocks[root],
-                                    roots[root].bytes * numDevices));
+  for (size_t r = 0; r < loaded.results.size(); ++r) {
+    const size_t root = size_t(rootOf[loaded.results[r].buffer]);
+    results.emplace_back(resultType(r), std::make_shared<CPUBuffer>(
+                                            client(), blocks[root],
+                                            roots[root].bytes * numDevices));
   }
   return results;
 }
 } // namespace
 
 Result<std::shared_ptr<Executable>>
-cpu::loadPrivate(std::shared_ptr<CPUClient> client, Program program,
-                 std::shared_ptr<KernelLibrary> kernels,
+cpu::loadPrivate(std::shared_ptr<CPUClient> client, BoundProgram bound,
                  const LoadOptions &options) {
-  return loadAs<PrivateExecutable>(std::move(client), std::move(program),
-                                   std::move(kernels), options);
+  return loadAs<PrivateExecutable>(std::move(client), std::move(bound),
+                                   options);
 }

@@ -542,11 +542,11 @@ Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
     return run.failure.error(loaded);
 
   std::vector<Array> results;
-  for (const ProgramResult &result : loaded.results) {
-    const GraphBuffer &buffer = graph.buffers[result.buffer];
-    results.emplace_back(typeOf(result.buffer),
+  for (size_t r = 0; r < loaded.results.size(); ++r) {
+    const GraphBuffer &buffer = graph.buffers[loaded.results[r].buffer];
+    results.emplace_back(resultType(r),
                          std::make_shared<CPUBuffer>(
-                             owner, std::vector<Block>{blocks[buffer.root]},
+                             client(), std::vector<Block>{blocks[buffer.root]},
                              buffer.copies * buffer.bytesPerCopy()));
   }
   return results;
@@ -554,9 +554,15 @@ Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
 } // namespace
 
 Result<std::shared_ptr<Executable>>
-cpu::loadShared(std::shared_ptr<CPUClient> client, Program program,
-                std::shared_ptr<KernelLibrary> kernels,
-                const LoadOptions &options, std::span<const unsigned> order) {
-  return loadAs<SharedExecutable>(std::move(client), std::move(program),
-                                  std::move(kernels), options, order);
+cpu::loadShared(std::shared_ptr<CPUClient> client, BoundProgram bound,
+                const LoadOptions &options) {
+  return loadAs<SharedExecutable>(std::move(client), std::move(bound), options,
+                                  std::span<const unsigned>());
+}
+
+Result<std::shared_ptr<Executable>>
+cpu::loadSharedInOrder(std::shared_ptr<CPUClient> client, BoundProgram bound,
+                       std::span<const unsigned> order) {
+  return loadAs<SharedExecutable>(std::move(client), std::move(bound), {},
+                                  order);
 }

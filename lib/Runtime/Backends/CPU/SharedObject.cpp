@@ -12,16 +12,16 @@
 using namespace meshloom;
 
 namespace {
-class SharedObject : public KernelLibrary {
+class SharedObject : public CodeSymbols {
 public:
   SharedObject(void *handle, int file) : handle(handle), file(file) {}
   ~SharedObject() override {
     dlclose(handle);
     close(file);
   }
-  Result<KernelFunction> lookup(const std::string &symbol) const override {
+  Result<const void *> lookup(const std::string &symbol) const override {
     if (void *address = dlsym(handle, symbol.c_str()))
-      return reinterpret_cast<KernelFunction>(address);
+      return static_cast<const void *>(address);
     return Error(
         fmt::format("the program's shared object has no kernel '{}'", symbol));
   }
@@ -34,7 +34,7 @@ private:
 };
 } // namespace
 
-Result<std::shared_ptr<KernelLibrary>>
+Result<std::shared_ptr<const CodeSymbols>>
 meshloom::loadSharedObject(std::span<const char> bytes) {
   const int file = memfd_create("meshloom-kernels", MFD_CLOEXEC);
   if (file < 0)
@@ -58,6 +58,6 @@ meshloom::loadSharedObject(std::span<const char> bytes) {
                              "that can be loaded: {}",
                              dlerror()));
   }
-  return std::shared_ptr<KernelLibrary>(
+  return std::shared_ptr<const CodeSymbols>(
       std::make_shared<SharedObject>(handle, file));
 }

@@ -8,6 +8,8 @@ namespace meshloom {
 struct CPUOptions {
   /// Virtual devices; costs nothing, 1 or 512.
   int64_t devices = 1;
+  /// Their numbers: 3 of "CPU:3"; empty: 0, 1, ...
+  std::vector<int64_t> numbers = {};
   /// Threads that work; 0: one per core that this process may use.
   int64_t workers = 0;
   /// Every device has its own padded buffers, every step is one call a device,
@@ -21,15 +23,18 @@ struct CPUOptions {
   int64_t chunks = 0;
 };
 
+/// What the code of a program for these clients is: ELF shared objects.
+inline constexpr std::string_view elfCode = "x86-64-elf";
+
 /// Fails on a number of devices or workers below what makes sense.
 Result<std::shared_ptr<Client>> createCPUClient(const CPUOptions &options);
 
 /// Fails, naming it, where this CPU lacks one of `features`: a comma-separated
-/// list as Program::cpuFeatures has it ("avx2,fma").
+/// list as Code::requirements has it ("avx2,fma").
 Status checkCPUFeatures(std::string_view features);
 
 /// The kernels of a saved program: loads an ELF shared object from memory.
-Result<std::shared_ptr<KernelLibrary>>
+Result<std::shared_ptr<const CodeSymbols>>
 loadSharedObject(std::span<const char> bytes);
 
 } // namespace meshloom

@@ -1,10 +1,10 @@
-// .mlprog files: a Program as bytes, and back. Layout of a file: the magic
+// .mlprog files: a Compiled as bytes, and back. Layout of a file: the magic
 // word, a version, the length and checksum of what follows, then the fields in
 // order, little endian. The reader trusts nothing: every count is bounded by
 // the bytes left, every enumerator and index is checked, and Program::verify
 // has the last word.
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Hash.h"
-#include "meshloom/Core/Program.h"
 
 #include <bit>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 2;
+static constexpr uint32_t version = 3;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -63,14 +63,7 @@ public:
     put(axis.name);
     put(axis.size);
   }
-  void put(const Mesh &mesh) {
-    list(mesh.axes());
-    put(mesh.name());
-    put(mesh.device_type());
-    list(mesh.global_device_ids());
-    list(mesh.local_device_ids());
-    list(mesh.local_devices());
-  }
+  void put(const Mesh &mesh) { list(mesh.axes()); }
   void put(Partial partial) {
     put(uint32_t(partial.axis));
     put(partial.kind);
@@ -186,6 +179,55 @@ public:
     put(uint8_t(step.index()));
     std::visit([&](const auto &each) { put(each); }, step);
   }
+  void put(const Program &program) {
+    put(program.name);
+    put(program.mesh);
+    put(program.buffers);
+    put(program.constants);
+    put(program.arguments);
+    put(program.results);
+    put(program.steps);
+  }
+  void put(const ArrayType &type) {
+    put(type.dtype);
+    put(type.shape);
+    put(type.layout);
+  }
+  void put(const Signature::Argument &argument) {
+    put(argument.name);
+    put(argument.type);
+  }
+  void put(const Signature::Result &result) {
+    put(result.name);
+    put(result.type);
+    put(int32_t(result.aliasedArgument));
+  }
+  void put(const Signature &signature) {
+    put(signature.name);
+    put(signature.mesh);
+    put(signature.arguments);
+    put(signature.results);
+  }
+  void put(const CompiledCollective &collective) {
+    put(collective.kind);
+    put(collective.axes);
+    put(collective.bytes);
+    put(collective.values);
+    put(collective.reason);
+    put(collective.note);
+  }
+  /// All of `compiled` but the bytes of its code.
+  void putContent(const Compiled &compiled) {
+    put(compiled.machine());
+    put(bool(compiled.coded()));
+    if (const CodedProgram *coded = compiled.coded()) {
+      put(coded->program);
+    } else {
+      put(compiled.signature());
+      put(compiled.collectives());
+      put(compiled.stableHLO()->text);
+    }
+  }
 };
 
 /// Reads what Writer wrote. After the first failure everything reads as zero or
@@ -278,12 +320,6 @@ public:
       axis.size = get<int64_t>();
       return axis;
     });
-    MeshOptions options;
-    options.name = text();
-    options.deviceType = text();
-    options.globalDeviceIds = integers();
-    options.localDeviceIds = integers();
-    options.localDevices = list([&] { return text(); });
     // Before Mesh::get, which would make up ids for any number of devices.
     __int128 devices = 1;
     for (const MeshAxis &axis : axes)
@@ -291,11 +327,9 @@ public:
         fail("the mesh has an impossible size");
         break;
       }
-    if (error.empty() && devices != options.globalDeviceIds.size())
-      fail("the mesh has another number of devices than ids");
     if (!error.empty())
       return std::nullopt;
-    auto made = Mesh::get(std::move(axes), std::move(options));
+    auto made = Mesh::get(std::move(axes));
     if (!made) {
       fail(made.error().message());
       return std::nullopt;
@@ -429,6 +463,89 @@ public:
     }
   }
 
+  std::optional<Program> program() {
+    std::string name = text();
+    std::optional<Mesh> on = mesh();
+    if (!on)
+      return std::nullopt;
+    Program program{std::move(name), *on, {}, {}, {}, {}, {}};
+    program.buffers = list([&] {
+      std::string name = text();
+      DType type = enumerator(lastDType);
+      Shape shape = integers();
+      Layout made = layout(*on);
+      Windows windows = list([&] { return intervals(); });
+      return BufferDecl{std::move(name), type, std::move(shape),
+                        std::move(made), std::move(windows)};
+    });
+    program.constants = list([&] {
+      ConstantData constant{get<uint32_t>(), blob()};
+      constant.splat = flag();
+      return constant;
+    });
+    program.arguments = list([&] {
+      Argument argument{get<uint32_t>(), {}};
+      argument.name = text();
+      return argument;
+    });
+    program.results = list([&] {
+      ProgramResult result;
+      result.buffer = get<uint32_t>();
+      result.aliasedArgument = get<int32_t>();
+      result.name = text();
+      return result;
+    });
+    program.steps = steps();
+    return program;
+  }
+
+  ArrayType type(const Mesh &mesh) {
+    DType dtype = enumerator(lastDType);
+    Shape shape = integers();
+    Layout made = layout(mesh);
+    if (error.empty() && made.rank() != shape.size())
+      fail("a layout has another rank than its shape");
+    for (int64_t extent : shape)
+      if (extent < 0)
+        fail("a shape has a negative extent");
+    return {dtype, std::move(shape), std::move(made)};
+  }
+  std::optional<Signature> signature() {
+    std::string name = text();
+    std::optional<Mesh> on = mesh();
+    if (!on)
+      return std::nullopt;
+    Signature signature{std::move(name), *on, {}, {}};
+    signature.arguments = list([&] {
+      std::string name = text();
+      return Signature::Argument{std::move(name), type(*on)};
+    });
+    signature.results = list([&] {
+      std::string name = text();
+      ArrayType resultType = type(*on);
+      return Signature::Result{std::move(name), std::move(resultType),
+                               get<int32_t>()};
+    });
+    for (const Signature::Result &result : signature.results)
+      if (result.aliasedArgument < -1 ||
+          result.aliasedArgument >= int(signature.arguments.size()))
+        fail("a result aliases an argument that does not exist");
+    return signature;
+  }
+  CompiledCollective collective(const Mesh &mesh) {
+    CompiledCollective collective;
+    collective.kind = enumerator(CollectiveKind::HaloExchange);
+    collective.axes = axisList();
+    collective.bytes = get<int64_t>();
+    collective.values = get<int64_t>();
+    collective.reason = text();
+    collective.note = note();
+    for (unsigned axis : collective.axes)
+      if (axis >= mesh.rank())
+        fail("a collective is over an axis that does not exist");
+    return collective;
+  }
+
 private:
   std::string_view bytes;
   unsigned depth = 0;
@@ -436,17 +553,20 @@ private:
 
 } // namespace
 
-std::string Program::serialize() const {
+uint64_t Compiled::contentHash() const {
+  Writer content;
+  content.putContent(*this);
+  return checksum(content.bytes);
+}
+
+std::string Compiled::serialize() const {
   Writer body;
-  body.put(name);
-  body.put(mesh);
-  body.put(buffers);
-  body.put(constants);
-  body.put(arguments);
-  body.put(results);
-  body.put(steps);
-  body.put(sharedObject);
-  body.put(cpuFeatures);
+  body.putContent(*this);
+  if (coded()) {
+    body.put(code().format);
+    body.put(code().requirements);
+    body.put(code().bytes);
+  }
   Writer file;
   file.bytes = magic;
   file.put(version);
@@ -455,7 +575,7 @@ std::string Program::serialize() const {
   return std::move(file.bytes);
 }
 
-Result<Program> Program::deserialize(std::string_view bytes) {
+Result<Compiled> Compiled::deserialize(std::string_view bytes) {
   auto wrong = [](const std::string &why) {
     return Error(fmt::format("not a usable .mlprog file: {}", why));
   };
@@ -477,47 +597,34 @@ Result<Program> Program::deserialize(std::string_view bytes) {
     return wrong("its checksum is wrong: it was damaged");
 
   Reader reader(body);
-  std::string name = reader.text();
-  std::optional<Mesh> mesh = reader.mesh();
-  if (!mesh)
+  auto finished = [&]() -> Status {
+    if (!reader.error.empty())
+      return wrong(reader.error);
+    if (!reader.atEnd())
+      return wrong("there are bytes after its last field");
+    return Success();
+  };
+  std::string machine = reader.text();
+  if (reader.flag()) {
+    std::optional<Program> program = reader.program();
+    Code code{reader.text(), reader.text(), reader.blob(), nullptr};
+    if (Status ok = finished(); !ok)
+      return ok.error();
+    if (Status ok = program->verify(); !ok)
+      return wrong(ok.error().message());
+    return Compiled(CodedProgram{std::move(*program), std::move(code)},
+                    std::move(machine));
+  }
+  std::optional<Signature> signature = reader.signature();
+  if (!signature)
     return wrong(reader.error);
-  Program program{std::move(name), *mesh, {}, {}, {}, {}, {}, {}, {}};
-  program.buffers = reader.list([&] {
-    std::string name = reader.text();
-    DType type = reader.enumerator(lastDType);
-    Shape shape = reader.integers();
-    Layout layout = reader.layout(*mesh);
-    Windows windows = reader.list([&] { return reader.intervals(); });
-    return BufferDecl{std::move(name), type, std::move(shape),
-                      std::move(layout), std::move(windows)};
-  });
-  program.constants = reader.list([&] {
-    ConstantData constant{reader.get<uint32_t>(), reader.blob()};
-    constant.splat = reader.flag();
-    return constant;
-  });
-  program.arguments = reader.list([&] {
-    Argument argument{reader.get<uint32_t>(), {}};
-    argument.name = reader.text();
-    return argument;
-  });
-  program.results = reader.list([&] {
-    ProgramResult result;
-    result.buffer = reader.get<uint32_t>();
-    result.aliasedArgument = reader.get<int32_t>();
-    result.name = reader.text();
-    return result;
-  });
-  program.steps = reader.steps();
-  program.sharedObject = reader.blob();
-  program.cpuFeatures = reader.text();
-  if (!reader.error.empty())
-    return wrong(reader.error);
-  if (!reader.atEnd())
-    return wrong("there are bytes after its last field");
-  if (Status ok = program.verify(); !ok)
-    return wrong(ok.error().message());
-  return program;
+  auto collectives =
+      reader.list([&] { return reader.collective(signature->mesh); });
+  StableHLOProgram program{reader.text()};
+  if (Status ok = finished(); !ok)
+    return ok.error();
+  return Compiled(std::move(*signature), std::move(collectives),
+                  std::move(program), std::move(machine));
 }
 
 } // namespace meshloom

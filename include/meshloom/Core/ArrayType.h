@@ -1,0 +1,19 @@
+// ArrayType: element type, global shape and layout.
+#pragma once
+
+#include "meshloom/Core/DType.h"
+#include "meshloom/Core/Layout.h"
+
+namespace meshloom {
+
+/// What an array is, apart from its data.
+struct ArrayType {
+  DType dtype;
+  Shape shape; ///< global
+  Layout layout;
+  bool operator==(const ArrayType &) const = default;
+  /// "f32[128, 784] with layout [batch, *]", for messages.
+  std::string to_string() const;
+};
+
+} // namespace meshloom

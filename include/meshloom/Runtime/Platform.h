@@ -1,0 +1,38 @@
+// Platform: where compiled programs can run, by name.
+#pragma once
+
+#include "meshloom/Runtime/Client.h"
+
+#include <string>
+
+namespace meshloom {
+
+/// A kind of device and the way to reach it: virtual CPUs, a PJRT plug-in. One
+/// object stands for the platform in this process. Safe to use from any thread.
+class Platform {
+public:
+  virtual ~Platform() = default;
+  /// "cpu", "pjrt:/path/plugin.so": what platform() was asked for.
+  virtual const std::string &name() const = 0;
+  /// The target whose programs it loads: "cpu", "stablehlo".
+  virtual std::string_view target() const = 0;
+  /// The type of its devices: "CPU", "TPU".
+  virtual Result<std::string> deviceType() = 0;
+  /// The client that has the devices of these numbers; the same one as long as
+  /// anybody holds it. Platforms whose devices are virtual make them; others
+  /// fail on a number that is no device of theirs.
+  virtual Result<std::shared_ptr<Client>>
+  client(const std::vector<int64_t> &numbers) = 0;
+  /// A client of the first `count` devices.
+  Result<std::shared_ptr<Client>> client(int64_t count);
+};
+
+/// The platform of a name, with what the name says after a colon: "cpu",
+/// "reference", "pjrt:/path/plugin.so". Asking again gives the same one. Fails,
+/// naming those there are, on other names.
+Result<std::shared_ptr<Platform>> platform(const std::string &name);
+
+/// The names that platform() knows.
+std::vector<std::string> platformNames();
+
+} // namespace meshloom

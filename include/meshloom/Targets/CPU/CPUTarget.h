@@ -1,0 +1,11 @@
+// The target of virtual CPUs: kernels in machine code, and the steps that call
+// them.
+#pragma once
+
+#include "meshloom/Targets/Target.h"
+
+namespace meshloom {
+
+const Target &cpuTarget();
+
+} // namespace meshloom

@@ -1,0 +1,43 @@
+// Target: what a partitioned program is compiled for.
+#pragma once
+
+#include "meshloom/Core/Compiled.h"
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <string_view>
+
+namespace meshloom {
+
+struct EmitOptions {
+  /// Full optimisation of generated code; false compiles several times faster.
+  bool optimize = true;
+  /// The result is to be saved: its code as bytes, not only in this process.
+  bool asBytes = false;
+  /// The machine model that the program was partitioned for, as text: part of
+  /// what is compiled.
+  std::string machine;
+};
+
+/// One way to go on from a partitioned function: passes of its own, then what a
+/// runtime loads. Adding one is a folder of lib/Targets and a line of
+/// lib/Compiler/Targets.cpp; it knows no runtime.
+class Target {
+public:
+  virtual ~Target() = default;
+  /// "cpu"; what `mesh-opt --target=` and CompileOptions::target name.
+  virtual std::string_view name() const = 0;
+  /// Adds what runs on the function after partitioning.
+  virtual void addPasses(mlir::OpPassManager &functions) const = 0;
+  /// `function`, alone in its module, has gone through those passes. Fails with
+  /// diagnostics at ops that the target cannot express, or with an Error that
+  /// says all where there is no op to point at.
+  virtual FailureOr<Result<Compiled>>
+  emit(mlir::func::FuncOp function, const EmitOptions &options) const = 0;
+  /// The dialects and translations that emit() needs.
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+};
+
+} // namespace meshloom

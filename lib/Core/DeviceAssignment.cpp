@@ -1,0 +1,48 @@
+#include "meshloom/Core/DeviceAssignment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace meshloom {
+
+std::string DeviceAssignment::standardName(std::string_view deviceType,
+                                           int64_t number) {
+  return fmt::format("/job:localhost/replica:0/task:0/device:{}:{}", deviceType,
+                     number);
+}
+
+DeviceAssignment DeviceAssignment::standard(int64_t size) {
+  DeviceAssignment assignment;
+  assignment.ids.resize(size_t(std::max<int64_t>(size, 0)));
+  std::iota(assignment.ids.begin(), assignment.ids.end(), 0);
+  assignment.localIds = assignment.ids;
+  return assignment;
+}
+
+DeviceAssignment DeviceAssignment::of(std::string deviceType,
+                                      const std::vector<int64_t> &devices) {
+  DeviceAssignment assignment = standard(int64_t(devices.size()));
+  assignment.deviceType = std::move(deviceType);
+  if (devices != assignment.ids)
+    for (int64_t number : devices)
+      assignment.localDevices.push_back(
+          standardName(assignment.deviceType, number));
+  return assignment;
+}
+
+std::vector<int64_t> DeviceAssignment::localDeviceNumbers() const {
+  if (localDevices.empty())
+    return localIds;
+  std::vector<int64_t> numbers;
+  for (const std::string &device : localDevices) {
+    int64_t number = 0;
+    std::from_chars(device.data() + device.rfind(':') + 1,
+                    device.data() + device.size(), number);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+} // namespace meshloom

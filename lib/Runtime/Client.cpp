@@ -1,0 +1,93 @@
+// What all clients and executables check before a backend sees it.
+#include "meshloom/Runtime/Client.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace meshloom {
+
+static Signature placedOn(Signature signature,
+                          const DeviceAssignment &assignment) {
+  signature.mesh = signature.mesh.placed_on(assignment);
+  for (Signature::Argument &argument : signature.arguments)
+    argument.type.layout = argument.type.layout.placed_on(assignment);
+  for (Signature::Result &result : signature.results)
+    result.type.layout = result.type.layout.placed_on(assignment);
+  return signature;
+}
+
+Executable::Executable(std::shared_ptr<Client> client, Compiled compiled,
+                       const DeviceAssignment &assignment)
+    : owner(std::move(client)), own(std::move(compiled)),
+      bound(placedOn(own.signature(), assignment)) {}
+
+Status Executable::checkArguments(std::span<const Array> arguments) const {
+  if (arguments.size() != bound.arguments.size())
+    return Error(fmt::format("program '{}' takes {} arguments, got {}",
+                             bound.name, bound.arguments.size(),
+                             arguments.size()));
+  for (size_t a = 0; a < arguments.size(); ++a) {
+    const auto &[name, want] = bound.arguments[a];
+    const std::string which =
+        fmt::format("argument {}{} of program '{}'", a,
+                    name.empty() ? "" : " ('" + name + "')", bound.name);
+    const Array &given = arguments[a];
+    if (!given)
+      return Error(which + " is no array: it was moved from, or never set");
+    const ArrayType &got = given.type();
+    if (want.layout.mesh() != got.layout.mesh())
+      return Error(fmt::format("{} must be on the mesh {}, but is on {}", which,
+                               want.layout.mesh().to_string(),
+                               got.layout.mesh().to_string()));
+    if (want != got)
+      return Error(fmt::format("{} must be {}, got {}", which, want.to_string(),
+                               got.to_string()));
+    if (given.client() != owner)
+      return Error(which + " is in the memory of another client");
+    if (Status ready = given.wait(); !ready)
+      return ready.error();
+  }
+  return Success();
+}
+
+Result<std::shared_ptr<Executable>>
+Client::load(Compiled compiled, const DeviceAssignment &assignment,
+             const LoadOptions &options) {
+  const Signature &signature = compiled.signature();
+  if (assignment.size() != signature.mesh.size())
+    return Error(
+        fmt::format("program '{}' runs on a mesh of {} devices, but {} "
+                    "are given to it",
+                    signature.name, signature.mesh.size(), assignment.size()));
+  for (int64_t number : assignment.localDeviceNumbers()) {
+    auto isNumber = [&](const Device &device) { return device.id == number; };
+    if (!std::ranges::any_of(devices(), isNumber))
+      return Error(fmt::format(
+          "program '{}' is to run on device {}:{}, which is none of the {} "
+          "devices of this {} client: {}",
+          signature.name, assignment.deviceType, number, devices().size(),
+          platform(), devices().front().name + " to " + devices().back().name));
+  }
+  return loadOn(std::move(compiled), assignment, options);
+}
+
+Result<std::shared_ptr<Executable>> Client::load(Compiled compiled,
+                                                 const LoadOptions &options) {
+  const Signature &signature = compiled.signature();
+  const size_t size = size_t(signature.mesh.size());
+  if (size > devices().size())
+    return Error(fmt::format("program '{}' runs on a mesh of {} devices, but "
+                             "only {} {} devices exist",
+                             signature.name, size, devices().size(),
+                             platform()));
+  std::vector<int64_t> numbers;
+  for (const Device &device : devices().first(size))
+    numbers.push_back(device.id);
+  const std::string &first = devices().front().name;
+  return load(std::move(compiled),
+              DeviceAssignment::of(first.substr(0, first.find(':')), numbers),
+              options);
+}
+
+} // namespace meshloom

@@ -1,0 +1,66 @@
+#include "meshloom/Targets/CPU/CPUTarget.h"
+
+#include "meshloom/Targets/CPU/Jit.h"
+#include "meshloom/Targets/CPU/KernelToLLVM.h"
+#include "meshloom/Targets/CPU/SharedObject.h"
+#include "meshloom/Targets/Kernels/Passes.h"
+#include "meshloom/Targets/Kernels/ToProgram.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+namespace meshloom {
+namespace {
+
+/// What the code is, for the runtime that loads it.
+constexpr const char *codeFormat = "x86-64-elf";
+
+class CPUTarget : public Target {
+public:
+  std::string_view name() const override { return "cpu"; }
+
+  void registerDialects(mlir::DialectRegistry &registry) const override {
+    registerKernelLoweringDialects(registry);
+    mlir::registerBuiltinDialectTranslation(registry);
+    mlir::registerLLVMDialectTranslation(registry);
+  }
+
+  void addPasses(mlir::OpPassManager &functions) const override {
+    functions.addPass(createFormKernels());
+  }
+
+  FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
+                                   const EmitOptions &options) const override {
+    FailureOr<LoweredProgram> lowered = toProgram(function);
+    if (failed(lowered))
+      return failure();
+    if (Status ok = lowered->program.verify(); !ok)
+      return Result<Compiled>(ok.error());
+    std::vector<KernelToCompile> kernels;
+    for (auto &[symbol, kernel] : lowered->kernels)
+      kernels.push_back({symbol, kernel});
+    Code code{codeFormat, kernels.empty() ? "" : hostCpuFeatures(), {}, {}};
+    if (options.asBytes) {
+      auto bytes = linkKernels(kernels);
+      if (!bytes)
+        return Result<Compiled>(bytes.error());
+      code.bytes = std::move(*bytes);
+    } else {
+      auto symbols = loadKernels(kernels, options.optimize);
+      if (!symbols)
+        return Result<Compiled>(symbols.error());
+      code.symbols = std::move(*symbols);
+    }
+    return Result<Compiled>(Compiled(
+        {std::move(lowered->program), std::move(code)}, options.machine));
+  }
+};
+
+} // namespace
+
+const Target &cpuTarget() {
+  static const CPUTarget target;
+  return target;
+}
+
+} // namespace meshloom
