@@ -52,6 +52,7 @@ TABLE = {
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "tbb", "dnnl", "eigen", "system"},
     ),
+    "Runtime/Backends/PJRT": ({"Core", "Runtime"}, {"Core", "Runtime", "fmt", "system"}),
     "API": (
         {"Core"},
         COMPILER | {"Compiler", "Runtime", "Runtime/Backends/CPU", "system"},

@@ -1,0 +1,68 @@
+// The binary interface of the PJRT C API, without its header: where functions
+// and fields lie, as tables, and a block of memory to pass arguments in. The
+// facts are in lib/Runtime/Backends/PJRT/{Slots,Structs}.txt.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace meshloom::pjrt::capi {
+
+#include "meshloom/Runtime/Backends/PJRT/AbiTables.inc"
+
+/// The head of the table that GetPjrtApi returns; functions follow it.
+struct Api {
+  static constexpr size_t structSize = 0;
+  static constexpr size_t version = 16; ///< an Api_Version
+  static constexpr size_t functions = 40;
+};
+constexpr size_t offsetOf(Slot slot) {
+  return Api::functions + sizeof(void *) * size_t(slot);
+}
+
+/// What a plug-in keeps behind a pointer of ours: client, buffer, event, ...
+using Handle = void *;
+/// All functions look like this; a null result is success, an error otherwise.
+using Function = Handle (*)(void *arguments);
+
+template <typename T> T read(const void *base, size_t offset) {
+  T value;
+  std::memcpy(&value, static_cast<const char *>(base) + offset, sizeof(T));
+  return value;
+}
+template <typename T> void write(void *base, size_t offset, T value) {
+  std::memcpy(static_cast<char *>(base) + offset, &value, sizeof(T));
+}
+
+/// A structure given to a plug-in. It is longer than any that a version so far
+/// has, and says so: plug-ins refuse shorter ones than they know, and take
+/// fields that they know and we do not for zero, their default.
+class Block {
+public:
+  static constexpr size_t SIZE = 256;
+  Block() { set<size_t>(0, SIZE); }
+
+  template <typename T> Block &set(size_t field, T value) {
+    assert(field + sizeof(T) <= SIZE);
+    write(bytes.data(), field, value);
+    return *this;
+  }
+  template <typename T> T get(size_t field) const {
+    assert(field + sizeof(T) <= SIZE);
+    return read<T>(bytes.data(), field);
+  }
+  void *data() { return bytes.data(); }
+
+private:
+  alignas(sizeof(void *)) std::array<char, SIZE> bytes{};
+};
+
+/// Kinds of values in a NamedValue.
+enum class ValueKind : int32_t { String, Int64, Int64List, Float, Bool };
+/// When a plug-in may stop reading what a new buffer's data came from.
+enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0 };
+
+} // namespace meshloom::pjrt::capi

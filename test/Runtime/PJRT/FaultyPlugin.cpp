@@ -1,0 +1,613 @@
+// A small PJRT plug-in for tests: it moves data, runs programs that give their
+// arguments back, on a thread of its own, and fails on demand.
+//
+// What fails: the environment variable MESHLOOM_FAULTY_PLUGIN, read when the
+// plug-in is loaded (version, major, no-table, small-table, odd-table,
+// old-version-struct, null-slot, initialize, attribute-size), or when a client
+// is made, whose create option "fault" says the same:
+//   client      no client can be made
+//   compile     no program is accepted
+//   replicas    programs come out for another number of devices
+//   execute     no execution starts
+//   step:N      the Nth execution starts, and its results fail
+//   lost:N      from the Nth execution on, everything fails
+//   memory:N    the Nth and later buffers do not fit
+//   read        nothing can be read
+//   ready       nobody can be told that something is ready
+// A program is the text "identity N", which takes and gives N arrays;
+// "identity N donate I J" reuses the memory of arguments I and J.
+#include "meshloom/Runtime/Backends/PJRT/Abi.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace meshloom::pjrt::capi;
+
+namespace {
+std::atomic<int64_t> liveObjects{0};
+
+/// What the plug-in gives out, counted: a test may ask whether all came back.
+struct Counted {
+  Counted() { ++liveObjects; }
+  Counted(const Counted &) = delete;
+  ~Counted() { --liveObjects; }
+};
+
+struct Failure : Counted {
+  Failure(int32_t code, std::string message)
+      : code(code), message(std::move(message)) {}
+  int32_t code;
+  std::string message;
+};
+enum Code : int32_t { Unknown = 2, Invalid = 3, Exhausted = 8, Internal = 13 };
+Handle fail(Code code, const std::string &message) {
+  return new Failure(code, message);
+}
+
+/// Something that completes once.
+struct Completion {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::string error;
+  std::vector<std::function<void()>> callbacks;
+
+  Handle result() { return error.empty() ? nullptr : fail(Internal, error); }
+  void finish(std::string failure) {
+    std::vector<std::function<void()>> waiting;
+    {
+      std::lock_guard lock(mutex);
+      error = std::move(failure);
+      done = true;
+      waiting.swap(callbacks);
+      changed.notify_all();
+    }
+    for (auto &callback : waiting)
+      callback();
+  }
+};
+using CompletionPtr = std::shared_ptr<Completion>;
+
+struct Event : Counted {
+  explicit Event(CompletionPtr completion)
+      : completion(std::move(completion)) {}
+  CompletionPtr completion;
+};
+Handle readyEvent() {
+  auto completion = std::make_shared<Completion>();
+  completion->done = true;
+  return new Event(completion);
+}
+
+/// "step:2" is {"step", 2}; "read" is {"read", 1}.
+struct Fault {
+  std::string name;
+  int64_t count = 1;
+  explicit Fault(const std::string &text)
+      : name(text.substr(0, text.find(':'))) {
+    if (name.size() < text.size())
+      count = std::stoll(text.substr(name.size() + 1));
+  }
+};
+std::string faultOfEnvironment() {
+  const char *value = std::getenv("MESHLOOM_FAULTY_PLUGIN");
+  return value ? value : "";
+}
+
+struct Client;
+struct Device {
+  Client *client;
+  int32_t id;
+  std::string text;
+};
+
+struct Client : Counted {
+  Fault fault{""};
+  std::vector<Device> devices;
+  std::vector<Handle> deviceHandles;
+  std::atomic<int64_t> buffers{0}, executions{0};
+  std::atomic<bool> lost{false};
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> work;
+  bool closing = false;
+  std::thread worker;
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return closing || !work.empty(); });
+      if (work.empty())
+        return;
+      auto next = std::move(work.front());
+      work.pop_front();
+      lock.unlock();
+      next();
+      lock.lock();
+    }
+  }
+  void later(std::function<void()> task) {
+    std::lock_guard lock(mutex);
+    work.push_back(std::move(task));
+    changed.notify_all();
+  }
+  /// Joining fails, loudly, on the worker itself.
+  ~Client() {
+    {
+      std::lock_guard lock(mutex);
+      closing = true;
+      changed.notify_all();
+    }
+    worker.join();
+  }
+};
+
+struct Value {
+  CompletionPtr ready = std::make_shared<Completion>();
+  std::vector<char> bytes;
+};
+struct Buffer : Counted {
+  Client *client;
+  std::shared_ptr<Value> value; ///< null: donated
+};
+
+struct Identity {
+  size_t arity = 0;
+  std::set<size_t> donated;
+  std::vector<Handle> devices;
+};
+struct Executable : Counted {
+  Client *client;
+  std::shared_ptr<Identity> program;
+};
+
+template <typename T> T *as(const void *arguments, size_t field) {
+  return read<T *>(arguments, field);
+}
+Handle lostDevice() {
+  return fail(Internal, "the device is lost");
+}
+
+// ---- Errors, plug-in, events
+
+Handle errorDestroy(void *a) {
+  delete as<Failure>(a, Error_Destroy_Args::error);
+  return nullptr;
+}
+Handle errorMessage(void *a) {
+  const auto &text = as<Failure>(a, Error_Message_Args::error)->message;
+  write(a, Error_Message_Args::message, text.data());
+  write(a, Error_Message_Args::message_size, text.size());
+  return nullptr;
+}
+Handle errorGetCode(void *a) {
+  write(a, Error_GetCode_Args::code,
+        as<Failure>(a, Error_GetCode_Args::error)->code);
+  return nullptr;
+}
+
+Handle pluginInitialize(void *) {
+  return faultOfEnvironment() == "initialize"
+             ? fail(Internal, "no cooling water")
+             : nullptr;
+}
+Handle pluginAttributes(void *a) {
+  static const int64_t version[] = {1, 13, 3};
+  static char values[2 * NamedValue::stride];
+  static const char *const names[] = {"xla_version",
+                                      "stablehlo_current_version"};
+  const size_t size = faultOfEnvironment() == "attribute-size"
+                          ? NamedValue::structSize + 8
+                          : NamedValue::structSize;
+  for (int i = 0; i < 2; ++i) {
+    char *entry = values + i * NamedValue::stride;
+    write(entry, NamedValue::struct_size, size);
+    write(entry, NamedValue::name, names[i]);
+    write(entry, NamedValue::name_size, std::strlen(names[i]));
+  }
+  write(values, NamedValue::type, ValueKind::Int64);
+  write<int64_t>(values, NamedValue::int64_value, 2);
+  write<size_t>(values, NamedValue::value_size, 1);
+  char *second = values + NamedValue::stride;
+  write(second, NamedValue::type, ValueKind::Int64List);
+  write<const int64_t *>(second, NamedValue::int64_array_value, version);
+  write<size_t>(second, NamedValue::value_size, 3);
+  write<char *>(a, Plugin_Attributes_Args::attributes, values);
+  write<size_t>(a, Plugin_Attributes_Args::num_attributes, 2);
+  return nullptr;
+}
+
+Handle eventDestroy(void *a) {
+  delete as<Event>(a, Event_Destroy_Args::event);
+  return nullptr;
+}
+Handle eventIsReady(void *a) {
+  Completion &completion = *as<Event>(a, Event_IsReady_Args::event)->completion;
+  std::lock_guard lock(completion.mutex);
+  write(a, Event_IsReady_Args::is_ready, completion.done);
+  return nullptr;
+}
+Handle eventAwait(void *a) {
+  CompletionPtr completion = as<Event>(a, Event_Await_Args::event)->completion;
+  std::unique_lock lock(completion->mutex);
+  completion->changed.wait(lock, [&] { return completion->done; });
+  return completion->result();
+}
+std::atomic<bool> readyFails{false};
+Handle eventOnReady(void *a) {
+  if (readyFails)
+    return fail(Internal, "no bell");
+  CompletionPtr completion =
+      as<Event>(a, Event_OnReady_Args::event)->completion;
+  auto call = [completion,
+               callback = read<void (*)(Handle, void *)>(
+                   a, Event_OnReady_Args::callback),
+               argument = read<void *>(a, Event_OnReady_Args::user_arg)] {
+    callback(completion->result(), argument);
+  };
+  {
+    std::lock_guard lock(completion->mutex);
+    if (!completion->done) {
+      completion->callbacks.push_back(call);
+      return nullptr;
+    }
+  }
+  call();
+  return nullptr;
+}
+
+// ---- Clients and devices
+
+Handle clientCreate(void *a) {
+  using Args = Client_Create_Args;
+  if (read<size_t>(a, 0) < Args::structSize)
+    return fail(Invalid, "the arguments are too short");
+  std::string fault = faultOfEnvironment();
+  int64_t devices = 4;
+  const auto *entry = as<const char>(a, Args::create_options);
+  for (size_t i = 0; i < read<size_t>(a, Args::num_options); ++i) {
+    const std::string name(read<const char *>(entry, NamedValue::name),
+                           read<size_t>(entry, NamedValue::name_size));
+    if (name == "fault")
+      fault.assign(read<const char *>(entry, NamedValue::string_value),
+                   read<size_t>(entry, NamedValue::value_size));
+    else if (name == "cpu_device_count")
+      devices = read<int64_t>(entry, NamedValue::int64_value);
+    else
+      return fail(Invalid, "there is no option '" + name + "'");
+    entry += NamedValue::stride;
+  }
+  if (fault == "client")
+    return fail(Internal, "nobody is at home");
+  auto *client = new Client;
+  client->fault = Fault(fault);
+  readyFails = fault == "ready";
+  for (int64_t i = 0; i < devices; ++i)
+    client->devices.push_back(
+        {client, int32_t(i), "Faulty(id=" + std::to_string(i) + ")"});
+  for (Device &device : client->devices)
+    client->deviceHandles.push_back(&device);
+  client->worker = std::thread([client] { client->run(); });
+  write(a, Args::client, client);
+  return nullptr;
+}
+Handle clientDestroy(void *a) {
+  delete as<Client>(a, Client_Destroy_Args::client);
+  return nullptr;
+}
+Handle platformName(void *a) {
+  write<const char *>(a, Client_PlatformName_Args::platform_name, "cpu");
+  write<size_t>(a, Client_PlatformName_Args::platform_name_size, 3);
+  return nullptr;
+}
+Handle platformVersion(void *a) {
+  write<const char *>(a, Client_PlatformVersion_Args::platform_version, "1.0");
+  write<size_t>(a, Client_PlatformVersion_Args::platform_version_size, 3);
+  return nullptr;
+}
+Handle processIndex(void *a) {
+  write<int32_t>(a, Client_ProcessIndex_Args::process_index, 0);
+  return nullptr;
+}
+Handle addressableDevices(void *a) {
+  using Args = Client_AddressableDevices_Args;
+  auto *client = as<Client>(a, Args::client);
+  write(a, Args::addressable_devices, client->deviceHandles.data());
+  write(a, Args::num_addressable_devices, client->deviceHandles.size());
+  return nullptr;
+}
+/// A device is its own description.
+Handle getDescription(void *a) {
+  using Args = Device_GetDescription_Args;
+  write(a, Args::device_description, read<Handle>(a, Args::device));
+  return nullptr;
+}
+Handle localHardwareId(void *a) {
+  write(a, Device_LocalHardwareId_Args::local_hardware_id,
+        as<Device>(a, Device_LocalHardwareId_Args::device)->id);
+  return nullptr;
+}
+Handle descriptionId(void *a) {
+  write(a, DeviceDescription_Id_Args::id,
+        as<Device>(a, DeviceDescription_Id_Args::device_description)->id);
+  return nullptr;
+}
+Handle descriptionProcess(void *a) {
+  write<int32_t>(a, DeviceDescription_ProcessIndex_Args::process_index, 0);
+  return nullptr;
+}
+Handle descriptionKind(void *a) {
+  write<const char *>(a, DeviceDescription_Kind_Args::device_kind, "faulty");
+  write<size_t>(a, DeviceDescription_Kind_Args::device_kind_size, 6);
+  return nullptr;
+}
+Handle descriptionText(void *a) {
+  using Args = DeviceDescription_ToString_Args;
+  const auto &text = as<Device>(a, Args::device_description)->text;
+  write(a, Args::to_string, text.data());
+  write(a, Args::to_string_size, text.size());
+  return nullptr;
+}
+Handle descriptionAttributes(void *a) {
+  write<size_t>(a, DeviceDescription_Attributes_Args::num_attributes, 0);
+  return nullptr;
+}
+
+// ---- Buffers
+
+Handle bufferFromHost(void *a) {
+  using Args = Client_BufferFromHostBuffer_Args;
+  auto *client = as<Client>(a, Args::client);
+  if (client->lost)
+    return lostDevice();
+  if (client->fault.name == "memory" &&
+      ++client->buffers >= client->fault.count)
+    return fail(Exhausted, "out of memory: 0 bytes are left");
+  constexpr size_t widths[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 2, 8, 16};
+  size_t bytes = widths[read<int32_t>(a, Args::type)];
+  const auto *dims = as<const int64_t>(a, Args::dims);
+  for (size_t i = 0; i < read<size_t>(a, Args::num_dims); ++i)
+    bytes *= size_t(dims[i]);
+  auto value = std::make_shared<Value>();
+  const auto *data = as<const char>(a, Args::data);
+  value->bytes.assign(data, data + bytes);
+  value->ready->done = true;
+  write(a, Args::buffer, new Buffer{{}, client, value});
+  write(a, Args::done_with_host_buffer, readyEvent());
+  return nullptr;
+}
+Handle bufferDestroy(void *a) {
+  delete as<Buffer>(a, Buffer_Destroy_Args::buffer);
+  return nullptr;
+}
+Handle bufferReady(void *a) {
+  auto *buffer = as<Buffer>(a, Buffer_ReadyEvent_Args::buffer);
+  if (!buffer->value)
+    return fail(Invalid, "the buffer was donated");
+  write(a, Buffer_ReadyEvent_Args::event, new Event(buffer->value->ready));
+  return nullptr;
+}
+Handle bufferToHost(void *a) {
+  using Args = Buffer_ToHostBuffer_Args;
+  auto *buffer = as<Buffer>(a, Args::src);
+  if (!buffer->value)
+    return fail(Invalid, "the buffer was donated");
+  if (buffer->client->lost)
+    return lostDevice();
+  if (buffer->client->fault.name == "read")
+    return fail(Internal, "the cable is cut");
+  if (read<size_t>(a, Args::dst_size) < buffer->value->bytes.size())
+    return fail(Invalid, "the destination is too small");
+  auto copied = std::make_shared<Completion>();
+  buffer->client->later(
+      [value = buffer->value, copied, target = read<char *>(a, Args::dst)] {
+        if (value->ready->error.empty())
+          std::copy(value->bytes.begin(), value->bytes.end(), target);
+        copied->finish(value->ready->error);
+      });
+  write(a, Args::event, new Event(copied));
+  return nullptr;
+}
+
+// ---- Programs
+
+Handle clientCompile(void *a) {
+  using Args = Client_Compile_Args;
+  auto *client = as<Client>(a, Args::client);
+  if (client->lost)
+    return lostDevice();
+  const char *source = as<char>(a, Args::program);
+  std::istringstream text(
+      std::string(read<const char *>(source, Program::code),
+                  read<size_t>(source, Program::code_size)));
+  std::string word;
+  auto program = std::make_shared<Identity>();
+  if (client->fault.name == "compile" || !(text >> word >> program->arity) ||
+      word != "identity")
+    return fail(Unknown, "<unknown>:3:7: error: 'stablehlo.frobnicate' is not "
+                         "to this plug-in's taste");
+  size_t donated = 0;
+  for (text >> word; text >> donated;)
+    program->donated.insert(donated);
+  // The first field of the options' only field: how many replicas there are.
+  const auto *options = as<const char>(a, Args::compile_options);
+  const auto replicas = size_t(options[3]);
+  if (replicas > client->devices.size())
+    return fail(Invalid, "there are too few devices");
+  program->devices.assign(
+      client->deviceHandles.begin(),
+      client->deviceHandles.begin() +
+          long(client->fault.name == "replicas" ? 1 : replicas));
+  write(a, Args::executable, new Executable{{}, client, program});
+  return nullptr;
+}
+Handle executableDestroy(void *a) {
+  delete as<Executable>(a, LoadedExecutable_Destroy_Args::executable);
+  return nullptr;
+}
+Handle getExecutable(void *a) {
+  using Args = LoadedExecutable_GetExecutable_Args;
+  auto *loaded = as<Executable>(a, Args::loaded_executable);
+  write(a, Args::executable,
+        new Executable{{}, loaded->client, loaded->program});
+  return nullptr;
+}
+Handle numOutputs(void *a) {
+  write(a, Executable_NumOutputs_Args::num_outputs,
+        as<Executable>(a, Executable_NumOutputs_Args::executable)
+            ->program->arity);
+  return nullptr;
+}
+Handle executableDevices(void *a) {
+  using Args = LoadedExecutable_AddressableDevices_Args;
+  auto &devices = as<Executable>(a, Args::executable)->program->devices;
+  write(a, Args::addressable_devices, devices.data());
+  write(a, Args::num_addressable_devices, devices.size());
+  return nullptr;
+}
+
+/// One device's part of an execution: outputs are copies of inputs, made a
+/// little later, or the inputs' own memory where that is donated.
+void startOn(Client *client, const Identity &program,
+             const std::set<size_t> &kept, Buffer *const *inputs,
+             Handle *outputs, Handle *done, const std::string &error) {
+  auto completion = std::make_shared<Completion>();
+  std::vector<std::shared_ptr<Value>> from, to;
+  for (size_t i = 0; i < program.arity; ++i) {
+    from.push_back(inputs[i]->value);
+    to.push_back(std::make_shared<Value>());
+    if (program.donated.contains(i) && !kept.contains(i))
+      inputs[i]->value = nullptr;
+    outputs[i] = new Buffer{{}, client, to.back()};
+  }
+  if (done)
+    *done = new Event(completion);
+  client->later([from, to, completion, error] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::string failure = error;
+    for (auto &value : from)
+      if (failure.empty())
+        failure = value->ready->error;
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i]->bytes = from[i]->bytes;
+      to[i]->ready->finish(failure);
+    }
+    completion->finish(failure);
+  });
+}
+
+Handle execute(void *a) {
+  using Args = LoadedExecutable_Execute_Args;
+  auto *executable = as<Executable>(a, Args::executable);
+  Client *client = executable->client;
+  const Identity &program = *executable->program;
+  const auto *options = as<const char>(a, Args::options);
+  if (read<size_t>(options, 0) < ExecuteOptions::structSize)
+    return fail(Invalid, "the options are too short");
+  const int64_t number = ++client->executions;
+  const Fault &fault = client->fault;
+  if (client->lost || fault.name == "execute")
+    return client->lost ? lostDevice() : fail(Internal, "not today");
+  if (fault.name == "lost" && number >= fault.count)
+    client->lost = true;
+  const bool fails =
+      client->lost || (fault.name == "step" && number == fault.count);
+  const size_t devices = read<size_t>(a, Args::num_devices);
+  if (devices != program.devices.size() ||
+      read<size_t>(a, Args::num_args) != program.arity)
+    return fail(Invalid, "these are not the program's arguments");
+  const auto *lists = as<Buffer *const *const>(a, Args::argument_lists);
+  for (size_t device = 0; device < devices; ++device)
+    for (size_t i = 0; i < program.arity; ++i)
+      if (!lists[device][i]->value)
+        return fail(Invalid, "argument " + std::to_string(i) + " was donated");
+  const auto *indices =
+      as<const int64_t>(options, ExecuteOptions::non_donatable_input_indices);
+  const std::set<size_t> kept(
+      indices,
+      indices + read<size_t>(options,
+                             ExecuteOptions::num_non_donatable_input_indices));
+  auto *const *outputs = as<Handle *const>(a, Args::output_lists);
+  auto *events = as<Handle>(a, Args::device_complete_events);
+  for (size_t device = 0; device < devices; ++device)
+    startOn(client, program, kept, lists[device], outputs[device],
+            events ? &events[device] : nullptr,
+            fails ? "device " + std::to_string(device) +
+                        " stopped in the "
+                        "middle of a step"
+                  : "");
+  return nullptr;
+}
+} // namespace
+
+extern "C" int64_t FaultyPluginLiveObjects() {
+  return liveObjects;
+}
+
+extern "C" const void *GetPjrtApi() {
+  static char table[offsetOf(Slot(knownSlots))];
+  const std::string fault = faultOfEnvironment();
+  if (fault == "no-table")
+    return nullptr;
+  write<size_t>(table, Api::structSize,
+                fault == "small-table" ? offsetOf(Slot(80))
+                : fault == "odd-table" ? sizeof(table) + 3
+                                       : sizeof(table));
+  write<size_t>(table + Api::version, Api_Version::struct_size,
+                fault == "old-version-struct" ? 8 : Api_Version::structSize);
+  write<int32_t>(table + Api::version, Api_Version::major_version,
+                 fault == "major" ? 1 : 0);
+  write<int32_t>(table + Api::version, Api_Version::minor_version,
+                 fault == "version" ? 57 : 114);
+  auto set = [](Slot slot, Function function) {
+    write(table, offsetOf(slot), function);
+  };
+  set(Slot::Error_Destroy, errorDestroy);
+  set(Slot::Error_Message, errorMessage);
+  set(Slot::Error_GetCode, errorGetCode);
+  set(Slot::Plugin_Initialize, pluginInitialize);
+  set(Slot::Plugin_Attributes, pluginAttributes);
+  set(Slot::Event_Destroy, eventDestroy);
+  set(Slot::Event_IsReady, eventIsReady);
+  set(Slot::Event_Await, eventAwait);
+  set(Slot::Event_OnReady, eventOnReady);
+  set(Slot::Client_Create, clientCreate);
+  set(Slot::Client_Destroy, clientDestroy);
+  set(Slot::Client_PlatformName, platformName);
+  set(Slot::Client_PlatformVersion, platformVersion);
+  set(Slot::Client_ProcessIndex, processIndex);
+  set(Slot::Client_AddressableDevices, addressableDevices);
+  set(Slot::Client_Compile, clientCompile);
+  set(Slot::Client_BufferFromHostBuffer, bufferFromHost);
+  set(Slot::DeviceDescription_Id, descriptionId);
+  set(Slot::DeviceDescription_ProcessIndex, descriptionProcess);
+  set(Slot::DeviceDescription_Attributes, descriptionAttributes);
+  set(Slot::DeviceDescription_Kind, descriptionKind);
+  set(Slot::DeviceDescription_ToString, descriptionText);
+  set(Slot::Device_GetDescription, getDescription);
+  set(Slot::Device_LocalHardwareId, localHardwareId);
+  set(Slot::Executable_Destroy, executableDestroy);
+  set(Slot::Executable_NumOutputs, numOutputs);
+  set(Slot::LoadedExecutable_Destroy, executableDestroy);
+  set(Slot::LoadedExecutable_GetExecutable, getExecutable);
+  set(Slot::LoadedExecutable_AddressableDevices, executableDevices);
+  set(Slot::LoadedExecutable_Execute, fault == "null-slot" ? nullptr : execute);
+  set(Slot::Buffer_Destroy, bufferDestroy);
+  set(Slot::Buffer_ToHostBuffer, bufferToHost);
+  set(Slot::Buffer_ReadyEvent, bufferReady);
+  return table;
+}

@@ -1,0 +1,69 @@
+// Copies of our plug-in, and where XLA's is.
+#include "PluginsForTests.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+using namespace meshloom;
+using namespace meshloom::test;
+
+FaultyCopy::FaultyCopy() {
+  static int copies = 0;
+  file = fmt::format("{}/faulty-{}-{}.so",
+                     std::filesystem::temp_directory_path().string(), getpid(),
+                     copies++);
+  std::filesystem::copy_file(MESHLOOM_FAULTY_PLUGIN_PATH, file);
+}
+
+FaultyCopy::~FaultyCopy() {
+  std::filesystem::remove(file);
+}
+
+Result<const pjrt::Plugin *> FaultyCopy::load(const std::string &fault) const {
+  ScopedVariable variable("MESHLOOM_FAULTY_PLUGIN", fault.c_str());
+  return pjrt::Plugin::load(file);
+}
+
+const pjrt::Plugin &test::faultyPlugin() {
+  return *pjrt::Plugin::load(MESHLOOM_FAULTY_PLUGIN_PATH).valueOrThrow();
+}
+
+int64_t test::liveObjects(const pjrt::Plugin &plugin) {
+  void *library = dlopen(plugin.path().c_str(), RTLD_NOW | RTLD_NOLOAD);
+  auto *count = reinterpret_cast<int64_t (*)()>(
+      dlsym(library, "FaultyPluginLiveObjects"));
+  return count();
+}
+
+std::optional<std::string> test::cpuPluginPath(std::string &why) {
+  const char *given = std::getenv("MESHLOOM_PJRT_CPU_PLUGIN");
+  const std::string path = given ? given : MESHLOOM_FETCHED_CPU_PLUGIN;
+  if (std::filesystem::exists(path))
+    return path;
+  why = fmt::format("XLA's plug-in for CPUs is not installed: there is no '{}' "
+                    "({}); scripts/fetch-pjrt-cpu-plugin fetches it",
+                    path,
+                    given ? "from MESHLOOM_PJRT_CPU_PLUGIN"
+                          : "MESHLOOM_PJRT_CPU_PLUGIN is not set");
+  return std::nullopt;
+}
+
+ScopedVariable::ScopedVariable(const char *name, const char *value)
+    : name(name) {
+  if (const char *old = std::getenv(name))
+    before = old;
+  if (value)
+    setenv(name, value, 1);
+  else
+    unsetenv(name);
+}
+
+ScopedVariable::~ScopedVariable() {
+  if (before)
+    setenv(name.c_str(), before->c_str(), 1);
+  else
+    unsetenv(name.c_str());
+}

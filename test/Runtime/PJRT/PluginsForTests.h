@@ -1,0 +1,46 @@
+// The plug-ins that tests run: our own, which fails on demand, and XLA's for
+// CPUs, where it is installed.
+#pragma once
+
+#include "meshloom/Runtime/Backends/PJRT/Plugin.h"
+
+#include <optional>
+
+namespace meshloom::test {
+
+/// A copy of the faulty plug-in, which nobody has loaded yet, so that it may be
+/// loaded with a fault of its own. Deleted with the object.
+class FaultyCopy {
+public:
+  FaultyCopy();
+  ~FaultyCopy();
+  const std::string &path() const { return file; }
+  /// Loads it, with that value of MESHLOOM_FAULTY_PLUGIN.
+  Result<const pjrt::Plugin *> load(const std::string &fault) const;
+
+private:
+  std::string file;
+};
+
+/// Our plug-in without a fault; the same one each time.
+const pjrt::Plugin &faultyPlugin();
+/// How many things it gave out that were not given back.
+int64_t liveObjects(const pjrt::Plugin &plugin);
+
+/// XLA's plug-in for CPUs: MESHLOOM_PJRT_CPU_PLUGIN, else what
+/// scripts/fetch-pjrt-cpu-plugin put into the build folder. Nothing, with the
+/// reason in `why`, where there is none.
+std::optional<std::string> cpuPluginPath(std::string &why);
+
+/// Sets an environment variable as long as it lives; null unsets it.
+class ScopedVariable {
+public:
+  ScopedVariable(const char *name, const char *value);
+  ~ScopedVariable();
+
+private:
+  std::string name;
+  std::optional<std::string> before;
+};
+
+} // namespace meshloom::test
