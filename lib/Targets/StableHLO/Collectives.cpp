@@ -9,20 +9,6 @@
 
 namespace meshloom::exporting {
 
-static Value withChannel(Exporter &e, StringRef name, Type type, Value operand,
-                         SmallVector<NamedAttribute> attrs) {
-  attrs.push_back(e.channel());
-  if (name == "all_gather")
-    attrs.push_back(
-        e.attr("use_global_device_ids", Attribute(e.b.getUnitAttr())));
-  return e.one(name, type, operand, attrs);
-}
-
-NamedAttribute Exporter::channel() {
-  return attr("channel_handle", Attribute(stablehlo::ChannelHandleAttr::get(
-                                    b.getContext(), ++channels, 1)));
-}
-
 NamedAttribute Exporter::groups(ArrayRef<unsigned> axes) {
   SmallVector<int64_t> members;
   int64_t size = groupOf(0, axes).size();
@@ -51,16 +37,11 @@ Value Exporter::allReduce(Value value, ReduceKind kind,
     value = reshape(value, shape);
     shape[0] = groupOf(0, axes).size();
     value =
-        withChannel(*this, "all_gather",
-                    RankedTensorType::get(shape, type.getElementType()), value,
-                    {attr("all_gather_dim", int64_t(0)), groups(axes)});
+        one("all_gather", RankedTensorType::get(shape, type.getElementType()),
+            value, {attr("all_gather_dim", int64_t(0)), groups(axes)});
     return reduce(kind, value, int64_t(0));
   }
-  Operation *result =
-      op("all_reduce", type, value,
-         {groups(axes), channel(),
-          attr("use_global_device_ids", Attribute(b.getUnitAttr()))},
-         1);
+  Operation *result = op("all_reduce", type, value, groups(axes), 1);
   fillReducer(result->getRegion(0), kind, type.getElementType());
   return result->getResult(0);
 }
@@ -72,10 +53,10 @@ Value Exporter::permute(
     pairs.append({source, target});
   auto type = RankedTensorType::get({int64_t(sourcesAndTargets.size()), 2},
                                     b.getI64Type());
-  return withChannel(
-      *this, "collective_permute", value.getType(), value,
-      {attr("source_target_pairs", Attribute(DenseElementsAttr::get(
-                                       type, ArrayRef<int64_t>(pairs))))});
+  return same(
+      "collective_permute", value,
+      attr("source_target_pairs",
+           Attribute(DenseElementsAttr::get(type, ArrayRef<int64_t>(pairs)))));
 }
 
 /// The axes that dim `dim` has in `longer` beyond those in `shorter`.
@@ -98,10 +79,9 @@ void Exporter::collect(Operand &operand, unsigned dim, ArrayRef<unsigned> axes,
     auto type = cast<RankedTensorType>(operand.value.getType());
     auto shape = llvm::to_vector(type.getShape());
     shape[dim] *= members;
-    operand.value = withChannel(
-        *this, "all_gather",
-        RankedTensorType::get(shape, type.getElementType()), operand.value,
-        {attr("all_gather_dim", int64_t(dim)), groups(axes)});
+    operand.value = one(
+        "all_gather", RankedTensorType::get(shape, type.getElementType()),
+        operand.value, {attr("all_gather_dim", int64_t(dim)), groups(axes)});
   }
   int64_t size = target.buffer[targetDim];
   Table table(devices, std::vector<int64_t>(size, anyEntry));
@@ -175,9 +155,7 @@ std::optional<Value> Exporter::scatterReduced(Operand operand,
     return std::nullopt;
   Operation *result =
       op("reduce_scatter", to.type(), operand.value,
-         {attr("scatter_dimension", int64_t(*scattered)), groups(axes),
-          channel(), attr("use_global_device_ids", Attribute(b.getUnitAttr()))},
-         1);
+         {attr("scatter_dimension", int64_t(*scattered)), groups(axes)}, 1);
   fillReducer(result->getRegion(0), kind, to.element);
   return result->getResult(0);
 }
@@ -211,11 +189,10 @@ std::optional<Value> Exporter::exchangeDims(Operand operand,
         llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
     shape[split] /= members;
     shape[concat] *= members;
-    return withChannel(*this, "all_to_all",
-                       RankedTensorType::get(shape, to.element), value,
-                       {attr("split_dimension", int64_t(split)),
-                        attr("concat_dimension", int64_t(concat)),
-                        attr("split_count", members), groups(axes)});
+    return one("all_to_all", RankedTensorType::get(shape, to.element), value,
+               {attr("split_dimension", int64_t(split)),
+                attr("concat_dimension", int64_t(concat)),
+                attr("split_count", members), groups(axes)});
   };
   Value value = operand.value;
   if (losing.size() == 1 && gaining.size() == 1 && axes == lost[losing[0]]) {

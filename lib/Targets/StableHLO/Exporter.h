@@ -1,6 +1,6 @@
 // What the export's files share: which part of a tensor each device holds, the
 // builder of StableHLO ops, and moving elements along one dim. All devices run
-// one program, so where they differ it looks a number up by partition_id.
+// one program, so where they differ it looks a number up by replica_id.
 #pragma once
 
 #include "meshloom/Core/Window.h"
@@ -141,7 +141,6 @@ public:
   // Between devices
   //===--------------------------------------------------------------------===//
   NamedAttribute groups(ArrayRef<unsigned> axes);
-  NamedAttribute channel();
   Value allReduce(Value value, ReduceKind kind, ArrayRef<unsigned> axes);
   Value permute(Value value,
                 ArrayRef<std::pair<int64_t, int64_t>> sourcesAndTargets);
@@ -186,7 +185,6 @@ private:
 
   mlir::IRMapping values;
   DenseMap<Block *, Value> ids; ///< device ids by the block they are in
-  int64_t channels = 0;
 };
 
 using Handler = Emitted (*)(Exporter &, Operation *, MutableArrayRef<Operand>,

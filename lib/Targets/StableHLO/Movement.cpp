@@ -11,11 +11,11 @@ Value Exporter::deviceId() {
   if (!id) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(b.getInsertionBlock());
-    Value partition =
-        one("partition_id",
+    Value replica =
+        one("replica_id",
             RankedTensorType::get({}, b.getIntegerType(32, /*isSigned=*/false)),
             {});
-    id = convert(partition, b.getI32Type());
+    id = convert(replica, b.getI32Type());
   }
   return id;
 }

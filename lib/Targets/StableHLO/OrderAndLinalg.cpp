@@ -108,53 +108,22 @@ static Emitted emitFft(Exporter &e, Operation *op,
                        e.list("fft_length", fft.getFftLength())})};
 }
 
-/// LAPACK's `routine` for the element type, as JAX calls it on CPUs: matrices
-/// (what has as many dims as the first operand) are column-major, what comes
-/// before their dims is a batch.
-static Emitted callLapack(Exporter &e, StringRef real, StringRef complex,
-                          ArrayRef<Value> from, ArrayRef<RankedTensorType> to) {
-  // What LAPACK has no routine for is computed in f32.
+/// What XLA's compilers expand into plain ops, on every backend.
+static Emitted callExpanded(Exporter &e, StringRef target, ArrayRef<Value> from,
+                            ArrayRef<RankedTensorType> to) {
   Type element = cast<RankedTensorType>(from[0].getType()).getElementType();
-  bool isComplex = isa<mlir::ComplexType>(element);
+  // Half floats lose too much on the way.
   Type inner = element.isF16() || element.isBF16() ? e.b.getF32Type() : element;
-  Type part =
-      isComplex ? cast<mlir::ComplexType>(inner).getElementType() : inner;
-  if (!part.isF32() && !part.isF64())
-    return std::nullopt;
-  StringRef letter =
-      isComplex ? (part.isF32() ? "c" : "z") : (part.isF32() ? "s" : "d");
-  // Dims from minor to major.
-  int64_t rank = cast<RankedTensorType>(from[0].getType()).getRank();
-  auto layoutOf = [&](Type type) -> Attribute {
-    SmallVector<int64_t> order;
-    for (int64_t dim = cast<RankedTensorType>(type).getRank(); dim-- > 0;)
-      order.push_back(dim);
-    if (int64_t(order.size()) == rank)
-      std::swap(order[0], order[1]);
-    auto list =
-        RankedTensorType::get({int64_t(order.size())}, e.b.getIndexType());
-    return DenseElementsAttr::get(list, ArrayRef<int64_t>(order));
-  };
   Values operands;
   SmallVector<Type> types;
-  SmallVector<Attribute> operandLayouts, resultLayouts;
-  for (Value value : from) {
+  for (Value value : from)
     operands.push_back(e.convert(value, inner));
-    operandLayouts.push_back(layoutOf(value.getType()));
-  }
-  for (RankedTensorType type : to) {
+  for (RankedTensorType type : to)
     types.push_back(RankedTensorType::get(type.getShape(), inner));
-    resultLayouts.push_back(layoutOf(type));
-  }
-  std::string target =
-      ("lapack_" + letter + (isComplex ? complex : real) + "_ffi").str();
-  Operation *made = e.op(
-      "custom_call", types, operands,
-      {e.attr("call_target_name", Attribute(e.b.getStringAttr(target))),
-       e.attr("api_version", Attribute(e.b.getI32IntegerAttr(4))),
-       e.attr("backend_config", Attribute(e.b.getDictionaryAttr({}))),
-       e.attr("operand_layouts", Attribute(e.b.getArrayAttr(operandLayouts))),
-       e.attr("result_layouts", Attribute(e.b.getArrayAttr(resultLayouts)))});
+  Operation *made =
+      e.op("custom_call", types, operands,
+           {e.attr("call_target_name", Attribute(e.b.getStringAttr(target))),
+            e.attr("api_version", Attribute(e.b.getI32IntegerAttr(1)))});
   Values results;
   for (Value result : made->getResults())
     results.push_back(e.convert(result, element));
@@ -166,8 +135,8 @@ static Emitted emitGeqrf(Exporter &e, Operation *,
                          ArrayRef<Held> results) {
   if (!fitBatch(e, operands[0], results[0], 2))
     return std::nullopt;
-  return callLapack(e, "geqrf", "geqrf", operands[0].value,
-                    {results[0].type(), results[1].type()});
+  return callExpanded(e, "Qr", operands[0].value,
+                      {results[0].type(), results[1].type()});
 }
 
 static Emitted emitHouseholderProduct(Exporter &e, Operation *,
@@ -176,8 +145,9 @@ static Emitted emitHouseholderProduct(Exporter &e, Operation *,
   if (!fitBatch(e, operands[0], results[0], 2) ||
       !fitBatch(e, operands[1], results[0], 1))
     return std::nullopt;
-  return callLapack(e, "orgqr", "ungqr", {operands[0].value, operands[1].value},
-                    results[0].type());
+  return callExpanded(e, "ProductOfElementaryHouseholderReflectors",
+                      {operands[0].value, operands[1].value},
+                      results[0].type());
 }
 
 void addOrderAndLinalg(Handlers &handlers) {

@@ -193,8 +193,9 @@ LogicalResult Exporter::exportBlock(Block &block) {
   return success();
 }
 
-/// `meshloom.shape` and `meshloom.boxes` of an argument or result.
-static DictionaryAttr partsAttr(OpBuilder &b, const Held &held,
+/// `meshloom.shape`, `meshloom.boxes` and, where it is partial,
+/// `meshloom.partial` of an argument or result.
+static DictionaryAttr partsAttr(OpBuilder &b, const Held &held, Type type,
                                 DictionaryAttr old) {
   int64_t devices = held.rank() == 0 ? 1 : held.ranges[0].size();
   SmallVector<int64_t> bounds;
@@ -210,6 +211,14 @@ static DictionaryAttr partsAttr(OpBuilder &b, const Held &held,
   if (old)
     if (Attribute name = old.get("dtensor.name"))
       attrs.push_back(b.getNamedAttr("meshloom.name", name));
+  Layout layout = spmd::layoutOf(type);
+  SmallVector<NamedAttribute> kinds;
+  for (Partial partial : layout.partial())
+    kinds.push_back(b.getNamedAttr(layout.mesh().axis_names()[partial.axis],
+                                   b.getStringAttr(name(partial.kind))));
+  if (!kinds.empty())
+    attrs.push_back(
+        b.getNamedAttr("meshloom.partial", b.getDictionaryAttr(kinds)));
   return b.getDictionaryAttr(attrs);
 }
 
@@ -223,22 +232,20 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
         return function.emitError()
                << what << " #" << i
                << " is not a shard: run --dtensor-partition first";
-      if (spmd::layoutOf(type).is_partial())
-        return function.emitError()
-               << what << " #" << i << " of type " << type
-               << " is partial; what is exported has whole values or shards";
     }
   SmallVector<Type> arguments, results;
   SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
     Held held = Held::of(type, devices);
     arguments.push_back(held.type());
-    argumentAttrs.push_back(partsAttr(b, held, function.getArgAttrDict(i)));
+    argumentAttrs.push_back(partsAttr(b, held, function.getArgumentTypes()[i],
+                                      function.getArgAttrDict(i)));
   }
   for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
     Held held = Held::of(type, devices);
     results.push_back(held.type());
-    resultAttrs.push_back(partsAttr(b, held, function.getResultAttrDict(i)));
+    resultAttrs.push_back(partsAttr(b, held, function.getResultTypes()[i],
+                                    function.getResultAttrDict(i)));
   }
   b.setInsertionPoint(function);
   auto made = b.create<mlir::func::FuncOp>(
@@ -247,6 +254,14 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
   made.setVisibility(function.getVisibility());
   made.setAllArgAttrs(argumentAttrs);
   made.setAllResultAttrs(resultAttrs);
+  // A variable's new value may take the memory of the old one.
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto alias = function.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias"))
+      if (uint64_t(alias.getInt()) < function.getNumResults() &&
+          function.getResultTypes()[alias.getInt()] ==
+              function.getArgumentTypes()[i])
+        made.setArgAttr(i, "tf.aliasing_output",
+                        b.getI32IntegerAttr(int32_t(alias.getInt())));
   b.setInsertionPointToStart(made.addEntryBlock());
   for (auto [from, to] :
        llvm::zip(function.getArguments(), made.getArguments()))
@@ -278,8 +293,8 @@ LogicalResult exportStableHLO(ModuleOp module) {
       dropped.push_back(attribute.getName());
   for (StringAttr name : dropped)
     module->removeAttr(name);
-  module->setAttr("mhlo.num_partitions", b.getI32IntegerAttr(mesh.size()));
-  module->setAttr("mhlo.num_replicas", b.getI32IntegerAttr(1));
+  module->setAttr("mhlo.num_partitions", b.getI32IntegerAttr(1));
+  module->setAttr("mhlo.num_replicas", b.getI32IntegerAttr(mesh.size()));
   return success();
 }
 

@@ -11,16 +11,14 @@
 #last = #dtensor.layout<#mesh, [*, *, y, x]>
 
 // What the driver needs is on arguments and results.
-// CHECK: module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}
+// CHECK: module attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 8 : i32}
 // CHECK-LABEL: func.func @all_gather(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<2x4xf32> {meshloom.boxes =
 // CHECK-SAME: [0, 2], [0, 4]{{\], \[}}[2, 4], [0, 4]
 // CHECK-SAME: meshloom.shape = [8, 4]
 // CHECK: "stablehlo.all_gather"(%[[X]])
 // CHECK-SAME: all_gather_dim = 0
-// CHECK-SAME: channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>
 // CHECK-SAME: replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
-// CHECK-SAME: use_global_device_ids
 // CHECK-SAME: (tensor<2x4xf32>) -> tensor<8x4xf32>
 // CHECK-NEXT: return
 func.func @all_gather(%x: tensor<2x4xf32, #spmd.shard<[8, 4], #rows>>) -> tensor<8x4xf32, #spmd.shard<[8, 4], #whole>> {
@@ -63,7 +61,7 @@ func.func @several_dims(%x: tensor<4x2x8x4xf32, #spmd.shard<[8, 8, 8, 4], #first
 // A device finds its part by its number.
 // CHECK-LABEL: func.func @slice(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<8x4xf32> {
-// CHECK: stablehlo.partition_id
+// CHECK: stablehlo.replica_id
 // CHECK: dense<[0, 2, 4, 6, 0, 2, 4, 6]> : tensor<8xi32>
 // CHECK: stablehlo.dynamic_slice %[[X]]
 // CHECK-SAME: sizes = [2, 4]
@@ -146,15 +144,32 @@ func.func @reduce_window_init(%x: tensor<4x6xf32, #spmd.shard<[8, 6], #rows>>, %
 #cut = #dtensor.layout<#mesh, [x, *, *]>
 #taus = #dtensor.layout<#mesh, [x, *]>
 
-// QR is LAPACK's, as JAX calls it: matrices are column-major.
+// QR is what XLA's compilers expand themselves: no library is called.
 // CHECK-LABEL: func.func @qr(
-// CHECK: %[[F:.*]]:2 = stablehlo.custom_call @lapack_sgeqrf_ffi(%arg0)
-// CHECK-SAME: api_version = 4 : i32
-// CHECK-SAME: operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>]
-// CHECK-SAME: result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>]
-// CHECK: stablehlo.custom_call @lapack_sorgqr_ffi(%[[F]]#0, %[[F]]#1)
+// CHECK: %[[F:.*]]:2 = stablehlo.custom_call @Qr(%arg0) : 
+// CHECK: stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%[[F]]#0, %[[F]]#1)
 func.func @qr(%x: tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>) -> tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>> {
   %0, %1 = dtensor.geqrf %x : (tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>) -> (tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>, tensor<1x4xf32, #spmd.shard<[2, 4], #taus>>)
   %2 = dtensor.householder_product %0, %1 : (tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>, tensor<1x4xf32, #spmd.shard<[2, 4], #taus>>) -> tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>
   return %2 : tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x]>
+#sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
+
+// A result may take the memory of an argument that is laid out like it. Addends
+// of partial values are what they are, and said to be.
+// CHECK-LABEL: func.func @alias(
+// CHECK-SAME: %arg0: tensor<2xf32> {meshloom.boxes =
+// CHECK-SAME: tf.aliasing_output = 1 : i32}
+// CHECK-SAME: %arg1: tensor<4xf32> {
+// CHECK-SAME: meshloom.partial = {x = "sum"}
+// CHECK-NOT: tf.aliasing_output
+// CHECK: meshloom.partial = {x = "sum"}
+// CHECK: return
+func.func @alias(%x: tensor<2xf32, #spmd.shard<[4], #rows>> {dtensor.alias = 1 : i64}, %y: tensor<4xf32, #spmd.shard<[4], #sum>> {dtensor.alias = 1 : i64}) -> (tensor<4xf32, #spmd.shard<[4], #sum>>, tensor<2xf32, #spmd.shard<[4], #rows>>) {
+  return %y, %x : tensor<4xf32, #spmd.shard<[4], #sum>>, tensor<2xf32, #spmd.shard<[4], #rows>>
 }

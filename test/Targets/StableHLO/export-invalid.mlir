@@ -12,16 +12,6 @@ func.func @users(%x: tensor<4x4xf32, #spmd.shard<[4, 4], #whole>>) -> tensor<4x4
 
 // -----
 
-#mesh = #dtensor.mesh<x = 2>
-#sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
-
-// expected-error @below {{argument #0 of type}}
-func.func @partial(%x: tensor<4xf32, #spmd.shard<[4], #sum>>) -> tensor<4xf32, #spmd.shard<[4], #sum>> {
-  return %x : tensor<4xf32, #spmd.shard<[4], #sum>>
-}
-
-// -----
-
 // expected-error @below {{argument #0 is not a shard: run --dtensor-partition first}}
 func.func @global(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>

@@ -37,7 +37,6 @@ except ImportError as problem:
     sys.exit(77)
 
 jax.config.update("jax_enable_x64", True)
-jax.numpy.linalg.qr(np.eye(2))  # makes LAPACK's routines known to XLA
 DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
           "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
           "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
@@ -97,67 +96,14 @@ def parts_of(text):
         return read(function.inputs, "arg_attrs"), read(function.results, "res_attrs")
 
 
-def wrapped(text, arguments, results, devices):
-    """XLA takes a program for several partitions only through its partitioner, so
-    the program becomes the body of a manual computation, which that leaves as it
-    is: what jax.shard_map makes, too. The main program's values are the devices'
-    shards one after the other along the first dim."""
-
-    def type_of(parts, count):
-        shape = parts.local if not parts.local else (parts.local[0] * count,) + parts.local[1:]
-        return "tensor<" + "".join(f"{n}x" for n in shape) + parts.element + ">"
-
-    def sharding(parts):
-        dims = ['{"device"}' if d == 0 else "{}" for d in range(len(parts.local))]
-        return f"<@devices, [{', '.join(dims)}]>"
-
-    def listed(values):
-        return ", ".join(values)
-
-    def sharded(parts):
-        return f"{type_of(parts, devices)} {{sdy.sharding = #sdy.sharding{sharding(parts)}}}"
-
-    many = len(results) != 1
-    outer = [f"%out#{k}" if many else "%out" for k in range(len(results))]
-    inner = [f"%r#{k}" if many else "%r" for k in range(len(results))]
-    count = f":{len(results)}" if many else ""
-    local_arguments = listed(type_of(p, 1) for p in arguments)
-    local_results = listed(type_of(p, 1) for p in results)
-    all_arguments = listed(type_of(p, devices) for p in arguments)
-    all_results = listed(type_of(p, devices) for p in results)
-    main = f"""
-  sdy.mesh @devices = <["device"={devices}]>
-  func.func public @main({listed(f"%a{k}: {sharded(p)}" for k, p in enumerate(arguments))})
-      -> ({listed(sharded(p) for p in results)}) {{
-    %out{count} = sdy.manual_computation({listed(f"%a{k}" for k in range(len(arguments)))})
-        in_shardings=[{listed(map(sharding, arguments))}]
-        out_shardings=[{listed(map(sharding, results))}] manual_axes={{"device"}}
-        ({listed(f"%l{k}: {type_of(p, 1)}" for k, p in enumerate(arguments))}) {{
-      %r{count} = func.call @shard({listed(f"%l{k}" for k in range(len(arguments)))})
-          : ({local_arguments}) -> ({local_results})
-      sdy.return {listed(inner)} : {local_results}
-    }} : ({all_arguments}) -> ({all_results})
-    return {listed(outer)} : {all_results}
-  }}
-"""
-    with jax_mlir.make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        shard = main_of(module)
-        shard.attributes["sym_name"] = ir.StringAttr.get("shard")
-        shard.attributes["sym_visibility"] = ir.StringAttr.get("private")
-        body = str(module).rstrip()
-        return str(ir.Module.parse(body[:body.rindex("}")] + main + "}"))
-
-
 def compile_text(text, devices):
+    """Devices are replicas: XLA's partitioner has no part in it."""
     options = xla_client.CompileOptions()
-    options.num_replicas, options.num_partitions = 1, len(devices)
+    options.num_replicas, options.num_partitions = len(devices), 1
     build = options.executable_build_options
-    build.num_replicas, build.num_partitions = 1, len(devices)
-    build.use_spmd_partitioning = True
-    build.use_shardy_partitioner = True
+    build.num_replicas, build.num_partitions = len(devices), 1
     options.device_assignment = xla_client.DeviceAssignment.create(
-        np.arange(len(devices)).reshape(1, -1))
+        np.arange(len(devices)).reshape(-1, 1))
     return devices[0].client.compile_and_load(
         text, xla_client.DeviceList(tuple(devices)), options)
 
@@ -173,7 +119,7 @@ def stacked(shards, devices):
 
 
 def execute(text, arguments, results, values, devices):
-    program = compile_text(wrapped(text, arguments, results, len(devices)), devices)
+    program = compile_text(text, devices)
     buffers = []
     for parts, value in zip(arguments, values):
         shards = [parts.cut(value, d) for d in range(len(devices))]
