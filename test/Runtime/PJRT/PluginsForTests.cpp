@@ -51,6 +51,19 @@ std::optional<std::string> test::cpuPluginPath(std::string &why) {
   return std::nullopt;
 }
 
+std::optional<std::string> test::tpuLibraryPath(std::string &why) {
+  const char *given = std::getenv("TPU_LIBRARY_PATH");
+  const std::string path = given ? given : MESHLOOM_FETCHED_TPU_LIBRARY;
+  if (std::filesystem::exists(path))
+    return path;
+  why = fmt::format(
+      "libtpu is not installed: there is no '{}' ({}); "
+      "scripts/fetch-pjrt-cpu-plugin --tpu fetches it for those "
+      "who accept its terms",
+      path, given ? "from TPU_LIBRARY_PATH" : "TPU_LIBRARY_PATH is not set");
+  return std::nullopt;
+}
+
 ScopedVariable::ScopedVariable(const char *name, const char *value)
     : name(name) {
   if (const char *old = std::getenv(name))

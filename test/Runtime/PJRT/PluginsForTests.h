@@ -32,6 +32,10 @@ int64_t liveObjects(const pjrt::Plugin &plugin);
 /// reason in `why`, where there is none.
 std::optional<std::string> cpuPluginPath(std::string &why);
 
+/// libtpu: TPU_LIBRARY_PATH, else build/pjrt/libtpu.so. Nothing, with the
+/// reason in `why`, where there is none.
+std::optional<std::string> tpuLibraryPath(std::string &why);
+
 /// Sets an environment variable as long as it lives; null unsets it.
 class ScopedVariable {
 public:

@@ -1,0 +1,228 @@
+// Reading a HloModuleProto by the wire format of protocol buffers, without its
+// description: the few fields that are wanted have fixed numbers.
+#include "meshloom/Runtime/Backends/PJRT/HloProgram.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::pjrt;
+
+namespace {
+/// One field of a message.
+struct Field {
+  uint64_t number = 0;
+  uint64_t value = 0;     ///< of a number
+  std::string_view bytes; ///< of a text, message or list
+  bool isNumber = false;
+};
+
+/// Goes through a message's fields. After next() gave false, `whole` tells an
+/// end from bytes that are no message.
+class Fields {
+public:
+  explicit Fields(std::string_view rest) : rest(rest) {}
+  bool whole = true;
+
+  bool next(Field &field) {
+    if (rest.empty() || !whole)
+      return false;
+    const uint64_t key = varint();
+    field.number = key >> 3;
+    field.isNumber = (key & 7) == 0;
+    field.bytes = {};
+    switch (key & 7) {
+    case 0:
+      field.value = varint();
+      break;
+    case 1:
+      take(8);
+      break;
+    case 2:
+      field.bytes = take(varint());
+      break;
+    case 5:
+      take(4);
+      break;
+    default:
+      whole = false;
+    }
+    return whole;
+  }
+  uint64_t varint() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (rest.empty())
+        break;
+      const auto byte = uint8_t(rest.front());
+      rest.remove_prefix(1);
+      value |= uint64_t(byte & 0x7f) << shift;
+      if (!(byte & 0x80))
+        return value;
+    }
+    whole = false;
+    return 0;
+  }
+  bool done() const { return rest.empty() || !whole; }
+
+private:
+  std::string_view take(uint64_t size) {
+    whole &= size <= rest.size();
+    if (!whole)
+      return {};
+    std::string_view taken = rest.substr(0, size);
+    rest.remove_prefix(size);
+    return taken;
+  }
+  std::string_view rest;
+};
+
+/// Bits of an element, by xla.PrimitiveType; 0 for those that are no numbers.
+int64_t elementBits(uint64_t type) {
+  switch (type) {
+  case 1: // PRED
+  case 2: // S8
+  case 6: // U8
+    return 8;
+  case 3:  // S16
+  case 7:  // U16
+  case 10: // F16
+  case 16: // BF16
+    return 16;
+  case 4:  // S32
+  case 8:  // U32
+  case 11: // F32
+    return 32;
+  case 5:  // S64
+  case 9:  // U64
+  case 12: // F64
+  case 15: // C64
+    return 64;
+  case 18: // C128
+    return 128;
+  case 21: // S4
+  case 22: // U4
+    return 4;
+  case 19: // F8E5M2 and its kin
+  case 20:
+  case 23:
+  case 24:
+  case 25:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
+/// ShapeProto: adds the bytes of each array of it.
+bool readShape(std::string_view message, std::vector<int64_t> &bytes,
+               int depth = 0) {
+  if (depth > 64)
+    return false;
+  Fields fields(message);
+  uint64_t type = 0;
+  int64_t elements = 1;
+  bool tuple = false;
+  for (Field field; fields.next(field);) {
+    if (field.number == 2)
+      type = field.value;
+    if (field.number == 3 && field.isNumber)
+      elements *= int64_t(field.value);
+    if (field.number == 3 && !field.isNumber) {
+      Fields dims(field.bytes);
+      while (!dims.done())
+        elements *= int64_t(dims.varint());
+      fields.whole &= dims.whole;
+    }
+    if (field.number == 4) {
+      tuple = true;
+      fields.whole &= readShape(field.bytes, bytes, depth + 1);
+    }
+  }
+  if (!tuple)
+    if (const int64_t bits = elementBits(type))
+      bytes.push_back((elements * bits + 7) / 8);
+  return fields.whole;
+}
+
+bool readInstruction(std::string_view message, HloInstruction &instruction) {
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (field.number == 1)
+      instruction.name = field.bytes;
+    if (field.number == 2)
+      instruction.opcode = field.bytes;
+    if (field.number == 3)
+      fields.whole &= readShape(field.bytes, instruction.bytes);
+  }
+  return fields.whole;
+}
+
+bool readComputation(std::string_view message, HloComputation &computation) {
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (field.number == 1)
+      computation.name = field.bytes;
+    if (field.number == 2)
+      fields.whole &=
+          readInstruction(field.bytes, computation.instructions.emplace_back());
+  }
+  return fields.whole;
+}
+
+bool readModule(std::string_view message, HloProgram &program) {
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (field.number == 1)
+      program.name = field.bytes;
+    if (field.number == 3)
+      fields.whole &=
+          readComputation(field.bytes, program.computations.emplace_back());
+  }
+  return fields.whole;
+}
+} // namespace
+
+Result<HloProgram> HloProgram::parse(std::string_view bytes) {
+  HloProgram program;
+  Fields fields(bytes);
+  bool found = false;
+  for (Field field; fields.next(field);)
+    if (field.number == 1) {
+      found = true;
+      fields.whole &= readModule(field.bytes, program);
+    }
+  if (!fields.whole || !found)
+    return Error(fmt::format("the optimised program that the plug-in gave ({} "
+                             "bytes) is no module of XLA's",
+                             bytes.size()));
+  return program;
+}
+
+std::vector<HloCollective> HloProgram::collectives() const {
+  constexpr std::string_view kinds[] = {
+      "all-reduce",          "all-gather",        "reduce-scatter",
+      "all-to-all",          "ragged-all-to-all", "collective-permute",
+      "collective-broadcast"};
+  std::vector<HloCollective> found;
+  for (const HloComputation &computation : computations)
+    for (const HloInstruction &instruction : computation.instructions) {
+      std::string_view kind = instruction.opcode;
+      const bool starts = kind.ends_with("-start");
+      if (starts)
+        kind.remove_suffix(std::string_view("-start").size());
+      if (std::ranges::find(kinds, kind) == std::end(kinds))
+        continue;
+      HloCollective collective{instruction.name, std::string(kind), starts};
+      std::vector<int64_t> results = instruction.bytes;
+      // These start with a tuple of the operands, the results, and marks.
+      if (starts && kind != "all-reduce" && results.size() >= 2)
+        results = {
+            results[kind == "collective-permute" ? 1 : results.size() / 2]};
+      collective.values = int64_t(results.size());
+      for (int64_t size : results)
+        collective.bytes += size;
+      found.push_back(std::move(collective));
+    }
+  return found;
+}
