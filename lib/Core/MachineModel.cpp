@@ -26,6 +26,9 @@ int64_t localBytes(const Layout &layout, const Shape &global, DType type) {
 }
 
 Result<MachineModel> MachineModel::preset(std::string_view name) {
+  constexpr std::string_view tpu = "tpu:";
+  if (name.starts_with(tpu))
+    return tpuMachine(name.substr(tpu.size()));
   MachineModel model;
   model.name = name;
   if (name == "shared-memory")
@@ -38,8 +41,9 @@ Result<MachineModel> MachineModel::preset(std::string_view name) {
     model.defaultLink.latency = 5'000'000;
     return model;
   }
-  return Error(fmt::format("unknown machine model '{}': expected {}, or a "
-                           "JSON file that describes one",
+  return Error(fmt::format("unknown machine model '{}': expected {}, "
+                           "tpu:TOPOLOGY (tpu:v5e:2x4), or a JSON file that "
+                           "describes one",
                            name, fmt::join(presetNames(), ", ")));
 }
 
@@ -63,7 +67,11 @@ Status MachineModel::verify() const {
       check("phase_boundary_ps", phaseBoundary, 0),
       check("default_link.bytes_per_second", defaultLink.bytesPerSecond, 1),
       check("default_link.latency_ps", defaultLink.latency, 0)};
+  checks.push_back(check("default_link.all_to_all_bytes_per_second",
+                         defaultLink.allToAllBytesPerSecond, 0));
   for (const auto &[axis, link] : links) {
+    checks.push_back(check("links." + axis + ".all_to_all_bytes_per_second",
+                           link.allToAllBytesPerSecond, 0));
     checks.push_back(
         check("links." + axis + ".bytes_per_second", link.bytesPerSecond, 1));
     checks.push_back(check("links." + axis + ".latency_ps", link.latency, 0));
@@ -74,12 +82,15 @@ Status MachineModel::verify() const {
   return Success();
 }
 
-const AxisLink &MachineModel::link(const Mesh &mesh, unsigned axis) const {
+AxisLink MachineModel::link(const Mesh &mesh, unsigned axis) const {
   const std::string &name = mesh.axes()[axis].name;
   auto found = links.find(name);
   if (found == links.end() && !links.empty()) // a part of an axis: x:(1)4
     found = links.find(name.substr(0, name.find(":(")));
-  return found == links.end() ? defaultLink : found->second;
+  if (found != links.end())
+    return found->second;
+  return torus && torus->size() == mesh.size() ? torus->link(mesh, axis)
+                                               : defaultLink;
 }
 
 Cost MachineModel::work(const Work &work) const {
@@ -116,8 +127,13 @@ Cost MachineModel::transfer(const CollectiveOp &op, int64_t countedBytes,
   if (!sharedMemory) {
     // The ring runs at the pace of its slowest link.
     int64_t slowest = std::numeric_limits<int64_t>::max();
-    for (unsigned axis : op.axes)
-      slowest = std::min(slowest, link(mesh, axis).bytesPerSecond);
+    for (unsigned axis : op.axes) {
+      const AxisLink along = link(mesh, axis);
+      const bool exchanges =
+          op.kind == CollectiveKind::AllToAll && along.allToAllBytesPerSecond;
+      slowest = std::min(slowest, exchanges ? along.allToAllBytesPerSecond
+                                            : along.bytesPerSecond);
+    }
     return timeFor(bytesSent(op.kind, countedBytes, group), slowest);
   }
   bool reduces = op.kind == CollectiveKind::AllReduce ||
@@ -143,13 +159,30 @@ size_t MachineModel::hash() const {
   hash.add(name);
   for (int64_t field :
        {int64_t(sharedMemory), workers, flopsPerSecond, memoryBytesPerSecond,
-        cacheBytesPerSecond, phaseBoundary, defaultLink.bytesPerSecond,
-        defaultLink.latency})
+        cacheBytesPerSecond, phaseBoundary})
     hash.add(uint64_t(field));
-  for (const auto &[axis, link] : links) {
-    hash.add(axis);
+  auto addLink = [&](const AxisLink &link) {
     hash.add(uint64_t(link.bytesPerSecond));
     hash.add(uint64_t(link.latency));
+    hash.add(uint64_t(link.allToAllBytesPerSecond));
+  };
+  addLink(defaultLink);
+  for (const auto &[axis, link] : links) {
+    hash.add(axis);
+    addLink(link);
+  }
+  if (torus) {
+    const Torus::Description &about = torus->description();
+    for (size_t dim = 0; dim < about.shape.size(); ++dim) {
+      hash.add(uint64_t(about.shape[dim]));
+      hash.add(uint64_t(about.wraps[dim]));
+    }
+    for (int64_t field : {about.devicesPerChip, about.linkBytesPerSecond,
+                          about.hopLatency, about.chipBytesPerSecond})
+      hash.add(uint64_t(field));
+    for (const std::vector<int64_t> &chip : about.chips)
+      for (int64_t coordinate : chip)
+        hash.add(uint64_t(coordinate));
   }
   return hash.value();
 }

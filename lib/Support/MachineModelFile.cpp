@@ -3,6 +3,7 @@
 
 #include "meshloom/Support/File.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +65,57 @@ public:
         fail(fmt::format("'{}' must be a string, got {}", key, found->dump()));
     }
   }
+  void read(const char *key, std::vector<int64_t> &values) {
+    const json *found = find(key);
+    if (found && !readList(*found, values))
+      fail(fmt::format("'{}' must be a list of integers, got {}", key,
+                       found->dump()));
+  }
+  void read(const char *key, std::vector<bool> &values) {
+    const json *found = find(key);
+    if (!found)
+      return;
+    if (!found->is_array() || !std::ranges::all_of(*found, &json::is_boolean))
+      return fail(fmt::format("'{}' must be a list of true and false, got {}",
+                              key, found->dump()));
+    for (const json &value : *found)
+      values.push_back(value.get<bool>());
+  }
+  void read(const char *key, std::optional<Torus> &torus) {
+    const json *found = find(key);
+    if (!found)
+      return;
+    Torus::Description about;
+    {
+      ObjectReader reader(*found, fmt::format("{}{}: ", where, key), error);
+      reader.read("shape", about.shape);
+      reader.read("wraps", about.wraps);
+      reader.read("devices_per_chip", about.devicesPerChip);
+      reader.read("link_bytes_per_second", about.linkBytesPerSecond);
+      reader.read("hop_latency_ps", about.hopLatency);
+      reader.read("chip_bytes_per_second", about.chipBytesPerSecond);
+      reader.readChips(about.chips);
+    }
+    if (about.wraps.empty())
+      about.wraps.resize(about.shape.size());
+    if (!error.empty())
+      return;
+    Result<Torus> made = Torus::get(std::move(about));
+    if (made)
+      torus = *made;
+    else
+      fail(made.error().message());
+  }
+  void readChips(std::vector<std::vector<int64_t>> &chips) {
+    const json *found = find("chips");
+    if (!found)
+      return;
+    bool right = found->is_array();
+    for (const json &chip : right ? *found : json::array())
+      right = right && readList(chip, chips.emplace_back());
+    if (!right)
+      fail("'chips' must be a list of coordinates as in [[0, 0], [1, 0]]");
+  }
   void read(const char *key, AxisLink &link) {
     if (const json *found = find(key))
       readLink(*found, key, link);
@@ -89,10 +141,22 @@ private:
       return nullptr;
     return &object[key];
   }
+  static bool readList(const json &list, std::vector<int64_t> &values) {
+    if (!list.is_array())
+      return false;
+    values.clear();
+    for (const json &value : list) {
+      if (!value.is_number_integer())
+        return false;
+      values.push_back(value.get<int64_t>());
+    }
+    return true;
+  }
   void readLink(const json &value, const std::string &key, AxisLink &link) {
     ObjectReader reader(value, fmt::format("{}{}: ", where, key), error);
     reader.read("bytes_per_second", link.bytesPerSecond);
     reader.read("latency_ps", link.latency);
+    reader.read("all_to_all_bytes_per_second", link.allToAllBytesPerSecond);
   }
   void fail(const std::string &why) {
     if (error.empty())
@@ -139,6 +203,7 @@ Result<MachineModel> parseMachineModel(std::string_view text,
     reader.read("phase_boundary_ps", model.phaseBoundary);
     reader.read("default_link", model.defaultLink);
     reader.read("links", model.links, model.defaultLink);
+    reader.read("torus", model.torus);
   }
   if (!error.empty())
     return wrong(error);
@@ -149,40 +214,53 @@ Result<MachineModel> parseMachineModel(std::string_view text,
 
 Result<MachineModel> loadMachineModel(const std::string &presetOrFile) {
   std::vector<std::string> presets = MachineModel::presetNames();
-  if (std::find(presets.begin(), presets.end(), presetOrFile) != presets.end())
+  if (presetOrFile.starts_with("tpu:") ||
+      std::find(presets.begin(), presets.end(), presetOrFile) != presets.end())
     return MachineModel::preset(presetOrFile);
   if (presetOrFile.starts_with('{'))
     return parseMachineModel(presetOrFile, "given as JSON");
   Result<std::string> text = readFile(presetOrFile);
   if (!text)
     return Error(fmt::format(
-        "'{}' is no machine model: it is none of {}, and as a JSON file: {}",
+        "'{}' is no machine model: it is none of {}, no tpu:TOPOLOGY, and as a "
+        "JSON file: {}",
         presetOrFile, fmt::join(presets, ", "), text.error().message()));
   return parseMachineModel(*text, presetOrFile);
 }
 
 std::string machineModelText(const MachineModel &model) {
-  for (const std::string &name : MachineModel::presetNames())
-    if (Result<MachineModel> preset = MachineModel::preset(name);
-        preset && *preset == model)
-      return name;
+  if (Result<MachineModel> preset = MachineModel::preset(model.name);
+      preset && *preset == model)
+    return model.name;
   auto link = [](const AxisLink &link) {
     return json{{"bytes_per_second", link.bytesPerSecond},
-                {"latency_ps", link.latency}};
+                {"latency_ps", link.latency},
+                {"all_to_all_bytes_per_second", link.allToAllBytesPerSecond}};
   };
   json links = json::object();
   for (const auto &[axis, value] : model.links)
     links[axis] = link(value);
-  return json{{"name", model.name},
-              {"shared_memory", model.sharedMemory},
-              {"workers", model.workers},
-              {"flops_per_second", model.flopsPerSecond},
-              {"memory_bytes_per_second", model.memoryBytesPerSecond},
-              {"cache_bytes_per_second", model.cacheBytesPerSecond},
-              {"phase_boundary_ps", model.phaseBoundary},
-              {"default_link", link(model.defaultLink)},
-              {"links", links}}
-      .dump();
+  json text{{"name", model.name},
+            {"shared_memory", model.sharedMemory},
+            {"workers", model.workers},
+            {"flops_per_second", model.flopsPerSecond},
+            {"memory_bytes_per_second", model.memoryBytesPerSecond},
+            {"cache_bytes_per_second", model.cacheBytesPerSecond},
+            {"phase_boundary_ps", model.phaseBoundary},
+            {"default_link", link(model.defaultLink)},
+            {"links", links}};
+  if (model.torus) {
+    const Torus::Description &about = model.torus->description();
+    text["torus"] = {{"shape", about.shape},
+                     {"wraps", about.wraps},
+                     {"devices_per_chip", about.devicesPerChip},
+                     {"link_bytes_per_second", about.linkBytesPerSecond},
+                     {"hop_latency_ps", about.hopLatency},
+                     {"chip_bytes_per_second", about.chipBytesPerSecond}};
+    if (!model.torus->isInOrder())
+      text["torus"]["chips"] = about.chips;
+  }
+  return text.dump();
 }
 
 } // namespace meshloom

@@ -28,9 +28,9 @@ TEST(MachineModelFileTest, EveryFieldIsRead) {
     "links": {"rack": {"latency_ps": 20}}})",
                                  "m.json");
   ASSERT_TRUE(model) << model.error().message();
-  MachineModel expected{"two racks",          false, 7, 300'000'000'000,
-                        20'000'000'000,       5,     6, {100, 0},
-                        {{"rack", {100, 20}}}};
+  MachineModel expected{"two racks",           false, 7, 300'000'000'000,
+                        20'000'000'000,        5,     6, {100, 0},
+                        {{"rack", {100, 20}}}, {}};
   EXPECT_EQ(*model, expected);
 }
 
@@ -77,4 +77,53 @@ TEST(MachineModelFileTest, TextRoundTrips) {
   auto back = loadMachineModel(machineModelText(machine));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(*back, machine);
+}
+
+// A machine of one's own: two rows of four chips, the second one backwards.
+TEST(MachineModelFileTest, TorusesAreReadAndWritten) {
+  auto model = parseMachineModel(R"({"preset": "ring", "torus": {
+    "shape": [4, 2], "wraps": [true, false], "devices_per_chip": 1,
+    "link_bytes_per_second": 3e10, "hop_latency_ps": 5,
+    "chip_bytes_per_second": 7e10,
+    "chips": [[0, 0], [1, 0], [2, 0], [3, 0],
+              [3, 1], [2, 1], [1, 1], [0, 1]]}})",
+                                 "m.json");
+  ASSERT_TRUE(model) << model.error().message();
+  const Torus::Description &torus = model->torus->description();
+  EXPECT_EQ(torus.shape, (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(torus.wraps, (std::vector<bool>{true, false}));
+  EXPECT_EQ(torus.linkBytesPerSecond, 30'000'000'000);
+  EXPECT_EQ(torus.hopLatency, 5);
+  EXPECT_EQ(torus.chipBytesPerSecond, 70'000'000'000);
+  EXPECT_FALSE(model->torus->isInOrder());
+  EXPECT_EQ(*loadMachineModel(machineModelText(*model)), *model);
+}
+
+TEST(MachineModelFileTest, TPUsByTopology) {
+  auto model = loadMachineModel("tpu:v5e:2x4");
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ(*model, *MachineModel::preset("tpu:v5e:2x4"));
+  EXPECT_EQ(machineModelText(*model), "tpu:v5e:2x4");
+  // Chips that libtpu would list in another order are written out.
+  auto other = tpuMachine("v5e:1x2", {{0, 1, 0}, {0, 0, 0}});
+  ASSERT_TRUE(other) << other.error().message();
+  EXPECT_EQ(*loadMachineModel(machineModelText(*other)), *other);
+  EXPECT_FALSE(*other == *MachineModel::preset("tpu:v5e:1x2"));
+}
+
+TEST(MachineModelFileTest, WrongTorusesSayWhy) {
+  auto wrong = [](const std::string &torus) {
+    return problem(("{\"torus\": " + torus + "}").c_str());
+  };
+  EXPECT_THAT(wrong("[]"), HasSubstr("torus: expected an object"));
+  EXPECT_THAT(wrong(R"({"shape": "2x4"})"),
+              HasSubstr("torus: 'shape' must be a list of integers"));
+  EXPECT_THAT(wrong(R"({"shape": [2], "wraps": [1]})"),
+              HasSubstr("'wraps' must be a list of true and false"));
+  EXPECT_THAT(wrong(R"({"shape": [2], "chips": [0, 1]})"),
+              HasSubstr("'chips' must be a list of coordinates"));
+  EXPECT_THAT(wrong(R"({"shape": [2], "chips": [[0], [2]]})"),
+              HasSubstr("torus of 2 chips: there is no chip at (2)"));
+  EXPECT_THAT(wrong(R"({"shape": [2], "form": 1})"),
+              HasSubstr("unknown field 'form'"));
 }

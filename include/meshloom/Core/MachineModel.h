@@ -2,22 +2,14 @@
 // ranks decide alike.
 #pragma once
 
+#include "meshloom/Core/AxisLink.h"
 #include "meshloom/Core/Collective.h"
 #include "meshloom/Core/DType.h"
+#include "meshloom/Core/Torus.h"
 
 #include <map>
 
 namespace meshloom {
-
-/// Time in picoseconds.
-using Cost = int64_t;
-
-/// The link between devices that are neighbours along a mesh axis.
-struct AxisLink {
-  int64_t bytesPerSecond = 10'000'000'000;
-  Cost latency = 0; ///< per collective
-  bool operator==(const AxisLink &) const = default;
-};
 
 /// What an op, or several fused ones, does: on the device with the largest
 /// shard, and on all devices together. Work that several devices repeat on the
@@ -42,7 +34,8 @@ struct Work {
 /// that kept them in a core's own cache is broken.
 ///
 /// Presets: "ring" and "ring-latency" are separate devices; "shared-memory"
-/// (the default) is virtual CPUs of one process.
+/// (the default) is virtual CPUs of one process. "tpu:v5e:2x4" is a topology of
+/// TPUs (tpuMachine).
 struct MachineModel {
   std::string name = "shared-memory";
   bool sharedMemory = true;
@@ -53,13 +46,16 @@ struct MachineModel {
   Cost phaseBoundary = 5'000'000;                ///< shared memory only
   AxisLink defaultLink;
   std::map<std::string, AxisLink> links; ///< per axis name
+  /// Where the devices are; gives the links of meshes of its size, except those
+  /// in `links`.
+  std::optional<Torus> torus;
 
   static Result<MachineModel> preset(std::string_view name);
   static std::vector<std::string> presetNames();
   /// Fails, naming the field, where a rate is not positive or a time negative.
   Status verify() const;
 
-  const AxisLink &link(const Mesh &mesh, unsigned axis) const;
+  AxisLink link(const Mesh &mesh, unsigned axis) const;
   /// Time of local work.
   Cost work(const Work &work) const;
   /// Time to move or combine the data of one collective; `countedBytes`: see
@@ -79,6 +75,14 @@ struct MachineModel {
   size_t hash() const;
   bool operator==(const MachineModel &) const = default;
 };
+
+/// The model "tpu:TOPOLOGY", where a topology is GENERATION:SHAPE, the chips
+/// along x, y and z: "v5e:2x4", "v4:2x2x2". `chips` are the coordinates of each
+/// device's chip in the order of mesh indices; empty: libtpu's order, core by
+/// core, x fastest. Fails on generations without public figures, on shapes that
+/// are none, and on chips that are not there.
+Result<MachineModel> tpuMachine(std::string_view topology,
+                                std::vector<std::vector<int64_t>> chips = {});
 
 /// Picoseconds that `amount` takes at `perSecond`, rounded up.
 Cost timeFor(int64_t amount, int64_t perSecond);

@@ -38,7 +38,7 @@ bool RelayoutCosts::fits(const MachineModel &other) const {
   // With links, only links count.
   return !machine.sharedMemory && !other.sharedMemory &&
          machine.defaultLink == other.defaultLink &&
-         machine.links == other.links;
+         machine.links == other.links && machine.torus == other.torus;
 }
 
 LayoutId RelayoutCosts::intern(const Layout &layout) {
