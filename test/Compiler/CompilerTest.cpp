@@ -198,3 +198,44 @@ TEST(CompilerTest, UnknownKernel) {
               HasSubstr("no kernel 'nothing'"));
 }
 } // namespace
+
+/// What ranks rely on: the same program is the same bytes, whoever compiles it.
+TEST(CompilerTest, EqualProgramsAreEqualBytes) {
+  CompileOptions options;
+  options.codeAsBytes = true;
+  auto one = compileText(denseText, options),
+       two = compileText(denseText, options);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->serialize(), two->serialize());
+  auto inMemory = compileText(denseText);
+  ASSERT_TRUE(inMemory);
+  EXPECT_EQ(inMemory->contentHash(), one->contentHash());
+  options.machine = *MachineModel::preset("ring");
+  auto ring = compileText(denseText, options);
+  ASSERT_TRUE(ring);
+  EXPECT_NE(ring->contentHash(), one->contentHash());
+}
+
+TEST(CompilerTest, TargetStableHLO) {
+  CompileOptions options;
+  options.target = "stablehlo";
+  auto compiled = compileText(denseText, options);
+  ASSERT_TRUE(compiled) << compiled.error().message();
+  ASSERT_TRUE(compiled->stableHLO());
+  EXPECT_THAT(compiled->stableHLO()->text, HasSubstr("stablehlo.dot_general"));
+  auto forCpu = compileText(denseText);
+  ASSERT_TRUE(forCpu);
+  EXPECT_EQ(compiled->signature(), forCpu->signature());
+  ASSERT_EQ(compiled->collectives().size(), forCpu->collectives().size());
+  for (size_t i = 0; i < compiled->collectives().size(); ++i)
+    EXPECT_EQ(compiled->collectives()[i].bytes, forCpu->collectives()[i].bytes);
+}
+
+TEST(CompilerTest, UnknownTarget) {
+  CompileOptions options;
+  options.target = "abacus";
+  auto compiled = compileText(denseText, options);
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().message(),
+            "there is no target 'abacus'; the targets are cpu, stablehlo");
+}
