@@ -1,5 +1,8 @@
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists them.
+// With --target it compiles the program instead: see CompileFor.h.
+
+#include "CompileFor.h"
 
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Compiler/Compiler.h"
@@ -30,6 +33,31 @@ static llvm::cl::opt<bool> explainFlag(
                    "collective is there, what it costs, and what was "
                    "rejected"));
 
+static llvm::cl::opt<std::string> targetFlag(
+    "target",
+    llvm::cl::desc("Compile for this target instead of running passes: 'cpu' "
+                   "prints the program after the target's passes, 'stablehlo' "
+                   "one device's StableHLO; 'tpu:v5e:2x4' and other topologies "
+                   "compile ahead of time with libtpu, print sizes, costs and "
+                   "collectives, and save the executable where -o says"),
+    llvm::cl::value_desc("name"));
+static llvm::cl::opt<std::string> machineFlag(
+    "machine",
+    llvm::cl::desc("With --target, the machine model: shared-memory, ring, "
+                   "ring-latency, tpu:v5e:2x4, ..., or a JSON file. Default: "
+                   "the target's"),
+    llvm::cl::value_desc("name or file"));
+static llvm::cl::opt<std::string> functionFlag(
+    "function",
+    llvm::cl::desc("With --target, what to compile; default: main, "
+                   "or the only function"),
+    llvm::cl::value_desc("name"));
+static llvm::cl::opt<std::string> tpuLibraryFlag(
+    "tpu-library",
+    llvm::cl::desc("With --target=tpu:..., the path of libtpu.so; default: "
+                   "TPU_LIBRARY_PATH"),
+    llvm::cl::value_desc("file"));
+
 /// The pipeline of the command line, and the pass that --explain adds.
 static mlir::MlirOptMainConfig configuration() {
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
@@ -43,6 +71,20 @@ static mlir::MlirOptMainConfig configuration() {
         meshloom::createExplainCollectives());
     return mlir::success();
   });
+}
+
+/// What the options of --target ask for.
+static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
+                                         const std::string &input,
+                                         const std::string &output,
+                                         mlir::MLIRContext &context) {
+  mlir::PassManager passes(&context);
+  if (failed(config.setupPassPipeline(passes)) || !passes.empty())
+    return meshloom::Error(
+        "--target compiles with passes of its own: name none beside it");
+  return meshloom::opt::compileFor({targetFlag, machineFlag, functionFlag,
+                                    tpuLibraryFlag, input, output,
+                                    explainFlag});
 }
 
 int main(int argc, char **argv) {
@@ -63,6 +105,15 @@ int main(int argc, char **argv) {
   meshloom::registerPartitionPipeline();
   auto [inputName, outputName] = mlir::registerAndParseCLIOptions(
       argc, argv, "Meshloom's optimizer driver\n", registry);
+  if (targetFlag.getNumOccurrences()) {
+    mlir::MLIRContext context(registry);
+    meshloom::Status done =
+        compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),
+                         inputName, outputName, context);
+    if (!done)
+      llvm::errs() << "mesh-opt: " << done.error().message() << "\n";
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
   mlir::MlirOptMainConfig config = configuration();
   if (config.shouldShowDialects())
     return mlir::asMainReturnCode(

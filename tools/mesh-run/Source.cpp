@@ -3,17 +3,14 @@
 #include "Values.h"
 
 #include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
-#include "meshloom/Import/StableHLO/ImportStableHLO.h"
+#include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/LLVM.h"
 #include "meshloom/Support/MachineModelFile.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -40,21 +37,10 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   Result<std::string> text = readFile(options.program);
   if (!text)
     return text.error();
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(readableSource(*text, options.program), {});
-  std::string messages;
-  llvm::raw_string_ostream stream(messages);
-  mlir::SourceMgrDiagnosticHandler handler(sources, &impl->context, stream);
-  impl->module = mlir::parseSourceFile<ModuleOp>(sources, &impl->context);
-  if (!impl->module) {
-    if (StringRef type = unreadableElementType(*text); !type.empty())
-      messages += "the program has elements of type " + type.str() +
-                  ", which Meshloom does not support\n";
-    return Error(messages.empty() ? "cannot parse '" + options.program + "'"
-                                  : messages);
-  }
-  if (holdsStableHLO(*impl->module) && failed(importStableHLO(*impl->module)))
-    return Error(messages);
+  auto module = readProgram(*text, options.program, &impl->context);
+  if (!module)
+    return module.error();
+  impl->module = std::move(*module);
   return std::unique_ptr<Source>(new Source(std::move(impl)));
 }
 

@@ -233,7 +233,8 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("--platform", options.platform,
                  "Where it runs: cpu (default), reference, or pjrt:PLUGIN.so");
   app.add_option("--machine", options.machine,
-                 "shared-memory (default), ring, ring-latency, or a JSON file");
+                 "shared-memory (default), ring, ring-latency, TPUs as in "
+                 "tpu:v5e:2x4, or a JSON file");
   app.add_flag("!--no-refine", options.refine,
                "Keep the layouts that propagation gives");
   app.add_option("--input", options.inputs,

@@ -1,0 +1,17 @@
+// readProgram(): the text of a program, in dtensor or StableHLO, as dtensor.
+#pragma once
+
+#include "meshloom/Core/Result.h"
+#include "meshloom/Support/LLVM.h"
+
+#include <string>
+
+namespace meshloom {
+
+/// Parses the text of a module; StableHLO is imported. `context` knows the
+/// dialects (registerDialects, registerStableHLODialects); `path` is for
+/// messages. The Error has the diagnostics with their source lines.
+Result<OwningOpRef<ModuleOp>>
+readProgram(StringRef text, const std::string &path, MLIRContext *context);
+
+} // namespace meshloom

@@ -1,0 +1,32 @@
+#include "meshloom/Import/StableHLO/ReadProgram.h"
+
+#include "meshloom/Dialect/StableHLO/SourceText.h"
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace meshloom {
+
+Result<OwningOpRef<ModuleOp>>
+readProgram(StringRef text, const std::string &path, MLIRContext *context) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(readableSource(text, path), {});
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  mlir::SourceMgrDiagnosticHandler handler(sources, context, stream);
+  auto module = mlir::parseSourceFile<ModuleOp>(sources, context);
+  if (!module) {
+    if (StringRef type = unreadableElementType(text); !type.empty())
+      messages += "the program has elements of type " + type.str() +
+                  ", which Meshloom does not support\n";
+    return Error(messages.empty() ? "cannot parse '" + path + "'" : messages);
+  }
+  if (holdsStableHLO(*module) && failed(importStableHLO(*module)))
+    return Error(messages);
+  return module;
+}
+
+} // namespace meshloom

@@ -1,0 +1,30 @@
+// mesh-opt --target: compiles a program for a target, instead of running
+// passes.
+#pragma once
+
+#include "meshloom/Core/Result.h"
+
+#include <string>
+
+namespace meshloom::opt {
+
+struct TargetOptions {
+  std::string target;     ///< "cpu", "stablehlo", "tpu:v5e:2x4"
+  std::string machine;    ///< empty: the target's own
+  std::string function;   ///< empty: main, or the only one
+  std::string tpuLibrary; ///< empty: see findTPULibrary
+  std::string input, output;
+  bool explain = false;
+};
+
+/// Reads the program in options.input, dtensor or StableHLO. For "cpu" it
+/// writes the program after the target's passes, for "stablehlo" one device's
+/// StableHLO, to options.output. For TPUs it compiles ahead of time, prints
+/// what became of the program, and writes the executable to options.output
+/// unless that is the standard output.
+Status compileFor(const TargetOptions &options);
+
+/// The part for TPUs: `text` is the program.
+Status compileForTPU(const TargetOptions &options, const std::string &text);
+
+} // namespace meshloom::opt
