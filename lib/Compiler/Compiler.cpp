@@ -98,12 +98,14 @@ private:
 /// Prints why each collective is there.
 struct ExplainPass
     : mlir::PassWrapper<ExplainPass, mlir::OperationPass<FuncOp>> {
-  explicit ExplainPass(raw_ostream &os) : os(os) {}
+  ExplainPass(const MachineModel &machine, raw_ostream &os)
+      : machine(machine), os(os) {}
   ExplainPass(const ExplainPass &) = default;
   void runOnOperation() override {
-    explainCollectives(getOperation(), os);
+    explainCollectives(getOperation(), machine, os);
     markAllAnalysesPreserved();
   }
+  MachineModel machine;
   raw_ostream &os;
 };
 
@@ -186,14 +188,14 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   mlir::PassManager passes(context);
   passes.enableVerifier(false);
   PartitionOptions partition;
-  partition.machine = machineModelText(options.machine);
+  partition.machine = options.machine;
   partition.refine = options.refine;
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   buildPartitionPipeline(passes, partition);
   if (options.explain)
     passes.addNestedPass<FuncOp>(
-        std::make_unique<ExplainPass>(*options.explain));
+        std::make_unique<ExplainPass>(options.machine, *options.explain));
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   (*target)->addPasses(passes.nest<FuncOp>());
@@ -204,8 +206,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return diagnostics.error("the program could not be partitioned");
 
   auto func = *work->getOps<FuncOp>().begin();
-  auto compiled = (*target)->emit(
-      func, {options.optimizeKernels, options.codeAsBytes, partition.machine});
+  auto compiled =
+      (*target)->emit(func, {options.optimizeKernels, options.codeAsBytes,
+                             machineModelText(options.machine)});
   if (failed(compiled))
     return diagnostics.error("the program could not be compiled");
   return std::move(*compiled);

@@ -13,7 +13,6 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/Layout/Passes.h"
-#include "meshloom/Support/MachineModelFile.h"
 
 #include <limits>
 
@@ -147,11 +146,7 @@ private:
     function.walk([&](Operation *op) { any |= mayDistribute(op); });
     if (!any)
       return;
-    Result<MachineModel> model = loadMachineModel(machine);
-    if (!model) {
-      function.emitError(model.error().message());
-      return signalPassFailure();
-    }
+    const MachineModel &model = machine;
     std::vector<Candidate> candidates;
     {
       LayoutFlow flow(function);
@@ -166,13 +161,13 @@ private:
     std::vector<std::optional<SortScheme>> schemes;
     for (const Candidate &candidate : candidates) {
       auto sort = dyn_cast<dtensor::SortOp>(candidate.op);
-      schemes.push_back(sort ? schemeFor(sort, candidate, *model)
+      schemes.push_back(sort ? schemeFor(sort, candidate, model)
                              : std::nullopt);
     }
     for (auto [candidate, scheme] : llvm::zip_equal(candidates, schemes))
       if (isa<dtensor::SortOp>(candidate.op)
               ? scheme.has_value()
-              : cost(candidate, *model) < cheapestRelayout(candidate, *model))
+              : cost(candidate, model) < cheapestRelayout(candidate, model))
         rewrite(candidate, scheme);
   }
 

@@ -7,7 +7,6 @@
 
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
-#include "meshloom/Support/MachineModelFile.h"
 
 #include <limits>
 
@@ -34,12 +33,7 @@ private:
       return;
     if (failed(expectOneBlock(function)))
       return signalPassFailure();
-    Result<MachineModel> model = loadMachineModel(machine);
-    if (!model) {
-      function.emitError(model.error().message());
-      return signalPassFailure();
-    }
-    if (failed(refine(function, *model)))
+    if (failed(refine(function, machine)))
       return signalPassFailure();
   }
 

@@ -34,11 +34,6 @@ private:
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    Result<MachineModel> model = loadMachineModel(machine);
-    if (!model) {
-      function.emitError(model.error().message());
-      return signalPassFailure();
-    }
     // All or nothing: types are checked before the first one changes.
     if (failed(checkTypes(function)))
       return signalPassFailure();
@@ -49,7 +44,7 @@ private:
         argument.setType(shardOf(argument.getType()));
       for (Operation &op : llvm::make_early_inc_range(*block)) {
         if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op)) {
-          if (failed(expand(relayout, *model)))
+          if (failed(expand(relayout)))
             return signalPassFailure();
           continue;
         }
@@ -62,9 +57,10 @@ private:
       }
     }
     halos.insert();
-    // What --explain prices by.
-    function->setAttr("dtensor.machine",
-                      StringAttr::get(&getContext(), machine));
+    // What --explain prices by, in IR that is read by another process too.
+    function->setAttr(
+        "dtensor.machine",
+        StringAttr::get(&getContext(), machineModelText(machine)));
     SmallVector<Type> results;
     for (Type type : function.getResultTypes())
       results.push_back(shardOf(type));
@@ -150,15 +146,14 @@ private:
     return decides(op->getOperand(0));
   }
 
-  LogicalResult expand(dtensor::RelayoutOp relayout,
-                       const MachineModel &model) {
+  LogicalResult expand(dtensor::RelayoutOp relayout) {
     Value value = relayout.getOperand();
     auto type = cast<RankedTensorType>(relayout.getResult().getType());
     Layout from = spmd::layoutOf(value.getType());
     Layout to = *givenLayout(type);
     auto plan = planRelayout(
         from, to, Shape(type.getShape().begin(), type.getShape().end()),
-        *dtensor::dtypeOf(type.getElementType()), model);
+        *dtensor::dtypeOf(type.getElementType()), machine);
     if (!plan)
       return relayout.emitOpError("cannot turn ")
              << from.spec_string() << " into " << to.spec_string() << ": "

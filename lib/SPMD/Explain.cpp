@@ -6,7 +6,6 @@
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
-#include "meshloom/Support/MachineModelFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -159,11 +158,8 @@ void printMember(const Member &member, bool refined, raw_ostream &os) {
 
 } // namespace
 
-void explainCollectives(mlir::func::FuncOp function, raw_ostream &os) {
-  MachineModel machine;
-  if (auto text = function->getAttrOfType<StringAttr>("dtensor.machine"))
-    if (auto loaded = loadMachineModel(text.str()))
-      machine = *loaded;
+void explainCollectives(mlir::func::FuncOp function,
+                        const MachineModel &machine, raw_ostream &os) {
   auto refined = function->getAttrOfType<mlir::ArrayAttr>("dtensor.refined");
 
   std::vector<Printed> all;

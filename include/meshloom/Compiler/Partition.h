@@ -2,6 +2,7 @@
 // explicit collectives.
 #pragma once
 
+#include "meshloom/Options/MachineModelOption.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -11,11 +12,11 @@ namespace meshloom {
 
 /// Options of `--dtensor-partition`.
 struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
-  Option<std::string> machine{
+  Option<MachineModel> machine{
       *this, "machine",
       llvm::cl::desc("machine model: ring, ring-latency, shared-memory, or a "
                      "JSON file"),
-      llvm::cl::init("shared-memory")};
+      llvm::cl::init(MachineModel())};
   Option<bool> refine{
       *this, "refine",
       llvm::cl::desc("move layouts where the machine model says "

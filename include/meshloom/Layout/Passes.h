@@ -2,6 +2,7 @@
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Options/MachineModelOption.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"

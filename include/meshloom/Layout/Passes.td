@@ -54,7 +54,8 @@ def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+    Option<"machine", "machine", "::meshloom::MachineModel",
+           "::meshloom::MachineModel()",
            "preset or JSON file of the machine model">
   ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
@@ -148,7 +149,8 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+    Option<"machine", "machine", "::meshloom::MachineModel",
+           "::meshloom::MachineModel()",
            "preset or JSON file of the machine model">
   ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];

@@ -3,6 +3,7 @@
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Options/MachineModelOption.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"

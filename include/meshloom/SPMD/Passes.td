@@ -35,7 +35,8 @@ def ExpandToSPMD : Pass<"dtensor-expand-to-spmd", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"machine", "machine", "std::string", "\"shared-memory\"",
+    Option<"machine", "machine", "::meshloom::MachineModel",
+           "::meshloom::MachineModel()",
            "preset or JSON file of the machine model that prices the chains">
   ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect",

@@ -11,7 +11,7 @@ namespace meshloom {
 Result<MachineModel> loadMachineModel(const std::string &presetOrFile);
 
 /// A text that loadMachineModel reads as `model`: a preset's name, or JSON. For
-/// options of passes, which are strings.
+/// IR and printed pipelines, which are text.
 std::string machineModelText(const MachineModel &model);
 
 /// Reads a JSON object such as
