@@ -28,7 +28,9 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
     refine.machine = options.machine;
     functions.addPass(createRefineLayouts(refine));
   }
-  functions.addPass(createInsertRelayouts());
+  InsertRelayoutsOptions insert;
+  insert.machine = options.machine;
+  functions.addPass(createInsertRelayouts(insert));
   ExpandToSPMDOptions expand;
   expand.machine = options.machine;
   functions.addPass(createExpandToSPMD(expand));

@@ -64,63 +64,90 @@ std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims) {
   return CollectiveOp{CollectiveKind::Permute, axes, from, *to};
 }
 
-/// In one fixed order each target has a best source among the value and those
-/// before it, and the best tree is that of some order: all are tried. Greedy:
-/// the cheapest next one (Prim's choice, which is not exact as making a from b
-/// and b from a cost differently).
-std::optional<std::vector<TreeEdge>>
-cheapestTree(unsigned targets,
-             const std::function<std::optional<Cost>(int, unsigned)> &cost) {
-  constexpr Cost impossible = std::numeric_limits<Cost>::max();
-  std::vector<std::vector<Cost>> costs(targets + 1, std::vector<Cost>(targets));
-  for (int from = -1; from < int(targets); ++from)
-    for (unsigned to = 0; to < targets; ++to)
-      costs[from + 1][to] =
-          from == int(to) ? impossible : cost(from, to).value_or(impossible);
+namespace {
+/// A tree that grows by one target at a time.
+class GrowingTree {
+public:
+  /// `prices`: row 0 from the value itself, row i + 1 from target i.
+  explicit GrowingTree(const std::vector<std::vector<TreePrice>> &prices)
+      : prices(prices) {}
 
-  auto bestSource = [&](const std::vector<TreeEdge> &made, unsigned target) {
+  /// What `target` would be made from: the cheapest of what there is.
+  int sourceOf(unsigned target) const {
     int best = -1;
-    for (const TreeEdge &edge : made)
-      if (costs[edge.target + 1][target] < costs[best + 1][target])
+    for (const TreeEdge &edge : edges)
+      if (prices[edge.target + 1][target] < prices[best + 1][target])
         best = int(edge.target);
     return best;
+  }
+  TreePrice priceOf(unsigned target) const {
+    return prices[sourceOf(target) + 1][target];
+  }
+  void add(unsigned target) {
+    TreePrice price = priceOf(target);
+    total.cost += price.cost;
+    total.collectives += price.collectives;
+    edges.push_back({sourceOf(target), target});
+  }
+
+  std::vector<TreeEdge> edges;
+  TreePrice total;
+
+private:
+  const std::vector<std::vector<TreePrice>> &prices;
+};
+} // namespace
+
+/// In one fixed order each target has a best source among the value and those
+/// before it, and the best tree is that of some order: all are tried. Of many
+/// targets each is tried as the first one, and then the cheapest next one is
+/// taken (Prim's choice, which is not exact as making a from b and b from a
+/// cost differently): a pending reduction, dear as it is, is so made first
+/// where the others are cheap from there.
+std::optional<std::vector<TreeEdge>> cheapestTree(
+    unsigned targets,
+    const std::function<std::optional<TreePrice>(int, unsigned)> &price) {
+  // No sum of possible ones comes near it, and sums of it do not overflow.
+  constexpr TreePrice impossible{Cost(1) << 56, 0};
+  std::vector<std::vector<TreePrice>> prices(targets + 1,
+                                             std::vector<TreePrice>(targets));
+  for (int from = -1; from < int(targets); ++from)
+    for (unsigned to = 0; to < targets; ++to)
+      prices[from + 1][to] =
+          from == int(to) ? impossible : price(from, to).value_or(impossible);
+
+  std::optional<std::vector<TreeEdge>> best;
+  TreePrice least = impossible;
+  auto keep = [&](GrowingTree tree) {
+    if (tree.total < least) {
+      least = tree.total;
+      best = std::move(tree.edges);
+    }
   };
   std::vector<unsigned> order(targets);
   std::iota(order.begin(), order.end(), 0u);
   constexpr unsigned few = 4;
-  if (targets > few) {
-    std::vector<TreeEdge> made;
-    while (!order.empty()) {
-      auto next = std::ranges::min_element(order, {}, [&](unsigned target) {
-        return costs[bestSource(made, target) + 1][target];
-      });
-      int source = bestSource(made, *next);
-      if (costs[source + 1][*next] == impossible)
-        return std::nullopt;
-      made.push_back({source, *next});
-      order.erase(next);
-    }
-    return made;
+  if (targets <= few) {
+    do {
+      GrowingTree tree(prices);
+      for (unsigned target : order)
+        tree.add(target);
+      keep(std::move(tree));
+    } while (std::next_permutation(order.begin(), order.end()));
+    return best;
   }
-  std::optional<std::vector<TreeEdge>> best;
-  Cost bestCost = impossible;
-  do {
-    std::vector<TreeEdge> made;
-    Cost sum = 0;
-    for (unsigned target : order) {
-      int source = bestSource(made, target);
-      if (costs[source + 1][target] == impossible) {
-        sum = impossible;
-        break;
-      }
-      sum += costs[source + 1][target];
-      made.push_back({source, target});
+  for (unsigned first = 0; first < targets; ++first) {
+    GrowingTree tree(prices);
+    std::vector<unsigned> left = order;
+    std::erase(left, first);
+    for (tree.add(first); !left.empty();) {
+      auto next = std::ranges::min_element(
+          left, {}, [&](unsigned target) { return tree.priceOf(target); });
+      tree.add(*next);
+      left.erase(next);
     }
-    if (sum < bestCost) {
-      bestCost = sum;
-      best = std::move(made);
-    }
-  } while (std::next_permutation(order.begin(), order.end()));
+    keep(std::move(tree));
+  }
   return best;
 }
 

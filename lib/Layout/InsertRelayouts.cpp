@@ -4,8 +4,8 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
-#include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Layout/Passes.h"
+#include "meshloom/Layout/Search/RelayoutCosts.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -18,14 +18,19 @@ namespace {
 struct Need {
   Layout target;
   SmallVector<OpOperand *> uses;
-  /// The need it is made from; -1: the value itself.
-  int source = -1;
   /// Before which op it has to be there.
   unsigned position;
+  /// What it is made from: this value, or, where there is one, that need.
+  Value root = {};
+  Need *source = nullptr;
 };
 
 class InsertRelayoutsPass
     : public impl::InsertRelayoutsBase<InsertRelayoutsPass> {
+public:
+  using InsertRelayoutsBase::InsertRelayoutsBase;
+
+private:
   void runOnOperation() override {
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
@@ -36,6 +41,7 @@ class InsertRelayoutsPass
     order.clear();
     needs.clear();
     made.clear();
+    prices.clear();
     SmallVector<Block *> blocks = runBlocks(function);
     for (Block *block : blocks)
       for (Operation &op : *block) {
@@ -103,7 +109,7 @@ class InsertRelayoutsPass
     auto same = llvm::find_if(
         wanted, [&](const Need &other) { return other.target == target; });
     if (same == wanted.end()) {
-      wanted.push_back({target, {}, -1, position[anchor]});
+      wanted.push_back({target, {}, position[anchor]});
       same = std::prev(wanted.end());
     }
     // Uses inside of a loop are met after those behind it.
@@ -228,109 +234,95 @@ class InsertRelayoutsPass
     return builder.getDictionaryAttr(entries);
   }
 
-  /// Decides from which other each layout of a value is made. For each choice
-  /// of the first one, the others follow by Prim's algorithm; the tree that
-  /// sends the fewest bytes on a ring, by the fewest collectives, is taken.
-  /// A reduction that several users need is so made once. Cubic in the number
-  /// of layouts of one value, which is one or two but for odd programs.
-  static void connect(Value value, MutableArrayRef<Need> wanted) {
-    const int count = int(wanted.size());
-    if (count < 2)
-      return;
-    using Price = std::pair<int64_t, int64_t>; // bytes, collectives
-    const Price never{std::numeric_limits<int64_t>::max() / 64, 0};
-    SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
-    Shape shape(dims.begin(), dims.end());
-    DType dtype = *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType()));
-    MachineModel machine = *MachineModel::preset("ring");
-    // Row 0: from the value itself; row i + 1: from need i.
-    std::vector<std::vector<Price>> prices(count + 1);
-    for (int from = -1; from < count; ++from)
-      for (int to = 0; to < count; ++to) {
-        Price &price = prices[from + 1].emplace_back(never);
-        auto plan = planRelayout(from < 0 ? *givenLayout(value.getType())
-                                          : wanted[from].target,
-                                 wanted[to].target, shape, dtype, machine);
-        if (from != to && plan)
-          price = {plan->bytesSent, plan->collectives()};
-      }
-
-    Price least{std::numeric_limits<int64_t>::max(), 0};
-    for (int first = 0; first < count; ++first) {
-      std::vector<int> sources(count, -1);
-      std::vector<char> done(count);
-      Price total = prices[0][first];
-      done[first] = true;
-      for (int step = 1; step < count; ++step) {
-        Price best{std::numeric_limits<int64_t>::max(), 0};
-        int bestTo = 0;
-        for (int to = 0; to < count; ++to)
-          for (int from = -1; !done[to] && from < count; ++from)
-            if ((from < 0 || done[from]) && prices[from + 1][to] < best) {
-              best = prices[from + 1][to];
-              sources[to] = from;
-              bestTo = to;
-            }
-        done[bestTo] = true;
-        total = {total.first + best.first, total.second + best.second};
-      }
-      if (total < least) {
-        least = total;
-        for (int to = 0; to < count; ++to)
-          wanted[to].source = sources[to];
-      }
-    }
+  RelayoutCosts &pricesOn(const Mesh &mesh) {
+    for (auto &[itsMesh, itsPrices] : prices)
+      if (itsMesh == mesh)
+        return itsPrices;
+    prices.emplace_back(mesh, RelayoutCosts(mesh, machine));
+    return prices.back().second;
   }
 
-  /// What an outer block has already brought to the target, where it comes
-  /// before the need.
-  Value madeBefore(Value value, const Need &need) {
-    Operation *anchor = order[need.position];
-    for (Value candidate : made[value]) {
-      if (!(*givenLayout(candidate.getType()) == need.target))
-        continue;
-      Operation *maker = candidate.getDefiningOp();
-      Operation *here = maker->getBlock()->findAncestorOpInBlock(*anchor);
-      if (here && maker->isBeforeInBlock(here))
-        return candidate;
+  /// Whether what an outer block has brought to some layout is there before the
+  /// op at `place`.
+  bool isBefore(Value candidate, unsigned place) {
+    Operation *maker = candidate.getDefiningOp();
+    Operation *here = maker->getBlock()->findAncestorOpInBlock(*order[place]);
+    return here && maker->isBeforeInBlock(here);
+  }
+
+  /// Decides what each layout of a value is made from: the value, what outer
+  /// blocks have made of it, or another one of these; as refinement priced it.
+  void connect(Value value, MutableArrayRef<Need> wanted) {
+    RelayoutCosts &costs = pricesOn(givenLayout(value.getType())->mesh());
+    SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
+    TensorKind kind = costs.kindOf(
+        Shape(dims.begin(), dims.end()),
+        *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType())));
+    unsigned first = order.size();
+    std::vector<LayoutId> targets;
+    for (Need &need : wanted) {
+      need.root = value;
+      targets.push_back(costs.intern(need.target));
+      first = std::min(first, need.position);
     }
-    return {};
+    std::vector<Value> roots{value};
+    for (Value candidate : made[value])
+      if (isBefore(candidate, first))
+        roots.push_back(candidate);
+    std::vector<LayoutId> have;
+    for (Value root : roots)
+      have.push_back(costs.intern(*givenLayout(root.getType())));
+    std::vector<RelayoutCosts::Edge> tree;
+    if (!costs.tree(kind, have, targets, tree))
+      return; // expansion tells which relayout cannot be made
+    auto find = [](const std::vector<LayoutId> &ids, LayoutId id) {
+      return size_t(llvm::find(ids, id) - ids.begin());
+    };
+    for (const RelayoutCosts::Edge &edge : tree) {
+      Need &need = wanted[find(targets, edge.to)];
+      if (size_t root = find(have, edge.from); root < have.size())
+        need.root = roots[root];
+      else
+        need.source = &wanted[find(targets, edge.from)];
+    }
   }
 
   void satisfy(Value value, SmallVector<Need> &wanted) {
     llvm::erase_if(wanted, [&](Need &need) {
-      Value before = madeBefore(value, need);
-      if (before)
-        for (OpOperand *use : need.uses)
-          use->set(before);
-      return bool(before);
+      for (Value candidate : made[value])
+        if (*givenLayout(candidate.getType()) == need.target &&
+            isBefore(candidate, need.position)) {
+          for (OpOperand *use : need.uses)
+            use->set(candidate);
+          return true;
+        }
+      return false;
     });
+    if (wanted.empty())
+      return;
     connect(value, wanted);
     // Sources come before what is made from them.
     for (bool changed = true; changed;) {
       changed = false;
       for (Need &need : wanted)
-        if (need.source >= 0 && wanted[need.source].position > need.position) {
-          wanted[need.source].position = need.position;
+        if (need.source && need.source->position > need.position) {
+          need.source->position = need.position;
           changed = true;
         }
     }
-    SmallVector<Value> values(wanted.size());
-    std::function<Value(int)> make = [&](int i) -> Value {
-      if (i < 0)
-        return value;
-      if (values[i])
-        return values[i];
-      Need &need = wanted[i];
-      Value source = make(need.source);
-      values[i] = insert(value, source, need);
-      made[value].push_back(values[i]);
+    DenseMap<Need *, Value> values;
+    std::function<Value(Need &)> make = [&](Need &need) -> Value {
+      if (Value done = values.lookup(&need))
+        return done;
+      Value source = need.source ? make(*need.source) : need.root;
+      Value result = values[&need] = insert(value, source, need);
+      made[value].push_back(result);
       for (OpOperand *use : need.uses)
-        use->set(values[i]);
-      return values[i];
+        use->set(result);
+      return result;
     };
-    for (size_t i = 0; i < wanted.size(); ++i)
-      make(int(i));
+    for (Need &need : wanted)
+      make(need);
   }
 
   /// Yields are there for the op around them.
@@ -445,6 +437,8 @@ class InsertRelayoutsPass
   llvm::MapVector<std::pair<Value, Block *>, SmallVector<Need>> needs;
   /// Relayouts of a value that have been inserted.
   DenseMap<Value, SmallVector<Value>> made;
+  /// Per mesh.
+  std::vector<std::pair<Mesh, RelayoutCosts>> prices;
 };
 } // namespace
 } // namespace meshloom

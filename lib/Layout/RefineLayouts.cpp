@@ -51,7 +51,7 @@ private:
         }))
       return success();
     // One for all searches: most of their time goes into planning relayouts.
-    auto prices = std::make_shared<RelayoutCosts>(nodes.graph, model);
+    auto prices = std::make_shared<RelayoutCosts>(mesh, model);
     LayoutRefinement found = refineLayouts(nodes.graph, model, prices);
     if (!model.sharedMemory)
       preferFewerBytes(nodes.graph, model, prices, found);

@@ -371,16 +371,39 @@ TEST(RelayoutPlannerTest, ManyAxes) {
 TEST(RelayoutPlannerTest, CheapestTreeSharesWhatIsDear) {
   // Costs from the value, from target 0, from target 1.
   const Cost costs[3][2] = {{10, 6}, {0, 0}, {9, 0}};
-  auto cost = [&](int source, unsigned target) -> std::optional<Cost> {
-    return costs[source + 1][target];
+  auto price = [&](int source, unsigned target) -> std::optional<TreePrice> {
+    return TreePrice{costs[source + 1][target], 1};
   };
-  EXPECT_EQ(*cheapestTree(2, cost), (std::vector<TreeEdge>{{-1, 0}, {0, 1}}));
-  EXPECT_TRUE(cheapestTree(0, cost)->empty());
-  auto never = [](int, unsigned) { return std::optional<Cost>(); };
+  EXPECT_EQ(*cheapestTree(2, price), (std::vector<TreeEdge>{{-1, 0}, {0, 1}}));
+  EXPECT_TRUE(cheapestTree(0, price)->empty());
+  auto never = [](int, unsigned) { return std::optional<TreePrice>(); };
   EXPECT_FALSE(cheapestTree(1, never));
+  EXPECT_FALSE(cheapestTree(6, never));
   // Many targets, each made from the one before it.
-  auto chain = [](int source, unsigned target) -> std::optional<Cost> {
-    return source + 1 == int(target) ? 1 : 5;
+  auto chain = [](int source, unsigned target) -> std::optional<TreePrice> {
+    return TreePrice{source + 1 == int(target) ? 1 : 5, 1};
   };
   EXPECT_EQ(cheapestTree(7, chain)->back(), (TreeEdge{5, 6}));
+}
+
+// Of trees that cost the same, the one with fewer collectives.
+TEST(RelayoutPlannerTest, CheapestTreeSendsTheSameInFewerCollectives) {
+  auto price = [](int source, unsigned target) -> std::optional<TreePrice> {
+    return TreePrice{3, source < 0 && target == 1 ? 2 : 1};
+  };
+  EXPECT_EQ(*cheapestTree(2, price), (std::vector<TreeEdge>{{-1, 0}, {0, 1}}));
+}
+
+// Six layouts of a value: the last one costs most from the value, and makes all
+// others free; taking the cheapest next one from the start would never see it.
+TEST(RelayoutPlannerTest, CheapestTreeOfManyMayBeginWithTheDearestOne) {
+  auto price = [](int source, unsigned target) -> std::optional<TreePrice> {
+    if (source == 5)
+      return TreePrice{0, 0};
+    return TreePrice{target == 5 ? 10 : 9, 1};
+  };
+  std::vector<TreeEdge> tree = *cheapestTree(6, price);
+  EXPECT_EQ(tree.front(), (TreeEdge{-1, 5}));
+  for (size_t i = 1; i < tree.size(); ++i)
+    EXPECT_EQ(tree[i].source, 5);
 }

@@ -57,13 +57,21 @@ struct TreeEdge {
   bool operator==(const TreeEdge &) const = default;
 };
 
-/// The cheapest way to make all of `targets` layouts of one value, by the cost
+/// What relayouts are compared by, in this order.
+struct TreePrice {
+  Cost cost = 0;
+  int64_t collectives = 0;
+  auto operator<=>(const TreePrice &) const = default;
+};
+
+/// The cheapest way to make all of `targets` layouts of one value, by the price
 /// of making one from another (nothing: impossible), in an order in which they
-/// can be made. Exact for up to 4; then greedy. Nothing where there is no way.
+/// can be made. Exact for up to 4; then greedy, from every first one. Nothing
+/// where there is no way.
 std::optional<std::vector<TreeEdge>> cheapestTree(
     unsigned targets,
-    const std::function<std::optional<Cost>(int source, unsigned target)>
-        &cost);
+    const std::function<std::optional<TreePrice>(int source, unsigned target)>
+        &price);
 
 /// The permute that turns `from` into the layout of dims `dims`, with the axes
 /// it needs; nothing where none change, or one is pending.

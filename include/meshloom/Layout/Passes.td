@@ -163,13 +163,19 @@ def InsertRelayouts : Pass<"dtensor-insert-relayouts", "::mlir::func::FuncOp"> {
     that is laid out otherwise gets a `dtensor.relayout`, one for each value and
     target, before its first user. The same before `return`. `constraint`
     becomes `relayout`, or nothing where the layout is right. A value needed in
-    several layouts is brought to each from whichever of those is cheapest, so
-    that a pending reduction is resolved once.
+    several layouts is brought to all of them by the cheapest tree of relayouts
+    on `machine`, the one that refinement priced, so that a pending reduction is
+    resolved once.
 
     A relayout that the pass inserts carries `dtensor.reason`, in words.
     Afterwards every op's operands are what its rule asks for; a target that is
     partial where the value is not is an error.
   }];
+  let options = [
+    Option<"machine", "machine", "::meshloom::MachineModel",
+           "::meshloom::MachineModel()",
+           "preset or JSON file of the machine model">
+  ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 

@@ -49,7 +49,7 @@ Objective LayoutState::clusterCost(unsigned index) {
   std::sort(stored.begin(), stored.end());
   stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
   for (auto [value, id] : stored) {
-    const Bytes &each = prices->bytes(value, id);
+    const Bytes &each = prices->bytes(kinds[value], id);
     work.bytes += each.local;
     work.totalBytes += each.distinct;
   }
@@ -71,10 +71,9 @@ std::vector<LayoutId> LayoutState::targets(unsigned value) const {
   return found;
 }
 
-int64_t LayoutState::runsOf(unsigned value, LayoutId target,
-                            const Way &way) const {
+int64_t LayoutState::runsOf(unsigned value, const Edge &edge) const {
   const LayoutGraph::Value &what = graph.values[value];
-  if (what.sumRuns > 0 && way.sums)
+  if (what.sumRuns > 0 && edge.way->sums)
     return what.sumRuns;
   if (useRuns[value] > 0)
     return useRuns[value];
@@ -82,14 +81,12 @@ int64_t LayoutState::runsOf(unsigned value, LayoutId target,
   for (const Use &use : uses[value]) {
     LayoutId asked = use.op < 0 ? outputTargets[use.index]
                                 : demands[use.op][use.index].target;
-    if (asked == target)
+    if (asked == edge.to)
       runs = std::max(runs, use.runs);
   }
   return runs;
 }
 
-/// A pending reduction is resolved once, and other layouts are made from the
-/// result.
 bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
   LayoutId own = layouts[value];
   auto foreign = [&](const Need &need) { return need.target != own; };
@@ -97,28 +94,9 @@ bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
   if (first == needs[value].end())
     return true;
   // Nearly always there is one.
-  if (std::none_of(first + 1, needs[value].end(), foreign)) {
-    const Way *how = prices->way(value, own, first->target);
-    if (how)
-      made.push_back(
-          {own, first->target, how, runsOf(value, first->target, *how)});
-    return how;
-  }
-  std::vector<LayoutId> wanted = targets(value);
-  auto from = [&](int source) { return source < 0 ? own : wanted[source]; };
-  auto edges = cheapestTree(
-      wanted.size(), [&](int source, unsigned target) -> std::optional<Cost> {
-        const Way *how = prices->way(value, from(source), wanted[target]);
-        return how ? std::optional(how->cost) : std::nullopt;
-      });
-  if (!edges)
-    return false;
-  for (TreeEdge edge : *edges) {
-    LayoutId source = from(edge.source), target = wanted[edge.target];
-    const Way *how = prices->way(value, source, target);
-    made.push_back({source, target, how, runsOf(value, target, *how)});
-  }
-  return true;
+  if (std::none_of(first + 1, needs[value].end(), foreign))
+    return prices->tree(kinds[value], {&own, 1}, {&first->target, 1}, made);
+  return prices->tree(kinds[value], {&own, 1}, targets(value), made);
 }
 
 std::optional<Objective> LayoutState::valueCost(unsigned value) {
@@ -134,9 +112,10 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
   waitedFor.clear();
   for (const Edge &relayout : tree) {
     const Way &how = *relayout.way;
+    const int64_t runs = runsOf(value, relayout);
     cost.collectives += how.collectives;
     if (!machine.sharedMemory) {
-      cost.cost += times(how.cost, relayout.runs);
+      cost.cost += times(how.cost, runs);
       continue;
     }
     const Need &need =
@@ -144,7 +123,7 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
     // A view at the end is never looked through here.
     bool free = need.atEnd() && !how.reduces;
     if (!free)
-      cost.cost += times(how.cost - how.overhead, relayout.runs);
+      cost.cost += times(how.cost - how.overhead, runs);
     Cost own = how.overhead;
     if (how.reduces)
       own = need.atEnd() ? std::min(own, machine.phaseBoundary) : own;
@@ -153,8 +132,8 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
                                          : 0;
     auto before = std::ranges::find(waitedFor, relayout.from,
                                     &std::pair<LayoutId, Cost>::first);
-    Cost whole = (before == waitedFor.end() ? 0 : before->second) +
-                 times(own, relayout.runs);
+    Cost whole =
+        (before == waitedFor.end() ? 0 : before->second) + times(own, runs);
     waitedFor.push_back({relayout.to, whole});
     waiting = std::max(waiting, whole);
   }
@@ -173,7 +152,8 @@ LayoutState::relayouts(const std::vector<unsigned> &values) {
     relayoutTree(value, edges);
     for (const Edge &edge : edges)
       all.push_back({value, edge.from, edge.to,
-                     prices->plan(value, edge.from, edge.to), edge.runs});
+                     prices->plan(kinds[value], edge.from, edge.to),
+                     runsOf(value, edge)});
   }
   return all;
 }

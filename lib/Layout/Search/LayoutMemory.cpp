@@ -57,7 +57,7 @@ void LayoutState::findUses() {
 }
 
 int64_t LayoutState::storedBytes(unsigned value, LayoutId id) {
-  const Bytes &each = prices->bytes(value, id);
+  const Bytes &each = prices->bytes(kinds[value], id);
   if (!machine.sharedMemory)
     return each.local;
   int64_t devices = graph.mesh().size();
@@ -98,7 +98,7 @@ int64_t LayoutState::peakBytes() {
                                : current[use.op]->needs[use.index];
       auto same = std::ranges::find(spans, need, &Span::id);
       if (same == spans.end()) {
-        const Way *how = prices->way(value, layouts[value], need);
+        const Way *how = prices->way(kinds[value], layouts[value], need);
         spans.push_back({need, use.first, use.last,
                          machine.sharedMemory && how && !how->reduces});
         same = std::prev(spans.end());

@@ -141,7 +141,7 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
   LayoutRefinement result;
   result.clusters = findClusters(graph);
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<RelayoutCosts>(graph, machine);
+    prices = std::make_shared<RelayoutCosts>(graph.mesh(), machine);
   auto search =
       std::make_unique<LayoutDescent>(graph, result.clusters, machine, prices);
   result.before = search->state.total();

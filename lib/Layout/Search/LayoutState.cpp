@@ -36,9 +36,11 @@ LayoutState::LayoutState(const LayoutGraph &graph,
       opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<RelayoutCosts>(graph, machine);
-  for (const LayoutGraph::Value &value : graph.values)
+    prices = std::make_shared<RelayoutCosts>(graph.mesh(), machine);
+  for (const LayoutGraph::Value &value : graph.values) {
     layouts.push_back(intern(value.layout));
+    kinds.push_back(prices->kindOf(value.shape, value.type));
+  }
   initial = layouts;
   findUses();
   for (unsigned op = 0; op < graph.ops.size(); ++op)
@@ -77,7 +79,7 @@ bool LayoutState::moves(unsigned op, unsigned operand) {
   LayoutId need = current[op]->needs[operand];
   if (need == layouts[value])
     return false;
-  const Way *how = prices->way(value, layouts[value], need);
+  const Way *how = prices->way(kinds[value], layouts[value], need);
   return how && how->overhead > 0;
 }
 

@@ -1,8 +1,8 @@
-// Prices of relayouts, planned once per kind.
+// Prices of relayouts, planned once per kind, and trees of them.
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 
 #include <algorithm>
-#include <map>
+#include <cassert>
 
 namespace meshloom {
 
@@ -12,17 +12,8 @@ static PlanLimits limitsFor(const Mesh &mesh) {
   return {.mostSettled = mesh.rank() < 4 ? 128u : 32u, .exactAxes = 2};
 }
 
-RelayoutCosts::RelayoutCosts(const LayoutGraph &graph,
-                             const MachineModel &machine)
-    : graph(graph), machine(machine) {
-  std::map<std::pair<Shape, DType>, unsigned> kindOf;
-  for (const LayoutGraph::Value &value : graph.values) {
-    auto key = std::pair(value.shape, value.type);
-    kinds.push_back(
-        kindOf.try_emplace(key, unsigned(kindOf.size())).first->second);
-  }
-  known.resize(kindOf.size());
-  const Mesh &mesh = graph.mesh();
+RelayoutCosts::RelayoutCosts(const Mesh &mesh, const MachineModel &machine)
+    : mesh(mesh), machine(machine) {
   for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
     unsigned same = 0;
     while (mesh.axis_size(same) != mesh.axis_size(axis) ||
@@ -45,6 +36,16 @@ LayoutId RelayoutCosts::intern(const Layout &layout) {
   auto [entry, isNew] = ids.try_emplace(layout, unsigned(table.size()));
   if (isNew)
     table.push_back(layout);
+  return entry->second;
+}
+
+TensorKind RelayoutCosts::kindOf(const Shape &shape, DType type) {
+  auto [entry, isNew] =
+      kindIds.try_emplace({shape, type}, TensorKind(kinds.size()));
+  if (isNew) {
+    kinds.emplace_back(shape, type);
+    known.emplace_back();
+  }
   return entry->second;
 }
 
@@ -76,7 +77,7 @@ int &RelayoutCosts::Table::operator[](uint64_t key) {
 
 /// The two layouts with each axis as its class and its place among those of the
 /// class, by first appearance.
-std::string RelayoutCosts::pattern(unsigned kind, LayoutId from,
+std::string RelayoutCosts::pattern(TensorKind kind, LayoutId from,
                                    LayoutId to) const {
   std::string text(1, char(kind & 127));
   text.push_back(char(kind >> 7));
@@ -105,17 +106,15 @@ std::string RelayoutCosts::pattern(unsigned kind, LayoutId from,
   return text;
 }
 
-const RelayoutCosts::Way *RelayoutCosts::way(unsigned value, LayoutId from,
+const RelayoutCosts::Way *RelayoutCosts::way(TensorKind kind, LayoutId from,
                                              LayoutId to) {
-  int &found = wayOf[key(value, from, to)];
+  int &found = wayOf[key(kind, from, to)];
   if (found == -1) {
-    auto [entry, isNew] =
-        wayOfPattern.try_emplace(pattern(kinds[value], from, to), -2);
-    const LayoutGraph::Value &what = graph.values[value];
+    auto [entry, isNew] = wayOfPattern.try_emplace(pattern(kind, from, to), -2);
+    const auto &[shape, type] = kinds[kind];
     if (isNew)
-      if (auto made =
-              planRelayout(table[from], table[to], what.shape, what.type,
-                           machine, limitsFor(graph.mesh()))) {
+      if (auto made = planRelayout(table[from], table[to], shape, type, machine,
+                                   limitsFor(mesh))) {
         entry->second = int(ways.size());
         ways.push_back({made->cost, made->overhead, made->collectives(),
                         made->reduces(),
@@ -127,15 +126,54 @@ const RelayoutCosts::Way *RelayoutCosts::way(unsigned value, LayoutId from,
   return found < 0 ? nullptr : &ways[found];
 }
 
-const RelayoutPlan *RelayoutCosts::plan(unsigned value, LayoutId from,
+const RelayoutPlan *RelayoutCosts::plan(TensorKind kind, LayoutId from,
                                         LayoutId to) {
-  auto [entry, isNew] = plans.try_emplace(key(value, from, to));
-  const LayoutGraph::Value &what = graph.values[value];
+  auto [entry, isNew] = plans.try_emplace(key(kind, from, to));
+  const auto &[shape, type] = kinds[kind];
   if (isNew)
-    if (auto made = planRelayout(table[from], table[to], what.shape, what.type,
-                                 machine, limitsFor(graph.mesh())))
+    if (auto made = planRelayout(table[from], table[to], shape, type, machine,
+                                 limitsFor(mesh)))
       entry->second = std::move(*made);
   return entry->second ? &*entry->second : nullptr;
+}
+
+bool RelayoutCosts::tree(TensorKind kind, std::span<const LayoutId> have,
+                         std::span<const LayoutId> targets,
+                         std::vector<Edge> &made) {
+  assert(!have.empty() && "a value is there in some layout");
+  // Of the layouts that it has, the best one to make `to` from.
+  auto fromHave = [&](LayoutId to) -> Edge {
+    Edge best{have[0], to, way(kind, have[0], to)};
+    for (LayoutId from : have.subspan(1))
+      if (const Way *how = way(kind, from, to);
+          how && (!best.way || how->price() < best.way->price()))
+        best = {from, to, how};
+    return best;
+  };
+  // Nearly always there is one.
+  if (targets.size() == 1) {
+    Edge edge = fromHave(targets[0]);
+    if (edge.way)
+      made.push_back(edge);
+    return edge.way;
+  }
+  auto edgeOf = [&](int source, unsigned target) -> Edge {
+    if (source < 0)
+      return fromHave(targets[target]);
+    return {targets[source], targets[target],
+            way(kind, targets[source], targets[target])};
+  };
+  auto edges = cheapestTree(
+      unsigned(targets.size()),
+      [&](int source, unsigned target) -> std::optional<TreePrice> {
+        const Way *how = edgeOf(source, target).way;
+        return how ? std::optional(how->price()) : std::nullopt;
+      });
+  if (!edges)
+    return false;
+  for (TreeEdge edge : *edges)
+    made.push_back(edgeOf(edge.source, edge.target));
+  return true;
 }
 
 /// Bytes of all distinct shards together.
@@ -147,14 +185,14 @@ static int64_t distinctBytes(const Layout &layout, const Shape &shape,
   return bytes;
 }
 
-const RelayoutCosts::Bytes &RelayoutCosts::bytes(unsigned value, LayoutId id) {
-  std::vector<Bytes> &all = known[kinds[value]];
+const RelayoutCosts::Bytes &RelayoutCosts::bytes(TensorKind kind, LayoutId id) {
+  std::vector<Bytes> &all = known[kind];
   if (all.size() <= id)
     all.resize(id + 1);
   if (all[id].local < 0) {
-    const LayoutGraph::Value &what = graph.values[value];
-    all[id] = {localBytes(table[id], what.shape, what.type),
-               distinctBytes(table[id], what.shape, what.type)};
+    const auto &[shape, type] = kinds[kind];
+    all[id] = {localBytes(table[id], shape, type),
+               distinctBytes(table[id], shape, type)};
   }
   return all[id];
 }

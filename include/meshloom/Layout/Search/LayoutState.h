@@ -2,6 +2,7 @@
 // machine model, and cheap changes to it that can be taken back.
 #pragma once
 
+#include "meshloom/Layout/Search/LayoutGraph.h"
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 
 #include <algorithm>
@@ -114,12 +115,7 @@ private:
   };
   using Way = RelayoutCosts::Way;
   using Bytes = RelayoutCosts::Bytes;
-  /// A relayout of a value.
-  struct Edge {
-    LayoutId from, to;
-    const Way *way;
-    int64_t runs; ///< how often it is made
-  };
+  using Edge = RelayoutCosts::Edge;
   struct Use {
     int op; ///< -1: an output
     unsigned index;
@@ -155,8 +151,8 @@ private:
   /// Brings the demands of an op's operands up to date.
   void update(unsigned op, Record *record);
   void findUses();
-  /// How often a relayout of a value to what a need asks for is made.
-  int64_t runsOf(unsigned value, LayoutId target, const Way &way) const;
+  /// How often a relayout of a value is made.
+  int64_t runsOf(unsigned value, const Edge &edge) const;
   /// The tree of relayouts of a value; false where there is none.
   bool relayoutTree(unsigned value, std::vector<Edge> &made);
   /// Every user is in the value's own cluster, and takes it as it is.
@@ -172,6 +168,7 @@ private:
   const MachineModel &machine;
 
   std::shared_ptr<RelayoutCosts> prices;
+  std::vector<TensorKind> kinds; ///< per value
   std::vector<std::vector<Use>> uses;
   /// Per value: of relayouts for its uses; 0 where that differs among them.
   std::vector<int64_t> useRuns;

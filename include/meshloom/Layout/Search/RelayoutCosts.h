@@ -1,20 +1,26 @@
-// RelayoutCosts: what bringing the values of a graph from one layout to another
-// costs, and the layouts by number.
+// RelayoutCosts: what bringing values from one layout to another costs, the
+// cheapest trees of relayouts, and the layouts by number.
 #pragma once
 
 #include "meshloom/Core/RelayoutPlanner.h"
-#include "meshloom/Layout/Search/LayoutGraph.h"
 
 #include <deque>
+#include <map>
+#include <span>
 #include <unordered_map>
 
 namespace meshloom {
 
 /// A layout by number: equal layouts have equal ones.
 using LayoutId = unsigned;
+/// A shape and element type by number: values that have both in common cost the
+/// same to move.
+using TensorKind = unsigned;
 
-/// Kept for all searches over one graph that price collectives alike: planning
-/// is most of what a search on a mesh of many axes does.
+/// What refinement prices relayouts by, and what InsertRelayouts then inserts:
+/// both ask here which layout is made from which. Kept for all searches over
+/// one graph that price collectives alike: planning is most of what a search on
+/// a mesh of many axes does.
 ///
 /// Axes of one size whose links are alike are interchangeable: what
 /// [x, *] -> [*, x] costs, [y, *] -> [*, y] does. So pairs of layouts are
@@ -24,13 +30,14 @@ using LayoutId = unsigned;
 /// for them.
 class RelayoutCosts {
 public:
-  RelayoutCosts(const LayoutGraph &graph, const MachineModel &machine);
+  RelayoutCosts(const Mesh &mesh, const MachineModel &machine);
 
   /// Whether `machine` prices collectives as the one that this was made for.
   bool fits(const MachineModel &machine) const;
 
   LayoutId intern(const Layout &layout);
   const Layout &get(LayoutId id) const { return table[id]; }
+  TensorKind kindOf(const Shape &shape, DType type);
 
   /// What is asked of a relayout at every change.
   struct Way {
@@ -39,17 +46,31 @@ public:
     int64_t collectives = 0;
     bool reduces = false;
     bool sums = false; ///< it is one all_reduce
+    TreePrice price() const { return {cost, collectives}; }
   };
   /// An estimate; null where there is no way.
-  const Way *way(unsigned value, LayoutId from, LayoutId to);
+  const Way *way(TensorKind kind, LayoutId from, LayoutId to);
   /// The chain; null where there is none.
-  const RelayoutPlan *plan(unsigned value, LayoutId from, LayoutId to);
+  const RelayoutPlan *plan(TensorKind kind, LayoutId from, LayoutId to);
+
+  /// One relayout of a value.
+  struct Edge {
+    LayoutId from, to;
+    const Way *way;
+  };
+  /// How a value that is there as `have` (one layout, or several) is brought to
+  /// all of `targets`, which are others: the cheapest tree, each edge after
+  /// those that it follows. So a pending reduction is resolved once, and other
+  /// layouts are made from the result. Added to `made`; false where there is no
+  /// way.
+  bool tree(TensorKind kind, std::span<const LayoutId> have,
+            std::span<const LayoutId> targets, std::vector<Edge> &made);
 
   struct Bytes {
     int64_t local = -1;
     int64_t distinct = 0; ///< of all distinct shards together
   };
-  const Bytes &bytes(unsigned value, LayoutId id);
+  const Bytes &bytes(TensorKind kind, LayoutId id);
 
 private:
   struct LayoutHash {
@@ -72,16 +93,17 @@ private:
     size_t used = 0;
   };
 
-  uint64_t key(unsigned value, LayoutId from, LayoutId to) const {
-    return uint64_t(kinds[value]) << 42 | uint64_t(from) << 21 | to;
+  static uint64_t key(TensorKind kind, LayoutId from, LayoutId to) {
+    return uint64_t(kind) << 42 | uint64_t(from) << 21 | to;
   }
-  std::string pattern(unsigned kind, LayoutId from, LayoutId to) const;
+  std::string pattern(TensorKind kind, LayoutId from, LayoutId to) const;
 
-  const LayoutGraph &graph;
+  const Mesh mesh;
   const MachineModel machine;
   std::vector<Layout> table;
   std::unordered_map<Layout, LayoutId, LayoutHash> ids;
-  std::vector<unsigned> kinds;   ///< per value: its shape and type by number
+  std::map<std::pair<Shape, DType>, TensorKind> kindIds;
+  std::vector<std::pair<Shape, DType>> kinds;
   std::vector<char> axisClasses; ///< per axis: interchangeable ones have one
   Table wayOf;                   ///< -2: impossible
   std::unordered_map<std::string, int> wayOfPattern;
