@@ -2,7 +2,7 @@
 #include "Elementwise.h"
 
 #include "meshloom/API/Ops.h"
-#include "meshloom/Import/StableHLO/SpecialFunctions.h"
+#include "meshloom/Math/SpecialFunctions.h"
 
 #include <fmt/format.h>
 

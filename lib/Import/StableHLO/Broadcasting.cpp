@@ -1,6 +1,6 @@
 // chlo's binary ops that broadcast: operands are given the result's shape.
-#include "FloatMath.h"
 #include "Importer.h"
+#include "meshloom/Math/FloatMath.h"
 
 using namespace meshloom;
 using namespace meshloom::importer;

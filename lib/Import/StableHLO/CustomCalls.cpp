@@ -1,7 +1,7 @@
 // custom_call: the targets that JAX emits on CPUs (LAPACK, top-k, sharding
 // markers), what users registered, and an error that names any other.
-#include "FloatMath.h"
 #include "Importer.h"
+#include "meshloom/Math/FloatMath.h"
 
 #include "meshloom/Core/CustomCall.h"
 

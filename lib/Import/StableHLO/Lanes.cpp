@@ -174,12 +174,13 @@ NamedAttribute LaneBuilder::perDim(StringRef name, ArrayRef<int64_t> entries,
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-Value LaneBuilder::compare(dtensor::ComparisonDirection direction, Value lhs,
-                           Value rhs) {
-  return apply<dtensor::CompareOp>(
-      {lhs, rhs}, typeOf(lhs).clone(getI1Type()),
-      named("direction",
-            dtensor::ComparisonDirectionAttr::get(getContext(), direction)));
+Value LaneBuilder::emit(StringRef op, ValueRange operands,
+                        RankedTensorType type,
+                        ArrayRef<NamedAttribute> attributes) {
+  SmallVector<Value> values = aligned(operands);
+  Lanes all = lanesOf(values);
+  return note(
+      ElementwiseBuilder::emit(op, values, laned(type, all), attributes), all);
 }
 
 Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
@@ -193,55 +194,6 @@ Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
                                   withLanes(onTrue, all),
                                   withLanes(onFalse, all)},
                                  all)[0];
-}
-
-Value LaneBuilder::convert(Value value, Type elementType) {
-  if (elementOf(value) == elementType)
-    return value;
-  return apply<dtensor::ConvertOp>(value, typeOf(value).clone(elementType));
-}
-
-Value LaneBuilder::bitcast(Value value, Type elementType) {
-  if (elementOf(value) == elementType)
-    return value;
-  return apply<dtensor::BitcastConvertOp>(value,
-                                          typeOf(value).clone(elementType));
-}
-
-//===----------------------------------------------------------------------===//
-// Constants
-//===----------------------------------------------------------------------===//
-
-Value LaneBuilder::constant(mlir::ElementsAttr value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return make<dtensor::ConstantOp>({type}, {}, {}, named("value", value))[0];
-}
-
-Value LaneBuilder::splat(RankedTensorType type, double value) {
-  type = RankedTensorType::get(type.getShape(), type.getElementType());
-  Type element = type.getElementType();
-  auto real = [&](FloatType format) {
-    llvm::APFloat number(value);
-    bool loses;
-    number.convert(format.getFloatSemantics(),
-                   llvm::APFloat::rmNearestTiesToEven, &loses);
-    return number;
-  };
-  if (auto format = dyn_cast<FloatType>(element))
-    return constant(DenseElementsAttr::get(type, real(format)));
-  if (auto complex = dyn_cast<mlir::ComplexType>(element)) {
-    auto format = cast<FloatType>(complex.getElementType());
-    llvm::APFloat zero = llvm::APFloat::getZero(format.getFloatSemantics());
-    std::complex<llvm::APFloat> number(real(format), zero);
-    return constant(DenseElementsAttr::get(type, ArrayRef(number)));
-  }
-  return splat(type, llvm::APInt(element.getIntOrFloatBitWidth(),
-                                 uint64_t(int64_t(value)), /*isSigned=*/true));
-}
-
-Value LaneBuilder::splat(RankedTensorType type, const llvm::APInt &value) {
-  type = RankedTensorType::get(type.getShape(), type.getElementType());
-  return constant(DenseElementsAttr::get(type, value));
 }
 
 Value LaneBuilder::iota(RankedTensorType type, int64_t which) {

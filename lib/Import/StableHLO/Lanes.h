@@ -2,7 +2,7 @@
 // some mesh axes, as in the body of a shard_map.
 #pragma once
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Math/ElementwiseBuilder.h"
 
 namespace meshloom::importer {
 
@@ -31,14 +31,13 @@ bool contains(ArrayRef<unsigned> axes, unsigned axis);
 /// Rejected: the same lanes for all values of a body. Each loop's condition and
 /// each slice's index would be a value per device, and control flow would have
 /// to run in lock step.
-class LaneBuilder : public OpBuilder {
+class LaneBuilder : public ElementwiseBuilder {
 public:
   LaneBuilder(MLIRContext *context, dtensor::MeshAttr mesh)
-      : OpBuilder(context), mesh(mesh), here(getUnknownLoc()) {}
+      : ElementwiseBuilder(context, mlir::UnknownLoc::get(context)),
+        mesh(mesh) {}
 
   dtensor::MeshAttr getMesh() const { return mesh; }
-  Location getLoc() const { return here; }
-  void setLoc(Location loc) { here = loc; }
 
   //===--------------------------------------------------------------------===//
   // Values
@@ -49,9 +48,8 @@ public:
   /// Says that the leading dims of `value` are `lanes`.
   Value note(Value value, ArrayRef<unsigned> lanes);
   /// Local, without a layout.
-  RankedTensorType typeOf(Value value) const;
+  RankedTensorType typeOf(Value value) const override;
   SmallVector<int64_t> shapeOf(Value value) const;
-  Type elementOf(Value value) const { return typeOf(value).getElementType(); }
   int64_t rankOf(Value value) const { return typeOf(value).getRank(); }
   /// `local` with leading dims for `lanes`.
   RankedTensorType laned(RankedTensorType local,
@@ -80,15 +78,12 @@ public:
     SmallVector<Type> results;
     for (RankedTensorType type : types)
       results.push_back(laned(type, lanes));
-    Operation *op = create<OpTy>(here, results, operands, attributes);
+    Operation *op = create<OpTy>(getLoc(), results, operands, attributes);
     for (Value result : op->getResults())
       note(result, lanes);
     return SmallVector<Value>(op->getResults());
   }
 
-  NamedAttribute named(StringRef name, Attribute value) {
-    return getNamedAttr(name, value);
-  }
   /// A list of dims, moved behind the lanes.
   NamedAttribute dims(StringRef name, ArrayRef<int64_t> dims,
                       ArrayRef<unsigned> lanes);
@@ -97,30 +92,10 @@ public:
   NamedAttribute perDim(StringRef name, ArrayRef<int64_t> entries,
                         ArrayRef<unsigned> lanes, int64_t front);
 
-  /// Elementwise ops; the result has the local type `type`, by default the
-  /// first operand's.
-  template <typename OpTy>
-  Value apply(ValueRange operands, RankedTensorType type = {},
-              ArrayRef<NamedAttribute> attributes = {}) {
-    SmallVector<Value> values = aligned(operands);
-    return make<OpTy>({type ? type : typeOf(operands[0])}, values,
-                      lanesOf(values), attributes)[0];
-  }
-  Value compare(dtensor::ComparisonDirection direction, Value lhs, Value rhs);
+  // Elementwise ops and constants are ElementwiseBuilder's.
+
   /// `pred` may be a scalar.
   Value select(Value pred, Value onTrue, Value onFalse);
-  Value convert(Value value, Type elementType);
-  /// Of the same width.
-  Value bitcast(Value value, Type elementType);
-
-  Value constant(mlir::ElementsAttr value);
-  /// A splat; integers and floats of any type (complex: the real part).
-  Value splat(RankedTensorType type, double value);
-  Value splat(RankedTensorType type, const llvm::APInt &value);
-  /// A splat of the local type of `value`.
-  Value like(Value value, double number) {
-    return splat(typeOf(value), number);
-  }
   Value iota(RankedTensorType type, int64_t dim);
 
   Value broadcast(Value value, ArrayRef<int64_t> shape,
@@ -141,9 +116,12 @@ public:
   /// Combines two values of one shape.
   Value combine(ReduceKind kind, Value lhs, Value rhs);
 
+protected:
+  Value emit(StringRef op, ValueRange operands, RankedTensorType type,
+             ArrayRef<NamedAttribute> attributes) override;
+
 private:
   dtensor::MeshAttr mesh;
-  Location here;
   DenseMap<Value, Lanes> lanes;
 };
 

@@ -1,152 +1,45 @@
-// chlo's functions: by formulas that hold over the whole range of the type.
-#include "meshloom/Import/StableHLO/SpecialFunctions.h"
-
-#include "FloatMath.h"
+// chlo's functions: the special ones by name (lib/Math), the others on the
+// spot.
 #include "Importer.h"
 
+#include "meshloom/Math/FloatMath.h"
+#include "meshloom/Math/SpecialFunctions.h"
+
 #include <cmath>
-#include <numbers>
 
 using namespace meshloom;
 using namespace meshloom::importer;
 
-using Unary = Value (*)(FloatMath &, Value);
-using Binary = Value (*)(FloatMath &, Value, Value);
-
-static Value asin(FloatMath &m, Value x) {
-  // 2 atan2(x, 1 + sqrt(1 - x^2)), with 1 - x^2 as a product.
-  Value root = m.sqrt(m.mul(m.sub(1, x), m.add(x, 1)));
-  return m.mul(m.atan2(x, m.add(root, 1)), 2);
-}
-
-static Value acos(FloatMath &m, Value x) {
-  Value root = m.sqrt(m.mul(m.sub(1, x), m.add(x, 1)));
-  // At -1, where the point would be the origin, pi.
-  return m.select(m.eq(x, -1), std::numbers::pi,
-                  m.mul(m.atan2(root, m.add(x, 1)), 2));
-}
-
-/// Where squaring would overflow.
-static constexpr double large = 1e9;
-
-static Value asinh(FloatMath &m, Value x) {
-  Value size = m.abs(x), square = m.mul(size, size);
-  Value near =
-      m.log1p(m.add(size, m.div(square, m.add(m.sqrt(m.add(square, 1)), 1))));
-  Value far = m.add(m.log(size), std::numbers::ln2);
-  return m.mul(m.select(m.gt(size, large), far, near), m.sign(x));
-}
-
-static Value acosh(FloatMath &m, Value x) {
-  // log(x + sqrt((x - 1) (x + 1))) = log1p(t + sqrt(t (t + 2))), t = x - 1.
-  Value t = m.add(x, -1);
-  Value near = m.log1p(m.add(t, m.sqrt(m.mul(t, m.add(t, 2)))));
-  Value far = m.add(m.log(x), std::numbers::ln2);
-  return m.select(m.lt(x, 1), NAN, m.select(m.gt(x, large), far, near));
-}
-
-static Value atanh(FloatMath &m, Value x) {
-  return m.mul(m.sub(m.log1p(x), m.log1p(m.neg(x))), 0.5);
-}
-
-static Value cosh(FloatMath &m, Value x) {
-  double half = std::log(0.5);
-  return m.add(m.exp(m.add(x, half)), m.exp(m.add(m.neg(x), half)));
-}
-
-static Value atan(FloatMath &m, Value x) {
-  return m.atan2(x, m.number(x, 1));
-}
-
-static const llvm::StringMap<Unary> &unaryFunctions() {
-  static const llvm::StringMap<Unary> table = {
-      {"acos", acos},
-      {"acosh", acosh},
-      {"asin", asin},
-      {"asinh", asinh},
-      {"atan", atan},
-      {"atanh", atanh},
-      {"bessel_i1e", [](FloatMath &m, Value x) { return m.besselI1e(x); }},
-      {"cosh", cosh},
-      {"digamma", [](FloatMath &m, Value x) { return m.digamma(x); }},
-      {"erf_inv", [](FloatMath &m, Value x) { return m.erfInv(x); }},
-      {"erfc", [](FloatMath &m, Value x) { return m.erfc(x); }},
-      {"lgamma", [](FloatMath &m, Value x) { return m.lgamma(x); }},
-      {"sinh", [](FloatMath &m, Value x) { return m.sinh(x); }}};
-  return table;
-}
-
-static const llvm::StringMap<Binary> &binaryFunctions() {
-  static const llvm::StringMap<Binary> table = {
-      {"next_after",
-       [](FloatMath &m, Value x, Value y) { return m.nextAfter(x, y); }},
-      {"polygamma",
-       [](FloatMath &m, Value n, Value x) { return m.polygamma(n, x); }},
-      {"zeta", [](FloatMath &m, Value x, Value q) { return m.zeta(x, q); }}};
-  return table;
-}
-
-static Value apply(FloatMath &m, Unary formula, Value x, Type type) {
-  return m.finish(formula(m, m.compute(x)), type);
-}
-
-/// Neighbours in f32 are not neighbours in bf16: no wider type for them.
-static Value apply(FloatMath &m, StringRef name, Value x, Value y, Type type) {
-  Binary formula = binaryFunctions().at(name);
-  if (name == "next_after")
-    return formula(m, x, y);
-  return m.finish(formula(m, m.compute(x), m.compute(y)), type);
-}
-
-bool meshloom::isSpecialFunction(StringRef name, size_t operands) {
-  return operands == 1 ? unaryFunctions().contains(name)
-                       : operands == 2 && binaryFunctions().contains(name);
-}
-
-Value meshloom::emitSpecialFunction(OpBuilder &builder, Location loc,
-                                    StringRef name, ValueRange operands) {
-  LaneBuilder lanes(builder.getContext(), {});
-  lanes.setLoc(loc);
-  lanes.restoreInsertionPoint(builder.saveInsertionPoint());
-  FloatMath m(lanes);
-  Type type = lanes.elementOf(operands[0]);
-  Value result = operands.size() == 1
-                     ? apply(m, unaryFunctions().at(name), operands[0], type)
-                     : apply(m, name, operands[0], operands[1], type);
-  builder.restoreInsertionPoint(lanes.saveInsertionPoint());
-  return result;
-}
-
-/// A function of real floats.
+/// The operands, if they are real floats.
 template <typename OpTy>
-static void addReal(Handlers &handlers, Unary formula) {
-  handlers.add<OpTy>([formula](Importer &im, OpTy op) -> FailureOr<Value> {
-    Value x = im.get(op.getOperand());
-    if (!isa<FloatType>(im.b.elementOf(x)))
-      return im.error("'") << op->getName() << "' of " << im.b.elementOf(x)
-                           << " is not supported";
-    FloatMath m(im.b);
-    return apply(m, formula, x,
-                 Importer::typeOf(op.getResult()).getElementType());
+static FailureOr<SmallVector<Value>> realOperands(Importer &im, OpTy op) {
+  SmallVector<Value> operands = im.get(op->getOperands());
+  if (!isa<FloatType>(im.b.elementOf(operands[0])))
+    return im.error("'") << op->getName() << "' of "
+                         << im.b.elementOf(operands[0]) << " is not supported";
+  return operands;
+}
+
+/// A special function of real floats.
+template <typename OpTy>
+static void addReal(Handlers &handlers, StringRef name) {
+  handlers.add<OpTy>([name](Importer &im, OpTy op) -> FailureOr<Value> {
+    FailureOr<SmallVector<Value>> operands = realOperands(im, op);
+    if (failed(operands))
+      return failure();
+    return emitSpecialFunction(im.b, name, *operands);
   });
 }
 
+/// A question about real floats.
 template <typename OpTy>
-static void addReal(Handlers &handlers, StringRef name) {
-  addReal<OpTy>(handlers, unaryFunctions().at(name));
-}
-
-template <typename OpTy>
-static void addReal2(Handlers &handlers, StringRef name) {
-  handlers.add<OpTy>([name](Importer &im, OpTy op) -> FailureOr<Value> {
-    SmallVector<Value> operands = im.get(op->getOperands());
-    if (!isa<FloatType>(im.b.elementOf(operands[0])))
-      return im.error("'") << op->getName() << "' of "
-                           << im.b.elementOf(operands[0])
-                           << " is not supported";
+static void addTest(Handlers &handlers, Value (*test)(FloatMath &, Value)) {
+  handlers.add<OpTy>([test](Importer &im, OpTy op) -> FailureOr<Value> {
+    FailureOr<SmallVector<Value>> operands = realOperands(im, op);
+    if (failed(operands))
+      return failure();
     FloatMath m(im.b);
-    return apply(m, name, operands[0], operands[1],
-                 Importer::typeOf(op->getResult(0)).getElementType());
+    return test(m, m.compute(operands->front()));
   });
 }
 
@@ -227,14 +120,14 @@ void importer::addSpecialFunctions(Handlers &handlers) {
   addReal<chlo::ErfInvOp>(handlers, "erf_inv");
   addReal<chlo::LgammaOp>(handlers, "lgamma");
   addReal<chlo::SinhOp>(handlers, "sinh");
-  addReal<chlo::IsInfOp>(handlers, isInfinite);
-  addReal<chlo::IsPosInfOp>(
+  addTest<chlo::IsInfOp>(handlers, isInfinite);
+  addTest<chlo::IsPosInfOp>(
       handlers, [](FloatMath &m, Value x) { return m.eq(x, HUGE_VAL); });
-  addReal<chlo::IsNegInfOp>(
+  addTest<chlo::IsNegInfOp>(
       handlers, [](FloatMath &m, Value x) { return m.eq(x, -HUGE_VAL); });
-  addReal2<chlo::NextAfterOp>(handlers, "next_after");
-  addReal2<chlo::PolygammaOp>(handlers, "polygamma");
-  addReal2<chlo::ZetaOp>(handlers, "zeta");
+  addReal<chlo::NextAfterOp>(handlers, "next_after");
+  addReal<chlo::PolygammaOp>(handlers, "polygamma");
+  addReal<chlo::ZetaOp>(handlers, "zeta");
   handlers.add<chlo::ErfOp>([](Importer &im, chlo::ErfOp op) {
     return im.b.apply<dtensor::ErfOp>(im.get(op.getOperand()));
   });

@@ -1,15 +1,15 @@
 // FloatMath: formulas on tensors of floats, for decompositions.
 #pragma once
 
-#include "Lanes.h"
+#include "meshloom/Math/ElementwiseBuilder.h"
 
-namespace meshloom::importer {
+namespace meshloom {
 
 /// A value and the arithmetic on it. f16 and bf16 are computed in f32: use
 /// `compute` on the way in and `finish` on the way out.
 class FloatMath {
 public:
-  explicit FloatMath(LaneBuilder &b) : b(b) {}
+  explicit FloatMath(ElementwiseBuilder &b) : b(b) {}
 
   Value compute(Value value) {
     Type type = b.elementOf(value);
@@ -57,12 +57,14 @@ public:
   Value lt(Value x, Value y) { return test(Direction::LT, x, y); }
   Value both(Value x, Value y) { return b.apply<dtensor::AndOp>({x, y}); }
   Value either(Value x, Value y) { return b.apply<dtensor::OrOp>({x, y}); }
-  Value select(Value pred, Value x, Value y) { return b.select(pred, x, y); }
+  Value select(Value pred, Value x, Value y) {
+    return b.apply<dtensor::SelectOp>({pred, x, y}, b.typeOf(x));
+  }
   Value select(Value pred, Value x, double y) {
-    return b.select(pred, x, number(x, y));
+    return select(pred, x, number(x, y));
   }
   Value select(Value pred, double x, Value y) {
-    return b.select(pred, number(y, x), y);
+    return select(pred, number(y, x), y);
   }
 
   /// coefficients[0] x^n + ... + coefficients[n].
@@ -71,7 +73,7 @@ public:
   /// halved (Clenshaw's recurrence).
   Value chebyshev(Value x, ArrayRef<double> coefficients);
 
-  // Special functions of f32 and f64 values (SpecialFunctions.cpp).
+  // Special functions of f32 and f64 values.
   Value erfc(Value x);
   Value erfInv(Value x);
   Value lgamma(Value x);
@@ -89,7 +91,7 @@ private:
   }
   bool isF64(Value x) const { return b.elementOf(x).isF64(); }
 
-  LaneBuilder &b;
+  ElementwiseBuilder &b;
 };
 
-} // namespace meshloom::importer
+} // namespace meshloom

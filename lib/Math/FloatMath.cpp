@@ -2,13 +2,12 @@
 // those of S. Moshier's Cephes library, the Lanczos series with g = 7 is P.
 // Godfrey's, erf_inv's polynomials are M. Giles' ("Approximating the erfinv
 // function").
-#include "FloatMath.h"
+#include "meshloom/Math/FloatMath.h"
 
 #include <cmath>
 #include <numbers>
 
 using namespace meshloom;
-using namespace meshloom::importer;
 
 Value FloatMath::polynomial(Value x, ArrayRef<double> coefficients) {
   Value result = number(x, coefficients.front());

@@ -2,7 +2,7 @@
 // for the importer and for the user API.
 #pragma once
 
-#include "meshloom/Support/LLVM.h"
+#include "meshloom/Math/ElementwiseBuilder.h"
 
 namespace meshloom {
 
@@ -13,6 +13,8 @@ bool isSpecialFunction(StringRef name, size_t operands);
 
 /// Emits the function of that name on operands of one float type and shape. f16
 /// and bf16 are computed in f32.
+Value emitSpecialFunction(ElementwiseBuilder &builder, StringRef name,
+                          ValueRange operands);
 Value emitSpecialFunction(OpBuilder &builder, Location loc, StringRef name,
                           ValueRange operands);
 
