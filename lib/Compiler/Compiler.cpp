@@ -11,6 +11,8 @@
 
 #include "mlir/Transforms/Passes.h"
 
+#include <thread>
+
 using namespace meshloom;
 using mlir::func::FuncOp;
 
@@ -26,31 +28,63 @@ void meshloom::registerDialects(mlir::DialectRegistry &registry) {
     target->registerDialects(registry);
 }
 
-/// Dialects that code generation makes ops of, on several threads at once; only
-/// this may load them.
-static void loadDialects(MLIRContext *context, const Target &target) {
-  mlir::DialectRegistry registry;
-  registerCommonDialects(registry);
-  target.registerDialects(registry);
+namespace {
+/// Says of a context that it has all dialects, of all targets.
+struct AllDialectsLoaded : mlir::DialectInterface::Base<AllDialectsLoaded> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AllDialectsLoaded)
+  explicit AllDialectsLoaded(mlir::Dialect *dialect) : Base(dialect) {}
+};
+} // namespace
+
+static bool hasAllDialects(MLIRContext *context) {
+  auto *dialect = context->getLoadedDialect<dtensor::DTensorDialect>();
+  return dialect && dialect->getRegisteredInterface<AllDialectsLoaded>();
+}
+
+static void load(MLIRContext *context, const mlir::DialectRegistry &registry) {
   context->appendDialectRegistry(registry);
   for (StringRef name : registry.getDialectNames())
     context->getOrLoadDialect(name);
 }
 
+void meshloom::loadDialects(MLIRContext *context) {
+  if (hasAllDialects(context))
+    return;
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  load(context, registry);
+  context->getLoadedDialect<dtensor::DTensorDialect>()
+      ->addInterfaces<AllDialectsLoaded>();
+}
+
+/// Dialects that code generation makes ops of, on several threads at once; only
+/// this may load them.
+static void loadDialects(MLIRContext *context, const Target &target) {
+  if (hasAllDialects(context))
+    return;
+  mlir::DialectRegistry registry;
+  registerCommonDialects(registry);
+  target.registerDialects(registry);
+  load(context, registry);
+}
+
 namespace {
 /// Collects diagnostics instead of printing them: "file:1:2: error: ..." lines,
-/// notes after their error. Only this thread's and the pass manager's: one
-/// context compiles one module at a time.
+/// notes after their error. Only this thread's, which is the one that passes
+/// run on, as there is one function: others may compile in the same context.
 class DiagnosticText {
 public:
   explicit DiagnosticText(MLIRContext *context)
       : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (std::this_thread::get_id() != thread)
+            return failure();
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark ||
               diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
-            return;
+            return success();
           add(diagnostic.getLocation(), "error", diagnostic.str());
           for (mlir::Diagnostic &note : diagnostic.getNotes())
             add(note.getLocation(), "note", note.str());
+          return success();
         }) {}
 
   /// What went wrong; `otherwise` where no pass said so.
@@ -67,6 +101,7 @@ private:
     text += std::string(severity) + ": " + message;
   }
 
+  const std::thread::id thread = std::this_thread::get_id();
   std::string text;
   mlir::ScopedDiagnosticHandler handler;
 };

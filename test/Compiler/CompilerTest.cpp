@@ -140,15 +140,18 @@ TEST(CompilerTest, ChoiceOfTheFunction) {
             "the module has no function with a body");
 }
 
-/// Diagnostics of passes are in the error, with their locations.
-TEST(CompilerTest, ErrorsNameTheirSource) {
-  auto compiled = compileText(R"(#mesh = #dtensor.mesh<x = 2>
+/// A module that no layouts make right.
+const char *partialText = R"(#mesh = #dtensor.mesh<x = 2>
 #part = #dtensor.layout<#mesh, [*] partial<x: sum>>
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32, #part> {
   %0 = dtensor.exp %x : tensor<4xf32>
   %1 = dtensor.relayout %0 : (tensor<4xf32>) -> tensor<4xf32, #part>
   return %1 : tensor<4xf32, #part>
-})");
+})";
+
+/// Diagnostics of passes are in the error, with their locations.
+TEST(CompilerTest, ErrorsNameTheirSource) {
+  auto compiled = compileText(partialText);
   ASSERT_FALSE(compiled);
   EXPECT_THAT(compiled.error().message(), HasSubstr("step.mlir:"));
   EXPECT_THAT(compiled.error().message(), HasSubstr("error: "));
@@ -189,6 +192,44 @@ TEST(CompilerTest, SeveralThreads) {
     thread.join();
   for (const std::string &symbol : symbols)
     EXPECT_EQ(symbol, symbols.front());
+}
+
+/// Threads that compile in one context at the same time: each gets its own
+/// program, and the diagnostics of its own module.
+TEST(CompilerTest, SeveralThreadsInOneContext) {
+  mlir::MLIRContext context;
+  loadDialects(&context);
+  auto compileHere = [&](const std::string &text, const std::string &name) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, name);
+    return module ? compile(*module, {}) : Error("does not parse");
+  };
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id)
+    threads.emplace_back([&, id] {
+      std::string name = "module" + std::to_string(id) + ".mlir";
+      for (int i = 0; i < 5; ++i) {
+        auto good = compileHere(denseText, name);
+        ASSERT_TRUE(good) << good.error().message();
+        EXPECT_EQ(good->program.name, "dense");
+        std::string error = compileHere(partialText, name).error().message();
+        EXPECT_THAT(error, HasSubstr(name));
+        for (int other = 0; other < 4; ++other)
+          if (other != id)
+            EXPECT_THAT(error, testing::Not(HasSubstr("module" +
+                                                      std::to_string(other))));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// Loading again is nothing: extensions are not added twice.
+TEST(CompilerTest, DialectsAreLoadedOnce) {
+  mlir::MLIRContext context;
+  loadDialects(&context);
+  llvm::hash_code before = context.getRegistryHash();
+  loadDialects(&context);
+  EXPECT_EQ(context.getRegistryHash(), before);
 }
 
 TEST(CompilerTest, UnknownKernel) {

@@ -15,6 +15,7 @@ class raw_ostream;
 } // namespace llvm
 namespace mlir {
 class DialectRegistry;
+class MLIRContext;
 class ModuleOp;
 } // namespace mlir
 
@@ -43,11 +44,14 @@ struct CompileOptions {
 std::vector<std::string> targetNames();
 
 /// Compiles one function of `module`, which is left as it is. The Error holds
-/// all diagnostics with their locations. Thread-safe for modules of different
-/// contexts; kernels that were compiled before in this process are reused.
+/// all diagnostics with their locations. Kernels that were compiled before in
+/// this process are reused. Thread-safe: for modules of one context, if that
+/// has a thread pool and loadDialects has been called for it.
 Result<Compiled> compile(mlir::ModuleOp module, const CompileOptions &options);
 
 /// All dialects and external models that Meshloom's passes need.
 void registerDialects(mlir::DialectRegistry &registry);
+/// Registers and loads them, where that has not been done.
+void loadDialects(mlir::MLIRContext *context);
 
 } // namespace meshloom
