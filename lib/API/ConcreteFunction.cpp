@@ -4,8 +4,6 @@
 
 #include "meshloom/Compiler/Compiler.h"
 
-#include "mlir/Parser/Parser.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -20,16 +18,6 @@ ValueInfo infoOf(const ArrayType &type, std::string name,
                  ValueInfo::Role role) {
   return {std::move(name), type.dtype, type.shape, type.layout, role};
 }
-
-struct Reread {
-  std::unique_ptr<MLIRContext> context = makeContext();
-  OwningOpRef<ModuleOp> module;
-  explicit Reread(const std::string &text)
-      : module(mlir::parseSourceString<ModuleOp>(
-            text, mlir::ParserConfig(context.get()))) {
-    assert(module && "a trace prints what can be read");
-  }
-};
 
 CompileOptions optionsOf(const Settings &settings) {
   CompileOptions options;
@@ -100,26 +88,25 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
 }
 
 std::string ConcreteFunction::explain() const {
-  Reread read(traced->text);
   std::string text;
   llvm::raw_string_ostream stream(text);
   CompileOptions options = optionsOf(traced->compiledFor);
   options.explain = &stream;
-  check(compile(*read.module, options), "explain");
+  check(compile(*traced->source->module, options), "explain");
   return text;
 }
 
 std::vector<StageIR> ConcreteFunction::stages() const {
-  Reread read(traced->text);
   std::vector<StageIR> stages;
   std::string traceText;
-  llvm::raw_string_ostream(traceText) << *read.module;
+  ModuleOp module = *traced->source->module;
+  llvm::raw_string_ostream(traceText) << module;
   stages.push_back({"traced", std::move(traceText)});
   CompileOptions options = optionsOf(traced->compiledFor);
   options.afterPass = [&](std::string_view pass, const std::string &ir) {
     stages.push_back({std::string(pass), ir});
   };
-  check(compile(*read.module, options), "stages");
+  check(compile(*traced->source->module, options), "stages");
   return stages;
 }
 

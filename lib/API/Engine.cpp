@@ -1,5 +1,6 @@
 // Running one op, see Engine.h.
 #include "Engine.h"
+#include "Contexts.h"
 #include "Tape.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
@@ -83,40 +84,7 @@ Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType) {
       builder.getI64IntegerAttr(dim));
 }
 
-size_t CacheKey::hash() const {
-  size_t seed = std::hash<std::string>()(text);
-  for (const Layout &layout : layouts)
-    seed = seed * 0x9E3779B97F4A7C15u + layout.hash();
-  return seed;
-}
-
 namespace {
-
-struct CacheEntry {
-  std::mutex mutex; ///< held while compiling
-  std::shared_ptr<Executable> executable;
-};
-
-/// Compiled one-op programs, by what they depend on; never emptied.
-class OpCache {
-public:
-  std::shared_ptr<CacheEntry> find(CacheKey key) {
-    std::lock_guard lock(mutex);
-    std::shared_ptr<CacheEntry> &entry = entries[std::move(key)];
-    if (!entry)
-      entry = std::make_shared<CacheEntry>();
-    return entry;
-  }
-
-private:
-  std::mutex mutex;
-  std::unordered_map<CacheKey, std::shared_ptr<CacheEntry>, CacheKeyHash>
-      entries;
-};
-OpCache &opCache() {
-  static OpCache cache;
-  return cache;
-}
 
 std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   if (call.layout)
@@ -127,7 +95,7 @@ std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   Emitter emitter(trace.builder(), trace.location(call.where));
   std::vector<Tensor> results;
   for (Value value : call.body(emitter, operands))
-    results.push_back(trace.wrapValue(value));
+    results.push_back(value ? trace.wrapValue(value) : Tensor());
   return results;
 }
 
@@ -152,19 +120,26 @@ Mesh meshOf(const OpCall &call) {
   return mesh ? *mesh : get_default_mesh().value_or(hostMesh());
 }
 
-std::shared_ptr<Executable> compileOp(const OpCall &call,
-                                      const std::vector<Array> &arrays,
-                                      const Mesh &mesh,
-                                      const Settings &settings) {
-  auto trace = std::make_shared<Trace>(std::string(call.name));
+CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
+                     const Mesh &mesh, const Settings &settings) {
+  auto trace = std::make_shared<Trace>(
+      std::string(call.name), call.context ? call.context : opContext());
   TraceScope scope(trace);
   trace->useMesh(mesh, call.name, &call.where);
   OpCall traced = call;
   for (size_t i = 0; i < arrays.size(); ++i)
     traced.operands[i] = trace->addArgument(wrap(arrays[i]));
-  trace->finish(emitOp(*trace, traced), {});
-  return compileAndLoad(trace->moduleOp(), mesh, settings, call.name)
-      .executable;
+  CompiledOp compiled;
+  std::vector<Tensor> results;
+  for (Tensor &result : emitOp(*trace, traced)) {
+    compiled.present.push_back(bool(result));
+    if (result)
+      results.push_back(std::move(result));
+  }
+  trace->finish(results, {});
+  compiled.executable =
+      compileAndLoad(trace->moduleOp(), mesh, settings, call.name).executable;
+  return compiled;
 }
 
 std::vector<Tensor> runEagerly(const OpCall &call) {
@@ -188,18 +163,15 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
     key.layouts.push_back(arrays.back().layout());
   }
 
-  std::shared_ptr<CacheEntry> entry = opCache().find(std::move(key));
-  std::shared_ptr<Executable> executable;
-  {
-    std::lock_guard lock(entry->mutex);
-    if (!entry->executable)
-      entry->executable = compileOp(call, arrays, mesh, now);
-    executable = entry->executable;
-  }
+  std::shared_ptr<const CompiledOp> compiled = opCache().find(
+      std::move(key), [&] { return compileOp(call, arrays, mesh, now); });
   bool host = mesh == hostMesh();
+  std::vector<Array> made =
+      check(compiled->executable->execute(std::move(arrays)), call.name);
   std::vector<Tensor> results;
-  for (Array &array : check(executable->execute(std::move(arrays)), call.name))
-    results.push_back(wrap(std::move(array), host));
+  size_t next = 0;
+  for (bool present : compiled->present)
+    results.push_back(present ? wrap(std::move(made[next++]), host) : Tensor());
   return results;
 }
 

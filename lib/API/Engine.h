@@ -2,6 +2,7 @@
 // compiled one-op Program found by (op, attributes, types, layouts).
 #pragma once
 
+#include "OpCache.h"
 #include "Trace.h"
 
 #include "meshloom/Autodiff/GradientBuilder.h"
@@ -42,7 +43,8 @@ public:
   }
 };
 
-/// Builds an op's results from its operands.
+/// Builds an op's results from its operands. A null result: there is none, for
+/// these types and attributes.
 using OpBody =
     std::function<SmallVector<Value>(Emitter &, ArrayRef<Value> operands)>;
 
@@ -56,8 +58,12 @@ struct OpCall {
   std::source_location where;
   std::optional<Layout> layout;
   std::string extraKey;
+  /// What `body` must be called in: that of the function whose ops it copies.
+  /// Null: any.
+  std::shared_ptr<MLIRContext> context;
 };
 
+/// The results, null tensors for those that there are none of.
 std::vector<Tensor> runOps(OpCall call);
 /// Of an op with one result.
 Tensor runOp(OpCall call);
@@ -71,25 +77,5 @@ struct Loaded {
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
                       const Settings &settings, std::string_view op,
                       raw_ostream *explain = nullptr);
-
-/// Says what a compiled unit depends on, for finding it again.
-struct CacheKey {
-  std::string text;
-  std::vector<Layout> layouts;
-  bool operator==(const CacheKey &) const = default;
-  size_t hash() const;
-  void add(int64_t number) {
-    text.append(reinterpret_cast<const char *>(&number), sizeof(number));
-  }
-  void add(DType type, const Shape &shape) {
-    text.push_back(char(type));
-    text.push_back(char(shape.size()));
-    text.append(reinterpret_cast<const char *>(shape.data()),
-                shape.size() * sizeof(int64_t));
-  }
-};
-struct CacheKeyHash {
-  size_t operator()(const CacheKey &key) const { return key.hash(); }
-};
 
 } // namespace meshloom::detail

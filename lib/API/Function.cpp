@@ -1,6 +1,7 @@
 // function, call_with_layout and init_scope: tracing, and finding what was
 // traced before.
 #include "meshloom/API/Function.h"
+#include "Contexts.h"
 #include "Tape.h"
 #include "TracedFunction.h"
 #include "meshloom/API/Distribute.h"
@@ -105,7 +106,7 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
           const TraceBody &body, const std::vector<std::string> &names = {},
           const std::optional<Layout> &layout = {}) {
   auto begin = std::chrono::steady_clock::now();
-  auto trace = std::make_shared<Trace>(name);
+  auto trace = std::make_shared<Trace>(name, functionContext());
   TraceOutput out;
   {
     TraceScope scope(trace);
@@ -138,7 +139,7 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
           .count();
   auto traced = std::make_shared<TracedFunction>(trace, out.tensors.size(),
                                                  out.skeleton, seconds);
-  trace->abandon(); // frees the IR; tensors that were kept name the trace still
+  trace->abandon(); // tensors that were kept name the trace still
   return traced;
 }
 

@@ -1,15 +1,12 @@
 // Gradients: in a trace by the reverse pass on the spot; outside by a program
-// of the recorded ops, to which the same pass is applied. The values that the
-// ops had are arguments of that program, so nothing is computed twice.
+// of the recorded ops, to which the same pass is applied (GradientProgram).
 #include "Tape.h"
+#include "GradientProgram.h"
 
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/Autodiff/Autodiff.h"
 
 #include <fmt/format.h>
-
-#include <unordered_map>
-#include <unordered_set>
 
 namespace meshloom::detail {
 
@@ -33,9 +30,21 @@ void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
     key.add(attribute);
   if (call.layout)
     key.text += call.layout->to_string();
+  TapeRecord record{key.text, call.operands, {}, call.body, call.context};
+  for (const Tensor &result : results)
+    if (result)
+      record.results.push_back(result);
+  // A value for each result that there is, and no others.
+  if (record.results.size() < results.size())
+    record.body = [body = call.body](Emitter &emitter,
+                                     ArrayRef<Value> operands) {
+      SmallVector<Value> values = body(emitter, operands);
+      llvm::erase(values, Value());
+      return values;
+    };
   for (TapeState *tape : state.tapes)
     if (!tape->trace)
-      tape->records.push_back({key.text, call.operands, results, call.body});
+      tape->records.push_back(record);
 }
 
 void recordRead(const std::shared_ptr<VariableState> &variable,
@@ -45,210 +54,42 @@ void recordRead(const std::shared_ptr<VariableState> &variable,
       tape->reads.emplace_back(variable, value);
 }
 
-namespace {
-
-/// The part of a tape between sources and target, in terms of numbered values:
-/// first the leaves (operands that no chosen record makes), then all results.
-struct Slice {
-  std::vector<const TapeState::Record *> records;
-  std::vector<Tensor> leaves, results;
-  std::unordered_map<const TensorNode *, int64_t> leafIndex, resultIndex;
-};
-
-Slice sliceOf(const TapeState &tape, const Tensor &target,
-              const std::vector<std::vector<Tensor>> &sources) {
-  std::unordered_set<const TensorNode *> active,
-      needed{target.internal().get()};
-  for (const std::vector<Tensor> &source : sources)
-    for (const Tensor &tensor : source)
-      active.insert(tensor.internal().get());
-  std::vector<bool> isActive(tape.records.size());
-  for (size_t r = 0; r < tape.records.size(); ++r) {
-    const TapeState::Record &record = tape.records[r];
-    for (const Tensor &operand : record.operands)
-      isActive[r] = isActive[r] || active.contains(operand.internal().get());
-    if (isActive[r])
-      for (const Tensor &result : record.results)
-        active.insert(result.internal().get());
-  }
-  Slice slice;
-  for (size_t r = tape.records.size(); r-- > 0;) {
-    const TapeState::Record &record = tape.records[r];
-    bool isNeeded = false;
-    for (const Tensor &result : record.results)
-      isNeeded |= needed.contains(result.internal().get());
-    if (!isNeeded || !isActive[r])
-      continue;
-    for (const Tensor &operand : record.operands)
-      needed.insert(operand.internal().get());
-    slice.records.push_back(&record);
-  }
-  std::reverse(slice.records.begin(), slice.records.end());
-  for (const TapeState::Record *record : slice.records) {
-    for (const Tensor &operand : record->operands)
-      if (!slice.resultIndex.contains(operand.internal().get()) &&
-          slice.leafIndex
-              .try_emplace(operand.internal().get(), slice.leaves.size())
-              .second)
-        slice.leaves.push_back(operand);
-    for (const Tensor &result : record->results) {
-      slice.resultIndex.try_emplace(result.internal().get(),
-                                    slice.results.size());
-      slice.results.push_back(result);
-    }
-  }
-  return slice;
-}
-
-} // namespace
-
 std::vector<Tensor>
 TapeState::gradients(const Tensor &target,
                      const std::vector<std::vector<Tensor>> &sources,
                      const std::source_location &where) const {
-  Slice slice = sliceOf(*this, target, sources);
-  int64_t leafCount = int64_t(slice.leaves.size());
-  // The number of a value in the slice, -1 if it is not in it.
-  auto numberOf = [&](const Tensor &tensor) -> int64_t {
-    const TensorNode *node = tensor.internal().get();
-    if (auto at = slice.resultIndex.find(node); at != slice.resultIndex.end())
-      return leafCount + at->second;
-    if (auto at = slice.leafIndex.find(node); at != slice.leafIndex.end())
-      return at->second;
-    return -1;
-  };
-
-  CacheKey key;
-  std::vector<std::vector<int64_t>> operandNumbers, sourceNumbers;
-  for (const Record *record : slice.records) {
-    key.text += record->key + "(";
-    std::vector<int64_t> &numbers = operandNumbers.emplace_back();
-    for (const Tensor &operand : record->operands) {
-      numbers.push_back(numberOf(operand));
-      key.add(numbers.back());
-    }
-    key.add(int64_t(record->results.size()));
-  }
-  int64_t targetNumber = numberOf(target);
-  key.add(targetNumber);
+  TapeSlice slice(records, target, sources);
+  int64_t targetNumber = slice.numberOf(target);
   std::vector<Tensor> found(sources.size());
-  std::vector<size_t> reachable;
-  std::vector<std::optional<Layout>> layouts;
+  std::vector<GradientProgram::Source> inSlice;
+  std::vector<size_t> asked; ///< which source each of `inSlice` is
   for (size_t s = 0; s < sources.size(); ++s) {
-    std::vector<int64_t> numbers;
-    for (const Tensor &tensor : sources[s])
-      if (int64_t number = numberOf(tensor);
-          number >= 0 &&
-          std::find(numbers.begin(), numbers.end(), number) == numbers.end())
-        numbers.push_back(number);
-    key.add(-int64_t(numbers.size()) - 2);
-    for (int64_t number : numbers)
-      key.add(number);
-    if (numbers.empty() || targetNumber < 0)
+    std::vector<int64_t> numbers = slice.presentOf(sources[s]);
+    if (numbers.empty())
       continue;
-    reachable.push_back(s);
-    sourceNumbers.push_back(numbers);
     const TensorNode &node = *sources[s].front().internal();
-    layouts.push_back(node.host ? std::nullopt
-                                : std::optional(node.array.layout()));
+    inSlice.push_back(
+        {std::move(numbers),
+         node.host ? std::nullopt : std::optional(node.array.layout())});
+    asked.push_back(s);
   }
-  if (reachable.empty())
+  if (inSlice.empty() || targetNumber < 0)
     return found;
 
+  GradientProgram program(slice, targetNumber, std::move(inSlice));
   OpCall call;
   call.name = "gradient";
-  call.extraKey = std::move(key.text);
+  call.extraKey = program.key();
   call.where = where;
-  call.operands = slice.leaves;
-  call.operands.insert(call.operands.end(), slice.results.begin(),
-                       slice.results.end());
-  // Which sources the reverse pass reached; set when the body first runs and
-  // the same for all programs of this key.
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::vector<bool>> reachedBy;
-  std::string pathKey = call.extraKey;
-  std::vector<OpBody> bodies;
-  for (const Record *record : slice.records)
-    bodies.push_back(record->body);
-  call.body = [bodies = std::move(bodies), operandNumbers, sourceNumbers,
-               layouts, leafCount, targetNumber,
-               pathKey](Emitter &e, ArrayRef<Value> operands) {
-    SmallVector<Value> values(operands.take_front(leafCount));
-    Block *block = e.builder.getInsertionBlock();
-    auto last = [&]() { return block->empty() ? nullptr : &block->back(); };
-    Operation *before = last();
-    for (size_t r = 0; r < bodies.size(); ++r) {
-      SmallVector<Value> own;
-      for (int64_t number : operandNumbers[r])
-        own.push_back(values[size_t(number)]);
-      llvm::append_range(values, bodies[r](e, own));
-    }
-    Operation *forwardEnd = last();
-    SmallVector<Value> wrt;
-    for (const std::vector<int64_t> &numbers : sourceNumbers)
-      for (int64_t number : numbers)
-        wrt.push_back(values[size_t(number)]);
-    SmallVector<Value> gradients =
-        check(buildGradients(e.builder, values[size_t(targetNumber)], {}, wrt),
-              "gradient");
-    // The reverse pass reads the values that the ops had.
-    DenseMap<Value, Value> saved;
-    for (size_t v = size_t(leafCount); v < values.size(); ++v)
-      saved.try_emplace(values[v], operands[v]);
-    auto next = [&](Operation *op) {
-      return op               ? op->getNextNode()
-             : block->empty() ? nullptr
-                              : &block->front();
-    };
-    for (Operation *op = next(forwardEnd); op; op = op->getNextNode())
-      for (OpOperand &operand : op->getOpOperands())
-        if (Value had = saved.lookup(operand.get()))
-          operand.set(had);
-    SmallVector<Value> results;
-    std::vector<bool> reached;
-    size_t at = 0;
-    for (size_t s = 0; s < sourceNumbers.size(); ++s) {
-      Value sum;
-      for (size_t n = 0; n < sourceNumbers[s].size(); ++n, ++at) {
-        Value gradient = gradients[at];
-        if (Value had = gradient ? saved.lookup(gradient) : Value())
-          gradient = had;
-        if (gradient)
-          sum = sum ? e.add(sum, gradient) : gradient;
-      }
-      reached.push_back(bool(sum));
-      if (!sum)
-        continue;
-      if (layouts[s])
-        sum = e.builder.create<dtensor::ConstraintOp>(
-            e.location, sum,
-            dtensor::LayoutAttr::get(e.builder.getContext(), *layouts[s]));
-      results.push_back(sum);
-    }
-    SmallVector<Operation *> forward;
-    if (forwardEnd != before)
-      for (Operation *op = next(before);; op = op->getNextNode()) {
-        forward.push_back(op);
-        if (op == forwardEnd)
-          break;
-      }
-    for (Operation *op : llvm::reverse(forward))
-      if (op->use_empty())
-        op->erase();
-    std::lock_guard lock(mutex);
-    reachedBy[pathKey] = reached;
-    return results;
+  call.operands = slice.values();
+  call.context = slice.context();
+  call.body = [program = std::move(program)](Emitter &emitter,
+                                             ArrayRef<Value> given) {
+    return program.build(emitter, given);
   };
-  std::vector<Tensor> results = runOps(std::move(call));
-  std::vector<bool> reached;
-  {
-    std::lock_guard lock(mutex);
-    reached = reachedBy.at(pathKey);
-  }
-  size_t next = 0;
-  for (size_t i = 0; i < reachable.size(); ++i)
-    if (reached[i])
-      found[reachable[i]] = results[next++];
+  std::vector<Tensor> gradients = runOps(std::move(call));
+  for (auto [s, gradient] : llvm::zip_equal(asked, gradients))
+    found[s] = std::move(gradient);
   return found;
 }
 

@@ -2,7 +2,7 @@
 // Outside: the ops that ran, with their operands and results.
 #pragma once
 
-#include "Engine.h"
+#include "TapeSlice.h"
 
 namespace meshloom::detail {
 
@@ -19,12 +19,7 @@ public:
   /// In a trace: the body, or that of a loop or branch, that it was made in.
   Block *block;
 
-  struct Record {
-    std::string key;
-    std::vector<Tensor> operands, results;
-    OpBody body;
-  };
-  std::vector<Record> records;
+  std::vector<TapeRecord> records;
   /// Values that variables had when they were read.
   std::vector<std::pair<std::shared_ptr<VariableState>, Tensor>> reads;
 

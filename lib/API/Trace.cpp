@@ -1,29 +1,13 @@
 // Building the traced function, see Trace.h.
 #include "Trace.h"
 
-#include "meshloom/Autodiff/Autodiff.h"
-#include "meshloom/Compiler/Compiler.h"
-
 #include <fmt/format.h>
 
 namespace meshloom::detail {
 
-std::unique_ptr<MLIRContext> makeContext() {
-  static const mlir::DialectRegistry registry = [] {
-    mlir::DialectRegistry registry;
-    registerDialects(registry);
-    registerGradients(registry);
-    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
-    return registry;
-  }();
-  auto context =
-      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
-  context->loadDialect<dtensor::DTensorDialect, mlir::func::FuncDialect>();
-  return context;
-}
-
-Trace::Trace(std::string name)
-    : title(std::move(name)), context(makeContext()), build(context.get()) {
+Trace::Trace(std::string name, std::shared_ptr<MLIRContext> itsContext)
+    : title(std::move(name)), context(std::move(itsContext)),
+      build(context.get()) {
   Location unknown = build.getUnknownLoc();
   module = ModuleOp::create(unknown);
   build.setInsertionPointToStart(module->getBody());
@@ -206,11 +190,19 @@ void Trace::finish(ArrayRef<Tensor> results,
   ended = true;
 }
 
+std::shared_ptr<const TracedModule> Trace::takeModule() {
+  assert(ended && "a module is handed over when it is complete");
+  return std::make_shared<TracedModule>(context, std::move(module));
+}
+
 void Trace::abandon() {
   ended = true;
+  // What was discarded refers to what is in the module.
+  discarded.clear();
   module = {};
   args.clear();
   known.clear();
+  context.reset();
 }
 
 } // namespace meshloom::detail

@@ -12,10 +12,6 @@
 
 namespace meshloom::detail {
 
-/// An MLIR context with all that Meshloom needs. One per compiled unit, so that
-/// units are built and compiled on several threads at once.
-std::unique_ptr<MLIRContext> makeContext();
-
 /// Where an argument of the traced function comes from.
 struct TraceArgument {
   enum class Kind : uint8_t { Explicit, Captured, Variable } kind;
@@ -26,9 +22,17 @@ struct TraceArgument {
   std::string name = "";
 };
 
+/// The module of a trace that has ended. Nobody changes it, so that threads may
+/// read and clone it at the same time.
+struct TracedModule {
+  std::shared_ptr<MLIRContext> context; ///< outlives the module
+  OwningOpRef<ModuleOp> module;
+};
+
 class Trace : public std::enable_shared_from_this<Trace> {
 public:
-  explicit Trace(std::string name);
+  /// Builds in `context`, as others do at the same time.
+  Trace(std::string name, std::shared_ptr<MLIRContext> context);
   ~Trace();
 
   const std::string &name() const { return title; }
@@ -65,16 +69,18 @@ public:
   /// a host variable is assigned on a mesh.
   void finish(ArrayRef<Tensor> results,
               const std::vector<std::optional<Layout>> &resultLayouts);
-  /// Ends it without a result.
+  /// Ends it, if it has not ended, and frees what it holds but for its name.
   void abandon();
 
   const std::vector<TraceArgument> &arguments() const { return args; }
   const Mesh &mesh() const { return *meshUsed; }
   ModuleOp moduleOp() { return *module; }
+  /// Hands the module of an ended trace over.
+  std::shared_ptr<const TracedModule> takeModule();
 
 private:
   std::string title;
-  std::unique_ptr<MLIRContext> context;
+  std::shared_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
   std::vector<OwningOpRef<Operation *>> discarded;
   mlir::func::FuncOp function;

@@ -3,7 +3,6 @@
 #include "Tape.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Parser/Parser.h"
 
 #include <fmt/format.h>
 
@@ -22,12 +21,8 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
     : name(trace->name()), id(nextId()), arguments(trace->arguments()),
       resultCount(resultCount), skeleton(std::move(skeleton)),
       traceSeconds(traceSeconds), compiledFor(settings()), mesh(trace->mesh()) {
-  mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo(true, /*prettyForm=*/false);
-  llvm::raw_string_ostream stream(text);
-  trace->moduleOp().print(stream, flags);
-
   loaded = compileAndLoad(trace->moduleOp(), mesh, compiledFor, name);
+  source = trace->takeModule();
   const Signature &signature = loaded.executable->signature();
   assert(signature.arguments.size() == arguments.size() &&
          "a program keeps its function's arguments");
@@ -127,18 +122,21 @@ void TracedFunction::record(std::span<const Tensor> inputs,
       call.operands.push_back(variableValues[i]);
       break;
     }
-  call.body = [text = text](Emitter &emitter, ArrayRef<Value> operands) {
-    return inlineFunction(emitter, text, operands);
+  call.context = source->context;
+  call.body = [source = source](Emitter &emitter, ArrayRef<Value> operands) {
+    return inlineFunction(emitter, *source, operands);
   };
   recordOp(call, results);
 }
 
-SmallVector<Value> inlineFunction(Emitter &emitter, const std::string &text,
+SmallVector<Value> inlineFunction(Emitter &emitter, const TracedModule &source,
                                   ArrayRef<Value> operands) {
-  OwningOpRef<ModuleOp> module = mlir::parseSourceString<ModuleOp>(
-      text, mlir::ParserConfig(emitter.builder.getContext()));
-  assert(module && "a trace prints what can be read");
-  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  assert(emitter.builder.getContext() == source.context.get() &&
+         "ops are cloned within their context");
+  // A copy: reads are moved in it.
+  ModuleOp original = *source.module;
+  OwningOpRef<ModuleOp> copy = original.clone();
+  auto function = *copy->getOps<mlir::func::FuncOp>().begin();
   mlir::IRMapping mapping;
   DenseMap<Value, Value> variables; ///< argument -> value now
   for (auto [argument, operand] :

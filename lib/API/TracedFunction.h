@@ -28,8 +28,8 @@ public:
   Mesh mesh;
   Loaded loaded;
 
-  /// The module as traced, as text: it is read again where it is needed.
-  std::string text;
+  /// The module as traced.
+  std::shared_ptr<const TracedModule> source;
 
 private:
   void record(std::span<const Tensor> inputs,
@@ -43,9 +43,9 @@ private:
   std::vector<size_t> assigned;
 };
 
-/// Clones the function of `text` (a module that a trace made) to where
-/// `emitter` is; variables are values. Returns its explicit results.
-SmallVector<Value> inlineFunction(Emitter &emitter, const std::string &text,
+/// Clones the function that was traced to where `emitter` is, in the same
+/// context; variables are values. Returns its explicit results.
+SmallVector<Value> inlineFunction(Emitter &emitter, const TracedModule &source,
                                   ArrayRef<Value> operands);
 
 } // namespace meshloom::detail

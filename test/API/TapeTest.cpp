@@ -101,6 +101,43 @@ TEST(TapeTest, GradientThroughACompiledFunction) {
   expectNear(tape.gradient(y, w), {18});
 }
 
+TEST(TapeTest, GradientThroughSeveralCompiledFunctions) {
+  auto square = function([](const Tensor &x) { return x * x; });
+  auto twice = function([](const Tensor &x) { return 2 * x; });
+  Tensor x = tensor({3.f});
+  GradientTape outer;
+  Tensor first;
+  {
+    GradientTape inner;
+    Tensor y = square(twice(square(x))); // 4 x^4
+    first = inner.gradient(y, x);
+  }
+  expectNear(first, {16 * 27});
+  expectNear(outer.gradient(first, x), {48 * 9});
+}
+
+TEST(TapeTest, ATapeOutlivesTheFunctionThatItRecorded) {
+  Tensor x = tensor({3.f}), y;
+  GradientTape tape;
+  {
+    auto square = function([](const Tensor &x) { return x * x; });
+    y = square(x);
+  }
+  auto twice = function([](const Tensor &x) { return 2 * x; });
+  expectNear(tape.gradient(twice(y), x), {12});
+}
+
+TEST(TapeTest, IntegersAreNoPathHoweverOftenItIsAsked) {
+  Tensor x = tensor({2.f}), z = tensor({3.f});
+  for (int i = 0; i < 2; ++i) { // the second time it is not compiled
+    GradientTape tape;
+    Tensor y = x * cast(cast(z, DType::I32), DType::F32);
+    EXPECT_ERROR(tape.gradient(y, std::vector<Tensor>{x, z}), HAS("source 1"),
+                 HAS("no path"));
+    expectNear(tape.gradient(y, x), {3});
+  }
+}
+
 TEST(TapeTest, AGradientHasItsSourcesLayout) { // item 26
   Mesh mesh = mesh2x4();
   Layout rows({"x", UNSHARDED}, mesh), full = Layout::replicated(mesh, 2);

@@ -45,6 +45,23 @@ TEST(ThreadTest, OneFunctionTracesOnceForAllThreads) {
   EXPECT_EQ(count.item<float>(), 100); // no update was lost
 }
 
+TEST(ThreadTest, FunctionsAreTracedAndCompiledAtTheSameTime) {
+  Layout rows({"batch"}, mesh8());
+  onThreads(4, [&](int id) {
+    for (int i = 0; i < 4; ++i) {
+      auto f =
+          function([&](const Tensor &x) { return exp(x) * float(id + 1); });
+      auto g = function([&](const Tensor &x) { return reduce_sum(x + id); });
+      Tensor x = distribute(zeros({8 + id}), rows);
+      GradientTape tape;
+      Tensor y = g(f(x));
+      EXPECT_EQ(y.item<float>(), float((8 + id) * (2 * id + 1)));
+      expectNear(tape.gradient(y, x), std::vector<double>(8 + id, id + 1));
+      EXPECT_THAT(g.get_concrete_function(x).explain(), HAS("collective"));
+    }
+  });
+}
+
 TEST(ThreadTest, UpdatesOutsideOfFunctionsAreNotLost) {
   DVariable v(zeros({2}));
   onThreads(4, [&](int) {

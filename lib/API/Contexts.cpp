@@ -1,0 +1,48 @@
+// Making and sharing contexts, see Contexts.h.
+#include "Contexts.h"
+
+#include "meshloom/Compiler/Compiler.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include "llvm/Support/ThreadPool.h"
+
+#include <mutex>
+
+namespace meshloom::detail {
+
+std::shared_ptr<MLIRContext> makeContext() {
+  // Passes run on the thread that compiles: there is one function in a module.
+  // What the pool is there for is that a context with one has locks.
+  static llvm::DefaultThreadPool pool(llvm::hardware_concurrency(1));
+  auto context =
+      std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->setThreadPool(pool);
+  loadDialects(context.get());
+  return context;
+}
+
+std::shared_ptr<MLIRContext> functionContext() {
+  static std::mutex mutex;
+  static std::weak_ptr<MLIRContext> shared;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<MLIRContext> context = shared.lock();
+  if (!context)
+    shared = context = makeContext();
+  return context;
+}
+
+std::shared_ptr<MLIRContext> opContext() {
+  static std::mutex mutex;
+  static std::shared_ptr<MLIRContext> shared;
+  static int64_t used = 0;
+  std::lock_guard lock(mutex);
+  if (!shared || used == opsPerContext) {
+    shared = makeContext();
+    used = 0;
+  }
+  ++used;
+  return shared;
+}
+
+} // namespace meshloom::detail

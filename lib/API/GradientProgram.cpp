@@ -1,0 +1,127 @@
+// Replaying a slice, differentiating it, and reading the values that it had.
+#include "GradientProgram.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+
+namespace meshloom::detail {
+
+GradientProgram::GradientProgram(const TapeSlice &slice, int64_t target,
+                                 std::vector<Source> sources)
+    : leaves(slice.leafCount()), target(target), sources(std::move(sources)) {
+  for (const TapeRecord *record : slice.records())
+    ops.push_back({record->key, slice.numbersOf(record->operands),
+                   int64_t(record->results.size()), record->body});
+}
+
+std::string GradientProgram::key() const {
+  CacheKey key;
+  auto addAll = [&](const std::vector<int64_t> &numbers) {
+    key.add(int64_t(numbers.size()));
+    for (int64_t number : numbers)
+      key.add(number);
+  };
+  for (const Op &op : ops) {
+    key.text += op.key + "(";
+    addAll(op.operands);
+    key.add(op.results);
+  }
+  key.text += "->";
+  key.add(target);
+  for (const Source &source : sources) {
+    addAll(source.values);
+    key.text += source.layout ? source.layout->to_string() : "any";
+  }
+  return std::move(key.text);
+}
+
+namespace {
+/// The ops that are put at the end of a block from now on.
+class OpsFromNow {
+public:
+  explicit OpsFromNow(Block *block)
+      : block(block), before(block->empty() ? nullptr : &block->back()) {}
+
+  SmallVector<Operation *> list() const {
+    SmallVector<Operation *> ops;
+    for (Operation *op = before           ? before->getNextNode()
+                         : block->empty() ? nullptr
+                                          : &block->front();
+         op; op = op->getNextNode())
+      ops.push_back(op);
+    return ops;
+  }
+
+private:
+  Block *block;
+  Operation *before;
+};
+} // namespace
+
+SmallVector<Value> GradientProgram::replay(Emitter &emitter,
+                                           ArrayRef<Value> leaves) const {
+  SmallVector<Value> values(leaves);
+  for (const Op &op : ops) {
+    SmallVector<Value> operands;
+    for (int64_t number : op.operands)
+      operands.push_back(values[size_t(number)]);
+    llvm::append_range(values, op.body(emitter, operands));
+  }
+  return values;
+}
+
+/// Users among `ops` of what was computed again read what is given instead.
+static void readGiven(ArrayRef<Operation *> ops,
+                      const DenseMap<Value, Value> &given) {
+  for (Operation *op : ops)
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value had = given.lookup(operand.get()))
+        operand.set(had);
+}
+
+SmallVector<Value> GradientProgram::build(Emitter &emitter,
+                                          ArrayRef<Value> given) const {
+  Block *block = emitter.builder.getInsertionBlock();
+  OpsFromNow fromReplay(block);
+  SmallVector<Value> values = replay(emitter, given.take_front(leaves));
+  SmallVector<Operation *> forward = fromReplay.list();
+
+  SmallVector<Value> wrt;
+  for (const Source &source : sources)
+    for (int64_t number : source.values)
+      wrt.push_back(values[size_t(number)]);
+  OpsFromNow fromReverse(block);
+  SmallVector<Value> found =
+      check(buildGradients(emitter.builder, values[size_t(target)], {}, wrt),
+            "gradient");
+  DenseMap<Value, Value> had;
+  for (size_t v = leaves; v < values.size(); ++v)
+    had.try_emplace(values[v], given[v]);
+  readGiven(fromReverse.list(), had);
+
+  SmallVector<Value> gradients;
+  ArrayRef<Value> rest = found;
+  for (const Source &source : sources) {
+    Value sum;
+    for (Value gradient : rest.take_front(source.values.size())) {
+      if (!gradient)
+        continue;
+      // The gradient of x * w to x is w itself.
+      if (Value value = had.lookup(gradient))
+        gradient = value;
+      sum = sum ? emitter.add(sum, gradient) : gradient;
+    }
+    rest = rest.drop_front(source.values.size());
+    if (sum && source.layout)
+      sum = emitter.builder.create<dtensor::ConstraintOp>(
+          emitter.location, sum,
+          dtensor::LayoutAttr::get(emitter.builder.getContext(),
+                                   *source.layout));
+    gradients.push_back(sum);
+  }
+  for (Operation *op : llvm::reverse(forward))
+    if (op->use_empty())
+      op->erase();
+  return gradients;
+}
+
+} // namespace meshloom::detail
