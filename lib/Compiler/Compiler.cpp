@@ -59,7 +59,7 @@ void meshloom::loadDialects(MLIRContext *context) {
 
 /// Dialects that code generation makes ops of, on several threads at once; only
 /// this may load them.
-static void loadDialects(MLIRContext *context, const Target &target) {
+static void loadDialectsFor(MLIRContext *context, const Target &target) {
   if (hasAllDialects(context))
     return;
   mlir::DialectRegistry registry;
@@ -211,7 +211,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   Result<const Target *> target = findTarget(options.target);
   if (!target)
     return target.error();
-  loadDialects(context, **target);
+  loadDialectsFor(context, **target);
   DiagnosticText diagnostics(context);
   auto function = findFunction(module, options.function);
   if (!function)
