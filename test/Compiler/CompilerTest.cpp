@@ -210,7 +210,7 @@ TEST(CompilerTest, SeveralThreadsInOneContext) {
       for (int i = 0; i < 5; ++i) {
         auto good = compileHere(denseText, name);
         ASSERT_TRUE(good) << good.error().message();
-        EXPECT_EQ(good->program.name, "dense");
+        EXPECT_EQ(good->program().name, "dense");
         std::string error = compileHere(partialText, name).error().message();
         EXPECT_THAT(error, HasSubstr(name));
         for (int other = 0; other < 4; ++other)
