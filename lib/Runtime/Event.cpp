@@ -1,9 +1,10 @@
-// Event: a flag, an error and those who wait for them.
+// Event: a flag, an error, those who wait for them and what is to be done then.
 #include "meshloom/Runtime/Event.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <vector>
 
 using namespace meshloom;
 
@@ -12,14 +13,13 @@ struct Event::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<Error> error;
+  std::vector<std::function<void(const Status &)>> actions;
 
-  void finish(std::optional<Error> failure) {
-    std::lock_guard lock(mutex);
-    if (done)
-      return;
-    error = std::move(failure);
-    done = true;
-    changed.notify_all();
+  /// Once done, which never changes.
+  Status outcome() const {
+    if (error)
+      return *error;
+    return Success();
   }
 };
 
@@ -35,6 +35,35 @@ Event Event::failed(Error error) {
   return event;
 }
 
+Event Event::whenAll(std::span<const Event> events) {
+  std::vector<Event> open;
+  for (const Event &event : events)
+    if (event.state)
+      open.push_back(event);
+  if (open.empty())
+    return Event();
+  if (open.size() == 1)
+    return open[0];
+  struct Join {
+    std::atomic<size_t> missing;
+    std::vector<Event> events;
+  };
+  auto join = std::make_shared<Join>();
+  join->missing = open.size();
+  join->events = open;
+  Event all = pending();
+  for (const Event &event : open)
+    event.then([join, all](const Status &) {
+      if (--join->missing)
+        return;
+      for (const Event &each : join->events)
+        if (each.state->error)
+          return all.fail(*each.state->error);
+      all.complete();
+    });
+  return all;
+}
+
 bool Event::isReady() const {
   return !state || state->done;
 }
@@ -44,17 +73,44 @@ Status Event::wait() const {
     return Success();
   std::unique_lock lock(state->mutex);
   state->changed.wait(lock, [&] { return state->done.load(); });
-  if (state->error)
-    return *state->error;
-  return Success();
+  return state->outcome();
 }
 
-void Event::complete() const {
-  if (state)
-    state->finish(std::nullopt);
+void Event::then(std::function<void(const Status &)> action) const {
+  if (!state)
+    return action(Success());
+  {
+    std::lock_guard lock(state->mutex);
+    if (!state->done) {
+      state->actions.push_back(std::move(action));
+      return;
+    }
+  }
+  action(state->outcome());
 }
 
-void Event::fail(Error error) const {
-  if (state)
-    state->finish(std::move(error));
+void Event::end(std::optional<Error> failure) const {
+  if (!state)
+    return;
+  // The last handle may be given up by an action, or by one who waited.
+  const std::shared_ptr<State> kept = state;
+  std::vector<std::function<void(const Status &)>> actions;
+  {
+    std::lock_guard lock(kept->mutex);
+    if (kept->done)
+      return;
+    kept->error = std::move(failure);
+    kept->done = true;
+    actions = std::move(kept->actions);
+    kept->changed.notify_all();
+  }
+  for (const auto &action : actions)
+    action(kept->outcome());
+}
+
+void Event::finish(const Status &outcome) const {
+  if (outcome)
+    complete();
+  else
+    fail(outcome.error());
 }
