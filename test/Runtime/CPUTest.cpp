@@ -16,18 +16,16 @@ ClientMaker maker(std::string name, CPUOptions options) {
           }};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    CPU, Conformance,
-    testing::Values(maker("Shared", {.workers = 2}),
-                    maker("SharedOneWorker", {.workers = 1}),
-                    // Cut into chunks however small the work is.
-                    maker("SharedManyChunks", {.workers = 3, .chunks = 7}),
-                    // More threads than cores.
-                    maker("SharedManyWorkers", {.workers = 16, .chunks = 16}),
-                    maker("Private", {.workers = 2, .privateMemories = true}),
-                    maker("PrivateOneWorker",
-                          {.workers = 1, .privateMemories = true})),
-    ClientMaker::nameOf);
+const auto makers = testing::Values(
+    maker("Shared", {.workers = 2}), maker("SharedOneWorker", {.workers = 1}),
+    // Cut into chunks however small the work is.
+    maker("SharedManyChunks", {.workers = 3, .chunks = 7}),
+    // More threads than cores.
+    maker("SharedManyWorkers", {.workers = 16, .chunks = 16}),
+    maker("Private", {.workers = 2, .privateMemories = true}),
+    maker("PrivateOneWorker", {.workers = 1, .privateMemories = true}));
+INSTANTIATE_TEST_SUITE_P(CPU, ClientConformance, makers, ClientMaker::nameOf);
+INSTANTIATE_TEST_SUITE_P(CPU, Conformance, makers, ClientMaker::nameOf);
 
 TEST(CPUClientTest, BadOptionsAreErrors) {
   EXPECT_FALSE(createCPUClient({.devices = 0}));

@@ -1,30 +1,16 @@
-// The conformance suite: what every backend does. A backend's test program
-// instantiates it with the ways to make its client:
+// The conformance suite of backends that run Programs, besides what every
+// client does (ClientConformance.h). A backend's test program instantiates
+// both:
 //
 //   INSTANTIATE_TEST_SUITE_P(Name, Conformance,
-//   testing::Values(ClientMaker{...}),
+//                            testing::Values(ClientMaker{...}),
 //                            ClientMaker::nameOf);
 #pragma once
 
-#include "TestPrograms.h"
-
-#include <functional>
+#include "ClientConformance.h"
 
 namespace meshloom::test {
 
-struct ClientMaker {
-  std::string name;
-  std::function<std::shared_ptr<Client>(int64_t devices)> make;
-  static std::string nameOf(const testing::TestParamInfo<ClientMaker> &info) {
-    return info.param.name;
-  }
-};
-
-class Conformance : public testing::TestWithParam<ClientMaker> {
-protected:
-  std::shared_ptr<Client> client(int64_t devices) {
-    return GetParam().make(devices);
-  }
-};
+class Conformance : public ClientConformance {};
 
 } // namespace meshloom::test
