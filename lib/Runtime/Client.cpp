@@ -29,24 +29,27 @@ Status Executable::checkArguments(std::span<const Array> arguments) const {
                              arguments.size()));
   for (size_t a = 0; a < arguments.size(); ++a) {
     const auto &[name, want] = bound.arguments[a];
-    const std::string which =
-        fmt::format("argument {}{} of program '{}'", a,
-                    name.empty() ? "" : " ('" + name + "')", bound.name);
+    auto wrong = [&](const std::string &what) {
+      return Error(fmt::format("argument {}{} of program '{}' {}", a,
+                               name.empty() ? "" : " ('" + name + "')",
+                               bound.name, what));
+    };
     const Array &given = arguments[a];
     if (!given)
-      return Error(which + " is no array: it was moved from, or never set");
+      return wrong("is no array: it was moved from, or never set");
     const ArrayType &got = given.type();
     if (want.layout.mesh() != got.layout.mesh())
-      return Error(fmt::format("{} must be on the mesh {}, but is on {}", which,
+      return wrong(fmt::format("must be on the mesh {}, but is on {}",
                                want.layout.mesh().to_string(),
                                got.layout.mesh().to_string()));
     if (want != got)
-      return Error(fmt::format("{} must be {}, got {}", which, want.to_string(),
-                               got.to_string()));
+      return wrong(
+          fmt::format("must be {}, got {}", want.to_string(), got.to_string()));
     if (given.client() != owner)
-      return Error(which + " is in the memory of another client");
-    if (Status ready = given.wait(); !ready)
-      return ready.error();
+      return wrong("is in the memory of another client");
+    if (given.event().isReady())
+      if (Status ready = given.wait(); !ready)
+        return ready.error();
   }
   return Success();
 }

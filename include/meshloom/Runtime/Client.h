@@ -75,7 +75,8 @@ protected:
   /// `assignment` has as many devices as the program's mesh.
   Executable(std::shared_ptr<Client> client, Compiled compiled,
              const DeviceAssignment &assignment);
-  /// Fails, naming it, on an argument that is not what the signature says.
+  /// Fails, naming it, on an argument that is not what the signature says, and
+  /// on one that is known to have failed. Waits for nothing.
   Status checkArguments(std::span<const Array> arguments) const;
 
 private:

@@ -14,8 +14,9 @@
 //   memory:N    the Nth and later buffers do not fit
 //   read        nothing can be read
 //   ready       nobody can be told that something is ready
-// A program is the text "identity N", which takes and gives N arrays;
-// "identity N donate I J" reuses the memory of arguments I and J.
+// A program is the text "identity N", which takes and gives N arrays, or
+// "subtract 2", which takes two of f32 and gives their difference; "donate I J"
+// after it means that the memory of arguments I and J is reused.
 #include "meshloom/Runtime/Backends/PJRT/Abi.h"
 
 #include <algorithm>
@@ -165,14 +166,14 @@ struct Buffer : Counted {
   std::shared_ptr<Value> value; ///< null: donated
 };
 
-struct Identity {
-  size_t arity = 0;
+struct Task {
+  size_t arity = 0, outputs = 0;
   std::set<size_t> donated;
   std::vector<Handle> devices;
 };
 struct Executable : Counted {
   Client *client;
-  std::shared_ptr<Identity> program;
+  std::shared_ptr<Task> program;
 };
 
 template <typename T> T *as(const void *arguments, size_t field) {
@@ -435,23 +436,29 @@ Handle clientCompile(void *a) {
       std::string(read<const char *>(source, Program::code),
                   read<size_t>(source, Program::code_size)));
   std::string word;
-  auto program = std::make_shared<Identity>();
+  auto program = std::make_shared<Task>();
   if (client->fault.name == "compile" || !(text >> word >> program->arity) ||
-      word != "identity")
+      (word != "identity" && word != "subtract"))
     return fail(Unknown, "<unknown>:3:7: error: 'stablehlo.frobnicate' is not "
                          "to this plug-in's taste");
+  program->outputs = word == "subtract" ? 1 : program->arity;
   size_t donated = 0;
   for (text >> word; text >> donated;)
     program->donated.insert(donated);
-  // The first field of the options' only field: how many replicas there are.
+  // The options' only field begins with how many replicas there are, and ends
+  // with their devices, all small numbers.
   const auto *options = as<const char>(a, Args::compile_options);
-  const auto replicas = size_t(options[3]);
-  if (replicas > client->devices.size())
-    return fail(Invalid, "there are too few devices");
-  program->devices.assign(
-      client->deviceHandles.begin(),
-      client->deviceHandles.begin() +
-          long(client->fault.name == "replicas" ? 1 : replicas));
+  const auto size = read<size_t>(a, Args::compile_options_size);
+  size_t replicas = size_t(options[3]);
+  const bool assigned = size > 6;
+  if (client->fault.name == "replicas")
+    replicas = 1;
+  for (size_t i = 0; i < replicas; ++i) {
+    const size_t id = assigned ? size_t(options[size - replicas + i]) : i;
+    if (id >= client->devices.size())
+      return fail(Invalid, "there are too few devices");
+    program->devices.push_back(client->deviceHandles[id]);
+  }
   write(a, Args::executable, new Executable{{}, client, program});
   return nullptr;
 }
@@ -469,7 +476,7 @@ Handle getExecutable(void *a) {
 Handle numOutputs(void *a) {
   write(a, Executable_NumOutputs_Args::num_outputs,
         as<Executable>(a, Executable_NumOutputs_Args::executable)
-            ->program->arity);
+            ->program->outputs);
   return nullptr;
 }
 Handle executableDevices(void *a) {
@@ -480,18 +487,26 @@ Handle executableDevices(void *a) {
   return nullptr;
 }
 
+void subtract(std::vector<char> &from, const std::vector<char> &what) {
+  for (size_t i = 0; i + sizeof(float) <= from.size(); i += sizeof(float))
+    write(from.data(), i,
+          read<float>(from.data(), i) - read<float>(what.data(), i));
+}
+
 /// One device's part of an execution: outputs are copies of inputs, made a
 /// little later, or the inputs' own memory where that is donated.
-void startOn(Client *client, const Identity &program,
-             const std::set<size_t> &kept, Buffer *const *inputs,
-             Handle *outputs, Handle *done, const std::string &error) {
+void startOn(Client *client, const Task &program, const std::set<size_t> &kept,
+             Buffer *const *inputs, Handle *outputs, Handle *done,
+             const std::string &error) {
   auto completion = std::make_shared<Completion>();
   std::vector<std::shared_ptr<Value>> from, to;
-  for (size_t i = 0; i < program.arity; ++i) {
+  for (size_t i = 0; i < program.arity; ++i)
     from.push_back(inputs[i]->value);
-    to.push_back(std::make_shared<Value>());
-    if (program.donated.contains(i) && !kept.contains(i))
+  for (size_t i : program.donated)
+    if (!kept.contains(i))
       inputs[i]->value = nullptr;
+  for (size_t i = 0; i < program.outputs; ++i) {
+    to.push_back(std::make_shared<Value>());
     outputs[i] = new Buffer{{}, client, to.back()};
   }
   if (done)
@@ -502,10 +517,12 @@ void startOn(Client *client, const Identity &program,
     for (auto &value : from)
       if (failure.empty())
         failure = value->ready->error;
-    for (size_t i = 0; i < to.size(); ++i) {
+    for (size_t i = 0; i < to.size(); ++i)
       to[i]->bytes = from[i]->bytes;
-      to[i]->ready->finish(failure);
-    }
+    if (to.size() < from.size())
+      subtract(to[0]->bytes, from[1]->bytes);
+    for (const auto &value : to)
+      value->ready->finish(failure);
     completion->finish(failure);
   });
 }
@@ -514,7 +531,7 @@ Handle execute(void *a) {
   using Args = LoadedExecutable_Execute_Args;
   auto *executable = as<Executable>(a, Args::executable);
   Client *client = executable->client;
-  const Identity &program = *executable->program;
+  const Task &program = *executable->program;
   const auto *options = as<const char>(a, Args::options);
   if (read<size_t>(options, 0) < ExecuteOptions::structSize)
     return fail(Invalid, "the options are too short");

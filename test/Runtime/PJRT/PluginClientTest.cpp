@@ -317,6 +317,21 @@ TEST_F(XlaCpuTest, SaysWhatItReads) {
       3u);
 }
 
+// Of an op that is refused, the place in the user's program.
+TEST_F(XlaCpuTest, RefusedOpHasItsSourceLine) {
+  const std::string text = R"("builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>, sym_name = "main"}> ({
+  ^bb0(%x: tensor<2xf32>, %y: tensor<3xf32>):
+    %sum = "stablehlo.add"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32> loc("model.py":12:3)
+    "func.return"(%sum) : (tensor<2xf32>) -> ()
+  }) : () -> ()
+}) : () -> ())";
+  auto one = PluginClient::create(*plugin).valueOrThrow();
+  auto program = one->compile(text, {});
+  ASSERT_FALSE(program);
+  EXPECT_THAT(program.error().message(), HasSubstr("model.py:12:3"));
+}
+
 // A sum over replicas, with the ids of their groups.
 TEST_F(XlaCpuTest, ReplicasCommunicate) {
   const std::string text = R"("builtin.module"() ({
@@ -349,7 +364,7 @@ class FaultTest : public testing::Test {
 protected:
   FaultTest() : plugin(faultyPlugin()), before(liveObjects(plugin)) {}
   /// Whatever failed, everything was given back.
-  ~FaultTest() override { EXPECT_EQ(liveObjects(plugin), before); }
+  ~FaultTest() override { EXPECT_TRUE(becomesLiveObjects(plugin, before)); }
 
   std::shared_ptr<PluginClient> client(const std::string &fault) const {
     return PluginClient::create(plugin, {{"fault", fault}}).valueOrThrow();

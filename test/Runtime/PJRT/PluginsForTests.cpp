@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace meshloom;
@@ -36,6 +37,15 @@ int64_t test::liveObjects(const pjrt::Plugin &plugin) {
   auto *count = reinterpret_cast<int64_t (*)()>(
       dlsym(library, "FaultyPluginLiveObjects"));
   return count();
+}
+
+bool test::becomesLiveObjects(const pjrt::Plugin &plugin, int64_t count) {
+  for (int tries = 0; tries < 5000; ++tries) {
+    if (liveObjects(plugin) == count)
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
 }
 
 std::optional<std::string> test::cpuPluginPath(std::string &why) {

@@ -26,6 +26,9 @@ private:
 const pjrt::Plugin &faultyPlugin();
 /// How many things it gave out that were not given back.
 int64_t liveObjects(const pjrt::Plugin &plugin);
+/// Whether it comes to be `count` soon: the last holder may be a callback that
+/// has just told the test what it waited for.
+bool becomesLiveObjects(const pjrt::Plugin &plugin, int64_t count);
 
 /// XLA's plug-in for CPUs: MESHLOOM_PJRT_CPU_PLUGIN, else what
 /// scripts/fetch-pjrt-cpu-plugin put into the build folder. Nothing, with the

@@ -150,6 +150,9 @@ Result<std::vector<Array>>
 CPUExecutable::execute(std::vector<Array> arguments) {
   if (Status ok = checkArguments(arguments); !ok)
     return ok.error();
+  for (const Array &argument : arguments)
+    if (Status ready = argument.wait(); !ready)
+      return ready.error();
   std::lock_guard one(running);
   const auto begin = std::chrono::steady_clock::now();
   Result<std::vector<Array>> results = [&]() -> Result<std::vector<Array>> {

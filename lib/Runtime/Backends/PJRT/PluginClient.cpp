@@ -374,6 +374,16 @@ PluginClient::compile(std::string_view text,
   return executable;
 }
 
+void PluginExecutable::readTemporaryBytes(Handle executable) {
+  using Args = capi::Executable_GetCompiledMemoryStats_Args;
+  constexpr Slot slot = Slot::Executable_GetCompiledMemoryStats;
+  Block sizes;
+  // Not every plug-in knows.
+  if (plugin().has(slot) &&
+      call(plugin(), slot, sizes, executable, "inspect a compiled program"))
+    scratch = sizes.get<int64_t>(Args::temp_size_in_bytes);
+}
+
 Status PluginExecutable::readInterface() {
   constexpr std::string_view action = "inspect a compiled program";
   Block got, count;
@@ -385,6 +395,7 @@ Status PluginExecutable::readInterface() {
       got.get<Handle>(capi::LoadedExecutable_GetExecutable_Args::executable);
   Status counted =
       call(plugin(), Slot::Executable_NumOutputs, count, inner, action);
+  readTemporaryBytes(inner);
   Block destroy;
   Status destroyed =
       call(plugin(), Slot::Executable_Destroy, destroy, inner, action);
@@ -419,6 +430,8 @@ Result<Execution> PluginExecutable::execute(std::span<const Handle> arguments,
   std::vector<const Handle *> argumentLists;
   std::vector<Handle> outputHandles(size_t(replicaCount * outputs), nullptr);
   std::vector<Handle *> outputLists;
+  argumentLists.reserve(size_t(replicaCount));
+  outputLists.reserve(size_t(replicaCount));
   std::vector<Handle> events(size_t(replicaCount), nullptr);
   for (int64_t replica = 0; replica < replicaCount; ++replica) {
     argumentLists.push_back(arguments.data() + replica * perReplica);
@@ -443,6 +456,8 @@ Result<Execution> PluginExecutable::execute(std::span<const Handle> arguments,
       !ok)
     return ok.error();
   Execution execution;
+  execution.outputs.reserve(outputHandles.size());
+  execution.done.reserve(events.size());
   for (Handle buffer : outputHandles)
     execution.outputs.emplace_back(owner, buffer);
   for (Handle event : events)

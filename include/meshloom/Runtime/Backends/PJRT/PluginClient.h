@@ -87,6 +87,9 @@ public:
   PluginExecutable() = default;
   int64_t replicas() const { return replicaCount; }
   int64_t outputCount() const { return outputs; }
+  /// What each device needs besides arguments and outputs; 0 where the plug-in
+  /// does not say.
+  int64_t temporaryBytes() const { return scratch; }
   /// Ids of the devices that replicas run on, in the order of arguments.
   const std::vector<int64_t> &devices() const { return deviceIds; }
 
@@ -107,8 +110,9 @@ private:
       : Owned(std::move(client), handle, capi::Slot::LoadedExecutable_Destroy) {
   }
   Status readInterface();
+  void readTemporaryBytes(capi::Handle executable);
 
-  int64_t replicaCount = 0, outputs = 0;
+  int64_t replicaCount = 0, outputs = 0, scratch = 0;
   std::vector<int64_t> deviceIds;
 };
 

@@ -1,0 +1,192 @@
+// A StableHLO program on a plug-in's devices: calls return as soon as it has
+// started, and an event says how it ended.
+#include "PJRTClient.h"
+
+#include "meshloom/Core/Collective.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+namespace meshloom::pjrt {
+namespace {
+
+class PJRTExecutable : public Executable {
+public:
+  PJRTExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
+                 const DeviceAssignment &assignment, PluginExecutable program)
+      : Executable(std::move(client), std::move(compiled), assignment),
+        loaded(std::move(program)), action("run '" + signature().name + "'") {
+    for (const Signature::Result &result : signature().results)
+      resultBytes.push_back(partBytesOf(result.type));
+  }
+  /// Says where each replica's arguments are; fails where the plug-in's program
+  /// is not what the signature says.
+  Status bind(std::span<const PluginDevice *const> devices);
+
+  Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
+  Statistics statistics() const override;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Times {
+    mutable std::mutex mutex;
+    int64_t executions = 0;
+    double lastSeconds = 0;
+
+    void add(Clock::time_point begin) {
+      const std::chrono::duration<double> taken = Clock::now() - begin;
+      std::lock_guard lock(mutex);
+      ++executions;
+      lastSeconds = taken.count();
+    }
+  };
+
+  PJRTClient &own() const { return static_cast<PJRTClient &>(*client()); }
+  /// Arguments whose memory a result would take, but somebody else still uses.
+  std::vector<int64_t> keptOf(std::span<const Array> arguments) const;
+  /// Completes when all replicas have.
+  Event completionOf(std::vector<PluginEvent> done,
+                     Clock::time_point begin) const;
+
+  const PluginExecutable loaded;
+  const std::string action;         ///< "cannot `action`"
+  std::vector<int64_t> resultBytes; ///< of each device
+  std::vector<size_t> meshIndex;    ///< of each replica, in the plug-in's order
+  std::vector<CollectiveRecord> collectives;
+  const std::shared_ptr<Times> times = std::make_shared<Times>();
+};
+
+Status PJRTExecutable::bind(std::span<const PluginDevice *const> devices) {
+  for (int64_t id : loaded.devices())
+    for (size_t i = 0; i < devices.size(); ++i)
+      if (devices[i]->id == id)
+        meshIndex.push_back(i);
+  if (meshIndex.size() != devices.size())
+    return Error(fmt::format("program '{}' was compiled by the plug-in for "
+                             "other devices than those it is to run on",
+                             signature().name));
+  if (size_t(loaded.outputCount()) != signature().results.size())
+    return Error(fmt::format("program '{}' has {} results, but {} on the "
+                             "plug-in's side",
+                             signature().name, signature().results.size(),
+                             loaded.outputCount()));
+  unsigned step = 0;
+  for (const CompiledCollective &collective : compiled().collectives())
+    collectives.push_back({step++, collective.kind,
+                           groupSize(signature().mesh, collective.axes),
+                           collective.bytes});
+  return Success();
+}
+
+std::vector<int64_t>
+PJRTExecutable::keptOf(std::span<const Array> arguments) const {
+  std::vector<int64_t> kept;
+  for (const Signature::Result &result : signature().results)
+    if (const int alias = result.aliasedArgument;
+        alias >= 0 && !arguments[size_t(alias)].isUnique())
+      kept.push_back(alias);
+  return kept;
+}
+
+Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
+                                   Clock::time_point begin) const {
+  if (std::ranges::all_of(done, &PluginEvent::isReady)) {
+    times->add(begin);
+    for (const PluginEvent &event : done)
+      if (Status status = event.wait(action); !status)
+        return Event::failed(status.error());
+    return {};
+  }
+  std::vector<Event> events;
+  for (PluginEvent &replica : done) {
+    events.push_back(Event::pending());
+    std::move(replica).then(action, [event = events.back()](Status status) {
+      event.finish(status);
+    });
+  }
+  Event all = Event::whenAll(events);
+  all.then([times = times, begin](const Status &) { times->add(begin); });
+  return all;
+}
+
+Result<std::vector<Array>>
+PJRTExecutable::execute(std::vector<Array> arguments) {
+  const Clock::time_point begin = Clock::now();
+  if (Status ok = checkArguments(arguments); !ok)
+    return ok.error();
+  std::vector<capi::Handle> handles;
+  handles.reserve(meshIndex.size() * arguments.size());
+  for (size_t index : meshIndex)
+    for (const Array &argument : arguments)
+      handles.push_back(static_cast<const PJRTBuffer &>(*argument.buffer())
+                            .parts()[index]
+                            .handle());
+  const std::vector<int64_t> kept = keptOf(arguments);
+  Result<Execution> run = [&] {
+    std::lock_guard lock(own().session().launching);
+    return loaded.execute(handles, {kept});
+  }();
+  if (!run)
+    return Error(fmt::format("program '{}': {}", signature().name,
+                             run.error().message()));
+
+  const Event done = completionOf(std::move(run->done), begin);
+  if (done.isReady())
+    if (Status status = done.wait(); !status)
+      return status.error();
+  const size_t count = signature().results.size();
+  std::vector<Array> results;
+  results.reserve(count);
+  for (size_t r = 0; r < count; ++r) {
+    std::vector<PluginBuffer> parts(meshIndex.size());
+    for (size_t replica = 0; replica < meshIndex.size(); ++replica)
+      parts[meshIndex[replica]] = std::move(run->outputs[replica * count + r]);
+    results.emplace_back(signature().results[r].type,
+                         own().hold(std::move(parts), resultBytes[r]), done);
+  }
+  return results;
+}
+
+Statistics PJRTExecutable::statistics() const {
+  Statistics statistics;
+  statistics.collectives = collectives;
+  for (const Signature::Argument &argument : signature().arguments)
+    statistics.peakBytesPerDevice += partBytesOf(argument.type);
+  for (const Signature::Result &result : signature().results)
+    if (result.aliasedArgument < 0)
+      statistics.peakBytesPerDevice += partBytesOf(result.type);
+  statistics.peakBytesPerDevice += loaded.temporaryBytes();
+  statistics.peakBytes =
+      statistics.peakBytesPerDevice * int64_t(meshIndex.size());
+  std::lock_guard lock(times->mutex);
+  statistics.executions = times->executions;
+  statistics.lastSeconds = times->lastSeconds;
+  return statistics;
+}
+
+} // namespace
+
+Result<std::shared_ptr<Executable>>
+loadExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
+               const DeviceAssignment &assignment) {
+  auto devices = client->devicesOf(assignment);
+  if (!devices)
+    return devices.error();
+  CompileOptions options{int64_t(devices->size()), {}};
+  for (const PluginDevice *device : *devices)
+    options.devices.push_back(device->id);
+  const std::string name = compiled.signature().name;
+  auto program =
+      client->session().plugin->compile(compiled.stableHLO()->text, options);
+  if (!program)
+    return Error(
+        fmt::format("program '{}': {}", name, program.error().message()));
+  auto executable = std::make_shared<PJRTExecutable>(
+      std::move(client), std::move(compiled), assignment, std::move(*program));
+  if (Status ok = executable->bind(*devices); !ok)
+    return ok.error();
+  return std::shared_ptr<Executable>(std::move(executable));
+}
+
+} // namespace meshloom::pjrt

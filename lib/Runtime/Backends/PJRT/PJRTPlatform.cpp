@@ -1,0 +1,145 @@
+// The platform "pjrt": a plug-in's client, and clients of parts of its devices.
+#include "meshloom/Runtime/Backends/PJRT/PJRTPlatform.h"
+
+#include "PJRTClient.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <mutex>
+
+namespace meshloom {
+namespace {
+using namespace pjrt;
+
+/// What the plug-in for CPUs takes: how many devices it is to make.
+constexpr const char *deviceCountOption = "cpu_device_count";
+
+class PJRTPlatform : public Platform {
+public:
+  PJRTPlatform(std::string name, const Plugin &plugin, Attributes options)
+      : platformName(std::move(name)), library(plugin),
+        options(std::move(options)) {}
+
+  const std::string &name() const override { return platformName; }
+  std::string_view target() const override { return "stablehlo"; }
+
+  Result<std::string> deviceType() override {
+    std::lock_guard lock(mutex);
+    auto current = session(0);
+    if (!current)
+      return current.error();
+    return typeOf(**current);
+  }
+
+  Result<std::shared_ptr<Client>>
+  client(const std::vector<int64_t> &numbers) override {
+    if (numbers.empty() || std::ranges::min(numbers) < 0)
+      return Error(fmt::format("a client of {} needs devices whose numbers are "
+                               "0 or more",
+                               platformName));
+    std::lock_guard lock(mutex);
+    std::weak_ptr<Client> &known = clients[numbers];
+    if (auto found = known.lock())
+      return found;
+    const int64_t count = std::ranges::max(numbers) + 1;
+    auto current = session(count);
+    if (!current)
+      return current.error();
+    const int64_t available = int64_t((*current)->plugin->devices().size());
+    const std::string type = typeOf(**current);
+    if (count > available)
+      return Error(fmt::format("there is no device {}:{}: {} has {} device{}, "
+                               "{}:0 to {}:{}",
+                               type, count - 1, platformName, available,
+                               available == 1 ? "" : "s", type, type,
+                               available - 1));
+    std::shared_ptr<Client> made =
+        std::make_shared<PJRTClient>(*current, type, numbers);
+    known = made;
+    return made;
+  }
+
+private:
+  static std::string typeOf(const Session &session) {
+    std::string type = session.plugin->platformName();
+    if (type == "cuda" || type == "rocm" || type == "sycl")
+      return "GPU";
+    for (char &letter : type)
+      letter = char(std::toupper(letter));
+    return type;
+  }
+
+  /// The plug-in's client; a new one of more devices where they are virtual
+  /// and too few. Clients of the old one go on.
+  Result<std::shared_ptr<Session>> session(int64_t count) {
+    auto make = [&](Attributes with) -> Status {
+      auto made = PluginClient::create(library, with);
+      if (!made)
+        return made.error();
+      if ((*made)->devices().empty())
+        return Error(fmt::format("{} has no devices that this process can use",
+                                 platformName));
+      latest = std::make_shared<Session>(std::move(*made));
+      return Success();
+    };
+    if (!latest)
+      if (Status ok = make(options); !ok)
+        return ok.error();
+    if (int64_t(latest->plugin->devices().size()) < count &&
+        latest->plugin->platformName() == "cpu") {
+      Attributes more = options;
+      more.insert_or_assign(deviceCountOption, count);
+      if (Status ok = make(more); !ok)
+        return ok.error();
+    }
+    return latest;
+  }
+
+  const std::string platformName;
+  const Plugin &library;
+  const Attributes options;
+  std::mutex mutex;
+  std::shared_ptr<Session> latest;
+  std::map<std::vector<int64_t>, std::weak_ptr<Client>> clients;
+};
+} // namespace
+
+std::shared_ptr<Platform>
+makePJRTPlatform(std::string name, const Plugin &plugin, Attributes options) {
+  return std::make_shared<PJRTPlatform>(std::move(name), plugin,
+                                        std::move(options));
+}
+
+Result<std::shared_ptr<Platform>> pjrtPlatform(const std::string &name,
+                                               const std::string &argument) {
+  Result<std::string> path = findPlugin(argument);
+  if (!path)
+    return path.error();
+  Result<const Plugin *> plugin = Plugin::load(*path);
+  if (!plugin)
+    return plugin.error();
+  return makePJRTPlatform(name, **plugin);
+}
+
+Result<std::vector<Device>> listPJRTDevices(std::string_view nameOrPath) {
+  Result<std::string> path = findPlugin(nameOrPath);
+  if (!path)
+    return path.error();
+  auto on = platform("pjrt:" + *path);
+  if (!on)
+    return on.error();
+  // A client of the first device makes the plug-in's.
+  auto client = (*on)->client(1);
+  if (!client)
+    return client.error();
+  const auto &all =
+      static_cast<PJRTClient &>(**client).session().plugin->devices();
+  std::vector<Device> devices;
+  const std::string type = *(*on)->deviceType();
+  for (size_t number = 0; number < all.size(); ++number)
+    devices.push_back({int64_t(number), fmt::format("{}:{}", type, number)});
+  return devices;
+}
+
+} // namespace meshloom

@@ -1,0 +1,359 @@
+// The platform over a plug-in that fails on demand: clients of its devices,
+// arrays on them, executions that end later, and every fault on the way.
+#include "PluginsForTests.h"
+
+#include "meshloom/Runtime/Backends/PJRT/PJRTPlatform.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace {
+using Floats = std::vector<float>;
+
+std::span<const char> bytesOf(const Floats &values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(float)};
+}
+
+Floats floatsOf(const Result<HostBytes> &bytes) {
+  EXPECT_TRUE(bytes) << bytes.error().message();
+  Floats values(bytes ? bytes->size() / sizeof(float) : 0);
+  if (bytes)
+    std::memcpy(values.data(), bytes->data(), bytes->size());
+  return values;
+}
+
+class PlatformTest : public testing::Test {
+protected:
+  PlatformTest() : before(liveObjects(faultyPlugin())) {}
+  /// Whatever failed, everything was given back.
+  ~PlatformTest() override {
+    layout.reset();
+    EXPECT_TRUE(becomesLiveObjects(faultyPlugin(), before));
+  }
+
+  std::shared_ptr<Platform> platform(const std::string &fault = "") {
+    return makePJRTPlatform("pjrt:faulty", faultyPlugin(), {{"fault", fault}});
+  }
+  std::shared_ptr<Client> client(const std::string &fault = "") {
+    return platform(fault)->client(2).valueOrThrow();
+  }
+  /// f32[3] over two devices: elements 0 and 1, element 2.
+  ArrayType type() const { return {DType::F32, {3}, *layout}; }
+  Array array(const std::shared_ptr<Client> &on, const Floats &values) const {
+    return Array::fromHost(on, type(), bytesOf(values)).valueOrThrow();
+  }
+  /// Gives `arity` arrays back; the first in its own memory if `donates`.
+  Compiled identity(int arity, bool donates = false) const {
+    Signature signature{"step", layout->mesh(), {}, {}};
+    for (int i = 0; i < arity; ++i) {
+      signature.arguments.push_back({"x" + std::to_string(i), type()});
+      signature.results.push_back({"", type(), donates && i == 0 ? 0 : -1});
+    }
+    return Compiled(signature, {},
+                    StableHLOProgram{"identity " + std::to_string(arity) +
+                                     (donates ? " donate 0" : "")});
+  }
+
+  std::optional<Layout> layout{
+      Layout({"x"}, Mesh::get({{"x", 2}}).valueOrThrow())};
+  int64_t before;
+};
+
+// ---- Platforms and clients
+
+TEST_F(PlatformTest, IsFoundByPathAndByName) {
+  auto byPath = meshloom::platform("pjrt:" + faultyPlugin().path());
+  ASSERT_TRUE(byPath) << byPath.error().message();
+  EXPECT_EQ((*byPath)->target(), "stablehlo");
+  EXPECT_EQ((*byPath)->name(), "pjrt:" + faultyPlugin().path());
+  const std::string list = "mine:" + faultyPlugin().path();
+  ScopedVariable names("PJRT_NAMES_AND_LIBRARY_PATHS", list.c_str());
+  EXPECT_TRUE(meshloom::platform("pjrt:mine"));
+  auto none = meshloom::platform("pjrt:yours");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message(),
+              HasSubstr("there is no PJRT plug-in named 'yours'"));
+}
+
+TEST_F(PlatformTest, DevicesHaveTypesAndNumbers) {
+  EXPECT_EQ(platform()->deviceType().valueOrThrow(), "CPU");
+  auto three = platform()->client({1, 5, 2}).valueOrThrow();
+  EXPECT_EQ(three->platform(), "pjrt");
+  EXPECT_THAT(three->devices(),
+              testing::ElementsAre(Device{1, "CPU:1"}, Device{5, "CPU:5"},
+                                   Device{2, "CPU:2"}));
+}
+
+TEST(ListDevicesTest, AllDevicesOfAPluginAreListed) {
+  FaultyCopy copy;
+  auto all = listPJRTDevices(copy.path());
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_THAT(*all,
+              testing::ElementsAre(Device{0, "CPU:0"}, Device{1, "CPU:1"},
+                                   Device{2, "CPU:2"}, Device{3, "CPU:3"}));
+  EXPECT_FALSE(listPJRTDevices("/nowhere/plugin.so"));
+}
+
+// Virtual devices are made as they are needed; clients that there are go on.
+TEST_F(PlatformTest, MoreDevicesAreMadeOnDemand) {
+  auto on = platform();
+  auto small = on->client(2).valueOrThrow();
+  Array x = array(small, {1, 2, 3});
+  auto large = on->client(64).valueOrThrow();
+  EXPECT_EQ(large->devices().size(), 64u);
+  EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
+  EXPECT_EQ(on->client(2).valueOrThrow(), small);
+}
+
+TEST_F(PlatformTest, NumbersBelowZeroAreNoDevices) {
+  EXPECT_FALSE(platform()->client({0, -1}));
+  EXPECT_FALSE(platform()->client(std::vector<int64_t>()));
+}
+
+TEST_F(PlatformTest, ClientThatCannotBeMadeIsAnError) {
+  auto made = platform("client")->client(2);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message(), HasSubstr("nobody is at home"));
+}
+
+// ---- Executions
+
+// The call is back before the work is done; reading waits for it.
+TEST_F(PlatformTest, ResultsArriveLater) {
+  auto on = client();
+  auto program = on->load(identity(2));
+  ASSERT_TRUE(program) << program.error().message();
+  Array x = array(on, {1, 2, 3}), y = array(on, {4, 5, 6});
+  auto results = (*program)->execute({x, y});
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_FALSE((*results)[0].event().isReady());
+  EXPECT_EQ(floatsOf((*results)[1].toHost()), (Floats{4, 5, 6}));
+  EXPECT_EQ(floatsOf((*results)[0].toHost()), (Floats{1, 2, 3}));
+  EXPECT_EQ((*program)->statistics().executions, 1);
+  EXPECT_GT((*program)->statistics().lastSeconds, 0);
+  EXPECT_EQ((*program)->statistics().peakBytesPerDevice, 4 * 8);
+}
+
+// Nobody waits between the calls.
+TEST_F(PlatformTest, CallsTakeResultsThatAreNotThereYet) {
+  auto on = client();
+  auto program = on->load(identity(1)).valueOrThrow();
+  std::vector<Array> value = {array(on, {1, 2, 3})};
+  for (int i = 0; i < 10; ++i)
+    value = program->execute(std::move(value)).valueOrThrow();
+  EXPECT_FALSE(value[0].event().isReady());
+  EXPECT_EQ(floatsOf(value[0].toHost()), (Floats{1, 2, 3}));
+}
+
+// Of an argument that nobody else has, and of no other.
+TEST_F(PlatformTest, OnlyUnsharedMemoryIsReused) {
+  auto on = client();
+  auto program = on->load(identity(2, /*donates=*/true)).valueOrThrow();
+  Array x = array(on, {1, 2, 3}), y = array(on, {4, 5, 6});
+  const int64_t two = on->bytesInUse();
+  Array kept = x;
+  auto results = program->execute({x, y}).valueOrThrow();
+  EXPECT_EQ(on->bytesInUse(), 2 * two);
+  EXPECT_EQ(floatsOf(kept.toHost()), (Floats{1, 2, 3}));
+
+  kept = Array();
+  results.clear();
+  std::vector<Array> arguments;
+  arguments.push_back(std::move(x));
+  arguments.push_back(y);
+  results = program->execute(std::move(arguments)).valueOrThrow();
+  EXPECT_EQ(on->bytesInUse(), two + two / 2);
+  EXPECT_EQ(floatsOf(results[0].toHost()), (Floats{1, 2, 3}));
+}
+
+// Results outlive program, client and platform.
+TEST_F(PlatformTest, ResultsKeepWhatTheyNeed) {
+  Array result;
+  {
+    auto on = client();
+    result = on->load(identity(1))
+                 .valueOrThrow()
+                 ->execute({array(on, {1, 2, 3})})
+                 .valueOrThrow()[0];
+  }
+  EXPECT_EQ(floatsOf(result.toHost()), (Floats{1, 2, 3}));
+}
+
+// A result may be given up while it is computed, by its last holder.
+TEST_F(PlatformTest, ResultsMayBeGivenUpBeforeTheyAreThere) {
+  auto on = client();
+  auto program = on->load(identity(1)).valueOrThrow();
+  Event last;
+  for (int i = 0; i < 10; ++i)
+    last = program->execute({array(on, {1, 2, 3})}).valueOrThrow()[0].event();
+  EXPECT_TRUE(last.wait());
+  EXPECT_EQ(on->bytesInUse(), 0);
+}
+
+TEST_F(PlatformTest, ThreadsDoNotMix) {
+  auto on = client();
+  auto program = on->load(identity(1, /*donates=*/true)).valueOrThrow();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::vector<Array> value = {array(on, {float(t), 1, 2})};
+      for (int step = 0; step < 20; ++step)
+        value = program->execute(std::move(value)).valueOrThrow();
+      EXPECT_EQ(floatsOf(value[0].toHost()), (Floats{float(t), 1, 2}));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(program->statistics().executions, 80);
+}
+
+// Programs of two clients with a device in common.
+TEST_F(PlatformTest, DevicesAreChosenByNumber) {
+  auto on = platform();
+  auto first = on->client({0, 1}).valueOrThrow();
+  auto second = on->client({3, 1}).valueOrThrow();
+  auto assignment = DeviceAssignment::of("CPU", {3, 1});
+  auto program = second->load(identity(1), assignment);
+  ASSERT_TRUE(program) << program.error().message();
+  const ArrayType placed{DType::F32, {3}, layout->placed_on(assignment)};
+  Array x = Array::fromHost(second, placed, bytesOf({1, 2, 3})).valueOrThrow();
+  auto results = (*program)->execute({x}).valueOrThrow();
+  EXPECT_EQ(floatsOf(results[0].toHost()), (Floats{1, 2, 3}));
+  auto elsewhere = Array::fromHost(first, placed, bytesOf({1, 2, 3}));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_THAT(elsewhere.error().message(),
+              HasSubstr("device CPU:3 is none of this client's"));
+}
+
+// ---- Faults
+
+// What was not given away is as it was, and the next step is fine.
+TEST_F(PlatformTest, StepThatFailsInTheMiddle) {
+  auto on = client("step:2");
+  auto program = on->load(identity(1)).valueOrThrow();
+  Array x = array(on, {1, 2, 3});
+  EXPECT_TRUE(program->execute({x}).valueOrThrow()[0].wait());
+  auto failed = program->execute({x});
+  ASSERT_TRUE(failed) << failed.error().message();
+  Status status = (*failed)[0].wait();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message(),
+            "cannot run 'step' with the PJRT plug-in '" +
+                faultyPlugin().path() +
+                "': INTERNAL: device 0 stopped in the middle of a step");
+  EXPECT_EQ((*failed)[0].toHost().error().message(), status.error().message());
+  // Whoever computes with it fails the same way.
+  EXPECT_EQ(program->execute({(*failed)[0]}).error().message(),
+            status.error().message());
+  EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
+  EXPECT_EQ(floatsOf(program->execute({x}).valueOrThrow()[0].toHost()),
+            (Floats{1, 2, 3}));
+}
+
+// The call came before the failure was known.
+TEST_F(PlatformTest, FailureTravelsThroughCallsThatWereMadeAlready) {
+  auto on = client("step:1");
+  auto program = on->load(identity(1)).valueOrThrow();
+  std::vector<Array> value = {array(on, {1, 2, 3})};
+  for (int i = 0; i < 3 && value[0]; ++i) {
+    auto next = program->execute(std::move(value));
+    if (!next) { // it is known by now
+      EXPECT_THAT(next.error().message(), HasSubstr("stopped in the middle"));
+      return;
+    }
+    value = std::move(*next);
+  }
+  Status status = value[0].wait();
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message(), HasSubstr("stopped in the middle"));
+}
+
+TEST_F(PlatformTest, LostDeviceClosesTheClient) {
+  auto on = client("lost:1");
+  auto program = on->load(identity(1)).valueOrThrow();
+  Array x = array(on, {1, 2, 3});
+  auto first = program->execute({x});
+  ASSERT_TRUE(first);
+  EXPECT_FALSE((*first)[0].wait());
+  auto second = program->execute({x});
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message(), AllOf(HasSubstr("program 'step': "),
+                                              HasSubstr("the device is lost")));
+  EXPECT_FALSE(x.toHost());
+  EXPECT_FALSE(on->load(identity(1)));
+  EXPECT_FALSE(Array::fromHost(on, type(), bytesOf({1, 2, 3})));
+}
+
+TEST_F(PlatformTest, ExecutionThatCannotStart) {
+  auto on = client("execute");
+  auto program = on->load(identity(1)).valueOrThrow();
+  Array x = array(on, {1, 2, 3});
+  auto results = program->execute({x});
+  ASSERT_FALSE(results);
+  EXPECT_THAT(results.error().message(),
+              AllOf(HasSubstr("program 'step': cannot run a program"),
+                    HasSubstr("not today")));
+  EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
+}
+
+// What part of the array is there already goes too.
+TEST_F(PlatformTest, FullMemoryNamesTheArray) {
+  auto on = client("memory:2");
+  auto made = Array::fromHost(on, type(), bytesOf({1, 2, 3}));
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message(),
+              AllOf(HasSubstr("f32[3] with layout [x]: cannot put 8 bytes on "
+                              "device Faulty(id=1)"),
+                    HasSubstr("RESOURCE_EXHAUSTED: out of memory")));
+  EXPECT_EQ(on->bytesInUse(), 0);
+}
+
+TEST_F(PlatformTest, ArrayThatCannotBeReadIsNamed) {
+  auto on = client("read");
+  Array x = array(on, {1, 2, 3});
+  EXPECT_THAT(x.toHost().error().message(),
+              AllOf(HasSubstr("f32[3] with layout [x]: cannot read an array"),
+                    HasSubstr("the cable is cut")));
+  EXPECT_FALSE(x.component(1));
+}
+
+// A refused program says whose it is and where, and the client goes on.
+TEST_F(PlatformTest, RefusedProgramIsNamed) {
+  auto on = client();
+  Compiled refused(identity(1).signature(), {},
+                   StableHLOProgram{"\n\n      frobnicate"});
+  auto program = on->load(refused);
+  ASSERT_FALSE(program);
+  EXPECT_THAT(program.error().message(),
+              AllOf(HasSubstr("program 'step': cannot compile a program"),
+                    HasSubstr(":3:7: error: ")));
+  EXPECT_TRUE(on->load(identity(1)));
+}
+
+// A plug-in's program that is not what the signature says is not run.
+TEST_F(PlatformTest, ProgramWithOtherResultsIsRefused) {
+  auto program = client()->load(
+      Compiled(identity(1).signature(), {}, StableHLOProgram{"identity 2"}));
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message(),
+            "program 'step' has 1 results, but 2 on the plug-in's side");
+}
+
+TEST_F(PlatformTest, ProgramOfStepsIsRefused) {
+  const Program steps{"steps", layout->mesh(), {}, {}, {}, {}, {}};
+  auto program = client()->load(Compiled(steps));
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message(),
+            "program 'steps' consists of steps, which PJRT plug-ins do not "
+            "run: compile it for the target stablehlo");
+  auto checked = client()->load(identity(1), {.checkNonFinite = true});
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message(), HasSubstr("Use the platform cpu"));
+}
+} // namespace
