@@ -21,6 +21,8 @@ LAYOUT = FLOW | {"Layout/Search", "Options", "Targets/Kernels"}
 PASSES = LAYOUT | {"Layout", "SPMD", "Autodiff"}
 TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
 COMPILER = PASSES | TARGETS | {"fmt"}
+# A backend whose memory threads of the host read and write.
+HOST = {"Core", "Runtime", "Runtime/Plan", "Runtime/Library", "fmt"}
 USER = {"Core", "API"}
 TABLE = {
     # layer: (headers, sources)
@@ -52,12 +54,18 @@ TABLE = {
     # Support: what is compiled says for which machine, in text.
     "Compiler": (COMPILER, COMPILER | {"Support", "system"}),
     "Interpreter": (DIALECTS, DIALECTS | {"fmt"}),
-    "Runtime": ({"Core"}, {"Core", "fmt", "tbb", "system"}),
-    "Runtime/Backends/CPU": (
+    "Runtime": ({"Core"}, {"Core", "fmt", "system"}),
+    "Runtime/Plan": (
         {"Core", "Runtime"},
-        {"Core", "Runtime", "fmt", "tbb", "dnnl", "eigen", "system"},
+        {"Core", "Runtime", "fmt", "system"},
     ),
     "Runtime/Backends/PJRT": ({"Core", "Runtime"}, {"Core", "Runtime", "fmt", "system"}),
+    "Runtime/Library": (
+        {"Core", "Runtime"},
+        {"Core", "Runtime", "fmt", "dnnl", "eigen", "system"},
+    ),
+    "Runtime/Backends/CPU": ({"Core", "Runtime"}, HOST | {"tbb", "system"}),
+    "Runtime/Backends/Reference": ({"Core", "Runtime"}, HOST),
     "API": (
         {"Core"},
         COMPILER

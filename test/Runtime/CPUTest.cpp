@@ -2,6 +2,8 @@
 // what only this backend does.
 #include "Conformance.h"
 
+#include "meshloom/Runtime/Library/HostCode.h"
+
 #include <fstream>
 
 using namespace meshloom;
@@ -39,13 +41,13 @@ TEST(CPUClientTest, DevicesAreNamed) {
 }
 
 TEST(CPUFeaturesTest, UnknownAndMissingFeaturesAreNamed) {
-  EXPECT_TRUE(checkCPUFeatures(""));
-  EXPECT_TRUE(checkCPUFeatures("sse2,+sse3"));
-  Status unknown = checkCPUFeatures("sse2,warp9");
+  EXPECT_TRUE(library::checkCPUFeatures(""));
+  EXPECT_TRUE(library::checkCPUFeatures("sse2,+sse3"));
+  Status unknown = library::checkCPUFeatures("sse2,warp9");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("'warp9'"), std::string::npos);
   if (!__builtin_cpu_supports("avx512bf16")) {
-    Status missing = checkCPUFeatures("avx512bf16");
+    Status missing = library::checkCPUFeatures("avx512bf16");
     ASSERT_FALSE(missing);
     EXPECT_NE(missing.error().message().find("does not have"),
               std::string::npos);
@@ -64,7 +66,7 @@ TEST(CPUFeaturesTest, ProgramThatNeedsMoreDoesNotLoad) {
 
 TEST(SharedObjectTest, RubbishIsAnError) {
   const std::string rubbish = "not an object";
-  EXPECT_FALSE(loadSharedObject({rubbish.data(), rubbish.size()}));
+  EXPECT_FALSE(library::loadSharedObject({rubbish.data(), rubbish.size()}));
 }
 
 // Any shared object will do: this C library function is not a kernel, but it is
@@ -74,8 +76,8 @@ TEST(SharedObjectTest, SymbolsAreFoundInMemory) {
   if (!file)
     GTEST_SKIP() << "no shared object of known path on this system";
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  auto one = loadSharedObject({bytes.data(), bytes.size()});
-  auto two = loadSharedObject({bytes.data(), bytes.size()});
+  auto one = library::loadSharedObject({bytes.data(), bytes.size()});
+  auto two = library::loadSharedObject({bytes.data(), bytes.size()});
   ASSERT_TRUE(one) << one.error().message();
   ASSERT_TRUE(two);
   EXPECT_TRUE((*one)->lookup("lgamma_r"));

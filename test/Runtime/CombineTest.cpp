@@ -3,7 +3,7 @@
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Event.h"
 
-#include "../../lib/Runtime/Backends/CPU/Dot.h"
+#include "../../lib/Runtime/Library/Dot.h"
 
 #include <cmath>
 #include <complex>
@@ -180,7 +180,7 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
   };
   // Reductions innermost, so that `first` is the first addend.
   visit(visit, 0, 0, 0, 0, true, false);
-  Status status = cpu::Dot(step).run(
+  Status status = library::Dot(step).run(
       lhs.data(), rhs.data(), out.data(), extents.data(),
       {strides[0].data(), strides[1].data(), strides[2].data()});
   ASSERT_TRUE(status) << status.error().message();
@@ -225,16 +225,5 @@ TEST(DotTest, EmptySumIsZeroAndEmptyResultIsNothing) {
            {{{1, 0, 1}, {0, 1, 4}, {4, 1, 0}}});
   checkDot({0, 4, 2}, {false, false, true},
            {{{2, 0, 1}, {0, 1, 4}, {4, 1, 0}}});
-}
-
-TEST(EventTest, CompletesOnceAndCarriesAnError) {
-  EXPECT_TRUE(Event().isReady());
-  Event event = Event::pending();
-  EXPECT_FALSE(event.isReady());
-  std::thread worker([event] { event.fail(Error("broken")); });
-  EXPECT_EQ(event.wait().error().message(), "broken");
-  worker.join();
-  event.complete();
-  EXPECT_FALSE(event.wait());
 }
 } // namespace

@@ -264,7 +264,7 @@ TEST_P(Conformance, FailingKernelNamesItsSource) {
   auto cpu = client(2);
   auto executable = cpu->load(Compiled(b.program, testKernels()));
   ASSERT_TRUE(executable);
-  auto results = (*executable)->execute({});
+  auto results = finished((*executable)->execute({}));
   ASSERT_FALSE(results);
   EXPECT_EQ(results.error().message(),
             "test.mlir:1:3: in 'dtensor.failing': no more ink");

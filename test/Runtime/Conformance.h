@@ -11,6 +11,16 @@
 
 namespace meshloom::test {
 
+/// Results once they are there: the first error of those that failed, whether
+/// the call found out or the work.
+inline Result<std::vector<Array>> finished(Result<std::vector<Array>> results) {
+  if (results)
+    for (const Array &array : *results)
+      if (Status done = array.wait(); !done)
+        return done.error();
+  return results;
+}
+
 class Conformance : public ClientConformance {};
 
 } // namespace meshloom::test

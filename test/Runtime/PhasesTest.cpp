@@ -103,13 +103,15 @@ TEST(PlacementTest, GradientLivesInTheWorkersScratch) {
   ASSERT_TRUE(graph);
   Placement placement =
       place(*graph, schedule(*graph, CHUNKS, WORKERS), WORKERS);
-  const Place &gradient = placement.places[graph->buffers[step.gradient].root];
+  const Place &gradient =
+      placement.places[graph->buffers[step.gradient].memory];
   EXPECT_EQ(gradient.kind, Place::Kind::Worker);
   EXPECT_EQ(gradient.extent, (Shape{8, 96}));
   // h is read by all chunks of the second phase.
-  EXPECT_EQ(placement.places[graph->buffers[step.h].root].kind,
+  EXPECT_EQ(placement.places[graph->buffers[step.h].memory].kind,
             Place::Kind::Arena);
-  EXPECT_TRUE(graph->roots[graph->buffers[step.after].root].overwritten);
+  EXPECT_TRUE(
+      graph->plan.memories[graph->buffers[step.after].memory].overwritten);
 }
 
 // A chunk that reads what another one writes ends the phase.
@@ -177,19 +179,5 @@ TEST(PhasesTest, ChunkBoundsCoverTheExtent) {
             << extent << " in " << chunks;
     }
   EXPECT_EQ(chunkBound(784, 8, 1), 96);
-}
-
-TEST(OffsetAllocatorTest, FreedMemoryIsReusedAndJoined) {
-  OffsetAllocator allocator;
-  const int64_t a = allocator.allocate(100), b = allocator.allocate(100);
-  const int64_t c = allocator.allocate(100);
-  EXPECT_EQ(allocator.peak(), 384);
-  EXPECT_TRUE(a % 64 == 0 && b % 64 == 0 && c % 64 == 0);
-  allocator.release(a, 100);
-  allocator.release(b, 100);
-  EXPECT_EQ(allocator.allocate(256), a);
-  allocator.release(c, 100);
-  EXPECT_EQ(allocator.allocate(1000), c); // grows at the end
-  EXPECT_EQ(allocator.peak(), 256 + 1024);
 }
 } // namespace

@@ -380,12 +380,12 @@ void findOrders(const cpu::StepGraph &graph, std::vector<unsigned> &waiting,
     if (waiting[work])
       continue;
     waiting[work] = unsigned(-1); // placed
-    for (unsigned successor : graph.successors[work])
+    for (unsigned successor : graph.plan.successors[work])
       --waiting[successor];
     order.push_back(work);
     findOrders(graph, waiting, order, orders, most);
     order.pop_back();
-    for (unsigned successor : graph.successors[work])
+    for (unsigned successor : graph.plan.successors[work])
       ++waiting[successor];
     waiting[work] = 0;
   }
@@ -394,7 +394,7 @@ void findOrders(const cpu::StepGraph &graph, std::vector<unsigned> &waiting,
 /// Some order that the graph allows.
 std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
                                   std::mt19937 &random) {
-  std::vector<unsigned> waiting = graph.numPredecessors, ready, order;
+  std::vector<unsigned> waiting = graph.plan.numPredecessors, ready, order;
   for (unsigned w = 0; w < waiting.size(); ++w)
     if (!waiting[w])
       ready.push_back(w);
@@ -403,7 +403,7 @@ std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
     const unsigned work = ready[at];
     ready.erase(ready.begin() + long(at));
     order.push_back(work);
-    for (unsigned successor : graph.successors[work])
+    for (unsigned successor : graph.plan.successors[work])
       if (!--waiting[successor])
         ready.push_back(successor);
   }
@@ -414,7 +414,7 @@ std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
 std::vector<std::vector<unsigned>> ordersOf(const cpu::StepGraph &graph,
                                             unsigned seed) {
   constexpr size_t most = 40;
-  std::vector<unsigned> waiting = graph.numPredecessors, order;
+  std::vector<unsigned> waiting = graph.plan.numPredecessors, order;
   std::vector<std::vector<unsigned>> orders;
   findOrders(graph, waiting, order, orders, most + 1);
   if (orders.size() <= most)
@@ -522,11 +522,10 @@ TEST(RandomProgramTest, EveryAllowedOrderGivesTheSameResult) {
     ASSERT_TRUE(graph) << graph.error().message();
     size_t number = 0;
     for (const std::vector<unsigned> &order : ordersOf(*graph, seed)) {
-      auto executable = cpu::loadSharedInOrder(
-          client,
-          {Compiled(generator.b.program, testKernels()),
-           DeviceAssignment::standard(generator.b.program.mesh.size()),
-           testKernels()},
+      auto executable = cpu::loadShared(
+          {client, testKernels(), {}},
+          {Compiled(generator.b.program),
+           DeviceAssignment::standard(generator.b.program.mesh.size())},
           order);
       ASSERT_TRUE(executable) << executable.error().message();
       check(generator, **executable, client,

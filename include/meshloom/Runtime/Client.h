@@ -68,6 +68,11 @@ public:
   /// its mesh and of its client. Arrays that are moved in and have no other
   /// reference give their memory to the results that alias them; others keep
   /// their value.
+  ///
+  /// May return before the work is done, and before it has begun: it waits for
+  /// arguments that are still computed, not the caller. The results' events
+  /// then carry the error that it ends with, and so do results computed from
+  /// them.
   virtual Result<std::vector<Array>> execute(std::vector<Array> arguments) = 0;
   virtual Statistics statistics() const = 0;
 

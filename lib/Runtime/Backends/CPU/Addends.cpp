@@ -1,13 +1,15 @@
 // Which addends of partial values are kept apart, which are merged.
 #include "Addends.h"
 
-#include "Memory.h"
+#include "meshloom/Runtime/Plan/Components.h"
+#include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
 #include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using namespace meshloom::plan;
 
 namespace {
 /// Work below this many iterations is not worth a second chunk.
@@ -59,34 +61,6 @@ int64_t goodChunk(const Step &step, unsigned loop) {
   return 1;
 }
 } // namespace
-
-const std::vector<Loop> *cpu::loopsOf(const Step &step) {
-  if (auto *kernel = std::get_if<KernelStep>(&step))
-    return &kernel->loops;
-  if (auto *dot = std::get_if<DotStep>(&step))
-    return &dot->loops;
-  return nullptr;
-}
-
-std::vector<const Operand *> cpu::inputsOf(const Step &step) {
-  std::vector<const Operand *> operands;
-  if (auto *kernel = std::get_if<KernelStep>(&step))
-    for (const Operand &operand : kernel->inputs)
-      operands.push_back(&operand);
-  if (auto *dot = std::get_if<DotStep>(&step))
-    operands = {&dot->lhs, &dot->rhs};
-  return operands;
-}
-
-std::vector<const Operand *> cpu::outputsOf(const Step &step) {
-  std::vector<const Operand *> operands;
-  if (auto *kernel = std::get_if<KernelStep>(&step))
-    for (const Operand &operand : kernel->outputs)
-      operands.push_back(&operand);
-  if (auto *dot = std::get_if<DotStep>(&step))
-    operands = {&dot->out};
-  return operands;
-}
 
 int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
   if (c >= chunks)

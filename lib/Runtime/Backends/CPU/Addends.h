@@ -30,12 +30,6 @@ Result<std::vector<Instance>> instancesOf(const Program &program,
                                           const std::vector<unsigned> &operands,
                                           const AddendPlan &plan);
 
-/// Loops, as a kernel or dot has them.
-const std::vector<Loop> *loopsOf(const Step &step);
-/// Operands read and written by a kernel or dot.
-std::vector<const Operand *> inputsOf(const Step &step);
-std::vector<const Operand *> outputsOf(const Step &step);
-
 /// chunk c of `chunks` covers [bound(c), bound(c + 1)) of `extent` iterations:
 /// the same bounds for the same extent in every step, on round numbers where
 /// there is enough to share out.

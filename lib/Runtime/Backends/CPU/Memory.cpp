@@ -1,13 +1,10 @@
-// The block pool, and where partial layouts keep their addends.
+// The block pool.
 #include "Memory.h"
-
-#include "meshloom/Runtime/HappensBefore.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #ifdef __SANITIZE_ADDRESS__
 #define MESHLOOM_POISONS 1
 #elif defined(__has_feature)
@@ -21,6 +18,7 @@
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using namespace meshloom::plan;
 
 namespace {
 constexpr int64_t ALIGNMENT = 64, HUGE_PAGE = int64_t(2) << 20;
@@ -127,55 +125,4 @@ void MemoryPool::release(char *data, int64_t bytes) {
 int64_t MemoryPool::inUse() const {
   std::lock_guard lock(mutex);
   return used;
-}
-
-int64_t cpu::physicalMemory() {
-  return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-}
-
-std::string cpu::formatBytes(int64_t bytes) {
-  if (bytes >= 1'000'000'000)
-    return fmt::format("{:.1f} GB", double(bytes) * 1e-9);
-  if (bytes >= 1'000'000)
-    return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
-  return fmt::format("{} bytes", bytes);
-}
-
-bool cpu::mayOverwrite(const Array &array) {
-  return array.isUnique() &&
-         std::ranges::all_of(
-             static_cast<const CPUBuffer &>(*array.buffer()).memories,
-             [](const Block &block) { return isLastReference(block); });
-}
-
-int64_t cpu::copyCount(const Layout &layout) {
-  int64_t count = 1;
-  for (const Partial &partial : layout.partial())
-    count *= layout.mesh().axis_size(partial.axis);
-  return count;
-}
-
-int64_t cpu::copyIndex(const Layout &layout, std::span<const int64_t> coords) {
-  int64_t index = 0;
-  for (const Partial &partial : layout.partial())
-    index =
-        index * layout.mesh().axis_size(partial.axis) + coords[partial.axis];
-  return index;
-}
-
-std::vector<int64_t> cpu::addendDevices(const Layout &layout, int64_t device) {
-  const Mesh &mesh = layout.mesh();
-  std::vector<int64_t> coords = mesh.coords(device), devices;
-  const int64_t count = copyCount(layout);
-  for (int64_t copy = 0; copy < count; ++copy) {
-    int64_t rest = copy;
-    std::span<const Partial> partial = layout.partial();
-    for (size_t p = partial.size(); p-- > 0;) {
-      const int64_t size = mesh.axis_size(partial[p].axis);
-      coords[partial[p].axis] = rest % size;
-      rest /= size;
-    }
-    devices.push_back(mesh.device_at(coords));
-  }
-  return devices;
 }

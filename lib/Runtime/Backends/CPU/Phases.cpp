@@ -10,7 +10,7 @@
 using namespace meshloom;
 using namespace meshloom::cpu;
 
-Range Item::range(const Work &work, int64_t chunks, int64_t c) const {
+Interval Item::range(const Work &work, int64_t chunks, int64_t c) const {
   switch (cut) {
   case Cut::Loop:
     return {chunkBound(work.extents[loop], chunks, c),
@@ -21,16 +21,16 @@ Range Item::range(const Work &work, int64_t chunks, int64_t c) const {
   }
   case Cut::Whole: {
     const int64_t count = std::max<int64_t>(1, int64_t(work.instances.size()));
-    return c == int64_t(chunk) ? Range{0, count} : Range{0, 0};
+    return c == int64_t(chunk) ? Interval{0, count} : Interval{0, 0};
   }
   }
   return {};
 }
 
 namespace {
-/// Interval of index values that a dim takes over a box of iterations.
-Range dimRange(const DimAccess &dim, std::span<const int64_t> begin,
-               std::span<const int64_t> extent) {
+/// The index values that a dim takes over a box of iterations.
+Interval dimRange(const DimAccess &dim, std::span<const int64_t> begin,
+                  std::span<const int64_t> extent) {
   int64_t low = dim.offset, high = dim.offset;
   for (auto [loop, coefficient] : dim.terms) {
     const int64_t first = coefficient * begin[loop];
@@ -44,63 +44,55 @@ Range dimRange(const DimAccess &dim, std::span<const int64_t> begin,
 /// Adds what one instance touches to `box`.
 /// What is outside of the buffer, of `shape`, is not touched: a guarded read
 /// leaves it out.
-void addTouched(const Access &access, const Shape &shape, Range copies,
+void addTouched(const Access &access, const Shape &shape, Interval copies,
                 std::span<const int64_t> begin, std::span<const int64_t> extent,
-                std::span<Range> box) {
+                std::span<Interval> box) {
   for (const DimAccess &dim : access.dims)
     for (auto [loop, coefficient] : dim.terms)
       if (extent[loop] <= 0)
         return;
   auto inside = [&](size_t d) {
-    const Range range = dimRange(access.dims[d], begin, extent);
-    return Range{std::max<int64_t>(range.begin, 0),
-                 std::min(range.end, shape[d])};
+    return dimRange(access.dims[d], begin, extent).intersect({0, shape[d]});
   };
   for (size_t d = 0; d < access.dims.size(); ++d)
     if (inside(d).empty())
       return;
-  const bool first = box[0].empty();
-  auto add = [first](Range &into, Range range) {
-    into = first ? range
-                 : Range{std::min(into.begin, range.begin),
-                         std::max(into.end, range.end)};
-  };
   for (size_t d = 0; d < access.dims.size(); ++d)
-    add(box[d + 1], inside(d));
-  add(box[0], copies);
+    box[d + 1] = box[d + 1].hull(inside(d));
+  box[0] = box[0].hull(copies);
 }
 } // namespace
 
 void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
-                     int64_t c, unsigned index, std::span<Range> box) {
-  std::fill(box.begin(), box.end(), Range{});
+                     int64_t c, unsigned index, std::span<Interval> box) {
+  std::fill(box.begin(), box.end(), Interval{});
   const Work &work = graph.works[item.work];
   const Access &access = work.accesses[index];
   const Shape &shape = graph.buffers[access.buffer].shape;
-  const Range range = item.range(work, chunks, c);
+  const Interval range = item.range(work, chunks, c);
   if (range.empty())
     return;
   const bool allAddends = work.kind == Work::Kind::Reduce && index == 0;
-  const Range whole{0, graph.buffers[access.buffer].copies};
+  const Interval whole{0, graph.buffers[access.buffer].copies};
   if (work.instances.empty()) {
     Shape begin(work.extents.size()), extent = work.extents;
     if (item.cut == Item::Cut::Loop) {
       begin[item.loop] = range.begin;
       extent[item.loop] = range.end - range.begin;
     }
-    return addTouched(access, shape, allAddends ? whole : Range{0, 1}, begin,
+    return addTouched(access, shape, allAddends ? whole : Interval{0, 1}, begin,
                       extent, box);
   }
   auto copies = [&](const Instance &instance) {
-    return allAddends ? whole
-                      : Range{instance.copy[index], instance.copy[index] + 1};
+    return allAddends
+               ? whole
+               : Interval{instance.copy[index], instance.copy[index] + 1};
   };
   if (item.cut == Item::Cut::Loop) {
     // All instances: their addends, and their whole iteration space.
-    Range all = copies(work.instances[0]);
+    Interval all = copies(work.instances[0]);
     for (const Instance &instance : work.instances)
-      all = {std::min(all.begin, copies(instance).begin),
-             std::max(all.end, copies(instance).end)};
+      all = all.hull(copies(instance));
     Shape begin(work.extents.size()), extent = work.extents;
     begin[item.loop] = range.begin;
     extent[item.loop] = range.end - range.begin;
@@ -112,25 +104,25 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
 }
 
 namespace {
-bool intersect(std::span<const Range> a, std::span<const Range> b) {
+bool intersect(std::span<const Interval> a, std::span<const Interval> b) {
   for (size_t d = 0; d < a.size(); ++d)
-    if (std::max(a[d].begin, b[d].begin) >= std::min(a[d].end, b[d].end))
+    if (a[d].intersect(b[d]).empty())
       return false;
   return true;
 }
 
 /// What the chunks of the phase under construction do to one memory.
-struct RootUse {
+struct MemoryUse {
   bool read = false, written = false;
   /// Per chunk, a box (addends, dims): hull of all accesses so far.
-  std::vector<Range> reads, writes;
+  std::vector<Interval> reads, writes;
 };
 
 class Scheduler {
 public:
   Scheduler(const StepGraph &graph, int64_t chunks, int64_t workers)
       : graph(graph), chunks(chunks), workers(workers),
-        waiting(graph.numPredecessors), uses(graph.roots.size()),
+        waiting(graph.plan.numPredecessors), uses(graph.plan.memories.size()),
         load(size_t(chunks), 0) {}
 
   std::vector<Phase> run();
@@ -138,7 +130,7 @@ public:
 
 private:
   /// The boxes that a cut of some work touches: per access, per chunk.
-  using Boxes = std::vector<std::vector<Range>>;
+  using Boxes = std::vector<std::vector<Interval>>;
 
   std::vector<Item> cuts(unsigned work) const;
   void findBoxes(const Item &item, Boxes &boxes) const;
@@ -154,8 +146,8 @@ private:
   const StepGraph &graph;
   const int64_t chunks, workers;
   std::vector<unsigned> waiting; ///< per work: predecessors not yet placed
-  std::vector<RootUse> uses;     ///< per root
-  std::vector<unsigned> touched; ///< roots with uses
+  std::vector<MemoryUse> uses;   ///< per memory
+  std::vector<unsigned> touched; ///< memories with uses
   std::vector<double> load;      ///< per chunk
 };
 
@@ -182,7 +174,7 @@ void Scheduler::findBoxes(const Item &item, Boxes &boxes) const {
   boxes.resize(work.accesses.size());
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const size_t size = boxSize(item.work, a);
-    boxes[a].assign(size * size_t(chunks), Range{});
+    boxes[a].assign(size * size_t(chunks), Interval{});
     for (int64_t c = 0; c < chunks; ++c)
       touchedBox(graph, item, chunks, c, a,
                  std::span(boxes[a]).subspan(size_t(c) * size, size));
@@ -191,7 +183,7 @@ void Scheduler::findBoxes(const Item &item, Boxes &boxes) const {
 
 /// Whether chunks do not meet: what chunk c has in `mine` and what any other
 /// has in `theirs` are apart.
-bool apart(std::span<const Range> mine, std::span<const Range> theirs,
+bool apart(std::span<const Interval> mine, std::span<const Interval> theirs,
            size_t size) {
   // Mostly chunks follow each other along one dim.
   for (size_t d = 0; d < size; ++d) {
@@ -228,9 +220,10 @@ bool Scheduler::fits(Item &item, Boxes &boxes) {
     int64_t only = -1;
     for (unsigned a = 0; a < work.accesses.size(); ++a)
       for (int64_t c = 0; c < chunks; ++c) {
-        const RootUse &use = uses[graph.buffers[work.accesses[a].buffer].root];
+        const MemoryUse &use =
+            uses[graph.buffers[work.accesses[a].buffer].memory];
         const size_t size = boxSize(item.work, a);
-        auto at = [&](const std::vector<Range> &all, int64_t chunk) {
+        auto at = [&](const std::vector<Interval> &all, int64_t chunk) {
           return std::span(all).subspan(size_t(chunk) * size, size);
         };
         const auto mine = at(boxes[a], 0);
@@ -252,16 +245,16 @@ bool Scheduler::fits(Item &item, Boxes &boxes) {
   }
   findBoxes(item, boxes);
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
-    const unsigned root = graph.buffers[work.accesses[a].buffer].root;
+    const unsigned memory = graph.buffers[work.accesses[a].buffer].memory;
     const bool writes = work.accesses[a].writes;
-    const RootUse &use = uses[root];
+    const MemoryUse &use = uses[memory];
     const size_t size = boxSize(item.work, a);
     if ((use.written && !apart(boxes[a], use.writes, size)) ||
         (writes && use.read && !apart(boxes[a], use.reads, size)))
       return false;
     // What this work itself does elsewhere in the same memory.
     for (unsigned b = a; b < work.accesses.size(); ++b)
-      if (graph.buffers[work.accesses[b].buffer].root == root &&
+      if (graph.buffers[work.accesses[b].buffer].memory == memory &&
           (writes || work.accesses[b].writes) &&
           !apart(boxes[a], boxes[b], size))
         return false;
@@ -273,23 +266,19 @@ void Scheduler::enter(const Item &item, const Boxes &boxes) {
   const Work &work = graph.works[item.work];
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
-    const unsigned root = graph.buffers[access.buffer].root;
-    RootUse &use = uses[root];
+    const unsigned memory = graph.buffers[access.buffer].memory;
+    MemoryUse &use = uses[memory];
     const size_t size = boxSize(item.work, a);
     if (!use.read && !use.written)
-      touched.push_back(root);
-    auto add = [&](std::vector<Range> &into, bool &flag) {
+      touched.push_back(memory);
+    auto add = [&](std::vector<Interval> &into, bool &flag) {
       if (!flag)
-        into.assign(boxes[a].size(), Range{});
+        into.assign(boxes[a].size(), Interval{});
       flag = true;
       for (size_t at = 0; at < boxes[a].size(); at += size) {
-        if (boxes[a][at].empty())
-          continue;
-        const bool first = into[at].empty();
-        for (size_t d = at; d < at + size; ++d)
-          into[d] = first ? boxes[a][d]
-                          : Range{std::min(into[d].begin, boxes[a][d].begin),
-                                  std::max(into[d].end, boxes[a][d].end)};
+        if (!boxes[a][at].empty())
+          for (size_t d = at; d < at + size; ++d)
+            into[d] = into[d].hull(boxes[a][d]);
       }
     };
     if (access.reads)
@@ -309,8 +298,8 @@ void Scheduler::enter(const Item &item, const Boxes &boxes) {
 Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
                             const Item *first,
                             std::vector<unsigned> &deferred) {
-  for (unsigned root : touched)
-    uses[root].read = uses[root].written = false;
+  for (unsigned memory : touched)
+    uses[memory].read = uses[memory].written = false;
   touched.clear();
   std::fill(load.begin(), load.end(), 0);
   deferred.clear();
@@ -339,7 +328,7 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
     phase.cost += graph.works[work].cost;
     // Program order among what became ready; it goes next.
     std::vector<unsigned> next;
-    for (unsigned successor : graph.successors[work])
+    for (unsigned successor : graph.plan.successors[work])
       if (--waiting[successor] == 0)
         next.push_back(successor);
     std::sort(next.rbegin(), next.rend());
@@ -351,7 +340,7 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
 
 void Scheduler::undo(const Phase &phase) {
   for (const Item &item : phase.items)
-    for (unsigned successor : graph.successors[item.work])
+    for (unsigned successor : graph.plan.successors[item.work])
       ++waiting[successor];
 }
 

@@ -12,12 +12,6 @@
 
 namespace meshloom::cpu {
 
-struct Range {
-  int64_t begin = 0, end = 0;
-  bool empty() const { return begin >= end; }
-  bool operator==(const Range &) const = default;
-};
-
 /// One piece of work in a phase, and which part of it chunk c does.
 struct Item {
   enum class Cut : uint8_t {
@@ -30,7 +24,7 @@ struct Item {
   unsigned loop = 0, chunk = 0;
 
   /// Iterations of the loop, or instances, of chunk c of `chunks`.
-  Range range(const Work &work, int64_t chunks, int64_t c) const;
+  Interval range(const Work &work, int64_t chunks, int64_t c) const;
 };
 
 struct Phase {
@@ -55,6 +49,6 @@ Schedule scheduleInOrder(const StepGraph &graph, int64_t chunks,
 /// The smallest box around what chunk c of `item` touches through access
 /// `access`: the addends first, then each dim. All empty if nothing.
 void touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
-                int64_t c, unsigned access, std::span<Range> box);
+                int64_t c, unsigned access, std::span<Interval> box);
 
 } // namespace meshloom::cpu

@@ -2,54 +2,13 @@
 // scratch.
 #include "Placement.h"
 
-#include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/Plan/Offsets.h"
 
 #include <algorithm>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
-
-int64_t OffsetAllocator::allocate(int64_t bytes) {
-  bytes = rounded(bytes);
-  for (size_t i = 0; i < holes.size(); ++i) {
-    auto &[offset, size] = holes[i];
-    if (size < bytes)
-      continue;
-    const int64_t found = offset;
-    offset += bytes;
-    size -= bytes;
-    if (size == 0)
-      holes.erase(holes.begin() + long(i));
-    return found;
-  }
-  // Grow the last hole if it reaches the end.
-  int64_t found = end;
-  if (!holes.empty() && holes.back().first + holes.back().second == end) {
-    found = holes.back().first;
-    holes.pop_back();
-  }
-  end = found + bytes;
-  return found;
-}
-
-void OffsetAllocator::release(int64_t offset, int64_t bytes) {
-  bytes = rounded(bytes);
-  auto next = std::lower_bound(holes.begin(), holes.end(),
-                               std::pair<int64_t, int64_t>(offset, 0));
-  if (next != holes.end() && offset + bytes == next->first) {
-    next->first = offset;
-    next->second += bytes;
-  } else {
-    next = holes.insert(next, {offset, bytes});
-  }
-  if (next != holes.begin()) {
-    auto before = next - 1;
-    if (before->first + before->second == next->first) {
-      before->second += next->second;
-      holes.erase(next);
-    }
-  }
-}
+using namespace meshloom::plan;
 
 namespace {
 struct Life {
@@ -57,30 +16,27 @@ struct Life {
   int firstItem = -1, lastItem = -1; ///< within the one phase
 };
 
-/// The part of a root that each chunk touches in its one phase; false if there
-/// is nothing to gain.
+/// The part of a memory that each chunk touches in its one phase; false if
+/// there is nothing to gain.
 bool findParts(const StepGraph &graph, const Schedule &schedule,
-               const Phase &phase, const Life &life, unsigned root,
+               const Phase &phase, const Life &life, unsigned memory,
                int64_t workers, Place &place) {
-  const GraphBuffer &buffer = graph.buffers[graph.roots[root].buffer];
+  const GraphBuffer &buffer = graph.buffers[graph.plan.memories[memory].buffer];
   const size_t rank = buffer.shape.size(), size = rank + 1;
-  std::vector<Range> hulls(size * size_t(schedule.chunks)), box(size);
+  std::vector<Interval> hulls(size * size_t(schedule.chunks)), box(size);
   for (int i = life.firstItem; i <= life.lastItem; ++i) {
     const Item &item = phase.items[size_t(i)];
     const Work &work = graph.works[item.work];
     for (unsigned a = 0; a < work.accesses.size(); ++a) {
-      if (graph.buffers[work.accesses[a].buffer].root != root)
+      if (graph.buffers[work.accesses[a].buffer].memory != memory)
         continue;
       for (int64_t c = 0; c < schedule.chunks; ++c) {
         touchedBox(graph, item, schedule.chunks, c, a, box);
         if (box[0].empty())
           continue;
-        Range *hull = &hulls[size_t(c) * size];
-        const bool first = hull[0].empty();
+        Interval *hull = &hulls[size_t(c) * size];
         for (size_t d = 0; d < size; ++d)
-          hull[d] = first ? box[d]
-                          : Range{std::min(hull[d].begin, box[d].begin),
-                                  std::max(hull[d].end, box[d].end)};
+          hull[d] = hull[d].hull(box[d]);
       }
     }
   }
@@ -88,7 +44,7 @@ bool findParts(const StepGraph &graph, const Schedule &schedule,
   place.origin.assign(size_t(schedule.chunks), Shape(rank, 0));
   for (size_t c = 0; c < size_t(schedule.chunks); ++c)
     for (size_t d = 0; d < rank; ++d) {
-      const Range &range = hulls[c * size + d + 1];
+      const Interval &range = hulls[c * size + d + 1];
       if (range.empty())
         continue;
       place.origin[c][d] = range.begin;
@@ -102,7 +58,8 @@ bool findParts(const StepGraph &graph, const Schedule &schedule,
 
 Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
                      int64_t workers) {
-  const size_t n = graph.roots.size();
+  const std::vector<Memory> &memories = graph.plan.memories;
+  const size_t n = memories.size();
   Placement placement;
   placement.places.resize(n);
   std::vector<Life> lives(n);
@@ -111,7 +68,7 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
     for (int i = 0; i < int(phase.items.size()); ++i)
       for (const Access &access :
            graph.works[phase.items[size_t(i)].work].accesses) {
-        Life &life = lives[graph.buffers[access.buffer].root];
+        Life &life = lives[graph.buffers[access.buffer].memory];
         if (life.firstPhase < 0) {
           life.firstPhase = p;
           life.firstItem = i;
@@ -121,53 +78,51 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
       }
   }
 
-  std::vector<std::vector<unsigned>> starts(schedule.phases.size()),
-      ends(schedule.phases.size());
-  for (unsigned r = 0; r < n; ++r) {
-    if (graph.roots[r].kind != Root::Kind::Scratch || lives[r].firstPhase < 0)
-      continue;
-    Place &place = placement.places[r];
-    const Life &life = lives[r];
+  // What is global, over phases; what a phase's chunks keep to themselves, over
+  // its items.
+  std::vector<unsigned> used;
+  for (unsigned m = 0; m < n; ++m)
+    if (memories[m].kind == Memory::Kind::Scratch && lives[m].firstPhase >= 0)
+      used.push_back(m);
+  std::ranges::sort(
+      used, {}, [&](unsigned m) { return std::pair(lives[m].firstItem, m); });
+  std::vector<unsigned> inArena;
+  std::vector<std::vector<unsigned>> inWorkers(schedule.phases.size());
+  for (unsigned m : used) {
+    Place &place = placement.places[m];
+    const Life &life = lives[m];
     const Phase &phase = schedule.phases[size_t(life.firstPhase)];
     if (life.firstPhase == life.lastPhase &&
-        graph.buffers[graph.roots[r].buffer].copies == 1 &&
-        findParts(graph, schedule, phase, life, r, workers, place))
+        graph.buffers[memories[m].buffer].copies == 1 &&
+        findParts(graph, schedule, phase, life, m, workers, place)) {
       place.kind = Place::Kind::Worker;
-    else
+      inWorkers[size_t(life.firstPhase)].push_back(m);
+    } else {
       place.kind = Place::Kind::Arena;
-    starts[size_t(life.firstPhase)].push_back(r);
-    ends[size_t(life.lastPhase)].push_back(r);
-  }
-
-  OffsetAllocator arena;
-  for (size_t p = 0; p < schedule.phases.size(); ++p) {
-    OffsetAllocator scratch;
-    std::vector<std::vector<unsigned>> last(schedule.phases[p].items.size());
-    std::sort(starts[p].begin(), starts[p].end(), [&](unsigned a, unsigned b) {
-      return lives[a].firstItem < lives[b].firstItem;
-    });
-    int released = 0; // pieces of work before this one have given memory back
-    for (unsigned r : starts[p]) {
-      Place &place = placement.places[r];
-      if (place.kind == Place::Kind::Arena) {
-        place.offset = arena.allocate(graph.roots[r].bytes);
-        continue;
-      }
-      auto bytes = [&](unsigned root) {
-        return elementCount(placement.places[root].extent) *
-               byteWidth(graph.buffers[graph.roots[root].buffer].type);
-      };
-      for (; released < lives[r].firstItem; ++released)
-        for (unsigned done : last[size_t(released)])
-          scratch.release(placement.places[done].offset, bytes(done));
-      place.offset = scratch.allocate(bytes(r));
-      last[size_t(lives[r].lastItem)].push_back(r);
+      inArena.push_back(m);
     }
-    placement.workerBytes = std::max(placement.workerBytes, scratch.peak());
-    for (unsigned r : ends[p])
-      if (placement.places[r].kind == Place::Kind::Arena)
-        arena.release(placement.places[r].offset, graph.roots[r].bytes);
   }
-  placement.arenaBytes = arena.peak();
+  auto placeAll = [&](const std::vector<unsigned> &which,
+                      const std::vector<Lifetime> &lifetimes) {
+    const Offsets placed = placeByLifetime(lifetimes);
+    for (size_t i = 0; i < which.size(); ++i)
+      placement.places[which[i]].offset = placed.offsets[i];
+    return placed.peak;
+  };
+  std::vector<Lifetime> lifetimes;
+  for (unsigned m : inArena)
+    lifetimes.push_back(
+        {lives[m].firstPhase, lives[m].lastPhase, memories[m].bytes});
+  placement.arenaBytes = placeAll(inArena, lifetimes);
+  for (const std::vector<unsigned> &inPhase : inWorkers) {
+    lifetimes.clear();
+    for (unsigned m : inPhase)
+      lifetimes.push_back(
+          {lives[m].firstItem, lives[m].lastItem,
+           elementCount(placement.places[m].extent) *
+               byteWidth(graph.buffers[memories[m].buffer].type)});
+    placement.workerBytes =
+        std::max(placement.workerBytes, placeAll(inPhase, lifetimes));
+  }
   return placement;
 }

@@ -11,24 +11,6 @@
 
 namespace meshloom::cpu {
 
-/// Offsets for memory with lifetimes: first fit, 64-byte aligned. Arrays of
-/// whole pages get some bytes more, so that not all begin alike (see
-/// Memory.cpp).
-class OffsetAllocator {
-public:
-  int64_t allocate(int64_t bytes);
-  void release(int64_t offset, int64_t bytes);
-  int64_t peak() const { return end; }
-
-private:
-  static int64_t rounded(int64_t bytes) {
-    bytes = (std::max<int64_t>(bytes, 1) + 63) / 64 * 64;
-    return bytes % 4096 ? bytes : bytes + 832;
-  }
-  std::vector<std::pair<int64_t, int64_t>> holes; ///< (offset, bytes), sorted
-  int64_t end = 0;
-};
-
 struct Place {
   enum class Kind : uint8_t {
     External, ///< an argument, a constant or a result: memory of its own
@@ -44,7 +26,7 @@ struct Place {
 };
 
 struct Placement {
-  std::vector<Place> places; ///< per root
+  std::vector<Place> places; ///< per memory of the plan
   int64_t arenaBytes = 0, workerBytes = 0;
 };
 

@@ -4,20 +4,21 @@
 // workers; a worker takes its own chunks first, then what others have left.
 // There is no other waiting anywhere, so any number of devices runs on any
 // number of workers.
-#include "Addends.h"
 #include "CPUExecutable.h"
-#include "Dot.h"
 #include "Placement.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
+#include "meshloom/Runtime/Library/HostCall.h"
+#include "meshloom/Runtime/NonFinite.h"
+#include "meshloom/Runtime/Plan/Failure.h"
 
 #include <cstring>
-#include <fmt/format.h>
 #include <utility>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using plan::Failure;
 
 namespace {
 /// Phases and programs cheaper than this (nanoseconds) are not worth a second
@@ -28,10 +29,10 @@ constexpr int64_t CHUNK_CACHE = 1 << 17;
 
 /// Where one access of a piece of work lies in memory.
 struct Binding {
-  unsigned root;
+  unsigned memory;
   bool local;        ///< in the worker's scratch
   unsigned width;    ///< bytes of an element
-  int64_t offset;    ///< bytes from the root's memory (or the worker's
+  int64_t offset;    ///< bytes from where the memory is (or the worker's
                      ///< scratch) to the access at iteration 0 of every loop
   int64_t copyBytes; ///< from one addend to the next
   /// Local: bytes to add for each chunk.
@@ -42,9 +43,7 @@ struct Binding {
 struct Call {
   Item item;
   const Work *work;
-  KernelFunction function = nullptr;
-  std::shared_ptr<const LibraryCall> library;
-  std::optional<Dot> dot;
+  library::HostCall function;      ///< of a kernel or dot
   std::vector<Binding> bindings;   ///< per access
   std::vector<int64_t> strides;    ///< elements, [access][loop]
   std::vector<unsigned> nonFinite; ///< accesses to check afterwards
@@ -59,42 +58,44 @@ struct ReadyPhase {
 
 /// One run of the executable.
 struct Run {
-  std::vector<char *> memory; ///< per root
+  char *const *memory; ///< per memory of the plan
   Failure failure;
 };
 
 /// A worker's pointers and loop bounds for one call.
-struct Frame {
+struct Pointers {
   std::vector<void *> pointers;
   std::vector<int64_t> begin, extent;
 };
 
-class SharedExecutable : public CPUExecutable {
+class SharedExecutable : public plan::StraightExecutable {
 public:
-  using CPUExecutable::CPUExecutable;
+  SharedExecutable(const CPULoad &load, plan::BoundProgram program)
+      : StraightExecutable(load.client, std::move(program), load.options),
+        cpus(*load.client), kernels(load.kernels) {}
   Status plan(std::span<const unsigned> order);
+  int64_t cores() const override { return busyCores; }
 
 private:
-  Result<std::vector<Array>> run(std::vector<Array> arguments) override;
+  Status runActions(const Frame &frame) override;
   Status prepare(const Schedule &schedule);
   Result<Call> prepareCall(const Item &item) const;
-  Status fillConstants();
-  Status countMemory();
   void runPhase(const ReadyPhase &phase, Run &run);
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
-  void runCall(const Call &call, int64_t chunk, char *scratch, Frame &frame,
+  void runCall(const Call &call, int64_t chunk, char *scratch, Pointers &frame,
                Run &run) const;
-  Status runInstance(const Call &call, const Frame &frame,
+  Status runInstance(const Call &call, const Pointers &frame,
                      const Instance *instance, int64_t index) const;
   /// The part of `bytes` that each worker copies.
   void copyInParallel(char *to, const char *from, int64_t bytes);
 
+  CPUClient &cpus; ///< `device`, which the executable keeps alive
+  const std::shared_ptr<const CodeSymbols> kernels;
   StepGraph graph;
   Placement placement;
-  int64_t chunks = 1;
+  int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
-  std::vector<Block> constants;
-  Block arenaMemory, workerMemory;
+  plan::Block workerMemory;
   int64_t workerStride = 0;
   /// Per worker: the next of its chunks, as an index into ReadyPhase::chunks.
   struct alignas(64) Cursor {
@@ -105,10 +106,10 @@ private:
 };
 
 Status SharedExecutable::plan(std::span<const unsigned> order) {
-  const int64_t workers = device->workers.count();
+  const int64_t workers = cpus.workers.count();
   // Four chunks for each worker: enough to even out what a busy machine does to
   // one of them, and few enough for efficient matrix products.
-  const int64_t wanted = device->options.chunks;
+  const int64_t wanted = cpus.options.chunks;
   chunks = wanted ? wanted : 4 * workers;
   Schedule planned;
   while (true) {
@@ -135,95 +136,33 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
       break;
     chunks *= 4;
   }
-  if (Status ok = countMemory(); !ok)
+  std::vector<int64_t> offsets;
+  for (const Place &place : placement.places)
+    offsets.push_back(place.offset);
+  workerStride = (placement.workerBytes + 4095) / 4096 * 4096;
+  if (Status ok = setPlan(graph.plan, std::move(offsets), placement.arenaBytes,
+                          workerStride * workers);
+      !ok)
     return ok;
-  if (Status ok = fillConstants(); !ok)
-    return ok;
+  Result<plan::Block> scratch = cpus.pool->allocate(workerStride * workers);
+  if (!scratch)
+    return scratch.error();
+  workerMemory = std::move(*scratch);
   cursors = std::vector<Cursor>(size_t(workers));
   return prepare(planned);
 }
 
-/// Everything the program keeps at once; fails, naming the step with the
-/// largest result, where the client may not use as much.
-Status SharedExecutable::countMemory() {
-  int64_t total = placement.arenaBytes;
-  workerStride = (placement.workerBytes + 4095) / 4096 * 4096;
-  total += workerStride * device->workers.count();
-  unsigned largest = 0;
-  for (unsigned r = 0; r < graph.roots.size(); ++r) {
-    const Root &root = graph.roots[r];
-    if (root.kind != Root::Kind::Scratch)
-      total += root.bytes;
-    if (root.bytes > graph.roots[largest].bytes)
-      largest = r;
-  }
-  stats.peakBytes = total;
-  stats.peakBytesPerDevice =
-      (total + loaded.mesh.size() - 1) / loaded.mesh.size();
-  const int64_t limit = device->pool->limit();
-  if (total > limit) {
-    std::string culprit;
-    for (const Work &work : graph.works)
-      for (const Access &access : work.accesses)
-        if (culprit.empty() && access.writes &&
-            graph.buffers[access.buffer].root == largest)
-          culprit = describe(loaded, work.step);
-    return Error(fmt::format(
-        "{}out of memory: program '{}' needs {}, {} of them for '{}', and {} "
-        "may be used",
-        culprit, loaded.name, formatBytes(total),
-        formatBytes(graph.roots[largest].bytes),
-        graph.buffers[graph.roots[largest].buffer].name, formatBytes(limit)));
-  }
-  Result<Block> arena = device->pool->allocate(placement.arenaBytes);
-  if (!arena)
-    return arena.error();
-  arenaMemory = std::move(*arena);
-  Result<Block> scratch =
-      device->pool->allocate(workerStride * device->workers.count());
-  if (!scratch)
-    return scratch.error();
-  workerMemory = std::move(*scratch);
-  return Success();
-}
-
-Status SharedExecutable::fillConstants() {
-  for (const ConstantData &constant : loaded.constants) {
-    const GraphBuffer &buffer = graph.buffers[constant.buffer];
-    const int64_t bytes = buffer.bytesPerCopy();
-    Result<Block> block = device->pool->allocate(bytes);
-    if (!block)
-      return block.error();
-    const size_t width = byteWidth(buffer.type);
-    if (constant.bytes.size() != (constant.splat ? width : size_t(bytes)))
-      return Error(fmt::format("constant '{}' of program '{}' takes {} bytes, "
-                               "got {}",
-                               buffer.name, loaded.name,
-                               constant.splat ? int64_t(width) : bytes,
-                               constant.bytes.size()));
-    if (!constant.splat && bytes)
-      std::memcpy(block->get(), constant.bytes.data(), size_t(bytes));
-    for (int64_t at = 0; constant.splat && at < bytes; at += int64_t(width))
-      std::memcpy(block->get() + at, constant.bytes.data(), width);
-    constants.push_back(std::move(*block));
-  }
-  return Success();
-}
-
 Result<Call> SharedExecutable::prepareCall(const Item &item) const {
   const Work &work = graph.works[item.work];
-  Call call{item, &work, nullptr, nullptr, std::nullopt, {}, {}, {}};
+  Call call{item, &work, {}, {}, {}, {}};
   const size_t loops = work.extents.size();
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
     const GraphBuffer &buffer = graph.buffers[access.buffer];
-    const Place &place = placement.places[buffer.root];
-    Binding binding{buffer.root,
-                    place.kind == Place::Kind::Worker,
-                    byteWidth(buffer.type),
-                    0,
-                    buffer.bytesPerCopy(),
-                    {}};
+    const Place &place = placement.places[buffer.memory];
+    Binding binding{buffer.memory,          place.kind == Place::Kind::Worker,
+                    byteWidth(buffer.type), 0,
+                    buffer.bytesPerCopy(),  {}};
     const Shape dimStrides =
         rowMajorStrides(binding.local ? place.extent : buffer.shape);
     std::vector<int64_t> strides(loops, 0);
@@ -234,15 +173,15 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
         strides[loop] += dimStrides[d] * coefficient;
     }
     binding.offset = first * binding.width;
-    if (place.kind != Place::Kind::External)
+    if (binding.local) {
       binding.offset += place.offset;
-    if (binding.local)
       for (const Shape &origin : place.origin) {
         int64_t shift = 0;
         for (size_t d = 0; d < origin.size(); ++d)
           shift -= dimStrides[d] * origin[d];
         binding.shift.push_back(shift * binding.width);
       }
+    }
     call.bindings.push_back(std::move(binding));
     call.strides.insert(call.strides.end(), strides.begin(), strides.end());
     if (options.checkNonFinite && access.writes &&
@@ -250,26 +189,19 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
-  const KernelStep *step = work.kind == Work::Kind::Kernel
-                               ? &std::get<KernelStep>(loaded.steps[work.step])
-                               : nullptr;
-  if (step && !step->library.empty()) {
-    auto library = libraryCall(*step);
-    if (!library)
-      return library.error();
-    call.library = std::move(*library);
-  } else if (step) {
-    Result<KernelFunction> function = kernel(work.step);
+  if (work.kind == Work::Kind::Kernel || work.kind == Work::Kind::Dot) {
+    auto function =
+        library::HostCall::make(loaded, loaded.steps[work.step], kernels.get());
     if (!function)
-      return function.error();
-    call.function = *function;
-  } else if (work.kind == Work::Kind::Dot) {
-    call.dot.emplace(std::get<DotStep>(loaded.steps[work.step]));
+      return Error(plan::describe(loaded, work.step) +
+                   function.error().message());
+    call.function = std::move(*function);
   }
   return call;
 }
 
 Status SharedExecutable::prepare(const Schedule &schedule) {
+  double serial = 0, parallel = 0;
   for (const Phase &phase : schedule.phases) {
     ReadyPhase ready;
     for (const Item &item : phase.items) {
@@ -285,16 +217,21 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
               }))
         ready.chunks.push_back(c);
     ready.serial = phase.cost < SERIAL_PHASE || ready.chunks.size() < 2 ||
-                   device->workers.count() == 1;
+                   cpus.workers.count() == 1;
+    (ready.serial ? serial : parallel) += phase.cost;
     phases.push_back(std::move(ready));
   }
+  // One that mostly keeps a single core busy leaves the others to other
+  // programs.
+  if (parallel >= serial)
+    busyCores = cpus.workers.count();
   return Success();
 }
 
 /// Iterates over the runs of elements that are contiguous in both accesses 0
 /// and 1 of a reduction or copy, whose loops are the dims of its buffers.
 template <typename Body>
-void forEachRun(const Call &call, const Frame &frame, const Body &body) {
+void forEachRun(const Call &call, const Pointers &frame, const Body &body) {
   const size_t rank = frame.extent.size();
   const int64_t *from = call.strides.data(), *to = from + rank;
   size_t outer = rank;
@@ -323,25 +260,14 @@ void forEachRun(const Call &call, const Frame &frame, const Body &body) {
 }
 
 /// Runs a call on what `frame` says.
-Status SharedExecutable::runInstance(const Call &call, const Frame &frame,
+Status SharedExecutable::runInstance(const Call &call, const Pointers &frame,
                                      const Instance *instance,
                                      int64_t index) const {
-  const size_t loops = frame.extent.size();
   switch (call.work->kind) {
   case Work::Kind::Kernel:
-    if (call.library)
-      return call.library->run(frame.pointers.data(), call.strides.data(),
-                               frame.begin.data(), frame.extent.data());
-    call.function(frame.pointers.data(), call.strides.data(),
-                  frame.begin.data(), frame.extent.data());
-    return Success();
   case Work::Kind::Dot:
-    return call.dot->run(static_cast<const float *>(frame.pointers[0]),
-                         static_cast<const float *>(frame.pointers[1]),
-                         static_cast<float *>(frame.pointers[2]),
-                         frame.extent.data(),
-                         {call.strides.data(), call.strides.data() + loops,
-                          call.strides.data() + 2 * loops});
+    return call.function.run(frame.pointers.data(), call.strides.data(),
+                             frame.begin.data(), frame.extent.data());
   case Work::Kind::Copy:
     forEachRun(call, frame, [&](int64_t source, int64_t target, int64_t run) {
       std::memcpy(static_cast<char *>(frame.pointers[1]) + target,
@@ -368,9 +294,9 @@ Status SharedExecutable::runInstance(const Call &call, const Frame &frame,
 }
 
 void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
-                               Frame &frame, Run &run) const {
+                               Pointers &frame, Run &run) const {
   const Work &work = *call.work;
-  const Range range = call.item.range(work, chunks, chunk);
+  const Interval range = call.item.range(work, chunks, chunk);
   if (range.empty())
     return;
   const size_t loops = work.extents.size();
@@ -379,9 +305,9 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
   frame.pointers.resize(call.bindings.size());
   const bool several = !work.instances.empty();
   const bool byLoop = call.item.cut == Item::Cut::Loop;
-  const Range which = !several ? Range{0, 1}
-                      : byLoop ? Range{0, int64_t(work.instances.size())}
-                               : range;
+  const Interval which = !several ? Interval{0, 1}
+                         : byLoop ? Interval{0, int64_t(work.instances.size())}
+                                  : range;
   for (int64_t i = which.begin; i < which.end; ++i) {
     const Instance *instance = several ? &work.instances[size_t(i)] : nullptr;
     if (instance) {
@@ -400,7 +326,7 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
       for (size_t l = 0; l < loops; ++l)
         element += frame.begin[l] * call.strides[a * loops + l];
       char *base = binding.local ? scratch + binding.shift[size_t(chunk)]
-                                 : run.memory[binding.root];
+                                 : run.memory[binding.memory];
       frame.pointers[a] =
           base + binding.offset + element * binding.width +
           (instance ? instance->copy[a] * binding.copyBytes : 0);
@@ -433,8 +359,8 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
 void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
                                 Run &run) const {
   // Not used where it is kept: a custom call may run another program here.
-  thread_local Frame kept;
-  Frame frame = std::exchange(kept, {});
+  thread_local Pointers kept;
+  Pointers frame = std::exchange(kept, {});
   char *scratch = workerMemory.get() + Workers::index() * workerStride;
   for (const Call &call : phase.calls) {
     if (run.failure.any())
@@ -450,7 +376,7 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
 
 void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
   if (phase.serial) {
-    SingleThreaded guard;
+    library::SingleThreaded guard;
     for (int64_t chunk : phase.chunks)
       runChunk(phase, chunk, run);
     return;
@@ -463,7 +389,7 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
     cursors[size_t(w)].end = count * (w + 1) / workers;
   }
   Workers::forEach(workers, [&](int64_t w) {
-    SingleThreaded guard;
+    library::SingleThreaded guard;
     // Its own chunks, then those that others have not begun.
     for (int64_t i = 0; i < workers; ++i) {
       Cursor &cursor = cursors[size_t((w + i) % workers)];
@@ -479,58 +405,17 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
 
 void SharedExecutable::copyInParallel(char *to, const char *from,
                                       int64_t bytes) {
-  const int64_t workers = bytes < (1 << 16) ? 1 : device->workers.count();
+  const int64_t workers = bytes < (1 << 16) ? 1 : cpus.workers.count();
   Workers::forEach(workers, [&](int64_t w) {
     const int64_t begin = bytes * w / workers, end = bytes * (w + 1) / workers;
     std::memcpy(to + begin, from + begin, size_t(end - begin));
   });
 }
 
-Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
-  Run run;
-  run.memory.resize(graph.roots.size());
-  std::vector<Block> blocks(graph.roots.size());
-  struct OldValue {
-    char *to;
-    Block from;
-    int64_t bytes;
-  };
-  std::vector<OldValue> oldValues;
-  for (size_t r = 0; r < graph.roots.size(); ++r) {
-    const Root &root = graph.roots[r];
-    switch (root.kind) {
-    case Root::Kind::Constant:
-      blocks[r] = constants[root.index];
-      break;
-    case Root::Kind::Scratch:
-      run.memory[r] = arenaMemory.get();
-      continue;
-    case Root::Kind::Argument: {
-      const Array &array = arguments[root.index];
-      const bool inPlace = !root.overwritten || mayOverwrite(array);
-      blocks[r] = static_cast<const CPUBuffer &>(*array.buffer()).memories[0];
-      if (inPlace)
-        break;
-      Result<Block> fresh = device->pool->allocate(root.bytes);
-      if (!fresh)
-        return fresh.error();
-      oldValues.push_back({fresh->get(), std::move(blocks[r]), root.bytes});
-      blocks[r] = std::move(*fresh);
-      break;
-    }
-    case Root::Kind::Result: {
-      Result<Block> fresh = device->pool->allocate(root.bytes);
-      if (!fresh)
-        return fresh.error();
-      blocks[r] = std::move(*fresh);
-      break;
-    }
-    }
-    run.memory[r] = blocks[r].get();
-  }
-
-  device->workers.visit([&] {
-    for (const OldValue &old : oldValues)
+Status SharedExecutable::runActions(const Frame &frame) {
+  Run run{frame.addresses.data(), {}};
+  cpus.workers.visit([&] {
+    for (const Frame::OldValue &old : frame.oldValues)
       copyInParallel(old.to, old.from.get(), old.bytes);
     for (const ReadyPhase &phase : phases) {
       runPhase(phase, run);
@@ -540,29 +425,13 @@ Result<std::vector<Array>> SharedExecutable::run(std::vector<Array> arguments) {
   });
   if (run.failure.any())
     return run.failure.error(loaded);
-
-  std::vector<Array> results;
-  for (size_t r = 0; r < loaded.results.size(); ++r) {
-    const GraphBuffer &buffer = graph.buffers[loaded.results[r].buffer];
-    results.emplace_back(resultType(r),
-                         std::make_shared<CPUBuffer>(
-                             client(), std::vector<Block>{blocks[buffer.root]},
-                             buffer.copies * buffer.bytesPerCopy()));
-  }
-  return results;
+  return Success();
 }
 } // namespace
 
-Result<std::shared_ptr<Executable>>
-cpu::loadShared(std::shared_ptr<CPUClient> client, BoundProgram bound,
-                const LoadOptions &options) {
-  return loadAs<SharedExecutable>(std::move(client), std::move(bound), options,
-                                  std::span<const unsigned>());
-}
-
-Result<std::shared_ptr<Executable>>
-cpu::loadSharedInOrder(std::shared_ptr<CPUClient> client, BoundProgram bound,
-                       std::span<const unsigned> order) {
-  return loadAs<SharedExecutable>(std::move(client), std::move(bound), {},
-                                  order);
+Result<std::shared_ptr<plan::StraightExecutable>>
+cpu::loadShared(const CPULoad &load, plan::BoundProgram program,
+                std::span<const unsigned> order) {
+  return plan::planned(
+      std::make_shared<SharedExecutable>(load, std::move(program)), order);
 }

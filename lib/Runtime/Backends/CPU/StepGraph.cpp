@@ -1,20 +1,20 @@
-// Building the step graph: views, updates in place, and the edges that keep
-// every reader in front of what overwrites its value.
+// Building the step graph: each action of the memory plan as loops that may be
+// cut, with what it costs.
 #include "StepGraph.h"
 
 #include "Addends.h"
 
+#include "meshloom/Runtime/Plan/Steps.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 #include <tuple>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using namespace meshloom::plan;
 
 namespace {
-constexpr int NEVER = -1, AT_END = std::numeric_limits<int>::max();
-
 /// dims of an access to the element at (loop 0, loop 1, ...).
 std::vector<DimAccess> identityDims(size_t rank) {
   std::vector<DimAccess> dims(rank);
@@ -26,111 +26,28 @@ std::vector<DimAccess> identityDims(size_t rank) {
 class Builder {
 public:
   Builder(const Program &program, int64_t chunks, const AddendPlan &addends,
-          bool keepProgramOrder)
-      : program(program), chunks(chunks), addends(addends),
-        keepProgramOrder(keepProgramOrder) {}
+          StepGraph &graph)
+      : program(program), chunks(chunks), addends(addends), graph(graph) {}
 
-  /// Returns whether the graph has an order (false: edges form a cycle).
-  Result<bool> build();
-  StepGraph graph;
+  Status build();
 
 private:
-  void findLastReads();
-  unsigned newRoot(unsigned buffer, Root::Kind kind, unsigned index = 0);
-  unsigned addWork(Work work);
-  void define(unsigned buffer, unsigned work);
-  bool canOverwrite(const KernelStep &step, int step_index, unsigned output,
-                    const std::vector<bool> &taken) const;
-  Status addKernel(const KernelStep &step, unsigned index);
-  Status addDot(const DotStep &step, unsigned index);
-  Status addCollective(const CollectiveStep &step, unsigned index);
-  Status finishLoops(Work &work, const std::vector<Loop> &loops);
-  void addEdges();
-  void edge(unsigned from, unsigned to);
-  bool hasOrder() const;
+  Result<Work> workOf(const Action &action) const;
+  Result<Work> kernel(const KernelStep &step, const Action &action) const;
+  Result<Work> dot(const DotStep &step, const Action &action) const;
+  Result<Work> reduction(const CollectiveStep &step,
+                         const Action &action) const;
+  Work copy(const Action &action) const;
+  Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
 
   const Program &program;
   const int64_t chunks;
   const AddendPlan &addends;
-  const bool keepProgramOrder;
-
-  /// Of each buffer: the buffer whose value it is (itself, or a view's source).
-  std::vector<unsigned> value;
-  /// Of each value: the step that reads it last, through any view.
-  std::vector<int> lastRead;
-  /// Of each root: the value it holds after the steps so far.
-  std::vector<unsigned> current;
-  std::vector<std::vector<unsigned>> readers, writers; ///< works, per value
-  /// (value, work) for each update in place.
-  std::vector<std::pair<unsigned, unsigned>> overwrites;
+  StepGraph &graph;
 };
 
-void Builder::findLastReads() {
-  lastRead.assign(program.buffers.size(), NEVER);
-  for (const ProgramResult &result : program.results)
-    lastRead[result.buffer] = AT_END;
-  for (int s = int(program.steps.size()); s-- > 0;) {
-    const Step &step = program.steps[s];
-    for (const Operand *operand : inputsOf(step))
-      lastRead[operand->buffer] = std::max(lastRead[operand->buffer], s);
-    if (auto *collective = std::get_if<CollectiveStep>(&step))
-      for (const CollectiveStep::Move &move : collective->moves)
-        lastRead[move.from] =
-            std::max({lastRead[move.from], lastRead[move.to], s});
-  }
-}
-
-unsigned Builder::newRoot(unsigned buffer, Root::Kind kind, unsigned index) {
-  const unsigned root = unsigned(graph.roots.size());
-  graph.roots.push_back(
-      {kind, index, buffer, false,
-       graph.buffers[buffer].copies * graph.buffers[buffer].bytesPerCopy()});
-  graph.buffers[buffer].root = root;
-  value[buffer] = buffer;
-  current.push_back(buffer);
-  return root;
-}
-
-unsigned Builder::addWork(Work work) {
-  const unsigned index = unsigned(graph.works.size());
-  for (const Access &access : work.accesses)
-    if (access.reads)
-      readers[value[access.buffer]].push_back(index);
-  graph.works.push_back(std::move(work));
-  return index;
-}
-
-/// `work` writes (a part of) `buffer`, which gets memory at the first write.
-void Builder::define(unsigned buffer, unsigned work) {
-  if (writers[buffer].empty())
-    newRoot(buffer, Root::Kind::Scratch);
-  writers[buffer].push_back(work);
-}
-
-/// Whether output `output` may take over its input's memory as it stands: it is
-/// the newest value there and no one needs it afterwards.
-bool Builder::canOverwrite(const KernelStep &step, int index, unsigned output,
-                           const std::vector<bool> &taken) const {
-  const unsigned input = unsigned(step.inPlace[output]);
-  const Operand &operand = step.inputs[input];
-  const unsigned old = value[operand.buffer];
-  const Root &root = graph.roots[graph.buffers[old].root];
-  if (taken[input] || root.kind == Root::Kind::Constant ||
-      current[graph.buffers[old].root] != old || lastRead[old] == AT_END ||
-      (keepProgramOrder && lastRead[old] > index))
-    return false;
-  // Another operand that sees the same memory elsewhere would see the update.
-  for (unsigned other = 0; other < step.inputs.size(); ++other)
-    if (other != input &&
-        graph.buffers[step.inputs[other].buffer].root ==
-            graph.buffers[old].root &&
-        step.inputs[other].dims != operand.dims)
-      return false;
-  return true;
-}
-
 /// Fills in extents, candidates and instances.
-Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) {
+Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   std::vector<unsigned> decls;
   for (const Access &access : work.accesses) {
     decls.push_back(graph.buffers[access.buffer].decl);
@@ -189,59 +106,41 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) {
   return Success();
 }
 
-Status Builder::addKernel(const KernelStep &step, unsigned index) {
-  Work work{.kind = Work::Kind::Kernel, .step = index};
-  for (const Operand &input : step.inputs)
-    work.accesses.push_back({input.buffer, input.dims, true, false});
-  std::vector<bool> taken(step.inputs.size(), false);
-  std::vector<std::pair<unsigned, unsigned>> updates; // output, input
-  for (unsigned o = 0; o < step.outputs.size(); ++o) {
-    const Operand &output = step.outputs[o];
+Work Builder::copy(const Action &action) const {
+  const GraphBuffer &old = graph.buffers[action.reads[0]];
+  const size_t rank = old.shape.size();
+  Work work{.kind = Work::Kind::Copy, .step = action.step};
+  work.extents = old.shape;
+  work.accesses = {{action.reads[0], identityDims(rank), true, false},
+                   {action.writes[0], identityDims(rank), false, true}};
+  for (unsigned d = 0; d < rank; ++d)
+    if (work.extents[d] > 1)
+      work.candidates.push_back(d);
+  for (int64_t c = 0; c < old.copies; ++c)
+    if (old.copies > 1)
+      work.instances.push_back({Shape(rank), work.extents, {c, c}});
+  work.cost = double(old.bytesPerCopy()) / 10;
+  return work;
+}
+
+Result<Work> Builder::kernel(const KernelStep &step,
+                             const Action &action) const {
+  Work work{.kind = Work::Kind::Kernel, .step = action.step};
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    work.accesses.push_back(
+        {action.reads[i], step.inputs[i].dims, true, false});
+  for (size_t o = 0; o < step.outputs.size(); ++o) {
     if (step.inPlace[o] < 0) {
-      work.accesses.push_back({output.buffer, output.dims, false, true});
+      work.accesses.push_back(
+          {action.writes[o], step.outputs[o].dims, false, true});
       continue;
     }
-    const unsigned i = unsigned(step.inPlace[o]);
-    const GraphBuffer &from = graph.buffers[step.inputs[i].buffer];
-    const GraphBuffer &to = graph.buffers[output.buffer];
-    if (from.shape != to.shape || from.copies != to.copies ||
-        byteWidth(from.type) != byteWidth(to.type) ||
-        step.inputs[i].dims != output.dims || taken[i])
-      return Error(
-          fmt::format("{}output {} cannot share the memory of input {}",
-                      describe(program, index), o, i));
-    if (!canOverwrite(step, int(index), o, taken)) {
-      // Update a copy; the old value lives on.
-      const unsigned old = step.inputs[i].buffer;
-      const size_t rank = to.shape.size();
-      const unsigned copy = unsigned(graph.buffers.size());
-      GraphBuffer decl = graph.buffers[old];
-      decl.name += ".old";
-      graph.buffers.push_back(std::move(decl));
-      value.push_back(copy);
-      readers.emplace_back();
-      writers.emplace_back();
-      Work move{.kind = Work::Kind::Copy, .step = index};
-      move.extents = graph.buffers[old].shape;
-      move.accesses = {{old, identityDims(rank), true, false},
-                       {copy, identityDims(rank), false, true}};
-      for (unsigned d = 0; d < rank; ++d)
-        if (move.extents[d] > 1)
-          move.candidates.push_back(d);
-      for (int64_t c = 0; c < graph.buffers[old].copies; ++c)
-        if (graph.buffers[old].copies > 1)
-          move.instances.push_back({Shape(rank), move.extents, {c, c}});
-      move.cost = double(graph.buffers[old].bytesPerCopy()) / 10;
-      define(copy, addWork(std::move(move)));
-      work.accesses[i].buffer = copy;
-    }
-    taken[i] = true;
-    work.accesses[i].writes = true;
-    work.accesses[i].updated = int(output.buffer);
-    updates.emplace_back(output.buffer, i);
+    Access &updated = work.accesses[size_t(step.inPlace[o])];
+    updated.writes = true;
+    updated.updated = int(action.writes[o]);
   }
   if (Status ok = finishLoops(work, step.loops); !ok)
-    return ok;
+    return ok.error();
   double iterations = 1, bytes = 0;
   for (const Loop &loop : step.loops)
     iterations *= double(loop.extent);
@@ -251,184 +150,117 @@ Status Builder::addKernel(const KernelStep &step, unsigned index) {
                   ? iterations * double(std::max<int64_t>(step.flops, 1)) / 8 +
                         std::min(bytes, iterations * 8) / 20
                   : double(step.flops) / 4 + bytes / 20;
-  const std::vector<Access> accesses = work.accesses;
-  const unsigned id = addWork(std::move(work));
-  for (auto [output, input] : updates) {
-    const unsigned old = value[accesses[input].buffer];
-    const unsigned root = graph.buffers[old].root;
-    overwrites.emplace_back(old, id);
-    graph.buffers[output].root = root;
-    value[output] = output;
-    current[root] = output;
-    writers[output].push_back(id);
-    if (graph.roots[root].kind == Root::Kind::Argument)
-      graph.roots[root].overwritten = true;
-  }
-  for (const Access &access : accesses)
-    if (access.writes && !access.reads)
-      define(access.buffer, id);
-  return Success();
+  return work;
 }
 
-Status Builder::addDot(const DotStep &step, unsigned index) {
-  Work work{.kind = Work::Kind::Dot, .step = index};
-  work.accesses = {{step.lhs.buffer, step.lhs.dims, true, false},
-                   {step.rhs.buffer, step.rhs.dims, true, false},
-                   {step.out.buffer, step.out.dims, false, true}};
+Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
+  Work work{.kind = Work::Kind::Dot, .step = action.step};
+  work.accesses = {{action.reads[0], step.lhs.dims, true, false},
+                   {action.reads[1], step.rhs.dims, true, false},
+                   {action.writes[0], step.out.dims, false, true}};
   if (Status ok = finishLoops(work, step.loops); !ok)
-    return ok;
+    return ok.error();
   double iterations = 1;
   for (const Loop &loop : step.loops)
     iterations *= double(loop.extent);
   work.cost = iterations / 40;
-  define(step.out.buffer, addWork(std::move(work)));
-  return Success();
+  return work;
 }
 
-Status Builder::addCollective(const CollectiveStep &step, unsigned index) {
-  const bool reduces = step.kind == CollectiveKind::AllReduce ||
-                       step.kind == CollectiveKind::ReduceScatter;
-  for (const CollectiveStep::Move &move : step.moves) {
-    GraphBuffer &to = graph.buffers[move.to];
-    const GraphBuffer &from = graph.buffers[move.from];
-    if (from.copies == to.copies) { // a view, or its addends are merged
-      to.root = from.root;
-      value[move.to] = value[move.from];
-      continue;
-    }
-    if (!reduces)
-      return Error(
-          fmt::format("{}{} cannot change what a value is partial over",
-                      describe(program, index), name(step.kind)));
-    Work work{.kind = Work::Kind::Reduce, .step = index};
-    work.reduce = step.reduce;
-    const size_t rank = to.shape.size();
-    work.extents = to.shape;
-    work.accesses = {{move.from, identityDims(rank), true, false},
-                     {move.to, identityDims(rank), false, true}};
-    for (unsigned d = 0; d < rank; ++d)
-      if (work.extents[d] > 1)
-        work.candidates.push_back(d);
-    // Addends that agree on the axes the target is still partial over.
-    work.addends.resize(size_t(to.copies));
-    const Mesh &mesh = program.mesh;
-    const Layout &source = program.buffers[move.from].layout;
-    std::vector<int64_t> coords(mesh.rank(), 0);
-    for (int64_t copy = 0; copy < from.copies; ++copy) {
-      int64_t target = 0;
-      if (to.copies > 1) {
-        int64_t rest = copy;
-        for (size_t p = source.partial().size(); p-- > 0;) {
-          const unsigned axis = source.partial()[p].axis;
-          coords[axis] = rest % mesh.axis_size(axis);
-          rest /= mesh.axis_size(axis);
-        }
-        for (const Partial &p : program.buffers[move.to].layout.partial())
-          target = target * mesh.axis_size(p.axis) + coords[p.axis];
+Result<Work> Builder::reduction(const CollectiveStep &step,
+                                const Action &action) const {
+  if (step.kind != CollectiveKind::AllReduce &&
+      step.kind != CollectiveKind::ReduceScatter)
+    return Error(fmt::format("{}{} cannot change what a value is partial over",
+                             describe(program, action.step), name(step.kind)));
+  const GraphBuffer &from = graph.buffers[action.reads[0]];
+  const GraphBuffer &to = graph.buffers[action.writes[0]];
+  Work work{.kind = Work::Kind::Reduce, .step = action.step};
+  work.reduce = step.reduce;
+  const size_t rank = to.shape.size();
+  work.extents = to.shape;
+  work.accesses = {{action.reads[0], identityDims(rank), true, false},
+                   {action.writes[0], identityDims(rank), false, true}};
+  for (unsigned d = 0; d < rank; ++d)
+    if (work.extents[d] > 1)
+      work.candidates.push_back(d);
+  // Addends that agree on the axes the target is still partial over.
+  work.addends.resize(size_t(to.copies));
+  const Mesh &mesh = program.mesh;
+  const Layout &source = program.buffers[from.decl].layout;
+  std::vector<int64_t> coords(mesh.rank(), 0);
+  for (int64_t copy = 0; copy < from.copies; ++copy) {
+    int64_t target = 0;
+    if (to.copies > 1) {
+      int64_t rest = copy;
+      for (size_t p = source.partial().size(); p-- > 0;) {
+        const unsigned axis = source.partial()[p].axis;
+        coords[axis] = rest % mesh.axis_size(axis);
+        rest /= mesh.axis_size(axis);
       }
-      work.addends[size_t(target)].push_back(copy);
+      for (const Partial &p : program.buffers[to.decl].layout.partial())
+        target = target * mesh.axis_size(p.axis) + coords[p.axis];
     }
-    if (to.copies > 1)
-      for (int64_t copy = 0; copy < to.copies; ++copy)
-        work.instances.push_back({Shape(rank), work.extents, {0, copy}});
-    work.cost = double(from.bytesPerCopy() * from.copies) / 20;
-    define(move.to, addWork(std::move(work)));
+    work.addends[size_t(target)].push_back(copy);
+  }
+  if (to.copies > 1)
+    for (int64_t copy = 0; copy < to.copies; ++copy)
+      work.instances.push_back({Shape(rank), work.extents, {0, copy}});
+  work.cost = double(from.bytesPerCopy() * from.copies) / 20;
+  return work;
+}
+
+Result<Work> Builder::workOf(const Action &action) const {
+  const Step &step = program.steps[action.step];
+  switch (action.kind) {
+  case Action::Kind::Copy:
+    return copy(action);
+  case Action::Kind::Move:
+    return reduction(std::get<CollectiveStep>(step), action);
+  case Action::Kind::Step:
+    break;
+  }
+  if (auto *call = std::get_if<KernelStep>(&step))
+    return kernel(*call, action);
+  return dot(std::get<DotStep>(step), action);
+}
+
+Status Builder::build() {
+  for (const PlannedBuffer &planned : graph.plan.buffers) {
+    const BufferDecl &decl = program.buffers[planned.decl];
+    graph.buffers.push_back({decl.name, decl.type, decl.shape,
+                             addends.copies[planned.decl], planned.decl,
+                             planned.memory});
+    if (graph.buffers.size() > program.buffers.size())
+      graph.buffers.back().name += ".old";
+  }
+  for (const Action &action : graph.plan.actions) {
+    Result<Work> work = workOf(action);
+    if (!work)
+      return work.error();
+    graph.works.push_back(std::move(*work));
   }
   return Success();
-}
-
-void Builder::edge(unsigned from, unsigned to) {
-  graph.successors[from].push_back(to);
-  ++graph.numPredecessors[to];
-}
-
-void Builder::addEdges() {
-  graph.successors.resize(graph.works.size());
-  graph.numPredecessors.assign(graph.works.size(), 0);
-  for (size_t v = 0; v < writers.size(); ++v) {
-    for (size_t w = 1; w < writers[v].size(); ++w)
-      edge(writers[v][w - 1], writers[v][w]);
-    if (!writers[v].empty())
-      for (unsigned reader : readers[v])
-        edge(writers[v].back(), reader);
-  }
-  for (auto [old, work] : overwrites)
-    for (unsigned reader : readers[old])
-      if (reader != work)
-        edge(reader, work);
-}
-
-bool Builder::hasOrder() const {
-  std::vector<unsigned> waiting = graph.numPredecessors, ready;
-  for (unsigned w = 0; w < waiting.size(); ++w)
-    if (waiting[w] == 0)
-      ready.push_back(w);
-  for (size_t next = 0; next < ready.size(); ++next)
-    for (unsigned successor : graph.successors[ready[next]])
-      if (--waiting[successor] == 0)
-        ready.push_back(successor);
-  return ready.size() == waiting.size();
-}
-
-Result<bool> Builder::build() {
-  const size_t n = program.buffers.size();
-  for (size_t b = 0; b < n; ++b) {
-    const BufferDecl &decl = program.buffers[b];
-    graph.buffers.push_back(
-        {decl.name, decl.type, decl.shape, addends.copies[b], unsigned(b), 0});
-    value.push_back(unsigned(b));
-  }
-  readers.resize(n);
-  writers.resize(n);
-  findLastReads();
-  for (unsigned a = 0; a < program.arguments.size(); ++a)
-    newRoot(program.arguments[a].buffer, Root::Kind::Argument, a);
-  for (unsigned c = 0; c < program.constants.size(); ++c)
-    newRoot(program.constants[c].buffer, Root::Kind::Constant, c);
-  for (unsigned s = 0; s < program.steps.size(); ++s) {
-    const Step &step = program.steps[s];
-    Status added = Success();
-    if (auto *kernel = std::get_if<KernelStep>(&step))
-      added = addKernel(*kernel, s);
-    else if (auto *dot = std::get_if<DotStep>(&step))
-      added = addDot(*dot, s);
-    else
-      added = addCollective(std::get<CollectiveStep>(step), s);
-    if (!added)
-      return added.error();
-  }
-  for (const ProgramResult &result : program.results) {
-    Root &root = graph.roots[graph.buffers[result.buffer].root];
-    if (root.kind == Root::Kind::Scratch)
-      root.kind = Root::Kind::Result;
-  }
-  addEdges();
-  return hasOrder();
 }
 } // namespace
 
-const SourceNote &cpu::noteOf(const Step &step) {
-  return std::visit([](auto &s) -> const SourceNote & { return s.note; }, step);
-}
-
-std::string cpu::describe(const Program &program, unsigned step) {
-  const SourceNote &note = noteOf(program.steps[step]);
-  return fmt::format(
-      "{}{}in '{}': ", note.location, note.location.empty() ? "" : ": ",
-      note.op.empty() ? "step " + std::to_string(step) : note.op);
-}
-
 Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks) {
   const AddendPlan addends = planAddends(program, chunks);
-  // First with every update in place, its readers moved in front of it; where
-  // that is no order, with those updates in place that program order allows.
-  for (bool keepProgramOrder : {false, true}) {
-    Builder builder(program, chunks, addends, keepProgramOrder);
-    Result<bool> ordered = builder.build();
-    if (!ordered)
-      return ordered.error();
-    if (*ordered)
-      return std::move(builder.graph);
-  }
-  return Error("the program's steps depend on each other in a circle");
+  auto bytes = [&](unsigned buffer) {
+    const BufferDecl &decl = program.buffers[buffer];
+    return addends.copies[buffer] * elementCount(decl.shape) *
+           byteWidth(decl.type);
+  };
+  // As many addends: a view, or they are merged.
+  auto isView = [&](const CollectiveStep::Move &move) {
+    return addends.copies[move.from] == addends.copies[move.to];
+  };
+  Result<MemoryPlan> planned =
+      planMemory(program, {bytes, isView, /*anyOrder=*/true});
+  if (!planned)
+    return planned.error();
+  StepGraph graph{std::move(*planned), {}, {}};
+  if (Status ok = Builder(program, chunks, addends, graph).build(); !ok)
+    return ok.error();
+  return graph;
 }

@@ -16,8 +16,12 @@ int64_t availableCores() {
 }
 } // namespace
 
+int64_t meshloom::cpu::workersFor(int64_t wanted) {
+  return wanted ? wanted : availableCores();
+}
+
 Workers::Workers(int64_t wanted)
-    : number(wanted ? wanted : availableCores()), arena(int(number)) {
+    : number(workersFor(wanted)), arena(int(number)) {
   if (number > availableCores())
     moreThreads.emplace(tbb::global_control::max_allowed_parallelism,
                         size_t(number));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Runtime/HappensBefore.h"
+#include "meshloom/Runtime/LaunchQueue.h"
 
 #include <cstdint>
 #include <optional>
@@ -13,10 +14,13 @@
 
 namespace meshloom::cpu {
 
+/// How many there are if `wanted` are: 0, one for each core that this process
+/// may use.
+int64_t workersFor(int64_t wanted);
+
 class Workers {
 public:
-  /// 0: one for each core that this process may use.
-  explicit Workers(int64_t wanted);
+  explicit Workers(int64_t wanted); ///< see workersFor
   int64_t count() const { return number; }
 
   /// Runs `body` as one of the workers; waits until one is free.
@@ -25,6 +29,7 @@ public:
     begun.give();
     arena.execute([&]() MESHLOOM_BEFORE_HAND_OVER {
       begun.take();
+      LaunchQueue::Working working;
       body();
       done.give();
     });
@@ -44,6 +49,7 @@ public:
         int64_t(0), times,
         [&](int64_t i) MESHLOOM_BEFORE_HAND_OVER {
           begun.take();
+          LaunchQueue::Working working;
           tbb::this_task_arena::isolate([&] { body(i); });
           done.give();
         },

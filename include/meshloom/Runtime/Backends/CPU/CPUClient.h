@@ -21,20 +21,12 @@ struct CPUOptions {
   int64_t memoryLimit = 0;
   /// A phase's work is cut into this many chunks; 0: chosen by cost.
   int64_t chunks = 0;
+  /// Executables whose last run took as many seconds return from `execute`
+  /// before the next one is over; 0: all do.
+  double launchFrom = 1e300;
 };
-
-/// What the code of a program for these clients is: ELF shared objects.
-inline constexpr std::string_view elfCode = "x86-64-elf";
 
 /// Fails on a number of devices or workers below what makes sense.
 Result<std::shared_ptr<Client>> createCPUClient(const CPUOptions &options);
-
-/// Fails, naming it, where this CPU lacks one of `features`: a comma-separated
-/// list as Code::requirements has it ("avx2,fma").
-Status checkCPUFeatures(std::string_view features);
-
-/// The kernels of a saved program: loads an ELF shared object from memory.
-Result<std::shared_ptr<const CodeSymbols>>
-loadSharedObject(std::span<const char> bytes);
 
 } // namespace meshloom

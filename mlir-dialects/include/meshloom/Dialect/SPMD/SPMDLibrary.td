@@ -21,7 +21,7 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     `ranges`, it is what devices hold of a windowed operand's dim.
 
     `values` and `config` are handed to the function, whose meaning they are (see
-    lib/Runtime/Backends/CPU/Library.h); `flops` says what all of it costs. The
+    lib/Runtime/Library/Library.h); `flops` says what all of it costs. The
     region, where there is one, is a function of scalars that it calls: a
     `spmd.kernel` without loops on the region's arguments.
 

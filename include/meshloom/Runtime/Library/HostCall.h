@@ -1,0 +1,56 @@
+// HostCall: a kernel, library call or dot, ready to run on memory that threads
+// of the host read and write.
+#pragma once
+
+#include "meshloom/Core/Compiled.h"
+#include "meshloom/Runtime/KernelFunction.h"
+
+#include <memory>
+
+namespace meshloom::library {
+
+class Dot;
+class LibraryCall;
+
+class HostCall {
+public:
+  /// `step` of `program`, which both outlive the call. `code`: where compiled
+  /// functions come from, null if from nowhere; must outlive it, too. Fails on
+  /// what is not there, and where a library call does not fit its operands.
+  static Result<HostCall> make(const Program &program, const Step &step,
+                               const CodeSymbols *code);
+
+  /// Arguments as those of a kernel: see KernelFunction. Of a dot, lhs, rhs,
+  /// out. Safe to call from several threads, for disjoint outputs.
+  Status run(void *const *operands, const int64_t *strides,
+             const int64_t *origin, const int64_t *extents) const {
+    if (!function)
+      return runOther(operands, strides, origin, extents);
+    function(operands, strides, origin, extents);
+    return Success();
+  }
+
+private:
+  Status runOther(void *const *operands, const int64_t *strides,
+                  const int64_t *origin, const int64_t *extents) const;
+
+  KernelFunction function = nullptr;
+  std::shared_ptr<const LibraryCall> call;
+  std::shared_ptr<const Dot> dot;
+  size_t loops = 0;
+};
+
+/// oneDNN's own threads are not wanted: the calling thread works alone until
+/// the object dies.
+class SingleThreaded {
+public:
+  SingleThreaded();
+  ~SingleThreaded();
+  SingleThreaded(const SingleThreaded &) = delete;
+  SingleThreaded &operator=(const SingleThreaded &) = delete;
+
+private:
+  int before = 0;
+};
+
+} // namespace meshloom::library

@@ -1,0 +1,35 @@
+// Failure: which step of a run failed, whoever found out first.
+#pragma once
+
+#include "meshloom/Runtime/Plan/Steps.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace meshloom::plan {
+
+/// The first failure of a step, in program order, found by any thread.
+class Failure {
+public:
+  void report(unsigned step, std::string message) {
+    std::lock_guard lock(mutex);
+    if (failed && first <= step)
+      return;
+    first = step;
+    text = std::move(message);
+    failed = true;
+  }
+  bool any() const { return failed.load(std::memory_order_relaxed); }
+  /// Names the step's source location and op.
+  Error error(const Program &program) const {
+    return Error(describe(program, first) + text);
+  }
+
+private:
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  unsigned first = 0;
+  std::string text;
+};
+
+} // namespace meshloom::plan

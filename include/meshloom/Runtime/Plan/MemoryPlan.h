@@ -1,0 +1,92 @@
+// MemoryPlan: which of a program's values share memory, what must be copied
+// first, and in which orders its work may run. One for all backends.
+//
+// It is made for the steps of a program without loops and branches. Memory
+// holds one value after the other: an update in place makes its result the
+// memory's newest value. A backend says what its memories are like
+// (MemoryRules):
+//   - Where a collective that only moves data is a view of its source (devices
+//     that share memory), its target is the same value and no work. In exchange
+//     an update conflicts with what every device reads through such a view.
+//   - Where work may run in any order that keeps every reader in front of what
+//     overwrites its value, an update is in place even if a reader comes later
+//     in the program. Where program order is kept, that update is made on a
+//     copy.
+//
+// Example: w' = w - g in place, then s = twice(w). In any order, twice(w) runs
+// first and w' takes w's memory; in program order w is copied, since it is
+// still read. If s = w + w', no order helps: w is copied in both.
+#pragma once
+
+#include "meshloom/Core/Program.h"
+
+#include <functional>
+
+namespace meshloom::plan {
+
+/// Memory that one or several values of a program live in.
+struct Memory {
+  enum class Kind : uint8_t {
+    Argument, ///< given by the caller
+    Constant, ///< never written to
+    Result,   ///< made anew in each run, since the caller gets it
+    Scratch   ///< made and used up within a run
+  };
+  Kind kind = Kind::Scratch;
+  unsigned index = 0;  ///< of the argument or constant
+  unsigned buffer = 0; ///< the first one in it: see MemoryPlan::buffers
+  int64_t bytes = 0;   ///< in each of the backend's memories
+  /// An argument's memory that the program writes to: the caller must have
+  /// given it away, or it is copied before the run.
+  bool overwritten = false;
+};
+
+/// One of the program's buffers or, behind those, a copy of one that an update
+/// is made on.
+struct PlannedBuffer {
+  unsigned decl;       ///< the program's buffer that it is, or is a copy of
+  unsigned memory = 0; ///< where it lives
+};
+
+/// What a backend runs: a kernel, library call or dot; one move of a
+/// collective; or a copy in front of an update.
+struct Action {
+  enum class Kind : uint8_t { Step, Move, Copy };
+  Kind kind;
+  unsigned step; ///< in Program::steps; of the step that needs it for a Copy
+  unsigned part = 0; ///< Move: which of the collective's; Copy: which input
+  /// Indices of MemoryPlan::buffers. Of a step, its operands in order, where
+  /// an input that is copied first is the copy.
+  std::vector<unsigned> reads = {}, writes = {};
+};
+
+struct MemoryPlan {
+  std::vector<PlannedBuffer> buffers;
+  std::vector<Memory> memories;
+  /// In program order; a step's copies in front of it.
+  std::vector<Action> actions;
+  /// Actions that must come after each one, and how many must come before it;
+  /// one that has several reasons is there several times.
+  std::vector<std::vector<unsigned>> successors;
+  std::vector<unsigned> numPredecessors;
+
+  const Memory &memoryOf(unsigned buffer) const {
+    return memories[buffers[buffer].memory];
+  }
+};
+
+/// What a backend's memories are like.
+struct MemoryRules {
+  /// Bytes of one of the program's buffers in each memory.
+  std::function<int64_t(unsigned buffer)> bytes;
+  /// Whether the target of a move is a view of its source. None: never.
+  std::function<bool(const CollectiveStep::Move &move)> isView = {};
+  /// Whether actions may run in any order that the edges allow, else they run
+  /// in the order of the program.
+  bool anyOrder = false;
+};
+
+/// Fails on an update that its input has no room for.
+Result<MemoryPlan> planMemory(const Program &program, const MemoryRules &rules);
+
+} // namespace meshloom::plan

@@ -1,0 +1,40 @@
+// Offsets in one piece of memory for values that live one after the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace meshloom::plan {
+
+/// First fit, 64-byte aligned. Arrays of whole pages get some bytes more, so
+/// that not all begin alike: a kernel that walks through several arrays at once
+/// would else load what the CPU takes for a value it has just stored.
+class OffsetAllocator {
+public:
+  int64_t allocate(int64_t bytes);
+  void release(int64_t offset, int64_t bytes);
+  int64_t peak() const { return end; }
+
+private:
+  static int64_t rounded(int64_t bytes);
+  std::vector<std::pair<int64_t, int64_t>> holes; ///< (offset, bytes), sorted
+  int64_t end = 0;
+};
+
+/// From when to when `bytes` are needed, both included; `first` < 0: never.
+struct Lifetime {
+  int first = -1, last = -1;
+  int64_t bytes = 0;
+};
+
+struct Offsets {
+  std::vector<int64_t> offsets; ///< per lifetime
+  int64_t peak = 0;             ///< bytes in all
+};
+
+/// Those that begin at the same time are placed in the order they are given.
+Offsets placeByLifetime(std::span<const Lifetime> lifetimes);
+
+} // namespace meshloom::plan

@@ -1,0 +1,106 @@
+// PlanClient: what a backend that runs Programs gives to Runtime/Plan, and what
+// it gets in exchange: arrays, and one order of launches.
+//
+// A backend has memories: one that all its devices share, or one a device. It
+// says how a block of one is allocated, and, where threads of the host cannot
+// read and write there, how bytes come and go. docs/AddingABackend.md tells the
+// rest.
+#pragma once
+
+#include "meshloom/Runtime/Client.h"
+#include "meshloom/Runtime/LaunchQueue.h"
+
+namespace meshloom::plan {
+
+/// Uninitialised memory, given back with its last reference. Where the host
+/// cannot read it, the pointer is only handed on.
+using Block = std::shared_ptr<char>;
+
+/// An array's memory: one block with the whole value (devices share memory), or
+/// one for each device that this process has. Until the array's event is
+/// complete, there may be none.
+class BlockBuffer : public Buffer {
+public:
+  BlockBuffer(std::shared_ptr<Client> owner, std::vector<Block> blocks,
+              int64_t bytes)
+      : memory(std::move(blocks)), owner(std::move(owner)), byteCount(bytes) {}
+  const std::shared_ptr<Client> &client() const override { return owner; }
+  int64_t bytes() const override { return byteCount; }
+
+  /// What the work that makes the array leaves behind, before it is complete.
+  void set(std::vector<Block> blocks) { memory = std::move(blocks); }
+  const std::vector<Block> &blocks() const { return memory; }
+  /// Of an array of a PlanClient that is complete.
+  static const std::vector<Block> &of(const Array &array) {
+    return static_cast<const BlockBuffer &>(*array.buffer()).memory;
+  }
+
+private:
+  std::vector<Block> memory;
+  const std::shared_ptr<Client> owner;
+  const int64_t byteCount;
+};
+
+/// Whether `array` has the only reference to its memory, so that an update may
+/// take place there: another buffer may have the same blocks.
+bool mayOverwrite(const Array &array);
+
+/// "3.5 GB".
+std::string formatBytes(int64_t bytes);
+/// The machine's memory, in bytes.
+int64_t machineMemory();
+
+class PlanClient : public Client {
+public:
+  /// `cores`: what launches share (see LaunchQueue). `launchFrom`: an
+  /// executable whose last run took as many seconds returns from `execute`
+  /// before its next one is over; 0: every one does.
+  explicit PlanClient(int64_t cores, double launchFrom = 1e300)
+      : launches(cores), launchFrom(launchFrom) {}
+
+  // What a backend provides.
+
+  /// Uninitialised memory of `bytes`, in the `slot`-th of `devicesHere` (the
+  /// only one where memory is shared). Fails where there is not as much.
+  virtual Result<Block> allocate(size_t slot, int64_t bytes) = 0;
+  /// Bytes that may be in use at once, in all memories together: those of the
+  /// machine.
+  virtual int64_t memoryLimit() const { return machineMemory(); }
+  /// Whether all devices of this process share one memory.
+  virtual bool sharesMemory() const { return false; }
+  /// The devices of a mesh that have a memory here: those of this process.
+  virtual std::vector<int64_t> devicesHere(const Mesh &mesh) const;
+  /// Calls `write` with memory of the host that then is the block's content.
+  virtual void fill(size_t slot, const Block &block, int64_t bytes,
+                    const std::function<void(char *)> &write);
+  /// The block's content for the host to read.
+  virtual std::shared_ptr<const char> read(size_t slot, const Block &block,
+                                           int64_t bytes);
+  /// Copies within a memory.
+  virtual void copy(size_t slot, char *to, const char *from, int64_t bytes);
+
+  // What follows from it.
+
+  /// Memories that an array on `mesh` has a block in, and bytes of each.
+  size_t slots(const Mesh &mesh) const {
+    return sharesMemory() ? 1 : devicesHere(mesh).size();
+  }
+  int64_t blockBytes(const ArrayType &type) const;
+  /// Uninitialised memory for an array of this type.
+  Result<std::shared_ptr<BlockBuffer>> allocate(const ArrayType &type);
+
+  Result<std::shared_ptr<Buffer>> fromHost(const ArrayType &type,
+                                           std::span<const char> data) override;
+  Result<std::shared_ptr<Buffer>>
+  fromComponents(const ArrayType &type,
+                 std::span<const Component> components) override;
+  Result<HostBytes> toHost(const ArrayType &type,
+                           const Buffer &buffer) override;
+  Result<OwnedComponent> component(const ArrayType &type, const Buffer &buffer,
+                                   int64_t device) override;
+
+  LaunchQueue launches;
+  const double launchFrom;
+};
+
+} // namespace meshloom::plan

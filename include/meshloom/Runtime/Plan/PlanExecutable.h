@@ -1,0 +1,75 @@
+// PlanExecutable: a Program on a PlanClient. Everything around the work itself:
+// argument checks, the order of calls, what is asynchronous, statistics.
+//
+//   StraightExecutable   a program without loops and branches: its memory
+//     SeparateExecutable   one memory a device, action by action
+//   loadControl          one with loops and branches, made of straight ones
+#pragma once
+
+#include "meshloom/Runtime/Plan/PlanClient.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace meshloom::plan {
+
+/// A compiled program with steps, and where it runs.
+struct BoundProgram {
+  Compiled compiled;
+  DeviceAssignment assignment;
+};
+
+class PlanExecutable : public Executable,
+                       public std::enable_shared_from_this<PlanExecutable> {
+public:
+  PlanExecutable(std::shared_ptr<PlanClient> client, BoundProgram bound,
+                 LoadOptions options);
+  Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
+  Statistics statistics() const override;
+
+  // For programs that are a part of another one.
+  /// `execute` without checks, by the one that runs the whole.
+  Result<std::vector<Array>> runPart(std::vector<Array> arguments) {
+    return run(std::move(arguments));
+  }
+  /// Of one execution; without loops and branches that is always the same.
+  const std::vector<CollectiveRecord> &collectives() const {
+    return stats.collectives;
+  }
+  /// Cores that a run keeps busy, as far as one can tell.
+  virtual int64_t cores() const { return 1; }
+
+protected:
+  /// The arguments have been checked, and are complete. Those that are moved in
+  /// with their only reference may be overwritten.
+  virtual Result<std::vector<Array>> run(std::vector<Array> arguments) = 0;
+  /// On the devices of the program.
+  ArrayType typeOf(unsigned buffer) const;
+  const Mesh &mesh() const { return signature().mesh; }
+  /// What an array of a constant's value is, in every slot.
+  Result<Array> constantArray(const ConstantData &constant) const;
+  /// What the last run sent, where that is not always the same.
+  void recordCollectives(std::vector<CollectiveRecord> sent);
+  /// Sets what the program needs at once; fails where the client may not use as
+  /// much. `prefix` goes in front of the message, `detail` behind the total.
+  Status countMemory(int64_t bytes, const std::string &prefix,
+                     const std::string &detail);
+
+  const std::shared_ptr<PlanClient> device;
+  const Program &loaded;
+  const LoadOptions options;
+  Statistics stats;
+
+private:
+  void addCollectives(const std::vector<Step> &steps, unsigned &id);
+  Result<std::vector<Array>> runNow(std::vector<Array> arguments);
+  std::vector<Array> launch(std::vector<Array> arguments);
+
+  std::mutex running;
+  mutable std::mutex reading, launching;
+  /// Whether a run takes long enough to be worth a change of threads.
+  std::atomic<bool> isLong;
+  Event last; ///< of the last launch
+};
+
+} // namespace meshloom::plan

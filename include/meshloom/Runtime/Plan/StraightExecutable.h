@@ -1,0 +1,56 @@
+// StraightExecutable: a program without loops and branches. What of it is the
+// same on all backends: constants, scratch memory, which arguments are
+// overwritten and which copied first, results.
+#pragma once
+
+#include "meshloom/Runtime/Plan/MemoryPlan.h"
+#include "meshloom/Runtime/Plan/Offsets.h"
+#include "meshloom/Runtime/Plan/PlanExecutable.h"
+
+namespace meshloom::plan {
+
+class StraightExecutable : public PlanExecutable {
+public:
+  using PlanExecutable::PlanExecutable;
+
+protected:
+  /// Where the memories of the plan lie in one run.
+  struct Frame {
+    size_t slots;
+    std::vector<char *> addresses; ///< [memory][slot]
+    char *at(unsigned memory, size_t slot) const {
+      return addresses[memory * slots + slot];
+    }
+    /// To be copied before anything else: values that live on while an update
+    /// takes place in other memory.
+    struct OldValue {
+      size_t slot;
+      char *to;
+      Block from;
+      int64_t bytes;
+    };
+    std::vector<OldValue> oldValues;
+  };
+
+  /// To be called once, before the first run. `offsets`: of the plan's memories
+  /// that are scratch, in `arenaBytes` of every slot; other entries mean
+  /// nothing. `workBytes`: what the backend takes in all besides. Fails where
+  /// that is too much, naming the step with the largest result.
+  Status setPlan(MemoryPlan memory, std::vector<int64_t> offsets,
+                 int64_t arenaBytes, int64_t workBytes = 0);
+  const MemoryPlan &memoryPlan() const { return planned; }
+
+  /// Copies the old values, then does all actions of the plan.
+  virtual Status runActions(const Frame &frame) = 0;
+
+private:
+  Result<std::vector<Array>> run(std::vector<Array> arguments) final;
+  Status count(int64_t arenaBytes, int64_t workBytes);
+
+  MemoryPlan planned;
+  std::vector<int64_t> offsets; ///< per memory
+  std::vector<Array> constants;
+  std::vector<Block> arenas; ///< per slot
+};
+
+} // namespace meshloom::plan

@@ -1,0 +1,113 @@
+// The library function "cumulative": running reductions, a block of lines at a
+// time so that none waits for the one before.
+#include "Elements.h"
+#include "LibraryFunctions.h"
+
+#include <algorithm>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+
+constexpr int64_t BLOCK = 64;
+
+/// `lines` lines of `count` elements each.
+template <ReduceKind kind, typename T>
+void scan(const T *from, int64_t fromLine, int64_t fromStep, T *to,
+          int64_t toLine, int64_t toStep, int64_t lines, int64_t count) {
+  SumOf<T> running[BLOCK];
+  for (int64_t first = 0; first < lines; first += BLOCK) {
+    const int64_t width = std::min(BLOCK, lines - first);
+    const T *source = from + first * fromLine;
+    T *target = to + first * toLine;
+    for (int64_t l = 0; l < width; ++l) {
+      running[l] = Numbers<T>::load(source[l * fromLine]);
+      target[l * toLine] = Numbers<T>::store(running[l]);
+    }
+    for (int64_t i = 1; i < count; ++i) {
+      source += fromStep;
+      target += toStep;
+      for (int64_t l = 0; l < width; ++l) {
+        running[l] =
+            combined<kind>(running[l], Numbers<T>::load(source[l * fromLine]));
+        target[l * toLine] = Numbers<T>::store(running[l]);
+      }
+    }
+  }
+}
+
+/// Attributes: dimension, kind, whether it runs from the end.
+class CumulativeRoutine final : public LibraryRoutine {
+public:
+  static MadeRoutine make(const LibraryStep &step) {
+    const std::vector<int64_t> &values = step.step.attributes;
+    if (step.inputs.size() != 1 || step.outputs.size() != 1 ||
+        step.inputs[0]->shape != step.outputs[0]->shape ||
+        step.inputs[0]->type != step.outputs[0]->type || values.size() != 3 ||
+        values[0] < 0 || values[0] >= int64_t(step.inputs[0]->shape.size()) ||
+        values[1] < 0 || values[1] > int64_t(ReduceKind::Or))
+      return Error("operands do not match");
+    auto routine = std::make_unique<CumulativeRoutine>();
+    routine->dim = size_t(values[0]);
+    routine->kind = ReduceKind(values[1]);
+    routine->reverse = values[2] != 0;
+    return MadeRoutine(std::move(routine));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    const LibraryOperand &in = arguments.inputs[0], &out = arguments.outputs[0];
+    if (out.empty())
+      return Success();
+    withElement(out.type, [&]<typename T>() {
+      withKind(out.type == DType::I1 ? booleanKind(kind) : kind,
+               [&]<ReduceKind known>() { runTyped<known, T>(in, out); });
+    });
+    return Success();
+  }
+
+private:
+  template <ReduceKind known, typename T>
+  void runTyped(const LibraryOperand &in, const LibraryOperand &out) const {
+    const int64_t count = out.extent[dim];
+    int64_t fromStep = in.strides[dim], toStep = out.strides[dim];
+    const T *from = reinterpret_cast<const T *>(in.data);
+    T *to = reinterpret_cast<T *>(out.data);
+    if (reverse) {
+      from += (count - 1) * fromStep;
+      to += (count - 1) * toStep;
+      fromStep = -fromStep;
+      toStep = -toStep;
+    }
+    // Lines lie side by side along the densest other dim.
+    size_t side = out.extent.size();
+    for (size_t d = 0; d < out.extent.size(); ++d)
+      if (d != dim && out.extent[d] > 1 &&
+          (side == out.extent.size() || out.strides[d] < out.strides[side]))
+        side = d;
+    Shape outer = out.extent;
+    outer[dim] = 1;
+    int64_t lines = 1, fromLine = 0, toLine = 0;
+    if (side < outer.size()) {
+      lines = outer[side];
+      fromLine = in.strides[side];
+      toLine = out.strides[side];
+      outer[side] = 1;
+    }
+    forEachIndex<2>(outer, {&in.strides, &out.strides},
+                    [&](const std::array<int64_t, 2> &at) {
+                      scan<known, T>(from + at[0], fromLine, fromStep,
+                                     to + at[1], toLine, toStep, lines, count);
+                    });
+  }
+
+  size_t dim = 0;
+  ReduceKind kind = ReduceKind::Sum;
+  bool reverse = false;
+};
+
+} // namespace
+
+MadeRoutine library::makeCumulative(const LibraryStep &step) {
+  return CumulativeRoutine::make(step);
+}

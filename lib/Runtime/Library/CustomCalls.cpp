@@ -1,0 +1,131 @@
+// custom_call: users' functions, found by name when a program is loaded.
+#include "LibraryArrays.h"
+#include "LibraryFunctions.h"
+
+#include "meshloom/Core/CustomCall.h"
+#include "meshloom/Runtime/Combine.h"
+
+#include <algorithm>
+#include <exception>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+/// The box behind the batch dims.
+std::vector<CustomOperand> operandsOf(const std::vector<LibraryOperand> &boxes,
+                                      ptrdiff_t batch) {
+  auto rest = [&](const Shape &dims) {
+    return Shape(dims.begin() + batch, dims.end());
+  };
+  std::vector<CustomOperand> operands;
+  operands.reserve(boxes.size());
+  for (const LibraryOperand &box : boxes)
+    operands.push_back({box.type, box.data, rest(box.extent), rest(box.strides),
+                        rest(box.offset), rest(*box.global)});
+  return operands;
+}
+
+class UserFunction : public LibraryRoutine {
+public:
+  UserFunction(std::string name, std::string config,
+               std::shared_ptr<const CustomTarget> target, size_t batch,
+               ReduceKind kind, std::vector<size_t> reducedLoops)
+      : name(std::move(name)), config(std::move(config)),
+        target(std::move(target)), batch(batch), kind(kind),
+        reducedLoops(std::move(reducedLoops)) {}
+
+  Status run(const LibraryArguments &arguments) const override {
+    // What has nothing to reduce contributes nothing.
+    if (std::ranges::any_of(reducedLoops, [&](size_t loop) {
+          return arguments.extents[loop] <= 0;
+        })) {
+      for (const LibraryOperand &result : arguments.outputs)
+        forEachRun(result.extent, result.strides, result.strides,
+                   [&](int64_t at, int64_t, int64_t run) {
+                     fillIdentity(kind, result.type,
+                                  result.data + at * byteWidth(result.type),
+                                  run);
+                   });
+      return Success();
+    }
+    auto inputs = operandsOf(arguments.inputs, ptrdiff_t(batch)),
+         results = operandsOf(arguments.outputs, ptrdiff_t(batch));
+    const Shape &all = arguments.outputs.front().extent;
+    const Shape calls(all.begin(), all.begin() + ptrdiff_t(batch));
+    Shape index(batch, 0);
+    for (int64_t left = elementCount(calls); left > 0; --left) {
+      place(inputs, arguments.inputs, index);
+      place(results, arguments.outputs, index);
+      if (Status done = call(inputs, results); !done)
+        return done;
+      for (size_t d = batch; d-- > 0;) {
+        if (++index[d] < calls[d])
+          break;
+        index[d] = 0;
+      }
+    }
+    return Success();
+  }
+
+private:
+  static void place(std::vector<CustomOperand> &operands,
+                    const std::vector<LibraryOperand> &boxes,
+                    const Shape &index) {
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      int64_t at = 0;
+      for (size_t d = 0; d < index.size(); ++d)
+        at += index[d] * boxes[i].strides[d];
+      operands[i].data = boxes[i].data + at * byteWidth(boxes[i].type);
+    }
+  }
+  Status call(const std::vector<CustomOperand> &inputs,
+              const std::vector<CustomOperand> &results) const {
+    try {
+      Status done = target->run({inputs, results, config});
+      return done ? done : Status(failed(done.error().message()));
+    } catch (const std::exception &error) {
+      return failed(error.what());
+    }
+  }
+  Error failed(std::string_view why) const {
+    return Error(fmt::format("custom call '{}' failed: {}", name, why));
+  }
+
+  const std::string name, config;
+  const std::shared_ptr<const CustomTarget> target;
+  const size_t batch;
+  const ReduceKind kind;
+  const std::vector<size_t> reducedLoops;
+};
+} // namespace
+
+MadeRoutine library::makeCustomCall(const LibraryStep &step) {
+  const std::string &text = step.step.config;
+  const size_t end = text.find('\n');
+  std::string name = text.substr(0, end);
+  std::string config = end == std::string::npos ? "" : text.substr(end + 1);
+  auto target = findCustomCall(name);
+  if (!target)
+    return Error(fmt::format("no function is registered as custom call target "
+                             "'{}': see registerCustomCall in "
+                             "meshloom/Core/CustomCall.h",
+                             name));
+  NumberReader numbers(step.step);
+  const int64_t batch = numbers.number(), kind = numbers.number();
+  auto hasBatch = [&](const BufferDecl *operand) {
+    return batch >= 0 && size_t(batch) <= operand->shape.size();
+  };
+  if (!numbers.ok() || kind < 0 || kind > int64_t(ReduceKind::Or) ||
+      step.outputs.empty() || !std::ranges::all_of(step.inputs, hasBatch) ||
+      !std::ranges::all_of(step.outputs, hasBatch))
+    return Error("its numbers do not fit its operands");
+  std::vector<size_t> reducedLoops;
+  for (size_t loop = 0; loop < step.step.loops.size(); ++loop)
+    if (step.step.loops[loop].reduction)
+      reducedLoops.push_back(loop);
+  return made(std::make_unique<UserFunction>(
+      std::move(name), std::move(config), std::move(target), size_t(batch),
+      ReduceKind(kind), std::move(reducedLoops)));
+}

@@ -1,0 +1,154 @@
+// Element types as C++ types: what they accumulate in, and how they combine.
+#pragma once
+
+#include "FloatBits.h"
+#include "meshloom/Core/DType.h"
+#include "meshloom/Core/Layout.h"
+
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+namespace meshloom::library {
+
+/// The 16-bit floats in memory.
+struct BF16Element {
+  uint16_t bits;
+};
+struct F16Element {
+  uint16_t bits;
+};
+/// An i1 in memory.
+struct BoolElement {
+  uint8_t value;
+};
+
+/// Numbers are what they are; halves accumulate in f32, booleans in a byte.
+template <typename T> struct Numbers {
+  using Sum = T;
+  static Sum load(T value) { return value; }
+  static T store(Sum value) { return value; }
+};
+template <> struct Numbers<BF16Element> {
+  using Sum = float;
+  static Sum load(BF16Element value) { return BFloat16::widen(value.bits); }
+  static BF16Element store(Sum value) { return {BFloat16::narrow(value)}; }
+};
+template <> struct Numbers<F16Element> {
+  using Sum = float;
+  static Sum load(F16Element value) { return Float16::widen(value.bits); }
+  static F16Element store(Sum value) { return {Float16::narrow(value)}; }
+};
+template <> struct Numbers<BoolElement> {
+  using Sum = uint8_t;
+  static Sum load(BoolElement value) { return value.value; }
+  static BoolElement store(Sum value) { return {value}; }
+};
+template <typename T> using SumOf = typename Numbers<T>::Sum;
+
+template <typename T> inline constexpr bool isComplexType = false;
+template <typename R>
+inline constexpr bool isComplexType<std::complex<R>> = true;
+
+/// Integers whose arithmetic wraps.
+template <typename T>
+using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+
+/// min and max are nan where either is.
+template <ReduceKind kind, typename T> inline T combined(T a, T b) {
+  if constexpr (kind == ReduceKind::Sum) {
+    if constexpr (std::is_integral_v<T>)
+      return T(Wrapping<T>(a) + Wrapping<T>(b));
+    else
+      return T(a + b);
+  } else if constexpr (kind == ReduceKind::Prod) {
+    if constexpr (isComplexType<T>)
+      return T(a.real() * b.real() - a.imag() * b.imag(),
+               a.real() * b.imag() + a.imag() * b.real());
+    else if constexpr (std::is_integral_v<T>)
+      return T(Wrapping<T>(a) * Wrapping<T>(b));
+    else
+      return T(a * b);
+  } else if constexpr (isComplexType<T>) {
+    return a; // complex numbers have no order and no bits
+  } else if constexpr (kind == ReduceKind::Min) {
+    return a < b || a != a ? a : b;
+  } else if constexpr (kind == ReduceKind::Max) {
+    return a > b || a != a ? a : b;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return a;
+  } else if constexpr (kind == ReduceKind::And) {
+    return T(a & b);
+  } else {
+    return T(a | b);
+  }
+}
+
+/// The kind that does for i1 what `kind` does.
+inline ReduceKind booleanKind(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Max:
+  case ReduceKind::Or:
+    return ReduceKind::Or;
+  default:
+    return ReduceKind::And;
+  }
+}
+
+/// Calls `body.template operator()<kind>()`.
+template <typename Body> auto withKind(ReduceKind kind, const Body &body) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return body.template operator()<ReduceKind::Sum>();
+  case ReduceKind::Prod:
+    return body.template operator()<ReduceKind::Prod>();
+  case ReduceKind::Min:
+    return body.template operator()<ReduceKind::Min>();
+  case ReduceKind::Max:
+    return body.template operator()<ReduceKind::Max>();
+  case ReduceKind::And:
+    return body.template operator()<ReduceKind::And>();
+  default:
+    return body.template operator()<ReduceKind::Or>();
+  }
+}
+
+/// Calls `body.template operator()<T>()` for the C++ type of `type`. Signs
+/// matter to the order of integers.
+template <typename Body> auto withElement(DType type, const Body &body) {
+  switch (type) {
+  case DType::F32:
+    return body.template operator()<float>();
+  case DType::F64:
+    return body.template operator()<double>();
+  case DType::BF16:
+    return body.template operator()<BF16Element>();
+  case DType::F16:
+    return body.template operator()<F16Element>();
+  case DType::I1:
+    return body.template operator()<BoolElement>();
+  case DType::I8:
+    return body.template operator()<int8_t>();
+  case DType::UI8:
+    return body.template operator()<uint8_t>();
+  case DType::I16:
+    return body.template operator()<int16_t>();
+  case DType::UI16:
+    return body.template operator()<uint16_t>();
+  case DType::I32:
+    return body.template operator()<int32_t>();
+  case DType::UI32:
+    return body.template operator()<uint32_t>();
+  case DType::I64:
+    return body.template operator()<int64_t>();
+  case DType::UI64:
+    return body.template operator()<uint64_t>();
+  case DType::C64:
+    return body.template operator()<std::complex<float>>();
+  default:
+    return body.template operator()<std::complex<double>>();
+  }
+}
+
+} // namespace meshloom::library

@@ -1,0 +1,47 @@
+// Which kind of function a step calls.
+#include "meshloom/Runtime/Library/HostCall.h"
+
+#include "Dot.h"
+#include "LibraryCall.h"
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+Result<HostCall> HostCall::make(const Program &program, const Step &step,
+                                const CodeSymbols *code) {
+  HostCall made;
+  if (auto *product = std::get_if<DotStep>(&step)) {
+    made.dot = std::make_shared<const Dot>(*product);
+    made.loops = product->loops.size();
+    return made;
+  }
+  const KernelStep &kernel = std::get<KernelStep>(step);
+  KernelFunction function = nullptr;
+  if (!kernel.symbol.empty()) {
+    if (!code)
+      return Error("the program has no kernels with it");
+    Result<const void *> found = code->lookup(kernel.symbol);
+    if (!found)
+      return found.error();
+    function = asKernel(*found);
+  }
+  if (kernel.library.empty()) {
+    made.function = function;
+    return made;
+  }
+  auto call = LibraryCall::make(program, kernel, function);
+  if (!call)
+    return call.error();
+  made.call = std::move(*call);
+  return made;
+}
+
+Status HostCall::runOther(void *const *operands, const int64_t *strides,
+                          const int64_t *origin, const int64_t *extents) const {
+  if (call)
+    return call->run(operands, strides, origin, extents);
+  return dot->run(static_cast<const float *>(operands[0]),
+                  static_cast<const float *>(operands[1]),
+                  static_cast<float *>(operands[2]), extents,
+                  {strides, strides + loops, strides + 2 * loops});
+}

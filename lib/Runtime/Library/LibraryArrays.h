@@ -1,0 +1,109 @@
+// LibraryArrays: what library functions share. Reading their numbers, indices
+// of any integer type, 16-bit floats, and copies of strided boxes.
+#pragma once
+
+#include "Library.h"
+
+#include <bit>
+#include <complex>
+#include <span>
+
+namespace meshloom::library {
+
+/// Reads KernelStep::attributes as LibraryValues
+/// (lib/Targets/Kernels/LibraryDescription.h) wrote them. After something is
+/// missing all reads fail.
+class NumberReader {
+public:
+  explicit NumberReader(const KernelStep &step) : left(step.attributes) {}
+  int64_t number() {
+    if (left.empty()) {
+      missing = true;
+      return 0;
+    }
+    int64_t first = left.front();
+    left = left.subspan(1);
+    return first;
+  }
+  std::vector<int64_t> list() {
+    int64_t size = number();
+    if (missing || size < 0 || size > int64_t(left.size())) {
+      missing = true;
+      return {};
+    }
+    std::vector<int64_t> items(left.begin(), left.begin() + size);
+    left = left.subspan(size_t(size));
+    return items;
+  }
+  /// Whether everything was there, and nothing more.
+  bool ok() const { return !missing && left.empty(); }
+
+private:
+  std::span<const int64_t> left;
+  bool missing = false;
+};
+
+/// Whether `dims` are dims of a tensor of rank `rank`, each at most once.
+bool areDims(std::span<const int64_t> dims, size_t rank);
+/// The dims of `rank` that are in neither list.
+std::vector<unsigned> otherDims(size_t rank, std::span<const int64_t> a,
+                                std::span<const int64_t> b = {});
+
+/// An element of integer type; what is too large is the largest int64_t.
+int64_t readIndex(DType type, const char *data);
+
+/// 16-bit floats (F16 or BF16) as f32, and back to nearest even.
+float widenHalf(DType type, uint16_t bits);
+uint16_t narrowHalf(DType type, float value);
+
+/// to[i...] = from[i...] for all i below `extent`; strides in elements of
+/// `width` bytes. Both arrays may be the same, not overlap otherwise.
+void copyElements(unsigned width, std::span<const int64_t> extent, char *to,
+                  std::span<const int64_t> toStrides, const char *from,
+                  std::span<const int64_t> fromStrides);
+/// to[i...] = 0, which is the identity of sums and of or.
+void zeroElements(unsigned width, std::span<const int64_t> extent, char *to,
+                  std::span<const int64_t> toStrides);
+/// Calls body(offset of `a`, offset of `b`, run) for runs of elements one apart
+/// in both, which cover the box.
+template <typename Body>
+void forEachRun(std::span<const int64_t> extent, std::span<const int64_t> a,
+                std::span<const int64_t> b, const Body &body) {
+  int64_t run = 1;
+  size_t outer = extent.size();
+  for (int64_t e : extent)
+    if (e <= 0)
+      return;
+  while (outer > 0 && (extent[outer - 1] == 1 ||
+                       (a[outer - 1] == run && b[outer - 1] == run)))
+    run *= extent[--outer];
+  Shape index(outer, 0);
+  int64_t at = 0, bt = 0;
+  while (true) {
+    body(at, bt, run);
+    size_t d = outer;
+    while (d-- > 0) {
+      at += a[d];
+      bt += b[d];
+      if (++index[d] < extent[d])
+        break;
+      at -= extent[d] * a[d];
+      bt -= extent[d] * b[d];
+      index[d] = 0;
+    }
+    if (d == size_t(-1))
+      return;
+  }
+}
+
+template <typename Routine> MadeRoutine made(std::unique_ptr<Routine> routine) {
+  return std::unique_ptr<LibraryRoutine>(std::move(routine));
+}
+
+/// Calls a scalar function on elements. Outputs must not be inputs.
+inline void callScalar(KernelFunction function, void *const *operands) {
+  const int64_t none = 0;
+  function(operands, &none, &none, &none);
+}
+
+} // namespace meshloom::library

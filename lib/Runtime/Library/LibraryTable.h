@@ -1,0 +1,18 @@
+// The table of library functions: which names a build knows.
+#pragma once
+
+#include "Library.h"
+
+#include <string_view>
+
+namespace meshloom::library {
+
+struct LibraryRow {
+  std::string_view name;
+  MadeRoutine (*make)(const LibraryStep &step);
+};
+
+/// The function of that name, or null.
+const LibraryRow *findLibraryFunction(std::string_view name);
+
+} // namespace meshloom::library

@@ -1,0 +1,305 @@
+// The library function "select_and_scatter". Lanes, the elements along a dim
+// that has no window (channels), choose and scatter side by side.
+#include "Elements.h"
+#include "LibraryFunctions.h"
+#include "ThreadScratch.h"
+#include "WindowBox.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+
+bool isPlain(const WindowDim &dim) {
+  return dim.size == 1 && dim.stride == 1 && dim.low == 0;
+}
+
+/// One window: where its elements are in memory, of the operand and (-1: not in
+/// the box) of the result.
+struct Candidate {
+  int64_t operand, result;
+};
+
+/// Goes through the source's places, and through each place's window.
+class Places {
+public:
+  Places(const std::vector<WindowDim> &window, const LibraryOperand &operand,
+         const LibraryOperand &source, const LibraryOperand &result)
+      : window(window), operand(operand), source(source), result(result) {
+    const size_t rank = result.extent.size();
+    for (size_t d = 0; d < rank; ++d)
+      if (isPlain(window[d]) && result.extent[d] > 1 &&
+          (lane == size_t(-1) || result.strides[d] < result.strides[lane]))
+        lane = d;
+  }
+
+  int64_t lanes() const { return lane == size_t(-1) ? 1 : result.extent[lane]; }
+  int64_t laneStep(const LibraryOperand &of) const {
+    return lane == size_t(-1) ? 0 : of.strides[lane];
+  }
+
+  /// Calls `body(source offset, candidates)` for every place (of the first
+  /// lane) whose window meets the result's box.
+  template <typename Body> void forEach(const Body &body) {
+    const size_t rank = result.extent.size();
+    for (size_t d = 0; d < rank; ++d)
+      if (source.extent[d] <= 0)
+        return;
+    Shape at(rank, 0);
+    while (true) {
+      if (collect(at)) {
+        int64_t offset = 0;
+        for (size_t d = 0; d < rank; ++d)
+          offset += at[d] * source.strides[d];
+        body(offset, candidates);
+      }
+      size_t d = rank;
+      while (d-- > 0) {
+        if (d == lane)
+          continue;
+        if (++at[d] < source.extent[d])
+          break;
+        at[d] = 0;
+      }
+      if (d == size_t(-1))
+        return;
+    }
+  }
+
+private:
+  /// The window's elements at a place; false where none is in the result's box.
+  bool collect(const Shape &at) {
+    candidates.assign(1, {0, 0});
+    for (size_t d = 0; d < at.size(); ++d) {
+      if (d == lane)
+        continue;
+      std::vector<Candidate> &next = spare;
+      next.clear();
+      bool meets = false;
+      for (int64_t k = 0; k < window[d].size; ++k) {
+        const int64_t element =
+            window[d].element(source.begin(d) + at[d], k, (*operand.global)[d]);
+        if (element < 0)
+          continue;
+        // Windows that reach the box are held whole.
+        if (element < operand.begin(d) || element >= operand.end(d))
+          return false;
+        const bool inside =
+            element >= result.begin(d) && element < result.end(d);
+        meets |= inside;
+        steps.push_back(
+            {(element - operand.begin(d)) * operand.strides[d],
+             inside ? (element - result.begin(d)) * result.strides[d] : -1});
+      }
+      for (const Candidate &candidate : candidates)
+        for (const Candidate &step : steps)
+          next.push_back({candidate.operand + step.operand,
+                          candidate.result < 0 || step.result < 0
+                              ? -1
+                              : candidate.result + step.result});
+      steps.clear();
+      candidates.swap(spare);
+      if (!meets)
+        return false;
+    }
+    return true;
+  }
+
+  const std::vector<WindowDim> &window;
+  const LibraryOperand &operand, &source, &result;
+  size_t lane = size_t(-1);
+  std::vector<Candidate> candidates, spare, steps;
+};
+
+template <typename T> void fill(const LibraryOperand &out, T value) {
+  T *data = reinterpret_cast<T *>(out.data);
+  forEachIndex<1>(
+      out.extent, {&out.strides},
+      [&](const std::array<int64_t, 1> &at) { data[at[0]] = value; });
+}
+
+//===----------------------------------------------------------------------===//
+// By kinds
+//===----------------------------------------------------------------------===//
+
+/// Sums of halves are kept in f32 beside the result until the end.
+template <ReduceKind kind, typename T>
+void scatterByKind(Places &places, bool keepLargest,
+                   const LibraryArguments &arguments) {
+  using Sum = SumOf<T>;
+  const LibraryOperand &operand = arguments.inputs[0],
+                       &source = arguments.inputs[1],
+                       &out = arguments.outputs[0];
+  const T *values = reinterpret_cast<const T *>(operand.data);
+  const T *updates = reinterpret_cast<const T *>(source.data);
+  const int64_t lanes = places.lanes();
+  const int64_t operandStep = places.laneStep(operand),
+                sourceStep = places.laneStep(source),
+                outStep = places.laneStep(out);
+  auto *best =
+      static_cast<Sum *>(threadScratch(0, size_t(lanes) * sizeof(Sum)));
+  auto *chosen =
+      static_cast<int64_t *>(threadScratch(1, size_t(lanes) * sizeof(int64_t)));
+
+  // Where sums are wider than elements, the box's addresses are those of a
+  // wide copy of everything between its first and its last element.
+  Sum *sums = reinterpret_cast<Sum *>(out.data);
+  int64_t span = 1;
+  for (size_t d = 0; d < out.extent.size(); ++d)
+    span += (out.extent[d] - 1) * out.strides[d];
+  const Sum init =
+      Numbers<T>::load(*reinterpret_cast<const T *>(arguments.inputs[2].data));
+  if constexpr (std::is_same_v<Sum, T>) {
+    fill<T>(out, init);
+  } else {
+    sums = static_cast<Sum *>(threadScratch(2, size_t(span) * sizeof(Sum)));
+    std::fill_n(sums, span, init);
+  }
+
+  places.forEach([&](int64_t from, const std::vector<Candidate> &candidates) {
+    for (int64_t i = 0; i < lanes; ++i) {
+      best[i] =
+          Numbers<T>::load(values[candidates[0].operand + i * operandStep]);
+      chosen[i] = candidates[0].result;
+    }
+    for (size_t c = 1; c < candidates.size(); ++c) {
+      const T *next = values + candidates[c].operand;
+      const int64_t result = candidates[c].result;
+      for (int64_t i = 0; i < lanes; ++i) {
+        const Sum value = Numbers<T>::load(next[i * operandStep]);
+        bool keep = true;
+        if constexpr (!isComplexType<Sum>)
+          keep = keepLargest ? best[i] >= value : best[i] <= value;
+        best[i] = keep ? best[i] : value;
+        chosen[i] = keep ? chosen[i] : result;
+      }
+    }
+    for (int64_t i = 0; i < lanes; ++i)
+      if (chosen[i] >= 0) {
+        Sum &to = sums[chosen[i] + i * outStep];
+        to = combined<kind>(to,
+                            Numbers<T>::load(updates[from + i * sourceStep]));
+      }
+  });
+
+  if constexpr (!std::is_same_v<Sum, T>) {
+    T *data = reinterpret_cast<T *>(out.data);
+    forEachIndex<1>(out.extent, {&out.strides},
+                    [&](const std::array<int64_t, 1> &at) {
+                      data[at[0]] = Numbers<T>::store(sums[at[0]]);
+                    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// By a scalar function
+//===----------------------------------------------------------------------===//
+
+/// The function takes (first, second, current, update) and gives whether the
+/// first is kept, and current with the update in it.
+void scatterByFunction(Places &places, KernelFunction function,
+                       const LibraryArguments &arguments) {
+  const LibraryOperand &operand = arguments.inputs[0],
+                       &source = arguments.inputs[1],
+                       &out = arguments.outputs[0];
+  const int64_t width = int64_t(byteWidth(out.type));
+  auto at = [&](const LibraryOperand &of, int64_t element) {
+    return of.data + element * width;
+  };
+  forEachIndex<1>(
+      out.extent, {&out.strides}, [&](const std::array<int64_t, 1> &index) {
+        std::memcpy(at(out, index[0]), arguments.inputs[2].data, size_t(width));
+      });
+  alignas(16) char keep[16], spare[16];
+  auto call = [&](char *first, char *second, char *current, char *update,
+                  char *kept, char *updated) {
+    void *operands[6] = {first, second, current, update, kept, updated};
+    function(operands, nullptr, nullptr, nullptr);
+  };
+  const int64_t lanes = places.lanes();
+  places.forEach([&](int64_t from, const std::vector<Candidate> &candidates) {
+    for (int64_t i = 0; i < lanes; ++i) {
+      const int64_t shift = i * places.laneStep(operand);
+      char *update = at(source, from + i * places.laneStep(source));
+      Candidate best = candidates[0];
+      for (size_t c = 1; c < candidates.size(); ++c) {
+        call(at(operand, best.operand + shift),
+             at(operand, candidates[c].operand + shift), update, update, keep,
+             spare);
+        if (!keep[0])
+          best = candidates[c];
+      }
+      if (best.result < 0)
+        continue;
+      char *current = at(out, best.result + i * places.laneStep(out));
+      call(current, current, current, update, keep, spare);
+      std::memcpy(current, spare, size_t(width));
+    }
+  });
+}
+
+/// Attributes: the kinds of select (min or max; -1: the scalar function) and
+/// scatter (-1: the scalar function), then the window.
+class SelectAndScatter final : public LibraryRoutine {
+public:
+  static MadeRoutine make(const LibraryStep &step) {
+    const std::vector<int64_t> &values = step.step.attributes;
+    if (step.inputs.size() != 3 || step.outputs.size() != 1 ||
+        values.size() < 2)
+      return Error("operands do not match");
+    const size_t rank = step.outputs[0]->shape.size();
+    if (step.inputs[0]->shape != step.outputs[0]->shape ||
+        step.inputs[1]->shape.size() != rank || !step.inputs[2]->shape.empty())
+      return Error("operands do not match");
+    for (const BufferDecl *input : step.inputs)
+      if (input->type != step.outputs[0]->type)
+        return Error("operands differ in type");
+    const bool byKinds = values[0] >= 0 && values[1] >= 0;
+    if ((!byKinds && !step.scalar) || values[0] > int64_t(ReduceKind::Max) ||
+        values[1] > int64_t(ReduceKind::Or))
+      return Error("unknown kind of reduction");
+    auto window = readWindow(std::span(values).subspan(2), rank);
+    if (!window)
+      return window.error();
+    auto routine = std::make_unique<SelectAndScatter>();
+    routine->window = std::move(*window);
+    if (!byKinds)
+      routine->function = step.scalar;
+    routine->keepLargest = values[0] == int64_t(ReduceKind::Max);
+    routine->kind = ReduceKind(std::max<int64_t>(values[1], 0));
+    return MadeRoutine(std::move(routine));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    const LibraryOperand &out = arguments.outputs[0];
+    if (out.empty())
+      return Success();
+    Places places(window, arguments.inputs[0], arguments.inputs[1], out);
+    if (function) {
+      scatterByFunction(places, function, arguments);
+      return Success();
+    }
+    const ReduceKind by = out.type == DType::I1 ? booleanKind(kind) : kind;
+    withElement(out.type, [&]<typename T>() {
+      withKind(by, [&]<ReduceKind known>() {
+        scatterByKind<known, T>(places, keepLargest, arguments);
+      });
+    });
+    return Success();
+  }
+
+private:
+  std::vector<WindowDim> window;
+  KernelFunction function = nullptr;
+  bool keepLargest = true;
+  ReduceKind kind = ReduceKind::Sum;
+};
+
+} // namespace
+
+MadeRoutine library::makeSelectAndScatter(const LibraryStep &step) {
+  return SelectAndScatter::make(step);
+}

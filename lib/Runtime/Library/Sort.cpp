@@ -1,0 +1,503 @@
+// sort, top_k and generic_reduce: work along whole dims, line by line.
+#include "LibraryArrays.h"
+#include "LibraryFunctions.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+/// Sorts stably: an item moves in front of an earlier one only where
+/// `before(item, earlier)`. Whatever `before` says, all accesses are in bounds.
+/// Runs of 16 are sorted by insertion, then merged pairwise: n log n steps.
+template <typename Item, typename Before>
+void mergeSort(std::vector<Item> &items, std::vector<Item> &scratch,
+               const Before &before) {
+  constexpr size_t RUN = 16;
+  const size_t n = items.size();
+  for (size_t begin = 0; begin < n; begin += RUN)
+    for (size_t i = begin + 1; i < std::min(begin + RUN, n); ++i) {
+      Item item = items[i];
+      size_t j = i;
+      for (; j > begin && before(item, items[j - 1]); --j)
+        items[j] = items[j - 1];
+      items[j] = item;
+    }
+  scratch.resize(n);
+  for (size_t run = RUN; run < n; run *= 2) {
+    for (size_t begin = 0; begin < n; begin += 2 * run) {
+      const size_t middle = std::min(begin + run, n),
+                   end = std::min(begin + 2 * run, n);
+      size_t left = begin, right = middle;
+      for (size_t to = begin; to < end; ++to)
+        scratch[to] =
+            right < end && (left == middle || before(items[right], items[left]))
+                ? items[right++]
+                : items[left++];
+    }
+    items.swap(scratch);
+  }
+}
+
+/// The types that all elements are compared as.
+enum class KeyKind : uint8_t { Float, Double, Signed, Unsigned };
+
+KeyKind keyKindOf(DType type) {
+  if (type == DType::F64)
+    return KeyKind::Double;
+  if (isFloat(type))
+    return KeyKind::Float;
+  return isSigned(type) ? KeyKind::Signed : KeyKind::Unsigned;
+}
+
+template <typename Key> Key readKey(DType type, const char *data) {
+  if constexpr (std::is_floating_point_v<Key>) {
+    if (type == DType::BF16 || type == DType::F16) {
+      uint16_t bits;
+      std::memcpy(&bits, data, 2);
+      return Key(widenHalf(type, bits));
+    }
+    Key key;
+    std::memcpy(&key, data, sizeof(Key));
+    return key;
+  } else {
+    if (type == DType::UI64) {
+      uint64_t key;
+      std::memcpy(&key, data, 8);
+      return Key(key);
+    }
+    return Key(readIndex(type, data));
+  }
+}
+
+/// StableHLO's comparison directions.
+enum Direction : int64_t { LT = 2, LE = 3, GT = 4, GE = 5 };
+
+/// The dims of `operand` but `dim`, as extents and strides.
+struct Lines {
+  Shape extent;
+  std::vector<Shape> strides; ///< per operand
+};
+
+Lines linesOf(std::span<const LibraryOperand *const> operands,
+              std::span<const int64_t> along) {
+  Lines lines;
+  for (const LibraryOperand *operand : operands) {
+    Shape &strides = lines.strides.emplace_back();
+    for (size_t d = 0; d < operand->extent.size(); ++d) {
+      if (std::ranges::count(along, int64_t(d)))
+        continue;
+      strides.push_back(operand->strides[d]);
+      if (lines.strides.size() == 1)
+        lines.extent.push_back(operand->extent[d]);
+    }
+  }
+  return lines;
+}
+
+/// Calls body(offsets), an offset an operand, for every line.
+template <typename Body>
+void forEachLine(const Lines &lines, const Body &body) {
+  for (int64_t e : lines.extent)
+    if (e <= 0)
+      return;
+  Shape index(lines.extent.size(), 0);
+  std::vector<int64_t> at(lines.strides.size(), 0);
+  while (true) {
+    body(at);
+    size_t d = index.size();
+    while (d-- > 0) {
+      const bool more = ++index[d] < lines.extent[d];
+      for (size_t k = 0; k < at.size(); ++k)
+        at[k] += more ? lines.strides[k][d]
+                      : -(lines.extent[d] - 1) * lines.strides[k][d];
+      if (more)
+        break;
+      index[d] = 0;
+    }
+    if (d == size_t(-1))
+      return;
+  }
+}
+
+void copyLine(unsigned width, int64_t count, char *to, int64_t toStride,
+              const char *from, int64_t fromStride) {
+  copyElements(width, std::span(&count, 1), to, std::span(&toStride, 1), from,
+               std::span(&fromStride, 1));
+}
+
+//===----------------------------------------------------------------------===//
+// sort
+//===----------------------------------------------------------------------===//
+
+class Sort : public LibraryRoutine {
+public:
+  static MadeRoutine make(const LibraryStep &step) {
+    NumberReader numbers(step.step);
+    auto sort = std::make_unique<Sort>();
+    sort->dim = numbers.number();
+    sort->mode = Mode(numbers.number());
+    sort->keyInput = size_t(numbers.number());
+    sort->direction = numbers.number();
+    const int64_t keyType = numbers.number();
+    sort->function = step.scalar;
+    if (!numbers.ok() || step.inputs.empty() ||
+        step.inputs.size() != step.outputs.size() || sort->mode < CALL ||
+        sort->mode > COMPUTED || (sort->mode != ELEMENTS && !step.scalar) ||
+        sort->keyInput >= step.inputs.size() || keyType < 0 ||
+        keyType > int64_t(lastDType) || isComplex(DType(keyType)))
+      return Error("its attributes do not fit");
+    sort->keyType = DType(keyType);
+    const Shape &shape = step.inputs[0]->shape;
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (step.inputs[i]->shape != shape || step.outputs[i]->shape != shape ||
+          step.inputs[i]->type != step.outputs[i]->type)
+        return Error("its operands differ in shape");
+    if (sort->dim < 0 || sort->dim >= int64_t(shape.size()) ||
+        (sort->mode != CALL &&
+         (sort->direction < LT || sort->direction > GE)) ||
+        (sort->mode == ELEMENTS &&
+         step.inputs[sort->keyInput]->type != sort->keyType))
+      return Error("its attributes do not fit its operands");
+    sort->length = shape[size_t(sort->dim)];
+    return made(std::move(sort));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    if (arguments.outputs[0].empty())
+      return Success();
+    if (arguments.inputs[0].extent[size_t(dim)] != length)
+      return Error("a call must have whole lines");
+    if (mode == CALL) {
+      byFunction(arguments);
+      return Success();
+    }
+    switch (keyKindOf(keyType)) {
+    case KeyKind::Float:
+      byKeys<float>(arguments);
+      break;
+    case KeyKind::Double:
+      byKeys<double>(arguments);
+      break;
+    case KeyKind::Signed:
+      byKeys<int64_t>(arguments);
+      break;
+    case KeyKind::Unsigned:
+      byKeys<uint64_t>(arguments);
+      break;
+    }
+    return Success();
+  }
+
+private:
+  enum Mode : int64_t { CALL = 0, ELEMENTS = 1, COMPUTED = 2 };
+
+  Lines lines(const LibraryArguments &arguments) const {
+    std::vector<const LibraryOperand *> all;
+    all.reserve(arguments.inputs.size() + arguments.outputs.size());
+    for (const LibraryOperand &input : arguments.inputs)
+      all.push_back(&input);
+    for (const LibraryOperand &output : arguments.outputs)
+      all.push_back(&output);
+    return linesOf(all, std::span(&dim, 1));
+  }
+
+  /// Writes line `at` of every output in the order of `order(i)`.
+  template <typename Order>
+  void permute(const LibraryArguments &arguments,
+               const std::vector<int64_t> &at, std::vector<char> &line,
+               const Order &order) const {
+    for (size_t i = 0; i < arguments.inputs.size(); ++i) {
+      const LibraryOperand &from = arguments.inputs[i],
+                           &to = arguments.outputs[i];
+      const unsigned width = byteWidth(from.type);
+      line.resize(size_t(length) * width);
+      const char *source = from.data + at[i] * width;
+      const int64_t stride = from.strides[size_t(dim)] * width;
+      for (int64_t j = 0; j < length; ++j)
+        std::memcpy(line.data() + j * width, source + order(j) * stride, width);
+      copyLine(width, length, to.data + at[arguments.inputs.size() + i] * width,
+               to.strides[size_t(dim)], line.data(), 1);
+    }
+  }
+
+  template <typename Key> void byKeys(const LibraryArguments &arguments) const {
+    struct Item {
+      Key key;
+      int64_t from;
+    };
+    const LibraryOperand &keyed = arguments.inputs[keyInput];
+    const unsigned width = byteWidth(keyed.type);
+    const int64_t stride = keyed.strides[size_t(dim)] * width;
+    std::vector<Item> items, scratch;
+    std::vector<char> line;
+    forEachLine(lines(arguments), [&](const std::vector<int64_t> &at) {
+      char *source = keyed.data + at[keyInput] * width;
+      items.resize(size_t(length));
+      for (int64_t j = 0; j < length; ++j) {
+        std::complex<double> made; // 16 bytes
+        const char *key = source + j * stride;
+        if (mode == COMPUTED) {
+          void *operands[] = {source + j * stride, &made};
+          callScalar(function, operands);
+          key = reinterpret_cast<const char *>(&made);
+        }
+        items[size_t(j)] = {readKey<Key>(keyType, key), j};
+      }
+      auto sortBy = [&](auto before) {
+        mergeSort(items, scratch, [&](const Item &a, const Item &b) {
+          return before(a.key, b.key);
+        });
+      };
+      switch (direction) {
+      case LT:
+        sortBy([](Key a, Key b) { return a < b; });
+        break;
+      case LE:
+        sortBy([](Key a, Key b) { return a <= b; });
+        break;
+      case GT:
+        sortBy([](Key a, Key b) { return a > b; });
+        break;
+      default:
+        sortBy([](Key a, Key b) { return a >= b; });
+      }
+      permute(arguments, at, line,
+              [&](int64_t j) { return items[size_t(j)].from; });
+    });
+  }
+
+  void byFunction(const LibraryArguments &arguments) const {
+    const size_t count = arguments.inputs.size();
+    std::vector<int64_t> items, scratch;
+    std::vector<void *> operands(2 * count + 1);
+    std::vector<char> line;
+    forEachLine(lines(arguments), [&](const std::vector<int64_t> &at) {
+      items.resize(size_t(length));
+      for (int64_t j = 0; j < length; ++j)
+        items[size_t(j)] = j;
+      mergeSort(items, scratch, [&](int64_t a, int64_t b) {
+        for (size_t i = 0; i < count; ++i) {
+          const LibraryOperand &input = arguments.inputs[i];
+          const int64_t stride = input.strides[size_t(dim)];
+          const unsigned width = byteWidth(input.type);
+          operands[2 * i] = input.data + (at[i] + a * stride) * width;
+          operands[2 * i + 1] = input.data + (at[i] + b * stride) * width;
+        }
+        uint8_t before = 0;
+        operands[2 * count] = &before;
+        callScalar(function, operands.data());
+        return before != 0;
+      });
+      permute(arguments, at, line, [&](int64_t j) { return items[size_t(j)]; });
+    });
+  }
+
+  int64_t dim = 0, length = 0, direction = LT;
+  Mode mode = CALL;
+  size_t keyInput = 0;
+  DType keyType = DType::F32;
+  KernelFunction function = nullptr;
+};
+
+//===----------------------------------------------------------------------===//
+// top_k
+//===----------------------------------------------------------------------===//
+
+/// An element as a number whose order is the total order of floats (-nan,
+/// -inf, ..., -0, 0, ..., inf, nan), or that of the integers.
+int64_t totalOrder(DType type, const char *data) {
+  auto ofBits = [](auto bits) {
+    return int64_t(
+        bits < 0
+            ? decltype(bits)(bits ^ std::numeric_limits<decltype(bits)>::max())
+            : bits);
+  };
+  switch (type) {
+  case DType::F32: {
+    int32_t bits;
+    std::memcpy(&bits, data, 4);
+    return ofBits(bits);
+  }
+  case DType::F64: {
+    int64_t bits;
+    std::memcpy(&bits, data, 8);
+    return ofBits(bits);
+  }
+  case DType::F16:
+  case DType::BF16: {
+    int16_t bits;
+    std::memcpy(&bits, data, 2);
+    return ofBits(bits);
+  }
+  case DType::UI64: {
+    uint64_t bits;
+    std::memcpy(&bits, data, 8);
+    return int64_t(bits ^ (uint64_t(1) << 63));
+  }
+  default:
+    return readIndex(type, data);
+  }
+}
+
+class TopK : public LibraryRoutine {
+public:
+  static MadeRoutine make(const LibraryStep &step) {
+    if (!step.step.attributes.empty() || step.inputs.size() != 1 ||
+        step.outputs.size() != 2 || step.inputs[0]->shape.empty())
+      return Error("expected one operand with a last dim, and two results");
+    auto top = std::make_unique<TopK>();
+    Shape shape = step.inputs[0]->shape;
+    const DType type = step.inputs[0]->type, index = step.outputs[1]->type;
+    top->length = shape.back();
+    if (step.outputs[0]->shape.size() == shape.size())
+      top->k = shape.back() = step.outputs[0]->shape.back();
+    if (step.outputs[0]->shape != shape || step.outputs[1]->shape != shape ||
+        top->k > top->length || step.outputs[0]->type != type ||
+        isComplex(type) || (index != DType::I32 && index != DType::I64))
+      return Error("its results do not fit its operand");
+    top->last = int64_t(shape.size()) - 1;
+    return made(std::move(top));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    const LibraryOperand &input = arguments.inputs[0],
+                         &values = arguments.outputs[0],
+                         &indices = arguments.outputs[1];
+    if (values.empty())
+      return Success();
+    if (input.extent[size_t(last)] != length ||
+        values.extent[size_t(last)] != k)
+      return Error("a call must have whole lines");
+    const LibraryOperand *all[] = {&input, &values, &indices};
+    struct Item {
+      int64_t order, from;
+    };
+    std::vector<Item> items;
+    const unsigned width = byteWidth(input.type);
+    const int64_t stride = input.strides[size_t(last)] * width;
+    forEachLine(
+        linesOf(all, std::span(&last, 1)), [&](const std::vector<int64_t> &at) {
+          const char *source = input.data + at[0] * width;
+          items.resize(size_t(length));
+          for (int64_t j = 0; j < length; ++j)
+            items[size_t(j)] = {totalOrder(input.type, source + j * stride), j};
+          std::partial_sort(items.begin(), items.begin() + k, items.end(),
+                            [](const Item &a, const Item &b) {
+                              return a.order != b.order ? a.order > b.order
+                                                        : a.from < b.from;
+                            });
+          for (int64_t j = 0; j < k; ++j) {
+            const int64_t from = items[size_t(j)].from;
+            std::memcpy(values.data +
+                            (at[1] + j * values.strides[size_t(last)]) * width,
+                        source + from * stride, width);
+            char *index =
+                indices.data + (at[2] + j * indices.strides[size_t(last)]) *
+                                   byteWidth(indices.type);
+            // Little endian: the lower half is the i32.
+            std::memcpy(index, &from, byteWidth(indices.type));
+          }
+        });
+    return Success();
+  }
+
+private:
+  int64_t last = 0, length = 0, k = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// generic_reduce
+//===----------------------------------------------------------------------===//
+
+class GenericReduce : public LibraryRoutine {
+public:
+  static MadeRoutine make(const LibraryStep &step) {
+    NumberReader numbers(step.step);
+    auto reduce = std::make_unique<GenericReduce>();
+    reduce->dims = numbers.list();
+    reduce->function = step.scalar;
+    const size_t count = reduce->count = step.outputs.size();
+    if (!numbers.ok() || !step.scalar || count == 0 ||
+        step.inputs.size() != 2 * count ||
+        !areDims(reduce->dims, step.inputs[0]->shape.size()))
+      return Error("expected inputs, init values and as many results");
+    const Shape &shape = step.inputs[0]->shape;
+    std::ranges::sort(reduce->dims);
+    Shape kept;
+    for (unsigned d : otherDims(shape.size(), reduce->dims))
+      kept.push_back(shape[d]);
+    for (size_t i = 0; i < count; ++i)
+      if (step.inputs[i]->shape != shape || step.outputs[i]->shape != kept ||
+          !step.inputs[count + i]->shape.empty() ||
+          step.inputs[i]->type != step.outputs[i]->type ||
+          step.inputs[count + i]->type != step.outputs[i]->type)
+        return Error("its operands do not fit");
+    return made(std::move(reduce));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    if (arguments.outputs[0].empty())
+      return Success();
+    // Lines over the kept dims of inputs and results; in each, the reduced
+    // dims.
+    Lines lines, inner;
+    for (size_t i = 0; i < count; ++i) {
+      const LibraryOperand &input = arguments.inputs[i];
+      Shape &outside = lines.strides.emplace_back();
+      Shape &inside = inner.strides.emplace_back();
+      for (size_t d = 0; d < input.extent.size(); ++d)
+        (std::ranges::count(dims, int64_t(d)) ? inside : outside)
+            .push_back(input.strides[d]);
+    }
+    for (int64_t d : dims)
+      inner.extent.push_back(arguments.inputs[0].extent[size_t(d)]);
+    lines.extent = arguments.outputs[0].extent;
+    for (const LibraryOperand &output : arguments.outputs)
+      lines.strides.push_back(output.strides);
+
+    std::vector<std::complex<double>> accumulators(count), next(count);
+    std::vector<void *> operands(3 * count);
+    forEachLine(lines, [&](const std::vector<int64_t> &at) {
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(&accumulators[i], arguments.inputs[count + i].data,
+                    byteWidth(arguments.outputs[i].type));
+      forEachLine(inner, [&](const std::vector<int64_t> &element) {
+        for (size_t i = 0; i < count; ++i) {
+          const LibraryOperand &input = arguments.inputs[i];
+          operands[i] = &accumulators[i];
+          operands[count + i] =
+              input.data + (at[i] + element[i]) * byteWidth(input.type);
+          operands[2 * count + i] = &next[i];
+        }
+        callScalar(function, operands.data());
+        accumulators.swap(next);
+      });
+      for (size_t i = 0; i < count; ++i) {
+        const LibraryOperand &output = arguments.outputs[i];
+        const unsigned width = byteWidth(output.type);
+        std::memcpy(output.data + at[count + i] * width, &accumulators[i],
+                    width);
+      }
+    });
+    return Success();
+  }
+
+private:
+  size_t count = 0;
+  std::vector<int64_t> dims;
+  KernelFunction function = nullptr;
+};
+} // namespace
+
+MadeRoutine library::makeSort(const LibraryStep &step) {
+  return Sort::make(step);
+}
+MadeRoutine library::makeTopK(const LibraryStep &step) {
+  return TopK::make(step);
+}
+MadeRoutine library::makeGenericReduce(const LibraryStep &step) {
+  return GenericReduce::make(step);
+}

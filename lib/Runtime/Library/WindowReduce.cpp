@@ -1,0 +1,344 @@
+// The library function "reduce_window". With a kind, a row of results at a
+// time: each element of the window adds a row of the operand. With a scalar
+// function, element by element.
+#include "Clones.h"
+#include "Elements.h"
+#include "LibraryFunctions.h"
+#include "ThreadScratch.h"
+#include "WindowBox.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+
+/// into[i] is combined with from[i * step].
+template <ReduceKind kind, typename T>
+inline void combineRow(SumOf<T> *into, const T *from, int64_t step,
+                       int64_t count) {
+  if (step == 1)
+    for (int64_t i = 0; i < count; ++i)
+      into[i] = combined<kind>(into[i], Numbers<T>::load(from[i]));
+  else
+    for (int64_t i = 0; i < count; ++i)
+      into[i] = combined<kind>(into[i], Numbers<T>::load(from[i * step]));
+}
+// The types and kinds of training, compiled for the CPU at hand.
+MESHLOOM_CLONES void addFloats(float *into, const float *from, int64_t step,
+                               int64_t count) {
+  combineRow<ReduceKind::Sum, float>(into, from, step, count);
+}
+MESHLOOM_CLONES void maxFloats(float *into, const float *from, int64_t step,
+                               int64_t count) {
+  combineRow<ReduceKind::Max, float>(into, from, step, count);
+}
+template <ReduceKind kind, typename T>
+void combineRowFast(SumOf<T> *into, const T *from, int64_t step,
+                    int64_t count) {
+  if constexpr (std::is_same_v<T, float> && kind == ReduceKind::Sum)
+    addFloats(into, from, step, count);
+  else if constexpr (std::is_same_v<T, float> && kind == ReduceKind::Max)
+    maxFloats(into, from, step, count);
+  else
+    combineRow<kind, T>(into, from, step, count);
+}
+
+/// An element of the window that is an operand element: which window element,
+/// and where it is in memory.
+struct Touch {
+  int64_t window, offset;
+};
+
+/// Of one dim and one place of the result: the window elements that are operand
+/// elements.
+using Touches = std::vector<Touch>;
+
+/// The touches of each place of dim `d` of the box.
+std::vector<Touches> touchesOf(const WindowDim &window,
+                               const LibraryOperand &in,
+                               const LibraryOperand &out, size_t d) {
+  std::vector<Touches> places(size_t(out.extent[d]));
+  for (int64_t y = 0; y < out.extent[d]; ++y)
+    for (int64_t k = 0; k < window.size; ++k) {
+      const int64_t element =
+          window.element(out.begin(d) + y, k, (*in.global)[d]);
+      if (element >= in.begin(d) && element < in.end(d))
+        places[size_t(y)].push_back(
+            {k, (element - in.begin(d)) * in.strides[d]});
+    }
+  return places;
+}
+
+int64_t windowSize(const std::vector<WindowDim> &window) {
+  int64_t size = 1;
+  for (const WindowDim &dim : window)
+    size *= dim.size;
+  return size;
+}
+
+//===----------------------------------------------------------------------===//
+// By kind
+//===----------------------------------------------------------------------===//
+
+template <ReduceKind kind, typename T> class KindReduction {
+  using Sum = SumOf<T>;
+
+public:
+  KindReduction(const std::vector<WindowDim> &window, const LibraryOperand &in,
+                const LibraryOperand &initial, const LibraryOperand &out)
+      : window(window), in(in), out(out),
+        source(reinterpret_cast<const T *>(in.data)),
+        target(reinterpret_cast<T *>(out.data)),
+        init(Numbers<T>::load(*reinterpret_cast<const T *>(initial.data))) {
+    rank = out.extent.size();
+    for (size_t d = 0; d < rank; ++d) {
+      touches.push_back(touchesOf(window[d], in, out, d));
+      if (out.extent[d] > 1 &&
+          (row == rank_none || out.strides[d] < out.strides[row]))
+        row = d;
+    }
+    if (row == rank_none && rank > 0)
+      row = rank - 1;
+  }
+
+  void run() {
+    const int64_t count = rank ? out.extent[row] : 1;
+    sums = static_cast<Sum *>(threadScratch(0, size_t(count) * sizeof(Sum)));
+    std::vector<int64_t> at(rank, 0);
+    int64_t offset = 0;
+    while (true) {
+      std::fill_n(sums, count, init);
+      addOuter(at, 0, 0);
+      addPadding(at, count);
+      const int64_t step = rank ? out.strides[row] : 0;
+      for (int64_t i = 0; i < count; ++i)
+        target[offset + i * step] = Numbers<T>::store(sums[i]);
+      size_t d = rank;
+      while (d-- > 0) {
+        if (d == row)
+          continue;
+        offset += out.strides[d];
+        if (++at[d] < out.extent[d])
+          break;
+        offset -= out.strides[d] * out.extent[d];
+        at[d] = 0;
+      }
+      if (d == size_t(-1))
+        return;
+    }
+  }
+
+private:
+  static constexpr size_t rank_none = size_t(-1);
+
+  /// Every combination of window elements of the dims but the row.
+  void addOuter(const std::vector<int64_t> &at, size_t d, int64_t offset) {
+    if (d == rank)
+      return addRow(offset);
+    if (d == row)
+      return addOuter(at, d + 1, offset);
+    for (const Touch &touch : touches[d][size_t(at[d])])
+      addOuter(at, d + 1, offset + touch.offset);
+  }
+
+  void addRow(int64_t offset) {
+    if (rank == 0) {
+      sums[0] = combined<kind>(sums[0], Numbers<T>::load(source[offset]));
+      return;
+    }
+    const WindowDim &dim = window[row];
+    if (dim.base > 1) {
+      for (size_t i = 0; i < touches[row].size(); ++i)
+        for (const Touch &touch : touches[row][i])
+          sums[i] = combined<kind>(
+              sums[i], Numbers<T>::load(source[offset + touch.offset]));
+      return;
+    }
+    // Without holes a window element meets the operand over a range of places.
+    const int64_t first = out.begin(row), count = out.extent[row];
+    for (int64_t k = 0; k < dim.size; ++k) {
+      const int64_t shift = k * dim.dilation - dim.low;
+      auto placesBelow = [&](int64_t element) {
+        // The first place whose element is not below `element`.
+        const int64_t distance = element - shift;
+        return distance <= 0 ? 0 : (distance + dim.stride - 1) / dim.stride;
+      };
+      const int64_t begin =
+          std::clamp(placesBelow(in.begin(row)) - first, int64_t(0), count);
+      const int64_t end =
+          std::clamp(placesBelow(in.end(row)) - first, begin, count);
+      if (begin == end)
+        continue;
+      const int64_t element = (first + begin) * dim.stride + shift;
+      combineRowFast<kind, T>(sums + begin,
+                              source + offset +
+                                  (element - in.begin(row)) * in.strides[row],
+                              dim.stride * in.strides[row], end - begin);
+    }
+  }
+
+  /// Padding and holes hold the init value, which changes sums and products.
+  void addPadding(const std::vector<int64_t> &at, int64_t count) {
+    if constexpr (kind == ReduceKind::Sum || kind == ReduceKind::Prod) {
+      const Sum neutral = kind == ReduceKind::Sum ? Sum(0) : Sum(1);
+      if (init == neutral)
+        return;
+      const int64_t all = windowSize(window);
+      int64_t outer = 1;
+      for (size_t d = 0; d < rank; ++d)
+        if (d != row)
+          outer *= int64_t(touches[d][size_t(at[d])].size());
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t met =
+            rank ? outer * int64_t(touches[row][size_t(i)].size()) : 1;
+        for (int64_t p = met; p < all; ++p)
+          sums[i] = combined<kind>(sums[i], init);
+      }
+    }
+  }
+
+  const std::vector<WindowDim> &window;
+  const LibraryOperand &in, &out;
+  const T *source;
+  T *target;
+  const Sum init;
+  size_t rank = 0, row = rank_none;
+  std::vector<std::vector<Touches>> touches;
+  Sum *sums = nullptr;
+};
+
+//===----------------------------------------------------------------------===//
+// By a scalar function
+//===----------------------------------------------------------------------===//
+
+/// Several operands at once; the window's elements in row-major order.
+void reduceByFunction(const std::vector<WindowDim> &window,
+                      KernelFunction function,
+                      const LibraryArguments &arguments) {
+  const size_t count = arguments.outputs.size();
+  const LibraryOperand &in = arguments.inputs[0], &out = arguments.outputs[0];
+  const size_t rank = out.extent.size();
+  // Accumulated values, twice; every slot fits any element.
+  struct alignas(16) Slot {
+    char bytes[16];
+  };
+  std::vector<Slot> slots(2 * count);
+  std::vector<void *> operands(3 * count);
+  auto width = [&](size_t i) { return byteWidth(arguments.outputs[i].type); };
+  Shape at(rank, 0), k(rank, 0);
+  if (out.empty())
+    return;
+  auto advance = [](Shape &index, auto extent) {
+    for (size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < extent(d))
+        return true;
+      index[d] = 0;
+    }
+    return false;
+  };
+  do {
+    size_t now = 0;
+    for (size_t i = 0; i < count; ++i)
+      std::memcpy(slots[i].bytes, arguments.inputs[count + i].data, width(i));
+    do {
+      int64_t offset = 0;
+      bool inside = true;
+      for (size_t d = 0; d < rank && inside; ++d) {
+        const int64_t element =
+            window[d].element(out.begin(d) + at[d], k[d], (*in.global)[d]);
+        inside = element >= in.begin(d) && element < in.end(d);
+        offset += (element - in.begin(d)) * in.strides[d];
+      }
+      for (size_t i = 0; i < count; ++i) {
+        int64_t own = 0;
+        if (inside && i > 0)
+          for (size_t d = 0; d < rank; ++d)
+            own += (window[d].element(out.begin(d) + at[d], k[d],
+                                      (*in.global)[d]) -
+                    arguments.inputs[i].begin(d)) *
+                   arguments.inputs[i].strides[d];
+        else
+          own = offset;
+        operands[i] = slots[now * count + i].bytes;
+        operands[count + i] =
+            inside ? arguments.inputs[i].data + own * int64_t(width(i))
+                   : arguments.inputs[count + i].data;
+        operands[2 * count + i] = slots[(1 - now) * count + i].bytes;
+      }
+      function(operands.data(), nullptr, nullptr, nullptr);
+      now = 1 - now;
+    } while (advance(k, [&](size_t d) { return window[d].size; }));
+    for (size_t i = 0; i < count; ++i) {
+      const LibraryOperand &to = arguments.outputs[i];
+      int64_t target = 0;
+      for (size_t d = 0; d < rank; ++d)
+        target += at[d] * to.strides[d];
+      std::memcpy(to.data + target * int64_t(width(i)),
+                  slots[now * count + i].bytes, width(i));
+    }
+  } while (advance(at, [&](size_t d) { return out.extent[d]; }));
+}
+
+/// Attributes: the kind (-1: the scalar function), then the window.
+class WindowRoutine final : public LibraryRoutine {
+public:
+  static MadeRoutine make(const LibraryStep &step) {
+    const std::vector<int64_t> &values = step.step.attributes;
+    auto routine = std::make_unique<WindowRoutine>();
+    const size_t count = step.outputs.size();
+    if (values.empty() || values[0] < -1 || values[0] > int64_t(ReduceKind::Or))
+      return Error("unknown kind of reduction");
+    if (count == 0 || step.inputs.size() != 2 * count ||
+        (values[0] >= 0 && count != 1) || (values[0] < 0 && !step.scalar))
+      return Error("operands, init values and results do not match");
+    const size_t rank = step.outputs[0]->shape.size();
+    for (size_t i = 0; i < count; ++i)
+      if (step.inputs[i]->shape.size() != rank ||
+          step.outputs[i]->shape.size() != rank ||
+          !step.inputs[count + i]->shape.empty() ||
+          step.inputs[i]->type != step.outputs[i]->type ||
+          step.inputs[count + i]->type != step.outputs[i]->type)
+        return Error("operands, init values and results do not match");
+    auto window = readWindow(std::span(values).subspan(1), rank);
+    if (!window)
+      return window.error();
+    routine->window = std::move(*window);
+    routine->kind = int(values[0]);
+    routine->function = step.scalar;
+    return MadeRoutine(std::move(routine));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    const LibraryOperand &out = arguments.outputs[0];
+    if (out.empty())
+      return Success();
+    if (kind < 0) {
+      reduceByFunction(window, function, arguments);
+      return Success();
+    }
+    const ReduceKind by = out.type == DType::I1 ? booleanKind(ReduceKind(kind))
+                                                : ReduceKind(kind);
+    withElement(out.type, [&]<typename T>() {
+      withKind(by, [&]<ReduceKind known>() {
+        KindReduction<known, T>(window, arguments.inputs[0],
+                                arguments.inputs[1], out)
+            .run();
+      });
+    });
+    return Success();
+  }
+
+private:
+  std::vector<WindowDim> window;
+  int kind = -1;
+  KernelFunction function = nullptr;
+};
+
+} // namespace
+
+MadeRoutine library::makeReduceWindow(const LibraryStep &step) {
+  return WindowRoutine::make(step);
+}

@@ -1,0 +1,223 @@
+// Box copies in both directions; the addends of partial values.
+#include "meshloom/Runtime/Plan/Components.h"
+
+#include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/Combine.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshloom;
+
+int64_t plan::copyCount(const Layout &layout) {
+  int64_t count = 1;
+  for (const Partial &partial : layout.partial())
+    count *= layout.mesh().axis_size(partial.axis);
+  return count;
+}
+
+int64_t plan::copyIndex(const Layout &layout, std::span<const int64_t> coords) {
+  int64_t index = 0;
+  for (const Partial &partial : layout.partial())
+    index =
+        index * layout.mesh().axis_size(partial.axis) + coords[partial.axis];
+  return index;
+}
+
+std::vector<int64_t> plan::addendDevices(const Layout &layout, int64_t device) {
+  const Mesh &mesh = layout.mesh();
+  std::vector<int64_t> coords = mesh.coords(device), devices;
+  const int64_t count = copyCount(layout);
+  for (int64_t copy = 0; copy < count; ++copy) {
+    int64_t rest = copy;
+    std::span<const Partial> partial = layout.partial();
+    for (size_t p = partial.size(); p-- > 0;) {
+      const int64_t size = mesh.axis_size(partial[p].axis);
+      coords[partial[p].axis] = rest % size;
+      rest /= size;
+    }
+    devices.push_back(mesh.device_at(coords));
+  }
+  return devices;
+}
+
+namespace {
+/// Addend `copy` of a value that is all in addend 0. The identities of nested
+/// partial axes of different kinds: whatever the order, an addend that is not
+/// the first is combined away by the innermost axis on which its coordinate is
+/// not 0.
+void fillOtherAddend(const Layout &layout, DType type, int64_t copy, char *into,
+                     int64_t count) {
+  std::span<const Partial> partial = layout.partial();
+  for (size_t p = partial.size(); p-- > 0;) {
+    const int64_t size = layout.mesh().axis_size(partial[p].axis);
+    if (copy % size) {
+      fillIdentity(partial[p].kind, type, into, count);
+      return;
+    }
+    copy /= size;
+  }
+}
+
+/// Combines addends that lie one after the other in row-major order of the
+/// partial axes; axes of one kind at a time, minor ones first. The addends are
+/// overwritten; the value is left in the first.
+void combineAddends(const Layout &layout, DType type,
+                    std::vector<char *> addends, int64_t count) {
+  std::span<const Partial> partial = layout.partial();
+  for (size_t p = partial.size(); p-- > 0;) {
+    const size_t size = size_t(layout.mesh().axis_size(partial[p].axis));
+    std::vector<char *> combined;
+    for (size_t first = 0; first < addends.size(); first += size) {
+      std::vector<const void *> sources(addends.begin() + long(first),
+                                        addends.begin() + long(first + size));
+      combine(partial[p].kind, type, addends[first], sources, count);
+      combined.push_back(addends[first]);
+    }
+    addends = std::move(combined);
+  }
+}
+
+/// Whether `coords` are those of the first device that holds its component.
+bool isFirstCopy(const Layout &layout, std::span<const int64_t> coords) {
+  for (unsigned axis = 0; axis < coords.size(); ++axis)
+    if (coords[axis] != 0 && !layout.uses_axis(axis))
+      return false;
+  return true;
+}
+
+char *writable(const char *data) {
+  return const_cast<char *>(data); // an ArrayView that is only read
+}
+
+/// The memory of a device's padded component.
+ArrayView padded(const ArrayType &type, const char *data, const Box &box) {
+  return {writable(data), {box.offset, type.layout.local_shape(type.shape)}};
+}
+} // namespace
+
+int64_t plan::wholeBytes(const ArrayType &type) {
+  return copyCount(type.layout) * elementCount(type.shape) *
+         byteWidth(type.dtype);
+}
+
+void plan::fillWhole(const ArrayType &type, std::span<const char> data,
+                     char *into) {
+  if (!data.empty())
+    std::memcpy(into, data.data(), data.size());
+  const int64_t copies = copyCount(type.layout), bytes = int64_t(data.size());
+  for (int64_t copy = 1; copy < copies; ++copy)
+    fillOtherAddend(type.layout, type.dtype, copy, into + copy * bytes,
+                    bytes / byteWidth(type.dtype));
+}
+
+void plan::placeInWhole(const ArrayType &type, const Component &component,
+                        int64_t device, char *into) {
+  const Layout &layout = type.layout;
+  const std::vector<int64_t> coords = layout.mesh().coords(device);
+  if (!isFirstCopy(layout, coords))
+    return;
+  const unsigned width = byteWidth(type.dtype);
+  const Box box = layout.shard(type.shape, device);
+  const int64_t bytes = elementCount(type.shape) * width;
+  copyBox({into + copyIndex(layout, coords) * bytes, Box::whole(type.shape)},
+          {writable(component.bytes.data()), box}, box, width);
+}
+
+HostBytes plan::readWhole(const ArrayType &type, const char *from) {
+  const int64_t copies = copyCount(type.layout);
+  const int64_t count = elementCount(type.shape);
+  const int64_t bytes = count * byteWidth(type.dtype);
+  if (copies == 1)
+    return HostBytes(from, from + bytes);
+  HostBytes scratch(from, from + copies * bytes);
+  std::vector<char *> addends;
+  addends.reserve(size_t(copies));
+  for (int64_t copy = 0; copy < copies; ++copy)
+    addends.push_back(scratch.data() + copy * bytes);
+  combineAddends(type.layout, type.dtype, std::move(addends), count);
+  scratch.resize(size_t(bytes));
+  return scratch;
+}
+
+OwnedComponent plan::takeFromWhole(const ArrayType &type, const char *from,
+                                   int64_t device) {
+  const Layout &layout = type.layout;
+  const unsigned width = byteWidth(type.dtype);
+  const Box box = layout.shard(type.shape, device);
+  OwnedComponent result{box.extent, HostBytes(size_t(box.count()) * width)};
+  const int64_t copy = copyIndex(layout, layout.mesh().coords(device));
+  const char *addend = from + copy * elementCount(type.shape) * width;
+  copyBox({result.bytes.data(), box},
+          {writable(addend), Box::whole(type.shape)}, box, width);
+  return result;
+}
+
+int64_t plan::paddedBytes(const ArrayType &type) {
+  return elementCount(type.layout.local_shape(type.shape)) *
+         byteWidth(type.dtype);
+}
+
+void plan::fillPadded(const ArrayType &type, std::span<const char> data,
+                      int64_t device, char *into) {
+  const Layout &layout = type.layout;
+  const int64_t copy = copyIndex(layout, layout.mesh().coords(device));
+  if (copy != 0)
+    return fillOtherAddend(layout, type.dtype, copy, into,
+                           elementCount(layout.local_shape(type.shape)));
+  const Box box = layout.shard(type.shape, device);
+  copyBox(padded(type, into, box),
+          {writable(data.data()), Box::whole(type.shape)}, box,
+          byteWidth(type.dtype));
+}
+
+void plan::placeInPadded(const ArrayType &type, const Component &component,
+                         int64_t device, char *into) {
+  const Box box = type.layout.shard(type.shape, device);
+  copyBox(padded(type, into, box), {writable(component.bytes.data()), box}, box,
+          byteWidth(type.dtype));
+}
+
+HostBytes
+plan::readPadded(const ArrayType &type,
+                 const std::function<const char *(int64_t)> &memoryOf) {
+  const Layout &layout = type.layout;
+  const unsigned width = byteWidth(type.dtype);
+  HostBytes host(size_t(elementCount(type.shape) * width));
+  const ArrayView to{host.data(), Box::whole(type.shape)};
+  const Shape local = layout.local_shape(type.shape);
+  const int64_t localCount = elementCount(local);
+  const int64_t copies = copyCount(layout);
+  for (int64_t device = 0; device < layout.mesh().size(); ++device) {
+    const std::vector<int64_t> coords = layout.mesh().coords(device);
+    const Box box = layout.shard(type.shape, device);
+    if (copyIndex(layout, coords) != 0 || !isFirstCopy(layout, coords) ||
+        box.empty())
+      continue;
+    if (copies == 1) {
+      copyBox(to, padded(type, memoryOf(device), box), box, width);
+      continue;
+    }
+    HostBytes scratch(size_t(copies * localCount * width));
+    std::vector<char *> addends;
+    for (int64_t other : addendDevices(layout, device)) {
+      char *addend =
+          scratch.data() + int64_t(addends.size()) * localCount * width;
+      copyBox({addend, {box.offset, local}}, padded(type, memoryOf(other), box),
+              box, width);
+      addends.push_back(addend);
+    }
+    combineAddends(layout, type.dtype, addends, localCount);
+    copyBox(to, {scratch.data(), {box.offset, local}}, box, width);
+  }
+  return host;
+}
+
+OwnedComponent plan::takeFromPadded(const ArrayType &type, const char *from,
+                                    int64_t device) {
+  const unsigned width = byteWidth(type.dtype);
+  const Box box = type.layout.shard(type.shape, device);
+  OwnedComponent result{box.extent, HostBytes(size_t(box.count()) * width)};
+  copyBox({result.bytes.data(), box}, padded(type, from, box), box, width);
+  return result;
+}

@@ -1,0 +1,29 @@
+// The checks that all backends make.
+#include "meshloom/Runtime/Plan/Load.h"
+
+#include "meshloom/Runtime/Plan/Steps.h"
+
+#include <algorithm>
+#include <new>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+Result<std::shared_ptr<Executable>>
+plan::loadProgram(const std::shared_ptr<PlanClient> &client,
+                  BoundProgram program, const LoadOptions &options,
+                  const LoadStraight &straight) {
+  const Program &steps = program.compiled.program();
+  if (Status ok = steps.verify(); !ok)
+    return ok.error();
+  try {
+    if (std::ranges::any_of(steps.steps, isControl))
+      return loadControl(client, std::move(program), options, straight);
+    auto loaded = straight(std::move(program));
+    if (!loaded)
+      return loaded.error();
+    return std::shared_ptr<Executable>(std::move(*loaded));
+  } catch (const std::bad_alloc &) {
+    return Error("out of memory while loading a program");
+  }
+}

@@ -1,0 +1,160 @@
+// Arrays in blocks.
+#include "meshloom/Runtime/Plan/PlanClient.h"
+
+#include "meshloom/Runtime/HappensBefore.h"
+#include "meshloom/Runtime/Plan/Components.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <unistd.h>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+std::string plan::formatBytes(int64_t bytes) {
+  if (bytes >= 1'000'000'000)
+    return fmt::format("{:.1f} GB", double(bytes) * 1e-9);
+  if (bytes >= 1'000'000)
+    return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
+  return fmt::format("{} bytes", bytes);
+}
+
+int64_t plan::machineMemory() {
+  return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+}
+
+bool plan::mayOverwrite(const Array &array) {
+  return array.isUnique() &&
+         std::ranges::all_of(BlockBuffer::of(array), [](const Block &block) {
+           return isLastReference(block);
+         });
+}
+
+std::vector<int64_t> PlanClient::devicesHere(const Mesh &mesh) const {
+  // Ids count up by one from that of index 0.
+  std::vector<int64_t> here = mesh.assignment().localIds;
+  for (int64_t &id : here)
+    id -= mesh.assignment().ids.front();
+  return here;
+}
+
+void PlanClient::fill(size_t, const Block &block, int64_t,
+                      const std::function<void(char *)> &write) {
+  write(block.get());
+}
+
+std::shared_ptr<const char> PlanClient::read(size_t, const Block &block,
+                                             int64_t) {
+  return block;
+}
+
+void PlanClient::copy(size_t, char *to, const char *from, int64_t bytes) {
+  if (bytes)
+    std::memcpy(to, from, size_t(bytes));
+}
+
+int64_t PlanClient::blockBytes(const ArrayType &type) const {
+  return sharesMemory() ? wholeBytes(type) : paddedBytes(type);
+}
+
+Result<std::shared_ptr<BlockBuffer>>
+PlanClient::allocate(const ArrayType &type) {
+  const int64_t each = blockBytes(type);
+  std::vector<Block> blocks(slots(type.layout.mesh()));
+  for (size_t slot = 0; slot < blocks.size(); ++slot) {
+    Result<Block> block = allocate(slot, each);
+    if (!block)
+      return Error(
+          fmt::format("{}: {}", type.to_string(), block.error().message()));
+    blocks[slot] = std::move(*block);
+  }
+  const int64_t bytes = each * int64_t(blocks.size());
+  return std::make_shared<BlockBuffer>(shared_from_this(), std::move(blocks),
+                                       bytes);
+}
+
+Result<std::shared_ptr<Buffer>>
+PlanClient::fromHost(const ArrayType &type, std::span<const char> data) {
+  Result<std::shared_ptr<BlockBuffer>> buffer = allocate(type);
+  if (!buffer)
+    return buffer.error();
+  const std::vector<Block> &blocks = (*buffer)->blocks();
+  const int64_t bytes = blockBytes(type);
+  if (sharesMemory()) {
+    fill(0, blocks[0], bytes, [&](char *into) { fillWhole(type, data, into); });
+  } else {
+    const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
+    for (size_t slot = 0; slot < devices.size(); ++slot)
+      fill(slot, blocks[slot], bytes,
+           [&](char *into) { fillPadded(type, data, devices[slot], into); });
+  }
+  return std::shared_ptr<Buffer>(std::move(*buffer));
+}
+
+Result<std::shared_ptr<Buffer>>
+PlanClient::fromComponents(const ArrayType &type,
+                           std::span<const Component> components) {
+  Result<std::shared_ptr<BlockBuffer>> buffer = allocate(type);
+  if (!buffer)
+    return buffer.error();
+  const std::vector<Block> &blocks = (*buffer)->blocks();
+  const int64_t bytes = blockBytes(type);
+  const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
+  if (sharesMemory())
+    fill(0, blocks[0], bytes, [&](char *into) {
+      for (int64_t device : devices)
+        placeInWhole(type, components[size_t(device)], device, into);
+    });
+  else
+    for (size_t slot = 0; slot < devices.size(); ++slot)
+      fill(slot, blocks[slot], bytes, [&](char *into) {
+        const int64_t device = devices[slot];
+        placeInPadded(type, components[size_t(device)], device, into);
+      });
+  return std::shared_ptr<Buffer>(std::move(*buffer));
+}
+
+namespace {
+/// Where a device is in the list of those that are here, or -1.
+int64_t slotOf(const std::vector<int64_t> &devices, int64_t device) {
+  const auto found = std::ranges::find(devices, device);
+  return found == devices.end() ? -1 : found - devices.begin();
+}
+} // namespace
+
+Result<HostBytes> PlanClient::toHost(const ArrayType &type,
+                                     const Buffer &buffer) {
+  const std::vector<Block> &blocks =
+      static_cast<const BlockBuffer &>(buffer).blocks();
+  const int64_t bytes = blockBytes(type);
+  if (sharesMemory())
+    return readWhole(type, read(0, blocks[0], bytes).get());
+  const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
+  if (int64_t(devices.size()) < type.layout.mesh().size())
+    return Error(fmt::format(
+        "{} has parts in other processes: make it replicated on devices of "
+        "this one first",
+        type.to_string()));
+  std::vector<std::shared_ptr<const char>> views(devices.size());
+  return readPadded(type, [&](int64_t device) {
+    const size_t slot = size_t(slotOf(devices, device));
+    views[slot] = read(slot, blocks[slot], bytes);
+    return views[slot].get();
+  });
+}
+
+Result<OwnedComponent> PlanClient::component(const ArrayType &type,
+                                             const Buffer &buffer,
+                                             int64_t device) {
+  const std::vector<Block> &blocks =
+      static_cast<const BlockBuffer &>(buffer).blocks();
+  const int64_t bytes = blockBytes(type);
+  const int64_t slot = slotOf(devicesHere(type.layout.mesh()), device);
+  if (slot < 0)
+    return Error(fmt::format("device {} is one of another process", device));
+  if (sharesMemory())
+    return takeFromWhole(type, read(0, blocks[0], bytes).get(), device);
+  return takeFromPadded(
+      type, read(size_t(slot), blocks[size_t(slot)], bytes).get(), device);
+}

@@ -1,0 +1,193 @@
+// Checks before a run, launches, statistics after it.
+#include "meshloom/Runtime/Plan/PlanExecutable.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+PlanExecutable::PlanExecutable(std::shared_ptr<PlanClient> client,
+                               BoundProgram bound, LoadOptions options)
+    : Executable(client, std::move(bound.compiled), bound.assignment),
+      device(std::move(client)), loaded(compiled().program()), options(options),
+      isLong(device->launchFrom <= 0) {
+  unsigned id = 0;
+  addCollectives(loaded.steps, id);
+}
+
+/// Each once; `id`: of the first step, then of what follows.
+void PlanExecutable::addCollectives(const std::vector<Step> &steps,
+                                    unsigned &id) {
+  for (const Step &step : steps) {
+    const unsigned own = id++;
+    for (const std::vector<Step> *list : nestedLists(step))
+      addCollectives(*list, id);
+    auto *collective = std::get_if<CollectiveStep>(&step);
+    if (!collective || collective->kind == CollectiveKind::Slice)
+      continue;
+    stats.collectives.push_back({own, collective->kind,
+                                 groupSize(loaded.mesh, collective->axes),
+                                 transferBytes(loaded.buffers, *collective)});
+  }
+}
+
+ArrayType PlanExecutable::typeOf(unsigned buffer) const {
+  const BufferDecl &decl = loaded.buffers[buffer];
+  return {decl.type, decl.shape, decl.layout.placed_on(assignment())};
+}
+
+Result<Array>
+PlanExecutable::constantArray(const ConstantData &constant) const {
+  const BufferDecl &decl = loaded.buffers[constant.buffer];
+  ArrayType type = typeOf(constant.buffer);
+  if (!decl.windows.empty() && !device->sharesMemory())
+    // What a device holds is not its block, but the same everywhere.
+    type = {decl.type, decl.localShape(),
+            Layout::replicated(mesh(), unsigned(decl.shape.size()))};
+  const size_t width = byteWidth(decl.type);
+  const size_t bytes = size_t(elementCount(type.shape)) * width;
+  if (constant.bytes.size() != (constant.splat ? width : bytes))
+    return Error(fmt::format("constant '{}' of program '{}' takes {} bytes, "
+                             "got {}",
+                             decl.name, loaded.name,
+                             constant.splat ? width : bytes,
+                             constant.bytes.size()));
+  HostBytes repeated;
+  if (constant.splat) {
+    repeated.resize(bytes);
+    size_t filled = std::min(width, bytes);
+    std::memcpy(repeated.data(), constant.bytes.data(), filled);
+    for (; filled < bytes; filled *= 2)
+      std::memcpy(repeated.data() + filled, repeated.data(),
+                  std::min(filled, bytes - filled));
+  }
+  Result<std::shared_ptr<Buffer>> buffer =
+      device->fromHost(type, constant.splat ? repeated : constant.bytes);
+  if (!buffer)
+    return buffer.error();
+  return Array(typeOf(constant.buffer), std::move(*buffer));
+}
+
+Status PlanExecutable::countMemory(int64_t bytes, const std::string &prefix,
+                                   const std::string &detail) {
+  const int64_t devices = loaded.mesh.size();
+  stats.peakBytes = bytes;
+  stats.peakBytesPerDevice = (bytes + devices - 1) / devices;
+  if (bytes <= device->memoryLimit())
+    return Success();
+  const bool apart = !device->sharesMemory() && devices > 1;
+  return Error(fmt::format(
+      "{}out of memory: program '{}' needs {}{}{}, and {} may be used", prefix,
+      loaded.name, formatBytes(apart ? stats.peakBytesPerDevice : bytes),
+      apart ? fmt::format(" on each of {} devices", devices) : "", detail,
+      formatBytes(device->memoryLimit())));
+}
+
+Result<std::vector<Array>>
+PlanExecutable::execute(std::vector<Array> arguments) {
+  if (Status ok = checkArguments(arguments); !ok)
+    return ok.error();
+  bool ready = true;
+  for (const Array &array : arguments)
+    ready &= array.event().isReady();
+  // A check that is to find the first wrong step leaves nothing behind it.
+  const bool waits = options.checkNonFinite;
+  if (ready && (LaunchQueue::Working::here() ||
+                ((!isLong || waits) && device->launches.isIdle())))
+    return runNow(std::move(arguments));
+  std::vector<Array> results = launch(std::move(arguments));
+  if (waits)
+    for (const Array &array : results)
+      if (Status ok = array.wait(); !ok)
+        return ok.error();
+  return results;
+}
+
+std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
+  struct Work {
+    std::shared_ptr<PlanExecutable> self;
+    std::vector<Array> arguments;
+    std::vector<std::shared_ptr<BlockBuffer>> results;
+  };
+  auto work = std::make_shared<Work>();
+  LaunchQueue::Launch launch;
+  for (const Array &array : arguments)
+    if (!array.event().isReady())
+      launch.after.push_back(array.event());
+  work->self = shared_from_this();
+  work->arguments = std::move(arguments);
+  for (const Signature::Result &result : signature().results)
+    work->results.push_back(std::make_shared<BlockBuffer>(
+        client(), std::vector<Block>(),
+        device->blockBytes(result.type) * int64_t(device->slots(mesh()))));
+  const std::vector<std::shared_ptr<BlockBuffer>> buffers = work->results;
+  launch.cores = cores();
+  launch.run = [work = std::move(work)]() -> Event {
+    for (const Array &array : work->arguments)
+      if (Status ok = array.wait(); !ok)
+        return Event::failed(ok.error());
+    Result<std::vector<Array>> made =
+        work->self->runNow(std::move(work->arguments));
+    if (!made)
+      return Event::failed(made.error());
+    std::vector<Event> events;
+    for (size_t r = 0; r < made->size(); ++r) {
+      events.push_back((*made)[r].event());
+      work->results[r]->set(BlockBuffer::of((*made)[r]));
+    }
+    return Event::whenAll(events);
+  };
+
+  Event done;
+  {
+    // Calls run in call order.
+    std::lock_guard lock(launching);
+    if (!last.isReady())
+      launch.after.push_back(last);
+    done = last = device->launches.launch(std::move(launch));
+  }
+  std::vector<Array> results;
+  for (size_t r = 0; r < buffers.size(); ++r)
+    results.emplace_back(signature().results[r].type, buffers[r], done);
+  return results;
+}
+
+Result<std::vector<Array>>
+PlanExecutable::runNow(std::vector<Array> arguments) {
+  std::lock_guard one(running);
+  const auto begin = std::chrono::steady_clock::now();
+  Result<std::vector<Array>> results = [&]() -> Result<std::vector<Array>> {
+    try {
+      return run(std::move(arguments));
+    } catch (const std::bad_alloc &) {
+      return Error(
+          fmt::format("out of memory while running program '{}'", loaded.name));
+    }
+  }();
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - begin;
+  isLong = spent.count() >= device->launchFrom;
+  std::lock_guard lock(reading);
+  ++stats.executions;
+  stats.lastSeconds = spent.count();
+  return results;
+}
+
+void PlanExecutable::recordCollectives(std::vector<CollectiveRecord> sent) {
+  std::lock_guard lock(reading);
+  stats.collectives = std::move(sent);
+}
+
+Statistics PlanExecutable::statistics() const {
+  if (!LaunchQueue::Working::here()) {
+    std::unique_lock lock(launching);
+    const Event event = last;
+    lock.unlock();
+    (void)event.wait(); // its error is for those who read its results
+  }
+  std::lock_guard lock(reading);
+  return stats;
+}

@@ -1,0 +1,175 @@
+// One call a device; collectives as copies between boxes.
+#include "meshloom/Runtime/Plan/SeparateExecutable.h"
+
+#include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/NonFinite.h"
+
+#include <algorithm>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+Status SeparateExecutable::plan() {
+  devices = device->devicesHere(mesh());
+  for (const BufferDecl &decl : loaded.buffers)
+    local.push_back(decl.localShape());
+  Result<MemoryPlan> made =
+      planMemory(loaded, {.bytes = [this](unsigned buffer) {
+                   return elementCount(local[buffer]) *
+                          int64_t(byteWidth(loaded.buffers[buffer].type));
+                 }});
+  if (!made)
+    return made.error();
+  for (const Action &action : made->actions) {
+    std::unique_ptr<BoxMove> &move = moves.emplace_back();
+    if (action.kind == Action::Kind::Step) {
+      if (Status ok = prepareStep(action.step); !ok)
+        return Error(describe(loaded, action.step) + ok.error().message());
+    } else if (action.kind == Action::Kind::Move) {
+      const auto &step = std::get<CollectiveStep>(loaded.steps[action.step]);
+      move = std::make_unique<BoxMove>(loaded, step, step.moves[action.part]);
+    }
+  }
+
+  // What is used up goes to others: a time for each action.
+  std::vector<Lifetime> lives(made->memories.size());
+  for (size_t m = 0; m < lives.size(); ++m)
+    lives[m].bytes = made->memories[m].bytes;
+  for (int a = 0; a < int(made->actions.size()); ++a) {
+    const Action &action = made->actions[size_t(a)];
+    for (const auto *buffers : {&action.reads, &action.writes})
+      for (unsigned buffer : *buffers) {
+        const unsigned memory = made->buffers[buffer].memory;
+        if (made->memories[memory].kind != Memory::Kind::Scratch)
+          continue;
+        if (lives[memory].first < 0)
+          lives[memory].first = a;
+        lives[memory].last = a;
+      }
+  }
+  Offsets placed = placeByLifetime(lives);
+  return setPlan(std::move(*made), std::move(placed.offsets), placed.peak);
+}
+
+DeviceCall SeparateExecutable::bind(const Action &action, size_t slot,
+                                    const Frame &frame) const {
+  const Step &step = loaded.steps[action.step];
+  const std::vector<Loop> &loops = *loopsOf(step);
+  DeviceCall call{
+      slot, iterationBox(loops, loaded.mesh, devices[slot]), {}, {}};
+  auto add = [&](const Operand &operand, unsigned buffer) {
+    const BufferDecl &decl = loaded.buffers[operand.buffer];
+    const Box held = decl.box(devices[slot]);
+    const Shape dims = rowMajorStrides(local[operand.buffer]);
+    const size_t first = call.strides.size();
+    call.strides.resize(first + loops.size(), 0);
+    int64_t element = 0;
+    for (size_t d = 0; d < operand.dims.size(); ++d) {
+      element += dims[d] * (operand.dims[d].offset - held.offset[d]);
+      for (auto [loop, coefficient] : operand.dims[d].terms) {
+        call.strides[first + loop] += dims[d] * coefficient;
+        element += dims[d] * coefficient * call.iterations.offset[loop];
+      }
+    }
+    call.operands.push_back(
+        frame.at(memoryPlan().buffers[buffer].memory, slot) +
+        element * byteWidth(decl.type));
+  };
+  const std::vector<const Operand *> inputs = inputsOf(step),
+                                     outputs = outputsOf(step);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    add(*inputs[i], action.reads[i]);
+  auto *kernel = std::get_if<KernelStep>(&step);
+  for (size_t o = 0; o < outputs.size(); ++o)
+    if (!kernel || kernel->inPlace[o] < 0)
+      add(*outputs[o], action.writes[o]);
+  return call;
+}
+
+void SeparateExecutable::checkFinite(const Action &action,
+                                     const DeviceCall &call,
+                                     Failure &failure) const {
+  const Step &step = loaded.steps[action.step];
+  const std::vector<const Operand *> outputs = outputsOf(step);
+  auto *kernel = std::get_if<KernelStep>(&step);
+  const size_t loops = loopsOf(step)->size();
+  size_t next = inputsOf(step).size();
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const size_t operand =
+        kernel && kernel->inPlace[o] >= 0 ? size_t(kernel->inPlace[o]) : next++;
+    const int64_t *strides = call.strides.data() + operand * loops;
+    bool empty = false;
+    for (size_t l = 0; l < loops; ++l)
+      empty |= strides[l] != 0 && call.iterations.extent[l] <= 0;
+    const BufferDecl &decl = loaded.buffers[outputs[o]->buffer];
+    if (!empty &&
+        hasNonFinite(decl.type,
+                     static_cast<const char *>(call.operands[operand]),
+                     call.iterations.extent.data(), strides, unsigned(loops)))
+      failure.report(action.step, nonFiniteMessage(decl.name));
+  }
+}
+
+void SeparateExecutable::forEachSlot(const std::function<void(size_t)> &body) {
+  for (size_t slot = 0; slot < devices.size(); ++slot)
+    body(slot);
+}
+
+void SeparateExecutable::onEachSlot(unsigned step, Failure &failure,
+                                    const std::function<void(size_t)> &body) {
+  forEachSlot([&](size_t slot) {
+    try {
+      body(slot);
+    } catch (const std::exception &error) {
+      failure.report(step, error.what());
+    }
+  });
+}
+
+void SeparateExecutable::runMove(const BoxMove &move, const Action &action,
+                                 const Frame &frame, Failure &failure) {
+  const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
+  const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
+  auto source = [&](int64_t d) { return frame.at(from, size_t(d)); };
+  onEachSlot(action.step, failure, [&](size_t slot) {
+    if (move.sameAs(devices[slot]) < 0)
+      move.fill(devices[slot], source, frame.at(to, slot));
+  });
+  if (!failure.any())
+    onEachSlot(action.step, failure, [&](size_t slot) {
+      const int64_t first = move.sameAs(devices[slot]);
+      if (first >= 0)
+        device->copy(slot, frame.at(to, slot), frame.at(to, size_t(first)),
+                     move.localBytes);
+    });
+}
+
+Status SeparateExecutable::runActions(const Frame &frame) {
+  for (const Frame::OldValue &old : frame.oldValues)
+    device->copy(old.slot, old.to, old.from.get(), old.bytes);
+  Failure failure;
+  for (size_t a = 0; a < moves.size() && !failure.any(); ++a) {
+    const Action &action = memoryPlan().actions[a];
+    if (action.kind == Action::Kind::Move) {
+      runMove(*moves[a], action, frame, failure);
+      continue;
+    }
+    onEachSlot(action.step, failure, [&](size_t slot) {
+      if (action.kind == Action::Kind::Copy) {
+        const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
+        const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
+        device->copy(slot, frame.at(to, slot), frame.at(from, slot),
+                     memoryPlan().memories[to].bytes);
+        return;
+      }
+      const DeviceCall call = bind(action, slot, frame);
+      if (Status ok = runStep(action.step, call); !ok)
+        failure.report(action.step, ok.error().message());
+      else if (options.checkNonFinite)
+        checkFinite(action, call, failure);
+    });
+  }
+  if (failure.any())
+    return failure.error(loaded);
+  return Success();
+}

@@ -1,0 +1,115 @@
+// Binding the plan's memories to blocks.
+#include "meshloom/Runtime/Plan/StraightExecutable.h"
+
+#include "meshloom/Runtime/Plan/Steps.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+Status StraightExecutable::count(int64_t arenaBytes, int64_t workBytes) {
+  int64_t each = arenaBytes;
+  unsigned largest = 0;
+  for (unsigned m = 0; m < planned.memories.size(); ++m) {
+    const Memory &memory = planned.memories[m];
+    if (memory.kind != Memory::Kind::Scratch)
+      each += memory.bytes;
+    if (memory.bytes > planned.memories[largest].bytes)
+      largest = m;
+  }
+  std::string culprit, detail;
+  if (!planned.memories.empty()) {
+    const Memory &memory = planned.memories[largest];
+    detail =
+        fmt::format(", {} of them for '{}'", formatBytes(memory.bytes),
+                    loaded.buffers[planned.buffers[memory.buffer].decl].name);
+    for (const Action &action : planned.actions)
+      if (culprit.empty() &&
+          std::ranges::any_of(action.writes, [&](unsigned buffer) {
+            return planned.buffers[buffer].memory == largest;
+          }))
+        culprit = describe(loaded, action.step);
+  }
+  return countMemory(each * int64_t(device->slots(mesh())) + workBytes, culprit,
+                     detail);
+}
+
+Status StraightExecutable::setPlan(MemoryPlan memory,
+                                   std::vector<int64_t> places,
+                                   int64_t arenaBytes, int64_t workBytes) {
+  planned = std::move(memory);
+  offsets = std::move(places);
+  if (Status ok = count(arenaBytes, workBytes); !ok)
+    return ok;
+  for (size_t slot = 0; slot < device->slots(mesh()); ++slot) {
+    Result<Block> arena = device->allocate(slot, arenaBytes);
+    if (!arena)
+      return arena.error();
+    arenas.push_back(std::move(*arena));
+  }
+  for (const ConstantData &constant : loaded.constants) {
+    Result<Array> array = constantArray(constant);
+    if (!array)
+      return array.error();
+    constants.push_back(std::move(*array));
+  }
+  return Success();
+}
+
+Result<std::vector<Array>>
+StraightExecutable::run(std::vector<Array> arguments) {
+  const size_t slots = arenas.size(), count = planned.memories.size();
+  Frame frame{slots, std::vector<char *>(count * slots), {}};
+  std::vector<Block> blocks(count * slots);
+  for (size_t m = 0; m < count; ++m) {
+    const Memory &memory = planned.memories[m];
+    Block *own = blocks.data() + m * slots;
+    char **addresses = frame.addresses.data() + m * slots;
+    if (memory.kind == Memory::Kind::Scratch) {
+      for (size_t slot = 0; slot < slots; ++slot)
+        addresses[slot] = arenas[slot].get() + offsets[m];
+      continue;
+    }
+    const std::vector<Block> *given = nullptr;
+    bool fresh = memory.kind == Memory::Kind::Result;
+    if (memory.kind == Memory::Kind::Constant)
+      given = &BlockBuffer::of(constants[memory.index]);
+    if (memory.kind == Memory::Kind::Argument) {
+      const Array &array = arguments[memory.index];
+      given = &BlockBuffer::of(array);
+      fresh = memory.overwritten && !mayOverwrite(array);
+    }
+    for (size_t slot = 0; slot < slots; ++slot) {
+      if (!fresh) {
+        own[slot] = (*given)[slot];
+      } else {
+        Result<Block> block = device->allocate(slot, memory.bytes);
+        if (!block)
+          return block.error();
+        own[slot] = std::move(*block);
+        if (given)
+          frame.oldValues.push_back(
+              {slot, own[slot].get(), (*given)[slot], memory.bytes});
+      }
+      addresses[slot] = own[slot].get();
+    }
+  }
+
+  if (Status ok = runActions(frame); !ok)
+    return ok.error();
+
+  std::vector<Array> results;
+  results.reserve(loaded.results.size());
+  for (size_t r = 0; r < loaded.results.size(); ++r) {
+    const size_t m = planned.buffers[loaded.results[r].buffer].memory;
+    auto own = blocks.begin() + long(m * slots);
+    results.emplace_back(signature().results[r].type,
+                         std::make_shared<BlockBuffer>(
+                             client(),
+                             std::vector<Block>(own, own + long(slots)),
+                             planned.memories[m].bytes * int64_t(slots)));
+  }
+  return results;
+}
