@@ -25,7 +25,11 @@ const auto makers = testing::Values(
     // More threads than cores.
     maker("SharedManyWorkers", {.workers = 16, .chunks = 16}),
     maker("Private", {.workers = 2, .privateMemories = true}),
-    maker("PrivateOneWorker", {.workers = 1, .privateMemories = true}));
+    maker("PrivateOneWorker", {.workers = 1, .privateMemories = true}),
+    // Every call returns before its work is done.
+    maker("SharedLaunched", {.workers = 2, .launchFrom = 0}),
+    maker("PrivateLaunched",
+          {.workers = 2, .privateMemories = true, .launchFrom = 0}));
 INSTANTIATE_TEST_SUITE_P(CPU, ClientConformance, makers, ClientMaker::nameOf);
 INSTANTIATE_TEST_SUITE_P(CPU, Conformance, makers, ClientMaker::nameOf);
 

@@ -458,7 +458,8 @@ TEST(RandomProgramTest, EveryWayOfRunningGivesTheSameResult) {
       {.devices = 12, .workers = 1, .chunks = 1},
       {.devices = 12, .workers = 2, .chunks = 3},
       {.devices = 12, .workers = 3, .chunks = 8},
-      {.devices = 12, .workers = 2, .privateMemories = true}};
+      {.devices = 12, .workers = 2, .privateMemories = true},
+      {.devices = 12, .workers = 2, .launchFrom = 0}};
   std::vector<std::shared_ptr<Client>> clients;
   for (const CPUOptions &way : ways)
     clients.push_back(makeClient(way));
