@@ -1,7 +1,9 @@
 // Machine models of TPUs: from a topology's name, and the public figures of
 // each generation.
 #include "meshloom/Core/MachineModel.h"
+#include "meshloom/Core/TPUMachine.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +21,7 @@ namespace {
 /// Austin et al., "How to Scale Your Model", part 2.
 struct Generation {
   std::string_view name;
+  std::string_view kind; ///< what libtpu calls its devices
   size_t dims;
   int64_t devicesPerChip; ///< cores that are devices of their own
   int64_t flopsPerSecond;
@@ -29,10 +32,14 @@ struct Generation {
   int64_t wrapsAt;
 };
 constexpr Generation generations[] = {
-    {"v4", 3, 2, 275'000'000'000'000, 1'200'000'000'000, 50'000'000'000, 4},
-    {"v5e", 2, 1, 197'000'000'000'000, 819'000'000'000, 50'000'000'000, 16},
-    {"v5p", 3, 1, 459'000'000'000'000, 2'765'000'000'000, 100'000'000'000, 4},
-    {"v6e", 2, 1, 918'000'000'000'000, 1'638'000'000'000, 100'000'000'000, 16},
+    {"v4", "TPU v4", 3, 2, 275'000'000'000'000, 1'200'000'000'000,
+     50'000'000'000, 4},
+    {"v5e", "TPU v5 lite", 2, 1, 197'000'000'000'000, 819'000'000'000,
+     50'000'000'000, 16},
+    {"v5p", "TPU v5", 3, 1, 459'000'000'000'000, 2'765'000'000'000,
+     100'000'000'000, 4},
+    {"v6e", "TPU v6 lite", 2, 1, 918'000'000'000'000, 1'638'000'000'000,
+     100'000'000'000, 16},
 };
 constexpr Cost hop = 1'000'000;
 
@@ -120,6 +127,21 @@ Result<MachineModel> tpuMachine(std::string_view topology,
     return wrong(made.error().message());
   model.torus = *made;
   return model;
+}
+
+std::optional<std::string>
+tpuTopology(std::string_view kind,
+            std::span<const std::vector<int64_t>> chips) {
+  for (const Generation &generation : generations) {
+    if (generation.kind != kind)
+      continue;
+    std::vector<int64_t> shape(generation.dims, 1);
+    for (const std::vector<int64_t> &chip : chips)
+      for (size_t dim = 0; dim < std::min(chip.size(), shape.size()); ++dim)
+        shape[dim] = std::max(shape[dim], chip[dim] + 1);
+    return fmt::format("{}:{}", generation.name, fmt::join(shape, "x"));
+  }
+  return std::nullopt;
 }
 
 } // namespace meshloom

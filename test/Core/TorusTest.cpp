@@ -1,5 +1,6 @@
 // What chips on a grid give the axes of a mesh.
 #include "meshloom/Core/MachineModel.h"
+#include "meshloom/Core/TPUMachine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -148,6 +149,13 @@ TEST(TPUMachineTest, NamesGiveWhatLibtpuSays) {
             *MachineModel::preset("tpu:v4:2x2x2"));
   EXPECT_EQ(*tpuMachine("v5e:2x4", v5eChips),
             *MachineModel::preset("tpu:v5e:2x4"));
+}
+
+// From what a client of TPUs says of its devices.
+TEST(TPUMachineTest, ChipsGiveTheName) {
+  EXPECT_EQ(tpuTopology("TPU v4", v4Chips), "v4:2x2x2");
+  EXPECT_EQ(tpuTopology("TPU v5 lite", v5eChips), "v5e:2x4");
+  EXPECT_EQ(tpuTopology("TPU v3", v4Chips), std::nullopt);
 }
 
 TEST(TPUMachineTest, EachGenerationHasItsFigures) {

@@ -112,8 +112,8 @@ std::string costText(const std::map<std::string, double> &costs) {
 Result<MachineModel> machineOf(const pjrt::Topology &topology) {
   std::vector<std::vector<int64_t>> chips;
   for (const pjrt::TopologyDevice &device : topology.devices())
-    if (!device.coords.empty())
-      chips.push_back(device.coords);
+    if (!device.place.coords.empty())
+      chips.push_back(device.place.coords);
   return tpuMachine(topology.name(), std::move(chips));
 }
 } // namespace

@@ -7,6 +7,16 @@
 
 namespace meshloom {
 
+/// A device of a platform, as far as it is known before anything runs there.
+struct PlatformDevice {
+  int64_t number = 0; ///< as client() takes it
+  std::string kind;   ///< "TPU v4"
+  /// Of its chip among those that are linked, x first; empty: not known.
+  std::vector<int64_t> coords;
+  int64_t core = 0;    ///< within its chip
+  int64_t process = 0; ///< that drives it
+};
+
 /// A kind of device and the way to reach it: virtual CPUs, a PJRT plug-in. One
 /// object stands for the platform in this process. Safe to use from any thread.
 class Platform {
@@ -18,6 +28,11 @@ public:
   virtual std::string_view target() const = 0;
   /// The type of its devices: "CPU", "TPU".
   virtual Result<std::string> deviceType() = 0;
+  /// The devices that this process can use; none where they are virtual, made
+  /// as clients ask for them.
+  virtual Result<std::vector<PlatformDevice>> devices() {
+    return std::vector<PlatformDevice>();
+  }
   /// The client that has the devices of these numbers; the same one as long as
   /// anybody holds it. Platforms whose devices are virtual make them; others
   /// fail on a number that is no device of theirs.

@@ -21,29 +21,21 @@ using testing::StartsWith;
 namespace {
 using Numbers = std::vector<int64_t>;
 
-TopologyDevice placed(std::string text, Attributes attributes = {}) {
-  TopologyDevice device;
-  device.text = std::move(text);
-  device.attributes = std::move(attributes);
-  readPlace(device);
-  return device;
-}
-
 // ---- Places
 
 // Attributes say more clearly what the text says too.
 TEST(PlaceTest, AttributesGoBeforeTheText) {
-  TopologyDevice device =
-      placed("TPU_5(process=1,(1,2,0,0))",
-             {{"coords", Numbers{3, 1, 0}}, {"core_on_chip", int64_t(1)}});
-  EXPECT_EQ(device.coords, (Numbers{3, 1, 0}));
-  EXPECT_EQ(device.core, 1);
+  DevicePlace place =
+      placeOf({{"coords", Numbers{3, 1, 0}}, {"core_on_chip", int64_t(1)}},
+              "TPU_5(process=1,(1,2,0,0))");
+  EXPECT_EQ(place.coords, (Numbers{3, 1, 0}));
+  EXPECT_EQ(place.core, 1);
 }
 
 TEST(PlaceTest, TextIsReadWhereThereAreNoAttributes) {
-  TopologyDevice device = placed("TPU_13(process=1,(0,1,2,1))");
-  EXPECT_EQ(device.coords, (Numbers{0, 1, 2}));
-  EXPECT_EQ(device.core, 1);
+  DevicePlace place = placeOf({}, "TPU_13(process=1,(0,1,2,1))");
+  EXPECT_EQ(place.coords, (Numbers{0, 1, 2}));
+  EXPECT_EQ(place.core, 1);
 }
 
 TEST(PlaceTest, OtherTextsGiveNone) {
@@ -51,7 +43,7 @@ TEST(PlaceTest, OtherTextsGiveNone) {
        {"", "TFRT_CPU_0", "TPU_5(process=1,(1,x,0))", "TPU_5(process=1,())",
         "TPU_5(process=1,(1,2,0,0", "TPU_5(process=1,(1,,2))",
         "TPU_5(process=1,(99999999999999999999,0))"})
-    EXPECT_TRUE(placed(text).coords.empty()) << text;
+    EXPECT_TRUE(placeOf({}, text).coords.empty()) << text;
 }
 
 // ---- Finding libtpu
@@ -243,8 +235,8 @@ TEST_F(TPUTest, TopologiesByName) {
     for (const TopologyDevice &device : found.devices()) {
       const int64_t chip = device.id / cores;
       EXPECT_EQ(device.kind, kind);
-      EXPECT_EQ(device.core, device.id % cores);
-      EXPECT_EQ(device.coords,
+      EXPECT_EQ(device.place.core, device.id % cores);
+      EXPECT_EQ(device.place.coords,
                 (Numbers{chip % shape[0], chip / shape[0] % shape[1],
                          chip / shape[0] / shape[1]}));
     }
@@ -255,9 +247,9 @@ TEST_F(TPUTest, TopologiesByName) {
 TEST_F(TPUTest, TextsHaveThePlacesToo) {
   const Topology found = topology("v4:2x2x2");
   for (const TopologyDevice &device : found.devices()) {
-    TopologyDevice read = placed(device.text);
-    EXPECT_EQ(read.coords, device.coords) << device.text;
-    EXPECT_EQ(read.core, device.core) << device.text;
+    DevicePlace read = placeOf({}, device.text);
+    EXPECT_EQ(read.coords, device.place.coords) << device.text;
+    EXPECT_EQ(read.core, device.place.core) << device.text;
   }
 }
 

@@ -82,28 +82,28 @@ PluginObject::~PluginObject() {
   (void)bool(call(library, destroyer, arguments, raw, "free memory"));
 }
 
-void pjrt::readPlace(TopologyDevice &device) {
-  auto coords = device.attributes.find("coords");
-  if (coords != device.attributes.end())
-    if (const auto *list = std::get_if<std::vector<int64_t>>(&coords->second)) {
-      device.coords = *list;
-      auto core = device.attributes.find("core_on_chip");
-      if (core != device.attributes.end())
+DevicePlace pjrt::placeOf(const Attributes &attributes, std::string_view text) {
+  DevicePlace place;
+  if (auto found = attributes.find("coords"); found != attributes.end())
+    if (const auto *list = std::get_if<std::vector<int64_t>>(&found->second)) {
+      place.coords = *list;
+      auto core = attributes.find("core_on_chip");
+      if (core != attributes.end())
         if (const auto *number = std::get_if<int64_t>(&core->second))
-          device.core = *number;
-      return;
+          place.core = *number;
+      return place;
     }
-  const std::string_view text = device.text;
   const size_t open = text.find(",("), close = text.find("))", open);
   if (open == text.npos || close == text.npos)
-    return;
+    return place;
   std::vector<int64_t> numbers =
       numbersIn(text.substr(open + 2, close - open - 2));
   if (numbers.size() < 2)
-    return;
-  device.core = numbers.back();
+    return place;
+  place.core = numbers.back();
   numbers.pop_back();
-  device.coords = std::move(numbers);
+  place.coords = std::move(numbers);
+  return place;
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,7 +158,7 @@ Status Topology::readDevices() {
       return ok;
     device.text = {text.get<const char *>(Text::debug_string),
                    text.get<size_t>(Text::debug_string_size)};
-    readPlace(device);
+    device.place = placeOf(device.attributes, device.text);
     deviceList.push_back(std::move(device));
   }
   // libtpu lists them process by process.

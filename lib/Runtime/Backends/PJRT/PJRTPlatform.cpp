@@ -3,6 +3,8 @@
 
 #include "PJRTClient.h"
 
+#include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
+
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
@@ -30,6 +32,20 @@ public:
     if (!current)
       return current.error();
     return typeOf(**current);
+  }
+
+  Result<std::vector<PlatformDevice>> devices() override {
+    std::lock_guard lock(mutex);
+    auto current = session(0);
+    if (!current)
+      return current.error();
+    std::vector<PlatformDevice> all;
+    for (const PluginDevice &device : (*current)->plugin->devices()) {
+      DevicePlace place = placeOf(device.attributes, device.text);
+      all.push_back({int64_t(all.size()), device.kind, std::move(place.coords),
+                     place.core, device.process});
+    }
+    return all;
   }
 
   Result<std::shared_ptr<Client>>

@@ -40,15 +40,26 @@ protected:
   capi::Slot destroyer;
 };
 
+/// Where a device is.
+struct DevicePlace {
+  /// Of its chip among those that are linked, x first; empty where the plug-in
+  /// does not say.
+  std::vector<int64_t> coords;
+  int64_t core = 0; ///< within its chip
+};
+
+/// From "coords" and "core_on_chip" where the plug-in has these attributes,
+/// else from a text such as "TPU_5(process=1,(1,2,0,0))", whose last number is
+/// the core.
+DevicePlace placeOf(const Attributes &attributes, std::string_view text);
+
 /// A device of a topology.
 struct TopologyDevice {
   int64_t id = 0;
   int64_t process = 0;
   std::string kind; ///< "TPU v5 lite"
   std::string text; ///< "TPU_5(process=1,(1,2,0,0))"
-  /// Of its chip in the torus, x first; empty where the plug-in does not say.
-  std::vector<int64_t> coords;
-  int64_t core = 0; ///< within its chip
+  DevicePlace place;
   Attributes attributes;
 };
 
@@ -108,10 +119,5 @@ private:
   std::string topologyName;
   std::vector<TopologyDevice> deviceList;
 };
-
-/// Coordinates and core from "coords" and "core_on_chip" where the plug-in has
-/// these attributes, else from a text such as "TPU_5(process=1,(1,2,0,0))",
-/// whose last number is the core. A text of another form leaves both empty.
-void readPlace(TopologyDevice &device);
 
 } // namespace meshloom::pjrt
