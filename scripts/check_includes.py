@@ -69,8 +69,8 @@ TABLE = {
     "API": (
         {"Core"},
         COMPILER
-        | {"Compiler", "Math", "Runtime", "Runtime/Backends/CPU", "Support"}
-        | {"system"},
+        | {"Compiler", "Math", "Runtime", "Runtime/Backends/CPU"}
+        | {"Runtime/Backends/PJRT", "Support", "system"},
     ),
     "NN": (USER, USER | {"fmt"}),
     "Data": (USER, USER | {"Support", "fmt", "zlib", "system"}),

@@ -5,6 +5,7 @@
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
+#include "meshloom/API/Devices.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/GradientTape.h"

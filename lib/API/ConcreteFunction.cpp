@@ -1,5 +1,6 @@
 // What a compiled function tells about itself.
 #include "meshloom/API/ConcreteFunction.h"
+#include "Engine.h"
 #include "TracedFunction.h"
 
 #include "meshloom/Compiler/Compiler.h"
@@ -17,13 +18,6 @@ namespace {
 ValueInfo infoOf(const ArrayType &type, std::string name,
                  ValueInfo::Role role) {
   return {std::move(name), type.dtype, type.shape, type.layout, role};
-}
-
-CompileOptions optionsOf(const Settings &settings) {
-  CompileOptions options;
-  options.machine = *settings.machine;
-  options.refine = settings.refine;
-  return options;
 }
 
 } // namespace
@@ -90,7 +84,8 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
 std::string ConcreteFunction::explain() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  CompileOptions options = optionsOf(traced->compiledFor);
+  CompileOptions options = optionsFor(
+      traced->loaded.executable->signature().mesh, traced->compiledFor);
   options.explain = &stream;
   check(compile(*traced->source->module, options), "explain");
   return text;
@@ -102,7 +97,8 @@ std::vector<StageIR> ConcreteFunction::stages() const {
   ModuleOp module = *traced->source->module;
   llvm::raw_string_ostream(traceText) << module;
   stages.push_back({"traced", std::move(traceText)});
-  CompileOptions options = optionsOf(traced->compiledFor);
+  CompileOptions options = optionsFor(
+      traced->loaded.executable->signature().mesh, traced->compiledFor);
   options.afterPass = [&](std::string_view pass, const std::string &ir) {
     stages.push_back({std::string(pass), ir});
   };

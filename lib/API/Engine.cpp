@@ -1,10 +1,10 @@
 // Running one op, see Engine.h.
 #include "Engine.h"
 #include "Contexts.h"
+#include "Devices.h"
 #include "Tape.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
-#include "meshloom/Compiler/Compiler.h"
 
 #include "llvm/ADT/APSInt.h"
 
@@ -177,16 +177,21 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 
 } // namespace
 
+CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {
+  CompileOptions options;
+  options.machine = machineFor(mesh, *settings.machine);
+  options.refine = settings.refine;
+  options.target = platformFor(mesh)->target();
+  return options;
+}
+
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
                       const Settings &settings, std::string_view op,
                       raw_ostream *explain) {
   auto begin = std::chrono::steady_clock::now();
-  CompileOptions options;
-  options.machine = *settings.machine;
-  options.refine = settings.refine;
+  CompileOptions options = optionsFor(mesh, settings);
   options.explain = explain;
   std::shared_ptr<Client> client = clientFor(mesh);
-  options.target = platformFor(mesh)->target();
   Compiled compiled = check(compile(module, options), op);
   LoadOptions load;
   load.checkNonFinite = settings.checkNumerics;

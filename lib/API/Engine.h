@@ -6,6 +6,7 @@
 #include "Trace.h"
 
 #include "meshloom/Autodiff/GradientBuilder.h"
+#include "meshloom/Compiler/Compiler.h"
 
 #include <functional>
 
@@ -73,6 +74,8 @@ struct Loaded {
   std::shared_ptr<Executable> executable;
   double compileSeconds = 0;
 };
+/// For the devices of `mesh`.
+CompileOptions optionsFor(const Mesh &mesh, const Settings &settings);
 /// Compiles `module` for `mesh` and loads it. `explain`: see CompileOptions.
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
                       const Settings &settings, std::string_view op,

@@ -1,5 +1,6 @@
 // Devices, meshes and this thread's default mesh.
 #include "meshloom/API/Mesh.h"
+#include "Devices.h"
 #include "Node.h"
 
 #include <fmt/format.h>
@@ -42,10 +43,10 @@ std::vector<DeviceSpec> virtual_cpus(int64_t n) {
 }
 
 std::vector<DeviceSpec> list_devices(std::string_view type) {
-  if (!type.empty() && type != "CPU")
-    fail("list_devices",
-         fmt::format("expected device type \"CPU\", got \"{}\"", type));
-  return virtual_cpus(deviceCount());
+  if (type.empty() || type == "CPU")
+    return virtual_cpus(deviceCount());
+  platformOf(std::string(type), "list_devices");
+  return list_logical_devices(type);
 }
 
 Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
@@ -83,8 +84,9 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
   options.deviceType = devices.front().type;
   std::set<int64_t> seen;
   for (const DeviceSpec &device : devices) {
-    if (device.type != "CPU")
-      fail(op, fmt::format("expected CPU devices, got {}", device.to_string()));
+    if (device.type != options.deviceType)
+      fail(op, fmt::format("expected devices of one type, got {} beside {}",
+                           device.to_string(), devices.front().to_string()));
     if (!seen.insert(device.index).second)
       fail(op, fmt::format("expected different devices, got {} twice",
                            device.to_string()));
@@ -107,6 +109,11 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
         return Mesh::get(axes, options);
       }(),
       op);
+  // Virtual CPUs are made as they are needed; others are there or not.
+  if (mesh.device_type() != "CPU")
+    check(platformOf(mesh.device_type(), op)
+              ->client(mesh.assignment().localDeviceNumbers()),
+          op);
   return mesh;
 }
 
@@ -119,7 +126,10 @@ DefaultMeshScope::~DefaultMeshScope() {
 
 std::optional<Mesh> get_default_mesh() {
   const std::vector<Mesh> &meshes = threadState().meshes;
-  return meshes.empty() ? std::nullopt : std::optional(meshes.back());
+  // On the mesh of plain tensors they stay plain.
+  return meshes.empty() || meshes.back() == hostMesh()
+             ? std::nullopt
+             : std::optional(meshes.back());
 }
 
 } // namespace meshloom

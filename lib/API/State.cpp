@@ -1,4 +1,5 @@
 // Threads' state, clients, settings and the small accessors of Node.h.
+#include "Devices.h"
 #include "Node.h"
 #include "Trace.h"
 
@@ -41,21 +42,40 @@ const Mesh &hostMesh() {
 }
 
 std::shared_ptr<Platform> platformFor(const Mesh &mesh) {
-  return check(platform("cpu"), "create_mesh");
+  return platformOf(mesh.device_type(), "create_mesh");
 }
 
+namespace {
+/// Held for good: eager programs and variables come and go.
+struct Clients {
+  std::mutex mutex;
+  std::map<std::pair<Platform *, std::vector<int64_t>>, std::shared_ptr<Client>>
+      held;
+  std::string first; ///< device that was used
+};
+Clients &clients() {
+  static Clients &clients = *new Clients;
+  return clients;
+}
+} // namespace
+
 std::shared_ptr<Client> clientFor(const Mesh &mesh) {
-  // Held for good: eager programs and variables come and go.
-  static std::mutex &mutex = *new std::mutex;
-  static auto &held = *new std::map<std::pair<Platform *, std::vector<int64_t>>,
-                                    std::shared_ptr<Client>>;
   std::shared_ptr<Platform> on = platformFor(mesh);
   std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
-  std::lock_guard lock(mutex);
-  std::shared_ptr<Client> &client = held[{on.get(), numbers}];
-  if (!client)
+  std::lock_guard lock(clients().mutex);
+  std::shared_ptr<Client> &client = clients().held[{on.get(), numbers}];
+  if (!client) {
     client = check(on->client(numbers), "create_mesh");
+    if (clients().first.empty())
+      clients().first = fmt::format("{}:{}", mesh.device_type(),
+                                    numbers.empty() ? 0 : numbers.front());
+  }
   return client;
+}
+
+std::string firstUsedDevice() {
+  std::lock_guard lock(clients().mutex);
+  return clients().first;
 }
 
 Tensor wrap(Array array, bool host) {

@@ -5,7 +5,7 @@
 
 namespace meshloom {
 
-/// A device of this process, such as "CPU:3".
+/// A device of this process, such as "CPU:3" or "TPU:0".
 struct DeviceSpec {
   std::string type = "CPU";
   int64_t index = 0;
@@ -19,7 +19,8 @@ struct DeviceSpec {
 std::vector<DeviceSpec> virtual_cpus(int64_t n);
 
 /// The devices of this process: the virtual CPUs asked for so far, at least
-/// CPU:0. Throws meshloom::Error if `type` is not "CPU" (or empty: all types).
+/// CPU:0, or those of another type that is connected (see Devices.h). Throws
+/// meshloom::Error if there is none of the type. Empty: virtual CPUs.
 std::vector<DeviceSpec> list_devices(std::string_view type = "");
 
 /// A mesh of `devices` (default: all of list_devices()), in the order of the
@@ -27,7 +28,8 @@ std::vector<DeviceSpec> list_devices(std::string_view type = "");
 /// be -1: what the number of devices leaves. Without axes: one axis "x".
 /// Throws meshloom::Error if the product of the sizes is not the number of
 /// devices, if an axis is repeated or has no valid name, if two sizes are -1,
-/// if a device is repeated.
+/// if a device is repeated, does not exist or is of another type than the
+/// others.
 Mesh create_mesh(std::vector<MeshAxis> axes = {},
                  std::vector<DeviceSpec> devices = {}, std::string name = "");
 

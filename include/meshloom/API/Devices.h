@@ -1,0 +1,86 @@
+// Devices beside the virtual CPUs: other platforms, and TPUs the way that
+// TensorFlow's users reach them.
+//
+//   connect_platform("pjrt:/path/xla_cpu_pjrt.so");       // or
+//   TPUClusterResolver resolver("local");
+//   connect_to_cluster(resolver);
+//   initialize_tpu_system(resolver);
+//   Mesh mesh = create_mesh({{"batch", -1}}, list_logical_devices("TPU"));
+//
+// Tensors, variables and functions on such a mesh are used like any others.
+#pragma once
+
+#include "meshloom/API/Mesh.h"
+
+namespace meshloom {
+
+/// The devices of a platform of the runtime, which from now on can be in
+/// meshes: "pjrt:/path/plugin.so", or "pjrt:NAME" for a plug-in that
+/// PJRT_NAMES_AND_LIBRARY_PATHS or TPU_LIBRARY_PATH names. Their type is what
+/// the plug-in says ("TPU", "GPU"), and "XLA_CPU" where it says CPU: "CPU" are
+/// the virtual ones. Connecting again gives the same devices.
+/// Throws meshloom::Error if there is no such platform or plug-in, if it has no
+/// devices, if devices of that type are another platform's already.
+std::vector<DeviceSpec> connect_platform(const std::string &platform);
+
+/// The devices of a type that programs can run on: "CPU" are the virtual CPUs
+/// asked for so far, at least CPU:0. Empty `type`: of all connected platforms.
+/// A plug-in that PJRT_NAMES_AND_LIBRARY_PATHS names as the type in lower case
+/// ("gpu", "xla_cpu") is connected when its type is asked for. None where
+/// nothing of that type is connected.
+/// Throws meshloom::Error if a plug-in so named cannot be connected.
+std::vector<DeviceSpec> list_logical_devices(std::string_view type = "");
+
+/// The same, but of CPUs only CPU:0: the machine that virtual CPUs share.
+std::vector<DeviceSpec> list_physical_devices(std::string_view type = "");
+
+/// While it lives, tensors of this thread that have no layout are made on that
+/// one device: device("TPU:0"), device("/device:TPU:1"). Without an index: 0.
+/// Throws meshloom::Error if it is not a device's name, or there is no such
+/// device.
+DefaultMeshScope device(std::string_view name);
+
+/// Where TPUs are: in this machine. Finds libtpu, and does not touch devices.
+class TPUClusterResolver {
+public:
+  /// `tpu` is "local" (or empty). `library` is libtpu.so; empty: what
+  /// PJRT_NAMES_AND_LIBRARY_PATHS calls "tpu", else TPU_LIBRARY_PATH.
+  /// Throws meshloom::Error if `tpu` is the name or address of TPUs elsewhere,
+  /// if there is no libtpu: the error says what was looked for and where.
+  explicit TPUClusterResolver(std::string tpu = "local",
+                              std::string library = "");
+  const std::string &tpu() const { return name; }
+  const std::string &library() const { return path; }
+  /// The address of the first worker: none for local TPUs.
+  std::string master() const { return ""; }
+  std::string task_type() const { return "worker"; }
+  int64_t task_id() const { return 0; }
+  /// Devices of type TPU. Throws meshloom::Error as initialize_tpu_system.
+  int64_t num_accelerators() const;
+
+private:
+  std::string name, path;
+};
+
+/// TPUs and how they are linked.
+struct TPUTopology {
+  /// Chips along x, y and z, then cores of a chip.
+  std::vector<int64_t> mesh_shape;
+  /// Of each device: x, y, z and core.
+  std::vector<std::vector<int64_t>> device_coordinates;
+  int64_t num_tasks = 1; ///< processes that drive them
+};
+
+/// Loads libtpu, so that the type "TPU" is known; devices are not touched.
+/// Throws meshloom::Error if it cannot be loaded, or TPUs of another library
+/// are connected.
+void connect_to_cluster(const TPUClusterResolver &resolver);
+
+/// Takes hold of the TPUs: a process has them until it ends. Comes first in a
+/// program: calling it again before any device is used gives the same.
+/// Throws meshloom::Error if there is no TPU, if a device has been used
+/// already: then nothing is changed or lost.
+TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver);
+TPUTopology initialize_tpu_system();
+
+} // namespace meshloom

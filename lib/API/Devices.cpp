@@ -1,0 +1,310 @@
+// Connecting platforms, listing their devices, and TPUs.
+#include "Devices.h"
+#include "Node.h"
+
+#include "meshloom/Core/TPUMachine.h"
+#include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <set>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+constexpr std::string_view virtualType = "CPU";
+constexpr std::string_view tpuType = "TPU";
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  for (char &letter : result)
+    letter = char(std::toupper(letter));
+  return result;
+}
+
+/// Platforms by device type. Platforms themselves last as long as the process.
+class Connections {
+public:
+  static Connections &get() {
+    static Connections &connections = *new Connections;
+    return connections;
+  }
+
+  /// Connects a platform under the type that it says, and gives that.
+  std::string connect(const std::string &name, std::string_view op) {
+    std::shared_ptr<Platform> made = check(platform(name), op);
+    std::string type = check(made->deviceType(), op);
+    // The type of virtual CPUs, which are not it.
+    if (type == virtualType && name != "cpu")
+      type = name.starts_with("pjrt") ? "XLA_CPU"
+                                      : upper(name.substr(0, name.find(':')));
+    add(type, made, op);
+    return type;
+  }
+
+  /// Without asking the platform, which might touch its devices.
+  void add(const std::string &type, const std::shared_ptr<Platform> &made,
+           std::string_view op) {
+    std::lock_guard lock(mutex);
+    std::shared_ptr<Platform> &known = byType[type];
+    if (known && known != made)
+      fail(op, fmt::format("the {} devices of this process are those of '{}'; "
+                           "'{}' has some too, and only one platform of a type "
+                           "can be connected",
+                           type, known->name(), made->name()));
+    known = made;
+  }
+  void remove(const std::string &type) {
+    std::lock_guard lock(mutex);
+    byType.erase(type);
+  }
+
+  std::shared_ptr<Platform> find(const std::string &type) {
+    std::lock_guard lock(mutex);
+    auto found = byType.find(type);
+    return found == byType.end() ? nullptr : found->second;
+  }
+  std::vector<std::string> types() {
+    std::lock_guard lock(mutex);
+    std::vector<std::string> all;
+    for (const auto &[type, platform] : byType)
+      all.push_back(type);
+    return all;
+  }
+
+private:
+  Connections() { byType.emplace(virtualType, platform("cpu").valueOrThrow()); }
+
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Platform>> byType;
+};
+
+/// The platform of a type, connected now if the environment names it; or null.
+std::shared_ptr<Platform> findPlatform(const std::string &type,
+                                       std::string_view op) {
+  Connections &connections = Connections::get();
+  if (auto found = connections.find(type))
+    return found;
+  for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
+    if (upper(plugin.name) == type) {
+      const std::string name = "pjrt:" + plugin.path;
+      const std::string says = connections.connect(name, op);
+      if (says != type)
+        fail(op, fmt::format("the plug-in that {} calls '{}' ({}) has devices "
+                             "of type {}, not {}",
+                             plugin.variable, plugin.name, plugin.path, says,
+                             type));
+      return connections.find(type);
+    }
+  return nullptr;
+}
+
+std::vector<DeviceSpec> devicesOf(const std::string &type,
+                                  std::string_view op) {
+  if (type == virtualType)
+    return list_devices(virtualType);
+  std::vector<DeviceSpec> devices;
+  if (std::shared_ptr<Platform> found = findPlatform(type, op))
+    for (const PlatformDevice &device : check(found->devices(), op))
+      devices.push_back({type, device.number});
+  return devices;
+}
+
+/// "TPU:1" of "TPU:1", "/device:TPU:1", "/job:.../device:TPU:1"; "TPU" is
+/// "TPU:0".
+DeviceSpec parseDevice(std::string_view name, std::string_view op) {
+  std::string_view rest = name;
+  if (size_t at = rest.rfind("device:"); at != rest.npos)
+    rest.remove_prefix(at + std::string_view("device:").size());
+  else if (rest.starts_with('/'))
+    rest.remove_prefix(1);
+  const size_t colon = std::min(rest.find(':'), rest.size());
+  DeviceSpec device{upper(rest.substr(0, colon)), 0};
+  const std::string_view number =
+      colon == rest.size() ? "0" : rest.substr(colon + 1);
+  const bool digits =
+      !number.empty() && number.size() < 10 &&
+      std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  const bool letters = std::ranges::all_of(device.type, [](char c) {
+    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  });
+  if (!digits || !letters || device.type.empty())
+    fail(op, fmt::format("expected a device such as \"CPU:0\", \"TPU:1\" or "
+                         "\"/device:TPU:1\", got \"{}\"",
+                         name));
+  device.index = std::stoll(std::string(number));
+  return device;
+}
+
+std::string platformName(const TPUClusterResolver &resolver) {
+  return "pjrt:" + resolver.library();
+}
+
+/// Of all TPUs, which are there.
+TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
+  TPUTopology topology;
+  topology.mesh_shape = {1, 1, 1, 1};
+  std::set<int64_t> processes;
+  for (const PlatformDevice &device : devices) {
+    std::vector<int64_t> place = device.coords;
+    place.resize(3);
+    place.push_back(device.core);
+    for (size_t dim = 0; dim < place.size(); ++dim)
+      topology.mesh_shape[dim] =
+          std::max(topology.mesh_shape[dim], place[dim] + 1);
+    topology.device_coordinates.push_back(std::move(place));
+    processes.insert(device.process);
+  }
+  topology.num_tasks = int64_t(processes.size());
+  return topology;
+}
+} // namespace
+
+namespace detail {
+
+std::shared_ptr<Platform> platformOf(const std::string &deviceType,
+                                     std::string_view op) {
+  if (auto found = findPlatform(deviceType, op))
+    return found;
+  std::string known;
+  for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", plugin.name,
+                         plugin.path);
+  fail(op,
+       fmt::format("there are no devices of type {}: connected are {}, and the "
+                   "environment names {} (PJRT_NAMES_AND_LIBRARY_PATHS, "
+                   "TPU_LIBRARY_PATH). Connect them first: {}",
+                   deviceType, fmt::join(Connections::get().types(), ", "),
+                   known.empty() ? "no plug-in" : "the plug-ins " + known,
+                   deviceType == tpuType
+                       ? "connect_to_cluster(TPUClusterResolver(\"local\"))"
+                       : "connect_platform(\"pjrt:/path/to/plugin.so\")"));
+}
+
+MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
+  if (!machine.sharedMemory || mesh.device_type() == virtualType)
+    return machine;
+  const MachineModel ring = *MachineModel::preset("ring");
+  auto devices = platformOf(mesh.device_type(), "create_mesh")->devices();
+  if (!devices || devices->empty())
+    return ring;
+  std::vector<std::vector<int64_t>> chips;
+  for (const PlatformDevice &device : *devices)
+    if (!device.coords.empty())
+      chips.push_back(device.coords);
+  auto name = tpuTopology(devices->front().kind, chips);
+  // Links follow from places only where the mesh has all devices.
+  std::vector<std::vector<int64_t>> placed;
+  for (int64_t number : mesh.assignment().localDeviceNumbers())
+    if (size_t(number) < chips.size())
+      placed.push_back(chips[size_t(number)]);
+  if (!name || chips.size() != devices->size())
+    return ring;
+  auto model =
+      tpuMachine(*name, placed.size() == chips.size() ? placed : chips);
+  return model ? *model : ring;
+}
+
+} // namespace detail
+
+std::vector<DeviceSpec> connect_platform(const std::string &platform) {
+  constexpr std::string_view op = "connect_platform";
+  return devicesOf(Connections::get().connect(platform, op), op);
+}
+
+std::vector<DeviceSpec> list_logical_devices(std::string_view type) {
+  constexpr std::string_view op = "list_logical_devices";
+  if (!type.empty())
+    return devicesOf(upper(type), op);
+  std::vector<DeviceSpec> all;
+  for (const std::string &each : Connections::get().types())
+    for (DeviceSpec &device : devicesOf(each, op))
+      all.push_back(std::move(device));
+  return all;
+}
+
+std::vector<DeviceSpec> list_physical_devices(std::string_view type) {
+  std::vector<DeviceSpec> devices = list_logical_devices(type);
+  std::erase_if(devices, [](const DeviceSpec &device) {
+    return device.type == virtualType && device.index > 0;
+  });
+  return devices;
+}
+
+DefaultMeshScope device(std::string_view name) {
+  constexpr std::string_view op = "device";
+  const DeviceSpec found = parseDevice(name, op);
+  // Where plain tensors are anyway.
+  if (found == DeviceSpec{})
+    return DefaultMeshScope(hostMesh());
+  platformOf(found.type, op);
+  return DefaultMeshScope(create_mesh({{"d", 1}}, {found}));
+}
+
+//===----------------------------------------------------------------------===//
+// TPUs
+//===----------------------------------------------------------------------===//
+
+TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library)
+    : name(tpu.empty() ? "local" : std::move(tpu)) {
+  constexpr std::string_view op = "TPUClusterResolver";
+  if (name != "local")
+    fail(op, fmt::format("expected \"local\", the TPUs of this machine, got "
+                         "\"{}\": TPUs of other machines are driven by "
+                         "programs that run there",
+                         name));
+  path = check(pjrt::findTPULibrary(library), op);
+  if (!std::filesystem::exists(path))
+    fail(op, fmt::format("there is no libtpu at '{}', {}", path,
+                         library.empty() ? "which the environment names "
+                                           "(PJRT_NAMES_AND_LIBRARY_PATHS, "
+                                           "TPU_LIBRARY_PATH)"
+                                         : "the path given"));
+}
+
+int64_t TPUClusterResolver::num_accelerators() const {
+  constexpr std::string_view op = "TPUClusterResolver";
+  return int64_t(
+      check(check(platform(platformName(*this)), op)->devices(), op).size());
+}
+
+void connect_to_cluster(const TPUClusterResolver &resolver) {
+  constexpr std::string_view op = "connect_to_cluster";
+  Connections::get().add(std::string(tpuType),
+                         check(platform(platformName(resolver)), op), op);
+}
+
+TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
+  constexpr std::string_view op = "initialize_tpu_system";
+  if (const std::string used = firstUsedDevice(); !used.empty())
+    fail(op, fmt::format("must come before anything uses devices, but {} is in "
+                         "use: call it at the start of the program. Nothing "
+                         "was changed",
+                         used));
+  const std::string name = platformName(resolver);
+  std::shared_ptr<Platform> found = check(platform(name), op);
+  Result<std::string> type = found->deviceType();
+  if (!type)
+    fail(op, fmt::format("no TPU was found in this machine by '{}': {}",
+                         resolver.library(), type.error().message()));
+  if (*type != tpuType) {
+    if (Connections::get().find(std::string(tpuType)) == found)
+      Connections::get().remove(std::string(tpuType));
+    fail(op, fmt::format("expected a plug-in for TPUs, but the devices of '{}' "
+                         "are of type {}: use connect_platform(\"{}\")",
+                         resolver.library(), *type, name));
+  }
+  Connections::get().add(std::string(tpuType), found, op);
+  return topologyOf(check(found->devices(), op));
+}
+
+TPUTopology initialize_tpu_system() {
+  return initialize_tpu_system(TPUClusterResolver());
+}
+
+} // namespace meshloom

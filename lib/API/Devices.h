@@ -1,0 +1,22 @@
+// The platforms that the user connected, by the type of their devices.
+#pragma once
+
+#include "meshloom/API/Devices.h"
+#include "meshloom/Core/MachineModel.h"
+#include "meshloom/Runtime/Platform.h"
+
+namespace meshloom::detail {
+
+/// The platform of devices of that type; connects a plug-in that the
+/// environment names so. Throws where there is none, saying what there is.
+std::shared_ptr<Platform> platformOf(const std::string &deviceType,
+                                     std::string_view op);
+
+/// What programs on `mesh` are made for: `machine`, but where that shares
+/// memory and the devices do not, their own.
+MachineModel machineFor(const Mesh &mesh, const MachineModel &machine);
+
+/// The first device that was used in this process, "CPU:0"; empty: none was.
+std::string firstUsedDevice();
+
+} // namespace meshloom::detail

@@ -1,0 +1,353 @@
+// Devices of other platforms in the API: connecting, listing, placing, and
+// TPUs. What is in use lasts as long as the process, so each test that needs a
+// fresh one runs in a process of its own.
+#include "Testing.h"
+
+#include "meshloom/API/ConcreteFunction.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+#include <unistd.h>
+
+namespace meshloom {
+namespace {
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// XLA's plug-in for CPUs, or libtpu, or nothing.
+std::string pluginFor(const char *variable, const char *fetched) {
+  const char *given = std::getenv(variable);
+  const std::string path = given ? given : fetched;
+  return std::filesystem::exists(path) ? path : "";
+}
+
+/// A copy of the test plug-in that is four TPUs in a square.
+class FourTPUs {
+public:
+  FourTPUs()
+      : path(fmt::format("{}libtpu-{}.so", testing::TempDir(), getpid())) {
+    std::filesystem::copy_file(MESHLOOM_FAULTY_PLUGIN_PATH, path);
+    setenv("MESHLOOM_FAULTY_PLUGIN", "tpu", 1);
+  }
+  ~FourTPUs() { std::filesystem::remove(path); }
+  const std::string path;
+};
+
+void withoutEnvironment() {
+  for (const char *name : {"TPU_LIBRARY_PATH", "PJRT_NAMES_AND_LIBRARY_PATHS",
+                           "MESHLOOM_FAULTY_PLUGIN"})
+    unsetenv(name);
+}
+
+std::vector<std::string> names(const std::vector<DeviceSpec> &devices) {
+  std::vector<std::string> all;
+  for (const DeviceSpec &device : devices)
+    all.push_back(device.to_string());
+  return all;
+}
+
+/// The error of `call`; empty where there is none.
+std::string errorOf(const std::function<void()> &call) {
+  try {
+    call();
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+/// In a process of its own, in which no device was used: fails where an
+/// expectation in `body` does.
+#define IN_FRESH_PROCESS(...)                                                  \
+  EXPECT_EXIT(                                                                 \
+      {                                                                        \
+        withoutEnvironment();                                                  \
+        __VA_ARGS__;                                                           \
+        std::exit(testing::Test::HasFailure() ? 1 : 0);                        \
+      },                                                                       \
+      testing::ExitedWithCode(0), "")
+
+class DeviceTest : public testing::Test {
+protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+// ---- Without other platforms
+
+TEST_F(DeviceTest, VirtualCPUsShareAMachine) {
+  IN_FRESH_PROCESS({
+    virtual_cpus(3);
+    EXPECT_THAT(names(list_logical_devices("CPU")),
+                ElementsAre("CPU:0", "CPU:1", "CPU:2"));
+    EXPECT_THAT(names(list_logical_devices()),
+                ElementsAre("CPU:0", "CPU:1", "CPU:2"));
+    EXPECT_THAT(names(list_physical_devices("CPU")), ElementsAre("CPU:0"));
+    EXPECT_THAT(list_logical_devices("TPU"), IsEmpty());
+    EXPECT_THAT(list_physical_devices("GPU"), IsEmpty());
+  });
+}
+
+// Whoever names devices that are not there learns what is, and what to do.
+TEST_F(DeviceTest, DevicesThatAreNotConnected) {
+  IN_FRESH_PROCESS({
+    setenv("PJRT_NAMES_AND_LIBRARY_PATHS", "other:/x/other.so", 1);
+    const std::string error =
+        errorOf([] { create_mesh({{"x", 2}}, {{"TPU", 0}, {"TPU", 1}}); });
+    EXPECT_THAT(error, HasSubstr("[create_mesh] there are no devices of type "
+                                 "TPU: connected are CPU"));
+    EXPECT_THAT(error, HasSubstr("other (/x/other.so)"));
+    EXPECT_THAT(error, HasSubstr("connect_to_cluster"));
+    EXPECT_THAT(errorOf([] { (void)device("GPU:1"); }),
+                AllOf(HasSubstr("[device] there are no devices of type GPU"),
+                      HasSubstr("connect_platform(\"pjrt:")));
+    EXPECT_THAT(errorOf([] { list_devices("GPU"); }),
+                HasSubstr("[list_devices] there are no devices of type GPU"));
+    EXPECT_THAT(
+        errorOf([] { create_mesh({{"x", 2}}, {{"CPU", 0}, {"TPU", 1}}); }),
+        HasSubstr("devices of one type, got TPU:1 beside CPU:0"));
+  });
+}
+
+// A variable that names a plug-in which is not there is an error when its type
+// is asked for, and only then.
+TEST_F(DeviceTest, PluginsOfTheEnvironmentAreLoadedWhenAskedFor) {
+  IN_FRESH_PROCESS({
+    setenv("PJRT_NAMES_AND_LIBRARY_PATHS", "gpu:/nowhere/gpu.so", 1);
+    EXPECT_THAT(names(list_logical_devices()), ElementsAre("CPU:0"));
+    EXPECT_THAT(errorOf([] { list_logical_devices("GPU"); }),
+                HasSubstr("no PJRT plug-in at '/nowhere/gpu.so'"));
+    EXPECT_THAT(errorOf([] { connect_platform("pjrt:/nowhere/x.so"); }),
+                HasSubstr("[connect_platform] there is no PJRT plug-in"));
+    EXPECT_THAT(errorOf([] { connect_platform("quantum"); }),
+                HasSubstr("there is no platform 'quantum'"));
+  });
+}
+
+TEST_F(DeviceTest, DeviceNames) {
+  IN_FRESH_PROCESS({
+    for (const char *name : {"CPU:1", "/CPU:1", "/device:cpu:1",
+                             "/job:localhost/replica:0/task:0/device:CPU:1"}) {
+      auto scope = device(name);
+      EXPECT_EQ(get_default_mesh()->local_devices().front(),
+                "/job:localhost/replica:0/task:0/device:CPU:1");
+    }
+    for (const char *name : {"", "CPU:", "CPU:x", "CPU:-1", ":0",
+                             "/device:", "CPU:99999999999999999999", "C P U:0"})
+      EXPECT_THAT(errorOf([&] { (void)device(name); }),
+                  HasSubstr("[device] expected a device such as"))
+          << name;
+  });
+}
+
+// On the device where plain tensors are, tensors stay plain.
+TEST_F(DeviceTest, TensorsAreMadeOnTheDeviceOfTheScope) {
+  IN_FRESH_PROCESS({
+    {
+      auto scope = device("CPU:1");
+      Tensor x = ones({2}) + 1;
+      EXPECT_THAT(x.to_vector<float>(), ElementsAre(2, 2));
+      EXPECT_EQ(fetch_layout(x).mesh().local_devices().front(),
+                "/job:localhost/replica:0/task:0/device:CPU:1");
+    }
+    auto scope = device("CPU");
+    Tensor y = ones({2}) + 1;
+    Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+    EXPECT_THAT(
+        (distribute(ones({2}), Layout({"x"}, mesh)) + y).to_vector<float>(),
+        ElementsAre(3, 3));
+  });
+}
+
+// ---- TPUs
+
+TEST_F(DeviceTest, WithoutLibtpuTheErrorSaysWhatWasLookedFor) {
+  IN_FRESH_PROCESS({
+    EXPECT_THAT(errorOf([] { TPUClusterResolver resolver; }),
+                AllOf(HasSubstr("[TPUClusterResolver]"),
+                      HasSubstr("TPU_LIBRARY_PATH is not set")));
+    EXPECT_THAT(errorOf([] { initialize_tpu_system(); }),
+                HasSubstr("TPU_LIBRARY_PATH is not set"));
+    setenv("TPU_LIBRARY_PATH", "/nowhere/libtpu.so", 1);
+    EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("local"); }),
+                HasSubstr("there is no libtpu at '/nowhere/libtpu.so', which "
+                          "the environment names"));
+    EXPECT_THAT(
+        errorOf([] { TPUClusterResolver resolver("", "/no/tpu.so"); }),
+        HasSubstr("there is no libtpu at '/no/tpu.so', the path given"));
+    EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("grpc://10.0.0.2"); }),
+                HasSubstr("expected \"local\", the TPUs of this machine, got "
+                          "\"grpc://10.0.0.2\""));
+  });
+}
+
+// From resolver to values on a device, in TensorFlow's order.
+TEST_F(DeviceTest, TPUsAreInitializedAndHoldTensors) {
+  IN_FRESH_PROCESS({
+    FourTPUs tpus;
+    setenv("TPU_LIBRARY_PATH", tpus.path.c_str(), 1);
+    TPUClusterResolver resolver("local");
+    EXPECT_EQ(resolver.library(), tpus.path);
+    connect_to_cluster(resolver);
+    TPUTopology topology = initialize_tpu_system(resolver);
+    EXPECT_THAT(topology.mesh_shape, ElementsAre(2, 2, 1, 1));
+    EXPECT_THAT(topology.device_coordinates,
+                ElementsAre(ElementsAre(0, 0, 0, 0), ElementsAre(1, 0, 0, 0),
+                            ElementsAre(0, 1, 0, 0), ElementsAre(1, 1, 0, 0)));
+    EXPECT_EQ(topology.num_tasks, 1);
+    EXPECT_EQ(resolver.num_accelerators(), 4);
+    EXPECT_THAT(names(list_logical_devices("TPU")),
+                ElementsAre("TPU:0", "TPU:1", "TPU:2", "TPU:3"));
+    EXPECT_THAT(names(list_physical_devices("tpu")),
+                ElementsAre("TPU:0", "TPU:1", "TPU:2", "TPU:3"));
+    EXPECT_THAT(names(list_logical_devices()),
+                ElementsAre("CPU:0", "TPU:0", "TPU:1", "TPU:2", "TPU:3"));
+
+    Mesh mesh = create_mesh({{"x", 2}, {"y", -1}}, list_devices("TPU"));
+    EXPECT_EQ(mesh.device_type(), "TPU");
+    Tensor x = distribute(tensor({1.f, 2.f, 3.f, 4.f}, {2, 2}),
+                          Layout::replicated(mesh, 2));
+    EXPECT_THAT(x.to_vector<float>(), ElementsAre(1, 2, 3, 4));
+    EXPECT_EQ(fetch_layout(x).mesh(), mesh);
+    // What is compiled for them knows how they are linked.
+    auto twice = function([](const Tensor &x) { return x + x; });
+    const ConcreteFunction made = twice.get_concrete_function(x);
+    EXPECT_EQ(made.compiled().machine(), "tpu:v5e:2x2");
+    EXPECT_NE(made.compiled().stableHLO(), nullptr);
+    EXPECT_THAT(made.explain(), HasSubstr("on tpu:v5e:2x2: 0 collectives"));
+    EXPECT_THAT(errorOf([] { create_mesh({}, {{"TPU", 3}, {"TPU", 4}}); }),
+                HasSubstr("[create_mesh] there is no device TPU:4"));
+  });
+}
+
+// Calling it again is harmless, until a device is used; then it is an error and
+// what there is stays.
+TEST_F(DeviceTest, InitializingComesFirst) {
+  IN_FRESH_PROCESS({
+    FourTPUs tpus;
+    TPUClusterResolver resolver("local", tpus.path);
+    initialize_tpu_system(resolver);
+    EXPECT_EQ(initialize_tpu_system(resolver).device_coordinates.size(), 4u);
+    Mesh mesh = create_mesh({{"x", 4}}, list_devices("TPU"));
+    Tensor x =
+        distribute(tensor({1.f, 2.f, 3.f, 4.f}), Layout::replicated(mesh, 1));
+    EXPECT_THAT(errorOf([&] { initialize_tpu_system(resolver); }),
+                HasSubstr("[initialize_tpu_system] must come before anything "
+                          "uses devices, but CPU:0 is in use"));
+    EXPECT_THAT(x.to_vector<float>(), ElementsAre(1, 2, 3, 4));
+    EXPECT_THAT(list_devices("TPU"), testing::SizeIs(4));
+  });
+}
+
+TEST_F(DeviceTest, OtherPluginsAreNoTPUs) {
+  IN_FRESH_PROCESS({
+    TPUClusterResolver resolver("local", MESHLOOM_FAULTY_PLUGIN_PATH);
+    connect_to_cluster(resolver);
+    EXPECT_THAT(
+        errorOf([&] { initialize_tpu_system(resolver); }),
+        AllOf(HasSubstr("[initialize_tpu_system] expected a plug-in for "
+                        "TPUs"),
+              HasSubstr("are of type CPU: use connect_platform")));
+    EXPECT_THAT(list_logical_devices("TPU"), IsEmpty());
+    // It is a plug-in for CPUs, which are not the virtual ones.
+    EXPECT_THAT(
+        names(connect_platform(std::string("pjrt:") +
+                               MESHLOOM_FAULTY_PLUGIN_PATH)),
+        ElementsAre("XLA_CPU:0", "XLA_CPU:1", "XLA_CPU:2", "XLA_CPU:3"));
+    FourTPUs tpus;
+    connect_to_cluster(TPUClusterResolver("local", tpus.path));
+    EXPECT_THAT(errorOf([&] { connect_to_cluster(resolver); }),
+                HasSubstr("only one platform of a type can be connected"));
+  });
+}
+
+// libtpu itself, where there is no TPU: its words, and ours on where it looked.
+TEST_F(DeviceTest, LibtpuFindsNoTPU) {
+  const std::string path =
+      pluginFor("TPU_LIBRARY_PATH", MESHLOOM_FETCHED_TPU_LIBRARY);
+  if (path.empty())
+    GTEST_SKIP() << "libtpu is not installed: TPU_LIBRARY_PATH is not set, and "
+                    "there is no "
+                 << MESHLOOM_FETCHED_TPU_LIBRARY;
+  if (std::filesystem::exists("/dev/accel0") ||
+      std::filesystem::exists("/dev/vfio/0"))
+    GTEST_SKIP() << "this machine has a TPU";
+  IN_FRESH_PROCESS({
+    // Tests that run beside this one load libtpu too.
+    setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 1);
+    TPUClusterResolver resolver("local", path);
+    connect_to_cluster(resolver);
+    EXPECT_THAT(errorOf([&] { initialize_tpu_system(resolver); }),
+                AllOf(HasSubstr("[initialize_tpu_system] no TPU was found in "
+                                "this machine by '" +
+                                path),
+                      HasSubstr("cannot make a client")));
+    // The rest goes on.
+    EXPECT_THAT((ones({2}) + 1).to_vector<float>(), ElementsAre(2, 2));
+  });
+}
+
+// ---- Programs on another platform
+
+class XLACPUTest : public DeviceTest {
+protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    path = pluginFor("MESHLOOM_PJRT_CPU_PLUGIN", MESHLOOM_FETCHED_CPU_PLUGIN);
+    if (path.empty())
+      GTEST_SKIP() << "XLA's plug-in for CPUs is not installed: "
+                      "MESHLOOM_PJRT_CPU_PLUGIN is not set, and there is no "
+                   << MESHLOOM_FETCHED_CPU_PLUGIN;
+  }
+  std::string path;
+};
+
+// Eager ops, a function and a gradient, with collectives: as on virtual CPUs.
+TEST_F(XLACPUTest, ProgramsRunAsOnVirtualCPUs) {
+  IN_FRESH_PROCESS({
+    connect_platform("pjrt:" + path);
+    auto train = [](const Mesh &mesh) {
+      DVariable w(distribute(sample({6, 3}), Layout::replicated(mesh, 2)));
+      Tensor x = distribute(sample({8, 6}, 2), Layout({"x", UNSHARDED}, mesh));
+      auto step = function([&](const Tensor &x) {
+        GradientTape tape;
+        Tensor loss = reduce_sum(square(matmul(x, w)));
+        w.assign_sub(tape.gradient(loss, w) * 0.01f);
+        return loss;
+      });
+      std::vector<double> values;
+      for (int i = 0; i < 3; ++i)
+        values.push_back(step(x).item<float>());
+      Tensor sum = reduce_sum(x + 1, {0});
+      for (float value : sum.to_vector<float>())
+        values.push_back(value);
+      return values;
+    };
+    std::vector<DeviceSpec> devices;
+    for (int64_t i = 0; i < 4; ++i)
+      devices.push_back({"XLA_CPU", i});
+    const auto expected = train(create_mesh({{"x", 4}}, virtual_cpus(4)));
+    const auto actual = train(create_mesh({{"x", 4}}, devices));
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i)
+      EXPECT_NEAR(actual[i], expected[i], 1e-4 * std::abs(expected[i]));
+  });
+}
+
+TEST_F(XLACPUTest, OneDeviceByName) {
+  IN_FRESH_PROCESS({
+    setenv("PJRT_NAMES_AND_LIBRARY_PATHS", ("xla_cpu:" + path).c_str(), 1);
+    auto scope = device("XLA_CPU:2");
+    Tensor x = ones({3}) * 2;
+    EXPECT_EQ(fetch_layout(x).mesh().device_type(), "XLA_CPU");
+    EXPECT_THAT(x.to_vector<float>(), ElementsAre(2, 2, 2));
+    // Devices that have memories of their own are no machine that shares one.
+    auto twice = function([](const Tensor &x) { return x + x; });
+    EXPECT_EQ(twice.get_concrete_function(x).compiled().machine(), "ring");
+  });
+}
+} // namespace
+} // namespace meshloom
