@@ -102,7 +102,7 @@ static Value kernelGradient(dtensor::ConvolutionOp op, OpGradient &g) {
   return g.builder.create<dtensor::ReverseOp>(g.location, gradient, reversed);
 }
 
-void gradientOf(dtensor::ConvolutionOp op, OpGradient &g) {
+static void gradientOf(dtensor::ConvolutionOp op, OpGradient &g) {
   bool empty = false;
   for (Value value : {Value(op.getLhs()), Value(op.getRhs()), g.of()})
     empty |= g.typeOf(value).getNumElements() == 0;
@@ -110,6 +110,11 @@ void gradientOf(dtensor::ConvolutionOp op, OpGradient &g) {
     g.give(0, empty ? g.zeros(g.typeOf(op.getLhs())) : lhsGradient(op, g));
   if (g.wants(1))
     g.give(1, empty ? g.zeros(g.typeOf(op.getRhs())) : kernelGradient(op, g));
+}
+
+void attachConvolutionGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachDerivatives<ConvolutionOp>(context);
 }
 
 } // namespace meshloom

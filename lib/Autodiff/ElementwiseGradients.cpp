@@ -17,12 +17,12 @@ static bool isComplex(Value value) {
   return isa<mlir::ComplexType>(dtensor::elementTypeOf(value.getType()));
 }
 
-void gradientOf(dtensor::NegateOp op, OpGradient &g) {
+static void gradientOf(dtensor::NegateOp op, OpGradient &g) {
   g.give(0, g.negate(g.of()));
 }
 
 /// Of a complex number along the way to it: z / |z|.
-void gradientOf(dtensor::AbsOp op, OpGradient &g) {
+static void gradientOf(dtensor::AbsOp op, OpGradient &g) {
   if (isComplex(op.getOperand())) {
     Value sign = g.make<dtensor::SignOp>(op.getOperand());
     Value wide = g.convert(g.of(), g.typeOf(sign).getElementType());
@@ -36,7 +36,7 @@ static void giveZero(OpGradient &g) {
   g.give(0, g.constant(g.of(), 0));
 }
 /// Of a complex number: what turns it, s i Im(conj(s) g) / |z|; 0 at 0.
-void gradientOf(dtensor::SignOp op, OpGradient &g) {
+static void gradientOf(dtensor::SignOp op, OpGradient &g) {
   if (!isComplex(op.getOperand()))
     return giveZero(g);
   Value sign = op.getResult(), size = g.make<dtensor::AbsOp>(op.getOperand());
@@ -46,87 +46,87 @@ void gradientOf(dtensor::SignOp op, OpGradient &g) {
   Value turning = g.make<dtensor::ComplexOp>(g.constant(rate, 0), rate);
   g.give(0, g.multiply(sign, turning));
 }
-void gradientOf(dtensor::RoundNearestAfzOp, OpGradient &g) {
+static void gradientOf(dtensor::RoundNearestAfzOp, OpGradient &g) {
   giveZero(g);
 }
-void gradientOf(dtensor::FloorOp, OpGradient &g) {
+static void gradientOf(dtensor::FloorOp, OpGradient &g) {
   giveZero(g);
 }
-void gradientOf(dtensor::CeilOp, OpGradient &g) {
+static void gradientOf(dtensor::CeilOp, OpGradient &g) {
   giveZero(g);
 }
-void gradientOf(dtensor::RoundOp, OpGradient &g) {
+static void gradientOf(dtensor::RoundOp, OpGradient &g) {
   giveZero(g);
 }
 
-void gradientOf(dtensor::ExpOp op, OpGradient &g) {
+static void gradientOf(dtensor::ExpOp op, OpGradient &g) {
   g.give(0, g.multiply(g.of(), op.getResult()));
 }
 
-void gradientOf(dtensor::Expm1Op op, OpGradient &g) {
+static void gradientOf(dtensor::Expm1Op op, OpGradient &g) {
   g.give(0, g.multiply(g.of(), g.add(op.getResult(), 1)));
 }
 
-void gradientOf(dtensor::LogOp op, OpGradient &g) {
+static void gradientOf(dtensor::LogOp op, OpGradient &g) {
   g.give(0, g.divide(g.of(), op.getOperand()));
 }
 
-void gradientOf(dtensor::Log1pOp op, OpGradient &g) {
+static void gradientOf(dtensor::Log1pOp op, OpGradient &g) {
   g.give(0, g.divide(g.of(), g.add(op.getOperand(), 1)));
 }
 
-void gradientOf(dtensor::SqrtOp op, OpGradient &g) {
+static void gradientOf(dtensor::SqrtOp op, OpGradient &g) {
   g.give(0, g.divide(g.multiply(g.of(), 0.5), op.getResult()));
 }
 
 /// -1/2 x^(-3/2)
-void gradientOf(dtensor::RsqrtOp op, OpGradient &g) {
+static void gradientOf(dtensor::RsqrtOp op, OpGradient &g) {
   g.give(0, g.multiply(
                 g.of(),
                 g.multiply(g.divide(op.getResult(), op.getOperand()), -0.5)));
 }
 
 /// 1/3 x^(-2/3)
-void gradientOf(dtensor::CbrtOp op, OpGradient &g) {
+static void gradientOf(dtensor::CbrtOp op, OpGradient &g) {
   Value y = op.getResult();
   g.give(0, g.divide(g.multiply(g.of(), 1.0 / 3), g.multiply(y, y)));
 }
 
-void gradientOf(dtensor::TanhOp op, OpGradient &g) {
+static void gradientOf(dtensor::TanhOp op, OpGradient &g) {
   Value y = op.getResult(), one = g.constant(y, 1);
   g.give(0, g.multiply(g.of(), g.multiply(g.subtract(one, y), g.add(one, y))));
 }
 
-void gradientOf(dtensor::LogisticOp op, OpGradient &g) {
+static void gradientOf(dtensor::LogisticOp op, OpGradient &g) {
   Value y = op.getResult();
   g.give(0, g.multiply(g.of(), g.multiply(y, g.subtract(g.constant(y, 1), y))));
 }
 
-void gradientOf(dtensor::SineOp op, OpGradient &g) {
+static void gradientOf(dtensor::SineOp op, OpGradient &g) {
   g.give(0, g.multiply(g.of(), g.make<dtensor::CosineOp>(op.getOperand())));
 }
 
-void gradientOf(dtensor::CosineOp op, OpGradient &g) {
+static void gradientOf(dtensor::CosineOp op, OpGradient &g) {
   g.give(0, g.negate(
                 g.multiply(g.of(), g.make<dtensor::SineOp>(op.getOperand()))));
 }
 
 /// 1 + y^2
-void gradientOf(dtensor::TanOp op, OpGradient &g) {
+static void gradientOf(dtensor::TanOp op, OpGradient &g) {
   Value y = op.getResult();
   g.give(0, g.multiply(g.of(), g.add(g.multiply(y, y), 1)));
 }
 
 /// As if nothing was rounded.
-void gradientOf(dtensor::ReducePrecisionOp op, OpGradient &g) {
+static void gradientOf(dtensor::ReducePrecisionOp op, OpGradient &g) {
   g.give(0, g.of());
 }
 
-void gradientOf(dtensor::RealOp op, OpGradient &g) {
+static void gradientOf(dtensor::RealOp op, OpGradient &g) {
   g.give(0, g.convert(g.of(), g.typeOf(op.getOperand()).getElementType()));
 }
 
-void gradientOf(dtensor::ImagOp op, OpGradient &g) {
+static void gradientOf(dtensor::ImagOp op, OpGradient &g) {
   Value zero = g.constant(g.of(), 0);
   g.give(0, !isComplex(op.getOperand())
                 ? zero
@@ -134,14 +134,14 @@ void gradientOf(dtensor::ImagOp op, OpGradient &g) {
 }
 
 /// 2 / sqrt(pi) exp(-x^2)
-void gradientOf(dtensor::ErfOp op, OpGradient &g) {
+static void gradientOf(dtensor::ErfOp op, OpGradient &g) {
   Value x = op.getOperand();
   Value density = g.make<dtensor::ExpOp>(g.negate(g.multiply(x, x)));
   g.give(0,
          g.multiply(g.of(), g.multiply(density, 2 * std::numbers::inv_sqrtpi)));
 }
 
-void gradientOf(dtensor::ConvertOp op, OpGradient &g) {
+static void gradientOf(dtensor::ConvertOp op, OpGradient &g) {
   g.give(0, g.convert(g.of(), g.typeOf(op.getOperand()).getElementType()));
 }
 
@@ -149,25 +149,25 @@ void gradientOf(dtensor::ConvertOp op, OpGradient &g) {
 // Binary: z = f(x, y)
 //===----------------------------------------------------------------------===//
 
-void gradientOf(dtensor::AddOp op, OpGradient &g) {
+static void gradientOf(dtensor::AddOp op, OpGradient &g) {
   g.give(0, g.of());
   g.give(1, g.of());
 }
 
-void gradientOf(dtensor::SubtractOp op, OpGradient &g) {
+static void gradientOf(dtensor::SubtractOp op, OpGradient &g) {
   g.give(0, g.of());
   if (g.wants(1))
     g.give(1, g.negate(g.of()));
 }
 
-void gradientOf(dtensor::MultiplyOp op, OpGradient &g) {
+static void gradientOf(dtensor::MultiplyOp op, OpGradient &g) {
   if (g.wants(0))
     g.give(0, g.multiply(g.of(), op.getRhs()));
   if (g.wants(1))
     g.give(1, g.multiply(g.of(), op.getLhs()));
 }
 
-void gradientOf(dtensor::ComplexOp op, OpGradient &g) {
+static void gradientOf(dtensor::ComplexOp op, OpGradient &g) {
   if (g.wants(0))
     g.give(0, g.make<dtensor::RealOp>(g.of()));
   if (g.wants(1))
@@ -175,7 +175,7 @@ void gradientOf(dtensor::ComplexOp op, OpGradient &g) {
 }
 
 /// dy = g x / (x^2 + y^2), dx = -g y / (x^2 + y^2)
-void gradientOf(dtensor::Atan2Op op, OpGradient &g) {
+static void gradientOf(dtensor::Atan2Op op, OpGradient &g) {
   Value y = op.getLhs(), x = op.getRhs();
   Value rate = g.divide(g.of(), g.add(g.multiply(x, x), g.multiply(y, y)));
   if (g.wants(0))
@@ -185,7 +185,7 @@ void gradientOf(dtensor::Atan2Op op, OpGradient &g) {
 }
 
 /// dx = g / y, dy = -g x / y^2
-void gradientOf(dtensor::DivideOp op, OpGradient &g) {
+static void gradientOf(dtensor::DivideOp op, OpGradient &g) {
   Value overY = g.divide(g.of(), op.getRhs());
   g.give(0, overY);
   if (g.wants(1))
@@ -193,7 +193,7 @@ void gradientOf(dtensor::DivideOp op, OpGradient &g) {
 }
 
 /// x - y trunc(x / y)
-void gradientOf(dtensor::RemainderOp op, OpGradient &g) {
+static void gradientOf(dtensor::RemainderOp op, OpGradient &g) {
   g.give(0, g.of());
   if (!g.wants(1))
     return;
@@ -205,7 +205,7 @@ void gradientOf(dtensor::RemainderOp op, OpGradient &g) {
 }
 
 /// dx = g y x^(y - 1), 0 where y is 0; dy = g x^y log x, 0 where x is 0.
-void gradientOf(dtensor::PowerOp op, OpGradient &g) {
+static void gradientOf(dtensor::PowerOp op, OpGradient &g) {
   Value x = op.getLhs(), y = op.getRhs();
   if (g.wants(0)) {
     Value zero = g.constant(y, 0), one = g.constant(y, 1);
@@ -233,10 +233,10 @@ static void extremeGradient(Op op, OpGradient &g, ComparisonDirection wins) {
     g.give(i, g.select(won, g.of(), g.keepIf(tie, g.multiply(g.of(), 0.5))));
   }
 }
-void gradientOf(dtensor::MaximumOp op, OpGradient &g) {
+static void gradientOf(dtensor::MaximumOp op, OpGradient &g) {
   extremeGradient(op, g, ComparisonDirection::GT);
 }
-void gradientOf(dtensor::MinimumOp op, OpGradient &g) {
+static void gradientOf(dtensor::MinimumOp op, OpGradient &g) {
   extremeGradient(op, g, ComparisonDirection::LT);
 }
 
@@ -244,7 +244,7 @@ void gradientOf(dtensor::MinimumOp op, OpGradient &g) {
 // Choice
 //===----------------------------------------------------------------------===//
 
-void gradientOf(dtensor::SelectOp op, OpGradient &g) {
+static void gradientOf(dtensor::SelectOp op, OpGradient &g) {
   Value zero = g.constant(g.of(), 0);
   if (g.wants(1))
     g.give(1, g.select(op.getPred(), g.of(), zero));
@@ -254,7 +254,7 @@ void gradientOf(dtensor::SelectOp op, OpGradient &g) {
 
 /// The operand's gradient passes strictly between the bounds; a bound gets it
 /// where it was exceeded.
-void gradientOf(dtensor::ClampOp op, OpGradient &g) {
+static void gradientOf(dtensor::ClampOp op, OpGradient &g) {
   Value x = op.getOperand();
   auto spread = [&](Value bound) {
     return g.typeOf(bound) == g.typeOf(x)
@@ -280,6 +280,17 @@ void gradientOf(dtensor::ClampOp op, OpGradient &g) {
   };
   giveBound(0, op.getMin(), low, ComparisonDirection::LT);
   giveBound(2, op.getMax(), high, ComparisonDirection::GT);
+}
+
+void attachElementwiseGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<NegateOp, AbsOp, SignOp, RoundNearestAfzOp, FloorOp, CeilOp,
+                  RoundOp, CbrtOp, ReducePrecisionOp, RealOp, ImagOp, ErfOp,
+                  ConvertOp, AddOp, SubtractOp, ComplexOp, Atan2Op, RemainderOp,
+                  MaximumOp, MinimumOp, SelectOp, ClampOp>(context);
+  attachDerivatives<ExpOp, Expm1Op, LogOp, Log1pOp, SqrtOp, RsqrtOp, TanhOp,
+                    LogisticOp, SineOp, CosineOp, TanOp, MultiplyOp, DivideOp,
+                    PowerOp>(context);
 }
 
 } // namespace meshloom

@@ -129,7 +129,7 @@ static Value throughReflections(OpGradient &g, GeqrfOp op, Value ofPacked,
                              MatrixBuilder::adjointOp(u));
 }
 
-void gradientOf(GeqrfOp op, OpGradient &g) {
+static void gradientOf(GeqrfOp op, OpGradient &g) {
   MatrixBuilder matrices(g);
   RankedTensorType type = g.typeOf(op.getA());
   int64_t n = type.getShape().back();
@@ -183,7 +183,7 @@ static GeqrfOp factorizationOf(HouseholderProductOp op) {
   return factorization;
 }
 
-void gradientOf(HouseholderProductOp op, OpGradient &g) {
+static void gradientOf(HouseholderProductOp op, OpGradient &g) {
   RankedTensorType type = g.typeOf(op.getA()), taus = g.typeOf(op.getTaus());
   int64_t n = type.getShape().back(), k = taus.getShape().back();
   if (type.getNumElements() == 0 || k == 0) {
@@ -212,6 +212,11 @@ void gradientOf(HouseholderProductOp op, OpGradient &g) {
         return SmallVector<Value>{math.subtract(
             matrices.identityLike(operands[0]), matrices.product(v, weights))};
       });
+}
+
+void attachFactorizationGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<GeqrfOp, HouseholderProductOp>(context);
 }
 
 } // namespace meshloom

@@ -11,14 +11,14 @@ static SmallVector<int64_t> range(int64_t from, int64_t to) {
   return llvm::to_vector(llvm::seq<int64_t>(from, to));
 }
 
-void gradientOf(dtensor::DynamicSliceOp op, OpGradient &g) {
+static void gradientOf(dtensor::DynamicSliceOp op, OpGradient &g) {
   if (g.wants(0))
     g.give(0, g.builder.create<dtensor::DynamicUpdateSliceOp>(
                   g.location, g.zeros(g.typeOf(op.getOperand())), g.of(),
                   op.getStartIndices()));
 }
 
-void gradientOf(dtensor::DynamicUpdateSliceOp op, OpGradient &g) {
+static void gradientOf(dtensor::DynamicUpdateSliceOp op, OpGradient &g) {
   RankedTensorType update = g.typeOf(op.getUpdate());
   if (g.wants(0))
     g.give(0, g.builder.create<dtensor::DynamicUpdateSliceOp>(
@@ -29,7 +29,7 @@ void gradientOf(dtensor::DynamicUpdateSliceOp op, OpGradient &g) {
 }
 
 /// Sorts again with the places along; gradients go back by sorting by those.
-void gradientOf(dtensor::SortOp op, OpGradient &g) {
+static void gradientOf(dtensor::SortOp op, OpGradient &g) {
   Value first = op.getInputs()[0];
   int64_t dim = op.getDimension();
   auto places =
@@ -69,7 +69,7 @@ void gradientOf(dtensor::SortOp op, OpGradient &g) {
 }
 
 /// Each of the k largest goes back to its place; no place is taken twice.
-void gradientOf(dtensor::TopKOp op, OpGradient &g) {
+static void gradientOf(dtensor::TopKOp op, OpGradient &g) {
   if (!g.of(0))
     return;
   RankedTensorType from = g.typeOf(op.getOperand());
@@ -84,6 +84,12 @@ void gradientOf(dtensor::TopKOp op, OpGradient &g) {
                     ArrayRef<int64_t>{}, ArrayRef<int64_t>{last}, batch, batch,
                     ArrayRef<int64_t>{last}, last + 1, ReduceKind::Sum)
                 .getResult(0));
+}
+
+void attachIndexGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<DynamicSliceOp, DynamicUpdateSliceOp, SortOp, TopKOp>(
+      context);
 }
 
 } // namespace meshloom

@@ -10,7 +10,7 @@ using dtensor::ComparisonDirection;
 /// S = L^-H P L^-1 as a function of all of A. A's other triangle is not read,
 /// nor is the imaginary part of its diagonal, so what belongs there counts for
 /// the one that is.
-void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
+static void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
   MatrixBuilder matrices(g);
   Value lower =
       op.getLower() ? op.getResult() : matrices.adjoint(op.getResult());
@@ -35,7 +35,7 @@ void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
 
 /// op(a) x = b: b gets y = op(a)^-H g, and op(a) gets -y x^H; the other side
 /// likewise. Only the triangle that is read has a gradient.
-void gradientOf(dtensor::TriangularSolveOp op, OpGradient &g) {
+static void gradientOf(dtensor::TriangularSolveOp op, OpGradient &g) {
   MatrixBuilder matrices(g);
   bool left = op.getLeftSide();
   StringRef kind = op.getTransposeA();
@@ -82,8 +82,8 @@ static Value padLast(OpGradient &g, Value value, int64_t size) {
 }
 
 /// A transform is linear and, as a matrix, symmetric. Gradients of complex
-/// values are conjugated around this rule (see GradientTable.cpp).
-void gradientOf(dtensor::FftOp op, OpGradient &g) {
+/// values are conjugated around this rule (see GradientRules.h).
+static void gradientOf(dtensor::FftOp op, OpGradient &g) {
   StringRef type = op.getFftType();
   ArrayRef<int64_t> lengths = op.getFftLength();
   auto transform = [&](Value value, StringRef kind) -> Value {
@@ -121,6 +121,12 @@ void gradientOf(dtensor::FftOp op, OpGradient &g) {
   g.give(0, g.builder.create<dtensor::ComplexOp>(
                 g.location, g.multiply(like, scale),
                 g.negate(g.multiply(imaginary, scale))));
+}
+
+void attachLinalgGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<CholeskyOp, TriangularSolveOp>(context);
+  attachDerivatives<FftOp>(context);
 }
 
 } // namespace meshloom

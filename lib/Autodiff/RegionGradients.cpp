@@ -334,7 +334,7 @@ static SmallVector<Value> combineInPairs(GradientBuilder &math, Region &region,
   return rows;
 }
 
-void gradientOf(GenericReduceOp op, OpGradient &g) {
+static void gradientOf(GenericReduceOp op, OpGradient &g) {
   unsigned count = op.getInputs().size();
   Reducer reducer(op);
   bool keeps = false;
@@ -383,6 +383,11 @@ void gradientOf(GenericReduceOp op, OpGradient &g) {
     differentiateExpansion(g, op, {&op.getComputation()}, asKinds);
   else
     differentiateExpansion(g, op, {&op.getComputation()}, inTurn);
+}
+
+void attachRegionGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<GenericReduceOp>(context);
 }
 
 } // namespace meshloom

@@ -42,7 +42,7 @@ static Value perEntry(GradientBuilder &g, Value indices, int64_t vectorDim,
 
 /// Elements go back to where they came from: a scatter that adds, at indices
 /// clamped as the gather clamps them.
-void gradientOf(dtensor::GatherOp op, OpGradient &g) {
+static void gradientOf(dtensor::GatherOp op, OpGradient &g) {
   if (!g.wants(0))
     return;
   RankedTensorType from = g.typeOf(op.getOperand());
@@ -355,7 +355,7 @@ static void regionGradient(OpGradient &g, ScatterOp op) {
       });
 }
 
-void gradientOf(ScatterOp op, OpGradient &g) {
+static void gradientOf(ScatterOp op, OpGradient &g) {
   unsigned count = op.getInputs().size();
   if (!windowsFit(op)) {
     for (unsigned i = 0; i < count; ++i)
@@ -381,6 +381,11 @@ void gradientOf(ScatterOp op, OpGradient &g) {
     else // and, or are of integers, which have no gradients
       extremeGradient(g, op, i);
   }
+}
+
+void attachScatterGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<GatherOp, ScatterOp>(context);
 }
 
 } // namespace meshloom

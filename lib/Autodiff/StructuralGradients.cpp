@@ -14,7 +14,7 @@ static SmallVector<int64_t> range(int64_t from, int64_t to) {
 //===----------------------------------------------------------------------===//
 
 /// Sums over what was repeated.
-void gradientOf(dtensor::BroadcastInDimOp op, OpGradient &g) {
+static void gradientOf(dtensor::BroadcastInDimOp op, OpGradient &g) {
   ArrayRef<int64_t> dims = op.getBroadcastDimensions();
   RankedTensorType from = g.typeOf(op.getOperand()), to = g.typeOf(g.of());
   // The operand dims that are kept, in the order of the result's dims.
@@ -36,11 +36,11 @@ void gradientOf(dtensor::BroadcastInDimOp op, OpGradient &g) {
   g.give(0, g.reshape(g.transpose(gradient, permutation), from.getShape()));
 }
 
-void gradientOf(dtensor::ReshapeOp op, OpGradient &g) {
+static void gradientOf(dtensor::ReshapeOp op, OpGradient &g) {
   g.give(0, g.reshape(g.of(), g.typeOf(op.getOperand()).getShape()));
 }
 
-void gradientOf(dtensor::TransposeOp op, OpGradient &g) {
+static void gradientOf(dtensor::TransposeOp op, OpGradient &g) {
   SmallVector<int64_t> inverse(op.getPermutation().size());
   for (auto [to, from] : llvm::enumerate(op.getPermutation()))
     inverse[from] = to;
@@ -48,7 +48,7 @@ void gradientOf(dtensor::TransposeOp op, OpGradient &g) {
 }
 
 /// Elements go back to where they were taken, zeros to all other places.
-void gradientOf(dtensor::SliceOp op, OpGradient &g) {
+static void gradientOf(dtensor::SliceOp op, OpGradient &g) {
   RankedTensorType from = g.typeOf(op.getOperand());
   ArrayRef<int64_t> starts = op.getStartIndices(), strides = op.getStrides();
   SmallVector<int64_t> high, interior;
@@ -64,7 +64,7 @@ void gradientOf(dtensor::SliceOp op, OpGradient &g) {
 
 /// Padding is undone by the opposite padding, then a slice; the padding value's
 /// gradient is the sum of what is left out.
-void gradientOf(dtensor::PadOp op, OpGradient &g) {
+static void gradientOf(dtensor::PadOp op, OpGradient &g) {
   auto negated = [](ArrayRef<int64_t> padding) {
     return llvm::map_to_vector(padding, [](int64_t count) { return -count; });
   };
@@ -95,7 +95,7 @@ void gradientOf(dtensor::PadOp op, OpGradient &g) {
 
 /// For each slice of the operand the results made from it, filled up with
 /// zeros to the most that any slice made, are summed.
-void gradientOf(dtensor::TakeOp op, OpGradient &g) {
+static void gradientOf(dtensor::TakeOp op, OpGradient &g) {
   int64_t dim = op.getDimension();
   SmallVector<int64_t> shape(g.typeOf(op.getOperand()).getShape());
   std::vector<SmallVector<int64_t>> places(shape[dim]);
@@ -121,7 +121,7 @@ void gradientOf(dtensor::TakeOp op, OpGradient &g) {
   g.give(0, taken);
 }
 
-void gradientOf(dtensor::ConcatenateOp op, OpGradient &g) {
+static void gradientOf(dtensor::ConcatenateOp op, OpGradient &g) {
   int64_t dim = op.getDimension(), start = 0;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     SmallVector<int64_t> limits(g.typeOf(input).getShape());
@@ -133,7 +133,7 @@ void gradientOf(dtensor::ConcatenateOp op, OpGradient &g) {
   }
 }
 
-void gradientOf(dtensor::ReverseOp op, OpGradient &g) {
+static void gradientOf(dtensor::ReverseOp op, OpGradient &g) {
   g.give(0, g.builder.create<dtensor::ReverseOp>(g.location, g.of(),
                                                  op.getDimensions()));
 }
@@ -166,7 +166,7 @@ static SmallVector<int64_t> partners(ArrayRef<int64_t> dims,
 /// result[b, m, n] = sum_k lhs[b, m, k] rhs[b, k, n], so the left gradient is
 /// sum_n g[b, m, n] rhs[b, k, n], and the right sum_m lhs[b, m, k] g[b, m, n]:
 /// in this order of operands neither needs a transposition of a matrix.
-void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
+static void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
   SmallVector<int64_t> lhsFree = op.getLhsFreeDimensions();
   SmallVector<int64_t> rhsFree = op.getRhsFreeDimensions();
   ArrayRef<int64_t> lhsBatch = op.getLhsBatchingDimensions();
@@ -195,7 +195,7 @@ void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
   }
 }
 
-void gradientOf(dtensor::MatMulOp op, OpGradient &g) {
+static void gradientOf(dtensor::MatMulOp op, OpGradient &g) {
   int64_t rank = g.typeOf(g.of()).getRank(), m = rank - 2, n = rank - 1;
   SmallVector<int64_t> batch = range(0, m);
   if (g.wants(0))
@@ -231,7 +231,7 @@ static Value shareAmongTies(OpGradient &g, Value x, Value extreme,
   return g.keepIf(hit, g.repeat(g.divide(gradient, ties), x, dims));
 }
 
-void gradientOf(dtensor::ReduceOp op, OpGradient &g) {
+static void gradientOf(dtensor::ReduceOp op, OpGradient &g) {
   ArrayRef<int64_t> dims = op.getDimensions();
   for (auto [i, x] : llvm::enumerate(op.getInputs())) {
     if (!g.wants(i) || !g.of(i))
@@ -259,13 +259,13 @@ void gradientOf(dtensor::ReduceOp op, OpGradient &g) {
 // Layouts and variables
 //===----------------------------------------------------------------------===//
 
-void gradientOf(dtensor::RelayoutOp op, OpGradient &g) {
+static void gradientOf(dtensor::RelayoutOp op, OpGradient &g) {
   g.give(0, g.of());
 }
 
 /// As in JAX, what is asked of a value is asked of its gradient; a pending
 /// reduction is not.
-void gradientOf(dtensor::ConstraintOp op, OpGradient &g) {
+static void gradientOf(dtensor::ConstraintOp op, OpGradient &g) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(type.getEncoding());
   if (!layout || layout.getLayout().is_partial())
@@ -274,8 +274,16 @@ void gradientOf(dtensor::ConstraintOp op, OpGradient &g) {
          g.builder.create<dtensor::ConstraintOp>(g.location, g.of(), layout));
 }
 
-void gradientOf(dtensor::ReadVariableOp op, OpGradient &g) {
+static void gradientOf(dtensor::ReadVariableOp op, OpGradient &g) {
   g.give(0, g.of());
+}
+
+void attachStructuralGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, PadOp,
+                  TakeOp, ConcatenateOp, ReverseOp, RelayoutOp, ConstraintOp,
+                  ReadVariableOp>(context);
+  attachDerivatives<DotGeneralOp, MatMulOp, ReduceOp>(context);
 }
 
 } // namespace meshloom

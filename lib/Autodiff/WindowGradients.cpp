@@ -171,7 +171,7 @@ static void productGradient(dtensor::ReduceWindowOp op, OpGradient &g) {
   g.give(1, g.add(inFront, g.subtract(sumOf(sum), sumOf(gradient))));
 }
 
-void gradientOf(dtensor::ReduceWindowOp op, OpGradient &g) {
+static void gradientOf(dtensor::ReduceWindowOp op, OpGradient &g) {
   std::optional<ReduceKind> kind = op.getPlainKind();
   if (op.getInputs().size() != 1 || !kind)
     return gradientInTurn(op, g);
@@ -205,7 +205,7 @@ void gradientOf(dtensor::ReduceWindowOp op, OpGradient &g) {
 //===----------------------------------------------------------------------===//
 
 /// The source gets the gradient at the element that its window chose.
-void gradientOf(dtensor::SelectAndScatterOp op, OpGradient &g) {
+static void gradientOf(dtensor::SelectAndScatterOp op, OpGradient &g) {
   std::optional<ReduceKind> select = op.getPlainSelect();
   if (!select || op.getPlainScatter() != ReduceKind::Sum)
     return gradientInTurn(op, g);
@@ -267,7 +267,7 @@ static Value recur(OpGradient &g, Value value, Value factor, int64_t dim) {
   return value;
 }
 
-void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
+static void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
   int64_t dim = op.getDimension();
   if (op.getKind() == ReduceKind::Sum)
     return g.give(
@@ -315,6 +315,12 @@ void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
   Value goesOn = g.subtract(g.constant(x, 1), records);
   Value s = recur(g, gradient, moved(g, goesOn, dim, 1), dim);
   g.give(0, forward(g.multiply(records, s)));
+}
+
+void attachWindowGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<SelectAndScatterOp>(context);
+  attachDerivatives<ReduceWindowOp, CumulativeOp>(context);
 }
 
 } // namespace meshloom
