@@ -17,7 +17,7 @@ from pathlib import Path
 MLIR = {"mlir", "llvm", "LLVM.h"}
 DIALECTS = {"Core", "Dialect"} | MLIR
 FLOW = DIALECTS | {"ControlFlow"}
-LAYOUT = FLOW | {"Layout/Search", "Options", "Targets/Kernels"}
+LAYOUT = FLOW | {"Layout/Search", "Options"}
 PASSES = LAYOUT | {"Layout", "SPMD", "Autodiff"}
 TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
 COMPILER = PASSES | TARGETS | {"fmt"}

@@ -134,8 +134,12 @@ public:
     put(step.note);
     put(step.flops);
     put(step.library);
-    put(step.attributes);
-    put(step.config);
+    put(uint64_t(step.options.size()));
+    for (const auto &[name, option] : step.options) {
+      put(name);
+      put(uint8_t(option.index()));
+      std::visit([&](const auto &value) { put(value); }, option);
+    }
   }
   void put(const DotStep &step) {
     put(step.loops);
@@ -367,6 +371,27 @@ public:
       return loop;
     });
   }
+  LibraryOptions options() {
+    LibraryOptions options;
+    auto entries = list([&] {
+      std::string name = text();
+      switch (get<uint8_t>()) {
+      case 0:
+        return std::pair(std::move(name), LibraryOption(get<int64_t>()));
+      case 1:
+        return std::pair(std::move(name), LibraryOption(integers()));
+      case 2:
+        return std::pair(std::move(name), LibraryOption(text()));
+      default:
+        fail("an option is of an unknown kind");
+        return std::pair(std::move(name), LibraryOption());
+      }
+    });
+    for (auto &[name, option] : entries)
+      if (!options.emplace(name, std::move(option)).second)
+        fail(fmt::format("there are two options '{}'", name));
+    return options;
+  }
   Operand operand() {
     Operand operand{get<uint32_t>(), {}};
     operand.dims = list([&] {
@@ -403,8 +428,7 @@ public:
       step.note = note();
       step.flops = get<int64_t>();
       step.library = text();
-      step.attributes = integers();
-      step.config = text();
+      step.options = options();
       return step;
     }
     case 1: {

@@ -326,6 +326,8 @@ Status Verifier::step(const KernelStep &kernel) {
                       kernel.note.location);
   if (kernel.symbol.empty() && kernel.library.empty())
     return fail("it has no symbol");
+  if (kernel.library.empty() && !kernel.options.empty())
+    return fail("it has options, but calls no library function");
   if (Status ok = loops(kernel.loops); !ok)
     return ok;
   if (kernel.inPlace.size() != kernel.outputs.size())

@@ -85,6 +85,10 @@ static const OpTable &opTable() {
   return table;
 }
 
+bool isInterpreted(mlir::OperationName name) {
+  return opTable().contains(name.getStringRef());
+}
+
 /// `name`, or where that is empty `main` or the only function.
 static Result<mlir::func::FuncOp> findFunction(ModuleOp module,
                                                StringRef name) {
@@ -357,49 +361,8 @@ int64_t longestContraction(ModuleOp module, StringRef name) {
   if (!function)
     return 1;
   int64_t longest = 1;
-  auto count = [&](Value operand, ArrayRef<int64_t> dims) {
-    int64_t terms = 1;
-    for (int64_t dim : dims)
-      terms *= cast<RankedTensorType>(operand.getType()).getDimSize(dim);
-    longest = std::max(longest, terms);
-  };
-  function->walk([&](Operation *op) {
-    if (auto dot = dyn_cast<dtensor::DotGeneralOp>(op)) {
-      count(dot.getLhs(), dot.getLhsContractingDimensions());
-    } else if (auto matmul = dyn_cast<dtensor::MatMulOp>(op)) {
-      int64_t last =
-          cast<RankedTensorType>(matmul.getLhs().getType()).getRank();
-      count(matmul.getLhs(), {last - 1});
-    } else if (auto reduce = dyn_cast<dtensor::ReduceOp>(op);
-               reduce && (reduce.getKind() == ReduceKind::Sum ||
-                          reduce.getKind() == ReduceKind::Prod)) {
-      for (Value operand : reduce.getOperands())
-        count(operand, reduce.getDimensions());
-    } else if (auto convolution = dyn_cast<dtensor::ConvolutionOp>(op)) {
-      SmallVector<int64_t> dims(convolution.getKernelSpatialDimensions());
-      dims.push_back(int64_t(convolution.getKernelInputFeatureDimension()));
-      count(convolution.getRhs(), dims);
-    } else if (auto window = dyn_cast<dtensor::ReduceWindowOp>(op)) {
-      int64_t terms = 1;
-      for (int64_t size : window.getWindowDimensions())
-        terms *= size;
-      longest = std::max(longest, terms);
-    } else if (auto scatter = dyn_cast<dtensor::ScatterOp>(op)) {
-      // All updates may meet in one element.
-      longest = std::max(
-          longest, cast<RankedTensorType>(scatter.getUpdates()[0].getType())
-                       .getNumElements());
-    } else if (isa<dtensor::CholeskyOp, dtensor::TriangularSolveOp,
-                   dtensor::FftOp, dtensor::GeqrfOp,
-                   dtensor::HouseholderProductOp>(op)) {
-      auto shape =
-          cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
-      longest = std::max(longest, shape.empty() ? 1 : shape.back());
-    } else if (auto reduce = dyn_cast<dtensor::GenericReduceOp>(op)) {
-      count(reduce.getInputs()[0], reduce.getDimensions());
-    } else if (auto cumulative = dyn_cast<dtensor::CumulativeOp>(op)) {
-      count(cumulative.getOperand(), {int64_t(cumulative.getDimension())});
-    }
+  function->walk([&](dtensor::ShardedOpInterface op) {
+    longest = std::max(longest, op.getTerms());
   });
   return longest;
 }

@@ -3,42 +3,12 @@
 // loop's body yields: joins get their operands when the body has been read.
 #include "FunctionGraph.h"
 
-#include "meshloom/Layout/LayoutFlow.h"
-#include "meshloom/Targets/Kernels/LibraryCosts.h"
-#include "meshloom/Targets/Kernels/ScalarLowering.h"
-
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Layout/LayoutFlow.h"
 
 #include <algorithm>
 
 namespace meshloom {
-
-bool isFreeToMake(Operation &op) {
-  if (auto constant = dyn_cast<dtensor::ConstantOp>(op)) {
-    auto dense = dyn_cast<mlir::DenseElementsAttr>(constant.getValue());
-    return dense && dense.isSplat();
-  }
-  if (isa<dtensor::IotaOp>(op))
-    return true;
-  auto broadcast = dyn_cast<dtensor::BroadcastInDimOp>(op);
-  return broadcast &&
-         dtensor::globalShape(op.getOperand(0).getType()).empty() &&
-         !givenLayout(op.getResult(0).getType())->is_partial();
-}
-
-static int64_t flopsPerPoint(Operation &op) {
-  using namespace dtensor;
-  if (isa<DotGeneralOp, MatMulOp>(op))
-    return 2;
-  if (isa<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, ConcatenateOp,
-          ReverseOp, ConstantOp, IotaOp>(op))
-    return 0;
-  if (isa<RngOp>(op))
-    return 32;
-  if (auto cost = libraryCost(&op))
-    return cost->flopsPerPoint;
-  return scalarCost(&op).value_or(1);
-}
 
 static bool laidOut(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -92,10 +62,11 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
   auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
   if (!sharded || op.getNumResults() == 0)
     return op.emitOpError("has no sharding rule, so it cannot be laid out");
-  LayoutGraph::Op node{
-      sharded.getShardingRule(), {}, {}, flopsPerPoint(op), isFreeToMake(op)};
-  if (auto cost = libraryCost(&op))
-    node.flat = cost->flat;
+  LayoutGraph::Op node{sharded.getShardingRule()};
+  dtensor::OpCost cost = sharded.getCost(node.rule);
+  node.flopsPerPoint = cost.flopsPerPoint;
+  node.flat = std::move(cost.flat);
+  node.free = sharded.isFreeToMake();
   node.runs = scope.runs;
   node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;

@@ -52,7 +52,4 @@ private:
   unsigned blocks = 0, branches = 0;
 };
 
-/// A value that costs nothing to make in any layout.
-bool isFreeToMake(Operation &op);
-
 } // namespace meshloom

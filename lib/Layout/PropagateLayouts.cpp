@@ -10,15 +10,12 @@ namespace meshloom {
 #define GEN_PASS_DEF_PROPAGATELAYOUTS
 #include "meshloom/Layout/Passes.h.inc"
 
-/// A value that costs nothing to make again.
+/// A value that costs nothing to make again, as a constant that is no splat
+/// does, though not in any layout.
 static bool isFreeLeaf(Operation &op) {
-  if (op.getNumResults() != 1 ||
-      cast<RankedTensorType>(op.getResult(0).getType()).getRank() == 0)
-    return false;
-  if (isa<dtensor::ConstantOp, dtensor::IotaOp>(op))
-    return true;
-  return isa<dtensor::BroadcastInDimOp>(op) &&
-         cast<RankedTensorType>(op.getOperand(0).getType()).getRank() == 0;
+  return op.getNumResults() == 1 &&
+         !dtensor::globalShape(op.getResult(0).getType()).empty() &&
+         (isa<dtensor::ConstantOp>(op) || dtensor::isFreeToMake(&op));
 }
 
 using LeafCopies = std::vector<SmallVector<Operation *>>;

@@ -210,7 +210,7 @@ private:
         continue;
       for (auto [operand, use] : llvm::enumerate(nodes.uses[i])) {
         Operation *leaf = use->get().getDefiningOp();
-        if (!leaf || !isFreeToMake(*leaf))
+        if (!dtensor::isFreeToMake(leaf))
           continue;
         const Layout &need = found.needs[i][operand];
         if (*givenLayout(use->get().getType()) == need || !canMake(leaf, need))
@@ -234,7 +234,7 @@ private:
       }
     }
     for (Operation *op : llvm::reverse(nodes.ops))
-      if (op->use_empty() && isFreeToMake(*op))
+      if (op->use_empty() && dtensor::isFreeToMake(op))
         op->erase();
     for (auto &[key, copy] : copies)
       if (copy->use_empty())

@@ -75,3 +75,27 @@ func.func @in_place(%a: tensor<5x4xf32, #rows>) {
       : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows>
   return
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[9, 4], #dtensor.layout<#mesh, [x, *]>>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @options(%a: tensor<5x4xf32, #rows>) {
+  // expected-error @+1 {{'spmd.library_call' op has the option "scale" = 2.000000e+00 : f32, which is no integer, text or list of integers (C6)}}
+  %0 = spmd.library_call "mine" loops [9 over [x], 4] ins (%a at #id) outs (#id) {options = {scale = 2.0 : f32}}
+      : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows>
+  return
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[9, 4], #dtensor.layout<#mesh, [x, *]>>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @overwritable(%a: tensor<5x4xf32, #rows>) {
+  // expected-error @+1 {{'spmd.library_call' op has an 'overwritable' that is not an input or -1 for each output (C7)}}
+  %0 = spmd.library_call "mine" loops [9 over [x], 4] ins (%a at #id) outs (#id) {overwritable = array<i32: 1>}
+      : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows>
+  return
+}

@@ -25,7 +25,7 @@ std::vector<CPUOptions> allClients(int64_t devices) {
 
 KernelStep call(std::string library, std::vector<Loop> loops,
                 std::vector<Operand> inputs, std::vector<Operand> outputs,
-                std::vector<int64_t> attributes, std::string config = "") {
+                LibraryOptions options) {
   KernelStep step;
   step.loops = std::move(loops);
   step.inputs = std::move(inputs);
@@ -34,14 +34,13 @@ KernelStep call(std::string library, std::vector<Loop> loops,
   step.note = {"step.mlir:3:5", library};
   step.flops = 1 << 20;
   step.library = std::move(library);
-  step.attributes = std::move(attributes);
-  step.config = std::move(config);
+  step.options = std::move(options);
   return step;
 }
 
 /// result[i] = sum over devices of rows ids[i] of a table of 7 rows, the rows
 /// cut over x: gather, then all_reduce.
-Program lookup(std::vector<int64_t> attributes) {
+Program lookup(LibraryOptions options) {
   Mesh mesh = makeMesh({{"x", 3}});
   Layout rows = *Layout::get(mesh, {{0}, {}});
   Layout partial = *Layout::get(mesh, {{}, {}}, {{0, ReduceKind::Sum}});
@@ -56,14 +55,27 @@ Program lookup(std::vector<int64_t> attributes) {
       call("gather",
            {Loop{7, true, {0}}, Loop{5, false, {}}, Loop{2, false, {}}, vector},
            {{table, at({0, 2})}, {ids, at({1, 3})}}, {{parts, at({1, 2})}},
-           std::move(attributes)));
+           std::move(options)));
   b.collective(CollectiveKind::AllReduce, {0}, {{parts, all}});
   b.result(all);
   return b.program;
 }
 
-/// index_vector_dim, then offset, collapsed, batching twice, map, sizes.
-const std::vector<int64_t> rowsOfTwo = {1, 1, 1, 1, 0, 0, 0, 1, 0, 2, 1, 2};
+using List = std::vector<int64_t>;
+const LibraryOptions rowsOfTwo = {
+    {"index_vector_dim", 1},
+    {"offset_dims", List{1}},
+    {"collapsed_slice_dims", List{0}},
+    {"operand_batching_dims", List{}},
+    {"start_indices_batching_dims", List{}},
+    {"start_index_map", List{0}},
+    {"slice_sizes", List{1, 2}},
+};
+LibraryOptions rowsOfTwoBut(std::string name, LibraryOption option) {
+  LibraryOptions options = rowsOfTwo;
+  options[std::move(name)] = std::move(option);
+  return options;
+}
 
 // Every device gives what its rows are asked for; ids are clamped to the global
 // table, not to the shard.
@@ -94,7 +106,7 @@ TEST(LibraryTest, ProgramWithACallIsSaved) {
   EXPECT_EQ(read->program(), program);
 }
 
-// Attributes that do not fit the operands are errors when a program is loaded.
+// Options that do not fit the operands are errors when a program is loaded.
 TEST(LibraryTest, MalformedCallsDoNotLoad) {
   auto client = makeClient({.devices = 3});
   auto fails = [&](Program program, const char *why) {
@@ -104,13 +116,15 @@ TEST(LibraryTest, MalformedCallsDoNotLoad) {
     EXPECT_THAT(executable.error().message(), HasSubstr("step.mlir:3:5"));
   };
   fails(lookup({}), "'gather': expected a table, indices and a result");
-  fails(lookup({1, 1, 1, 1, 0, 0, 0, 1, 0, 2, 1}),
+  fails(lookup(rowsOfTwoBut("slice_sizes", "1, 2")),
         "'gather': expected a table, indices and a result");
-  fails(lookup({1, 1, 1, 1, 0, 0, 0, 1, 0, 2, 1, 3}),
+  fails(lookup(rowsOfTwoBut("more", 1)),
+        "'gather': expected a table, indices and a result");
+  fails(lookup(rowsOfTwoBut("slice_sizes", List{1, 3})),
         "'gather': its slices are larger than its operand");
-  fails(lookup({1, 1, 1, 1, 0, 0, 0, 1, 5, 2, 1, 2}),
+  fails(lookup(rowsOfTwoBut("start_index_map", List{5})),
         "'gather': its dims do not fit its operands");
-  fails(lookup({1, 1, 9, 1, 0, 0, 0, 1, 0, 2, 1, 2}),
+  fails(lookup(rowsOfTwoBut("collapsed_slice_dims", List{9})),
         "'gather': its dims do not fit its operands");
   Program unknown = lookup(rowsOfTwo);
   std::get<KernelStep>(unknown.steps[0]).library = "divine";
@@ -119,10 +133,17 @@ TEST(LibraryTest, MalformedCallsDoNotLoad) {
        {"scatter", "sort", "top_k", "generic_reduce", "cholesky", "fft",
         "triangular_solve", "geqrf", "householder_product", "dynamic_slice",
         "dynamic_update_slice"}) {
-    Program other = lookup({3, 1, 4, 1, 5});
+    Program other = lookup({{"some", 3}, {"other", List{1, 4}}});
     std::get<KernelStep>(other.steps[0]).library = name;
     fails(other, name);
   }
+}
+
+LibraryOptions customOptions(std::string name, std::string config) {
+  return {{"call_target_name", std::move(name)},
+          {"backend_config", std::move(config)},
+          {"batch_dims", 0},
+          {"kind", "sum"}};
 }
 
 /// result = name(argument), rows over x.
@@ -135,7 +156,7 @@ Program custom(std::string name, std::string config) {
   columns.held = true;
   b.program.steps.push_back(call("custom_call", {Loop{5, false, {0}}, columns},
                                  {{from, at({0, 1})}}, {{to, at({0, 1})}},
-                                 {0, 0}, name + "\n" + config));
+                                 customOptions(name, config)));
   b.result(to);
   return b.program;
 }
@@ -216,7 +237,7 @@ TEST(LibraryTest, CustomCallWithItsOwnLoop) {
            {{twice, at({0, 1})}});
   b.program.steps.push_back(call("custom_call", {Loop{64, false, {0}}, columns},
                                  {{twice, at({0, 1})}}, {{same, at({0, 1})}},
-                                 {0, 0}, "test.own_loop\n"));
+                                 customOptions("test.own_loop", "")));
   b.kernel("add", {{64, false, {0}}, {3}},
            {{twice, at({0, 1})}, {same, at({0, 1})}}, {{sum, at({0, 1})}});
   b.result(sum);

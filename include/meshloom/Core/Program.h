@@ -11,6 +11,7 @@
 #include "meshloom/Core/Collective.h"
 #include "meshloom/Core/Window.h"
 
+#include <map>
 #include <variant>
 
 namespace meshloom {
@@ -80,6 +81,11 @@ struct Operand {
   bool operator==(const Operand &) const = default;
 };
 
+/// What a library function is told beside its operands, by name: numbers (truth
+/// values are 0 and 1), lists of numbers, texts.
+using LibraryOption = std::variant<int64_t, std::vector<int64_t>, std::string>;
+using LibraryOptions = std::map<std::string, LibraryOption, std::less<>>;
+
 /// Generated code: the function `symbol` of the program's Code. It goes through
 /// the iterations of `loops` that a call names, reads one element of each input
 /// an iteration, and writes one of each output that is no reduction; where it
@@ -90,8 +96,8 @@ struct Operand {
 /// adjacent.
 ///
 /// A library call is a step with a `library` function of the runtime instead:
-/// it gets the same arguments, and `attributes` and `config`, whose meaning is
-/// its own. `symbol` then is, where not empty, generated code for scalars that
+/// it gets the same arguments, and `options`, whose meaning is its own.
+/// `symbol` then is, where not empty, generated code for scalars that
 /// the function calls: a kernel of no loops. A library function finds the box
 /// of each operand in the loops that its dims are indexed by; dims that every
 /// call has all of are indexed by `held` loops without axes.
@@ -105,8 +111,7 @@ struct KernelStep {
   /// For scheduling: per iteration; of library calls, of all iterations.
   int64_t flops = 0;
   std::string library = {};
-  std::vector<int64_t> attributes = {};
-  std::string config = {};
+  LibraryOptions options = {};
   bool operator==(const KernelStep &) const = default;
 };
 

@@ -38,6 +38,9 @@ struct FunctionSignature {
 Result<FunctionSignature> signatureOf(mlir::ModuleOp module,
                                       llvm::StringRef function);
 
+/// Whether ops of that name are defined.
+bool isInterpreted(mlir::OperationName name);
+
 /// Terms of the longest sum or product in `function`: contracted or reduced
 /// elements (the largest of some is exact, and does not count). What the error
 /// of its results grows with.

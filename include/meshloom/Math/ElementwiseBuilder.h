@@ -30,6 +30,10 @@ public:
     return emit(OpTy::getOperationName(), operands,
                 type ? type : typeOf(operands[0]), attributes);
   }
+  Value apply(mlir::OperationName op, ValueRange operands,
+              RankedTensorType type) {
+    return emit(op.getStringRef(), operands, type, {});
+  }
   NamedAttribute named(StringRef name, Attribute value) {
     return getNamedAttr(name, value);
   }

@@ -9,12 +9,22 @@ using namespace meshloom;
 using namespace meshloom::importer;
 using dtensor::ComparisonDirection;
 
-/// Ops that have the same meaning and name.
-template <typename From, typename To> static void same(Handlers &handlers) {
-  handlers.add<From>([](Importer &im, From op) {
-    return im.b.apply<To>(im.get(op->getOperands()),
-                          Importer::typeOf(op->getResult(0)));
-  });
+/// Elementwise ops of dtensor say what StableHLO's op of the same meaning is.
+static void addSame(Handlers &handlers, MLIRContext *context) {
+  for (mlir::RegisteredOperationName to : context->getRegisteredOperations()) {
+    auto *elementwise = to.getInterface<dtensor::ElementwiseOpInterface>();
+    if (!elementwise)
+      continue;
+    StringRef name = elementwise->getStableHLOName();
+    auto from = mlir::RegisteredOperationName::lookup(
+        name.contains('.') ? name.str() : ("stablehlo." + name).str(), context);
+    if (!from)
+      continue;
+    handlers.add(from->getTypeID(), [to](Importer &im, Operation *op) {
+      return SmallVector<Value>{im.b.apply(to, im.get(op->getOperands()),
+                                           Importer::typeOf(op->getResult(0)))};
+    });
+  }
 }
 
 static ComparisonDirection
@@ -159,51 +169,8 @@ Imported importer::importElementwiseRegion(Importer &im, Region &region,
   return results;
 }
 
-void importer::addElementwise(Handlers &handlers) {
-  same<stablehlo::AbsOp, dtensor::AbsOp>(handlers);
-  same<stablehlo::CeilOp, dtensor::CeilOp>(handlers);
-  same<stablehlo::ClzOp, dtensor::CountLeadingZerosOp>(handlers);
-  same<stablehlo::FloorOp, dtensor::FloorOp>(handlers);
-  same<stablehlo::ImagOp, dtensor::ImagOp>(handlers);
-  same<stablehlo::IsFiniteOp, dtensor::IsFiniteOp>(handlers);
-  same<stablehlo::NotOp, dtensor::NotOp>(handlers);
-  same<stablehlo::NegOp, dtensor::NegateOp>(handlers);
-  same<stablehlo::PopulationCountOp, dtensor::PopcntOp>(handlers);
-  same<stablehlo::RealOp, dtensor::RealOp>(handlers);
-  same<stablehlo::RoundOp, dtensor::RoundNearestAfzOp>(handlers);
-  same<stablehlo::RoundNearestEvenOp, dtensor::RoundOp>(handlers);
-  same<stablehlo::SignOp, dtensor::SignOp>(handlers);
-  same<stablehlo::CbrtOp, dtensor::CbrtOp>(handlers);
-  same<stablehlo::CosineOp, dtensor::CosineOp>(handlers);
-  same<stablehlo::ExpOp, dtensor::ExpOp>(handlers);
-  same<stablehlo::Expm1Op, dtensor::Expm1Op>(handlers);
-  same<stablehlo::LogOp, dtensor::LogOp>(handlers);
-  same<stablehlo::Log1pOp, dtensor::Log1pOp>(handlers);
-  same<stablehlo::LogisticOp, dtensor::LogisticOp>(handlers);
-  same<stablehlo::RsqrtOp, dtensor::RsqrtOp>(handlers);
-  same<stablehlo::SineOp, dtensor::SineOp>(handlers);
-  same<stablehlo::SqrtOp, dtensor::SqrtOp>(handlers);
-  same<stablehlo::TanOp, dtensor::TanOp>(handlers);
-  same<stablehlo::TanhOp, dtensor::TanhOp>(handlers);
-  same<stablehlo::AddOp, dtensor::AddOp>(handlers);
-  same<stablehlo::AndOp, dtensor::AndOp>(handlers);
-  same<stablehlo::Atan2Op, dtensor::Atan2Op>(handlers);
-  same<stablehlo::ComplexOp, dtensor::ComplexOp>(handlers);
-  same<stablehlo::DivOp, dtensor::DivideOp>(handlers);
-  same<stablehlo::MaxOp, dtensor::MaximumOp>(handlers);
-  same<stablehlo::MinOp, dtensor::MinimumOp>(handlers);
-  same<stablehlo::MulOp, dtensor::MultiplyOp>(handlers);
-  same<stablehlo::OrOp, dtensor::OrOp>(handlers);
-  same<stablehlo::PowOp, dtensor::PowerOp>(handlers);
-  same<stablehlo::RemOp, dtensor::RemainderOp>(handlers);
-  same<stablehlo::ShiftLeftOp, dtensor::ShiftLeftOp>(handlers);
-  same<stablehlo::ShiftRightArithmeticOp, dtensor::ShiftRightArithmeticOp>(
-      handlers);
-  same<stablehlo::ShiftRightLogicalOp, dtensor::ShiftRightLogicalOp>(handlers);
-  same<stablehlo::SubtractOp, dtensor::SubtractOp>(handlers);
-  same<stablehlo::XorOp, dtensor::XorOp>(handlers);
-  same<stablehlo::BitcastConvertOp, dtensor::BitcastConvertOp>(handlers);
-
+void importer::addElementwise(Handlers &handlers, MLIRContext *context) {
+  addSame(handlers, context);
   handlers.add<stablehlo::CompareOp>(importCompare);
   handlers.add<stablehlo::ClampOp>(importClamp);
   handlers.add<stablehlo::ConvertOp>(importConvert);

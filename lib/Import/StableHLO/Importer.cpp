@@ -14,7 +14,7 @@ Importer::Importer(ModuleOp module, const Shardings &shardings)
     : b(module.getContext(), shardings.getMesh()), module(module),
       shardings(shardings) {
   b.setListener(&recorder);
-  addElementwise(handlers);
+  addElementwise(handlers, module.getContext());
   addMovement(handlers);
   addContractions(handlers);
   addReductions(handlers);

@@ -29,6 +29,7 @@ public:
       return imported(handler(importer, cast<OpTy>(op)));
     };
   }
+  void add(mlir::TypeID op, Handler handler) { table[op] = std::move(handler); }
   const Handler *find(Operation *op) const {
     auto info = op->getRegisteredInfo();
     auto it = info ? table.find(info->getTypeID()) : table.end();
@@ -47,7 +48,7 @@ private:
 };
 
 // The families, one file each.
-void addElementwise(Handlers &handlers);
+void addElementwise(Handlers &handlers, MLIRContext *context);
 void addMovement(Handlers &handlers);
 void addContractions(Handlers &handlers);
 void addReductions(Handlers &handlers);

@@ -128,9 +128,6 @@ void importer::addSpecialFunctions(Handlers &handlers) {
   addReal<chlo::NextAfterOp>(handlers, "next_after");
   addReal<chlo::PolygammaOp>(handlers, "polygamma");
   addReal<chlo::ZetaOp>(handlers, "zeta");
-  handlers.add<chlo::ErfOp>([](Importer &im, chlo::ErfOp op) {
-    return im.b.apply<dtensor::ErfOp>(im.get(op.getOperand()));
-  });
   handlers.add<chlo::TanOp>([](Importer &im, chlo::TanOp op) {
     return im.b.apply<dtensor::TanOp>(im.get(op.getOperand()));
   });

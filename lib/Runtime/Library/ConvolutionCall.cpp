@@ -1,7 +1,8 @@
 // The library function "convolution": reads the op's numbers, and turns the
 // boxes of one call into a convolution of boxes.
 #include "Convolution.h"
-#include "LibraryFunctions.h"
+#include "LibraryArrays.h"
+#include "LibraryTable.h"
 
 #include <algorithm>
 
@@ -10,11 +11,6 @@ using namespace meshloom::library;
 
 namespace {
 
-/// Reads `step.attributes`, in order: the loops of groups (-1: none), batch,
-/// input and output features; the dims of batch and feature of lhs, input and
-/// output feature of rhs, batch and feature of the result; feature groups and
-/// batch groups; then of every spatial dim: its dim in lhs, rhs and the result,
-/// stride, low padding, lhs dilation, rhs dilation, reversal.
 class ConvolutionRoutine final : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
@@ -78,46 +74,64 @@ private:
   };
 
   Status read(const LibraryStep &step) {
-    const std::vector<int64_t> &values = step.step.attributes;
-    if (step.inputs.size() != 2 || step.outputs.size() != 1 ||
-        values.size() < 12 || (values.size() - 12) % 8 != 0)
-      return Error("a convolution takes two operands, and its numbers");
-    const size_t rank = 2 + (values.size() - 12) / 8;
+    OptionReader options(step.step);
+    if (step.inputs.size() != 2 || step.outputs.size() != 1)
+      return Error("a convolution takes two operands and has one result");
+    const size_t rank = step.outputs[0]->shape.size();
     for (const BufferDecl *decl :
          {step.inputs[0], step.inputs[1], step.outputs[0]})
       if (decl->shape.size() != rank || decl->type != step.outputs[0]->type)
         return Error("a convolution's operands differ in rank or type");
-    bool good = true;
-    auto loop = [&](size_t i) {
-      good &= values[i] >= -1 && values[i] < int64_t(step.step.loops.size());
-      return values[i];
+    bool good = rank >= 2;
+    auto loop = [&](std::string_view name) {
+      const int64_t value = options.number(name);
+      good &= value >= 0 && value < int64_t(step.step.loops.size());
+      return value;
     };
-    auto dim = [&](size_t i) {
-      good &= values[i] >= 0 && values[i] < int64_t(rank);
-      return size_t(values[i]);
+    auto inRank = [&](int64_t value) {
+      good &= value >= 0 && value < int64_t(rank);
+      return size_t(value);
     };
-    auto atLeast = [&](size_t i, int64_t least) {
-      good &= values[i] >= least;
-      return values[i];
+    auto dim = [&](std::string_view name) {
+      return inRank(options.number(name));
     };
-    groupLoop = loop(0);
-    batchLoop = loop(1);
-    inputLoop = loop(2);
-    outputLoop = loop(3);
-    inputBatch = dim(4);
-    inputFeature = dim(5);
-    kernelInput = dim(6);
-    kernelOutput = dim(7);
-    outputBatch = dim(8);
-    outputFeature = dim(9);
-    featureGroups = atLeast(10, 1);
-    batchGroups = atLeast(11, 1);
-    for (size_t i = 12; i < values.size(); i += 8)
-      spatial.push_back({dim(i), dim(i + 1), dim(i + 2), atLeast(i + 3, 1),
-                         values[i + 4], atLeast(i + 5, 1), atLeast(i + 6, 1),
-                         values[i + 7] != 0});
+    auto atLeast = [&](int64_t value, int64_t least) {
+      good &= value >= least;
+      return value;
+    };
+    if (options.has("group_loop"))
+      groupLoop = loop("group_loop");
+    batchLoop = loop("batch_loop");
+    inputLoop = loop("input_feature_loop");
+    outputLoop = loop("output_feature_loop");
+    inputBatch = dim("input_batch_dimension");
+    inputFeature = dim("input_feature_dimension");
+    kernelInput = dim("kernel_input_feature_dimension");
+    kernelOutput = dim("kernel_output_feature_dimension");
+    outputBatch = dim("output_batch_dimension");
+    outputFeature = dim("output_feature_dimension");
+    featureGroups = atLeast(options.number("feature_group_count"), 1);
+    batchGroups = atLeast(options.number("batch_group_count"), 1);
+    const auto in = options.list("input_spatial_dimensions"),
+               kernel = options.list("kernel_spatial_dimensions"),
+               out = options.list("output_spatial_dimensions"),
+               strides = options.list("window_strides"),
+               low = options.list("padding_low"),
+               lhsDilation = options.list("lhs_dilation"),
+               rhsDilation = options.list("rhs_dilation"),
+               reversal = options.list("window_reversal");
+    for (const auto *list : {&in, &kernel, &out, &strides, &low, &lhsDilation,
+                             &rhsDilation, &reversal})
+      good &= list->size() + 2 == rank;
+    if (!good || !options.ok())
+      return Error("a convolution's options are missing or out of range");
+    for (size_t i = 0; i < in.size(); ++i)
+      spatial.push_back({inRank(in[i]), inRank(kernel[i]), inRank(out[i]),
+                         atLeast(strides[i], 1), low[i],
+                         atLeast(lhsDilation[i], 1), atLeast(rhsDilation[i], 1),
+                         reversal[i] != 0});
     if (!good)
-      return Error("a convolution's numbers are out of range");
+      return Error("a convolution's options are missing or out of range");
     return Success();
   }
 
@@ -130,6 +144,10 @@ private:
 
 } // namespace
 
-MadeRoutine library::makeConvolution(const LibraryStep &step) {
-  return ConvolutionRoutine::make(step);
+namespace meshloom::library {
+LibraryRows convolutionFunctions() {
+  static constexpr LibraryRow rows[] = {
+      {"convolution", ConvolutionRoutine::make}};
+  return rows;
 }
+} // namespace meshloom::library

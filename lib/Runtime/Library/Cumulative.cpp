@@ -1,7 +1,8 @@
 // The library function "cumulative": running reductions, a block of lines at a
 // time so that none waits for the one before.
 #include "Elements.h"
-#include "LibraryFunctions.h"
+#include "LibraryArrays.h"
+#include "LibraryTable.h"
 
 #include <algorithm>
 
@@ -37,21 +38,20 @@ void scan(const T *from, int64_t fromLine, int64_t fromStep, T *to,
   }
 }
 
-/// Attributes: dimension, kind, whether it runs from the end.
 class CumulativeRoutine final : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    const std::vector<int64_t> &values = step.step.attributes;
-    if (step.inputs.size() != 1 || step.outputs.size() != 1 ||
-        step.inputs[0]->shape != step.outputs[0]->shape ||
-        step.inputs[0]->type != step.outputs[0]->type || values.size() != 3 ||
-        values[0] < 0 || values[0] >= int64_t(step.inputs[0]->shape.size()) ||
-        values[1] < 0 || values[1] > int64_t(ReduceKind::Or))
-      return Error("operands do not match");
+    OptionReader options(step.step);
     auto routine = std::make_unique<CumulativeRoutine>();
-    routine->dim = size_t(values[0]);
-    routine->kind = ReduceKind(values[1]);
-    routine->reverse = values[2] != 0;
+    const int64_t dim = options.number("dimension");
+    routine->dim = size_t(dim);
+    routine->kind = options.kind("kind");
+    routine->reverse = options.flag("reverse");
+    if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 1 ||
+        step.inputs[0]->shape != step.outputs[0]->shape ||
+        step.inputs[0]->type != step.outputs[0]->type || dim < 0 ||
+        dim >= int64_t(step.inputs[0]->shape.size()))
+      return Error("operands do not match");
     return MadeRoutine(std::move(routine));
   }
 
@@ -108,6 +108,10 @@ private:
 
 } // namespace
 
-MadeRoutine library::makeCumulative(const LibraryStep &step) {
-  return CumulativeRoutine::make(step);
+namespace meshloom::library {
+LibraryRows cumulativeFunctions() {
+  static constexpr LibraryRow rows[] = {
+      {"cumulative", CumulativeRoutine::make}};
+  return rows;
 }
+} // namespace meshloom::library

@@ -1,6 +1,6 @@
 // custom_call: users' functions, found by name when a program is loaded.
 #include "LibraryArrays.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Runtime/Combine.h"
@@ -101,31 +101,37 @@ private:
 };
 } // namespace
 
-MadeRoutine library::makeCustomCall(const LibraryStep &step) {
-  const std::string &text = step.step.config;
-  const size_t end = text.find('\n');
-  std::string name = text.substr(0, end);
-  std::string config = end == std::string::npos ? "" : text.substr(end + 1);
+static MadeRoutine makeCustomCall(const LibraryStep &step) {
+  OptionReader options(step.step);
+  std::string name = options.text("call_target_name");
+  std::string config = options.text("backend_config");
   auto target = findCustomCall(name);
   if (!target)
     return Error(fmt::format("no function is registered as custom call target "
                              "'{}': see registerCustomCall in "
                              "meshloom/Core/CustomCall.h",
                              name));
-  NumberReader numbers(step.step);
-  const int64_t batch = numbers.number(), kind = numbers.number();
+  const int64_t batch = options.number("batch_dims");
+  const ReduceKind kind = options.kind("kind");
   auto hasBatch = [&](const BufferDecl *operand) {
     return batch >= 0 && size_t(batch) <= operand->shape.size();
   };
-  if (!numbers.ok() || kind < 0 || kind > int64_t(ReduceKind::Or) ||
-      step.outputs.empty() || !std::ranges::all_of(step.inputs, hasBatch) ||
+  if (!options.ok() || step.outputs.empty() ||
+      !std::ranges::all_of(step.inputs, hasBatch) ||
       !std::ranges::all_of(step.outputs, hasBatch))
-    return Error("its numbers do not fit its operands");
+    return Error("its options do not fit its operands");
   std::vector<size_t> reducedLoops;
   for (size_t loop = 0; loop < step.step.loops.size(); ++loop)
     if (step.step.loops[loop].reduction)
       reducedLoops.push_back(loop);
-  return made(std::make_unique<UserFunction>(
-      std::move(name), std::move(config), std::move(target), size_t(batch),
-      ReduceKind(kind), std::move(reducedLoops)));
+  return made(std::make_unique<UserFunction>(std::move(name), std::move(config),
+                                             std::move(target), size_t(batch),
+                                             kind, std::move(reducedLoops)));
 }
+
+namespace meshloom::library {
+LibraryRows customCallFunctions() {
+  static constexpr LibraryRow rows[] = {{"custom_call", makeCustomCall}};
+  return rows;
+}
+} // namespace meshloom::library

@@ -1,7 +1,7 @@
 // cholesky, triangular_solve, geqrf and householder_product by Eigen, matrix by
 // matrix. f16 and bf16 are computed in f32 and rounded once.
 #include "LibraryArrays.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
@@ -187,9 +187,17 @@ private:
 // triangular_solve
 //===----------------------------------------------------------------------===//
 
+enum class Transpose : uint8_t { None, Transpose, Adjoint };
+std::optional<Transpose> parseTranspose(std::string_view name) {
+  return name == "NO_TRANSPOSE" ? std::optional(Transpose::None)
+         : name == "TRANSPOSE"  ? std::optional(Transpose::Transpose)
+         : name == "ADJOINT"    ? std::optional(Transpose::Adjoint)
+                                : std::nullopt;
+}
+
 struct SolveOptions {
   bool left, lower, unit;
-  int64_t transpose; ///< 0: a, 1: its transpose, 2: its adjoint
+  Transpose transpose;
 };
 
 template <typename T> struct SolveOf {
@@ -202,11 +210,11 @@ template <typename T> struct SolveOf {
       Matrix<T> a = readMatrix<T>(*all[0], at[0]);
       Matrix<T> b = readMatrix<T>(*all[1], at[1]);
       bool lower = options.lower;
-      if (options.transpose) {
+      if (options.transpose != Transpose::None) {
         a.transposeInPlace();
         lower = !lower;
       }
-      if (options.transpose == 2)
+      if (options.transpose == Transpose::Adjoint)
         a = a.conjugate().eval();
       // x a = b is a^T x^T = b^T.
       if (!options.left) {
@@ -308,11 +316,11 @@ bool isSquare(const Shape &shape) {
 }
 } // namespace
 
-MadeRoutine library::makeCholesky(const LibraryStep &step) {
-  NumberReader numbers(step.step);
-  const bool lower = numbers.number() != 0;
+static MadeRoutine makeCholesky(const LibraryStep &step) {
+  OptionReader options(step.step);
+  const bool lower = options.flag("lower");
   const size_t dims[] = {2, 2};
-  if (!numbers.ok() || step.inputs.size() != 1 || step.outputs.size() != 1)
+  if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 1)
     return Error("expected one operand and one result");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0]};
   if (!haveBatch(tensors, dims) || !isSquare(tensors[0]->shape) ||
@@ -321,16 +329,15 @@ MadeRoutine library::makeCholesky(const LibraryStep &step) {
   return made(std::make_unique<Cholesky>(lower));
 }
 
-MadeRoutine library::makeTriangularSolve(const LibraryStep &step) {
-  NumberReader numbers(step.step);
+static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
+  OptionReader read(step.step);
   SolveOptions options{};
-  options.left = numbers.number() != 0;
-  options.lower = numbers.number() != 0;
-  options.unit = numbers.number() != 0;
-  options.transpose = numbers.number();
+  options.left = read.flag("left_side");
+  options.lower = read.flag("lower");
+  options.unit = read.flag("unit_diagonal");
+  options.transpose = read.named<Transpose>("transpose_a", parseTranspose);
   const size_t dims[] = {2, 2, 2};
-  if (!numbers.ok() || options.transpose < 0 || options.transpose > 2 ||
-      step.inputs.size() != 2 || step.outputs.size() != 1)
+  if (!read.ok() || step.inputs.size() != 2 || step.outputs.size() != 1)
     return Error("expected two operands and one result");
   const BufferDecl *tensors[] = {step.inputs[0], step.inputs[1],
                                  step.outputs[0]};
@@ -343,9 +350,9 @@ MadeRoutine library::makeTriangularSolve(const LibraryStep &step) {
   return made(std::make_unique<TriangularSolve>(options));
 }
 
-MadeRoutine library::makeGeqrf(const LibraryStep &step) {
+static MadeRoutine makeGeqrf(const LibraryStep &step) {
   const size_t dims[] = {2, 2, 1};
-  if (!step.step.attributes.empty() || step.inputs.size() != 1 ||
+  if (!step.step.options.empty() || step.inputs.size() != 1 ||
       step.outputs.size() != 2)
     return Error("expected one operand and two results");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
@@ -358,9 +365,9 @@ MadeRoutine library::makeGeqrf(const LibraryStep &step) {
   return made(std::make_unique<Geqrf>());
 }
 
-MadeRoutine library::makeHouseholderProduct(const LibraryStep &step) {
+static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
   const size_t dims[] = {2, 1, 2};
-  if (!step.step.attributes.empty() || step.inputs.size() != 2 ||
+  if (!step.step.options.empty() || step.inputs.size() != 2 ||
       step.outputs.size() != 1)
     return Error("expected two operands and one result");
   const BufferDecl *tensors[] = {step.inputs[0], step.inputs[1],
@@ -372,3 +379,14 @@ MadeRoutine library::makeHouseholderProduct(const LibraryStep &step) {
     return Error("its operands do not fit");
   return made(std::make_unique<HouseholderProduct>());
 }
+
+namespace meshloom::library {
+LibraryRows factorizationFunctions() {
+  static constexpr LibraryRow rows[] = {
+      {"cholesky", makeCholesky},
+      {"geqrf", makeGeqrf},
+      {"householder_product", makeHouseholderProduct},
+      {"triangular_solve", makeTriangularSolve}};
+  return rows;
+}
+} // namespace meshloom::library

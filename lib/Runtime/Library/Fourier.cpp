@@ -1,7 +1,7 @@
 // fft by Eigen's kissfft, for any lengths: one transform of a line after the
 // other along each dim. Alone in its file, as the header is heavy.
 #include "LibraryArrays.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 
 #include <unsupported/Eigen/FFT>
 
@@ -11,12 +11,14 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-enum class Kind : int64_t {
-  Forward = 0,
-  Inverse = 1,
-  FromReal = 2,
-  ToReal = 3
-};
+enum class Kind : uint8_t { Forward, Inverse, FromReal, ToReal };
+std::optional<Kind> parseKind(std::string_view name) {
+  return name == "FFT"     ? std::optional(Kind::Forward)
+         : name == "IFFT"  ? std::optional(Kind::Inverse)
+         : name == "RFFT"  ? std::optional(Kind::FromReal)
+         : name == "IRFFT" ? std::optional(Kind::ToReal)
+                           : std::nullopt;
+}
 
 /// Transforms `lines` complex numbers of one batch element, in place: an array
 /// of `shape`, along dim `dim`.
@@ -50,16 +52,14 @@ void transformDim(std::vector<std::complex<Real>> &values, const Shape &shape,
 class Fourier : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    NumberReader numbers(step.step);
+    OptionReader options(step.step);
     auto fourier = std::make_unique<Fourier>();
-    const int64_t kind = numbers.number();
-    fourier->lengths = numbers.list();
+    fourier->kind = options.named<Kind>("fft_type", parseKind);
+    fourier->lengths = options.list("fft_length");
     const size_t along = fourier->lengths.size();
-    if (!numbers.ok() || kind < 0 || kind > 3 || along < 1 ||
-        step.inputs.size() != 1 || step.outputs.size() != 1 ||
-        step.inputs[0]->shape.size() < along)
+    if (!options.ok() || along < 1 || step.inputs.size() != 1 ||
+        step.outputs.size() != 1 || step.inputs[0]->shape.size() < along)
       return Error("expected one operand, one result, and lengths");
-    fourier->kind = Kind(kind);
     // The shapes of both sides follow from the kind.
     Shape from = step.inputs[0]->shape, to = from;
     for (size_t i = 0; i < along; ++i)
@@ -184,6 +184,9 @@ private:
 };
 } // namespace
 
-MadeRoutine library::makeFft(const LibraryStep &step) {
-  return Fourier::make(step);
+namespace meshloom::library {
+LibraryRows fourierFunctions() {
+  static constexpr LibraryRow rows[] = {{"fft", Fourier::make}};
+  return rows;
 }
+} // namespace meshloom::library

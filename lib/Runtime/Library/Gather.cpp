@@ -2,7 +2,7 @@
 // call that has only a part of the operand copies what of each slice lies in
 // it, and gives zero for the rest.
 #include "LibraryArrays.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 
 #include <algorithm>
 
@@ -75,14 +75,16 @@ int64_t clamped(int64_t start, int64_t size, int64_t slice) {
 class Gather : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    NumberReader numbers(step.step);
+    OptionReader options(step.step);
     auto gather = std::make_unique<Gather>();
-    gather->vectorDim = numbers.number();
-    const auto offsetDims = numbers.list(), collapsed = numbers.list();
-    const auto batching = numbers.list(), indexBatching = numbers.list();
-    gather->indexMap = numbers.list();
-    gather->sliceSizes = numbers.list();
-    if (!numbers.ok() || step.inputs.size() != 2 || step.outputs.size() != 1 ||
+    gather->vectorDim = options.number("index_vector_dim");
+    const auto offsetDims = options.list("offset_dims");
+    const auto collapsed = options.list("collapsed_slice_dims");
+    const auto batching = options.list("operand_batching_dims");
+    const auto indexBatching = options.list("start_indices_batching_dims");
+    gather->indexMap = options.list("start_index_map");
+    gather->sliceSizes = options.list("slice_sizes");
+    if (!options.ok() || step.inputs.size() != 2 || step.outputs.size() != 1 ||
         step.inputs[0]->type != step.outputs[0]->type)
       return Error("expected a table, indices and a result");
     const Shape &operand = step.inputs[0]->shape,
@@ -189,10 +191,10 @@ private:
 class DynamicSlice : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    NumberReader numbers(step.step);
+    OptionReader options(step.step);
     auto slice = std::make_unique<DynamicSlice>();
-    slice->sliceSizes = numbers.list();
-    if (!numbers.ok() || step.inputs.empty() || step.outputs.size() != 1 ||
+    slice->sliceSizes = options.list("slice_sizes");
+    if (!options.ok() || step.inputs.empty() || step.outputs.size() != 1 ||
         step.inputs[0]->type != step.outputs[0]->type ||
         step.inputs.size() != slice->sliceSizes.size() + 1 ||
         step.inputs[0]->shape.size() != slice->sliceSizes.size() ||
@@ -229,9 +231,10 @@ private:
 };
 } // namespace
 
-MadeRoutine library::makeGather(const LibraryStep &step) {
-  return Gather::make(step);
+namespace meshloom::library {
+LibraryRows gatherFunctions() {
+  static constexpr LibraryRow rows[] = {{"gather", Gather::make},
+                                        {"dynamic_slice", DynamicSlice::make}};
+  return rows;
 }
-MadeRoutine library::makeDynamicSlice(const LibraryStep &step) {
-  return DynamicSlice::make(step);
-}
+} // namespace meshloom::library

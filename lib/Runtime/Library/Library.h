@@ -1,7 +1,7 @@
 // Library: what the functions are that library calls of a Program name.
 //
-// A function is a row of the table in LibraryTable.cpp: its name, and what
-// makes a routine for one step. Making it checks the step's attributes and
+// A function is a row of a table at the end of its file: its name, and what
+// makes a routine for one step. Making it checks the step's options and
 // operands (a program may come from a file) and does what need be done only
 // once; running it gets boxes: whichever devices' parts are merged or cut, an
 // operand is a box of the global tensor somewhere in memory, with a stride for

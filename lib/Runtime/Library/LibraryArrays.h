@@ -1,4 +1,4 @@
-// LibraryArrays: what library functions share. Reading their numbers, indices
+// LibraryArrays: what library functions share. Reading their options, indices
 // of any integer type, 16-bit floats, and copies of strided boxes.
 #pragma once
 
@@ -6,41 +6,49 @@
 
 #include <bit>
 #include <complex>
+#include <optional>
 #include <span>
 
 namespace meshloom::library {
 
-/// Reads KernelStep::attributes as LibraryValues
-/// (lib/Targets/Kernels/LibraryDescription.h) wrote them. After something is
-/// missing all reads fail.
-class NumberReader {
+/// Reads KernelStep::options by name. What is missing, or of another kind,
+/// reads as zero or empty.
+class OptionReader {
 public:
-  explicit NumberReader(const KernelStep &step) : left(step.attributes) {}
-  int64_t number() {
-    if (left.empty()) {
-      missing = true;
-      return 0;
-    }
-    int64_t first = left.front();
-    left = left.subspan(1);
-    return first;
+  explicit OptionReader(const KernelStep &step) : options(step.options) {}
+  bool has(std::string_view name) const { return options.contains(name); }
+  int64_t number(std::string_view name) { return get<int64_t>(name); }
+  bool flag(std::string_view name) { return number(name) != 0; }
+  std::vector<int64_t> list(std::string_view name) {
+    return get<std::vector<int64_t>>(name);
   }
-  std::vector<int64_t> list() {
-    int64_t size = number();
-    if (missing || size < 0 || size > int64_t(left.size())) {
-      missing = true;
-      return {};
-    }
-    std::vector<int64_t> items(left.begin(), left.begin() + size);
-    left = left.subspan(size_t(size));
-    return items;
+  std::string text(std::string_view name) { return get<std::string>(name); }
+  /// Of the values that `parse` knows by name.
+  template <typename T, typename Parse>
+  T named(std::string_view name, const Parse &parse) {
+    std::optional<T> value = parse(text(name));
+    good &= value.has_value();
+    return value.value_or(T());
+  }
+  ReduceKind kind(std::string_view name) {
+    return named<ReduceKind>(name, parseReduceKind);
   }
   /// Whether everything was there, and nothing more.
-  bool ok() const { return !missing && left.empty(); }
+  bool ok() const { return good && read == options.size(); }
 
 private:
-  std::span<const int64_t> left;
-  bool missing = false;
+  template <typename T> T get(std::string_view name) {
+    ++read;
+    auto option = options.find(name);
+    const T *value =
+        option == options.end() ? nullptr : std::get_if<T>(&option->second);
+    good &= value != nullptr;
+    return value ? *value : T();
+  }
+
+  const LibraryOptions &options;
+  size_t read = 0;
+  bool good = true;
 };
 
 /// Whether `dims` are dims of a tensor of rank `rank`, each at most once.

@@ -1,36 +1,33 @@
-// Every library function of the CPU backend: one row each.
+// Every library function, by the files that they are in:
+// each ends with a table of its own.
 #include "LibraryTable.h"
 
-#include "LibraryFunctions.h"
+namespace meshloom::library {
 
-#include <algorithm>
-#include <iterator>
+LibraryRows convolutionFunctions();
+LibraryRows cumulativeFunctions();
+LibraryRows customCallFunctions();
+LibraryRows factorizationFunctions();
+LibraryRows fourierFunctions();
+LibraryRows gatherFunctions();
+LibraryRows scatterFunctions();
+LibraryRows selectAndScatterFunctions();
+LibraryRows sortFunctions();
+LibraryRows windowFunctions();
 
-using namespace meshloom;
-using namespace meshloom::library;
-
-static constexpr LibraryRow rows[] = {
-    {"cholesky", makeCholesky},
-    {"convolution", makeConvolution},
-    {"cumulative", makeCumulative},
-    {"custom_call", makeCustomCall},
-    {"dynamic_slice", makeDynamicSlice},
-    {"dynamic_update_slice", makeDynamicUpdateSlice},
-    {"fft", makeFft},
-    {"gather", makeGather},
-    {"generic_reduce", makeGenericReduce},
-    {"geqrf", makeGeqrf},
-    {"householder_product", makeHouseholderProduct},
-    {"reduce_window", makeReduceWindow},
-    {"scatter", makeScatter},
-    {"select_and_scatter", makeSelectAndScatter},
-    {"sort", makeSort},
-    {"top_k", makeTopK},
-    {"triangular_solve", makeTriangularSolve},
+static constexpr LibraryRows (*families[])() = {
+    convolutionFunctions,   cumulativeFunctions,       customCallFunctions,
+    factorizationFunctions, fourierFunctions,          gatherFunctions,
+    scatterFunctions,       selectAndScatterFunctions, sortFunctions,
+    windowFunctions,
 };
 
-const LibraryRow *library::findLibraryFunction(std::string_view name) {
-  auto row = std::find_if(std::begin(rows), std::end(rows),
-                          [&](const LibraryRow &r) { return r.name == name; });
-  return row == std::end(rows) ? nullptr : row;
+const LibraryRow *findLibraryFunction(std::string_view name) {
+  for (auto family : families)
+    for (const LibraryRow &row : family())
+      if (row.name == name)
+        return &row;
+  return nullptr;
 }
+
+} // namespace meshloom::library

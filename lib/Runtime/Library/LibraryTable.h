@@ -3,6 +3,7 @@
 
 #include "Library.h"
 
+#include <span>
 #include <string_view>
 
 namespace meshloom::library {
@@ -11,6 +12,8 @@ struct LibraryRow {
   std::string_view name;
   MadeRoutine (*make)(const LibraryStep &step);
 };
+
+using LibraryRows = std::span<const LibraryRow>;
 
 /// The function of that name, or null.
 const LibraryRow *findLibraryFunction(std::string_view name);

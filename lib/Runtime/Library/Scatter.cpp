@@ -3,7 +3,7 @@
 // updates, its result is an addend: the call whose part is the first one begins
 // with the input, the others with the identity.
 #include "LibraryArrays.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 
 #include "meshloom/Runtime/Combine.h"
 
@@ -14,7 +14,8 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// How updates are combined with what is there, where that is no ReduceKind.
+/// How updates are combined with what is there, where that is no ReduceKind: by
+/// the scalar function, where there is one.
 constexpr int64_t REPLACES = -1, CALLS_FUNCTION = -2;
 
 /// The part of a window that lies in the box of the result.
@@ -74,18 +75,20 @@ private:
 };
 
 MadeRoutine Scatter::make(const LibraryStep &step) {
-  NumberReader numbers(step.step);
+  OptionReader options(step.step);
   auto scatter = std::make_unique<Scatter>();
-  scatter->how = numbers.number();
-  scatter->vectorDim = numbers.number();
-  const auto windowDims = numbers.list(), inserted = numbers.list();
-  const auto inputBatching = numbers.list(), indexBatching = numbers.list();
-  scatter->indexMap = numbers.list();
   scatter->function = step.scalar;
+  scatter->how = options.has("kind") ? int64_t(options.kind("kind"))
+                 : step.scalar       ? CALLS_FUNCTION
+                                     : REPLACES;
+  scatter->vectorDim = options.number("index_vector_dim");
+  const auto windowDims = options.list("update_window_dims");
+  const auto inserted = options.list("inserted_window_dims");
+  const auto inputBatching = options.list("input_batching_dims");
+  const auto indexBatching = options.list("scatter_indices_batching_dims");
+  scatter->indexMap = options.list("scatter_dims_to_operand_dims");
   const size_t count = scatter->count = step.outputs.size();
-  if (!numbers.ok() || count == 0 || step.inputs.size() != 2 * count + 1 ||
-      scatter->how < CALLS_FUNCTION || scatter->how > int64_t(ReduceKind::Or) ||
-      (scatter->how == CALLS_FUNCTION && !step.scalar))
+  if (!options.ok() || count == 0 || step.inputs.size() != 2 * count + 1)
     return Error("expected inputs, indices and as many updates and results");
   const Shape &result = step.outputs[0]->shape,
               &indices = step.inputs[count]->shape,
@@ -281,7 +284,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
 class DynamicUpdateSlice : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    if (!step.step.attributes.empty() || step.outputs.size() != 1 ||
+    if (!step.step.options.empty() || step.outputs.size() != 1 ||
         step.inputs.size() < 2)
       return Error("expected a tensor, an update and start indices");
     const BufferDecl &whole = *step.outputs[0], &update = *step.inputs[1];
@@ -331,9 +334,11 @@ private:
 };
 } // namespace
 
-MadeRoutine library::makeScatter(const LibraryStep &step) {
-  return Scatter::make(step);
+namespace meshloom::library {
+LibraryRows scatterFunctions() {
+  static constexpr LibraryRow rows[] = {
+      {"scatter", Scatter::make},
+      {"dynamic_update_slice", DynamicUpdateSlice::make}};
+  return rows;
 }
-MadeRoutine library::makeDynamicUpdateSlice(const LibraryStep &step) {
-  return DynamicUpdateSlice::make(step);
-}
+} // namespace meshloom::library

@@ -1,7 +1,7 @@
 // The library function "select_and_scatter". Lanes, the elements along a dim
 // that has no window (channels), choose and scatter side by side.
 #include "Elements.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 #include "ThreadScratch.h"
 #include "WindowBox.h"
 
@@ -241,14 +241,13 @@ void scatterByFunction(Places &places, KernelFunction function,
   });
 }
 
-/// Attributes: the kinds of select (min or max; -1: the scalar function) and
-/// scatter (-1: the scalar function), then the window.
+/// By two kinds, that of select min or max, or without them by the scalar
+/// function.
 class SelectAndScatter final : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    const std::vector<int64_t> &values = step.step.attributes;
-    if (step.inputs.size() != 3 || step.outputs.size() != 1 ||
-        values.size() < 2)
+    OptionReader options(step.step);
+    if (step.inputs.size() != 3 || step.outputs.size() != 1)
       return Error("operands do not match");
     const size_t rank = step.outputs[0]->shape.size();
     if (step.inputs[0]->shape != step.outputs[0]->shape ||
@@ -257,19 +256,23 @@ public:
     for (const BufferDecl *input : step.inputs)
       if (input->type != step.outputs[0]->type)
         return Error("operands differ in type");
-    const bool byKinds = values[0] >= 0 && values[1] >= 0;
-    if ((!byKinds && !step.scalar) || values[0] > int64_t(ReduceKind::Max) ||
-        values[1] > int64_t(ReduceKind::Or))
-      return Error("unknown kind of reduction");
-    auto window = readWindow(std::span(values).subspan(2), rank);
+    auto routine = std::make_unique<SelectAndScatter>();
+    auto window = readWindow(options, rank);
     if (!window)
       return window.error();
-    auto routine = std::make_unique<SelectAndScatter>();
     routine->window = std::move(*window);
-    if (!byKinds)
+    ReduceKind select = ReduceKind::Max;
+    if (options.has("select_kind")) {
+      select = options.kind("select_kind");
+      routine->kind = options.kind("scatter_kind");
+    } else {
       routine->function = step.scalar;
-    routine->keepLargest = values[0] == int64_t(ReduceKind::Max);
-    routine->kind = ReduceKind(std::max<int64_t>(values[1], 0));
+    }
+    if (!options.ok() ||
+        (select != ReduceKind::Min && select != ReduceKind::Max) ||
+        (!options.has("select_kind") && !step.scalar))
+      return Error("unknown kind of reduction, or options that it has not");
+    routine->keepLargest = select == ReduceKind::Max;
     return MadeRoutine(std::move(routine));
   }
 
@@ -300,6 +303,10 @@ private:
 
 } // namespace
 
-MadeRoutine library::makeSelectAndScatter(const LibraryStep &step) {
-  return SelectAndScatter::make(step);
+namespace meshloom::library {
+LibraryRows selectAndScatterFunctions() {
+  static constexpr LibraryRow rows[] = {
+      {"select_and_scatter", SelectAndScatter::make}};
+  return rows;
 }
+} // namespace meshloom::library

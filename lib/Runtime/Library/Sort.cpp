@@ -1,6 +1,6 @@
 // sort, top_k and generic_reduce: work along whole dims, line by line.
 #include "LibraryArrays.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 
 #include <algorithm>
 #include <cstring>
@@ -72,8 +72,14 @@ template <typename Key> Key readKey(DType type, const char *data) {
   }
 }
 
-/// StableHLO's comparison directions.
-enum Direction : int64_t { LT = 2, LE = 3, GT = 4, GE = 5 };
+enum Direction { LT, LE, GT, GE };
+std::optional<Direction> parseDirection(std::string_view name) {
+  return name == "LT"   ? std::optional(LT)
+         : name == "LE" ? std::optional(LE)
+         : name == "GT" ? std::optional(GT)
+         : name == "GE" ? std::optional(GE)
+                        : std::nullopt;
+}
 
 /// The dims of `operand` but `dim`, as extents and strides.
 struct Lines {
@@ -135,32 +141,30 @@ void copyLine(unsigned width, int64_t count, char *to, int64_t toStride,
 class Sort : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    NumberReader numbers(step.step);
+    OptionReader options(step.step);
     auto sort = std::make_unique<Sort>();
-    sort->dim = numbers.number();
-    sort->mode = Mode(numbers.number());
-    sort->keyInput = size_t(numbers.number());
-    sort->direction = numbers.number();
-    const int64_t keyType = numbers.number();
     sort->function = step.scalar;
-    if (!numbers.ok() || step.inputs.empty() ||
-        step.inputs.size() != step.outputs.size() || sort->mode < CALL ||
-        sort->mode > COMPUTED || (sort->mode != ELEMENTS && !step.scalar) ||
-        sort->keyInput >= step.inputs.size() || keyType < 0 ||
-        keyType > int64_t(lastDType) || isComplex(DType(keyType)))
-      return Error("its attributes do not fit");
-    sort->keyType = DType(keyType);
+    sort->dim = options.number("dimension");
+    if (options.has("direction")) {
+      sort->mode = step.scalar ? COMPUTED : ELEMENTS;
+      sort->keyInput = size_t(options.number("key_input"));
+      sort->direction = options.named<Direction>("direction", parseDirection);
+      sort->keyType = options.named<DType>("key_type", parseDType);
+    }
+    if (!options.ok() || step.inputs.empty() ||
+        step.inputs.size() != step.outputs.size() ||
+        (sort->mode != ELEMENTS && !step.scalar) ||
+        sort->keyInput >= step.inputs.size() || isComplex(sort->keyType))
+      return Error("its options do not fit");
     const Shape &shape = step.inputs[0]->shape;
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (step.inputs[i]->shape != shape || step.outputs[i]->shape != shape ||
           step.inputs[i]->type != step.outputs[i]->type)
         return Error("its operands differ in shape");
     if (sort->dim < 0 || sort->dim >= int64_t(shape.size()) ||
-        (sort->mode != CALL &&
-         (sort->direction < LT || sort->direction > GE)) ||
         (sort->mode == ELEMENTS &&
          step.inputs[sort->keyInput]->type != sort->keyType))
-      return Error("its attributes do not fit its operands");
+      return Error("its options do not fit its operands");
     sort->length = shape[size_t(sort->dim)];
     return made(std::move(sort));
   }
@@ -192,7 +196,9 @@ public:
   }
 
 private:
-  enum Mode : int64_t { CALL = 0, ELEMENTS = 1, COMPUTED = 2 };
+  /// By the scalar function; by elements of an input; by what the function
+  /// makes of those.
+  enum Mode { CALL, ELEMENTS, COMPUTED };
 
   Lines lines(const LibraryArguments &arguments) const {
     std::vector<const LibraryOperand *> all;
@@ -345,7 +351,7 @@ int64_t totalOrder(DType type, const char *data) {
 class TopK : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    if (!step.step.attributes.empty() || step.inputs.size() != 1 ||
+    if (!step.step.options.empty() || step.inputs.size() != 1 ||
         step.outputs.size() != 2 || step.inputs[0]->shape.empty())
       return Error("expected one operand with a last dim, and two results");
     auto top = std::make_unique<TopK>();
@@ -415,12 +421,12 @@ private:
 class GenericReduce : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    NumberReader numbers(step.step);
+    OptionReader options(step.step);
     auto reduce = std::make_unique<GenericReduce>();
-    reduce->dims = numbers.list();
+    reduce->dims = options.list("dimensions");
     reduce->function = step.scalar;
     const size_t count = reduce->count = step.outputs.size();
-    if (!numbers.ok() || !step.scalar || count == 0 ||
+    if (!options.ok() || !step.scalar || count == 0 ||
         step.inputs.size() != 2 * count ||
         !areDims(reduce->dims, step.inputs[0]->shape.size()))
       return Error("expected inputs, init values and as many results");
@@ -492,12 +498,12 @@ private:
 };
 } // namespace
 
-MadeRoutine library::makeSort(const LibraryStep &step) {
-  return Sort::make(step);
+namespace meshloom::library {
+LibraryRows sortFunctions() {
+  static constexpr LibraryRow rows[] = {
+      {"sort", Sort::make},
+      {"top_k", TopK::make},
+      {"generic_reduce", GenericReduce::make}};
+  return rows;
 }
-MadeRoutine library::makeTopK(const LibraryStep &step) {
-  return TopK::make(step);
-}
-MadeRoutine library::makeGenericReduce(const LibraryStep &step) {
-  return GenericReduce::make(step);
-}
+} // namespace meshloom::library

@@ -1,8 +1,8 @@
-// What reduce_window and select_and_scatter share: the attributes of a window,
+// What reduce_window and select_and_scatter share: the options of a window,
 // and which elements of a box lie in it.
 #pragma once
 
-#include "Library.h"
+#include "LibraryArrays.h"
 
 namespace meshloom::library {
 
@@ -20,17 +20,22 @@ struct WindowDim {
   }
 };
 
-/// Reads the window of every dim from `values`, five numbers each.
-inline Result<std::vector<WindowDim>>
-readWindow(std::span<const int64_t> values, size_t rank) {
-  if (values.size() != 5 * rank)
-    return Error("a window needs five numbers a dim");
+/// Reads the window of each of `rank` dims.
+inline Result<std::vector<WindowDim>> readWindow(OptionReader &options,
+                                                 size_t rank) {
+  const auto sizes = options.list("window_dimensions"),
+             strides = options.list("window_strides"),
+             base = options.list("base_dilations"),
+             dilations = options.list("window_dilations"),
+             low = options.list("padding_low");
+  for (const auto *list : {&sizes, &strides, &base, &dilations, &low})
+    if (list->size() != rank)
+      return Error("a window needs five numbers a dim");
   std::vector<WindowDim> dims;
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t *v = values.data() + 5 * d;
-    if (v[0] < 1 || v[1] < 1 || v[2] < 1 || v[3] < 1)
+    if (sizes[d] < 1 || strides[d] < 1 || base[d] < 1 || dilations[d] < 1)
       return Error("a window's sizes, strides and dilations are at least 1");
-    dims.push_back({v[0], v[1], v[2], v[3], v[4]});
+    dims.push_back({sizes[d], strides[d], base[d], dilations[d], low[d]});
   }
   return dims;
 }

@@ -3,7 +3,7 @@
 // function, element by element.
 #include "Clones.h"
 #include "Elements.h"
-#include "LibraryFunctions.h"
+#include "LibraryTable.h"
 #include "ThreadScratch.h"
 #include "WindowBox.h"
 
@@ -282,17 +282,18 @@ void reduceByFunction(const std::vector<WindowDim> &window,
   } while (advance(at, [&](size_t d) { return out.extent[d]; }));
 }
 
-/// Attributes: the kind (-1: the scalar function), then the window.
+/// By a kind, or without one by the scalar function.
 class WindowRoutine final : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
-    const std::vector<int64_t> &values = step.step.attributes;
+    OptionReader options(step.step);
     auto routine = std::make_unique<WindowRoutine>();
     const size_t count = step.outputs.size();
-    if (values.empty() || values[0] < -1 || values[0] > int64_t(ReduceKind::Or))
-      return Error("unknown kind of reduction");
+    const bool byKind = options.has("kind");
+    if (byKind)
+      routine->kind = int(options.kind("kind"));
     if (count == 0 || step.inputs.size() != 2 * count ||
-        (values[0] >= 0 && count != 1) || (values[0] < 0 && !step.scalar))
+        (byKind ? count != 1 : !step.scalar))
       return Error("operands, init values and results do not match");
     const size_t rank = step.outputs[0]->shape.size();
     for (size_t i = 0; i < count; ++i)
@@ -302,11 +303,12 @@ public:
           step.inputs[i]->type != step.outputs[i]->type ||
           step.inputs[count + i]->type != step.outputs[i]->type)
         return Error("operands, init values and results do not match");
-    auto window = readWindow(std::span(values).subspan(1), rank);
+    auto window = readWindow(options, rank);
     if (!window)
       return window.error();
+    if (!options.ok())
+      return Error("unknown kind of reduction, or options that it has not");
     routine->window = std::move(*window);
-    routine->kind = int(values[0]);
     routine->function = step.scalar;
     return MadeRoutine(std::move(routine));
   }
@@ -339,6 +341,9 @@ private:
 
 } // namespace
 
-MadeRoutine library::makeReduceWindow(const LibraryStep &step) {
-  return WindowRoutine::make(step);
+namespace meshloom::library {
+LibraryRows windowFunctions() {
+  static constexpr LibraryRow rows[] = {{"reduce_window", WindowRoutine::make}};
+  return rows;
 }
+} // namespace meshloom::library

@@ -3,8 +3,6 @@
 // takes them out of it, and its code is that of a read of one part.
 #include "JoinedReads.h"
 
-#include "meshloom/Targets/Kernels/ScalarLowering.h"
-
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
 using namespace meshloom;
@@ -29,7 +27,7 @@ static bool isReadInPlace(ConcatenateOp op) {
     run *= inner;
   return run >= leastRun &&
          llvm::all_of(op->getUsers(),
-                      [](Operation *user) { return scalarCost(user); }) &&
+                      [](Operation *user) { return isPerElement(user); }) &&
          // Conditions do not nest.
          llvm::none_of(op.getInputs(), [](Value input) {
            return input.getDefiningOp<ConcatenateOp>();

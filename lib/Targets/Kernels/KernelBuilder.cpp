@@ -22,14 +22,13 @@ bool meshloom::isSplat(Operation *op) {
 }
 
 bool meshloom::isMovement(Operation *op) {
-  if (isa<PadOp>(op))
-    return !isAssembled(op);
-  return isa<BroadcastInDimOp, TransposeOp, ReshapeOp, SliceOp, ReverseOp>(op);
+  return isa_and_nonnull<ReshapeOp>(op) ||
+         (isa_and_nonnull<IndexMapOpInterface>(op) && !isAssembled(op));
 }
 
 bool meshloom::isInlinable(Operation *op) {
   return isMovement(op) || isSplat(op) || isa<IotaOp, RngOp>(op) ||
-         scalarCost(op);
+         isPerElement(op);
 }
 
 static Type elementOf(Value tensor) {
@@ -185,28 +184,14 @@ KernelBuilder::throughReshape(Operation *op, const TensorAccess &access) {
 /// The index at which operand 0 of a movement is read for the result's.
 FailureOr<TensorAccess>
 KernelBuilder::operandAccess(Operation *op, const TensorAccess &access) {
-  SmallVector<int64_t> shape = globalShape(op->getOperand(0).getType());
-  TensorAccess result(shape.size(), constantIndex(0));
-  if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
-    // A dim of one element that stays one can be sharded: it keeps its loop.
-    SmallVector<int64_t> repeated = globalShape(op->getResult(0).getType());
-    for (auto [dim, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-      if (shape[dim] != 1 || repeated[to] == 1)
-        result[dim] = access[to];
-  } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
-      result[from] = access[dim];
-  } else if (auto slice = dyn_cast<SliceOp>(op)) {
-    for (unsigned dim = 0; dim < shape.size(); ++dim)
-      result[dim] = access[dim] * slice.getStrides()[dim] +
-                    constantIndex(slice.getStartIndices()[dim]);
-  } else if (auto reverse = dyn_cast<ReverseOp>(op)) {
-    result = access;
-    for (int64_t dim : reverse.getDimensions())
-      result[dim] = result[dim] * -1 + constantIndex(shape[dim] - 1);
-  } else {
+  auto moves = dyn_cast<IndexMapOpInterface>(op);
+  if (!moves)
     return throughReshape(op, access);
-  }
+  TensorAccess result;
+  for (const SourceDim &dim : moves.getIndexMap(0))
+    result.push_back(dim.resultDim < 0 ? constantIndex(0)
+                                       : access[dim.resultDim] * dim.scale +
+                                             constantIndex(dim.offset));
   return result;
 }
 
@@ -304,31 +289,29 @@ Value KernelBuilder::insideOf(const LinearIndex &index, int64_t extent,
       b.create<arith::ConstantIntOp>(loc, extent, 64));
 }
 
-/// The operand's element where the index is inside of it, else the padding.
-FailureOr<Value> KernelBuilder::inlinePad(PadOp op,
-                                          const TensorAccess &access) {
+/// The operand's element where the index is inside of it, else the fill.
+FailureOr<Value> KernelBuilder::inlineFilled(Value operand, Value fill,
+                                             const TensorAccess &from,
+                                             Location loc) {
   OpBuilder &b = *bodyBuilder;
-  Location loc = op.getLoc();
-  SmallVector<int64_t> shape = globalShape(op.getOperand().getType());
-  TensorAccess from;
   Value inside;
-  for (unsigned dim = 0; dim < shape.size(); ++dim) {
-    from.push_back(access[dim] + constantIndex(-op.getEdgePaddingLow()[dim]));
-    Value here = insideOf(from.back(), shape[dim], loc);
+  for (auto [index, extent] :
+       llvm::zip_equal(from, globalShape(operand.getType()))) {
+    Value here = insideOf(index, extent, loc);
     if (here)
       inside = inside ? b.create<arith::AndIOp>(loc, inside, here).getResult()
                       : here;
   }
   if (!inside)
-    return scalarAt(op.getOperand(), from);
-  auto padding = scalarAt(op.getPaddingValue(), {});
+    return scalarAt(operand, from);
+  auto padding = scalarAt(fill, {});
   if (failed(padding))
     return failure();
   Value condition = inside;
   if (Value outer = scopes.back().condition)
     condition = b.create<arith::AndIOp>(loc, outer, inside);
   scopes.push_back({condition, {}});
-  auto element = scalarAt(op.getOperand(), from);
+  auto element = scalarAt(operand, from);
   scopes.pop_back();
   if (failed(element))
     return failure();
@@ -380,14 +363,15 @@ FailureOr<Value> KernelBuilder::inlineOp(Value value,
       return failure();
     return philoxScalar(indexValue(linear, loc), *key0, *key1, b, loc);
   }
-  if (auto pad = dyn_cast<PadOp>(op))
-    return inlinePad(pad, access);
   if (isMovement(op)) {
     auto from = operandAccess(op, access);
     if (failed(from)) {
       obstacle = value;
       return failure();
     }
+    auto moves = dyn_cast<IndexMapOpInterface>(op);
+    if (Value fill = moves ? moves.getFill() : Value())
+      return inlineFilled(op->getOperand(0), fill, *from, loc);
     return scalarAt(op->getOperand(0), *from);
   }
   SmallVector<Value> operands;

@@ -106,7 +106,8 @@ private:
   LogicalResult emitBody();
   FailureOr<Value> emitOutput(const KernelOutput &output);
   FailureOr<Value> inlineOp(Value value, const TensorAccess &access);
-  FailureOr<Value> inlinePad(dtensor::PadOp op, const TensorAccess &access);
+  FailureOr<Value> inlineFilled(Value operand, Value fill,
+                                const TensorAccess &from, Location loc);
   Value insideOf(const LinearIndex &index, int64_t extent, Location loc);
   Value readInput(Value value, const TensorAccess &access);
   FailureOr<TensorAccess> operandAccess(Operation *op,

@@ -11,7 +11,6 @@
 
 #include "KernelBuilder.h"
 #include "KernelParts.h"
-#include "meshloom/Targets/Kernels/ScalarLowering.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 
@@ -23,7 +22,7 @@ using spmd::ShardAttr;
 /// hardware follows; long bodies take long to compile.
 static constexpr unsigned maxOpsInGroup = 120, maxOperandsOfGroup = 24;
 /// The most simple instructions that are worth repeating instead of storing.
-static constexpr unsigned cheapCost = 4;
+static constexpr int64_t cheapCost = 4;
 
 bool meshloom::isReduction(Operation *op) {
   return isa<ReduceOp, ArgMaxOp, ArgMinOp>(op);
@@ -40,7 +39,7 @@ static ShardAttr domainOf(Value value) {
 
 /// Elementwise in the sense of groups.
 static bool isPointwise(Operation *op) {
-  return scalarCost(op) || isa<RngOp>(op);
+  return isPerElement(op) || isa<RngOp>(op);
 }
 
 static bool isGrouped(Operation *op) {
@@ -307,7 +306,8 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
 
 /// Repeating it costs little, and reads no more than loading the result would.
 bool KernelGroups::isCheap(Value value) {
-  unsigned cost = 0, wideLeaves = 0;
+  int64_t cost = 0;
+  unsigned wideLeaves = 0;
   ShardAttr domain = domainOf(value);
   unsigned width = elementTypeOf(value.getType()).getIntOrFloatBitWidth();
   DenseSet<Value> leaves;
@@ -332,7 +332,8 @@ bool KernelGroups::isCheap(Value value) {
         return false;
       continue;
     }
-    cost += scalarCost(op).value_or(100);
+    auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+    cost += elementwise ? elementwise.getFlops() : cheapCost + 1;
     if (cost > cheapCost)
       return false;
     llvm::append_range(work, op->getOperands());

@@ -8,10 +8,11 @@ using namespace meshloom;
 using namespace meshloom::dtensor;
 
 bool meshloom::isAssembled(Operation *op) {
-  if (auto pad = dyn_cast<PadOp>(op))
-    return llvm::any_of(pad.getInteriorPadding(),
-                        [](int64_t count) { return count != 0; });
-  return isa<ConcatenateOp, TakeOp>(op);
+  auto moves = dyn_cast<IndexMapOpInterface>(op);
+  return moves &&
+         (moves.getNumSources() != 1 ||
+          !llvm::all_of(moves.getIndexMap(0),
+                        [](const SourceDim &dim) { return dim.isLinear(); }));
 }
 
 /// All of a tensor of shape `shape`, where it is.
@@ -22,26 +23,21 @@ static SmallVector<KernelPart::Dim> whole(ArrayRef<int64_t> shape) {
   return dims;
 }
 
-static SmallVector<KernelPart> partsOf(ConcatenateOp op) {
-  SmallVector<KernelPart> parts;
-  int64_t begin = 0;
-  for (Value input : op.getInputs()) {
-    KernelPart part{input, false, whole(globalShape(input.getType()))};
-    KernelPart::Dim &dim = part.dims[op.getDimension()];
-    dim.resultBegin = begin;
-    begin += dim.extent;
-    if (dim.extent != 0)
-      parts.push_back(std::move(part));
+/// The runs of result indices along one dim that a source's elements at regular
+/// distances go to.
+static SmallVector<KernelPart::Dim> runsOf(const SourceDim &map, int64_t from,
+                                           int64_t to) {
+  if (!map.indices) {
+    // From the first element that lands in the result to the last one.
+    int64_t step = map.divisor, low = -map.offset;
+    int64_t first = std::max<int64_t>(0, llvm::divideCeilSigned(-low, step));
+    int64_t end = std::min(from, llvm::divideCeilSigned(to - low, step));
+    if (end <= first)
+      return {};
+    return {{end - first, first, 1, low + first * step, step}};
   }
-  return parts;
-}
-
-/// Runs of indices at equal distances.
-static SmallVector<KernelPart> partsOf(TakeOp op) {
-  SmallVector<KernelPart> parts;
-  ArrayRef<int64_t> indices = op.getIndices();
-  if (llvm::is_contained(indices, -1))
-    parts.push_back({Value(), true, whole(globalShape(op.getType()))});
+  SmallVector<KernelPart::Dim> runs;
+  ArrayRef<int64_t> indices = *map.indices;
   for (size_t begin = 0; begin < indices.size();) {
     size_t end = begin + 1;
     if (indices[begin] < 0) {
@@ -54,52 +50,43 @@ static SmallVector<KernelPart> partsOf(TakeOp op) {
     while (end < indices.size() && indices[end] >= 0 &&
            indices[end] - indices[end - 1] == step)
       ++end;
-    KernelPart part{op.getOperand(), false, whole(globalShape(op.getType()))};
-    KernelPart::Dim &dim = part.dims[op.getDimension()];
-    dim.extent = int64_t(end - begin);
-    dim.sourceBegin = indices[begin];
-    dim.sourceStep = dim.extent > 1 ? step : 1;
-    dim.resultBegin = int64_t(begin);
-    parts.push_back(std::move(part));
+    int64_t extent = int64_t(end - begin);
+    runs.push_back(
+        {extent, indices[begin], extent > 1 ? step : 1, int64_t(begin), 1});
     begin = end;
   }
-  return parts;
-}
-
-/// The padding everywhere, then the elements that land in the result.
-static SmallVector<KernelPart> partsOf(PadOp op) {
-  SmallVector<int64_t> from = globalShape(op.getOperand().getType());
-  SmallVector<int64_t> to = globalShape(op.getType());
-  SmallVector<KernelPart> parts;
-  parts.push_back({op.getPaddingValue(), true, whole(to)});
-  KernelPart part{op.getOperand(), false, whole(to)};
-  for (auto [d, dim] : llvm::enumerate(part.dims)) {
-    int64_t low = op.getEdgePaddingLow()[d],
-            step = op.getInteriorPadding()[d] + 1;
-    int64_t first = std::max<int64_t>(0, llvm::divideCeilSigned(-low, step));
-    int64_t end = std::min(from[d], llvm::divideCeilSigned(to[d] - low, step));
-    dim.extent = std::max<int64_t>(0, end - first);
-    dim.sourceBegin = first;
-    dim.resultBegin = low + first * step;
-    dim.resultStep = step;
-    if (dim.extent == 0)
-      return parts;
-  }
-  parts.push_back(std::move(part));
-  return parts;
+  return runs;
 }
 
 SmallVector<KernelPart> meshloom::partsOf(Operation *op) {
+  auto moves = cast<IndexMapOpInterface>(op);
+  SmallVector<int64_t> to = globalShape(op->getResult(0).getType());
   SmallVector<KernelPart> parts;
-  if (auto concatenate = dyn_cast<ConcatenateOp>(op))
-    parts = ::partsOf(concatenate);
-  else if (auto take = dyn_cast<TakeOp>(op))
-    parts = ::partsOf(take);
-  else
-    parts = ::partsOf(cast<PadOp>(op));
+  Value fill = moves.getFill();
+  bool fills = fill != nullptr;
+  for (unsigned source = 0; source < moves.getNumSources(); ++source)
+    for (const SourceDim &map : moves.getIndexMap(source))
+      fills |= map.indices && llvm::is_contained(*map.indices, -1);
+  if (fills)
+    parts.push_back({fill, true, whole(to)});
+  for (unsigned source = 0; source < moves.getNumSources(); ++source) {
+    Value value = op->getOperand(source);
+    SmallVector<int64_t> from = globalShape(value.getType());
+    // Every run of one dim with every run of the others.
+    SmallVector<KernelPart> boxes{{value, false, {}}};
+    for (auto [dim, map] : llvm::enumerate(moves.getIndexMap(source))) {
+      SmallVector<KernelPart> longer;
+      for (const KernelPart &box : boxes)
+        for (const KernelPart::Dim &run : runsOf(map, from[dim], to[dim])) {
+          longer.push_back(box);
+          longer.back().dims.push_back(run);
+        }
+      boxes = std::move(longer);
+    }
+    llvm::append_range(parts, boxes);
+  }
   if (parts.empty()) // nothing is written, by a kernel that says so
-    parts.push_back(
-        {Value(), true, whole(globalShape(op->getResult(0).getType()))});
+    parts.push_back({Value(), true, whole(to)});
   return parts;
 }
 

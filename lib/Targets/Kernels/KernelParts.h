@@ -22,6 +22,7 @@ struct KernelPart {
   SmallVector<Dim> dims;
 };
 
+/// Moves elements, but from several sources, or not as linear indices say:
 /// concatenate, take, and pad with interior padding.
 bool isAssembled(Operation *op);
 

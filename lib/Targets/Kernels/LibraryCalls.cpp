@@ -1,189 +1,20 @@
 // From ops to library calls. What all have in common follows from the op's
 // sharding rule: a loop for each factor, cut as the op runs; a map for each
-// operand. What is the op's own is one row of describeLibraryCall.
+// operand. What is the op's own it says itself (LibraryOpInterface).
 #include "LibraryCalls.h"
 
 #include "ScalarFunctions.h"
-#include "WindowCalls.h"
 #include "meshloom/SPMD/RunningOp.h"
-#include "meshloom/Targets/Kernels/LibraryCosts.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace meshloom;
 using namespace meshloom::dtensor;
 using spmd::LibraryCallOp;
 using spmd::ShardAttr;
-
-//===----------------------------------------------------------------------===//
-// The ops
-//===----------------------------------------------------------------------===//
-
-static LibraryDescription describe(GatherOp op) {
-  LibraryDescription call{"gather"};
-  call.values.add(op.getIndexVectorDim())
-      .add(op.getOffsetDims())
-      .add(op.getCollapsedSliceDims())
-      .add(op.getOperandBatchingDims())
-      .add(op.getStartIndicesBatchingDims())
-      .add(op.getStartIndexMap())
-      .add(op.getSliceSizes());
-  return call;
-}
-
-/// How updates are combined with what is there, where that is no ReduceKind.
-constexpr int64_t replaces = -1, callsFunction = -2;
-
-static LibraryDescription describe(ScatterOp op) {
-  LibraryDescription call{"scatter"};
-  int64_t how = replaces;
-  if (std::optional<ReduceKind> kind = op.getKind())
-    how = int64_t(*kind);
-  else if (!op.getComputation().empty())
-    how = callsFunction;
-  call.values.add(how)
-      .add(op.getIndexVectorDim())
-      .add(op.getUpdateWindowDims())
-      .add(op.getInsertedWindowDims())
-      .add(op.getInputBatchingDims())
-      .add(op.getScatterIndicesBatchingDims())
-      .add(op.getScatterDimsToOperandDims());
-  if (how == callsFunction)
-    call.setScalar(op.getComputation());
-  return call;
-}
-
-static LibraryDescription describe(DynamicSliceOp op) {
-  LibraryDescription call{"dynamic_slice"};
-  call.values.add(op.getSliceSizes());
-  return call;
-}
-
-static LibraryDescription describe(DynamicUpdateSliceOp) {
-  return {"dynamic_update_slice"};
-}
-
-/// dimension, mode (0: call the comparator; 1: compare an input's elements; 2:
-/// compare what the scalar function makes of them), input, direction, DType of
-/// what is compared.
-static LibraryDescription describe(SortOp op) {
-  LibraryDescription call{"sort"};
-  call.values.add(op.getDimension());
-  std::optional<KeyComparison> comparison = keyComparison(op.getComparator());
-  if (!comparison) {
-    call.setScalar(op.getComparator());
-    call.values.add(0).add(0).add(0).add(0);
-    return call;
-  }
-  Block &block = op.getComparator().front();
-  Value element = block.getArgument(2 * comparison->input);
-  bool plain = comparison->key == element;
-  call.values.add(plain ? 1 : 2)
-      .add(comparison->input)
-      .add(int64_t(comparison->direction))
-      .add(int64_t(*dtypeOf(elementTypeOf(comparison->key.getType()))));
-  if (!plain) {
-    call.scalarArguments = {element};
-    call.scalarResults = {comparison->key};
-  }
-  return call;
-}
-
-static LibraryDescription describe(TopKOp) {
-  return {"top_k"};
-}
-
-static LibraryDescription describe(GenericReduceOp op) {
-  LibraryDescription call{"generic_reduce"};
-  call.values.add(op.getDimensions());
-  call.setScalar(op.getComputation());
-  return call;
-}
-
-static LibraryDescription describe(CholeskyOp op) {
-  LibraryDescription call{"cholesky"};
-  call.values.add(op.getLower());
-  return call;
-}
-
-static LibraryDescription describe(TriangularSolveOp op) {
-  LibraryDescription call{"triangular_solve"};
-  int64_t transpose = llvm::StringSwitch<int64_t>(op.getTransposeA())
-                          .Case("TRANSPOSE", 1)
-                          .Case("ADJOINT", 2)
-                          .Default(0);
-  call.values.add(op.getLeftSide())
-      .add(op.getLower())
-      .add(op.getUnitDiagonal())
-      .add(transpose);
-  return call;
-}
-
-static LibraryDescription describe(FftOp op) {
-  LibraryDescription call{"fft"};
-  call.values
-      .add(llvm::StringSwitch<int64_t>(op.getFftType())
-               .Case("FFT", 0)
-               .Case("IFFT", 1)
-               .Case("RFFT", 2)
-               .Default(3))
-      .add(op.getFftLength());
-  return call;
-}
-
-static LibraryDescription describe(GeqrfOp) {
-  return {"geqrf"};
-}
-
-static LibraryDescription describe(HouseholderProductOp) {
-  return {"householder_product"};
-}
-
-static LibraryDescription describe(CustomCallOp op) {
-  LibraryDescription call{"custom_call"};
-  call.config = (op.getCallTargetName() + "\n" + op.getBackendConfig()).str();
-  call.values.add(op.getBatchDims())
-      .add(int64_t(op.getShardingRule().reduceKind));
-  return call;
-}
-
-std::optional<LibraryDescription> meshloom::describeLibraryCall(Operation *op) {
-  using Description = std::optional<LibraryDescription>;
-  Description call =
-      llvm::TypeSwitch<Operation *, Description>(op)
-          .Case<GatherOp, ScatterOp, DynamicSliceOp, DynamicUpdateSliceOp,
-                SortOp, TopKOp, GenericReduceOp, CholeskyOp, TriangularSolveOp,
-                FftOp, GeqrfOp, HouseholderProductOp, CustomCallOp>(
-              [](auto each) -> Description { return describe(each); })
-          .Default([](Operation *other) { return describeWindowCall(other); });
-  if (call)
-    if (auto cost = libraryCost(op))
-      call->flops = cost->total(cast<ShardedOpInterface>(op).getShardingRule());
-  return call;
-}
-
-int meshloom::overwritableInput(LibraryCallOp call, unsigned output) {
-  StringRef callee = call.getCallee();
-  if (callee == "scatter" || callee == "sort")
-    return int(output);
-  if (callee == "triangular_solve")
-    return 1;
-  bool first =
-      llvm::is_contained(ArrayRef<StringRef>{"dynamic_update_slice", "cholesky",
-                                             "geqrf", "householder_product"},
-                         callee);
-  return first && output == 0 ? 0 : -1;
-}
-
-//===----------------------------------------------------------------------===//
-// What all have in common
-//===----------------------------------------------------------------------===//
 
 namespace {
 /// The loops of a call under construction.
@@ -248,9 +79,10 @@ mlir::AffineMap toMap(ArrayRef<TermList> dims, unsigned numLoops,
   return mlir::AffineMap::get(numLoops, 0, exprs, context);
 }
 
-FailureOr<LibraryCallOp> formCall(Operation *op,
-                                  const LibraryDescription &description) {
-  const RunningOp running(op, cast<ShardedOpInterface>(op).getShardingRule());
+FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
+  auto sharded = cast<ShardedOpInterface>(op.getOperation());
+  const LibraryCall description = op.getLibraryCall();
+  const RunningOp running(op, sharded.getShardingRule());
   const auto &[rule, operands, results, sharding] = running;
   const Mesh &mesh = results.front().mesh();
 
@@ -281,12 +113,20 @@ FailureOr<LibraryCallOp> formCall(Operation *op,
     axes.push_back(b.getArrayAttr(names));
     ranges.push_back(b.getDenseI64ArrayAttr(loops.ranges[loop]));
   }
+  SmallVector<int32_t> overwritable;
+  for (unsigned result = 0; result < op->getNumResults(); ++result)
+    overwritable.push_back(op.getOverwritable(result));
   auto call = b.create<LibraryCallOp>(
       op->getLoc(), op->getResultTypes(), description.callee, op->getOperands(),
       loops.extents, loops.reductions, b.getArrayAttr(axes), loops.held,
       b.getArrayAttr(ranges), b.getArrayAttr(maps),
-      SmallVector<int32_t>(op->getNumResults(), -1), description.values.get(),
-      description.config, description.flops);
+      SmallVector<int32_t>(op->getNumResults(), -1),
+      description.options.empty() ? DictionaryAttr()
+                                  : b.getDictionaryAttr(description.options),
+      llvm::all_equal(overwritable) && overwritable.front() < 0
+          ? mlir::DenseI32ArrayAttr()
+          : b.getDenseI32ArrayAttr(overwritable),
+      sharded.getCost(rule).total(rule));
   if (!description.scalarResults.empty() &&
       failed(buildScalarFunction(
           description.scalarArguments, description.scalarResults,
@@ -300,10 +140,10 @@ FailureOr<LibraryCallOp> formCall(Operation *op,
 LogicalResult meshloom::formLibraryCalls(mlir::func::FuncOp func) {
   for (Block *block : runBlocks(func))
     for (Operation &op : llvm::make_early_inc_range(*block)) {
-      auto description = describeLibraryCall(&op);
-      if (!description)
+      auto library = dyn_cast<LibraryOpInterface>(op);
+      if (!library)
         continue;
-      auto call = formCall(&op, *description);
+      auto call = formCall(library);
       if (failed(call))
         return failure();
       op.replaceAllUsesWith(call->getOutputs());

@@ -8,8 +8,6 @@
 // outside of a loop or branch is left alone in it.
 #include "OverwriteDeadInputs.h"
 
-#include "LibraryCalls.h"
-
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
@@ -49,7 +47,10 @@ public:
   /// Whether the code can write output `output` over input `input`.
   bool canWriteOver(unsigned input, unsigned output) const {
     auto call = dyn_cast<LibraryCallOp>(op);
-    return !call || overwritableInput(call, output) == int(input);
+    if (!call)
+      return true;
+    std::optional<ArrayRef<int32_t>> inputs = call.getOverwritable();
+    return inputs && (*inputs)[output] == int32_t(input);
   }
 
 private:

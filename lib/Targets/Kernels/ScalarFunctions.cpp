@@ -43,7 +43,7 @@ private:
   FailureOr<Value> emit(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return emitConstant(constant);
-    if (!isIdentity(op) && !scalarCost(op)) {
+    if (!isIdentity(op) && !isPerElement(op)) {
       op->emitOpError("cannot be part of a function of scalars");
       return failure();
     }
@@ -132,49 +132,4 @@ LogicalResult meshloom::buildScalarFunction(ValueRange arguments,
   }
   inner.create<spmd::YieldOp>(loc, yielded);
   return success();
-}
-
-/// Whether `left` and `right` are computed alike, from `a` and `b`.
-static bool areAlike(Value left, Value right, Value a, Value b) {
-  if (left == a || right == b)
-    return left == a && right == b;
-  Operation *x = left.getDefiningOp(), *y = right.getDefiningOp();
-  if (!x || !y || x->getName() != y->getName() ||
-      x->getNumOperands() != y->getNumOperands() ||
-      x->getAttrDictionary() != y->getAttrDictionary() ||
-      left.getType() != right.getType() || x->getNumRegions() != 0 ||
-      x->getNumResults() != 1)
-    return false;
-  for (auto [l, r] : llvm::zip_equal(x->getOperands(), y->getOperands()))
-    if (!areAlike(l, r, a, b))
-      return false;
-  return true;
-}
-
-std::optional<KeyComparison> meshloom::keyComparison(Region &comparator) {
-  Block &block = comparator.front();
-  auto compare =
-      block.getTerminator()->getOperand(0).getDefiningOp<CompareOp>();
-  if (!compare || isa<mlir::ComplexType>(elementOf(compare.getLhs())))
-    return std::nullopt;
-  ComparisonDirection direction = compare.getDirection();
-  if (direction == ComparisonDirection::EQ ||
-      direction == ComparisonDirection::NE)
-    return std::nullopt;
-  for (unsigned input = 0; 2 * input < block.getNumArguments(); ++input) {
-    Value a = block.getArgument(2 * input),
-          b = block.getArgument(2 * input + 1);
-    if (areAlike(compare.getLhs(), compare.getRhs(), a, b))
-      return KeyComparison{input, direction, compare.getLhs()};
-    // compare(key(b), key(a)) is the comparison the other way round.
-    if (areAlike(compare.getRhs(), compare.getLhs(), a, b)) {
-      using D = ComparisonDirection;
-      D turned = direction == D::LT   ? D::GT
-                 : direction == D::GT ? D::LT
-                 : direction == D::LE ? D::GE
-                                      : D::LE;
-      return KeyComparison{input, turned, compare.getRhs()};
-    }
-  }
-  return std::nullopt;
 }

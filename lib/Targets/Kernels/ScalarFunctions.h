@@ -13,18 +13,4 @@ namespace meshloom {
 LogicalResult buildScalarFunction(ValueRange arguments, ValueRange results,
                                   dtensor::MeshAttr mesh, Region &into);
 
-/// The comparison that a comparator comes down to.
-struct KeyComparison {
-  /// Which of the sorted inputs it looks at.
-  unsigned input;
-  dtensor::ComparisonDirection direction;
-  /// What is compared: computed by plain ops from the first of the two elements
-  /// of the input (a block argument), or that argument itself.
-  Value key;
-};
-
-/// For a comparator of the form `compare(key(a), key(b))`, a and b being the
-/// two elements of one input: then keys need be computed only once an element.
-std::optional<KeyComparison> keyComparison(Region &comparator);
-
 } // namespace meshloom

@@ -334,7 +334,6 @@ Value lowerConvert(Scalars &s) {
 
 struct Row {
   Lowering lower;
-  unsigned cost;
   /// The lowering takes and gives f16 and bf16 as they are.
   bool keepsHalf = false;
 };
@@ -347,65 +346,58 @@ const llvm::StringMap<Row> &table() {
       return std::remove_pointer_t<decltype(op)>::getOperationName();
     };
 #define ROW(Op, ...) t[name((Op *)nullptr)] = {__VA_ARGS__}
-    ROW(AbsOp, lowerAbs, 1);
-    ROW(NegateOp, lowerNegate, 1);
-    ROW(SignOp, lowerSign, 3);
-    ROW(ExpOp, unary<math::ExpOp>, 15);
-    ROW(Expm1Op, unary<math::ExpM1Op>, 17);
-    ROW(LogOp, unary<math::LogOp>, 25);
-    ROW(Log1pOp, unary<math::Log1pOp>, 35);
-    ROW(SqrtOp, unary<math::SqrtOp>, 6);
-    ROW(RsqrtOp, lowerRsqrt, 12);
-    ROW(CbrtOp, unary<math::CbrtOp>, 40);
-    ROW(TanhOp, unary<math::TanhOp>, 25);
-    ROW(LogisticOp, lowerLogistic, 22);
-    ROW(SineOp, unary<math::SinOp>, 35);
-    ROW(CosineOp, unary<math::CosOp>, 35);
-    ROW(TanOp, unary<math::TanOp>, 45);
-    ROW(ErfOp, unary<math::ErfOp>, 20);
-    ROW(FloorOp, unary<math::FloorOp>, 1);
-    ROW(CeilOp, unary<math::CeilOp>, 1);
-    ROW(RoundOp, unary<math::RoundEvenOp>, 1);
-    ROW(RoundNearestAfzOp, unary<math::RoundOp>, 2);
-    ROW(PopcntOp, unary<math::CtPopOp>, 2);
-    ROW(CountLeadingZerosOp, unary<math::CountLeadingZerosOp>, 2);
-    ROW(ReducePrecisionOp, lowerReducePrecision, 8, true);
-    ROW(RealOp, lowerPart, 1, true);
-    ROW(ImagOp, lowerPart, 1, true);
-    ROW(ComplexOp, lowerPart, 1, true);
-    ROW(NotOp, lowerNot, 1);
-    ROW(IsFiniteOp, lowerIsFinite, 2);
-    ROW(AddOp, lowerAdd, 1);
-    ROW(SubtractOp, binary<arith::SubFOp, arith::SubIOp>, 1);
-    ROW(MultiplyOp, binary<arith::MulFOp, arith::MulIOp>, 1);
-    ROW(DivideOp, lowerDivide, 6);
-    ROW(RemainderOp, lowerRemainder, 20);
-    ROW(PowerOp, lowerPower, 60);
-    ROW(Atan2Op, binary<math::Atan2Op, arith::OrIOp>, 30);
-    ROW(ShiftLeftOp, lowerShift<arith::ShLIOp>, 3);
-    ROW(ShiftRightArithmeticOp, lowerShift<arith::ShRSIOp>, 2);
-    ROW(ShiftRightLogicalOp, lowerShift<arith::ShRUIOp>, 3);
-    ROW(MaximumOp, binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>,
-        1);
-    ROW(MinimumOp, binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>,
-        1);
-    ROW(AndOp, binary<arith::AddFOp, arith::AndIOp>, 1);
-    ROW(OrOp, binary<arith::AddFOp, arith::OrIOp>, 1);
-    ROW(XorOp, binary<arith::AddFOp, arith::XOrIOp>, 1);
-    ROW(CompareOp, lowerCompare, 1);
-    ROW(SelectOp, lowerSelect, 1, true);
-    ROW(ClampOp, lowerClamp, 2);
-    ROW(ConvertOp, lowerConvert, 1, true);
-    ROW(BitcastConvertOp, lowerBitcast, 1, true);
+    ROW(AbsOp, lowerAbs);
+    ROW(NegateOp, lowerNegate);
+    ROW(SignOp, lowerSign);
+    ROW(ExpOp, unary<math::ExpOp>);
+    ROW(Expm1Op, unary<math::ExpM1Op>);
+    ROW(LogOp, unary<math::LogOp>);
+    ROW(Log1pOp, unary<math::Log1pOp>);
+    ROW(SqrtOp, unary<math::SqrtOp>);
+    ROW(RsqrtOp, lowerRsqrt);
+    ROW(CbrtOp, unary<math::CbrtOp>);
+    ROW(TanhOp, unary<math::TanhOp>);
+    ROW(LogisticOp, lowerLogistic);
+    ROW(SineOp, unary<math::SinOp>);
+    ROW(CosineOp, unary<math::CosOp>);
+    ROW(TanOp, unary<math::TanOp>);
+    ROW(ErfOp, unary<math::ErfOp>);
+    ROW(FloorOp, unary<math::FloorOp>);
+    ROW(CeilOp, unary<math::CeilOp>);
+    ROW(RoundOp, unary<math::RoundEvenOp>);
+    ROW(RoundNearestAfzOp, unary<math::RoundOp>);
+    ROW(PopcntOp, unary<math::CtPopOp>);
+    ROW(CountLeadingZerosOp, unary<math::CountLeadingZerosOp>);
+    ROW(ReducePrecisionOp, lowerReducePrecision, true);
+    ROW(RealOp, lowerPart, true);
+    ROW(ImagOp, lowerPart, true);
+    ROW(ComplexOp, lowerPart, true);
+    ROW(NotOp, lowerNot);
+    ROW(IsFiniteOp, lowerIsFinite);
+    ROW(AddOp, lowerAdd);
+    ROW(SubtractOp, binary<arith::SubFOp, arith::SubIOp>);
+    ROW(MultiplyOp, binary<arith::MulFOp, arith::MulIOp>);
+    ROW(DivideOp, lowerDivide);
+    ROW(RemainderOp, lowerRemainder);
+    ROW(PowerOp, lowerPower);
+    ROW(Atan2Op, binary<math::Atan2Op, arith::OrIOp>);
+    ROW(ShiftLeftOp, lowerShift<arith::ShLIOp>);
+    ROW(ShiftRightArithmeticOp, lowerShift<arith::ShRSIOp>);
+    ROW(ShiftRightLogicalOp, lowerShift<arith::ShRUIOp>);
+    ROW(MaximumOp, binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>);
+    ROW(MinimumOp, binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>);
+    ROW(AndOp, binary<arith::AddFOp, arith::AndIOp>);
+    ROW(OrOp, binary<arith::AddFOp, arith::OrIOp>);
+    ROW(XorOp, binary<arith::AddFOp, arith::XOrIOp>);
+    ROW(CompareOp, lowerCompare);
+    ROW(SelectOp, lowerSelect, true);
+    ROW(ClampOp, lowerClamp);
+    ROW(ConvertOp, lowerConvert, true);
+    ROW(BitcastConvertOp, lowerBitcast, true);
 #undef ROW
     return t;
   }();
   return rows;
-}
-
-const Row *rowOf(Operation *op) {
-  auto it = table().find(op->getName().getStringRef());
-  return it == table().end() ? nullptr : &it->second;
 }
 
 Type elementOf(Value tensor) {
@@ -425,20 +417,15 @@ bool takesComplex(Operation *op) {
 }
 } // namespace
 
-std::optional<unsigned> meshloom::scalarCost(Operation *op) {
-  const Row *row = rowOf(op);
-  // A cast that changes the width becomes other ops before kernels are formed.
-  if (!row || (isa<dtensor::BitcastConvertOp>(op) &&
-               (takesComplex(op) ||
-                elementOf(op->getOperand(0)).getIntOrFloatBitWidth() !=
-                    elementOf(op->getResult(0)).getIntOrFloatBitWidth())))
-    return std::nullopt;
-  return row->cost * (takesComplex(op) ? 3 : 1);
+bool meshloom::hasScalarLowering(mlir::OperationName name) {
+  return table().contains(name.getStringRef());
 }
 
 Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
                               OpBuilder &b) {
-  const Row *row = rowOf(op);
+  auto row = table().find(op->getName().getStringRef());
+  assert(row != table().end() && "elementwise ops have a row");
+  const auto &[lower, keepsHalf] = row->second;
   Location loc = op->getLoc();
   if (takesComplex(op) && !isa<dtensor::ConvertOp>(op)) {
     Value result = lowerComplex(op, operands, b);
@@ -450,11 +437,11 @@ Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
       {}};
   for (Value operand : operands)
     s.x.push_back(
-        isHalf(operand.getType()) && !row->keepsHalf
+        isHalf(operand.getType()) && !keepsHalf
             ? b.create<arith::ExtFOp>(loc, b.getF32Type(), operand).getResult()
             : operand);
-  Value result = row->lower(s);
-  if (isHalf(s.to) && !row->keepsHalf)
+  Value result = lower(s);
+  if (isHalf(s.to) && !keepsHalf)
     result = b.create<arith::TruncFOp>(loc, s.to, result);
   return result;
 }

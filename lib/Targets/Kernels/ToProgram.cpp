@@ -265,6 +265,17 @@ private:
     return success();
   }
 
+  /// The verifier has seen to it that it is one of these.
+  static LibraryOption optionOf(Attribute value) {
+    if (auto truth = dyn_cast<mlir::BoolAttr>(value))
+      return int64_t(truth.getValue());
+    if (auto number = dyn_cast<IntegerAttr>(value))
+      return number.getInt();
+    if (auto text = dyn_cast<StringAttr>(value))
+      return text.str();
+    return std::vector<int64_t>(cast<DenseI64ArrayAttr>(value).asArrayRef());
+  }
+
   LogicalResult add(spmd::LibraryCallOp op) {
     KernelStep step = kernelStep(op);
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
@@ -272,8 +283,10 @@ private:
       step.loops[loop].ranges = op.getLoopRanges(loop);
     }
     step.library = op.getCallee().str();
-    step.attributes.assign(op.getValues().begin(), op.getValues().end());
-    step.config = op.getConfig().str();
+    if (std::optional<DictionaryAttr> options = op.getOptions())
+      for (NamedAttribute option : *options)
+        step.options.emplace(option.getName().str(),
+                             optionOf(option.getValue()));
     step.flops = op.getFlops();
     if (KernelOp scalar = op.getScalarKernel())
       step.symbol = addCode(scalar);

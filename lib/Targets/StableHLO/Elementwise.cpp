@@ -1,22 +1,12 @@
-// Elementwise ops: StableHLO's of the same meaning on each device's elements.
+// Elementwise ops: StableHLO's of the same meaning on each device's elements,
+// under the name that they say it has.
 #include "Exporter.h"
 
 namespace meshloom::exporting {
 
-/// StableHLO's names where they are not dtensor's.
-static StringRef targetName(StringRef name) {
-  return llvm::StringSwitch<StringRef>(name)
-      .Case("exp", "exponential")
-      .Case("expm1", "exponential_minus_one")
-      .Case("log1p", "log_plus_one")
-      .Case("round", "round_nearest_even")
-      .Case("erf", "chlo.erf")
-      .Default(name);
-}
-
-static Emitted emitElementwise(Exporter &e, Operation *op,
-                               MutableArrayRef<Operand> operands,
-                               ArrayRef<Held> results) {
+Emitted emitElementwise(Exporter &e, Operation *op,
+                        MutableArrayRef<Operand> operands,
+                        ArrayRef<Held> results) {
   const Held &result = results.front();
   Values values;
   for (Operand &operand : operands) {
@@ -41,8 +31,8 @@ static Emitted emitElementwise(Exporter &e, Operation *op,
         "mantissa_bits",
         Attribute(e.b.getI32IntegerAttr(int32_t(reduce.getMantissaBits())))));
   }
-  return Values{e.one(targetName(op->getName().stripDialect()), result.type(),
-                      values, attrs)};
+  StringRef name = cast<dtensor::ElementwiseOpInterface>(op).getStableHLOName();
+  return Values{e.one(name, result.type(), values, attrs)};
 }
 
 /// The first dims are as in the other type, the last one is whole.
@@ -67,54 +57,6 @@ static Emitted emitBitcast(Exporter &e, Operation *,
 }
 
 void addElementwise(Handlers &handlers) {
-  for (StringRef name : {"abs",
-                         "negate",
-                         "sign",
-                         "exp",
-                         "expm1",
-                         "log",
-                         "log1p",
-                         "sqrt",
-                         "rsqrt",
-                         "cbrt",
-                         "tanh",
-                         "logistic",
-                         "sine",
-                         "cosine",
-                         "tan",
-                         "erf",
-                         "floor",
-                         "ceil",
-                         "round",
-                         "round_nearest_afz",
-                         "popcnt",
-                         "count_leading_zeros",
-                         "not",
-                         "is_finite",
-                         "reduce_precision",
-                         "real",
-                         "imag",
-                         "add",
-                         "subtract",
-                         "multiply",
-                         "divide",
-                         "remainder",
-                         "power",
-                         "atan2",
-                         "maximum",
-                         "minimum",
-                         "and",
-                         "or",
-                         "xor",
-                         "shift_left",
-                         "shift_right_arithmetic",
-                         "shift_right_logical",
-                         "complex",
-                         "compare",
-                         "select",
-                         "clamp",
-                         "convert"})
-    handlers[("dtensor." + name).str()] = emitElementwise;
   handlers["dtensor.bitcast_convert"] = emitBitcast;
 }
 

@@ -131,6 +131,9 @@ public:
   bool fit(Operand &operand, unsigned dim, const Held &target,
            unsigned targetDim);
   bool fitAll(Operand &operand, const Held &target);
+  /// Likewise by an index map, of a dim that is one of the target's.
+  bool move(Operand &operand, unsigned dim, const Held &target,
+            const dtensor::SourceDim &map, Value fill = {});
   /// The element at each global index `g` of the target's range is the one at
   /// `source(g)` of the operand's dim, or `fillEntry`.
   bool move(Operand &operand, unsigned dim, const Held &target,
@@ -190,6 +193,10 @@ private:
 using Handler = Emitted (*)(Exporter &, Operation *, MutableArrayRef<Operand>,
                             ArrayRef<Held>);
 using Handlers = llvm::StringMap<Handler>;
+/// Of any op with ElementwiseOpInterface.
+Emitted emitElementwise(Exporter &e, Operation *op,
+                        MutableArrayRef<Operand> operands,
+                        ArrayRef<Held> results);
 void addElementwise(Handlers &handlers);
 void addStructural(Handlers &handlers);
 void addMovement(Handlers &handlers);

@@ -240,6 +240,18 @@ bool Exporter::move(Operand &operand, unsigned dim, const Held &target,
   return true;
 }
 
+bool Exporter::move(Operand &operand, unsigned dim, const Held &target,
+                    const dtensor::SourceDim &map, Value fill) {
+  int64_t extent = operand.held.global[dim];
+  return move(
+      operand, dim, target, unsigned(map.resultDim),
+      [&](int64_t index) {
+        int64_t from = map.source(index, extent);
+        return from < 0 ? fillEntry : from;
+      },
+      fill);
+}
+
 bool Exporter::fit(Operand &operand, unsigned dim, const Held &target,
                    unsigned targetDim) {
   if (operand.held.agrees(dim, target, targetDim))

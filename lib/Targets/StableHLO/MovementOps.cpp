@@ -1,20 +1,20 @@
 // Slice, pad, concatenate, reverse and take: each result dim is a table of
-// where its elements come from, in global indices.
+// where its elements come from, in global indices, as the op's index map says.
 #include "Exporter.h"
 
 namespace meshloom::exporting {
 
-static Emitted emitSlice(Exporter &e, Operation *op,
+static dtensor::IndexMap mapOf(Operation *op, unsigned source = 0) {
+  return cast<dtensor::IndexMapOpInterface>(op).getIndexMap(source);
+}
+
+/// Every dim by a table.
+static Emitted emitMoved(Exporter &e, Operation *op,
                          MutableArrayRef<Operand> operands,
                          ArrayRef<Held> results) {
-  auto slice = cast<dtensor::SliceOp>(op);
-  for (unsigned dim = 0; dim < results[0].rank(); ++dim) {
-    int64_t start = slice.getStartIndices()[dim];
-    int64_t stride = slice.getStrides()[dim];
-    if (!e.move(operands[0], dim, results[0], dim,
-                [&](int64_t g) { return start + stride * g; }))
+  for (auto [dim, map] : llvm::enumerate(mapOf(op)))
+    if (!e.move(operands[0], unsigned(dim), results[0], map))
       return std::nullopt;
-  }
   return Values{operands[0].value};
 }
 
@@ -29,23 +29,16 @@ static Emitted emitPad(Exporter &e, Operation *op,
   SmallVector<int64_t> low(rank), high(rank), interior(rank),
       shape(operand.held.buffer);
   bool any = false;
-  for (unsigned dim = 0; dim < rank; ++dim) {
-    int64_t before = pad.getEdgePaddingLow()[dim];
-    int64_t step = pad.getInteriorPadding()[dim] + 1;
+  for (auto [dim, map] : llvm::enumerate(mapOf(op))) {
     if (operand.held.isWhole(dim) && result.isWhole(dim)) {
-      low[dim] = before;
+      low[dim] = pad.getEdgePaddingLow()[dim];
       high[dim] = pad.getEdgePaddingHigh()[dim];
-      interior[dim] = step - 1;
+      interior[dim] = pad.getInteriorPadding()[dim];
       shape[dim] = result.buffer[dim];
-      any |= before || high[dim] || step > 1;
+      any |= low[dim] || high[dim] || interior[dim];
       continue;
     }
-    int64_t extent = operand.held.global[dim];
-    auto source = [&](int64_t g) {
-      int64_t at = g - before;
-      return at < 0 || at % step || at / step >= extent ? fillEntry : at / step;
-    };
-    if (!e.move(operand, dim, result, dim, source, operands[1].value))
+    if (!e.move(operand, unsigned(dim), result, map, operands[1].value))
       return std::nullopt;
     shape[dim] = result.buffer[dim];
   }
@@ -68,8 +61,9 @@ static Emitted emitConcatenate(Exporter &e, Operation *op,
   int64_t size = result.buffer[along];
   Table table(e.devices, std::vector<int64_t>(size, anyEntry));
   Values values;
-  int64_t at = 0, begin = 0;
-  for (Operand &operand : operands) {
+  int64_t at = 0;
+  for (auto [source, operand] : llvm::enumerate(operands)) {
+    int64_t begin = -mapOf(op, unsigned(source))[along].offset;
     for (unsigned dim = 0; dim < result.rank(); ++dim)
       if (dim != along && !e.fit(operand, dim, result, dim))
         return std::nullopt;
@@ -86,7 +80,6 @@ static Emitted emitConcatenate(Exporter &e, Operation *op,
     }
     values.push_back(operand.value);
     at += operand.held.buffer[along];
-    begin += extent;
   }
   auto shape = llvm::to_vector(result.buffer);
   shape[along] = at;
@@ -101,14 +94,11 @@ static Emitted emitReverse(Exporter &e, Operation *op,
                            MutableArrayRef<Operand> operands,
                            ArrayRef<Held> results) {
   SmallVector<int64_t> local;
-  for (unsigned dim = 0; dim < results[0].rank(); ++dim) {
-    bool reversed =
-        llvm::is_contained(cast<dtensor::ReverseOp>(op).getDimensions(), dim);
-    int64_t last = results[0].global[dim] - 1;
-    if (reversed && operands[0].held.isWhole(dim) && results[0].isWhole(dim))
-      local.push_back(dim);
-    else if (!e.move(operands[0], dim, results[0], dim,
-                     [&](int64_t g) { return reversed ? last - g : g; }))
+  for (auto [dim, map] : llvm::enumerate(mapOf(op))) {
+    if (map.scale < 0 && operands[0].held.isWhole(dim) &&
+        results[0].isWhole(dim))
+      local.push_back(int64_t(dim));
+    else if (!e.move(operands[0], unsigned(dim), results[0], map))
       return std::nullopt;
   }
   if (local.empty())
@@ -117,28 +107,12 @@ static Emitted emitReverse(Exporter &e, Operation *op,
       e.same("reverse", operands[0].value, e.list("dimensions", local))};
 }
 
-static Emitted emitTake(Exporter &e, Operation *op,
-                        MutableArrayRef<Operand> operands,
-                        ArrayRef<Held> results) {
-  auto take = cast<dtensor::TakeOp>(op);
-  ArrayRef<int64_t> indices = take.getIndices();
-  for (unsigned dim = 0; dim < results[0].rank(); ++dim) {
-    bool along = dim == take.getDimension();
-    auto source = [&](int64_t g) {
-      return !along ? g : indices[g] < 0 ? fillEntry : indices[g];
-    };
-    if (!e.move(operands[0], dim, results[0], dim, source))
-      return std::nullopt;
-  }
-  return Values{operands[0].value};
-}
-
 void addMovement(Handlers &handlers) {
-  handlers["dtensor.slice"] = emitSlice;
+  handlers["dtensor.slice"] = emitMoved;
   handlers["dtensor.pad"] = emitPad;
   handlers["dtensor.concatenate"] = emitConcatenate;
   handlers["dtensor.reverse"] = emitReverse;
-  handlers["dtensor.take"] = emitTake;
+  handlers["dtensor.take"] = emitMoved;
 }
 
 } // namespace meshloom::exporting

@@ -27,14 +27,20 @@ static const Handlers &handlers() {
   return table;
 }
 
+static Handler handlerOf(Operation *op) {
+  if (Handler handler = handlers().lookup(op->getName().getStringRef()))
+    return handler;
+  return isa<dtensor::ElementwiseOpInterface>(op) ? emitElementwise : nullptr;
+}
+
 Emitted Exporter::emit(Operation *op, MutableArrayRef<Operand> operands,
                        ArrayRef<Held> results) {
-  auto handler = handlers().find(op->getName().getStringRef());
-  if (handler == handlers().end())
+  Handler handler = handlerOf(op);
+  if (!handler)
     return std::nullopt;
   Block *block = b.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
-  Emitted emitted = handler->second(*this, op, operands, results);
+  Emitted emitted = handler(*this, op, operands, results);
   if (emitted)
     return emitted;
   // What a handler built before it gave up; ids are kept, others may use them.
@@ -162,7 +168,7 @@ LogicalResult Exporter::exportOp(Operation *op) {
     for (Type type : op->getResultTypes())
       local &= !dtensor::isShard(type) || !spmd::layoutOf(type).is_partial();
   Emitted emitted = local ? emit(op, operands, results) : std::nullopt;
-  if (!emitted && handlers().contains(op->getName().getStringRef())) {
+  if (!emitted && handlerOf(op)) {
     emitted = emitWhole(op);
     if (emitted && local)
       op->emitWarning("runs on whole values in StableHLO: what each device "
@@ -275,6 +281,11 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
 }
 
 } // namespace exporting
+
+bool isExported(mlir::RegisteredOperationName name) {
+  return exporting::handlers().contains(name.getStringRef()) ||
+         name.hasInterface<dtensor::ElementwiseOpInterface>();
+}
 
 LogicalResult exportStableHLO(ModuleOp module) {
   Mesh mesh = dtensor::meshOf(module).getMesh();

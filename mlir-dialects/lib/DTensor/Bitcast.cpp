@@ -60,6 +60,13 @@ ShardingRule BitcastConvertOp::getShardingRule() {
                                          : "... -> ...");
 }
 
+bool BitcastConvertOp::isPerElement() {
+  Type from = elementTypeOf(getOperand().getType());
+  Type to = elementTypeOf(getType());
+  return !isa<mlir::ComplexType>(from) && !isa<mlir::ComplexType>(to) &&
+         widthOf(from) == widthOf(to);
+}
+
 mlir::OpFoldResult BitcastConvertOp::fold(FoldAdaptor adaptor) {
   Type from = elementTypeOf(getOperand().getType());
   Type to = getType().getElementType();

@@ -82,6 +82,10 @@ ShardingRule DotGeneralOp::getShardingRule() {
   return rule.finish(PartialFlow::LinearEach);
 }
 
+int64_t DotGeneralOp::getTerms() {
+  return productOf(getLhs(), getLhsContractingDimensions());
+}
+
 LogicalResult DotGeneralOp::verify() {
   Type element = getType().getElementType();
   if (elementTypeOf(getLhs().getType()) != element ||
@@ -136,6 +140,10 @@ void MatMulOp::build(OpBuilder &builder, OperationState &state, Value lhs,
   auto shape = globalShape(lhs.getType());
   shape.back() = globalShape(rhs.getType()).back();
   build(builder, state, undecided(lhs.getType(), shape), lhs, rhs);
+}
+
+int64_t MatMulOp::getTerms() {
+  return globalShape(getLhs().getType()).back();
 }
 
 LogicalResult MatMulOp::verify() {
@@ -205,6 +213,11 @@ ShardingRule ReduceOp::getShardingRule() {
       rule.dims(globalShape(getInputs()[0].getType()).size());
   addReduced(rule, getInputs().size(), operand, getDimensions());
   return rule.finish(PartialFlow::LinearJoint, {}, getKind());
+}
+
+int64_t ReduceOp::getTerms() {
+  bool rounds = getKind() == ReduceKind::Sum || getKind() == ReduceKind::Prod;
+  return rounds ? productOf(getInputs()[0], getDimensions()) : 1;
 }
 
 LogicalResult ReduceOp::verify() {

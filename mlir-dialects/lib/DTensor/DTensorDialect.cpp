@@ -56,6 +56,9 @@ struct DTensorDialect::CoreValues {
   std::shared_mutex mutex;
   DenseMap<MeshAttr, Mesh> meshes;
   DenseMap<LayoutAttr, Layout> layouts;
+  /// As many as there are texts in .td files, times ranks. Entries stay where
+  /// they are.
+  llvm::StringMap<ShardingRule> rules;
 
   /// The value for `attr` in `values`, made by `make` when missing. Values are
   /// never removed; two threads may make the same one, and one is kept.
@@ -103,6 +106,18 @@ Layout DTensorDialect::layoutOf(LayoutAttr attr) {
     return *Layout::get(attr.getMesh(), std::move(dims),
                         attr.getPartial().vec());
   });
+}
+
+const ShardingRule &DTensorDialect::ruleOf(StringRef key,
+                                           function_ref<ShardingRule()> parse) {
+  {
+    std::shared_lock lock(coreValues->mutex);
+    if (auto it = coreValues->rules.find(key); it != coreValues->rules.end())
+      return it->second;
+  }
+  ShardingRule rule = parse();
+  std::unique_lock lock(coreValues->mutex);
+  return coreValues->rules.try_emplace(key, std::move(rule)).first->second;
 }
 
 Operation *DTensorDialect::materializeConstant(OpBuilder &builder,

@@ -1,10 +1,13 @@
 // The generated part of the ops, and the custom pieces of their syntax.
 
+#include "SplatMath.h"
 #include "WindowSyntax.h"
 
 #include "meshloom/Dialect/DTensor/KindSyntax.h"
 
 #include "mlir/IR/OpImplementation.h"
+
+#include <cmath>
 
 using namespace meshloom;
 using namespace meshloom::dtensor;

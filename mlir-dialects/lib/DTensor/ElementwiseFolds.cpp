@@ -31,42 +31,15 @@ static OpFoldResult foldUnary(Value result, Attribute operand,
   return x ? compute(*x).attribute(result.getType()) : OpFoldResult();
 }
 
-#define FOLD_REAL(Op, function)                                                \
-  OpFoldResult Op::fold(FoldAdaptor adaptor) {                                 \
-    return foldUnary(getResult(), adaptor.getOperand(), [](const Splat &x) {   \
-      return mapReal(x, [](double v) -> double { return function; });          \
-    });                                                                        \
-  }
-FOLD_REAL(CbrtOp, std::cbrt(v))
-FOLD_REAL(ErfOp, std::erf(v))
-FOLD_REAL(FloorOp, std::floor(v))
-FOLD_REAL(CeilOp, std::ceil(v))
-FOLD_REAL(RoundOp, std::nearbyint(v))
-FOLD_REAL(RoundNearestAfzOp, std::round(v))
-#undef FOLD_REAL
-
 // Of floats only: what the lowering computes of complex numbers is not known
 // to agree with the host's functions at branch cuts and infinities.
-#define FOLD_REAL(Op, function)                                                \
-  OpFoldResult Op::fold(FoldAdaptor adaptor) {                                 \
-    if (!isa<FloatType>(getType().getElementType()))                           \
-      return {};                                                               \
-    return foldUnary(getResult(), adaptor.getOperand(), [](const Splat &x) {   \
-      return mapReal(x, [](double v) -> double { return function; });          \
-    });                                                                        \
-  }
-FOLD_REAL(ExpOp, std::exp(v))
-FOLD_REAL(Expm1Op, std::expm1(v))
-FOLD_REAL(LogOp, std::log(v))
-FOLD_REAL(Log1pOp, std::log1p(v))
-FOLD_REAL(SqrtOp, std::sqrt(v))
-FOLD_REAL(RsqrtOp, 1 / std::sqrt(v))
-FOLD_REAL(TanhOp, std::tanh(v))
-FOLD_REAL(LogisticOp, 1 / (1 + std::exp(-v)))
-FOLD_REAL(SineOp, std::sin(v))
-FOLD_REAL(CosineOp, std::cos(v))
-FOLD_REAL(TanOp, std::tan(v))
-#undef FOLD_REAL
+OpFoldResult foldReal(Value result, Attribute operand,
+                      function_ref<double(double)> function) {
+  if (!isa<FloatType>(elementTypeOf(result.getType())))
+    return {};
+  return foldUnary(result, operand,
+                   [&](const Splat &x) { return mapReal(x, function); });
+}
 
 OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
   if (getOperand().getDefiningOp<AbsOp>())

@@ -55,6 +55,14 @@ LogicalResult CompareOp::verify() {
   return success();
 }
 
+ShardingRule DivideOp::getShardingRule() {
+  bool linear =
+      isa<FloatType, mlir::ComplexType>(getResult().getType().getElementType());
+  return ruleFromText(*this, "..., ... -> ...",
+                      linear ? PartialFlow::LinearEach : PartialFlow::None,
+                      {0});
+}
+
 //===----------------------------------------------------------------------===//
 // Ops whose operands may be scalars
 //===----------------------------------------------------------------------===//

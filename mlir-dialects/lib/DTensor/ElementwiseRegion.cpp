@@ -23,8 +23,7 @@ static bool computesElements(Operation *op) {
     return false;
   if (auto constant = dyn_cast<ConstantOp>(op))
     return isa<DenseElementsAttr>(constant.getValue());
-  return isIdentityOfScalars(op) || op->hasTrait<Elementwise>() ||
-         isa<SelectOp, ClampOp, BitcastConvertOp>(op);
+  return isIdentityOfScalars(op) || isa<ElementwiseOpInterface>(op);
 }
 
 bool isElementwise(Region &region) {

@@ -198,6 +198,22 @@ ShardingRule GatherOp::getShardingRule() {
   return rule.finish(PartialFlow::Movement, {0}, mergeKind(getOperand()));
 }
 
+OpCost GatherOp::getCost(const ShardingRule &rule) {
+  return {2, joined(onlyIn(rule.operands[0], rule.results[0]),
+                    onlyIn(rule.operands[1], rule.results[0]))};
+}
+
+LibraryCall GatherOp::getLibraryCall() {
+  return LibraryCall(*this, "gather")
+      .number("index_vector_dim", getIndexVectorDim())
+      .list("offset_dims", getOffsetDims())
+      .list("collapsed_slice_dims", getCollapsedSliceDims())
+      .list("operand_batching_dims", getOperandBatchingDims())
+      .list("start_indices_batching_dims", getStartIndicesBatchingDims())
+      .list("start_index_map", getStartIndexMap())
+      .list("slice_sizes", getSliceSizes());
+}
+
 LogicalResult GatherOp::verify() {
   if (elementTypeOf(getOperand().getType()) != elementTypeOf(getType()))
     return violates(*this, 1)
@@ -290,6 +306,39 @@ ShardingRule ScatterOp::getShardingRule() {
                      carriers);
 }
 
+OpCost ScatterOp::getCost(const ShardingRule &rule) {
+  int64_t count = int64_t(getInputs().size());
+  int64_t each = getComputation().empty() ? 4 : 20;
+  return {each * count,
+          joined(onlyIn(rule.operands[0], rule.operands.back()),
+                 onlyIn(rule.operands[count], rule.operands.back()))};
+}
+
+/// All updates may meet in one element.
+int64_t ScatterOp::getTerms() {
+  auto shape = globalShape(getUpdates()[0].getType());
+  return productOf(getUpdates()[0],
+                   llvm::to_vector(llvm::seq<int64_t>(shape.size())));
+}
+
+/// Without `kind` and a function, updates replace what is there.
+LibraryCall ScatterOp::getLibraryCall() {
+  LibraryCall call(*this, "scatter");
+  if (std::optional<ReduceKind> kind = getKind())
+    call.text("kind", name(*kind));
+  else if (!getComputation().empty())
+    call.scalar(getComputation());
+  return call.number("index_vector_dim", getIndexVectorDim())
+      .list("update_window_dims", getUpdateWindowDims())
+      .list("inserted_window_dims", getInsertedWindowDims())
+      .list("input_batching_dims", getInputBatchingDims())
+      .list("scatter_indices_batching_dims", getScatterIndicesBatchingDims())
+      .list("scatter_dims_to_operand_dims", getScatterDimsToOperandDims());
+}
+int ScatterOp::getOverwritable(unsigned result) {
+  return int(result);
+}
+
 LogicalResult ScatterOp::verify() {
   if (getInputs().empty() || getInputs().size() != getResults().size())
     return violates(*this, 1)
@@ -368,6 +417,15 @@ ShardingRule DynamicSliceOp::getShardingRule() {
   return rule.finish(PartialFlow::Movement, {0}, mergeKind(getOperand()));
 }
 
+OpCost DynamicSliceOp::getCost(const ShardingRule &rule) {
+  return {2, onlyIn(rule.operands[0], rule.results[0])};
+}
+
+LibraryCall DynamicSliceOp::getLibraryCall() {
+  return LibraryCall(*this, "dynamic_slice")
+      .list("slice_sizes", getSliceSizes());
+}
+
 LogicalResult DynamicSliceOp::verify() {
   if (elementTypeOf(getOperand().getType()) != elementTypeOf(getType()))
     return violates(*this, 1)
@@ -404,6 +462,17 @@ ShardingRule DynamicUpdateSliceOp::getShardingRule() {
     rule.operand({});
   rule.result(operand);
   return rule.finish(PartialFlow::Movement, {0, 1});
+}
+
+OpCost DynamicUpdateSliceOp::getCost(const ShardingRule &rule) {
+  return {2, onlyIn(rule.operands[0], rule.operands[1])};
+}
+
+LibraryCall DynamicUpdateSliceOp::getLibraryCall() {
+  return LibraryCall(*this, "dynamic_update_slice");
+}
+int DynamicUpdateSliceOp::getOverwritable(unsigned) {
+  return 0;
 }
 
 LogicalResult DynamicUpdateSliceOp::verify() {

@@ -19,6 +19,12 @@ static LogicalResult verifyOneElementType(Operation *op) {
   return success();
 }
 
+/// Of rows, or of a transform.
+static int64_t lengthOf(Value value) {
+  auto shape = globalShape(value.getType());
+  return shape.empty() ? 1 : shape.back();
+}
+
 static ArrayRef<int64_t> leading(ArrayRef<int64_t> shape) {
   return shape.drop_back(2);
 }
@@ -26,6 +32,20 @@ static ArrayRef<int64_t> leading(ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 // CholeskyOp, TriangularSolveOp
 //===----------------------------------------------------------------------===//
+
+OpCost CholeskyOp::getCost(const ShardingRule &) {
+  return {std::max<int64_t>(1, lengthOf(getA()) / 3)};
+}
+int64_t CholeskyOp::getTerms() {
+  return lengthOf(getA());
+}
+
+LibraryCall CholeskyOp::getLibraryCall() {
+  return LibraryCall(*this, "cholesky").flag("lower", getLower());
+}
+int CholeskyOp::getOverwritable(unsigned) {
+  return 0;
+}
 
 LogicalResult CholeskyOp::verify() {
   if (undecided(getA().getType()) != undecided(getType()))
@@ -50,6 +70,29 @@ ShardingRule TriangularSolveOp::getShardingRule() {
   rule.operand(b);
   rule.result(b);
   return rule.finish(PartialFlow::LinearEach, {1});
+}
+
+/// Of the three whole factors of one size, two count.
+OpCost TriangularSolveOp::getCost(const ShardingRule &rule) {
+  std::vector<unsigned> flat = onlyIn(rule.operands[1], rule.operands[0]);
+  llvm::erase_if(flat, [&](unsigned f) {
+    return rule.factors[f].kind != FactorKind::Whole;
+  });
+  return {1, flat};
+}
+int64_t TriangularSolveOp::getTerms() {
+  return lengthOf(getA());
+}
+
+LibraryCall TriangularSolveOp::getLibraryCall() {
+  return LibraryCall(*this, "triangular_solve")
+      .flag("left_side", getLeftSide())
+      .flag("lower", getLower())
+      .flag("unit_diagonal", getUnitDiagonal())
+      .text("transpose_a", getTransposeA());
+}
+int TriangularSolveOp::getOverwritable(unsigned) {
+  return 1;
 }
 
 LogicalResult TriangularSolveOp::verify() {
@@ -128,6 +171,22 @@ ShardingRule FftOp::getShardingRule() {
   return rule.finish(PartialFlow::LinearEach);
 }
 
+OpCost FftOp::getCost(const ShardingRule &rule) {
+  int64_t logs = 0;
+  for (int64_t length : getFftLength())
+    logs += logOf(length);
+  return {5 * logs, onlyIn(rule.results[0], rule.operands[0])};
+}
+int64_t FftOp::getTerms() {
+  return lengthOf(getOperand());
+}
+
+LibraryCall FftOp::getLibraryCall() {
+  return LibraryCall(*this, "fft")
+      .text("fft_type", getFftType())
+      .list("fft_length", getFftLength());
+}
+
 LogicalResult FftOp::verify() {
   StringRef type = getFftType();
   ArrayRef<int64_t> lengths = getFftLength();
@@ -168,6 +227,17 @@ void GeqrfOp::build(OpBuilder &builder, OperationState &state, Value a) {
         undecided(a.getType(), tausShape(globalShape(a.getType()))), a);
 }
 
+int64_t GeqrfOp::getTerms() {
+  return lengthOf(getA());
+}
+
+LibraryCall GeqrfOp::getLibraryCall() {
+  return LibraryCall(*this, "geqrf");
+}
+int GeqrfOp::getOverwritable(unsigned result) {
+  return result == 0 ? 0 : -1;
+}
+
 LogicalResult GeqrfOp::verify() {
   if (failed(verifyOneElementType(*this)))
     return failure();
@@ -179,6 +249,17 @@ LogicalResult GeqrfOp::verify() {
     return violates(*this, 3) << "the second result must be "
                               << undecided(getA().getType(), tausShape(shape));
   return success();
+}
+
+int64_t HouseholderProductOp::getTerms() {
+  return lengthOf(getA());
+}
+
+LibraryCall HouseholderProductOp::getLibraryCall() {
+  return LibraryCall(*this, "householder_product");
+}
+int HouseholderProductOp::getOverwritable(unsigned) {
+  return 0;
 }
 
 LogicalResult HouseholderProductOp::verify() {
@@ -280,6 +361,14 @@ ShardingRule CustomCallOp::getShardingRule() {
   Result<ShardingRule> rule = readRule(*this, ruleText(*this));
   assert(rule && "an op that passed its verifier fits its rule");
   return *rule;
+}
+
+LibraryCall CustomCallOp::getLibraryCall() {
+  return LibraryCall(*this, "custom_call")
+      .text("call_target_name", getCallTargetName())
+      .text("backend_config", getBackendConfig())
+      .number("batch_dims", getBatchDims())
+      .text("kind", name(getShardingRule().reduceKind));
 }
 
 LogicalResult CustomCallOp::verify() {

@@ -39,6 +39,93 @@ ShardingRule SortOp::getShardingRule() {
   return rule.finish();
 }
 
+OpCost SortOp::getCost(const ShardingRule &) {
+  int64_t length = globalShape(getInputs()[0].getType())[getDimension()];
+  return {4 * logOf(length) * int64_t(getInputs().size())};
+}
+
+namespace {
+/// The comparison that a comparator comes down to.
+struct KeyComparison {
+  /// Which of the sorted inputs it looks at.
+  unsigned input;
+  ComparisonDirection direction;
+  /// What is compared: computed by plain ops from the first of the two elements
+  /// of the input (a block argument), or that argument itself.
+  Value key;
+};
+} // namespace
+
+/// Whether `left` and `right` are computed alike, from `a` and `b`.
+static bool areAlike(Value left, Value right, Value a, Value b) {
+  if (left == a || right == b)
+    return left == a && right == b;
+  Operation *x = left.getDefiningOp(), *y = right.getDefiningOp();
+  if (!x || !y || x->getName() != y->getName() ||
+      x->getNumOperands() != y->getNumOperands() ||
+      x->getAttrDictionary() != y->getAttrDictionary() ||
+      left.getType() != right.getType() || x->getNumRegions() != 0 ||
+      x->getNumResults() != 1)
+    return false;
+  for (auto [l, r] : llvm::zip_equal(x->getOperands(), y->getOperands()))
+    if (!areAlike(l, r, a, b))
+      return false;
+  return true;
+}
+
+/// For a comparator of the form `compare(key(a), key(b))`, a and b being the
+/// two elements of one input: then keys need be computed only once an element.
+static std::optional<KeyComparison> keyComparison(Region &comparator) {
+  Block &block = comparator.front();
+  auto compare =
+      block.getTerminator()->getOperand(0).getDefiningOp<CompareOp>();
+  if (!compare ||
+      isa<mlir::ComplexType>(elementTypeOf(compare.getLhs().getType())))
+    return std::nullopt;
+  using Direction = ComparisonDirection;
+  Direction direction = compare.getDirection();
+  if (direction == Direction::EQ || direction == Direction::NE)
+    return std::nullopt;
+  for (unsigned input = 0; 2 * input < block.getNumArguments(); ++input) {
+    Value a = block.getArgument(2 * input),
+          b = block.getArgument(2 * input + 1);
+    if (areAlike(compare.getLhs(), compare.getRhs(), a, b))
+      return KeyComparison{input, direction, compare.getLhs()};
+    // compare(key(b), key(a)) is the comparison the other way round.
+    if (areAlike(compare.getRhs(), compare.getLhs(), a, b)) {
+      Direction turned = direction == Direction::LT   ? Direction::GT
+                         : direction == Direction::GT ? Direction::LT
+                         : direction == Direction::LE ? Direction::GE
+                                                      : Direction::LE;
+      return KeyComparison{input, turned, compare.getRhs()};
+    }
+  }
+  return std::nullopt;
+}
+
+/// With `direction`, elements of `key_input` are compared so, or what the
+/// scalar function makes of them, of `key_type`; else the function is the
+/// comparator.
+LibraryCall SortOp::getLibraryCall() {
+  LibraryCall call(*this, "sort");
+  call.number("dimension", getDimension());
+  std::optional<KeyComparison> comparison = keyComparison(getComparator());
+  if (!comparison)
+    return call.scalar(getComparator());
+  Value element = getComparator().front().getArgument(2 * comparison->input);
+  if (comparison->key != element) {
+    call.scalarArguments = {element};
+    call.scalarResults = {comparison->key};
+  }
+  DType type = *dtypeOf(elementTypeOf(comparison->key.getType()));
+  return call.text("direction", stringifyEnum(comparison->direction))
+      .number("key_input", comparison->input)
+      .text("key_type", name(type));
+}
+int SortOp::getOverwritable(unsigned result) {
+  return int(result);
+}
+
 LogicalResult SortOp::verify() {
   if (getInputs().empty() || getInputs().size() != getResults().size())
     return violates(*this, 1)
@@ -93,6 +180,14 @@ ShardingRule TopKOp::getShardingRule() {
   return rule.finish();
 }
 
+OpCost TopKOp::getCost(const ShardingRule &rule) {
+  return {2 * logOf(getK()), onlyIn(rule.results[0], rule.operands[0])};
+}
+
+LibraryCall TopKOp::getLibraryCall() {
+  return LibraryCall(*this, "top_k");
+}
+
 LogicalResult TopKOp::verify() {
   auto shape = globalShape(getOperand().getType());
   int64_t k = getK();
@@ -130,6 +225,16 @@ ShardingRule GenericReduceOp::getShardingRule() {
   for (unsigned i = 0; i < getInitValues().size(); ++i)
     rule.operand({});
   return rule.finish();
+}
+
+int64_t GenericReduceOp::getTerms() {
+  return productOf(getInputs()[0], getDimensions());
+}
+
+LibraryCall GenericReduceOp::getLibraryCall() {
+  return LibraryCall(*this, "generic_reduce")
+      .list("dimensions", getDimensions())
+      .scalar(getComputation());
 }
 
 LogicalResult GenericReduceOp::verify() {

@@ -39,4 +39,13 @@ private:
   bool sized = false;
 };
 
+/// The factors of `tensor` that are not in `other`.
+std::vector<unsigned> onlyIn(const ShardingRule::Tensor &tensor,
+                             const ShardingRule::Tensor &other);
+/// Both lists, for OpCost::flat.
+std::vector<unsigned> joined(std::vector<unsigned> a,
+                             const std::vector<unsigned> &b);
+/// Rounded up, at least 1.
+int64_t logOf(int64_t n);
+
 } // namespace meshloom::dtensor

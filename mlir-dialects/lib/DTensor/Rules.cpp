@@ -101,14 +101,67 @@ static void expandTensors(StringRef text, TypeRange types, std::string &out) {
 
 ShardingRule ruleFromText(Operation *op, StringRef text, PartialFlow flow,
                           ArrayRef<unsigned> carriers, ReduceKind kind) {
-  auto [operands, results] = text.split("->");
-  std::string expanded;
-  expandTensors(operands, op->getOperandTypes(), expanded);
-  expanded += " -> ";
-  expandTensors(results, op->getResultTypes(), expanded);
-  Result<ShardingRule> rule = ShardingRule::parse(expanded);
-  assert(rule && "rules in the .td files can be read");
-  return bound(op, std::move(*rule), flow, carriers, kind);
+  // What the text says depends on the ranks only.
+  llvm::SmallString<64> key(text);
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      key += char(cast<RankedTensorType>(type).getRank() + 1);
+  auto parse = [&] {
+    auto [operands, results] = text.split("->");
+    std::string expanded;
+    expandTensors(operands, op->getOperandTypes(), expanded);
+    expanded += " -> ";
+    expandTensors(results, op->getResultTypes(), expanded);
+    Result<ShardingRule> rule = ShardingRule::parse(expanded);
+    assert(rule && "rules in the .td files can be read");
+    return std::move(*rule);
+  };
+  auto *dialect = cast<DTensorDialect>(op->getDialect());
+  return bound(op, dialect->ruleOf(key, parse), flow, carriers, kind);
+}
+
+//===----------------------------------------------------------------------===//
+// Rules from index maps
+//===----------------------------------------------------------------------===//
+
+ShardingRule ruleFromIndexMaps(Operation *op, ArrayRef<unsigned> carriers) {
+  auto moves = cast<IndexMapOpInterface>(op);
+  RuleBuilder rule(op);
+  auto to = globalShape(op->getResult(0).getType());
+  ShardingRule::Tensor result = rule.dims(to.size());
+  for (unsigned source = 0; source < op->getNumOperands(); ++source) {
+    if (source >= moves.getNumSources()) { // the fill
+      rule.operand({});
+      continue;
+    }
+    auto from = globalShape(op->getOperand(source).getType());
+    ShardingRule::Tensor operand;
+    for (auto [dim, extent, map] :
+         llvm::enumerate(from, moves.getIndexMap(source))) {
+      if (map.resultDim < 0) {
+        operand.emplace_back();
+        continue;
+      }
+      operand.push_back(result[map.resultDim]);
+      if (map.isIdentity(extent, to[map.resultDim]))
+        continue;
+      // The elements at or behind the first index, up to the last one.
+      ShardingRule::Window window{source, unsigned(dim), operand.back()[0]};
+      if (map.indices) {
+        window.sources = *map.indices;
+      } else {
+        window.scale = map.scale;
+        window.low = map.offset + map.divisor - 1;
+        window.high = map.offset;
+        window.divisor = map.divisor;
+      }
+      rule.window(std::move(window));
+    }
+    rule.operand(std::move(operand));
+  }
+  rule.result(std::move(result));
+  return rule.finish(PartialFlow::Movement, carriers);
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,5 +290,3 @@ LogicalResult verifyLayouts(Operation *op) {
 }
 
 } // namespace meshloom::dtensor
-
-#include "meshloom/Dialect/DTensor/ShardedOpInterface.cpp.inc"

@@ -20,6 +20,14 @@ bool areDistinct(ArrayRef<int64_t> dims, size_t rank) {
   return true;
 }
 
+int64_t productOf(Value value, ArrayRef<int64_t> dims) {
+  auto shape = globalShape(value.getType());
+  int64_t product = 1;
+  for (int64_t dim : dims)
+    product *= shape[dim];
+  return product;
+}
+
 SmallVector<int64_t> dropDims(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> rest;
   for (auto [dim, extent] : llvm::enumerate(shape))

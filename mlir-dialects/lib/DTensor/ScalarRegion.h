@@ -19,6 +19,9 @@ SmallVector<Type> elementTypesOf(ValueRange values);
 /// Whether `dims` are dims of a tensor of rank `rank`, each at most once.
 bool areDistinct(ArrayRef<int64_t> dims, size_t rank);
 
+/// How many elements of `value` have the same index in all dims but these.
+int64_t productOf(Value value, ArrayRef<int64_t> dims);
+
 /// `shape` without the dims in `dims`.
 SmallVector<int64_t> dropDims(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
 

@@ -31,6 +31,10 @@ static bool isSplat(mlir::ElementsAttr value) {
   return dense && dense.isSplat();
 }
 
+bool ConstantOp::isFreeToMake() {
+  return isSplat(getValue());
+}
+
 ShardingRule ConstantOp::getShardingRule() {
   bool splat = isSplat(getValue());
   RuleBuilder rule(*this);
@@ -71,6 +75,10 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
+bool IotaOp::isFreeToMake() {
+  return true;
+}
+
 ShardingRule IotaOp::getShardingRule() {
   RuleBuilder rule(*this);
   rule.result(rule.dims(getType().getRank()));
@@ -104,16 +112,24 @@ LogicalResult RngOp::verify() {
 // BroadcastInDimOp
 //===----------------------------------------------------------------------===//
 
-ShardingRule BroadcastInDimOp::getShardingRule() {
-  RuleBuilder rule(*this);
+/// Of a scalar that every device has.
+bool BroadcastInDimOp::isFreeToMake() {
+  LayoutAttr layout = layoutAttrOf(getType());
+  return globalShape(getOperand().getType()).empty() &&
+         !(layout && layout.getLayout().is_partial());
+}
+
+IndexMap BroadcastInDimOp::getIndexMap(unsigned) {
+  // A dim of one element that stays one can be sharded: it is the result's.
   auto from = globalShape(getOperand().getType()), to = globalShape(getType());
-  ShardingRule::Tensor result = rule.dims(to.size());
-  ShardingRule::Tensor operand;
+  IndexMap map;
   for (auto [extent, dim] : llvm::zip_equal(from, getBroadcastDimensions()))
-    operand.push_back(extent == to[dim] ? result[dim] : ShardingRule::Dim{});
-  rule.operand(std::move(operand));
-  rule.result(std::move(result));
-  return rule.finish(PartialFlow::Movement);
+    map.push_back({extent == to[dim] ? int(dim) : -1});
+  return map;
+}
+
+ShardingRule BroadcastInDimOp::getShardingRule() {
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult BroadcastInDimOp::verify() {
@@ -173,15 +189,15 @@ void TransposeOp::build(OpBuilder &builder, OperationState &state,
   build(builder, state, undecided(operand.getType(), to), operand, permutation);
 }
 
-ShardingRule TransposeOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  ShardingRule::Tensor result = rule.dims(getType().getRank());
-  ShardingRule::Tensor operand(result.size());
+IndexMap TransposeOp::getIndexMap(unsigned) {
+  IndexMap map(getType().getRank());
   for (auto [index, dim] : llvm::enumerate(getPermutation()))
-    operand[dim] = result[index];
-  rule.operand(std::move(operand));
-  rule.result(std::move(result));
-  return rule.finish(PartialFlow::Movement);
+    map[dim] = {int(index)};
+  return map;
+}
+
+ShardingRule TransposeOp::getShardingRule() {
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult TransposeOp::verify() {
@@ -220,20 +236,16 @@ void SliceOp::build(OpBuilder &builder, OperationState &state, Value operand,
         strides);
 }
 
+IndexMap SliceOp::getIndexMap(unsigned) {
+  IndexMap map;
+  for (auto [dim, start, stride] :
+       llvm::enumerate(getStartIndices(), getStrides()))
+    map.push_back({int(dim), stride, start});
+  return map;
+}
+
 ShardingRule SliceOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  auto from = globalShape(getOperand().getType()), to = globalShape(getType());
-  ShardingRule::Tensor dims = rule.dims(from.size());
-  for (unsigned dim = 0; dim < from.size(); ++dim) {
-    // A slice of full size is the whole dim: it starts at 0, stride 1.
-    if (from[dim] == to[dim])
-      continue;
-    int64_t start = getStartIndices()[dim];
-    rule.window({0, dim, dims[dim][0], getStrides()[dim], start, start, 1, {}});
-  }
-  rule.operand(dims);
-  rule.result(std::move(dims));
-  return rule.finish(PartialFlow::Movement);
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult SliceOp::verify() {
@@ -277,27 +289,17 @@ void ConcatenateOp::build(OpBuilder &builder, OperationState &state,
         dimension);
 }
 
+IndexMap ConcatenateOp::getIndexMap(unsigned source) {
+  IndexMap map;
+  for (int dim = 0; dim < int(getType().getRank()); ++dim)
+    map.push_back({dim});
+  for (Type before : getInputs().take_front(source).getTypes())
+    map[getDimension()].offset -= globalShape(before)[getDimension()];
+  return map;
+}
+
 ShardingRule ConcatenateOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  unsigned dimension = getDimension();
-  ShardingRule::Tensor dims = rule.dims(getType().getRank());
-  int64_t begin = 0, whole = globalShape(getType())[dimension];
-  for (auto [index, type] : llvm::enumerate(getInputs().getTypes())) {
-    rule.operand(dims);
-    int64_t size = globalShape(type)[dimension];
-    if (size != whole)
-      rule.window({unsigned(index),
-                   dimension,
-                   dims[dimension][0],
-                   1,
-                   -begin,
-                   -begin,
-                   1,
-                   {}});
-    begin += size;
-  }
-  rule.result(std::move(dims));
-  return rule.finish(PartialFlow::Movement);
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult ConcatenateOp::verify() {
@@ -332,17 +334,18 @@ LogicalResult ConcatenateOp::verify() {
 // ReverseOp
 //===----------------------------------------------------------------------===//
 
-ShardingRule ReverseOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  ShardingRule::Tensor dims = rule.dims(getType().getRank());
-  for (int64_t dim : getDimensions()) {
-    int64_t last = globalShape(getType())[dim] - 1;
-    if (last > 0)
-      rule.window({0, unsigned(dim), dims[dim][0], -1, last, last, 1, {}});
+IndexMap ReverseOp::getIndexMap(unsigned) {
+  IndexMap map;
+  for (auto [dim, extent] : llvm::enumerate(globalShape(getType()))) {
+    bool reversed =
+        extent > 1 && llvm::is_contained(getDimensions(), int64_t(dim));
+    map.push_back({int(dim), reversed ? -1 : 1, reversed ? extent - 1 : 0});
   }
-  rule.operand(dims);
-  rule.result(std::move(dims));
-  return rule.finish(PartialFlow::Movement);
+  return map;
+}
+
+ShardingRule ReverseOp::getShardingRule() {
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult ReverseOp::verify() {
@@ -381,22 +384,24 @@ static bool isZero(Value value) {
   return splat && splat->isPositiveZero();
 }
 
+IndexMap PadOp::getIndexMap(unsigned) {
+  IndexMap map;
+  for (auto [dim, low, interior] :
+       llvm::enumerate(getEdgePaddingLow(), getInteriorPadding()))
+    map.push_back({int(dim), 1, -low, interior + 1});
+  return map;
+}
+unsigned PadOp::getNumSources() {
+  return 1;
+}
+Value PadOp::getFill() {
+  return getPaddingValue();
+}
+
 ShardingRule PadOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  ShardingRule::Tensor dims = rule.dims(getType().getRank());
-  for (unsigned dim = 0; dim < dims.size(); ++dim) {
-    int64_t low = getEdgePaddingLow()[dim], high = getEdgePaddingHigh()[dim],
-            step = getInteriorPadding()[dim] + 1;
-    // From the first element at or behind lo to the last before hi.
-    if (low != 0 || high != 0 || step != 1)
-      rule.window({0, dim, dims[dim][0], 1, step - 1 - low, -low, step, {}});
-  }
-  rule.operand(dims);
-  rule.operand({});
-  rule.result(std::move(dims));
   if (isZero(getPaddingValue()))
-    return rule.finish(PartialFlow::Movement, {0});
-  return rule.finish(PartialFlow::Movement);
+    return ruleFromIndexMaps(*this, {0});
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult PadOp::verify() {
@@ -440,16 +445,16 @@ void TakeOp::build(OpBuilder &builder, OperationState &state, Value operand,
         indices);
 }
 
+IndexMap TakeOp::getIndexMap(unsigned) {
+  IndexMap map;
+  for (int dim = 0; dim < int(getType().getRank()); ++dim)
+    map.push_back({dim});
+  map[getDimension()].indices = std::vector<int64_t>(getIndices());
+  return map;
+}
+
 ShardingRule TakeOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  unsigned dimension = getDimension();
-  ShardingRule::Tensor dims = rule.dims(getType().getRank());
-  ArrayRef<int64_t> indices = getIndices();
-  rule.window({0, dimension, dims[dimension][0], 1, 0, 0, 1,
-               std::vector<int64_t>(indices.begin(), indices.end())});
-  rule.operand(dims);
-  rule.result(std::move(dims));
-  return rule.finish(PartialFlow::Movement);
+  return ruleFromIndexMaps(*this);
 }
 
 LogicalResult TakeOp::verify() {

@@ -124,7 +124,7 @@ static Splat like(const Splat &x, Complex value) {
 // Unary
 //===----------------------------------------------------------------------===//
 
-Splat mapReal(const Splat &x, double (*function)(double)) {
+Splat mapReal(const Splat &x, function_ref<double(double)> function) {
   return like(x, APFloat(function(asDouble(x))));
 }
 

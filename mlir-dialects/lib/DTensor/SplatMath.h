@@ -50,7 +50,7 @@ private:
 };
 
 /// Computes in double and rounds once.
-Splat mapReal(const Splat &x, double (*function)(double));
+Splat mapReal(const Splat &x, function_ref<double(double)> function);
 using Complex = std::complex<double>;
 Splat mapComplex(const Splat &x, function_ref<Complex(Complex)> function);
 Complex asComplex(const Splat &x);
@@ -74,5 +74,10 @@ Splat shiftRightArithmetic(const Splat &a, const Splat &b);
 Splat shiftRightLogical(const Splat &a, const Splat &b);
 bool compare(ComparisonDirection direction, const Splat &a, const Splat &b);
 Splat convert(const Splat &x, Type to);
+
+/// The fold of a unary op on floats: of other types, and of what is no splat,
+/// nothing.
+mlir::OpFoldResult foldReal(Value result, Attribute operand,
+                            function_ref<double(double)> function);
 
 } // namespace meshloom::dtensor

@@ -472,6 +472,28 @@ void CumulativeOp::build(OpBuilder &builder, OperationState &state,
         reverse);
 }
 
+ShardingRule CumulativeOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  ShardingRule::Tensor dims;
+  for (int64_t dim = 0; dim < getType().getRank(); ++dim)
+    dims.push_back(
+        {dim == int64_t(getDimension()) ? rule.whole() : rule.factor()});
+  rule.operand(dims);
+  rule.result(dims);
+  return rule.finish(PartialFlow::LinearJoint, {}, getKind());
+}
+
+int64_t CumulativeOp::getTerms() {
+  return productOf(getOperand(), {int64_t(getDimension())});
+}
+
+LibraryCall CumulativeOp::getLibraryCall() {
+  return LibraryCall(*this, "cumulative")
+      .number("dimension", getDimension())
+      .text("kind", name(getKind()))
+      .flag("reverse", getReverse());
+}
+
 LogicalResult CumulativeOp::verify() {
   auto shape = globalShape(getType());
   if (globalShape(getOperand().getType()) != shape ||

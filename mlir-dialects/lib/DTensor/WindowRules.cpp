@@ -1,6 +1,8 @@
-// Sharding rules of convolutions, windows and running reductions.
+// What passes ask of convolutions and windows: sharding rules, costs, what
+// library functions are told.
 
 #include "RuleBuilder.h"
+#include "ScalarRegion.h"
 
 namespace meshloom::dtensor {
 
@@ -94,9 +96,140 @@ ShardingRule ConvolutionOp::getShardingRule() {
   return rule.finish(PartialFlow::LinearEach);
 }
 
+int64_t ConvolutionOp::getTerms() {
+  SmallVector<int64_t> dims(getKernelSpatialDimensions());
+  dims.push_back(int64_t(getKernelInputFeatureDimension()));
+  return productOf(getRhs(), dims);
+}
+
+/// The loops of a call are the rule's factors, in order: the groups, where
+/// there are any, the batch, the input and the output features.
+LibraryCall ConvolutionOp::getLibraryCall() {
+  LibraryCall call(*this, "convolution");
+  ConvolutionSpec spec = getSpec();
+  int64_t first = 0;
+  if (spec.featureGroups * spec.batchGroups > 1)
+    call.number("group_loop", first++);
+  SmallVector<int64_t> low, reversal;
+  for (size_t i = 0; i < spec.strides.size(); ++i) {
+    low.push_back(spec.padding[2 * i]);
+    reversal.push_back(spec.reversal[i]);
+  }
+  return call.number("batch_loop", first)
+      .number("input_feature_loop", first + 1)
+      .number("output_feature_loop", first + 2)
+      .number("input_batch_dimension", spec.inputBatch)
+      .number("input_feature_dimension", spec.inputFeature)
+      .list("input_spatial_dimensions", spec.inputSpatial)
+      .number("kernel_input_feature_dimension", spec.kernelInput)
+      .number("kernel_output_feature_dimension", spec.kernelOutput)
+      .list("kernel_spatial_dimensions", spec.kernelSpatial)
+      .number("output_batch_dimension", spec.outputBatch)
+      .number("output_feature_dimension", spec.outputFeature)
+      .list("output_spatial_dimensions", spec.outputSpatial)
+      .number("feature_group_count", spec.featureGroups)
+      .number("batch_group_count", spec.batchGroups)
+      .list("window_strides", spec.strides)
+      .list("padding_low", low)
+      .list("lhs_dilation", spec.lhsDilation)
+      .list("rhs_dilation", spec.rhsDilation)
+      .list("window_reversal", reversal);
+}
+
 //===----------------------------------------------------------------------===//
 // ReduceWindowOp, SelectAndScatterOp
 //===----------------------------------------------------------------------===//
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
+}
+
+static void addWindow(LibraryCall &call, const WindowSpec &window) {
+  SmallVector<int64_t> low;
+  for (size_t dim = 0; dim < window.dimensions.size(); ++dim)
+    low.push_back(window.padding[2 * dim]);
+  call.list("window_dimensions", window.dimensions)
+      .list("window_strides", window.strides)
+      .list("base_dilations", window.baseDilations)
+      .list("window_dilations", window.windowDilations)
+      .list("padding_low", low);
+}
+
+OpCost ReduceWindowOp::getCost(const ShardingRule &) {
+  int64_t each = getPlainKind() ? 1 : 20;
+  return {each * product(getWindowDimensions()) * int64_t(getInputs().size())};
+}
+int64_t ReduceWindowOp::getTerms() {
+  return product(getWindowDimensions());
+}
+
+/// Without a kind the scalar function combines elements.
+LibraryCall ReduceWindowOp::getLibraryCall() {
+  LibraryCall call(*this, "reduce_window");
+  addWindow(call, getWindow());
+  if (std::optional<ReduceKind> kind = getPlainKind())
+    return call.text("kind", name(*kind));
+  return call.scalar(getBody());
+}
+
+OpCost SelectAndScatterOp::getCost(const ShardingRule &) {
+  bool plain = getPlainSelect() && getPlainScatter();
+  int64_t each = (plain ? 3 : 20) * product(getWindowDimensions());
+  return {std::max<int64_t>(1, each / product(getWindowStrides()))};
+}
+
+/// A region for what a kind stands for, where the other part of the op has one.
+static void writeOut(SelectAndScatterOp op, Region &region, ReduceKind kind,
+                     bool isSelect) {
+  OpBuilder b(op.getContext());
+  Location loc = op.getLoc();
+  Type scalar = RankedTensorType::get({}, op.getType().getElementType());
+  Block *block = b.createBlock(&region, {}, {scalar, scalar}, {loc, loc});
+  Value first = block->getArgument(0), second = block->getArgument(1);
+  auto value = [&]() -> Value {
+    if (isSelect)
+      return b.create<CompareOp>(loc,
+                                 kind == ReduceKind::Max
+                                     ? ComparisonDirection::GE
+                                     : ComparisonDirection::LE,
+                                 first, second);
+    switch (kind) {
+    case ReduceKind::Sum:
+      return b.create<AddOp>(loc, first, second);
+    case ReduceKind::Prod:
+      return b.create<MultiplyOp>(loc, first, second);
+    case ReduceKind::Min:
+      return b.create<MinimumOp>(loc, first, second);
+    case ReduceKind::Max:
+      return b.create<MaximumOp>(loc, first, second);
+    case ReduceKind::And:
+      return b.create<AndOp>(loc, first, second);
+    case ReduceKind::Or:
+      return b.create<OrOp>(loc, first, second);
+    }
+    llvm_unreachable("covered");
+  }();
+  b.create<YieldOp>(loc, value);
+}
+
+/// By kinds, or by a function that selects and one that scatters.
+LibraryCall SelectAndScatterOp::getLibraryCall() {
+  LibraryCall call(*this, "select_and_scatter");
+  addWindow(call, getWindow());
+  std::optional<ReduceKind> select = getPlainSelect(),
+                            scatter = getPlainScatter();
+  if (select && scatter)
+    return call.text("select_kind", name(*select))
+        .text("scatter_kind", name(*scatter));
+  if (getSelect().empty())
+    writeOut(*this, getSelect(), *select, /*isSelect=*/true);
+  if (getScatter().empty())
+    writeOut(*this, getScatter(), *scatter, /*isSelect=*/false);
+  return call.scalar(getSelect()).scalar(getScatter());
+}
 
 /// Whether the window does nothing along `dim`.
 static bool isPlain(const WindowSpec &window, size_t dim) {
@@ -189,21 +322,6 @@ ShardingRule SelectAndScatterOp::getShardingRule() {
   rule.operand({});
   rule.result(std::move(result));
   return rule.finish();
-}
-
-//===----------------------------------------------------------------------===//
-// CumulativeOp
-//===----------------------------------------------------------------------===//
-
-ShardingRule CumulativeOp::getShardingRule() {
-  RuleBuilder rule(*this);
-  Tensor dims;
-  for (int64_t dim = 0; dim < getType().getRank(); ++dim)
-    dims.push_back(
-        {dim == int64_t(getDimension()) ? rule.whole() : rule.factor()});
-  rule.operand(dims);
-  rule.result(dims);
-  return rule.finish(PartialFlow::LinearJoint, {}, getKind());
 }
 
 } // namespace meshloom::dtensor

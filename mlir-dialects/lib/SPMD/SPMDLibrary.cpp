@@ -75,10 +75,6 @@ void LibraryCallOp::print(OpAsmPrinter &p) {
   printInPlace(p, getInPlace());
   SmallVector<StringRef> elided{"callee", "extents", "reductions", "axes",
                                 "held",   "ranges",  "accesses",   "inPlace"};
-  if (getValues().empty())
-    elided.push_back("values");
-  if (getConfig().empty())
-    elided.push_back("config");
   if (getFlops() == 0)
     elided.push_back("flops");
   p.printOptionalAttrDict((*this)->getAttrs(), elided);
@@ -114,6 +110,19 @@ LogicalResult LibraryCallOp::verify() {
       return emitOpError("has a region that is not one kernel without loops on "
                          "its arguments (C4)");
   }
+  if (std::optional<DictionaryAttr> options = getOptions())
+    for (NamedAttribute option : *options)
+      if (!isa<IntegerAttr, StringAttr, DenseI64ArrayAttr>(option.getValue()))
+        return emitOpError("has the option ")
+               << option.getName() << " = " << option.getValue()
+               << ", which is no integer, text or list of integers (C6)";
+  if (std::optional<ArrayRef<int32_t>> inputs = getOverwritable())
+    if (inputs->size() != getNumResults() ||
+        llvm::any_of(*inputs, [&](int32_t input) {
+          return input < -1 || input >= int32_t(getInputs().size());
+        }))
+      return emitOpError("has an 'overwritable' that is not an input or -1 for "
+                         "each output (C7)");
   if (getInPlace().size() != getNumResults())
     return emitOpError("needs one in_place entry an output (C5)");
   return verifyInPlace(*this, getInPlace(), getAccesses(), 5);

@@ -86,11 +86,11 @@ func.func @update(%t: tensor<8x6xf32, #cache> {dtensor.alias = 0 : i64}, %k: ten
 // A comparator that compares what it makes of each element: the function makes
 // it, once an element. Where it compares elements, there is no function.
 // CHECK-LABEL: func.func @sort
-// CHECK: spmd.library_call "sort" loops [32 over [x], held 6] {{.*}} values = array<i64: 1, 2, 0, 4, 0>}
+// CHECK: spmd.library_call "sort" loops [32 over [x], held 6] {{.*}} options = {dimension = 1 : i64, direction = "GT", key_input = 0 : i64, key_type = "f32"}, overwritable = array<i32: 0>}
 // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<f32,
 // CHECK-NEXT: spmd.kernel loops [] ins (%[[A]]
 // CHECK: math.absf
-// CHECK: spmd.library_call "sort" {{.*}} values = array<i64: 1, 1, 0, 2, 0>}
+// CHECK: spmd.library_call "sort" {{.*}} options = {dimension = 1 : i64, direction = "LT", key_input = 0 : i64, key_type = "f32"}, overwritable = array<i32: 0>}
 // CHECK-NOT: ^bb0
 // CHECK: return
 func.func @sort(%t: tensor<8x6xf32, #lines>) -> (tensor<8x6xf32, #lines>, tensor<8x6xf32, #lines>) {

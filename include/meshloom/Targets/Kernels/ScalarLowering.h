@@ -1,17 +1,16 @@
-// The one table that says what an elementwise dtensor op does to scalars.
-// Adding an elementwise op to the compiler is adding a row.
+// The one table that says how an elementwise dtensor op is computed on scalars:
+// a row for each op with ElementwiseOpInterface.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
 
 namespace meshloom {
 
-/// Roughly how many simple instructions the op takes an element; nothing if it
-/// has no row in the table.
-std::optional<unsigned> scalarCost(Operation *op);
+/// Whether ops of that name have a row.
+bool hasScalarLowering(mlir::OperationName name);
 
 /// Emits the scalar code of `op` on `operands`, one scalar an operand of `op`,
-/// as spmd.kernel's body represents them. `op` must have a row.
+/// as spmd.kernel's body represents them. `op` is one with isPerElement.
 Value lowerToScalar(Operation *op, ValueRange operands, OpBuilder &b);
 
 /// StableHLO's convert between element types (with signedness).

@@ -4,6 +4,8 @@
 
 #include "meshloom/Support/LLVM.h"
 
+#include "mlir/IR/OperationSupport.h"
+
 #include <memory>
 
 namespace mlir {
@@ -19,6 +21,9 @@ namespace meshloom {
 /// the `[begin, end)` that a device has. Fails, with a diagnostic, on ops that
 /// StableHLO has no word for, and on arguments and results that are partial.
 LogicalResult exportStableHLO(ModuleOp module);
+
+/// Whether ops of that name, on types that StableHLO has, are exported.
+bool isExported(mlir::RegisteredOperationName name);
 
 /// `--spmd-to-stablehlo`: the above, after `--dtensor-partition`.
 ///

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Core/ShardingRule.h"
+#include "meshloom/Dialect/DTensor/OpInterfaces.h"
 #include "meshloom/Dialect/DTensor/Windows.h"
 #include "meshloom/Support/LLVM.h"
 
@@ -66,6 +67,25 @@ ShardingRule ruleFromText(Operation *op, StringRef text,
                           ArrayRef<unsigned> carriers = {},
                           ReduceKind kind = ReduceKind::Sum);
 
+/// The rule of an op that moves elements, from its index maps: a dim that is
+/// not the result's, one to one, is a window of it. `carriers` as in a rule.
+ShardingRule ruleFromIndexMaps(Operation *op, ArrayRef<unsigned> carriers = {});
+
+//===----------------------------------------------------------------------===//
+// What ops say (OpInterfaces.td)
+//===----------------------------------------------------------------------===//
+
+/// Whether `op`, which may be null, costs nothing to make again, in any layout.
+bool isFreeToMake(Operation *op);
+/// Whether `op` is one function of one element of each operand.
+bool isPerElement(Operation *op);
+/// What an elementwise op costs that takes `flops` of real numbers.
+int64_t elementFlops(Operation *op, int64_t flops);
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
 /// S1 and S2 of the dialect's description, and S3 on shards.
 LogicalResult verifyShardedOp(Operation *op);
 
@@ -105,7 +125,7 @@ public:
 #include "meshloom/Dialect/DTensor/DTensorTypes.h.inc"
 
 #include "meshloom/Dialect/DTensor/DTensorDialect.h.inc"
-#include "meshloom/Dialect/DTensor/ShardedOpInterface.h.inc"
+#include "meshloom/Dialect/DTensor/OpInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "meshloom/Dialect/DTensor/DTensorOps.h.inc"

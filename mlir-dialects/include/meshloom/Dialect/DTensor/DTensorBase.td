@@ -12,7 +12,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "meshloom/Dialect/DTensor/ShardedOpInterface.td"
+include "meshloom/Dialect/DTensor/OpInterfaces.td"
 
 def DTensor_Dialect : Dialect {
   let name = "dtensor";
@@ -73,6 +73,11 @@ def DTensor_Dialect : Dialect {
     ::meshloom::Mesh meshOf(MeshAttr attr);
     ::meshloom::Layout layoutOf(LayoutAttr attr);
 
+    /// The rule that is known as `key`, parsed once.
+    const ::meshloom::ShardingRule &
+    ruleOf(::llvm::StringRef key,
+           ::llvm::function_ref<::meshloom::ShardingRule()> parse);
+
   private:
     void registerAttributes();
     void registerTypes();
@@ -132,26 +137,83 @@ def DTensor_IndexTensor : DTensor_TensorOf<[I32, I64], "i32 or i64">;
 // Ops
 //===----------------------------------------------------------------------===//
 
-class DTensor_Op<string mnemonic, list<Trait> traits = []>
+/// An op on tensors. What it says of itself here, or in C++ in
+/// mlir-dialects/lib/DTensor, is what passes know of it. `methods`: those of
+/// ShardedOpInterface that have a default, and that this op defines.
+class DTensor_Op<string mnemonic, list<Trait> traits = [],
+                 list<string> methods = []>
     : Op<DTensor_Dialect, mnemonic,
-         !listconcat(traits, [DeclareOpInterfaceMethods<DTensor_ShardedOpInterface>])>;
+         !listconcat(traits, [DeclareOpInterfaceMethods<
+                                 DTensor_ShardedOpInterface, methods>])> {
+  /// The rule, as text. `...` in it stands for the dims that the shapes leave
+  /// over. Empty: C++ builds it (getShardingRule).
+  string rule = "";
+  /// With it: the PartialFlow; the operands that may carry a pending reduction
+  /// (empty: all); how reduced letters, and what passes through a LinearJoint
+  /// op, combine.
+  string flow = "None";
+  string carriers = "";
+  string kind = "Sum";
+  /// Simple operations for each point of the rule's factors. Negative: C++ says
+  /// (getCost).
+  int flops = -1;
+  /// More definitions of methods.
+  code definitions = "";
 
-/// An op whose rule is the text `ruleText`. `...` in it stands for the dims that
-/// the shapes leave over. `flow` is the PartialFlow; `carriers`, the operands
-/// that may carry a pending reduction (empty: all); `kind`, how reduced letters,
-/// and what passes through a LinearJoint op, combine.
-class DTensor_RuleOp<string mnemonic, string ruleText, list<Trait> traits = [],
-                     string flow = "None", string carriers = "",
-                     string kind = "Sum"> : DTensor_Op<mnemonic, traits> {
-  let extraClassDefinition = [{
+  code ruleDefinition = !if(!empty(rule), "", [{
     ::meshloom::ShardingRule $cppClass::getShardingRule() {
       return ::meshloom::dtensor::ruleFromText(
-          getOperation(), "}] # ruleText # [{",
+          getOperation(), "}] # rule # [{",
           ::meshloom::PartialFlow::}] # flow # [{, {}] # carriers # [{},
           ::meshloom::ReduceKind::}] # kind # [{);
     }
+  }]);
+  code costDefinition = !if(!lt(flops, 0), "", [{
+    ::meshloom::dtensor::OpCost
+    $cppClass::getCost(const ::meshloom::ShardingRule &) {
+      return {}] # !cast<string>(flops) # [{};
+    }
+  }]);
+  let extraClassDefinition = ruleDefinition # costDefinition # definitions;
+}
+
+/// An op whose rule is text.
+class DTensor_RuleOp<string mnemonic, string ruleText, list<Trait> traits = [],
+                     string partialFlow = "None", list<string> methods = []>
+    : DTensor_Op<mnemonic, traits, methods> {
+  let rule = ruleText;
+  let flow = partialFlow;
+}
+
+/// An op on elements, each at the same place, that takes `elementFlops` for each
+/// (of complex numbers three times that). StableHLO calls it `target`.
+class DTensor_ElementwiseOp<string mnemonic, int elementFlops,
+                            list<Trait> traits = [], string target = mnemonic>
+    : DTensor_Op<mnemonic, !listconcat(traits, [
+          Pure, DeclareOpInterfaceMethods<DTensor_ElementwiseOpInterface>])> {
+  let costDefinition = [{
+    ::meshloom::dtensor::OpCost
+    $cppClass::getCost(const ::meshloom::ShardingRule &) {
+      return {getFlops()};
+    }
+    int64_t $cppClass::getFlops() {
+      return ::meshloom::dtensor::elementFlops(getOperation(), }]
+      # !cast<string>(elementFlops) # [{);
+    }
+    ::llvm::StringRef $cppClass::getStableHLOName() {
+      return "}] # target # [{";
+    }
   }];
 }
+
+/// No fused kernel computes it: see DTensor_LibraryOpInterface. `methods`: those
+/// of it that have a default, and that this op defines.
+class DTensor_Library<list<string> methods = []>
+    : DeclareOpInterfaceMethods<DTensor_LibraryOpInterface, methods>;
+
+/// Moves elements: see DTensor_IndexMapOpInterface.
+class DTensor_Moves<list<string> methods = []>
+    : DeclareOpInterfaceMethods<DTensor_IndexMapOpInterface, methods>;
 
 /// All operands and results have the same global shape, except that operands
 /// which the op declares so may be scalars: constraint C1 of such ops.

@@ -9,7 +9,8 @@
 
 include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 
-def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
+def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure], ["getTerms"]> {
+  let flops = 2;
   let summary = "Product summed over contracted dims";
   let description = [{
     Result dims are the batching dims, then the other dims of `lhs`, then those
@@ -61,7 +62,9 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure]> {
 }
 
 def DTensor_MatMulOp
-    : DTensor_RuleOp<"matmul", "... m k, ... k n -> ... m n", [Pure], "LinearEach"> {
+    : DTensor_RuleOp<"matmul", "... m k, ... k n -> ... m n", [Pure],
+                     "LinearEach", ["getTerms"]> {
+  let flops = 2;
   let summary = "Matrix product";
   let description = [{
     `[..., m, k] x [..., k, n] -> [..., m, n]`. Sugar for `dot_general`, which it
@@ -93,7 +96,8 @@ def DTensor_MatMulOp
   let hasCanonicalizer = 1;
 }
 
-def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure]> {
+def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure], ["getTerms"]> {
+  let flops = 1;
   let summary = "Combines elements along dims";
   let description = [{
     Combines all elements along `dimensions` by `kind`, starting from the kind's
@@ -136,6 +140,7 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure]> {
 
 class DTensor_ArgOp<string mnemonic, string what, string details>
     : DTensor_Op<mnemonic, [Pure]> {
+  let flops = 1;
   let summary = what;
   let description = "\n    " # details # [{ The first one wins
     where several are equal; a nan wins over numbers. The dim must be whole on

@@ -24,14 +24,28 @@ class flowText<string flow, string kind> {
 //===----------------------------------------------------------------------===//
 
 /// The operand and the result have the same shape and element type.
-class DTensor_UnaryOp<string mnemonic, string what, string details = "",
-                      Type type = DTensor_FloatTensor, string flow = "None">
-    : DTensor_RuleOp<mnemonic, "... -> ...",
-                     [Pure, DTensor_Elementwise, DTensor_SameElements], flow> {
+/// `host`: how the host computes it of a double `v`, to fold constants; empty
+/// where C++ has a folder.
+class DTensor_UnaryOp<string mnemonic, int elementFlops, string what,
+                      string details = "", Type type = DTensor_FloatTensor,
+                      string partialFlow = "None", string host = "",
+                      string target = mnemonic>
+    : DTensor_ElementwiseOp<mnemonic, elementFlops,
+                            [DTensor_Elementwise, DTensor_SameElements],
+                            target> {
+  let rule = "... -> ...";
+  let flow = partialFlow;
+  let definitions = !if(!empty(host), "", [{
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return ::meshloom::dtensor::foldReal(
+          getResult(), adaptor.getOperand(),
+          [](double v) -> double { return }] # host # [{; });
+    }
+  }]);
   let summary = what;
   let description = "\n    " # details # [{
 
-    Sharding rule: `... -> ...`}] # flowText<flow, "sum">.text # [{
+    Sharding rule: `... -> ...`}] # flowText<partialFlow, "sum">.text # [{
 
     Constraints:
     * (C1) The operand and the result have the same global shape.
@@ -54,7 +68,8 @@ class DTensor_UnaryOp<string mnemonic, string what, string details = "",
 }
 
 def DTensor_AbsOp
-    : DTensor_RuleOp<"abs", "... -> ...", [Pure, DTensor_Elementwise]> {
+    : DTensor_ElementwiseOp<"abs", 1, [DTensor_Elementwise]> {
+  let rule = "... -> ...";
   let summary = "`|x|`";
   let description = [{
     The absolute value. The smallest signed integer stays as it is. Of a complex
@@ -86,96 +101,114 @@ def DTensor_AbsOp
   let hasFolder = 1;
 }
 
-def DTensor_NegateOp : DTensor_UnaryOp<"negate", "`-x`",
+def DTensor_NegateOp : DTensor_UnaryOp<"negate", 1, "`-x`",
     "Changes the sign, of zero and nan too. Integers wrap around.",
     DTensor_NumberTensor, "LinearJoint">;
 
-def DTensor_SignOp : DTensor_UnaryOp<"sign", "-1, 0 or 1",
+def DTensor_SignOp : DTensor_UnaryOp<"sign", 3, "-1, 0 or 1",
     "-1, 0 or 1 with the sign of x; -0.0 and nan stay as they are. Of a "
     "complex number `x / |x|`, 0 at 0.",
     DTensor_NumberTensor>;
 
-def DTensor_ExpOp : DTensor_UnaryOp<"exp", "e to the power of x",
+def DTensor_ExpOp : DTensor_UnaryOp<"exp", 15, "e to the power of x",
     "e to the power of x.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::exp(v)", target = "exponential">;
 
-def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", "`exp(x) - 1`",
+def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", 17, "`exp(x) - 1`",
     "exp(x) - 1, precise near 0.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::expm1(v)", target = "exponential_minus_one">;
 
-def DTensor_LogOp : DTensor_UnaryOp<"log", "The natural logarithm",
+def DTensor_LogOp : DTensor_UnaryOp<"log", 25, "The natural logarithm",
     "nan below 0, -inf at 0. Of a complex number the principal value: its "
     "imaginary part is in [-pi, pi].",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::log(v)">;
 
-def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", "`log(1 + x)`",
+def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", 35, "`log(1 + x)`",
     "log(1 + x), precise near 0.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::log1p(v)", target = "log_plus_one">;
 
-def DTensor_SqrtOp : DTensor_UnaryOp<"sqrt", "The square root",
+def DTensor_SqrtOp : DTensor_UnaryOp<"sqrt", 6, "The square root",
     "nan below 0; -0.0 at -0.0. Of a complex number the root whose real part "
     "is not negative.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::sqrt(v)">;
 
-def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", "`1 / sqrt(x)`",
+def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", 12, "`1 / sqrt(x)`",
     "inf at 0, nan below.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "1 / std::sqrt(v)">;
 
-def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", "The cube root",
-    "The real cube root, negative below 0.">;
+def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", 40, "The cube root",
+    "The real cube root, negative below 0.",
+    host = "std::cbrt(v)">;
 
-def DTensor_TanhOp : DTensor_UnaryOp<"tanh", "The hyperbolic tangent",
+def DTensor_TanhOp : DTensor_UnaryOp<"tanh", 25, "The hyperbolic tangent",
     "The hyperbolic tangent.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::tanh(v)">;
 
-def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", "`1 / (1 + exp(-x))`",
+def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", 22, "`1 / (1 + exp(-x))`",
     "The logistic function, also called sigmoid.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "1 / (1 + std::exp(-v))">;
 
-def DTensor_SineOp : DTensor_UnaryOp<"sine", "The sine of x in radians",
+def DTensor_SineOp : DTensor_UnaryOp<"sine", 35, "The sine of x in radians",
     "The sine of x in radians.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::sin(v)">;
 
-def DTensor_CosineOp : DTensor_UnaryOp<"cosine", "The cosine of x in radians",
+def DTensor_CosineOp : DTensor_UnaryOp<"cosine", 35, "The cosine of x in radians",
     "The cosine of x in radians.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::cos(v)">;
 
-def DTensor_TanOp : DTensor_UnaryOp<"tan", "The tangent of x in radians",
+def DTensor_TanOp : DTensor_UnaryOp<"tan", 45, "The tangent of x in radians",
     "The tangent of x in radians.",
-    DTensor_FloatOrComplexTensor>;
+    DTensor_FloatOrComplexTensor,
+    host = "std::tan(v)">;
 
-def DTensor_ErfOp : DTensor_UnaryOp<"erf", "The Gauss error function",
-    "The Gauss error function.">;
+def DTensor_ErfOp : DTensor_UnaryOp<"erf", 20, "The Gauss error function",
+    "The Gauss error function.",
+    host = "std::erf(v)", target = "chlo.erf">;
 
-def DTensor_FloorOp : DTensor_UnaryOp<"floor", "The largest integer not above x",
-    "The largest integer not above x.">;
+def DTensor_FloorOp : DTensor_UnaryOp<"floor", 1, "The largest integer not above x",
+    "The largest integer not above x.",
+    host = "std::floor(v)">;
 
-def DTensor_CeilOp : DTensor_UnaryOp<"ceil", "The smallest integer not below x",
-    "The smallest integer not below x.">;
+def DTensor_CeilOp : DTensor_UnaryOp<"ceil", 1, "The smallest integer not below x",
+    "The smallest integer not below x.",
+    host = "std::ceil(v)">;
 
-def DTensor_RoundOp : DTensor_UnaryOp<"round", "The nearest integer, halves to even",
+def DTensor_RoundOp : DTensor_UnaryOp<"round", 1, "The nearest integer, halves to even",
     "Rounds to the nearest integer; halfway cases go to the even one "
-    "(StableHLO: `round_nearest_even`).">;
+    "(StableHLO: `round_nearest_even`).",
+    host = "std::nearbyint(v)", target = "round_nearest_even">;
 
-def DTensor_RoundNearestAfzOp : DTensor_UnaryOp<"round_nearest_afz",
+def DTensor_RoundNearestAfzOp : DTensor_UnaryOp<"round_nearest_afz", 2,
     "The nearest integer, halves away from zero",
     "Rounds to the nearest integer; halfway cases go to the one that is further "
-    "from zero.">;
+    "from zero.",
+    host = "std::round(v)">;
 
-def DTensor_PopcntOp : DTensor_UnaryOp<"popcnt", "How many bits are set",
+def DTensor_PopcntOp : DTensor_UnaryOp<"popcnt", 2, "How many bits are set",
     "The number of bits that are 1.", DTensor_IntTensor>;
 
-def DTensor_CountLeadingZerosOp : DTensor_UnaryOp<"count_leading_zeros",
+def DTensor_CountLeadingZerosOp : DTensor_UnaryOp<"count_leading_zeros", 2,
     "How many bits are 0 from the top",
     "The number of zero bits above the highest bit that is 1; the type's width "
     "for 0.", DTensor_IntTensor>;
 
-def DTensor_NotOp : DTensor_UnaryOp<"not", "Bitwise complement",
+def DTensor_NotOp : DTensor_UnaryOp<"not", 1, "Bitwise complement",
     "The complement of each bit; of i1, the logical one.",
     DTensor_IntOrBoolTensor>;
 
 def DTensor_IsFiniteOp
-    : DTensor_RuleOp<"is_finite", "... -> ...", [Pure, DTensor_Elementwise]> {
+    : DTensor_ElementwiseOp<"is_finite", 2, [DTensor_Elementwise]> {
+  let rule = "... -> ...";
   let summary = "Whether x is neither infinite nor nan";
   let description = [{
     Sharding rule: `... -> ...`; operands are never partial.
@@ -201,8 +234,9 @@ def DTensor_IsFiniteOp
 }
 
 def DTensor_ReducePrecisionOp
-    : DTensor_RuleOp<"reduce_precision", "... -> ...",
-                     [Pure, DTensor_Elementwise, DTensor_SameElements]> {
+    : DTensor_ElementwiseOp<"reduce_precision", 8,
+                            [DTensor_Elementwise, DTensor_SameElements]> {
+  let rule = "... -> ...";
   let summary = "Rounds to a float format of fewer bits, and back";
   let description = [{
     What is left of x after rounding to nearest even to a float of
@@ -241,8 +275,9 @@ def DTensor_ReducePrecisionOp
 
 /// A part of complex numbers.
 class DTensor_PartOp<string mnemonic, string what, string ofFloat>
-    : DTensor_RuleOp<mnemonic, "... -> ...", [Pure, DTensor_Elementwise],
-                     "LinearJoint"> {
+    : DTensor_ElementwiseOp<mnemonic, 1, [DTensor_Elementwise]> {
+  let rule = "... -> ...";
+  let flow = "LinearJoint";
   let summary = what;
   let description = "\n    " # what # ofFloat # [{
 
@@ -282,14 +317,16 @@ def DTensor_ImagOp : DTensor_PartOp<"imag", "The imaginary part",
 
 /// Operands and result have the same shape and element type; there is no
 /// implicit broadcasting.
-class DTensor_BinaryOp<string mnemonic, string what, string details,
-                       Type type = DTensor_NumberTensor, string flow = "None",
-                       string carriers = "", string kind = "Sum",
+class DTensor_BinaryOp<string mnemonic, int elementFlops, string what,
+                       string details, Type type = DTensor_NumberTensor,
+                       string partialFlow = "None", string pendingKind = "Sum",
                        list<Trait> traits = [],
-                       string pending = flowText<flow, !tolower(kind)>.text>
-    : DTensor_RuleOp<mnemonic, "..., ... -> ...",
-                     !listconcat([Pure, DTensor_Elementwise, DTensor_SameElements], traits),
-                     flow, carriers, kind> {
+                       string pending = flowText<partialFlow, !tolower(pendingKind)>.text>
+    : DTensor_ElementwiseOp<mnemonic, elementFlops,
+                            !listconcat([DTensor_Elementwise, DTensor_SameElements], traits)> {
+  let rule = "..., ... -> ...";
+  let flow = partialFlow;
+  let kind = pendingKind;
   let summary = what;
   let description = "\n    " # details # [{
 
@@ -318,94 +355,85 @@ class DTensor_BinaryOp<string mnemonic, string what, string details,
   let hasFolder = 1;
 }
 
-def DTensor_AddOp : DTensor_BinaryOp<"add", "`a + b`",
+def DTensor_AddOp : DTensor_BinaryOp<"add", 1, "`a + b`",
     "The sum. Integers wrap around; of i1 it is the or.",
-    DTensor_Tensor, "LinearJoint", "", "Sum", [Commutative]>;
+    DTensor_Tensor, "LinearJoint", "Sum", [Commutative]>;
 
-def DTensor_SubtractOp : DTensor_BinaryOp<"subtract", "`a - b`",
+def DTensor_SubtractOp : DTensor_BinaryOp<"subtract", 1, "`a - b`",
     "The difference. Integers wrap around.",
     DTensor_NumberTensor, "LinearJoint">;
 
-def DTensor_MultiplyOp : DTensor_BinaryOp<"multiply", "`a * b`",
+def DTensor_MultiplyOp : DTensor_BinaryOp<"multiply", 1, "`a * b`",
     "The product. Integers wrap around; of i1 it is the and.",
-    DTensor_Tensor, "LinearEach", "", "Sum", [Commutative]>;
+    DTensor_Tensor, "LinearEach", "Sum", [Commutative]>;
 
-def DTensor_DivideOp : DTensor_BinaryOp<"divide", "`a / b`",
+def DTensor_DivideOp : DTensor_BinaryOp<"divide", 6, "`a / b`",
     "The quotient; of integers, rounded towards zero. An integer divided by "
     "zero gives all bits set; the smallest signed integer divided by -1 stays "
     "as it is.",
-    DTensor_NumberTensor, "None", "", "Sum", [],
+    DTensor_NumberTensor, "None", "Sum", [],
     "; a pending sum of floats or complex numbers passes from the numerator."> {
-  // Written out: rounding makes integer division not linear.
-  let extraClassDefinition = [{
-    ::meshloom::ShardingRule $cppClass::getShardingRule() {
-      bool linear = ::mlir::isa<::mlir::FloatType, ::mlir::ComplexType>(
-          getResult().getType().getElementType());
-      return ::meshloom::dtensor::ruleFromText(
-          getOperation(), "..., ... -> ...",
-          linear ? ::meshloom::PartialFlow::LinearEach
-                 : ::meshloom::PartialFlow::None,
-          {0});
-    }
-  }];
+  // C++ says it: rounding makes integer division not linear.
+  let rule = "";
 }
 
-def DTensor_RemainderOp : DTensor_BinaryOp<"remainder", "What a / b leaves",
+def DTensor_RemainderOp : DTensor_BinaryOp<"remainder", 20, "What a / b leaves",
     "The remainder of the division rounded towards zero, with the sign of a "
     "(C's fmod). An integer's remainder by zero is a.",
     DTensor_RealTensor>;
 
-def DTensor_PowerOp : DTensor_BinaryOp<"power", "a to the power of b",
+def DTensor_PowerOp : DTensor_BinaryOp<"power", 60, "a to the power of b",
     "a to the power of b, as C's pow. Integers: by repeated multiplication "
     "that wraps around; a negative exponent gives 1 for a = 1, 1 or -1 for a "
     "= -1, else 0.">;
 
-def DTensor_Atan2Op : DTensor_BinaryOp<"atan2", "The angle of the point (b, a)",
+def DTensor_Atan2Op : DTensor_BinaryOp<"atan2", 30, "The angle of the point (b, a)",
     "The angle in [-pi, pi] between the first axis and the point (b, a), as C's "
     "atan2: that of `a / b` in the quadrant of the signs.",
     DTensor_FloatTensor>;
 
-def DTensor_MaximumOp : DTensor_BinaryOp<"maximum", "The larger of a and b",
+def DTensor_MaximumOp : DTensor_BinaryOp<"maximum", 1, "The larger of a and b",
     "The larger one; nan if either is nan, and -0.0 is below 0.0. Of i1 it is "
     "the or.",
-    DTensor_RealOrBoolTensor, "LinearJoint", "", "Max", [Commutative]>;
+    DTensor_RealOrBoolTensor, "LinearJoint", "Max", [Commutative]>;
 
-def DTensor_MinimumOp : DTensor_BinaryOp<"minimum", "The smaller of a and b",
+def DTensor_MinimumOp : DTensor_BinaryOp<"minimum", 1, "The smaller of a and b",
     "The smaller one; nan if either is nan, and -0.0 is below 0.0. Of i1 it is "
     "the and.",
-    DTensor_RealOrBoolTensor, "LinearJoint", "", "Min", [Commutative]>;
+    DTensor_RealOrBoolTensor, "LinearJoint", "Min", [Commutative]>;
 
-def DTensor_AndOp : DTensor_BinaryOp<"and", "Bitwise and", "The and of each bit.",
-    DTensor_IntOrBoolTensor, "LinearJoint", "", "And", [Commutative]>;
+def DTensor_AndOp : DTensor_BinaryOp<"and", 1, "Bitwise and", "The and of each bit.",
+    DTensor_IntOrBoolTensor, "LinearJoint", "And", [Commutative]>;
 
-def DTensor_OrOp : DTensor_BinaryOp<"or", "Bitwise or", "The or of each bit.",
-    DTensor_IntOrBoolTensor, "LinearJoint", "", "Or", [Commutative]>;
+def DTensor_OrOp : DTensor_BinaryOp<"or", 1, "Bitwise or", "The or of each bit.",
+    DTensor_IntOrBoolTensor, "LinearJoint", "Or", [Commutative]>;
 
-def DTensor_XorOp : DTensor_BinaryOp<"xor", "Bitwise exclusive or",
-    "The exclusive or of each bit.", DTensor_IntOrBoolTensor, "None", "", "Sum",
+def DTensor_XorOp : DTensor_BinaryOp<"xor", 1, "Bitwise exclusive or",
+    "The exclusive or of each bit.", DTensor_IntOrBoolTensor, "None", "Sum",
     [Commutative]>;
 
-def DTensor_ShiftLeftOp : DTensor_BinaryOp<"shift_left", "`a << b`",
+def DTensor_ShiftLeftOp : DTensor_BinaryOp<"shift_left", 3, "`a << b`",
     "The bits of a moved up by b, zeros behind them. b is taken as unsigned; 0 "
     "where it is the width or more.",
     DTensor_IntTensor>;
 
 def DTensor_ShiftRightArithmeticOp
-    : DTensor_BinaryOp<"shift_right_arithmetic", "`a >> b`, copying the top bit",
+    : DTensor_BinaryOp<"shift_right_arithmetic", 2, "`a >> b`, copying the top bit",
     "The bits of a moved down by b, copies of the top bit behind them, of "
     "unsigned types too. b is taken as unsigned; only the copies are left where "
     "it is the width or more.",
     DTensor_IntTensor>;
 
 def DTensor_ShiftRightLogicalOp
-    : DTensor_BinaryOp<"shift_right_logical", "`a >> b`, zeros from the top",
+    : DTensor_BinaryOp<"shift_right_logical", 3, "`a >> b`, zeros from the top",
     "The bits of a moved down by b, zeros behind them. b is taken as unsigned; 0 "
     "where it is the width or more.",
     DTensor_IntTensor>;
 
 def DTensor_ComplexOp
-    : DTensor_RuleOp<"complex", "..., ... -> ...", [Pure, DTensor_Elementwise],
-                     "LinearJoint"> {
+    : DTensor_ElementwiseOp<"complex", 1, [DTensor_Elementwise]> {
+  let rule = "..., ... -> ...";
+  let flow = "LinearJoint";
   let summary = "Complex numbers from their parts";
   let description = [{
     Complex numbers from their real and imaginary parts.
@@ -442,7 +470,8 @@ def DTensor_ComplexOp
 //===----------------------------------------------------------------------===//
 
 def DTensor_CompareOp
-    : DTensor_RuleOp<"compare", "..., ... -> ...", [Pure, DTensor_Elementwise]> {
+    : DTensor_ElementwiseOp<"compare", 1, [DTensor_Elementwise]> {
+  let rule = "..., ... -> ...";
   let summary = "Whether a and b compare as asked";
   let description = [{
     Compares elements: EQ, NE, LT, LE, GT or GE. With a nan, NE is true and all
@@ -478,7 +507,7 @@ def DTensor_CompareOp
   let hasFolder = 1;
 }
 
-def DTensor_SelectOp : DTensor_Op<"select", [Pure]> {
+def DTensor_SelectOp : DTensor_ElementwiseOp<"select", 1> {
   let summary = "`pred ? on_true : on_false`";
   let description = [{
     Takes each element from `on_true` where `pred` is true, else from
@@ -512,7 +541,7 @@ def DTensor_SelectOp : DTensor_Op<"select", [Pure]> {
   let hasFolder = 1;
 }
 
-def DTensor_ClampOp : DTensor_Op<"clamp", [Pure]> {
+def DTensor_ClampOp : DTensor_ElementwiseOp<"clamp", 2> {
   let summary = "`minimum(maximum(operand, min), max)`";
   let description = [{
     Limits the operand to what `min` and `max` say. nan stays nan. Where `min`
@@ -545,7 +574,8 @@ def DTensor_ClampOp : DTensor_Op<"clamp", [Pure]> {
   let hasFolder = 1;
 }
 
-def DTensor_ConvertOp : DTensor_Op<"convert", [Pure, DTensor_Elementwise]> {
+def DTensor_ConvertOp
+    : DTensor_ElementwiseOp<"convert", 1, [DTensor_Elementwise]> {
   let summary = "Converts to another element type";
   let description = [{
     Float to float rounds to nearest even. Integer to float rounds to nearest
@@ -580,7 +610,7 @@ def DTensor_ConvertOp : DTensor_Op<"convert", [Pure, DTensor_Elementwise]> {
   let hasFolder = 1;
 }
 
-def DTensor_BitcastConvertOp : DTensor_Op<"bitcast_convert", [Pure]> {
+def DTensor_BitcastConvertOp : DTensor_ElementwiseOp<"bitcast_convert", 1> {
   let summary = "The same bits as another element type";
   let description = [{
     Reads the bits of elements as elements of another type. Where that is `k`
@@ -610,6 +640,10 @@ def DTensor_BitcastConvertOp : DTensor_Op<"bitcast_convert", [Pure]> {
                                  "::mlir::Type":$elementType)>];
   let assemblyFormat = [{
     $operand attr-dict `:` functional-type($operand, $result)
+  }];
+  let extraClassDeclaration = [{
+    /// Between real types of one width.
+    bool isPerElement();
   }];
   let hasVerifier = 1;
   let hasFolder = 1;

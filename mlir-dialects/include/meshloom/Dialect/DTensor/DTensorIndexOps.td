@@ -14,7 +14,7 @@ include "meshloom/Dialect/DTensor/DTensorControlOps.td"
 /// A list of dims or sizes that is empty where it is not given.
 defvar DTensor_OptionalDims = DefaultValuedAttr<DenseI64ArrayAttr, "{}">;
 
-def DTensor_GatherOp : DTensor_Op<"gather", [Pure]> {
+def DTensor_GatherOp : DTensor_Op<"gather", [Pure, DTensor_Library<>]> {
   let summary = "Slices picked by indices";
   let description = [{
     For every index vector in `start_indices` (along `index_vector_dim`), one
@@ -83,7 +83,9 @@ def DTensor_GatherOp : DTensor_Op<"gather", [Pure]> {
 }
 
 def DTensor_ScatterOp
-    : DTensor_Op<"scatter", [Pure, SameVariadicOperandSize, IsolatedFromAbove]> {
+    : DTensor_Op<"scatter",
+                 [Pure, SameVariadicOperandSize, IsolatedFromAbove,
+                  DTensor_Library<["getOverwritable"]>], ["getTerms"]> {
   let summary = "Updates elements at indices";
   let description = [{
     The inputs, with the elements that index vectors name updated: every vector
@@ -170,7 +172,8 @@ def DTensor_ScatterOp
   let hasVerifier = 1;
 }
 
-def DTensor_DynamicSliceOp : DTensor_Op<"dynamic_slice", [Pure]> {
+def DTensor_DynamicSliceOp
+    : DTensor_Op<"dynamic_slice", [Pure, DTensor_Library<>]> {
   let summary = "A slice that begins at run-time indices";
   let description = [{
     The `slice_sizes` elements that begin at `start_indices`, one scalar an
@@ -211,7 +214,9 @@ def DTensor_DynamicSliceOp : DTensor_Op<"dynamic_slice", [Pure]> {
   let hasVerifier = 1;
 }
 
-def DTensor_DynamicUpdateSliceOp : DTensor_Op<"dynamic_update_slice", [Pure]> {
+def DTensor_DynamicUpdateSliceOp
+    : DTensor_Op<"dynamic_update_slice",
+                 [Pure, DTensor_Library<["getOverwritable"]>]> {
   let summary = "A tensor with a slice replaced at run-time indices";
   let description = [{
     The operand, with `update` in place of the elements that begin at
@@ -250,7 +255,9 @@ def DTensor_DynamicUpdateSliceOp : DTensor_Op<"dynamic_update_slice", [Pure]> {
   let hasVerifier = 1;
 }
 
-def DTensor_SortOp : DTensor_Op<"sort", [Pure, IsolatedFromAbove]> {
+def DTensor_SortOp
+    : DTensor_Op<"sort", [Pure, IsolatedFromAbove,
+                          DTensor_Library<["getOverwritable"]>]> {
   let summary = "Puts elements along a dim in order";
   let description = [{
     Permutes the inputs, all in the same way, along `dimension`, so that the
@@ -290,7 +297,7 @@ def DTensor_SortOp : DTensor_Op<"sort", [Pure, IsolatedFromAbove]> {
   let hasVerifier = 1;
 }
 
-def DTensor_TopKOp : DTensor_Op<"top_k", [Pure]> {
+def DTensor_TopKOp : DTensor_Op<"top_k", [Pure, DTensor_Library<>]> {
   let summary = "The largest elements of the last dim, and where they are";
   let description = [{
     The `k` largest elements along the last dim in falling order, and their
@@ -321,7 +328,9 @@ def DTensor_TopKOp : DTensor_Op<"top_k", [Pure]> {
 
 def DTensor_GenericReduceOp
     : DTensor_Op<"generic_reduce",
-                 [Pure, SameVariadicOperandSize, IsolatedFromAbove]> {
+                 [Pure, SameVariadicOperandSize, IsolatedFromAbove,
+                  DTensor_Library<>], ["getTerms"]> {
+  let flops = 10;
   let summary = "Combines elements along dims by any function";
   let description = [{
     Combines the elements along `dimensions` with the region, a function of

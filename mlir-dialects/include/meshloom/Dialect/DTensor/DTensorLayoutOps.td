@@ -13,6 +13,7 @@ include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 def DTensor_RelayoutOp
     : DTensor_RuleOp<"relayout", "... -> ...",
                      [Pure, DTensor_Elementwise, DTensor_SameElements], "Movement"> {
+  let flops = 0; // what it costs is to be sent
   let summary = "The same value in another layout";
   let description = [{
     The only op that changes a layout. `--dtensor-expand-to-spmd` turns it into
@@ -45,6 +46,7 @@ def DTensor_RelayoutOp
 def DTensor_ConstraintOp
     : DTensor_RuleOp<"constraint", "... -> ...",
                      [Pure, DTensor_Elementwise, DTensor_SameElements], "Movement"> {
+  let flops = 0;
   let summary = "Pins a layout on a value, or says what is wished for it";
   let description = [{
     What the user asked for: the result has exactly the layout in its type. It

@@ -11,7 +11,9 @@
 include "meshloom/Dialect/DTensor/DTensorIndexOps.td"
 
 def DTensor_CholeskyOp
-    : DTensor_RuleOp<"cholesky", "... m! n! -> ... m! n!", [Pure]> {
+    : DTensor_RuleOp<"cholesky", "... m! n! -> ... m! n!",
+                     [Pure, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
   let summary = "Factor of a positive definite matrix";
   let description = [{
     `lower`: the lower triangular `L` with `a = L L^H`; else the upper triangular
@@ -41,7 +43,9 @@ def DTensor_CholeskyOp
   let hasVerifier = 1;
 }
 
-def DTensor_TriangularSolveOp : DTensor_Op<"triangular_solve", [Pure]> {
+def DTensor_TriangularSolveOp
+    : DTensor_Op<"triangular_solve",
+                 [Pure, DTensor_Library<["getOverwritable"]>], ["getTerms"]> {
   let summary = "Solves equations with a triangular matrix";
   let description = [{
     `left_side`: the `x` of `op(a) x = b`; else that of `x op(a) = b`. `op` is
@@ -87,7 +91,8 @@ def DTensor_TriangularSolveOp : DTensor_Op<"triangular_solve", [Pure]> {
   let hasVerifier = 1;
 }
 
-def DTensor_FftOp : DTensor_Op<"fft", [Pure]> {
+def DTensor_FftOp
+    : DTensor_Op<"fft", [Pure, DTensor_Library<>], ["getTerms"]> {
   let summary = "Discrete Fourier transform of the last dims";
   let description = [{
     `FFT` and, scaled by one over the count of elements, `IFFT` of complex
@@ -126,7 +131,10 @@ def DTensor_FftOp : DTensor_Op<"fft", [Pure]> {
 }
 
 def DTensor_GeqrfOp
-    : DTensor_RuleOp<"geqrf", "... m! n! -> ... m! n!, ... k!", [Pure]> {
+    : DTensor_RuleOp<"geqrf", "... m! n! -> ... m! n!, ... k!",
+                     [Pure, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 2;
   let summary = "QR factorization, as LAPACK's geqrf stores it";
   let description = [{
     `R` in the upper triangle of the first result; below the diagonal of column
@@ -159,7 +167,9 @@ def DTensor_GeqrfOp
 
 def DTensor_HouseholderProductOp
     : DTensor_RuleOp<"householder_product", "... m! n!, ... k! -> ... m! n!",
-                     [Pure]> {
+                     [Pure, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 2;
   let summary = "The first columns of a product of Householder reflections";
   let description = [{
     The first `n` columns of `H_0 H_1 ...` with the vectors that are stored in `a`
@@ -191,7 +201,9 @@ def DTensor_HouseholderProductOp
   let hasVerifier = 1;
 }
 
-def DTensor_CustomCallOp : DTensor_Op<"custom_call", [Pure]> {
+def DTensor_CustomCallOp
+    : DTensor_Op<"custom_call", [Pure, DTensor_Library<>]> {
+  let flops = 4;
   let summary = "A function that the user supplies";
   let description = [{
     Calls the function that was registered under `call_target_name`

@@ -14,7 +14,9 @@ include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 // Creation
 //===----------------------------------------------------------------------===//
 
-def DTensor_ConstantOp : DTensor_Op<"constant", [Pure, ConstantLike]> {
+def DTensor_ConstantOp
+    : DTensor_Op<"constant", [Pure, ConstantLike], ["isFreeToMake"]> {
+  let flops = 0;
   let summary = "A tensor known at compile time";
   let description = [{
     The attribute is the global value and carries no encoding. A splat can have
@@ -43,7 +45,8 @@ def DTensor_ConstantOp : DTensor_Op<"constant", [Pure, ConstantLike]> {
   let hasFolder = 1;
 }
 
-def DTensor_IotaOp : DTensor_Op<"iota", [Pure]> {
+def DTensor_IotaOp : DTensor_Op<"iota", [Pure], ["isFreeToMake"]> {
+  let flops = 0;
   let summary = "The index along one dim";
   let description = [{
     Every element is its own global index along `iota_dimension`.
@@ -68,6 +71,7 @@ def DTensor_IotaOp : DTensor_Op<"iota", [Pure]> {
 }
 
 def DTensor_RngOp : DTensor_Op<"rng", [Pure]> {
+  let flops = 32;
   let summary = "Random bits by global index";
   let description = [{
     Element `i` (row-major index in the *global* tensor) is word `i % 4` of
@@ -107,7 +111,9 @@ def DTensor_RngOp : DTensor_Op<"rng", [Pure]> {
 // Movement
 //===----------------------------------------------------------------------===//
 
-def DTensor_BroadcastInDimOp : DTensor_Op<"broadcast_in_dim", [Pure]> {
+def DTensor_BroadcastInDimOp
+    : DTensor_Op<"broadcast_in_dim", [Pure, DTensor_Moves<>], ["isFreeToMake"]> {
+  let flops = 0;
   let summary = "Repeats a tensor along new or size-1 dims";
   let description = [{
     Operand dim `i` becomes result dim `broadcast_dimensions[i]`. Result dims
@@ -146,6 +152,7 @@ def DTensor_BroadcastInDimOp : DTensor_Op<"broadcast_in_dim", [Pure]> {
 }
 
 def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure]> {
+  let flops = 0;
   let summary = "The same elements, row-major, in another shape";
   let description = [{
     What can be sharded follows from common divisors of the sizes, from the major
@@ -176,7 +183,8 @@ def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure]> {
+def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure, DTensor_Moves<>]> {
+  let flops = 0;
   let summary = "Permutes dims";
   let description = [{
     Result dim `i` is operand dim `permutation[i]`.
@@ -206,7 +214,8 @@ def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_SliceOp : DTensor_Op<"slice", [Pure]> {
+def DTensor_SliceOp : DTensor_Op<"slice", [Pure, DTensor_Moves<>]> {
+  let flops = 0;
   let summary = "Every stride-th element of a box";
   let description = [{
     Elements `start_indices[d]`, `start_indices[d] + strides[d]`, ... below
@@ -245,7 +254,9 @@ def DTensor_SliceOp : DTensor_Op<"slice", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_ConcatenateOp : DTensor_Op<"concatenate", [Pure]> {
+def DTensor_ConcatenateOp
+    : DTensor_Op<"concatenate", [Pure, DTensor_Moves<>]> {
+  let flops = 0;
   let summary = "Joins tensors along one dim";
   let description = [{
     The joined dim is windowed in every operand: a device needs what falls into
@@ -279,7 +290,8 @@ def DTensor_ConcatenateOp : DTensor_Op<"concatenate", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure]> {
+def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure, DTensor_Moves<>]> {
+  let flops = 0;
   let summary = "Reverses the order of elements along dims";
   let description = [{
     Reversed dims are windowed: the first device needs what the last one has.
@@ -312,7 +324,9 @@ def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure]> {
   let hasFolder = 1;
 }
 
-def DTensor_PadOp : DTensor_Op<"pad", [Pure]> {
+def DTensor_PadOp
+    : DTensor_Op<"pad", [Pure, DTensor_Moves<["getNumSources", "getFill"]>]> {
+  let flops = 1;
   let summary = "Puts a value around and between elements";
   let description = [{
     Element `i` of a dim goes to `edge_padding_low + i * (interior_padding + 1)`;
@@ -356,7 +370,8 @@ def DTensor_PadOp : DTensor_Op<"pad", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_TakeOp : DTensor_Op<"take", [Pure]> {
+def DTensor_TakeOp : DTensor_Op<"take", [Pure, DTensor_Moves<>]> {
+  let flops = 1;
   let summary = "Slices of a dim at places known at compile time";
   let description = [{
     Slice `i` of the result along `dimension` is slice `indices[i]` of the

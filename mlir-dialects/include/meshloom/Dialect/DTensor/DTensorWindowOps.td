@@ -11,7 +11,9 @@
 
 include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 
-def DTensor_ConvolutionOp : DTensor_Op<"convolution", [Pure]> {
+def DTensor_ConvolutionOp
+    : DTensor_Op<"convolution", [Pure, DTensor_Library<>], ["getTerms"]> {
+  let flops = 2;
   let summary = "Windowed products of a batch of features with a kernel";
   let description = [{
     `result[b, o, y] = sum over i, k of lhs[b, i, y * stride - low + k * rhs_dilation]
@@ -98,11 +100,14 @@ def DTensor_ConvolutionOp : DTensor_Op<"convolution", [Pure]> {
   let hasVerifier = 1;
 }
 
-class DTensor_WindowOp<string mnemonic, list<Trait> traits = []>
-    : DTensor_Op<mnemonic, !listconcat(traits, [Pure, IsolatedFromAbove])>;
+class DTensor_WindowOp<string mnemonic, list<Trait> traits = [],
+                       list<string> methods = []>
+    : DTensor_Op<mnemonic, !listconcat(traits, [Pure, IsolatedFromAbove,
+                                                DTensor_Library<>]), methods>;
 
 def DTensor_ReduceWindowOp
-    : DTensor_WindowOp<"reduce_window", [SameVariadicOperandSize]> {
+    : DTensor_WindowOp<"reduce_window", [SameVariadicOperandSize],
+                       ["getTerms"]> {
   let summary = "Combines the elements inside every window";
   let description = [{
     Every result element combines the elements of the operand under the window
@@ -237,7 +242,9 @@ def DTensor_SelectAndScatterOp : DTensor_WindowOp<"select_and_scatter"> {
   let hasVerifier = 1;
 }
 
-def DTensor_CumulativeOp : DTensor_Op<"cumulative", [Pure]> {
+def DTensor_CumulativeOp
+    : DTensor_Op<"cumulative", [Pure, DTensor_Library<>], ["getTerms"]> {
+  let flops = 1;
   let summary = "Running sums, products, minima or maxima";
   let description = [{
     Element `i` along `dimension` combines operand elements 0 to `i`, or with

@@ -20,16 +20,16 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     without axes, every call has all of it; with the axes of another loop and
     `ranges`, it is what devices hold of a windowed operand's dim.
 
-    `values` and `config` are handed to the function, whose meaning they are (see
-    lib/Runtime/Library/Library.h); `flops` says what all of it costs. The
-    region, where there is one, is a function of scalars that it calls: a
-    `spmd.kernel` without loops on the region's arguments.
+    `options` are handed to the function, whose meaning they are; `flops` says
+    what all of it costs; `overwritable`, which input's memory it can write each
+    output over. The region, where there is one, is a function of scalars that it
+    calls: a `spmd.kernel` without loops on the region's arguments.
 
     ```mlir
     // Rows of a table that is cut over `model`.
     %r = spmd.library_call "gather" loops [16, held 1, reduce 1024 over [model], 32]
         ins (%table at #vd, %ids at #bi) outs (#bd)
-        {values = array<i64: ...>, flops = 512 : i64}
+        {flops = 512 : i64, options = {slice_sizes = array<i64: 1, 32>, ...}}
         : (tensor<128x32xf32, #table>, tensor<16x1xi32, #ids>) -> tensor<16x32xf32, #r>
     ```
 
@@ -43,6 +43,8 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     * (C4) The region takes and yields rank-0 shards, by one kernel without loops.
     * (C5) `in_place` names inputs of the output's type with the output's map,
       each at most once.
+    * (C6) Options are integers, truth values, texts and lists of integers.
+    * (C7) `overwritable`, where given, has an input or -1 for each output.
   }];
   let arguments = (ins
     StrAttr:$callee,
@@ -54,8 +56,8 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     ArrayAttr:$ranges,
     AffineMapArrayAttr:$accesses,
     DenseI32ArrayAttr:$inPlace,
-    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$values,
-    DefaultValuedStrAttr<StrAttr, "">:$config,
+    OptionalAttr<DictionaryAttr>:$options,
+    OptionalAttr<DenseI32ArrayAttr>:$overwritable,
     DefaultValuedAttr<I64Attr, "0">:$flops
   );
   let results = (outs Variadic<AnyRankedTensor>:$outputs);

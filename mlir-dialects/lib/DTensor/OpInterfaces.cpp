@@ -1,0 +1,84 @@
+// What the op interfaces speak in, and questions that several of them answer.
+
+#include "RuleBuilder.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace meshloom::dtensor {
+
+int64_t OpCost::total(const ShardingRule &rule) const {
+  // Sizes of tensors fit in 64 bits, products of several tensors' need not.
+  double flops = double(flopsPerPoint);
+  for (auto [f, factor] : llvm::enumerate(rule.factors))
+    if (!llvm::is_contained(flat, f))
+      flops *= double(factor.size);
+  return int64_t(std::min(flops, 1e18));
+}
+
+std::vector<unsigned> onlyIn(const ShardingRule::Tensor &tensor,
+                             const ShardingRule::Tensor &other) {
+  std::vector<unsigned> factors;
+  for (const ShardingRule::Dim &dim : tensor)
+    for (unsigned factor : dim)
+      if (llvm::none_of(other, [&](const ShardingRule::Dim &d) {
+            return llvm::is_contained(d, factor);
+          }))
+        factors.push_back(factor);
+  return factors;
+}
+
+std::vector<unsigned> joined(std::vector<unsigned> a,
+                             const std::vector<unsigned> &b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+int64_t logOf(int64_t n) {
+  return std::max<int64_t>(1, llvm::Log2_64_Ceil(std::max<int64_t>(n, 2)));
+}
+
+int64_t SourceDim::source(int64_t index, int64_t extent) const {
+  if (resultDim < 0)
+    return 0;
+  if (indices)
+    return (*indices)[index];
+  int64_t at = scale * index + offset;
+  if (at < 0 || at % divisor != 0 || at / divisor >= extent)
+    return -1;
+  return at / divisor;
+}
+
+bool SourceDim::isIdentity(int64_t extent, int64_t resultExtent) const {
+  return resultDim >= 0 && isLinear() && offset == 0 &&
+         extent == resultExtent && (scale == 1 || extent <= 1);
+}
+
+LibraryCall &LibraryCall::scalar(Region &region) {
+  Block &block = region.front();
+  llvm::append_range(scalarArguments, block.getArguments());
+  llvm::append_range(scalarResults, block.getTerminator()->getOperands());
+  return *this;
+}
+
+bool isFreeToMake(Operation *op) {
+  auto sharded = mlir::dyn_cast_or_null<ShardedOpInterface>(op);
+  return sharded && sharded.isFreeToMake();
+}
+
+bool isPerElement(Operation *op) {
+  auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+  return elementwise && elementwise.isPerElement();
+}
+
+int64_t elementFlops(Operation *op, int64_t flops) {
+  auto isComplex = [](Type type) {
+    return isa<mlir::ComplexType>(elementTypeOf(type));
+  };
+  bool complex = llvm::any_of(op->getOperandTypes(), isComplex) ||
+                 isComplex(op->getResult(0).getType());
+  return complex ? 3 * flops : flops;
+}
+
+} // namespace meshloom::dtensor
+
+#include "meshloom/Dialect/DTensor/OpInterfaces.cpp.inc"
