@@ -20,6 +20,7 @@ static void registerCommonDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, dtensor::DTensorDialect,
                   spmd::SPMDDialect>();
   registerGradients(registry);
+  registerDistribution(registry);
 }
 
 void meshloom::registerDialects(mlir::DialectRegistry &registry) {

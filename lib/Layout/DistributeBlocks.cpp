@@ -279,6 +279,12 @@ SmallVector<Layout> wholeLayouts(const Candidate &candidate) {
   return layouts;
 }
 
+std::optional<int64_t> cutDim(const Layout &layout, int64_t dim) {
+  if (layout.axes(unsigned(dim)).empty())
+    return std::nullopt;
+  return dim;
+}
+
 Cost relayoutCost(const Candidate &candidate, const Layout &whole,
                   const MachineModel &model) {
   Exchange there;
@@ -306,3 +312,5 @@ Cost resultCost(const Candidate &candidate, const Layout &layout,
 }
 
 } // namespace meshloom::distribution
+
+#include "meshloom/Layout/DistributableOpInterface.cpp.inc"

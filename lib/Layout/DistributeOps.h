@@ -1,10 +1,12 @@
 // What the rewrites of --dtensor-distribute-ops have in common: making ops,
 // cutting a dim into a layout's blocks, and what an exchange costs. One file a
-// family: DistributeOps.cpp has argmax, top_k and cumulative.
+// family, which attaches DistributableOpInterface to its ops.
 #pragma once
 
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
+
+#include <functional>
 
 namespace meshloom::distribution {
 
@@ -141,28 +143,21 @@ Cost relayoutCost(const Candidate &candidate, const Layout &whole,
 Cost resultCost(const Candidate &candidate, const Layout &layout,
                 const MachineModel &model);
 
-/// generic_reduce: see DistributeReduce.cpp. The dim it can be distributed
-/// along, of those that `layout` cuts.
-std::optional<int64_t> reducedDim(dtensor::GenericReduceOp op,
-                                  const Layout &layout);
-Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
-            const MachineModel &model);
-void distribute(Maker &make, dtensor::GenericReduceOp op,
-                const Candidate &candidate);
-
-/// How a sort is distributed: see DistributeSort.cpp.
-struct SortScheme {
-  /// Leighton's columnsort; else Batcher's merge exchange.
-  bool columns;
-  /// Operand that decides ties, where they have to be decided: an iota; or the
-  /// number of operands, for one that is added.
-  std::optional<unsigned> tie;
+/// How an op is distributed.
+struct Distribution {
+  Cost cost; ///< of what the rewritten ops exchange
+  /// Makes them in front of the op, whose results they replace.
+  std::function<void(Maker &)> rewrite;
 };
-/// The cheapest one, where it is cheaper than any relayout.
-std::optional<SortScheme> schemeFor(dtensor::SortOp op,
-                                    const Candidate &candidate,
-                                    const MachineModel &model);
-void distribute(Maker &make, dtensor::SortOp op, const Candidate &candidate,
-                const SortScheme &scheme);
+
+/// `dim`, where `layout` cuts it.
+std::optional<int64_t> cutDim(const Layout &layout, int64_t dim);
+
+// The families.
+void attachLines(MLIRContext *context);
+void attachReduce(MLIRContext *context);
+void attachSort(MLIRContext *context);
 
 } // namespace meshloom::distribution
+
+#include "meshloom/Layout/DistributableOpInterface.h.inc"

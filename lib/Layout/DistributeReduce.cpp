@@ -279,8 +279,7 @@ void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
   op->replaceAllUsesWith(tree.apply(inits, all.values));
 }
 
-} // namespace
-
+/// The dim it can be distributed along, of those that `layout` cuts.
 std::optional<int64_t> reducedDim(dtensor::GenericReduceOp op,
                                   const Layout &layout) {
   SmallVector<int64_t> shape = Maker::shapeOf(op.getInputs()[0]);
@@ -331,12 +330,32 @@ Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
   return sum;
 }
 
-void distribute(Maker &make, dtensor::GenericReduceOp op,
-                const Candidate &candidate) {
-  if (auto addends = addendsOf(op))
-    reduceAddends(make, op, *addends);
-  else
-    reduceBlocks(make, op, candidate);
+struct GenericReduceModel
+    : DistributableOpInterface::ExternalModel<GenericReduceModel,
+                                              dtensor::GenericReduceOp> {
+  std::optional<int64_t> getCutDim(Operation *op, const Layout &layout) const {
+    return reducedDim(cast<dtensor::GenericReduceOp>(op), layout);
+  }
+  SmallVector<int64_t> getWholeDims(Operation *op, int64_t) const {
+    return llvm::to_vector(cast<dtensor::GenericReduceOp>(op).getDimensions());
+  }
+  std::optional<Distribution> getDistribution(Operation *op,
+                                              const Candidate &candidate,
+                                              const MachineModel &model) const {
+    auto reduce = cast<dtensor::GenericReduceOp>(op);
+    return Distribution{costOf(reduce, candidate, model),
+                        [reduce, candidate](Maker &make) {
+                          if (auto addends = addendsOf(reduce))
+                            reduceAddends(make, reduce, *addends);
+                          else
+                            reduceBlocks(make, reduce, candidate);
+                        }};
+  }
+};
+} // namespace
+
+void attachReduce(MLIRContext *context) {
+  dtensor::GenericReduceOp::attachInterface<GenericReduceModel>(*context);
 }
 
 } // namespace meshloom::distribution

@@ -50,6 +50,15 @@ IntegerType indexType(MLIRContext *context, int64_t n) {
   return IntegerType::get(context, n <= int64_t(1) << 31 ? 32 : 64);
 }
 
+/// How a sort is distributed.
+struct SortScheme {
+  /// Leighton's columnsort; else Batcher's merge exchange.
+  bool columns;
+  /// Operand that decides ties, where they have to be decided: an iota; or the
+  /// number of operands, for one that is added.
+  std::optional<unsigned> tie;
+};
+
 //===----------------------------------------------------------------------===//
 // Comparators
 //===----------------------------------------------------------------------===//
@@ -428,11 +437,11 @@ Price priceOf(dtensor::SortOp op, const Candidate &candidate,
   return price;
 }
 
-} // namespace
-
-std::optional<SortScheme> schemeFor(dtensor::SortOp op,
-                                    const Candidate &candidate,
-                                    const MachineModel &model) {
+/// The cheapest scheme, where it is cheaper than any relayout, and what it
+/// sends.
+std::optional<std::pair<SortScheme, Cost>>
+schemeFor(dtensor::SortOp op, const Candidate &candidate,
+          const MachineModel &model) {
   Cut cut(candidate.layout, Maker::shapeOf(op.getInputs()[0]), candidate.dim);
   int64_t blocks = cut.blocks(), size = cut.block();
   if (!cut.isEven() || size < 2 || candidate.layout.is_partial() ||
@@ -465,7 +474,7 @@ std::optional<SortScheme> schemeFor(dtensor::SortOp op,
     if (price.total() < least.total())
       least = price;
   }
-  std::optional<SortScheme> best;
+  std::optional<std::pair<SortScheme, Cost>> best;
   for (bool columns : {true, false}) {
     if (columns && (size % blocks != 0 || size % 2 != 0 ||
                     size < 2 * (blocks - 1) * (blocks - 1)))
@@ -474,20 +483,39 @@ std::optional<SortScheme> schemeFor(dtensor::SortOp op,
     Price price = priceOf(op, candidate, scheme, model);
     if (price.sent < leastSent && price.total() < least.total()) {
       least = price;
-      best = scheme;
+      best = {scheme, price.sent};
     }
   }
   return best;
 }
 
-void distribute(Maker &make, dtensor::SortOp op, const Candidate &candidate,
-                const SortScheme &scheme) {
-  BlockSort sort(make, op, candidate, scheme.tie);
-  if (scheme.columns)
-    sort.columns();
-  else
-    sort.network();
-  sort.finish();
+struct SortModel
+    : DistributableOpInterface::ExternalModel<SortModel, dtensor::SortOp> {
+  std::optional<int64_t> getCutDim(Operation *op, const Layout &layout) const {
+    return cutDim(layout, int64_t(cast<dtensor::SortOp>(op).getDimension()));
+  }
+  std::optional<Distribution> getDistribution(Operation *op,
+                                              const Candidate &candidate,
+                                              const MachineModel &model) const {
+    auto sort = cast<dtensor::SortOp>(op);
+    auto best = schemeFor(sort, candidate, model);
+    if (!best)
+      return std::nullopt;
+    return Distribution{best->second,
+                        [sort, candidate, scheme = best->first](Maker &make) {
+                          BlockSort blocks(make, sort, candidate, scheme.tie);
+                          if (scheme.columns)
+                            blocks.columns();
+                          else
+                            blocks.network();
+                          blocks.finish();
+                        }};
+  }
+};
+} // namespace
+
+void attachSort(MLIRContext *context) {
+  dtensor::SortOp::attachInterface<SortModel>(*context);
 }
 
 } // namespace meshloom::distribution

@@ -15,4 +15,7 @@ namespace meshloom {
 #define GEN_PASS_REGISTRATION
 #include "meshloom/Layout/Passes.h.inc"
 
+/// Attaches DistributableOpInterface to the ops of the dtensor dialect.
+void registerDistribution(mlir::DialectRegistry &registry);
+
 } // namespace meshloom

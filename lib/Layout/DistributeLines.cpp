@@ -1,0 +1,229 @@
+// argmax, argmin, top_k and cumulative along a cut dim.
+//
+// argmax is two reductions of a result's size, whatever the blocks: the largest
+// value, then the least index that has it. top_k takes the largest of each
+// block, and the largest of those, which all devices get. cumulative takes
+// running values inside each block, and what the blocks before it come to,
+// which all devices get of all blocks.
+
+#include "DistributeOps.h"
+
+namespace meshloom::distribution {
+namespace {
+using Direction = dtensor::ComparisonDirection;
+
+/// The largest (or smallest) value, then the least index that has it: two
+/// reductions of a result's size, whatever the blocks.
+void distributeArg(Maker &make, Operation *op, ReduceKind kind, int64_t dim) {
+  Value operand = op->getOperand(0);
+  Type index = dtensor::elementTypeOf(op->getResult(0).getType());
+  SmallVector<int64_t> shape = Maker::shapeOf(operand);
+  Value best = make.make<dtensor::ReduceOp>(kind, operand, ArrayRef{dim});
+  Value wins = make.make<dtensor::CompareOp>(Direction::EQ, operand,
+                                             make.repeat(best, shape, dim));
+  // The best of numbers with a nan among them is a nan, which equals nothing.
+  if (isa<FloatType>(dtensor::elementTypeOf(operand.getType())))
+    wins = make.make<dtensor::OrOp>(
+        wins, make.make<dtensor::CompareOp>(Direction::NE, operand, operand));
+  Value none = make.splat(RankedTensorType::get(shape, index),
+                          make.builder.getIntegerAttr(index, shape[dim]));
+  Value where =
+      make.make<dtensor::SelectOp>(wins, make.iota(shape, index, dim), none);
+  Value first =
+      make.make<dtensor::ReduceOp>(ReduceKind::Min, where, ArrayRef{dim});
+  op->getResult(0).replaceAllUsesWith(first);
+}
+
+Cost costOfArg(Operation *op, const Candidate &candidate,
+               const MachineModel &model) {
+  const Layout &layout = candidate.layout;
+  Cut cut(layout, Maker::shapeOf(op->getOperand(0)), candidate.dim);
+  Layout result = layout.remove({unsigned(candidate.dim)});
+  Cost sum = 0;
+  for (auto [kind, type] :
+       {std::pair(ReduceKind::Max, dtypeOf(op->getOperand(0))),
+        std::pair(ReduceKind::Min, dtypeOf(op->getResult(0)))}) {
+    std::vector<Partial> pending;
+    for (unsigned axis : cut.axes)
+      pending.push_back({axis, kind});
+    Exchange reduction;
+    reduction.add(result.with_partial(pending), result,
+                  Maker::shapeOf(op->getResult(0)), type, model);
+    sum += reduction.total();
+  }
+  return sum + resultCost(candidate, layout, model);
+}
+
+template <typename Op, ReduceKind kind>
+struct ArgModel
+    : DistributableOpInterface::ExternalModel<ArgModel<Op, kind>, Op> {
+  std::optional<int64_t> getCutDim(Operation *op, const Layout &layout) const {
+    return cutDim(layout, int64_t(cast<Op>(op).getDimension()));
+  }
+  std::optional<Distribution> getDistribution(Operation *op,
+                                              const Candidate &candidate,
+                                              const MachineModel &model) const {
+    return Distribution{costOfArg(op, candidate, model),
+                        [op, dim = candidate.dim](Maker &make) {
+                          distributeArg(make, op, kind, dim);
+                        }};
+  }
+};
+
+/// The largest of each block, and the largest of those. Candidates are in order
+/// of block and rank, so of equal ones the one of lower index comes first.
+void distributeTopK(Maker &make, dtensor::TopKOp op, const Cut &cut) {
+  Value operand = op.getOperand();
+  int64_t k = int64_t(op.getK()), few = std::min(k, cut.block());
+  Type element = dtensor::elementTypeOf(operand.getType()),
+       index = dtensor::elementTypeOf(op.getIndices().getType());
+  // Padding is behind all that is there: in the total order, the least nan.
+  mlir::TypedAttr least = identityOf(ReduceKind::Max, element);
+  if (auto floats = dyn_cast<FloatType>(element))
+    least = make.builder.getFloatAttr(
+        element, llvm::APFloat::getNaN(floats.getFloatSemantics(),
+                                       /*Negative=*/true));
+  Value padding = make.scalar(least, element);
+  Value blocks = cut.apply(make, operand, padding);
+  auto local = make.builder.create<dtensor::TopKOp>(make.location, blocks, few);
+  auto convert = [&](Value value) { return make.convert(value, index); };
+  SmallVector<int64_t> shape = Maker::shapeOf(local.getValues());
+  // Global indices: where the block begins, and where it is in there.
+  Value where = convert(local.getIndices());
+  for (size_t i = 0; i < cut.axes.size(); ++i) {
+    Value begin = make.make<dtensor::MultiplyOp>(
+        make.iota(shape, index, cut.dim + int64_t(i)),
+        make.splat(RankedTensorType::get(shape, index),
+                   make.builder.getIntegerAttr(index, cut.extents[i + 1])));
+    where = make.make<dtensor::AddOp>(where, begin);
+  }
+  SmallVector<int64_t> flat = shape;
+  int64_t candidates = 1;
+  while (int64_t(flat.size()) > cut.dim)
+    candidates *= flat.pop_back_val();
+  flat.push_back(candidates);
+  Value values = make.make<dtensor::ReshapeOp>(local.getValues(), flat);
+  where = make.make<dtensor::ReshapeOp>(where, flat);
+  auto best = make.builder.create<dtensor::TopKOp>(make.location, values, k);
+  // The global index of each: the one candidate that it was.
+  Value place = convert(best.getIndices());
+  SmallVector<int64_t> pairs = Maker::shapeOf(best.getValues());
+  pairs.push_back(candidates);
+  int64_t last = int64_t(pairs.size()) - 1;
+  Value isIt = make.make<dtensor::CompareOp>(Direction::EQ,
+                                             make.repeat(place, pairs, last),
+                                             make.iota(pairs, index, last));
+  Value picked = make.make<dtensor::SelectOp>(
+      isIt, make.repeat(where, pairs, last - 1),
+      make.splat(RankedTensorType::get(pairs, index),
+                 make.builder.getIntegerAttr(index, 0)));
+  Value indices =
+      make.make<dtensor::ReduceOp>(ReduceKind::Sum, picked, ArrayRef{last});
+  op.getValues().replaceAllUsesWith(best.getValues());
+  op.getIndices().replaceAllUsesWith(indices);
+}
+
+Cost costOfTopK(dtensor::TopKOp op, const Candidate &candidate,
+                const MachineModel &model) {
+  const Layout &layout = candidate.layout;
+  SmallVector<int64_t> shape = Maker::shapeOf(op.getOperand());
+  Cut cut(layout, shape, candidate.dim);
+  SmallVector<int64_t> found =
+      cut.cutShape(shape, std::min(int64_t(op.getK()), cut.block()));
+  Layout from = cut.cutLayout(layout, /*block=*/true),
+         to = cut.gathered(layout, /*block=*/true);
+  Exchange exchange;
+  exchange.add(from, to, found, dtypeOf(op.getOperand()), model);
+  exchange.add(from, to, found, dtypeOf(op.getIndices()), model);
+  Layout whole = layout.with_dim(unsigned(candidate.dim), {});
+  return exchange.total() + resultCost(candidate, whole, model);
+}
+
+struct TopKModel
+    : DistributableOpInterface::ExternalModel<TopKModel, dtensor::TopKOp> {
+  std::optional<int64_t> getCutDim(Operation *, const Layout &layout) const {
+    return cutDim(layout, int64_t(layout.rank()) - 1);
+  }
+  std::optional<Distribution> getDistribution(Operation *op,
+                                              const Candidate &candidate,
+                                              const MachineModel &model) const {
+    auto top = cast<dtensor::TopKOp>(op);
+    Cut cut(candidate.layout, Maker::shapeOf(top.getOperand()), candidate.dim);
+    return Distribution{
+        costOfTopK(top, candidate, model),
+        [top, cut](Maker &make) { distributeTopK(make, top, cut); }};
+  }
+};
+
+/// Running values inside each block, and what the blocks before it come to.
+void distributeCumulative(Maker &make, dtensor::CumulativeOp op,
+                          const Cut &cut) {
+  ReduceKind kind = op.getKind();
+  bool reverse = op.getReverse();
+  Value operand = op.getOperand();
+  Type element = dtensor::elementTypeOf(operand.getType());
+  // Small floats are accumulated in f32.
+  Type wide =
+      element.isF16() || element.isBF16() ? make.builder.getF32Type() : element;
+  operand = make.convert(operand, wide);
+  Value identity = make.scalar(identityOf(kind, wide), wide);
+  Value blocks = cut.apply(make, operand, identity);
+  int64_t inner = cut.inner();
+  Value running =
+      make.make<dtensor::CumulativeOp>(kind, blocks, inner, reverse);
+  // All blocks, in one dim: few.
+  Value totals = make.make<dtensor::ReduceOp>(kind, blocks, ArrayRef{inner});
+  SmallVector<int64_t> outerShape = Maker::shapeOf(totals), flat = outerShape;
+  flat.erase(flat.begin() + cut.dim, flat.begin() + inner);
+  flat.insert(flat.begin() + cut.dim, cut.blocks());
+  totals = make.make<dtensor::ReshapeOp>(totals, flat);
+  Value before =
+      make.make<dtensor::CumulativeOp>(kind, totals, cut.dim, reverse);
+  before = reverse ? make.pad(before, identity, cut.dim, -1, 1)
+                   : make.pad(before, identity, cut.dim, 1, -1);
+  before = make.make<dtensor::ReshapeOp>(before, outerShape);
+  Value offset = make.repeat(before, Maker::shapeOf(running), inner);
+  Value whole = combine(make, kind, offset, running);
+  Value result = make.convert(cut.undo(make, whole, identity), element);
+  op->getResult(0).replaceAllUsesWith(result);
+}
+
+struct CumulativeModel
+    : DistributableOpInterface::ExternalModel<CumulativeModel,
+                                              dtensor::CumulativeOp> {
+  std::optional<int64_t> getCutDim(Operation *op, const Layout &layout) const {
+    auto cumulative = cast<dtensor::CumulativeOp>(op);
+    if (isa<mlir::ComplexType>(Maker::elementOf(cumulative.getOperand())))
+      return std::nullopt;
+    return cutDim(layout, int64_t(cumulative.getDimension()));
+  }
+  std::optional<Distribution> getDistribution(Operation *op,
+                                              const Candidate &candidate,
+                                              const MachineModel &model) const {
+    auto cumulative = cast<dtensor::CumulativeOp>(op);
+    Value operand = cumulative.getOperand();
+    const Layout &layout = candidate.layout;
+    SmallVector<int64_t> shape = Maker::shapeOf(operand);
+    Cut cut(layout, shape, candidate.dim);
+    DType type = dtypeOf(operand);
+    Exchange totals;
+    totals.add(cut.cutLayout(layout, false), cut.gathered(layout, false),
+               cut.cutShape(shape, std::nullopt),
+               byteWidth(type) < 4 ? DType::F32 : type, model);
+    return Distribution{totals.total() + resultCost(candidate, layout, model),
+                        [cumulative, cut](Maker &make) {
+                          distributeCumulative(make, cumulative, cut);
+                        }};
+  }
+};
+} // namespace
+
+void attachLines(MLIRContext *context) {
+  using namespace dtensor;
+  ArgMaxOp::attachInterface<ArgModel<ArgMaxOp, ReduceKind::Max>>(*context);
+  ArgMinOp::attachInterface<ArgModel<ArgMinOp, ReduceKind::Min>>(*context);
+  TopKOp::attachInterface<TopKModel>(*context);
+  CumulativeOp::attachInterface<CumulativeModel>(*context);
+}
+
+} // namespace meshloom::distribution
