@@ -6,6 +6,7 @@
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Explain.h"
 #include "meshloom/Support/MachineModelFile.h"
 

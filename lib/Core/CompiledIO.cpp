@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 3;
+static constexpr uint32_t version = 4;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
