@@ -188,7 +188,7 @@ static Imported importApproximateTopK(Importer &im, Call op) {
     types.push_back(b.typeOf(input));
   SmallVector<Value> results = b.make<dtensor::SortOp>(
       types, inputs, lanes,
-      {b.dim("dimension", *dim, lanes), b.named("is_stable", b.getUnitAttr())});
+      {b.number("dimension", *dim), b.named("is_stable", b.getUnitAttr())});
   if (failed(im.importScalarRegion(comparator.getBody(),
                                    results[0].getDefiningOp()->getRegion(0))))
     return failure();

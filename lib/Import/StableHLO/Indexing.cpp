@@ -7,17 +7,6 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
-/// Lanes as dims 0, 1, ... followed by `dims` behind them.
-static NamedAttribute withLaneDims(LaneBuilder &b, StringRef name,
-                                   ArrayRef<int64_t> dims,
-                                   ArrayRef<unsigned> lanes) {
-  SmallVector<int64_t> all =
-      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size())));
-  for (int64_t dim : dims)
-    all.push_back(dim + int64_t(lanes.size()));
-  return b.named(name, b.getDenseI64ArrayAttr(all));
-}
-
 static Value importGather(Importer &im, stablehlo::GatherOp op) {
   LaneBuilder &b = im.b;
   stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
@@ -26,15 +15,14 @@ static Value importGather(Importer &im, stablehlo::GatherOp op) {
   Lanes lanes = b.lanesOf(operands);
   return b.make<dtensor::GatherOp>(
       {Importer::typeOf(op.getResult())}, operands, lanes,
-      {b.dims("offset_dims", dims.getOffsetDims(), lanes),
-       b.dims("collapsed_slice_dims", dims.getCollapsedSliceDims(), lanes),
-       withLaneDims(b, "operand_batching_dims", dims.getOperandBatchingDims(),
-                    lanes),
-       withLaneDims(b, "start_indices_batching_dims",
-                    dims.getStartIndicesBatchingDims(), lanes),
-       b.dims("start_index_map", dims.getStartIndexMap(), lanes),
-       b.dim("index_vector_dim", dims.getIndexVectorDim(), lanes),
-       b.perDim("slice_sizes", op.getSliceSizes(), lanes, 1)})[0];
+      {b.list("offset_dims", dims.getOffsetDims()),
+       b.list("collapsed_slice_dims", dims.getCollapsedSliceDims()),
+       b.list("operand_batching_dims", dims.getOperandBatchingDims()),
+       b.list("start_indices_batching_dims",
+              dims.getStartIndicesBatchingDims()),
+       b.list("start_index_map", dims.getStartIndexMap()),
+       b.number("index_vector_dim", dims.getIndexVectorDim()),
+       b.list("slice_sizes", op.getSliceSizes())})[0];
 }
 
 /// Whether a computation returns the second of its two arguments.
@@ -56,15 +44,14 @@ static Imported importScatter(Importer &im, stablehlo::ScatterOp op) {
   operands = b.aligned(operands);
   Lanes lanes = b.lanesOf(operands);
   SmallVector<NamedAttribute> attributes{
-      b.dims("update_window_dims", dims.getUpdateWindowDims(), lanes),
-      b.dims("inserted_window_dims", dims.getInsertedWindowDims(), lanes),
-      withLaneDims(b, "input_batching_dims", dims.getInputBatchingDims(),
-                   lanes),
-      withLaneDims(b, "scatter_indices_batching_dims",
-                   dims.getScatterIndicesBatchingDims(), lanes),
-      b.dims("scatter_dims_to_operand_dims", dims.getScatterDimsToOperandDims(),
-             lanes),
-      b.dim("index_vector_dim", dims.getIndexVectorDim(), lanes)};
+      b.list("update_window_dims", dims.getUpdateWindowDims()),
+      b.list("inserted_window_dims", dims.getInsertedWindowDims()),
+      b.list("input_batching_dims", dims.getInputBatchingDims()),
+      b.list("scatter_indices_batching_dims",
+             dims.getScatterIndicesBatchingDims()),
+      b.list("scatter_dims_to_operand_dims",
+             dims.getScatterDimsToOperandDims()),
+      b.number("index_vector_dim", dims.getIndexVectorDim())};
   if (op.getUniqueIndices())
     attributes.push_back(b.named("unique_indices", b.getUnitAttr()));
 
@@ -148,13 +135,12 @@ static FailureOr<Value> importDynamicSlice(Importer &im,
   Lanes lanes = b.lanesOf(operands);
   return b.make<dtensor::GatherOp>(
       {type}, operands, lanes,
-      {b.dims("offset_dims", allDims(rank), lanes),
-       b.dims("collapsed_slice_dims", {}, lanes),
-       withLaneDims(b, "operand_batching_dims", {}, lanes),
-       withLaneDims(b, "start_indices_batching_dims", {}, lanes),
-       b.dims("start_index_map", allDims(rank), lanes),
-       b.dim("index_vector_dim", 0, lanes),
-       b.perDim("slice_sizes", op.getSliceSizes(), lanes, 1)})[0];
+      {b.list("offset_dims", allDims(rank)), b.list("collapsed_slice_dims", {}),
+       b.list("operand_batching_dims", {}),
+       b.list("start_indices_batching_dims", {}),
+       b.list("start_index_map", allDims(rank)),
+       b.number("index_vector_dim", 0),
+       b.list("slice_sizes", op.getSliceSizes())})[0];
 }
 
 static FailureOr<Value>
@@ -185,12 +171,11 @@ importDynamicUpdateSlice(Importer &im, stablehlo::DynamicUpdateSliceOp op) {
   Lanes lanes = b.lanesOf(operands);
   return b.make<dtensor::ScatterOp>(
       {type}, operands, lanes,
-      {b.dims("update_window_dims", allDims(rank), lanes),
-       b.dims("inserted_window_dims", {}, lanes),
-       withLaneDims(b, "input_batching_dims", {}, lanes),
-       withLaneDims(b, "scatter_indices_batching_dims", {}, lanes),
-       b.dims("scatter_dims_to_operand_dims", allDims(rank), lanes),
-       b.dim("index_vector_dim", 0, lanes),
+      {b.list("update_window_dims", allDims(rank)),
+       b.list("inserted_window_dims", {}), b.list("input_batching_dims", {}),
+       b.list("scatter_indices_batching_dims", {}),
+       b.list("scatter_dims_to_operand_dims", allDims(rank)),
+       b.number("index_vector_dim", 0),
        b.named("unique_indices", b.getUnitAttr())})[0];
 }
 

@@ -69,11 +69,16 @@ SmallVector<int64_t> LaneBuilder::shapeOf(Value value) const {
   return SmallVector<int64_t>(typeOf(value).getShape());
 }
 
+SmallVector<int64_t> LaneBuilder::extentsOf(ArrayRef<unsigned> itsLanes) const {
+  SmallVector<int64_t> extents;
+  for (unsigned axis : itsLanes)
+    extents.push_back(mesh.getSizes()[axis]);
+  return extents;
+}
+
 RankedTensorType LaneBuilder::laned(RankedTensorType local,
                                     ArrayRef<unsigned> itsLanes) const {
-  SmallVector<int64_t> shape;
-  for (unsigned axis : itsLanes)
-    shape.push_back(mesh.getSizes()[axis]);
+  SmallVector<int64_t> shape = extentsOf(itsLanes);
   llvm::append_range(shape, local.getShape());
   return RankedTensorType::get(shape, local.getElementType());
 }
@@ -88,7 +93,7 @@ Value LaneBuilder::withLanes(Value value, ArrayRef<unsigned> wanted) {
   RankedTensorType local = typeOf(value);
   for (int64_t dim = 0; dim < local.getRank(); ++dim)
     dimensions.push_back(int64_t(wanted.size()) + dim);
-  return make<dtensor::BroadcastInDimOp>(
+  return makeOf<dtensor::BroadcastInDimOp>(
       {local}, value, wanted,
       {named("broadcast_dimensions", getDenseI64ArrayAttr(dimensions))})[0];
 }
@@ -119,7 +124,7 @@ Value LaneBuilder::expose(Value value, ArrayRef<unsigned> axes) {
   llvm::append_range(shape, local.getShape());
   auto type = RankedTensorType::get(shape, local.getElementType());
   // Made where nothing moves too: the same value cannot have other lanes.
-  return make<dtensor::TransposeOp>(
+  return makeOf<dtensor::TransposeOp>(
       {type}, value, rest,
       {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
 }
@@ -141,33 +146,9 @@ Value LaneBuilder::hide(Value value, ArrayRef<unsigned> axes) {
     permutation.push_back(int64_t(has.size()) + dim);
   auto type = RankedTensorType::get(local.getShape().drop_front(axes.size()),
                                     local.getElementType());
-  return make<dtensor::TransposeOp>(
+  return makeOf<dtensor::TransposeOp>(
       {type}, value, all,
       {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-NamedAttribute LaneBuilder::dims(StringRef name, ArrayRef<int64_t> list,
-                                 ArrayRef<unsigned> itsLanes) {
-  SmallVector<int64_t> moved(list);
-  for (int64_t &dim : moved)
-    dim += int64_t(itsLanes.size());
-  return named(name, getDenseI64ArrayAttr(moved));
-}
-
-NamedAttribute LaneBuilder::dim(StringRef name, int64_t which,
-                                ArrayRef<unsigned> itsLanes) {
-  return named(name, getI64IntegerAttr(which + int64_t(itsLanes.size())));
-}
-
-NamedAttribute LaneBuilder::perDim(StringRef name, ArrayRef<int64_t> entries,
-                                   ArrayRef<unsigned> itsLanes, int64_t front) {
-  SmallVector<int64_t> all(itsLanes.size(), front);
-  llvm::append_range(all, entries);
-  return named(name, getDenseI64ArrayAttr(all));
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,7 +179,7 @@ Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
 
 Value LaneBuilder::iota(RankedTensorType type, int64_t which) {
   return make<dtensor::IotaOp>({type}, {}, {},
-                               dim("iota_dimension", which, {}))[0];
+                               number("iota_dimension", which))[0];
 }
 
 //===----------------------------------------------------------------------===//
@@ -207,14 +188,9 @@ Value LaneBuilder::iota(RankedTensorType type, int64_t which) {
 
 Value LaneBuilder::broadcast(Value value, ArrayRef<int64_t> shape,
                              ArrayRef<int64_t> dimensions) {
-  Lanes itsLanes(lanesOf(value));
-  SmallVector<int64_t> all =
-      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(itsLanes.size())));
-  for (int64_t dim : dimensions)
-    all.push_back(dim + int64_t(itsLanes.size()));
   return make<dtensor::BroadcastInDimOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
-      named("broadcast_dimensions", getDenseI64ArrayAttr(all)))[0];
+      {RankedTensorType::get(shape, elementOf(value))}, value,
+      Lanes(lanesOf(value)), list("broadcast_dimensions", dimensions))[0];
 }
 
 Value LaneBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
@@ -226,36 +202,26 @@ Value LaneBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
 }
 
 Value LaneBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
-  Lanes itsLanes(lanesOf(value));
-  SmallVector<int64_t> all = llvm::to_vector(
-                           llvm::seq<int64_t>(0, int64_t(itsLanes.size()))),
-                       shape;
-  SmallVector<int64_t> from = shapeOf(value);
+  SmallVector<int64_t> from = shapeOf(value), shape;
   if (permutation.size() == from.size() && llvm::is_sorted(permutation))
     return value;
-  for (int64_t dim : permutation) {
-    all.push_back(dim + int64_t(itsLanes.size()));
+  for (int64_t dim : permutation)
     shape.push_back(from[dim]);
-  }
   return make<dtensor::TransposeOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
-      named("permutation", getDenseI64ArrayAttr(all)))[0];
+      {RankedTensorType::get(shape, elementOf(value))}, value,
+      Lanes(lanesOf(value)), list("permutation", permutation))[0];
 }
 
 Value LaneBuilder::slice(Value value, ArrayRef<int64_t> start,
                          ArrayRef<int64_t> limit, ArrayRef<int64_t> strides) {
-  Lanes itsLanes(lanesOf(value));
-  SmallVector<int64_t> shape, limits;
-  for (unsigned axis : itsLanes)
-    limits.push_back(mesh.getSizes()[axis]);
-  llvm::append_range(limits, limit);
+  SmallVector<int64_t> shape;
   for (auto [from, to, step] : llvm::zip_equal(start, limit, strides))
     shape.push_back(llvm::divideCeil(to - from, step));
   return make<dtensor::SliceOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
-      {perDim("start_indices", start, itsLanes, 0),
-       named("limit_indices", getDenseI64ArrayAttr(limits)),
-       perDim("strides", strides, itsLanes, 1)})[0];
+      {RankedTensorType::get(shape, elementOf(value))}, value,
+      Lanes(lanesOf(value)),
+      {list("start_indices", start), list("limit_indices", limit),
+       list("strides", strides)})[0];
 }
 
 Value LaneBuilder::sliceDim(Value value, int64_t which, int64_t from,
@@ -276,7 +242,7 @@ Value LaneBuilder::concatenate(ValueRange operands, int64_t which) {
   Lanes itsLanes(lanesOf(values));
   return make<dtensor::ConcatenateOp>(
       {RankedTensorType::get(shape, elementOf(values[0]))}, values, itsLanes,
-      dim("dimension", which, itsLanes))[0];
+      number("dimension", which))[0];
 }
 
 Value LaneBuilder::take(Value value, int64_t which, ArrayRef<int64_t> indices) {
@@ -285,7 +251,7 @@ Value LaneBuilder::take(Value value, int64_t which, ArrayRef<int64_t> indices) {
   shape[which] = int64_t(indices.size());
   return make<dtensor::TakeOp>(
       {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
-      {dim("dimension", which, itsLanes),
+      {number("dimension", which),
        named("indices", getDenseI64ArrayAttr(indices))})[0];
 }
 
@@ -304,7 +270,7 @@ Value LaneBuilder::reduce(ReduceKind kind, Value value,
   return make<dtensor::ReduceOp>(
       {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
       {named("kind", dtensor::ReduceKindAttr::get(getContext(), kind)),
-       dims("dimensions", dimensions, itsLanes)})[0];
+       list("dimensions", dimensions)})[0];
 }
 
 Value LaneBuilder::combine(ReduceKind kind, Value lhs, Value rhs) {

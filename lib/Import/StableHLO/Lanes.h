@@ -55,6 +55,8 @@ public:
   RankedTensorType laned(RankedTensorType local,
                          ArrayRef<unsigned> lanes) const;
 
+  /// How many devices there are along each lane.
+  SmallVector<int64_t> extentsOf(ArrayRef<unsigned> lanes) const;
   /// The value with more lanes: repeated along those it does not have.
   Value withLanes(Value value, ArrayRef<unsigned> lanes);
   /// All with the lanes of any.
@@ -69,12 +71,24 @@ public:
   // Ops
   //===--------------------------------------------------------------------===//
 
-  /// An op whose attributes do not speak of dims. The operands must have the
-  /// lanes `lanes` or be meant without (scalars); results have local `types`.
+  /// An op on local values. The operands must have the lanes `lanes` or be
+  /// meant without (scalars); results have local `types`, and attributes are
+  /// about local dims where the op is vectorisable, else as they are.
   template <typename OpTy>
   SmallVector<Value> make(ArrayRef<RankedTensorType> types, ValueRange operands,
                           ArrayRef<unsigned> lanes,
                           ArrayRef<NamedAttribute> attributes = {}) {
+    mlir::NamedAttrList all(attributes);
+    if constexpr (OpTy::template hasTrait<
+                      dtensor::VectorisableOpInterface::Trait>())
+      OpTy::addLeadingDims(*this, all, extentsOf(lanes));
+    return makeOf<OpTy>(types, operands, lanes, all.getAttrs());
+  }
+  /// The same with the attributes of the op on values with their lanes.
+  template <typename OpTy>
+  SmallVector<Value> makeOf(ArrayRef<RankedTensorType> types,
+                            ValueRange operands, ArrayRef<unsigned> lanes,
+                            ArrayRef<NamedAttribute> attributes) {
     SmallVector<Type> results;
     for (RankedTensorType type : types)
       results.push_back(laned(type, lanes));
@@ -84,13 +98,12 @@ public:
     return SmallVector<Value>(op->getResults());
   }
 
-  /// A list of dims, moved behind the lanes.
-  NamedAttribute dims(StringRef name, ArrayRef<int64_t> dims,
-                      ArrayRef<unsigned> lanes);
-  NamedAttribute dim(StringRef name, int64_t dim, ArrayRef<unsigned> lanes);
-  /// A list with an entry a dim, `front` for each lane.
-  NamedAttribute perDim(StringRef name, ArrayRef<int64_t> entries,
-                        ArrayRef<unsigned> lanes, int64_t front);
+  NamedAttribute list(StringRef name, ArrayRef<int64_t> entries) {
+    return named(name, getDenseI64ArrayAttr(entries));
+  }
+  NamedAttribute number(StringRef name, int64_t value) {
+    return named(name, getI64IntegerAttr(value));
+  }
 
   // Elementwise ops and constants are ElementwiseBuilder's.
 

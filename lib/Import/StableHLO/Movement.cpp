@@ -18,14 +18,9 @@ static Value importBroadcastInDim(Importer &im,
                                   stablehlo::BroadcastInDimOp op) {
   LaneBuilder &b = im.b;
   Value operand = im.get(op.getOperand());
-  Lanes lanes(b.lanesOf(operand));
-  SmallVector<int64_t> dims =
-      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size())));
-  for (int64_t dim : op.getBroadcastDimensions())
-    dims.push_back(dim + int64_t(lanes.size()));
   return likeSource<dtensor::BroadcastInDimOp>(
-      im, op, operand, lanes,
-      b.named("broadcast_dimensions", b.getDenseI64ArrayAttr(dims)));
+      im, op, operand, Lanes(b.lanesOf(operand)),
+      b.list("broadcast_dimensions", op.getBroadcastDimensions()));
 }
 
 /// The old form: new dims in front.
@@ -74,9 +69,8 @@ static Value joinedPieces(LaneBuilder &b, ArrayRef<Value> inputs, int64_t dim) {
     moved.push_back(b.make<dtensor::PadOp>(
         {RankedTensorType::get(sizes, b.elementOf(whole))},
         {whole, b.splat(zero, 0.0)}, lanes,
-        {b.perDim("edge_padding_low", low, lanes, 0),
-         b.perDim("edge_padding_high", high, lanes, 0),
-         b.perDim("interior_padding", interior, lanes, 0)})[0]);
+        {b.list("edge_padding_low", low), b.list("edge_padding_high", high),
+         b.list("interior_padding", interior)})[0]);
   }
   Value index = b.iota(b.typeOf(moved[0]).clone(b.getI32Type()), dim);
   Value isFirst = b.compare(dtensor::ComparisonDirection::LT, index,
@@ -94,8 +88,7 @@ static Value importConcatenate(Importer &im, stablehlo::ConcatenateOp op) {
   SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));
   Lanes lanes = b.lanesOf(inputs);
   return likeSource<dtensor::ConcatenateOp>(
-      im, op, inputs, lanes,
-      b.dim("dimension", int64_t(op.getDimension()), lanes));
+      im, op, inputs, lanes, b.number("dimension", int64_t(op.getDimension())));
 }
 
 static Value importPad(Importer &im, stablehlo::PadOp op) {
@@ -106,9 +99,9 @@ static Value importPad(Importer &im, stablehlo::PadOp op) {
   if (b.lanesOf(padding).empty())
     return likeSource<dtensor::PadOp>(
         im, op, {b.withLanes(operand, lanes), padding}, lanes,
-        {b.perDim("edge_padding_low", op.getEdgePaddingLow(), lanes, 0),
-         b.perDim("edge_padding_high", op.getEdgePaddingHigh(), lanes, 0),
-         b.perDim("interior_padding", op.getInteriorPadding(), lanes, 0)});
+        {b.list("edge_padding_low", op.getEdgePaddingLow()),
+         b.list("edge_padding_high", op.getEdgePaddingHigh()),
+         b.list("interior_padding", op.getInteriorPadding())});
   // A padding value per device: pad with zeros, and put it where a padded
   // tensor of false is true.
   auto pad = [&](Value value, Value with) {
@@ -116,9 +109,9 @@ static Value importPad(Importer &im, stablehlo::PadOp op) {
     return b.make<dtensor::PadOp>(
         {Importer::typeOf(op.getResult()).clone(b.elementOf(value))},
         {value, with}, its,
-        {b.perDim("edge_padding_low", op.getEdgePaddingLow(), its, 0),
-         b.perDim("edge_padding_high", op.getEdgePaddingHigh(), its, 0),
-         b.perDim("interior_padding", op.getInteriorPadding(), its, 0)})[0];
+        {b.list("edge_padding_low", op.getEdgePaddingLow()),
+         b.list("edge_padding_high", op.getEdgePaddingHigh()),
+         b.list("interior_padding", op.getInteriorPadding())})[0];
   };
   auto flag = RankedTensorType::get({}, b.getI1Type());
   Value isPadding = pad(b.splat(b.typeOf(operand).clone(b.getI1Type()), 0),
@@ -137,36 +130,25 @@ static Value importReverse(Importer &im, stablehlo::ReverseOp op) {
   Value operand = im.get(op.getOperand());
   Lanes lanes(im.b.lanesOf(operand));
   return likeSource<dtensor::ReverseOp>(
-      im, op, operand, lanes,
-      im.b.dims("dimensions", op.getDimensions(), lanes));
+      im, op, operand, lanes, im.b.list("dimensions", op.getDimensions()));
 }
 
 static Value importSlice(Importer &im, stablehlo::SliceOp op) {
   LaneBuilder &b = im.b;
   Value operand = im.get(op.getOperand());
-  Lanes lanes(b.lanesOf(operand));
-  SmallVector<int64_t> limits;
-  for (unsigned lane : lanes)
-    limits.push_back(b.getMesh().getSizes()[lane]);
-  llvm::append_range(limits, op.getLimitIndices());
   return likeSource<dtensor::SliceOp>(
-      im, op, operand, lanes,
-      {b.perDim("start_indices", op.getStartIndices(), lanes, 0),
-       b.named("limit_indices", b.getDenseI64ArrayAttr(limits)),
-       b.perDim("strides", op.getStrides(), lanes, 1)});
+      im, op, operand, Lanes(b.lanesOf(operand)),
+      {b.list("start_indices", op.getStartIndices()),
+       b.list("limit_indices", op.getLimitIndices()),
+       b.list("strides", op.getStrides())});
 }
 
 static Value importTranspose(Importer &im, stablehlo::TransposeOp op) {
   LaneBuilder &b = im.b;
   Value operand = im.get(op.getOperand());
-  Lanes lanes(b.lanesOf(operand));
-  SmallVector<int64_t> permutation =
-      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size())));
-  for (int64_t dim : op.getPermutation())
-    permutation.push_back(dim + int64_t(lanes.size()));
   return likeSource<dtensor::TransposeOp>(
-      im, op, operand, lanes,
-      b.named("permutation", b.getDenseI64ArrayAttr(permutation)));
+      im, op, operand, Lanes(b.lanesOf(operand)),
+      b.list("permutation", op.getPermutation()));
 }
 
 static Imported importGetTupleElement(Importer &im,

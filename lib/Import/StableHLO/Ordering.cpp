@@ -19,7 +19,7 @@ static Imported importSort(Importer &im, stablehlo::SortOp op) {
   SmallVector<RankedTensorType> types;
   for (Value result : op->getResults())
     types.push_back(Importer::typeOf(result));
-  SmallVector<NamedAttribute> attributes{b.dim("dimension", dim, lanes)};
+  SmallVector<NamedAttribute> attributes{b.number("dimension", dim)};
   if (op.getIsStable())
     attributes.push_back(b.named("is_stable", b.getUnitAttr()));
   SmallVector<Value> results =

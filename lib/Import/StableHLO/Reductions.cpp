@@ -112,7 +112,7 @@ static std::optional<SmallVector<Value>> argReduce(Importer &im,
     return std::nullopt;
   Lanes lanes(b.lanesOf(inputs[0]));
   Value values = b.reduce(*kind, inputs[0], dim);
-  NamedAttribute at = b.dim("dimension", dim, lanes);
+  NamedAttribute at = b.number("dimension", dim);
   auto type = b.typeOf(values).clone(element);
   Value indices =
       *kind == ReduceKind::Max
@@ -151,7 +151,7 @@ static Imported importReduce(Importer &im, stablehlo::ReduceOp op) {
   SmallVector<Value> operands = inputs;
   llvm::append_range(operands, inits);
   SmallVector<Value> results = b.make<dtensor::GenericReduceOp>(
-      types, operands, lanes, b.dims("dimensions", op.getDimensions(), lanes));
+      types, operands, lanes, b.list("dimensions", op.getDimensions()));
   Operation *made = results[0].getDefiningOp();
   made->setAttr(dtensor::associativeAttrName, b.getUnitAttr());
   if (failed(im.importScalarRegion(op.getBody(), made->getRegion(0))))

@@ -53,6 +53,34 @@ bool SourceDim::isIdentity(int64_t extent, int64_t resultExtent) const {
          extent == resultExtent && (scale == 1 || extent <= 1);
 }
 
+void addLeadingDims(Builder &builder, mlir::NamedAttrList &attributes,
+                    ArrayRef<int64_t> extents, const DimAttributes &which) {
+  auto front = llvm::to_vector(llvm::seq<int64_t>(extents.size()));
+  if (front.empty())
+    return;
+  auto change = [&](ArrayRef<StringRef> names, int64_t move,
+                    ArrayRef<int64_t> leading) {
+    for (StringRef name : names) {
+      Attribute old = attributes.get(name);
+      if (auto dim = mlir::dyn_cast_or_null<IntegerAttr>(old)) {
+        attributes.set(name, builder.getI64IntegerAttr(dim.getInt() + move));
+        continue;
+      }
+      SmallVector<int64_t> list(leading);
+      if (old) // a list may be left out where it is empty
+        for (int64_t entry : cast<DenseI64ArrayAttr>(old).asArrayRef())
+          list.push_back(entry + move);
+      attributes.set(name, builder.getDenseI64ArrayAttr(list));
+    }
+  };
+  int64_t count = int64_t(extents.size());
+  change(which.dims, count, {});
+  change(which.batching, count, front);
+  change(which.zeros, 0, SmallVector<int64_t>(count, 0));
+  change(which.ones, 0, SmallVector<int64_t>(count, 1));
+  change(which.extents, 0, extents);
+}
+
 LibraryCall &LibraryCall::scalar(Region &region) {
   Block &block = region.front();
   llvm::append_range(scalarArguments, block.getArguments());

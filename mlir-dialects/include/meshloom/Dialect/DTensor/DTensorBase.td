@@ -137,6 +137,18 @@ def DTensor_IndexTensor : DTensor_TensorOf<[I32, I64], "i32 or i64">;
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// Ops that say how their attributes change with more dims in front.
+class DTensor_VectorisableTrait
+    : DeclareOpInterfaceMethods<DTensor_VectorisableOpInterface>;
+def DTensor_Vectorisable : DTensor_VectorisableTrait;
+class DTensor_isVectorisable<list<Trait> traits> {
+  bit value = !not(!empty(!filter(t, traits, !isa<DTensor_VectorisableTrait>(t))));
+}
+class DTensor_Strings<list<string> strings> {
+  string text = !if(!empty(strings), "{}",
+                    "{\"" # !interleave(strings, "\", \"") # "\"}");
+}
+
 /// An op on tensors. What it says of itself here, or in C++ in
 /// mlir-dialects/lib/DTensor, is what passes know of it. `methods`: those of
 /// ShardedOpInterface that have a default, and that this op defines.
@@ -157,6 +169,13 @@ class DTensor_Op<string mnemonic, list<Trait> traits = [],
   /// Simple operations for each point of the rule's factors. Negative: C++ says
   /// (getCost).
   int flops = -1;
+  /// Attributes that speak of dims, see DimAttributes; for ops that are
+  /// vectorisable.
+  list<string> dims = [];
+  list<string> batching = [];
+  list<string> zeros = [];
+  list<string> ones = [];
+  list<string> extents = [];
   /// More definitions of methods.
   code definitions = "";
 
@@ -174,7 +193,18 @@ class DTensor_Op<string mnemonic, list<Trait> traits = [],
       return {}] # !cast<string>(flops) # [{};
     }
   }]);
-  let extraClassDefinition = ruleDefinition # costDefinition # definitions;
+  code dimsDefinition = !if(DTensor_isVectorisable<traits>.value, [{
+    void $cppClass::addLeadingDims(::mlir::Builder &builder,
+                                   ::mlir::NamedAttrList &attributes,
+                                   ::llvm::ArrayRef<int64_t> extents) {
+      ::meshloom::dtensor::addLeadingDims(
+          builder, attributes, extents, {}] # DTensor_Strings<dims>.text # ", "
+      # DTensor_Strings<batching>.text # ", " # DTensor_Strings<zeros>.text # ", "
+      # DTensor_Strings<ones>.text # ", " # DTensor_Strings<extents>.text # [{});
+    }
+  }], "");
+  let extraClassDefinition =
+      ruleDefinition # costDefinition # dimsDefinition # definitions;
 }
 
 /// An op whose rule is text.
@@ -190,7 +220,8 @@ class DTensor_RuleOp<string mnemonic, string ruleText, list<Trait> traits = [],
 class DTensor_ElementwiseOp<string mnemonic, int elementFlops,
                             list<Trait> traits = [], string target = mnemonic>
     : DTensor_Op<mnemonic, !listconcat(traits, [
-          Pure, DeclareOpInterfaceMethods<DTensor_ElementwiseOpInterface>])> {
+          Pure, DTensor_Vectorisable,
+          DeclareOpInterfaceMethods<DTensor_ElementwiseOpInterface>])> {
   let costDefinition = [{
     ::meshloom::dtensor::OpCost
     $cppClass::getCost(const ::meshloom::ShardingRule &) {

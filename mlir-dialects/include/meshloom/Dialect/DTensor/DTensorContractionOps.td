@@ -9,7 +9,9 @@
 
 include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 
-def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure], ["getTerms"]> {
+def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure, DTensor_Vectorisable], ["getTerms"]> {
+  let batching = ["lhs_batching_dimensions", "rhs_batching_dimensions"];
+  let dims = ["lhs_contracting_dimensions", "rhs_contracting_dimensions"];
   let flops = 2;
   let summary = "Product summed over contracted dims";
   let description = [{
@@ -62,7 +64,7 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure], ["getTerms"]> {
 }
 
 def DTensor_MatMulOp
-    : DTensor_RuleOp<"matmul", "... m k, ... k n -> ... m n", [Pure],
+    : DTensor_RuleOp<"matmul", "... m k, ... k n -> ... m n", [Pure, DTensor_Vectorisable],
                      "LinearEach", ["getTerms"]> {
   let flops = 2;
   let summary = "Matrix product";
@@ -96,7 +98,8 @@ def DTensor_MatMulOp
   let hasCanonicalizer = 1;
 }
 
-def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure], ["getTerms"]> {
+def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure, DTensor_Vectorisable], ["getTerms"]> {
+  let dims = ["dimensions"];
   let flops = 1;
   let summary = "Combines elements along dims";
   let description = [{
@@ -139,7 +142,8 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure], ["getTerms"]> {
 }
 
 class DTensor_ArgOp<string mnemonic, string what, string details>
-    : DTensor_Op<mnemonic, [Pure]> {
+    : DTensor_Op<mnemonic, [Pure, DTensor_Vectorisable]> {
+  let dims = ["dimension"];
   let flops = 1;
   let summary = what;
   let description = "\n    " # details # [{ The first one wins

@@ -14,7 +14,11 @@ include "meshloom/Dialect/DTensor/DTensorControlOps.td"
 /// A list of dims or sizes that is empty where it is not given.
 defvar DTensor_OptionalDims = DefaultValuedAttr<DenseI64ArrayAttr, "{}">;
 
-def DTensor_GatherOp : DTensor_Op<"gather", [Pure, DTensor_Library<>]> {
+def DTensor_GatherOp : DTensor_Op<"gather", [Pure, DTensor_Vectorisable, DTensor_Library<>]> {
+  let dims = ["offset_dims", "collapsed_slice_dims", "start_index_map",
+              "index_vector_dim"];
+  let batching = ["operand_batching_dims", "start_indices_batching_dims"];
+  let ones = ["slice_sizes"];
   let summary = "Slices picked by indices";
   let description = [{
     For every index vector in `start_indices` (along `index_vector_dim`), one
@@ -84,8 +88,11 @@ def DTensor_GatherOp : DTensor_Op<"gather", [Pure, DTensor_Library<>]> {
 
 def DTensor_ScatterOp
     : DTensor_Op<"scatter",
-                 [Pure, SameVariadicOperandSize, IsolatedFromAbove,
+                 [Pure, DTensor_Vectorisable, SameVariadicOperandSize, IsolatedFromAbove,
                   DTensor_Library<["getOverwritable"]>], ["getTerms"]> {
+  let dims = ["update_window_dims", "inserted_window_dims",
+              "scatter_dims_to_operand_dims", "index_vector_dim"];
+  let batching = ["input_batching_dims", "scatter_indices_batching_dims"];
   let summary = "Updates elements at indices";
   let description = [{
     The inputs, with the elements that index vectors name updated: every vector
@@ -256,8 +263,9 @@ def DTensor_DynamicUpdateSliceOp
 }
 
 def DTensor_SortOp
-    : DTensor_Op<"sort", [Pure, IsolatedFromAbove,
+    : DTensor_Op<"sort", [Pure, DTensor_Vectorisable, IsolatedFromAbove,
                           DTensor_Library<["getOverwritable"]>]> {
+  let dims = ["dimension"];
   let summary = "Puts elements along a dim in order";
   let description = [{
     Permutes the inputs, all in the same way, along `dimension`, so that the
@@ -297,7 +305,7 @@ def DTensor_SortOp
   let hasVerifier = 1;
 }
 
-def DTensor_TopKOp : DTensor_Op<"top_k", [Pure, DTensor_Library<>]> {
+def DTensor_TopKOp : DTensor_Op<"top_k", [Pure, DTensor_Vectorisable, DTensor_Library<>]> {
   let summary = "The largest elements of the last dim, and where they are";
   let description = [{
     The `k` largest elements along the last dim in falling order, and their
@@ -328,8 +336,9 @@ def DTensor_TopKOp : DTensor_Op<"top_k", [Pure, DTensor_Library<>]> {
 
 def DTensor_GenericReduceOp
     : DTensor_Op<"generic_reduce",
-                 [Pure, SameVariadicOperandSize, IsolatedFromAbove,
+                 [Pure, DTensor_Vectorisable, SameVariadicOperandSize, IsolatedFromAbove,
                   DTensor_Library<>], ["getTerms"]> {
+  let dims = ["dimensions"];
   let flops = 10;
   let summary = "Combines elements along dims by any function";
   let description = [{

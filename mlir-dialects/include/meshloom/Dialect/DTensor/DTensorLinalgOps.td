@@ -12,7 +12,7 @@ include "meshloom/Dialect/DTensor/DTensorIndexOps.td"
 
 def DTensor_CholeskyOp
     : DTensor_RuleOp<"cholesky", "... m! n! -> ... m! n!",
-                     [Pure, DTensor_Library<["getOverwritable"]>], "None",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
                      ["getTerms"]> {
   let summary = "Factor of a positive definite matrix";
   let description = [{
@@ -45,7 +45,7 @@ def DTensor_CholeskyOp
 
 def DTensor_TriangularSolveOp
     : DTensor_Op<"triangular_solve",
-                 [Pure, DTensor_Library<["getOverwritable"]>], ["getTerms"]> {
+                 [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], ["getTerms"]> {
   let summary = "Solves equations with a triangular matrix";
   let description = [{
     `left_side`: the `x` of `op(a) x = b`; else that of `x op(a) = b`. `op` is
@@ -92,7 +92,7 @@ def DTensor_TriangularSolveOp
 }
 
 def DTensor_FftOp
-    : DTensor_Op<"fft", [Pure, DTensor_Library<>], ["getTerms"]> {
+    : DTensor_Op<"fft", [Pure, DTensor_Vectorisable, DTensor_Library<>], ["getTerms"]> {
   let summary = "Discrete Fourier transform of the last dims";
   let description = [{
     `FFT` and, scaled by one over the count of elements, `IFFT` of complex
@@ -132,7 +132,7 @@ def DTensor_FftOp
 
 def DTensor_GeqrfOp
     : DTensor_RuleOp<"geqrf", "... m! n! -> ... m! n!, ... k!",
-                     [Pure, DTensor_Library<["getOverwritable"]>], "None",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
                      ["getTerms"]> {
   let flops = 2;
   let summary = "QR factorization, as LAPACK's geqrf stores it";
@@ -167,7 +167,7 @@ def DTensor_GeqrfOp
 
 def DTensor_HouseholderProductOp
     : DTensor_RuleOp<"householder_product", "... m! n!, ... k! -> ... m! n!",
-                     [Pure, DTensor_Library<["getOverwritable"]>], "None",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
                      ["getTerms"]> {
   let flops = 2;
   let summary = "The first columns of a product of Householder reflections";

@@ -45,7 +45,8 @@ def DTensor_ConstantOp
   let hasFolder = 1;
 }
 
-def DTensor_IotaOp : DTensor_Op<"iota", [Pure], ["isFreeToMake"]> {
+def DTensor_IotaOp : DTensor_Op<"iota", [Pure, DTensor_Vectorisable], ["isFreeToMake"]> {
+  let dims = ["iota_dimension"];
   let flops = 0;
   let summary = "The index along one dim";
   let description = [{
@@ -112,7 +113,8 @@ def DTensor_RngOp : DTensor_Op<"rng", [Pure]> {
 //===----------------------------------------------------------------------===//
 
 def DTensor_BroadcastInDimOp
-    : DTensor_Op<"broadcast_in_dim", [Pure, DTensor_Moves<>], ["isFreeToMake"]> {
+    : DTensor_Op<"broadcast_in_dim", [Pure, DTensor_Vectorisable, DTensor_Moves<>], ["isFreeToMake"]> {
+  let batching = ["broadcast_dimensions"];
   let flops = 0;
   let summary = "Repeats a tensor along new or size-1 dims";
   let description = [{
@@ -151,7 +153,7 @@ def DTensor_BroadcastInDimOp
   let hasCanonicalizer = 1;
 }
 
-def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure]> {
+def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure, DTensor_Vectorisable]> {
   let flops = 0;
   let summary = "The same elements, row-major, in another shape";
   let description = [{
@@ -183,7 +185,8 @@ def DTensor_ReshapeOp : DTensor_Op<"reshape", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure, DTensor_Moves<>]> {
+def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure, DTensor_Vectorisable, DTensor_Moves<>]> {
+  let batching = ["permutation"];
   let flops = 0;
   let summary = "Permutes dims";
   let description = [{
@@ -214,7 +217,10 @@ def DTensor_TransposeOp : DTensor_Op<"transpose", [Pure, DTensor_Moves<>]> {
   let hasCanonicalizer = 1;
 }
 
-def DTensor_SliceOp : DTensor_Op<"slice", [Pure, DTensor_Moves<>]> {
+def DTensor_SliceOp : DTensor_Op<"slice", [Pure, DTensor_Vectorisable, DTensor_Moves<>]> {
+  let zeros = ["start_indices"];
+  let extents = ["limit_indices"];
+  let ones = ["strides"];
   let flops = 0;
   let summary = "Every stride-th element of a box";
   let description = [{
@@ -255,7 +261,8 @@ def DTensor_SliceOp : DTensor_Op<"slice", [Pure, DTensor_Moves<>]> {
 }
 
 def DTensor_ConcatenateOp
-    : DTensor_Op<"concatenate", [Pure, DTensor_Moves<>]> {
+    : DTensor_Op<"concatenate", [Pure, DTensor_Vectorisable, DTensor_Moves<>]> {
+  let dims = ["dimension"];
   let flops = 0;
   let summary = "Joins tensors along one dim";
   let description = [{
@@ -290,7 +297,8 @@ def DTensor_ConcatenateOp
   let hasCanonicalizer = 1;
 }
 
-def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure, DTensor_Moves<>]> {
+def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure, DTensor_Vectorisable, DTensor_Moves<>]> {
+  let dims = ["dimensions"];
   let flops = 0;
   let summary = "Reverses the order of elements along dims";
   let description = [{
@@ -325,7 +333,9 @@ def DTensor_ReverseOp : DTensor_Op<"reverse", [Pure, DTensor_Moves<>]> {
 }
 
 def DTensor_PadOp
-    : DTensor_Op<"pad", [Pure, DTensor_Moves<["getNumSources", "getFill"]>]> {
+    : DTensor_Op<"pad", [Pure, DTensor_Vectorisable, DTensor_Moves<["getNumSources", "getFill"]>]> {
+  let zeros = ["edge_padding_low", "edge_padding_high",
+               "interior_padding"];
   let flops = 1;
   let summary = "Puts a value around and between elements";
   let description = [{
@@ -370,7 +380,8 @@ def DTensor_PadOp
   let hasCanonicalizer = 1;
 }
 
-def DTensor_TakeOp : DTensor_Op<"take", [Pure, DTensor_Moves<>]> {
+def DTensor_TakeOp : DTensor_Op<"take", [Pure, DTensor_Vectorisable, DTensor_Moves<>]> {
+  let dims = ["dimension"];
   let flops = 1;
   let summary = "Slices of a dim at places known at compile time";
   let description = [{

@@ -243,7 +243,8 @@ def DTensor_SelectAndScatterOp : DTensor_WindowOp<"select_and_scatter"> {
 }
 
 def DTensor_CumulativeOp
-    : DTensor_Op<"cumulative", [Pure, DTensor_Library<>], ["getTerms"]> {
+    : DTensor_Op<"cumulative", [Pure, DTensor_Vectorisable, DTensor_Library<>], ["getTerms"]> {
+  let dims = ["dimension"];
   let flops = 1;
   let summary = "Running sums, products, minima or maxima";
   let description = [{

@@ -49,6 +49,17 @@ struct SourceDim {
 /// transpose's entries name another dim each, a broadcast's new dims none.
 using IndexMap = SmallVector<SourceDim>;
 
+/// The attributes of an op that speak of dims, by what becomes of them where
+/// values have more dims in front.
+struct DimAttributes {
+  SmallVector<StringRef> dims;     ///< dims and lists of dims: move behind them
+  SmallVector<StringRef> batching; ///< lists of dims: they are in front
+  /// Lists with an entry a dim; a leading dim's is 0, 1 or its extent.
+  SmallVector<StringRef> zeros, ones, extents;
+};
+void addLeadingDims(Builder &builder, mlir::NamedAttrList &attributes,
+                    ArrayRef<int64_t> extents, const DimAttributes &which);
+
 /// What a library function is told of the op that it stands for, beside its
 /// operands and loops.
 struct LibraryCall {

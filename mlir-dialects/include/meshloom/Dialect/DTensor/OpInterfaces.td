@@ -90,6 +90,23 @@ def DTensor_IndexMapOpInterface : OpInterface<"IndexMapOpInterface"> {
   ];
 }
 
+def DTensor_VectorisableOpInterface : OpInterface<"VectorisableOpInterface"> {
+  let cppNamespace = "::meshloom::dtensor";
+  let description = [{
+    The op on values with more dims in front, all of the same extents, is the op
+    on each of the values that those count. (Operands that the op takes as scalars
+    have none.) The importer makes values of each device along mesh axes so.
+  }];
+  let methods = [
+    StaticInterfaceMethod<
+        [{Changes `attributes` to those of the op on values with leading dims of
+          `extents`.}],
+        "void", "addLeadingDims",
+        (ins "::mlir::Builder &":$builder, "::mlir::NamedAttrList &":$attributes,
+             "::llvm::ArrayRef<int64_t>":$extents)>
+  ];
+}
+
 def DTensor_LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
   let cppNamespace = "::meshloom::dtensor";
   let description = [{
