@@ -29,7 +29,8 @@ public:
   virtual ~Target() = default;
   /// "cpu"; what `mesh-opt --target=` and CompileOptions::target name.
   virtual std::string_view name() const = 0;
-  /// Adds what runs on the function after partitioning.
+  /// Adds what runs on the function after partitioning, with the target's own
+  /// policy of what goes into one kernel.
   virtual void addPasses(mlir::OpPassManager &functions) const = 0;
   /// `function`, alone in its module, has gone through those passes. Fails with
   /// diagnostics at ops that the target cannot express, or with an Error that

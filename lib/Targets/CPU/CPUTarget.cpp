@@ -3,6 +3,7 @@
 #include "meshloom/Targets/CPU/Jit.h"
 #include "meshloom/Targets/CPU/KernelToLLVM.h"
 #include "meshloom/Targets/CPU/SharedObject.h"
+#include "meshloom/Targets/Kernels/KernelPolicy.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
@@ -15,6 +16,13 @@ namespace {
 /// What the code is, for the runtime that loads it.
 constexpr const char *codeFormat = "x86-64-elf";
 
+/// oneDNN does f32 products; all else is compiled.
+KernelPolicy policy() {
+  KernelPolicy policy;
+  policy.isLibraryDot = [](Type elementType) { return elementType.isF32(); };
+  return policy;
+}
+
 class CPUTarget : public Target {
 public:
   std::string_view name() const override { return "cpu"; }
@@ -26,7 +34,7 @@ public:
   }
 
   void addPasses(mlir::OpPassManager &functions) const override {
-    functions.addPass(createFormKernels());
+    functions.addPass(createFormKernels(policy()));
   }
 
   FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,

@@ -133,8 +133,10 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
 /// Forms the kernels of one block.
 class KernelFormer {
 public:
-  KernelFormer(Block &block, DenseSet<Value> &inMemory)
-      : block(block), inMemory(inMemory), groups(block, inMemory) {}
+  KernelFormer(Block &block, const KernelPolicy &policy,
+               DenseSet<Value> &inMemory)
+      : block(block), policy(policy), inMemory(inMemory),
+        groups(block, policy, inMemory) {}
 
   /// Builds all kernels. Where one cannot be built, undoes everything, adds the
   /// value that must be in memory to `inMemory`, and fails.
@@ -144,7 +146,7 @@ public:
         return giveUp();
     for (Operation &op : block) {
       LogicalResult formed = success();
-      if (isGeneratedDot(&op))
+      if (isGeneratedDot(&op, policy))
         formed = formDot(cast<DotGeneralOp>(op));
       else if (isAssembled(&op))
         formed = formParts(&op);
@@ -178,7 +180,7 @@ private:
       return true;
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return !isInlinable(user) && !isReduction(user) &&
-             !isGeneratedDot(user) && !isAssembled(user) &&
+             !isGeneratedDot(user, policy) && !isAssembled(user) &&
              !isa<KernelOp>(user);
     });
   }
@@ -397,6 +399,7 @@ private:
   }
 
   Block &block;
+  const KernelPolicy &policy;
   DenseSet<Value> &inMemory;
   KernelGroups groups;
   SmallVector<KernelOp> kernels;
@@ -404,6 +407,8 @@ private:
 };
 
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
+  explicit FormKernelsPass(const KernelPolicy &policy = {}) : policy(policy) {}
+
   void runOnOperation() override {
     mlir::func::FuncOp func = getOperation();
     if (func.isExternal())
@@ -420,15 +425,22 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
-      readJoinedInPlace(*block);
+      readJoinedInPlace(*block, policy);
       splitReshapes(*block, inMemory);
       // Each failure puts one more value in memory; there are finitely many.
-      while (failed(KernelFormer(*block, inMemory).run()))
+      while (failed(KernelFormer(*block, policy, inMemory).run()))
         ;
     }
     if (failed(formLibraryCalls(func)))
       return signalPassFailure();
     overwriteDeadInputs(func);
   }
+
+  KernelPolicy policy;
 };
 } // namespace
+
+std::unique_ptr<mlir::Pass>
+meshloom::createFormKernels(const KernelPolicy &policy) {
+  return std::make_unique<FormKernelsPass>(policy);
+}

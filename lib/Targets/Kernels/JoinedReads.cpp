@@ -8,24 +8,20 @@
 using namespace meshloom;
 using namespace meshloom::dtensor;
 
-/// More parts are more conditions for each element.
-static constexpr unsigned mostParts = 4;
-/// Elements of a part that follow one another in memory: as many for one look.
-static constexpr int64_t leastRun = 64;
-
-static bool isReadInPlace(ConcatenateOp op) {
+static bool isReadInPlace(ConcatenateOp op, const KernelPolicy &policy) {
   auto type = cast<RankedTensorType>(op.getType());
   auto dim = int64_t(op.getDimension());
   Type element = type.getElementType();
-  if (op.getInputs().size() > mostParts || dim + 1 == type.getRank() ||
-      op->use_empty() || !isa<FloatType, IntegerType>(element) ||
+  if (op.getInputs().size() > policy.mostJoinedParts ||
+      dim + 1 == type.getRank() || op->use_empty() ||
+      !isa<FloatType, IntegerType>(element) ||
       spmd::layoutOf(type).is_partial() ||
       globalShape(type)[dim] > std::numeric_limits<int32_t>::max())
     return false;
   int64_t run = 1;
   for (int64_t inner : type.getShape().drop_front(dim + 1))
     run *= inner;
-  return run >= leastRun &&
+  return run >= policy.leastJoinedRun &&
          llvm::all_of(op->getUsers(),
                       [](Operation *user) { return isPerElement(user); }) &&
          // Conditions do not nest.
@@ -34,10 +30,10 @@ static bool isReadInPlace(ConcatenateOp op) {
          });
 }
 
-void meshloom::readJoinedInPlace(Block &block) {
+void meshloom::readJoinedInPlace(Block &block, const KernelPolicy &policy) {
   SmallVector<ConcatenateOp> joins;
   for (auto op : block.getOps<ConcatenateOp>())
-    if (isReadInPlace(op))
+    if (isReadInPlace(op, policy))
       joins.push_back(op);
   for (ConcatenateOp op : joins) {
     OpBuilder b(op);

@@ -1,7 +1,7 @@
 // Concatenates whose readers look up where each element comes from.
 #pragma once
 
-#include "meshloom/Support/LLVM.h"
+#include "meshloom/Targets/Kernels/KernelPolicy.h"
 
 namespace meshloom {
 
@@ -9,6 +9,6 @@ namespace meshloom {
 /// is not the innermost one, as selects between paddings: their kernels then
 /// read the parts, and the joined tensor is never stored. Others are written
 /// part by part (docs/Rationale.md has the measurements).
-void readJoinedInPlace(Block &block);
+void readJoinedInPlace(Block &block, const KernelPolicy &policy);
 
 } // namespace meshloom

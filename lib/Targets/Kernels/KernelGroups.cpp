@@ -18,19 +18,13 @@ using namespace meshloom;
 using namespace meshloom::dtensor;
 using spmd::ShardAttr;
 
-/// Bounds on one kernel: more operands need more streams of memory than the
-/// hardware follows; long bodies take long to compile.
-static constexpr unsigned maxOpsInGroup = 120, maxOperandsOfGroup = 24;
-/// The most simple instructions that are worth repeating instead of storing.
-static constexpr int64_t cheapCost = 4;
-
 bool meshloom::isReduction(Operation *op) {
   return isa<ReduceOp, ArgMaxOp, ArgMinOp>(op);
 }
 
-bool meshloom::isGeneratedDot(Operation *op) {
+bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
   return isa<DotGeneralOp>(op) &&
-         !elementTypeOf(op->getResult(0).getType()).isF32();
+         !policy.isLibraryDot(elementTypeOf(op->getResult(0).getType()));
 }
 
 static ShardAttr domainOf(Value value) {
@@ -69,8 +63,9 @@ static bool isExclusive(Operation *op) {
   return llvm::is_contained(reducedDims(op), 0) || isIndexReduction(op);
 }
 
-KernelGroups::KernelGroups(Block &block, const DenseSet<Value> &inMemory)
-    : inMemory(inMemory) {
+KernelGroups::KernelGroups(Block &block, const KernelPolicy &policy,
+                           const DenseSet<Value> &inMemory)
+    : policy(policy), inMemory(inMemory) {
   for (auto [i, op] : llvm::enumerate(block))
     positions[&op] = i;
   for (Operation &op : block) {
@@ -138,7 +133,7 @@ static bool isInside(Value value, const KernelGroup &group,
 }
 
 bool KernelGroups::canJoin(Operation *op, KernelGroup &group) {
-  if (group.ops.size() >= maxOpsInGroup)
+  if (group.ops.size() >= policy.mostOps)
     return false;
   DenseSet<Value> outside;
   auto count = [&](Operation *member) {
@@ -151,7 +146,7 @@ bool KernelGroups::canJoin(Operation *op, KernelGroup &group) {
   for (Operation *member : group.ops)
     count(member);
   count(op);
-  if (outside.size() > maxOperandsOfGroup / 2)
+  if (outside.size() > policy.mostOperands / 2)
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
@@ -163,7 +158,7 @@ bool KernelGroups::canJoin(Operation *op, KernelGroup &group) {
 
 bool KernelGroups::mergeable(KernelGroup &a, KernelGroup &b) {
   if (a.exclusive || b.exclusive || a.domain != b.domain ||
-      a.ops.size() + b.ops.size() > maxOpsInGroup ||
+      a.ops.size() + b.ops.size() > policy.mostOps ||
       (a.reduced && b.reduced && *a.reduced != *b.reduced))
     return false;
   auto independent = [&](KernelGroup &group, KernelGroup &of) {
@@ -333,8 +328,8 @@ bool KernelGroups::isCheap(Value value) {
       continue;
     }
     auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
-    cost += elementwise ? elementwise.getFlops() : cheapCost + 1;
-    if (cost > cheapCost)
+    cost += elementwise ? elementwise.getFlops() : policy.cheapFlops + 1;
+    if (cost > policy.cheapFlops)
       return false;
     llvm::append_range(work, op->getOperands());
   }
@@ -352,7 +347,7 @@ void KernelGroups::decideStored(Value value) {
         work.push_back({user->getResult(0), false});
       } else if (isGrouped(user)) {
         elsewhere |= !direct || owner.lookup(user) != home;
-      } else if (direct || isGeneratedDot(user) || isAssembled(user)) {
+      } else if (direct || isGeneratedDot(user, policy) || isAssembled(user)) {
         stored.insert(value);
         return;
       } else {

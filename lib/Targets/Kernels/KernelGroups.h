@@ -2,6 +2,7 @@
 #pragma once
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Targets/Kernels/KernelPolicy.h"
 
 #include <memory>
 
@@ -25,7 +26,8 @@ struct KernelGroup {
 class KernelGroups {
 public:
   /// `inMemory`: values that are to be stored whatever this finds best.
-  KernelGroups(Block &block, const DenseSet<Value> &inMemory);
+  KernelGroups(Block &block, const KernelPolicy &policy,
+               const DenseSet<Value> &inMemory);
 
   /// In program order of their first ops; a group stays whole.
   ArrayRef<std::unique_ptr<KernelGroup>> groups() const { return all; }
@@ -49,6 +51,7 @@ private:
   bool isCheap(Value value);
   unsigned position(Operation *op) const { return positions.lookup(op); }
 
+  const KernelPolicy &policy;
   const DenseSet<Value> &inMemory;
   DenseMap<Operation *, unsigned> positions;
   DenseMap<Operation *, KernelGroup *> owner;
@@ -59,6 +62,6 @@ private:
 /// reduce, argmax and argmin.
 bool isReduction(Operation *op);
 /// dot_general of types that no library takes: a kernel of its own.
-bool isGeneratedDot(Operation *op);
+bool isGeneratedDot(Operation *op, const KernelPolicy &policy);
 
 } // namespace meshloom

@@ -26,7 +26,7 @@ Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
 compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode);
 
 /// The features of this CPU that kernels of a saved program may use:
-/// "sse4.2,avx,avx2,...". Programs name them; lib/Runtime/Backends/CPU/Features
+/// "sse4.2,avx,avx2,...". Programs name them; lib/Runtime/Library/Features.cpp
 /// knows them all.
 std::string hostCpuFeatures();
 

@@ -1,0 +1,29 @@
+// KernelPolicy: what a target wants of the kernels that are formed for it.
+#pragma once
+
+#include "meshloom/Support/LLVM.h"
+
+namespace meshloom {
+
+/// The defaults, which `--spmd-form-kernels` has by itself, are those of
+/// virtual CPUs.
+struct KernelPolicy {
+  /// Bounds on one kernel: more operands need more streams of memory than the
+  /// hardware follows; long bodies take long to compile.
+  unsigned mostOps = 120, mostOperands = 24;
+  /// The most simple instructions that are worth repeating for each reader
+  /// instead of storing what they compute.
+  int64_t cheapFlops = 4;
+  /// A concatenate is read part by part where it has at most so many parts
+  /// (more are more conditions for each element), of which so many elements
+  /// follow one another in memory: as many for one look.
+  unsigned mostJoinedParts = 4;
+  int64_t leastJoinedRun = 64;
+  /// Whether the target's library does products of this element type; others
+  /// become kernels.
+  bool (*isLibraryDot)(Type elementType) = [](Type elementType) {
+    return elementType.isF32();
+  };
+};
+
+} // namespace meshloom
