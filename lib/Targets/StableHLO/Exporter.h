@@ -193,7 +193,7 @@ private:
 using Handler = Emitted (*)(Exporter &, Operation *, MutableArrayRef<Operand>,
                             ArrayRef<Held>);
 using Handlers = llvm::StringMap<Handler>;
-/// Of any op with ElementwiseOpInterface.
+/// Of any op with ElementwiseOpInterface that StableHLO has.
 Emitted emitElementwise(Exporter &e, Operation *op,
                         MutableArrayRef<Operand> operands,
                         ArrayRef<Held> results);

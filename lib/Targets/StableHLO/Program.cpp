@@ -27,10 +27,23 @@ static const Handlers &handlers() {
   return table;
 }
 
+/// Whether the op is elementwise, and StableHLO has the op that it names.
+static bool isElementwiseThere(mlir::RegisteredOperationName name) {
+  auto *elementwise = name.getInterface<dtensor::ElementwiseOpInterface>();
+  if (!elementwise)
+    return false;
+  StringRef there = elementwise->getStableHLOName();
+  return mlir::RegisteredOperationName::lookup(
+             there.contains('.') ? there.str() : ("stablehlo." + there).str(),
+             name.getDialect().getContext())
+      .has_value();
+}
+
 static Handler handlerOf(Operation *op) {
   if (Handler handler = handlers().lookup(op->getName().getStringRef()))
     return handler;
-  return isa<dtensor::ElementwiseOpInterface>(op) ? emitElementwise : nullptr;
+  auto info = op->getRegisteredInfo();
+  return info && isElementwiseThere(*info) ? emitElementwise : nullptr;
 }
 
 Emitted Exporter::emit(Operation *op, MutableArrayRef<Operand> operands,
@@ -284,7 +297,7 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
 
 bool isExported(mlir::RegisteredOperationName name) {
   return exporting::handlers().contains(name.getStringRef()) ||
-         name.hasInterface<dtensor::ElementwiseOpInterface>();
+         exporting::isElementwiseThere(name);
 }
 
 LogicalResult exportStableHLO(ModuleOp module) {
