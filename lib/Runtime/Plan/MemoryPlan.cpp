@@ -146,12 +146,13 @@ Status Planner::addKernel(const KernelStep &step, unsigned index) {
       action.reads[input] = addCopy(step.inputs[input].buffer, index, input);
     taken[input] = true;
   }
-  const unsigned id = addAction(action);
+  const unsigned id = addAction(std::move(action));
   for (unsigned o = 0; o < step.outputs.size(); ++o) {
     if (step.inPlace[o] < 0)
       continue;
     const unsigned output = step.outputs[o].buffer;
-    const unsigned old = value[action.reads[unsigned(step.inPlace[o])]];
+    const unsigned old =
+        value[plan.actions[id].reads[unsigned(step.inPlace[o])]];
     const unsigned memory = plan.buffers[old].memory;
     overwrites.emplace_back(old, id);
     plan.buffers[output].memory = memory;
@@ -215,6 +216,10 @@ bool Planner::hasOrder() const {
 
 Result<bool> Planner::build() {
   const size_t n = program.buffers.size();
+  plan.buffers.reserve(n);
+  plan.memories.reserve(n);
+  plan.actions.reserve(program.steps.size());
+  value.reserve(n);
   for (unsigned b = 0; b < n; ++b) {
     plan.buffers.push_back({b});
     value.push_back(b);

@@ -35,8 +35,11 @@ bool findParts(const StepGraph &graph, const Schedule &schedule,
         if (box[0].empty())
           continue;
         Interval *hull = &hulls[size_t(c) * size];
-        for (size_t d = 0; d < size; ++d)
-          hull[d] = hull[d].hull(box[d]);
+        if (hull[0].empty())
+          std::ranges::copy(box, hull);
+        else
+          for (size_t d = 0; d < size; ++d)
+            hull[d] = hull[d].hull(box[d]);
       }
     }
   }

@@ -140,8 +140,8 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   for (const Place &place : placement.places)
     offsets.push_back(place.offset);
   workerStride = (placement.workerBytes + 4095) / 4096 * 4096;
-  if (Status ok = setPlan(graph.plan, std::move(offsets), placement.arenaBytes,
-                          workerStride * workers);
+  if (Status ok = setPlan(std::move(graph.plan), std::move(offsets),
+                          placement.arenaBytes, workerStride * workers);
       !ok)
     return ok;
   Result<plan::Block> scratch = cpus.pool->allocate(workerStride * workers);

@@ -226,6 +226,8 @@ Result<Work> Builder::workOf(const Action &action) const {
 }
 
 Status Builder::build() {
+  graph.buffers.reserve(graph.plan.buffers.size());
+  graph.works.reserve(graph.plan.actions.size());
   for (const PlannedBuffer &planned : graph.plan.buffers) {
     const BufferDecl &decl = program.buffers[planned.decl];
     graph.buffers.push_back({decl.name, decl.type, decl.shape,
