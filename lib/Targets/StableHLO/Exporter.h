@@ -118,6 +118,10 @@ public:
   /// Row-major over `axes`: the devices that differ from `device` only there.
   std::vector<int64_t> groupOf(int64_t device, ArrayRef<unsigned> axes) const;
 
+  /// `value` on the first device along the partial's axis, the kind's identity
+  /// on others: its addends.
+  Value onFirstAlong(Partial partial, Value value);
+
   //===--------------------------------------------------------------------===//
   // Movement
   //===--------------------------------------------------------------------===//
@@ -162,6 +166,9 @@ public:
   LogicalResult exportBlock(Block &block);
   Value get(Value value) const { return values.lookup(value); }
   void set(Value from, Value to) { values.map(from, to); }
+
+  /// Handlers are given gathered operands, and results that nobody shares.
+  bool onWholeValues = false;
 
 private:
   LogicalResult exportOp(Operation *op);

@@ -247,6 +247,15 @@ static Emitted emitScatter(Exporter &e, Operation *op,
   for (Operand &input : inputs)
     if (!e.fitAll(input, result))
       return std::nullopt;
+  // Where updates are cut, each device adds its own: to the input on one of
+  // them, to nothing on the others.
+  if (!e.onWholeValues)
+    for (auto [input, from, to] :
+         llvm::zip(inputs, op->getOperandTypes(), op->getResultTypes()))
+      if (dtensor::isShard(to))
+        for (Partial partial : spmd::layoutOf(to).partial())
+          if (!llvm::is_contained(spmd::layoutOf(from).partial(), partial))
+            input.value = e.onFirstAlong(partial, input.value);
   for (Operand &update : updates)
     for (auto [row, dim] : llvm::zip(rows, batch))
       if (!e.fit(update, dim, indices.held, row))

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace meshloom {
 namespace exporting {
@@ -65,21 +66,35 @@ Emitted Exporter::emit(Operation *op, MutableArrayRef<Operand> operands,
   return std::nullopt;
 }
 
+Value Exporter::onFirstAlong(Partial partial, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> coords;
+  for (int64_t device = 0; device < devices; ++device)
+    coords.push_back(mesh.coords(device)[partial.axis]);
+  Value first = compare(stablehlo::ComparisonDirection::EQ, lookup(coords),
+                        number(b.getI32Type(), 0));
+  return one("select", type,
+             {broadcast(first, type.getShape()), value,
+              broadcast(identity(partial.kind, type.getElementType()),
+                        type.getShape())});
+}
+
 Emitted Exporter::emitWhole(Operation *op) {
+  llvm::SaveAndRestore whole(onWholeValues, true);
   std::vector<Operand> operands;
   for (Value operand : op->getOperands())
     operands.push_back(gatherWhole(get(operand), operand.getType()));
-  std::vector<Held> results, whole;
+  std::vector<Held> results, wholeResults;
   for (Type type : op->getResultTypes()) {
     results.push_back(Held::of(type, devices));
-    whole.push_back(
+    wholeResults.push_back(
         Held::whole(results.back().global, results.back().element, devices));
   }
-  Emitted emitted = emit(op, operands, whole);
+  Emitted emitted = emit(op, operands, wholeResults);
   if (!emitted)
     return emitted;
   for (auto [i, value] : llvm::enumerate(*emitted)) {
-    Operand operand{value, whole[i]};
+    Operand operand{value, wholeResults[i]};
     if (!fitAll(operand, results[i]))
       return std::nullopt;
     value = operand.value;
@@ -87,17 +102,8 @@ Emitted Exporter::emitWhole(Operation *op) {
     if (!dtensor::isShard(type))
       continue;
     // A partial result: the first device along the axis has it all.
-    for (Partial partial : spmd::layoutOf(type).partial()) {
-      SmallVector<int64_t> coords;
-      for (int64_t device = 0; device < devices; ++device)
-        coords.push_back(mesh.coords(device)[partial.axis]);
-      Value first = compare(stablehlo::ComparisonDirection::EQ, lookup(coords),
-                            number(b.getI32Type(), 0));
-      value = one("select", value.getType(),
-                  {broadcast(first, results[i].buffer), value,
-                   broadcast(identity(partial.kind, results[i].element),
-                             results[i].buffer)});
-    }
+    for (Partial partial : spmd::layoutOf(type).partial())
+      value = onFirstAlong(partial, value);
   }
   return emitted;
 }

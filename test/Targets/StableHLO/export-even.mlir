@@ -173,3 +173,24 @@ func.func @qr(%x: tensor<1x4x4xf32, #spmd.shard<[2, 4, 4], #cut>>) -> tensor<1x4
 func.func @alias(%x: tensor<2xf32, #spmd.shard<[4], #rows>> {dtensor.alias = 1 : i64}, %y: tensor<4xf32, #spmd.shard<[4], #sum>> {dtensor.alias = 1 : i64}) -> (tensor<4xf32, #spmd.shard<[4], #sum>>, tensor<2xf32, #spmd.shard<[4], #rows>>) {
   return %y, %x : tensor<4xf32, #spmd.shard<[4], #sum>>, tensor<2xf32, #spmd.shard<[4], #rows>>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #dtensor.layout<#mesh, [x]>
+#vectors = #dtensor.layout<#mesh, [x, *]>
+#whole = #dtensor.layout<#mesh, [*]>
+#sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
+
+// Each device adds its own updates: what they are added to counts on the first
+// one only.
+// CHECK-LABEL: func.func @scatter(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<3xf32> {
+// CHECK: %[[FIRST:.*]] = stablehlo.compare EQ
+// CHECK: %[[HERE:.*]] = stablehlo.broadcast_in_dim %[[FIRST]]
+// CHECK: %[[INTO:.*]] = stablehlo.select %[[HERE]], %[[X]], %{{.*}} : tensor<3xi1>, tensor<3xf32>
+// CHECK: "stablehlo.scatter"(%[[INTO]], %arg1, %arg2)
+func.func @scatter(%x: tensor<3xf32, #spmd.shard<[3], #whole>>, %i: tensor<2x1xi32, #spmd.shard<[4, 1], #vectors>>, %u: tensor<2xf32, #spmd.shard<[4], #rows>>) -> tensor<3xf32, #spmd.shard<[3], #sum>> {
+  %0 = dtensor.scatter %x at %i with %u {index_vector_dim = 1 : i64, inserted_window_dims = array<i64: 0>, kind = #dtensor.kind<sum>, scatter_dims_to_operand_dims = array<i64: 0>} : (tensor<3xf32, #spmd.shard<[3], #whole>>, tensor<2x1xi32, #spmd.shard<[4, 1], #vectors>>, tensor<2xf32, #spmd.shard<[4], #rows>>) -> tensor<3xf32, #spmd.shard<[3], #sum>>
+  return %0 : tensor<3xf32, #spmd.shard<[3], #sum>>
+}
