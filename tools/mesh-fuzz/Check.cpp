@@ -9,6 +9,7 @@
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/Platform.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/IR/Verifier.h"
@@ -23,7 +24,8 @@
 namespace meshloom::fuzz {
 
 std::string Way::text() const {
-  return machine + (privateMemories ? ", private memories" : "");
+  return machine + (privateMemories ? ", private memories" : "") +
+         (platform == "cpu" ? "" : ", on " + platform);
 }
 
 namespace {
@@ -100,13 +102,15 @@ struct Checker::Impl {
 
   OwningOpRef<ModuleOp> parse(const Recipe &recipe, std::string &failure);
   std::string expect(const Recipe &recipe, ModuleOp module);
-  std::string run(const Compiled &compiled, bool privateMemories);
+  Result<std::shared_ptr<Client>> clientFor(const Way &way, int64_t devices);
+  std::string run(const Compiled &compiled, const Way &way);
 
   MLIRContext context;
   std::vector<HostValue> inputs;
   std::vector<Expectation> expected;
-  /// Clients by number of devices and kind of memory.
-  std::map<std::pair<int64_t, bool>, std::shared_ptr<Client>> clients;
+  /// By number of devices, kind of memory and platform.
+  std::map<std::tuple<int64_t, bool, std::string>, std::shared_ptr<Client>>
+      clients;
 };
 
 Checker::Checker() : impl(std::make_unique<Impl>()) {}
@@ -212,28 +216,40 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
   return "";
 }
 
-std::string Checker::Impl::run(const Compiled &compiled, bool privateMemories) {
+Result<std::shared_ptr<Client>> Checker::Impl::clientFor(const Way &way,
+                                                         int64_t devices) {
   std::shared_ptr<Client> &client =
-      clients[{compiled.program().mesh.size(), privateMemories}];
-  if (!client) {
-    CPUOptions cpu;
-    cpu.devices = compiled.program().mesh.size();
-    cpu.workers = 1;
-    cpu.privateMemories = privateMemories;
-    auto made = createCPUClient(cpu);
-    if (!made)
-      return made.error().message();
+      clients[{devices, way.privateMemories, way.platform}];
+  if (client)
+    return client;
+  auto make = [&]() -> Result<std::shared_ptr<Client>> {
+    if (way.platform == "cpu")
+      return createCPUClient({.devices = devices,
+                              .workers = 1,
+                              .privateMemories = way.privateMemories});
+    auto on = platform(way.platform);
+    if (!on)
+      return on.error();
+    return (*on)->client(devices);
+  };
+  auto made = make();
+  if (made)
     client = *made;
-  }
-  const Program &program = compiled.program();
-  auto executable = client->load(compiled);
+  return made;
+}
+
+std::string Checker::Impl::run(const Compiled &compiled, const Way &way) {
+  const Signature &signature = compiled.signature();
+  auto client = clientFor(way, signature.mesh.size());
+  if (!client)
+    return client.error().message();
+  auto executable = (*client)->load(compiled);
   if (!executable)
     return "load: " + executable.error().message();
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
     auto array =
-        Array::fromHost(client, {buffer.type, buffer.shape, buffer.layout},
+        Array::fromHost(*client, (*executable)->signature().arguments[i].type,
                         inputs[i].toBytes());
     if (!array)
       return "input: " + array.error().message();
@@ -265,9 +281,13 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
     return failure;
   if (failure = impl->expect(recipe, *module); !failure.empty())
     return failure;
-  std::map<std::string, Compiled> compiled;
+  std::map<std::pair<std::string, std::string>, Compiled> compiled;
   for (const Way &way : options.ways) {
-    auto found = compiled.find(way.machine);
+    auto on = platform(way.platform);
+    if (!on)
+      return on.error().message();
+    const std::pair key(way.machine, std::string((*on)->target()));
+    auto found = compiled.find(key);
     if (found == compiled.end()) {
       CompileOptions compileOptions;
       auto machine = MachineModel::preset(way.machine);
@@ -276,6 +296,7 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
       compileOptions.machine = *machine;
       compileOptions.refine = options.refine;
       compileOptions.optimizeKernels = false;
+      compileOptions.target = key.second;
       auto made = compile(*module, compileOptions);
       if (!made)
         return way.text() + ": compile: " + made.error().message();
@@ -284,9 +305,9 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
         options.damage(damaged);
         made = Compiled(std::move(damaged));
       }
-      found = compiled.emplace(way.machine, std::move(*made)).first;
+      found = compiled.emplace(key, std::move(*made)).first;
     }
-    failure = impl->run(found->second, way.privateMemories);
+    failure = impl->run(found->second, way);
     if (!failure.empty())
       return way.text() + ": " + failure;
   }

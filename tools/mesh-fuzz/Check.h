@@ -14,12 +14,14 @@ namespace meshloom::fuzz {
 /// A way to run a program.
 struct Way {
   std::string machine;
-  bool privateMemories;
+  bool privateMemories = false;
+  /// "cpu", or another that platform() knows.
+  std::string platform = "cpu";
   std::string text() const;
 };
 
 struct CheckOptions {
-  /// Both machines, both memories.
+  /// Both machines, both memories of virtual CPUs.
   std::vector<Way> ways = {{"shared-memory", false},
                            {"shared-memory", true},
                            {"ring", false},

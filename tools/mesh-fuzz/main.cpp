@@ -1,5 +1,6 @@
 // mesh-fuzz: random programs x layouts x meshes, each run under both machine
-// models, in shared and in private memories, against the reference interpreter.
+// models, in shared and in private memories or on another platform, against the
+// reference interpreter.
 #include "Check.h"
 #include "Generator.h"
 #include "Shrink.h"
@@ -21,6 +22,17 @@ struct Options {
   int64_t count = 1000, least = 0;
   unsigned jobs = 0;
   bool print = false, keepGoing = false, noShrink = false, statistics = false;
+  std::string platform = "cpu";
+
+  CheckOptions ways() const {
+    if (platform == "cpu")
+      return {};
+    return {.ways = {{"shared-memory", false, platform},
+                     {"ring", false, platform}}};
+  }
+  std::string waysText() const {
+    return platform == "cpu" ? "in 2 kinds of memory" : "on " + platform;
+  }
 };
 
 /// How often things were in programs.
@@ -90,9 +102,10 @@ public:
     if (options.statistics)
       coverage.print();
     bool rare = coverage.printRare(options.least);
-    fmt::print("{} programs from seed {}, each under 2 machines in 2 kinds of "
-               "memory: {} failed, in {:.0f} s\n",
-               done.load(), options.seed, failed, seconds);
+    fmt::print("{} programs from seed {}, each under 2 machines {}: {} failed, "
+               "in {:.0f} s\n",
+               done.load(), options.seed, options.waysText(), failed.load(),
+               seconds);
     return failed > 0 || rare;
   }
 
@@ -108,7 +121,7 @@ private:
         std::lock_guard lock(mutex);
         fmt::print("{}", recipe.text());
       }
-      std::string failure = checker.check(recipe, {});
+      std::string failure = checker.check(recipe, options.ways());
       ++done;
       std::lock_guard lock(mutex);
       coverage.add(recipe);
@@ -132,9 +145,9 @@ private:
             0, std::min(rest.find_first_of("0123456789"), size_t(24)));
       };
       small = shrink(recipe, [&](const Recipe &candidate) {
-        return kind(checker.check(candidate, {})) == kind(failure);
+        return kind(checker.check(candidate, options.ways())) == kind(failure);
       });
-      message = checker.check(small, {});
+      message = checker.check(small, options.ways());
     }
     fmt::print("seed {}: {}\n{}replay: mesh-fuzz --seed={} --count=1{}\n\n",
                recipe.seed, message, small.text(), recipe.seed,
@@ -169,6 +182,9 @@ int main(int argc, char **argv) {
                "Print how often each op, layout and mesh was used");
   app.add_option("--least", options.least,
                  "Fail if an op, layout or mesh was used less often");
+  app.add_option("--platform", options.platform,
+                 "Run them there, as in pjrt:PLUGIN.so (default: on virtual "
+                 "CPUs, in shared and in private memories)");
   CLI11_PARSE(app, argc, argv);
   if (seed->count() == 0)
     options.seed = uint64_t(std::random_device()()) * 1000;
