@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every include obeys the layer table of docs/Architecture.md.
+"""Checks that every include obeys the layer table of docs/Architecture.md, and
+that the table here allows no layer one that stands below it there.
 
 Walks the #include lines (and the include lines of .td files) of include/, lib/,
 mlir-dialects/, tools/ and examples/, and prints each one that the table forbids
@@ -69,7 +70,7 @@ TABLE = {
     "API": (
         {"Core"},
         COMPILER
-        | {"Compiler", "Math", "Runtime", "Runtime/Backends/CPU"}
+        | {"Compiler", "Math", "Runtime"}
         | {"Runtime/Backends/PJRT", "Support", "system"},
     ),
     "NN": (USER, USER | {"fmt"}),
@@ -168,9 +169,53 @@ def check_line(root, file, text):
     )
 
 
+def picture(text):
+    """The layers of docs/Architecture.md's table, from the top, a list a row."""
+    rows = re.findall(r"^\| ([^|]+?) \|[^|]*\|[^|]*\|$", text, re.MULTILINE)
+    rows = rows[rows.index("layer") + 1 :]
+    names = {"mlir-dialects/": "Dialect"}
+    return [
+        [names.get(name, name.removesuffix("/X")) for name in row.split(", ")]
+        for row in rows
+    ]
+
+
+def check_picture(rows, table=TABLE):
+    """What the table here allows and the documented one, by its order, does not."""
+
+    def row_of(layer):
+        for place, row in enumerate(rows):
+            if layer in row:
+                return place
+        above = layer.rpartition("/")[0]
+        return row_of(above) if above else None
+
+    found = []
+    for layer, (headers, sources) in table.items():
+        if layer.endswith(".h"):
+            continue
+        place = row_of(layer)
+        if place is None:
+            found.append(f"docs/Architecture.md: its table has no layer {layer}")
+            continue
+        for other in sorted(sources | (headers or set())):
+            if other not in table or other.endswith(".h"):
+                continue
+            other_place = row_of(other)
+            if other_place is None or other_place > place:
+                found.append(
+                    f"docs/Architecture.md: {layer} may include {other}, which "
+                    "does not stand above it in the table"
+                )
+    return found
+
+
 def check(root):
     """All violations below `root`, as lines of text."""
     found = []
+    documented = root / "docs/Architecture.md"
+    if documented.exists():
+        found += check_picture(picture(documented.read_text(encoding="utf-8")))
     for top in ROOTS:
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES:

@@ -109,6 +109,28 @@ class CheckIncludesTest(unittest.TestCase):
         )
         self.assertEqual(len(found), 1, found)
 
+    def test_table_is_the_documented_one(self):
+        text = """
+| layer | holds | may include |
+|---|---|---|
+| Core | meshes | |
+| mlir-dialects/ | ops | Core |
+| Runtime | arrays | Core |
+| Runtime/Backends/X | one platform each | Runtime |
+"""
+        rows = check_includes.picture(text)
+        self.assertIn(["Dialect"], rows)
+        right = {
+            "Core": (set(), {"fmt"}),
+            "Dialect": ({"Core"}, {"Core", "mlir"}),
+            "Runtime/Backends/CPU": (set(), {"Runtime"}),
+        }
+        self.assertEqual(check_includes.check_picture(rows, right), [])
+        upwards = {"Core": (set(), {"Dialect"}), "Dialect": (set(), set())}
+        self.assertEqual(len(check_includes.check_picture(rows, upwards)), 1)
+        unknown = {"Compiler": (set(), set())}
+        self.assertIn("Compiler", check_includes.check_picture(rows, unknown)[0])
+
     def test_unknown_projects_and_layers(self):
         self.expect_forbidden("lib/Core/A.cpp", "#include <boost/any.hpp>", "boost")
         self.expect_forbidden("lib/Utils/A.cpp", "#include <vector>", "Utils")
