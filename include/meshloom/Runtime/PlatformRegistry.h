@@ -3,6 +3,8 @@
 
 #include "meshloom/Runtime/Platform.h"
 
+#include <functional>
+
 namespace meshloom {
 
 /// `name` is the whole name, `argument` what comes after its first colon.
@@ -13,6 +15,14 @@ struct PlatformEntry {
   std::string_view name;
   PlatformFactory make;
 };
+
+/// A platform of virtual CPUs, which runs programs of the target cpu: `make`
+/// makes a client of the devices of these numbers. Fails where there is an
+/// `argument`: it takes none.
+Result<std::shared_ptr<Platform>> virtualPlatform(
+    const std::string &name, const std::string &argument,
+    std::function<Result<std::shared_ptr<Client>>(const std::vector<int64_t> &)>
+        make);
 
 /// Those of this build: lib/Runtime/Backends/Platforms.cpp.
 std::span<const PlatformEntry> platformTable();

@@ -9,7 +9,6 @@
 #include "meshloom/Runtime/PlatformRegistry.h"
 
 #include <fmt/format.h>
-#include <map>
 
 namespace meshloom {
 namespace {
@@ -96,30 +95,6 @@ ReferenceClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
       });
 }
 
-class ReferencePlatform : public Platform {
-public:
-  const std::string &name() const override { return platformName; }
-  std::string_view target() const override { return "cpu"; }
-  Result<std::string> deviceType() override { return std::string("CPU"); }
-
-  Result<std::shared_ptr<Client>>
-  client(const std::vector<int64_t> &numbers) override {
-    std::lock_guard lock(mutex);
-    std::weak_ptr<Client> &known = clients[numbers];
-    if (auto found = known.lock())
-      return found;
-    auto made = createReferenceClient(numbers);
-    if (made)
-      known = *made;
-    return made;
-  }
-
-private:
-  const std::string platformName = "reference";
-  std::mutex mutex;
-  std::map<std::vector<int64_t>, std::weak_ptr<Client>> clients;
-};
-
 } // namespace
 
 Result<std::shared_ptr<Client>>
@@ -131,11 +106,11 @@ createReferenceClient(const std::vector<int64_t> &numbers, double launchFrom) {
 }
 
 Result<std::shared_ptr<Platform>>
-referencePlatform(const std::string &, const std::string &argument) {
-  if (!argument.empty())
-    return Error("the platform reference takes nothing after its name, got '" +
-                 argument + "'");
-  return std::shared_ptr<Platform>(std::make_shared<ReferencePlatform>());
+referencePlatform(const std::string &name, const std::string &argument) {
+  return virtualPlatform(name, argument,
+                         [](const std::vector<int64_t> &numbers) {
+                           return createReferenceClient(numbers);
+                         });
 }
 
 } // namespace meshloom
