@@ -17,6 +17,15 @@ void twice(void *const *operands, const int64_t *, const int64_t *,
   for (int64_t i = 0; i < extents[0]; ++i)
     out[i] = 2 * a[i];
 }
+/// out = a[0] + a[1] + ... in f32, one after the other.
+void sum(void *const *operands, const int64_t *, const int64_t *,
+         const int64_t *extents) {
+  const float *a = static_cast<const float *>(operands[0]);
+  float total = 0;
+  for (int64_t i = 0; i < extents[0]; ++i)
+    total += a[i];
+  *static_cast<float *>(operands[1]) = total;
+}
 /// out[i] = a[i] + b[i]; one loop, any strides.
 void add(void *const *operands, const int64_t *strides, const int64_t *,
          const int64_t *extents) {
@@ -29,7 +38,7 @@ void add(void *const *operands, const int64_t *strides, const int64_t *,
 
 struct Kernels : CodeSymbols {
   Result<const void *> lookup(const std::string &symbol) const override {
-    return addressOf(symbol == "add" ? &add : &twice);
+    return addressOf(symbol == "add" ? &add : symbol == "sum" ? &sum : &twice);
   }
 };
 
@@ -83,12 +92,13 @@ void run(benchmark::State &state,
   for (unsigned a = 0; a < executable->signature().arguments.size(); ++a)
     arguments.push_back(zeros(*executable, a));
   for (auto _ : state)
-    benchmark::DoNotOptimize(executable->execute(arguments).valueOrThrow());
+    for (const Array &result : executable->execute(arguments).valueOrThrow())
+      if (!result.wait())
+        state.SkipWithError("failed");
 }
 
 /// Adding two f32[8] on 8 devices: what a call costs (JAX: 46 us at best).
-void tiny(benchmark::State &state) {
-  const int64_t devices = state.range(0);
+Program tinyProgram(int64_t devices) {
   const Mesh mesh = makeMesh(devices);
   const Layout layout({"x"}, mesh);
   Program program = emptyProgram(mesh);
@@ -98,9 +108,59 @@ void tiny(benchmark::State &state) {
   program.arguments = {{a, ""}, {b, ""}};
   addKernel(program, "add", 8, {0}, {operand(a), operand(b)}, out);
   program.results = {{out, -1, ""}};
-  run(state, load(std::move(program)));
+  return program;
+}
+void tiny(benchmark::State &state) {
+  run(state, load(tinyProgram(state.range(0))));
 }
 BENCHMARK(tiny)->Arg(1)->Arg(8)->Arg(512)->Unit(benchmark::kMicrosecond);
+
+/// The same, launched: what it costs to hand a call to another thread and to
+/// wait for it.
+void launched(benchmark::State &state) {
+  run(state, load(tinyProgram(8), {.launchFrom = 0}));
+}
+BENCHMARK(launched)->Unit(benchmark::kMicrosecond)->UseRealTime();
+
+/// Two functions that keep one core busy each (a sum in order of 4 MB), called
+/// one after the other before either is waited for. With one that waits (0) and
+/// launched (1).
+void twoFunctions(benchmark::State &state) {
+  const CPUOptions options{.workers = 2,
+                           .launchFrom = state.range(0) ? 0 : 1e300};
+  const auto client = createCPUClient(options).valueOrThrow();
+  const int64_t count = 1 << 20;
+  const Mesh mesh = makeMesh(1);
+  std::vector<std::shared_ptr<Executable>> functions;
+  for (int f = 0; f < 2; ++f) {
+    Program program = emptyProgram(mesh);
+    const unsigned a = addBuffer(program, count, Layout({UNSHARDED}, mesh));
+    const unsigned out = unsigned(program.buffers.size());
+    program.buffers.push_back(
+        {"", DType::F32, {}, Layout::replicated(mesh, 0)});
+    program.arguments = {{a, ""}};
+    addKernel(program, "sum", count, {}, {operand(a)}, out);
+    auto &step = std::get<KernelStep>(program.steps.back());
+    step.loops[0].reduction = true;
+    step.outputs[0].dims.clear();
+    program.results = {{out, -1, ""}};
+    functions.push_back(
+        client->load(Compiled(std::move(program), std::make_shared<Kernels>()))
+            .valueOrThrow());
+  }
+  const Array a = zeros(*functions[0], 0), b = zeros(*functions[1], 0);
+  for (auto _ : state) {
+    auto first = functions[0]->execute({a}).valueOrThrow();
+    auto second = functions[1]->execute({b}).valueOrThrow();
+    if (!first[0].wait() || !second[0].wait())
+      state.SkipWithError("failed");
+  }
+}
+BENCHMARK(twoFunctions)
+    ->Arg(0)
+    ->Arg(1)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
 
 /// all_reduce of one addend per device; bytes are loads and stores.
 void allReduce(benchmark::State &state) {
