@@ -62,7 +62,7 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
   auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
   if (!sharded || op.getNumResults() == 0)
     return op.emitOpError("has no sharding rule, so it cannot be laid out");
-  LayoutGraph::Op node{sharded.getShardingRule()};
+  LayoutGraph::Op node{sharded.getShardingRule(), {}, {}};
   dtensor::OpCost cost = sharded.getCost(node.rule);
   node.flopsPerPoint = cost.flopsPerPoint;
   node.flat = std::move(cost.flat);

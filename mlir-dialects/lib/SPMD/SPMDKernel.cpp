@@ -126,12 +126,11 @@ LogicalResult KernelOp::verify() {
                                   getAxes(), /*held=*/{}, getAccesses(),
                                   [&](unsigned i) { return isGuarded(i); })))
     return failure();
-  if (getRanges()) {
-    if (getRanges()->size() != loops)
-      return emitOpError("has ")
-             << loops << " extents and " << getRanges()->size()
-             << " lists of ranges (C1)";
-    for (Attribute bounds : *getRanges())
+  if (std::optional<mlir::ArrayAttr> ranges = getRanges()) {
+    if (ranges->size() != loops)
+      return emitOpError("has ") << loops << " extents and " << ranges->size()
+                                 << " lists of ranges (C1)";
+    for (Attribute bounds : *ranges)
       if (auto list = dyn_cast<DenseI64ArrayAttr>(bounds);
           !list || list.size() % 2 != 0)
         return emitOpError("has ranges that are no pairs of numbers (C1)");
