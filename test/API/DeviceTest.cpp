@@ -162,6 +162,16 @@ TEST_F(DeviceTest, TensorsAreMadeOnTheDeviceOfTheScope) {
   });
 }
 
+// The runtime's other platforms can be in meshes too.
+TEST_F(DeviceTest, ReferenceBackend) {
+  IN_FRESH_PROCESS({
+    EXPECT_THAT(connect_platform("reference"), IsEmpty());
+    Mesh mesh = create_mesh({{"x", 2}}, {{"REFERENCE", 0}, {"REFERENCE", 1}});
+    Tensor x = distribute(tensor({1.f, 2.f, 3.f, 4.f}), Layout({"x"}, mesh));
+    EXPECT_THAT(reduce_sum(x * x).to_vector<float>(), ElementsAre(30));
+  });
+}
+
 // ---- TPUs
 
 TEST_F(DeviceTest, WithoutLibtpuTheErrorSaysWhatWasLookedFor) {

@@ -74,8 +74,11 @@ class TPUTargetTest(unittest.TestCase):
                 self.assertGreater(sizes["peak"], sizes["argument"])
                 flops = int(re.search(r"^  flops +(\d+)$", report, re.M).group(1))
                 self.assertGreater(flops, 2 * 2 * 16 * 784 * 700)
-                self.assertRegex(report, r"(?m)^  all_(reduce|gather) over \[batch\]: \d+ bytes")
-                self.assertRegex(report, r"(?m)^  all-(reduce|gather)\S* ?.*: \d+ bytes")
+                # Both say where in the source they come from.
+                groups = f"groups of {devices}: "
+                at = rf"bytes.* at \S*step{devices}.mlir:\d+"
+                self.assertRegex(report, rf"(?m)^  all_\w+ over \[batch\], {groups}\d+ {at}")
+                self.assertRegex(report, rf"(?m)^  all-\S+.*, {groups}\d+ {at}")
                 self.assertGreater(saved.stat().st_size, sizes["code"] // 2)
 
     def test_another_number_of_devices(self):

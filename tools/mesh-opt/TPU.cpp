@@ -37,8 +37,13 @@ std::string kindOf(const CompiledCollective &collective) {
                               : collective.kind));
 }
 
-std::string valuesText(int64_t values) {
-  return values == 1 ? "" : fmt::format(", {} values", values);
+/// What follows the bytes of a collective.
+std::string detailsText(int64_t values, const std::string &source) {
+  return (values == 1 ? "" : fmt::format(", {} values", values)) +
+         (source.empty() ? "" : " at " + source);
+}
+std::string groupText(int64_t size) {
+  return size ? fmt::format(", groups of {}", size) : "";
 }
 
 /// How often, and bytes of results on one device.
@@ -77,15 +82,17 @@ std::string collectivesText(const Compiled &compiled,
     std::vector<std::string> axes;
     for (unsigned axis : each.axes)
       axes.push_back(mesh.axes()[axis].name);
-    text +=
-        fmt::format("  {} over [{}]: {} bytes{}\n", name(each.kind),
-                    fmt::join(axes, ", "), each.bytes, valuesText(each.values));
+    text += fmt::format("  {} over [{}]{}: {} bytes{}\n", name(each.kind),
+                        fmt::join(axes, ", "),
+                        groupText(groupSize(mesh, each.axes)), each.bytes,
+                        detailsText(each.values, each.note.location));
   }
   text += "optimised\n";
   for (const pjrt::HloCollective &each : theirs)
-    text += fmt::format("  {}{}: {} bytes{}\n", each.name,
-                        each.asynchronous ? " (asynchronous)" : "", each.bytes,
-                        valuesText(each.values));
+    text += fmt::format("  {}{}{}: {} bytes{}\n", each.name,
+                        each.asynchronous ? " (asynchronous)" : "",
+                        groupText(each.groupSize), each.bytes,
+                        detailsText(each.values, each.source));
   return text;
 }
 

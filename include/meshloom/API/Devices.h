@@ -18,7 +18,8 @@ namespace meshloom {
 /// meshes: "pjrt:/path/plugin.so", or "pjrt:NAME" for a plug-in that
 /// PJRT_NAMES_AND_LIBRARY_PATHS or TPU_LIBRARY_PATH names. Their type is what
 /// the plug-in says ("TPU", "GPU"), and "XLA_CPU" where it says CPU: "CPU" are
-/// the virtual ones. Connecting again gives the same devices.
+/// the virtual ones. Connecting again gives the same devices. None are given of
+/// a platform whose devices are virtual: they are made as meshes name them.
 /// Throws meshloom::Error if there is no such platform or plug-in, if it has no
 /// devices, if devices of that type are another platform's already.
 std::vector<DeviceSpec> connect_platform(const std::string &platform);

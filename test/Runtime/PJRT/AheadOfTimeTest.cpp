@@ -105,26 +105,45 @@ std::string instruction(const std::string &name, const std::string &opcode,
                         const std::string &shape) {
   // Fields that are not read, of each kind, lie between those that are.
   return field(1, name) + field(35, 7) + varint(90 << 3 | 5) + "abcd" +
-         varint(91 << 3 | 1) + "abcdefgh" + field(2, opcode) + field(7, "x") +
+         varint(91 << 3 | 1) + "abcdefgh" + field(2, opcode) + field(43, "x") +
          field(3, shape);
 }
 
-const std::string hloBytes = field(
-    1,
-    field(1, "step") + field(2, "main") +
-        field(3,
-              field(1, "sum") + field(2, instruction("a", "add", array({})))) +
-        field(3,
-              field(1, "main") +
-                  field(2, instruction("r", "all-reduce",
-                                       tuple({array({4, 8}), array({2})}))) +
-                  field(2, instruction("g", "all-gather-start",
-                                       tuple({array({2}), array({16})}))) +
-                  field(2, instruction("gd", "all-gather-done", array({16}))) +
-                  field(2, instruction("p", "collective-permute-start",
-                                       tuple({array({3}), array({3}),
-                                              field(2, 8), field(2, 8)}))) +
-                  field(2, instruction("d", "dot", array({4, 4})))));
+std::string metadata(const std::string &file, uint64_t line) {
+  return field(7, field(2, "jit(step)") + field(3, file) + field(4, line));
+}
+/// A ReplicaGroup in a CollectiveDeviceListProto.
+std::string group(uint64_t size) {
+  std::string ids;
+  for (uint64_t id = 0; id < size; ++id)
+    ids += varint(id + 200);
+  return field(1, field(1, ids));
+}
+
+/// A module with all that is read, in all its forms.
+std::string exampleBytes() {
+  const std::string main =
+      field(2,
+            instruction("r", "all-reduce", tuple({array({4, 8}), array({2})})) +
+                metadata("model.py", 12) + field(87, group(4) + group(4))) +
+      field(2, instruction("g", "all-gather-start",
+                           tuple({array({2}), array({16})})) +
+                   metadata("model.py", 0) +
+                   field(87, field(2, field(1, 2) + field(2, 3)))) +
+      field(2, instruction("gd", "all-gather-done", array({16}))) +
+      field(2, instruction(
+                   "p", "collective-permute-start",
+                   tuple({array({3}), array({3}), field(2, 8), field(2, 8)}))) +
+      field(2, instruction("s", "reduce-scatter", array({2})) +
+                   field(49, field(1, 0) + field(1, 1))) +
+      field(2, instruction("d", "dot", array({4, 4})));
+  return field(1,
+               field(1, "step") + field(2, "main") +
+                   field(3, field(1, "sum") +
+                                field(2, instruction("a", "add", array({})))) +
+                   field(3, field(1, "main") + main));
+}
+const std::string hloBytes = exampleBytes();
 
 TEST(HloProgramTest, InstructionsAndTheirBytes) {
   HloProgram program = HloProgram::parse(hloBytes).valueOrThrow();
@@ -132,11 +151,11 @@ TEST(HloProgramTest, InstructionsAndTheirBytes) {
   ASSERT_EQ(program.computations.size(), 2u);
   EXPECT_EQ(program.computations[0].name, "sum");
   const HloComputation &main = program.computations[1];
-  ASSERT_EQ(main.instructions.size(), 5u);
+  ASSERT_EQ(main.instructions.size(), 6u);
   EXPECT_EQ(main.instructions[0].name, "r");
   EXPECT_EQ(main.instructions[0].opcode, "all-reduce");
   EXPECT_THAT(main.instructions[0].bytes, ElementsAre(128, 8));
-  EXPECT_THAT(main.instructions[4].bytes, ElementsAre(64));
+  EXPECT_THAT(main.instructions[5].bytes, ElementsAre(64));
 }
 
 // A start and its end are one collective; what starts with a tuple of operands
@@ -145,12 +164,14 @@ TEST(HloProgramTest, CollectivesAreCountedOnce) {
   std::vector<std::string> found;
   for (const HloCollective &each :
        HloProgram::parse(hloBytes).valueOrThrow().collectives())
-    found.push_back(fmt::format("{} {}{} {} of {}", each.name, each.kind,
-                                each.asynchronous ? "*" : "", each.bytes,
-                                each.values));
-  EXPECT_THAT(found,
-              ElementsAre("r all-reduce 136 of 2", "g all-gather* 64 of 1",
-                          "p collective-permute* 12 of 1"));
+    found.push_back(fmt::format("{} {}{} {} of {} by {} at '{}'", each.name,
+                                each.kind, each.asynchronous ? "*" : "",
+                                each.bytes, each.values, each.groupSize,
+                                each.source));
+  EXPECT_THAT(found, ElementsAre("r all-reduce 136 of 2 by 4 at 'model.py:12'",
+                                 "g all-gather* 64 of 1 by 3 at 'model.py'",
+                                 "p collective-permute* 12 of 1 by 0 at ''",
+                                 "s reduce-scatter 8 of 1 by 2 at ''"));
 }
 
 // No prefix of a module, and no module with a byte changed, is read past its
@@ -207,7 +228,7 @@ module @products {{
         : (tensor<f32>, tensor<f32>) -> tensor<f32>
       "stablehlo.return"(%s) : (tensor<f32>) -> ()
     }}) {{replica_groups = dense<[[{}]]> : tensor<1x{}xi64>}}
-      : (tensor<128x128xf32>) -> tensor<128x128xf32>
+      : (tensor<128x128xf32>) -> tensor<128x128xf32> loc("model.py":12:3)
     func.return %1 : tensor<128x128xf32>
   }}
 }})",
@@ -292,10 +313,14 @@ TEST_F(TPUTest, CompilesForDevicesThatAreNotThere) {
 
     const HloProgram hlo = made->optimized().valueOrThrow();
     EXPECT_EQ(hlo.name, "products");
+    const std::vector<HloCollective> collectives = hlo.collectives();
+    ASSERT_FALSE(collectives.empty());
     int64_t bytes = 0;
-    for (const HloCollective &each : hlo.collectives())
+    for (const HloCollective &each : collectives)
       bytes += each.bytes;
     EXPECT_GE(bytes, 128 * 128 * 4);
+    EXPECT_EQ(collectives.front().groupSize, 8);
+    EXPECT_EQ(collectives.front().source, "model.py:12");
   }
 }
 

@@ -78,7 +78,7 @@ private:
 };
 
 /// Bits of an element, by xla.PrimitiveType; 0 for those that are no numbers.
-int64_t elementBits(uint64_t type) {
+uint64_t elementBits(uint64_t type) {
   switch (type) {
   case 1: // PRED
   case 2: // S8
@@ -120,18 +120,18 @@ bool readShape(std::string_view message, std::vector<int64_t> &bytes,
   if (depth > 64)
     return false;
   Fields fields(message);
-  uint64_t type = 0;
-  int64_t elements = 1;
+  // Unsigned: whatever damaged bytes multiply to is no error of ours.
+  uint64_t type = 0, elements = 1;
   bool tuple = false;
   for (Field field; fields.next(field);) {
     if (field.number == 2)
       type = field.value;
     if (field.number == 3 && field.isNumber)
-      elements *= int64_t(field.value);
+      elements *= field.value;
     if (field.number == 3 && !field.isNumber) {
       Fields dims(field.bytes);
       while (!dims.done())
-        elements *= int64_t(dims.varint());
+        elements *= dims.varint();
       fields.whole &= dims.whole;
     }
     if (field.number == 4) {
@@ -140,8 +140,59 @@ bool readShape(std::string_view message, std::vector<int64_t> &bytes,
     }
   }
   if (!tuple)
-    if (const int64_t bits = elementBits(type))
-      bytes.push_back((elements * bits + 7) / 8);
+    if (const uint64_t bits = elementBits(type))
+      bytes.push_back(int64_t((elements * bits + 7) / 8));
+  return fields.whole;
+}
+
+/// OpMetadata: "file:line".
+bool readSource(std::string_view message, std::string &source) {
+  Fields fields(message);
+  std::string_view file;
+  uint64_t line = 0;
+  for (Field field; fields.next(field);) {
+    if (field.number == 3)
+      file = field.bytes;
+    if (field.number == 4)
+      line = field.value;
+  }
+  if (!file.empty())
+    source = line ? fmt::format("{}:{}", file, line) : std::string(file);
+  return fields.whole;
+}
+
+/// ReplicaGroup: how many ids the largest one so far has.
+bool readGroup(std::string_view message, int64_t &largest) {
+  Fields fields(message);
+  int64_t size = 0;
+  for (Field field; fields.next(field);) {
+    if (field.number == 1 && field.isNumber)
+      ++size;
+    if (field.number == 1 && !field.isNumber) {
+      Fields ids(field.bytes);
+      for (; !ids.done(); ++size)
+        ids.varint();
+      fields.whole &= ids.whole;
+    }
+  }
+  largest = std::max(largest, size);
+  return fields.whole;
+}
+
+/// CollectiveDeviceListProto: groups, or how many of how many devices.
+bool readGroups(std::string_view message, int64_t &largest) {
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (field.number == 1)
+      fields.whole &= readGroup(field.bytes, largest);
+    if (field.number == 2) {
+      Fields list(field.bytes);
+      for (Field each; list.next(each);)
+        if (each.number == 2)
+          largest = std::max(largest, int64_t(each.value));
+      fields.whole &= list.whole;
+    }
+  }
   return fields.whole;
 }
 
@@ -154,6 +205,12 @@ bool readInstruction(std::string_view message, HloInstruction &instruction) {
       instruction.opcode = field.bytes;
     if (field.number == 3)
       fields.whole &= readShape(field.bytes, instruction.bytes);
+    if (field.number == 7)
+      fields.whole &= readSource(field.bytes, instruction.source);
+    if (field.number == 49) // of older versions
+      fields.whole &= readGroup(field.bytes, instruction.groupSize);
+    if (field.number == 87)
+      fields.whole &= readGroups(field.bytes, instruction.groupSize);
   }
   return fields.whole;
 }
@@ -213,7 +270,12 @@ std::vector<HloCollective> HloProgram::collectives() const {
         kind.remove_suffix(std::string_view("-start").size());
       if (std::ranges::find(kinds, kind) == std::end(kinds))
         continue;
-      HloCollective collective{instruction.name, std::string(kind), starts};
+      HloCollective collective;
+      collective.name = instruction.name;
+      collective.kind = kind;
+      collective.asynchronous = starts;
+      collective.source = instruction.source;
+      collective.groupSize = instruction.groupSize;
       std::vector<int64_t> results = instruction.bytes;
       // These start with a tuple of the operands, the results, and marks.
       if (starts && kind != "all-reduce" && results.size() >= 2)

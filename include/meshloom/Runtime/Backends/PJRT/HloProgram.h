@@ -16,6 +16,8 @@ struct HloInstruction {
   std::string opcode; ///< "all-reduce-start"
   /// Of each array of the result, without padding of its tiles.
   std::vector<int64_t> bytes;
+  std::string source;    ///< "model.py:12"; empty: not known
+  int64_t groupSize = 0; ///< of a collective's devices; 0: not given
 };
 
 struct HloComputation {
@@ -30,6 +32,8 @@ struct HloCollective {
   bool asynchronous = false;
   int64_t bytes = 0; ///< of its result on one device
   int64_t values = 1;
+  std::string source;    ///< "model.py:12"; empty: not known
+  int64_t groupSize = 0; ///< 0: not given
 };
 
 /// A module after all of XLA's passes.
