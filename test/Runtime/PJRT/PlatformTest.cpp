@@ -91,16 +91,6 @@ TEST_F(PlatformTest, DevicesHaveTypesAndNumbers) {
                                    Device{2, "CPU:2"}));
 }
 
-TEST(ListDevicesTest, AllDevicesOfAPluginAreListed) {
-  FaultyCopy copy;
-  auto all = listPJRTDevices(copy.path());
-  ASSERT_TRUE(all) << all.error().message();
-  EXPECT_THAT(*all,
-              testing::ElementsAre(Device{0, "CPU:0"}, Device{1, "CPU:1"},
-                                   Device{2, "CPU:2"}, Device{3, "CPU:3"}));
-  EXPECT_FALSE(listPJRTDevices("/nowhere/plugin.so"));
-}
-
 // Virtual devices are made as they are needed; clients that there are go on.
 TEST_F(PlatformTest, MoreDevicesAreMadeOnDemand) {
   auto on = platform();

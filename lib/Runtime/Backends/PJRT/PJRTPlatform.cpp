@@ -138,24 +138,4 @@ Result<std::shared_ptr<Platform>> pjrtPlatform(const std::string &name,
   return makePJRTPlatform(name, **plugin);
 }
 
-Result<std::vector<Device>> listPJRTDevices(std::string_view nameOrPath) {
-  Result<std::string> path = findPlugin(nameOrPath);
-  if (!path)
-    return path.error();
-  auto on = platform("pjrt:" + *path);
-  if (!on)
-    return on.error();
-  // A client of the first device makes the plug-in's.
-  auto client = (*on)->client(1);
-  if (!client)
-    return client.error();
-  const auto &all =
-      static_cast<PJRTClient &>(**client).session().plugin->devices();
-  std::vector<Device> devices;
-  const std::string type = *(*on)->deviceType();
-  for (size_t number = 0; number < all.size(); ++number)
-    devices.push_back({int64_t(number), fmt::format("{}:{}", type, number)});
-  return devices;
-}
-
 } // namespace meshloom

@@ -21,7 +21,4 @@ std::shared_ptr<Platform> makePJRTPlatform(std::string name,
                                            const pjrt::Plugin &plugin,
                                            pjrt::Attributes options = {});
 
-/// The devices of a plug-in: what `pjrt:` takes. Starts the plug-in.
-Result<std::vector<Device>> listPJRTDevices(std::string_view nameOrPath);
-
 } // namespace meshloom
