@@ -3,6 +3,7 @@
 // calls.
 //
 //   mlp_step --json --batch=128 --devices=8 --steps=200
+//   [--platform=pjrt:PLUGIN.so]
 //     prints one JSON line for scripts/compare; else Google Benchmark runs:
 //   mlp_step --benchmark_filter=Step
 #include "PeerModel.h"
@@ -34,6 +35,17 @@ struct MLP : Module {
   }
 };
 
+/// Devices of a platform of the runtime; virtual CPUs where it has no name.
+std::vector<DeviceSpec> devicesOf(const std::string &platform, int64_t count) {
+  if (platform.empty())
+    return virtual_cpus(count);
+  std::vector<DeviceSpec> devices;
+  const std::string type = connect_platform(platform).front().type;
+  for (int64_t i = 0; i < count; ++i)
+    devices.push_back({type, i});
+  return devices;
+}
+
 /// Everything that a step needs.
 struct Training {
   Mesh mesh;
@@ -41,8 +53,8 @@ struct Training {
   optimizers::Adam adam;
   Tensor x, y;
 
-  Training(int64_t batch, int64_t devices)
-      : mesh(create_mesh({{"batch", devices}}, virtual_cpus(devices))),
+  Training(int64_t batch, int64_t devices, const std::string &platform = "")
+      : mesh(create_mesh({{"batch", devices}}, devicesOf(platform, devices))),
         model(Layout::replicated(mesh, 2)) {
     peers::Batch data = peers::learnableBatch(batch, 784, 1);
     x = distribute(tensor(data.x, {batch, 784}),
@@ -65,8 +77,9 @@ double milliseconds(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-int runJson(int64_t batch, int64_t devices, int64_t steps) {
-  Training training(batch, devices);
+int runJson(int64_t batch, int64_t devices, int64_t steps,
+            const std::string &platform) {
+  Training training(batch, devices, platform);
   auto step = function(
       [&](const Tensor &x, const Tensor &y) { return training.step(x, y); },
       {.name = "step"});
@@ -147,6 +160,7 @@ BENCHMARK(BM_TraceAndCompile)->Unit(benchmark::kMillisecond)->Iterations(3);
 int main(int argc, char **argv) try {
   int64_t batch = 128, devices = 8, steps = 200;
   bool json = false;
+  std::string platform;
   auto number = [](const char *argument, const char *name, int64_t &value) {
     size_t length = std::strlen(name);
     if (!std::strncmp(argument, name, length))
@@ -157,9 +171,11 @@ int main(int argc, char **argv) try {
     number(argv[i], "--batch=", batch);
     number(argv[i], "--devices=", devices);
     number(argv[i], "--steps=", steps);
+    if (std::string_view(argv[i]).starts_with("--platform="))
+      platform = argv[i] + std::strlen("--platform=");
   }
   if (json)
-    return runJson(batch, devices, steps);
+    return runJson(batch, devices, steps, platform);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 1;

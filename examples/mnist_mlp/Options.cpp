@@ -26,6 +26,7 @@ const char *const Usage =
     --data DIR          folder with MNIST's IDX files, plain or .gz; without it
                         handwritten-like digits are generated
     --output DIR        where data, plots and losses go (mnist_mlp)
+    --platform P        other devices: pjrt:PLUGIN.so is those of a PJRT plug-in
     --explain           print why each collective is there, and what it costs
 )";
 
@@ -131,6 +132,8 @@ Options parseOptions(int argc, char **argv) {
       options.data = value;
     } else if (option == "--output") {
       options.output = value;
+    } else if (option == "--platform") {
+      options.platform = value;
     } else {
       throw Error("unknown option " + option + "; see --help");
     }

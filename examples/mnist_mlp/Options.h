@@ -15,6 +15,7 @@ struct Options {
   int64_t trainImages = 5000, testImages = 5000;
   std::string data;                 ///< folder of IDX files; empty: make them
   std::string output = "mnist_mlp"; ///< folder for data, plots and losses
+  std::string platform;             ///< of the devices; empty: virtual CPUs
   bool explain = false;
 
   /// The axis that cuts the batch, and the one that cuts the weights, or "".

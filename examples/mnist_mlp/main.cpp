@@ -1,5 +1,6 @@
 // Trains the MLP of TensorFlow's tutorial "DTensor with Core APIs" on virtual
-// CPUs: data parallel by default, any other mesh on request.
+// CPUs or the devices of another platform: data parallel by default, any other
+// mesh on request.
 #include "Model.h"
 #include "Options.h"
 #include "Plot.h"
@@ -29,11 +30,23 @@ struct Trainer {
 
   Trainer(const Options &options, const std::vector<MeshAxis> &axes,
           const std::string &batchAxis, const std::string &modelAxis)
-      : mesh(create_mesh(axes, virtual_cpus(options.devices()))),
+      : mesh(create_mesh(axes, devicesOf(options))),
         images(batchAxis.empty() ? Layout::replicated(mesh, 2)
                                  : Layout::batch_sharded(mesh, batchAxis, 2)),
         labels(images.remove({1})),
         model(widths(options.hidden), mesh, modelAxis) {}
+
+  /// As many as the mesh has; of a plug-in for CPUs, more than it lists can be
+  /// made.
+  static std::vector<DeviceSpec> devicesOf(const Options &options) {
+    if (options.platform.empty())
+      return virtual_cpus(options.devices());
+    const std::string type = connect_platform(options.platform).front().type;
+    std::vector<DeviceSpec> devices;
+    for (int64_t i = 0; i < options.devices(); ++i)
+      devices.push_back({type, i});
+    return devices;
+  }
 
   static std::vector<int64_t> widths(const std::vector<int64_t> &hidden) {
     std::vector<int64_t> all = {784};
@@ -109,7 +122,10 @@ void train(const Options &options) {
   std::filesystem::create_directories(options.output);
   Split split = loadData(options);
   std::cout << "Mesh " << meshText(options.mesh) << ": " << trainer.mesh.size()
-            << " virtual CPUs; " << split.train.size() << " training and "
+            << ' '
+            << (options.platform.empty() ? "virtual CPUs"
+                                         : "devices of " + options.platform)
+            << "; " << split.train.size() << " training and "
             << split.test.size() << " test images, batches of "
             << options.batchSize << '\n';
 

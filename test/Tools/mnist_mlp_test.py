@@ -3,9 +3,13 @@
 losses, MNIST's files are read plain and gzipped, and what cannot be is an error
 before anything is written.
 
-  mnist_mlp_test.py MNIST_MLP
+  mnist_mlp_test.py MNIST_MLP PJRT_CPU_PLUGIN
+
+XLA's plug-in for CPUs is MESHLOOM_PJRT_CPU_PLUGIN, else the argument; where there
+is no such file, that test is skipped.
 """
 import gzip
+import os
 import re
 import shutil
 import subprocess
@@ -85,6 +89,14 @@ class MnistMlpTest(unittest.TestCase):
         self.assertRegex(text, r"w1: f32 784x700  \[\*, model\]")
         for mesh in ("model=4", "batch=3", "batch=2,model=2,copy=2", "rows=3,columns=5", "x=1"):
             self.expect_same(mesh)
+
+    def test_pjrt_plugin(self):
+        plugin = os.environ.get("MESHLOOM_PJRT_CPU_PLUGIN", sys.argv[2])
+        if not os.path.exists(plugin):
+            self.skipTest(f"there is no PJRT plug-in at {plugin}")
+        for mesh in ("batch=8", "batch=2,model=4", "batch=3"):
+            self.expect_same(mesh, "--platform", "pjrt:" + plugin)
+        self.expect_error("there is no PJRT plug-in at '/nowhere.so'", "--platform=pjrt:/nowhere.so")
 
     def test_hidden_layers(self):
         _, text, losses = self.train("--hidden=700,500")
