@@ -28,7 +28,7 @@ struct CheckOptions {
                            {"ring", true}};
   bool refine = true;
   /// Damages the compiled program, to see that the damage is found.
-  std::function<void(CodedProgram &)> damage;
+  std::function<void(CodedProgram &)> damage = {};
 };
 
 class Checker {
