@@ -6,6 +6,7 @@
 #include "Shrink.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
@@ -31,10 +32,20 @@ struct Options {
                      {"ring", false, platform}}};
   }
   /// StableHLO says nothing of reducers that are no kind and whose init value
-  /// is no identity: XLA leaves that out where there is but one element.
+  /// is no identity: XLA applies them in any order, and leaves the init out
+  /// where there is but one element.
   bool skips(const Recipe &recipe) const {
-    return platform != "cpu" &&
-           recipe.text().find("generic_reduce") != std::string::npos;
+    return platform != "cpu" && hasReducer(recipe.nodes);
+  }
+  static bool hasReducer(const std::vector<Node> &nodes) {
+    return std::ranges::any_of(nodes, [](const Node &node) {
+      return node.op == "dtensor.generic_reduce" ||
+             (node.op == "dtensor.reduce_window" &&
+              node.regions.find("^bb0") != std::string::npos) ||
+             std::ranges::any_of(node.blocks, [](const Block &block) {
+               return hasReducer(block.nodes);
+             });
+    });
   }
   std::string waysText() const {
     return platform == "cpu" ? "in 2 kinds of memory" : "on " + platform;

@@ -57,7 +57,10 @@ static Emitted emitDynamicSlice(Exporter &e, Operation *op,
   for (unsigned dim = 0; dim < result.rank(); ++dim) {
     Value start = operands[1 + dim].value;
     if (operand.held.isWhole(dim) && result.isWhole(dim)) {
-      starts.push_back(start);
+      // XLA makes one slice of this and one that follows, and forgets that this
+      // one's start is clamped.
+      starts.push_back(clampStart(e, signedIndex(e, start),
+                                  operand.held.global[dim], sizes[dim]));
       continue;
     }
     if (sizes[dim] == operand.held.global[dim]) {

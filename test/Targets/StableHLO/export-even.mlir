@@ -194,3 +194,20 @@ func.func @scatter(%x: tensor<3xf32, #spmd.shard<[3], #whole>>, %i: tensor<2x1xi
   %0 = dtensor.scatter %x at %i with %u {index_vector_dim = 1 : i64, inserted_window_dims = array<i64: 0>, kind = #dtensor.kind<sum>, scatter_dims_to_operand_dims = array<i64: 0>} : (tensor<3xf32, #spmd.shard<[3], #whole>>, tensor<2x1xi32, #spmd.shard<[4, 1], #vectors>>, tensor<2xf32, #spmd.shard<[4], #rows>>) -> tensor<3xf32, #spmd.shard<[3], #sum>>
   return %0 : tensor<3xf32, #spmd.shard<[3], #sum>>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#whole = #dtensor.layout<#mesh, [*]>
+#scalar = #dtensor.layout<#mesh, []>
+
+// A slice's start is clamped by itself: XLA merges slices of slices, and leaves
+// the first one's clamp out.
+// CHECK-LABEL: func.func @dynamic_slice(
+// CHECK: %[[START:.*]] = stablehlo.clamp %{{.*}}, %arg1, %{{.*}} : tensor<i32>
+// CHECK: %[[WIDE:.*]] = stablehlo.convert %[[START]] : (tensor<i32>) -> tensor<i64>
+// CHECK: stablehlo.dynamic_slice %arg0, %[[WIDE]], sizes = [2]
+func.func @dynamic_slice(%x: tensor<4xf32, #spmd.shard<[4], #whole>>, %i: tensor<i32, #spmd.shard<[], #scalar>>) -> tensor<2xf32, #spmd.shard<[2], #whole>> {
+  %0 = dtensor.dynamic_slice %x at %i sizes [2] : (tensor<4xf32, #spmd.shard<[4], #whole>>, tensor<i32, #spmd.shard<[], #scalar>>) -> tensor<2xf32, #spmd.shard<[2], #whole>>
+  return %0 : tensor<2xf32, #spmd.shard<[2], #whole>>
+}
