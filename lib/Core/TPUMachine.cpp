@@ -1,7 +1,7 @@
 // Machine models of TPUs: from a topology's name, and the public figures of
 // each generation.
-#include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/TPUMachine.h"
+#include "meshloom/Core/MachineModel.h"
 
 #include <algorithm>
 #include <charconv>

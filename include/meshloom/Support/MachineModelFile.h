@@ -7,7 +7,8 @@ namespace meshloom {
 
 /// The machine model that `presetOrFile` names: a preset ("ring",
 /// "ring-latency", "shared-memory", "tpu:v5e:2x4"), a JSON object, or else the
-/// path of a file with one. Fails where it is none of them, or the file is not right.
+/// path of a file with one. Fails where it is none of them, or the file is not
+/// right.
 Result<MachineModel> loadMachineModel(const std::string &presetOrFile);
 
 /// A text that loadMachineModel reads as `model`: a preset's name, or JSON. For
@@ -21,8 +22,8 @@ std::string machineModelText(const MachineModel &model);
 ///    "links": {"rack": {"bytes_per_second": 1e9, "latency_ps": 20000000}}}
 ///
 /// What is not given is the preset's ("shared-memory" unless named). The fields
-/// are those of MachineModel and Torus in snake case; times are in picoseconds. `path` is
-/// for messages. Unknown fields are errors.
+/// are those of MachineModel and Torus in snake case; times are in picoseconds.
+/// `path` is for messages. Unknown fields are errors.
 Result<MachineModel> parseMachineModel(std::string_view json,
                                        std::string_view path);
 

@@ -13,8 +13,8 @@ inline constexpr std::string_view elfCode = "x86-64-elf";
 /// The functions of a program, null where it needs none. Fails on what is no
 /// program of the target cpu, and on code that this machine cannot run.
 /// `platform`: who asks, for messages.
-Result<std::shared_ptr<const CodeSymbols>>
-loadCode(const Compiled &compiled, std::string_view platform);
+Result<std::shared_ptr<const CodeSymbols>> loadCode(const Compiled &compiled,
+                                                    std::string_view platform);
 
 /// Fails, naming it, where this CPU lacks one of `features`: a comma-separated
 /// list as Code::requirements has it ("avx2,fma").
