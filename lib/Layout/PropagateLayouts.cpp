@@ -14,8 +14,8 @@ namespace meshloom {
 /// does, though not in any layout.
 static bool isFreeLeaf(Operation &op) {
   return op.getNumResults() == 1 &&
-         !dtensor::globalShape(op.getResult(0).getType()).empty() &&
-         (isa<dtensor::ConstantOp>(op) || dtensor::isFreeToMake(&op));
+         (isa<dtensor::ConstantOp>(op) || dtensor::isFreeToMake(&op)) &&
+         !dtensor::globalShape(op.getResult(0).getType()).empty();
 }
 
 using LeafCopies = std::vector<SmallVector<Operation *>>;
