@@ -166,6 +166,7 @@ Result<Torus> Torus::get(Description description) {
 
   auto impl = std::make_shared<Impl>();
   std::vector<Coords> inOrder;
+  inOrder.reserve(size_t(devices));
   for (int64_t i = 0; i < devices; ++i)
     inOrder.push_back(chipAt(dims, size_t(i / description.devicesPerChip)));
   if (description.chips.empty())

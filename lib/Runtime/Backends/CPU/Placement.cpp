@@ -113,6 +113,7 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
     return placed.peak;
   };
   std::vector<Lifetime> lifetimes;
+  lifetimes.reserve(inArena.size());
   for (unsigned m : inArena)
     lifetimes.push_back(
         {lives[m].firstPhase, lives[m].lastPhase, memories[m].bytes});

@@ -137,6 +137,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     chunks *= 4;
   }
   std::vector<int64_t> offsets;
+  offsets.reserve(placement.places.size());
   for (const Place &place : placement.places)
     offsets.push_back(place.offset);
   workerStride = (placement.workerBytes + 4095) / 4096 * 4096;
