@@ -30,11 +30,13 @@ using Function = Handle (*)(void *arguments);
 
 template <typename T> T read(const void *base, size_t offset) {
   T value;
-  std::memcpy(&value, static_cast<const char *>(base) + offset, sizeof(T));
+  std::memcpy(static_cast<void *>(&value),
+              static_cast<const char *>(base) + offset, sizeof(T));
   return value;
 }
 template <typename T> void write(void *base, size_t offset, T value) {
-  std::memcpy(static_cast<char *>(base) + offset, &value, sizeof(T));
+  std::memcpy(static_cast<char *>(base) + offset,
+              static_cast<const void *>(&value), sizeof(T));
 }
 
 /// A structure given to a plug-in. It is longer than any that a version so far
