@@ -150,6 +150,7 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
     done = last = device->launches.launch(std::move(launch));
   }
   std::vector<Array> results;
+  results.reserve(buffers.size());
   for (size_t r = 0; r < buffers.size(); ++r)
     results.emplace_back(signature().results[r].type, buffers[r], done);
   return results;
