@@ -163,7 +163,7 @@ Event LaunchQueue::State::add(Launch launch) {
   const Event after = Event::whenAll(launch.after);
   auto entry = std::make_shared<Entry>();
   entry->ready = after.isReady();
-  const Event done = entry->done;
+  Event done = entry->done;
   {
     std::unique_lock lock(mutex);
     // One that waits for an event may wait for its caller.
