@@ -23,7 +23,7 @@ struct CPUOptions {
   int64_t chunks = 0;
   /// Executables whose last run took as many seconds return from `execute`
   /// before the next one is over; 0: all do.
-  double launchFrom = 2e-3;
+  double launchFrom = 5e-3;
 };
 
 /// Fails on a number of devices or workers below what makes sense.
