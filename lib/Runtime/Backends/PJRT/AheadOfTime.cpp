@@ -13,19 +13,17 @@ using capi::Handle;
 using capi::Slot;
 
 namespace {
-Status call(const Plugin &plugin, Slot slot, Block &arguments, Handle subject,
-            std::string_view action) {
-  return plugin.call(slot, arguments.set(16, subject), action);
-}
 // The first field of all structures of such functions is that one thing.
-static_assert(capi::TopologyDescription_Destroy_Args::topology == 16 &&
-              capi::Executable_Destroy_Args::executable == 16 &&
-              capi::Executable_Serialize_Args::executable == 16 &&
-              capi::Executable_GetCompiledMemoryStats_Args::executable == 16 &&
-              capi::Executable_GetCostAnalysis_Args::executable == 16 &&
-              capi::Executable_OptimizedProgram_Args::executable == 16 &&
-              capi::DeviceDescription_DebugString_Args::device_description ==
-                  16);
+static_assert(
+    capi::TopologyDescription_Destroy_Args::topology == Plugin::SUBJECT &&
+    capi::Executable_Destroy_Args::executable == Plugin::SUBJECT &&
+    capi::Executable_Serialize_Args::executable == Plugin::SUBJECT &&
+    capi::Executable_GetCompiledMemoryStats_Args::executable ==
+        Plugin::SUBJECT &&
+    capi::Executable_GetCostAnalysis_Args::executable == Plugin::SUBJECT &&
+    capi::Executable_OptimizedProgram_Args::executable == Plugin::SUBJECT &&
+    capi::DeviceDescription_DebugString_Args::device_description ==
+        Plugin::SUBJECT);
 
 /// Reads numbers between commas; nothing where `text` is no such list.
 std::vector<int64_t> numbersIn(std::string_view text) {
@@ -79,7 +77,7 @@ PluginObject::~PluginObject() {
     return;
   Block arguments;
   // That something cannot be destroyed is no one's to repair.
-  (void)bool(call(library, destroyer, arguments, raw, "free memory"));
+  (void)bool(library.call(destroyer, arguments, raw, "free memory"));
 }
 
 DevicePlace pjrt::placeOf(const Attributes &attributes, std::string_view text) {
@@ -136,8 +134,8 @@ Status Topology::readDevices() {
   using Args = capi::TopologyDescription_GetDeviceDescriptions_Args;
   constexpr std::string_view action = "list the devices of a topology";
   Block list;
-  if (Status ok = call(library, Slot::TopologyDescription_GetDeviceDescriptions,
-                       list, raw, action);
+  if (Status ok = library.call(Slot::TopologyDescription_GetDeviceDescriptions,
+                               list, raw, action);
       !ok)
     return ok;
   const auto *handles = list.get<const Handle *>(Args::descriptions);
@@ -152,8 +150,8 @@ Status Topology::readDevices() {
     device.attributes = std::move(described.attributes);
     using Text = capi::DeviceDescription_DebugString_Args;
     Block text;
-    if (Status ok = call(library, Slot::DeviceDescription_DebugString, text,
-                         handles[i], action);
+    if (Status ok = library.call(Slot::DeviceDescription_DebugString, text,
+                                 handles[i], action);
         !ok)
       return ok;
     device.text = {text.get<const char *>(Text::debug_string),
@@ -169,8 +167,8 @@ Status Topology::readDevices() {
 Result<Attributes> Topology::attributes() const {
   using Args = capi::TopologyDescription_Attributes_Args;
   Block arguments;
-  if (Status ok = call(library, Slot::TopologyDescription_Attributes, arguments,
-                       raw, "describe a topology");
+  if (Status ok = library.call(Slot::TopologyDescription_Attributes, arguments,
+                               raw, "describe a topology");
       !ok)
     return ok.error();
   return readNamedValues(library, arguments.get<const void *>(Args::attributes),
@@ -213,8 +211,8 @@ Topology::compile(std::string_view text, const CompileOptions &options) const {
 Result<std::string> AheadOfTimeExecutable::serialize() const {
   using Args = capi::Executable_Serialize_Args;
   Block arguments;
-  if (Status ok = call(library, Slot::Executable_Serialize, arguments, raw,
-                       "save a compiled program");
+  if (Status ok = library.call(Slot::Executable_Serialize, arguments, raw,
+                               "save a compiled program");
       !ok)
     return ok.error();
   std::string bytes(arguments.get<const char *>(Args::serialized_bytes),
@@ -228,8 +226,8 @@ Result<std::string> AheadOfTimeExecutable::serialize() const {
 Result<CompiledMemory> AheadOfTimeExecutable::memory() const {
   using Args = capi::Executable_GetCompiledMemoryStats_Args;
   Block arguments;
-  if (Status ok = call(library, Slot::Executable_GetCompiledMemoryStats,
-                       arguments, raw, "tell a program's memory");
+  if (Status ok = library.call(Slot::Executable_GetCompiledMemoryStats,
+                               arguments, raw, "tell a program's memory");
       !ok)
     return ok.error();
   CompiledMemory memory;
@@ -245,8 +243,8 @@ Result<CompiledMemory> AheadOfTimeExecutable::memory() const {
 Result<std::map<std::string, double>> AheadOfTimeExecutable::costs() const {
   using Args = capi::Executable_GetCostAnalysis_Args;
   Block arguments;
-  if (Status ok = call(library, Slot::Executable_GetCostAnalysis, arguments,
-                       raw, "tell a program's cost");
+  if (Status ok = library.call(Slot::Executable_GetCostAnalysis, arguments, raw,
+                               "tell a program's cost");
       !ok)
     return ok.error();
   Result<Attributes> values =
@@ -273,14 +271,14 @@ Result<HloProgram> AheadOfTimeExecutable::optimized() const {
   Block program, arguments;
   arguments.set(Args::program, program.data());
   // Without room for the code, it tells the size.
-  if (Status ok = call(library, Slot::Executable_OptimizedProgram, arguments,
-                       raw, action);
+  if (Status ok = library.call(Slot::Executable_OptimizedProgram, arguments,
+                               raw, action);
       !ok)
     return ok.error();
   std::string code(program.get<size_t>(capi::Program::code_size), '\0');
   program.set(capi::Program::code, code.data());
-  if (Status ok = call(library, Slot::Executable_OptimizedProgram, arguments,
-                       raw, action);
+  if (Status ok = library.call(Slot::Executable_OptimizedProgram, arguments,
+                               raw, action);
       !ok)
     return ok.error();
   const std::string_view format(

@@ -14,19 +14,16 @@ namespace {
 /// Whether this thread runs a callback, and so may be one of a plug-in's.
 thread_local int callbacks = 0;
 
-/// Calls a function that takes one thing, and gives the error back.
-Status call(const Plugin &plugin, Slot slot, Block &arguments, Handle subject,
-            std::string_view action) {
-  return plugin.call(slot, arguments.set(16, subject), action);
-}
 // The first field of all structures of such functions is that one thing.
-static_assert(capi::Client_Destroy_Args::client == 16 &&
-              capi::Event_Destroy_Args::event == 16 &&
-              capi::Buffer_Destroy_Args::buffer == 16 &&
-              capi::LoadedExecutable_Destroy_Args::executable == 16 &&
-              capi::Executable_Destroy_Args::executable == 16 &&
-              capi::DeviceDescription_Id_Args::device_description == 16 &&
-              capi::Device_GetDescription_Args::device == 16);
+static_assert(capi::Client_Destroy_Args::client == Plugin::SUBJECT &&
+              capi::Event_Destroy_Args::event == Plugin::SUBJECT &&
+              capi::Buffer_Destroy_Args::buffer == Plugin::SUBJECT &&
+              capi::LoadedExecutable_Destroy_Args::executable ==
+                  Plugin::SUBJECT &&
+              capi::Executable_Destroy_Args::executable == Plugin::SUBJECT &&
+              capi::DeviceDescription_Id_Args::device_description ==
+                  Plugin::SUBJECT &&
+              capi::Device_GetDescription_Args::device == Plugin::SUBJECT);
 
 std::string textAt(const Block &block, size_t data, size_t size) {
   return {block.get<const char *>(data), block.get<size_t>(size)};
@@ -59,7 +56,7 @@ void Owned::reset() {
   if (raw) {
     Block arguments;
     // That something cannot be destroyed is no one's to repair.
-    (void)bool(call(plugin(), destroyer, arguments, raw, "free memory"));
+    (void)bool(plugin().call(destroyer, arguments, raw, "free memory"));
   }
   raw = nullptr;
   owner.reset();
@@ -73,7 +70,7 @@ bool PluginEvent::isReady() const {
   if (!raw)
     return true;
   Block arguments;
-  Status asked = call(plugin(), Slot::Event_IsReady, arguments, raw, "ask");
+  Status asked = plugin().call(Slot::Event_IsReady, arguments, raw, "ask");
   return !asked || arguments.get<bool>(capi::Event_IsReady_Args::is_ready);
 }
 
@@ -81,7 +78,7 @@ Status PluginEvent::wait(std::string_view action) const {
   if (!raw)
     return Success();
   Block arguments;
-  return call(plugin(), Slot::Event_Await, arguments, raw, action);
+  return plugin().call(Slot::Event_Await, arguments, raw, action);
 }
 
 namespace {
@@ -127,8 +124,8 @@ void PluginEvent::then(std::string action,
 
 Result<PluginEvent> PluginBuffer::ready() const {
   Block arguments;
-  if (Status ok = call(plugin(), Slot::Buffer_ReadyEvent, arguments, raw,
-                       "wait for an array");
+  if (Status ok = plugin().call(Slot::Buffer_ReadyEvent, arguments, raw,
+                                "wait for an array");
       !ok)
     return ok.error();
   return PluginEvent(
@@ -154,8 +151,8 @@ Result<PluginEvent> PluginBuffer::copyTo(std::span<char> bytes,
   arguments.set(Args::host_layout, layout.data())
       .set(Args::dst, bytes.empty() ? &nowhere : bytes.data())
       .set(Args::dst_size, bytes.size());
-  if (Status ok = call(plugin(), Slot::Buffer_ToHostBuffer, arguments, raw,
-                       "read an array");
+  if (Status ok = plugin().call(Slot::Buffer_ToHostBuffer, arguments, raw,
+                                "read an array");
       !ok)
     return ok.error();
   return PluginEvent(owner, arguments.get<Handle>(Args::event));
@@ -245,7 +242,7 @@ PluginClient::create(const Plugin &plugin, const Attributes &options) {
 PluginClient::~PluginClient() {
   auto destroy = [&plugin = library, raw = raw] {
     Block arguments;
-    (void)bool(call(plugin, Slot::Client_Destroy, arguments, raw, "close"));
+    (void)bool(plugin.call(Slot::Client_Destroy, arguments, raw, "close"));
   };
   if (callbacks)
     std::thread(destroy).detach();
@@ -259,7 +256,7 @@ Status PluginClient::readDevices() {
     using Args = capi::Client_PlatformName_Args;
     Block arguments;
     if (Status ok =
-            call(library, Slot::Client_PlatformName, arguments, raw, action);
+            library.call(Slot::Client_PlatformName, arguments, raw, action);
         !ok)
       return ok;
     name = textAt(arguments, Args::platform_name, Args::platform_name_size);
@@ -268,21 +265,21 @@ Status PluginClient::readDevices() {
     using Args = capi::Client_PlatformVersion_Args;
     Block arguments;
     if (Status ok =
-            call(library, Slot::Client_PlatformVersion, arguments, raw, action);
+            library.call(Slot::Client_PlatformVersion, arguments, raw, action);
         !ok)
       return ok;
     version =
         textAt(arguments, Args::platform_version, Args::platform_version_size);
   }
   Block index, list;
-  if (Status ok = call(library, Slot::Client_ProcessIndex, index, raw, action);
+  if (Status ok = library.call(Slot::Client_ProcessIndex, index, raw, action);
       !ok)
     return ok;
   processIndex =
       index.get<int32_t>(capi::Client_ProcessIndex_Args::process_index);
   using List = capi::Client_AddressableDevices_Args;
   if (Status ok =
-          call(library, Slot::Client_AddressableDevices, list, raw, action);
+          library.call(Slot::Client_AddressableDevices, list, raw, action);
       !ok)
     return ok;
   const auto *handles = list.get<const Handle *>(List::addressable_devices);
@@ -290,12 +287,12 @@ Status PluginClient::readDevices() {
     PluginDevice device;
     device.handle = handles[i];
     Block description, hardware;
-    if (Status ok = call(library, Slot::Device_GetDescription, description,
-                         device.handle, action);
+    if (Status ok = library.call(Slot::Device_GetDescription, description,
+                                 device.handle, action);
         !ok)
       return ok;
-    if (Status ok = call(library, Slot::Device_LocalHardwareId, hardware,
-                         device.handle, action);
+    if (Status ok = library.call(Slot::Device_LocalHardwareId, hardware,
+                                 device.handle, action);
         !ok)
       return ok;
     device.hardwareId = hardware.get<int32_t>(
@@ -322,7 +319,7 @@ Status pjrt::describeDevice(const Plugin &plugin, Handle description,
         std::pair{Slot::DeviceDescription_Kind, &kind},
         std::pair{Slot::DeviceDescription_ToString, &text},
         std::pair{Slot::DeviceDescription_Attributes, &attributes}})
-    if (Status ok = call(plugin, slot, *block, description, action); !ok)
+    if (Status ok = plugin.call(slot, *block, description, action); !ok)
       return ok;
   device.id = id.get<int32_t>(capi::DeviceDescription_Id_Args::id);
   device.process = process.get<int32_t>(
@@ -380,25 +377,25 @@ void PluginExecutable::readTemporaryBytes(Handle executable) {
   Block sizes;
   // Not every plug-in knows.
   if (plugin().has(slot) &&
-      call(plugin(), slot, sizes, executable, "inspect a compiled program"))
+      plugin().call(slot, sizes, executable, "inspect a compiled program"))
     scratch = sizes.get<int64_t>(Args::temp_size_in_bytes);
 }
 
 Status PluginExecutable::readInterface() {
   constexpr std::string_view action = "inspect a compiled program";
   Block got, count;
-  if (Status ok = call(plugin(), Slot::LoadedExecutable_GetExecutable, got, raw,
-                       action);
+  if (Status ok =
+          plugin().call(Slot::LoadedExecutable_GetExecutable, got, raw, action);
       !ok)
     return ok;
   const auto inner =
       got.get<Handle>(capi::LoadedExecutable_GetExecutable_Args::executable);
   Status counted =
-      call(plugin(), Slot::Executable_NumOutputs, count, inner, action);
+      plugin().call(Slot::Executable_NumOutputs, count, inner, action);
   readTemporaryBytes(inner);
   Block destroy;
   Status destroyed =
-      call(plugin(), Slot::Executable_Destroy, destroy, inner, action);
+      plugin().call(Slot::Executable_Destroy, destroy, inner, action);
   if (!counted || !destroyed)
     return counted ? destroyed : counted;
   outputs =
@@ -406,8 +403,8 @@ Status PluginExecutable::readInterface() {
 
   using Args = capi::LoadedExecutable_AddressableDevices_Args;
   Block list;
-  if (Status ok = call(plugin(), Slot::LoadedExecutable_AddressableDevices,
-                       list, raw, action);
+  if (Status ok = plugin().call(Slot::LoadedExecutable_AddressableDevices, list,
+                                raw, action);
       !ok)
     return ok;
   const auto *handles = list.get<const Handle *>(Args::addressable_devices);

@@ -68,6 +68,13 @@ public:
   /// an error: its code and message are in ours.
   Status call(capi::Slot slot, capi::Block &arguments,
               std::string_view action) const;
+  /// The same for a function of one thing, `subject`: the first field of its
+  /// structure, at SUBJECT.
+  Status call(capi::Slot slot, capi::Block &arguments, capi::Handle subject,
+              std::string_view action) const {
+    return call(slot, arguments.set(SUBJECT, subject), action);
+  }
+  static constexpr size_t SUBJECT = 16;
   /// Destroys an error that a plug-in gave us; what it says.
   Status take(capi::Handle error, std::string_view action) const;
 
