@@ -5,6 +5,9 @@
 // result is how much rounding may.
 #include "Check.h"
 
+#include "Addends.h"
+#include "Noise.h"
+
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Interpreter/Interpreter.h"
@@ -20,6 +23,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace meshloom::fuzz {
 
@@ -29,14 +33,6 @@ std::string Way::text() const {
 }
 
 namespace {
-
-/// In [0, 1), a function of its arguments.
-double noise(uint64_t seed, uint64_t index) {
-  uint64_t z = seed * 0x9E3779B97F4A7C15 + index * 0xD1B54A32D192ED03 + 1;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return double((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 /// `off`: relative error to add to what is not exact.
 HostValue inputFor(const Value &value, uint64_t seed, double off) {
@@ -55,6 +51,10 @@ HostValue inputFor(const Value &value, uint64_t seed, double off) {
   };
   for (size_t i = 0; i < host.floats.size(); ++i)
     host.floats[i] = disturb(roundToType(partOf(value.type), element(i)), i);
+  const size_t parts = host.floats.size();
+  for (size_t i = 0; i < host.imaginaries.size(); ++i)
+    host.imaginaries[i] =
+        disturb(roundToType(partOf(value.type), element(parts + i)), parts + i);
   for (size_t i = 0; i < host.ints.size(); ++i)
     host.ints[i] =
         wrapInteger(value.type, int64_t(std::clamp(element(i), -1e6, 1e6)));
@@ -63,9 +63,24 @@ HostValue inputFor(const Value &value, uint64_t seed, double off) {
 
 struct Expectation {
   HostValue value;
-  /// Per element of `value.floats`: how far off a result may be.
-  std::vector<double> allowed;
+  /// How far off an element of `value.floats` or `value.imaginaries` may be.
+  double allowed = 0;
 };
+
+/// Why a number that came out as `got` is wrong, or nothing.
+std::string differs(DType type, const char *part, size_t i, double got,
+                    double want, double allowed) {
+  if (std::isnan(got) && std::isnan(want))
+    return "";
+  // The reference does not round: what the type cannot hold is infinite.
+  if (std::isinf(got) &&
+      roundToType(partOf(type), want + std::copysign(allowed, got)) == got)
+    return "";
+  if (got != want && !(std::abs(got - want) <= allowed))
+    return fmt::format("element {}{} is {}, not {} (may be off by {:.2g})", i,
+                       part, got, want, allowed);
+  return "";
+}
 
 std::string differs(const HostValue &got, const Expectation &want) {
   if (got.shape != want.value.shape || got.type != want.value.type)
@@ -74,20 +89,14 @@ std::string differs(const HostValue &got, const Expectation &want) {
     if (got.ints[i] != want.value.ints[i])
       return fmt::format("element {} is {}, not {}", i, got.ints[i],
                          want.value.ints[i]);
-  for (size_t i = 0; i < got.floats.size(); ++i) {
-    double a = got.floats[i], b = want.value.floats[i];
-    if (std::isnan(a) && std::isnan(b))
-      continue;
-    // The reference does not round: what the type cannot hold is infinite.
-    if (std::isinf(a) &&
-        roundToType(partOf(got.type), b + std::copysign(want.allowed[i], a)) ==
-            a)
-      continue;
-    if (a != b && !(std::abs(a - b) <= want.allowed[i]))
-      return fmt::format("element {} is {}, not {} (may be off by {:.2g})", i,
-                         a, b, want.allowed[i]);
-  }
-  return "";
+  std::string wrong;
+  for (size_t i = 0; i < got.floats.size() && wrong.empty(); ++i)
+    wrong = differs(got.type, got.isComplex() ? " (real)" : "", i,
+                    got.floats[i], want.value.floats[i], want.allowed);
+  for (size_t i = 0; i < got.imaginaries.size() && wrong.empty(); ++i)
+    wrong = differs(got.type, " (imaginary)", i, got.imaginaries[i],
+                    want.value.imaginaries[i], want.allowed);
+  return wrong;
 }
 } // namespace
 
@@ -106,7 +115,10 @@ struct Checker::Impl {
   std::string run(const Compiled &compiled, const Way &way);
 
   MLIRContext context;
+  uint64_t seed = 0; ///< of the program
+  /// Per argument.
   std::vector<HostValue> inputs;
+  std::vector<Range> ranges;
   std::vector<Expectation> expected;
   /// By number of devices, kind of memory and platform.
   std::map<std::tuple<int64_t, bool, std::string>, std::shared_ptr<Client>>
@@ -144,7 +156,11 @@ OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
 }
 
 std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
+  seed = recipe.seed;
   inputs.clear();
+  ranges.clear();
+  for (unsigned argument : recipe.arguments)
+    ranges.push_back(recipe.values[argument].range);
   expected.clear();
   // A sum is off by rounding errors of what it may reach on its way, even where
   // its terms do not move with the inputs (a tanh that is at its limit); in a
@@ -187,29 +203,31 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
     }
   }
   for (size_t r = 0; r < exact->size(); ++r) {
-    Expectation want{std::move((*exact)[r]), {}};
-    const std::vector<double> &floats = want.value.floats;
-    want.allowed.assign(floats.size(), 0);
+    Expectation want{std::move((*exact)[r])};
     bool isGradient = r >= recipe.results.size();
     bool isExact =
         !isGradient && recipe.values[recipe.results[r]].range.exact();
-    if (!isExact && !floats.empty()) {
+    if (!isExact && !want.value.floats.empty()) {
       double most = 0, moved = 0;
-      for (size_t i = 0; i < floats.size(); ++i)
-        if (std::isfinite(floats[i])) {
-          most = std::max(most, std::abs(floats[i]));
-          for (double other : {up[r].floats[i], down[r].floats[i]})
-            if (std::isfinite(other))
-              moved = std::max(moved, std::abs(other - floats[i]));
-        }
+      auto measure = [&](std::vector<double> HostValue::*part) {
+        const std::vector<double> &numbers = want.value.*part;
+        for (size_t i = 0; i < numbers.size(); ++i)
+          if (std::isfinite(numbers[i])) {
+            most = std::max(most, std::abs(numbers[i]));
+            for (double other : {(up[r].*part)[i], (down[r].*part)[i]})
+              if (std::isfinite(other))
+                moved = std::max(moved, std::abs(other - numbers[i]));
+          }
+      };
+      measure(&HostValue::floats);
+      measure(&HostValue::imaginaries);
       double onTheWay =
           isGradient
               ? reach * argument
               : std::max(reach,
                          largest(recipe.values[recipe.results[r]].range));
-      double allowed =
+      want.allowed =
           64 * moved + 64 * epsilon * std::max(most, 0.25) + 0x1p-21 * onTheWay;
-      std::ranges::fill(want.allowed, allowed);
     }
     expected.push_back(std::move(want));
   }
@@ -248,9 +266,10 @@ std::string Checker::Impl::run(const Compiled &compiled, const Way &way) {
     return "load: " + executable.error().message();
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    auto array =
-        Array::fromHost(*client, (*executable)->signature().arguments[i].type,
-                        inputs[i].toBytes());
+    const ArrayType &type = (*executable)->signature().arguments[i].type;
+    auto array = type.layout.is_partial()
+                     ? inAddends(*client, type, inputs[i], ranges[i], seed + i)
+                     : Array::fromHost(*client, type, inputs[i].toBytes());
     if (!array)
       return "input: " + array.error().message();
     arguments.push_back(*array);
@@ -272,6 +291,22 @@ std::string Checker::Impl::run(const Compiled &compiled, const Way &way) {
       return fmt::format("WRONG result {}: {}", i, wrong);
   }
   return "";
+}
+
+std::vector<std::string> Checker::ops() const {
+  // The ends of regions come with their ops, and variables are those of traces,
+  // which LiftVariables makes arguments of. What a custom call does is up to
+  // who registers it (test/Compiler/CustomCallTest.cpp).
+  static const std::set<llvm::StringRef> others = {
+      "dtensor.yield", "dtensor.custom_call", "dtensor.variable",
+      "dtensor.read_variable", "dtensor.assign_variable"};
+  std::vector<std::string> names;
+  for (mlir::RegisteredOperationName op :
+       impl->context.getRegisteredOperations())
+    if (op.getDialectNamespace() == "dtensor" &&
+        !others.contains(op.getStringRef()))
+      names.push_back(op.getStringRef().str());
+  return names;
 }
 
 std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {

@@ -38,6 +38,8 @@ public:
 
   /// Nothing, or what went wrong: "ring, private memories: result 0: ...".
   std::string check(const Recipe &recipe, const CheckOptions &options);
+  /// Every op of the dialect that a program can have: "dtensor.add", ...
+  std::vector<std::string> ops() const;
 
 private:
   struct Impl;

@@ -147,6 +147,8 @@ std::string Generator::layout(size_t rank, DType type, bool mayBePartial) {
     std::vector<std::string> kinds = {"sum", "sum", "max", "min"};
     if (type == DType::I1)
       kinds = {"or", "and"};
+    else if (isComplex(type))
+      kinds = {"sum"};
     std::string kind = choose(kinds);
     text += fmt::format(" partial<{}: {}>", axes.back(), kind);
     recipe.layoutKinds.push_back("partial " + kind);
@@ -175,8 +177,7 @@ unsigned Generator::argument(DType type, Shape shape, Range range) {
   unsigned id = unsigned(recipe.values.size());
   Value value{type, std::move(shape), range, "", isFloat(type)};
   if (chance(0.8))
-    value.layout =
-        layout(value.shape.size(), type, isFloat(type) && range.exact());
+    value.layout = layout(value.shape.size(), type, range.exact());
   recipe.values.push_back(std::move(value));
   recipe.arguments.push_back(id);
   visible.push_back(id);
@@ -455,6 +456,7 @@ const std::vector<OpMaker> &opMakers() {
   static const std::vector<OpMaker> makers = [] {
     OpMakers all;
     addElementwiseMakers(all);
+    addComplexMakers(all);
     addMovementMakers(all);
     addContractionMakers(all);
     addIndexMakers(all);

@@ -91,7 +91,8 @@ public:
   unsigned relayout(const std::string &op, unsigned value);
   /// Makes some random ops.
   void makeOps(int64_t count);
-  /// A random layout for `rank` dims; partial ones for arguments only.
+  /// A random layout for `rank` dims; partial ones for arguments only, which
+  /// then have exact elements.
   std::string layout(size_t rank, DType type, bool mayBePartial);
   /// Number of blocks around where ops go now.
   int depth() const { return blockDepth; }
@@ -131,6 +132,7 @@ const std::vector<OpMaker> &opMakers();
 // The parts of opMakers.
 using OpMakers = std::vector<OpMaker>;
 void addElementwiseMakers(OpMakers &makers);
+void addComplexMakers(OpMakers &makers);
 void addMovementMakers(OpMakers &makers);
 void addContractionMakers(OpMakers &makers);
 void addIndexMakers(OpMakers &makers);

@@ -309,54 +309,6 @@ void addConversions(OpMakers &makers) {
        }});
 }
 
-void addComplex(OpMakers &makers) {
-  makers.push_back(
-      {"complex", [](Generator &g) {
-         unsigned re = g.like(DType::F32, g.shape(0, 3));
-         unsigned im = g.like(DType::F32, g[re].shape);
-         g.emitOne("dtensor.complex", {re, im},
-                   {DType::C64, g[re].shape, joined(g[re].range, g[im].range)});
-         return true;
-       }});
-  auto complex = [](Generator &g) {
-    if (auto found =
-            g.find([](const Value &v) { return v.type == DType::C64; }))
-      return *found;
-    return g.argument(DType::C64, g.shape(0, 3), {-2, 2, 2, 0});
-  };
-  for (const char *op : {"real", "imag"})
-    makers.push_back({op, [op, complex](Generator &g) {
-                        unsigned x = complex(g);
-                        g.emitOne(std::string("dtensor.") + op, {x},
-                                  {DType::F32, g[x].shape, g[x].range});
-                        return true;
-                      }});
-  for (const char *op : {"add", "subtract", "multiply"})
-    makers.push_back(
-        {std::string(op) + " of complex", [op, complex](Generator &g) {
-           unsigned x = complex(g);
-           unsigned y = g.like(DType::C64, g[x].shape);
-           double r = g[x].range.magnitude(), s = g[y].range.magnitude();
-           double most = std::string(op) == "multiply" ? 2 * r * s : r + s;
-           if (most > 300)
-             return false;
-           g.emitOne(std::string("dtensor.") + op, {x, y},
-                     {DType::C64, g[x].shape,
-                      rangeIn(DType::C64, -most, most, -1,
-                              joined(g[x].range, g[y].range).epsilon)});
-           return true;
-         }});
-  makers.push_back(
-      {"abs of complex", [complex](Generator &g) {
-         unsigned x = complex(g);
-         double most = 1.5 * g[x].range.magnitude();
-         g.emitOne("dtensor.abs", {x},
-                   {DType::F32, g[x].shape,
-                    rangeIn(DType::F32, 0, most, -1, g[x].range.epsilon)});
-         return true;
-       }});
-}
-
 } // namespace
 
 void addElementwiseMakers(OpMakers &makers) {
@@ -365,7 +317,6 @@ void addElementwiseMakers(OpMakers &makers) {
   addArithmetic(makers);
   addChoices(makers);
   addConversions(makers);
-  addComplex(makers);
 }
 
 } // namespace meshloom::fuzz

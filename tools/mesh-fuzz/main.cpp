@@ -57,6 +57,11 @@ struct Coverage {
   std::map<std::string, int64_t> ops, layouts, meshes;
   int64_t gradients = 0;
 
+  Coverage() {
+    for (const std::string &op : Checker().ops())
+      ops[op] = 0;
+  }
+
   void add(const std::vector<Node> &nodes) {
     for (const Node &node : nodes) {
       ++ops[node.op];
