@@ -181,4 +181,28 @@ TEST(CPULoadTest, LoadTimeDoesNotGrowWithDevices) {
     EXPECT_EQ(floats((*results)[0].toHost()), std::vector<float>(1024, 0));
   }
 }
+
+// Little work on many values that are all kept: one chunk is enough, although
+// the values do not fit into the cache.
+TEST(CPULoadTest, SmallProgramWithMuchScratchLoads) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  Layout layout({UNSHARDED, UNSHARDED}, mesh);
+  ProgramBuilder b(mesh);
+  auto next = [&](const char *symbol, unsigned first, unsigned second) {
+    const unsigned to = b.buffer({1, 256}, layout, DType::C128);
+    b.kernel(symbol, {{1}, {256}}, {{first, at({0, 1})}, {second, at({0, 1})}},
+             {{to, at({0, 1})}});
+    return to;
+  };
+  std::vector<unsigned> kept{b.argument({1, 256}, layout, DType::C128)};
+  kept.reserve(41);
+  for (int i = 0; i < 40; ++i)
+    kept.push_back(next("multiply", kept.back(), kept[0]));
+  unsigned sum = kept.back();
+  for (size_t i = kept.size() - 1; i-- > 0;)
+    sum = next("add", sum, kept[i]);
+  b.result(sum);
+  auto cpu = makeClient({.devices = 1, .workers = 2});
+  EXPECT_TRUE(cpu->load(Compiled(b.program, testKernels())));
+}
 } // namespace

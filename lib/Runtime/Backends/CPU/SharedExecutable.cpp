@@ -111,6 +111,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   // one of them, and few enough for efficient matrix products.
   const int64_t wanted = cpus.options.chunks;
   chunks = wanted ? wanted : 4 * workers;
+  bool small = false;
   Schedule planned;
   while (true) {
     Result<StepGraph> built = buildStepGraph(loaded, chunks);
@@ -123,15 +124,17 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
       if (work.kind == Work::Kind::Dot)
         dotCost += work.cost;
     }
-    if (!wanted && chunks > 1 && cost < SERIAL_PROGRAM) {
+    small = !wanted && cost < SERIAL_PROGRAM;
+    if (small && chunks > 1) {
       chunks = 1;
       continue;
     }
     planned = order.empty() ? schedule(graph, chunks, workers)
                             : scheduleInOrder(graph, chunks, workers, order);
     placement = place(graph, planned, workers);
-    // Without products, chunks should be small enough to stay in the cache.
-    if (wanted || chunks >= 64 * workers ||
+    // Without products, chunks should be small enough to stay in the cache. A
+    // program of one chunk stays so: chunks grow to their bound or end here.
+    if (wanted || small || chunks >= 64 * workers ||
         placement.workerBytes <= CHUNK_CACHE || dotCost > cost / 4)
       break;
     chunks *= 4;
