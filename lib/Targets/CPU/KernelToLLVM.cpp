@@ -11,6 +11,7 @@
 //   innermost parallel for p: for blocks of 256 of the innermost parallel loop:
 //                      states in an array, so that for r: for j: combine runs
 //                      along memory; then store the block
+// Sums of floats are made of the sums of blocks (PairwiseSums.h).
 //
 // A kernel with sine, cosine or tangent has a second inner function, which is
 // also right for huge arguments, and slower. The first one notes whether it saw
@@ -18,13 +19,11 @@
 // a third one, which stores nothing, looks first.
 #include "meshloom/Targets/CPU/KernelToLLVM.h"
 
+#include "KernelEmitter.h"
 #include "MathFunctions.h"
-#include "Reducer.h"
-#include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -34,637 +33,473 @@ namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
 
-namespace {
-/// Elements of the innermost loop whose reduction states fit in the L1 cache.
-constexpr int64_t blockSize = 256;
 /// Elements of the innermost loop in a tile: a cache line of f32.
-constexpr int64_t tileSize = 16;
+static constexpr int64_t tileSize = 16;
 
-/// Where an iteration is: the element each operand points at, and the index of
-/// each loop relative to the call's origin (null until its loop is entered).
-struct Position {
-  SmallVector<Value> pointers, indices;
-};
-
-class KernelEmitter {
-public:
-  KernelEmitter(KernelOp kernel, ModuleOp module)
-      : kernel(kernel), module(module), b(module.getContext()),
-        loc(kernel.getLoc()), order(loopOrder(kernel)) {
-    numInputs = kernel.getInputs().size();
-    for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
-      strideKinds.push_back(staticStrides(kernel, k));
-      Value tensor = k < numInputs ? kernel.getInputs()[k]
-                                   : kernel.getOutputs()[k - numInputs];
-      elements.push_back(
-          cast<RankedTensorType>(tensor.getType()).getElementType());
-    }
-    for (unsigned i = 0; i < kernel.getAccesses().size(); ++i)
-      guarded.push_back(kernel.isGuarded(i));
-    usesIndex.resize(kernel.getNumLoops());
-    kernel.getBlock()->walk(
-        [&](IndexOp op) { usesIndex[op.getLoop()] = true; });
-    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-      if (kernel.getReducer(i) == Reducer::ArgMax ||
-          kernel.getReducer(i) == Reducer::ArgMin)
-        usesIndex[order.reduction.front()] = true;
+KernelEmitter::KernelEmitter(KernelOp kernel, ModuleOp module)
+    : kernel(kernel), module(module), b(module.getContext()),
+      loc(kernel.getLoc()), order(loopOrder(kernel)) {
+  numInputs = kernel.getInputs().size();
+  for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
+    strideKinds.push_back(staticStrides(kernel, k));
+    Value tensor = k < numInputs ? kernel.getInputs()[k]
+                                 : kernel.getOutputs()[k - numInputs];
+    elements.push_back(
+        cast<RankedTensorType>(tensor.getType()).getElementType());
   }
+  for (unsigned i = 0; i < kernel.getAccesses().size(); ++i)
+    guarded.push_back(kernel.isGuarded(i));
+  usesIndex.resize(kernel.getNumLoops());
+  kernel.getBlock()->walk([&](IndexOp op) { usesIndex[op.getLoop()] = true; });
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    if (kernel.getReducer(i) == Reducer::ArgMax ||
+        kernel.getReducer(i) == Reducer::ArgMin)
+      usesIndex[order.reduction.front()] = true;
+}
 
-  void emit(StringRef symbol) {
-    i64 = b.getI64Type();
-    pointer = LLVM::LLVMPointerType::get(b.getContext());
-    bool periodic = false;
-    kernel.getBlock()->walk(
-        [&](Operation *op) { periodic |= losesHugeArguments(op); });
-    bool inPlace = llvm::any_of(kernel.getInPlace(),
-                                [](int32_t input) { return input >= 0; });
-    Functions functions;
-    notes = periodic && !inPlace;
-    functions.fast = emitInner((symbol + "_loops").str());
-    if (periodic) {
-      notes = false;
-      exact = true;
-      functions.exact = emitInner((symbol + "_exact").str());
-      exact = false;
-    }
-    if (periodic && inPlace) {
-      notes = true;
-      stores = false;
-      functions.probe = emitInner((symbol + "_probe").str());
-    }
-    emitWrapper(symbol, functions);
+void KernelEmitter::emit(StringRef symbol) {
+  i64 = b.getI64Type();
+  pointer = LLVM::LLVMPointerType::get(b.getContext());
+  bool periodic = false;
+  kernel.getBlock()->walk(
+      [&](Operation *op) { periodic |= losesHugeArguments(op); });
+  bool inPlace = llvm::any_of(kernel.getInPlace(),
+                              [](int32_t input) { return input >= 0; });
+  Functions functions;
+  notes = periodic && !inPlace;
+  functions.fast = emitInner((symbol + "_loops").str());
+  if (periodic) {
+    notes = false;
+    exact = true;
+    functions.exact = emitInner((symbol + "_exact").str());
+    exact = false;
   }
-
-private:
-  /// The inner functions; the last two may be missing.
-  struct Functions {
-    LLVM::LLVMFuncOp fast, exact, probe;
-  };
-
-  //===--------------------------------------------------------------------===//
-  // The functions
-  //===--------------------------------------------------------------------===//
-
-  /// Pointers are arguments [0, numPointers); output k in place of input j has
-  /// none of its own.
-  unsigned pointerOf(unsigned operand) {
-    if (operand < numInputs)
-      return operand;
-    unsigned next = numInputs;
-    for (unsigned k = 0; k < operand - numInputs; ++k)
-      next += kernel.getInPlace()[k] < 0;
-    int32_t over = kernel.getInPlace()[operand - numInputs];
-    return over >= 0 ? unsigned(over) : next;
+  if (periodic && inPlace) {
+    notes = true;
+    stores = false;
+    functions.probe = emitInner((symbol + "_probe").str());
   }
-  unsigned numPointers() {
-    return numInputs +
-           llvm::count_if(kernel.getInPlace(), [](int32_t j) { return j < 0; });
+  emitWrapper(symbol, functions);
+}
+
+//===----------------------------------------------------------------------===//
+// The functions
+//===----------------------------------------------------------------------===//
+
+unsigned KernelEmitter::pointerOf(unsigned operand) {
+  if (operand < numInputs)
+    return operand;
+  unsigned next = numInputs;
+  for (unsigned k = 0; k < operand - numInputs; ++k)
+    next += kernel.getInPlace()[k] < 0;
+  int32_t over = kernel.getInPlace()[operand - numInputs];
+  return over >= 0 ? unsigned(over) : next;
+}
+
+unsigned KernelEmitter::numPointers() {
+  return numInputs +
+         llvm::count_if(kernel.getInPlace(), [](int32_t j) { return j < 0; });
+}
+
+void KernelEmitter::forDynamicStrides(
+    function_ref<void(unsigned, unsigned)> use) {
+  for (unsigned k = 0; k < strideKinds.size(); ++k)
+    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+      if (!strideKinds[k][loop].known)
+        use(k, loop);
+}
+
+LLVM::LLVMFuncOp KernelEmitter::makeFunction(StringRef name,
+                                             ArrayRef<Type> arguments,
+                                             LLVM::Linkage linkage,
+                                             Type result) {
+  b.setInsertionPointToEnd(module.getBody());
+  if (!result)
+    result = LLVM::LLVMVoidType::get(b.getContext());
+  auto type = LLVM::LLVMFunctionType::get(result, arguments);
+  auto func = b.create<LLVM::LLVMFuncOp>(loc, name, type, linkage);
+  func.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("nounwind")}));
+  b.setInsertionPointToStart(func.addEntryBlock(b));
+  return func;
+}
+
+LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
+  SmallVector<Type> types(numPointers(), pointer);
+  unsigned loops = kernel.getNumLoops();
+  types.append(loops, i64); // extents
+  types.append(llvm::count(usesIndex, true), i64);
+  forDynamicStrides([&](unsigned, unsigned) { types.push_back(i64); });
+  Type i32 = b.getI32Type();
+  auto func =
+      makeFunction(name, types, LLVM::Linkage::Internal, notes ? i32 : Type());
+  // Inlined, the pointers would lose what noalias says about them.
+  func.setPassthroughAttr(b.getArrayAttr(
+      {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
+  for (unsigned i = 0; i < numPointers(); ++i)
+    func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                    b.getUnitAttr());
+
+  Block &entry = func.getBody().front();
+  unsigned next = numPointers();
+  extents.clear();
+  origins.clear();
+  reducers.clear();
+  strides.clear();
+  for (unsigned loop = 0; loop < loops; ++loop)
+    extents.push_back(entry.getArgument(next++));
+  for (unsigned loop = 0; loop < loops; ++loop)
+    origins.push_back(usesIndex[loop] ? Value(entry.getArgument(next++))
+                                      : Value());
+  zero = constant(0);
+  one = constant(1);
+  strides.resize(strideKinds.size());
+  for (unsigned k = 0; k < strideKinds.size(); ++k)
+    for (StaticStride stride : strideKinds[k])
+      strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
+                           : stride.value == 0 ? Value()
+                                               : constant(stride.value));
+  if (notes) {
+    noted = b.create<LLVM::AllocaOp>(loc, pointer, i32, one);
+    b.create<LLVM::StoreOp>(loc, b.create<arith::ConstantIntOp>(loc, 0, 32),
+                            noted);
   }
+  Position start;
+  for (unsigned k = 0; k < strideKinds.size(); ++k)
+    start.pointers.push_back(entry.getArgument(pointerOf(k)));
+  start.indices.resize(loops);
 
-  /// Calls `use(operand, loop)` for each stride that is an argument.
-  void forDynamicStrides(function_ref<void(unsigned, unsigned)> use) {
-    for (unsigned k = 0; k < strideKinds.size(); ++k)
-      for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-        if (!strideKinds[k][loop].known)
-          use(k, loop);
-  }
-
-  LLVM::LLVMFuncOp makeFunction(StringRef name, ArrayRef<Type> arguments,
-                                LLVM::Linkage linkage, Type result = {}) {
-    b.setInsertionPointToEnd(module.getBody());
-    if (!result)
-      result = LLVM::LLVMVoidType::get(b.getContext());
-    auto type = LLVM::LLVMFunctionType::get(result, arguments);
-    auto func = b.create<LLVM::LLVMFuncOp>(loc, name, type, linkage);
-    func.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("nounwind")}));
-    b.setInsertionPointToStart(func.addEntryBlock(b));
-    return func;
-  }
-
-  LLVM::LLVMFuncOp emitInner(const std::string &name) {
-    SmallVector<Type> types(numPointers(), pointer);
-    unsigned loops = kernel.getNumLoops();
-    types.append(loops, i64); // extents
-    types.append(llvm::count(usesIndex, true), i64);
-    forDynamicStrides([&](unsigned, unsigned) { types.push_back(i64); });
-    Type i32 = b.getI32Type();
-    auto func = makeFunction(name, types, LLVM::Linkage::Internal,
-                             notes ? i32 : Type());
-    // Inlined, the pointers would lose what noalias says about them.
-    func.setPassthroughAttr(b.getArrayAttr(
-        {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
-    for (unsigned i = 0; i < numPointers(); ++i)
-      func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                      b.getUnitAttr());
-
-    Block &entry = func.getBody().front();
-    unsigned next = numPointers();
-    extents.clear();
-    origins.clear();
-    reducers.clear();
-    strides.clear();
-    for (unsigned loop = 0; loop < loops; ++loop)
-      extents.push_back(entry.getArgument(next++));
-    for (unsigned loop = 0; loop < loops; ++loop)
-      origins.push_back(usesIndex[loop] ? Value(entry.getArgument(next++))
-                                        : Value());
-    zero = constant(0);
-    one = constant(1);
-    strides.resize(strideKinds.size());
-    for (unsigned k = 0; k < strideKinds.size(); ++k)
-      for (StaticStride stride : strideKinds[k])
-        strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
-                             : stride.value == 0 ? Value()
-                                                 : constant(stride.value));
-    if (notes) {
-      noted = b.create<LLVM::AllocaOp>(loc, pointer, i32, one);
-      b.create<LLVM::StoreOp>(loc, b.create<arith::ConstantIntOp>(loc, 0, 32),
-                              noted);
-    }
-    Position start;
-    for (unsigned k = 0; k < strideKinds.size(); ++k)
-      start.pointers.push_back(entry.getArgument(pointerOf(k)));
-    start.indices.resize(loops);
-
-    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-      reducers.push_back(makeReducer(kernel, i));
-    if (!kernel.hasReductionLoops())
-      emitParallel(start);
-    else if (order.vectorIsReduction)
-      emitReduction(start);
-    else
-      emitBlockedReduction(start);
-    if (notes)
-      b.create<LLVM::ReturnOp>(
-          loc, b.create<LLVM::LoadOp>(loc, i32, noted).getResult());
-    else
-      b.create<LLVM::ReturnOp>(loc, ValueRange());
-    return func;
-  }
-
-  void emitWrapper(StringRef symbol, const Functions &functions) {
-    makeFunction(symbol, SmallVector<Type>(4, pointer),
-                 LLVM::Linkage::External);
-    Block *entry = b.getBlock();
-    auto load = [&](unsigned argument, Type type, unsigned index) -> Value {
-      Value address = b.create<LLVM::GEPOp>(
-          loc, pointer, type, entry->getArgument(argument),
-          ArrayRef<LLVM::GEPArg>{int32_t(index)}, /*inbounds=*/true);
-      return b.create<LLVM::LoadOp>(loc, type, address);
-    };
-    unsigned loops = kernel.getNumLoops();
-    SmallVector<Value> callArguments;
-    for (unsigned i = 0; i < numPointers(); ++i)
-      callArguments.push_back(load(0, pointer, i));
-
-    SmallVector<SmallVector<Value>> allStrides(strideKinds.size());
-    for (unsigned k = 0; k < strideKinds.size(); ++k)
-      for (unsigned loop = 0; loop < loops; ++loop)
-        allStrides[k].push_back(
-            strideKinds[k][loop].known
-                ? constant(strideKinds[k][loop].value)
-                : load(1, i64, pointerOf(k) * loops + loop));
-    SmallVector<Value> lengths;
-    for (unsigned loop = 0; loop < loops; ++loop)
-      lengths.push_back(load(3, i64, loop));
-    if (order.vector >= 0)
-      mergeLoops(lengths, allStrides);
-
-    callArguments.append(lengths);
-    for (unsigned loop = 0; loop < loops; ++loop)
-      if (usesIndex[loop])
-        callArguments.push_back(load(2, i64, loop));
-    forDynamicStrides([&](unsigned k, unsigned loop) {
-      callArguments.push_back(allStrides[k][loop]);
-    });
-    LLVM::LLVMFuncOp first = functions.probe ? functions.probe : functions.fast;
-    auto noting = b.create<LLVM::CallOp>(loc, first, callArguments);
-    if (functions.exact) {
-      Value ordinary =
-          b.create<arith::ConstantIntOp>(loc, int32_t(largestArgumentSize), 32);
-      Value sawHuge = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
-                                              noting.getResult(), ordinary);
-      auto branch = b.create<scf::IfOp>(loc, sawHuge,
-                                        /*withElse=*/bool(functions.probe));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      b.create<LLVM::CallOp>(loc, functions.exact, callArguments);
-      if (functions.probe) {
-        b.setInsertionPoint(branch.elseBlock()->getTerminator());
-        b.create<LLVM::CallOp>(loc, functions.fast, callArguments);
-      }
-    }
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    reducers.push_back(makeReducer(kernel, i));
+  if (!kernel.hasReductionLoops())
+    emitParallel(start);
+  else if (order.vectorIsReduction)
+    emitReduction(start);
+  else
+    emitBlockedReduction(start);
+  if (notes)
+    b.create<LLVM::ReturnOp>(
+        loc, b.create<LLVM::LoadOp>(loc, i32, noted).getResult());
+  else
     b.create<LLVM::ReturnOp>(loc, ValueRange());
-  }
+  return func;
+}
 
-  /// Where a step of an outer loop is, for every operand, just behind the last
-  /// iteration of the innermost one, both are one longer loop: so an
-  /// elementwise kernel on whole rows is one loop however short a row is.
-  void mergeLoops(SmallVectorImpl<Value> &lengths,
-                  ArrayRef<SmallVector<Value>> allStrides) {
-    unsigned inner = order.vector;
-    ArrayRef<unsigned> nest =
-        order.vectorIsReduction ? order.reduction : order.parallel;
-    if (usesIndex[inner])
+void KernelEmitter::emitWrapper(StringRef symbol, const Functions &functions) {
+  makeFunction(symbol, SmallVector<Type>(4, pointer), LLVM::Linkage::External);
+  Block *entry = b.getBlock();
+  auto load = [&](unsigned argument, Type type, unsigned index) -> Value {
+    Value address = b.create<LLVM::GEPOp>(
+        loc, pointer, type, entry->getArgument(argument),
+        ArrayRef<LLVM::GEPArg>{int32_t(index)}, /*inbounds=*/true);
+    return b.create<LLVM::LoadOp>(loc, type, address);
+  };
+  unsigned loops = kernel.getNumLoops();
+  SmallVector<Value> callArguments;
+  for (unsigned i = 0; i < numPointers(); ++i)
+    callArguments.push_back(load(0, pointer, i));
+
+  SmallVector<SmallVector<Value>> allStrides(strideKinds.size());
+  for (unsigned k = 0; k < strideKinds.size(); ++k)
+    for (unsigned loop = 0; loop < loops; ++loop)
+      allStrides[k].push_back(strideKinds[k][loop].known
+                                  ? constant(strideKinds[k][loop].value)
+                                  : load(1, i64, pointerOf(k) * loops + loop));
+  SmallVector<Value> lengths;
+  for (unsigned loop = 0; loop < loops; ++loop)
+    lengths.push_back(load(3, i64, loop));
+  if (order.vector >= 0)
+    mergeLoops(lengths, allStrides);
+
+  callArguments.append(lengths);
+  for (unsigned loop = 0; loop < loops; ++loop)
+    if (usesIndex[loop])
+      callArguments.push_back(load(2, i64, loop));
+  forDynamicStrides([&](unsigned k, unsigned loop) {
+    callArguments.push_back(allStrides[k][loop]);
+  });
+  LLVM::LLVMFuncOp first = functions.probe ? functions.probe : functions.fast;
+  auto noting = b.create<LLVM::CallOp>(loc, first, callArguments);
+  if (functions.exact) {
+    Value ordinary =
+        b.create<arith::ConstantIntOp>(loc, int32_t(largestArgumentSize), 32);
+    Value sawHuge = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
+                                            noting.getResult(), ordinary);
+    auto branch = b.create<scf::IfOp>(loc, sawHuge,
+                                      /*withElse=*/bool(functions.probe));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    b.create<LLVM::CallOp>(loc, functions.exact, callArguments);
+    if (functions.probe) {
+      b.setInsertionPoint(branch.elseBlock()->getTerminator());
+      b.create<LLVM::CallOp>(loc, functions.fast, callArguments);
+    }
+  }
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+}
+
+void KernelEmitter::mergeLoops(SmallVectorImpl<Value> &lengths,
+                               ArrayRef<SmallVector<Value>> allStrides) {
+  unsigned inner = order.vector;
+  ArrayRef<unsigned> nest =
+      order.vectorIsReduction ? order.reduction : order.parallel;
+  if (usesIndex[inner])
+    return;
+  Value length1 = constant(1);
+  Value mergeable;
+  for (unsigned outer : llvm::reverse(nest.drop_back())) {
+    if (usesIndex[outer])
       return;
-    Value length1 = constant(1);
-    Value mergeable;
-    for (unsigned outer : llvm::reverse(nest.drop_back())) {
-      if (usesIndex[outer])
-        return;
-      Value here = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-      for (ArrayRef<Value> operand : allStrides) {
-        Value behind =
-            b.create<arith::MulIOp>(loc, operand[inner], lengths[inner]);
-        Value equal = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                              behind, operand[outer]);
-        here = b.create<arith::AndIOp>(loc, here, equal);
-      }
-      mergeable =
-          mergeable ? b.create<arith::AndIOp>(loc, mergeable, here).getResult()
+    Value here = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+    for (ArrayRef<Value> operand : allStrides) {
+      Value behind =
+          b.create<arith::MulIOp>(loc, operand[inner], lengths[inner]);
+      Value equal = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                            behind, operand[outer]);
+      here = b.create<arith::AndIOp>(loc, here, equal);
+    }
+    mergeable = mergeable
+                    ? b.create<arith::AndIOp>(loc, mergeable, here).getResult()
                     : here;
-      Value merged =
-          b.create<arith::MulIOp>(loc, lengths[inner], lengths[outer]);
-      lengths[inner] =
-          b.create<arith::SelectOp>(loc, mergeable, merged, lengths[inner]);
-      lengths[outer] =
-          b.create<arith::SelectOp>(loc, mergeable, length1, lengths[outer]);
-    }
+    Value merged = b.create<arith::MulIOp>(loc, lengths[inner], lengths[outer]);
+    lengths[inner] =
+        b.create<arith::SelectOp>(loc, mergeable, merged, lengths[inner]);
+    lengths[outer] =
+        b.create<arith::SelectOp>(loc, mergeable, length1, lengths[outer]);
   }
+}
 
-  //===--------------------------------------------------------------------===//
-  // Loop nests
-  //===--------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
+// Loop nests
+//===----------------------------------------------------------------------===//
 
-  Value constant(int64_t value) {
-    return b.create<arith::ConstantIntOp>(loc, value, 64);
-  }
+Value KernelEmitter::constant(int64_t value) {
+  return b.create<arith::ConstantIntOp>(loc, value, 64);
+}
 
-  /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
-  /// gets the induction variable and the states and returns the new ones.
-  SmallVector<Value>
-  loop(Value extent, Value step, ValueRange states,
-       function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
-    auto op = b.create<scf::ForOp>(
-        loc, zero, extent, step, states,
-        [&](OpBuilder &, Location, Value index, ValueRange carried) {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPointToEnd(index.getParentBlock());
-          SmallVector<Value> next = fill(index, carried);
-          b.create<scf::YieldOp>(loc, next);
-        });
-    return op.getResults();
-  }
-
-  /// The position `index` iterations of `loop` further.
-  Position advance(const Position &from, unsigned loop, Value index) {
-    Position to = from;
-    for (unsigned k = 0; k < strides.size(); ++k) {
-      // In place: the very address of the input, or vectorised code would have
-      // to find out that they do not overlap elsewhere.
-      int32_t over = k < numInputs ? -1 : kernel.getInPlace()[k - numInputs];
-      if (over >= 0) {
-        to.pointers[k] = to.pointers[over];
-        continue;
-      }
-      if (Value stride = strides[k][loop]) {
-        bool unit =
-            strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
-        Value offset =
-            unit ? index : b.create<arith::MulIOp>(loc, index, stride);
-        to.pointers[k] = element(to.pointers[k], storageType(elements[k]),
-                                 offset, !guarded[k]);
-      }
-    }
-    Value before = from.indices[loop];
-    to.indices[loop] =
-        before ? b.create<arith::AddIOp>(loc, before, index).getResult()
-               : index;
-    return to;
-  }
-  /// A guarded operand may not have an element there.
-  Value element(Value base, Type type, Value offset, bool exists = true) {
-    return b.create<LLVM::GEPOp>(loc, pointer, type, base,
-                                 ArrayRef<LLVM::GEPArg>{offset},
-                                 /*inbounds=*/exists);
-  }
-
-  /// Nests `loops` and calls `fill` innermost.
-  void nest(ArrayRef<unsigned> loops, const Position &at,
-            function_ref<void(const Position &)> fill) {
-    if (loops.empty())
-      return fill(at);
-    loop(extents[loops.front()], one, {}, [&](Value index, ValueRange) {
-      nest(loops.drop_front(), advance(at, loops.front(), index), fill);
-      return SmallVector<Value>();
-    });
-  }
-
-  void emitParallel(const Position &start) {
-    auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
-    if (order.tiled < 0)
-      return nest(order.parallel, start, fill);
-    // A cache line of the operand that is read across is used for all of a
-    // tile's rows before the next tile begins. Whole tiles have a constant
-    // extent, so that the innermost loop is unrolled and vectorised.
-    unsigned inner = order.vector, across = order.tiled;
-    SmallVector<unsigned> outer;
-    for (unsigned loop : order.parallel)
-      if (loop != inner && loop != across)
-        outer.push_back(loop);
-    Value size = constant(tileSize);
-    auto none = SmallVector<Value>();
-    nest(outer, start, [&](const Position &row) {
-      loop(extents[inner], size, {}, [&](Value first, ValueRange) {
-        Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
-        Position tile = advance(row, inner, first);
-        auto emitTile = [&](Value count) {
-          nest(across, tile, [&](const Position &line) {
-            loop(count, one, {}, [&](Value j, ValueRange) {
-              fill(advance(line, inner, j));
-              return none;
-            });
-          });
-        };
-        Value whole =
-            b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, left, size);
-        auto branch = b.create<scf::IfOp>(loc, whole, /*withElse=*/true);
+SmallVector<Value>
+KernelEmitter::loop(Value extent, Value step, ValueRange states,
+                    function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
+  auto op = b.create<scf::ForOp>(
+      loc, zero, extent, step, states,
+      [&](OpBuilder &, Location, Value index, ValueRange carried) {
         OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(branch.thenBlock()->getTerminator());
-        emitTile(size);
-        b.setInsertionPoint(branch.elseBlock()->getTerminator());
-        emitTile(left);
-        return none;
+        b.setInsertionPointToEnd(index.getParentBlock());
+        SmallVector<Value> next = fill(index, carried);
+        b.create<scf::YieldOp>(loc, next);
       });
-    });
-  }
+  return op.getResults();
+}
 
-  void emitReduction(const Position &start) {
-    nest(order.parallel, start, [&](const Position &at) {
-      SmallVector<Value> states;
-      for (auto &reducer : reducers)
-        if (reducer)
-          states.append(reducer->identity(b, loc, origins));
-      states = reduceOver(order.reduction, at, states);
-      finish(at, states);
-    });
+Position KernelEmitter::advance(const Position &from, unsigned loop,
+                                Value index) {
+  Position to = from;
+  for (unsigned k = 0; k < strides.size(); ++k) {
+    // In place: the very address of the input, or vectorised code would have
+    // to find out that they do not overlap elsewhere.
+    int32_t over = k < numInputs ? -1 : kernel.getInPlace()[k - numInputs];
+    if (over >= 0) {
+      to.pointers[k] = to.pointers[over];
+      continue;
+    }
+    if (Value stride = strides[k][loop]) {
+      bool unit = strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
+      Value offset = unit ? index : b.create<arith::MulIOp>(loc, index, stride);
+      to.pointers[k] = element(to.pointers[k], storageType(elements[k]), offset,
+                               !guarded[k]);
+    }
   }
-  SmallVector<Value> reduceOver(ArrayRef<unsigned> loops, const Position &at,
-                                ValueRange states) {
-    return loop(extents[loops.front()], one, states,
-                [&](Value index, ValueRange carried) {
-                  Position inside = advance(at, loops.front(), index);
-                  if (loops.size() > 1)
-                    return reduceOver(loops.drop_front(), inside, carried);
-                  SmallVector<Value> yielded = emitBody(inside);
-                  storeElements(inside, yielded);
-                  return combine(inside, carried, yielded);
-                });
-  }
+  Value before = from.indices[loop];
+  to.indices[loop] =
+      before ? b.create<arith::AddIOp>(loc, before, index).getResult() : index;
+  return to;
+}
 
-  void emitBlockedReduction(const Position &start) {
-    SmallVector<Value> arrays;
-    SmallVector<Type> types;
-    Value size = constant(blockSize);
-    for (auto &reducer : reducers)
-      if (reducer)
-        for (Type type : reducer->stateTypes()) {
-          types.push_back(type);
-          arrays.push_back(b.create<LLVM::AllocaOp>(
-              loc, pointer, storageType(type), size, /*alignment=*/64));
-        }
-    auto loadStates = [&](Value j) {
-      SmallVector<Value> states;
-      for (auto [array, type] : llvm::zip(arrays, types))
-        states.push_back(
-            loadScalar(element(array, storageType(type), j), type));
-      return states;
-    };
-    auto storeStates = [&](Value j, ValueRange states) {
-      for (auto [array, type, state] : llvm::zip(arrays, types, states))
-        storeScalar(element(array, storageType(type), j), state);
-    };
-    unsigned inner = order.vector;
-    ArrayRef<unsigned> outer = ArrayRef(order.parallel).drop_back();
-    auto none = SmallVector<Value>();
-    nest(outer, start, [&](const Position &row) {
-      loop(extents[inner], size, {}, [&](Value first, ValueRange) {
-        Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
-        Value count = b.create<arith::MinSIOp>(loc, left, size);
-        Position block = advance(row, inner, first);
-        loop(count, one, {}, [&](Value j, ValueRange) {
-          SmallVector<Value> states;
-          for (auto &reducer : reducers)
-            if (reducer)
-              states.append(reducer->identity(b, loc, origins));
-          storeStates(j, states);
-          return none;
-        });
-        nest(order.reduction, block, [&](const Position &slice) {
+Value KernelEmitter::element(Value base, Type type, Value offset, bool exists) {
+  return b.create<LLVM::GEPOp>(loc, pointer, type, base,
+                               ArrayRef<LLVM::GEPArg>{offset},
+                               /*inbounds=*/exists);
+}
+
+void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
+                         function_ref<void(const Position &)> fill) {
+  if (loops.empty())
+    return fill(at);
+  loop(extents[loops.front()], one, {}, [&](Value index, ValueRange) {
+    nest(loops.drop_front(), advance(at, loops.front(), index), fill);
+    return SmallVector<Value>();
+  });
+}
+
+void KernelEmitter::emitParallel(const Position &start) {
+  auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
+  if (order.tiled < 0)
+    return nest(order.parallel, start, fill);
+  // A cache line of the operand that is read across is used for all of a
+  // tile's rows before the next tile begins. Whole tiles have a constant
+  // extent, so that the innermost loop is unrolled and vectorised.
+  unsigned inner = order.vector, across = order.tiled;
+  SmallVector<unsigned> outer;
+  for (unsigned loop : order.parallel)
+    if (loop != inner && loop != across)
+      outer.push_back(loop);
+  Value size = constant(tileSize);
+  auto none = SmallVector<Value>();
+  nest(outer, start, [&](const Position &row) {
+    loop(extents[inner], size, {}, [&](Value first, ValueRange) {
+      Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
+      Position tile = advance(row, inner, first);
+      auto emitTile = [&](Value count) {
+        nest(across, tile, [&](const Position &line) {
           loop(count, one, {}, [&](Value j, ValueRange) {
-            Position at = advance(slice, inner, j);
-            SmallVector<Value> yielded = emitBody(at);
-            storeElements(at, yielded);
-            storeStates(j, combine(at, loadStates(j), yielded));
+            fill(advance(line, inner, j));
             return none;
           });
         });
-        loop(count, one, {}, [&](Value j, ValueRange) {
-          finish(advance(block, inner, j), loadStates(j));
-          return none;
-        });
-        return none;
-      });
-    });
-  }
-
-  //===--------------------------------------------------------------------===//
-  // One iteration
-  //===--------------------------------------------------------------------===//
-
-  /// i1 is stored as a byte, f16 and bf16 as their bits, complex numbers as
-  /// their parts, other types as they are.
-  Type storageType(Type type) {
-    if (type.isBF16() || type.isF16())
-      return b.getI16Type();
-    if (auto complex = dyn_cast<mlir::ComplexType>(type))
-      return LLVM::LLVMArrayType::get(complex.getElementType(), 2);
-    if (auto integer = dyn_cast<IntegerType>(type))
-      return b.getIntegerType(std::max(8u, integer.getWidth()));
-    return type;
-  }
-  Value imaginaryPart(Value address, Type part) {
-    return b.create<LLVM::GEPOp>(loc, pointer, part, address,
-                                 ArrayRef<LLVM::GEPArg>{1}, /*inbounds=*/true);
-  }
-  Value loadScalar(Value address, Type type) {
-    if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
-      Type part = complex.getElementType();
-      Value real = b.create<LLVM::LoadOp>(loc, part, address);
-      Value imaginary =
-          b.create<LLVM::LoadOp>(loc, part, imaginaryPart(address, part));
-      return b.create<mlir::complex::CreateOp>(loc, complex, real, imaginary);
-    }
-    return fromStorage(b.create<LLVM::LoadOp>(loc, storageType(type), address),
-                       type);
-  }
-  Value fromStorage(Value bits, Type type) {
-    if (type.isBF16() || type.isF16())
-      return b.create<arith::BitcastOp>(loc, type, bits);
-    if (type.isInteger(1)) {
-      Value no = b.create<arith::ConstantIntOp>(loc, 0, 8);
-      return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bits, no);
-    }
-    return bits;
-  }
-  void storeScalar(Value address, Value value) {
-    if (auto complex = dyn_cast<mlir::ComplexType>(value.getType())) {
-      Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
-      Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
-      b.create<LLVM::StoreOp>(loc, real, address);
-      b.create<LLVM::StoreOp>(loc, imaginary,
-                              imaginaryPart(address, complex.getElementType()));
-      return;
-    }
-    Type type = storageType(value.getType());
-    if (value.getType().isBF16() || value.getType().isF16())
-      value = b.create<arith::BitcastOp>(loc, type, value);
-    else if (value.getType().isInteger(1))
-      value = b.create<arith::ExtUIOp>(loc, type, value);
-    b.create<LLVM::StoreOp>(loc, value, address);
-  }
-
-  /// What is at `address` where `condition` holds, else zero.
-  Value readIf(Value condition, Value address, Type type) {
-    // Values leave the branch as they are in memory, complex ones in parts: no
-    // block has arguments of types that the target lacks.
-    auto complex = dyn_cast<mlir::ComplexType>(type);
-    SmallVector<Type> carried(complex ? 2 : 1, complex
-                                                   ? complex.getElementType()
-                                                   : storageType(type));
-    auto branch = b.create<scf::IfOp>(loc, TypeRange(carried), condition,
-                                      /*withElseRegion=*/true);
-    {
+      };
+      Value whole =
+          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, left, size);
+      auto branch = b.create<scf::IfOp>(loc, whole, /*withElse=*/true);
       OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      SmallVector<Value> loaded{
-          b.create<LLVM::LoadOp>(loc, carried[0], address)};
-      if (complex)
-        loaded.push_back(b.create<LLVM::LoadOp>(
-            loc, carried[1], imaginaryPart(address, carried[1])));
-      b.create<scf::YieldOp>(loc, loaded);
-      b.setInsertionPointToStart(branch.elseBlock());
-      Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0]));
-      b.create<scf::YieldOp>(loc, SmallVector<Value>(carried.size(), zero));
-    }
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      emitTile(size);
+      b.setInsertionPoint(branch.elseBlock()->getTerminator());
+      emitTile(left);
+      return none;
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// One iteration
+//===----------------------------------------------------------------------===//
+
+Type KernelEmitter::storageType(Type type) {
+  if (type.isBF16() || type.isF16())
+    return b.getI16Type();
+  if (auto complex = dyn_cast<mlir::ComplexType>(type))
+    return LLVM::LLVMArrayType::get(complex.getElementType(), 2);
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return b.getIntegerType(std::max(8u, integer.getWidth()));
+  return type;
+}
+
+Value KernelEmitter::imaginaryPart(Value address, Type part) {
+  return b.create<LLVM::GEPOp>(loc, pointer, part, address,
+                               ArrayRef<LLVM::GEPArg>{1}, /*inbounds=*/true);
+}
+
+Value KernelEmitter::loadScalar(Value address, Type type) {
+  if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
+    Type part = complex.getElementType();
+    Value real = b.create<LLVM::LoadOp>(loc, part, address);
+    Value imaginary =
+        b.create<LLVM::LoadOp>(loc, part, imaginaryPart(address, part));
+    return b.create<mlir::complex::CreateOp>(loc, complex, real, imaginary);
+  }
+  return fromStorage(b.create<LLVM::LoadOp>(loc, storageType(type), address),
+                     type);
+}
+
+Value KernelEmitter::fromStorage(Value bits, Type type) {
+  if (type.isBF16() || type.isF16())
+    return b.create<arith::BitcastOp>(loc, type, bits);
+  if (type.isInteger(1)) {
+    Value no = b.create<arith::ConstantIntOp>(loc, 0, 8);
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bits, no);
+  }
+  return bits;
+}
+
+void KernelEmitter::storeScalar(Value address, Value value) {
+  if (auto complex = dyn_cast<mlir::ComplexType>(value.getType())) {
+    Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
+    Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
+    b.create<LLVM::StoreOp>(loc, real, address);
+    b.create<LLVM::StoreOp>(loc, imaginary,
+                            imaginaryPart(address, complex.getElementType()));
+    return;
+  }
+  Type type = storageType(value.getType());
+  if (value.getType().isBF16() || value.getType().isF16())
+    value = b.create<arith::BitcastOp>(loc, type, value);
+  else if (value.getType().isInteger(1))
+    value = b.create<arith::ExtUIOp>(loc, type, value);
+  b.create<LLVM::StoreOp>(loc, value, address);
+}
+
+Value KernelEmitter::readIf(Value condition, Value address, Type type) {
+  // Values leave the branch as they are in memory, complex ones in parts: no
+  // block has arguments of types that the target lacks.
+  auto complex = dyn_cast<mlir::ComplexType>(type);
+  SmallVector<Type> carried(complex ? 2 : 1, complex ? complex.getElementType()
+                                                     : storageType(type));
+  auto branch = b.create<scf::IfOp>(loc, TypeRange(carried), condition,
+                                    /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    SmallVector<Value> loaded{b.create<LLVM::LoadOp>(loc, carried[0], address)};
     if (complex)
-      return b.create<mlir::complex::CreateOp>(loc, type, branch.getResult(0),
-                                               branch.getResult(1));
-    return fromStorage(branch.getResult(0), type);
+      loaded.push_back(b.create<LLVM::LoadOp>(
+          loc, carried[1], imaginaryPart(address, carried[1])));
+    b.create<scf::YieldOp>(loc, loaded);
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0]));
+    b.create<scf::YieldOp>(loc, SmallVector<Value>(carried.size(), zero));
   }
+  if (complex)
+    return b.create<mlir::complex::CreateOp>(loc, type, branch.getResult(0),
+                                             branch.getResult(1));
+  return fromStorage(branch.getResult(0), type);
+}
 
-  Value globalIndex(const Position &at, unsigned loop) {
-    return b.create<arith::AddIOp>(loc, origins[loop], at.indices[loop]);
+Value KernelEmitter::globalIndex(const Position &at, unsigned loop) {
+  return b.create<arith::AddIOp>(loc, origins[loop], at.indices[loop]);
+}
+
+void KernelEmitter::noteArgument(Operation *op) {
+  if (!losesHugeArguments(op))
+    return;
+  if (exact)
+    op->setAttr(exactAttr, b.getUnitAttr());
+  if (!notes)
+    return;
+  Value size = argumentSize(b, loc, op->getOperand(0));
+  Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
+  b.create<LLVM::StoreOp>(loc, b.create<arith::MaxUIOp>(loc, before, size),
+                          noted);
+}
+
+SmallVector<Value> KernelEmitter::emitBody(const Position &at) {
+  mlir::IRMapping mapping;
+  for (BlockArgument argument : kernel.getBlock()->getArguments())
+    if (!argument.use_empty())
+      mapping.map(argument, loadScalar(at.pointers[argument.getArgNumber()],
+                                       KernelOp::scalarType(
+                                           elements[argument.getArgNumber()])));
+  for (Operation &op : kernel.getBlock()->without_terminator()) {
+    if (auto index = dyn_cast<IndexOp>(op))
+      mapping.map(index.getResult(), globalIndex(at, index.getLoop()));
+    else if (auto read = dyn_cast<ReadOp>(op))
+      mapping.map(read.getResult(),
+                  readIf(mapping.lookupOrDefault(read.getCondition()),
+                         at.pointers[read.getInput()], read.getType()));
+    else
+      noteArgument(b.clone(op, mapping));
   }
+  SmallVector<Value> yielded;
+  for (Value value : kernel.getBlock()->getTerminator()->getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+  return yielded;
+}
 
-  /// Of a function that loses huge arguments: makes it exact, or keeps in mind
-  /// how large its arguments are. LLVM makes a register of where that is kept.
-  void noteArgument(Operation *op) {
-    if (!losesHugeArguments(op))
-      return;
-    if (exact)
-      op->setAttr(exactAttr, b.getUnitAttr());
-    if (!notes)
-      return;
-    Value size = argumentSize(b, loc, op->getOperand(0));
-    Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
-    b.create<LLVM::StoreOp>(loc, b.create<arith::MaxUIOp>(loc, before, size),
-                            noted);
-  }
-
-  /// The values that the body yields at `at`.
-  SmallVector<Value> emitBody(const Position &at) {
-    mlir::IRMapping mapping;
-    for (BlockArgument argument : kernel.getBlock()->getArguments())
-      if (!argument.use_empty())
-        mapping.map(argument,
-                    loadScalar(at.pointers[argument.getArgNumber()],
-                               KernelOp::scalarType(
-                                   elements[argument.getArgNumber()])));
-    for (Operation &op : kernel.getBlock()->without_terminator()) {
-      if (auto index = dyn_cast<IndexOp>(op))
-        mapping.map(index.getResult(), globalIndex(at, index.getLoop()));
-      else if (auto read = dyn_cast<ReadOp>(op))
-        mapping.map(read.getResult(),
-                    readIf(mapping.lookupOrDefault(read.getCondition()),
-                           at.pointers[read.getInput()], read.getType()));
-      else
-        noteArgument(b.clone(op, mapping));
-    }
-    SmallVector<Value> yielded;
-    for (Value value : kernel.getBlock()->getTerminator()->getOperands())
-      yielded.push_back(mapping.lookupOrDefault(value));
-    return yielded;
-  }
-
-  /// Stores the outputs that nothing is reduced into.
-  void storeElements(const Position &at, ValueRange yielded) {
-    if (!stores)
-      return;
-    for (unsigned i = 0; i < reducers.size(); ++i)
-      if (!reducers[i])
-        storeScalar(at.pointers[numInputs + i], yielded[i]);
-  }
-
-  SmallVector<Value> combine(const Position &at, ValueRange states,
-                             ValueRange yielded) {
-    SmallVector<Value> next;
-    for (unsigned i = 0; i < reducers.size(); ++i)
-      if (auto &reducer = reducers[i]) {
-        unsigned count = reducer->stateTypes().size();
-        Value index;
-        if (reducer->usesIndex())
-          index = globalIndex(at, order.reduction.front());
-        next.append(reducer->combine(b, loc, states.take_front(count),
-                                     yielded[i], index));
-        states = states.drop_front(count);
-      }
-    return next;
-  }
-
-  void finish(const Position &at, ValueRange states) {
-    if (!stores)
-      return;
-    for (unsigned i = 0; i < reducers.size(); ++i)
-      if (auto &reducer = reducers[i]) {
-        unsigned count = reducer->stateTypes().size();
-        storeScalar(at.pointers[numInputs + i],
-                    reducer->result(b, loc, states.take_front(count)));
-        states = states.drop_front(count);
-      }
-  }
-
-  KernelOp kernel;
-  ModuleOp module;
-  OpBuilder b;
-  Location loc;
-  LoopOrder order;
-  unsigned numInputs;
-  Type i64, pointer;
-  SmallVector<SmallVector<StaticStride>> strideKinds;
-  SmallVector<Type> elements;
-  SmallVector<bool> usesIndex, guarded;
-  // In the inner function: null strides are 0, origins null where not used.
-  Value zero, one;
-  SmallVector<Value> extents, origins;
-  SmallVector<SmallVector<Value>> strides;
-  SmallVector<std::unique_ptr<ScalarReducer>> reducers;
-  /// What the inner function that is being made does: note huge arguments
-  /// (where `noted` points), compute exactly with them, store its results.
-  bool notes = false, exact = false, stores = true;
-  Value noted;
-};
-} // namespace
+void KernelEmitter::storeElements(const Position &at, ValueRange yielded) {
+  if (!stores)
+    return;
+  for (unsigned i = 0; i < reducers.size(); ++i)
+    if (!reducers[i])
+      storeScalar(at.pointers[numInputs + i], yielded[i]);
+}
 
 void meshloom::emitKernel(KernelOp kernel, StringRef symbol, ModuleOp module) {
   KernelEmitter(kernel, module).emit(symbol);

@@ -25,6 +25,9 @@ public:
       : kind(kind), state(state), stored(stored), isUnsigned(isUnsigned) {}
 
   SmallVector<Type> stateTypes() const override { return {state}; }
+  bool isFloatSum() const override {
+    return kind == Reducer::Sum && isa<FloatType>(state);
+  }
 
   SmallVector<Value> identity(OpBuilder &b, Location loc,
                               ArrayRef<Value>) const override {
@@ -107,6 +110,7 @@ public:
   ComplexCombiner(Reducer kind, Type part) : kind(kind), part(part) {}
 
   SmallVector<Type> stateTypes() const override { return {part, part}; }
+  bool isFloatSum() const override { return kind == Reducer::Sum; }
 
   SmallVector<Value> identity(OpBuilder &b, Location loc,
                               ArrayRef<Value>) const override {

@@ -15,6 +15,8 @@ public:
   /// The state of no element. `origins` are the loops' first global indices.
   virtual SmallVector<Value> identity(OpBuilder &b, Location loc,
                                       ArrayRef<Value> origins) const = 0;
+  /// Whether it is a sum of floats, whose states are added in any order.
+  virtual bool isFloatSum() const { return false; }
   /// Whether `combine` is given the element's index.
   virtual bool usesIndex() const { return false; }
   /// The state after one more element `value`; `index` is its index along the

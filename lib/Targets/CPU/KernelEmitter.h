@@ -1,0 +1,168 @@
+// The code of one spmd.kernel: what KernelToLLVM.cpp (functions, loops, one
+// iteration) and KernelReductions.cpp (loops that reduce) write together.
+#pragma once
+
+#include "Reducer.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace meshloom {
+
+class PairwiseSums;
+
+/// Where an iteration is: the element each operand points at, and the index of
+/// each loop relative to the call's origin (null until its loop is entered).
+struct Position {
+  SmallVector<Value> pointers, indices;
+};
+
+/// Emits the functions of one kernel.
+class KernelEmitter {
+public:
+  KernelEmitter(spmd::KernelOp kernel, ModuleOp module);
+  void emit(StringRef symbol);
+
+private:
+  /// The inner functions; the last two may be missing.
+  struct Functions {
+    mlir::LLVM::LLVMFuncOp fast, exact, probe;
+  };
+
+  /// Pointers are arguments [0, numPointers); output k in place of input j has
+  /// none of its own.
+  unsigned pointerOf(unsigned operand);
+  unsigned numPointers();
+
+  /// Calls `use(operand, loop)` for each stride that is an argument.
+  void forDynamicStrides(function_ref<void(unsigned, unsigned)> use);
+
+  mlir::LLVM::LLVMFuncOp makeFunction(StringRef name, ArrayRef<Type> arguments,
+                                      mlir::LLVM::Linkage linkage,
+                                      Type result = {});
+
+  mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
+
+  void emitWrapper(StringRef symbol, const Functions &functions);
+
+  /// Where a step of an outer loop is, for every operand, just behind the last
+  /// iteration of the innermost one, both are one longer loop: so an
+  /// elementwise kernel on whole rows is one loop however short a row is.
+  void mergeLoops(SmallVectorImpl<Value> &lengths,
+                  ArrayRef<SmallVector<Value>> allStrides);
+
+  Value constant(int64_t value);
+
+  /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
+  /// gets the induction variable and the states and returns the new ones.
+  SmallVector<Value>
+  loop(Value extent, Value step, ValueRange states,
+       function_ref<SmallVector<Value>(Value, ValueRange)> fill);
+
+  /// The position `index` iterations of `loop` further.
+  Position advance(const Position &from, unsigned loop, Value index);
+  /// A guarded operand may not have an element there.
+  Value element(Value base, Type type, Value offset, bool exists = true);
+
+  /// Nests `loops` and calls `fill` innermost.
+  void nest(ArrayRef<unsigned> loops, const Position &at,
+            function_ref<void(const Position &)> fill);
+
+  void emitParallel(const Position &start);
+
+  /// Adds the arrays and types of the states of all float sums to `running`
+  /// and `types`, and their places among all states to `places`.
+  void selectSums(ArrayRef<Value> arrays, SmallVectorImpl<Value> &running,
+                  SmallVectorImpl<Type> &types,
+                  SmallVectorImpl<unsigned> &places);
+
+  SmallVector<Value> identities();
+
+  /// An array for each state, `size` elements long.
+  SmallVector<Value> makeStateArrays(Value size, SmallVectorImpl<Type> &types);
+
+  /// The most terms that one element is reduced from.
+  int64_t mostTerms();
+
+  void emitReduction(const Position &start);
+
+  /// Lets `change` work on the running sums among `states`.
+  void inMemory(MutableArrayRef<Value> states, ArrayRef<unsigned> places,
+                PairwiseSums &sums, function_ref<void()> change);
+
+  SmallVector<Value> reduceOver(ArrayRef<unsigned> loops, const Position &at,
+                                ValueRange states);
+  SmallVector<Value> reduceOne(const Position &at, ValueRange states);
+
+  /// `carried`: the states, how many terms are in the running sums, and how
+  /// many blocks were complete. A block is complete where it has the terms of a
+  /// block; it may go over several runs of the innermost loop.
+  SmallVector<Value> reduceInBlocks(ArrayRef<unsigned> loops,
+                                    const Position &at, ValueRange carried,
+                                    ArrayRef<unsigned> places,
+                                    PairwiseSums &sums);
+
+  /// Where there are `size` terms in the running sums, they are a block.
+  SmallVector<Value> completeBlock(ArrayRef<Value> carried,
+                                   ArrayRef<unsigned> places, Value size,
+                                   PairwiseSums &sums);
+
+  void emitBlockedReduction(const Position &start);
+
+  /// `carried`: how many rows are in the running sums, and how many blocks of
+  /// rows were complete.
+  SmallVector<Value> addRows(ArrayRef<unsigned> loops, const Position &at,
+                             ArrayRef<Value> carried, Value count,
+                             PairwiseSums &sums,
+                             function_ref<void(const Position &)> addRow);
+
+  /// i1 is stored as a byte, f16 and bf16 as their bits, complex numbers as
+  /// their parts, other types as they are.
+  Type storageType(Type type);
+  Value imaginaryPart(Value address, Type part);
+  Value loadScalar(Value address, Type type);
+  Value fromStorage(Value bits, Type type);
+  void storeScalar(Value address, Value value);
+
+  /// What is at `address` where `condition` holds, else zero.
+  Value readIf(Value condition, Value address, Type type);
+
+  Value globalIndex(const Position &at, unsigned loop);
+
+  /// Of a function that loses huge arguments: makes it exact, or keeps in mind
+  /// how large its arguments are. LLVM makes a register of where that is kept.
+  void noteArgument(Operation *op);
+
+  /// The values that the body yields at `at`.
+  SmallVector<Value> emitBody(const Position &at);
+
+  /// Stores the outputs that nothing is reduced into.
+  void storeElements(const Position &at, ValueRange yielded);
+
+  SmallVector<Value> combine(const Position &at, ValueRange states,
+                             ValueRange yielded);
+
+  void finish(const Position &at, ValueRange states);
+
+  spmd::KernelOp kernel;
+  ModuleOp module;
+  OpBuilder b;
+  Location loc;
+  LoopOrder order;
+  unsigned numInputs;
+  Type i64, pointer;
+  SmallVector<SmallVector<StaticStride>> strideKinds;
+  SmallVector<Type> elements;
+  SmallVector<bool> usesIndex, guarded;
+  // In the inner function: null strides are 0, origins null where not used.
+  Value zero, one;
+  SmallVector<Value> extents, origins;
+  SmallVector<SmallVector<Value>> strides;
+  SmallVector<std::unique_ptr<ScalarReducer>> reducers;
+  /// What the inner function that is being made does: note huge arguments
+  /// (where `noted` points), compute exactly with them, store its results.
+  bool notes = false, exact = false, stores = true;
+  Value noted;
+};
+
+} // namespace meshloom

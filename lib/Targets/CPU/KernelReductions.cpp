@@ -1,0 +1,280 @@
+// Kernels' loops that reduce. Sums of floats are made of the sums of blocks
+// (PairwiseSums.h); other reductions run through.
+#include "KernelEmitter.h"
+#include "PairwiseSums.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace meshloom;
+using namespace meshloom::spmd;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace scf = mlir::scf;
+
+/// Elements of the innermost loop whose reduction states fit in the L1 cache.
+static constexpr int64_t blockSize = 256;
+/// Terms of a sum that are added one by one, by some 32 vector lanes, before
+/// their sum is added to others: long enough that adding blocks takes little
+/// time.
+static constexpr int64_t termBlock = 512;
+/// The same where whole rows of sums are added: every lane adds all of them.
+static constexpr int64_t rowBlock = 64;
+
+void KernelEmitter::selectSums(ArrayRef<Value> arrays,
+                               SmallVectorImpl<Value> &running,
+                               SmallVectorImpl<Type> &types,
+                               SmallVectorImpl<unsigned> &places) {
+  unsigned state = 0;
+  for (auto &reducer : reducers)
+    if (reducer)
+      for (Type type : reducer->stateTypes()) {
+        if (reducer->isFloatSum()) {
+          running.push_back(arrays[state]);
+          types.push_back(type);
+          places.push_back(state);
+        }
+        ++state;
+      }
+}
+
+SmallVector<Value> KernelEmitter::identities() {
+  SmallVector<Value> states;
+  for (auto &reducer : reducers)
+    if (reducer)
+      states.append(reducer->identity(b, loc, origins));
+  return states;
+}
+
+SmallVector<Value>
+KernelEmitter::makeStateArrays(Value size, SmallVectorImpl<Type> &types) {
+  SmallVector<Value> arrays;
+  for (auto &reducer : reducers)
+    if (reducer)
+      for (Type type : reducer->stateTypes()) {
+        types.push_back(type);
+        arrays.push_back(b.create<LLVM::AllocaOp>(
+            loc, pointer, storageType(type), size, /*alignment=*/64));
+      }
+  return arrays;
+}
+
+int64_t KernelEmitter::mostTerms() {
+  int64_t terms = 1;
+  for (unsigned loop : order.reduction)
+    terms = llvm::SaturatingMultiply(uint64_t(terms),
+                                     uint64_t(kernel.getExtents()[loop]));
+  return terms;
+}
+
+void KernelEmitter::emitReduction(const Position &start) {
+  SmallVector<Type> types, sumTypes;
+  SmallVector<Value> running;
+  SmallVector<unsigned> places;
+  SmallVector<Value> arrays = makeStateArrays(one, types);
+  selectSums(arrays, running, sumTypes, places);
+  if (running.empty() || mostTerms() <= termBlock)
+    return nest(order.parallel, start, [&](const Position &at) {
+      finish(at, reduceOver(order.reduction, at, identities()));
+    });
+  PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1, mostTerms(),
+                    termBlock);
+  nest(order.parallel, start, [&](const Position &at) {
+    SmallVector<Value> carried = identities();
+    carried.append({zero, zero}); // terms in this block, blocks before it
+    carried = reduceInBlocks(order.reduction, at, carried, places, sums);
+    Value blocks = carried.pop_back_val();
+    carried.pop_back();
+    inMemory(carried, places, sums, [&] { sums.finish(blocks, one); });
+    finish(at, carried);
+  });
+}
+
+void KernelEmitter::inMemory(MutableArrayRef<Value> states,
+                             ArrayRef<unsigned> places, PairwiseSums &sums,
+                             function_ref<void()> change) {
+  for (auto [place, array] : llvm::zip(places, sums.runningSums()))
+    b.create<LLVM::StoreOp>(loc, states[place], array);
+  change();
+  for (auto [place, array] : llvm::zip(places, sums.runningSums()))
+    states[place] = b.create<LLVM::LoadOp>(loc, states[place].getType(), array);
+}
+
+SmallVector<Value> KernelEmitter::reduceOver(ArrayRef<unsigned> loops,
+                                             const Position &at,
+                                             ValueRange states) {
+  return loop(extents[loops.front()], one, states,
+              [&](Value index, ValueRange carried) {
+                Position inside = advance(at, loops.front(), index);
+                if (loops.size() > 1)
+                  return reduceOver(loops.drop_front(), inside, carried);
+                return reduceOne(inside, carried);
+              });
+}
+
+SmallVector<Value> KernelEmitter::reduceOne(const Position &at,
+                                            ValueRange states) {
+  SmallVector<Value> yielded = emitBody(at);
+  storeElements(at, yielded);
+  return combine(at, states, yielded);
+}
+
+SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
+                                                 const Position &at,
+                                                 ValueRange carried,
+                                                 ArrayRef<unsigned> places,
+                                                 PairwiseSums &sums) {
+  unsigned reduced = loops.front();
+  if (loops.size() > 1)
+    return loop(
+        extents[reduced], one, carried, [&](Value index, ValueRange inner) {
+          return reduceInBlocks(loops.drop_front(), advance(at, reduced, index),
+                                inner, places, sums);
+        });
+  Value size = constant(termBlock);
+  return loop(
+      extents[reduced], size, carried, [&](Value first, ValueRange inner) {
+        Value left = b.create<arith::SubIOp>(loc, extents[reduced], first);
+        Value count = b.create<arith::MinSIOp>(loc, left, size);
+        Position block = advance(at, reduced, first);
+        SmallVector<Value> next = loop(
+            count, one, inner.drop_back(2), [&](Value index, ValueRange in) {
+              return reduceOne(advance(block, reduced, index), in);
+            });
+        Value terms =
+            b.create<arith::AddIOp>(loc, inner[inner.size() - 2], count);
+        next.append({terms, inner.back()});
+        return completeBlock(next, places, size, sums);
+      });
+}
+
+SmallVector<Value> KernelEmitter::completeBlock(ArrayRef<Value> carried,
+                                                ArrayRef<unsigned> places,
+                                                Value size,
+                                                PairwiseSums &sums) {
+  Value terms = carried[carried.size() - 2];
+  Value complete =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, terms, size);
+  auto branch = b.create<scf::IfOp>(loc, ValueRange(carried).getTypes(),
+                                    complete, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> next(carried);
+  inMemory(next, places, sums,
+           [&] { next.back() = sums.push(carried.back(), one); });
+  next[next.size() - 2] = zero;
+  b.create<scf::YieldOp>(loc, next);
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(loc, carried);
+  return branch.getResults();
+}
+
+void KernelEmitter::emitBlockedReduction(const Position &start) {
+  SmallVector<Type> types, sumTypes;
+  SmallVector<unsigned> places;
+  SmallVector<Value> running;
+  Value size = constant(blockSize);
+  SmallVector<Value> arrays = makeStateArrays(size, types);
+  selectSums(arrays, running, sumTypes, places);
+  std::optional<PairwiseSums> sums;
+  if (!running.empty() && mostTerms() > rowBlock)
+    sums.emplace(b, loc, running, sumTypes, blockSize, mostTerms(), rowBlock);
+  auto loadStates = [&](Value j) {
+    SmallVector<Value> states;
+    for (auto [array, type] : llvm::zip(arrays, types))
+      states.push_back(loadScalar(element(array, storageType(type), j), type));
+    return states;
+  };
+  auto storeStates = [&](Value j, ValueRange states) {
+    for (auto [array, type, state] : llvm::zip(arrays, types, states))
+      storeScalar(element(array, storageType(type), j), state);
+  };
+  unsigned inner = order.vector;
+  ArrayRef<unsigned> outer = ArrayRef(order.parallel).drop_back();
+  auto none = SmallVector<Value>();
+  nest(outer, start, [&](const Position &row) {
+    loop(extents[inner], size, {}, [&](Value first, ValueRange) {
+      Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
+      Value count = b.create<arith::MinSIOp>(loc, left, size);
+      Position block = advance(row, inner, first);
+      loop(count, one, {}, [&](Value j, ValueRange) {
+        storeStates(j, identities());
+        return none;
+      });
+      auto addRow = [&](const Position &slice) {
+        loop(count, one, {}, [&](Value j, ValueRange) {
+          storeStates(j, reduceOne(advance(slice, inner, j), loadStates(j)));
+          return none;
+        });
+      };
+      if (sums) {
+        SmallVector<Value> carried =
+            addRows(order.reduction, block, {zero, zero}, count, *sums, addRow);
+        sums->finish(carried.back(), count);
+      } else {
+        nest(order.reduction, block, addRow);
+      }
+      loop(count, one, {}, [&](Value j, ValueRange) {
+        finish(advance(block, inner, j), loadStates(j));
+        return none;
+      });
+      return none;
+    });
+  });
+}
+
+SmallVector<Value>
+KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &at,
+                       ArrayRef<Value> carried, Value count, PairwiseSums &sums,
+                       function_ref<void(const Position &)> addRow) {
+  if (!loops.empty())
+    return loop(extents[loops.front()], one, carried,
+                [&](Value index, ValueRange inner) {
+                  return addRows(
+                      loops.drop_front(), advance(at, loops.front(), index),
+                      SmallVector<Value>(inner), count, sums, addRow);
+                });
+  addRow(at);
+  Value rows = b.create<arith::AddIOp>(loc, carried[0], one);
+  Value complete = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rows,
+                                           constant(rowBlock));
+  auto branch = b.create<scf::IfOp>(loc, TypeRange{i64, i64}, complete,
+                                    /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value blocks = sums.push(carried[1], count);
+  b.create<scf::YieldOp>(loc, ValueRange{zero, blocks});
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(loc, ValueRange{rows, carried[1]});
+  return branch.getResults();
+}
+
+SmallVector<Value> KernelEmitter::combine(const Position &at, ValueRange states,
+                                          ValueRange yielded) {
+  SmallVector<Value> next;
+  for (unsigned i = 0; i < reducers.size(); ++i)
+    if (auto &reducer = reducers[i]) {
+      unsigned count = reducer->stateTypes().size();
+      Value index;
+      if (reducer->usesIndex())
+        index = globalIndex(at, order.reduction.front());
+      next.append(reducer->combine(b, loc, states.take_front(count), yielded[i],
+                                   index));
+      states = states.drop_front(count);
+    }
+  return next;
+}
+
+void KernelEmitter::finish(const Position &at, ValueRange states) {
+  if (!stores)
+    return;
+  for (unsigned i = 0; i < reducers.size(); ++i)
+    if (auto &reducer = reducers[i]) {
+      unsigned count = reducer->stateTypes().size();
+      storeScalar(at.pointers[numInputs + i],
+                  reducer->result(b, loc, states.take_front(count)));
+      states = states.drop_front(count);
+    }
+}

@@ -1,0 +1,47 @@
+// Sums of many terms in a kernel. Terms are added one by one only within
+// blocks; the sums of blocks are added in pairs, those of two pairs, and so on,
+// as a binary counter counts: so n terms are off by at most about
+// (block + log2(n / block)) rounding errors of the sum of their sizes, instead
+// of n. docs/Rationale.md says what was measured.
+#pragma once
+
+#include "meshloom/Support/LLVM.h"
+
+namespace meshloom {
+
+/// Code for the sums of `width` elements side by side: their running sums lie
+/// in arrays; on the stack lie, of each level l, the sums of 2^l blocks that
+/// still wait for their other half.
+class PairwiseSums {
+public:
+  /// `running`: arrays of at least `width` elements of the given types, whose
+  /// running sums are kept here. `terms`: the most that are added to one of
+  /// them; a block has at least `block`. Makes the memory of the levels at the
+  /// builder's insertion point.
+  PairwiseSums(OpBuilder &b, Location loc, ArrayRef<Value> running,
+               ArrayRef<Type> types, int64_t width, int64_t terms,
+               int64_t block);
+
+  ArrayRef<Value> runningSums() const { return running; }
+  /// A block is complete: takes the running sums of elements [0, count), and
+  /// leaves zeros. `blocks`: how many were complete before, an i64; returns how
+  /// many are now.
+  Value push(Value blocks, Value count);
+  /// All terms are added: makes the running sums those of all blocks.
+  void finish(Value blocks, Value count);
+
+private:
+  Value at(Value array, Type type, Value index);
+  Value constant(int64_t value);
+  /// For each j in [0, count): running[j] += level[j].
+  void addLevel(Value level, Value count);
+  void loop(Value extent, function_ref<void(Value)> fill);
+
+  OpBuilder &b;
+  Location loc;
+  SmallVector<Value> running, levels;
+  SmallVector<Type> types;
+  int64_t width;
+};
+
+} // namespace meshloom
