@@ -268,8 +268,8 @@ Pair hyperbolic(Real x, Real y, Real angle) {
   Real near = (em1 + em1 / (em1 + 1.0)) * 0.5;
   Real far = half * y * 0.5 * half - y * small;
   Real sinh = (size < 1.0).select(y * near, far);
-  Real negative = angle < 0;
-  return {half * x * 0.5 * half + x * small, negative.select(-sinh, sinh)};
+  return {half * x * 0.5 * half + x * small,
+          sinh * size.number(1).withSignOf(angle)};
 }
 
 Pair sine(Pair z) {
