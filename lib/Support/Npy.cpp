@@ -20,11 +20,24 @@ struct TypeCode {
   std::string_view code; ///< without the byte order
 };
 constexpr TypeCode typeCodes[] = {
-    {DType::F32, "f4"},  {DType::F64, "f8"}, {DType::BF16, "V2"},
-    {DType::I1, "b1"},   {DType::I8, "i1"},  {DType::I32, "i4"},
-    {DType::I64, "i8"},  {DType::UI8, "u1"}, {DType::UI32, "u4"},
-    {DType::F16, "f2"},  {DType::I16, "i2"}, {DType::UI16, "u2"},
-    {DType::UI64, "u8"}, {DType::C64, "c8"}, {DType::C128, "c16"}};
+    {DType::F32, "f4"},
+    {DType::F64, "f8"},
+    {DType::BF16, "V2"},
+    {DType::I1, "b1"},
+    {DType::I8, "i1"},
+    {DType::I32, "i4"},
+    {DType::I64, "i8"},
+    {DType::UI8, "u1"},
+    {DType::UI32, "u4"},
+    {DType::F16, "f2"},
+    {DType::I16, "i2"},
+    {DType::UI16, "u2"},
+    {DType::UI64, "u8"},
+    {DType::C64, "c8"},
+    {DType::C128, "c16"},
+    // ml_dtypes' numbers of one byte or less: f8, int4. Read as bytes only.
+    {DType::UI8, "V1"},
+    {DType::UI8, "f1"}};
 
 /// What a header says.
 struct Header {
@@ -254,7 +267,7 @@ std::string formatNpy(DType type, const Shape &shape,
   assert(int64_t(bytes.size()) == elementCount(shape) * byteWidth(type));
   std::string_view code;
   for (TypeCode known : typeCodes)
-    if (known.type == type)
+    if (known.type == type && code.empty())
       code = known.code;
   bool ordered = byteWidth(type) > 1 && type != DType::BF16;
   // A tuple of one has a trailing comma in Python.

@@ -105,6 +105,16 @@ TEST(NpyTest, ReadsOtherVersionsAndSpellings) {
   EXPECT_EQ(flags->bytes, (std::vector<char>{1, 1}));
 }
 
+/// How ml_dtypes saves f8 and int4: NumPy knows nothing but their size.
+TEST(NpyTest, NumbersOfOneByteThatNumPyDoesNotKnowAreBytes) {
+  for (const char *descr : {"<V1", "|V1", "<f1"}) {
+    auto array = parseNpy(npy(dict(descr, "False", "(2,)"), "\x38\xb8"), "x");
+    ASSERT_TRUE(array) << array.error().message();
+    EXPECT_EQ(array->type, DType::UI8);
+    EXPECT_EQ(elements<uint8_t>(*array), (std::vector<uint8_t>{0x38, 0xb8}));
+  }
+}
+
 TEST(NpyTest, WrongFilesSayWhy) {
   std::string data = raw<float>({1, 2});
   EXPECT_THAT(problem("PK\x03\x04"), HasSubstr("'a.npy': it is not a .npy"));

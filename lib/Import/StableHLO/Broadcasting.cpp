@@ -1,5 +1,5 @@
 // chlo's binary ops that broadcast: operands are given the result's shape.
-#include "Importer.h"
+#include "ScalarMath.h"
 #include "meshloom/Math/FloatMath.h"
 
 using namespace meshloom;
@@ -53,6 +53,15 @@ template <typename From, typename To> static void same(Handlers &handlers) {
   });
 }
 
+/// One that has a formula of its own for complex numbers.
+template <typename From, typename To>
+static void special(Handlers &handlers, StringRef name) {
+  addBroadcast<From>(handlers, [name](Importer &im, ArrayRef<Value> operands,
+                                      RankedTensorType) {
+    return applyElementwise<To>(im, name, operands);
+  });
+}
+
 static FailureOr<Value> importCompare(Importer &im,
                                       chlo::BroadcastCompareOp op) {
   using From = chlo::ComparisonDirection;
@@ -100,11 +109,11 @@ static FailureOr<Value> importSelect(Importer &im, chlo::BroadcastSelectOp op) {
 void importer::addBroadcasting(Handlers &handlers) {
   same<chlo::BroadcastAddOp, dtensor::AddOp>(handlers);
   same<chlo::BroadcastAndOp, dtensor::AndOp>(handlers);
-  same<chlo::BroadcastAtan2Op, dtensor::Atan2Op>(handlers);
+  special<chlo::BroadcastAtan2Op, dtensor::Atan2Op>(handlers, "atan2");
   same<chlo::BroadcastComplexOp, dtensor::ComplexOp>(handlers);
   same<chlo::BroadcastDivOp, dtensor::DivideOp>(handlers);
-  same<chlo::BroadcastMaxOp, dtensor::MaximumOp>(handlers);
-  same<chlo::BroadcastMinOp, dtensor::MinimumOp>(handlers);
+  special<chlo::BroadcastMaxOp, dtensor::MaximumOp>(handlers, "maximum");
+  special<chlo::BroadcastMinOp, dtensor::MinimumOp>(handlers, "minimum");
   same<chlo::BroadcastMulOp, dtensor::MultiplyOp>(handlers);
   same<chlo::BroadcastOrOp, dtensor::OrOp>(handlers);
   same<chlo::BroadcastPowOp, dtensor::PowerOp>(handlers);

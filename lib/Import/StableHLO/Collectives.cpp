@@ -1,90 +1,12 @@
 // The collectives of manual computations, as global ops: the devices of a group
 // are a dim, along which values are reduced, joined, exchanged or taken.
-#include "Importer.h"
-
+#include "CollectiveGroups.h"
 #include "ScalarMath.h"
 
 using namespace meshloom;
 using namespace meshloom::importer;
 
 namespace {
-/// Who takes part with whom. Values are opened as [n, g, ...]: n groups of g
-/// devices; where the groups are what mesh axes span, n is 1 and the other axes
-/// stay lanes.
-class Groups {
-public:
-  /// The groups of a collective whose ids are devices' (not replicas').
-  static FailureOr<Groups>
-  of(Importer &im, Attribute groups,
-     std::optional<stablehlo::ChannelHandleAttr> channel, bool globalIds,
-     bool devicesByChannel);
-
-  template <typename Op> static FailureOr<Groups> byIds(Importer &im, Op op) {
-    return of(im, op.getReplicaGroups(), op.getChannelHandle(),
-              op.getUseGlobalDeviceIds(), /*devicesByChannel=*/false);
-  }
-  template <typename Op>
-  static FailureOr<Groups> byChannel(Importer &im, Op op) {
-    return of(im, op.getReplicaGroups(), op.getChannelHandle(),
-              /*globalIds=*/false, /*devicesByChannel=*/true);
-  }
-
-  /// Every device is alone.
-  bool trivial() const { return size == 1; }
-  int64_t getSize() const { return size; }
-  /// Axes that the groups span, or nothing where they are others.
-  ArrayRef<unsigned> getAxes() const { return axes; }
-
-  Value open(Value value) const {
-    SmallVector<int64_t> shape{count, size};
-    llvm::append_range(shape, b->shapeOf(value));
-    if (!axes.empty())
-      return b->reshape(b->expose(value, axes), shape);
-    SmallVector<int64_t> flat{count * size};
-    llvm::append_range(flat, b->shapeOf(value));
-    value = b->reshape(b->expose(value, all), flat);
-    return b->reshape(b->take(value, 0, order), shape);
-  }
-
-  /// [n, g, ...] back to a value per device.
-  Value close(Value value) const {
-    ArrayRef<unsigned> dims = axes.empty() ? ArrayRef(all) : ArrayRef(axes);
-    auto local = b->shapeOf(value);
-    ArrayRef<int64_t> part = ArrayRef(local).drop_front(2);
-    if (axes.empty()) {
-      SmallVector<int64_t> flat{count * size}, inverse(order.size());
-      llvm::append_range(flat, part);
-      for (auto [i, place] : llvm::enumerate(order))
-        inverse[place] = int64_t(i);
-      value = b->take(b->reshape(value, flat), 0, inverse);
-    }
-    SmallVector<int64_t> shape;
-    for (unsigned axis : dims)
-      shape.push_back(b->getMesh().getSizes()[axis]);
-    llvm::append_range(shape, part);
-    return b->hide(b->reshape(value, shape), dims);
-  }
-
-  /// [n, ...]: the same on all devices of a group.
-  Value closeUniform(Value value) const {
-    SmallVector<int64_t> shape = b->shapeOf(value);
-    if (!axes.empty())
-      return b->reshape(value, ArrayRef(shape).drop_front());
-    SmallVector<int64_t> dims{0};
-    for (size_t dim = 1; dim < shape.size(); ++dim)
-      dims.push_back(int64_t(dim) + 1);
-    shape.insert(shape.begin() + 1, size);
-    return close(b->broadcast(value, shape, dims));
-  }
-
-private:
-  LaneBuilder *b = nullptr;
-  int64_t count = 1, size = 1;
-  SmallVector<unsigned> axes; ///< major to minor
-  SmallVector<unsigned> all;  ///< without `axes`: what `order` is about
-  SmallVector<int64_t> order; ///< positions over `all`, group by group
-};
-
 /// Dim `from` moved to `to`, its place once it has gone.
 Value moved(LaneBuilder &b, Value value, int64_t from, int64_t to) {
   SmallVector<int64_t> order =
@@ -111,166 +33,38 @@ Value cut(LaneBuilder &b, Value value, int64_t dim, int64_t parts) {
 }
 } // namespace
 
-/// The axes that manual computations may communicate along: those around, or
-/// all where GSPMD's markers delimit the manual part.
-static SmallVector<unsigned> communicating(Importer &im) {
-  if (!im.manualAxes.empty())
-    return im.manualAxes;
-  return llvm::to_vector(
-      llvm::seq<unsigned>(0, unsigned(im.b.getMesh().getSizes().size())));
-}
-
-/// Axes that the groups of positions span, major to minor, or nothing.
-static std::optional<SmallVector<unsigned>>
-spannedAxes(const Mesh &mesh, ArrayRef<SmallVector<int64_t>> groups) {
-  ArrayRef<int64_t> first = groups.front();
-  std::vector<int64_t> origin = mesh.coords(first[0]);
-  SmallVector<unsigned> minorFirst;
-  for (size_t unit = 1; unit < first.size();) {
-    std::vector<int64_t> coords = mesh.coords(first[unit]);
-    std::optional<unsigned> changed;
-    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-      if (coords[axis] != origin[axis]) {
-        if (changed || coords[axis] != origin[axis] + 1)
-          return std::nullopt;
-        changed = axis;
-      }
-    if (!changed || llvm::is_contained(minorFirst, *changed))
-      return std::nullopt;
-    minorFirst.push_back(*changed);
-    unit *= size_t(mesh.axis_size(*changed));
-    if (first.size() % unit != 0)
-      return std::nullopt;
-  }
-  for (ArrayRef<int64_t> group : groups) {
-    std::vector<int64_t> base = mesh.coords(group[0]);
-    for (auto [i, position] : llvm::enumerate(group)) {
-      std::vector<int64_t> expected = base;
-      int64_t rest = int64_t(i);
-      for (unsigned axis : minorFirst) {
-        expected[axis] = rest % mesh.axis_size(axis);
-        rest /= mesh.axis_size(axis);
-      }
-      if (mesh.coords(position) != expected)
-        return std::nullopt;
-    }
-  }
-  std::reverse(minorFirst.begin(), minorFirst.end());
-  return minorFirst;
-}
-
-FailureOr<Groups>
-Groups::of(Importer &im, Attribute attribute,
-           std::optional<stablehlo::ChannelHandleAttr> channel, bool globalIds,
-           bool devicesByChannel) {
-  Groups result;
-  result.b = &im.b;
-  result.all = communicating(im);
-  const Mesh mesh = im.b.getMesh().getMesh();
-  auto spanning = [&](ArrayRef<unsigned> axes) {
-    result.axes.assign(axes.begin(), axes.end());
-    for (unsigned axis : axes)
-      result.size *= mesh.axis_size(axis);
-    return result;
-  };
-  if (auto named = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attribute)) {
-    auto axes = im.shardings.groupAxes(im.b.getLoc(), named);
-    if (failed(axes))
-      return failure();
-    return spanning(*axes);
-  }
-  auto listed = dyn_cast<mlir::DenseIntElementsAttr>(attribute);
-  if (!listed || listed.getType().getRank() != 2)
-    return im.error("cannot read the replica groups ") << attribute;
-  bool hasChannel = channel && channel->getHandle() > 0;
-  bool ofDevices = hasChannel && (globalIds || devicesByChannel);
-  if (!hasChannel) { // between replicas, of which there is one
-    for (const llvm::APInt &id : listed.getValues<llvm::APInt>())
-      if (id.getSExtValue() > 0)
-        return im.error("replica groups name replica ")
-               << id.getSExtValue()
-               << ", but there is one only; between devices, the collective "
-                  "needs a channel_handle";
-    return result;
-  }
-  if (!ofDevices || listed.getNumElements() == 0)
-    return spanning(result.all);
-
-  int64_t perGroup = listed.getType().getDimSize(1);
-  SmallVector<SmallVector<int64_t>> groups;
-  llvm::BitVector seen(unsigned(mesh.size()));
-  for (auto [i, id] : llvm::enumerate(listed.getValues<llvm::APInt>())) {
-    int64_t device = id.getSExtValue();
-    if (int64_t(i) % perGroup == 0)
-      groups.emplace_back();
-    if (device == -1)
-      return im.error("replica groups of different sizes are not supported");
-    if (device < 0 || device >= mesh.size() || seen.test(unsigned(device)))
-      return im.error("replica groups name device ")
-             << device << ", which the mesh " << mesh.spec_string()
-             << " does not have or they name twice";
-    seen.set(unsigned(device));
-    groups.back().push_back(
-        im.shardings.any() ? im.shardings.meshes().positionOf(device) : device);
-  }
-  if (!seen.all())
-    return im.error("replica groups do not name every device of the mesh ")
-           << mesh.spec_string();
-  if (perGroup == 1)
-    return result;
-  if (auto axes = spannedAxes(mesh, groups))
-    return spanning(*axes);
-
-  // Not along axes: reorder the devices so that groups are neighbours.
-  for (ArrayRef<int64_t> group : groups) {
-    bool first = true;
-    SmallVector<int64_t> places;
-    for (int64_t position : group) {
-      std::vector<int64_t> coords = mesh.coords(position);
-      int64_t place = 0;
-      for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-        if (contains(result.all, axis))
-          place = place * mesh.axis_size(axis) + coords[axis];
-        else
-          first &= coords[axis] == 0;
-      places.push_back(place);
-    }
-    if (first)
-      llvm::append_range(result.order, places);
-  }
-  int64_t devices = 1;
-  for (unsigned axis : result.all)
-    devices *= mesh.axis_size(axis);
-  if (int64_t(result.order.size()) != devices)
-    return im.error("replica groups go beyond the manual axes");
-  result.size = perGroup;
-  result.count = devices / perGroup;
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// [n, g, ...] reduced along g by any function of two scalars.
+/// [n, g, ...] reduced along g by any function of two scalars. Groups may be
+/// smaller than g.
 static FailureOr<Value> reduceGroups(Importer &im, Region &computation,
-                                     Value opened) {
+                                     Value opened, const Groups &groups) {
   LaneBuilder &b = im.b;
-  if (auto kind = Importer::kindOf(computation))
+  Value isMember = groups.members(opened);
+  if (auto kind = Importer::kindOf(computation)) {
+    if (isMember) {
+      Value nothing = im.identity(*kind, b.elementOf(opened));
+      opened =
+          b.select(isMember, opened, b.broadcast(nothing, b.shapeOf(opened)));
+    }
     return b.reduce(*kind, opened, 1);
+  }
   SmallVector<int64_t> shape = b.shapeOf(opened);
   int64_t size = shape[1];
   shape.erase(shape.begin() + 1);
-  auto at = [&](int64_t i) {
-    return b.reshape(b.sliceDim(opened, 1, i, i + 1), shape);
+  auto at = [&](Value value, int64_t i) {
+    return b.reshape(b.sliceDim(value, 1, i, i + 1), shape);
   };
-  Value result = at(0);
+  Value result = at(opened, 0);
   for (int64_t i = 1; i < size; ++i) {
-    Imported next =
-        importElementwiseRegion(im, computation, {result, at(i)}, shape);
+    Imported next = importElementwiseRegion(im, computation,
+                                            {result, at(opened, i)}, shape);
     if (failed(next))
       return failure();
-    result = next->front();
+    result = isMember ? b.select(at(isMember, i), next->front(), result)
+                      : next->front();
   }
   return result;
 }
@@ -285,7 +79,7 @@ static FailureOr<Value> allReduce(Importer &im, const Groups &groups,
   bool cheap = kind && *kind != ReduceKind::Prod && !groups.getAxes().empty() &&
                !(b.elementOf(value).isInteger(1));
   if (!cheap) {
-    auto result = reduceGroups(im, computation, groups.open(value));
+    auto result = reduceGroups(im, computation, groups.open(value), groups);
     if (failed(result))
       return failure();
     return groups.closeUniform(*result);
@@ -311,7 +105,7 @@ static FailureOr<Value> allReduce(Importer &im, const Groups &groups,
 }
 
 static Imported importAllReduce(Importer &im, stablehlo::AllReduceOp op) {
-  auto groups = Groups::byIds(im, op);
+  auto groups = Groups::byIds(im, op, Members::Some);
   if (failed(groups))
     return failure();
   SmallVector<Value> results;
@@ -339,11 +133,56 @@ static FailureOr<Value> importReduceScatter(Importer &im,
     return im.error("reduce_scatter cannot cut dim ")
            << dim << " of a " << b.typeOf(operand) << " into " << size
            << " parts";
-  auto sum = reduceGroups(im, op.getComputation(), groups->open(operand));
+  auto sum =
+      reduceGroups(im, op.getComputation(), groups->open(operand), *groups);
   if (failed(sum))
     return failure();
   // [n, ...] -> [n, .., g, part, ..] -> [n, g, .., part, ..]
   return groups->close(moved(b, cut(b, *sum, dim + 1, size), dim + 1, 1));
+}
+
+/// The reduction over a group on its root, the first device or the one that
+/// the last operand says for each other operand; 0 on all others.
+static Imported importCollectiveReduce(Importer &im,
+                                       stablehlo::CollectiveReduceOp op) {
+  LaneBuilder &b = im.b;
+  auto groups = Groups::byIds(im, op, Members::Some);
+  if (failed(groups))
+    return failure();
+  SmallVector<Value> operands = im.get(op.getOperands()), results;
+  Value roots = op.getHasDynamicRoot() && !operands.empty()
+                    ? operands.pop_back_val()
+                    : Value();
+  if (roots && b.typeOf(roots) != RankedTensorType::get(
+                                      int64_t(operands.size()), b.getI32Type()))
+    return im.error("collective_reduce takes the roots of ")
+           << operands.size() << " operands as a vector of i32, not a "
+           << b.typeOf(roots);
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    if (groups->trivial()) {
+      results.push_back(operand);
+      continue;
+    }
+    Value opened = groups->open(operand);
+    auto sum = reduceGroups(im, op.getComputation(), opened, *groups);
+    if (failed(sum))
+      return failure();
+    SmallVector<int64_t> shape = b.shapeOf(opened), dims{0};
+    for (int64_t dim = 2; dim < int64_t(shape.size()); ++dim)
+      dims.push_back(dim);
+    auto index = RankedTensorType::get(shape, b.getI32Type());
+    Value root = b.splat(index, 0.0);
+    if (roots) {
+      Value its =
+          b.sliceDim(groups->open(roots), 2, int64_t(i), int64_t(i) + 1);
+      root = b.broadcast(b.reshape(its, {shape[0], shape[1]}), shape, {0, 1});
+    }
+    Value isRoot =
+        b.compare(dtensor::ComparisonDirection::EQ, root, b.iota(index, 1));
+    results.push_back(groups->close(
+        b.select(isRoot, b.broadcast(*sum, shape, dims), b.like(opened, 0))));
+  }
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -407,7 +246,7 @@ static Imported importAllToAll(Importer &im, stablehlo::AllToAllOp op) {
 static FailureOr<Value>
 importCollectiveBroadcast(Importer &im, stablehlo::CollectiveBroadcastOp op) {
   LaneBuilder &b = im.b;
-  auto groups = Groups::byChannel(im, op);
+  auto groups = Groups::byChannel(im, op, Members::Any);
   if (failed(groups))
     return failure();
   Value operand = im.get(op.getOperand());
@@ -598,6 +437,7 @@ static Value importRemainder(Importer &im, stablehlo::RemOp op) {
 
 void importer::addCollectives(Handlers &handlers) {
   handlers.add<stablehlo::AllReduceOp>(importAllReduce);
+  handlers.add<stablehlo::CollectiveReduceOp>(importCollectiveReduce);
   handlers.add<stablehlo::ReduceScatterOp>(importReduceScatter);
   handlers.add<stablehlo::AllGatherOp>(importAllGather);
   handlers.add<stablehlo::AllToAllOp>(importAllToAll);

@@ -37,10 +37,12 @@ static Type computeType(Type lhs, Type rhs, Type result) {
   return width(widest) > width(result) ? widest : result;
 }
 
-static FailureOr<Value>
-importDot(Importer &im, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
-          ArrayRef<int64_t> rhsBatching, ArrayRef<int64_t> lhsContracting,
-          ArrayRef<int64_t> rhsContracting, RankedTensorType resultType) {
+FailureOr<Value> importer::importDot(Importer &im, Value lhs, Value rhs,
+                                     ArrayRef<int64_t> lhsBatching,
+                                     ArrayRef<int64_t> rhsBatching,
+                                     ArrayRef<int64_t> lhsContracting,
+                                     ArrayRef<int64_t> rhsContracting,
+                                     Type resultElement) {
   LaneBuilder &b = im.b;
   auto both = [](ArrayRef<int64_t> a, ArrayRef<int64_t> c) {
     return llvm::to_vector(llvm::concat<const int64_t>(a, c));
@@ -51,8 +53,7 @@ importDot(Importer &im, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
       failed(checkDims(im, rhsUsed, b.rankOf(rhs), "dot's rhs")))
     return failure();
 
-  Type element = computeType(b.elementOf(lhs), b.elementOf(rhs),
-                             resultType.getElementType());
+  Type element = computeType(b.elementOf(lhs), b.elementOf(rhs), resultElement);
   lhs = b.convert(lhs, element);
   rhs = b.convert(rhs, element);
 
@@ -102,7 +103,7 @@ importDot(Importer &im, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
   if (!llvm::is_sorted(permutation))
     result = b.create<dtensor::TransposeOp>(b.getLoc(), result, permutation);
   b.note(result, all);
-  return b.convert(result, resultType.getElementType());
+  return b.convert(result, resultElement);
 }
 
 static LogicalResult checkPairs(Importer &im, ArrayRef<int64_t> lhsDims,
@@ -122,10 +123,11 @@ static FailureOr<Value> importDotGeneral(Importer &im,
       failed(checkPairs(im, dims.getLhsContractingDimensions(),
                         dims.getRhsContractingDimensions())))
     return failure();
-  return importDot(
-      im, lhs, rhs, dims.getLhsBatchingDimensions(),
-      dims.getRhsBatchingDimensions(), dims.getLhsContractingDimensions(),
-      dims.getRhsContractingDimensions(), Importer::typeOf(op.getResult()));
+  return importDot(im, lhs, rhs, dims.getLhsBatchingDimensions(),
+                   dims.getRhsBatchingDimensions(),
+                   dims.getLhsContractingDimensions(),
+                   dims.getRhsContractingDimensions(),
+                   Importer::typeOf(op.getResult()).getElementType());
 }
 
 static FailureOr<Value> importPlainDot(Importer &im, stablehlo::DotOp op) {
@@ -134,7 +136,7 @@ static FailureOr<Value> importPlainDot(Importer &im, stablehlo::DotOp op) {
   if (last < 0 || im.b.rankOf(rhs) < 1)
     return im.error("dot takes vectors and matrices, not scalars");
   return importDot(im, lhs, rhs, {}, {}, {last}, {0},
-                   Importer::typeOf(op.getResult()));
+                   Importer::typeOf(op.getResult()).getElementType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,9 @@
 // custom_call: the targets that JAX emits on CPUs (LAPACK, top-k, sharding
 // markers), what users registered, and an error that names any other.
 #include "Importer.h"
+#include "Prepare.h"
 #include "meshloom/Math/FloatMath.h"
+#include "meshloom/Math/NarrowFormats.h"
 
 #include "meshloom/Core/CustomCall.h"
 
@@ -408,12 +410,30 @@ template <typename OpTy> static Imported importUnary(Importer &im, Call op) {
   return SmallVector<Value>{im.b.apply<OpTy>(im.get(op.getInputs()[0]))};
 }
 
+/// What unpackNarrowTypes() left to the import.
+template <Value (*convert)(ElementwiseBuilder &, Value, Type)>
+static Imported importNarrow(Importer &im, Call op) {
+  auto format = op->getAttrOfType<mlir::TypeAttr>(narrowFormatName);
+  if (failed(checkCounts(im, op, 1, 1)) || !format ||
+      !isNarrow(format.getValue()))
+    return im.error("custom call '")
+           << op.getCallTargetName() << "' is for the import's own use";
+  return SmallVector<Value>{
+      convert(im.b, im.get(op.getInputs()[0]), format.getValue())};
+}
+
 static Handler handlerOf(StringRef target) {
   static const llvm::StringMap<Handler> table{
       {"Sharding", importShardingMarker},
       {"SPMDFullToShardShape", importFullToShard},
       {"SPMDShardToFullShape", importShardToFull},
       {"annotate_device_placement", importNothing},
+      {"LayoutConstraint", importNothing},
+      {"MoveToDevice", importNothing},
+      {"MoveToHost", importNothing},
+      {unpackTarget, importNarrow<emitUnpack>},
+      {packTarget, importNarrow<emitPack>},
+      {"ragged_all_to_all", importRaggedAllToAll},
       {"mhlo.topk", importTopK},
       {"TopK", importTopK},
       {"ApproxTopK", importApproximateTopK},
@@ -449,7 +469,7 @@ static Handler handlerOf(StringRef target) {
 void importer::addCustomCalls(Handlers &handlers) {
   handlers.add<Call>([](Importer &im, Call op) -> Imported {
     for (Value operand : op.getInputs())
-      if (!isa<RankedTensorType>(operand.getType()))
+      if (isa<mlir::TupleType>(operand.getType()))
         return im.error("custom call '")
                << op.getCallTargetName() << "' of a tuple is not supported";
     return handlerOf(op.getCallTargetName())(im, op);

@@ -3,6 +3,7 @@
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 
 #include "Importer.h"
+#include "Prepare.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -189,7 +190,8 @@ bool meshloom::holdsStableHLO(ModuleOp module) {
   return found.wasInterrupted();
 }
 
-LogicalResult meshloom::importStableHLO(ModuleOp module) {
+/// Imports what needs no preparing (any more).
+static LogicalResult importPrepared(ModuleOp module) {
   module.getContext()->loadDialect<dtensor::DTensorDialect>();
   auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
   if (replicas && replicas.getInt() > 1)
@@ -230,6 +232,18 @@ LogicalResult meshloom::importStableHLO(ModuleOp module) {
       kept.push_back(attribute);
   module->setDiscardableAttrs(DictionaryAttr::get(module.getContext(), kept));
   module->setAttr(dtensor::DTensorDialect::meshAttrName, shardings->getMesh());
+  return success();
+}
+
+LogicalResult meshloom::importStableHLO(ModuleOp module) {
+  if (!needsPreparing(module))
+    return importPrepared(module);
+  // Of a copy: after an error the module is as it was.
+  mlir::OwningOpRef<ModuleOp> copy(module.clone());
+  if (failed(prepare(*copy)) || failed(importPrepared(*copy)))
+    return failure();
+  module.getBodyRegion().takeBody(copy->getBodyRegion());
+  module->setAttrs(copy.get()->getAttrDictionary());
   return success();
 }
 

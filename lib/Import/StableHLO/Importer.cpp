@@ -17,6 +17,8 @@ Importer::Importer(ModuleOp module, const Shardings &shardings)
   addElementwise(handlers, module.getContext());
   addMovement(handlers);
   addContractions(handlers);
+  addEinsums(handlers);
+  addRaggedOps(handlers);
   addReductions(handlers);
   addWindows(handlers);
   addIndexing(handlers);
@@ -45,8 +47,7 @@ LogicalResult importer::checkType(Location loc, Type type) {
     return success();
   }
   if (isa<stablehlo::TokenType>(type))
-    return mlir::emitError(loc)
-           << "tokens (ordered side effects) are not supported";
+    return success(); // nothing to hold
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return mlir::emitError(loc) << "a value of type " << type
@@ -76,6 +77,8 @@ void importer::flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors) {
       flatten(element, tensors);
     return;
   }
+  if (isa<stablehlo::TokenType>(type))
+    return;
   auto tensor = cast<RankedTensorType>(type);
   tensors.push_back(
       RankedTensorType::get(tensor.getShape(), tensor.getElementType()));
@@ -411,6 +414,10 @@ std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
   Value lhs = meant(only->getOperand(0)), rhs = meant(only->getOperand(1));
   if (lhs == rhs || lhs.getParentBlock() != &block ||
       !isa<BlockArgument>(lhs) || !isa<BlockArgument>(rhs))
+    return std::nullopt;
+  // Which of two complex numbers is larger is a formula, no kind.
+  if (isa<stablehlo::MinOp, stablehlo::MaxOp>(only) &&
+      isa<mlir::ComplexType>(mlir::getElementTypeOrSelf(lhs.getType())))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(only)
       .Case([](stablehlo::AddOp) { return ReduceKind::Sum; })

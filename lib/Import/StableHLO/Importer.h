@@ -51,6 +51,8 @@ private:
 void addElementwise(Handlers &handlers, MLIRContext *context);
 void addMovement(Handlers &handlers);
 void addContractions(Handlers &handlers);
+void addEinsums(Handlers &handlers);
+void addRaggedOps(Handlers &handlers);
 void addReductions(Handlers &handlers);
 void addWindows(Handlers &handlers);
 void addIndexing(Handlers &handlers);
@@ -124,6 +126,9 @@ public:
   /// Forgets the ops made inside `op` and erases it: it did not fit.
   void retract(Operation *op);
 
+  /// How many `rng` ops came before: each has numbers of its own.
+  unsigned randomOps = 0;
+
   /// The axes that enclosing manual computations are manual over.
   SmallVector<unsigned> manualAxes;
 
@@ -154,8 +159,30 @@ LogicalResult checkType(Location loc, Type type);
 
 /// The number that a constant of the program is, where it is one integer.
 std::optional<int64_t> constantNumber(Value value);
-/// The tensors in a type: itself, or those of a tuple, flattened.
+/// The tensors in a type: itself, or those of a tuple, flattened; in a token
+/// none. What tokens order is in the order of the program anyway.
 void flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors);
+
+/// The product of two values, as dot_general's attributes say: its dims are the
+/// batching ones, then those left of `lhs`, then those left of `rhs`.
+FailureOr<Value> importDot(Importer &importer, Value lhs, Value rhs,
+                           ArrayRef<int64_t> lhsBatching,
+                           ArrayRef<int64_t> rhsBatching,
+                           ArrayRef<int64_t> lhsContracting,
+                           ArrayRef<int64_t> rhsContracting, Type element);
+
+/// Devices by groups of `size`: `open` makes [groups, size, ...] of a value of
+/// each device, `close` is the inverse (Collectives.cpp).
+struct DeviceGroups {
+  int64_t size;
+  std::function<Value(Value)> open, close;
+};
+/// The groups of a collective between devices.
+FailureOr<DeviceGroups> groupsOf(Importer &importer, Attribute replicaGroups,
+                                 int64_t channel);
+
+/// The custom call @ragged_all_to_all (Ragged.cpp).
+Imported importRaggedAllToAll(Importer &importer, stablehlo::CustomCallOp op);
 
 //===----------------------------------------------------------------------===//
 // What annotations do (Wishes.cpp)

@@ -179,7 +179,49 @@ importDynamicUpdateSlice(Importer &im, stablehlo::DynamicUpdateSliceOp op) {
        b.named("unique_indices", b.getUnitAttr())})[0];
 }
 
+/// Whole slices of dim `dim`, chosen by indices; the first `batch_dims` dims of
+/// both operands go together.
+static FailureOr<Value>
+importTorchIndexSelect(Importer &im, stablehlo::TorchIndexSelectOp op) {
+  LaneBuilder &b = im.b;
+  SmallVector<Value> operands =
+      b.aligned({im.get(op.getOperand()), im.get(op.getIndex())});
+  SmallVector<int64_t> from = b.shapeOf(operands[0]),
+                       picked = b.shapeOf(operands[1]);
+  int64_t rank = int64_t(from.size()), dim = int64_t(op.getDim()),
+          batch = int64_t(op.getBatchDims());
+  dim += dim < 0 ? rank : 0;
+  batch += batch < 0 ? int64_t(picked.size()) : 0;
+  if (batch < 0 || batch > dim || dim >= rank ||
+      batch > int64_t(picked.size()) ||
+      ArrayRef(from).take_front(batch) != ArrayRef(picked).take_front(batch))
+    return im.error("torch_index_select takes dim ")
+           << dim << " of a " << b.typeOf(operands[0]) << " by a "
+           << b.typeOf(operands[1]) << " with " << batch << " batch dims";
+  SmallVector<int64_t> sizes = from, offsets;
+  SmallVector<int64_t> shape(ArrayRef(from).take_front(dim));
+  llvm::append_range(shape, ArrayRef(picked).drop_front(batch));
+  for (int64_t d = batch; d < dim; ++d)
+    offsets.push_back(d);
+  for (int64_t d = dim + 1; d < rank; ++d) {
+    offsets.push_back(int64_t(shape.size()));
+    shape.push_back(from[d]);
+  }
+  sizes[dim] = 1;
+  std::fill_n(sizes.begin(), batch, 1);
+  Lanes lanes = b.lanesOf(operands);
+  return b.make<dtensor::GatherOp>(
+      {RankedTensorType::get(shape, b.elementOf(operands[0]))}, operands, lanes,
+      {b.list("offset_dims", offsets), b.list("collapsed_slice_dims", dim),
+       b.list("operand_batching_dims", allDims(batch)),
+       b.list("start_indices_batching_dims", allDims(batch)),
+       b.list("start_index_map", dim),
+       b.number("index_vector_dim", int64_t(picked.size())),
+       b.list("slice_sizes", sizes)})[0];
+}
+
 void importer::addIndexing(Handlers &handlers) {
+  handlers.add<stablehlo::TorchIndexSelectOp>(importTorchIndexSelect);
   handlers.add<stablehlo::GatherOp>(importGather);
   handlers.add<stablehlo::ScatterOp>(importScatter);
   handlers.add<stablehlo::DynamicSliceOp>(importDynamicSlice);

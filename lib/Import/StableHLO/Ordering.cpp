@@ -33,10 +33,19 @@ static Imported importSort(Importer &im, stablehlo::SortOp op) {
 static SmallVector<Value> importTopK(Importer &im, chlo::TopKOp op) {
   LaneBuilder &b = im.b;
   Value operand = im.get(op.getOperand());
-  return b.make<dtensor::TopKOp>(
-      {Importer::typeOf(op.getValues()), Importer::typeOf(op.getIndices())},
-      operand, Lanes(b.lanesOf(operand)),
-      b.named("k", b.getI64IntegerAttr(op.getK())));
+  RankedTensorType type = Importer::typeOf(op.getValues());
+  // Booleans are ordered as the numbers 0 and 1.
+  bool isBool = b.elementOf(operand).isInteger(1);
+  if (isBool) {
+    operand = b.convert(operand, b.getIntegerType(8, /*isSigned=*/false));
+    type = type.clone(b.elementOf(operand));
+  }
+  SmallVector<Value> results = b.make<dtensor::TopKOp>(
+      {type, Importer::typeOf(op.getIndices())}, operand,
+      Lanes(b.lanesOf(operand)), b.named("k", b.getI64IntegerAttr(op.getK())));
+  if (isBool)
+    results[0] = b.convert(results[0], b.getI1Type());
+  return results;
 }
 
 void importer::addOrdering(Handlers &handlers) {

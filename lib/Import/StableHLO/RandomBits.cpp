@@ -1,9 +1,13 @@
-// rng_bit_generator: the counters that XLA's Philox and ThreeFry use, from each
-// element's global index, so that the bits are the same under every layout.
-// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.)
+// rng, whose bits are dtensor.rng's, and rng_bit_generator: the counters that
+// XLA's Philox and ThreeFry use, from each element's global index, so that the
+// bits are the same under every layout. (Salmon et al., "Parallel random
+// numbers: as easy as 1, 2, 3", SC 2011.)
 #include "Importer.h"
 
+#include "meshloom/Math/FloatMath.h"
+
 #include <array>
+#include <numbers>
 
 using namespace meshloom;
 using namespace meshloom::importer;
@@ -208,6 +212,88 @@ static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
                             b.convert(bits, element)};
 }
 
+//===----------------------------------------------------------------------===//
+// rng
+//===----------------------------------------------------------------------===//
+
+/// Random words of local `shape`: dtensor.rng's Philox by global index, with
+/// the number of the op as key. In a manual computation each device has its
+/// own.
+static Value randomWords(Importer &im, ArrayRef<int64_t> shape) {
+  LaneBuilder &b = im.b;
+  Type word = b.getIntegerType(32, /*isSigned=*/false);
+  SmallVector<llvm::APInt> key{llvm::APInt(32, ++im.randomOps),
+                               llvm::APInt(32, 0x726e67)}; // "rng"
+  Value seed = b.constant(cast<mlir::ElementsAttr>(
+      Attribute(DenseElementsAttr::get(RankedTensorType::get(2, word), key))));
+  Lanes lanes{ArrayRef<unsigned>(im.manualAxes)};
+  llvm::sort(lanes);
+  SmallVector<int64_t> global = b.extentsOf(lanes);
+  llvm::append_range(global, shape);
+  auto bits = b.create<dtensor::RngOp>(b.getLoc(), global, seed);
+  return lanes.empty() ? bits.getResult() : b.hide(bits, lanes);
+}
+
+/// Uniform numbers in [0, 1): 24 bits for floats up to f32, 53 for f64.
+static Value randomUnit(Importer &im, ArrayRef<int64_t> shape, Type element) {
+  LaneBuilder &b = im.b;
+  auto times = [&](Value x, double factor) {
+    return b.apply<dtensor::MultiplyOp>({x, b.like(x, factor)});
+  };
+  auto top = [&](unsigned bits) {
+    Value words = randomWords(im, shape);
+    words = b.apply<dtensor::ShiftRightLogicalOp>(
+        {words, b.like(words, 32 - bits)});
+    return b.convert(words, element);
+  };
+  if (!element.isF64())
+    return times(top(24), 0x1p-24);
+  return times(b.apply<dtensor::AddOp>({times(top(26), 0x1p27), top(27)}),
+               0x1p-53);
+}
+
+static FailureOr<Value> importRng(Importer &im, stablehlo::RngOp op) {
+  LaneBuilder &b = im.b;
+  RankedTensorType type = Importer::typeOf(op.getResult());
+  Type element = type.getElementType();
+  Value first = im.get(op.getA()), second = im.get(op.getB());
+  if (b.rankOf(first) != 0 || b.rankOf(second) != 0)
+    return im.error("rng takes scalars as its bounds, not ")
+           << b.typeOf(first) << " and " << b.typeOf(second);
+  ArrayRef<int64_t> shape = type.getShape();
+  auto spread = [&](Value scalar) { return b.broadcast(scalar, shape); };
+  FloatMath m(b);
+  bool isNormal = op.getRngDistribution() == stablehlo::RngDistribution::NORMAL;
+  if (isa<FloatType>(element)) {
+    Value low = spread(m.compute(first)), high = spread(m.compute(second));
+    Value unit = randomUnit(im, shape, b.elementOf(low));
+    if (isNormal) {
+      // sqrt(2) erf_inv(2 u - 1), with u in the middle of its interval.
+      double half = b.elementOf(low).isF64() ? 0x1p-54 : 0x1p-25;
+      Value centred = m.add(m.mul(unit, 2), 2 * half - 1);
+      Value normal = m.mul(m.erfInv(centred), std::numbers::sqrt2);
+      return m.finish(m.add(low, m.mul(normal, high)), element);
+    }
+    Value number = m.finish(m.add(low, m.mul(unit, m.sub(high, low))), element);
+    // Rounding may arrive at the upper bound, which is not in [a, b).
+    return m.select(m.lt(number, spread(second)), number, spread(first));
+  }
+  if (isNormal || !isa<IntegerType>(element) || element.isInteger(1))
+    return im.error("rng makes ")
+           << (isNormal ? "normally distributed floats" : "floats and integers")
+           << ", not " << element;
+  Type wide = b.getIntegerType(64, /*isSigned=*/false);
+  Value high = b.convert(randomWords(im, shape), wide);
+  Value bits = b.apply<dtensor::OrOp>(
+      {b.apply<dtensor::ShiftLeftOp>({high, b.like(high, 32)}),
+       b.convert(randomWords(im, shape), wide)});
+  Value low = spread(first);
+  Value count = b.convert(m.sub(spread(second), low), wide);
+  Value offset = b.apply<dtensor::RemainderOp>({bits, count});
+  return m.add(low, b.convert(offset, element));
+}
+
 void importer::addRandomBits(Handlers &handlers) {
+  handlers.add<stablehlo::RngOp>(importRng);
   handlers.add<stablehlo::RngBitGeneratorOp>(importRngBits);
 }

@@ -3,6 +3,8 @@
 
 #include "Importer.h"
 
+#include "meshloom/Math/ComplexMath.h"
+
 namespace meshloom::importer {
 
 /// Integers ordered as IEEE 754's total order of the floats `value`: -nan,
@@ -14,5 +16,15 @@ Value totalOrderKey(LaneBuilder &b, Value value);
 Imported importElementwiseRegion(Importer &importer, Region &region,
                                  ArrayRef<Value> arguments,
                                  ArrayRef<int64_t> shape);
+
+/// `ToOp`, or of complex numbers, which it does not take, the formula `name`.
+template <typename ToOp>
+Value applyElementwise(Importer &importer, StringRef name,
+                       ValueRange operands) {
+  LaneBuilder &b = importer.b;
+  return isa<mlir::ComplexType>(b.elementOf(operands[0]))
+             ? emitComplexFunction(b, name, operands)
+             : b.apply<ToOp>(operands);
+}
 
 } // namespace meshloom::importer

@@ -1,6 +1,6 @@
 // chlo's functions: the special ones by name (lib/Math), the others on the
 // spot.
-#include "Importer.h"
+#include "ScalarMath.h"
 
 #include "meshloom/Math/FloatMath.h"
 #include "meshloom/Math/SpecialFunctions.h"
@@ -20,10 +20,23 @@ static FailureOr<SmallVector<Value>> realOperands(Importer &im, OpTy op) {
   return operands;
 }
 
-/// A special function of real floats.
+/// Whether `operands` are complex numbers that there is a function `name` of.
+static bool takesComplex(Importer &im, StringRef name, ValueRange operands) {
+  return llvm::all_of(operands,
+                      [&](Value value) {
+                        return isa<mlir::ComplexType>(im.b.elementOf(value));
+                      }) &&
+         isComplexFunction(name, operands.size());
+}
+
+/// A special function of real floats, and of complex numbers where there is
+/// one of that name.
 template <typename OpTy>
 static void addReal(Handlers &handlers, StringRef name) {
   handlers.add<OpTy>([name](Importer &im, OpTy op) -> FailureOr<Value> {
+    if (SmallVector<Value> values = im.get(op->getOperands());
+        takesComplex(im, name, values))
+      return emitComplexFunction(im.b, name, values);
     FailureOr<SmallVector<Value>> operands = realOperands(im, op);
     if (failed(operands))
       return failure();
@@ -99,6 +112,9 @@ static FailureOr<Value> importConstantLike(Importer &im,
   LaneBuilder &b = im.b;
   RankedTensorType type = Importer::typeOf(op.getOutput());
   Attribute value = op.getValue();
+  if (auto number = dyn_cast<FloatAttr>(value);
+      number && isa<mlir::ComplexType>(type.getElementType()))
+    return b.splat(type, number.getValueAsDouble());
   if (auto number = dyn_cast<FloatAttr>(value))
     return b.constant(DenseElementsAttr::get(type, number.getValue()));
   if (auto number = dyn_cast<IntegerAttr>(value))
@@ -106,7 +122,63 @@ static FailureOr<Value> importConstantLike(Importer &im,
   return im.error("constant_like takes a number, not ") << value;
 }
 
+/// An elementwise op of dtensor that takes no complex numbers.
+template <typename OpTy, typename ToOp>
+static void addComplex(Handlers &handlers, StringRef name) {
+  handlers.add<OpTy>([name](Importer &im, OpTy op) -> FailureOr<Value> {
+    return applyElementwise<ToOp>(im, name, im.get(op->getOperands()));
+  });
+}
+
+/// Booleans have one bit: N of them, the lowest bit first, are a number of N
+/// bits. Numbers are cast by the op of dtensor.
+static FailureOr<Value> importBitcast(Importer &im,
+                                      stablehlo::BitcastConvertOp op) {
+  LaneBuilder &b = im.b;
+  Value value = im.get(op.getOperand());
+  RankedTensorType from = b.typeOf(value),
+                   to = Importer::typeOf(op.getResult());
+  bool isBool = from.getElementType().isInteger(1),
+       toBool = to.getElementType().isInteger(1);
+  if (isBool && toBool)
+    return value;
+  if (!isBool && !toBool)
+    return b.apply<dtensor::BitcastConvertOp>(value, to);
+  RankedTensorType bits = isBool ? from : to, number = isBool ? to : from;
+  int64_t width = isa<mlir::ComplexType>(number.getElementType())
+                      ? 0
+                      : int64_t(number.getElementTypeBitWidth());
+  if (bits.getRank() != number.getRank() + 1 ||
+      bits.getShape().drop_back() != number.getShape() ||
+      bits.getShape().back() != width)
+    return im.error("bitcast_convert of a ")
+           << from << " to a " << to << ": a number is as many i1 as it has "
+           << "bits, in a dim more";
+  Type word = b.getIntegerType(unsigned(width), /*isSigned=*/false);
+  int64_t last = bits.getRank() - 1;
+  RankedTensorType words = bits.clone(word);
+  Value place = b.iota(words, last);
+  if (isBool) {
+    Value shifted =
+        b.apply<dtensor::ShiftLeftOp>({b.convert(value, word), place});
+    return b.bitcast(b.reduce(ReduceKind::Sum, shifted, last),
+                     to.getElementType());
+  }
+  SmallVector<int64_t> dims =
+      llvm::to_vector(llvm::seq<int64_t>(0, number.getRank()));
+  Value spread = b.broadcast(b.bitcast(value, word), bits.getShape(), dims);
+  Value bit = b.apply<dtensor::AndOp>(
+      {b.apply<dtensor::ShiftRightLogicalOp>({spread, place}),
+       b.like(place, 1)});
+  return b.convert(bit, b.getI1Type());
+}
+
 void importer::addSpecialFunctions(Handlers &handlers) {
+  handlers.add<stablehlo::BitcastConvertOp>(importBitcast);
+  addComplex<stablehlo::Atan2Op, dtensor::Atan2Op>(handlers, "atan2");
+  addComplex<stablehlo::CbrtOp, dtensor::CbrtOp>(handlers, "cbrt");
+  addComplex<stablehlo::MaxOp, dtensor::MaximumOp>(handlers, "maximum");
+  addComplex<stablehlo::MinOp, dtensor::MinimumOp>(handlers, "minimum");
   addReal<chlo::AcosOp>(handlers, "acos");
   addReal<chlo::AcoshOp>(handlers, "acosh");
   addReal<chlo::AsinOp>(handlers, "asin");

@@ -66,33 +66,63 @@ func.func @target(%a: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @dynamic(%a: tensor<8xf32>, %n: tensor<1xi32>) {
-  // expected-error @+1 {{dynamic shapes are not supported}}
+  // expected-error @+1 {{operand #1 of 'stablehlo.dynamic_reshape' does not fold to a constant: it depends on argument #1; dynamic shapes are not supported, export the program with fixed shapes}}
   %0 = stablehlo.dynamic_reshape %a, %n : (tensor<8xf32>, tensor<1xi32>) -> tensor<?xf32>
   return
 }
 
 // -----
 
-func.func @token() {
-  // expected-error @+1 {{tokens (ordered side effects) are not supported}}
+func.func @infeed() -> tensor<2xf32> {
   %0 = stablehlo.create_token : !stablehlo.token
-  return
+  // expected-error @+1 {{'stablehlo.infeed' is not supported}}
+  %1:2 = "stablehlo.infeed"(%0) : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  return %1#0 : tensor<2xf32>
 }
 
 // -----
 
-// expected-error @+1 {{integers of 4 bits are not supported}}
-func.func @narrow(%a: tensor<8xi4>) -> tensor<8xi4> {
-  %0 = stablehlo.add %a, %a : tensor<8xi4>
-  return %0 : tensor<8xi4>
+func.func @assertion(%a: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %size = stablehlo.get_dimension_size %a, dim = 0 : (tensor<3x4xf32>) -> tensor<i32>
+  %even = stablehlo.constant dense<2> : tensor<i32>
+  %rest = stablehlo.remainder %size, %even : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %holds = stablehlo.compare EQ, %rest, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  // expected-error @+1 {{b must be even, but is 3}}
+  stablehlo.custom_call @shape_assertion(%holds, %size) {api_version = 2 : i32, error_message = "b must be even, but is {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  return %a : tensor<3x4xf32>
 }
 
 // -----
 
-// expected-error @+1 {{floats of 8 bits are not supported}}
-func.func @narrow_float(%a: tensor<8xf8E4M3FN>) -> tensor<8xf8E4M3FN> {
-  %0 = stablehlo.add %a, %a : tensor<8xf8E4M3FN>
-  return %0 : tensor<8xf8E4M3FN>
+func.func @einsum(%a: tensor<3x4xf32>, %b: tensor<5x2xf32>) -> tensor<3x2xf32> {
+  // expected-error @+1 {{the einsum 'ij,jk->ik' gives 'j' the extents 4 and 5}}
+  %0 = stablehlo.einsum %a, %b, config = "ij,jk->ik" : (tensor<3x4xf32>, tensor<5x2xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+func.func @ragged(%a: tensor<3x4xf32>, %b: tensor<2x4x5xf32>, %sizes: tensor<7x2xi32>) -> tensor<3x5xf32> {
+  // expected-error @+1 {{ragged_dot's group sizes are a 'tensor<7x2xi32>'; expected one integer a group}}
+  %0 = "chlo.ragged_dot"(%a, %b, %sizes) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<3x4xf32>, tensor<2x4x5xf32>, tensor<7x2xi32>) -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}
+
+// -----
+
+// expected-error @+1 {{integers of 3 bits are not supported}}
+func.func @narrow(%a: tensor<8xi3>) -> tensor<8xi3> {
+  %0 = stablehlo.add %a, %a : tensor<8xi3>
+  return %0 : tensor<8xi3>
+}
+
+// -----
+
+func.func @narrow_bits(%a: tensor<8xi4>) -> tensor<4xi8> {
+  // expected-error @+1 {{bitcast_convert between types of 4 and 8 bits is not supported}}
+  %0 = stablehlo.bitcast_convert %a : (tensor<8xi4>) -> tensor<4xi8>
+  return %0 : tensor<4xi8>
 }
 
 // -----

@@ -1,0 +1,179 @@
+// Groups: read from replica groups in all their forms.
+#include "CollectiveGroups.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+SmallVector<unsigned> importer::communicating(Importer &im) {
+  if (!im.manualAxes.empty())
+    return im.manualAxes;
+  return llvm::to_vector(
+      llvm::seq<unsigned>(0, unsigned(im.b.getMesh().getSizes().size())));
+}
+
+/// Axes that the groups of positions span, major to minor, or nothing.
+static std::optional<SmallVector<unsigned>>
+spannedAxes(const Mesh &mesh, ArrayRef<SmallVector<int64_t>> groups) {
+  ArrayRef<int64_t> first = groups.front();
+  std::vector<int64_t> origin = mesh.coords(first[0]);
+  SmallVector<unsigned> minorFirst;
+  for (size_t unit = 1; unit < first.size();) {
+    std::vector<int64_t> coords = mesh.coords(first[unit]);
+    std::optional<unsigned> changed;
+    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+      if (coords[axis] != origin[axis]) {
+        if (changed || coords[axis] != origin[axis] + 1)
+          return std::nullopt;
+        changed = axis;
+      }
+    if (!changed || llvm::is_contained(minorFirst, *changed))
+      return std::nullopt;
+    minorFirst.push_back(*changed);
+    unit *= size_t(mesh.axis_size(*changed));
+    if (first.size() % unit != 0)
+      return std::nullopt;
+  }
+  for (ArrayRef<int64_t> group : groups) {
+    std::vector<int64_t> base = mesh.coords(group[0]);
+    for (auto [i, position] : llvm::enumerate(group)) {
+      std::vector<int64_t> expected = base;
+      int64_t rest = int64_t(i);
+      for (unsigned axis : minorFirst) {
+        expected[axis] = rest % mesh.axis_size(axis);
+        rest /= mesh.axis_size(axis);
+      }
+      if (mesh.coords(position) != expected)
+        return std::nullopt;
+    }
+  }
+  std::reverse(minorFirst.begin(), minorFirst.end());
+  return minorFirst;
+}
+
+FailureOr<Groups>
+Groups::of(Importer &im, Attribute attribute,
+           std::optional<stablehlo::ChannelHandleAttr> channel, bool globalIds,
+           bool devicesByChannel, Members allowed) {
+  Groups result;
+  result.b = &im.b;
+  result.all = communicating(im);
+  const Mesh mesh = im.b.getMesh().getMesh();
+  auto spanning = [&](ArrayRef<unsigned> axes) {
+    result.axes.assign(axes.begin(), axes.end());
+    for (unsigned axis : axes)
+      result.size *= mesh.axis_size(axis);
+    return result;
+  };
+  if (auto named = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attribute)) {
+    auto axes = im.shardings.groupAxes(im.b.getLoc(), named);
+    if (failed(axes))
+      return failure();
+    return spanning(*axes);
+  }
+  auto listed = dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+  if (!listed || listed.getType().getRank() != 2)
+    return im.error("cannot read the replica groups ") << attribute;
+  bool hasChannel = channel && channel->getHandle() > 0;
+  bool ofDevices = hasChannel && (globalIds || devicesByChannel);
+  if (!hasChannel) { // between replicas, of which there is one
+    for (const llvm::APInt &id : listed.getValues<llvm::APInt>())
+      if (id.getSExtValue() > 0)
+        return im.error("replica groups name replica ")
+               << id.getSExtValue()
+               << ", but there is one only; between devices, the collective "
+                  "needs a channel_handle";
+    return result;
+  }
+  if (!ofDevices || listed.getNumElements() == 0)
+    return spanning(result.all);
+
+  int64_t perGroup = listed.getType().getDimSize(1);
+  SmallVector<SmallVector<int64_t>> groups;
+  llvm::BitVector seen(unsigned(mesh.size()));
+  for (auto [i, id] : llvm::enumerate(listed.getValues<llvm::APInt>())) {
+    int64_t device = id.getSExtValue();
+    if (int64_t(i) % perGroup == 0)
+      groups.emplace_back();
+    if (device == -1 && allowed != Members::All) {
+      groups.back().push_back(-1);
+      continue;
+    }
+    if (device == -1)
+      return im.error("replica groups of different sizes would give devices "
+                      "values of different shapes here");
+    if (device < 0 || device >= mesh.size() || seen.test(unsigned(device)))
+      return im.error("replica groups name device ")
+             << device << ", which the mesh " << mesh.spec_string()
+             << " does not have or they name twice";
+    seen.set(unsigned(device));
+    groups.back().push_back(
+        im.shardings.any() ? im.shardings.meshes().positionOf(device) : device);
+  }
+  if (!seen.all() && allowed != Members::Any)
+    return im.error("replica groups do not name every device of the mesh ")
+           << mesh.spec_string();
+  bool whole = seen.all() && size_t(listed.getNumElements()) == seen.count();
+  if (perGroup == 1 && whole)
+    return result;
+  if (auto axes = whole ? spannedAxes(mesh, groups) : std::nullopt)
+    return spanning(*axes);
+
+  // Not along axes: reorder the devices so that groups are neighbours.
+  for (unsigned axis : result.all)
+    result.devices *= mesh.axis_size(axis);
+  int64_t named = 0;
+  for (ArrayRef<int64_t> group : groups) {
+    bool first = true;
+    SmallVector<int64_t> places;
+    for (int64_t position : group) {
+      if (position < 0) {
+        places.push_back(-1);
+        continue;
+      }
+      std::vector<int64_t> coords = mesh.coords(position);
+      int64_t place = 0;
+      for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+        if (contains(result.all, axis))
+          place = place * mesh.axis_size(axis) + coords[axis];
+        else
+          first &= coords[axis] == 0;
+      places.push_back(place);
+    }
+    if (first) {
+      llvm::append_range(result.order, places);
+      named += llvm::count_if(places, [](int64_t place) { return place >= 0; });
+    }
+  }
+  if (allowed == Members::Any ? result.order.empty() : named != result.devices)
+    return im.error("replica groups go beyond the manual axes");
+  result.size = perGroup;
+  result.count = int64_t(result.order.size()) / perGroup;
+  return result;
+}
+
+FailureOr<DeviceGroups>
+importer::groupsOf(Importer &im, Attribute replicaGroups, int64_t channel) {
+  auto groups = Groups::of(
+      im, replicaGroups,
+      stablehlo::ChannelHandleAttr::get(im.b.getContext(), channel, 1),
+      /*globalIds=*/false, /*devicesByChannel=*/true);
+  if (failed(groups))
+    return failure();
+  if (!groups->trivial())
+    return DeviceGroups{
+        groups->getSize(),
+        [groups = *groups](Value value) { return groups.open(value); },
+        [groups = *groups](Value value) { return groups.close(value); }};
+  // Everyone alone: one group of one, on each device.
+  LaneBuilder &b = im.b;
+  return DeviceGroups{1,
+                      [&b](Value value) {
+                        SmallVector<int64_t> shape = b.shapeOf(value);
+                        shape.insert(shape.begin(), 2, 1);
+                        return b.reshape(value, shape);
+                      },
+                      [&b](Value value) {
+                        SmallVector<int64_t> shape = b.shapeOf(value);
+                        return b.reshape(value, ArrayRef(shape).drop_front(2));
+                      }};
+}

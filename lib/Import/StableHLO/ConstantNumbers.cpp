@@ -1,0 +1,287 @@
+// ConstantNumbers: a small interpreter of the ops that shapes are computed
+// with.
+#include "ConstantNumbers.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+
+/// Shapes are short; longer tensors are data.
+static constexpr int64_t most = 4096;
+
+static int64_t count(ArrayRef<int64_t> shape) {
+  int64_t result = 1;
+  for (int64_t extent : shape) {
+    if (extent < 0 || (extent > 0 && result > most / extent))
+      return most + 1;
+    result *= extent;
+  }
+  return result;
+}
+
+static std::optional<SmallVector<int64_t>> shapeOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() ||
+      !isa<IntegerType>(type.getElementType()) || count(type.getShape()) > most)
+    return std::nullopt;
+  return SmallVector<int64_t>(type.getShape());
+}
+
+/// `number` as an integer of `type` holds it.
+static int64_t wrapped(int64_t number, Type type) {
+  auto integer = cast<IntegerType>(type);
+  llvm::APInt bits(64, uint64_t(number));
+  bits = bits.trunc(std::min(integer.getWidth(), 64u));
+  return integer.isUnsigned() || integer.getWidth() == 1
+             ? int64_t(bits.getZExtValue())
+             : bits.getSExtValue();
+}
+
+static std::optional<Numbers> read(mlir::ElementsAttr attribute) {
+  auto dense = dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+  if (!dense || count(dense.getType().getShape()) > most)
+    return std::nullopt;
+  Numbers result{SmallVector<int64_t>(dense.getType().getShape()), {}};
+  auto type = cast<IntegerType>(dense.getElementType());
+  for (const llvm::APInt &number : dense.getValues<llvm::APInt>())
+    result.values.push_back(wrapped(int64_t(number.getZExtValue()), type));
+  return result;
+}
+
+/// Calls `body` with each index of `shape`, in order.
+template <typename Body>
+static void forEachIndex(ArrayRef<int64_t> shape, Body body) {
+  SmallVector<int64_t> index(shape.size(), 0);
+  for (int64_t left = count(shape); left > 0; --left) {
+    body(ArrayRef<int64_t>(index));
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
+static int64_t at(const Numbers &numbers, ArrayRef<int64_t> index) {
+  int64_t place = 0;
+  for (auto [extent, i] : llvm::zip_equal(numbers.shape, index))
+    place = place * extent + i;
+  return numbers.values[place];
+}
+
+std::optional<Numbers> ConstantNumbers::of(Value value) {
+  while (Value same = bound.lookup(value))
+    value = same;
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  Value before = std::exchange(unknown, Value());
+  std::optional<Numbers> result = compute(value);
+  if (result) {
+    known[value] = *result;
+    unknown = before;
+  } else if (!unknown) {
+    unknown = value;
+  }
+  return result;
+}
+
+std::optional<Numbers> ConstantNumbers::compute(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  using Result = std::optional<Numbers>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](stablehlo::ConstantOp c) { return read(c.getValue()); })
+      .Case([&](stablehlo::GetDimensionSizeOp size) -> Result {
+        auto type = dyn_cast<RankedTensorType>(size.getOperand().getType());
+        int64_t dim = int64_t(size.getDimension());
+        if (!type || dim < 0 || dim >= type.getRank() ||
+            type.isDynamicDim(unsigned(dim)))
+          return std::nullopt;
+        return Numbers{{}, {type.getDimSize(unsigned(dim))}};
+      })
+      .Case([&](stablehlo::IotaOp iota) -> Result {
+        auto shape = shapeOf(iota.getOutput());
+        int64_t dim = int64_t(iota.getIotaDimension());
+        if (!shape || dim < 0 || dim >= int64_t(shape->size()))
+          return std::nullopt;
+        Numbers result{*shape, {}};
+        forEachIndex(*shape, [&](ArrayRef<int64_t> index) {
+          result.values.push_back(index[dim]);
+        });
+        return result;
+      })
+      .Case([&](mlir::CallOpInterface call) -> Result {
+        auto callee =
+            dyn_cast_or_null<mlir::func::FuncOp>(call.resolveCallable());
+        if (!callee || !callee.getBody().hasOneBlock())
+          return std::nullopt;
+        ConstantNumbers inside;
+        for (auto [argument, operand] :
+             llvm::zip(callee.getArguments(), call->getOperands()))
+          if (shapeOf(operand))
+            if (auto numbers = of(operand))
+              inside.known[argument] = *numbers;
+        unsigned which = cast<mlir::OpResult>(value).getResultNumber();
+        Operation *end = callee.getBody().front().getTerminator();
+        if (which >= end->getNumOperands())
+          return std::nullopt;
+        return inside.of(end->getOperand(which));
+      })
+      .Default([&](Operation *other) -> Result {
+        if (!shapeOf(value) || other->getNumRegions() ||
+            other->getNumResults() != 1)
+          return std::nullopt;
+        Result result = moved(other);
+        return result ? result : elementwise(other);
+      });
+}
+
+/// Ops that move numbers: of each element of the result, where it comes from.
+std::optional<Numbers> ConstantNumbers::moved(Operation *op) {
+  if (!isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+           stablehlo::BroadcastOp, stablehlo::SliceOp, stablehlo::TransposeOp,
+           stablehlo::ConcatenateOp>(op))
+    return std::nullopt;
+  SmallVector<Numbers> inputs;
+  for (Value operand : op->getOperands()) {
+    auto numbers = of(operand);
+    if (!numbers)
+      return std::nullopt;
+    inputs.push_back(*numbers);
+  }
+  Numbers result{*shapeOf(op->getResult(0)), {}};
+  if (isa<stablehlo::ReshapeOp>(op)) {
+    result.values = inputs[0].values;
+    return int64_t(result.values.size()) == count(result.shape)
+               ? std::optional(result)
+               : std::nullopt;
+  }
+  bool fits = true;
+  forEachIndex(result.shape, [&](ArrayRef<int64_t> index) {
+    SmallVector<int64_t> from;
+    const Numbers *source = inputs.begin();
+    if (auto spread = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
+      for (auto [i, dim] : llvm::enumerate(spread.getBroadcastDimensions()))
+        from.push_back(i < source->shape.size() && source->shape[i] == 1 ? 0
+                       : dim >= 0 && dim < int64_t(index.size()) ? index[dim]
+                                                                 : -1);
+    } else if (isa<stablehlo::BroadcastOp>(op)) {
+      from.append(index.end() - std::min(source->shape.size(), index.size()),
+                  index.end());
+    } else if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
+      for (auto [start, stride, i] :
+           llvm::zip(slice.getStartIndices(), slice.getStrides(), index))
+        from.push_back(start + stride * i);
+    } else if (auto turn = dyn_cast<stablehlo::TransposeOp>(op)) {
+      from.assign(index.size(), -1);
+      for (auto [i, dim] : llvm::zip(index, turn.getPermutation()))
+        if (dim >= 0 && dim < int64_t(from.size()))
+          from[dim] = i;
+    } else {
+      auto dim = int64_t(cast<stablehlo::ConcatenateOp>(op).getDimension());
+      from.assign(index.begin(), index.end());
+      if (dim >= 0 && dim < int64_t(from.size()))
+        while (source + 1 < inputs.end() && from[dim] >= source->shape[dim])
+          from[dim] -= (source++)->shape[dim];
+    }
+    bool inside = from.size() == source->shape.size();
+    for (size_t d = 0; inside && d < from.size(); ++d)
+      inside = from[d] >= 0 && from[d] < source->shape[d];
+    fits &= inside;
+    result.values.push_back(inside ? at(*source, from) : 0);
+  });
+  return fits ? std::optional(result) : std::nullopt;
+}
+
+/// Integer arithmetic, which wraps around.
+std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  using Binary = int64_t (*)(int64_t, int64_t);
+  static const llvm::StringMap<Binary> binary = {
+      {"add", [](int64_t x, int64_t y) { return int64_t(uint64_t(x) + y); }},
+      {"subtract",
+       [](int64_t x, int64_t y) { return int64_t(uint64_t(x) - y); }},
+      {"multiply",
+       [](int64_t x, int64_t y) { return int64_t(uint64_t(x) * y); }},
+      {"divide",
+       [](int64_t x, int64_t y) {
+         return y == 0    ? int64_t(-1)
+                : y == -1 ? int64_t(0 - uint64_t(x))
+                          : x / y;
+       }},
+      {"remainder",
+       [](int64_t x, int64_t y) {
+         return y == 0 ? x : y == -1 ? int64_t(0) : x % y;
+       }},
+      {"maximum", [](int64_t x, int64_t y) { return std::max(x, y); }},
+      {"minimum", [](int64_t x, int64_t y) { return std::min(x, y); }},
+      {"and", [](int64_t x, int64_t y) { return x & y; }},
+      {"or", [](int64_t x, int64_t y) { return x | y; }}};
+  bool isBinary = binary.contains(name) && op->getNumOperands() == 2;
+  auto compare = dyn_cast<stablehlo::CompareOp>(op);
+  bool isSelect = isa<stablehlo::SelectOp>(op);
+  bool isUnary =
+      isa<stablehlo::ConvertOp, stablehlo::NegOp, stablehlo::NotOp>(op);
+  bool isKnown = op->getDialect() &&
+                 isa<stablehlo::StableHLODialect>(op->getDialect()) &&
+                 (isBinary || compare || isSelect || isUnary);
+  if (!isKnown)
+    return std::nullopt;
+  SmallVector<Numbers> inputs;
+  Numbers result{*shapeOf(op->getResult(0)), {}};
+  for (Value operand : op->getOperands()) {
+    auto numbers = of(operand);
+    if (!numbers)
+      return std::nullopt;
+    bool isScalar = isSelect && numbers->values.size() == 1;
+    if (numbers->shape != result.shape && !isScalar)
+      return std::nullopt;
+    inputs.push_back(*numbers);
+  }
+  Type element = mlir::getElementTypeOrSelf(op->getResult(0).getType());
+  for (int64_t i = 0; i < count(result.shape); ++i) {
+    auto x = [&](size_t operand) {
+      const auto &values = inputs[operand].values;
+      return values.size() == 1 ? values[0] : values[i];
+    };
+    int64_t number = 0;
+    if (isBinary) {
+      number = binary.at(name)(x(0), x(1));
+    } else if (isSelect) {
+      number = x(0) ? x(1) : x(2);
+    } else if (compare) {
+      using Direction = stablehlo::ComparisonDirection;
+      switch (compare.getComparisonDirection()) {
+      case Direction::EQ:
+        number = x(0) == x(1);
+        break;
+      case Direction::NE:
+        number = x(0) != x(1);
+        break;
+      case Direction::GE:
+        number = x(0) >= x(1);
+        break;
+      case Direction::GT:
+        number = x(0) > x(1);
+        break;
+      case Direction::LE:
+        number = x(0) <= x(1);
+        break;
+      case Direction::LT:
+        number = x(0) < x(1);
+        break;
+      }
+    } else {
+      number = isa<stablehlo::NegOp>(op)   ? int64_t(0 - uint64_t(x(0)))
+               : isa<stablehlo::NotOp>(op) ? ~x(0)
+               : element.isInteger(1)      ? int64_t(x(0) != 0)
+                                           : x(0);
+    }
+    result.values.push_back(wrapped(number, element));
+  }
+  return result;
+}

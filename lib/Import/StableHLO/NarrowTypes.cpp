@@ -1,0 +1,296 @@
+// f8 and integers of 2 and 4 bits are bytes (ui8). What only moves numbers
+// moves bytes; other ops compute with unpacked ones, and their results are
+// packed. The calls that do so are named in Prepare.h.
+#include "Prepare.h"
+
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Math/NarrowFormats.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+using mlir::func::FuncOp;
+
+/// The narrow type that a type's elements have, or null.
+static Type narrowOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isNarrow(tensor.getElementType()) ? tensor.getElementType()
+                                                     : Type();
+}
+
+bool importer::holdsNarrowTypes(ModuleOp module) {
+  auto result = module.walk([](Operation *op) {
+    bool found = llvm::any_of(op->getResultTypes(), narrowOf);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        found |= llvm::any_of(block.getArgumentTypes(), narrowOf);
+    return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// Whether `region` gives its second argument: new elements for old ones.
+static bool replaces(Region &region) {
+  Block &block = region.front();
+  Operation *end = block.getTerminator();
+  return block.getNumArguments() == 2 && end->getNumOperands() == 1 &&
+         end->getOperand(0) == block.getArgument(1);
+}
+
+/// Whether an op moves elements only, whatever they are.
+static bool movesElements(Operation *op) {
+  if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
+    return scatter.getUpdateComputation().hasOneBlock() &&
+           replaces(scatter.getUpdateComputation());
+  if (op->getDialect() && isa<sdy::SdyDialect>(op->getDialect()))
+    return true;
+  return isa<
+      FuncOp, mlir::CallOpInterface, mlir::func::ReturnOp,
+      stablehlo::AllGatherOp, stablehlo::AllToAllOp,
+      stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::CaseOp,
+      stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
+      stablehlo::CompositeOp, stablehlo::ConcatenateOp, stablehlo::CustomCallOp,
+      stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp,
+      stablehlo::GatherOp, stablehlo::GetTupleElementOp, stablehlo::IfOp,
+      stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReshapeOp,
+      stablehlo::ReturnOp, stablehlo::ReverseOp, stablehlo::SelectOp,
+      stablehlo::SliceOp, stablehlo::TorchIndexSelectOp, stablehlo::TransposeOp,
+      stablehlo::TupleOp, stablehlo::WhileOp>(op);
+}
+
+namespace {
+class NarrowTypes {
+public:
+  explicit NarrowTypes(MLIRContext *context) : b(context) {}
+
+  LogicalResult visit(Operation *op) {
+    if (auto func = dyn_cast<FuncOp>(op)) {
+      if (failed(visitBody(op)))
+        return failure();
+      auto stored = [&](ArrayRef<Type> types) {
+        return llvm::to_vector(llvm::map_range(
+            types, [&](Type type) { return storedType(type); }));
+      };
+      func.setFunctionType(b.getFunctionType(stored(func.getArgumentTypes()),
+                                             stored(func.getResultTypes())));
+      return success();
+    }
+    if (isa<stablehlo::ConstantOp, sdy::ConstantOp>(op))
+      return visitConstant(op);
+    if (isa<stablehlo::BitcastConvertOp>(op) && touchesNarrow(op))
+      return visitBitcast(cast<stablehlo::BitcastConvertOp>(op));
+    if (movesElements(op)) {
+      for (Value result : op->getResults())
+        store(result);
+      return visitBody(op);
+    }
+    if (touchesNarrow(op))
+      return compute(op);
+    return visitBody(op);
+  }
+
+private:
+  LogicalResult visitBody(Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        for (Value argument : block.getArguments())
+          store(argument);
+        for (Operation &inner : llvm::make_early_inc_range(block))
+          if (failed(visit(&inner)))
+            return failure();
+      }
+    return success();
+  }
+
+  RankedTensorType bytes(Type type) {
+    return cast<RankedTensorType>(type).clone(
+        b.getIntegerType(8, /*isSigned=*/false));
+  }
+  RankedTensorType wide(Type type) {
+    return cast<RankedTensorType>(type).clone(wideTypeOf(narrowOf(type)));
+  }
+  Type storedType(Type type) {
+    if (auto tuple = dyn_cast<mlir::TupleType>(type)) {
+      SmallVector<Type> elements;
+      for (Type element : tuple.getTypes())
+        elements.push_back(storedType(element));
+      return mlir::TupleType::get(type.getContext(), elements);
+    }
+    return narrowOf(type) ? bytes(type) : type;
+  }
+  /// The value is a byte from now on, and `narrow` says of what.
+  void store(Value value) {
+    if (Type element = narrowOf(value.getType()))
+      narrow[value] = element;
+    value.setType(storedType(value.getType()));
+  }
+
+  bool touchesNarrow(Operation *op) {
+    return llvm::any_of(op->getOperands(),
+                        [&](Value value) { return narrow.count(value); }) ||
+           llvm::any_of(op->getResultTypes(), narrowOf);
+  }
+
+  Value call(StringRef target, Type type, Value operand, Type element) {
+    OperationState state(
+        operand.getLoc(), "stablehlo.custom_call", operand, type,
+        {b.getNamedAttr("call_target_name", b.getStringAttr(target)),
+         b.getNamedAttr(narrowFormatName, mlir::TypeAttr::get(element))});
+    return b.create(state)->getResult(0);
+  }
+
+  LogicalResult visitConstant(Operation *op) {
+    Value result = op->getResult(0);
+    Type element = narrowOf(result.getType());
+    if (!element)
+      return success();
+    auto dense = dyn_cast_or_null<DenseElementsAttr>(op->getAttr("value"));
+    if (!dense || dense.getElementType() != element)
+      return op->emitError("the value of a constant must be written out "
+                           "(dense<...>), in its type");
+    SmallVector<llvm::APInt> numbers;
+    if (isa<IntegerType>(element))
+      for (const llvm::APInt &number : dense.getValues<llvm::APInt>())
+        numbers.push_back(number.zextOrTrunc(8));
+    else
+      for (const llvm::APFloat &number : dense.getValues<llvm::APFloat>())
+        numbers.emplace_back(8, packedByte(number));
+    if (dense.isSplat())
+      numbers.truncate(1);
+    store(result);
+    op->setAttr("value",
+                DenseElementsAttr::get(cast<RankedTensorType>(result.getType()),
+                                       numbers));
+    return success();
+  }
+
+  /// Between types of one width the bytes stay; an f8 is a byte of anything.
+  LogicalResult visitBitcast(stablehlo::BitcastConvertOp op) {
+    Value operand = op.getOperand(), result = op.getResult();
+    Type from = narrow.lookup(operand), to = narrowOf(result.getType());
+    unsigned fromWidth = from ? from.getIntOrFloatBitWidth()
+                              : mlir::getElementTypeOrSelf(operand.getType())
+                                    .getIntOrFloatBitWidth();
+    unsigned toWidth =
+        mlir::getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth();
+    bool ofBytes = fromWidth % 8 == 0 && toWidth % 8 == 0;
+    if (fromWidth != toWidth && !ofBytes)
+      return op.emitError("bitcast_convert between types of ")
+             << fromWidth << " and " << toWidth
+             << " bits is not supported: numbers of less than 8 bits have a "
+                "byte of their own";
+    store(result);
+    if (operand.getType() == result.getType()) {
+      if (to)
+        narrow[operand] = from ? from : to;
+      Value same = operand;
+      if (to && to != from) { // the same bytes, of another type
+        b.setInsertionPoint(op);
+        OperationState state(op.getLoc(), "stablehlo.reshape", operand,
+                             operand.getType());
+        same = b.create(state)->getResult(0);
+        narrow[same] = to;
+      }
+      result.replaceAllUsesWith(same);
+      op.erase();
+    }
+    return success();
+  }
+
+  /// Unpacks the operands, and all of an op's regions; packs the results.
+  LogicalResult compute(Operation *op) {
+    if (isa<stablehlo::ClzOp>(op))
+      return op->emitError("count_leading_zeros of ")
+             << op->getResult(0).getType() << " is not supported";
+    // Of these the bits above a negative number's own would be seen.
+    bool bitwise =
+        isa<stablehlo::ShiftRightLogicalOp, stablehlo::PopulationCountOp>(op);
+    b.setInsertionPoint(op);
+    for (mlir::OpOperand &operand : op->getOpOperands()) {
+      Type element = narrow.lookup(operand.get());
+      if (!element)
+        continue;
+      Type type = RankedTensorType::get(
+          cast<RankedTensorType>(operand.get().getType()).getShape(), element);
+      Type unpackedAs = element;
+      if (bitwise)
+        unpackedAs = b.getIntegerType(element.getIntOrFloatBitWidth(),
+                                      /*isSigned=*/false);
+      type = cast<RankedTensorType>(type).clone(unpackedAs);
+      operand.set(call(unpackTarget, wide(type), operand.get(), unpackedAs));
+    }
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) { return widen(inner); });
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments())
+          if (narrowOf(argument.getType()))
+            argument.setType(wide(argument.getType()));
+    b.setInsertionPointAfter(op);
+    for (Value result : op->getResults()) {
+      Type element = narrowOf(result.getType());
+      if (!element)
+        continue;
+      RankedTensorType type = wide(result.getType()),
+                       stored = bytes(result.getType());
+      if (bitwise)
+        type = type.clone(b.getIntegerType(8, /*isSigned=*/false));
+      // A number of 64 bits is rounded once.
+      if (isa<stablehlo::ConvertOp>(op) && isa<FloatType>(element) &&
+          mlir::getElementTypeOrSelf(op->getOperand(0).getType())
+                  .getIntOrFloatBitWidth() > 16 &&
+          !mlir::getElementTypeOrSelf(op->getOperand(0).getType()).isF32())
+        type = type.clone(b.getF64Type());
+      result.setType(type);
+      Value packed = call(packTarget, stored, result, element);
+      narrow[packed] = element;
+      result.replaceAllUsesExcept(packed, packed.getDefiningOp());
+    }
+    return success();
+  }
+
+  /// An op inside a region that computes with unpacked numbers.
+  mlir::WalkResult widen(Operation *inner) {
+    for (Value result : inner->getResults()) {
+      if (!narrowOf(result.getType()))
+        continue;
+      RankedTensorType type = wide(result.getType());
+      if (auto constant = dyn_cast<stablehlo::ConstantOp>(inner))
+        if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+          constant->setAttr("value", widened(dense, type));
+      result.setType(type);
+    }
+    return mlir::WalkResult::advance();
+  }
+  static Attribute widened(DenseElementsAttr dense, RankedTensorType type) {
+    if (isa<IntegerType>(type.getElementType())) {
+      SmallVector<llvm::APInt> numbers;
+      bool isUnsigned = dense.getElementType().isUnsignedInteger();
+      for (const llvm::APInt &number : dense.getValues<llvm::APInt>())
+        numbers.push_back(isUnsigned ? number.zext(8) : number.sext(8));
+      return DenseElementsAttr::get(type, numbers);
+    }
+    SmallVector<llvm::APFloat> numbers;
+    for (llvm::APFloat number : dense.getValues<llvm::APFloat>()) {
+      bool loses;
+      number.convert(llvm::APFloat::IEEEsingle(),
+                     llvm::APFloat::rmNearestTiesToEven, &loses);
+      numbers.push_back(number);
+    }
+    return DenseElementsAttr::get(type, numbers);
+  }
+
+  OpBuilder b;
+  DenseMap<Value, Type> narrow; ///< of bytes: what they are
+};
+} // namespace
+
+LogicalResult importer::unpackNarrowTypes(ModuleOp module) {
+  NarrowTypes types(module.getContext());
+  for (auto func : module.getOps<FuncOp>())
+    if (!func.isExternal() && failed(types.visit(func)))
+      return failure();
+  return success();
+}

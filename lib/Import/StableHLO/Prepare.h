@@ -1,0 +1,29 @@
+// What a program goes through before it is imported: constructs that are a way
+// of writing others are written as those, in StableHLO itself.
+#pragma once
+
+#include "meshloom/Support/LLVM.h"
+
+namespace meshloom::importer {
+
+/// Whether prepare() would do anything.
+bool needsPreparing(ModuleOp module);
+
+/// Rewrites `module` in place: shapes that are dynamic only in form are static,
+/// functions take and give no tokens, scans are loops, and narrow numbers (f8,
+/// int4) are bytes that arithmetic unpacks. Fails with a diagnostic.
+LogicalResult prepare(ModuleOp module);
+
+// The steps, one file each. None leaves a program that the next cannot read.
+LogicalResult makeShapesStatic(ModuleOp module);
+LogicalResult writeScansAsLoops(ModuleOp module);
+bool holdsNarrowTypes(ModuleOp module);
+LogicalResult unpackNarrowTypes(ModuleOp module);
+
+/// The custom calls that unpackNarrowTypes() makes, from bytes to numbers and
+/// back, and their attribute that says what is in the bytes.
+constexpr StringRef unpackTarget = "meshloom.unpack";
+constexpr StringRef packTarget = "meshloom.pack";
+constexpr StringRef narrowFormatName = "meshloom.format";
+
+} // namespace meshloom::importer

@@ -1,0 +1,574 @@
+// Shapes that are dynamic in form only: what a program computes of constants
+// and of known extents is folded, and every type gets the extents that follow.
+#include "ConstantNumbers.h"
+#include "Prepare.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace meshloom;
+using namespace meshloom::importer;
+using mlir::ShapedType;
+using mlir::func::FuncOp;
+
+namespace {
+using Shape = SmallVector<int64_t>;
+
+RankedTensorType tensorOf(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+bool isDynamic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.hasStaticShape();
+}
+/// Whether `shape` is what `type` says, where it says anything.
+bool agrees(ArrayRef<int64_t> shape, RankedTensorType type) {
+  if (int64_t(shape.size()) != type.getRank())
+    return false;
+  return llvm::all_of(llvm::zip(shape, type.getShape()), [](auto pair) {
+    auto [extent, said] = pair;
+    return extent >= 0 && (ShapedType::isDynamic(said) || said == extent);
+  });
+}
+
+/// Goes through a function's ops in order. Operands have static types when an
+/// op is reached; then its results get them, or the reason why not is reported.
+class StaticShapes {
+public:
+  explicit StaticShapes(ModuleOp module) : module(module), symbols(module) {}
+
+  LogicalResult run(FuncOp func) {
+    if (llvm::is_contained(calling, func))
+      return func.emitError("calls itself");
+    calling.push_back(func);
+    LogicalResult done = run(func.getBody());
+    calling.pop_back();
+    if (failed(done))
+      return failure();
+    Operation *end = func.getBody().front().getTerminator();
+    func.setFunctionType(mlir::FunctionType::get(
+        func.getContext(), func.getBody().getArgumentTypes(),
+        end->getOperandTypes()));
+    return success();
+  }
+
+private:
+  LogicalResult run(Region &region) {
+    for (Block &block : region)
+      for (Operation &op : llvm::make_early_inc_range(block))
+        if (failed(visit(&op)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (auto call = dyn_cast<mlir::func::CallOp>(op))
+      return visitCall(call, call.getCalleeAttr(),
+                       [&](StringRef name) { call.setCallee(name); });
+    if (auto call = dyn_cast<stablehlo::CompositeOp>(op))
+      return visitCall(call, call.getDecompositionAttr(),
+                       [&](StringRef name) { call.setDecomposition(name); });
+    if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+      if (call.getCallTargetName() == "shape_assertion")
+        return visitAssertion(call);
+    // The arguments of a loop's regions are its operands.
+    if (isa<stablehlo::WhileOp>(op))
+      for (Region &region : op->getRegions())
+        for (auto [argument, operand] :
+             llvm::zip(region.getArguments(), op->getOperands()))
+          if (isDynamic(argument.getType()))
+            argument.setType(operand.getType());
+    for (Region &region : op->getRegions())
+      if (failed(run(region)))
+        return failure();
+    if (isDynamicInForm(op))
+      return replace(op);
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      if (!isDynamic(result.getType()))
+        continue;
+      auto shape = shapeOf(op, unsigned(i));
+      RankedTensorType type = tensorOf(result);
+      if (!shape || !agrees(*shape, type))
+        return op->emitError("the shape of '")
+               << op->getName() << "' is not known here (" << type
+               << "); export the program with fixed shapes";
+      result.setType(type.clone(*shape));
+    }
+    return success();
+  }
+
+  /// JAX's check that the shapes are among those that it exported for: it says
+  /// what `{0}`, ... in its message are.
+  LogicalResult visitAssertion(stablehlo::CustomCallOp op) {
+    if (op.getInputs().empty() || op->getNumResults() != 0)
+      return op.emitError(
+          "'shape_assertion' takes a condition and numbers, and "
+          "gives nothing");
+    auto holds = fold(op, 0);
+    if (failed(holds))
+      return failure();
+    if (*holds == Shape{1}) {
+      op.erase();
+      return success();
+    }
+    auto text = op->getAttrOfType<StringAttr>("error_message");
+    std::string message = text ? text.str() : "a shape assertion does not hold";
+    for (unsigned i = 1; i < op->getNumOperands(); ++i) {
+      auto number = numbers.of(op->getOperand(i));
+      std::string hole = "{" + std::to_string(i - 1) + "}";
+      for (size_t at; number && number->values.size() == 1 &&
+                      (at = message.find(hole)) != std::string::npos;)
+        message.replace(at, hole.size(), std::to_string(number->values[0]));
+    }
+    return op.emitError(message);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Calls
+  //===--------------------------------------------------------------------===//
+
+  /// Each call of a function whose shapes are not all written has one of its
+  /// own.
+  LogicalResult visitCall(Operation *call, mlir::FlatSymbolRefAttr symbol,
+                          llvm::function_ref<void(StringRef)> setCallee) {
+    auto callee = symbols.lookup<FuncOp>(symbol.getValue());
+    if (!callee || callee.isExternal())
+      return success(); // the import reports it
+    auto found = callee.walk([&](Operation *op) {
+      bool open = isDynamicInForm(op) ||
+                  isa<mlir::func::CallOp, stablehlo::CompositeOp>(op) ||
+                  llvm::any_of(op->getResultTypes(), isDynamic);
+      return open ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+    });
+    bool open = found.wasInterrupted() ||
+                llvm::any_of(callee.getArgumentTypes(), isDynamic);
+    constexpr size_t deepest = 200;
+    if (!open || callee.getNumArguments() != call->getNumOperands())
+      return success();
+    if (llvm::is_contained(originals, callee) || originals.size() > deepest)
+      return call->emitError("'") << symbol.getValue() << "' calls itself";
+    FuncOp copy = callee.clone();
+    symbols.insert(copy);
+    copy.setPrivate();
+    for (auto [argument, operand] :
+         llvm::zip_equal(copy.getArguments(), call->getOperands())) {
+      if (isDynamic(argument.getType()) && tensorOf(operand) &&
+          agrees(tensorOf(operand).getShape(), tensorOf(argument)))
+        argument.setType(operand.getType());
+      numbers.bind(argument, operand);
+    }
+    originals.push_back(callee);
+    LogicalResult done = run(copy);
+    originals.pop_back();
+    if (failed(done))
+      return failure();
+    setCallee(copy.getName());
+    for (auto [result, type] :
+         llvm::zip(call->getResults(), copy.getResultTypes()))
+      if (isDynamic(result.getType()))
+        result.setType(type);
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ops with shapes as operands
+  //===--------------------------------------------------------------------===//
+
+  static bool isDynamicInForm(Operation *op) {
+    return isa<stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicConvOp,
+               stablehlo::DynamicGatherOp, stablehlo::DynamicIotaOp,
+               stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp,
+               stablehlo::GetDimensionSizeOp, stablehlo::RealDynamicSliceOp,
+               stablehlo::SetDimensionSizeOp>(op);
+  }
+
+  /// The numbers in operand `i`, or an error that names what they depend on.
+  FailureOr<Shape> fold(Operation *op, unsigned i) {
+    Value operand = op->getOperand(i);
+    if (auto found = numbers.of(operand))
+      return found->values;
+    auto error = op->emitError("operand #")
+                 << i << " of '" << op->getName()
+                 << "' does not fold to a constant: it depends on ";
+    Value culprit = numbers.culprit() ? numbers.culprit() : operand;
+    if (auto argument = dyn_cast<BlockArgument>(culprit))
+      error << "argument #" << argument.getArgNumber();
+    else
+      error << "'" << culprit.getDefiningOp()->getName() << "'";
+    return error << "; dynamic shapes are not supported, export the program "
+                    "with fixed shapes";
+  }
+  FailureOr<DenseI64ArrayAttr> folded(Operation *op, unsigned i) {
+    auto list = fold(op, i);
+    if (failed(list))
+      return failure();
+    return DenseI64ArrayAttr::get(op->getContext(), *list);
+  }
+
+  /// The result's shape: as written, or what operand `i` says.
+  FailureOr<RankedTensorType> resultType(Operation *op, unsigned i) {
+    RankedTensorType type = tensorOf(op->getResult(0));
+    if (!isDynamic(type))
+      return type;
+    auto shape = fold(op, i);
+    if (failed(shape))
+      return failure();
+    if (!agrees(*shape, type))
+      return op->emitError("operand #")
+             << i << " of '" << op->getName() << "' is the shape ["
+             << toString(*shape) << "], which does not fit " << type;
+    return RankedTensorType::get(*shape, type.getElementType());
+  }
+  static std::string toString(ArrayRef<int64_t> list) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::interleaveComma(list, stream);
+    return text;
+  }
+
+  template <typename Op>
+  LogicalResult become(Operation *old, Type type, ValueRange operands,
+                       ArrayRef<NamedAttribute> attributes) {
+    OpBuilder b(old);
+    mlir::NamedAttrList all(attributes);
+    for (NamedAttribute attribute : old->getDiscardableAttrs())
+      all.set(attribute.getName(), attribute.getValue());
+    OperationState state(old->getLoc(), Op::getOperationName(), operands, type,
+                         all);
+    Operation *made = b.create(state);
+    old->replaceAllUsesWith(made);
+    old->erase();
+    return success();
+  }
+  NamedAttribute named(StringRef name, Attribute value) {
+    return {StringAttr::get(module.getContext(), name), value};
+  }
+
+  LogicalResult replace(Operation *op) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case([&](stablehlo::DynamicReshapeOp) -> LogicalResult {
+          if (op->getNumOperands() != 2)
+            return op->emitError("takes a value and its shape");
+          auto type = resultType(op, 1);
+          if (failed(type))
+            return failure();
+          return become<stablehlo::ReshapeOp>(op, *type, op->getOperand(0), {});
+        })
+        .Case([&](stablehlo::DynamicBroadcastInDimOp spread) -> LogicalResult {
+          auto type = resultType(op, 1);
+          if (failed(type))
+            return failure();
+          return become<stablehlo::BroadcastInDimOp>(
+              op, *type, op->getOperand(0),
+              named("broadcast_dimensions",
+                    spread.getBroadcastDimensionsAttr()));
+        })
+        .Case([&](stablehlo::DynamicIotaOp iota) -> LogicalResult {
+          auto type = resultType(op, 0);
+          if (failed(type))
+            return failure();
+          return become<stablehlo::IotaOp>(
+              op, *type, {},
+              named("iota_dimension", iota.getIotaDimensionAttr()));
+        })
+        .Case([&](stablehlo::DynamicPadOp) { return replacePad(op); })
+        .Case([&](stablehlo::RealDynamicSliceOp) { return replaceSlice(op); })
+        .Case([&](stablehlo::DynamicGatherOp gather) -> LogicalResult {
+          if (op->getNumOperands() != 3)
+            return op->emitError("takes a value, indices and slice sizes");
+          auto sizes = folded(op, 2);
+          if (failed(sizes))
+            return failure();
+          RankedTensorType type = tensorOf(op->getResult(0));
+          auto dims = dyn_cast_or_null<stablehlo::GatherDimensionNumbersAttr>(
+              gather.getDimensionNumbersAttr());
+          if (!dims)
+            return op->emitError("needs its dimension_numbers");
+          if (isDynamic(type)) {
+            auto shape = gatherShape(tensorOf(op->getOperand(1)), dims,
+                                     sizes->asArrayRef(), type.getRank());
+            if (!shape || !agrees(*shape, type))
+              return op->emitError("its slices do not fit ") << type;
+            type = type.clone(*shape);
+          }
+          SmallVector<NamedAttribute> attributes{
+              named("dimension_numbers", dims), named("slice_sizes", *sizes)};
+          if (auto sorted = dyn_cast_or_null<mlir::BoolAttr>(
+                  gather.getIndicesAreSortedAttr()))
+            attributes.push_back(named("indices_are_sorted", sorted));
+          return become<stablehlo::GatherOp>(
+              op, type, op->getOperands().take_front(2), attributes);
+        })
+        .Case([&](stablehlo::DynamicConvOp) -> LogicalResult {
+          auto padding = fold(op, 2);
+          if (failed(padding))
+            return failure();
+          RankedTensorType type = tensorOf(op->getResult(0));
+          if (isDynamic(type))
+            return op->emitError("the result of dynamic_conv must have a "
+                                 "written shape, not ")
+                   << type;
+          SmallVector<NamedAttribute> attributes;
+          for (NamedAttribute attribute : op->getAttrs())
+            attributes.push_back(attribute);
+          auto pairs =
+              RankedTensorType::get({int64_t(padding->size() / 2), 2},
+                                    IntegerType::get(op->getContext(), 64));
+          attributes.push_back(named(
+              "padding",
+              DenseElementsAttr::get(pairs, ArrayRef<int64_t>(*padding))));
+          return become<stablehlo::ConvolutionOp>(
+              op, type, op->getOperands().take_front(2), attributes);
+        })
+        .Case([&](stablehlo::GetDimensionSizeOp) -> LogicalResult {
+          auto size = numbers.of(op->getResult(0));
+          if (!size)
+            return op->emitError("asks for a dim that its operand, a ")
+                   << op->getOperand(0).getType() << ", does not have";
+          auto type =
+              RankedTensorType::get({}, IntegerType::get(op->getContext(), 32));
+          return become<stablehlo::ConstantOp>(
+              op, type, {},
+              named("value",
+                    DenseElementsAttr::get(type, int32_t(size->values[0]))));
+        })
+        .Case([&](stablehlo::SetDimensionSizeOp set) -> LogicalResult {
+          auto size = fold(op, 1);
+          if (failed(size))
+            return failure();
+          RankedTensorType type = tensorOf(op->getOperand(0));
+          int64_t dim = int64_t(set.getDimension());
+          if (dim < 0 || dim >= type.getRank() || size->size() != 1 ||
+              size->front() < 0 || size->front() > type.getDimSize(dim))
+            return op->emitError("sets a dim of a ")
+                   << type << " to " << toString(*size);
+          Shape begin(type.getRank(), 0), end(type.getShape()),
+              step(type.getRank(), 1);
+          end[dim] = size->front();
+          auto list = [&](ArrayRef<int64_t> numbers) {
+            return DenseI64ArrayAttr::get(op->getContext(), numbers);
+          };
+          return become<stablehlo::SliceOp>(
+              op, RankedTensorType::get(end, type.getElementType()),
+              op->getOperand(0),
+              {named("start_indices", list(begin)),
+               named("limit_indices", list(end)),
+               named("strides", list(step))});
+        });
+  }
+
+  LogicalResult replacePad(Operation *op) {
+    if (op->getNumOperands() != 5)
+      return op->emitError("takes a value, what pads it and three shapes");
+    auto low = folded(op, 2), high = folded(op, 3), interior = folded(op, 4);
+    if (failed(low) || failed(high) || failed(interior))
+      return failure();
+    RankedTensorType from = tensorOf(op->getOperand(0));
+    size_t rank = size_t(from.getRank());
+    if (low->size() != rank || high->size() != rank || interior->size() != rank)
+      return op->emitError("the paddings do not fit ") << from;
+    Shape shape;
+    for (size_t d = 0; d < rank; ++d) {
+      int64_t extent = from.getDimSize(d);
+      shape.push_back((*low)[d] + (*high)[d] + extent +
+                      std::max<int64_t>(extent - 1, 0) * (*interior)[d]);
+    }
+    if (!agrees(shape, tensorOf(op->getResult(0))))
+      return op->emitError("gives the shape [")
+             << toString(shape) << "], but its type says "
+             << op->getResult(0).getType();
+    return become<stablehlo::PadOp>(
+        op, RankedTensorType::get(shape, from.getElementType()),
+        op->getOperands().take_front(2),
+        {named("edge_padding_low", *low), named("edge_padding_high", *high),
+         named("interior_padding", *interior)});
+  }
+
+  LogicalResult replaceSlice(Operation *op) {
+    if (op->getNumOperands() != 4)
+      return op->emitError("takes a value and three shapes");
+    auto start = folded(op, 1), limit = folded(op, 2), strides = folded(op, 3);
+    if (failed(start) || failed(limit) || failed(strides))
+      return failure();
+    RankedTensorType from = tensorOf(op->getOperand(0));
+    size_t rank = size_t(from.getRank());
+    if (start->size() != rank || limit->size() != rank ||
+        strides->size() != rank ||
+        llvm::any_of(strides->asArrayRef(), [](int64_t s) { return s < 1; }))
+      return op->emitError("the bounds and strides do not fit ") << from;
+    Shape shape;
+    for (size_t d = 0; d < rank; ++d)
+      shape.push_back(
+          llvm::divideCeil((*limit)[d] - (*start)[d], (*strides)[d]));
+    if (!agrees(shape, tensorOf(op->getResult(0))))
+      return op->emitError("gives the shape [")
+             << toString(shape) << "], but its type says "
+             << op->getResult(0).getType();
+    return become<stablehlo::SliceOp>(
+        op, RankedTensorType::get(shape, from.getElementType()),
+        op->getOperand(0),
+        {named("start_indices", *start), named("limit_indices", *limit),
+         named("strides", *strides)});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Shapes of the results of other ops
+  //===--------------------------------------------------------------------===//
+
+  static std::optional<Shape>
+  gatherShape(RankedTensorType indices,
+              stablehlo::GatherDimensionNumbersAttr dims,
+              ArrayRef<int64_t> sizes, int64_t rank) {
+    Shape batch, window, result;
+    for (auto [d, extent] : llvm::enumerate(indices.getShape()))
+      if (int64_t(d) != dims.getIndexVectorDim())
+        batch.push_back(extent);
+    for (auto [d, size] : llvm::enumerate(sizes))
+      if (!llvm::is_contained(dims.getCollapsedSliceDims(), int64_t(d)) &&
+          !llvm::is_contained(dims.getOperandBatchingDims(), int64_t(d)))
+        window.push_back(size);
+    if (int64_t(batch.size() + window.size()) != rank)
+      return std::nullopt;
+    size_t nextBatch = 0, nextWindow = 0;
+    for (int64_t d = 0; d < rank; ++d) {
+      bool isOffset = llvm::is_contained(dims.getOffsetDims(), d);
+      if (isOffset ? nextWindow == window.size() : nextBatch == batch.size())
+        return std::nullopt;
+      result.push_back(isOffset ? window[nextWindow++] : batch[nextBatch++]);
+    }
+    return result;
+  }
+
+  static std::optional<Shape> shapeOf(Operation *op, unsigned which) {
+    RankedTensorType type = tensorOf(op->getResult(which));
+    auto operand = [&](unsigned i) -> Shape {
+      RankedTensorType tensor = i < op->getNumOperands()
+                                    ? tensorOf(op->getOperand(i))
+                                    : RankedTensorType();
+      return tensor ? Shape(tensor.getShape()) : Shape();
+    };
+    using Result = std::optional<Shape>;
+    return llvm::TypeSwitch<Operation *, Result>(op)
+        .Case([&](stablehlo::TransposeOp transpose) -> Result {
+          Shape from = operand(0), shape;
+          for (int64_t dim : transpose.getPermutation()) {
+            if (dim < 0 || dim >= int64_t(from.size()))
+              return std::nullopt;
+            shape.push_back(from[dim]);
+          }
+          return shape;
+        })
+        .Case([&](stablehlo::ReshapeOp) -> Result {
+          int64_t elements = 1, others = 1;
+          for (int64_t extent : operand(0))
+            elements *= extent;
+          Shape shape(type.getShape());
+          if (llvm::count_if(shape, ShapedType::isDynamic) != 1)
+            return std::nullopt;
+          for (int64_t extent : shape)
+            others *= ShapedType::isDynamic(extent) ? 1 : extent;
+          if (others == 0 || elements % others != 0)
+            return std::nullopt;
+          for (int64_t &extent : shape)
+            extent = ShapedType::isDynamic(extent) ? elements / others : extent;
+          return shape;
+        })
+        .Case([&](stablehlo::BroadcastOp broadcast) -> Result {
+          Shape shape(broadcast.getBroadcastSizes());
+          llvm::append_range(shape, operand(0));
+          return shape;
+        })
+        .Case([&](stablehlo::ConcatenateOp join) -> Result {
+          Shape shape = operand(0);
+          auto dim = int64_t(join.getDimension());
+          if (dim < 0 || dim >= int64_t(shape.size()))
+            return std::nullopt;
+          for (unsigned i = 1; i < op->getNumOperands(); ++i)
+            shape[dim] +=
+                operand(i).size() == shape.size() ? operand(i)[dim] : 0;
+          return shape;
+        })
+        .Case([&](stablehlo::ReduceOp reduce) -> Result {
+          Shape shape, from = operand(0);
+          for (auto [d, extent] : llvm::enumerate(from))
+            if (!llvm::is_contained(reduce.getDimensions(), int64_t(d)))
+              shape.push_back(extent);
+          return shape;
+        })
+        .Case([&](stablehlo::DynamicSliceOp slice) -> Result {
+          return Shape(slice.getSliceSizes());
+        })
+        .Case([&](stablehlo::GatherOp gather) -> Result {
+          return gatherShape(tensorOf(op->getOperand(1)),
+                             gather.getDimensionNumbers(),
+                             gather.getSliceSizes(), type.getRank());
+        })
+        .Case([&](stablehlo::DotGeneralOp dot) -> Result {
+          auto dims = dot.getDotDimensionNumbers();
+          Shape lhs = operand(0), rhs = operand(1), shape;
+          for (int64_t dim : dims.getLhsBatchingDimensions())
+            shape.push_back(dim < int64_t(lhs.size()) ? lhs[dim] : -1);
+          auto add = [&](ArrayRef<int64_t> from, ArrayRef<int64_t> batch,
+                         ArrayRef<int64_t> sum) {
+            for (auto [d, extent] : llvm::enumerate(from))
+              if (!llvm::is_contained(batch, int64_t(d)) &&
+                  !llvm::is_contained(sum, int64_t(d)))
+                shape.push_back(extent);
+          };
+          add(lhs, dims.getLhsBatchingDimensions(),
+              dims.getLhsContractingDimensions());
+          add(rhs, dims.getRhsBatchingDimensions(),
+              dims.getRhsContractingDimensions());
+          return shape;
+        })
+        .Case<stablehlo::IfOp, stablehlo::CaseOp>([&](auto) -> Result {
+          for (Region &region : op->getRegions())
+            if (region.hasOneBlock() &&
+                which < region.front().getTerminator()->getNumOperands())
+              if (RankedTensorType given = tensorOf(
+                      region.front().getTerminator()->getOperand(which)))
+                return Shape(given.getShape());
+          return std::nullopt;
+        })
+        .Case<stablehlo::BroadcastInDimOp, stablehlo::ConvolutionOp,
+              stablehlo::ReduceWindowOp, stablehlo::PadOp, stablehlo::SliceOp>(
+            [](auto) -> Result { return std::nullopt; })
+        .Default([&](Operation *) -> Result {
+          // One for each operand (loops, sorts), or elementwise, where an
+          // operand may be a scalar; chlo's may broadcast.
+          if (op->getNumResults() > 1)
+            return operand(which);
+          Shape shape;
+          for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+            Shape next = operand(i);
+            if (next.size() > shape.size())
+              next.swap(shape);
+            size_t skipped = shape.size() - next.size();
+            for (auto [d, extent] : llvm::enumerate(next))
+              if (shape[skipped + d] == 1)
+                shape[skipped + d] = extent;
+          }
+          return int64_t(shape.size()) == type.getRank() ? Result(shape)
+                                                         : std::nullopt;
+        });
+  }
+
+  ModuleOp module;
+  mlir::SymbolTable symbols;
+  ConstantNumbers numbers;
+  SmallVector<FuncOp> calling, originals;
+};
+} // namespace
+
+LogicalResult importer::makeShapesStatic(ModuleOp module) {
+  SmallVector<FuncOp> functions;
+  for (auto func : module.getOps<FuncOp>())
+    if (!func.isExternal() && !func.isPrivate() &&
+        llvm::none_of(func.getArgumentTypes(), isDynamic))
+      functions.push_back(func);
+  StaticShapes shapes(module);
+  for (FuncOp func : functions)
+    if (failed(shapes.run(func)))
+      return failure();
+  return success();
+}
