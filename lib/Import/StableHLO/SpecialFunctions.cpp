@@ -5,6 +5,8 @@
 #include "meshloom/Math/FloatMath.h"
 #include "meshloom/Math/SpecialFunctions.h"
 
+#include "mlir/Dialect/Complex/IR/Complex.h"
+
 #include <cmath>
 
 using namespace meshloom;
@@ -112,9 +114,9 @@ static FailureOr<Value> importConstantLike(Importer &im,
   LaneBuilder &b = im.b;
   RankedTensorType type = Importer::typeOf(op.getOutput());
   Attribute value = op.getValue();
-  if (auto number = dyn_cast<FloatAttr>(value);
-      number && isa<mlir::ComplexType>(type.getElementType()))
-    return b.splat(type, number.getValueAsDouble());
+  if (auto number = dyn_cast<mlir::complex::NumberAttr>(value))
+    return b.constant(DenseElementsAttr::get(
+        type, std::complex<llvm::APFloat>(number.getReal(), number.getImag())));
   if (auto number = dyn_cast<FloatAttr>(value))
     return b.constant(DenseElementsAttr::get(type, number.getValue()));
   if (auto number = dyn_cast<IntegerAttr>(value))
