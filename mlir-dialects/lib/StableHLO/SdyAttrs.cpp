@@ -28,12 +28,14 @@ void SdyDialect::registerAttributes() {
 //===----------------------------------------------------------------------===//
 
 Attribute MeshAxisAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
   std::string name;
   int64_t size;
   if (parser.parseString(&name) || parser.parseEqual() ||
       parser.parseInteger(size))
     return {};
-  return get(parser.getContext(), name, size);
+  return parser.getChecked<MeshAxisAttr>(loc, parser.getContext(),
+                                         StringRef(name), size);
 }
 
 void MeshAxisAttr::print(AsmPrinter &printer) const {
@@ -42,6 +44,7 @@ void MeshAxisAttr::print(AsmPrinter &printer) const {
 }
 
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
   SmallVector<MeshAxisAttr> axes;
   SmallVector<int64_t> ids;
   if (parser.parseLess() || sdy::parseList(parser, axes))
@@ -56,7 +59,11 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), axes, ids);
+  // Devices that count up are written without ids.
+  if (!axes.empty() &&
+      llvm::equal(ids, llvm::seq<int64_t>(0, int64_t(ids.size()))))
+    ids.clear();
+  return parser.getChecked<MeshAttr>(loc, parser.getContext(), axes, ids);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
@@ -198,7 +205,8 @@ Attribute DimensionShardingAttr::parse(AsmParser &parser, Type) {
   if (succeeded(parser.parseOptionalKeyword(&text))) {
     int64_t number;
     StringRef digits = text;
-    if (!digits.consume_front("p") || digits.getAsInteger(10, number)) {
+    if (!digits.consume_front("p") || digits.getAsInteger(10, number) ||
+        (digits.size() > 1 && digits.front() == '0')) {
       parser.emitError(loc)
           << "expected a priority such as p1, but got " << text;
       return {};
@@ -303,9 +311,28 @@ void TensorShardingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+/// `<@mesh, [...]>`, or with its name, `#sdy.sharding<@mesh, [...]>`.
+static ParseResult parseSharding(AsmParser &parser,
+                                 TensorShardingAttr &sharding) {
+  SMLoc loc = parser.getCurrentLocation();
+  Attribute named;
+  mlir::OptionalParseResult hasName = parser.parseOptionalAttribute(named);
+  if (!hasName.has_value())
+    return parseOne(parser, sharding);
+  if (failed(*hasName))
+    return failure();
+  sharding = llvm::dyn_cast<TensorShardingAttr>(named);
+  if (!sharding)
+    return parser.emitError(loc) << "expected a sharding, got " << named;
+  return success();
+}
+
 Attribute TensorShardingPerValueAttr::parse(AsmParser &parser, Type) {
   SmallVector<TensorShardingAttr> shardings;
-  if (parser.parseLess() || sdy::parseList(parser, shardings) ||
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&] { return parseSharding(parser, shardings.emplace_back()); }) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), shardings);

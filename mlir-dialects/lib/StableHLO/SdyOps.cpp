@@ -38,3 +38,16 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
 void ConstantOp::print(OpAsmPrinter &printer) {
   printConstant(printer, *this, getValue());
 }
+
+mlir::LogicalResult ConstantOp::verify() {
+  mlir::ShapedType value = getValue().getShapedType();
+  auto result = dyn_cast<RankedTensorType>(getOutput().getType());
+  if (!result || !result.hasStaticShape())
+    return emitOpError("gives a tensor of static shape, not ")
+           << getOutput().getType();
+  if (value.getShape() != result.getShape() ||
+      value.getElementType() != result.getElementType())
+    return emitOpError("its value is a ")
+           << value << ", its result a " << result;
+  return success();
+}

@@ -167,8 +167,9 @@ module attributes {mhlo.num_replicas = 8 : i32} {
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @manual_twice(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note @+1 {{the computation around}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", ?}]>] out_shardings=[<@mesh, [{"x", ?}]>] manual_axes={"x"} (%v: tensor<4xf32>) {
-    // expected-error @+1 {{axis "x" is manual here and in a manual computation around this one}}
+    // expected-error @+1 {{axis 'x' is manual here and in a manual computation around this one}}
     %1 = sdy.manual_computation(%v) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%w: tensor<2xf32>) {
       sdy.return %w : tensor<2xf32>
     } : (tensor<4xf32>) -> tensor<4xf32>

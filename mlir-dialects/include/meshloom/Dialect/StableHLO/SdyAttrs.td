@@ -32,6 +32,7 @@ def Sdy_ReductionOp
 
 def Sdy_MeshAxisAttr : Sdy_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "An axis of a mesh: `\"x\"=2`";
+  let genVerifyDecl = 1;
   let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
 }
 
@@ -46,6 +47,7 @@ def Sdy_MeshAttr : Sdy_Attr<"Mesh", "mesh"> {
     #sdy.mesh<[], device_ids=[3]>
     ```
   }];
+  let genVerifyDecl = 1;
   let parameters = (ins
     ArrayRefParameter<"::meshloom::sdy::MeshAxisAttr">:$axes,
     ArrayRefParameter<"int64_t">:$deviceIds);

@@ -59,9 +59,14 @@ def Sdy_Dialect : Dialect {
   let description = [{
     Shardings are discardable attributes: `sdy.sharding` on arguments and
     function results (`#sdy.sharding`) and on ops (`#sdy.sharding_per_value`),
-    `sdy.sharding_rule` on custom calls. Like `stablehlo`, it is only read.
+    `sdy.sharding_rule` on custom calls. Like `stablehlo`, it is only read, but
+    its verifiers check all that Shardy's do: what a sharding says must hold
+    before anything is decided about it.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
   private:
     void registerAttributes();
