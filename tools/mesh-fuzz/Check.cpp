@@ -10,6 +10,7 @@
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 #include "meshloom/Runtime/Platform.h"
@@ -113,6 +114,7 @@ struct Checker::Impl {
   std::string expect(const Recipe &recipe, ModuleOp module);
   Result<std::shared_ptr<Client>> clientFor(const Way &way, int64_t devices);
   std::string run(const Compiled &compiled, const Way &way);
+  std::string runAll(ModuleOp module, const CheckOptions &options);
 
   MLIRContext context;
   uint64_t seed = 0; ///< of the program
@@ -128,17 +130,28 @@ struct Checker::Impl {
 Checker::Checker() : impl(std::make_unique<Impl>()) {}
 Checker::~Checker() = default;
 
+namespace {
+/// What is reported while it lives.
+class Messages {
+public:
+  explicit Messages(MLIRContext *context)
+      : collect(context, [this](mlir::Diagnostic &diagnostic) {
+          text += (text.empty() ? "" : "; ") + diagnostic.str();
+          return success();
+        }) {}
+  std::string text;
+
+private:
+  mlir::ScopedDiagnosticHandler collect;
+};
+} // namespace
+
 OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
                                            std::string &failure) {
-  std::string messages;
-  mlir::ScopedDiagnosticHandler collect(
-      &context, [&](mlir::Diagnostic &diagnostic) {
-        messages += (messages.empty() ? "" : "; ") + diagnostic.str();
-        return success();
-      });
+  Messages messages(&context);
   auto module = mlir::parseSourceString<ModuleOp>(recipe.text(), &context);
   if (!module) {
-    failure = "does not parse: " + messages;
+    failure = "does not parse: " + messages.text;
     return module;
   }
   if (!recipe.gradient)
@@ -151,7 +164,7 @@ OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
   mlir::PassManager passes(&context);
   passes.addPass(createGradient(options));
   if (failed(passes.run(*module)))
-    failure = "gradient: " + messages;
+    failure = "gradient: " + messages.text;
   return module;
 }
 
@@ -316,6 +329,41 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
     return failure;
   if (failure = impl->expect(recipe, *module); !failure.empty())
     return failure;
+  return impl->runAll(*module, options);
+}
+
+std::string Checker::check(const TextProgram &program,
+                           const CheckOptions &options) {
+  OwningOpRef<ModuleOp> module;
+  {
+    Messages messages(&impl->context);
+    module = mlir::parseSourceString<ModuleOp>(program.text, &impl->context);
+    if (!module)
+      return "does not parse: " + messages.text;
+    if (holdsStableHLO(*module) && failed(importStableHLO(*module)))
+      return "import: " + messages.text;
+  }
+  impl->inputs = program.inputs;
+  impl->ranges.assign(program.inputs.size(), Range{});
+  impl->expected.clear();
+  auto interpreted = interpret(*module, "", program.inputs);
+  if (!interpreted)
+    return "reference: " + interpreted.error().message();
+  if (interpreted->size() != program.expected.size())
+    return fmt::format("reference: {} results, not {}", interpreted->size(),
+                       program.expected.size());
+  for (size_t i = 0; i < program.expected.size(); ++i) {
+    Expectation want{program.expected[i]};
+    if (std::string wrong = differs((*interpreted)[i], want); !wrong.empty())
+      return fmt::format("import: WRONG result {}: {}", i, wrong);
+    impl->expected.push_back(std::move(want));
+  }
+  return impl->runAll(*module, options);
+}
+
+std::string Checker::Impl::runAll(ModuleOp module,
+                                  const CheckOptions &options) {
+  std::string failure;
   std::map<std::pair<std::string, std::string>, Compiled> compiled;
   for (const Way &way : options.ways) {
     auto on = platform(way.platform);
@@ -332,7 +380,7 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
       compileOptions.refine = options.refine;
       compileOptions.optimizeKernels = false;
       compileOptions.target = key.second;
-      auto made = compile(*module, compileOptions);
+      auto made = compile(module, compileOptions);
       if (!made)
         return way.text() + ": compile: " + made.error().message();
       if (options.damage) {
@@ -342,7 +390,7 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
       }
       found = compiled.emplace(key, std::move(*made)).first;
     }
-    failure = impl->run(found->second, way);
+    failure = run(found->second, way);
     if (!failure.empty())
       return way.text() + ": " + failure;
   }

@@ -5,6 +5,7 @@
 #include "Recipe.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Interpreter/HostValue.h"
 
 #include <functional>
 #include <memory>
@@ -31,6 +32,12 @@ struct CheckOptions {
   std::function<void(CodedProgram &)> damage = {};
 };
 
+/// A program of dtensor or StableHLO, and what it gives exactly.
+struct TextProgram {
+  std::string text;
+  std::vector<HostValue> inputs, expected;
+};
+
 class Checker {
 public:
   Checker();
@@ -38,6 +45,8 @@ public:
 
   /// Nothing, or what went wrong: "ring, private memories: result 0: ...".
   std::string check(const Recipe &recipe, const CheckOptions &options);
+  /// The same; the interpreter must give what is expected, too.
+  std::string check(const TextProgram &program, const CheckOptions &options);
   /// Every op of the dialect that a program can have: "dtensor.add", ...
   std::vector<std::string> ops() const;
 

@@ -3,6 +3,7 @@
 // reference interpreter.
 #include "Check.h"
 #include "Generator.h"
+#include "ShardMap.h"
 #include "Shrink.h"
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,8 @@ struct Options {
   uint64_t seed = 0;
   int64_t count = 1000, least = 0;
   unsigned jobs = 0;
-  bool print = false, keepGoing = false, noShrink = false, statistics = false;
+  bool print = false, keepGoing = false, noShrink = false, statistics = false,
+       shardMaps = false;
   std::string platform = "cpu";
 
   CheckOptions ways() const {
@@ -75,6 +77,16 @@ struct Coverage {
       ++layouts[kind];
     ++meshes[recipe.mesh.text];
     gradients += recipe.gradient;
+  }
+  void add(const ShardMapProgram &program) {
+    for (const ManualOp &op : program.ops)
+      ++ops[nameOf(op)];
+    std::string mesh;
+    for (size_t axis = 0; axis < program.mesh.size(); ++axis)
+      mesh +=
+          fmt::format("{}{}{}", mesh.empty() ? "" : " x ", program.mesh[axis],
+                      program.manual[axis] ? "" : " (free)");
+    ++meshes[mesh];
   }
   /// Prints what was used less than `least` times; whether there is any.
   bool printRare(int64_t least) const {
@@ -142,7 +154,12 @@ private:
       int64_t i = next++;
       if (i >= options.count || (failed > 0 && !options.keepGoing))
         return;
-      Recipe recipe = generate(options.seed + uint64_t(i));
+      uint64_t seed = options.seed + uint64_t(i);
+      if (options.shardMaps) {
+        tryShardMap(checker, generateShardMap(seed));
+        continue;
+      }
+      Recipe recipe = generate(seed);
       if (options.skips(recipe)) {
         ++skipped;
         continue;
@@ -160,20 +177,46 @@ private:
     }
   }
 
+  /// The same kind of failure: up to the first number in it.
+  static std::string kind(const std::string &text) {
+    size_t colon = text.find(": ");
+    std::string rest = text.substr(colon == std::string::npos ? 0 : colon + 2);
+    return rest.substr(0,
+                       std::min(rest.find_first_of("0123456789"), size_t(24)));
+  }
+
+  void tryShardMap(Checker &checker, const ShardMapProgram &program) {
+    auto check = [&](const ShardMapProgram &candidate) {
+      return checker.check(*describe(candidate), options.ways());
+    };
+    if (options.print) {
+      std::lock_guard lock(mutex);
+      fmt::print("{}", describe(program)->text);
+    }
+    std::string failure = check(program);
+    ++done;
+    std::lock_guard lock(mutex);
+    coverage.add(program);
+    if (failure.empty())
+      return;
+    ++failed;
+    ShardMapProgram small = program;
+    if (!options.noShrink)
+      small = shrink(program, [&](const ShardMapProgram &candidate) {
+        return kind(check(candidate)) == kind(failure);
+      });
+    fmt::print("seed {}: {}\n{}replay: mesh-fuzz --shard-map --seed={} "
+               "--count=1\n\n",
+               program.seed, check(small), describe(small)->text, program.seed);
+    std::fflush(stdout);
+  }
+
   void report(Checker &checker, const Recipe &recipe,
               const std::string &failure) {
     ++failed;
     Recipe small = recipe;
     std::string message = failure;
     if (!options.noShrink) {
-      // The same kind of failure: up to the first number in it.
-      auto kind = [](const std::string &text) {
-        size_t colon = text.find(": ");
-        std::string rest =
-            text.substr(colon == std::string::npos ? 0 : colon + 2);
-        return rest.substr(
-            0, std::min(rest.find_first_of("0123456789"), size_t(24)));
-      };
       small = shrink(recipe, [&](const Recipe &candidate) {
         return kind(checker.check(candidate, options.ways())) == kind(failure);
       });
@@ -210,6 +253,9 @@ int main(int argc, char **argv) {
                "Print failing programs as they are");
   app.add_flag("--statistics", options.statistics,
                "Print how often each op, layout and mesh was used");
+  app.add_flag("--shard-map", options.shardMaps,
+               "Bodies of shard_map with chains of collectives, as StableHLO, "
+               "against a simulation of every device");
   app.add_option("--least", options.least,
                  "Fail if an op, layout or mesh was used less often");
   app.add_option("--platform", options.platform,

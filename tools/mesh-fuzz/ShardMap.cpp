@@ -1,0 +1,725 @@
+// shard_map bodies as text: making, printing and cutting down.
+#include "ShardMap.h"
+
+#include "Generator.h"
+#include "ManualDevices.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace meshloom::fuzz {
+namespace {
+
+using Kind = ManualOp::Kind;
+
+std::string axisName(size_t axis) {
+  return std::string(1, char('x' + axis));
+}
+
+//===----------------------------------------------------------------------===//
+// Making
+//===----------------------------------------------------------------------===//
+
+class Maker {
+public:
+  explicit Maker(uint64_t seed) : chance(seed), devices({1}) {
+    static const std::vector<std::vector<int64_t>> meshes = {
+        {2}, {3}, {4}, {8}, {2, 2}, {2, 3}, {3, 2}, {2, 4}, {4, 2}, {2, 2, 2}};
+    program.seed = seed;
+    program.mesh = chance.choose(meshes);
+    program.isFloat = chance.chance(0.5);
+    program.manual.assign(program.mesh.size(), true);
+    if (program.mesh.size() > 1 && chance.chance(0.25))
+      program.manual[size_t(chance.below(int64_t(program.mesh.size())))] =
+          false;
+    devices = Devices(program.mesh);
+    for (unsigned axis = 0; axis < program.mesh.size(); ++axis)
+      if (program.manual[axis])
+        axes.push_back(axis);
+  }
+
+  ShardMapProgram run() {
+    for (int64_t i = 0, count = chance.between(1, 2); i < count; ++i)
+      addArgument();
+    int64_t wanted = int64_t(program.ops.size()) + chance.between(3, 14);
+    for (int tries = 0; tries < 400 && int64_t(program.ops.size()) < wanted;
+         ++tries)
+      tryOp();
+    // The last values, and what was made of them.
+    for (int64_t i = 0, count = chance.between(1, 2); i < count; ++i)
+      addResult(unsigned(program.ops.size() - 1) - unsigned(chance.below(2)));
+    return program;
+  }
+
+private:
+  const Shape &shapeOf(unsigned value) const { return values[value][0].shape; }
+  /// A value of `shape`; any one where there is none.
+  unsigned anyOf(const Shape &shape) {
+    std::vector<unsigned> fitting;
+    for (unsigned value = 0; value < values.size(); ++value)
+      if (shapeOf(value) == shape)
+        fitting.push_back(value);
+    if (fitting.empty())
+      return unsigned(chance.below(int64_t(values.size())));
+    return chance.choose(fitting);
+  }
+  /// One of the later values.
+  unsigned recent() {
+    int64_t last = int64_t(values.size()) - 1;
+    return unsigned(chance.chance(0.6)
+                        ? last - chance.below(std::min<int64_t>(3, last + 1))
+                        : chance.below(last + 1));
+  }
+  std::vector<unsigned> someAxes() {
+    std::vector<unsigned> some;
+    for (int64_t i : chance.permutation(int64_t(axes.size())))
+      if (some.empty() || chance.chance(0.4))
+        some.push_back(axes[size_t(i)]);
+    return some;
+  }
+  DimAxes cutting(size_t rank, const std::vector<unsigned> &some) {
+    DimAxes cut(rank);
+    for (unsigned axis : some)
+      cut[size_t(chance.below(int64_t(rank)))].push_back(axis);
+    return cut;
+  }
+
+  void addArgument() {
+    Shape local;
+    for (int64_t d = 0, rank = chance.between(1, 3); d < rank; ++d)
+      local.push_back(chance.choose(std::vector<int64_t>{1, 2, 2, 3, 4, 8}));
+    program.in.push_back(cutting(local.size(), someAxes()));
+    ManualOp op{.kind = Kind::Argument,
+                .numbers = {int64_t(program.in.size()) - 1}};
+    op.numbers.insert(op.numbers.end(), local.begin(), local.end());
+    program.ops.push_back(op);
+    values.push_back(cutUp(
+        devices, argumentOf(program, devices, program.in.size() - 1, local),
+        program.in.back()));
+  }
+
+  /// Groups of the devices that `some` axes span, as JAX lists them.
+  std::vector<std::vector<int64_t>> spanned(const std::vector<unsigned> &some) {
+    std::vector<std::vector<int64_t>> groups;
+    for (int64_t device = 0; device < devices.count; ++device) {
+      if (devices.partOf(device, some) != 0)
+        continue;
+      auto &group = groups.emplace_back();
+      group.resize(size_t(devices.partsOf(some)));
+      for (int64_t other = 0; other < devices.count; ++other) {
+        bool same = true;
+        for (unsigned axis = 0; axis < program.mesh.size(); ++axis)
+          same &= std::ranges::count(some, axis) ||
+                  devices.coordinate(device, axis) ==
+                      devices.coordinate(other, axis);
+        if (same)
+          group[size_t(devices.partOf(other, some))] = other;
+      }
+    }
+    return groups;
+  }
+  std::vector<std::vector<int64_t>> groups() {
+    bool allManual = axes.size() == program.mesh.size();
+    if (!allManual || chance.chance(0.85))
+      return spanned(someAxes());
+    std::vector<int64_t> sizes;
+    for (int64_t size = 2; size <= devices.count; ++size)
+      if (devices.count % size == 0)
+        sizes.push_back(size);
+    int64_t size = chance.choose(sizes);
+    std::vector<std::vector<int64_t>> result;
+    for (int64_t device : chance.permutation(devices.count)) {
+      if (result.empty() || int64_t(result.back().size()) == size)
+        result.emplace_back();
+      result.back().push_back(device);
+    }
+    return result;
+  }
+  /// Some of the moves along an axis, or between any devices.
+  std::vector<std::vector<int64_t>> moves() {
+    std::vector<std::vector<int64_t>> pairs;
+    double keep = chance.chance(0.5) ? 1 : 0.7;
+    for (const std::vector<int64_t> &group : spanned(someAxes())) {
+      // The same in all groups, as ppermute has it.
+      if (order.size() != group.size())
+        order = chance.permutation(int64_t(group.size()));
+      for (size_t i = 0; i < group.size(); ++i)
+        if (keep == 1 || i != 0)
+          pairs.push_back({group[i], group[size_t(order[i])]});
+    }
+    order.clear();
+    return pairs;
+  }
+
+  void tryOp();
+  void addResult(unsigned value);
+  bool append(ManualOp op) {
+    auto result = simulate(program, devices, op, values);
+    if (!result)
+      return false;
+    program.ops.push_back(std::move(op));
+    values.push_back(std::move(*result));
+    return true;
+  }
+
+  Generator chance;
+  Devices devices;
+  ShardMapProgram program;
+  std::vector<OnDevices> values;
+  std::vector<unsigned> axes;
+  std::vector<int64_t> order;
+};
+
+void Maker::tryOp() {
+  static const std::vector<std::string> functions = {"add", "subtract",
+                                                     "multiply", "maximum",
+                                                     "minimum"},
+                                        reducers = {"add", "add", "maximum",
+                                                    "minimum"};
+  static const std::vector<Kind> kinds = {
+      Kind::Constant,      Kind::AxisIndex, Kind::Arithmetic,
+      Kind::Arithmetic,    Kind::AddDim,    Kind::AddDim,
+      Kind::Expand,        Kind::Reshape,   Kind::Reshape,
+      Kind::Transpose,     Kind::Slice,     Kind::Concatenate,
+      Kind::Reverse,       Kind::Reduce,    Kind::DynamicSlice,
+      Kind::AllGather,     Kind::AllGather, Kind::AllGather,
+      Kind::AllToAll,      Kind::AllToAll,  Kind::AllToAll,
+      Kind::AllReduce,     Kind::AllReduce, Kind::ReduceScatter,
+      Kind::ReduceScatter, Kind::Permute,   Kind::Permute,
+      Kind::Broadcast};
+  ManualOp op{.kind = chance.choose(kinds), .operands = {recent()}};
+  const Shape &shape = shapeOf(op.operands[0]);
+  int64_t rank = int64_t(shape.size());
+  auto dim = [&] { return chance.below(rank); };
+  switch (op.kind) {
+  case Kind::Argument:
+    return;
+  case Kind::Constant:
+    op.operands.clear();
+    op.numbers = {chance.between(-3, 3)};
+    op.numbers.insert(op.numbers.end(), shape.begin(), shape.end());
+    break;
+  case Kind::AxisIndex:
+    op.operands.clear();
+    op.numbers = {int64_t(chance.choose(axes))};
+    if (axes.size() != program.mesh.size())
+      return; // partition_id is for bodies in which all axes are manual
+    break;
+  case Kind::Arithmetic:
+    op.function = chance.choose(functions);
+    op.operands.push_back(anyOf(shape));
+    break;
+  case Kind::AddDim:
+    op.numbers = {chance.below(rank + 1), chance.between(1, 4)};
+    if (rank > 4)
+      return;
+    break;
+  case Kind::Expand:
+    op.numbers = {dim(), chance.between(2, 8)};
+    break;
+  case Kind::Reshape: {
+    // Two dims as one, or a dim as two.
+    op.numbers = shape;
+    if (rank == 0)
+      return;
+    size_t d = size_t(dim());
+    if (d + 1 < shape.size() && chance.chance(0.6)) {
+      op.numbers[d] *= op.numbers[d + 1];
+      op.numbers.erase(op.numbers.begin() + int64_t(d) + 1);
+    } else if (chance.chance(0.2)) {
+      op.numbers = {elementCount(shape)};
+    } else {
+      int64_t parts = chance.choose(std::vector<int64_t>{1, 2, 3, 4, 8});
+      if (shape[d] % parts != 0)
+        return;
+      op.numbers[d] /= parts;
+      op.numbers.insert(op.numbers.begin() + int64_t(d) + chance.below(2),
+                        parts);
+    }
+    break;
+  }
+  case Kind::Transpose:
+    op.numbers = chance.permutation(rank);
+    break;
+  case Kind::Slice: {
+    if (rank == 0)
+      return;
+    int64_t d = dim();
+    int64_t size = chance.chance(0.5) ? 1 : chance.between(1, shape[size_t(d)]);
+    op.numbers = {d, chance.below(shape[size_t(d)] - size + 1), size};
+    break;
+  }
+  case Kind::DynamicSlice: {
+    if (rank == 0)
+      return;
+    int64_t d = dim();
+    op.operands.push_back(anyOf({}));
+    op.numbers = {d, chance.between(1, shape[size_t(d)])};
+    break;
+  }
+  case Kind::Concatenate:
+    op.operands.push_back(anyOf(shape));
+    op.numbers = {dim()};
+    break;
+  case Kind::Reverse:
+    op.numbers = {dim()};
+    break;
+  case Kind::Reduce:
+    op.numbers = {dim()};
+    op.function = chance.choose(reducers);
+    break;
+  case Kind::AllGather:
+    op.numbers = {dim()};
+    op.groups = groups();
+    break;
+  case Kind::AllToAll:
+    op.numbers = {dim(), dim()};
+    op.groups = groups();
+    break;
+  case Kind::AllReduce:
+    op.function = chance.choose(reducers);
+    op.groups = groups();
+    break;
+  case Kind::ReduceScatter:
+    op.function = chance.choose(reducers);
+    op.numbers = {dim()};
+    op.groups = groups();
+    break;
+  case Kind::Permute:
+    op.groups = moves();
+    break;
+  case Kind::Broadcast:
+    op.groups = groups();
+    break;
+  }
+  append(std::move(op));
+}
+
+/// Whether all devices that differ along `axis` only have the same.
+bool sameAlong(const Devices &devices, const OnDevices &value, unsigned axis) {
+  for (int64_t device = 0; device < devices.count; ++device) {
+    int64_t first =
+        device - devices.coordinate(device, axis) * devices.strides[axis];
+    if (value[size_t(device)].elements != value[size_t(first)].elements)
+      return false;
+  }
+  return true;
+}
+
+void Maker::addResult(unsigned value) {
+  while (shapeOf(value).empty()) {
+    if (!append({.kind = Kind::AddDim, .operands = {value}, .numbers = {0, 1}}))
+      return;
+    value = unsigned(values.size() - 1);
+  }
+  std::vector<unsigned> needed;
+  for (int64_t i : chance.permutation(int64_t(axes.size())))
+    if (!sameAlong(devices, values[value], axes[size_t(i)]) ||
+        chance.chance(0.5))
+      needed.push_back(axes[size_t(i)]);
+  program.results.push_back({value, cutting(shapeOf(value).size(), needed)});
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+/// A name in StableHLO for each kind, and in statistics.
+std::string mnemonicOf(const ManualOp &op) {
+  switch (op.kind) {
+  case Kind::Argument:
+    return "argument";
+  case Kind::Constant:
+    return "constant";
+  case Kind::AxisIndex:
+    return "partition_id";
+  case Kind::Arithmetic:
+    return op.function;
+  case Kind::AddDim:
+  case Kind::Expand:
+    return "broadcast_in_dim";
+  case Kind::Reshape:
+    return "reshape";
+  case Kind::Transpose:
+    return "transpose";
+  case Kind::Slice:
+    return "slice";
+  case Kind::Concatenate:
+    return "concatenate";
+  case Kind::Reverse:
+    return "reverse";
+  case Kind::Reduce:
+    return "reduce";
+  case Kind::DynamicSlice:
+    return "dynamic_slice";
+  case Kind::AllGather:
+    return "all_gather";
+  case Kind::AllToAll:
+    return "all_to_all";
+  case Kind::AllReduce:
+    return "all_reduce";
+  case Kind::ReduceScatter:
+    return "reduce_scatter";
+  case Kind::Permute:
+    return "collective_permute";
+  case Kind::Broadcast:
+    return "collective_broadcast";
+  }
+  return "";
+}
+
+class Writer {
+public:
+  Writer(const ShardMapProgram &program, const std::vector<OnDevices> &values)
+      : program(program), values(values), devices(program.mesh) {}
+
+  std::string run() {
+    std::string mesh, manual;
+    for (size_t axis = 0; axis < program.mesh.size(); ++axis) {
+      mesh += fmt::format("{}\"{}\"={}", axis ? ", " : "", axisName(axis),
+                          program.mesh[axis]);
+      if (program.manual[axis])
+        manual +=
+            fmt::format("{}\"{}\"", manual.empty() ? "" : ", ", axisName(axis));
+    }
+    std::string in, out, outer, inner, arguments, names, results;
+    auto more = [](std::string &list, const std::string &text) {
+      list += (list.empty() ? "" : ", ") + text;
+    };
+    for (size_t v = 0; v < program.in.size(); ++v) {
+      std::string type = typeText(globalOf(shapeOf(v), program.in[v]));
+      more(in, sharding(program.in[v]));
+      more(outer, type);
+      more(arguments, fmt::format("%a{}: {}", v, type));
+      more(names, fmt::format("%a{}", v));
+      more(inner, fmt::format("%v{}: {}", v, typeOf(unsigned(v))));
+    }
+    for (const ShardMapProgram::Result &result : program.results) {
+      more(out, sharding(result.axes));
+      more(results, typeText(globalOf(shapeOf(result.value), result.axes)));
+    }
+    std::string text =
+        fmt::format("sdy.mesh @mesh = <[{}]>\nfunc.func @main({}) -> ({}) {{\n"
+                    "  %r:{} = sdy.manual_computation({}) in_shardings=[{}] "
+                    "out_shardings=[{}] manual_axes={{{}}} ({}) {{\n",
+                    mesh, arguments, results, program.results.size(), names, in,
+                    out, manual, inner);
+    for (size_t i = program.in.size(); i < program.ops.size(); ++i)
+      text += "    " + line(unsigned(i)) + "\n";
+    std::string given, givenTypes, returned;
+    for (size_t r = 0; r < program.results.size(); ++r) {
+      more(given, fmt::format("%v{}", program.results[r].value));
+      more(givenTypes, typeOf(program.results[r].value));
+      more(returned, fmt::format("%r#{}", r));
+    }
+    return text + fmt::format("    sdy.return {} : {}\n  }} : ({}) -> ({})\n"
+                              "  return {} : {}\n}}\n",
+                              given, givenTypes, outer, results, returned,
+                              results);
+  }
+
+private:
+  const Shape &shapeOf(size_t value) const { return values[value][0].shape; }
+  std::string typeText(const Shape &shape) const {
+    return tensorText(program.type(), shape);
+  }
+  std::string typeOf(unsigned value) const { return typeText(shapeOf(value)); }
+  Shape globalOf(Shape shape, const DimAxes &axes) const {
+    for (size_t d = 0; d < shape.size(); ++d)
+      shape[d] *= devices.partsOf(axes[d]);
+    return shape;
+  }
+  /// Where axes are free, dims stay open for them, as JAX writes it.
+  std::string sharding(const DimAxes &axes) const {
+    bool open = std::ranges::count(program.manual, false) > 0;
+    std::string text = "<@mesh, [";
+    for (size_t d = 0; d < axes.size(); ++d) {
+      std::vector<std::string> entries;
+      for (unsigned axis : axes[d])
+        entries.push_back("\"" + axisName(axis) + "\"");
+      if (open)
+        entries.push_back("?");
+      text += fmt::format("{}{{{}}}", d ? ", " : "", fmt::join(entries, ", "));
+    }
+    return text + "]>";
+  }
+
+  std::string number(int64_t value) const {
+    return program.isFloat ? fmt::format("{}.0", value) : std::to_string(value);
+  }
+  std::string table() const {
+    const std::vector<std::vector<int64_t>> &groups = values_().groups;
+    std::string text = "dense<[";
+    for (size_t i = 0; i < groups.size(); ++i)
+      text += fmt::format("{}[{}]", i ? ", " : "", fmt::join(groups[i], ", "));
+    return text + fmt::format("]> : tensor<{}x{}xi64>", groups.size(),
+                              groups[0].size());
+  }
+  const ManualOp &values_() const { return program.ops[current]; }
+  std::string reducer() const {
+    std::string type = typeText({});
+    return fmt::format("({{\n    ^bb0(%p: {0}, %q: {0}):\n"
+                       "      %s = stablehlo.{1} %p, %q : {0}\n"
+                       "      stablehlo.return %s : {0}\n    }})",
+                       type, values_().function);
+  }
+
+  std::string line(unsigned value);
+
+  const ShardMapProgram &program;
+  const std::vector<OnDevices> &values;
+  Devices devices;
+  unsigned current = 0;
+};
+
+std::string Writer::line(unsigned value) {
+  current = value;
+  const ManualOp &op = program.ops[value];
+  std::string name = mnemonicOf(op), type = typeOf(value);
+  auto operand = [&](size_t i) { return fmt::format("%v{}", op.operands[i]); };
+  std::string from = op.operands.empty() ? "" : typeOf(op.operands[0]);
+  std::string arrow = fmt::format("({}) -> {}", from, type);
+  const std::string channel =
+      "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>";
+  switch (op.kind) {
+  case Kind::Argument:
+    return "";
+  case Kind::Constant:
+    return fmt::format("%v{} = stablehlo.constant dense<{}> : {}", value,
+                       number(op.numbers[0]), type);
+  case Kind::AxisIndex:
+    return fmt::format(
+        "%v{0}_s = stablehlo.constant dense<{1}> : tensor<ui32>\n"
+        "    %v{0}_n = stablehlo.constant dense<{2}> : tensor<ui32>\n"
+        "    %v{0}_p = stablehlo.partition_id : tensor<ui32>\n"
+        "    %v{0}_d = stablehlo.divide %v{0}_p, %v{0}_s : tensor<ui32>\n"
+        "    %v{0}_r = stablehlo.remainder %v{0}_d, %v{0}_n : tensor<ui32>\n"
+        "    %v{0} = stablehlo.convert %v{0}_r : (tensor<ui32>) -> {3}",
+        value, devices.strides[size_t(op.numbers[0])],
+        devices.sizes[size_t(op.numbers[0])], type);
+  case Kind::Arithmetic:
+    return fmt::format("%v{} = stablehlo.{} {}, {} : {}", value, name,
+                       operand(0), operand(1), type);
+  case Kind::AddDim:
+  case Kind::Expand: {
+    std::vector<int64_t> dims;
+    for (int64_t d = 0; d < int64_t(shapeOf(op.operands[0]).size()); ++d)
+      dims.push_back(d + (op.kind == Kind::AddDim && d >= op.numbers[0]));
+    return fmt::format("%v{} = stablehlo.broadcast_in_dim {}, dims = [{}] : {}",
+                       value, operand(0), fmt::join(dims, ", "), arrow);
+  }
+  case Kind::Reshape:
+    return fmt::format("%v{} = stablehlo.reshape {} : {}", value, operand(0),
+                       arrow);
+  case Kind::Transpose:
+    return fmt::format("%v{} = stablehlo.transpose {}, dims = [{}] : {}", value,
+                       operand(0), fmt::join(op.numbers, ", "), arrow);
+  case Kind::Slice: {
+    std::string ranges;
+    const Shape &shape = shapeOf(op.operands[0]);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      bool here = int64_t(d) == op.numbers[0];
+      ranges += fmt::format("{}{}:{}", d ? ", " : "", here ? op.numbers[1] : 0,
+                            here ? op.numbers[1] + op.numbers[2] : shape[d]);
+    }
+    return fmt::format("%v{} = stablehlo.slice {} [{}] : {}", value, operand(0),
+                       ranges, arrow);
+  }
+  case Kind::DynamicSlice: {
+    // Starts are i32, and 0 but along one dim.
+    const Shape &shape = shapeOf(value);
+    std::string starts, types;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      starts += fmt::format(", %v{}_{}", value,
+                            int64_t(d) == op.numbers[0] ? "i" : "z");
+      types += ", tensor<i32>";
+    }
+    return fmt::format("%v{0}_z = stablehlo.constant dense<0> : tensor<i32>\n"
+                       "    %v{0}_i = stablehlo.convert {1} : ({2}) -> "
+                       "tensor<i32>\n"
+                       "    %v{0} = stablehlo.dynamic_slice {3}{4}, sizes = "
+                       "[{5}] : ({6}{7}) -> {8}",
+                       value, operand(1), typeOf(op.operands[1]), operand(0),
+                       starts, fmt::join(shape, ", "), from, types, type);
+  }
+  case Kind::Concatenate:
+    return fmt::format(
+        "%v{} = stablehlo.concatenate {}, {}, dim = {} : ({}, {}) -> {}", value,
+        operand(0), operand(1), op.numbers[0], from, from, type);
+  case Kind::Reverse:
+    return fmt::format("%v{} = stablehlo.reverse {}, dims = [{}] : {}", value,
+                       operand(0), op.numbers[0], type);
+  case Kind::Reduce: {
+    std::string identity =
+        op.function == "add" ? number(0)
+        : program.isFloat
+            ? (op.function == "maximum" ? "0xFF800000" : "0x7F800000")
+            : (op.function == "maximum" ? "-2147483648" : "2147483647");
+    return fmt::format(
+        "%v{0}_0 = stablehlo.constant dense<{1}> : {2}\n"
+        "    %v{0} = stablehlo.reduce({3} init: %v{0}_0) applies stablehlo.{4} "
+        "across dimensions = [{5}] : ({6}, {2}) -> {7}",
+        value, identity, typeText({}), operand(0), op.function, op.numbers[0],
+        from, type);
+  }
+  case Kind::AllGather:
+    return fmt::format(
+        "%v{} = \"stablehlo.all_gather\"({}) <{{all_gather_dim = {} : i64, {}, "
+        "replica_groups = {}, use_global_device_ids}}> : {}",
+        value, operand(0), op.numbers[0], channel, table(), arrow);
+  case Kind::AllToAll:
+    return fmt::format(
+        "%v{} = \"stablehlo.all_to_all\"({}) <{{{}, concat_dimension = {} : "
+        "i64, replica_groups = {}, split_count = {} : i64, split_dimension = "
+        "{} : i64}}> : {}",
+        value, operand(0), channel, op.numbers[1], table(), op.groups[0].size(),
+        op.numbers[0], arrow);
+  case Kind::AllReduce:
+    return fmt::format(
+        "%v{} = \"stablehlo.all_reduce\"({}) <{{{}, replica_groups = {}, "
+        "use_global_device_ids}}> {} : {}",
+        value, operand(0), channel, table(), reducer(), arrow);
+  case Kind::ReduceScatter:
+    return fmt::format(
+        "%v{} = \"stablehlo.reduce_scatter\"({}) <{{{}, replica_groups = {}, "
+        "scatter_dimension = {} : i64, use_global_device_ids}}> {} : {}",
+        value, operand(0), channel, table(), op.numbers[0], reducer(), arrow);
+  case Kind::Permute:
+    return fmt::format("%v{} = \"stablehlo.collective_permute\"({}) <{{{}, "
+                       "source_target_pairs = {}}}> : {}",
+                       value, operand(0), channel, table(), arrow);
+  case Kind::Broadcast:
+    return fmt::format("%v{} = \"stablehlo.collective_broadcast\"({}) <{{{}, "
+                       "replica_groups = {}}}> : {}",
+                       value, operand(0), channel, table(), arrow);
+  }
+  return "";
+}
+
+HostValue hostOf(DType type, const Numbers &numbers) {
+  HostValue host(type, numbers.shape);
+  for (size_t i = 0; i < numbers.elements.size(); ++i)
+    if (host.isFloating())
+      host.floats[i] = double(numbers.elements[i]);
+    else
+      host.ints[i] = numbers.elements[i];
+  return host;
+}
+} // namespace
+
+ShardMapProgram generateShardMap(uint64_t seed) {
+  return Maker(seed).run();
+}
+
+std::string nameOf(const ManualOp &op) {
+  return "stablehlo." + mnemonicOf(op);
+}
+
+std::optional<TextProgram> describe(const ShardMapProgram &program) {
+  Devices devices(program.mesh);
+  std::vector<OnDevices> values;
+  TextProgram result;
+  for (const ManualOp &op : program.ops) {
+    if (op.kind == Kind::Argument) {
+      Numbers whole =
+          argumentOf(program, devices, size_t(op.numbers[0]),
+                     Shape(op.numbers.begin() + 1, op.numbers.end()));
+      result.inputs.push_back(hostOf(program.type(), whole));
+      values.push_back(
+          cutUp(devices, whole, program.in[size_t(op.numbers[0])]));
+      continue;
+    }
+    auto made = simulate(program, devices, op, values);
+    if (!made)
+      return std::nullopt;
+    values.push_back(std::move(*made));
+  }
+  for (const ShardMapProgram::Result &given : program.results) {
+    if (values[given.value][0].shape.size() != given.axes.size())
+      return std::nullopt;
+    for (unsigned axis = 0; axis < program.mesh.size(); ++axis) {
+      bool cut = std::ranges::any_of(given.axes, [&](const auto &list) {
+        return std::ranges::count(list, axis) > 0;
+      });
+      if (!cut && !sameAlong(devices, values[given.value], axis))
+        return std::nullopt;
+    }
+    result.expected.push_back(hostOf(
+        program.type(), putTogether(devices, values[given.value], given.axes)));
+  }
+  result.text = Writer(program, values).run();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Cutting down
+//===----------------------------------------------------------------------===//
+
+/// `program` without ops that nothing reads.
+static ShardMapProgram tidied(const ShardMapProgram &program) {
+  std::vector<bool> used(program.ops.size());
+  for (size_t i = 0; i < program.in.size(); ++i)
+    used[i] = true;
+  for (const ShardMapProgram::Result &result : program.results)
+    used[result.value] = true;
+  for (size_t i = program.ops.size(); i-- > 0;)
+    if (used[i])
+      for (unsigned operand : program.ops[i].operands)
+        used[operand] = true;
+  std::vector<unsigned> number(program.ops.size());
+  ShardMapProgram result = program;
+  result.ops.clear();
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    if (!used[i])
+      continue;
+    number[i] = unsigned(result.ops.size());
+    ManualOp &op = result.ops.emplace_back(program.ops[i]);
+    for (unsigned &operand : op.operands)
+      operand = number[operand];
+  }
+  for (ShardMapProgram::Result &given : result.results)
+    given.value = number[given.value];
+  return result;
+}
+
+ShardMapProgram
+shrink(ShardMapProgram best,
+       const std::function<bool(const ShardMapProgram &)> &fails, int budget) {
+  auto keep = [&](const ShardMapProgram &candidate) {
+    ShardMapProgram small = tidied(candidate);
+    if (--budget < 0 || !describe(small) || !fails(small))
+      return false;
+    best = std::move(small);
+    return true;
+  };
+  keep(best);
+  for (bool better = true; better && budget > 0;) {
+    better = false;
+    for (size_t r = 0; best.results.size() > 1 && r < best.results.size();
+         ++r) {
+      ShardMapProgram candidate = best;
+      candidate.results.erase(candidate.results.begin() + int64_t(r));
+      better |= keep(candidate);
+    }
+    // Each op's users read its operand, or a value before it, instead.
+    for (size_t i = best.ops.size(); i-- > best.in.size();)
+      for (size_t other = 0; other < i && i < best.ops.size(); ++other) {
+        ShardMapProgram candidate = best;
+        for (ManualOp &op : candidate.ops)
+          for (unsigned &operand : op.operands)
+            if (operand == i)
+              operand = unsigned(other);
+        for (ShardMapProgram::Result &result : candidate.results)
+          if (result.value == i)
+            result.value = unsigned(other);
+        if (describe(tidied(candidate)) && keep(candidate)) {
+          better = true;
+          break;
+        }
+      }
+  }
+  return best;
+}
+
+} // namespace meshloom::fuzz
