@@ -272,8 +272,13 @@ static FailureOr<Value> importPermute(Importer &im,
   std::vector<int64_t> source(size_t(mesh.size()), -1);
   bool ofDevices = channel && channel->getHandle() > 0;
   if (!ofDevices) { // between replicas, of which there is one
-    bool toItself = pairs.getNumElements() == 2;
-    return toItself ? operand : b.like(operand, 0);
+    for (const llvm::APInt &id : pairs.getValues<llvm::APInt>())
+      if (!id.isZero())
+        return im.error("source_target_pairs name replica ")
+               << id.getSExtValue()
+               << ", but there is one only; between devices, "
+                  "collective_permute needs a channel_handle";
+    return pairs.empty() ? b.like(operand, 0) : operand;
   }
   auto ids = llvm::to_vector(pairs.getValues<llvm::APInt>());
   for (size_t i = 0; i + 1 < ids.size(); i += 2) {

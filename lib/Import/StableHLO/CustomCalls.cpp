@@ -181,7 +181,8 @@ static Imported importApproximateTopK(Importer &im, Call op) {
     return im.error("ApproxTopK without reduction_dim, top_k or a comparator");
   SmallVector<Value> inputs =
       b.aligned(im.get(op.getInputs().take_front(count)));
-  if (*dim >= b.rankOf(inputs[0]) || *k > b.shapeOf(inputs[0])[*dim])
+  if (*dim < 0 || *dim >= b.rankOf(inputs[0]) || *k < 0 ||
+      *k > b.shapeOf(inputs[0])[*dim])
     return im.error("ApproxTopK takes ") << *k << " elements of dim " << *dim
                                          << " of a " << b.typeOf(inputs[0]);
   Lanes lanes = b.lanesOf(inputs);

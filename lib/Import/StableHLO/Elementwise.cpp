@@ -94,15 +94,24 @@ static Value importConvert(Importer &im, stablehlo::ConvertOp op) {
                       Importer::typeOf(op.getResult()).getElementType());
 }
 
-static FailureOr<Value> importConstant(Importer &im, Location loc,
-                                       mlir::ElementsAttr value,
+static FailureOr<Value> importConstant(Importer &im, mlir::ElementsAttr value,
                                        RankedTensorType type) {
   auto dense = dyn_cast<DenseElementsAttr>(value);
   if (!dense)
     return im.error("the value of a constant must be written out (dense<...>)");
+  if (dense.getElementType() != type.getElementType() ||
+      dense.getNumElements() != type.getNumElements())
+    return im.error("a constant of type ")
+           << type << " has a value of type " << dense.getType();
   if (dense.getType() != type)
     dense = dense.reshape(type);
   return im.b.constant(cast<mlir::ElementsAttr>(Attribute(dense)));
+}
+
+template <typename OpTy> static void addConstant(Handlers &handlers) {
+  handlers.add<OpTy>([](Importer &im, OpTy op) {
+    return importConstant(im, op.getValue(), Importer::typeOf(op.getOutput()));
+  });
 }
 
 static Value importReducePrecision(Importer &im,
@@ -180,15 +189,9 @@ void importer::addElementwise(Handlers &handlers, MLIRContext *context) {
     return im.b.select(im.get(op.getPred()), im.get(op.getOnTrue()),
                        im.get(op.getOnFalse()));
   });
-  handlers.add<stablehlo::ConstantOp>(
-      [](Importer &im, stablehlo::ConstantOp op) {
-        return importConstant(im, op.getLoc(), op.getValue(),
-                              Importer::typeOf(op.getOutput()));
-      });
-  handlers.add<sdy::ConstantOp>([](Importer &im, sdy::ConstantOp op) {
-    return importConstant(im, op.getLoc(), op.getValue(),
-                          Importer::typeOf(op.getOutput()));
-  });
+  addConstant<stablehlo::ConstantOp>(handlers);
+  addConstant<chlo::ConstantOp>(handlers);
+  addConstant<sdy::ConstantOp>(handlers);
   handlers.add<stablehlo::IotaOp>([](Importer &im, stablehlo::IotaOp op) {
     return im.b.iota(Importer::typeOf(op.getOutput()), op.getIotaDimension());
   });

@@ -222,7 +222,4 @@ void importer::addSpecialFunctions(Handlers &handlers) {
   });
   handlers.add<chlo::MulhiOp>(importMulhi);
   handlers.add<chlo::ConstantLikeOp>(importConstantLike);
-  handlers.add<chlo::ConstantOp>([](Importer &im, chlo::ConstantOp op) {
-    return im.b.constant(op.getValue());
-  });
 }

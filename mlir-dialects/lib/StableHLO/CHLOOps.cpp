@@ -1,6 +1,7 @@
 // The ops of chlo.
 
 #include "Assembly.h"
+#include "Constraints.h"
 
 using namespace meshloom;
 using namespace meshloom::chlo;

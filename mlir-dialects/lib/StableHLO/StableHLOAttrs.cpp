@@ -121,6 +121,7 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
+  SMLoc start = parser.getCurrentLocation();
   Type f64 = parser.getBuilder().getF64Type();
   double atol = 0, rtol = 0;
   int64_t ulps = 0;
@@ -143,9 +144,10 @@ Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, field))
     return {};
-  return get(parser.getContext(), FloatAttr::get(f64, atol),
-             FloatAttr::get(f64, rtol), ulps,
-             mode ? mode.getValue() : ResultAccuracyMode::DEFAULT);
+  auto error = [&] { return parser.emitError(start); };
+  return getChecked(error, parser.getContext(), FloatAttr::get(f64, atol),
+                    FloatAttr::get(f64, rtol), ulps,
+                    mode ? mode.getValue() : ResultAccuracyMode::DEFAULT);
 }
 
 void ResultAccuracyAttr::print(AsmPrinter &printer) const {

@@ -1,6 +1,7 @@
 // The elementwise ops of stablehlo, and its constants.
 
 #include "Assembly.h"
+#include "Constraints.h"
 
 using namespace meshloom;
 using namespace meshloom::stablehlo;

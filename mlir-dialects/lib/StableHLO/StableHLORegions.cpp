@@ -148,14 +148,6 @@ void ReduceOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-LogicalResult ReduceOp::verify() {
-  if (getBody().getNumArguments() == 2 * getInputs().size())
-    return success();
-  return emitOpError("violates constraint C1: the body of a reduction of ")
-         << getInputs().size() << " inputs has " << getBody().getNumArguments()
-         << " arguments";
-}
-
 //===----------------------------------------------------------------------===//
 // while
 //===----------------------------------------------------------------------===//
@@ -210,18 +202,4 @@ void WhileOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getCond(), /*printEntryBlockArgs=*/false);
   printer << " do ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-}
-
-LogicalResult WhileOp::verify() {
-  TypeRange carried = getOperandTypes();
-  auto agree = [&](StringRef what, TypeRange types) -> LogicalResult {
-    if (types == carried)
-      return success();
-    return emitOpError("violates constraint C1: carries ")
-           << carried << ", but " << what << ' ' << types;
-  };
-  return success(
-      succeeded(agree("the condition takes", getCond().getArgumentTypes())) &&
-      succeeded(agree("the body takes", getBody().getArgumentTypes())) &&
-      succeeded(agree("the results are", getResultTypes())));
 }

@@ -183,7 +183,7 @@ func.func @manual_twice(%a: tensor<8xf32>) -> tensor<8xf32> {
 sdy.mesh @mesh = <["x"=8]>
 func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%v: tensor<1xf32>) {
-    // expected-error @+1 {{replica groups name device 8, which the mesh <x=8> does not have or they name twice}}
+    // expected-error @+1 {{violates constraint C4: replica_groups has 8, expected 0 <= replica_groups < 8}}
     %1 = "stablehlo.all_gather"(%v) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 8]]> : tensor<1x8xi64>, use_global_device_ids}> : (tensor<1xf32>) -> tensor<8xf32>
     %2 = stablehlo.slice %1 [0:1] : (tensor<8xf32>) -> tensor<1xf32>
     sdy.return %2 : tensor<1xf32>
@@ -236,4 +236,24 @@ func.func private @round(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{'round' calls itself}}
   %0 = call @round(%x) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @permute_without_channel(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{source_target_pairs name replica 1, but there is one only; between devices, collective_permute needs a channel_handle}}
+  %0 = "stablehlo.collective_permute"(%a) {source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func @approx_top_k(%a: tensor<8xf32>, %i: tensor<8xi32>, %s: tensor<f32>, %n: tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  // expected-error @+1 {{ApproxTopK takes 2 elements of dim -1 of a 'tensor<8xf32>'}}
+  %0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %s, %n) {called_computations = [@greater], mhlo.backend_config = {reduction_dim = -1 : i64, top_k = 2 : i64}} : (tensor<8xf32>, tensor<8xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
+  return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
 }

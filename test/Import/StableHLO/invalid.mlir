@@ -84,7 +84,7 @@ func.func @applies(%x: tensor<4x4xf32>, %s: tensor<f32>) {
 // -----
 
 func.func @reducer(%x: tensor<4x4xf32>, %s: tensor<f32>) {
-  // expected-error @below {{violates constraint C1: the body of a reduction of 1 inputs has 1 arguments}}
+  // expected-error @below {{violates constraint C6: the region is ('tensor<f32>') -> ('tensor<f32>'), expected two scalars of each of ('tensor<4x4xf32>'), or of wider types, and to return one of each}}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>):
     stablehlo.return %a : tensor<f32>
@@ -107,7 +107,7 @@ func.func @while_types(%x: tensor<i32>) {
 // -----
 
 func.func @while_arguments(%x: tensor<i32>) {
-  // expected-error @below {{violates constraint C1: carries 'tensor<i32>', but the body takes 'tensor<f32>'}}
+  // expected-error @below {{violates constraint C2: carries ('tensor<i32>'), but the body takes ('tensor<f32>')}}
   %0 = "stablehlo.while"(%x) ({
   ^bb0(%i: tensor<i32>):
     %p = stablehlo.constant dense<true> : tensor<i1>

@@ -13,24 +13,46 @@ include "meshloom/Dialect/StableHLO/StableHLOAttrs.td"
 class CHLO_Op<string mnemonic, list<Trait> traits = []>
     : Op<CHLO_Dialect, mnemonic, traits>;
 
-class CHLO_UnaryOp<string mnemonic> : CHLO_Op<mnemonic> {
-  let arguments = (ins StableHLO_Tensor:$operand);
+/// An op whose operands and result have one type (C1).
+class CHLO_SameTypeOp<string mnemonic> : CHLO_Op<mnemonic> {
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::meshloom::verifySameTypes(*this, "C1");
+    }
+  }];
+}
+
+class CHLO_UnaryOp<string mnemonic, Type type = StableHLO_FloatOrComplexTensor>
+    : CHLO_SameTypeOp<mnemonic> {
+  let arguments = (ins type:$operand);
   let assemblyFormat = [{
     $operand attr-dict `:` type($operand) `->` type($result)
   }];
 }
 
-class CHLO_BinaryOp<string mnemonic, string first, string second>
-    : CHLO_Op<mnemonic> {
-  let arguments = !dag(ins, [StableHLO_Tensor, StableHLO_Tensor],
-                       [first, second]);
-  let results = (outs StableHLO_Tensor:$result);
+/// Of each float whether it is of a kind.
+class CHLO_TestOp<string mnemonic> : CHLO_Op<mnemonic> {
+  let arguments = (ins StableHLO_FloatTensor:$operand);
+  let results = (outs StableHLO_BoolTensor:$result);
+  let assemblyFormat = [{
+    $operand attr-dict `:` type($operand) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+class CHLO_BinaryOp<string mnemonic, string first, string second,
+                    Type type = StableHLO_FloatTensor>
+    : CHLO_SameTypeOp<mnemonic> {
+  let arguments = !dag(ins, [type, type], [first, second]);
   let assemblyFormat = "$" # first # " `,` $" # second
       # " attr-dict `:` type($" # first # ") `,` type($" # second
       # ") `->` type($result)";
 }
 
+/// The operands are broadcast to one shape: numpy's rules, or those of
+/// `broadcast_dimensions`.
 class CHLO_BroadcastOp<string mnemonic> : CHLO_Op<mnemonic> {
   let arguments = (ins
     StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs,
@@ -39,6 +61,12 @@ class CHLO_BroadcastOp<string mnemonic> : CHLO_Op<mnemonic> {
   let assemblyFormat = [{
     $lhs `,` $rhs attr-dict
     `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::meshloom::verifyBroadcast(*this, getBroadcastDimensions());
+    }
   }];
 }
 
@@ -49,25 +77,26 @@ def CHLO_AsinOp : CHLO_UnaryOp<"asin">;
 def CHLO_AsinhOp : CHLO_UnaryOp<"asinh">;
 def CHLO_AtanOp : CHLO_UnaryOp<"atan">;
 def CHLO_AtanhOp : CHLO_UnaryOp<"atanh">;
-def CHLO_BesselI1eOp : CHLO_UnaryOp<"bessel_i1e">;
-def CHLO_ConjOp : CHLO_UnaryOp<"conj">;
+def CHLO_BesselI1eOp : CHLO_UnaryOp<"bessel_i1e", StableHLO_FloatTensor>;
+def CHLO_ConjOp : CHLO_UnaryOp<"conj", StableHLO_Tensor>;
 def CHLO_CoshOp : CHLO_UnaryOp<"cosh">;
-def CHLO_DigammaOp : CHLO_UnaryOp<"digamma">;
-def CHLO_ErfOp : CHLO_UnaryOp<"erf">;
-def CHLO_ErfInvOp : CHLO_UnaryOp<"erf_inv">;
-def CHLO_ErfcOp : CHLO_UnaryOp<"erfc">;
-def CHLO_IsInfOp : CHLO_UnaryOp<"is_inf">;
-def CHLO_IsNegInfOp : CHLO_UnaryOp<"is_neg_inf">;
-def CHLO_IsPosInfOp : CHLO_UnaryOp<"is_pos_inf">;
-def CHLO_LgammaOp : CHLO_UnaryOp<"lgamma">;
+def CHLO_DigammaOp : CHLO_UnaryOp<"digamma", StableHLO_FloatTensor>;
+def CHLO_ErfOp : CHLO_UnaryOp<"erf", StableHLO_FloatTensor>;
+def CHLO_ErfInvOp : CHLO_UnaryOp<"erf_inv", StableHLO_FloatTensor>;
+def CHLO_ErfcOp : CHLO_UnaryOp<"erfc", StableHLO_FloatTensor>;
+def CHLO_IsInfOp : CHLO_TestOp<"is_inf">;
+def CHLO_IsNegInfOp : CHLO_TestOp<"is_neg_inf">;
+def CHLO_IsPosInfOp : CHLO_TestOp<"is_pos_inf">;
+def CHLO_LgammaOp : CHLO_UnaryOp<"lgamma", StableHLO_FloatTensor>;
 def CHLO_SinhOp : CHLO_UnaryOp<"sinh">;
-def CHLO_SquareOp : CHLO_UnaryOp<"square">;
+def CHLO_SquareOp : CHLO_UnaryOp<"square", StableHLO_Tensor>;
 def CHLO_TanOp : CHLO_UnaryOp<"tan">;
 
 def CHLO_NextAfterOp : CHLO_BinaryOp<"next_after", "x", "y">;
 def CHLO_PolygammaOp : CHLO_BinaryOp<"polygamma", "n", "x">;
 def CHLO_ZetaOp : CHLO_BinaryOp<"zeta", "x", "q">;
-def CHLO_MulhiOp : CHLO_BinaryOp<"mulhi", "lhs", "rhs">;
+def CHLO_MulhiOp
+    : CHLO_BinaryOp<"mulhi", "lhs", "rhs", StableHLO_IntegerTensor>;
 
 def CHLO_BroadcastAddOp : CHLO_BroadcastOp<"broadcast_add">;
 def CHLO_BroadcastAndOp : CHLO_BroadcastOp<"broadcast_and">;
@@ -102,6 +131,7 @@ def CHLO_BroadcastCompareOp : CHLO_Op<"broadcast_compare"> {
     $lhs `,` $rhs attr-dict
     `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def CHLO_BroadcastSelectOp : CHLO_Op<"broadcast_select"> {
@@ -112,17 +142,20 @@ def CHLO_BroadcastSelectOp : CHLO_Op<"broadcast_select"> {
     $pred `,` $on_true `,` $on_false attr-dict `:` `(` type($pred) `,`
     type($on_true) `,` type($on_false) `)` `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def CHLO_ConstantOp : CHLO_Op<"constant"> {
   let arguments = (ins ElementsAttr:$value);
   let results = (outs StableHLO_Tensor:$output);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def CHLO_ConstantLikeOp : CHLO_Op<"constant_like"> {
   let arguments = (ins TypedAttrInterface:$value, StableHLO_Tensor:$operand);
   let results = (outs StableHLO_Tensor:$output);
+  let hasVerifier = 1;
 }
 
 def CHLO_RaggedDotOp : CHLO_Op<"ragged_dot"> {
@@ -142,6 +175,7 @@ def CHLO_TopKOp : CHLO_Op<"top_k"> {
     `(` $operand `,` `k` `=` $k (`,` `is_stable` `=` $is_stable^)? `)` attr-dict
     `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
   }];
+  let hasVerifier = 1;
 }
 
 def CHLO_ScanOp : CHLO_Op<"scan", [AttrSizedOperandSegments,

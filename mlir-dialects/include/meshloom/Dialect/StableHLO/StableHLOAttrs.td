@@ -202,6 +202,7 @@ def StableHLO_ResultAccuracyAttr
     "::mlir::FloatAttr":$atol, "::mlir::FloatAttr":$rtol, "int64_t":$ulps,
     "::meshloom::stablehlo::ResultAccuracyMode":$mode);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def StableHLO_TypeExtensionsAttr

@@ -2,7 +2,7 @@
 //
 // The dialects stablehlo, chlo and sdy: what JAX and its relatives print. They
 // are an input vocabulary, parsed and then converted to dtensor at once
-// (lib/Import/StableHLO), so their verifiers check structure only.
+// (lib/Import/StableHLO). Their verifiers check what the specification demands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,9 @@ def StableHLO_Dialect : Dialect {
   let description = [{
     Ops and attributes are those of the public StableHLO specification, names
     and text included; what they mean is said there. The dialect exists to read
-    programs: no pass but the import knows it, and whether a program makes sense
-    is checked by the import, at the op's location.
+    programs: no pass but the import knows it. The verifiers cite the constraints
+    of the specification by their numbers; what the import does not support, it
+    says at the op's location.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -79,6 +80,40 @@ class StableHLO_Op<string mnemonic, list<Trait> traits = []>
 
 /// Tensors of any element type and shape: the import says what it cannot take.
 defvar StableHLO_Tensor = AnyRankedTensor;
+
+// Element types. Integers without a sign in their type are signed; i1 is a
+// boolean. Quantized types stand where the floats do that they express.
+def StableHLO_Bool : Type<CPred<"$_self.isInteger(1)">, "i1">;
+def StableHLO_Signed
+    : Type<CPred<"$_self.isSignlessInteger() && !$_self.isInteger(1)">,
+           "signed integer">;
+def StableHLO_Integer
+    : Type<CPred<"$_self.isIntOrFloat() && !$_self.isInteger(1) && "
+                 "::llvm::isa<::mlir::IntegerType>($_self)">, "integer">;
+def StableHLO_Float : Type<AnyFloat.predicate, "floating-point">;
+def StableHLO_Complex
+    : Type<Or<[Complex<F32>.predicate, Complex<F64>.predicate]>,
+           "complex<f32> or complex<f64>">;
+def StableHLO_Quantized
+    : Type<CPred<"$_self.getDialect().getNamespace() == \"quant\"">,
+           "quantized">;
+
+class StableHLO_TensorOf<list<Type> elements> : RankedTensorOf<elements>;
+defvar StableHLO_BoolTensor = StableHLO_TensorOf<[StableHLO_Bool]>;
+defvar StableHLO_IntegerTensor = StableHLO_TensorOf<[StableHLO_Integer]>;
+defvar StableHLO_BitsTensor
+    = StableHLO_TensorOf<[StableHLO_Bool, StableHLO_Integer]>;
+defvar StableHLO_FloatTensor
+    = StableHLO_TensorOf<[StableHLO_Float, StableHLO_Quantized]>;
+defvar StableHLO_FloatOrComplexTensor
+    = StableHLO_TensorOf<[StableHLO_Float, StableHLO_Complex,
+                          StableHLO_Quantized]>;
+defvar StableHLO_SignedTensor
+    = StableHLO_TensorOf<[StableHLO_Signed, StableHLO_Float, StableHLO_Complex,
+                          StableHLO_Quantized]>;
+defvar StableHLO_NumberTensor
+    = StableHLO_TensorOf<[StableHLO_Integer, StableHLO_Float,
+                          StableHLO_Complex, StableHLO_Quantized]>;
 /// Tensors, tokens and tuples.
 defvar StableHLO_Value = AnyType;
 

@@ -22,6 +22,7 @@ def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim"> {
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_BroadcastOp : StableHLO_Op<"broadcast"> {
@@ -32,6 +33,7 @@ def StableHLO_BroadcastOp : StableHLO_Op<"broadcast"> {
     $operand `,` `sizes` `=` $broadcast_sizes attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_ConcatenateOp : StableHLO_Op<"concatenate"> {
@@ -41,6 +43,7 @@ def StableHLO_ConcatenateOp : StableHLO_Op<"concatenate"> {
     custom<OperandsThenComma>($inputs) `dim` `=` $dimension attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_PadOp : StableHLO_Op<"pad"> {
@@ -54,6 +57,7 @@ def StableHLO_PadOp : StableHLO_Op<"pad"> {
     `,` `high` `=` $edge_padding_high `,` `interior` `=` $interior_padding
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReshapeOp : StableHLO_Op<"reshape"> {
@@ -62,6 +66,7 @@ def StableHLO_ReshapeOp : StableHLO_Op<"reshape"> {
   let assemblyFormat = [{
     $operand attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReverseOp : StableHLO_Op<"reverse"> {
@@ -71,6 +76,7 @@ def StableHLO_ReverseOp : StableHLO_Op<"reverse"> {
     $operand `,` `dims` `=` $dimensions attr-dict
     `:` custom<SameType>(type($operand), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_SliceOp : StableHLO_Op<"slice"> {
@@ -82,6 +88,7 @@ def StableHLO_SliceOp : StableHLO_Op<"slice"> {
     $operand custom<SliceRanges>($start_indices, $limit_indices, $strides)
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_TransposeOp : StableHLO_Op<"transpose"> {
@@ -92,6 +99,7 @@ def StableHLO_TransposeOp : StableHLO_Op<"transpose"> {
     $operand `,` `dims` `=` $permutation attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,6 +115,7 @@ def StableHLO_DynamicSliceOp : StableHLO_Op<"dynamic_slice"> {
     $operand `,` custom<OperandsThenComma>($start_indices)
     `sizes` `=` $slice_sizes attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_DynamicUpdateSliceOp : StableHLO_Op<"dynamic_update_slice"> {
@@ -117,6 +126,7 @@ def StableHLO_DynamicUpdateSliceOp : StableHLO_Op<"dynamic_update_slice"> {
   let assemblyFormat = [{
     operands attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_GatherOp : StableHLO_Op<"gather"> {
@@ -126,6 +136,7 @@ def StableHLO_GatherOp : StableHLO_Op<"gather"> {
     DenseI64ArrayAttr:$slice_sizes,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def StableHLO_ScatterOp : StableHLO_Op<"scatter", [SameVariadicOperandSize]> {
@@ -137,6 +148,8 @@ def StableHLO_ScatterOp : StableHLO_Op<"scatter", [SameVariadicOperandSize]> {
     DefaultValuedOptionalAttr<BoolAttr, "false">:$unique_indices);
   let regions = (region SizedRegion<1>:$update_computation);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_SortOp : StableHLO_Op<"sort"> {
@@ -146,6 +159,8 @@ def StableHLO_SortOp : StableHLO_Op<"sort"> {
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let regions = (region SizedRegion<1>:$comparator);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select"> {
@@ -166,6 +181,7 @@ def StableHLO_DotOp : StableHLO_Op<"dot"> {
     $lhs `,` $rhs `` custom<Precision>($precision_config) attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general"> {
@@ -180,6 +196,7 @@ def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general"> {
     custom<PrecisionAndAlgorithm>($precision_config, $algorithm) attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_EinsumOp : StableHLO_Op<"einsum"> {
@@ -220,13 +237,10 @@ def StableHLO_ConvolutionOp : StableHLO_Op<"convolution"> {
                    $window_reversal) `}`
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReduceOp : StableHLO_Op<"reduce", [SameVariadicOperandSize]> {
-  let description = [{
-    Constraints:
-    * (C1) The body has two arguments for each input.
-  }];
   let arguments = (ins
     Variadic<StableHLO_Tensor>:$inputs, Variadic<StableHLO_Tensor>:$init_values,
     DenseI64ArrayAttr:$dimensions);
@@ -234,6 +248,7 @@ def StableHLO_ReduceOp : StableHLO_Op<"reduce", [SameVariadicOperandSize]> {
   let results = (outs Variadic<StableHLO_Tensor>);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_ReduceWindowOp
@@ -247,6 +262,8 @@ def StableHLO_ReduceWindowOp
     OptionalAttr<I64ElementsAttr>:$padding);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_SelectAndScatterOp : StableHLO_Op<"select_and_scatter"> {
@@ -258,6 +275,8 @@ def StableHLO_SelectAndScatterOp : StableHLO_Op<"select_and_scatter"> {
     OptionalAttr<I64ElementsAttr>:$padding);
   let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_MapOp : StableHLO_Op<"map"> {
@@ -265,6 +284,8 @@ def StableHLO_MapOp : StableHLO_Op<"map"> {
                        DenseI64ArrayAttr:$dimensions);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,6 +300,7 @@ def StableHLO_CholeskyOp : StableHLO_Op<"cholesky"> {
     $a (`,` `lower` `=` $lower^)? attr-dict
     `:` custom<SameType>(type($a), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_TriangularSolveOp : StableHLO_Op<"triangular_solve"> {
@@ -287,6 +309,7 @@ def StableHLO_TriangularSolveOp : StableHLO_Op<"triangular_solve"> {
     BoolAttr:$lower, BoolAttr:$unit_diagonal,
     StableHLO_TransposeAttr:$transpose_a);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def StableHLO_FftOp : StableHLO_Op<"fft"> {
@@ -297,6 +320,7 @@ def StableHLO_FftOp : StableHLO_Op<"fft"> {
     $operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_BatchNormGradOp : StableHLO_Op<"batch_norm_grad"> {
@@ -307,6 +331,7 @@ def StableHLO_BatchNormGradOp : StableHLO_Op<"batch_norm_grad"> {
   let results = (outs StableHLO_Tensor:$grad_operand,
                       StableHLO_Tensor:$grad_scale,
                       StableHLO_Tensor:$grad_offset);
+  let hasVerifier = 1;
 }
 
 def StableHLO_BatchNormInferenceOp : StableHLO_Op<"batch_norm_inference"> {
@@ -315,6 +340,7 @@ def StableHLO_BatchNormInferenceOp : StableHLO_Op<"batch_norm_inference"> {
     StableHLO_Tensor:$offset, StableHLO_Tensor:$mean,
     StableHLO_Tensor:$variance, F32Attr:$epsilon, I64Attr:$feature_index);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def StableHLO_BatchNormTrainingOp : StableHLO_Op<"batch_norm_training"> {
@@ -323,6 +349,7 @@ def StableHLO_BatchNormTrainingOp : StableHLO_Op<"batch_norm_training"> {
     StableHLO_Tensor:$offset, F32Attr:$epsilon, I64Attr:$feature_index);
   let results = (outs StableHLO_Tensor:$output, StableHLO_Tensor:$batch_mean,
                       StableHLO_Tensor:$batch_var);
+  let hasVerifier = 1;
 }
 
 def StableHLO_RngOp : StableHLO_Op<"rng"> {
@@ -334,6 +361,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng"> {
     $a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator"> {
@@ -344,6 +372,7 @@ def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator"> {
     $initial_state `,` `algorithm` `=` $rng_algorithm attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -360,25 +389,25 @@ def StableHLO_IfOp : StableHLO_Op<"if"> {
   let regions = (region SizedRegion<1>:$true_branch,
                         SizedRegion<1>:$false_branch);
   let results = (outs Variadic<StableHLO_Value>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_CaseOp : StableHLO_Op<"case"> {
   let arguments = (ins StableHLO_Tensor:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let results = (outs Variadic<StableHLO_Value>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_WhileOp : StableHLO_Op<"while"> {
-  let description = [{
-    Constraints:
-    * (C1) The arguments of both regions and the results have the types of the
-      operands.
-  }];
   let arguments = (ins Variadic<StableHLO_Value>:$operand);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let results = (outs Variadic<StableHLO_Value>);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier"> {
@@ -388,6 +417,7 @@ def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier"> {
     attr-dict ($operand^ `:` custom<SameTypes>(type($operand), type($result)))
               : (`(` `)`)?
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_TupleOp : StableHLO_Op<"tuple"> {
@@ -396,6 +426,7 @@ def StableHLO_TupleOp : StableHLO_Op<"tuple"> {
   let assemblyFormat = [{
     $val attr-dict `:` custom<TupleType>(type($val), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_GetTupleElementOp : StableHLO_Op<"get_tuple_element"> {
@@ -404,6 +435,7 @@ def StableHLO_GetTupleElementOp : StableHLO_Op<"get_tuple_element"> {
   let assemblyFormat = [{
     $operand `[` $index `]` attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_CompositeOp : StableHLO_Op<"composite"> {
@@ -418,6 +450,7 @@ def StableHLO_CompositeOp : StableHLO_Op<"composite"> {
     $name operands (` ` `(` $composite_regions^ `)`)? attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_CustomCallOp : StableHLO_Op<"custom_call"> {
@@ -435,6 +468,7 @@ def StableHLO_CustomCallOp : StableHLO_Op<"custom_call"> {
     custom<CallTarget>($call_target_name) `(` $inputs `)` attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -448,6 +482,7 @@ def StableHLO_AllGatherOp : StableHLO_Op<"all_gather"> {
     OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle,
     UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
 }
 
 def StableHLO_AllReduceOp : StableHLO_Op<"all_reduce"> {
@@ -457,6 +492,8 @@ def StableHLO_AllReduceOp : StableHLO_Op<"all_reduce"> {
     UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all"> {
@@ -465,6 +502,7 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all"> {
     I64Attr:$concat_dimension, I64Attr:$split_count, AnyAttr:$replica_groups,
     OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReduceScatterOp : StableHLO_Op<"reduce_scatter"> {
@@ -475,6 +513,8 @@ def StableHLO_ReduceScatterOp : StableHLO_Op<"reduce_scatter"> {
     UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast"> {
@@ -482,6 +522,7 @@ def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast"> {
     StableHLO_Tensor:$operand, AnyAttr:$replica_groups,
     OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def StableHLO_CollectivePermuteOp : StableHLO_Op<"collective_permute"> {
@@ -489,6 +530,7 @@ def StableHLO_CollectivePermuteOp : StableHLO_Op<"collective_permute"> {
     StableHLO_Tensor:$operand, I64ElementsAttr:$source_target_pairs,
     OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def StableHLO_CollectiveReduceOp : StableHLO_Op<"collective_reduce"> {
@@ -591,6 +633,7 @@ def StableHLO_DynamicIotaOp : StableHLO_Op<"dynamic_iota"> {
     $output_shape `,` `dim` `=` $iota_dimension attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_DynamicBroadcastInDimOp
@@ -605,6 +648,7 @@ def StableHLO_DynamicBroadcastInDimOp
     $operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size"> {
@@ -614,6 +658,7 @@ def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size"> {
     $operand `,` `dim` `=` $dimension attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_SetDimensionSizeOp : StableHLO_Op<"set_dimension_size"> {
@@ -624,6 +669,7 @@ def StableHLO_SetDimensionSizeOp : StableHLO_Op<"set_dimension_size"> {
     $operand `,` $size `,` `dim` `=` $dimension attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // MESHLOOM_DIALECT_STABLEHLO_OPS

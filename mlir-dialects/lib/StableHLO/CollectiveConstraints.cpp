@@ -1,0 +1,211 @@
+// Verifiers of collectives. What the mesh decides (which devices there are, how
+// many a group of mesh axes has) is checked by the import.
+
+#include "Constraints.h"
+
+using namespace meshloom;
+using namespace meshloom::stablehlo;
+using mlir::ShapedType;
+
+/// The constraints on replica groups, as each op numbers them.
+struct GroupNumbers {
+  StringRef unique, range;
+};
+
+/// Which groups an op takes: all devices in groups of one size, or of any,
+/// where -1 fills smaller ones up; or only some of the devices.
+enum class GroupKind { OneSize, AnySize, Partial };
+
+/// Groups of ids, each once.
+static bool groups(const Constraints &c, Attribute attribute,
+                   const GroupNumbers &numbers, GroupKind kind) {
+  auto listed = dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+  if (!listed)
+    return isa<ReplicaGroupMeshAxesAttr>(attribute) ||
+           c.require(false, numbers.range,
+                     "replica_groups must be a list of groups or mesh axes");
+  ArrayRef<int64_t> shape = listed.getType().getShape();
+  if (shape.size() != 2) {
+    c.violates(numbers.range)
+        << "replica_groups must be of shape [groups, size], but are a "
+        << listed.getType();
+    return false;
+  }
+  // Nothing at all stands for one group of all.
+  if (listed.empty())
+    return c.require(shape[0] == 0 && shape[1] == 0, numbers.range,
+                     "replica_groups hold no groups, or groups of nothing");
+  SmallVector<int64_t> ids;
+  for (const llvm::APInt &id : listed.getValues<llvm::APInt>())
+    if (kind == GroupKind::OneSize || !id.isAllOnes())
+      ids.push_back(id.getSExtValue());
+  return c.unique(numbers.unique, "replica_groups", ids) &&
+         c.inRange(numbers.range, "replica_groups", ids, 0,
+                   kind == GroupKind::Partial ? INT64_MAX
+                                              : int64_t(ids.size()));
+}
+
+static bool channelled(const Constraints &c, StringRef number,
+                       std::optional<ChannelHandleAttr> channel,
+                       bool useGlobalDeviceIds) {
+  return c.require(!useGlobalDeviceIds || (channel && channel->getHandle() > 0),
+                   number,
+                   "use_global_device_ids needs a channel_handle of at least "
+                   "1");
+}
+
+/// `dim` of the result is a multiple of that of the operand.
+static bool grows(const Constraints &c, StringRef number, Type operand,
+                  Type result, int64_t dim) {
+  SmallVector<int64_t> from(cast<RankedTensorType>(operand).getShape()),
+      to(cast<RankedTensorType>(result).getShape());
+  bool holds = from.size() == to.size() && elementsAgree(operand, result);
+  if (holds) {
+    int64_t before = std::exchange(from[dim], ShapedType::kDynamic),
+            after = std::exchange(to[dim], ShapedType::kDynamic);
+    holds = agree(from, to) &&
+            (ShapedType::isDynamic(before) || ShapedType::isDynamic(after) ||
+             (before == 0 ? after == 0 : after % before == 0));
+  }
+  if (!holds)
+    c.violates(number) << result << " is not " << operand << " gathered along "
+                       << "dim " << dim;
+  return holds;
+}
+
+/// As many results as operands.
+template <typename OpTy>
+static bool paired(const Constraints &c, StringRef number, OpTy op) {
+  return c.require(!op.getOperands().empty(), number,
+                   "expected at least one operand") &&
+         c.size(number, "the list of results", op->getNumResults(),
+                int64_t(op.getOperands().size()));
+}
+
+LogicalResult AllGatherOp::verify() {
+  Constraints c(*this);
+  if (!paired(c, "C6", *this) ||
+      !groups(c, getReplicaGroups(), {"C2", "C4"}, GroupKind::OneSize) ||
+      !channelled(c, "C5", getChannelHandle(), getUseGlobalDeviceIds()))
+    return failure();
+  int64_t dim = int64_t(getAllGatherDim());
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
+    if (!c.inRange("C1", "all_gather_dim", dim, 0, rankOf(operand)) ||
+        !grows(c, "C6", operand.getType(), result.getType(), dim))
+      return failure();
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  Constraints c(*this);
+  if (!paired(c, "C6", *this) ||
+      !groups(c, getReplicaGroups(), {"C1", "C3"}, GroupKind::AnySize) ||
+      !channelled(c, "C4", getChannelHandle(), getUseGlobalDeviceIds()))
+    return failure();
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
+    if (!c.sameShape("C6", {operand.getType(), result.getType()}))
+      return failure();
+  return success();
+}
+
+LogicalResult AllReduceOp::verifyRegions() {
+  Constraints c(*this);
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
+    if (!c.reducer("C5", getComputation(), operand.getType(), "C7",
+                   result.getType()))
+      return failure();
+  return success();
+}
+
+LogicalResult AllToAllOp::verify() {
+  Constraints c(*this);
+  int64_t split = int64_t(getSplitDimension()),
+          concat = int64_t(getConcatDimension()),
+          count = int64_t(getSplitCount());
+  if (!paired(c, "C9", *this) || !c.atLeast("C4", "split_count", count, 1) ||
+      !groups(c, getReplicaGroups(), {"C5", "C7"}, GroupKind::OneSize))
+    return failure();
+  if (auto listed = dyn_cast<mlir::DenseIntElementsAttr>(getReplicaGroups());
+      listed && !listed.empty() && listed.getType().getDimSize(1) != count)
+    return c.violates("C8") << "groups of " << listed.getType().getDimSize(1)
+                            << " cannot exchange " << count << " parts";
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {
+    int64_t rank = rankOf(operand);
+    if (!c.inRange("C1", "split_dimension", split, 0, rank) ||
+        !c.inRange("C3", "concat_dimension", concat, 0, rank))
+      return failure();
+    SmallVector<int64_t> expected(shapeOf(operand));
+    auto known = [&](int64_t dim) {
+      return !ShapedType::isDynamic(expected[dim]);
+    };
+    if (known(split) && expected[split] % count != 0)
+      return c.violates("C2") << expected[split] << " elements of dim " << split
+                              << " do not divide into " << count << " parts";
+    if (split != concat) {
+      if (known(split))
+        expected[split] /= count;
+      if (known(concat) &&
+          __builtin_mul_overflow(expected[concat], count, &expected[concat]))
+        return c.violates("C9") << "the result is too large";
+    }
+    if (!c.sameElement("C9", {operand.getType(), result.getType()}) ||
+        !c.shape("C9", "a result", result.getType(), expected))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  Constraints c(*this);
+  int64_t dim = int64_t(getScatterDimension());
+  return success(
+      c.inRange("C2", "scatter_dimension", dim, 0, rankOf(getOperand())) &&
+      groups(c, getReplicaGroups(), {"C3", "C5"}, GroupKind::OneSize) &&
+      channelled(c, "C6", getChannelHandle(), getUseGlobalDeviceIds()) &&
+      c.size("C8", "the result's shape", size_t(rankOf(getResult())),
+             rankOf(getOperand())) &&
+      c.require(shapeOf(getResult())[dim] != 0 &&
+                    shapeOf(getOperand())[dim] != 0,
+                "C1", "the dim that is cut has no elements") &&
+      // The other way round, the element type being the region's.
+      grows(c, "C8",
+            cast<RankedTensorType>(getType()).clone(
+                elementOf(getOperand().getType())),
+            getOperand().getType(), dim));
+}
+
+LogicalResult ReduceScatterOp::verifyRegions() {
+  return success(Constraints(*this).reducer(
+      "C7", getComputation(), getOperand().getType(), "C9", getType()));
+}
+
+LogicalResult CollectiveBroadcastOp::verify() {
+  Constraints c(*this);
+  if (!groups(c, getReplicaGroups(), {"C1", "C2"}, GroupKind::Partial) ||
+      !c.require((*this)->getNumOperands() != 0, "C3",
+                 "expected at least one operand"))
+    return failure();
+  for (auto [operand, result] :
+       llvm::zip((*this)->getOperands(), (*this)->getResults()))
+    if (!c.sameTypes("C3", {operand.getType(), result.getType()}))
+      return failure();
+  return success();
+}
+
+LogicalResult CollectivePermuteOp::verify() {
+  Constraints c(*this);
+  mlir::DenseIntElementsAttr pairs = getSourceTargetPairs();
+  ArrayRef<int64_t> shape = pairs.getType().getShape();
+  if (shape.size() != 2 || shape[1] != 2)
+    return c.violates("C1") << "source_target_pairs must be of shape [n, 2], "
+                               "but are a "
+                            << pairs.getType();
+  SmallVector<int64_t> ends[2];
+  for (auto [i, id] : llvm::enumerate(pairs.getValues<int64_t>()))
+    ends[i % 2].push_back(id);
+  return success(c.unique("C2", "the list of sources", ends[0]) &&
+                 c.unique("C3", "the list of targets", ends[1]) &&
+                 c.atLeast("C4", "source_target_pairs", ends[0], 0) &&
+                 c.atLeast("C4", "source_target_pairs", ends[1], 0) &&
+                 c.sameTypes("C5", {getOperand().getType(), getType()}));
+}

@@ -1,0 +1,242 @@
+// Verifiers of products and convolutions.
+
+#include "Constraints.h"
+
+using namespace meshloom;
+using namespace meshloom::stablehlo;
+using mlir::ShapedType;
+
+//===----------------------------------------------------------------------===//
+// dot, dot_general
+//===----------------------------------------------------------------------===//
+
+// Of dot, the specification says only that it is a dot_general of vectors and
+// matrices: its constraints are numbered here.
+LogicalResult DotOp::verify() {
+  Constraints c(*this);
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
+  if (!c.sameElement("C1", {getLhs().getType(), getRhs().getType()}) ||
+      !c.inRange("C2", "rank(lhs)", rankOf(getLhs()), 1, 3) ||
+      !c.inRange("C2", "rank(rhs)", rankOf(getRhs()), 1, 3))
+    return failure();
+  if (!agree(lhs.back(), rhs.front()))
+    return c.violates("C3")
+           << "contracts " << lhs.back() << " elements of lhs with "
+           << rhs.front() << " of rhs";
+  SmallVector<int64_t> expected(lhs.drop_back());
+  llvm::append_range(expected, rhs.drop_front());
+  return success(c.shape("C4", "the result", getType(), expected) &&
+                 c.precision("C5", getPrecisionConfig()));
+}
+
+/// Whether hardware has a product of these types. In one of more than one
+/// primitive operation, operands are sums of several narrower numbers.
+static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
+  Type lhs = algorithm.getLhsPrecisionType(),
+       rhs = algorithm.getRhsPrecisionType(),
+       sum = algorithm.getAccumulationType();
+  int64_t products = algorithm.getNumPrimitiveOperations();
+  if (algorithm.getLhsComponentCount() != 1 ||
+      algorithm.getRhsComponentCount() != 1)
+    return false;
+  auto bits = [](Type type) {
+    auto format = dyn_cast<FloatType>(type);
+    return format ? format.getWidth() : 0;
+  };
+  if (bits(lhs) == 8 && bits(rhs) == 8)
+    return products == 1 &&
+           (sum.isF32() || sum.isF16() || sum.isBF16() || sum == lhs);
+  if (lhs != rhs || algorithm.getAllowImpreciseAccumulation())
+    return false;
+  if (lhs.isBF16() && sum.isF32())
+    return llvm::is_contained({1, 3, 6, 9}, products);
+  if (lhs.isTF32() && sum.isF32())
+    return products == 1 || products == 3;
+  return products == 1 && (lhs == sum || (lhs.isF16() && sum.isF32())) &&
+         (lhs.isF16() || lhs.isBF16() || lhs.isF32() || lhs.isF64());
+}
+
+LogicalResult DotGeneralOp::verify() {
+  Constraints c(*this);
+  DotDimensionNumbersAttr dims = getDotDimensionNumbers();
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs()),
+                    lhsBatching = dims.getLhsBatchingDimensions(),
+                    rhsBatching = dims.getRhsBatchingDimensions(),
+                    lhsContracting = dims.getLhsContractingDimensions(),
+                    rhsContracting = dims.getRhsContractingDimensions();
+  int64_t lhsRank = int64_t(lhs.size()), rhsRank = int64_t(rhs.size());
+  bool holds =
+      c.size("C1", "lhs_batching_dimensions", lhsBatching.size(),
+             int64_t(rhsBatching.size())) &&
+      c.size("C2", "lhs_contracting_dimensions", lhsContracting.size(),
+             int64_t(rhsContracting.size())) &&
+      c.unique("C3", "the dims of lhs that are batched or contracted",
+               lhsBatching, lhsContracting) &&
+      c.unique("C4", "the dims of rhs that are batched or contracted",
+               rhsBatching, rhsContracting) &&
+      c.inRange("C5", "lhs_batching_dimensions", lhsBatching, 0, lhsRank) &&
+      c.inRange("C6", "lhs_contracting_dimensions", lhsContracting, 0,
+                lhsRank) &&
+      c.inRange("C7", "rhs_batching_dimensions", rhsBatching, 0, rhsRank) &&
+      c.inRange("C8", "rhs_contracting_dimensions", rhsContracting, 0, rhsRank);
+  if (!holds)
+    return failure();
+  auto match = [&](StringRef number, ArrayRef<int64_t> left,
+                   ArrayRef<int64_t> right) {
+    for (auto [i, j] : llvm::zip_equal(left, right))
+      if (!agree(lhs[i], rhs[j])) {
+        c.violates(number) << "dim " << i << " of lhs has " << lhs[i]
+                           << " elements, dim " << j << " of rhs " << rhs[j];
+        return false;
+      }
+    return true;
+  };
+  if (!match("C9", lhsBatching, rhsBatching) ||
+      !match("C10", lhsContracting, rhsContracting) ||
+      !c.precision("C11", getPrecisionConfig()))
+    return failure();
+  SmallVector<int64_t> expected;
+  for (int64_t dim : lhsBatching)
+    expected.push_back(lhs[dim]);
+  auto rest = [&](ArrayRef<int64_t> shape, ArrayRef<int64_t> batching,
+                  ArrayRef<int64_t> contracting) {
+    for (auto [dim, size] : llvm::enumerate(shape))
+      if (!llvm::is_contained(batching, int64_t(dim)) &&
+          !llvm::is_contained(contracting, int64_t(dim)))
+        expected.push_back(size);
+  };
+  rest(lhs, lhsBatching, lhsContracting);
+  rest(rhs, rhsBatching, rhsContracting);
+  if (!c.shape("C12", "the result", getType(), expected))
+    return failure();
+  // Producers multiply values of different types (bf16 by f32), beyond C13.
+  auto algorithm = getAlgorithm();
+  if (!algorithm)
+    return success();
+  ArrayRef<Attribute> precisions;
+  if (getPrecisionConfig())
+    precisions = getPrecisionConfig()->getValue();
+  bool plain = llvm::all_of(precisions, [](Attribute entry) {
+    return cast<PrecisionAttr>(entry).getValue() == Precision::DEFAULT;
+  });
+  return success(
+      c.require(plain, "C21",
+                "a product with an algorithm has DEFAULT precisions") &&
+      c.atLeast("C22", "lhs_component_count", algorithm->getLhsComponentCount(),
+                1) &&
+      c.atLeast("C23", "rhs_component_count", algorithm->getRhsComponentCount(),
+                1) &&
+      c.atLeast("C24", "num_primitive_operations",
+                algorithm->getNumPrimitiveOperations(), 1) &&
+      c.require(isKnownAlgorithm(*algorithm), "C24",
+                "no hardware has this algorithm"));
+}
+
+//===----------------------------------------------------------------------===//
+// convolution
+//===----------------------------------------------------------------------===//
+
+/// What the dims of one tensor of a convolution are: each once.
+static bool numbered(const Constraints &c, StringRef sizeNumber,
+                     StringRef number, StringRef name,
+                     ArrayRef<int64_t> spatial, int64_t first, int64_t second,
+                     int64_t rank) {
+  SmallVector<int64_t> all(spatial);
+  llvm::append_values(all, first, second);
+  return c.size(sizeNumber, (name + "_spatial_dimensions").str(),
+                spatial.size(), rank - 2) &&
+         c.inRange(number, (name + "_dimensions").str(), all, 0, rank) &&
+         c.unique(number, (name + "_dimensions").str(), all);
+}
+
+/// `size` is `parts` of equal size.
+static bool divides(const Constraints &c, StringRef number, StringRef what,
+                    int64_t size, int64_t parts) {
+  if (ShapedType::isDynamic(size) || size % parts == 0)
+    return true;
+  c.violates(number) << size << ' ' << what << " do not divide into " << parts
+                     << " groups";
+  return false;
+}
+
+LogicalResult ConvolutionOp::verify() {
+  Constraints c(*this);
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
+  int64_t rank = int64_t(lhs.size()), spatialRank = rank - 2;
+  ConvDimensionNumbersAttr dims = getDimensionNumbers();
+  int64_t features = int64_t(getFeatureGroupCount()),
+          batches = int64_t(getBatchGroupCount());
+  if (!c.size("C1", "the shape of rhs", rhs.size(), rank) ||
+      !c.atLeast("C1", "the rank", rank, 2))
+    return failure();
+  auto list = [&](StringRef sizeNumber, StringRef number, StringRef name,
+                  std::optional<ArrayRef<int64_t>> values) {
+    return !values || (c.size(sizeNumber, name, values->size(), spatialRank) &&
+                       c.atLeast(number, name, *values, 1));
+  };
+  auto padding = getPadding();
+  if (!list("C2", "C3", "window_strides", getWindowStrides()) ||
+      !(!padding ||
+        c.shape("C4", "padding", padding->getType(), {spatialRank, 2})) ||
+      !list("C5", "C6", "lhs_dilation", getLhsDilation()) ||
+      !list("C7", "C8", "rhs_dilation", getRhsDilation()) ||
+      !(!getWindowReversal() ||
+        c.size("C9", "window_reversal", getWindowReversal()->size(),
+               spatialRank)))
+    return failure();
+  int64_t inputBatch = dims.getInputBatchDimension(),
+          inputFeature = dims.getInputFeatureDimension(),
+          kernelInput = dims.getKernelInputFeatureDimension(),
+          kernelOutput = dims.getKernelOutputFeatureDimension(),
+          outputBatch = dims.getOutputBatchDimension(),
+          outputFeature = dims.getOutputFeatureDimension();
+  if (!numbered(c, "C12", "C13", "input", dims.getInputSpatialDimensions(),
+                inputBatch, inputFeature, rank) ||
+      !numbered(c, "C17", "C18", "kernel", dims.getKernelSpatialDimensions(),
+                kernelInput, kernelOutput, rank) ||
+      !numbered(c, "C19", "C20", "output", dims.getOutputSpatialDimensions(),
+                outputBatch, outputFeature, rank) ||
+      !c.atLeast("C21", "feature_group_count", features, 1) ||
+      !c.atLeast("C22", "batch_group_count", batches, 1) ||
+      !c.require(features == 1 || batches == 1, "C23",
+                 "only one of feature_group_count and batch_group_count may be "
+                 "more than 1") ||
+      !divides(c, "C10", "rows of the batch", lhs[inputBatch], batches) ||
+      !divides(c, "C11", "input features", lhs[inputFeature], features) ||
+      !divides(c, "C15", "output features", rhs[kernelOutput], batches) ||
+      !divides(c, "C16", "output features", rhs[kernelOutput], features) ||
+      !c.precision("C24", getPrecisionConfig()))
+    return failure();
+  if (!ShapedType::isDynamic(lhs[inputFeature]) &&
+      !agree(rhs[kernelInput], lhs[inputFeature] / features))
+    return c.violates("C14")
+           << "the kernel has " << rhs[kernelInput]
+           << " input features, expected " << lhs[inputFeature] / features;
+
+  if (!c.size("C26", "the result's shape", size_t(rankOf(getResult())), rank))
+    return failure();
+  SmallVector<int64_t> expected(rank);
+  expected[outputBatch] = ShapedType::isDynamic(lhs[inputBatch])
+                              ? ShapedType::kDynamic
+                              : lhs[inputBatch] / batches;
+  expected[outputFeature] = rhs[kernelOutput];
+  auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
+    return values ? (*values)[i] : 1;
+  };
+  SmallVector<int64_t> pads(2 * spatialRank, 0);
+  if (padding)
+    llvm::copy(padding->getValues<int64_t>(), pads.begin());
+  for (int64_t i = 0; i < spatialRank; ++i)
+    expected[dims.getOutputSpatialDimensions()[i]] =
+        windowCount(lhs[dims.getInputSpatialDimensions()[i]],
+                    {.size = rhs[dims.getKernelSpatialDimensions()[i]],
+                     .stride = at(getWindowStrides(), i),
+                     .low = pads[2 * i],
+                     .high = pads[2 * i + 1],
+                     .baseDilation = at(getLhsDilation(), i),
+                     .dilation = at(getRhsDilation(), i)});
+  // Of C27, the result's element type is free: products of i8 are taken as i32.
+  return success(
+      c.shape("C25", "the result", getType(), expected) &&
+      c.sameElement("C27", {getLhs().getType(), getRhs().getType()}));
+}

@@ -1,0 +1,204 @@
+// Verifiers of the ops that move elements: broadcasts, concatenate, pad,
+// reshape, reverse, slice, transpose, and their kin whose shapes are values.
+
+#include "Constraints.h"
+
+using namespace meshloom;
+using namespace meshloom::stablehlo;
+using mlir::ShapedType;
+
+/// What broadcast_in_dim and its dynamic kin demand (C1 to C5).
+static bool broadcasts(const Constraints &c, Value operand, Value result,
+                       ArrayRef<int64_t> dims) {
+  if (!c.sameElement("C1", {operand.getType(), result.getType()}) ||
+      !c.size("C2", "broadcast_dimensions", dims.size(), rankOf(operand)) ||
+      !c.inRange("C3", "broadcast_dimensions", dims, 0, rankOf(result)) ||
+      !c.unique("C4", "broadcast_dimensions", dims))
+    return false;
+  for (auto [i, size] : llvm::enumerate(shapeOf(operand)))
+    if (int64_t target = shapeOf(result)[dims[i]];
+        size != 1 && !agree(size, target)) {
+      c.violates("C5") << "dim " << i << " of the operand has " << size
+                       << " elements, dim " << dims[i] << " of the result "
+                       << target;
+      return false;
+    }
+  return true;
+}
+
+LogicalResult BroadcastInDimOp::verify() {
+  return success(broadcasts(Constraints(*this), getOperand(), getResult(),
+                            getBroadcastDimensions()));
+}
+
+LogicalResult DynamicBroadcastInDimOp::verify() {
+  Constraints c(*this);
+  ArrayRef<int64_t> expanding =
+      getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());
+  ArrayRef<int64_t> kept =
+      getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>());
+  int64_t rank = rankOf(getOperand());
+  return success(
+      broadcasts(c, getOperand(), getResult(), getBroadcastDimensions()) &&
+      c.shape("C7", "output_dimensions", getOutputDimensions().getType(),
+              rankOf(getResult())) &&
+      c.unique("C8", "known_expanding_dimensions", expanding, kept) &&
+      c.inRange("C9", "known_expanding_dimensions", expanding, 0, rank) &&
+      c.inRange("C10", "known_nonexpanding_dimensions", kept, 0, rank));
+}
+
+LogicalResult BroadcastOp::verify() {
+  Constraints c(*this);
+  SmallVector<int64_t> shape(getBroadcastSizes());
+  llvm::append_range(shape, shapeOf(getOperand()));
+  return success(c.sameElement("C1", {getOperand().getType(), getType()}) &&
+                 c.atLeast("C2", "broadcast_sizes", getBroadcastSizes(), 0) &&
+                 c.shape("C3", "the result", getType(), shape));
+}
+
+LogicalResult ConcatenateOp::verify() {
+  Constraints c(*this);
+  if (!c.require(!getInputs().empty(), "C3", "expected at least one operand") ||
+      !c.sameElement("C1", getInputs().getTypes()))
+    return failure();
+  int64_t dim = int64_t(getDimension()), rank = rankOf(getInputs()[0]);
+  if (!c.inRange("C4", "dimension", dim, 0, rank))
+    return failure();
+  SmallVector<int64_t> expected(shapeOf(getInputs()[0]));
+  expected[dim] = 0;
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
+    SmallVector<int64_t> shape(shapeOf(input));
+    bool fits = rankOf(input) == rank;
+    if (fits) {
+      int64_t extent = std::exchange(shape[dim], expected[dim]);
+      fits = agree(shape, expected);
+      // Sizes of a program: their sum may be more than 64 bits hold.
+      if (ShapedType::isDynamic(extent) || ShapedType::isDynamic(expected[dim]))
+        expected[dim] = ShapedType::kDynamic;
+      else if (__builtin_add_overflow(expected[dim], extent, &expected[dim]))
+        expected[dim] = INT64_MAX;
+    }
+    if (!fits)
+      return c.violates("C2")
+             << "operands may differ along dim " << dim
+             << " only, but operand #" << i << " is a " << input.getType()
+             << " and operand #0 a " << getInputs()[0].getType();
+  }
+  return success(c.sameElement("C5", {getInputs()[0].getType(), getType()}) &&
+                 c.shape("C6", "the result", getType(), expected));
+}
+
+LogicalResult PadOp::verify() {
+  Constraints c(*this);
+  ArrayRef<int64_t> shape = shapeOf(getOperand()), low = getEdgePaddingLow(),
+                    high = getEdgePaddingHigh(), inner = getInteriorPadding();
+  int64_t rank = int64_t(shape.size());
+  if (!c.sameElement("C1", {getOperand().getType(), getPaddingValue().getType(),
+                            getType()}) ||
+      !c.scalar("C1", "padding_value", getPaddingValue()) ||
+      !c.size("C2", "edge_padding_low", low.size(), rank) ||
+      !c.size("C2", "edge_padding_high", high.size(), rank) ||
+      !c.size("C2", "interior_padding", inner.size(), rank) ||
+      !c.atLeast("C3", "interior_padding", inner, 0))
+    return failure();
+  SmallVector<int64_t> expected;
+  for (int64_t i = 0; i < rank; ++i) {
+    // As often as a window of one element fits.
+    WindowDim one{.size = 1, .low = low[i], .high = high[i]};
+    if (__builtin_add_overflow(inner[i], 1, &one.baseDilation))
+      return c.violates("C3") << "interior_padding has " << inner[i];
+    expected.push_back(windowCount(shape[i], one));
+  }
+  return success(c.shape("C4", "the result", getType(), expected));
+}
+
+/// The number of elements, or nothing where that is not known.
+static std::optional<int64_t> elementsOf(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  if (llvm::is_contained(shape, 0))
+    return 0;
+  for (int64_t size : shape)
+    if (ShapedType::isDynamic(size) ||
+        __builtin_mul_overflow(product, size, &product))
+      return std::nullopt;
+  return product;
+}
+
+LogicalResult ReshapeOp::verify() {
+  Constraints c(*this);
+  if (!c.sameElement("C1", {getOperand().getType(), getType()}))
+    return failure();
+  auto from = elementsOf(shapeOf(getOperand())),
+       to = elementsOf(shapeOf(getResult()));
+  if (!from || !to || *from == *to)
+    return success();
+  return c.violates("C2") << getOperand().getType() << " has " << *from
+                          << " elements, " << getType() << " has " << *to;
+}
+
+LogicalResult ReverseOp::verify() {
+  Constraints c(*this);
+  return success(
+      c.sameTypes("C1", {getOperand().getType(), getType()}) &&
+      c.unique("C2", "dimensions", getDimensions()) &&
+      c.inRange("C3", "dimensions", getDimensions(), 0, rankOf(getResult())));
+}
+
+LogicalResult SliceOp::verify() {
+  Constraints c(*this);
+  ArrayRef<int64_t> shape = shapeOf(getOperand()), starts = getStartIndices(),
+                    limits = getLimitIndices(), strides = getStrides();
+  int64_t rank = int64_t(shape.size());
+  if (!c.sameElement("C1", {getOperand().getType(), getType()}) ||
+      !c.size("C2", "start_indices", starts.size(), rank) ||
+      !c.size("C2", "limit_indices", limits.size(), rank) ||
+      !c.size("C2", "strides", strides.size(), rank) ||
+      !c.atLeast("C4", "strides", strides, 1))
+    return failure();
+  SmallVector<int64_t> expected;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (starts[i] < 0 || starts[i] > limits[i] ||
+        (!ShapedType::isDynamic(shape[i]) && limits[i] > shape[i]))
+      return c.violates("C3")
+             << "takes " << starts[i] << " to " << limits[i] << " of dim " << i
+             << " of " << getOperand().getType();
+    expected.push_back(
+        windowCount(limits[i] - starts[i], {.size = 1, .stride = strides[i]}));
+  }
+  return success(c.shape("C5", "the result", getType(), expected));
+}
+
+LogicalResult TransposeOp::verify() {
+  Constraints c(*this);
+  ArrayRef<int64_t> shape = shapeOf(getOperand());
+  if (!c.sameElement("C1", {getOperand().getType(), getType()}) ||
+      !c.permutation("C2", "permutation", getPermutation(),
+                     int64_t(shape.size())))
+    return failure();
+  SmallVector<int64_t> expected;
+  for (int64_t dim : getPermutation())
+    expected.push_back(shape[dim]);
+  return success(c.shape("C3", "the result", getType(), expected));
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes that are values
+//===----------------------------------------------------------------------===//
+
+LogicalResult DynamicIotaOp::verify() {
+  Constraints c(*this);
+  int64_t rank = rankOf(getResult());
+  return success(
+      c.inRange("C1", "iota_dimension", int64_t(getIotaDimension()), 0, rank) &&
+      c.shape("C2", "output_shape", getOutputShape().getType(), rank));
+}
+
+LogicalResult GetDimensionSizeOp::verify() {
+  return success(Constraints(*this).inRange(
+      "C1", "dimension", int64_t(getDimension()), 0, rankOf(getOperand())));
+}
+
+LogicalResult SetDimensionSizeOp::verify() {
+  return success(Constraints(*this).inRange(
+      "C1", "dimension", int64_t(getDimension()), 0, rankOf(getOperand())));
+}
