@@ -6,6 +6,7 @@
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/TensorSize.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Explain.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -178,9 +179,14 @@ LogicalResult checkTypes(FuncOp func) {
       return mlir::emitError(loc) << kind << " #" << i << " has type " << type
                                   << ", one device's shard: the program is "
                                      "partitioned already";
-    if (tensor && tensor.hasStaticShape() &&
-        dtensor::dtypeOf(tensor.getElementType()))
-      return InFlightDiagnostic();
+    auto element = tensor ? dtensor::dtypeOf(tensor.getElementType())
+                          : std::optional<DType>();
+    if (element && tensor.hasStaticShape()) {
+      if (tensorBytes(Shape(tensor.getShape()), *element))
+        return InFlightDiagnostic();
+      return mlir::emitError(loc) << kind << " #" << i << " has type " << type
+                                  << ", which is more than 2^53 bytes";
+    }
     return mlir::emitError(loc)
            << kind << " #" << i << " has type " << type
            << "; expected a tensor of fixed shape (or a variable) of f16, "

@@ -27,6 +27,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <exception>
+#include <new>
+
 static llvm::cl::opt<bool> explainFlag(
     "explain",
     llvm::cl::desc("After the passes, print to the standard error why each "
@@ -87,8 +90,8 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
                                     explainFlag});
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+/// All of main() but what becomes of exceptions.
+static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   meshloom::registerDialects(registry);
   meshloom::registerStableHLODialects(registry);
@@ -121,6 +124,12 @@ int main(int argc, char **argv) {
 
   std::string error;
   auto input = mlir::openInputFile(inputName, &error);
+  if (unsigned line = input ? meshloom::tooDeepLine(input->getBuffer()) : 0) {
+    llvm::errs() << inputName << ":" << line
+                 << ": error: brackets nest more than "
+                 << meshloom::deepestNesting << " deep\n";
+    return EXIT_FAILURE;
+  }
   if (input)
     input = meshloom::readableSource(input->getBuffer(),
                                      input->getBufferIdentifier());
@@ -134,4 +143,18 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
   output->keep();
   return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  // LLVM's handler aborts; an exception ends with a message.
+  std::set_new_handler(nullptr);
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    llvm::errs() << "mesh-opt: out of memory\n";
+  } catch (const std::exception &error) {
+    llvm::errs() << "mesh-opt: " << error.what() << "\n";
+  }
+  return EXIT_FAILURE;
 }

@@ -2,6 +2,8 @@
 // op. Handlers do the rest.
 #include "Importer.h"
 
+#include "meshloom/Core/TensorSize.h"
+
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -55,8 +57,13 @@ LogicalResult importer::checkType(Location loc, Type type) {
   if (!tensor.hasStaticShape())
     return mlir::emitError(loc) << "dynamic shapes are not supported (" << type
                                 << "); export the program with fixed shapes";
-  if (dtensor::dtypeOf(tensor.getElementType()))
-    return success();
+  if (auto element = dtensor::dtypeOf(tensor.getElementType())) {
+    if (tensorBytes(Shape(tensor.getShape()), *element))
+      return success();
+    return mlir::emitError(loc)
+           << "tensors of more than 2^53 bytes are not supported (" << type
+           << ")";
+  }
   Type element = tensor.getElementType();
   auto error = mlir::emitError(loc);
   if (auto number = dyn_cast<IntegerType>(element); number)

@@ -3,6 +3,8 @@
 #include "RuleBuilder.h"
 #include "States.h"
 
+#include "meshloom/Core/TensorSize.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 namespace meshloom::dtensor {
@@ -207,10 +209,20 @@ LogicalResult verifySameElements(Operation *op) {
   return success();
 }
 
+/// Whether its bytes can be counted (S5); one of an element type that no
+/// program has is refused elsewhere.
+static bool isOfFittingSize(Type type) {
+  std::optional<DType> element = dtypeOf(elementTypeOf(type));
+  return !element || tensorBytes(shapeOf(type), *element).has_value();
+}
+
 LogicalResult verifyStates(Operation *op, ArrayRef<Type> types) {
   MeshAttr mesh;
   size_t shards = 0;
   for (Type type : types) {
+    if (!isOfFittingSize(type))
+      return op->emitOpError("violates S5: a tensor of more than 2^53 bytes, ")
+             << type;
     shards += isShard(type);
     LayoutAttr layout = layoutAttrOf(type);
     if (!layout)

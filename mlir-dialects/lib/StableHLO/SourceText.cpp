@@ -1,5 +1,6 @@
-// Program text of newer releases: blanks the ends of location ranges, finds
-// element types that we cannot read.
+// Program text before it is parsed: blanks what newer releases write at the
+// ends of location ranges, finds element types that we cannot read and text
+// that nests too deep.
 
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 
@@ -58,4 +59,44 @@ StringRef meshloom::unreadableElementType(StringRef text) {
         return type;
     }
   return {};
+}
+
+unsigned meshloom::tooDeepLine(StringRef text) {
+  unsigned depth = 0, line = 1;
+  for (size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+    case '\n':
+      ++line;
+      break;
+    case '"':
+      // Brackets in text are none. A string ends on its line.
+      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+        at += text[at] == '\\';
+      line += at < text.size() && text[at] == '\n';
+      break;
+    case '/':
+      if (text.substr(at).starts_with("//"))
+        at = std::min(text.find('\n', at), text.size()) - 1;
+      break;
+    case '-':
+      at += text.substr(at).starts_with("->");
+      break;
+    case '(':
+    case '[':
+    case '{':
+    case '<':
+      if (++depth > deepestNesting)
+        return line;
+      break;
+    case ')':
+    case ']':
+    case '}':
+    case '>':
+      depth -= depth > 0;
+      break;
+    default:
+      break;
+    }
+  }
+  return 0;
 }

@@ -257,3 +257,11 @@ func.func @approx_top_k(%a: tensor<8xf32>, %i: tensor<8xi32>, %s: tensor<f32>, %
   %0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %s, %n) {called_computations = [@greater], mhlo.backend_config = {reduction_dim = -1 : i64, top_k = 2 : i64}} : (tensor<8xf32>, tensor<8xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
   return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
 }
+
+// -----
+
+func.func @too_large(%a: tensor<i8>) -> tensor<i8> {
+  // expected-error @+1 {{tensors of more than 2^53 bytes are not supported ('tensor<9223372036854775807x2xf32>')}}
+  %0 = stablehlo.iota dim = 0 : tensor<9223372036854775807x2xf32>
+  return %a : tensor<i8>
+}

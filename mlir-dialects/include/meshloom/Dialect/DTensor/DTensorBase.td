@@ -51,7 +51,7 @@ def DTensor_Dialect : Dialect {
     }
     ```
 
-    Three rules hold for every op on tensors and are checked for it:
+    Five rules hold for every op on tensors and are checked for it:
 
     * (S1) All layouts of one op are over the same mesh.
     * (S2) Either all of an op's tensors are shards or none is.
@@ -59,6 +59,7 @@ def DTensor_Dialect : Dialect {
       says for one way to run the op (`relayout` and `constraint` excepted).
     * (S4) In the shard state, devices hold what the rule's windows say of an
       operand that has been through a halo exchange.
+    * (S5) A tensor has at most 2^53 bytes, empty dims left out.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

@@ -1,0 +1,36 @@
+// Whatever a program is, the tools end with a message: too large, too deep, no
+// text at all.
+// RUN: rm -rf %t && mkdir -p %t
+// RUN: not mesh-run %s --function=argument 2>&1 | FileCheck %s --check-prefix=MEMORY
+// MEMORY: mesh-run: error: out of memory: program 'argument' needs 4503599.6 GB, 4503599.6 GB of them for 'argument 0', and {{.*}} GB may be used
+
+// RUN: not mesh-run %s --function=overflow 2>&1 | FileCheck %s --check-prefix=OVERFLOW
+// OVERFLOW: error: argument #0 has type 'tensor<9223372036854775807x2xi8>', which is more than 2^53 bytes
+
+// RUN: not mesh-opt --split-input-file %S/Inputs/too-large.mlir 2>&1 | FileCheck %s --check-prefix=OP
+// OP: error: 'dtensor.iota' op violates S5: a tensor of more than 2^53 bytes, 'tensor<9223372036854775807x2xi32>'
+
+// RUN: python3 -c "print('func.func @main() {' + '(' * 100000)" > %t/deep.mlir
+// RUN: not mesh-run %t/deep.mlir 2>&1 | FileCheck %s --check-prefix=DEEP
+// RUN: not mesh-opt %t/deep.mlir 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: deep.mlir:1: error: brackets nest more than 256 deep
+// RUN: python3 -c "n = 120; print('func.func @main(%%p: tensor<i1>) -> tensor<i1> {\n' + '%%r = \"stablehlo.if\"(%%p) ({\n' * n + 'stablehlo.return %%p : tensor<i1>\n' + '}, { stablehlo.return %%p : tensor<i1> }) : (tensor<i1>) -> tensor<i1>\nstablehlo.return %%r : tensor<i1>\n' * (n - 1) + '}, { stablehlo.return %%p : tensor<i1> }) : (tensor<i1>) -> tensor<i1>\nreturn %%r : tensor<i1> }')" > %t/nested.mlir
+// RUN: mesh-run %t/nested.mlir | FileCheck %s --check-prefix=NESTED
+// NESTED: result 0 i1[]
+
+// RUN: not mesh-run %t 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: mesh-run: error: cannot read '{{.*}}': it is a directory
+// RUN: touch %t/empty.mlir
+// RUN: not mesh-run %t/empty.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: error
+// RUN: not mesh-opt %t 2>&1 | FileCheck %s --check-prefix=OPT
+// OPT: {{.}}
+
+func.func @argument(%x: tensor<1125899906842624xf32>) -> tensor<f32> {
+  %0 = dtensor.reduce sum %x dims [0] : (tensor<1125899906842624xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func @overflow(%x: tensor<9223372036854775807x2xi8>) -> tensor<f32> {
+  %0 = dtensor.constant dense<0.0> : tensor<f32>
+  return %0 : tensor<f32>
+}
