@@ -88,6 +88,7 @@ OUTSIDE = [
     ("fmt", r"fmt/"),
     ("json", r"nlohmann/"),
     ("zlib", r"zlib\.h$"),
+    ("openssl", r"openssl/"),
     ("tbb", r"(oneapi/)?tbb/"),
     ("dnnl", r"(oneapi/dnnl/|dnnl)"),
     ("eigen", r"(unsupported/)?Eigen/"),

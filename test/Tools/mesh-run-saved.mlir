@@ -5,7 +5,11 @@
 // RUN: cmp %t/source/result_0.npy %t/saved/result_0.npy
 // RUN: mesh-run %t/f.mlprog --private-memories --output-dir=%t/private
 // RUN: cmp %t/source/result_0.npy %t/private/result_0.npy
-// RUN: cp %t/f.mlprog %t/other.name && mesh-run %t/other.name --output-dir=%t/renamed
+// Native code runs when it is loaded: only a name or a flag that says so loads it.
+// RUN: cp %t/f.mlprog %t/other.name
+// RUN: not mesh-run %t/other.name 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: mesh-run: error: '{{.*}}other.name' is a saved program: it holds native code that runs when it is loaded. If you trust it, give --saved or name it .mlprog
+// RUN: mesh-run --saved %t/other.name --output-dir=%t/renamed
 // RUN: cmp %t/source/result_0.npy %t/renamed/result_0.npy
 // RUN: not mesh-run %t/f.mlprog --verify 2>&1 | FileCheck %s --check-prefix=SOURCE
 // RUN: head -c 100 %t/f.mlprog > %t/short.mlprog

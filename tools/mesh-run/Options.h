@@ -18,6 +18,10 @@ struct Options {
   std::string outputDir;
   std::string statsFile;
   std::string emitProgram;
+  std::string signKey; ///< file of the key that signs what is saved
+  std::string
+      verifyKey;      ///< file of the key that a saved program is signed with
+  bool saved = false; ///< the program is a saved one, whatever its name
   bool verify = false;
   bool explain = false;
   bool privateMemories = false;

@@ -1,6 +1,7 @@
 // mesh-run: compiles a dtensor program (or loads a saved one), runs it on
 // virtual CPUs or another platform, and reports results, statistics and errors.
 #include "Options.h"
+#include "Signature.h"
 #include "Values.h"
 
 #ifdef MESHLOOM_HAS_COMPILER
@@ -85,18 +86,33 @@ Status loadSaved(Loaded &loaded, const Options &options) {
   Result<std::string> bytes = readFile(options.program);
   if (!bytes)
     return bytes.error();
+  if (!options.verifyKey.empty())
+    if (Status trusted =
+            verifyProgram(options.program, *bytes, options.verifyKey);
+        !trusted)
+      return trusted;
   Result<Compiled> compiled = Compiled::deserialize(*bytes);
   if (!compiled)
     return Error(options.program + ": " + compiled.error().message());
   return load(loaded, std::move(*compiled), options);
 }
 
-/// By its name, or by its first word: --emit-program takes any name.
-bool isSavedProgram(const std::string &path) {
+/// Saved programs hold native code, which runs when they are loaded: only a
+/// name or a flag that says so makes one of a file.
+Result<bool> isSavedProgram(const Options &options) {
+  if (options.saved || options.program.ends_with(".mlprog"))
+    return true;
   char word[8] = {};
-  std::ifstream(path, std::ios::binary).read(word, sizeof word);
-  return path.ends_with(".mlprog") ||
-         std::string_view(word, sizeof word) == "MESHLOOM";
+  std::ifstream(options.program, std::ios::binary).read(word, sizeof word);
+  if (std::string_view(word, sizeof word) == "MESHLOOM")
+    return Error("'" + options.program +
+                 "' is a saved program: it holds native code that runs when "
+                 "it is loaded. If you trust it, give --saved or name it "
+                 ".mlprog");
+  if (!options.verifyKey.empty())
+    return Error("--verify-key is for saved programs (.mlprog), not for '" +
+                 options.program + "'");
+  return false;
 }
 
 #ifdef MESHLOOM_HAS_COMPILER
@@ -110,10 +126,16 @@ Status loadSource(Loaded &loaded, const Options &options) {
   auto compiled = (*source)->compile((*found)->target());
   if (!compiled)
     return compiled.error();
-  if (!options.emitProgram.empty())
-    if (Status written = writeFile(options.emitProgram, compiled->serialize());
-        !written)
+  if (!options.emitProgram.empty()) {
+    std::string bytes = compiled->serialize();
+    if (Status written = writeFile(options.emitProgram, bytes); !written)
       return written;
+    if (!options.signKey.empty())
+      if (Status written =
+              signProgram(options.emitProgram, bytes, options.signKey);
+          !written)
+        return written;
+  }
   loaded.source = std::move(*source);
   return load(loaded, std::move(*compiled), options);
 }
@@ -188,9 +210,13 @@ Status writeStats(const Options &options, const Loaded &loaded,
 Status run(const Options &options) {
   Loaded loaded;
   Clock::time_point start = Clock::now();
-  bool saved = isSavedProgram(options.program);
+  if (!options.signKey.empty() && options.emitProgram.empty())
+    return Error("--sign-key signs what --emit-program saves: give both");
+  Result<bool> saved = isSavedProgram(options);
+  if (!saved)
+    return saved.error();
   if (Status done =
-          saved ? loadSaved(loaded, options) : loadSource(loaded, options);
+          *saved ? loadSaved(loaded, options) : loadSource(loaded, options);
       !done)
     return done;
   loaded.compileMilliseconds = millisecondsSince(start);
@@ -226,7 +252,9 @@ Status run(const Options &options) {
 
 void addOptions(CLI::App &app, Options &options) {
   app.add_option("PROGRAM", options.program,
-                 "A dtensor program (.mlir) or a saved one (.mlprog)")
+                 "A program as text (.mlir), or a saved one (.mlprog). A saved "
+                 "program holds native code, which runs when it is loaded: "
+                 "load none that you do not trust")
       ->required();
   app.add_option("--function", options.function,
                  "What to run (default: main, or the only one)");
@@ -248,6 +276,14 @@ void addOptions(CLI::App &app, Options &options) {
                  "Write collectives, memory and times as JSON");
   app.add_option("--emit-program", options.emitProgram,
                  "Save the compiled program (.mlprog)");
+  app.add_option("--sign-key", options.signKey,
+                 "Sign what --emit-program saves with the key in this file "
+                 "(HMAC-SHA256, beside it as .sig)");
+  app.add_option("--verify-key", options.verifyKey,
+                 "Load a saved program only if it is signed with the key in "
+                 "this file");
+  app.add_flag("--saved", options.saved,
+               "PROGRAM is a saved program, whatever its name");
   app.add_flag("--verify", options.verify,
                "Compare with the f64 reference interpreter; exit 1 on a "
                "difference");
@@ -286,7 +322,16 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 1;
   }
-  Status done = run::run(options);
+  // What is too large for memory ends here, not in an abort.
+  Status done = [&]() -> Status {
+    try {
+      return run::run(options);
+    } catch (const std::bad_alloc &) {
+      return Error("out of memory");
+    } catch (const std::exception &error) {
+      return Error(error.what());
+    }
+  }();
   if (done)
     return 0;
   std::fflush(stdout);

@@ -1,0 +1,67 @@
+// HMAC-SHA256 by OpenSSL.
+#include "Signature.h"
+
+#include "meshloom/Support/File.h"
+
+#include <array>
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+namespace meshloom::run {
+namespace {
+
+/// The signature of `bytes`, as text.
+Result<std::string> signatureOf(std::string_view bytes,
+                                const std::string &keyFile) {
+  constexpr size_t shortest = 16;
+  Result<std::string> key = readFile(keyFile);
+  if (!key)
+    return key.error();
+  if (key->size() < shortest)
+    return Error(fmt::format("the key in '{}' has {} bytes, expected at least "
+                             "{}: 'head -c 32 /dev/urandom' makes a good one",
+                             keyFile, key->size(), shortest));
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned size = 0;
+  if (!HMAC(EVP_sha256(), key->data(), int(key->size()),
+            reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size(),
+            digest.data(), &size))
+    return Error("OpenSSL cannot compute HMAC-SHA256");
+  std::string text;
+  for (unsigned i = 0; i < size; ++i)
+    text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+} // namespace
+
+Status signProgram(const std::string &program, std::string_view bytes,
+                   const std::string &keyFile) {
+  Result<std::string> signature = signatureOf(bytes, keyFile);
+  if (!signature)
+    return signature.error();
+  return writeFile(program + ".sig", *signature + "\n");
+}
+
+Status verifyProgram(const std::string &program, std::string_view bytes,
+                     const std::string &keyFile) {
+  Result<std::string> expected = signatureOf(bytes, keyFile);
+  if (!expected)
+    return expected.error();
+  Result<std::string> given = readFile(program + ".sig");
+  if (!given)
+    return Error(fmt::format("'{}' is not signed: {}", program,
+                             given.error().message()));
+  while (!given->empty() && given->back() == '\n')
+    given->pop_back();
+  if (given->size() != expected->size() ||
+      CRYPTO_memcmp(given->data(), expected->data(), expected->size()) != 0)
+    return Error(fmt::format("'{}' is not what was signed with the key in "
+                             "'{}': it was changed, or signed with another key",
+                             program, keyFile));
+  return Success();
+}
+
+} // namespace meshloom::run
