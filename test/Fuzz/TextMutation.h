@@ -1,0 +1,20 @@
+// Programs as text, and changes to them that leave most of them intact.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace meshloom::fuzz {
+
+/// The programs in the .mlir files of `folders`: what `// -----` separates,
+/// each without comments, if it is no longer than `longest`. In a fixed order.
+std::vector<std::string> programsIn(const std::vector<std::string> &folders,
+                                    size_t longest);
+
+/// One of `programs` with a few changes, at most `longest` characters; the same
+/// for the same seed.
+std::string mutated(const std::vector<std::string> &programs, uint64_t seed,
+                    size_t longest);
+
+} // namespace meshloom::fuzz
