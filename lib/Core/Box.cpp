@@ -1,13 +1,22 @@
 // Set operations on boxes.
 #include "meshloom/Core/Box.h"
+#include "meshloom/Core/Result.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace meshloom {
 
+static void expectOneRank(const Box &a, const Box &b) {
+  const size_t rank = a.offset.size();
+  if (a.extent.size() != rank || b.offset.size() != rank ||
+      b.extent.size() != rank)
+    throw Error("[Box] expected boxes of one rank, got " +
+                std::to_string(rank) + " and " +
+                std::to_string(b.offset.size()));
+}
+
 bool Box::contains(const Box &other) const {
-  assert(offset.size() == other.offset.size() && "boxes of different rank");
+  expectOneRank(*this, other);
   if (other.empty())
     return true;
   for (size_t d = 0; d < offset.size(); ++d)
@@ -18,7 +27,7 @@ bool Box::contains(const Box &other) const {
 }
 
 Box Box::intersect(const Box &other) const {
-  assert(offset.size() == other.offset.size() && "boxes of different rank");
+  expectOneRank(*this, other);
   Box common = *this;
   for (size_t d = 0; d < offset.size(); ++d) {
     int64_t begin = std::max(offset[d], other.offset[d]);
@@ -31,7 +40,7 @@ Box Box::intersect(const Box &other) const {
 }
 
 Box Box::hull(const Box &other) const {
-  assert(offset.size() == other.offset.size() && "boxes of different rank");
+  expectOneRank(*this, other);
   if (other.empty())
     return *this;
   if (empty())

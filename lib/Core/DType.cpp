@@ -1,7 +1,10 @@
 // Names, widths and classes of the element types.
 #include "meshloom/Core/DType.h"
+#include "meshloom/Core/Result.h"
 
 #include <array>
+#include <limits>
+#include <ostream>
 
 namespace meshloom {
 
@@ -30,6 +33,9 @@ constexpr std::array<Traits, size_t(lastDType) + 1> table{{
     {DType::C128, "complex<f64>", 16, Traits::Complex},
 }};
 const Traits &traits(DType type) {
+  if (size_t(type) >= table.size())
+    throw Error("[DType] expected an element type, got the number " +
+                std::to_string(unsigned(type)) + ", which is none");
   return table[size_t(type)];
 }
 } // namespace
@@ -75,8 +81,19 @@ int64_t elementCount(const Shape &shape) {
       return 0;
   int64_t count = 1;
   for (int64_t extent : shape)
-    count *= extent;
+    if (__builtin_mul_overflow(count, extent, &count))
+      return std::numeric_limits<int64_t>::max();
   return count;
+}
+
+std::ostream &operator<<(std::ostream &out, DType type) {
+  return out << name(type);
+}
+std::ostream &operator<<(std::ostream &out, const Shape &shape) {
+  out << '[';
+  for (size_t d = 0; d < shape.size(); ++d)
+    out << (d ? ", " : "") << shape[d];
+  return out << ']';
 }
 
 } // namespace meshloom

@@ -9,6 +9,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <ostream>
 
 namespace meshloom {
 
@@ -17,11 +18,18 @@ Error layoutError(std::string text) {
   return Error("[Layout] " + std::move(text));
 }
 
+/// The largest block of `extent` elements over `size` devices.
+int64_t blockOf(int64_t extent, int64_t size) {
+  return extent == 0 ? 0 : (extent - 1) / size + 1;
+}
+
 /// One level of splitting: the block of [offset, offset + extent) that
 /// coordinate `coord` of an axis of size `size` gets.
 void takeBlock(int64_t &offset, int64_t &extent, int64_t size, int64_t coord) {
-  int64_t block = (extent + size - 1) / size;
-  int64_t begin = std::min(coord * block, extent);
+  int64_t block = blockOf(extent, size);
+  // Unsigned: the end of the last block may be past the largest int64_t.
+  auto begin =
+      int64_t(std::min(uint64_t(coord) * uint64_t(block), uint64_t(extent)));
   extent = std::min(block, extent - begin);
   offset += begin;
 }
@@ -129,6 +137,7 @@ Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
     }
   std::sort(partial.begin(), partial.end());
   for (const Partial &p : partial) {
+    (void)meshloom::name(p.kind); // throws where it is none
     if (!use(p.axis, inPartial))
       return *error;
     if (p.kind != partial[0].kind)
@@ -169,53 +178,11 @@ Layout Layout::inner_sharded(const Mesh &mesh, std::string_view axis,
   return batch_sharded(mesh, axis, rank, rank ? rank - 1 : 0);
 }
 
-const Mesh &Layout::mesh() const {
-  return impl->mesh;
-}
-
-Layout Layout::placed_on(const DeviceAssignment &assignment) const {
-  Mesh placed = mesh().placed_on(assignment);
-  if (placed == mesh())
-    return *this;
-  return get(std::move(placed), impl->dims, impl->partial).valueOrThrow();
-}
-unsigned Layout::rank() const {
-  return unsigned(impl->dims.size());
-}
-std::span<const unsigned> Layout::axes(unsigned dim) const {
-  assert(dim < rank() && "no such dim");
-  return impl->dims[dim];
-}
-const Layout::DimAxes &Layout::dim_axes() const {
-  return impl->dims;
-}
-std::span<const Partial> Layout::partial() const {
-  return impl->partial;
-}
-bool Layout::is_fully_replicated() const {
-  return impl->replicated;
-}
-size_t Layout::hash() const {
-  return impl->hash;
-}
-
-bool Layout::operator==(const Layout &other) const {
-  return impl == other.impl ||
-         (impl->hash == other.impl->hash && impl->mesh == other.impl->mesh &&
-          impl->dims == other.impl->dims &&
-          impl->partial == other.impl->partial);
-}
-
-std::vector<DimSpec> Layout::sharding_specs() const {
-  std::vector<DimSpec> specs;
-  for (const auto &axes : impl->dims) {
-    std::vector<std::string> names;
-    names.reserve(axes.size());
-    for (unsigned axis : axes)
-      names.push_back(mesh().axes()[axis].name);
-    specs.push_back(Axes(std::move(names)));
-  }
-  return specs;
+const Layout::Impl &Layout::contents() const {
+  if (!impl)
+    throw layoutError("expected a layout, got an empty one: make it from specs "
+                      "and a mesh; one that was moved from is empty, too");
+  return *impl;
 }
 
 static void requireDim(const Layout &layout, unsigned dim) {
@@ -231,21 +198,75 @@ static void requireRank(const Layout &layout, const Shape &global) {
         "rank {}; give one spec per dim",
         layout.spec_string(), layout.rank(), fmt::join(global, ", "),
         global.size()));
+  if (std::ranges::any_of(global, [](int64_t extent) { return extent < 0; }))
+    throw layoutError(
+        fmt::format("expected extents of at least 0, got the global shape [{}]",
+                    fmt::join(global, ", ")));
+}
+
+const Mesh &Layout::mesh() const {
+  return contents().mesh;
+}
+
+Layout Layout::placed_on(const DeviceAssignment &assignment) const {
+  Mesh placed = mesh().placed_on(assignment);
+  if (placed == mesh())
+    return *this;
+  return get(std::move(placed), contents().dims, contents().partial)
+      .valueOrThrow();
+}
+unsigned Layout::rank() const {
+  return unsigned(contents().dims.size());
+}
+std::span<const unsigned> Layout::axes(unsigned dim) const {
+  requireDim(*this, dim);
+  return contents().dims[dim];
+}
+const Layout::DimAxes &Layout::dim_axes() const {
+  return contents().dims;
+}
+std::span<const Partial> Layout::partial() const {
+  return contents().partial;
+}
+bool Layout::is_fully_replicated() const {
+  return contents().replicated;
+}
+size_t Layout::hash() const {
+  return impl ? impl->hash : 0;
+}
+
+bool Layout::operator==(const Layout &other) const {
+  return impl == other.impl ||
+         (impl && other.impl && impl->hash == other.impl->hash &&
+          impl->mesh == other.impl->mesh && impl->dims == other.impl->dims &&
+          impl->partial == other.impl->partial);
+}
+
+std::vector<DimSpec> Layout::sharding_specs() const {
+  std::vector<DimSpec> specs;
+  for (const auto &axes : contents().dims) {
+    std::vector<std::string> names;
+    names.reserve(axes.size());
+    for (unsigned axis : axes)
+      names.push_back(mesh().axes()[axis].name);
+    specs.push_back(Axes(std::move(names)));
+  }
+  return specs;
 }
 
 int64_t Layout::num_shards(unsigned dim) const {
   requireDim(*this, dim);
   int64_t shards = 1;
-  for (unsigned axis : impl->dims[dim])
+  for (unsigned axis : contents().dims[dim])
     shards *= mesh().axis_size(axis);
   return shards;
 }
 
 bool Layout::uses_axis(unsigned axis) const {
-  for (const auto &axes : impl->dims)
+  for (const auto &axes : contents().dims)
     if (std::find(axes.begin(), axes.end(), axis) != axes.end())
       return true;
-  return std::any_of(impl->partial.begin(), impl->partial.end(),
+  return std::any_of(contents().partial.begin(), contents().partial.end(),
                      [&](const Partial &p) { return p.axis == axis; });
 }
 
@@ -255,30 +276,30 @@ Layout Layout::remove(std::vector<unsigned> dims) const {
     requireDim(*this, dim);
   for (unsigned d = 0; d < rank(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
-      kept.push_back(impl->dims[d]);
-  return get(mesh(), std::move(kept), impl->partial).valueOrThrow();
+      kept.push_back(contents().dims[d]);
+  return get(mesh(), std::move(kept), contents().partial).valueOrThrow();
 }
 
 Layout Layout::with_dim(unsigned dim, std::vector<unsigned> axes) const {
   requireDim(*this, dim);
-  DimAxes dims = impl->dims;
+  DimAxes dims = contents().dims;
   dims[dim] = std::move(axes);
-  return get(mesh(), std::move(dims), impl->partial).valueOrThrow();
+  return get(mesh(), std::move(dims), contents().partial).valueOrThrow();
 }
 
 Layout Layout::with_partial(std::vector<Partial> partial) const {
-  if (partial.empty() && impl->partial.empty())
+  if (partial.empty() && contents().partial.empty())
     return *this;
-  return get(mesh(), impl->dims, std::move(partial)).valueOrThrow();
+  return get(mesh(), contents().dims, std::move(partial)).valueOrThrow();
 }
 
 Shape Layout::local_shape(const Shape &global) const {
   requireRank(*this, global);
   Shape local = global;
   for (unsigned d = 0; d < rank(); ++d)
-    for (unsigned axis : impl->dims[d]) {
+    for (unsigned axis : contents().dims[d]) {
       int64_t size = mesh().axis_size(axis);
-      local[d] = (local[d] + size - 1) / size;
+      local[d] = blockOf(local[d], size);
     }
   return local;
 }
@@ -286,11 +307,11 @@ Shape Layout::local_shape(const Shape &global) const {
 Box Layout::shard(const Shape &global, int64_t device) const {
   requireRank(*this, global);
   Box box = Box::whole(global);
-  if (impl->replicated)
+  if (contents().replicated)
     return box;
   std::vector<int64_t> coords = mesh().coords(device);
   for (unsigned d = 0; d < rank(); ++d)
-    for (unsigned axis : impl->dims[d])
+    for (unsigned axis : contents().dims[d])
       takeBlock(box.offset[d], box.extent[d], mesh().axis_size(axis),
                 coords[axis]);
   return box;
@@ -301,7 +322,7 @@ std::vector<std::vector<int64_t>> Layout::offset_to_shard() const {
   for (int64_t device = 0; device < mesh().size(); ++device) {
     std::vector<int64_t> coords = mesh().coords(device), index(rank());
     for (unsigned d = 0; d < rank(); ++d)
-      for (unsigned axis : impl->dims[d])
+      for (unsigned axis : contents().dims[d])
         index[d] = index[d] * mesh().axis_size(axis) + coords[axis];
     shards.push_back(std::move(index));
   }
@@ -314,6 +335,12 @@ bool Layout::is_even(const Shape &global) const {
     if (global[d] % num_shards(d) != 0)
       return false;
   return true;
+}
+
+std::ostream &operator<<(std::ostream &out, const Layout &layout) {
+  if (!layout.defined())
+    return out << "empty layout";
+  return out << layout.spec_string() << " on " << layout.mesh();
 }
 
 } // namespace meshloom

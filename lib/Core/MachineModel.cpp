@@ -10,6 +10,10 @@
 namespace meshloom {
 
 Cost timeFor(int64_t amount, int64_t perSecond) {
+  if (perSecond < 1)
+    throw Error(fmt::format("[MachineModel] expected a rate of at least 1 per "
+                            "second, got {}",
+                            perSecond));
   constexpr __int128 picoseconds = 1'000'000'000'000;
   __int128 time = (amount * picoseconds + perSecond - 1) / perSecond;
   // A quarter of the range: sums of several do not overflow.
@@ -83,6 +87,7 @@ Status MachineModel::verify() const {
 }
 
 AxisLink MachineModel::link(const Mesh &mesh, unsigned axis) const {
+  (void)mesh.axis_size(axis); // throws where there is no such axis
   const std::string &name = mesh.axes()[axis].name;
   auto found = links.find(name);
   if (found == links.end() && !links.empty()) // a part of an axis: x:(1)4

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 #include <mutex>
+#include <ostream>
 #include <set>
 #include <unordered_map>
 
@@ -158,6 +160,8 @@ Status checkIds(const MeshOptions &options, int64_t size,
         ids.size(), axes, size));
   if (ids[0] < 0)
     return meshError(fmt::format("device id {} is negative", ids[0]));
+  if (ids[0] > std::numeric_limits<int64_t>::max() - size)
+    return meshError(fmt::format("device id {} is too large", ids[0]));
   for (size_t i = 1; i < ids.size(); ++i)
     if (ids[i] != ids[i - 1] + 1)
       return meshError(fmt::format(
@@ -232,8 +236,10 @@ struct Mesh::Impl {
 
   /// The one representation of all meshes equal to `made`.
   static std::shared_ptr<const Impl> intern(std::shared_ptr<const Impl> made) {
-    static std::mutex mutex;
-    static std::unordered_multimap<size_t, std::weak_ptr<const Impl>> table;
+    // Never destroyed: threads may use meshes while the process ends.
+    static std::mutex &mutex = *new std::mutex;
+    static auto &table =
+        *new std::unordered_multimap<size_t, std::weak_ptr<const Impl>>;
     std::lock_guard lock(mutex);
     auto [it, end] = table.equal_range(made->hash);
     while (it != end) {
@@ -323,16 +329,43 @@ Result<Mesh> Mesh::get(std::vector<MeshAxis> axes, MeshOptions options) {
 }
 
 const DeviceAssignment &Mesh::assignment() const {
-  return impl->assignment;
+  return contents().assignment;
+}
+
+const Mesh::Impl &Mesh::contents() const {
+  if (!impl)
+    throw meshError("expected a mesh, got an empty one: make it with "
+                    "create_mesh; one that was moved from is empty, too");
+  return *impl;
+}
+
+/// Whether the lists of `assignment` belong together.
+static bool isConsistent(const DeviceAssignment &assignment) {
+  const auto &[name, type, ids, local, devices, all, spmd] = assignment;
+  if (ids.empty() || ids.front() < 0)
+    return false;
+  for (size_t i = 1; i < ids.size(); ++i)
+    if (ids[i] != ids.front() + int64_t(i))
+      return false;
+  return std::ranges::all_of(local,
+                             [&](int64_t id) {
+                               return id >= ids.front() && id <= ids.back();
+                             }) &&
+         (devices.empty() || devices.size() == local.size()) &&
+         (all.empty() || all.size() == ids.size());
 }
 
 Mesh Mesh::placed_on(const DeviceAssignment &assignment) const {
-  if (assignment == impl->assignment)
+  if (assignment == contents().assignment)
     return *this;
   if (assignment.size() != size())
     throw meshError(fmt::format("a mesh with axes {} takes {} devices, got {}",
                                 spec_string(), size(), assignment.size()));
-  return Mesh(Impl::intern(std::make_shared<Impl>(impl->axes, assignment)));
+  if (!isConsistent(assignment))
+    throw meshError("expected ids that count up by one, local ids among them, "
+                    "and one name for each, got an assignment that is not so");
+  return Mesh(
+      Impl::intern(std::make_shared<Impl>(contents().axes, assignment)));
 }
 
 Mesh Mesh::without_devices() const {
@@ -340,30 +373,30 @@ Mesh Mesh::without_devices() const {
 }
 
 const std::string &Mesh::name() const {
-  return impl->assignment.meshName;
+  return contents().assignment.meshName;
 }
 const std::string &Mesh::device_type() const {
-  return impl->assignment.deviceType;
+  return contents().assignment.deviceType;
 }
 std::span<const MeshAxis> Mesh::axes() const {
-  return impl->axes;
+  return contents().axes;
 }
 int64_t Mesh::size() const {
-  return impl->size;
+  return contents().size;
 }
 bool Mesh::use_xla_spmd() const {
-  return impl->assignment.useXlaSpmd;
+  return contents().assignment.useXlaSpmd;
 }
 size_t Mesh::hash() const {
-  return impl->hash;
+  return impl ? impl->hash : 0;
 }
 std::vector<int64_t> Mesh::strides() const {
-  return impl->strides;
+  return contents().strides;
 }
 
 std::optional<unsigned> Mesh::axis_index(std::string_view axis) const {
   for (unsigned i = 0; i < rank(); ++i)
-    if (impl->axes[i].name == axis)
+    if (contents().axes[i].name == axis)
       return i;
   return std::nullopt;
 }
@@ -372,9 +405,17 @@ bool Mesh::contains_axis(std::string_view axis) const {
   return axis_index(axis).has_value();
 }
 
+int64_t Mesh::axis_size(unsigned axis) const {
+  if (axis >= rank())
+    throw meshError(fmt::format("there is no axis number {} in mesh {}, which "
+                                "has {}",
+                                axis, spec_string(), rank()));
+  return contents().axes[axis].size;
+}
+
 int64_t Mesh::axis_size(std::string_view axis) const {
   if (auto index = axis_index(axis))
-    return impl->axes[*index].size;
+    return contents().axes[*index].size;
   throw meshError(fmt::format("there is no axis '{}' in mesh {}; its axes are "
                               "{}",
                               axis, spec_string(),
@@ -383,57 +424,72 @@ int64_t Mesh::axis_size(std::string_view axis) const {
 
 std::vector<std::string> Mesh::axis_names() const {
   std::vector<std::string> names;
-  for (const MeshAxis &axis : impl->axes)
+  for (const MeshAxis &axis : contents().axes)
     names.push_back(axis.name);
   return names;
 }
 
 std::vector<int64_t> Mesh::coords(int64_t device) const {
+  if (device < 0)
+    throw meshError(fmt::format("expected a device of mesh {}, got {}",
+                                spec_string(), device));
   std::vector<int64_t> result(rank());
   for (unsigned i = 0; i < rank(); ++i)
-    result[i] = device / impl->strides[i] % impl->axes[i].size;
+    result[i] = device / contents().strides[i] % contents().axes[i].size;
   return result;
 }
 
 int64_t Mesh::device_at(std::span<const int64_t> coords) const {
-  assert(coords.size() == rank() && "one coordinate per axis");
+  bool fits = coords.size() == rank();
+  for (unsigned i = 0; fits && i < rank(); ++i)
+    fits = coords[i] >= 0 && coords[i] < contents().axes[i].size;
+  if (!fits)
+    throw meshError(fmt::format("expected a coordinate on each axis of mesh "
+                                "{}, got [{}]",
+                                spec_string(), fmt::join(coords, ", ")));
   int64_t device = 0;
   for (unsigned i = 0; i < rank(); ++i)
-    device += coords[i] * impl->strides[i];
+    device += coords[i] * contents().strides[i];
   return device;
 }
 
 std::span<const int64_t> Mesh::global_device_ids() const {
-  return impl->assignment.ids;
+  return contents().assignment.ids;
 }
 std::span<const int64_t> Mesh::local_device_ids() const {
-  return impl->assignment.localIds;
+  return contents().assignment.localIds;
 }
 std::span<const std::string> Mesh::local_devices() const {
-  if (!impl->assignment.localDevices.empty())
-    return impl->assignment.localDevices;
-  std::call_once(impl->namesOnce, [this] {
-    for (int64_t id : impl->assignment.localIds)
-      impl->derivedNames.push_back(
-          DeviceAssignment::standardName(impl->assignment.deviceType, id));
+  if (!contents().assignment.localDevices.empty())
+    return contents().assignment.localDevices;
+  std::call_once(contents().namesOnce, [this] {
+    for (int64_t id : contents().assignment.localIds)
+      contents().derivedNames.push_back(
+          DeviceAssignment::standardName(contents().assignment.deviceType, id));
   });
-  return impl->derivedNames;
+  return contents().derivedNames;
 }
 std::span<const std::string> Mesh::global_devices() const {
-  return impl->assignment.globalDevices;
+  return contents().assignment.globalDevices;
 }
 int64_t Mesh::num_local_devices() const {
-  return int64_t(impl->assignment.localIds.size());
+  return int64_t(contents().assignment.localIds.size());
 }
 int64_t Mesh::min_global_device_id() const {
-  return impl->assignment.ids.front();
+  return contents().assignment.ids.front();
 }
 
 std::vector<std::vector<int64_t>> Mesh::local_device_locations() const {
   std::vector<std::vector<int64_t>> locations;
-  for (int64_t id : impl->assignment.localIds)
+  for (int64_t id : contents().assignment.localIds)
     locations.push_back(coords(id - min_global_device_id()));
   return locations;
+}
+
+std::ostream &operator<<(std::ostream &out, const Mesh &mesh) {
+  if (!mesh.defined())
+    return out << "empty mesh";
+  return out << mesh.name() << mesh.spec_string();
 }
 
 } // namespace meshloom

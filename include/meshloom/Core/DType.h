@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ enum class DType : uint8_t {
 };
 constexpr DType lastDType = DType::C128;
 
+// What follows throws meshloom::Error for a number that is no type.
+
 /// Bytes one element takes in memory and in a collective.
 unsigned byteWidth(DType type);
 /// The name used in IR, messages and Tensor printing: "f32", "bf16", "ui8",
@@ -48,6 +51,12 @@ DType partOf(DType type);
 
 /// Extents of a tensor, outermost dim first. A scalar has none.
 using Shape = std::vector<int64_t>;
+/// The product of the extents; the largest int64_t where it does not fit.
 int64_t elementCount(const Shape &shape);
+
+/// "f32".
+std::ostream &operator<<(std::ostream &, DType);
+/// "[128, 784]".
+std::ostream &operator<<(std::ostream &, const Shape &);
 
 } // namespace meshloom

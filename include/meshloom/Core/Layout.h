@@ -72,9 +72,15 @@ struct Partial {
 /// compares and takes layouts apart at every op, so axes are indices here.
 ///
 /// An immutable value, cheap to copy, usable from any thread. `==` is a pointer
-/// or hash comparison in nearly every case.
+/// or hash comparison in nearly every case. One made without arguments, or
+/// moved from, is empty: it equals other empty ones, and all else throws
+/// meshloom::Error.
 class Layout {
 public:
+  Layout() = default;
+  /// Whether it is not empty.
+  bool defined() const { return impl != nullptr; }
+
   /// Axes of each dim by index into mesh.axes(), major to minor.
   using DimAxes = std::vector<std::vector<unsigned>>;
 
@@ -104,7 +110,8 @@ public:
   /// their number is not the mesh's.
   Layout placed_on(const DeviceAssignment &assignment) const;
   unsigned rank() const;
-  /// Axis indices of dim `dim`, major to minor.
+  /// Axis indices of dim `dim`, major to minor. Throws meshloom::Error if there
+  /// is no such dim.
   std::span<const unsigned> axes(unsigned dim) const;
   const DimAxes &dim_axes() const;
   /// Sorted by axis.
@@ -129,9 +136,11 @@ public:
 
   /// Shape of the largest shard: what every device allocates (the first
   /// device's extents; others may be short or empty). Like `shard` and
-  /// `is_even`, throws meshloom::Error if `global` has another rank.
+  /// `is_even`, throws meshloom::Error if `global` has another rank or a
+  /// negative extent.
   Shape local_shape(const Shape &global) const;
-  /// The part of the global array that device `device` holds.
+  /// The part of the global array that device `device` holds; wraps past the
+  /// size like Mesh::coords.
   Box shard(const Shape &global, int64_t device) const;
   /// Per device of the mesh: the index of its shard along each dim.
   std::vector<std::vector<int64_t>> offset_to_shard() const;
@@ -153,7 +162,12 @@ public:
 private:
   struct Impl;
   explicit Layout(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
+  /// Throws where it is empty.
+  const Impl &contents() const;
   std::shared_ptr<const Impl> impl;
 };
+
+/// "[x, *] on <x=2, y=4>".
+std::ostream &operator<<(std::ostream &, const Layout &);
 
 } // namespace meshloom

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,9 +62,15 @@ struct MeshOptions {
 /// collective must carry groups; a reordered machine is described once instead,
 /// by the order of the device names.
 ///
-/// An immutable value, cheap to copy, usable from any thread.
+/// An immutable value, cheap to copy, usable from any thread. One made without
+/// arguments, or moved from, is empty: it equals other empty ones, and all else
+/// throws meshloom::Error.
 class Mesh {
 public:
+  Mesh() = default;
+  /// Whether it is not empty.
+  bool defined() const { return impl != nullptr; }
+
   /// One size may be -1: then it is what the ids or devices given leave for it.
   /// Fails on: no or repeated or reserved ("any", "match", "unsharded", or not
   /// an identifier) axis names, sizes below 1, ids that do not count up, a
@@ -82,19 +89,21 @@ public:
   std::optional<unsigned> axis_index(std::string_view axis) const;
   /// Devices along `axis`. Throws meshloom::Error if there is no such axis.
   int64_t axis_size(std::string_view axis) const;
-  int64_t axis_size(unsigned axis) const { return axes()[axis].size; }
+  int64_t axis_size(unsigned axis) const;
   std::vector<std::string> axis_names() const;
   /// Row-major strides, in devices: sizes (2,4,2) -> [8,2,1].
   std::vector<int64_t> strides() const;
-  /// Position of a device on each axis; wraps past the size.
+  /// Position of a device on each axis; wraps past the size. Throws
+  /// meshloom::Error for a negative one.
   std::vector<int64_t> coords(int64_t device) const;
-  /// Inverse of coords.
+  /// Inverse of coords. Throws meshloom::Error if there is not one coordinate
+  /// for each axis, or if one is not on its axis.
   int64_t device_at(std::span<const int64_t> coords) const;
 
   /// Which devices the indices are.
   const DeviceAssignment &assignment() const;
   /// The same axes on other devices. Throws meshloom::Error where their number
-  /// is not size().
+  /// is not size(), or where it names devices that it does not have.
   Mesh placed_on(const DeviceAssignment &assignment) const;
   /// The axes alone: on the standard assignment.
   Mesh without_devices() const;
@@ -128,7 +137,12 @@ public:
 private:
   struct Impl;
   explicit Mesh(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
+  /// Throws where it is empty.
+  const Impl &contents() const;
   std::shared_ptr<const Impl> impl;
 };
+
+/// "<x=2, y=4>", with the name in front where it has one.
+std::ostream &operator<<(std::ostream &, const Mesh &);
 
 } // namespace meshloom

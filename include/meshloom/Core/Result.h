@@ -3,7 +3,6 @@
 // expected, what was given, and what to change, in mesh axes and tensor dims.
 #pragma once
 
-#include <cassert>
 #include <exception>
 #include <string>
 #include <utility>
@@ -23,7 +22,8 @@ private:
   std::string text;
 };
 
-/// A `T` or an `Error`. Test it like a pointer, then dereference it.
+/// A `T` or an `Error`. Test it like a pointer, then dereference it: one that
+/// was not tested throws the Error that it holds.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : state(std::move(value)) {}
@@ -36,20 +36,18 @@ public:
   const T *operator->() const { return &**this; }
 
   const Error &error() const {
-    assert(!*this && "a Result with a value has no error");
+    if (*this)
+      throw Error("[Result] expected a failure, got a value: it has no error");
     return *std::get_if<1>(&state);
   }
 
   /// The value; throws the Error instead. For the user API only.
-  T valueOrThrow() && {
-    if (!*this)
-      throw error();
-    return std::move(get());
-  }
+  T valueOrThrow() && { return std::move(get()); }
 
 private:
   T &get() {
-    assert(*this && "read the error first");
+    if (!*this)
+      throw *std::get_if<1>(&state);
     return *std::get_if<0>(&state);
   }
   std::variant<T, Error> state;
