@@ -67,6 +67,8 @@ TABLE = {
     ),
     "Runtime/Backends/CPU": ({"Core", "Runtime"}, HOST | {"tbb", "system"}),
     "Runtime/Backends/Reference": ({"Core", "Runtime"}, HOST),
+    # For users of {fmt}: the only public header that needs more than C++.
+    "Fmt": ({"Core", "API", "fmt"}, set()),
     "API": (
         {"Core"},
         COMPILER

@@ -1,7 +1,16 @@
 // All of Meshloom's user API: global tensors with layouts over a mesh of
 // devices, ops, functions, gradients, layers and optimizers. Needs C++20 and
 // the standard library only.
+//
+// It may be included beside `using namespace std`. Names that are types there
+// and functions here (function, complex, less, greater, slice, logical_and,
+// ...) are then ambiguous by C++'s rules: say which with `using
+// meshloom::function;` in your namespace or function, or write it out.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "Meshloom needs C++20: compile with -std=c++20"
+#else
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
@@ -20,3 +29,5 @@
 #include "meshloom/NN/Functions.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizers.h"
+
+#endif

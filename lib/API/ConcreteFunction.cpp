@@ -1,6 +1,7 @@
 // What a compiled function tells about itself.
 #include "meshloom/API/ConcreteFunction.h"
 #include "Engine.h"
+#include "Running.h"
 #include "TracedFunction.h"
 
 #include "meshloom/Compiler/Compiler.h"
@@ -22,19 +23,26 @@ ValueInfo infoOf(const ArrayType &type, std::string name,
 
 } // namespace
 
+const TracedFunction &ConcreteFunction::get() const {
+  if (!traced)
+    fail("ConcreteFunction", "expected a traced function, got an empty handle: "
+                             "one that was moved from has none");
+  return *traced;
+}
+
 const std::string &ConcreteFunction::name() const {
-  return traced->name;
+  return get().name;
 }
 
 const Compiled &ConcreteFunction::compiled() const {
-  return traced->loaded.executable->compiled();
+  return get().loaded.executable->compiled();
 }
 
 std::vector<ValueInfo> ConcreteFunction::arguments() const {
-  const Signature &own = traced->loaded.executable->signature();
+  const Signature &own = get().loaded.executable->signature();
   std::vector<ValueInfo> infos;
   for (size_t i = 0; i < own.arguments.size(); ++i) {
-    const TraceArgument &argument = traced->arguments[i];
+    const TraceArgument &argument = get().arguments[i];
     ValueInfo::Role role = ValueInfo::Role::Argument;
     if (argument.kind == TraceArgument::Kind::Captured)
       role = ValueInfo::Role::Captured;
@@ -46,15 +54,15 @@ std::vector<ValueInfo> ConcreteFunction::arguments() const {
 }
 
 std::vector<ValueInfo> ConcreteFunction::results() const {
-  const Signature &own = traced->loaded.executable->signature();
+  const Signature &own = get().loaded.executable->signature();
   std::vector<ValueInfo> infos;
   for (size_t r = 0; r < own.results.size(); ++r) {
     const Signature::Result &result = own.results[r];
-    bool isVariable = r >= traced->resultCount;
+    bool isVariable = r >= get().resultCount;
     infos.push_back(infoOf(
         result.type,
         isVariable
-            ? traced->arguments[size_t(result.aliasedArgument)].variable->name
+            ? get().arguments[size_t(result.aliasedArgument)].variable->name
             : fmt::format("result{}", r),
         isVariable ? ValueInfo::Role::Variable : ValueInfo::Role::Result));
   }
@@ -62,7 +70,7 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
 }
 
 std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
-  const Compiled &own = traced->loaded.executable->compiled();
+  const Compiled &own = get().loaded.executable->compiled();
   const Mesh &mesh = own.signature().mesh;
   std::vector<CollectiveInfo> infos;
   for (const CompiledCollective &collective : own.collectives()) {
@@ -82,35 +90,37 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
 }
 
 std::string ConcreteFunction::explain() const {
+  Running running;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  CompileOptions options = optionsFor(
-      traced->loaded.executable->signature().mesh, traced->compiledFor);
+  CompileOptions options =
+      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
   options.explain = &stream;
-  check(compile(*traced->source->module, options), "explain");
+  check(compile(*get().source->module, options), "explain");
   return text;
 }
 
 std::vector<StageIR> ConcreteFunction::stages() const {
+  Running running;
   std::vector<StageIR> stages;
   std::string traceText;
-  ModuleOp module = *traced->source->module;
+  ModuleOp module = *get().source->module;
   llvm::raw_string_ostream(traceText) << module;
   stages.push_back({"traced", std::move(traceText)});
-  CompileOptions options = optionsFor(
-      traced->loaded.executable->signature().mesh, traced->compiledFor);
+  CompileOptions options =
+      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
   options.afterPass = [&](std::string_view pass, const std::string &ir) {
     stages.push_back({std::string(pass), ir});
   };
-  check(compile(*traced->source->module, options), "stages");
+  check(compile(*get().source->module, options), "stages");
   return stages;
 }
 
 double ConcreteFunction::trace_time() const {
-  return traced->traceSeconds;
+  return get().traceSeconds;
 }
 double ConcreteFunction::compile_time() const {
-  return traced->loaded.compileSeconds;
+  return get().loaded.compileSeconds;
 }
 
 std::ostream &operator<<(std::ostream &out,

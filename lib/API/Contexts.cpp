@@ -14,7 +14,8 @@ namespace meshloom::detail {
 std::shared_ptr<MLIRContext> makeContext() {
   // Passes run on the thread that compiles: there is one function in a module.
   // What the pool is there for is that a context with one has locks.
-  static llvm::DefaultThreadPool pool(llvm::hardware_concurrency(1));
+  static auto &pool =
+      *new llvm::DefaultThreadPool(llvm::hardware_concurrency(1));
   auto context =
       std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
   context->setThreadPool(pool);
@@ -23,8 +24,8 @@ std::shared_ptr<MLIRContext> makeContext() {
 }
 
 std::shared_ptr<MLIRContext> functionContext() {
-  static std::mutex mutex;
-  static std::weak_ptr<MLIRContext> shared;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &shared = *new std::weak_ptr<MLIRContext>;
   std::lock_guard lock(mutex);
   std::shared_ptr<MLIRContext> context = shared.lock();
   if (!context)
@@ -33,8 +34,8 @@ std::shared_ptr<MLIRContext> functionContext() {
 }
 
 std::shared_ptr<MLIRContext> opContext() {
-  static std::mutex mutex;
-  static std::shared_ptr<MLIRContext> shared;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &shared = *new std::shared_ptr<MLIRContext>;
   static int64_t used = 0;
   std::lock_guard lock(mutex);
   if (!shared || used == opsPerContext) {

@@ -16,27 +16,6 @@ using namespace detail;
 
 namespace {
 
-void checkShape(const Shape &shape, std::string_view op,
-                const std::source_location &where) {
-  // As many as a Program's buffer may have; zeros count as ones, so that no
-  // product of extents overflows.
-  constexpr int64_t mostElements = std::numeric_limits<int64_t>::max() / 64;
-  __int128 elements = 1;
-  for (int64_t extent : shape) {
-    if (extent < 0)
-      fail(op,
-           fmt::format("expected extents of at least 0, got {}",
-                       shapeText(shape)),
-           &where);
-    elements *= std::max<int64_t>(extent, 1);
-    if (elements > mostElements)
-      fail(op,
-           fmt::format("expected a shape of at most {} elements, got {}",
-                       mostElements, shapeText(shape)),
-           &where);
-  }
-}
-
 /// A value of the host, or replicated on the default mesh.
 Tensor place(DType type, const Shape &shape, std::span<const char> bytes,
              std::string_view op) {
@@ -161,6 +140,12 @@ Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
   dim = axisOf(dim, int64_t(shape.size()), "iota", where);
   if (type == DType::I1)
     fail("iota", "expected a number type, got i1", &where);
+  if (int64_t last = shape[size_t(dim)] - 1;
+      isInteger(type) && last > largestInteger(type))
+    fail("iota",
+         fmt::format("expected a type that holds the numbers up to {}, got {}",
+                     last, name(type)),
+         &where);
   OpCall call;
   call.name = "iota";
   call.attributes = shape;
@@ -239,9 +224,27 @@ Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
                     number(type, 0x1p-53));
 }
 
+/// The largest finite number of a float type.
+double largestOf(DType type) {
+  return type == DType::F64   ? std::numeric_limits<double>::max()
+         : type == DType::F16 ? 65504
+                              : std::numeric_limits<float>::max();
+}
+
 Tensor seedTensor(Seed seed, const std::source_location &where) {
   uint32_t words[2] = {seed.first, seed.second};
-  if (isTracing()) {
+  const std::shared_ptr<Trace> &trace = threadState().trace();
+  if (trace && trace->reusable) {
+    ArrayType type{DType::UI32, {2}, Layout::replicated(hostMesh(), 1)};
+    auto bytes = std::as_bytes(std::span(words));
+    return wrap(
+        check(Array::fromHost(
+                  clientFor(hostMesh()), type,
+                  {reinterpret_cast<const char *>(bytes.data()), bytes.size()}),
+              "seed"),
+        true);
+  }
+  if (trace) {
     OpCall call;
     call.name = "seed";
     call.where = where;
@@ -283,13 +286,23 @@ Tensor stateless_uniform(Shape shape, Seed seed, double minval, double maxval,
                          DType type, std::source_location where) {
   constexpr std::string_view op = "stateless_uniform";
   bool isReal = isFloat(type);
-  if (type == DType::I1 || isComplex(type) || !(minval < maxval))
+  if (type == DType::I1 || isComplex(type) || !(minval < maxval) ||
+      !std::isfinite(maxval - minval))
     fail(op,
-         fmt::format(
-             "expected a real number type and minval < maxval, got {}, {} "
-             "and {}",
-             name(type), minval, maxval),
+         fmt::format("expected a real number type and finite minval < maxval, "
+                     "got {}, {} and {}",
+                     name(type), minval, maxval),
          &where);
+  if (double largest = largestOf(type);
+      isReal &&
+      (-minval > largest || maxval > largest || maxval - minval > largest))
+    fail(op,
+         fmt::format("expected bounds, and a distance between them, that {} "
+                     "can hold (at most {}), got {} and {}",
+                     name(type), largest, minval, maxval),
+         &where);
+  if (!isReal) // the largest number that is drawn
+    operandLike(TensorLike(maxval - 1, where), type, op);
   if (!isReal && maxval - minval > 4294967295.0)
     fail(op, "expected integers within 2^32 of each other", &where);
   OpCall call = randomCall(op, shape, seed, type, where);

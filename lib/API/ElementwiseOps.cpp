@@ -197,6 +197,15 @@ Tensor greater_equal(const TensorLike &x, const TensorLike &y) {
   return compare("greater_equal", dtensor::ComparisonDirection::GE, x, y);
 }
 
+/// The type of two numbers that no tensor is beside, by C++'s rules.
+static DType commonType(const TensorLike &x, const TensorLike &y) {
+  if (x.dtype == y.dtype || (isFloat(x.dtype) && !isFloat(y.dtype)))
+    return x.dtype;
+  if (isFloat(x.dtype) == isFloat(y.dtype))
+    return isFloat(x.dtype) ? DType::F64 : DType::I64;
+  return y.dtype;
+}
+
 Tensor where(const TensorLike &condition, const TensorLike &x,
              const TensorLike &y) {
   constexpr std::string_view op = "where";
@@ -207,7 +216,12 @@ Tensor where(const TensorLike &condition, const TensorLike &x,
         fmt::format("expected a condition of type i1, got {}: compare it first",
                     typeText(choice)),
         &condition.where);
-  Pair pair = operandPair(x, y, op);
+  const bool areNumbers =
+      x.kind != TensorLike::Kind::Tensor && y.kind != TensorLike::Kind::Tensor;
+  const DType type = areNumbers ? commonType(x, y) : DType::F32;
+  Pair pair = areNumbers ? Pair{operandLike(x, type, op, &choice),
+                                operandLike(y, type, op, &choice), x.where}
+                         : operandPair(x, y, op);
   Shape shape = broadcastShape(
       choice.shape(),
       broadcastShape(pair.x.shape(), pair.y.shape(), op, pair.where), op,

@@ -2,6 +2,8 @@
 #include "Engine.h"
 #include "Contexts.h"
 #include "Devices.h"
+#include "Operands.h"
+#include "Running.h"
 #include "Tape.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
@@ -72,6 +74,10 @@ Value Emitter::shiftFor(Value value, ArrayRef<int64_t> dims) {
 
 Value Emitter::isHot(Value indices, ArrayRef<int64_t> shape) {
   int64_t last = int64_t(shape.size()) - 1;
+  // Of a type that counts that far.
+  if (DType type = *dtensor::dtypeOf(elementType(indices));
+      shape.back() - 1 > largestInteger(type))
+    indices = convert(indices, builder.getIntegerType(64));
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, last));
   return compare(dtensor::ComparisonDirection::EQ,
                  broadcast(indices, shape, dims),
@@ -132,8 +138,8 @@ CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
   CompiledOp compiled;
   std::vector<Tensor> results;
   for (Tensor &result : emitOp(*trace, traced)) {
-    compiled.present.push_back(bool(result));
-    if (result)
+    compiled.present.push_back(result.defined());
+    if (result.defined())
       results.push_back(std::move(result));
   }
   trace->finish(results, {});
@@ -167,7 +173,7 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
       std::move(key), [&] { return compileOp(call, arrays, mesh, now); });
   bool host = mesh == hostMesh();
   std::vector<Array> made =
-      check(compiled->executable->execute(std::move(arrays)), call.name);
+      check(executeIn(*compiled->executable, std::move(arrays)), call.name);
   std::vector<Tensor> results;
   size_t next = 0;
   for (bool present : compiled->present)
@@ -176,6 +182,18 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 }
 
 } // namespace
+
+Result<std::vector<Array>> executeIn(Executable &executable,
+                                     std::vector<Array> arguments) {
+  try {
+    return executable.execute(std::move(arguments));
+  } catch (const std::bad_alloc &) {
+    return Error("out of memory: no room for what the program makes");
+  } catch (const std::length_error &) {
+    return Error("out of memory: the program makes an array larger than there "
+                 "can be");
+  }
+}
 
 CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {
   CompileOptions options;
@@ -201,14 +219,20 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
+  waitAtExit();
   return loaded;
 }
 
 std::vector<Tensor> runOps(OpCall call) {
+  if (call.layout && !call.layout->defined())
+    fail(call.name,
+         "expected a layout, got an empty one: make it from specs and a mesh",
+         &call.where);
   for (const Tensor &operand : call.operands)
     nodeOf(operand, call.name, &call.where);
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return emitOp(*trace, call);
+  Running running;
   std::vector<Tensor> results = runEagerly(call);
   recordOp(call, results);
   return results;

@@ -74,6 +74,9 @@ struct Loaded {
   std::shared_ptr<Executable> executable;
   double compileSeconds = 0;
 };
+/// Runs it; an Error where memory does not suffice.
+Result<std::vector<Array>> executeIn(Executable &executable,
+                                     std::vector<Array> arguments);
 /// For the devices of `mesh`.
 CompileOptions optionsFor(const Mesh &mesh, const Settings &settings);
 /// Compiles `module` for `mesh` and loads it. `explain`: see CompileOptions.

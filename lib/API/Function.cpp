@@ -2,6 +2,7 @@
 // traced before.
 #include "meshloom/API/Function.h"
 #include "Contexts.h"
+#include "Running.h"
 #include "Tape.h"
 #include "TracedFunction.h"
 #include "meshloom/API/Distribute.h"
@@ -39,6 +40,13 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
   state->options = std::move(options);
   state->where = where;
   return state;
+}
+
+FunctionState &usable(const std::shared_ptr<FunctionState> &state) {
+  if (!state)
+    fail("function", "expected a function, got one that was moved from: call "
+                     "the one that it was moved to");
+  return *state;
 }
 
 bool isTracing() {
@@ -107,6 +115,7 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
           const std::optional<Layout> &layout = {}) {
   auto begin = std::chrono::steady_clock::now();
   auto trace = std::make_shared<Trace>(name, functionContext());
+  trace->reusable = layout.has_value();
   TraceOutput out;
   {
     TraceScope scope(trace);
@@ -163,6 +172,7 @@ std::shared_ptr<TracedFunction> find(FunctionState &state,
 
 CallOutput callFunction(FunctionState &state, std::vector<Tensor> inputs,
                         std::string statics, const TraceBody &body) {
+  Running running;
   std::lock_guard lock(state.mutex);
   std::shared_ptr<TracedFunction> traced =
       find(state, inputs, std::move(statics), body);
@@ -172,6 +182,7 @@ CallOutput callFunction(FunctionState &state, std::vector<Tensor> inputs,
 ConcreteFunction concreteFunction(FunctionState &state,
                                   std::vector<Tensor> inputs,
                                   std::string statics, const TraceBody &body) {
+  Running running;
   std::lock_guard lock(state.mutex);
   InitScope outside;
   return ConcreteFunction(find(state, inputs, std::move(statics), body));
@@ -197,7 +208,7 @@ InitScope::~InitScope() {
 }
 
 void appendVariableKey(const DVariable &variable, std::string &key) {
-  key += fmt::format("v{};", variable.internal()->id);
+  key += fmt::format("v{};", stateOf(variable, "function")->id);
 }
 
 std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
@@ -224,6 +235,7 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
     skeleton = out.skeleton;
     return out.tensors;
   }
+  Running running;
   std::shared_ptr<TracedFunction> traced =
       traceBody(std::string(name), {}, body, {}, layout);
   skeleton = traced->skeleton;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace meshloom {
 using namespace detail;
 using dtensor::ComparisonDirection;
@@ -78,6 +80,34 @@ Value fromTheEnd(Emitter &e, Value indices, int64_t extent) {
                   e.add(indices, all), indices);
 }
 
+/// Outside of traces: throws where an index is out of range. `extents`: one, or
+/// one for each number of the last dim. Negative ones count `fromTheEnd`.
+void expectInRange(std::string_view op, const Tensor &indices,
+                   const List &extents, bool fromTheEnd, const Tensor &x,
+                   const std::source_location &where) {
+  if (threadState().trace() || indices.size() == 0)
+    return;
+  std::vector<int64_t> values;
+  if (indices.dtype() == DType::UI64)
+    for (uint64_t value : indices.to_vector<uint64_t>())
+      values.push_back(int64_t(std::min<uint64_t>(
+          value, uint64_t(std::numeric_limits<int64_t>::max()))));
+  else
+    values = indices.to_vector<int64_t>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t extent = extents[i % extents.size()];
+    if (values[i] < extent && values[i] >= (fromTheEnd ? -extent : 0))
+      continue;
+    fail(op,
+         fmt::format("expected indices in [{}, {}) into {}, got {}: clip them "
+                     "first where the nearest element is meant (in a function, "
+                     "where values are not known while it is traced, they "
+                     "count as the nearest in range)",
+                     fromTheEnd ? -extent : 0, extent, typeText(x), values[i]),
+         &where);
+  }
+}
+
 Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
                     int64_t axis, int64_t batch, bool wrap,
                     const std::source_location &where) {
@@ -102,6 +132,7 @@ Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
          fmt::format("expected elements to pick from along axis {}, got {}",
                      axis, typeText(x)),
          &where);
+  expectInRange(op, indices, {extent}, wrap, x, where);
   List sizes = x.shape(), offsets, batches = rangeOf(0, batch);
   sizes[size_t(axis)] = 1;
   for (int64_t d = 0; d < batch; ++d)
@@ -250,8 +281,17 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
                      name(x.dtype()), typeText(filler)),
          &loc);
   List low, high, interior;
+  Shape padded = x.shape();
   for (auto [d, dim] : llvm::enumerate(padding)) {
     const int64_t extent = x.shape()[d];
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    if (std::min(dim.low, dim.high) < -most ||
+        std::max({dim.low, dim.high, dim.interior}) > most)
+      fail(op,
+           fmt::format("expected padding of at most {} elements, got {}, {} "
+                       "and {} at dim {}",
+                       most, dim.low, dim.high, dim.interior, d),
+           &loc);
     if (dim.interior < 0)
       fail(op,
            fmt::format("expected no negative padding between elements, got {} "
@@ -269,7 +309,10 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
     low.push_back(dim.low);
     high.push_back(dim.high);
     interior.push_back(dim.interior);
+    padded[d] = dim.low + dim.high + extent +
+                std::max<int64_t>(extent - 1, 0) * dim.interior;
   }
+  checkShape(padded, op, loc);
   List attributes;
   for (const List *list : {&low, &high, &interior})
     attributes.insert(attributes.end(), list->begin(), list->end());
@@ -289,7 +332,15 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding, PadMode mode,
   List attributes{int64_t(mode)};
   for (auto [d, dim] : llvm::enumerate(padding)) {
     const int64_t extent = x.shape()[d];
+    // Each element that is added is a number in the program.
+    constexpr int64_t mostAdded = 1 << 24;
     const int64_t most = std::max(dim.low, dim.high);
+    if (most > mostAdded)
+      fail(op,
+           fmt::format("expected at most {} elements to be added, got {} and "
+                       "{} at dim {}",
+                       mostAdded, dim.low, dim.high, d),
+           &loc);
     const bool fits = mode == PadMode::Edge      ? extent > 0 || most == 0
                       : mode == PadMode::Reflect ? most == 0 || most < extent
                                                  : most <= extent;
@@ -368,6 +419,7 @@ Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
          fmt::format("expected elements to pick from along axis {}, got {}",
                      axis, typeText(x)),
          &loc);
+  expectInRange(op, indices, {extent}, true, x, loc);
   List others = rangeOf(0, x.rank());
   others.erase(others.begin() + axis);
   OpCall call = callOf(op, {x, indices}, {axis}, loc);
@@ -394,6 +446,10 @@ Tensor gather_nd(const Tensor &x, const Tensor &indices, Where loc) {
            &loc);
     sizes[size_t(d)] = 1;
   }
+  if (depth > 0)
+    expectInRange(op, indices,
+                  List(x.shape().begin(), x.shape().begin() + depth), false, x,
+                  loc);
   const int64_t batch = indices.rank() - 1;
   List indexed = rangeOf(0, depth),
        offsets = rangeOf(batch, batch + x.rank() - depth);

@@ -62,7 +62,10 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
   int64_t product = 1;
   for (MeshAxis &axis : axes) {
     if (axis.size != -1) {
-      product *= std::max<int64_t>(axis.size, 1);
+      // Past the most devices that there can be, any number will do.
+      product = std::min<int64_t>(
+          product * std::clamp<int64_t>(axis.size, 1, mostDevices + 1),
+          mostDevices + 1);
       continue;
     }
     if (open)
@@ -87,6 +90,9 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
     if (device.type != options.deviceType)
       fail(op, fmt::format("expected devices of one type, got {} beside {}",
                            device.to_string(), devices.front().to_string()));
+    if (device.index < 0 || device.index >= mostDevices)
+      fail(op, fmt::format("expected devices numbered from 0 to {}, got {}",
+                           mostDevices - 1, device.to_string()));
     if (!seen.insert(device.index).second)
       fail(op, fmt::format("expected different devices, got {} twice",
                            device.to_string()));
@@ -96,11 +102,11 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
   Mesh mesh = check(
       [&]() -> Result<Mesh> {
         int64_t size = 1;
-        for (const MeshAxis &axis : axes)
-          size *= axis.size;
         bool valid = true;
-        for (const MeshAxis &axis : axes)
-          valid &= axis.size >= 1;
+        for (const MeshAxis &axis : axes) {
+          valid &= axis.size >= 1 && axis.size <= mostDevices / size;
+          size *= valid ? axis.size : 1;
+        }
         if (valid && size != count)
           return Error(
               fmt::format("expected {} devices for sizes {}, got {}: pass "
@@ -117,19 +123,27 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
   return mesh;
 }
 
-DefaultMeshScope::DefaultMeshScope(Mesh mesh) {
-  threadState().meshes.push_back(std::move(mesh));
+DefaultMeshScope::DefaultMeshScope(Mesh given)
+    : mesh(std::make_shared<Mesh>(std::move(given))) {
+  if (!mesh->defined())
+    fail("default_mesh",
+         "expected a mesh, got an empty one: make it with create_mesh");
+  threadState().meshes.push_back(mesh);
 }
 DefaultMeshScope::~DefaultMeshScope() {
-  threadState().meshes.pop_back();
+  // Not the last one where scopes were made and ended on different threads.
+  std::erase_if(threadState().meshes, [&](const auto &held) {
+    return held.expired() || held.lock() == mesh;
+  });
 }
 
 std::optional<Mesh> get_default_mesh() {
-  const std::vector<Mesh> &meshes = threadState().meshes;
-  // On the mesh of plain tensors they stay plain.
-  return meshes.empty() || meshes.back() == hostMesh()
-             ? std::nullopt
-             : std::optional(meshes.back());
+  const auto &meshes = threadState().meshes;
+  for (auto held = meshes.rbegin(); held != meshes.rend(); ++held)
+    if (std::shared_ptr<const Mesh> mesh = held->lock())
+      // On the mesh of plain tensors they stay plain.
+      return *mesh == hostMesh() ? std::nullopt : std::optional(*mesh);
+  return std::nullopt;
 }
 
 } // namespace meshloom

@@ -47,8 +47,11 @@ public:
 struct ThreadState {
   /// A null trace: inside init_scope.
   std::vector<std::shared_ptr<Trace>> traces;
-  std::vector<TapeState *> tapes;
-  std::vector<Mesh> meshes;
+  // Weak: another thread may end a tape, or the scope of a mesh.
+  std::vector<std::weak_ptr<TapeState>> tapes;
+  std::vector<std::weak_ptr<const Mesh>> meshes;
+  /// See CallSite.
+  std::optional<std::source_location> callSite;
 
   const std::shared_ptr<Trace> &trace() const;
 };
@@ -74,6 +77,10 @@ Tensor wrap(Array array, bool host = false);
 /// Throws if `tensor` is empty or belongs to a trace that is not this thread's.
 TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
                    const std::source_location *where = nullptr);
+/// Throws if `variable` is empty.
+const std::shared_ptr<VariableState> &
+stateOf(const DVariable &variable, std::string_view op,
+        const std::source_location *where = nullptr);
 /// The value on devices; throws if it is a value of a trace.
 const Array &arrayOf(const Tensor &tensor, std::string_view op);
 /// The same value, replicated on `mesh`.

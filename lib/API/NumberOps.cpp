@@ -69,6 +69,9 @@ Tensor atan2(const TensorLike &y, const TensorLike &x) {
 
 Tensor reduce_precision(const Tensor &x, int64_t exponent_bits,
                         int64_t mantissa_bits, Where loc) {
+  // No type has more.
+  exponent_bits = std::min<int64_t>(exponent_bits, 11);
+  mantissa_bits = std::min<int64_t>(mantissa_bits, 52);
   if (exponent_bits < 1 || mantissa_bits < 0)
     fail("reduce_precision",
          fmt::format("expected at least 1 exponent and 0 mantissa bits, got {} "

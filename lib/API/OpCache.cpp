@@ -56,7 +56,7 @@ int64_t OpCache::compiled() const {
 }
 
 OpCache &opCache() {
-  static OpCache cache(mostCompiledOps);
+  static OpCache &cache = *new OpCache(mostCompiledOps);
   return cache;
 }
 

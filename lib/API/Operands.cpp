@@ -115,7 +115,38 @@ HostBytes bytesOfNumber(const TensorLike &like, DType type) {
   return bytes;
 }
 
+/// "DType::F32".
+std::string enumeratorOf(DType type) {
+  if (isComplex(type))
+    return type == DType::C64 ? "DType::C64" : "DType::C128";
+  std::string text = "DType::";
+  for (char c : name(type))
+    text += char(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
 } // namespace
+
+void checkShape(const Shape &shape, std::string_view op,
+                const std::source_location &where) {
+  // As many as a Program's buffer may have; zeros count as ones, so that no
+  // product of extents overflows.
+  constexpr int64_t mostElements = std::numeric_limits<int64_t>::max() / 64;
+  __int128 elements = 1;
+  for (int64_t extent : shape) {
+    if (extent < 0)
+      fail(op,
+           fmt::format("expected extents of at least 0, got {}",
+                       shapeText(shape)),
+           &where);
+    elements *= std::max<int64_t>(extent, 1);
+    if (elements > mostElements)
+      fail(op,
+           fmt::format("expected a shape of at most {} elements, got {}",
+                       mostElements, shapeText(shape)),
+           &where);
+  }
+}
 
 OpCall callOf(std::string_view name, std::vector<Tensor> operands,
               std::vector<int64_t> attributes,
@@ -169,13 +200,25 @@ Pair operandPair(const TensorLike &x, const TensorLike &y,
     return {operandLike(x, y.tensor.dtype(), op, &y.tensor), y.tensor, y.where};
   if (!yIsTensor)
     return {x.tensor, operandLike(y, x.tensor.dtype(), op, &x.tensor), x.where};
-  if (x.tensor.dtype() != y.tensor.dtype())
-    fail(
-        op,
-        fmt::format("expected operands of one type, got {} and {}: cast one of "
-                    "them",
-                    typeText(x.tensor), typeText(y.tensor)),
-        &x.where);
+  if (x.tensor.dtype() != y.tensor.dtype()) {
+    // The smaller one: often a number or labels beside what was computed.
+    bool castsFirst = x.tensor.size() < y.tensor.size();
+    const Tensor &cast = castsFirst ? x.tensor : y.tensor;
+    std::string_view hint;
+    if (cast.rank() == 0 && cast.dtype() == DType::F64)
+      hint = ", or write the number itself: a double makes a tensor of f64";
+    else if (isInteger(x.tensor.dtype()) && isInteger(y.tensor.dtype()))
+      hint = "; range, argmax and argsort take the type that they give";
+    fail(op,
+         fmt::format(
+             "expected operands of one type, got {} and {}: cast the "
+             "{} one with cast(..., {}){}",
+             typeText(x.tensor), typeText(y.tensor),
+             castsFirst ? "first" : "second",
+             enumeratorOf(castsFirst ? y.tensor.dtype() : x.tensor.dtype()),
+             hint),
+         &x.where);
+  }
   return {x.tensor, y.tensor, x.where};
 }
 
@@ -223,6 +266,13 @@ std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool all,
     fail(op, fmt::format("expected different axes, got axis {} twice", *twice),
          &where);
   return result;
+}
+
+int64_t largestInteger(DType type) {
+  const unsigned bits = 8 * byteWidth(type);
+  if (bits == 64)
+    return std::numeric_limits<int64_t>::max();
+  return (int64_t(1) << (isSigned(type) ? bits - 1 : bits)) - 1;
 }
 
 void expectFloat(const Tensor &x, std::string_view op,

@@ -5,6 +5,11 @@
 
 namespace meshloom::detail {
 
+/// Throws if an extent is negative, or if there are more elements than a
+/// program can count.
+void checkShape(const Shape &shape, std::string_view op,
+                const std::source_location &where);
+
 /// A call without body and layout.
 OpCall callOf(std::string_view name, std::vector<Tensor> operands,
               std::vector<int64_t> attributes,
@@ -33,6 +38,9 @@ int64_t axisOf(int64_t axis, int64_t rank, std::string_view op,
 std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool all,
                             int64_t rank, std::string_view op,
                             const std::source_location &where);
+
+/// The largest number of an integer type; of i64 and ui64 that of i64.
+int64_t largestInteger(DType type);
 
 void expectFloat(const Tensor &x, std::string_view op,
                  const std::source_location &where);

@@ -286,7 +286,7 @@ std::string drawGrid(const std::vector<Shard> &shards, bool isMatrix,
 } // namespace
 
 std::string to_string(const Tensor &tensor) {
-  if (!tensor)
+  if (!tensor.defined())
     return "Tensor()";
   if (tensor.is_traced())
     return fmt::format("Tensor({}, traced)", typeText(tensor));

@@ -31,7 +31,8 @@ Tensor reshapeTo(std::string_view op, const Tensor &x, Shape shape,
 Tensor reshape(const Tensor &x, Shape shape, Where loc) {
   constexpr std::string_view op = "reshape";
   nodeOf(x, op, &loc);
-  int64_t known = 1, open = -1;
+  int64_t open = -1;
+  Shape others;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == -1 && open >= 0)
       fail(op,
@@ -46,8 +47,10 @@ Tensor reshape(const Tensor &x, Shape shape, Where loc) {
     if (shape[d] == -1)
       open = int64_t(d);
     else
-      known *= shape[d];
+      others.push_back(shape[d]);
   }
+  checkShape(others, op, loc);
+  const int64_t known = elementCount(others);
   bool fits = open < 0 ? known == x.size() : known && x.size() % known == 0;
   if (!fits)
     fail(op,
@@ -107,6 +110,7 @@ Tensor transpose(const Tensor &x, std::vector<int64_t> perm, Where loc) {
 
 Tensor broadcast_to(const Tensor &x, Shape shape, Where loc) {
   constexpr std::string_view op = "broadcast_to";
+  checkShape(shape, op, loc);
   if (broadcastShape(nodeOf(x, op, &loc).shape, shape, op, loc) != shape)
     fail(op,
          fmt::format("expected a shape that {} broadcasts to, got {}",
@@ -161,7 +165,8 @@ std::vector<Tensor> split(const Tensor &x, int64_t count, int64_t axis,
   nodeOf(x, "split", &loc);
   axis = axisOf(axis, x.rank(), "split", loc);
   int64_t extent = x.shape()[size_t(axis)];
-  if (count < 1 || extent % count)
+  // Of no elements there could be any number of parts.
+  if (count < 1 || extent % count || count > std::max<int64_t>(extent, 65536))
     fail("split",
          fmt::format("expected a count that divides dim {} of {}, got {}: give "
                      "the sizes",
@@ -178,10 +183,14 @@ std::vector<Tensor> split(const Tensor &x, const std::vector<int64_t> &sizes,
   axis = axisOf(axis, x.rank(), op, loc);
   int64_t extent = x.shape()[size_t(axis)], sum = 0, open = 0;
   for (int64_t size : sizes) {
+    if (size < -1 || size > extent)
+      fail(op,
+           fmt::format("expected sizes from 0 to {}, as dim {} of {} has, got "
+                       "{}",
+                       extent, axis, typeText(x), size),
+           &loc);
     open += size == -1;
-    sum += size == -1 ? 0 : size;
-    if (size < -1)
-      fail(op, fmt::format("expected sizes of at least 0, got {}", size), &loc);
+    sum = std::min(sum + (size == -1 ? 0 : size), extent + 1);
   }
   if (open > 1 || sum > extent || (!open && sum != extent))
     fail(
@@ -222,8 +231,11 @@ Tensor slice(const Tensor &x, Shape begin, Shape size, Where loc) {
          &loc);
   Shape end(shape.size());
   for (size_t d = 0; d < shape.size(); ++d) {
-    end[d] = size[d] == -1 ? shape[d] : begin[d] + size[d];
-    if (begin[d] < 0 || end[d] < begin[d] || end[d] > shape[d])
+    const bool isPart = begin[d] >= 0 && begin[d] <= shape[d] &&
+                        size[d] >= -1 && size[d] <= shape[d] - begin[d];
+    if (isPart)
+      end[d] = size[d] == -1 ? shape[d] : begin[d] + size[d];
+    else
       fail(op,
            fmt::format("expected a part of dim {} of {}, got begin {} and size "
                        "{}",
@@ -256,6 +268,7 @@ Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
                        "least 1, got {} to {} by {}",
                        d, typeText(x), begin[d], end[d], strides[d]),
            &loc);
+    strides[d] = std::min(strides[d], std::max<int64_t>(shape[d], 1));
   }
   std::vector<int64_t> attributes(begin);
   attributes.insert(attributes.end(), end.begin(), end.end());
@@ -290,6 +303,7 @@ Tensor one_hot(const Tensor &indices, int64_t depth, DType type, Where loc) {
     fail(op, fmt::format("expected a depth of at least 0, got {}", depth),
          &loc);
   shape.push_back(depth);
+  checkShape(shape, op, loc);
   OpCall call = callOf(op, {indices}, {depth, int64_t(type)}, loc);
   call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
     Value hot = e.isHot(operands[0], shape);

@@ -14,7 +14,7 @@
 namespace meshloom::detail {
 
 const std::shared_ptr<Trace> &ThreadState::trace() const {
-  static const std::shared_ptr<Trace> none;
+  static const auto &none = *new std::shared_ptr<Trace>;
   return traces.empty() ? none : traces.back();
 }
 
@@ -23,8 +23,20 @@ ThreadState &threadState() {
   return state;
 }
 
+CallSite::CallSite(const std::source_location &where)
+    : isOutermost(!threadState().callSite) {
+  if (isOutermost)
+    threadState().callSite = where;
+}
+CallSite::~CallSite() {
+  if (isOutermost)
+    threadState().callSite.reset();
+}
+
 void fail(std::string_view op, const std::string &message,
           const std::source_location *where) {
+  if (const auto &site = threadState().callSite)
+    where = &*site;
   std::string text =
       message.starts_with('[') ? message : fmt::format("[{}] {}", op, message);
   if (where)
@@ -33,11 +45,12 @@ void fail(std::string_view op, const std::string &message,
 }
 
 const Mesh &hostMesh() {
-  static const Mesh mesh = [] {
+  // Never destroyed, like all that a thread may use while the process ends.
+  static const Mesh &mesh = *new Mesh([] {
     MeshOptions options;
     options.name = "host";
     return *Mesh::get({{"d", 1}}, options);
-  }();
+  }());
   return mesh;
 }
 
@@ -108,6 +121,17 @@ TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
   return *node;
 }
 
+const std::shared_ptr<VariableState> &
+stateOf(const DVariable &variable, std::string_view op,
+        const std::source_location *where) {
+  if (!variable.defined())
+    fail(op,
+         "expected a variable, got an empty DVariable: make it from an initial "
+         "value; one that was moved from is empty, too",
+         where);
+  return variable.internal();
+}
+
 const Array &arrayOf(const Tensor &tensor, std::string_view op) {
   TensorNode &node = nodeOf(tensor, op);
   if (node.trace)
@@ -152,7 +176,7 @@ struct SharedSettings {
       true, false, 0};
 };
 SharedSettings &sharedSettings() {
-  static SharedSettings shared;
+  static SharedSettings &shared = *new SharedSettings;
   return shared;
 }
 } // namespace
@@ -169,11 +193,17 @@ namespace meshloom {
 using namespace detail;
 
 void set_machine_model(MachineModel machine, bool refine) {
+  check(machine.verify(), "set_machine_model");
   SharedSettings &shared = sharedSettings();
   std::lock_guard lock(shared.mutex);
   shared.value.machine = std::make_shared<MachineModel>(std::move(machine));
   shared.value.refine = refine;
   ++shared.value.generation;
+}
+
+void set_machine_model(std::string_view preset, bool refine) {
+  set_machine_model(check(MachineModel::preset(preset), "set_machine_model"),
+                    refine);
 }
 
 MachineModel get_machine_model() {

@@ -3,6 +3,7 @@
 #include "Tape.h"
 #include "GradientProgram.h"
 
+#include "meshloom/API/Create.h"
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/Autodiff/Autodiff.h"
 
@@ -10,19 +11,24 @@
 
 namespace meshloom::detail {
 
+/// Calls `use` with each of the thread's tapes that records what runs outside
+/// of traces.
+template <typename F> static void forEachRecording(F use) {
+  for (const std::weak_ptr<TapeState> &weak : threadState().tapes)
+    if (std::shared_ptr<TapeState> tape = weak.lock(); tape && !tape->trace)
+      use(*tape);
+}
+
 bool isRecording() {
-  ThreadState &state = threadState();
-  if (state.trace())
+  if (threadState().trace())
     return false;
-  for (TapeState *tape : state.tapes)
-    if (!tape->trace)
-      return true;
-  return false;
+  bool recording = false;
+  forEachRecording([&](TapeState &) { recording = true; });
+  return recording;
 }
 
 void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
-  ThreadState &state = threadState();
-  if (state.tapes.empty())
+  if (threadState().tapes.empty())
     return;
   CacheKey key;
   key.text = fmt::format("{}/{}", call.name, call.extraKey);
@@ -32,7 +38,7 @@ void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
     key.text += call.layout->to_string();
   TapeRecord record{key.text, call.operands, {}, call.body, call.context};
   for (const Tensor &result : results)
-    if (result)
+    if (result.defined())
       record.results.push_back(result);
   // A value for each result that there is, and no others.
   if (record.results.size() < results.size())
@@ -42,16 +48,13 @@ void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
       llvm::erase(values, Value());
       return values;
     };
-  for (TapeState *tape : state.tapes)
-    if (!tape->trace)
-      tape->records.push_back(record);
+  forEachRecording([&](TapeState &tape) { tape.records.push_back(record); });
 }
 
 void recordRead(const std::shared_ptr<VariableState> &variable,
                 const Tensor &value) {
-  for (TapeState *tape : threadState().tapes)
-    if (!tape->trace)
-      tape->reads.emplace_back(variable, value);
+  forEachRecording(
+      [&](TapeState &tape) { tape.reads.emplace_back(variable, value); });
 }
 
 std::vector<Tensor>
@@ -99,11 +102,13 @@ namespace meshloom {
 using namespace detail;
 
 GradientTape::GradientTape() : state(std::make_shared<TapeState>()) {
-  threadState().tapes.push_back(state.get());
+  threadState().tapes.push_back(state);
 }
 
 GradientTape::~GradientTape() {
-  std::erase(threadState().tapes, state.get());
+  std::erase_if(threadState().tapes, [&](const std::weak_ptr<TapeState> &tape) {
+    return tape.expired() || tape.lock() == state;
+  });
 }
 
 namespace {
@@ -128,7 +133,7 @@ void checkTarget(const Tensor &target, const std::source_location &where) {
 /// Each source: a variable, or tensors.
 struct Source {
   std::string name;
-  std::shared_ptr<VariableState> variable;
+  DVariable variable;
   Tensor tensor;
 };
 
@@ -158,8 +163,8 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
                                      const std::source_location &where) {
   SmallVector<Value> wrt;
   for (const Source &source : sources)
-    wrt.push_back(source.variable
-                      ? trace.argumentOf(source.variable, "gradient")
+    wrt.push_back(source.variable.defined()
+                      ? trace.argumentOf(source.variable.internal(), "gradient")
                       : trace.valueOf(source.tensor, "gradient", &where));
   OpBuilder &builder = trace.builder();
   if (tape.trace.get() == &trace && tape.block != builder.getInsertionBlock())
@@ -181,11 +186,12 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
 
 std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
                                 const std::vector<Source> &sources,
+                                UnconnectedGradients unconnected,
                                 const std::source_location &where) {
   checkTarget(target, where);
   for (const Source &source : sources)
-    if (DType type = source.variable
-                         ? source.variable->type.dtype
+    if (DType type = source.variable.defined()
+                         ? source.variable.dtype()
                          : nodeOf(source.tensor, "gradient", &where).dtype;
         !isFloat(type) && !isComplex(type))
       fail("gradient",
@@ -200,60 +206,88 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
     std::vector<std::vector<Tensor>> tensors;
     for (const Source &source : sources) {
       std::vector<Tensor> &own = tensors.emplace_back();
-      if (!source.variable)
+      if (!source.variable.defined())
         own.push_back(source.tensor);
       for (auto &[variable, value] : tape.reads)
-        if (source.variable && variable == source.variable)
+        if (variable == source.variable.internal())
           own.push_back(value);
     }
     gradients = tape.gradients(target, tensors, where);
   }
-  for (size_t i = 0; i < sources.size(); ++i)
-    if (!gradients[i])
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (gradients[i].defined())
+      continue;
+    if (unconnected == UnconnectedGradients::Error)
       fail("gradient",
            fmt::format("expected a target that depends on {}, but no path of "
                        "float ops leads there: compute the target from it "
-                       "while the tape lives",
+                       "while the tape lives, or ask for zeros with "
+                       "UnconnectedGradients::Zero",
                        sources[i].name),
            &where);
+    gradients[i] = zeros_like(sources[i].variable.defined()
+                                  ? sources[i].variable.read_value(where)
+                                  : sources[i].tensor,
+                              where);
+  }
   return gradients;
 }
 
-Source sourceOf(const DVariable &variable) {
-  return {fmt::format("variable '{}'", variable.name()), variable.internal(),
+Source sourceOf(const GradientSource &source, size_t number,
+                const std::source_location &where) {
+  if (source.tensor.defined() || !source.variable.defined())
+    return {fmt::format("source {}", number), DVariable(), source.tensor};
+  return {fmt::format("variable '{}'", source.variable.name()), source.variable,
           Tensor()};
 }
 
 } // namespace
 
-Tensor GradientTape::gradient(const Tensor &target, const Tensor &source,
-                              Where where) const {
-  return gradient(target, std::vector<Tensor>{source}, where).front();
+std::vector<Tensor>
+GradientTape::gradient(const Tensor &target,
+                       const std::vector<GradientSource> &sources,
+                       UnconnectedGradients unconnected, Where where) const {
+  std::vector<Source> list;
+  for (const GradientSource &source : sources)
+    list.push_back(sourceOf(source, list.size(), where));
+  return gradientsOf(*state, target, list, unconnected, where);
 }
 
 std::vector<Tensor> GradientTape::gradient(const Tensor &target,
                                            const std::vector<Tensor> &sources,
+                                           UnconnectedGradients unconnected,
                                            Where where) const {
-  std::vector<Source> list;
-  for (size_t i = 0; i < sources.size(); ++i)
-    list.push_back({fmt::format("source {}", i), nullptr, sources[i]});
-  return gradientsOf(*state, target, list, where);
+  return gradient(target,
+                  std::vector<GradientSource>(sources.begin(), sources.end()),
+                  unconnected, where);
+}
+
+Tensor GradientTape::gradient(const Tensor &target, const Tensor &source,
+                              UnconnectedGradients unconnected,
+                              Where where) const {
+  return gradient(target, std::vector{GradientSource(source)}, unconnected,
+                  where)
+      .front();
 }
 
 Tensor GradientTape::gradient(const Tensor &target, const DVariable &source,
+                              UnconnectedGradients unconnected,
                               Where where) const {
-  return gradient(target, std::vector<DVariable>{source}, where)
-      .front()
-      .gradient;
+  stateOf(source, "gradient", &where);
+  return gradient(target, std::vector{GradientSource(source)}, unconnected,
+                  where)
+      .front();
 }
 
 Gradients GradientTape::gradient(const Tensor &target,
                                  const std::vector<DVariable> &sources,
+                                 UnconnectedGradients unconnected,
                                  Where where) const {
-  std::vector<Source> list;
   for (const DVariable &source : sources)
-    list.push_back(sourceOf(source));
-  std::vector<Tensor> found = gradientsOf(*state, target, list, where);
+    stateOf(source, "gradient", &where);
+  std::vector<Tensor> found = gradient(
+      target, std::vector<GradientSource>(sources.begin(), sources.end()),
+      unconnected, where);
   Gradients gradients;
   for (size_t i = 0; i < sources.size(); ++i)
     gradients.push_back({found[i], sources[i]});

@@ -54,6 +54,32 @@ Layout Tensor::layout() const {
   return node->array.layout();
 }
 
+Tensor::operator bool() const {
+  constexpr std::string_view op = "bool";
+  const TensorNode &node = notEmpty(this->node, op);
+  if (node.trace)
+    fail(op, fmt::format(
+                 "{} is a value of the trace of '{}', which has no value that "
+                 "C++ could decide by: choose elements with where, run one of "
+                 "two branches with cond, repeat with while_loop, combine "
+                 "conditions with logical_and and logical_or",
+                 typeText(node.dtype, node.shape), node.trace->name()));
+  if (size() != 1)
+    fail(op,
+         fmt::format(
+             "expected one element, got {}: a condition of C++ is one bool. "
+             "Use reduce_all or reduce_any of the elements, where to "
+             "choose between two for each, and defined() to ask whether "
+             "there is a tensor",
+             typeText(node.dtype, node.shape)));
+  if (isComplex(node.dtype))
+    return item<std::complex<double>>() != 0.0;
+  if (isFloat(node.dtype))
+    return item<double>() != 0;
+  return node.dtype == DType::UI64 ? item<uint64_t>() != 0
+                                   : item<int64_t>() != 0;
+}
+
 std::string Tensor::device() const {
   Mesh mesh = layout().mesh();
   auto ids = mesh.local_device_ids();

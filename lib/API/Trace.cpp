@@ -24,7 +24,9 @@ Operation *Trace::lastOp() const {
   return now->empty() ? nullptr : &now->back();
 }
 
-Location Trace::location(const std::source_location &where) const {
+Location Trace::location(const std::source_location &at) const {
+  const std::optional<std::source_location> &site = threadState().callSite;
+  const std::source_location &where = site ? *site : at;
   return mlir::FileLineColLoc::get(context.get(), where.file_name(),
                                    where.line(), where.column());
 }

@@ -35,6 +35,10 @@ public:
   Trace(std::string name, std::shared_ptr<MLIRContext> context);
   ~Trace();
 
+  /// Whether its module is to be found again by its text: what may differ from
+  /// one trace to the next, such as seeds, is then captured.
+  bool reusable = false;
+
   const std::string &name() const { return title; }
   /// Any thread may ask.
   bool active() const { return !ended; }

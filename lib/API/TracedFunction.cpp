@@ -15,13 +15,35 @@ static int64_t nextId() {
   return ++last;
 }
 
+/// The program of a module like this one: equal modules have one.
+static Loaded loadedOnce(ModuleOp module, const Mesh &mesh,
+                         const Settings &settings, std::string_view name) {
+  CacheKey key;
+  key.text.assign(name);
+  key.add(settings.generation);
+  llvm::raw_string_ostream(key.text) << module;
+  key.layouts.push_back(Layout::replicated(mesh, 0));
+  Loaded loaded;
+  loaded.executable =
+      opCache()
+          .find(std::move(key),
+                [&] {
+                  loaded = compileAndLoad(module, mesh, settings, name);
+                  return CompiledOp{loaded.executable, {}};
+                })
+          ->executable;
+  return loaded;
+}
+
 TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                std::shared_ptr<const void> skeleton,
                                double traceSeconds)
     : name(trace->name()), id(nextId()), arguments(trace->arguments()),
       resultCount(resultCount), skeleton(std::move(skeleton)),
       traceSeconds(traceSeconds), compiledFor(settings()), mesh(trace->mesh()) {
-  loaded = compileAndLoad(trace->moduleOp(), mesh, compiledFor, name);
+  loaded = trace->reusable
+               ? loadedOnce(trace->moduleOp(), mesh, compiledFor, name)
+               : compileAndLoad(trace->moduleOp(), mesh, compiledFor, name);
   source = trace->takeModule();
   const Signature &signature = loaded.executable->signature();
   assert(signature.arguments.size() == arguments.size() &&
@@ -79,7 +101,7 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (isMovedIn(argument))
       arrays[argument] = std::move(variable->array);
   Result<std::vector<Array>> out =
-      loaded.executable->execute(std::move(arrays));
+      executeIn(*loaded.executable, std::move(arrays));
   if (!out) {
     for (size_t argument : assigned)
       if (VariableState &variable = *arguments[argument].variable; !keeping) {

@@ -10,7 +10,8 @@ namespace meshloom::detail {
 
 class TracedFunction {
 public:
-  /// Takes over a finished trace and compiles it.
+  /// Takes over a finished trace and compiles it; a `reusable` one only where
+  /// no equal one has been compiled (see OpCache.h).
   TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                  std::shared_ptr<const void> skeleton, double traceSeconds);
 

@@ -29,6 +29,10 @@ DVariable::DVariable(const Tensor &initial, VariableOptions options,
                      typeText(initial), node.trace->name()),
          &where);
   Tensor value = initial;
+  if (options.layout && !options.layout->defined())
+    fail("DVariable",
+         "expected a layout, got an empty one: make it from specs and a mesh",
+         &where);
   if (options.layout) {
     if (options.layout->rank() != node.shape.size())
       fail("DVariable",
@@ -109,7 +113,8 @@ Array laidOut(const VariableState &variable, Tensor value, std::string_view op,
 template <typename Op>
 void update(const DVariable &variable, const TensorLike &by,
             std::string_view op, Op combine) {
-  const std::shared_ptr<VariableState> &state = variable.internal();
+  const std::shared_ptr<VariableState> &state =
+      stateOf(variable, op, &by.where);
   Tensor delta = converted(*state, by, op);
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
     trace->assign(
@@ -127,6 +132,7 @@ void update(const DVariable &variable, const TensorLike &by,
 } // namespace
 
 Tensor DVariable::read_value(Where where) const {
+  stateOf(*this, "read_value", &where);
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return trace->read(state, where);
   Tensor value = [&] {
@@ -138,6 +144,7 @@ Tensor DVariable::read_value(Where where) const {
 }
 
 const DVariable &DVariable::assign(const TensorLike &value) const {
+  stateOf(*this, "assign", &value.where);
   Tensor taken = converted(*state, value, "assign");
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
     trace->assign(state, taken, value.where);
@@ -161,22 +168,24 @@ const DVariable &DVariable::assign_sub(const TensorLike &value) const {
 }
 
 const Shape &DVariable::shape() const {
-  return state->type.shape;
+  return stateOf(*this, "shape")->type.shape;
 }
 DType DVariable::dtype() const {
-  return state->type.dtype;
+  return stateOf(*this, "dtype")->type.dtype;
 }
 const Layout &DVariable::layout() const {
-  return state->type.layout;
+  return stateOf(*this, "layout")->type.layout;
 }
 const std::string &DVariable::name() const {
-  return state->name;
+  return stateOf(*this, "name")->name;
 }
 bool DVariable::trainable() const {
-  return state->trainable;
+  return stateOf(*this, "trainable")->trainable;
 }
 
 std::ostream &operator<<(std::ostream &out, const DVariable &variable) {
+  if (!variable.defined())
+    return out << "DVariable()";
   return out << "variable '" << variable.name() << "' "
              << variable.read_value();
 }

@@ -22,6 +22,9 @@ SmallVector<Value> one(Value value) {
 
 using List = std::vector<int64_t>;
 
+/// No window, stride or padding is larger: their products fit an int64_t.
+constexpr int64_t mostElements = std::numeric_limits<int32_t>::max();
+
 /// `list`, or `count` times `missing` where it is empty.
 List listOf(const List &list, size_t count, int64_t missing,
             std::string_view what, std::string_view op,
@@ -34,8 +37,10 @@ List listOf(const List &list, size_t count, int64_t missing,
                      what, list.size()),
          &where);
   for (int64_t value : list)
-    if (value < 1)
-      fail(op, fmt::format("expected {} of at least 1, got {}", what, value),
+    if (value < 1 || value > mostElements)
+      fail(op,
+           fmt::format("expected {} of at least 1 and at most {}, got {}", what,
+                       mostElements, value),
            &where);
   return list;
 }
@@ -55,8 +60,16 @@ List paddingOf(const Padding &padding, const List &extents, const List &window,
                        count, padding.counts.size()),
            &where);
     for (size_t d = 0; d < count; ++d) {
-      result[2 * d] = padding.counts[d].first;
-      result[2 * d + 1] = padding.counts[d].second;
+      const auto &[low, high] = padding.counts[d];
+      if (std::min(low, high) < -mostElements ||
+          std::max(low, high) > mostElements)
+        fail(op,
+             fmt::format("expected padding of at most {} elements, got {} and "
+                         "{}",
+                         mostElements, low, high),
+             &where);
+      result[2 * d] = low;
+      result[2 * d + 1] = high;
     }
     return result;
   }
@@ -81,6 +94,29 @@ List paddingOf(const Padding &padding, const List &extents, const List &window,
     result[2 * d + 1] = all - all / 2;
   }
   return result;
+}
+
+/// Throws where no window of size `window[d]` lies in the padded extent: there
+/// would be no result. A dim without elements may have none.
+void expectWindowsFit(const List &extents, const List &window,
+                      const List &padding, const List &baseDilations,
+                      const List &windowDilations,
+                      const std::string &windowText, const Tensor &x,
+                      std::string_view op, const std::source_location &where) {
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const int64_t padded = dtensor::dilated(extents[d], baseDilations[d]) +
+                           padding[2 * d] + padding[2 * d + 1];
+    const int64_t reach = dtensor::dilated(window[d], windowDilations[d]);
+    if (extents[d] == 0 || reach <= padded)
+      continue;
+    fail(op,
+         fmt::format("expected a window that fits into {}: in spatial dim {} "
+                     "it takes {} elements, but there are {}, padding "
+                     "included; {}",
+                     typeText(x), d, reach, std::max<int64_t>(padded, 0),
+                     windowText),
+         &where);
+  }
 }
 
 void expectNumbers(const Tensor &x, std::string_view op,
@@ -149,8 +185,9 @@ Tensor convolve(std::string_view op, const Tensor &x, const Tensor &filters,
   if (features != taken * spec.featureGroups)
     fail(op,
          fmt::format("expected filters for {} input features, got filters {} "
-                     "that take {} in each of {} groups",
-                     features, typeText(filters), taken, spec.featureGroups),
+                     "that take {} (dim {}) in each of {} groups",
+                     features, typeText(filters), taken, spec.kernelInput,
+                     spec.featureGroups),
          &where);
   if (made % (spec.featureGroups * spec.batchGroups) != 0 ||
       size(x, spec.inputBatch) % spec.batchGroups != 0)
@@ -214,6 +251,14 @@ Tensor conv(std::string_view op, unsigned spatial, const Tensor &x,
                 taken = filters.shape()[spatial];
   if (taken > 0 && features % taken == 0)
     spec.featureGroups = std::max<int64_t>(features / taken, 1);
+  constexpr std::string_view orders[] = {"width", "height, width",
+                                         "depth, height, width"};
+  expectWindowsFit(extents, window, padding, List(spatial, 1), dilations,
+                   fmt::format("filters are [{0}, in / groups, out], got {1}; "
+                               "bring PyTorch's [out, in / groups, {0}] into "
+                               "that order with transpose",
+                               orders[spatial - 1], typeText(filters)),
+                   x, op, where);
   return convolve(op, x, filters, spec, where);
 }
 
@@ -249,6 +294,9 @@ dtensor::WindowSpec poolWindow(std::string_view op, const Tensor &x,
   List ones(spatial, 1);
   List padding = paddingOf(options.padding, extents, window, strides, ones,
                            ones, op, where);
+  expectWindowsFit(extents, window, padding, ones, ones,
+                   fmt::format("the window is [{}]", fmt::join(window, ", ")),
+                   x, op, where);
   SmallVector<int64_t> none(spatial + 2, 1);
   dtensor::WindowSpec spec = dtensor::WindowSpec::of(none);
   for (size_t d = 0; d < spatial; ++d) {
@@ -288,6 +336,10 @@ Tensor cumulative(std::string_view op, ReduceKind kind, const Tensor &x,
                   int64_t axis, CumulativeOptions options,
                   const std::source_location &where) {
   expectNumbers(x, op, where);
+  if (isComplex(x.dtype()) &&
+      (kind == ReduceKind::Max || kind == ReduceKind::Min))
+    fail(op, fmt::format("expected numbers with an order, got {}", typeText(x)),
+         &where);
   axis = axisOf(axis, x.rank(), op, where);
   OpCall call;
   call.name = op;
@@ -373,6 +425,11 @@ Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
        rhsDilation = list(options.rhs_dilation, "rhs dilations");
   List padding = paddingOf(options.padding, extents, window, strides,
                            lhsDilation, rhsDilation, op, loc);
+  expectWindowsFit(
+      extents, window, padding, lhsDilation, rhsDilation,
+      fmt::format("the dims of rhs, {}, are \"{}\"", typeText(rhs),
+                  options.rhs_dims.empty() ? letters + "IO" : options.rhs_dims),
+      lhs, op, loc);
   dtensor::ConvolutionSpec spec = dtensor::ConvolutionSpec::of(spatial);
   spec.strides.assign(strides.begin(), strides.end());
   spec.lhsDilation.assign(lhsDilation.begin(), lhsDilation.end());
@@ -432,6 +489,7 @@ Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
                      const WindowOptions &options, Where loc) {
   constexpr std::string_view op = "reduce_window";
   nodeOf(x, op, &loc);
+  (void)name(kind); // throws where it is none
   const bool logical = kind == ReduceKind::And || kind == ReduceKind::Or;
   if (logical ? isFloat(x.dtype()) || isComplex(x.dtype())
               : x.dtype() == DType::I1 ||
@@ -451,6 +509,9 @@ Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
        dilations = list(options.window_dilations, "window dilations");
   List padding = paddingOf(options.padding, x.shape(), window, strides, base,
                            dilations, op, loc);
+  expectWindowsFit(x.shape(), window, padding, base, dilations,
+                   fmt::format("the window is [{}]", fmt::join(window, ", ")),
+                   x, op, loc);
   auto values = [](const List &from) {
     return SmallVector<int64_t>(from.begin(), from.end());
   };

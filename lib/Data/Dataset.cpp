@@ -24,23 +24,33 @@ Dataset::Dataset(std::vector<float> images, int64_t features,
   if (features < 1)
     throw Error(fmt::format(
         "[Dataset] an image needs at least one feature, not {}", features));
-  if (int64_t(images.size()) != count * features)
+  // The largest int64_t where the product is larger: no vector has that size.
+  if (int64_t expected = elementCount({count, features});
+      int64_t(images.size()) != expected)
     throw Error(fmt::format(
         "[Dataset] {} labels need {} image values of {} features each, but {} "
         "are given",
-        count, count * features, features, images.size()));
+        count, expected, features, images.size()));
   storage = std::make_shared<Storage>(
       Storage{std::move(images), features, std::move(labels)});
 }
 
+const Dataset::Storage &Dataset::stored() const {
+  if (!storage)
+    throw Error("[Dataset] expected a dataset, got one that was moved from");
+  return *storage;
+}
+
 int64_t Dataset::size() const {
+  stored();
   return count;
 }
 int64_t Dataset::features() const {
-  return storage->features;
+  return stored().features;
 }
 
 Dataset Dataset::take(int64_t n) const {
+  stored();
   if (n < 0)
     throw Error(fmt::format("[take] cannot take {} images", n));
   Dataset result = *this;
@@ -49,6 +59,7 @@ Dataset Dataset::take(int64_t n) const {
 }
 
 Dataset Dataset::shuffle(uint64_t seed) const {
+  stored();
   auto rows = std::make_shared<std::vector<int64_t>>(size_t(count));
   if (order)
     std::copy_n(order->begin(), count, rows->begin());
@@ -63,10 +74,11 @@ Dataset Dataset::shuffle(uint64_t seed) const {
 }
 
 int64_t Dataset::batch_count(int64_t batchSize) const {
+  stored();
   if (batchSize < 1)
     throw Error(fmt::format("[batch] a batch holds at least one image, not {}",
                             batchSize));
-  return (count + batchSize - 1) / batchSize;
+  return count / batchSize + (count % batchSize != 0);
 }
 
 Batch Dataset::batch(int64_t index, int64_t batchSize) const {

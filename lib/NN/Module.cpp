@@ -1,6 +1,7 @@
 // Module, see Module.h.
 #include "meshloom/NN/Module.h"
 
+#include <set>
 #include <variant>
 
 namespace meshloom {
@@ -8,11 +9,24 @@ namespace meshloom {
 /// Shared by the copies of a module, and by the modules that track it.
 struct Module::State {
   std::vector<std::variant<DVariable, std::shared_ptr<State>>> parts;
+  bool isTracked = false; ///< `track` was called
 
-  void collect(std::vector<DVariable> &found) const {
+  void collect(std::vector<DVariable> &found,
+               std::set<const State *> &seen) const {
+    if (!seen.insert(this).second)
+      return;
+    if (!isTracked)
+      throw Error(
+          seen.size() == 1
+              ? "[Module] this module has not named its variables: end its "
+                "constructor with track(first, second, ...), or with track() "
+                "if it has none"
+              : "[Module] a module inside of this one has not named its "
+                "variables: end its constructor with track(first, second, "
+                "...), or with track() if it has none");
     for (auto &part : parts) {
       if (auto *module = std::get_if<1>(&part)) {
-        (*module)->collect(found);
+        (*module)->collect(found, seen);
         continue;
       }
       const DVariable &variable = std::get<0>(part);
@@ -27,16 +41,42 @@ struct Module::State {
 
 Module::Module() : state(std::make_shared<State>()) {}
 
+static Error movedFrom() {
+  return Error("[Module] expected a module, got one that was moved from: use "
+               "the one that it was moved to");
+}
+
+void Module::startTracking() {
+  if (!state)
+    throw movedFrom();
+  state->isTracked = true;
+}
+
+void Module::expectParts(size_t count) {
+  if (count == 0)
+    throw Error("[track] expected a vector of variables or modules, got an "
+                "empty one: fill it before track, which does not see what is "
+                "added later; leave out one that stays empty");
+}
+
 void Module::trackOne(const DVariable &variable) {
+  if (!variable.defined())
+    throw Error("[track] expected a variable, got an empty DVariable: give it "
+                "an initial value before track");
   state->parts.emplace_back(variable);
 }
 void Module::trackOne(const Module &module) {
+  if (!module.state)
+    throw movedFrom();
   state->parts.emplace_back(module.state);
 }
 
 std::vector<DVariable> Module::variables() const {
   std::vector<DVariable> found;
-  state->collect(found);
+  if (!state)
+    throw movedFrom();
+  std::set<const State *> seen;
+  state->collect(found, seen);
   return found;
 }
 

@@ -5,6 +5,9 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <map>
 #include <mutex>
 
@@ -20,18 +23,21 @@ struct Slots {
 /// Made once, whoever asks first, also while a function is being traced.
 class SlotTable {
 public:
-  explicit SlotTable(std::vector<std::string> names)
-      : names(std::move(names)) {}
+  struct Slot {
+    std::string name;
+    bool isReal = false; ///< of complex variables, too
+  };
+  explicit SlotTable(std::vector<Slot> kinds) : kinds(std::move(kinds)) {}
 
   const std::vector<DVariable> &of(const DVariable &variable) {
     for (Slots &slots : table)
       if (slots.of.is(variable))
         return slots.variables;
     Slots slots{variable, {}};
-    for (const std::string &name : names)
+    for (const Slot &kind : kinds)
       slots.variables.push_back(init_scope([&] {
-        return DVariable(zerosLike(variable),
-                         {.name = variable.name() + "/" + name,
+        return DVariable(zerosLike(variable, kind.isReal),
+                         {.name = variable.name() + "/" + kind.name,
                           .trainable = false,
                           .layout = std::nullopt});
       }));
@@ -46,10 +52,11 @@ public:
   std::mutex mutex;
 
 private:
-  static Tensor zerosLike(const DVariable &variable) {
-    return zeros_like(variable.read_value());
+  static Tensor zerosLike(const DVariable &variable, bool isReal) {
+    Tensor value = variable.read_value();
+    return zeros_like(isReal && isComplex(value.dtype()) ? real(value) : value);
   }
-  std::vector<std::string> names;
+  std::vector<Slot> kinds;
   std::vector<Slots> table;
 };
 
@@ -65,21 +72,62 @@ DVariable makeStep(const DVariable &like) {
   });
 }
 
+/// Throws where `gradients` cannot be applied.
+void expectGradients(const Gradients &gradients, bool isEmpty,
+                     const Where &where) {
+  auto refuse = [&](const std::string &message) {
+    throw Error(fmt::format("[apply_gradients] {} (at {}:{})", message,
+                            where.file_name(), where.line()));
+  };
+  if (isEmpty)
+    refuse("expected an optimizer, got one that was moved from");
+  if (gradients.empty())
+    refuse("expected gradients, got none: a model names its variables with "
+           "track");
+  for (auto &[gradient, variable] : gradients) {
+    if (!variable.defined())
+      refuse("expected a variable for each gradient, got an empty DVariable");
+    if (!gradient.defined())
+      refuse(fmt::format("expected a gradient of variable '{}', got an empty "
+                         "Tensor",
+                         variable.name()));
+    if (gradient.dtype() != variable.dtype() ||
+        gradient.shape() != variable.shape())
+      refuse(fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
+                         "[{}]",
+                         name(variable.dtype()),
+                         fmt::join(variable.shape(), ", "), variable.name(),
+                         name(gradient.dtype()),
+                         fmt::join(gradient.shape(), ", ")));
+    if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
+      refuse(fmt::format("expected variables of floats or complex numbers, got "
+                         "'{}' of {}",
+                         variable.name(), name(variable.dtype())));
+  }
+}
+
+template <typename State>
+void expectState(const std::shared_ptr<State> &state) {
+  if (!state)
+    throw Error("[variables] expected an optimizer, got one that was moved "
+                "from");
+}
+
 } // namespace
 
 struct Adam::State {
   AdamOptions options;
   std::optional<DVariable> step;
-  SlotTable slots{{"m", "v"}};
+  SlotTable slots{{{.name = "m"}, {.name = "v", .isReal = true}}};
 };
 
 Adam::Adam(AdamOptions options) : state(std::make_shared<State>()) {
   state->options = options;
 }
 
-void Adam::apply_gradients(const Gradients &gradients) const {
-  if (gradients.empty())
-    return;
+void Adam::apply_gradients(const Gradients &gradients, Where where) const {
+  expectGradients(gradients, !state, where);
+  detail::CallSite site(where);
   std::lock_guard lock(state->slots.mutex);
   auto [rate, beta1, beta2, epsilon] = state->options;
   if (!state->step)
@@ -97,17 +145,26 @@ void Adam::apply_gradients(const Gradients &gradients) const {
   for (auto &[gradient, variable] : gradients) {
     const std::vector<DVariable> &slots = state->slots.of(variable);
     const DVariable &m = slots[0], &v = slots[1];
-    DType type = variable.dtype();
+    const DType type = partOf(variable.dtype());
+    const bool isComplexNumber = isComplex(variable.dtype());
     m.assign(beta1 * m + (1 - beta1) * gradient);
-    v.assign(beta2 * v + (1 - beta2) * (gradient * gradient));
+    v.assign(beta2 * v + (1 - beta2) * (isComplexNumber
+                                            ? real(gradient * conj(gradient))
+                                            : gradient * gradient));
     if (!corrections.contains(type))
       corrections[type] = {correction(beta1, type), correction(beta2, type)};
     auto &[c1, c2] = corrections[type];
-    variable.assign_sub(rate * (m * c1) / (sqrt(v * c2) + epsilon));
+    Tensor scale = sqrt(v * c2) + epsilon;
+    if (isComplexNumber)
+      variable.assign_sub(rate * (m * cast(c1, variable.dtype())) /
+                          cast(scale, variable.dtype()));
+    else
+      variable.assign_sub(rate * (m * c1) / scale);
   }
 }
 
 std::vector<DVariable> Adam::variables() const {
+  expectState(state);
   std::lock_guard lock(state->slots.mutex);
   std::vector<DVariable> all;
   if (state->step)
@@ -118,14 +175,16 @@ std::vector<DVariable> Adam::variables() const {
 
 struct SGD::State {
   SGDOptions options;
-  SlotTable slots{{"momentum"}};
+  SlotTable slots{{{.name = "momentum"}}};
 };
 
 SGD::SGD(SGDOptions options) : state(std::make_shared<State>()) {
   state->options = options;
 }
 
-void SGD::apply_gradients(const Gradients &gradients) const {
+void SGD::apply_gradients(const Gradients &gradients, Where where) const {
+  expectGradients(gradients, !state, where);
+  detail::CallSite site(where);
   std::lock_guard lock(state->slots.mutex);
   auto [rate, momentum, nesterov] = state->options;
   for (auto &[gradient, variable] : gradients) {
@@ -143,6 +202,7 @@ void SGD::apply_gradients(const Gradients &gradients) const {
 }
 
 std::vector<DVariable> SGD::variables() const {
+  expectState(state);
   std::lock_guard lock(state->slots.mutex);
   std::vector<DVariable> all;
   state->slots.append(all);

@@ -69,7 +69,7 @@ TEST(IndexOpsTest, RollAndFlip) {
 }
 
 TEST(IndexOpsTest, Gather) {
-  Tensor x = ramp({4, 3}), at = tensor({{3, 0}, {9, 1}});
+  Tensor x = ramp({4, 3}), at = tensor({{3, 0}, {3, 1}});
   auto op = [&](const Tensor &x) { return gather(x, at); };
   EXPECT_EQ(op(x).shape(), (Shape{2, 2, 3}));
   expectNear(op(x), {9, 10, 11, 0, 1, 2, 9, 10, 11, 3, 4, 5});
@@ -81,6 +81,29 @@ TEST(IndexOpsTest, Gather) {
   EXPECT_ERROR(gather(x, at, 2), HAS("[gather]"), HAS("axis"));
   EXPECT_ERROR(gather(x, x), HAS("integer indices"));
   EXPECT_ERROR(gather(zeros({0, 2}), at), HAS("elements to pick from"));
+}
+
+// Outside of functions like NumPy; inside, where values come later, clamped.
+TEST(IndexOpsTest, IndicesOutOfRange) {
+  Tensor x = ramp({3, 2});
+  EXPECT_ERROR(gather(x, tensor({0, 3})), HAS("[gather]"), HAS("[0, 3)"),
+               HAS("f32 [3, 2]"), HAS("got 3"), HAS("IndexOpsTest.cpp"));
+  EXPECT_ERROR(take(x, tensor({-4})), HAS("[-3, 3)"), HAS("got -4"));
+  EXPECT_ERROR(take_along_axis(x, tensor({{2, 0}}), 1), HAS("[-2, 2)"));
+  EXPECT_ERROR(gather_nd(x, tensor({{2, 1}, {0, 2}})), HAS("[0, 2)"));
+  auto inside = function([](const Tensor &from, const Tensor &at) {
+    return std::array{gather(from, at), take(from, at)};
+  });
+  auto [gathered, taken] = inside(x, tensor({7, -1}));
+  expectNear(gathered, {4, 5, 0, 1});
+  expectNear(taken, {4, 5, 4, 5});
+}
+
+TEST(IndexOpsTest, NarrowIndicesCountAsFarAsTheyMust) {
+  Tensor at = tensor(std::vector<int8_t>{44}, {1});
+  Tensor hot = one_hot(at, 310);
+  EXPECT_EQ(reduce_sum(hot).item<float>(), 1);
+  EXPECT_EQ(argmax(hot, 1).to_vector<int64_t>()[0], 44);
 }
 
 TEST(IndexOpsTest, TakeCountsFromTheEnd) {

@@ -122,6 +122,43 @@ TEST(OpCacheTest, AnOpThatRanBeforeIsNotCompiled) {
   EXPECT_EQ(opCache().compiled(), before);
 }
 
+TEST(OpCacheTest, CallWithLayoutCompilesABodyOnce) {
+  Layout rows = specs("xu", mesh2x4()), columns = specs("uy", mesh2x4());
+  auto make = [](const Layout &layout, uint32_t seed, double scale = 1) {
+    return call_with_layout(
+        [&] {
+          return random::stateless_normal({12, 20}, Seed{seed, 9}) * scale;
+        },
+        layout);
+  };
+  Tensor first = make(rows, 1);
+  int64_t before = opCache().compiled();
+  for (uint32_t seed = 1; seed < 10; ++seed) {
+    Tensor next = make(rows, seed);
+    EXPECT_EQ(next.layout(), rows);
+    EXPECT_EQ(next.to_vector<float>() == first.to_vector<float>(), seed == 1);
+  }
+  EXPECT_EQ(opCache().compiled(), before);
+  // Seeds give the same numbers as outside.
+  EXPECT_EQ(first.to_vector<float>(),
+            random::stateless_normal({12, 20}, Seed{1, 9}).to_vector<float>());
+  // Another layout or body is another program, and gives its own values.
+  before = opCache().compiled();
+  EXPECT_EQ(make(columns, 1).to_vector<float>(), first.to_vector<float>());
+  EXPECT_EQ(opCache().compiled(), before + 1);
+  EXPECT_NE(make(rows, 1, 2).to_vector<float>(), first.to_vector<float>());
+  EXPECT_EQ(opCache().compiled(), before + 2);
+}
+
+TEST(OpCacheTest, CallWithLayoutCapturesValues) {
+  Layout rows = specs("xu", mesh2x4());
+  for (float value : {1.f, 2.f}) {
+    Tensor captured = full({4, 4}, value);
+    Tensor made = call_with_layout([&] { return captured + 1; }, rows);
+    EXPECT_EQ(made.to_vector<float>(), std::vector<float>(16, value + 1));
+  }
+}
+
 TEST(OpCacheTest, EachShapeOfAnOpIsAProgramOfTheCache) {
   int64_t before = opCache().compiled();
   for (int64_t n = 1; n <= 40; ++n)

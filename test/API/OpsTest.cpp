@@ -6,6 +6,19 @@
 namespace meshloom {
 namespace {
 
+TEST(OpsTest, NumbersAndTypesThatMeet) {
+  Tensor c = tensor({true, false}), x = tensor({1.f, 2.f, 3.f});
+  Tensor floats = where(c, 1.f, 0.f);
+  EXPECT_EQ(floats.dtype(), DType::F32);
+  expectNear(floats, {1, 0});
+  EXPECT_EQ(where(c, 1, 0).dtype(), DType::I32);
+  EXPECT_EQ(where(c, 1.0, 0.f).dtype(), DType::F64);
+  EXPECT_EQ(where(c, 1.f, 0).dtype(), DType::F32);
+  EXPECT_ERROR(x * tensor(2.0), HAS("second one with cast(..., DType::F32)"),
+               HAS("a double makes a tensor of f64"));
+  EXPECT_ERROR(equal(argmax(x), tensor(2)), HAS("DType::I64"), HAS("argmax"));
+}
+
 TEST(OpsTest, UnaryOpsMatchTheirFunctions) {
   std::vector<float> in{0.25f, 0.5f, 1.5f, 2.5f};
   Tensor x = tensor(in, {4});

@@ -194,6 +194,43 @@ TEST(TapeTest, NoPathIsAnError) {
   EXPECT_ERROR(f(x, other), HAS("[gradient]"), HAS("no path"));
 }
 
+TEST(TapeTest, UnconnectedGradientsAreZerosOnRequest) {
+  Layout layout({"batch"}, mesh8());
+  DVariable w(ones({8}), layout), unused(ones({8}), layout);
+  Tensor x = ones({8}), other = ones({3}, DType::F64);
+  GradientTape tape;
+  Tensor y = x * w;
+  constexpr auto zero = UnconnectedGradients::Zero;
+  Gradients gradients = tape.gradient(y, {w, unused}, zero);
+  expectNear(gradients[0].gradient, std::vector<double>(8, 1));
+  expectNear(gradients[1].gradient, std::vector<double>(8, 0));
+  EXPECT_EQ(gradients[1].gradient.layout(), layout);
+  expectSame(tape.gradient(y, other, zero), zeros({3}, DType::F64));
+  expectSame(tape.gradient(y, unused, zero), zeros({8}));
+  EXPECT_ERROR(tape.gradient(y, {w, unused}), HAS("UnconnectedGradients::Zero"),
+               HAS("variable 'variable"));
+  auto f = function([&](const Tensor &a) {
+    GradientTape inner;
+    Tensor b = a * w;
+    return inner.gradient(b, {GradientSource(unused), a}, zero);
+  });
+  std::vector<Tensor> traced = f(x);
+  expectNear(traced[0], std::vector<double>(8, 0));
+  expectNear(traced[1], std::vector<double>(8, 1));
+}
+
+TEST(TapeTest, VariablesAndTensorsInOneCall) {
+  DVariable w(tensor({2.f, 3.f}));
+  Tensor x = tensor({5.f, 7.f});
+  GradientTape tape;
+  Tensor y = x * w;
+  std::vector<Tensor> gradients = tape.gradient(y, {x, w});
+  expectNear(gradients[0], {2, 3});
+  expectNear(gradients[1], {5, 7});
+  std::vector<GradientSource> sources{w, x};
+  expectNear(tape.gradient(y, sources)[0], {5, 7});
+}
+
 TEST(TapeTest, WhatCameBeforeTheTapeIsNotRecorded) {
   auto body = [](const Tensor &x) {
     Tensor y = x * x;

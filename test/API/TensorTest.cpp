@@ -1,6 +1,8 @@
 // Tensors in and out: creation, reading, printing, files, random numbers.
 #include "Testing.h"
 
+#include "meshloom/Fmt/Formatters.h"
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -47,9 +49,23 @@ TEST(TensorTest, RejectsWrongNumberOfValues) {
 #endif
 }
 
+TEST(TensorTest, HandlesPrintThemselves) {
+  Mesh mesh = create_mesh({{"x", 2}, {"y", 4}}, virtual_cpus(8), "m");
+  Layout layout({"x", UNSHARDED}, mesh);
+  Tensor x = tensor({1.f, 2.f});
+  std::ostringstream out;
+  out << Shape{2, 3} << " " << DType::C64 << " " << layout << " " << mesh;
+  EXPECT_EQ(out.str(), "[2, 3] complex<f32> [x, *] on m<x=2, y=4> m<x=2, y=4>");
+  EXPECT_EQ(
+      fmt::format("{} {} {} {} {}", x.shape(), x.dtype(), x, layout, Mesh()),
+      "[2] f32 [1. 2.] f32 [2] [x, *] on m<x=2, y=4> empty mesh");
+  EXPECT_EQ(fmt::format("{}", DVariable()), "DVariable()");
+}
+
 TEST(TensorTest, EmptyHandleIsAnError) {
   Tensor nothing;
-  EXPECT_FALSE(bool(nothing));
+  EXPECT_FALSE(nothing.defined());
+  EXPECT_ERROR(bool(nothing), HAS("empty Tensor"));
   EXPECT_ERROR(nothing.shape(), HAS("empty Tensor"));
   EXPECT_ERROR(exp(nothing), HAS("[exp]"), HAS("empty Tensor"));
 }

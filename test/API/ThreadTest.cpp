@@ -110,5 +110,25 @@ TEST(ThreadTest, ATensorOfAnotherThreadsTraceIsAnError) {
   f(tensor({1.f}));
 }
 
+// A thread that computes and compiles while the process ends harms nothing.
+TEST(ThreadDeathTest, DetachedThreadsMayComputeAtExit) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto computeUntilTheEnd = [] {
+    for (int64_t thread = 0; thread < 3; ++thread)
+      std::thread([thread] {
+        Tensor x = ones({64});
+        for (int64_t n = 1;; ++n) {
+          x = tanh(x * 1.f + 0.5f);
+          // Another program each time.
+          Tensor sum = reduce_sum(ones({n + 1000 * thread, 3}));
+          x = function([&](const Tensor &y) { return y * float(n) + sum; })(x);
+        }
+      }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::exit(0);
+  };
+  EXPECT_EXIT(computeUntilTheEnd(), testing::ExitedWithCode(0), "");
+}
+
 } // namespace
 } // namespace meshloom

@@ -89,6 +89,98 @@ TEST(ModuleTest, FindsVariablesInDeclarationOrder) {
   EXPECT_TRUE(copy.variables()[0].is(stack.scale));
 }
 
+struct Forgetful : Module {
+  DVariable w{ones({2})};
+};
+struct Early : Module {
+  std::vector<Layer> layers;
+  Early() {
+    track(layers);
+    layers.resize(2);
+  }
+};
+struct Unset : Module {
+  DVariable w;
+  Unset() { track(w); }
+};
+struct Plain : Module {
+  Plain() { track(); }
+};
+
+// A model without variables trains nothing: the mistake is told, not kept.
+TEST(ModuleTest, AForgottenOrEarlyTrackIsAnError) {
+  auto says = HAS("has not named its variables");
+  EXPECT_ERROR(Forgetful().variables(), says, HAS("track()"));
+  EXPECT_ERROR(Forgetful().trainable_variables(), says);
+  struct Outer : Module {
+    Forgetful inner;
+    Outer() { track(inner); }
+  };
+  EXPECT_ERROR(Outer().variables(), HAS("inside of this one"));
+  EXPECT_ERROR(Early(), HAS("[track]"), HAS("empty one"));
+  EXPECT_ERROR(Unset(), HAS("[track]"), HAS("empty DVariable"));
+  EXPECT_TRUE(Plain().variables().empty());
+}
+
+TEST(ModuleTest, ModulesThatWereMovedFromOrContainThemselves) {
+  Layer layer, taken = std::move(layer);
+  EXPECT_EQ(taken.variables().size(), 3u);
+  EXPECT_ERROR(layer.variables(), HAS("moved from"));
+  struct Outer : Module {
+    explicit Outer(const Layer &inner) { track(inner); }
+  };
+  EXPECT_ERROR(Outer(layer), HAS("moved from"));
+  struct Loop : Module {
+    DVariable w{ones({})};
+    Loop() { track(*this, w); }
+  };
+  EXPECT_EQ(Loop().variables().size(), 1u);
+}
+
+TEST(OptimizersTest, WhatCannotBeAppliedNamesTheUsersLine) {
+  DVariable w(ones({2}), {.name = "w"}), count(zeros({}, DType::I32));
+  optimizers::Adam adam;
+  EXPECT_ERROR(adam.apply_gradients({}), HAS("[apply_gradients]"),
+               HAS("got none"), HAS("TrainingTest.cpp"));
+  EXPECT_ERROR(optimizers::SGD().apply_gradients({}), HAS("got none"));
+  EXPECT_ERROR(adam.apply_gradients({{ones({3}), w}}), HAS("f32 [2]"),
+               HAS("variable 'w'"), HAS("f32 [3]"), HAS("TrainingTest.cpp"));
+  EXPECT_ERROR(adam.apply_gradients({{zeros({}, DType::I32), count}}),
+               HAS("floats"));
+  // An error of an op inside of it, too.
+  Tensor elsewhere = distribute(
+      ones({2}), Layout({UNSHARDED}, create_mesh({{"z", 4}}, virtual_cpus(4))));
+  DVariable here(ones({2}), Layout({"batch"}, mesh8()));
+  EXPECT_ERROR(adam.apply_gradients({{elsewhere, here}}),
+               HAS("TrainingTest.cpp"));
+}
+
+// optax: v is real, and adds up |g|^2.
+TEST(OptimizersTest, AdamOfComplexVariablesUsesTheModulus) {
+  using C = std::complex<double>;
+  std::vector<C> x{{1, 2}, {0, -3}}, m(2);
+  std::vector<double> v(2);
+  DVariable w(tensor(x, {2}));
+  optimizers::Adam adam(0.1, 0.9, 0.999, 1e-7);
+  for (int t = 1; t <= 4; ++t) {
+    GradientTape tape;
+    Tensor modulus = abs(w);
+    Tensor loss = reduce_sum(modulus * modulus);
+    adam.apply_gradients(tape.gradient(loss, {w}));
+    for (int i = 0; i < 2; ++i) {
+      C g = 2.0 * x[i];
+      m[i] = 0.9 * m[i] + 0.1 * g;
+      v[i] = 0.999 * v[i] + 0.001 * std::norm(g);
+      x[i] -= 0.1 * (m[i] / (1 - std::pow(0.9, t))) /
+              (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-7);
+    }
+    std::vector<C> values = w.to_vector<C>();
+    for (int i = 0; i < 2; ++i)
+      EXPECT_NEAR(std::abs(values[i] - x[i]), 0, 1e-5);
+  }
+  EXPECT_EQ(adam.variables()[2].dtype(), DType::F64);
+}
+
 TEST(OptimizersTest, SGDWithMomentumFollowsItsFormula) {
   for (bool nesterov : {false, true}) {
     DVariable w(tensor({1.0}));

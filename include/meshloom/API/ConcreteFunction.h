@@ -41,7 +41,8 @@ struct StageIR {
   std::string ir;
 };
 
-/// A handle; copying is cheap. May be used from any thread.
+/// A handle; copying is cheap. May be used from any thread. One that was moved
+/// from is empty: every use throws meshloom::Error.
 class ConcreteFunction {
 public:
   explicit ConcreteFunction(std::shared_ptr<detail::TracedFunction> traced)
@@ -66,6 +67,7 @@ public:
   double compile_time() const;
 
 private:
+  const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };
 
@@ -74,8 +76,12 @@ std::ostream &operator<<(std::ostream &, const std::vector<CollectiveInfo> &);
 
 /// The machine that functions traced from now on are compiled for, in all
 /// threads. Default: the "shared-memory" preset. With refine = false layouts
-/// are as propagation gives them.
+/// are as propagation gives them. Throws meshloom::Error if a rate or time of
+/// the model is none.
 void set_machine_model(MachineModel machine, bool refine = true);
+/// The preset of that name: "shared-memory", "ring", "ring-latency",
+/// "tpu:v5e:2x4". Throws meshloom::Error if there is none.
+void set_machine_model(std::string_view preset, bool refine = true);
 MachineModel get_machine_model();
 
 /// Functions and ops compiled from now on fail where a result of a step is nan

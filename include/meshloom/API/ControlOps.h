@@ -58,19 +58,30 @@ Tensor traceCounter(std::string_view op, int64_t value,
 template <typename C, typename B, typename S>
 S while_loop(C &&condition, B &&body, const S &init,
              Where where = Where::current()) {
-  static_assert(std::is_convertible_v<std::invoke_result_t<B &, const S &>, S>,
-                "the body of while_loop returns what init is");
-  std::vector<Tensor> results = detail::traceWhile(
-      "while_loop", detail::regionState(init),
-      [&](detail::RegionTensors state) -> Tensor {
-        return condition(detail::rebuild(init, state));
-      },
-      [&](detail::RegionTensors state) {
-        S next = body(detail::rebuild(init, state));
-        return detail::regionState(next);
-      },
-      where);
-  return detail::rebuild(init, std::span<const Tensor>(results));
+  constexpr bool takeState = std::is_invocable_v<C &, const S &> &&
+                             std::is_invocable_v<B &, const S &>;
+  static_assert(takeState,
+                "condition and body of while_loop take one argument: "
+                "the state, which is what init is");
+  if constexpr (takeState) {
+    static_assert(
+        std::is_convertible_v<std::invoke_result_t<C &, const S &>, Tensor>,
+        "the condition of while_loop returns a tensor: a bool scalar");
+    static_assert(
+        std::is_convertible_v<std::invoke_result_t<B &, const S &>, S>,
+        "the body of while_loop returns what init is");
+    std::vector<Tensor> results = detail::traceWhile(
+        "while_loop", detail::regionState(init),
+        [&](detail::RegionTensors state) -> Tensor {
+          return condition(detail::rebuild(init, state));
+        },
+        [&](detail::RegionTensors state) {
+          S next = body(detail::rebuild(init, state));
+          return detail::regionState(next);
+        },
+        where);
+    return detail::rebuild(init, std::span<const Tensor>(results));
+  }
 }
 
 /// Runs `state = body(i, state)` for i (an i32 scalar) from `lower` to `upper`
@@ -81,22 +92,32 @@ S while_loop(C &&condition, B &&body, const S &init,
 template <typename B, typename S>
 S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
             Where where = Where::current()) {
-  detail::RegionState state = detail::regionState(init);
-  state.tensors.push_back(detail::traceCounter("fori_loop", lower, where));
-  std::vector<Tensor> results = detail::traceWhile(
-      "fori_loop", state,
-      [&](detail::RegionTensors now) {
-        return less({now.back(), where}, {upper, where});
-      },
-      [&](detail::RegionTensors now) {
-        S next =
-            body(now.back(), detail::rebuild(init, now.first(now.size() - 1)));
-        detail::RegionState given = detail::regionState(next);
-        given.tensors.push_back(add({now.back(), where}, {1, where}));
-        return given;
-      },
-      where);
-  return detail::rebuild(init, std::span<const Tensor>(results));
+  constexpr bool takesBoth =
+      std::is_invocable_v<B &, const Tensor &, const S &>;
+  static_assert(takesBoth, "the body of fori_loop takes two arguments: the "
+                           "counter, a tensor, and the state, which is what "
+                           "init is");
+  if constexpr (takesBoth) {
+    static_assert(std::is_convertible_v<
+                      std::invoke_result_t<B &, const Tensor &, const S &>, S>,
+                  "the body of fori_loop returns what init is");
+    detail::RegionState state = detail::regionState(init);
+    state.tensors.push_back(detail::traceCounter("fori_loop", lower, where));
+    std::vector<Tensor> results = detail::traceWhile(
+        "fori_loop", state,
+        [&](detail::RegionTensors now) {
+          return less({now.back(), where}, {upper, where});
+        },
+        [&](detail::RegionTensors now) {
+          S next = body(now.back(),
+                        detail::rebuild(init, now.first(now.size() - 1)));
+          detail::RegionState given = detail::regionState(next);
+          given.tensors.push_back(add({now.back(), where}, {1, where}));
+          return given;
+        },
+        where);
+    return detail::rebuild(init, std::span<const Tensor>(results));
+  }
 }
 
 /// branches[index](): `index` is an integer scalar; the last branch where it is
@@ -105,48 +126,58 @@ S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
 /// Throws meshloom::Error outside of a `function`, if the index is no integer
 /// scalar, or if types or shapes differ between branches.
 template <typename F, typename... More>
-std::invoke_result_t<F &> switch_case(const TensorLike &index, F &&first,
-                                      More &&...more) {
-  using R = std::decay_t<std::invoke_result_t<F &>>;
-  static_assert(
-      (std::is_same_v<std::decay_t<std::invoke_result_t<More &>>, R> && ...),
-      "all branches return the same type");
-  std::optional<R> structure;
-  auto branch = [&structure](auto &body) {
-    return [&structure, &body] {
-      R result = body();
-      structure = result;
-      return detail::regionState(result);
+auto switch_case(const TensorLike &index, F &&first, More &&...more) {
+  constexpr bool takeNothing =
+      std::is_invocable_v<F &> && (std::is_invocable_v<More &> && ...);
+  static_assert(takeNothing, "the branches of switch_case take no arguments: "
+                             "they capture what they use");
+  if constexpr (takeNothing) {
+    using R = std::decay_t<std::invoke_result_t<F &>>;
+    static_assert(
+        (std::is_same_v<std::decay_t<std::invoke_result_t<More &>>, R> && ...),
+        "all branches return the same type");
+    std::optional<R> structure;
+    auto branch = [&structure](auto &body) {
+      return [&structure, &body] {
+        R result = body();
+        structure = result;
+        return detail::regionState(result);
+      };
     };
-  };
-  std::array<std::function<detail::RegionState()>, 1 + sizeof...(More)>
-      branches{branch(first), branch(more)...};
-  std::vector<Tensor> results =
-      detail::traceCase("switch_case", index, false, branches, index.where);
-  return detail::rebuild(*structure, std::span<const Tensor>(results));
+    std::array<std::function<detail::RegionState()>, 1 + sizeof...(More)>
+        branches{branch(first), branch(more)...};
+    std::vector<Tensor> results =
+        detail::traceCase("switch_case", index, false, branches, index.where);
+    return detail::rebuild(*structure, std::span<const Tensor>(results));
+  }
 }
 
 /// then() where `predicate`, a bool scalar, holds, otherwise(). Only that one
 /// runs. See switch_case.
 template <typename T, typename E>
-std::invoke_result_t<T &> cond(const TensorLike &predicate, T &&then,
-                               E &&otherwise) {
-  using R = std::decay_t<std::invoke_result_t<T &>>;
-  static_assert(std::is_same_v<std::decay_t<std::invoke_result_t<E &>>, R>,
-                "both branches return the same type");
-  std::optional<R> structure;
-  std::array<std::function<detail::RegionState()>, 2> branches{
-      [&] {
-        structure = then();
-        return detail::regionState(*structure);
-      },
-      [&] {
-        structure = otherwise();
-        return detail::regionState(*structure);
-      }};
-  std::vector<Tensor> results =
-      detail::traceCase("cond", predicate, true, branches, predicate.where);
-  return detail::rebuild(*structure, std::span<const Tensor>(results));
+auto cond(const TensorLike &predicate, T &&then, E &&otherwise) {
+  constexpr bool takeNothing =
+      std::is_invocable_v<T &> && std::is_invocable_v<E &>;
+  static_assert(takeNothing, "the branches of cond take no arguments: they "
+                             "capture what they use");
+  if constexpr (takeNothing) {
+    using R = std::decay_t<std::invoke_result_t<T &>>;
+    static_assert(std::is_same_v<std::decay_t<std::invoke_result_t<E &>>, R>,
+                  "both branches return the same type");
+    std::optional<R> structure;
+    std::array<std::function<detail::RegionState()>, 2> branches{
+        [&] {
+          structure = then();
+          return detail::regionState(*structure);
+        },
+        [&] {
+          structure = otherwise();
+          return detail::regionState(*structure);
+        }};
+    std::vector<Tensor> results =
+        detail::traceCase("cond", predicate, true, branches, predicate.where);
+    return detail::rebuild(*structure, std::span<const Tensor>(results));
+  }
 }
 
 } // namespace meshloom

@@ -54,23 +54,29 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
 
 /// What `fn()` returns (a tensor, or a structure of tensors), laid out as
 /// `layout`: its ops are compiled together, so that no device makes more than
-/// its shard. Without a layout a plain call. Throws meshloom::Error if a rank
-/// differs.
+/// its shard; the same ops on the same shapes and layout, whatever the seeds,
+/// are compiled once. Without a layout a plain call. Throws meshloom::Error if
+/// a rank differs.
 template <typename F>
 auto call_with_layout(F &&fn, const std::optional<Layout> &layout) {
-  using R = std::invoke_result_t<F &>;
-  if (!layout)
-    return fn();
-  std::shared_ptr<const void> skeleton;
-  std::vector<Tensor> outputs = detail::callWithLayout(
-      [&](std::span<const Tensor>) {
-        auto result = std::make_shared<R>(fn());
-        detail::TraceOutput out{detail::tensorsOf(*result), nullptr};
-        out.skeleton = std::move(result);
-        return out;
-      },
-      *layout, skeleton);
-  return detail::rebuild(*static_cast<const R *>(skeleton.get()), outputs);
+  constexpr bool takesNothing = std::is_invocable_v<F &>;
+  static_assert(takesNothing, "what call_with_layout calls takes no arguments: "
+                              "it captures what it uses");
+  if constexpr (takesNothing) {
+    using R = std::decay_t<std::invoke_result_t<F &>>;
+    if (!layout)
+      return R(fn());
+    std::shared_ptr<const void> skeleton;
+    std::vector<Tensor> outputs = detail::callWithLayout(
+        [&](std::span<const Tensor>) {
+          auto result = std::make_shared<R>(fn());
+          detail::TraceOutput out{detail::tensorsOf(*result), nullptr};
+          out.skeleton = std::move(result);
+          return out;
+        },
+        *layout, skeleton);
+    return detail::rebuild(*static_cast<const R *>(skeleton.get()), outputs);
+  }
 }
 
 } // namespace meshloom

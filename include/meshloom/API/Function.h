@@ -29,6 +29,8 @@ struct TraceOutput {
 using TraceBody = std::function<TraceOutput(std::span<const Tensor>)>;
 
 class FunctionState;
+/// Throws where there is none: of a Function that was moved from.
+FunctionState &usable(const std::shared_ptr<FunctionState> &state);
 std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
                                             std::source_location where);
 /// Whether this thread is tracing: functions are then inlined.
@@ -53,38 +55,55 @@ template <typename F> class Function {
 public:
   Function(F body, FunctionOptions options, std::source_location where)
       : body(std::move(body)),
-        state(detail::makeFunction(std::move(options), where)) {}
+        state(detail::makeFunction(std::move(options), where)) {
+    if constexpr (detail::isA<F, std::function> || std::is_pointer_v<F>)
+      if (!this->body)
+        throw Error("[function] expected a body to trace, got none");
+  }
 
   /// Runs the compiled body. The first call with these shapes, types, layouts
   /// and static values traces and compiles it. Throws meshloom::Error, from the
   /// op that found it, if the body is wrong; nothing has then been assigned.
   template <typename... Args> auto operator()(const Args &...args) const {
-    using R = std::invoke_result_t<const F &, const Args &...>;
-    if (detail::isTracing())
-      return body(args...);
-    auto [inputs, statics] = flatten(args...);
-    detail::CallOutput out = detail::callFunction(
-        *state, std::move(inputs), std::move(statics), traceBody(args...));
-    if constexpr (!std::is_void_v<R>)
-      return detail::rebuild(
-          *static_cast<const std::decay_t<R> *>(out.skeleton.get()),
-          out.tensors);
+    constexpr bool isCallable = std::is_invocable_v<const F &, const Args &...>;
+    static_assert(isCallable, "a function is called with as many arguments, of "
+                              "such types, as its body takes");
+    if constexpr (isCallable) {
+      using R = std::invoke_result_t<const F &, const Args &...>;
+      detail::FunctionState &known = detail::usable(state);
+      if (detail::isTracing())
+        return body(args...);
+      auto [inputs, statics] = flatten(args...);
+      detail::CallOutput out = detail::callFunction(
+          known, std::move(inputs), std::move(statics), traceBody(args...));
+      if constexpr (!std::is_void_v<R>)
+        return detail::rebuild(
+            *static_cast<const std::decay_t<R> *>(out.skeleton.get()),
+            out.tensors);
+    }
   }
 
   /// The compiled program for such arguments, with what the compiler decided.
   /// Traces and compiles if need be; runs nothing.
   template <typename... Args>
   ConcreteFunction get_concrete_function(const Args &...args) const {
-    auto [inputs, statics] = flatten(args...);
-    return detail::concreteFunction(*state, std::move(inputs),
-                                    std::move(statics), traceBody(args...));
+    constexpr bool isCallable = std::is_invocable_v<const F &, const Args &...>;
+    static_assert(isCallable, "a function is traced for as many arguments, of "
+                              "such types, as its body takes");
+    if constexpr (isCallable) {
+      auto [inputs, statics] = flatten(args...);
+      return detail::concreteFunction(detail::usable(state), std::move(inputs),
+                                      std::move(statics), traceBody(args...));
+    }
   }
 
   /// How often the body has been traced.
-  int64_t trace_count() const { return detail::traceCount(*state); }
+  int64_t trace_count() const {
+    return detail::traceCount(detail::usable(state));
+  }
   /// One for each signature seen so far.
   std::vector<ConcreteFunction> concrete_functions() const {
-    return detail::concreteFunctions(*state);
+    return detail::concreteFunctions(detail::usable(state));
   }
 
 private:

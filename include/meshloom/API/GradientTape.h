@@ -17,6 +17,19 @@ struct VariableGradient {
 /// What optimizers apply, in the order of the variables asked for.
 using Gradients = std::vector<VariableGradient>;
 
+/// What the gradient to a source is that the target does not depend on: an
+/// error, or zeros.
+enum class UnconnectedGradients : uint8_t { Error, Zero };
+
+/// What a gradient is taken to: a tensor, or a variable.
+class GradientSource {
+public:
+  GradientSource(const Tensor &source) : tensor(source) {}
+  GradientSource(const DVariable &source) : variable(source) {}
+  Tensor tensor;
+  DVariable variable; ///< empty: it is `tensor`
+};
+
 /// Records the ops that this thread runs while it lives, in a `function` and
 /// outside; `gradient` differentiates them backwards. May be asked several
 /// times, and inside another tape (second derivatives).
@@ -27,7 +40,8 @@ using Gradients = std::vector<VariableGradient>;
 ///
 /// `gradient` returns d sum(target) / d source, of the source's shape and type.
 /// Throws meshloom::Error if target does not depend on source through ops that
-/// have a gradient, or if either is not a float.
+/// have a gradient (with UnconnectedGradients::Zero that gives zeros), or if
+/// either is not a float.
 class GradientTape {
 public:
   using Where = std::source_location;
@@ -37,24 +51,37 @@ public:
   GradientTape &operator=(const GradientTape &) = delete;
 
   Tensor gradient(const Tensor &target, const Tensor &source,
+                  UnconnectedGradients unconnected = {},
                   Where where = Where::current()) const;
   std::vector<Tensor> gradient(const Tensor &target,
                                const std::vector<Tensor> &sources,
+                               UnconnectedGradients unconnected = {},
                                Where where = Where::current()) const;
-  std::vector<Tensor> gradient(const Tensor &target,
-                               std::initializer_list<Tensor> sources,
-                               Where where = Where::current()) const {
-    return gradient(target, std::vector<Tensor>(sources), where);
-  }
   Tensor gradient(const Tensor &target, const DVariable &source,
+                  UnconnectedGradients unconnected = {},
                   Where where = Where::current()) const;
   Gradients gradient(const Tensor &target,
                      const std::vector<DVariable> &sources,
+                     UnconnectedGradients unconnected = {},
                      Where where = Where::current()) const;
-  Gradients gradient(const Tensor &target,
-                     std::initializer_list<DVariable> sources,
-                     Where where = Where::current()) const {
-    return gradient(target, std::vector<DVariable>(sources), where);
+  /// Tensors and variables in one call: gradient(y, {x, w}).
+  std::vector<Tensor> gradient(const Tensor &target,
+                               const std::vector<GradientSource> &sources,
+                               UnconnectedGradients unconnected = {},
+                               Where where = Where::current()) const;
+  std::vector<Tensor> gradient(const Tensor &target,
+                               std::initializer_list<GradientSource> sources,
+                               UnconnectedGradients unconnected = {},
+                               Where where = Where::current()) const {
+    return gradient(target, std::vector<GradientSource>(sources), unconnected,
+                    where);
+  }
+  /// A list of tensors alone, or of variables alone.
+  template <detail::TensorOrVariable T>
+  auto gradient(const Tensor &target, std::initializer_list<T> sources,
+                UnconnectedGradients unconnected = {},
+                Where where = Where::current()) const {
+    return gradient(target, std::vector<T>(sources), unconnected, where);
   }
 
   /// For TensorFlow's spelling: all tensors are watched.

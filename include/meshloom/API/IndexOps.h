@@ -45,14 +45,17 @@ inline Tensor flip(const Tensor &x, const Axis &axis = Axis(),
 }
 
 /// Slices of x along `axis` at `indices` [i...]: the result's shape is that of
-/// x with [i...] in place of `axis`. An index out of range counts as the
-/// nearest in range. The first `batch_dims` dims of both are the same, and stay
-/// together: slice [b, indices[b, i]] of x.
+/// x with [i...] in place of `axis`. The first `batch_dims` dims of both are
+/// the same, and stay together: slice [b, indices[b, i]] of x.
 ///
 ///   Tensor rows = gather(table, ids);           // [n, d], [i] -> [i, d]
 ///
 /// Throws meshloom::Error if there is no such axis, if the indices are no
-/// integers, or if the dim has no elements.
+/// integers, if the dim has no elements, or, outside of a `function`, if an
+/// index is out of range (for that, it waits for them). In a function, where
+/// indices have no values while it is traced, one out of range counts as the
+/// nearest in range. This holds for `take`, `take_along_axis` and `gather_nd`,
+/// too.
 Tensor gather(const Tensor &x, const Tensor &indices, int64_t axis = 0,
               int64_t batch_dims = 0, Where loc = Where::current());
 /// NumPy's gather: negative indices count from the end.
@@ -64,8 +67,8 @@ Tensor take(const Tensor &x, const Tensor &indices, int64_t axis = 0,
 Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
                        Where loc = Where::current());
 /// indices [i..., k] -> [i..., r...]: x[indices[i]], where the k numbers of an
-/// index stand for x's first k dims and r are the others. Numbers out of range
-/// count as the nearest in range.
+/// index stand for x's first k dims and r are the others. Out of range: see
+/// gather.
 Tensor gather_nd(const Tensor &x, const Tensor &indices,
                  Where loc = Where::current());
 

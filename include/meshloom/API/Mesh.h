@@ -34,7 +34,7 @@ Mesh create_mesh(std::vector<MeshAxis> axes = {},
                  std::vector<DeviceSpec> devices = {}, std::string name = "");
 
 /// While it lives, `mesh` is where this thread's tensors without a layout go
-/// (replicated). Nests.
+/// (replicated). Nests. Throws meshloom::Error if the mesh is empty.
 ///
 ///   auto scope = default_mesh(mesh);
 ///   Tensor x = ones({4, 4}); // replicated on mesh
@@ -44,6 +44,9 @@ public:
   ~DefaultMeshScope();
   DefaultMeshScope(const DefaultMeshScope &) = delete;
   DefaultMeshScope &operator=(const DefaultMeshScope &) = delete;
+
+private:
+  std::shared_ptr<const Mesh> mesh;
 };
 inline DefaultMeshScope default_mesh(Mesh mesh) {
   return DefaultMeshScope(std::move(mesh));

@@ -129,7 +129,8 @@ Tensor less_equal(const TensorLike &x, const TensorLike &y);
 Tensor greater(const TensorLike &x, const TensorLike &y);
 Tensor greater_equal(const TensorLike &x, const TensorLike &y);
 
-/// `x` where `condition` (i1) holds, else `y`; all three broadcast.
+/// `x` where `condition` (i1) holds, else `y`; all three broadcast. Two numbers
+/// have their C++ type: where(c, 1.f, 0.f) is f32.
 Tensor where(const TensorLike &condition, const TensorLike &x,
              const TensorLike &y);
 Tensor clip_by_value(const TensorLike &x, const TensorLike &low,

@@ -63,6 +63,19 @@ template <typename T> consteval DType dtypeOf() {
 /// Copies the global value, row-major, into `out` (elements of type `as`).
 void readValue(const Tensor &tensor, DType as, void *out, int64_t count,
                const char *caller);
+
+/// While it lives, messages and reports of what this thread calls name that
+/// line: for what is made of ops itself, such as an optimizer. The outermost
+/// one counts.
+class [[nodiscard]] CallSite {
+public:
+  explicit CallSite(const std::source_location &where);
+  ~CallSite();
+  CallSite(const CallSite &) = delete;
+
+private:
+  bool isOutermost;
+};
 } // namespace detail
 
 /// A multi-dimensional array with a layout over a mesh: a value on devices, or,
@@ -75,7 +88,8 @@ void readValue(const Tensor &tensor, DType as, void *out, int64_t count,
 ///   std::vector<float> values = y.to_vector<float>();
 ///   std::cout << y << "\n";
 ///
-/// A default-constructed Tensor is empty; every use of one throws.
+/// A default-constructed Tensor is empty; every use of one but `defined` and
+/// printing throws.
 class Tensor {
 public:
   Tensor() = default;
@@ -93,7 +107,13 @@ public:
   /// Name of the device that holds it, or "CPU:0 ... CPU:7" for a mesh.
   std::string device() const;
   bool is_traced() const;
-  explicit operator bool() const { return node != nullptr; }
+  /// Whether it is not empty.
+  bool defined() const { return node != nullptr; }
+  /// As a condition of C++ (`if (loss < best)`, `while (error > 1e-3)`):
+  /// whether the only element is not 0. Waits for the value. Throws
+  /// meshloom::Error if there is not exactly one element, or if the tensor is a
+  /// value of a trace: `where`, `cond` and `while_loop` decide by those.
+  explicit operator bool() const;
 
   /// The only element. T must hold every value of the dtype (float for f32, f16
   /// and bf16, double for those and f64, int64_t for all integers but ui64,
@@ -144,7 +164,9 @@ public:
     if constexpr (std::is_floating_point_v<T>) {
       kind = Kind::Float;
       real = double(value);
+      dtype = std::is_same_v<T, float> ? DType::F32 : DType::F64;
     } else {
+      dtype = detail::dtypeOf<T>();
       kind = std::is_same_v<T, bool> ? Kind::Bool : Kind::Integer;
       integer = int64_t(value);
       isUnsigned = std::is_unsigned_v<T>;
@@ -157,8 +179,27 @@ public:
   double real = 0;
   int64_t integer = 0;
   bool isUnsigned = false; ///< `integer` holds the bits of a uint64_t
+  /// Of a number: that of its C++ type, for where no tensor is beside it.
+  DType dtype = DType::F32;
   Where where;
 };
+
+namespace detail {
+template <typename T>
+concept TensorOrVariable =
+    std::is_same_v<T, Tensor> || std::is_same_v<T, DVariable>;
+} // namespace detail
+/// C++'s `&&` and `||` take single bools: write `x & y` or logical_and(x, y)
+/// for tensors, and `bool(x) && bool(y)` for the values of scalars. The
+/// compiler shows these lines.
+// clang-format off
+template <typename X, typename Y>
+  requires detail::TensorOrVariable<X> || detail::TensorOrVariable<Y>
+void operator&&(const X &, const Y &) = delete; // write x & y (logical_and)
+template <typename X, typename Y>
+  requires detail::TensorOrVariable<X> || detail::TensorOrVariable<Y>
+void operator||(const X &, const Y &) = delete; // write x | y (logical_or)
+// clang-format on
 
 /// Like NumPy prints an array, then type, shape and layout; large ones are
 /// shortened. A value of a trace prints its type only.

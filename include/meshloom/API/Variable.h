@@ -28,9 +28,13 @@ struct VariableOptions {
 ///
 /// Assigning updates in place where nothing else holds the old value; a tensor
 /// read before keeps what it read. May be used from any thread.
+///
+/// One made without arguments, or moved from, is empty; every use of it but
+/// `defined`, `is` and printing throws.
 class DVariable {
 public:
   using Where = std::source_location;
+  DVariable() = default;
   /// Throws meshloom::Error if `initial` is empty or a value of a trace (make
   /// variables outside of a `function`, or in `init_scope`), or if
   /// options.layout conflicts with the layout of `initial`.
@@ -40,7 +44,12 @@ public:
             Where where = Where::current())
       : DVariable(initial, VariableOptions{"", true, layout}, where) {}
 
+  /// Whether it is not empty.
+  bool defined() const { return state != nullptr; }
+
   operator Tensor() const { return read_value(); }
+  /// See Tensor.
+  explicit operator bool() const { return bool(read_value()); }
   Tensor read_value(Where where = Where::current()) const;
 
   /// Takes the value, relayouted to the variable's layout. Throws

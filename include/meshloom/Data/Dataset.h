@@ -17,6 +17,7 @@ struct Batch {
 enum class MnistPart : uint8_t { Train, Test };
 
 /// An immutable value, cheap to copy: copies, `take` and `shuffle` share data.
+/// One that was moved from throws meshloom::Error at every use.
 ///
 ///   data::Dataset train = data::load_mnist("mnist", data::MnistPart::Train);
 ///   data::Dataset epoch = train.shuffle(7);
@@ -43,6 +44,8 @@ public:
 
 private:
   struct Storage;
+  /// Throws where the dataset was moved from.
+  const Storage &stored() const;
   std::shared_ptr<const Storage> storage;
   std::shared_ptr<const std::vector<int64_t>> order; ///< rows, or null: as is
   int64_t count = 0;

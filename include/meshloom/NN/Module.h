@@ -6,7 +6,8 @@
 namespace meshloom {
 
 /// Base of layers and models. `track` names the members that are variables or
-/// modules (or vectors of them), in the order in which they are then found.
+/// modules (or vectors of them), in the order in which they are then found. A
+/// module without any says so: `track()`.
 ///
 ///   struct Net : Module {
 ///     Dense first, second;
@@ -17,7 +18,9 @@ namespace meshloom {
 /// A copy of a module has the same variables.
 class Module {
 public:
-  /// Depth first, in the order of `track`; one tracked twice comes once.
+  /// Depth first, in the order of `track`; one tracked twice comes once. Throws
+  /// meshloom::Error if this module, or one that is tracked in it, has not
+  /// called `track`, or if one was moved from.
   std::vector<DVariable> variables() const;
   /// Those made with trainable = true.
   std::vector<DVariable> trainable_variables() const;
@@ -25,14 +28,20 @@ public:
 protected:
   Module();
 
+  /// Called at the end of the constructor, when all parts are there. Throws
+  /// meshloom::Error if a variable or a vector of parts is still empty.
   template <typename... Parts> void track(const Parts &...parts) {
+    startTracking();
     (trackOne(parts), ...);
   }
 
 private:
+  void startTracking();
+  void expectParts(size_t count);
   void trackOne(const DVariable &variable);
   void trackOne(const Module &module);
   template <typename T> void trackOne(const std::vector<T> &parts) {
+    expectParts(parts.size());
     for (auto &part : parts)
       trackOne(part);
   }
