@@ -1,6 +1,8 @@
 // InsertRelayouts: compares what each operand is with what the op's sharding
 // asks for, and puts a relayout where they differ.
 
+#include "BeginReductions.h"
+
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -63,6 +65,12 @@ private:
           op.erase();
         }
     for (Block *block : blocks)
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op);
+            relayout && begins(*givenLayout(relayout.getOperand().getType()),
+                               *givenLayout(relayout.getResult().getType())))
+          beginReduction(relayout);
+    for (Block *block : blocks)
       for (Operation &op : *block)
         if (failed(dtensor::verifyLayouts(&op)))
           return signalPassFailure();
@@ -84,26 +92,15 @@ private:
     Layout have = *givenLayout(value.getType());
     if (have == target)
       return success();
-    auto complain = [&]() {
+    if (!(have.mesh() == target.mesh())) {
       InFlightDiagnostic error = use.getOwner()->emitOpError("needs operand #")
                                  << use.getOperandNumber() << " as "
                                  << target.spec_string() << ", but it is "
-                                 << have.spec_string();
-      return error;
-    };
-    if (!(have.mesh() == target.mesh())) {
-      InFlightDiagnostic error = complain();
-      error << ", on another mesh; bring it to one mesh first";
+                                 << have.spec_string()
+                                 << ", on another mesh; bring it to one mesh "
+                                    "first";
       return explain(std::move(error), value);
     }
-    for (const Partial &partial : target.partial())
-      if (std::ranges::find(have.partial(), partial) == have.partial().end()) {
-        InFlightDiagnostic error = complain();
-        error << "; a pending reduction can be resolved, but not made: drop '"
-              << have.mesh().axes()[partial.axis].name
-              << "' from the partial axes";
-        return explain(std::move(error), value);
-      }
     Operation *anchor = anchorOf(use);
     SmallVector<Need> &wanted = needs[{value, anchor->getBlock()}];
     auto same = llvm::find_if(
@@ -253,6 +250,16 @@ private:
   /// Decides what each layout of a value is made from: the value, what outer
   /// blocks have made of it, or another one of these; as refinement priced it.
   void connect(Value value, MutableArrayRef<Need> wanted) {
+    // What begins a reduction is made from the value, and nothing from it.
+    auto ordinary = std::stable_partition(
+        wanted.begin(), wanted.end(), [&](const Need &need) {
+          return begins(*givenLayout(value.getType()), need.target);
+        });
+    for (Need &need : wanted)
+      need.root = value;
+    wanted = wanted.drop_front(size_t(ordinary - wanted.begin()));
+    if (wanted.empty())
+      return;
     RelayoutCosts &costs = pricesOn(givenLayout(value.getType())->mesh());
     SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
     TensorKind kind = costs.kindOf(
@@ -261,13 +268,14 @@ private:
     unsigned first = order.size();
     std::vector<LayoutId> targets;
     for (Need &need : wanted) {
-      need.root = value;
       targets.push_back(costs.intern(need.target));
       first = std::min(first, need.position);
     }
     std::vector<Value> roots{value};
     for (Value candidate : made[value])
-      if (isBefore(candidate, first))
+      if (isBefore(candidate, first) &&
+          !begins(*givenLayout(value.getType()),
+                  *givenLayout(candidate.getType())))
         roots.push_back(candidate);
     std::vector<LayoutId> have;
     for (Value root : roots)

@@ -42,9 +42,6 @@ TEST(DistributeTest, RefusesWhatDoesNotFit) {
   EXPECT_ERROR(relayout(x, specs("x", mesh)), HAS("[relayout]"), HAS("rank 2"));
   EXPECT_ERROR(relayout(x, Layout({"batch", UNSHARDED}, mesh8())),
                HAS("[relayout]"), HAS("copy_to_mesh"));
-  EXPECT_ERROR(relayout(x, Layout({UNSHARDED, UNSHARDED}, mesh,
-                                  {{"y", ReduceKind::Sum}})),
-               HAS("[relayout]"), HAS("pending reduction"));
   EXPECT_ERROR(distribute(x, Layout({"batch", UNSHARDED}, mesh8())),
                HAS("[distribute]"), HAS("copy_to_mesh"));
   EXPECT_ERROR(check_layout(x, specs("uu", mesh)), HAS("[check_layout]"),
@@ -80,6 +77,30 @@ TEST(DistributeTest, APartialValueTheUserWrote) {
   Tensor whole = relayout(x, specs("u", mesh));
   expectNear(whole, {11, 11});
   expectNear(whole * 2, {22, 22});
+}
+
+TEST(DistributeTest, RelayoutBeginsAReduction) {
+  Mesh mesh = mesh2x4();
+  Layout pending({UNSHARDED}, mesh, {{"x", ReduceKind::Sum}});
+  Tensor rows = distribute(sample({4}), specs("x", mesh));
+  Tensor y = relayout(rows, pending);
+  EXPECT_EQ(y.layout(), pending);
+  expectSame(y, sample({4}), 0);
+  // Each device has its block, and zeros around it.
+  std::vector<Tensor> parts = unpack(y);
+  expectSame(parts[0] + parts[4], sample({4}), 0);
+  expectNear(parts[4] * (parts[0] * parts[0]), {0, 0, 0, 0});
+  // Along an axis that cuts nothing the first one has all.
+  Layout most({"x"}, mesh, {{"y", ReduceKind::Max}});
+  std::vector<Tensor> maxima = unpack(relayout(rows, most));
+  expectNear(exp(maxima[1]), {0, 0});
+  expectSame(relayout(relayout(rows, most), specs("u", mesh)), sample({4}), 0);
+  auto f = function([&](const Tensor &a) { return relayout(a, pending) * 2; });
+  expectSame(f(rows), sample({4}) * 2, 0);
+  GradientTape tape;
+  tape.watch(rows);
+  Tensor loss = reduce_sum(relayout(rows, pending) * rows);
+  expectSame(tape.gradient(loss, rows), sample({4}) * 2, 0);
 }
 
 } // namespace

@@ -31,10 +31,10 @@ func.func @relayout_undecided(%x: tensor<4xf32>) {
 
 #mesh = #dtensor.mesh<x = 2>
 #full = #dtensor.layout<#mesh, [*]>
-#sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
-func.func @relayout_partial(%x: tensor<4xf32, #full>) {
-  // expected-error @+1 {{'dtensor.relayout' op violates constraint C4: the result is partial over 'x' (sum), which the operand is not}}
-  %0 = dtensor.relayout %x : (tensor<4xf32, #full>) -> tensor<4xf32, #sum>
+#product = #dtensor.layout<#mesh, [*] partial<x: prod>>
+func.func @relayout_complex(%x: tensor<4xcomplex<f32>, #full>) {
+  // expected-error @+1 {{'dtensor.relayout' op violates constraint C4: of complex numbers only sums can begin, not prod}}
+  %0 = dtensor.relayout %x : (tensor<4xcomplex<f32>, #full>) -> tensor<4xcomplex<f32>, #product>
   return
 }
 

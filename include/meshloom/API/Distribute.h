@@ -26,8 +26,9 @@ Tensor distribute(const Tensor &host, const Layout &layout);
 
 /// The same value, laid out as `layout`. Inside a `function`, and under a
 /// GradientTape, it is an op like others (its gradient has the layout of
-/// `tensor`). Throws meshloom::Error if ranks or meshes differ, or if `layout`
-/// is partial where the tensor is not.
+/// `tensor`). Where `layout` is partial and the tensor is not, a reduction
+/// begins: the shards add up to the value (nothing is sent). Throws
+/// meshloom::Error if ranks or meshes differ.
 Tensor relayout(const Tensor &tensor, const Layout &layout,
                 std::source_location where = std::source_location::current());
 /// The same value, laid out like `like`.

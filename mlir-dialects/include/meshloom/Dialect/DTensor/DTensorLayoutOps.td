@@ -17,7 +17,10 @@ def DTensor_RelayoutOp
   let summary = "The same value in another layout";
   let description = [{
     The only op that changes a layout. `--dtensor-expand-to-spmd` turns it into
-    the cheapest chain of collectives.
+    the cheapest chain of collectives. Where the result is partial and the
+    operand is not, a reduction begins, and nothing is sent: one device along
+    each axis keeps the value, or each its own block, and the others get what
+    the reduction starts from (`--dtensor-insert-relayouts` writes that out).
 
     Sharding rule: `... -> ...`, without S3.
 
@@ -25,8 +28,8 @@ def DTensor_RelayoutOp
     * (C1) The operand and the result have the same global shape.
     * (C2) The operand and the result have the same element type.
     * (C3) The result's layout is decided.
-    * (C4) The result is partial only over axes, and by kinds, that the operand
-      is partial over too.
+    * (C4) Where the result is partial over axes that the operand is not, and its
+      elements are complex, the reduction is a sum.
 
     Example:
     ```mlir

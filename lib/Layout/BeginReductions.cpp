@@ -1,0 +1,230 @@
+// A relayout to a layout that is partial where the value is not: a reduction
+// begins. It is written out as a reduction whose layout leaves it pending, so
+// that each device keeps what it has, or one of a group all, and the others get
+// what the reduction starts from; nothing is sent for that.
+//
+// Along an axis of size g that does not cut the value, which becomes pending:
+//
+//   r[j] = sum over k of (k == 0 ? v[j] : 0),  k = 0 ... g - 1 on the axis
+//
+// Along one that cuts a dim into blocks (b, j), whose dim becomes whole:
+//
+//   r[b, j] = sum over k of (k == b ? v[k, j] : 0),  k on the axis
+//
+// Either sum has one term a device, and stays pending along the axis.
+#include "BeginReductions.h"
+
+#include "DistributeOps.h"
+
+#include "meshloom/Layout/LayoutFlow.h"
+
+namespace meshloom {
+using distribution::Maker;
+
+bool begins(const Layout &from, const Layout &to) {
+  return llvm::any_of(to.partial(), [&](const Partial &partial) {
+    return !llvm::is_contained(from.partial(), partial);
+  });
+}
+
+namespace {
+/// One relayout, written out.
+class Beginning {
+public:
+  Beginning(dtensor::RelayoutOp op)
+      : op(op), make{OpBuilder(op), op.getLoc()},
+        from(*givenLayout(op.getOperand().getType())),
+        to(*givenLayout(op.getResult().getType())), mesh(to.mesh()),
+        global(dtensor::globalShape(op.getResult().getType())),
+        kind(to.partial().front().kind) {}
+
+  void run() {
+    findCuts();
+    Value value = entered();
+    decideLayout(value);
+    value = terms(value);
+    SmallVector<int64_t> reduced;
+    for (auto [dim, is] : llvm::enumerate(sumDims))
+      if (is)
+        reduced.push_back(int64_t(dim));
+    Value sum =
+        make.make<dtensor::ReduceOp>(kind, mlir::ValueRange(value), reduced);
+    Layout::DimAxes left;
+    for (auto [dim, is] : llvm::enumerate(sumDims))
+      if (!is)
+        left.push_back(axes[dim]);
+    lay(sum, *Layout::get(mesh, left,
+                          std::vector<Partial>(to.partial().begin(),
+                                               to.partial().end())));
+    if (Maker::shapeOf(sum) != global)
+      sum = make.reshape(sum, global);
+    lay(sum, to);
+    op.getResult().replaceAllUsesWith(sum);
+    op.erase();
+  }
+
+private:
+  static int64_t sizeOf(const Mesh &mesh, ArrayRef<unsigned> axes) {
+    int64_t size = 1;
+    for (unsigned axis : axes)
+      size *= mesh.axis_size(axis);
+    return size;
+  }
+  bool isBegun(unsigned axis) const {
+    return llvm::any_of(to.partial(), [&](const Partial &partial) {
+      return partial.axis == axis;
+    });
+  }
+  static void lay(Value value, const Layout &layout) {
+    auto type = cast<RankedTensorType>(value.getType());
+    value.setType(RankedTensorType::get(
+        type.getShape(), type.getElementType(),
+        dtensor::LayoutAttr::get(value.getContext(), layout)));
+  }
+
+  /// Which of the axes cut a dim, into even blocks, and only have to be left
+  /// there; the others' devices get the same first.
+  void findCuts() {
+    cut.resize(global.size());
+    for (size_t dim = 0; dim < global.size(); ++dim) {
+      auto had = from.axes(unsigned(dim)), wanted = to.axes(unsigned(dim));
+      if (had.size() <= wanted.size() ||
+          !std::equal(wanted.begin(), wanted.end(), had.begin()))
+        continue;
+      std::vector<unsigned> extra(had.begin() + int64_t(wanted.size()),
+                                  had.end());
+      std::vector<unsigned> all(had.begin(), had.end());
+      if (llvm::all_of(extra, [&](unsigned axis) { return isBegun(axis); }) &&
+          global[dim] % sizeOf(mesh, all) == 0)
+        cut[dim] = extra;
+    }
+    for (const Partial &partial : to.partial())
+      if (llvm::none_of(cut, [&](ArrayRef<unsigned> some) {
+            return llvm::is_contained(some, partial.axis);
+          }))
+        whole.push_back(partial.axis);
+  }
+
+  /// The operand as far as collectives bring it: what was pending is reduced.
+  Value entered() {
+    Layout::DimAxes dims;
+    for (size_t dim = 0; dim < global.size(); ++dim) {
+      auto wanted = to.axes(unsigned(dim));
+      dims.emplace_back(wanted.begin(), wanted.end());
+      llvm::append_range(dims.back(), cut[dim]);
+    }
+    Layout layout = *Layout::get(mesh, dims);
+    Value value = op.getOperand();
+    if (layout == from)
+      return value;
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    auto relayout = make.builder.create<dtensor::RelayoutOp>(
+        make.location,
+        RankedTensorType::get(
+            type.getShape(), type.getElementType(),
+            dtensor::LayoutAttr::get(op.getContext(), layout)),
+        value);
+    relayout->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    return relayout;
+  }
+
+  /// The dims that the terms have: one for devices that have the same, then for
+  /// each dim that is cut [major blocks, k, b, rest].
+  void decideLayout(Value value) {
+    auto add = [&](int64_t size, std::vector<unsigned> on, bool sum) {
+      shape.push_back(size);
+      axes.push_back(std::move(on));
+      sumDims.push_back(sum);
+    };
+    if (!whole.empty())
+      add(sizeOf(mesh, whole), whole, true);
+    for (size_t dim = 0; dim < global.size(); ++dim) {
+      auto wanted = to.axes(unsigned(dim));
+      std::vector<unsigned> major(wanted.begin(), wanted.end());
+      if (cut[dim].empty()) {
+        kept.push_back(int64_t(shape.size()));
+        pieces.push_back(global[dim]);
+        pieceAxes.push_back(major);
+        add(global[dim], major, false);
+        continue;
+      }
+      int64_t outer = sizeOf(mesh, major), blocks = sizeOf(mesh, cut[dim]);
+      int64_t rest = global[dim] / outer / blocks;
+      llvm::append_range(pieces, SmallVector<int64_t>{outer, blocks, rest});
+      pieceAxes.push_back(major);
+      pieceAxes.push_back(cut[dim]);
+      pieceAxes.emplace_back();
+      kept.push_back(int64_t(shape.size()));
+      add(outer, major, false);
+      kept.push_back(int64_t(shape.size()));
+      add(blocks, cut[dim], true);
+      add(blocks, {}, false);
+      kept.push_back(int64_t(shape.size()));
+      add(rest, {}, false);
+    }
+  }
+
+  /// The value where it belongs, and what changes nothing elsewhere.
+  Value terms(Value value) {
+    Layout layout = *Layout::get(mesh, axes);
+    Type element = Maker::elementOf(value);
+    auto laid = [&](Value made, const Layout &its) {
+      lay(made, its);
+      return made;
+    };
+    if (pieces != Maker::shapeOf(value))
+      value = laid(make.reshape(value, pieces), *Layout::get(mesh, pieceAxes));
+    value =
+        laid(make.make<dtensor::BroadcastInDimOp>(value, shape, kept), layout);
+    Type index = make.builder.getI32Type();
+    Value here;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      if (!sumDims[dim])
+        continue;
+      bool isWhole = dim == 0 && !whole.empty();
+      Value k = laid(make.iota(shape, index, int64_t(dim)), layout);
+      Value b = isWhole
+                    ? laid(make.splat(shape, index, 0), layout)
+                    : laid(make.iota(shape, index, int64_t(dim) + 1), layout);
+      Value same =
+          laid(make.compare(dtensor::ComparisonDirection::EQ, k, b), layout);
+      here = here ? laid(make.make<dtensor::AndOp>(here, same), layout) : same;
+    }
+    Value start;
+    if (isa<mlir::ComplexType>(element)) // a sum: the type says so
+      start = laid(make.zero(element), *Layout::get(mesh, {}));
+    else
+      start =
+          laid(make.scalar(distribution::identityOf(kind, element), element),
+               *Layout::get(mesh, {}));
+    Value nothing = laid(
+        make.make<dtensor::BroadcastInDimOp>(start, shape, ArrayRef<int64_t>()),
+        layout);
+    return laid(make.select(here, value, nothing), layout);
+  }
+
+  dtensor::RelayoutOp op;
+  Maker make;
+  Layout from, to;
+  Mesh mesh;
+  SmallVector<int64_t> global;
+  ReduceKind kind;
+  /// Per dim: the axes that cut it and become pending.
+  std::vector<std::vector<unsigned>> cut;
+  /// The other axes that become pending.
+  std::vector<unsigned> whole;
+  /// The value's dims in pieces, their axes, and where the terms have them.
+  SmallVector<int64_t> pieces, kept;
+  Layout::DimAxes pieceAxes;
+  /// The dims of the terms.
+  SmallVector<int64_t> shape;
+  Layout::DimAxes axes;
+  SmallVector<bool> sumDims;
+};
+} // namespace
+
+void beginReduction(dtensor::RelayoutOp op) {
+  Beginning(op).run();
+}
+
+} // namespace meshloom

@@ -1,0 +1,15 @@
+// Relayouts that make a value partial, as reductions that are left pending.
+#pragma once
+
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
+namespace meshloom {
+
+/// Whether `to` is partial in a way that `from` is not.
+bool begins(const Layout &from, const Layout &to);
+
+/// Replaces `op`, whose result begins a reduction, by ops with layouts and, if
+/// need be, a relayout that begins none.
+void beginReduction(dtensor::RelayoutOp op);
+
+} // namespace meshloom
