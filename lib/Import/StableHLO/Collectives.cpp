@@ -110,6 +110,7 @@ static Imported importAllReduce(Importer &im, stablehlo::AllReduceOp op) {
     return failure();
   SmallVector<Value> results;
   for (Value operand : im.get(op.getOperands())) {
+    operand = im.promoted(op.getComputation(), operand)[0];
     auto result = allReduce(im, *groups, op.getComputation(), operand);
     if (failed(result))
       return failure();
@@ -124,7 +125,7 @@ static FailureOr<Value> importReduceScatter(Importer &im,
   auto groups = Groups::byIds(im, op);
   if (failed(groups))
     return failure();
-  Value operand = im.get(op.getOperand());
+  Value operand = im.promoted(op.getComputation(), im.get(op.getOperand()))[0];
   if (groups->trivial())
     return operand;
   int64_t dim = int64_t(op.getScatterDimension()), size = groups->getSize();

@@ -34,38 +34,77 @@ static RankedTensorType withLayout(RankedTensorType type,
                 : type;
 }
 
-/// Checks the signature: tensors only.
-static LogicalResult checkSignature(FuncOp func) {
-  for (BlockArgument argument : func.getArguments()) {
-    if (failed(checkType(argument.getLoc(), argument.getType())))
-      return failure();
-    if (!isa<RankedTensorType>(argument.getType()))
-      return mlir::emitError(argument.getLoc())
-             << "argument #" << argument.getArgNumber()
-             << " is a tuple; give its elements as arguments";
+namespace {
+/// One tensor of a function's arguments or results, which may be tuples.
+struct Leaf {
+  unsigned number;  ///< of the argument or result
+  std::string path; ///< ".1.0" in a tuple, or empty
+  RankedTensorType type;
+  Attribute sharding; ///< or null
+};
+} // namespace
+
+static void addPaths(Type type, const std::string &path,
+                     SmallVectorImpl<std::string> &paths) {
+  auto tuple = dyn_cast<mlir::TupleType>(type);
+  if (!tuple)
+    return paths.push_back(path);
+  for (auto [i, element] : llvm::enumerate(tuple.getTypes()))
+    addPaths(element, path + "." + std::to_string(i), paths);
+}
+
+/// Appends the tensors of `type`, a value whose attributes are `attributes`.
+static LogicalResult addLeaves(Location loc, Type type, unsigned number,
+                               DictionaryAttr attributes,
+                               SmallVectorImpl<Leaf> &leaves) {
+  if (failed(checkType(loc, type)))
+    return failure();
+  SmallVector<RankedTensorType> tensors;
+  SmallVector<std::string> paths;
+  flatten(type, tensors);
+  addPaths(type, "", paths);
+  Attribute sharding = shardingIn(attributes);
+  SmallVector<Attribute> each(tensors.size());
+  if (!isa<mlir::TupleType>(type) || tensors.size() == 1) {
+    each.assign(tensors.size(), sharding);
+  } else if (auto text = dyn_cast_or_null<StringAttr>(sharding)) {
+    auto parts = splitGspmdTuple(text.getValue().str());
+    if (!parts)
+      return mlir::emitError(loc) << parts.error().message();
+    if (parts->size() != tensors.size())
+      return mlir::emitError(loc)
+             << "a tuple of " << tensors.size() << " tensors has "
+             << parts->size() << " shardings";
+    for (auto [part, its] : llvm::zip_equal(*parts, each))
+      its = StringAttr::get(loc.getContext(), part);
   }
-  for (Type type : func.getResultTypes()) {
-    if (failed(checkType(func.getLoc(), type)))
-      return failure();
-    if (!isa<RankedTensorType>(type))
-      return func.emitError("a result is a tuple; return its elements");
-  }
+  for (auto [tensor, path, its] : llvm::zip_equal(tensors, paths, each))
+    leaves.push_back({number, path, tensor, its});
   return success();
 }
 
 FuncOp Importer::importFunction(FuncOp func) {
   b.setLoc(func.getLoc());
-  if (failed(checkSignature(func)))
-    return {};
+  groups.clear();
+  SmallVector<Leaf> inputs, outputs;
+  for (BlockArgument argument : func.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (failed(addLeaves(argument.getLoc(), argument.getType(), number,
+                         func.getArgAttrDict(number), inputs)))
+      return {};
+  }
+  for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
+    if (failed(addLeaves(func.getLoc(), type, i, func.getResultAttrDict(i),
+                         outputs)))
+      return {};
   SmallVector<Type> argumentTypes;
   SmallVector<DictionaryAttr> argumentAttributes;
-  for (BlockArgument argument : func.getArguments()) {
-    DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());
+  for (const Leaf &leaf : inputs) {
+    BlockArgument argument = func.getArgument(leaf.number);
     dtensor::LayoutAttr layout;
-    if (Attribute annotation = shardingIn(attributes)) {
+    if (leaf.sharding) {
       b.setLoc(argument.getLoc());
-      auto sharding =
-          shardings.of(argument.getLoc(), annotation, typeOf(argument));
+      auto sharding = shardings.of(argument.getLoc(), leaf.sharding, leaf.type);
       if (failed(sharding))
         return {};
       auto decided = argumentLayout(*this, *sharding);
@@ -73,10 +112,11 @@ FuncOp Importer::importFunction(FuncOp func) {
         return {};
       layout = *decided;
     }
-    argumentTypes.push_back(withLayout(typeOf(argument), layout));
+    argumentTypes.push_back(withLayout(leaf.type, layout));
     SmallVector<NamedAttribute> kept;
-    if (StringAttr name = nameOf(argument, attributes))
-      kept.push_back(b.getNamedAttr("dtensor.name", name));
+    if (StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number)))
+      kept.push_back(b.getNamedAttr(
+          "dtensor.name", b.getStringAttr(name.getValue() + leaf.path)));
     argumentAttributes.push_back(b.getDictionaryAttr(kept));
   }
 
@@ -84,21 +124,17 @@ FuncOp Importer::importFunction(FuncOp func) {
                                b.getFunctionType(argumentTypes, {}));
   mlir::OwningOpRef<FuncOp> owner(result);
   Block *entry = result.addEntryBlock();
-  for (auto [argument, source] :
-       llvm::zip_equal(entry->getArguments(), func.getArguments()))
-    argument.setLoc(source.getLoc());
+  for (auto [argument, leaf] : llvm::zip_equal(entry->getArguments(), inputs))
+    argument.setLoc(func.getArgument(leaf.number).getLoc());
   b.setInsertionPointToStart(entry);
   b.setLoc(func.getLoc());
   calling.push_back(func);
   SmallVector<Value> arguments(entry->getArguments());
-  for (auto [argument, value] :
-       llvm::zip_equal(func.getArguments(), arguments)) {
-    Attribute annotation =
-        shardingIn(func.getArgAttrDict(argument.getArgNumber()));
-    if (!annotation || dtensor::layoutAttrOf(value.getType()))
+  for (auto [leaf, value] : llvm::zip_equal(inputs, arguments)) {
+    if (!leaf.sharding || dtensor::layoutAttrOf(value.getType()))
       continue;
-    b.setLoc(argument.getLoc());
-    auto wished = constrain(*this, value, annotation);
+    b.setLoc(value.getLoc());
+    auto wished = constrain(*this, value, leaf.sharding);
     if (failed(wished))
       return {};
     value = *wished;
@@ -111,17 +147,17 @@ FuncOp Importer::importFunction(FuncOp func) {
 
   SmallVector<Type> resultTypes;
   SmallVector<DictionaryAttr> resultAttributes;
-  for (auto [i, value] : llvm::enumerate(*values)) {
-    DictionaryAttr attributes = func.getResultAttrDict(i);
+  for (auto [leaf, value] : llvm::zip_equal(outputs, *values)) {
+    DictionaryAttr attributes = func.getResultAttrDict(leaf.number);
     b.setLoc(func.getLoc());
     if (!b.lanesOf(value).empty()) {
-      error("result #") << i
+      error("result #") << leaf.number
                         << " is different on each device: it comes from a "
                            "manual computation that does not end";
       return {};
     }
-    if (Attribute annotation = shardingIn(attributes)) {
-      auto pinned = constrain(*this, value, annotation);
+    if (leaf.sharding) {
+      auto pinned = constrain(*this, value, leaf.sharding);
       if (failed(pinned))
         return {};
       // A wish that leaves everything open adds nothing.
@@ -129,7 +165,7 @@ FuncOp Importer::importFunction(FuncOp func) {
     }
     // A result that nobody annotated is never partial.
     if (auto layout = dtensor::layoutAttrOf(value.getType());
-        layout && !layout.getPartial().empty() && !shardingIn(attributes))
+        layout && !layout.getPartial().empty() && !leaf.sharding)
       value = b.create<dtensor::ConstraintOp>(
           func.getLoc(), value,
           dtensor::LayoutAttr::get(b.getContext(),
@@ -139,7 +175,8 @@ FuncOp Importer::importFunction(FuncOp func) {
     if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
                                : StringAttr();
         name && !name.empty())
-      kept.push_back(b.getNamedAttr("dtensor.name", name));
+      kept.push_back(b.getNamedAttr(
+          "dtensor.name", b.getStringAttr(name.getValue() + leaf.path)));
     resultAttributes.push_back(b.getDictionaryAttr(kept));
   }
   b.create<mlir::func::ReturnOp>(func.getLoc(), *values);
@@ -149,8 +186,11 @@ FuncOp Importer::importFunction(FuncOp func) {
   for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
     result.setArgAttrs(i, attributes);
     // Donated: the result may take the argument's memory, if it is laid out so.
-    auto alias = func.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
-    if (alias && alias.getValue().ult(resultTypes.size()) &&
+    auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
+                                                    "tf.aliasing_output");
+    bool tuples = inputs.size() != func.getNumArguments() ||
+                  outputs.size() != func.getNumResults();
+    if (alias && !tuples && alias.getValue().ult(resultTypes.size()) &&
         resultTypes[alias.getInt()] == argumentTypes[i])
       result.setArgAttr(i, "dtensor.alias",
                         b.getI64IntegerAttr(alias.getInt()));

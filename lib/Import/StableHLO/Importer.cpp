@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace meshloom;
@@ -129,16 +130,22 @@ void Importer::set(Value source, ArrayRef<Value> itsLeaves) {
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// Regions that are functions of their arguments may use constants, too.
+static bool isConstant(Operation *op) {
+  return isa_and_nonnull<stablehlo::ConstantOp, sdy::ConstantOp>(op);
+}
+
 LogicalResult Importer::checkTypes(Operation &op) {
   auto isOutside = [&](Value operand) {
     return scalarRegion && scalarRegion->isAncestor(op.getParentRegion()) &&
-           !scalarRegion->isAncestor(operand.getParentRegion());
+           !scalarRegion->isAncestor(operand.getParentRegion()) &&
+           !isConstant(operand.getDefiningOp());
   };
   for (Value operand : op.getOperands())
     if (!values.count(operand) || isOutside(operand))
       return mlir::emitError(op.getLoc())
              << "uses a value from outside of its region, which is a function "
-                "of its arguments only";
+                "of its arguments and of constants only";
   for (Type type : op.getResultTypes())
     if (failed(checkType(op.getLoc(), type)))
       return failure();
@@ -311,6 +318,27 @@ Imported Importer::importInline(Region &region, ArrayRef<Value> arguments) {
   return leaves((*block)->getTerminator()->getOperands());
 }
 
+LogicalResult Importer::importCaptured(
+    Region &region,
+    SmallVectorImpl<std::pair<Value, SmallVector<Value>>> &outer) {
+  llvm::SmallSetVector<Value, 4> used;
+  region.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!region.isAncestor(operand.getParentRegion()) &&
+          isConstant(operand.getDefiningOp()) && values.count(operand))
+        used.insert(operand);
+  });
+  for (Value value : used) {
+    Operation *op = value.getDefiningOp();
+    outer.push_back({value, SmallVector<Value>(leaves(value))});
+    Imported made = (*handlers.find(op))(*this, op);
+    if (failed(made))
+      return failure();
+    set(value, *made);
+  }
+  return success();
+}
+
 LogicalResult Importer::importScalarRegion(Region &source, Region &target) {
   auto block = onlyBlock(b.getLoc(), source);
   if (failed(block))
@@ -335,9 +363,14 @@ LogicalResult Importer::importScalarRegion(Region &source, Region &target) {
   for (Value argument : body->getArguments())
     b.note(argument, {});
   llvm::append_range(arguments, body->getArguments());
+  SmallVector<std::pair<Value, SmallVector<Value>>> captured;
+  if (failed(importCaptured(source, captured)))
+    return failure();
   Region *enclosing = std::exchange(scalarRegion, &source);
   Imported results = importInline(source, arguments);
   scalarRegion = enclosing;
+  for (const auto &[value, itsLeaves] : captured)
+    set(value, itsLeaves);
   if (failed(results))
     return failure();
   b.create<dtensor::YieldOp>(outer, *results);
@@ -387,6 +420,20 @@ Imported Importer::importCall(Location loc, StringRef symbol,
 //===----------------------------------------------------------------------===//
 // Reducers
 //===----------------------------------------------------------------------===//
+
+SmallVector<Value> Importer::promoted(Region &reducer,
+                                      ArrayRef<Value> operands) {
+  SmallVector<Value> result(operands);
+  if (!reducer.hasOneBlock())
+    return result;
+  for (auto [value, argument] :
+       llvm::zip(result, reducer.front().getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (type && dtensor::dtypeOf(type.getElementType()))
+      value = b.convert(value, type.getElementType());
+  }
+  return result;
+}
 
 std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
   if (!reducer.hasOneBlock())

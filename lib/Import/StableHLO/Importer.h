@@ -108,6 +108,9 @@ public:
   Imported importCall(Location loc, StringRef symbol,
                       ArrayRef<Value> arguments);
 
+  /// The values of a reduction as its reducer takes them: it may be of a wider
+  /// element type than they are.
+  SmallVector<Value> promoted(Region &reducer, ArrayRef<Value> values);
   /// The kind that a reducer of two scalars combines by, if it is a plain one.
   static std::optional<ReduceKind> kindOf(Region &reducer);
   /// The identity of a kind for `element`, as a scalar.
@@ -131,11 +134,24 @@ public:
 
   /// The axes that enclosing manual computations are manual over.
   SmallVector<unsigned> manualAxes;
+  /// A sharding group of the function, by its first member.
+  struct Group {
+    Location loc;
+    SmallVector<int64_t> shape;
+    SmallVector<unsigned> manualAxes;
+    Lanes lanes;
+    dtensor::LayoutAttr layout; ///< of the first member that is decided
+  };
+  std::map<int64_t, Group> groups;
 
 private:
   LogicalResult importOp(Operation &op);
   LogicalResult checkTypes(Operation &op);
   LogicalResult verifyNewOps(size_t since, LogicalResult soFar);
+  /// Makes constants from outside that `region` uses again, where ops go now.
+  LogicalResult
+  importCaptured(Region &region,
+                 SmallVectorImpl<std::pair<Value, SmallVector<Value>>> &outer);
   FailureOr<SmallVector<Value>> annotated(Operation &op,
                                           SmallVector<Value> results);
 

@@ -38,9 +38,10 @@ static Imported importScatter(Importer &im, stablehlo::ScatterOp op) {
   if (op.getInputs().empty() || !op.getUpdateComputation().hasOneBlock())
     return im.error("scatter needs an operand and an update computation");
   stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
-  SmallVector<Value> operands = im.get(op.getInputs());
+  Region &reducer = op.getUpdateComputation();
+  SmallVector<Value> operands = im.promoted(reducer, im.get(op.getInputs()));
   operands.push_back(im.get(op.getScatterIndices()));
-  llvm::append_range(operands, im.get(op.getUpdates()));
+  llvm::append_range(operands, im.promoted(reducer, im.get(op.getUpdates())));
   operands = b.aligned(operands);
   Lanes lanes = b.lanesOf(operands);
   SmallVector<NamedAttribute> attributes{

@@ -127,6 +127,8 @@ static Imported importReduce(Importer &im, stablehlo::ReduceOp op) {
                      inits = im.get(op.getInitValues());
   if (inputs.empty())
     return im.error("reduce needs at least one operand");
+  inputs = im.promoted(op.getBody(), inputs);
+  inits = im.promoted(op.getBody(), inits);
   for (int64_t dim : op.getDimensions())
     if (dim < 0 || dim >= b.rankOf(inputs[0]))
       return im.error("reduces dim ")

@@ -80,6 +80,8 @@ static Imported importReduceWindow(Importer &im, stablehlo::ReduceWindowOp op) {
                      inits = im.get(op.getInitValues());
   if (inputs.empty())
     return im.error("reduce_window needs at least one operand");
+  inputs = im.promoted(op.getBody(), inputs);
+  inits = im.promoted(op.getBody(), inits);
   Lanes lanes = b.lanesOf(inputs);
   auto spec = windowOf(im, op, b.rankOf(inputs[0]), lanes);
   if (failed(spec))

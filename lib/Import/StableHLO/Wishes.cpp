@@ -79,6 +79,45 @@ static dtensor::Wish openWish(Importer &importer, Value value) {
   return wish;
 }
 
+/// `value` as a member of a sharding group. The first one whose layout is
+/// decided decides for those with another: as in Shardy, they are resharded.
+static FailureOr<Value> joinGroup(Importer &im, Value value, int64_t group) {
+  LaneBuilder &b = im.b;
+  Lanes lanes(b.lanesOf(value));
+  auto [known, isFirst] = im.groups.try_emplace(
+      group, Importer::Group{b.getLoc(),
+                             SmallVector<int64_t>(b.typeOf(value).getShape()),
+                             im.manualAxes,
+                             lanes,
+                             {}});
+  Importer::Group &others = known->second;
+  auto complain = [&](StringRef why) {
+    auto error = im.error("the value is in sharding group ")
+                 << group << " with another one " << why;
+    error.attachNote(others.loc) << "the other one";
+    return error;
+  };
+  if (others.manualAxes != im.manualAxes)
+    return complain("in or outside of another manual computation");
+  if (ArrayRef(others.shape) != b.typeOf(value).getShape())
+    return complain("of another shape");
+  // Of these the devices along manual axes have other values each, or not.
+  if (others.lanes != lanes)
+    return value;
+  if (auto layout = dtensor::layoutAttrOf(value.getType())) {
+    if (!others.layout)
+      others.layout = dtensor::LayoutAttr::get(
+          b.getContext(), layout.getLayout().without_partial());
+    else if (others.layout != layout)
+      return b.note(
+          b.create<dtensor::ConstraintOp>(b.getLoc(), value, others.layout),
+          lanes);
+  }
+  dtensor::Wish wish = openWish(im, value);
+  wish.group = group;
+  return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
+}
+
 FailureOr<Value> importer::constrain(Importer &importer, Value value,
                                      Attribute attribute) {
   auto sharding = importer.shardings.of(importer.b.getLoc(), attribute,
@@ -148,6 +187,8 @@ void importer::addAnnotations(Handlers &handlers) {
   addMoves<sdy::AllToAllOp>(handlers);
   addMoves<sdy::CollectivePermuteOp>(handlers);
   addMoves<sdy::ReduceScatterOp>(handlers);
+  addMoves<sdy::ReplicatedToUnreducedOp>(handlers);
+  addMoves<sdy::ShardedToUnreducedOp>(handlers);
   handlers.add<sdy::DataFlowEdgeOp>(
       [](Importer &im, sdy::DataFlowEdgeOp op) -> FailureOr<Value> {
         Value value = im.get(op.getInput());
@@ -167,15 +208,15 @@ void importer::addAnnotations(Handlers &handlers) {
     Lanes lanes(im.b.lanesOf(value));
     return im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes);
   });
-  handlers.add<sdy::ShardingGroupOp>([](Importer &im, sdy::ShardingGroupOp op) {
-    Value value = im.get(op.getInput());
-    dtensor::Wish wish = openWish(im, value);
-    wish.group = int64_t(op.getGroupId());
-    Lanes lanes(im.b.lanesOf(value));
-    // The op has no result: later uses of the value see it.
-    im.set(
-        op.getInput(),
-        im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes));
-    return SmallVector<Value>();
-  });
+  handlers.add<sdy::ShardingGroupOp>(
+      [](Importer &im,
+         sdy::ShardingGroupOp op) -> FailureOr<SmallVector<Value>> {
+        auto joined =
+            joinGroup(im, im.get(op.getInput()), int64_t(op.getGroupId()));
+        if (failed(joined))
+          return failure();
+        // The op has no result: later uses of the value see it.
+        im.set(op.getInput(), *joined);
+        return SmallVector<Value>();
+      });
 }

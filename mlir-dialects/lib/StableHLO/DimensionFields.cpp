@@ -9,6 +9,11 @@ using namespace meshloom;
 
 mlir::ParseResult meshloom::parseFields(mlir::AsmParser &parser,
                                         ArrayRef<DimensionField> fields) {
+  return failure(parser.parseLess() || parseFieldsToEnd(parser, fields));
+}
+
+mlir::ParseResult meshloom::parseFieldsToEnd(mlir::AsmParser &parser,
+                                             ArrayRef<DimensionField> fields) {
   llvm::SmallDenseSet<StringRef> seen;
   auto field = [&]() -> mlir::ParseResult {
     llvm::SMLoc loc = parser.getCurrentLocation();
@@ -36,8 +41,6 @@ mlir::ParseResult meshloom::parseFields(mlir::AsmParser &parser,
     return success();
   };
   // A comma may follow the last field.
-  if (parser.parseLess())
-    return failure();
   while (failed(parser.parseOptionalGreater())) {
     if (field())
       return failure();

@@ -15,6 +15,9 @@ struct DimensionField {
 /// Fills the fields that the text gives.
 mlir::ParseResult parseFields(mlir::AsmParser &parser,
                               ArrayRef<DimensionField> fields);
+/// The same behind the `<` and what may come first.
+mlir::ParseResult parseFieldsToEnd(mlir::AsmParser &parser,
+                                   ArrayRef<DimensionField> fields);
 
 /// Prints fields, leaving out empty ones.
 class FieldPrinter {

@@ -102,10 +102,53 @@ void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
   fields.dims("rhs_contracting_dimensions", getRhsContractingDimensions());
 }
 
+/// Each dim is something: `first`, `second`, or one of the spatial dims.
+static bool isComplete(int64_t first, int64_t second,
+                       ArrayRef<int64_t> spatial) {
+  SmallVector<int64_t> dims{first, second};
+  llvm::append_range(dims, spatial);
+  llvm::sort(dims);
+  return llvm::equal(dims, llvm::seq<int64_t>(0, int64_t(dims.size())));
+}
+
+/// `input_batch_dimension = 0, ...>`, one field for each thing.
+static Attribute parseRawConvolution(AsmParser &parser) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  int64_t in[2] = {0, 0}, kernel[2] = {0, 0}, out[2] = {0, 0};
+  SmallVector<int64_t> inSpatial, kernelSpatial, outSpatial;
+  if (parseFieldsToEnd(
+          parser, {{"input_batch_dimension", nullptr, &in[0]},
+                   {"input_feature_dimension", nullptr, &in[1]},
+                   {"input_spatial_dimensions", &inSpatial},
+                   {"kernel_input_feature_dimension", nullptr, &kernel[0]},
+                   {"kernel_output_feature_dimension", nullptr, &kernel[1]},
+                   {"kernel_spatial_dimensions", &kernelSpatial},
+                   {"output_batch_dimension", nullptr, &out[0]},
+                   {"output_feature_dimension", nullptr, &out[1]},
+                   {"output_spatial_dimensions", &outSpatial}}))
+    return {};
+  std::pair<StringRef, bool> parts[] = {
+      {"input", isComplete(in[0], in[1], inSpatial)},
+      {"kernel", isComplete(kernel[0], kernel[1], kernelSpatial)},
+      {"output", isComplete(out[0], out[1], outSpatial)}};
+  for (auto [name, complete] : parts)
+    if (!complete) {
+      parser.emitError(loc) << "the dims of the " << name
+                            << " are not numbered from 0, each once";
+      return {};
+    }
+  return ConvDimensionNumbersAttr::get(
+      parser.getContext(), in[0], in[1], inSpatial, kernel[0], kernel[1],
+      kernelSpatial, out[0], out[1], outSpatial);
+}
+
 Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   ConvDimensionNumbersAttr dims;
-  if (parser.parseLess() || parseConvolutionDimensions(parser, dims) ||
-      parser.parseGreater())
+  if (parser.parseLess())
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("raw")))
+    return parseRawConvolution(parser);
+  if (parseConvolutionDimensions(parser, dims) || parser.parseGreater())
     return {};
   return dims;
 }

@@ -193,20 +193,6 @@ func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-func.func @outside(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
-  %c = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = stablehlo.reduce(%a init: %c) across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
-   reducer(%x: tensor<f32>, %y: tensor<f32>) {
-    %1 = stablehlo.add %x, %y : tensor<f32>
-    // expected-error @+1 {{uses a value from outside of its region, which is a function of its arguments only}}
-    %2 = stablehlo.multiply %1, %s : tensor<f32>
-    stablehlo.return %2 : tensor<f32>
-  }
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 // expected-error @+1 {{a value that is on one device only ('{maximal device=3}') is not supported}}
 func.func @maximal(%a: tensor<8xf32> {mhlo.sharding = "{maximal device=3}"}) -> tensor<8xf32> {
   return %a : tensor<8xf32>
@@ -264,4 +250,50 @@ func.func @too_large(%a: tensor<i8>) -> tensor<i8> {
   // expected-error @+1 {{tensors of more than 2^53 bytes are not supported ('tensor<9223372036854775807x2xf32>')}}
   %0 = stablehlo.iota dim = 0 : tensor<9223372036854775807x2xf32>
   return %a : tensor<i8>
+}
+
+// -----
+
+func.func @outside(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    // expected-error @+1 {{uses a value from outside of its region, which is a function of its arguments and of constants only}}
+    %2 = stablehlo.multiply %1, %s : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @group_inside(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note @+1 {{the other one}}
+  sdy.sharding_group %b group_id=1 : tensor<8xf32>
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"x"} (%v: tensor<8xf32>) {
+    // expected-error @+1 {{the value is in sharding group 1 with another one in or outside of another manual computation}}
+    sdy.sharding_group %v group_id=1 : tensor<8xf32>
+    sdy.return %v : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @group_shapes(%a: tensor<8xf32>, %b: tensor<4xf32>) {
+  // expected-note @+1 {{the other one}}
+  sdy.sharding_group %a group_id=1 : tensor<8xf32>
+  // expected-error @+1 {{the value is in sharding group 1 with another one of another shape}}
+  sdy.sharding_group %b group_id=1 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @raw_conv(%a: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x4xf32>) {
+  // expected-error @+1 {{the dims of the kernel are not numbered from 0, each once}}
+  %0 = "stablehlo.convolution"(%a, %k) <{dimension_numbers = #stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 2, kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0, output_feature_dimension = 3, output_spatial_dimensions = [1, 2]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32>
+  return
 }

@@ -154,6 +154,7 @@ def StableHLO_ConvDimensionNumbersAttr
   let description = [{
     ```mlir
     #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>
+    #stablehlo.conv<raw input_batch_dimension = 0, ...>  // a field for each
     ```
   }];
   let parameters = (ins
