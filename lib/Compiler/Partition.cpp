@@ -15,6 +15,7 @@ namespace meshloom {
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options) {
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
+  functions.addPass(createUnifyMeshes());
   functions.addPass(createLiftVariables());
   functions.addPass(createSimplifyControlFlow());
   if (options.refine) {

@@ -5,6 +5,7 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Passes.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 
 namespace meshloom {
 #define GEN_PASS_DEF_LIFTVARIABLES
@@ -84,12 +85,13 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     function.setFunctionType(
         builder.getFunctionType(block.getArgumentTypes(), results));
     for (BlockArgument argument : assigned) {
-      Attribute name =
-          function.getArgAttr(argument.getArgNumber(), "dtensor.name");
-      resultAttrs.push_back(
-          name ? builder.getDictionaryAttr(
-                     builder.getNamedAttr("dtensor.name", name))
-               : builder.getDictionaryAttr({}));
+      SmallVector<NamedAttribute> kept;
+      for (StringRef name :
+           {StringRef("dtensor.name"), StringRef(dtensor::writtenAttr)})
+        if (Attribute value =
+                function.getArgAttr(argument.getArgNumber(), name))
+          kept.push_back(builder.getNamedAttr(name, value));
+      resultAttrs.push_back(builder.getDictionaryAttr(kept));
     }
     function.setResAttrsAttr(builder.getArrayAttr(resultAttrs));
     matchReturnTypes(function);

@@ -3,10 +3,10 @@
 namespace meshloom {
 
 Signature signatureOf(const Program &program) {
-  Signature signature{program.name, program.mesh, {}, {}};
-  auto typeOf = [&](unsigned buffer) {
+  Signature signature{program.name, program.mesh, {}, {}, program.deviceOrder};
+  auto typeOf = [&](unsigned buffer, const std::optional<Layout> &written) {
     const BufferDecl &decl = program.buffers[buffer];
-    return ArrayType{decl.type, decl.shape, decl.layout};
+    return ArrayType{decl.type, decl.shape, written.value_or(decl.layout)};
   };
   // verify() may not have seen the program yet.
   auto exists = [&](unsigned buffer) {
@@ -14,11 +14,13 @@ Signature signatureOf(const Program &program) {
   };
   for (const Argument &argument : program.arguments)
     if (exists(argument.buffer))
-      signature.arguments.push_back({argument.name, typeOf(argument.buffer)});
+      signature.arguments.push_back(
+          {argument.name, typeOf(argument.buffer, argument.written)});
   for (const ProgramResult &result : program.results)
     if (exists(result.buffer))
-      signature.results.push_back(
-          {result.name, typeOf(result.buffer), result.aliasedArgument});
+      signature.results.push_back({result.name,
+                                   typeOf(result.buffer, result.written),
+                                   result.aliasedArgument});
   return signature;
 }
 

@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 4;
+static constexpr uint32_t version = 5;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -72,6 +72,16 @@ public:
     put(layout.dim_axes());
     list(layout.partial());
   }
+  /// One that may be over a mesh of its own.
+  void putWithMesh(const Layout &layout) {
+    put(layout.mesh());
+    put(layout);
+  }
+  void put(const std::optional<Layout> &written) {
+    put(bool(written));
+    if (written)
+      putWithMesh(*written);
+  }
   void put(const Interval &interval) {
     put(interval.begin);
     put(interval.end);
@@ -95,11 +105,13 @@ public:
   void put(const Argument &argument) {
     put(uint32_t(argument.buffer));
     put(argument.name);
+    put(argument.written);
   }
   void put(const ProgramResult &result) {
     put(uint32_t(result.buffer));
     put(int32_t(result.aliasedArgument));
     put(result.name);
+    put(result.written);
   }
   void put(const Loop &loop) {
     put(loop.extent);
@@ -191,11 +203,12 @@ public:
     put(program.arguments);
     put(program.results);
     put(program.steps);
+    put(program.deviceOrder);
   }
   void put(const ArrayType &type) {
     put(type.dtype);
     put(type.shape);
-    put(type.layout);
+    putWithMesh(type.layout);
   }
   void put(const Signature::Argument &argument) {
     put(argument.name);
@@ -211,6 +224,7 @@ public:
     put(signature.mesh);
     put(signature.arguments);
     put(signature.results);
+    put(signature.deviceOrder);
   }
   void put(const CompiledCollective &collective) {
     put(collective.kind);
@@ -353,6 +367,16 @@ public:
       fail(made.error().message());
     }
     return Layout::replicated(mesh, 0);
+  }
+  /// `like`: what there is where the file does not say.
+  Layout layoutWithMesh(const Mesh &like) {
+    std::optional<Mesh> own = mesh();
+    return own ? layout(*own) : Layout::replicated(like, 0);
+  }
+  std::optional<Layout> written(const Mesh &like) {
+    if (!flag())
+      return std::nullopt;
+    return layoutWithMesh(like);
   }
   SourceNote note() {
     SourceNote note;
@@ -510,6 +534,7 @@ public:
     program.arguments = list([&] {
       Argument argument{get<uint32_t>(), {}};
       argument.name = text();
+      argument.written = written(*on);
       return argument;
     });
     program.results = list([&] {
@@ -517,16 +542,20 @@ public:
       result.buffer = get<uint32_t>();
       result.aliasedArgument = get<int32_t>();
       result.name = text();
+      result.written = written(*on);
       return result;
     });
     program.steps = steps();
+    program.deviceOrder = integers();
     return program;
   }
 
   ArrayType type(const Mesh &mesh) {
     DType dtype = enumerator(lastDType);
     Shape shape = integers();
-    Layout made = layout(mesh);
+    Layout made = layoutWithMesh(mesh);
+    if (error.empty() && made.mesh().size() != mesh.size())
+      fail("a layout is over another number of devices than the program");
     if (error.empty() && made.rank() != shape.size())
       fail("a layout has another rank than its shape");
     for (int64_t extent : shape)
@@ -554,6 +583,9 @@ public:
       if (result.aliasedArgument < -1 ||
           result.aliasedArgument >= int(signature.arguments.size()))
         fail("a result aliases an argument that does not exist");
+    signature.deviceOrder = integers();
+    if (Status ok = verifyDeviceOrder(signature.deviceOrder, *on); !ok)
+      fail(ok.error().message());
     return signature;
   }
   CompiledCollective collective(const Mesh &mesh) {

@@ -53,12 +53,15 @@ using Boundaries = std::map<int64_t, std::string>;
 
 Status MeshUnification::checkDevices(const SourceMesh &mesh) const {
   int64_t count = deviceCount(mesh);
-  if (count != int64_t(devices.size()))
-    return Error(fmt::format("mesh {} has {} devices, but mesh {} has {}; all "
-                             "meshes of a program are over the same devices",
-                             describe(mesh), count, describe(sources[0]),
-                             devices.size()));
-  if (mesh.deviceIds.empty())
+  if (!mesh.deviceIds.empty() && int64_t(mesh.deviceIds.size()) != count)
+    return Error(fmt::format("mesh {} has {} device_ids for {} devices",
+                             describe(mesh), mesh.deviceIds.size(), count));
+  if (count != 1 && count != int64_t(devices.size()))
+    return Error(fmt::format(
+        "mesh {} has {} devices, but mesh {} has {}; all meshes of a program "
+        "are over the same devices, but for those of one device",
+        describe(mesh), count, describe(sources[base]), devices.size()));
+  if (mesh.deviceIds.empty() || count == 1)
     return Success();
   std::vector<bool> seen(devices.size());
   for (int64_t id : mesh.deviceIds) {
@@ -88,7 +91,7 @@ MeshUnification::digitsOf(const SourceMesh &mesh, size_t axis) const {
       return Error(fmt::format(
           "the order of the devices in mesh {} is, along axis '{}', no "
           "refinement of the one in mesh {}",
-          describe(mesh), mesh.axes[axis].name, describe(sources[0])));
+          describe(mesh), mesh.axes[axis].name, describe(sources[base])));
     unit *= digit.size;
     result.push_back(digit);
   }
@@ -109,9 +112,19 @@ MeshUnification::checkOrder(const SourceMesh &mesh,
       return Error(fmt::format(
           "the order of the devices in mesh {} is no refinement of the one in "
           "mesh {}",
-          describe(mesh), describe(sources[0])));
+          describe(mesh), describe(sources[base])));
   }
   return Success();
+}
+
+bool MeshUnification::isAligned(size_t source) const {
+  const SourceMesh &mesh = sources[source];
+  if (deviceCount(mesh) != int64_t(devices.size()))
+    return false;
+  for (int64_t position = 0; position < int64_t(devices.size()); ++position)
+    if (meshloom::deviceAt(mesh, position) != deviceAt(position))
+      return false;
+  return true;
 }
 
 Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
@@ -119,33 +132,38 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
   if (meshes.empty())
     return Error("there is no mesh");
   for (const SourceMesh &mesh : meshes) {
-    if (mesh.axes.empty())
-      return Error(fmt::format("mesh {} has no axes", describe(mesh)));
     // Names, sizes, and their product.
+    if (mesh.axes.empty())
+      continue;
     if (auto checked = Mesh::get(mesh.axes); !checked)
       return Error(fmt::format("mesh {}: {}", describe(mesh),
                                checked.error().message()));
   }
   MeshUnification result;
   result.sources = std::move(meshes);
-  const SourceMesh &base = result.sources[0];
+  while (result.base + 1 < result.sources.size() &&
+         deviceCount(result.sources[result.base]) == 1)
+    ++result.base;
+  if (deviceCount(result.sources[result.base]) == 1)
+    result.base = 0;
+  const SourceMesh &base = result.sources[result.base];
   result.devices.resize(size_t(deviceCount(base)));
-  if (!base.deviceIds.empty() && base.deviceIds.size() != result.devices.size())
-    return Error(fmt::format("mesh {} has {} device_ids for {} devices",
-                             describe(base), base.deviceIds.size(),
-                             result.devices.size()));
   for (const SourceMesh &mesh : result.sources)
     if (Status ok = result.checkDevices(mesh); !ok)
       return ok.error();
   result.positions.resize(result.devices.size());
   for (size_t i = 0; i < result.devices.size(); ++i) {
-    result.devices[i] = meshloom::deviceAt(base, int64_t(i));
+    // The one device of a program is its device 0, whatever its number.
+    if (result.devices.size() > 1)
+      result.devices[i] = meshloom::deviceAt(base, int64_t(i));
     result.positions[size_t(result.devices[i])] = int64_t(i);
   }
 
   Boundaries boundaries;
   for (const SourceMesh &mesh : result.sources) {
-    auto &axes = result.digits.emplace_back();
+    auto &axes = result.digits.emplace_back(mesh.axes.size());
+    if (deviceCount(mesh) == 1)
+      continue;
     for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
       auto digits = result.digitsOf(mesh, axis);
       if (!digits)
@@ -156,7 +174,7 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
         boundaries.emplace(digit.stride, who);
         boundaries.emplace(digit.stride * digit.size, who);
       }
-      axes.push_back(std::move(*digits));
+      axes[axis] = std::move(*digits);
     }
     if (Status ok = result.checkOrder(mesh, axes); !ok)
       return ok.error();
@@ -221,7 +239,7 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
     }
   }
   if (pieces.empty()) // one device
-    pieces.push_back({base.axes[0].name, 1});
+    pieces.push_back({base.axes.empty() ? "d" : base.axes[0].name, 1});
   auto mesh = Mesh::get(std::move(pieces));
   if (!mesh)
     return mesh.error();
@@ -249,6 +267,107 @@ std::vector<unsigned> MeshUnification::axes(const AxisUse &use) const {
     }
   std::reverse(result.begin(), result.end());
   return result;
+}
+
+namespace {
+/// What a sequence of axes numbers of a device's index: floor(index / stride)
+/// mod size. Neighbours that are one number are one digit.
+struct DigitRun {
+  int64_t stride, size;
+  bool operator==(const DigitRun &) const = default;
+};
+
+std::vector<DigitRun> runsOf(const Mesh &mesh, std::span<const unsigned> axes) {
+  const std::vector<int64_t> strides = mesh.strides();
+  std::vector<DigitRun> runs;
+  for (unsigned axis : axes) {
+    const DigitRun run{strides[axis], mesh.axis_size(axis)};
+    if (run.size == 1)
+      continue;
+    if (!runs.empty() && runs.back().stride == run.stride * run.size)
+      runs.back() = {run.stride, runs.back().size * run.size};
+    else
+      runs.push_back(run);
+  }
+  return runs;
+}
+
+/// Of the axes that a layout is partial over, major to minor.
+std::vector<unsigned> partialAxes(const Layout &layout) {
+  std::vector<unsigned> axes;
+  for (const Partial &partial : layout.partial())
+    axes.push_back(partial.axis);
+  return axes;
+}
+} // namespace
+
+std::optional<std::vector<unsigned>>
+axesOn(const Mesh &from, std::span<const unsigned> axes, const Mesh &to) {
+  if (from.size() != to.size())
+    return std::nullopt;
+  const std::vector<int64_t> strides = to.strides();
+  std::vector<unsigned> found;
+  for (const DigitRun &run : runsOf(from, axes))
+    for (int64_t top = run.stride * run.size; top > run.stride;) {
+      unsigned axis = 0;
+      while (axis < to.rank() && (to.axis_size(axis) == 1 ||
+                                  strides[axis] * to.axis_size(axis) != top))
+        ++axis;
+      if (axis == to.rank() || strides[axis] < run.stride)
+        return std::nullopt;
+      found.push_back(axis);
+      top = strides[axis];
+    }
+  return found;
+}
+
+std::optional<Layout> layoutOn(const Layout &layout, const Mesh &mesh) {
+  Layout::DimAxes dims;
+  for (const std::vector<unsigned> &axes : layout.dim_axes()) {
+    auto found = axesOn(layout.mesh(), axes, mesh);
+    if (!found)
+      return std::nullopt;
+    dims.push_back(std::move(*found));
+  }
+  std::vector<Partial> partial;
+  if (layout.is_partial()) {
+    auto found = axesOn(layout.mesh(), partialAxes(layout), mesh);
+    if (!found)
+      return std::nullopt;
+    for (unsigned axis : *found)
+      partial.push_back({axis, layout.partial().front().kind});
+  }
+  auto made = Layout::get(mesh, std::move(dims), std::move(partial));
+  return made ? std::optional(std::move(*made)) : std::nullopt;
+}
+
+bool haveSameShards(const Layout &one, const Layout &other,
+                    const Shape &shape) {
+  if (one == other)
+    return true;
+  const Mesh &mesh = one.mesh(), &its = other.mesh();
+  if (mesh.size() != its.size() || one.rank() != other.rank() ||
+      one.rank() != shape.size())
+    return false;
+  auto isCombined = [](const Layout &layout,
+                       const std::vector<DigitRun> &runs) {
+    return runs.empty() ? std::nullopt
+                        : std::optional(layout.partial().front().kind);
+  };
+  const std::vector<DigitRun> addends = runsOf(mesh, partialAxes(one)),
+                              others = runsOf(its, partialAxes(other));
+  if (addends != others ||
+      isCombined(one, addends) != isCombined(other, others))
+    return false;
+  // Equal digits of a dim that divides are equal blocks.
+  bool sure = true;
+  for (unsigned dim = 0; dim < shape.size() && sure; ++dim)
+    sure = shape[dim] % one.num_shards(dim) == 0 &&
+           runsOf(mesh, one.axes(dim)) == runsOf(its, other.axes(dim));
+  for (int64_t device = 0; device < mesh.size() && !sure; ++device)
+    if (!(one.shard(shape, device) == other.shard(shape, device)))
+      return false;
+  return true;
 }
 
 } // namespace meshloom

@@ -7,6 +7,19 @@ int64_t BufferDecl::localBytes() const {
   return elementCount(localShape()) * byteWidth(type);
 }
 
+Status verifyDeviceOrder(std::span<const int64_t> order, const Mesh &mesh) {
+  std::vector<bool> seen(size_t(mesh.size()));
+  bool right = order.empty() || int64_t(order.size()) == mesh.size();
+  for (size_t i = 0; i < order.size() && right; ++i) {
+    right = order[i] >= 0 && order[i] < mesh.size() && !seen[size_t(order[i])];
+    if (right)
+      seen[size_t(order[i])] = true;
+  }
+  if (right)
+    return Success();
+  return Error("its order of devices does not name each of them once");
+}
+
 int64_t transferBytes(std::span<const BufferDecl> buffers,
                       const CollectiveStep &step) {
   int64_t bytes = 0;

@@ -1,5 +1,6 @@
 // Program::verify: what a runtime may rely on. A program read from a file went
 // through here, so no index, access or layout in it can lead outside a buffer.
+#include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/Program.h"
 
 #include <algorithm>
@@ -99,6 +100,7 @@ private:
   Status buffers() const;
   Status values();
   Status results() const;
+  Status sameParts(const std::optional<Layout> &layout, unsigned index) const;
   Status loops(const std::vector<Loop> &loops) const;
   Status held(const Operand &operand, const std::vector<Loop> &loops,
               const char *what) const;
@@ -127,6 +129,8 @@ Status Verifier::buffers() const {
   if (!(program.mesh == program.mesh.without_devices()))
     return fail("its mesh {} is on devices; they are given when it is loaded",
                 program.mesh.to_string());
+  if (Status ok = verifyDeviceOrder(program.deviceOrder, program.mesh); !ok)
+    return fail("{}", ok.error().message());
   for (unsigned i = 0; i < program.buffers.size(); ++i) {
     const BufferDecl &decl = buffer(i);
     if (!(decl.layout.mesh() == program.mesh))
@@ -168,6 +172,22 @@ Status Verifier::values() {
       return defined;
     else if (!buffer(argument.buffer).windows.empty())
       return fail("an argument, buffer {}, has windows", argument.buffer);
+    else if (Status same = sameParts(argument.written, argument.buffer); !same)
+      return same;
+  return Success();
+}
+
+Status Verifier::sameParts(const std::optional<Layout> &layout,
+                           unsigned index) const {
+  if (!layout)
+    return Success();
+  const BufferDecl &decl = buffer(index);
+  if (!(layout->mesh() == layout->mesh().without_devices()) ||
+      !haveSameShards(*layout, decl.layout, decl.shape))
+    return fail("buffer {} is written as {} on {}, which gives devices other "
+                "parts than {} on {}",
+                index, layout->spec_string(), layout->mesh().spec_string(),
+                decl.layout.spec_string(), program.mesh.spec_string());
   return Success();
 }
 
@@ -178,6 +198,8 @@ Status Verifier::results() const {
       return found;
     if (!buffer(result.buffer).windows.empty())
       return fail("a result, buffer {}, has windows", result.buffer);
+    if (Status same = sameParts(result.written, result.buffer); !same)
+      return same;
     int alias = result.aliasedArgument;
     if (alias == -1)
       continue;

@@ -39,11 +39,14 @@ private:
       return;
     if (failed(expectOneBlock(function)))
       return signalPassFailure();
+    FailureOr<Mesh> mesh = onlyMesh(function);
+    if (failed(mesh))
+      return signalPassFailure();
     position.clear();
     order.clear();
     needs.clear();
     made.clear();
-    prices.clear();
+    prices.emplace(*mesh, machine);
     SmallVector<Block *> blocks = runBlocks(function);
     for (Block *block : blocks)
       for (Operation &op : *block) {
@@ -92,15 +95,6 @@ private:
     Layout have = *givenLayout(value.getType());
     if (have == target)
       return success();
-    if (!(have.mesh() == target.mesh())) {
-      InFlightDiagnostic error = use.getOwner()->emitOpError("needs operand #")
-                                 << use.getOperandNumber() << " as "
-                                 << target.spec_string() << ", but it is "
-                                 << have.spec_string()
-                                 << ", on another mesh; bring it to one mesh "
-                                    "first";
-      return explain(std::move(error), value);
-    }
     Operation *anchor = anchorOf(use);
     SmallVector<Need> &wanted = needs[{value, anchor->getBlock()}];
     auto same = llvm::find_if(
@@ -113,17 +107,6 @@ private:
     same->position = std::min(same->position, position[anchor]);
     same->uses.push_back(&use);
     return success();
-  }
-
-  /// Notes telling how the layout of `value` arrived.
-  LogicalResult explain(InFlightDiagnostic error, Value value) {
-    mlir::Diagnostic &note = error.attachNote(value.getLoc());
-    note << "it is " << givenLayout(value.getType())->spec_string();
-    if (DictionaryAttr origin = originsOf(value))
-      for (NamedAttribute entry : origin)
-        note << "; '" << entry.getName().getValue() << "' from "
-             << cast<StringAttr>(entry.getValue()).getValue();
-    return error;
   }
 
   LogicalResult collect(Operation &op) {
@@ -220,23 +203,12 @@ private:
     Layout layout = *givenLayout(value.getType());
     Builder builder(value.getContext());
     SmallVector<NamedAttribute> entries;
-    std::string text =
-        "argument " +
-        LayoutFlow::argumentName(function, argument.getArgNumber()) + " " +
-        layout.spec_string();
+    std::string text = LayoutFlow::argumentText(function, argument);
     for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes()))
       if (layout.uses_axis(axis))
         entries.push_back(
             builder.getNamedAttr(meshAxis.name, builder.getStringAttr(text)));
     return builder.getDictionaryAttr(entries);
-  }
-
-  RelayoutCosts &pricesOn(const Mesh &mesh) {
-    for (auto &[itsMesh, itsPrices] : prices)
-      if (itsMesh == mesh)
-        return itsPrices;
-    prices.emplace_back(mesh, RelayoutCosts(mesh, machine));
-    return prices.back().second;
   }
 
   /// Whether what an outer block has brought to some layout is there before the
@@ -260,7 +232,7 @@ private:
     wanted = wanted.drop_front(size_t(ordinary - wanted.begin()));
     if (wanted.empty())
       return;
-    RelayoutCosts &costs = pricesOn(givenLayout(value.getType())->mesh());
+    RelayoutCosts &costs = *prices;
     SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
     TensorKind kind = costs.kindOf(
         Shape(dims.begin(), dims.end()),
@@ -446,7 +418,7 @@ private:
   /// Relayouts of a value that have been inserted.
   DenseMap<Value, SmallVector<Value>> made;
   /// Per mesh.
-  std::vector<std::pair<Mesh, RelayoutCosts>> prices;
+  std::optional<RelayoutCosts> prices;
 };
 } // namespace
 } // namespace meshloom

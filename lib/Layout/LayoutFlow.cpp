@@ -146,7 +146,7 @@ void LayoutFlow::runPriority(int64_t priority) {
 }
 
 LogicalResult LayoutFlow::run() {
-  if (failed(collectOps()) || failed(resolveMeshes()))
+  if (failed(collectOps()) || failed(resolveMesh()))
     return failure();
   collectAnnotations();
   std::set<int64_t> priorities{0};

@@ -1,8 +1,9 @@
-// Where the flow starts: the meshes that values are on, and what the user wrote
+// Where the flow starts: the mesh that values are on, and what the user wrote
 // about layouts, in types, constraints and wishes, and how messages call it.
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 
 namespace meshloom {
 
@@ -21,6 +22,17 @@ std::string LayoutFlow::argumentName(mlir::func::FuncOp function,
   if (auto name = function.getArgAttrOfType<StringAttr>(arg, "dtensor.name"))
     return "'" + name.str() + "'";
   return "#" + std::to_string(arg);
+}
+
+std::string LayoutFlow::argumentText(mlir::func::FuncOp function,
+                                     BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  auto layout = function.getArgAttrOfType<dtensor::LayoutAttr>(
+      number, dtensor::writtenAttr);
+  if (!layout)
+    layout = dtensor::layoutAttrOf(argument.getType());
+  return "argument " + argumentName(function, number) + " " +
+         layout.getLayout().spec_string();
 }
 
 std::string LayoutFlow::resultName(mlir::func::FuncOp function, Value value) {
@@ -42,86 +54,69 @@ std::string LayoutFlow::joinName(Operation *op, unsigned result) {
          locationText(op->getLoc());
 }
 
-/// A value without a layout is on the mesh of the values it meets in ops; what
-/// meets none is on the module's mesh, else the function's only one, else on
-/// one device.
-LogicalResult LayoutFlow::resolveMeshes() {
-  std::optional<Mesh> any;
-  std::vector<Value> source(states.size());
-  auto give = [&](unsigned value, const Mesh &mesh, Value from) {
-    states[value].mesh = mesh;
-    source[value] = from;
-    if (!any)
-      any = mesh;
-  };
-  for (unsigned i = 0; i < values.size(); ++i)
-    if (auto layout = givenLayout(values[i].getType()))
-      give(i, layout->mesh(), values[i]);
-  for (const FlowOp &flow : ops)
-    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op))
-      if (auto wish = dtensor::wishOf(constraint))
-        give(flow.results.front(), wish->layout.mesh(), flow.op->getResult(0));
-
-  // Forward and backward sweeps until nothing changes.
-  for (bool changed = true; changed;) {
-    changed = false;
-    auto meet = [&](FlowOp &flow) -> LogicalResult {
-      if (isa<mlir::func::ReturnOp>(flow.op))
-        return success();
-      std::optional<unsigned> first;
-      for (unsigned value :
-           llvm::concat<unsigned>(flow.operands, flow.results)) {
-        if (!states[value].mesh)
-          continue;
-        if (!first) {
-          first = value;
-        } else if (!(*states[*first].mesh == *states[value].mesh)) {
-          auto text = [](const Mesh &mesh) {
-            std::string axes;
-            for (const MeshAxis &axis : mesh.axes())
-              axes += (axes.empty() ? "" : ", ") + axis.name + " = " +
-                      std::to_string(axis.size);
-            return "<" + axes + ">";
-          };
-          auto error = flow.op->emitOpError("mixes values of two meshes: ")
-                       << text(*states[*first].mesh) << " and "
-                       << text(*states[value].mesh)
-                       << "; bring them to one mesh first";
-          for (unsigned culprit : {*first, value})
-            if (Value from = source[culprit])
-              error.attachNote(from.getLoc())
-                  << "mesh " << text(*states[culprit].mesh) << " is from here";
-          return error;
-        }
-      }
-      if (!first)
-        return success();
-      for (unsigned value : llvm::concat<unsigned>(flow.operands, flow.results))
-        if (!states[value].mesh) {
-          give(value, *states[*first].mesh, source[*first]);
-          changed = true;
-        }
+FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function) {
+  dtensor::LayoutAttr first;
+  Location firstLoc = function.getLoc();
+  auto look = [&](dtensor::LayoutAttr layout, Location loc) -> LogicalResult {
+    if (!layout || (first && layout.getMeshAttr() == first.getMeshAttr()))
       return success();
+    if (!first) {
+      first = layout;
+      firstLoc = loc;
+      return success();
+    }
+    auto text = [](dtensor::LayoutAttr layout) {
+      return layout.getMesh().spec_string();
     };
-    for (FlowOp &flow : ops)
-      if (failed(meet(flow)))
+    InFlightDiagnostic error = mlir::emitError(loc)
+                               << "function '" << function.getName()
+                               << "' has values on two meshes, " << text(first)
+                               << " and " << text(layout)
+                               << ": run --dtensor-unify-meshes first";
+    error.attachNote(firstLoc) << "mesh " << text(first) << " is from here";
+    return error;
+  };
+  auto lookAt = [&](mlir::ValueRange values) -> LogicalResult {
+    for (Value value : values)
+      if (failed(look(dtensor::layoutAttrOf(value.getType()), value.getLoc())))
         return failure();
-    for (FlowOp &flow : llvm::reverse(ops))
-      if (failed(meet(flow)))
-        return failure();
-  }
-
-  std::optional<Mesh> fallback;
+    return success();
+  };
+  auto walked = function.walk<mlir::WalkOrder::PreOrder>(
+      [&](Operation *op) -> mlir::WalkResult {
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            if (failed(lookAt(block.getArguments())))
+              return failure();
+        if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
+          if (auto wish = dtensor::wishOf(constraint))
+            if (failed(look(
+                    dtensor::LayoutAttr::get(op->getContext(), wish->layout),
+                    op->getLoc())))
+              return failure();
+        return lookAt(op->getResults());
+      });
+  if (walked.wasInterrupted())
+    return failure();
+  for (Type type : function.getResultTypes())
+    if (failed(look(dtensor::layoutAttrOf(type), function.getLoc())))
+      return failure();
+  if (first)
+    return first.getMesh();
   if (auto module = function->getParentOfType<ModuleOp>())
-    if (auto attr = module->getAttrOfType<dtensor::MeshAttr>(
+    if (auto mesh = module->getAttrOfType<dtensor::MeshAttr>(
             dtensor::DTensorDialect::meshAttrName))
-      fallback = attr.getMesh();
-  if (!fallback)
-    fallback = any ? *any : *Mesh::get({{"d", 1}});
+      return mesh.getMesh();
+  return *Mesh::get({{"d", 1}});
+}
+
+LogicalResult LayoutFlow::resolveMesh() {
+  FailureOr<Mesh> mesh = onlyMesh(function);
+  if (failed(mesh))
+    return failure();
   for (FlowState &state : states) {
-    if (!state.mesh)
-      state.mesh = fallback;
-    state.origins.assign(state.mesh->rank(), -1);
+    state.mesh = *mesh;
+    state.origins.assign(mesh->rank(), -1);
   }
   return success();
 }
@@ -129,10 +124,8 @@ LogicalResult LayoutFlow::resolveMeshes() {
 void LayoutFlow::seed(Value value, const Layout &layout, std::string text,
                       Location location, bool given) {
   FlowState &target = state(value);
-  if (!(*target.mesh == layout.mesh()))
-    return; // the relayout that this needs is refused later, by name
   int annotation = int(annotations.size());
-  annotations.push_back({text + " " + layout.spec_string(), location});
+  annotations.push_back({std::move(text), location});
   if (given) {
     target.given = true;
     target.actual = layout;
@@ -154,8 +147,6 @@ void LayoutFlow::seed(Value value, const Layout &layout, std::string text,
 /// A wish's axes come in when their dim's priority does; see runPriority.
 void LayoutFlow::seedWish(FlowOp &flow, const dtensor::Wish &wish) {
   FlowState &target = states[flow.results.front()];
-  if (!(*target.mesh == wish.layout.mesh()))
-    return;
   target.wished = wish;
   target.waiting.assign(target.dims.size(), true);
   std::string text = resultName(function, flow.op->getResult(0));
@@ -176,8 +167,7 @@ void LayoutFlow::seedWish(FlowOp &flow, const dtensor::Wish &wish) {
 void LayoutFlow::collectAnnotations() {
   for (BlockArgument argument : function.getArguments())
     if (auto layout = givenLayout(argument.getType()))
-      seed(argument, *layout,
-           "argument " + argumentName(function, argument.getArgNumber()),
+      seed(argument, *layout, argumentText(function, argument),
            argument.getLoc(), /*given=*/true);
   // What a constraint asks for is also a wish of the value it takes: the op
   // that makes the value would best make it so.
@@ -185,7 +175,9 @@ void LayoutFlow::collectAnnotations() {
     if (flow.joins) {
       Value result = flow.op->getResult(*flow.joins);
       if (auto layout = givenLayout(result.getType()))
-        seed(result, *layout, joinName(flow.op, *flow.joins), result.getLoc(),
+        seed(result, *layout,
+             joinName(flow.op, *flow.joins) + " " + layout->spec_string(),
+             result.getLoc(),
              /*given=*/true);
       continue;
     }
@@ -199,19 +191,26 @@ void LayoutFlow::collectAnnotations() {
     auto layout = givenLayout(flow.op->getResult(0).getType());
     if (!layout)
       continue;
-    std::string at = " at " + locationText(flow.op->getLoc());
+    std::string at = " at " + locationText(flow.op->getLoc()),
+                spec = " " + layout->spec_string();
     Location location = flow.op->getLoc();
     if (isa<dtensor::ConstraintOp>(flow.op)) {
       std::string text = resultName(function, flow.op->getResult(0));
-      if (text.empty())
-        text = "constraint" + at;
+      if (text.empty()) {
+        text = "constraint" + at + spec;
+      } else {
+        OpOperand &use = *flow.op->getResult(0).getUses().begin();
+        auto written = function.getResultAttrOfType<dtensor::LayoutAttr>(
+            use.getOperandNumber(), dtensor::writtenAttr);
+        text += written ? " " + written.getLayout().spec_string() : spec;
+      }
       seed(flow.op->getResult(0), *layout, text, location, /*given=*/true);
       seed(flow.op->getOperand(0), *layout, text, location, /*given=*/false);
     } else if (isa<dtensor::RelayoutOp>(flow.op)) {
-      seed(flow.op->getResult(0), *layout, "relayout" + at, location,
+      seed(flow.op->getResult(0), *layout, "relayout" + at + spec, location,
            /*given=*/true);
     } else {
-      seed(flow.op->getResult(0), *layout, "type" + at, location,
+      seed(flow.op->getResult(0), *layout, "type" + at + spec, location,
            /*given=*/false);
     }
   }

@@ -38,20 +38,14 @@ private:
   }
 
   LogicalResult refine(mlir::func::FuncOp function, const MachineModel &model) {
+    FailureOr<Mesh> mesh = onlyMesh(function);
     FunctionGraph nodes;
-    if (failed(nodes.build(function)))
+    if (failed(mesh) || failed(nodes.build(function)))
       return failure();
-    if (nodes.graph.ops.empty())
-      return success();
-    // Each mesh is its own program; one function rarely has two.
-    const Mesh &mesh = nodes.graph.mesh();
-    if (mesh.size() == 1 ||
-        llvm::any_of(nodes.graph.values, [&](const LayoutGraph::Value &value) {
-          return !(value.layout.mesh() == mesh);
-        }))
+    if (nodes.graph.ops.empty() || mesh->size() == 1)
       return success();
     // One for all searches: most of their time goes into planning relayouts.
-    auto prices = std::make_shared<RelayoutCosts>(mesh, model);
+    auto prices = std::make_shared<RelayoutCosts>(*mesh, model);
     LayoutRefinement found = refineLayouts(nodes.graph, model, prices);
     if (!model.sharedMemory)
       preferFewerBytes(nodes.graph, model, prices, found);

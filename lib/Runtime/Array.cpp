@@ -173,6 +173,12 @@ Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
   return Array(std::move(type), std::move(*buffer));
 }
 
+Array Array::as(ArrayType type) && {
+  Array made(std::move(type), buffer(), event());
+  state.reset();
+  return made;
+}
+
 const ArrayType &Array::type() const {
   return state->type;
 }

@@ -85,8 +85,11 @@ Result<std::shared_ptr<Executable>> Client::load(Compiled compiled,
                              signature.name, size, devices().size(),
                              platform()));
   std::vector<int64_t> numbers;
-  for (const Device &device : devices().first(size))
-    numbers.push_back(device.id);
+  for (size_t i = 0; i < size; ++i)
+    numbers.push_back(devices()[signature.deviceOrder.empty()
+                                    ? i
+                                    : size_t(signature.deviceOrder[i])]
+                          .id);
   const std::string &first = devices().front().name;
   return load(std::move(compiled),
               DeviceAssignment::of(first.substr(0, first.find(':')), numbers),

@@ -73,7 +73,7 @@ private:
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && shardOf(tensor);
     };
-    if (failed(expectOneBlock(function)))
+    if (failed(expectOneBlock(function)) || failed(onlyMesh(function)))
       return failure();
     if (!llvm::all_of(function.getResultTypes(), good))
       return function.emitError("has a result without a layout; run "

@@ -4,7 +4,10 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Layout/LayoutFlow.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -156,6 +159,30 @@ void printMember(const Member &member, bool refined, raw_ostream &os) {
     os << "       rejected: nothing, no axis could be elsewhere\n";
 }
 
+/// What became of the meshes that the program was written on, and what it does
+/// not get that it asks for.
+void explainMeshes(mlir::func::FuncOp function, raw_ostream &os) {
+  FailureOr<Mesh> mesh = onlyMesh(function);
+  SmallVector<Mesh> written = dtensor::writtenMeshes(function);
+  if (succeeded(mesh) && written.size() > 1) {
+    os << "  runs on mesh " << mesh->spec_string() << ":";
+    for (auto [i, own] : llvm::enumerate(written)) {
+      os << (i ? "; " : " ") << own.spec_string() << " is";
+      for (unsigned axis = 0; axis < own.rank(); ++axis) {
+        auto found = axesOn(own, {&axis, 1}, *mesh);
+        os << (axis ? ", " : " ") << own.axes()[axis].name << " = {";
+        if (found)
+          llvm::interleaveComma(mergedNames(*mesh, *found), os);
+        os << "}";
+      }
+    }
+    os << "\n";
+  }
+  if (auto notes = function->getAttrOfType<mlir::ArrayAttr>(dtensor::notesAttr))
+    for (auto note : notes.getAsRange<StringAttr>())
+      os << "  not as asked: " << note.getValue() << "\n";
+}
+
 } // namespace
 
 void explainCollectives(mlir::func::FuncOp function,
@@ -179,6 +206,7 @@ void explainCollectives(mlir::func::FuncOp function,
   os << "@" << function.getName() << " on " << machine.name << ": "
      << all.size() << (all.size() == 1 ? " collective" : " collectives") << ", "
      << sent << " bytes sent by each device, " << formatTime(cost) << "\n";
+  explainMeshes(function, os);
   for (auto [index, printed] : llvm::enumerate(all)) {
     const Member &first = printed.members.front();
     const Mesh &mesh = first.what.from.mesh();
@@ -187,8 +215,7 @@ void explainCollectives(mlir::func::FuncOp function,
             cast<spmd::CollectiveOpInterface>(printed.op).getReduceKind())
       os << " " << name(*kind);
     os << " over [";
-    llvm::interleaveComma(first.what.axes, os,
-                          [&](unsigned axis) { os << mesh.axes()[axis].name; });
+    llvm::interleaveComma(mergedNames(mesh, first.what.axes), os);
     os << "]: ";
     int64_t bytes = 0;
     for (const Member &member : printed.members)

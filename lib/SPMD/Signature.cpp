@@ -1,7 +1,10 @@
 #include "meshloom/SPMD/Signature.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Layout/LayoutFlow.h"
 
 namespace meshloom {
 
@@ -14,51 +17,82 @@ std::string nameOf(DictionaryAttr attributes, const Twine &otherwise) {
   return otherwise.str();
 }
 
-/// Of an argument or a result of `function`, called `which` in messages.
-FailureOr<ArrayType> arrayType(mlir::func::FuncOp function, Value value,
-                               const Mesh &mesh, const Twine &which) {
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  std::optional<DType> element;
-  if (tensor && dtensor::isShard(tensor))
-    element = dtensor::dtypeOf(tensor.getElementType());
-  if (!element)
-    return function.emitError() << which << " has type " << value.getType()
-                                << ", no local tensor of a program";
-  Layout layout = spmd::layoutOf(tensor);
-  if (layout.mesh() != mesh)
-    return mlir::emitError(value.getLoc())
-           << which << " is on mesh " << layout.mesh().spec_string()
-           << ", but others of function '" << function.getName() << "' are on "
-           << mesh.spec_string() << ": a program runs on one mesh";
-  SmallVector<int64_t> shape = dtensor::globalShape(tensor);
-  return ArrayType{*element, Shape(shape.begin(), shape.end()), layout};
-}
+class SignatureBuilder {
+public:
+  SignatureBuilder(mlir::func::FuncOp function, Mesh mesh)
+      : function(function), mesh(std::move(mesh)),
+        meshes(dtensor::writtenMeshes(function)) {}
+
+  /// Of an argument or a result with `attributes`, called `which` in messages.
+  FailureOr<ArrayType> arrayType(Value value, DictionaryAttr attributes,
+                                 const Twine &which) const {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    std::optional<DType> element;
+    if (tensor && dtensor::isShard(tensor))
+      element = dtensor::dtypeOf(tensor.getElementType());
+    if (!element)
+      return function.emitError() << which << " has type " << value.getType()
+                                  << ", no local tensor of a program";
+    Layout layout = spmd::layoutOf(tensor);
+    SmallVector<int64_t> dims = dtensor::globalShape(tensor);
+    Shape shape(dims.begin(), dims.end());
+    FailureOr<Layout> said = written(layout, shape, value, attributes, which);
+    if (failed(said))
+      return failure();
+    return ArrayType{*element, std::move(shape), std::move(*said)};
+  }
+
+private:
+  /// The layout as the user wrote it, or would write it.
+  FailureOr<Layout> written(const Layout &layout, const Shape &shape,
+                            Value value, DictionaryAttr attributes,
+                            const Twine &which) const {
+    if (Attribute given =
+            attributes ? attributes.get(dtensor::writtenAttr) : Attribute()) {
+      auto own = dyn_cast<dtensor::LayoutAttr>(given);
+      if (own && haveSameShards(own.getLayout(), layout, shape))
+        return own.getLayout();
+      return mlir::emitError(value.getLoc())
+             << which << " has " << dtensor::writtenAttr << " = " << given
+             << ", which does not cut it as " << layout.spec_string() << " on "
+             << mesh.spec_string() << " does";
+    }
+    for (const Mesh &own : meshes)
+      if (auto found = layoutOn(layout, own);
+          found && haveSameShards(*found, layout, shape))
+        return *found;
+    return layout;
+  }
+
+  mutable mlir::func::FuncOp function;
+  const Mesh mesh;
+  SmallVector<Mesh> meshes; ///< the user's
+};
 
 } // namespace
 
 FailureOr<Signature> signatureOf(mlir::func::FuncOp function) {
-  Signature signature{
-      function.getName().str(),
-      dtensor::meshOf(function->getParentOfType<ModuleOp>()).getMesh(),
-      {},
-      {}};
+  FailureOr<Mesh> mesh = onlyMesh(function);
+  if (failed(mesh))
+    return failure();
+  SignatureBuilder builder(function, *mesh);
+  Signature signature{function.getName().str(), *mesh, {}, {}};
   for (auto [i, value] : llvm::enumerate(function.getArguments())) {
-    auto array =
-        arrayType(function, value, signature.mesh, "argument #" + Twine(i));
+    DictionaryAttr attributes = function.getArgAttrDict(i);
+    auto array = builder.arrayType(value, attributes, "argument #" + Twine(i));
     if (failed(array))
       return failure();
     signature.arguments.push_back(
-        {nameOf(function.getArgAttrDict(i), "argument " + Twine(i)), *array});
+        {nameOf(attributes, "argument " + Twine(i)), *array});
   }
   Operation *end = function.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    auto array =
-        arrayType(function, value, signature.mesh, "result #" + Twine(i));
+    DictionaryAttr attributes = function.getResultAttrDict(i);
+    auto array = builder.arrayType(value, attributes, "result #" + Twine(i));
     if (failed(array))
       return failure();
     signature.results.push_back(
-        {nameOf(function.getResultAttrDict(i), "result " + Twine(i)), *array,
-         -1});
+        {nameOf(attributes, "result " + Twine(i)), *array, -1});
   }
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto alias = function.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias");
@@ -71,9 +105,18 @@ FailureOr<Signature> signatureOf(mlir::func::FuncOp function) {
              << signature.results.size() << " results";
     // Memory can be shared only where both are laid out alike, which a variable
     // without a layout need not be.
-    Signature::Result &result = signature.results[alias.getInt()];
-    if (signature.arguments[i].type == result.type)
-      result.aliasedArgument = int(i);
+    if (function.getArgument(i).getType() ==
+        end->getOperand(unsigned(alias.getInt())).getType())
+      signature.results[alias.getInt()].aliasedArgument = int(i);
+  }
+  if (auto devices =
+          function->getAttrOfType<DenseI64ArrayAttr>(dtensor::devicesAttr)) {
+    signature.deviceOrder.assign(devices.asArrayRef().begin(),
+                                 devices.asArrayRef().end());
+    if (Status ok = verifyDeviceOrder(signature.deviceOrder, signature.mesh);
+        !ok)
+      return function.emitError() << dtensor::devicesAttr << " = " << devices
+                                  << ": " << ok.error().message();
   }
   return signature;
 }

@@ -127,3 +127,50 @@ TEST(DeviceAssignmentTest, MeshOnOtherDevicesDiffersAndComesBack) {
   EXPECT_EQ(rows.placed_on(upper).mesh(), placed);
   EXPECT_EQ(rows.placed_on(upper).placed_on(mesh.assignment()), rows);
 }
+
+/// The sample with `s` on a mesh of its user's.
+static Program onOwnMesh() {
+  Program program = sample();
+  Mesh own = *Mesh::get({{"all", 4}});
+  program.arguments[0].written =
+      Layout({UNSHARDED}, mesh, {{"y", ReduceKind::Sum}});
+  program.results[0].written = Layout::replicated(own, 1);
+  program.deviceOrder = {0, 2, 1, 3};
+  return program;
+}
+
+// What a user wrote on a mesh of their own is what the signature says, and is
+// in the file and the hash.
+TEST(CompiledTest, LayoutsKeepTheirOwnMeshes) {
+  Compiled compiled(onOwnMesh());
+  EXPECT_EQ(compiled.signature().mesh.spec_string(), "<x=2, y=2>");
+  EXPECT_EQ(compiled.signature().results[0].type.layout.mesh().spec_string(),
+            "<all=4>");
+  EXPECT_EQ(compiled.signature().results[1].type.layout.mesh(), mesh);
+  Result<Compiled> again = Compiled::deserialize(compiled.serialize());
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again->signature(), compiled.signature());
+  EXPECT_EQ(again->contentHash(), compiled.contentHash());
+  EXPECT_NE(compiled.contentHash(), Compiled(sample()).contentHash());
+
+  Compiled said(compiled.signature(), {}, text());
+  again = Compiled::deserialize(said.serialize());
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again->signature(), compiled.signature());
+}
+
+// A layout that cuts otherwise than the program does, and an order of devices
+// that is none, are no program.
+TEST(CompiledTest, WrittenLayoutsAreChecked) {
+  Program program = onOwnMesh();
+  ASSERT_TRUE(program.verify()) << program.verify().error().message();
+  program.results[0].written = Layout({"all"}, *Mesh::get({{"all", 4}}));
+  EXPECT_THAT(program.verify().error().message(),
+              HasSubstr("is written as [all] on <all=4>"));
+  program.results[0].written = Layout::replicated(*Mesh::get({{"d", 1}}), 1);
+  EXPECT_FALSE(program.verify());
+  program = onOwnMesh();
+  program.deviceOrder = {0, 0, 1, 2};
+  EXPECT_THAT(program.verify().error().message(),
+              HasSubstr("order of devices"));
+}

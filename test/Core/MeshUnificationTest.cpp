@@ -94,6 +94,76 @@ TEST(MeshUnificationTest, SizeOneAxesAreLeftOut) {
             "<x=1>");
 }
 
+// A mesh of one device, with axes or without, fits beside any other, wherever
+// it is declared; alone it is a program's mesh.
+TEST(MeshUnificationTest, OneDeviceFitsBesideAnyMesh) {
+  SourceMesh one{"@one", {{"d", 1}}}, maximal{"@maximal", {}, {3}},
+      many{"@many", {{"x", 2}, {"y", 2}}, {0, 2, 1, 3}};
+  MeshUnification result = unify({maximal, one, many});
+  EXPECT_EQ(result.mesh().spec_string(), "<x=2, y=2>");
+  EXPECT_THAT(result.axes({1, {"d"}}), ElementsAre());
+  EXPECT_EQ(result.deviceAt(1), 2);
+  expectDigits(result, many, 2);
+  EXPECT_EQ(unify({maximal}).mesh().spec_string(), "<d=1>");
+  EXPECT_EQ(unify({maximal, one}).mesh().size(), 1);
+}
+
+// Position i is the same device in meshes that are aligned.
+TEST(MeshUnificationTest, AlignedMeshesNumberDevicesAlike) {
+  MeshUnification result = unify({{"@a", {{"x", 2}, {"y", 2}}},
+                                  {"@b", {{"z", 4}}},
+                                  {"@c", {{"p", 2}, {"q", 2}}, {0, 2, 1, 3}},
+                                  {"@one", {{"d", 1}}}});
+  EXPECT_TRUE(result.isAligned(0));
+  EXPECT_TRUE(result.isAligned(1));
+  EXPECT_FALSE(result.isAligned(2));
+  EXPECT_FALSE(result.isAligned(3));
+}
+
+Mesh mesh(std::vector<MeshAxis> axes) {
+  return Mesh::get(std::move(axes)).valueOrThrow();
+}
+
+// A layout in other axes gives every device the same shard.
+TEST(MeshUnificationTest, LayoutsInAxesOfAnotherMesh) {
+  Mesh a = mesh({{"x", 2}, {"y", 4}}), b = mesh({{"p", 4}, {"q", 2}}),
+       fine = mesh({{"x", 2}, {"r", 2}, {"s", 2}}), one = mesh({{"z", 8}});
+  auto text = [](const Layout &layout, const Mesh &on) {
+    auto found = layoutOn(layout, on);
+    return found ? found->spec_string() : "nothing";
+  };
+  Layout columns({UNSHARDED, "y"}, a);
+  EXPECT_EQ(text(columns, fine), "[*, {r, s}]");
+  EXPECT_EQ(text(columns, b), "nothing");
+  EXPECT_EQ(text(Layout({UNSHARDED, Axes{"r", "s"}}, fine), a), "[*, y]");
+  EXPECT_EQ(text(Layout({UNSHARDED, Axes{"s", "r"}}, fine), a), "nothing");
+  EXPECT_EQ(text(Layout({"x", "r"}, fine), a), "nothing");
+  EXPECT_EQ(text(Layout({Axes{"x", "y"}}, a), b), "[{p, q}]");
+  EXPECT_EQ(text(Layout({Axes{"x", "y"}}, a), one), "[z]");
+  EXPECT_EQ(text(Layout({UNSHARDED}, a, {{"y", ReduceKind::Max}}), fine),
+            "[*] partial<r: max, s: max>");
+  EXPECT_EQ(text(Layout({UNSHARDED}, fine,
+                        {{"s", ReduceKind::Sum}, {"r", ReduceKind::Sum}}),
+                 a),
+            "[*] partial<y: sum>");
+  EXPECT_EQ(text(columns, mesh({{"y", 4}})), "nothing");
+  // Axes of size 1 come and go.
+  EXPECT_EQ(text(Layout({"one", "w"}, mesh({{"one", 1}, {"w", 8}})), one),
+            "[*, z]");
+}
+
+// Cutting in two steps is not cutting in one, where extents do not divide.
+TEST(MeshUnificationTest, ShardsOfUnevenDimsDiffer) {
+  Layout whole({"y"}, mesh({{"x", 2}, {"y", 4}}));
+  Layout parts = *layoutOn(whole, mesh({{"x", 2}, {"r", 2}, {"s", 2}}));
+  EXPECT_TRUE(haveSameShards(whole, parts, {12}));
+  EXPECT_TRUE(haveSameShards(whole, parts, {7}));   // 2, 2, 2, 1 both
+  EXPECT_FALSE(haveSameShards(whole, parts, {10})); // 3, 3, 3, 1; 3, 2, 3, 2
+  EXPECT_FALSE(haveSameShards(whole, Layout({"x"}, whole.mesh()), {12}));
+  EXPECT_FALSE(haveSameShards(
+      whole, Layout({"y"}, whole.mesh(), {{"x", ReduceKind::Sum}}), {12}));
+}
+
 TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
   EXPECT_THAT(
       refusal({{"@m", {{"x", 6}}}}, {{0, {"x", 1, 2}}, {0, {"x", 1, 3}}}),

@@ -86,9 +86,11 @@ func.func @assign(%v: !dtensor.variable<tensor<4xf32>>, %x: tensor<5xf32>) {
 
 #x = #dtensor.layout<#dtensor.mesh<x = 2>, [x]>
 #y = #dtensor.layout<#dtensor.mesh<y = 2>, [y]>
-func.func @two_meshes(%a: tensor<4xf32, #x>, %b: tensor<4xf32, #y>) {
+!x = tensor<2xf32, #spmd.shard<[4], #x>>
+!y = tensor<2xf32, #spmd.shard<[4], #y>>
+func.func @two_meshes(%a: !x, %b: !y) {
   // expected-error @+1 {{'dtensor.add' op violates S1: layouts of two meshes in one op}}
-  %0 = dtensor.add %a, %b : (tensor<4xf32, #x>, tensor<4xf32, #y>) -> tensor<4xf32>
+  %0 = dtensor.add %a, %b : (!x, !y) -> !x
   return
 }
 

@@ -4,13 +4,12 @@
 #mesh = #dtensor.mesh<x = 2>
 #other = #dtensor.mesh<y = 4, z = 2>
 
-// expected-note @+1 {{mesh <x = 2> is from here}}
+// expected-note @+1 {{mesh <x=2> is from here}}
 func.func @two_meshes(%a: tensor<4xf32, #dtensor.layout<#mesh, [x]>>,
-                      // expected-note @+1 {{mesh <y = 4, z = 2> is from here}}
+                      // expected-error @+1 {{function 'two_meshes' has values on two meshes, <x=2> and <y=4, z=2>: run --dtensor-unify-meshes first}}
                       %b: tensor<4xf32, #dtensor.layout<#other, [y]>>) -> tensor<4xf32> {
   %0 = dtensor.exp %a : (tensor<4xf32, #dtensor.layout<#mesh, [x]>>) -> tensor<4xf32>
   %1 = dtensor.exp %b : (tensor<4xf32, #dtensor.layout<#other, [y]>>) -> tensor<4xf32>
-  // expected-error @+1 {{mixes values of two meshes: <x = 2> and <y = 4, z = 2>; bring them to one mesh first}}
   %2 = dtensor.add %0, %1 : tensor<4xf32>
   return %2 : tensor<4xf32>
 }

@@ -34,8 +34,9 @@
 // RUN: not mesh-run %s --function=make --workers=two 2>&1 | FileCheck %s --check-prefix=WORKERS
 // WORKERS: --workers: expected an integer of at least 1, got two
 
-// RUN: not mesh-run %s --function=two_meshes 2>&1 | FileCheck %s --check-prefix=MESHES
-// MESHES: mesh-run-errors.mlir:[[# @LINE + 37]]:{{[0-9]+}}: error: argument #1 is on mesh <y=2>, but others of function 'two_meshes' are on <x=2>: a program runs on one mesh
+// RUN: echo 'func.func @main(%%a: tensor<4xf32, #dtensor.layout<#dtensor.mesh<x = 2>, [x]>>, %%b: tensor<4xf32, #dtensor.layout<#dtensor.mesh<y = 4>, [y]>>) { return }' > %t/meshes.mlir
+// RUN: not mesh-run %t/meshes.mlir 2>&1 | FileCheck %s --check-prefix=MESHES
+// MESHES: meshes.mlir:1:{{[0-9]+}}: error: argument #1 is on mesh <y=4>, which does not go with mesh <x=2>: it has 4 devices, not 2; all meshes of a function are over the same devices
 
 // RUN: echo 'func.func @main(%%x: tensor<2xf32, #nothing>) { return }' > %t/bad.mlir
 // RUN: not mesh-run %t/bad.mlir 2>&1 | FileCheck %s --check-prefix=PARSE
@@ -71,10 +72,4 @@ func.func @take(%a: tensor<2x3xf32> {dtensor.name = "weight"}, %b: tensor<2x3xi3
 func.func @infinite(%a: tensor<2xf32>) -> tensor<2xf32> {
   %0 = dtensor.log %a : tensor<2xf32>
   return %0 : tensor<2xf32>
-}
-func.func @two_meshes(%a: tensor<4xf32, #dtensor.layout<#dtensor.mesh<x = 2>, [x]>>, %b: tensor<4xf32, #dtensor.layout<#dtensor.mesh<y = 2>, [y]>>)
-    -> (tensor<4xf32>, tensor<4xf32>) {
-  %0 = dtensor.exp %a : (tensor<4xf32, #dtensor.layout<#dtensor.mesh<x = 2>, [x]>>) -> tensor<4xf32>
-  %1 = dtensor.exp %b : (tensor<4xf32, #dtensor.layout<#dtensor.mesh<y = 2>, [y]>>) -> tensor<4xf32>
-  return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }

@@ -12,6 +12,10 @@ namespace meshloom {
 
 /// What a program takes and gives, in the order of the call. Layouts are over
 /// mesh axes; devices come in when the program is loaded.
+///
+/// A layout is over a mesh as its user wrote it, which need not be the one that
+/// the program runs on: where a program has several meshes that is their common
+/// refinement. All have as many devices, and number them alike.
 struct Signature {
   struct Argument {
     std::string name;
@@ -27,9 +31,13 @@ struct Signature {
     bool operator==(const Result &) const = default;
   };
   std::string name;
+  /// What the program runs on.
   Mesh mesh;
   std::vector<Argument> arguments;
   std::vector<Result> results;
+  /// Which of a client's devices each index of the mesh is, where nobody says
+  /// otherwise as the program is loaded. Empty: 0, 1, ...
+  std::vector<int64_t> deviceOrder = {};
   bool operator==(const Signature &) const = default;
 };
 Signature signatureOf(const Program &program);

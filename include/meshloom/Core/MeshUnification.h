@@ -1,12 +1,13 @@
 // MeshUnification: several meshes over the same devices seen as one.
 #pragma once
 
+#include "meshloom/Core/Layout.h"
 #include "meshloom/Core/SubAxis.h"
 
 namespace meshloom {
 
 /// A mesh as a program declares it: unlike Mesh, its devices may be in any
-/// order.
+/// order. One without axes has the one device of `deviceIds`, or device 0.
 struct SourceMesh {
   std::string name; ///< for messages: "@mesh"
   std::vector<MeshAxis> axes;
@@ -38,7 +39,8 @@ struct AxisUse {
 /// axes that are the same digits in another order. Sizes 2x3 and 3x2 have no
 /// refinement: 2 does not divide 3.
 ///
-/// Axes of size 1 cut nothing and are left out. Cost: O(devices) per mesh.
+/// Axes of size 1 cut nothing and are left out, and a mesh of one device fits
+/// beside any other. Cost: O(devices) per mesh.
 class MeshUnification {
 public:
   /// Fails, naming what is at odds, on: no or malformed meshes, different sets
@@ -56,6 +58,9 @@ public:
   /// them, and back.
   int64_t deviceAt(int64_t position) const { return devices[position]; }
   int64_t positionOf(int64_t device) const { return positions[device]; }
+  /// Whether `source` numbers its devices as the unified mesh does: position i
+  /// of both is the same device.
+  bool isAligned(size_t source) const;
 
 private:
   struct Digit {
@@ -70,10 +75,29 @@ private:
                     const std::vector<std::vector<Digit>> &digits) const;
 
   std::vector<SourceMesh> sources;
+  size_t base = 0; ///< the source whose positions count
   std::vector<int64_t> devices, positions;
   std::vector<std::vector<std::vector<Digit>>> digits; ///< mesh, axis
   std::vector<int64_t> boundaries;                     ///< ascending
   std::optional<Mesh> unified;
 };
+
+/// `layout` in axes of `mesh`, which numbers its devices alike: every device
+/// has the same place along every dim, and among the addends. Nothing where no
+/// axes of `mesh` cut so. Blocks may differ where extents do not divide: see
+/// haveSameShards.
+///
+/// Example: [y] on <x=2, y=4> is [{r, s}] on <x=2, r=2, s=2>, and [q] on
+/// <p=2, q=4>; on <p=4, q=2> it is nothing.
+std::optional<Layout> layoutOn(const Layout &layout, const Mesh &mesh);
+
+/// Axes of `to` that number devices as `axes` of `from`, in this order, do.
+std::optional<std::vector<unsigned>>
+axesOn(const Mesh &from, std::span<const unsigned> axes, const Mesh &to);
+
+/// Whether every device holds the same part, or addend, of an array of shape
+/// `shape` under both layouts, whose meshes number their devices alike. Cost:
+/// O(rank) where all extents divide, else O(devices).
+bool haveSameShards(const Layout &one, const Layout &other, const Shape &shape);
 
 } // namespace meshloom

@@ -190,6 +190,10 @@ struct BranchStep {
   bool operator==(const BranchStep &) const;
 };
 
+/// Fails unless `order`, where it is not empty, names each device of `mesh`
+/// once.
+Status verifyDeviceOrder(std::span<const int64_t> order, const Mesh &mesh);
+
 /// The step lists inside a step, in order.
 std::vector<const std::vector<Step> *> nestedLists(const Step &step);
 /// How many steps there are, with those inside others. Steps are numbered in
@@ -213,6 +217,9 @@ struct ConstantData {
 struct Argument {
   unsigned buffer;
   std::string name;
+  /// The user's own layout, where that is over another mesh than the program's;
+  /// every device holds the same part under it as under the buffer's.
+  std::optional<Layout> written = std::nullopt;
   bool operator==(const Argument &) const = default;
 };
 
@@ -222,6 +229,8 @@ struct ProgramResult {
   /// runtime holds its only reference, or -1.
   int aliasedArgument = -1;
   std::string name;
+  /// As an argument's.
+  std::optional<Layout> written = std::nullopt;
   bool operator==(const ProgramResult &) const = default;
 };
 
@@ -233,6 +242,8 @@ struct Program {
   std::vector<Argument> arguments;
   std::vector<ProgramResult> results;
   std::vector<Step> steps;
+  /// See Signature.
+  std::vector<int64_t> deviceOrder = {};
   /// Every index in range, layouts of steps consistent with their buffers,
   /// written before read. Run on every program that is read from a file.
   Status verify() const;

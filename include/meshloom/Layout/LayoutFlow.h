@@ -13,6 +13,11 @@ namespace meshloom {
 /// Fails, with a diagnostic, on a function whose body branches.
 LogicalResult expectOneBlock(mlir::func::FuncOp function);
 
+/// The mesh of all layouts of `function`; where it has none, that of the
+/// module's `dtensor.mesh`, else one device. Fails, with a diagnostic, on
+/// several: --dtensor-unify-meshes comes first.
+FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function);
+
 /// A layout that the user wrote, in words: "argument 'x' [batch, *]".
 struct Annotation {
   std::string text;
@@ -73,8 +78,8 @@ class LayoutFlow {
 public:
   explicit LayoutFlow(mlir::func::FuncOp function) : function(function) {}
 
-  /// Meshes, annotations, then the four stages. Fails, with diagnostics, on
-  /// ops that have no rule and where two meshes meet.
+  /// The mesh, annotations, then the four stages. Fails, with diagnostics, on
+  /// ops that have no rule and on several meshes.
   LogicalResult run();
 
   FlowState &state(Value value) { return states[index.lookup(value)]; }
@@ -83,6 +88,9 @@ public:
   int originOf(const FlowOp &op, unsigned factor, unsigned axis) const;
   /// "'x'", or "#2" where the argument has no name.
   static std::string argumentName(mlir::func::FuncOp function, unsigned arg);
+  /// "argument 'x' [batch, *]": an argument with a layout, as the user wrote it.
+  static std::string argumentText(mlir::func::FuncOp function,
+                                  BlockArgument argument);
   /// "result 'loss'", where all that is done with the value is to return it;
   /// else nothing.
   static std::string resultName(mlir::func::FuncOp function, Value value);
@@ -101,7 +109,8 @@ private:
   LogicalResult collect(dtensor::CaseOp branch);
   void addJoin(Operation *op, unsigned result, ValueRange operands);
   void add(FlowOp flow);
-  LogicalResult resolveMeshes();
+  LogicalResult resolveMesh();
+  /// `text`: the annotation with its layout.
   void seed(Value value, const Layout &layout, std::string text,
             Location location, bool given);
   void collectAnnotations();

@@ -10,6 +10,45 @@
 
 include "mlir/Pass/PassBase.td"
 
+def UnifyMeshes : Pass<"dtensor-unify-meshes", "::mlir::func::FuncOp"> {
+  let summary = "Bring the layouts of a function to one mesh";
+  let description = [{
+    Layouts of a function may be over several meshes: they number the same
+    devices, position 0 of one being position 0 of the others, and so on. The
+    pass rewrites all layouts, in types and wishes, to axes of the meshes' common
+    refinement, whose axes are those of the first mesh that something is cut
+    over, or parts of them. Meshes that nothing is cut over take no part in it;
+    what is on a mesh of one device is then on every device. Later passes see one
+    mesh.
+
+    Arguments and results remember what was written as `dtensor.written`, which
+    is what the program's signature says: its parts on each device are the same.
+    Where they are not (a dim that its axes do not divide, over an axis that is
+    cut), and where a layout was on one device, the function's `dtensor.notes`
+    say so, for `--explain`. `dtensor.meshes` lists the meshes: a result that
+    nobody laid out is told on the first of them that has axes for it.
+
+    It is an error where meshes have different numbers of devices or no common
+    refinement (2 x 3 and 3 x 2).
+
+    ```mlir
+    #a = #dtensor.mesh<x = 2, y = 4>
+    #b = #dtensor.mesh<p = 4, q = 2>
+    func.func @f(%x: tensor<8x4xf32, #dtensor.layout<#a, [y, *]>>,
+                 %y: tensor<8x4xf32, #dtensor.layout<#b, [p, *]>>) -> tensor<8x4xf32>
+    // becomes
+    #both = #dtensor.mesh<x = 2, y:(1)2 = 2, y:(2)2 = 2>
+    func.func @f(
+        %x: tensor<8x4xf32, #dtensor.layout<#both, [y, *]>>
+            {dtensor.written = #dtensor.layout<#a, [y, *]>},
+        %y: tensor<8x4xf32, #dtensor.layout<#both, [{x, y:(1)2}, *]>>
+            {dtensor.written = #dtensor.layout<#b, [p, *]>}) -> tensor<8x4xf32>
+        attributes {dtensor.meshes = [#a, #b]}
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
   let summary = "Make ops that need a cut dim whole of ops on its blocks";
   let description = [{

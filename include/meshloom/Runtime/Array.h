@@ -39,6 +39,9 @@ public:
   /// No array at all: `if (array)` is false.
   Array() = default;
   Array(ArrayType type, std::shared_ptr<Buffer> buffer, Event event = {});
+  /// The same memory as an array of `type`, whose layout gives every device the
+  /// same part. Takes the reference over.
+  Array as(ArrayType type) &&;
 
   /// Distributes a global value. Where `type.layout` is partial, the first
   /// device along the axis gets the value and the others the identity of the

@@ -106,7 +106,7 @@ public:
   Result<std::shared_ptr<Executable>> load(Compiled compiled,
                                            const DeviceAssignment &assignment,
                                            const LoadOptions &options = {});
-  /// On the client's first devices.
+  /// On the client's first devices, in the order that the signature says.
   Result<std::shared_ptr<Executable>> load(Compiled compiled,
                                            const LoadOptions &options = {});
 

@@ -5,6 +5,8 @@
 #include "Importer.h"
 #include "Prepare.h"
 
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
+
 #include "mlir/Pass/Pass.h"
 
 using namespace meshloom;
@@ -83,7 +85,49 @@ static LogicalResult addLeaves(Location loc, Type type, unsigned number,
   return success();
 }
 
+/// "f.mlir:3:4", or nothing.
+static std::string positionOf(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    auto at = dyn_cast<mlir::FileLineColLoc>(inner);
+    if (!at)
+      return mlir::WalkResult::advance();
+    text = (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
+            Twine(at.getColumn()))
+               .str();
+    return mlir::WalkResult::interrupt();
+  });
+  return text;
+}
+
+void Importer::noteOnlyDevice(const ValueSharding &sharding) {
+  std::string at = positionOf(b.getLoc());
+  notes.push_back((at.empty() ? "a value" : "a value at " + at) +
+                  " is to be on device " +
+                  std::to_string(*sharding.onlyDevice) +
+                  " alone; it is laid out as if nothing was said");
+}
+
+/// The layout that `annotation` spells for `which`, an argument or a result of
+/// type `type`; null where the type says the same, or has other blocks.
+dtensor::LayoutAttr Importer::writtenAs(const std::string &which,
+                                        Attribute annotation, Type type) {
+  dtensor::LayoutAttr layout = dtensor::layoutAttrOf(type);
+  std::optional<Layout> written =
+      layout ? shardings.written(annotation) : std::nullopt;
+  if (!written || written->mesh() == layout.getMesh())
+    return {};
+  SmallVector<int64_t> dims = dtensor::globalShape(type);
+  if (haveSameShards(*written, layout.getLayout(),
+                     Shape(dims.begin(), dims.end())))
+    return dtensor::LayoutAttr::get(b.getContext(), *written);
+  notes.push_back(
+      dtensor::noteOfOtherBlocks(which, layout.getLayout(), *written));
+  return {};
+}
+
 FuncOp Importer::importFunction(FuncOp func) {
+  notes.clear();
   b.setLoc(func.getLoc());
   groups.clear();
   SmallVector<Leaf> inputs, outputs;
@@ -114,9 +158,17 @@ FuncOp Importer::importFunction(FuncOp func) {
     }
     argumentTypes.push_back(withLayout(leaf.type, layout));
     SmallVector<NamedAttribute> kept;
-    if (StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number)))
-      kept.push_back(b.getNamedAttr(
-          "dtensor.name", b.getStringAttr(name.getValue() + leaf.path)));
+    StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number));
+    if (name) {
+      name = b.getStringAttr(name.getValue() + leaf.path);
+      kept.push_back(b.getNamedAttr("dtensor.name", name));
+    }
+    std::string which =
+        "argument " +
+        (name ? "'" + name.str() + "'" : "#" + std::to_string(leaf.number));
+    if (Attribute written =
+            writtenAs(which, leaf.sharding, argumentTypes.back()))
+      kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
     argumentAttributes.push_back(b.getDictionaryAttr(kept));
   }
 
@@ -172,6 +224,9 @@ FuncOp Importer::importFunction(FuncOp func) {
                                    layout.getLayout().without_partial()));
     resultTypes.push_back(value.getType());
     SmallVector<NamedAttribute> kept;
+    if (Attribute written = writtenAs("result #" + std::to_string(leaf.number),
+                                      leaf.sharding, value.getType()))
+      kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
     if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
                                : StringAttr();
         name && !name.empty())
@@ -198,7 +253,23 @@ FuncOp Importer::importFunction(FuncOp func) {
   for (auto [i, attributes] : llvm::enumerate(resultAttributes))
     result.setResultAttrs(i, attributes);
   result.setVisibility(func.getVisibility());
+  rememberMeshes(result);
   return owner.release();
+}
+
+void Importer::rememberMeshes(FuncOp func) {
+  for (const std::string &note : notes)
+    dtensor::addNote(func, note);
+  if (!shardings.any())
+    return;
+  SmallVector<Attribute> meshes;
+  for (const Mesh &mesh : shardings.writtenMeshes())
+    meshes.push_back(dtensor::MeshAttr::get(b.getContext(), mesh));
+  if (!meshes.empty() &&
+      (meshes.size() > 1 || meshes.front() != shardings.getMesh()))
+    func->setAttr(dtensor::meshesAttr, b.getArrayAttr(meshes));
+  if (auto order = shardings.deviceOrder(); !order.empty())
+    func->setAttr(dtensor::devicesAttr, b.getDenseI64ArrayAttr(order));
 }
 
 bool meshloom::holdsStableHLO(ModuleOp module) {

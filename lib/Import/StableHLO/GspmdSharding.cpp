@@ -106,8 +106,7 @@ Result<GspmdSharding> GspmdSharding::parse(std::string_view text) {
   } else if (in.take("manual")) {
     result.kind = Kind::Manual;
   } else if (in.take("maximal")) {
-    int64_t device = 0;
-    if (!in.take("device=") || !in.number(device))
+    if (!in.take("device=") || !in.number(result.device) || result.device < 0)
       return in.error("expected 'device=' and a number after 'maximal'");
     result.kind = Kind::Maximal;
   } else {

@@ -7,7 +7,7 @@ namespace meshloom::importer {
 
 /// A sharding as XLA's GSPMD writes it: `{devices=[8,1]<=[8]}`,
 /// `{devices=[2,1,4]<=[8] last_tile_dim_replicate}`, `{replicated}`,
-/// `{manual}`.
+/// `{manual}`, `{maximal device=0}`.
 ///
 /// `devices=[a,b,...]` is a grid of tiles, one dim for each dim of the tensor,
 /// then those that `last_tile_dims` describes; what follows lists the device of
@@ -20,6 +20,7 @@ struct GspmdSharding {
   std::vector<int64_t> tiles;
   std::vector<LastDim> lastDims; ///< of the last tile dims
   std::vector<int64_t> devices;  ///< of each tile
+  int64_t device = 0;            ///< the only one, of Maximal
 
   /// Number of tile dims that are dims of the tensor.
   size_t rank() const { return tiles.size() - lastDims.size(); }

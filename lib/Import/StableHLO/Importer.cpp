@@ -209,6 +209,10 @@ FailureOr<SmallVector<Value>> Importer::annotated(Operation &op,
     for (const std::string &part : *split)
       parts.push_back(b.getStringAttr(part));
   }
+  // One for a tuple, or for an op without results.
+  if (parts.size() == 1 && results.size() != 1 &&
+      (results.empty() || shardings.isForTuple(attribute)))
+    parts.assign(results.size(), attribute);
   if (parts.size() != results.size())
     return op.emitError("has ")
            << parts.size() << " shardings for " << results.size() << " results";

@@ -131,6 +131,9 @@ public:
 
   /// How many `rng` ops came before: each has numbers of its own.
   unsigned randomOps = 0;
+  /// Notes (WrittenLayouts.h) that what is being imported is not put on the one
+  /// device that `sharding` asks for.
+  void noteOnlyDevice(const ValueSharding &sharding);
 
   /// The axes that enclosing manual computations are manual over.
   SmallVector<unsigned> manualAxes;
@@ -152,6 +155,10 @@ private:
   LogicalResult
   importCaptured(Region &region,
                  SmallVectorImpl<std::pair<Value, SmallVector<Value>>> &outer);
+  /// Leaves on `func` what is known of the program's meshes.
+  void rememberMeshes(mlir::func::FuncOp func);
+  dtensor::LayoutAttr writtenAs(const std::string &which, Attribute annotation,
+                                Type type);
   FailureOr<SmallVector<Value>> annotated(Operation &op,
                                           SmallVector<Value> results);
 
@@ -168,6 +175,7 @@ private:
   DenseMap<Value, SmallVector<Value, 1>> values;
   SmallVector<mlir::func::FuncOp> calling; ///< what is being inlined
   Region *scalarRegion = nullptr; ///< the function of scalars being imported
+  SmallVector<std::string> notes; ///< for the function being imported
 };
 
 /// Reports a type that no dtensor program has.

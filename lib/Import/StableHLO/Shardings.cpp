@@ -37,6 +37,30 @@ Attribute importer::shardingIn(DictionaryAttr attributes) {
 // Collecting
 //===----------------------------------------------------------------------===//
 
+/// The mesh of a program that declares none.
+static constexpr StringRef allDevices = "of all devices";
+
+static int64_t deviceCount(const SourceMesh &mesh) {
+  int64_t count = 1;
+  for (const MeshAxis &axis : mesh.axes)
+    count *= axis.size;
+  return count;
+}
+
+bool Shardings::hasSeveralDevices() const {
+  return llvm::any_of(
+      sources, [](const SourceMesh &mesh) { return deviceCount(mesh) > 1; });
+}
+
+std::optional<int64_t>
+Shardings::onlyDeviceOf(std::optional<size_t> mesh) const {
+  if (!mesh || *mesh == SIZE_MAX || deviceCount(sources[*mesh]) > 1 ||
+      !hasSeveralDevices())
+    return std::nullopt;
+  const std::vector<int64_t> &ids = sources[*mesh].deviceIds;
+  return ids.empty() ? 0 : ids.front();
+}
+
 size_t Shardings::addMesh(SourceMesh source, Location loc) {
   sources.push_back(std::move(source));
   sourceLocs.push_back(loc);
@@ -64,13 +88,8 @@ std::optional<size_t> Shardings::knownMesh(Attribute meshOrRef) const {
 FailureOr<size_t> Shardings::indexOf(Location loc, Attribute meshOrRef) {
   if (auto known = knownMesh(meshOrRef))
     return *known;
-  if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef)) {
-    if (mesh.getAxes().empty() && mesh.getDeviceIds().size() == 1)
-      return mlir::emitError(loc)
-             << "a value that is on device " << mesh.getDeviceIds()[0]
-             << " only is not supported";
+  if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef))
     return inlined[mesh] = addMesh(sourceOf(mesh, "mesh"), loc);
-  }
   return mlir::emitError(loc) << "there is no mesh " << meshOrRef;
 }
 
@@ -165,14 +184,12 @@ LogicalResult Shardings::addGspmd(Location loc, StringRef text,
     auto parsed = GspmdSharding::parse(part);
     if (!parsed)
       return mlir::emitError(loc) << parsed.error().message();
-    if (parsed->kind == GspmdSharding::Kind::Maximal)
-      return mlir::emitError(loc) << "a value that is on one device only ('"
-                                  << part << "') is not supported";
     gspmdParsed.emplace(part, *parsed);
     if (parsed->kind != GspmdSharding::Kind::Tiled)
       continue;
-    if (sources.empty()) // no mesh is declared: the devices, one after another
-      addMesh({"of all devices",
+    // No mesh is declared: the devices, one after another.
+    if (!hasSeveralDevices() && parsed->devices.size() > 1)
+      addMesh({allDevices.str(),
                {{"devices", int64_t(parsed->devices.size())}},
                {}},
               loc);
@@ -229,30 +246,27 @@ FailureOr<Shardings> Shardings::collect(ModuleOp module) {
                          });
   // A mesh that nothing refers to may still say how many devices there are.
   sdy::MeshOp unused;
-  bool anyUsed = false;
   for (auto mesh : module.getOps<sdy::MeshOp>()) {
     sdy::MeshAttr attribute = mesh.getMesh();
     bool used = referenced.contains(mesh.getSymName());
-    if (attribute.getAxes().empty()) {
-      if (used && attribute.getDeviceIds().size() == 1)
-        return mesh.emitError("a mesh of a single device, with values that are "
-                              "on that device only, is not supported");
+    if (attribute.getAxes().empty() && attribute.getDeviceIds().empty()) {
       if (used)
         result.named[mesh.getSymName().str()] = SIZE_MAX;
       continue;
     }
     if (!used) {
-      unused = unused ? unused : mesh;
+      if (!unused && !attribute.getAxes().empty())
+        unused = mesh;
       continue;
     }
-    anyUsed = true;
     std::string name = "@" + mesh.getSymName().str();
     result.named[mesh.getSymName().str()] =
         result.addMesh(sourceOf(attribute, name), mesh.getLoc());
   }
-  if (!anyUsed && unused)
-    result.addMesh(sourceOf(unused.getMesh(), "@" + unused.getSymName().str()),
-                   unused.getLoc());
+  if (!result.hasSeveralDevices() && unused)
+    result.named[unused.getSymName().str()] = result.addMesh(
+        sourceOf(unused.getMesh(), "@" + unused.getSymName().str()),
+        unused.getLoc());
 
   auto add = [&](Location loc, Attribute attributes,
                  TypeRange types) -> LogicalResult {
@@ -278,6 +292,15 @@ LogicalResult Shardings::unify() {
   if (sources.empty())
     return success();
   auto whole = MeshUnification::of(sources, uses);
+  if (!whole && sources.front().name == allDevices && sources.size() > 1) {
+    // They may all have one order of their own.
+    std::vector<int64_t> standard =
+        std::exchange(sources.front().deviceIds, sources[1].deviceIds);
+    if (auto ordered = MeshUnification::of(sources, uses))
+      whole = std::move(ordered);
+    else
+      sources.front().deviceIds = std::move(standard);
+  }
   if (whole) {
     unification = std::move(*whole);
     return success();
@@ -411,17 +434,36 @@ static LogicalResult checkRank(Location loc, size_t dims,
          << ", but the value has rank " << type.getRank();
 }
 
+static ReduceKind reduceKindOf(sdy::ReductionOp op) {
+  switch (op) {
+  case sdy::ReductionOp::SUM:
+    return ReduceKind::Sum;
+  case sdy::ReductionOp::MAX:
+    return ReduceKind::Max;
+  case sdy::ReductionOp::MIN:
+    return ReduceKind::Min;
+  }
+  return ReduceKind::Sum;
+}
+
 FailureOr<ValueSharding> Shardings::ofShardy(Location loc,
                                              sdy::TensorShardingAttr sharding,
                                              RankedTensorType type) const {
-  if (failed(checkRank(loc, sharding.getDimShardings().size(), type)))
-    return failure();
   ValueSharding result;
   std::optional<size_t> which;
   if (!isEmptyMesh(sharding.getMeshOrRef(), nullptr))
     which = knownMesh(sharding.getMeshOrRef());
   if (which == SIZE_MAX)
     which.reset();
+  result.onlyDevice = onlyDeviceOf(which);
+  // One device without axes: dims need not be listed.
+  if (which && sources[*which].axes.empty() &&
+      sharding.getDimShardings().empty()) {
+    result.dims.resize(type.getRank());
+    return result;
+  }
+  if (failed(checkRank(loc, sharding.getDimShardings().size(), type)))
+    return failure();
   auto axesOf = [&](ArrayRef<sdy::AxisRefAttr> refs) {
     SmallVector<unsigned> axes;
     for (sdy::AxisRefAttr ref : refs)
@@ -440,17 +482,7 @@ FailureOr<ValueSharding> Shardings::ofShardy(Location loc,
   }
   result.replicated = axesOf(sharding.getReplicatedAxes());
   result.unreduced = axesOf(sharding.getUnreducedAxes());
-  switch (sharding.getReductionOp()) {
-  case sdy::ReductionOp::SUM:
-    result.unreducedKind = ReduceKind::Sum;
-    break;
-  case sdy::ReductionOp::MAX:
-    result.unreducedKind = ReduceKind::Max;
-    break;
-  case sdy::ReductionOp::MIN:
-    result.unreducedKind = ReduceKind::Min;
-    break;
-  }
+  result.unreducedKind = reduceKindOf(sharding.getReductionOp());
   if (failed(once.add(result.replicated, "replicated")) ||
       failed(once.add(result.unreduced, "unreduced")))
     return failure();
@@ -466,6 +498,10 @@ FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
   const GspmdSharding &parsed = it->second;
   ValueSharding result;
   result.dims.resize(type.getRank());
+  if (parsed.kind == GspmdSharding::Kind::Maximal && hasSeveralDevices())
+    result.onlyDevice = parsed.device;
+  if (parsed.kind == GspmdSharding::Kind::Tiled)
+    result.onlyDevice = onlyDeviceOf(gspmd.at(text.str()));
   if (parsed.kind == GspmdSharding::Kind::Manual)
     for (unsigned axis = 0; axis < unification->mesh().rank(); ++axis)
       result.manual.push_back(axis);
@@ -494,6 +530,89 @@ FailureOr<ValueSharding> Shardings::of(Location loc, Attribute attribute,
   if (auto text = dyn_cast<StringAttr>(attribute))
     return ofGspmd(loc, text.getValue(), type);
   return mlir::emitError(loc) << "expected a sharding, got " << attribute;
+}
+
+bool Shardings::isForTuple(Attribute attribute) const {
+  auto text = dyn_cast<StringAttr>(attribute);
+  auto it = text ? gspmdParsed.find(text.str()) : gspmdParsed.end();
+  return it != gspmdParsed.end() &&
+         it->second.kind != GspmdSharding::Kind::Tiled;
+}
+
+std::optional<Layout> Shardings::written(Attribute attribute) const {
+  auto sharding = dyn_cast_or_null<sdy::TensorShardingAttr>(attribute);
+  // Propagation adds axes to open dims.
+  if (sharding && sharding.getUnreducedAxes().empty() &&
+      llvm::any_of(sharding.getDimShardings(),
+                   [](auto dim) { return !dim.getIsClosed(); }))
+    return std::nullopt;
+  auto which = sharding ? knownMesh(sharding.getMeshOrRef()) : std::nullopt;
+  if (!which || *which == SIZE_MAX || !unification->isAligned(*which))
+    return std::nullopt;
+  // An axis that is named in parts is listed in them.
+  std::map<std::string, std::set<int64_t>> cuts;
+  sharding.walk([&](sdy::AxisRefAttr ref) {
+    if (SubAxis part = subAxisOf(ref); !part.isWhole())
+      cuts[part.axis].insert({part.before, part.before * part.size});
+  });
+  std::vector<MeshAxis> axes;
+  for (const MeshAxis &axis : sources[*which].axes) {
+    auto found = cuts.find(axis.name);
+    if (found == cuts.end()) {
+      axes.push_back(axis);
+      continue;
+    }
+    found->second.insert({1, axis.size});
+    for (auto at = found->second.begin(), next = std::next(at);
+         next != found->second.end(); ++at, ++next) {
+      SubAxis part{axis.name, *at, *next / *at};
+      axes.push_back(
+          {part.size == axis.size ? axis.name : part.to_string(), part.size});
+    }
+  }
+  auto mesh = Mesh::get(std::move(axes));
+  if (!mesh)
+    return std::nullopt;
+  std::vector<DimSpec> dims;
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
+    std::vector<std::string> names;
+    for (sdy::AxisRefAttr ref : dim.getAxes())
+      names.push_back(subAxisOf(ref).to_string());
+    dims.emplace_back(Axes(std::move(names)));
+  }
+  std::vector<std::pair<std::string, ReduceKind>> partial;
+  for (sdy::AxisRefAttr ref : sharding.getUnreducedAxes())
+    partial.emplace_back(subAxisOf(ref).to_string(),
+                         reduceKindOf(sharding.getReductionOp()));
+  auto layout = Layout::get(std::move(dims), *mesh, std::move(partial));
+  return layout ? std::optional(std::move(*layout)) : std::nullopt;
+}
+
+std::vector<Mesh> Shardings::writtenMeshes() const {
+  std::set<size_t> indices;
+  for (const auto &[name, index] : named)
+    indices.insert(index);
+  for (const auto &[mesh, index] : inlined)
+    indices.insert(index);
+  std::vector<Mesh> meshes;
+  for (size_t index : indices) {
+    if (index == SIZE_MAX || !unification->isAligned(index))
+      continue;
+    auto own = Mesh::get(sources[index].axes);
+    if (own && !llvm::is_contained(meshes, *own))
+      meshes.push_back(*own);
+  }
+  return meshes;
+}
+
+std::vector<int64_t> Shardings::deviceOrder() const {
+  std::vector<int64_t> order;
+  bool permuted = false;
+  for (int64_t i = 0; any() && i < unification->mesh().size(); ++i) {
+    order.push_back(unification->deviceAt(i));
+    permuted |= order.back() != i;
+  }
+  return permuted ? order : std::vector<int64_t>();
 }
 
 FailureOr<SmallVector<unsigned>>

@@ -23,6 +23,8 @@ struct ValueSharding {
   ReduceKind unreducedKind = ReduceKind::Sum;
   /// GSPMD: axes along which the value is one per device.
   SmallVector<unsigned> manual;
+  /// The value is to be on this device of several, and nowhere else.
+  std::optional<int64_t> onlyDevice = std::nullopt;
 
   bool hasOpenDim() const;
   bool hasAxes() const;
@@ -43,6 +45,18 @@ public:
   /// local type `type`. Fails, with a diagnostic, where it is malformed.
   FailureOr<ValueSharding> of(Location loc, Attribute attribute,
                               RankedTensorType type) const;
+  /// Whether `attribute`, of GSPMD, says the same of every part of a tuple: it
+  /// names no dims.
+  bool isForTuple(Attribute attribute) const;
+  /// The layout that `attribute`, which decides all dims, spells, on the mesh
+  /// that it names: none where that numbers devices in another order than
+  /// getMesh(), and of GSPMD, whose tiles have no names.
+  std::optional<Layout> written(Attribute attribute) const;
+  /// The meshes that the program names, but for those that are numbered in
+  /// another order than getMesh().
+  std::vector<Mesh> writtenMeshes() const;
+  /// Which device each index of getMesh() is; empty: 0, 1, ...
+  std::vector<int64_t> deviceOrder() const;
   /// Axes of a manual computation with shardings of `shardings`.
   FailureOr<SmallVector<unsigned>>
   manualAxes(Location loc, sdy::ManualAxesAttr axes,
@@ -63,6 +77,9 @@ private:
   /// The index of a mesh, which is added where it is new.
   FailureOr<size_t> indexOf(Location loc, Attribute meshOrRef);
   size_t addMesh(SourceMesh source, Location loc);
+  /// The device of a mesh that has one, where the program has more.
+  std::optional<int64_t> onlyDeviceOf(std::optional<size_t> mesh) const;
+  bool hasSeveralDevices() const;
   std::optional<size_t> knownMesh(Attribute meshOrRef) const;
   LogicalResult addAxis(Location loc, size_t which, StringRef name,
                         int64_t before, int64_t size);

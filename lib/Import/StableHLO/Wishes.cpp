@@ -34,7 +34,7 @@ static bool isDecided(const ValueSharding &sharding) {
 
 FailureOr<dtensor::LayoutAttr>
 importer::argumentLayout(Importer &importer, const ValueSharding &sharding) {
-  if (!isDecided(sharding))
+  if (!isDecided(sharding) || sharding.onlyDevice)
     return dtensor::LayoutAttr();
   return layoutOf(importer, {}, sharding);
 }
@@ -48,6 +48,10 @@ FailureOr<Value> importer::constrain(Importer &importer, Value value,
       llvm::all_of(sharding.dims, [](auto &dim) { return dim.isOpen; });
   if (saysNothing || importer.inScalarRegion())
     return value;
+  if (sharding.onlyDevice) {
+    importer.noteOnlyDevice(sharding);
+    return value;
+  }
   Lanes lanes(b.lanesOf(value));
   auto layout = layoutOf(importer, lanes, sharding);
   if (failed(layout))
@@ -129,6 +133,10 @@ FailureOr<Value> importer::constrain(Importer &importer, Value value,
 
 FailureOr<Value> importer::reshard(Importer &importer, Value value,
                                    const ValueSharding &sharding) {
+  if (sharding.onlyDevice) {
+    importer.noteOnlyDevice(sharding);
+    return value;
+  }
   LaneBuilder &b = importer.b;
   Lanes lanes(b.lanesOf(value));
   auto layout = layoutOf(importer, lanes, sharding);

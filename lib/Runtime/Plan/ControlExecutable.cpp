@@ -449,14 +449,23 @@ ControlExecutable::run(std::vector<Array> arguments) {
   sent.clear();
   for (const auto &[buffer, array] : constants)
     values[buffer] = array;
-  for (size_t a = 0; a < arguments.size(); ++a)
-    values[loaded.arguments[a].buffer] = std::move(arguments[a]);
+  // Inside, all are on the program's mesh.
+  for (size_t a = 0; a < arguments.size(); ++a) {
+    const Argument &argument = loaded.arguments[a];
+    values[argument.buffer] =
+        argument.written ? std::move(arguments[a]).as(typeOf(argument.buffer))
+                         : std::move(arguments[a]);
+  }
   if (Status ok = run(list, values); !ok)
     return ok.error();
   std::vector<Array> results;
   results.reserve(loaded.results.size());
-  for (const ProgramResult &result : loaded.results)
-    results.push_back(values[result.buffer]);
+  for (size_t r = 0; r < loaded.results.size(); ++r) {
+    Array value = values[loaded.results[r].buffer];
+    results.push_back(loaded.results[r].written
+                          ? std::move(value).as(signature().results[r].type)
+                          : std::move(value));
+  }
   recordCollectives(sent);
   return results;
 }

@@ -106,7 +106,8 @@ public:
                         .constants = {},
                         .arguments = {},
                         .results = {},
-                        .steps = {}},
+                        .steps = {},
+                        .deviceOrder = signature.deviceOrder},
                 {}},
         program(lowered.program) {}
 
@@ -129,11 +130,6 @@ private:
       return error << "has type " << value.getType()
                    << ", no local tensor of a program";
     }
-    if (Mesh mesh = spmd::layoutOf(type).mesh(); !(mesh == program.mesh))
-      return mlir::emitError(value.getLoc())
-             << "this value is on mesh " << mesh.spec_string()
-             << ", but others of function '" << program.name << "' are on "
-             << program.mesh.spec_string() << ": a program runs on one mesh";
     SmallVector<int64_t> shape = globalShape(type);
     unsigned index = program.buffers.size();
     program.buffers.push_back(
@@ -150,7 +146,8 @@ private:
       auto buffer = bufferFor(argument, said.name);
       if (failed(buffer))
         return failure();
-      program.arguments.push_back({*buffer, said.name});
+      program.arguments.push_back(
+          {*buffer, said.name, writtenOn(said.type.layout)});
     }
     return success();
   }
@@ -159,8 +156,14 @@ private:
     Operation *ret = func.getBody().front().getTerminator();
     for (auto [value, said] :
          llvm::zip_equal(ret->getOperands(), signature.results))
-      program.results.push_back(
-          {buffers.lookup(value), said.aliasedArgument, said.name});
+      program.results.push_back({buffers.lookup(value), said.aliasedArgument,
+                                 said.name, writtenOn(said.type.layout)});
+  }
+
+  std::optional<Layout> writtenOn(const Layout &layout) const {
+    if (layout.mesh() == program.mesh)
+      return std::nullopt;
+    return layout;
   }
 
   LogicalResult block(Block &block) {

@@ -217,23 +217,20 @@ static bool isOfFittingSize(Type type) {
 }
 
 LogicalResult verifyStates(Operation *op, ArrayRef<Type> types) {
-  MeshAttr mesh;
-  size_t shards = 0;
-  for (Type type : types) {
+  for (Type type : types)
     if (!isOfFittingSize(type))
       return op->emitOpError("violates S5: a tensor of more than 2^53 bytes, ")
              << type;
-    shards += isShard(type);
-    LayoutAttr layout = layoutAttrOf(type);
-    if (!layout)
-      continue;
-    if (mesh && layout.getMeshAttr() != mesh)
-      return op->emitOpError("violates S1: layouts of two meshes in one op, ")
-             << mesh << " and " << layout.getMeshAttr();
-    mesh = layout.getMeshAttr();
-  }
-  if (shards != 0 && shards != types.size())
+  size_t shards = llvm::count_if(types, isShard);
+  if (shards == 0)
+    return success();
+  if (shards != types.size())
     return op->emitOpError("violates S2: shards and global tensors in one op");
+  MeshAttr mesh = layoutAttrOf(types.front()).getMeshAttr();
+  for (Type type : types)
+    if (MeshAttr other = layoutAttrOf(type).getMeshAttr(); other != mesh)
+      return op->emitOpError("violates S1: layouts of two meshes in one op, ")
+             << mesh << " and " << other;
   return success();
 }
 

@@ -6,8 +6,8 @@
 
 namespace meshloom::dtensor {
 
-/// Fails, as constraint S1 or S2 of `op`, unless the layouts of `types` are of
-/// one mesh, and all types or none are shards.
+/// Fails, as constraint S1 or S2 of `op`, unless all `types` or none are
+/// shards, and shards are of one mesh.
 LogicalResult verifyStates(Operation *op, ArrayRef<Type> types);
 
 } // namespace meshloom::dtensor

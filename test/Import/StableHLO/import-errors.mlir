@@ -193,13 +193,6 @@ func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// expected-error @+1 {{a value that is on one device only ('{maximal device=3}') is not supported}}
-func.func @maximal(%a: tensor<8xf32> {mhlo.sharding = "{maximal device=3}"}) -> tensor<8xf32> {
-  return %a : tensor<8xf32>
-}
-
-// -----
-
 // A collective without a channel is between replicas.
 func.func @between_replicas(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{replica groups name replica 1, but there is one only; between devices, the collective needs a channel_handle}}
@@ -295,5 +288,16 @@ func.func @group_shapes(%a: tensor<8xf32>, %b: tensor<4xf32>) {
 func.func @raw_conv(%a: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x4xf32>) {
   // expected-error @+1 {{the dims of the kernel are not numbered from 0, each once}}
   %0 = "stablehlo.convolution"(%a, %k) <{dimension_numbers = #stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 2, kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0, output_feature_dimension = 3, output_spatial_dimensions = [1, 2]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32>
+  return
+}
+
+// -----
+
+// Meshes of several devices are over the same ones.
+sdy.mesh @four = <["x"=4]>
+// expected-error @+1 {{mesh @two <y=2> has 2 devices, but mesh @four <x=4> has 4; all meshes of a program are over the same devices, but for those of one device}}
+sdy.mesh @two = <["y"=2]>
+func.func @counts(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@four, [{"x"}]>},
+                  %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<@two, [{"y"}]>}) {
   return
 }

@@ -51,9 +51,12 @@ def DTensor_Dialect : Dialect {
     }
     ```
 
-    Five rules hold for every op on tensors and are checked for it:
+    A function may have layouts over several meshes, which number the same
+    devices alike: `--dtensor-unify-meshes` brings them to one.
 
-    * (S1) All layouts of one op are over the same mesh.
+    These rules hold for every op on tensors and are checked for it:
+
+    * (S1) In the shard state, all layouts of one op are over the same mesh.
     * (S2) Either all of an op's tensors are shards or none is.
     * (S3) In the shard state, operands and results are laid out as the rule
       says for one way to run the op (`relayout` and `constraint` excepted).

@@ -1,0 +1,272 @@
+// UnifyMeshes: finds the meshes of a function and rewrites its layouts to axes
+// of their common refinement; arguments and results keep what was written.
+
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Dialect/DTensor/Wish.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
+#include "meshloom/Layout/LayoutFlow.h"
+#include "meshloom/Layout/Passes.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_UNIFYMESHES
+#include "meshloom/Layout/Passes.h.inc"
+
+namespace {
+/// A mesh of a function, and what is on it that comes first.
+struct FoundMesh {
+  Mesh mesh;
+  Location location;
+  std::string where;
+  /// Whether anything is cut over it, or partial.
+  bool cuts = false;
+};
+
+/// The meshes of a function, in the order of its text.
+class FoundMeshes {
+public:
+  explicit FoundMeshes(mlir::func::FuncOp function) : function(function) {
+    for (BlockArgument argument : function.getArguments())
+      add(argument.getType(), argument.getLoc(), [&] {
+        return "argument " +
+               LayoutFlow::argumentName(function, argument.getArgNumber());
+      });
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      add(type, function.getLoc(),
+          [i = i] { return "result #" + std::to_string(i); });
+    function.walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
+      auto where = [&] { return "this " + op->getName().stripDialect().str(); };
+      for (Type type : op->getResultTypes())
+        add(type, op->getLoc(), where);
+      if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
+        if (auto wish = dtensor::wishOf(constraint)) {
+          FoundMesh &found = at(wish->layout.mesh(), op->getLoc(), where);
+          found.cuts |= isCut(wish->layout) || !wish->replicated.empty();
+        }
+      if (op == function.getOperation())
+        return;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            add(argument.getType(), argument.getLoc(), where);
+    });
+  }
+
+  bool hasShards() const { return shards; }
+  ArrayRef<FoundMesh> list() const { return meshes; }
+
+private:
+  static bool isCut(const Layout &layout) {
+    for (unsigned axis = 0; axis < layout.mesh().rank(); ++axis)
+      if (layout.uses_axis(axis) && layout.mesh().axis_size(axis) > 1)
+        return true;
+    return false;
+  }
+
+  FoundMesh &at(const Mesh &mesh, Location location,
+                function_ref<std::string()> where) {
+    for (FoundMesh &found : meshes)
+      if (found.mesh == mesh)
+        return found;
+    return meshes.emplace_back(FoundMesh{mesh, location, where()});
+  }
+
+  void add(Type type, Location location, function_ref<std::string()> where) {
+    dtensor::LayoutAttr attribute = dtensor::layoutAttrOf(type);
+    if (!attribute || !seen.insert(attribute).second)
+      return;
+    shards |= dtensor::isShard(type);
+    Layout layout = attribute.getLayout();
+    at(layout.mesh(), location, where).cuts |= isCut(layout);
+  }
+
+  mlir::func::FuncOp function;
+  SmallVector<FoundMesh> meshes;
+  llvm::DenseSet<Attribute> seen;
+  bool shards = false;
+};
+
+/// "mesh <x=2, y=4>".
+std::string text(const FoundMesh &found) {
+  return "mesh " + found.mesh.spec_string();
+}
+
+LogicalResult complain(const FoundMesh &found, const FoundMesh &other,
+                       const std::string &why) {
+  InFlightDiagnostic error = mlir::emitError(found.location)
+                             << found.where << " is on " << text(found)
+                             << ", which does not go with " << text(other)
+                             << ": " << why;
+  error.attachNote(other.location)
+      << text(other) << " is from " << other.where << " here";
+  return error;
+}
+
+/// The mesh that all layouts can be written on.
+FailureOr<Mesh> refinementOf(ArrayRef<FoundMesh> meshes) {
+  const FoundMesh *base = nullptr;
+  for (const FoundMesh &found : meshes) {
+    if (found.mesh.is_single_device())
+      continue;
+    if (base && found.mesh.size() != base->mesh.size())
+      return complain(found, *base,
+                      "it has " + std::to_string(found.mesh.size()) +
+                          " devices, not " + std::to_string(base->mesh.size()) +
+                          "; all meshes of a function are over the same "
+                          "devices");
+    if (!base || (found.cuts && !base->cuts))
+      base = &found;
+  }
+  if (!base)
+    return meshes.front().mesh;
+  auto sourceOf = [](const FoundMesh &found) {
+    auto axes = found.mesh.axes();
+    return SourceMesh{"", {axes.begin(), axes.end()}, {}};
+  };
+  std::vector<SourceMesh> sources{sourceOf(*base)};
+  Mesh refined = base->mesh;
+  for (const FoundMesh &found : meshes) {
+    // What cuts nothing can be said on any mesh.
+    if (&found == base || !found.cuts)
+      continue;
+    sources.push_back(sourceOf(found));
+    auto unified = MeshUnification::of(sources);
+    if (!unified)
+      return complain(found, *base,
+                      unified.error().message() +
+                          "; use meshes whose axes' sizes divide one another, "
+                          "or bring values to one mesh before");
+    if (unified->mesh().size() > 1)
+      refined = unified->mesh();
+  }
+  return refined;
+}
+
+/// Rewrites layouts.
+class Rewriter {
+public:
+  Rewriter(mlir::func::FuncOp function, Mesh mesh)
+      : function(function), mesh(std::move(mesh)) {}
+
+  void run() {
+    remember();
+    SmallVector<Type> arguments, results;
+    for (BlockArgument argument : function.getArguments()) {
+      argument.setType(on(argument.getType()));
+      arguments.push_back(argument.getType());
+    }
+    for (Type type : function.getResultTypes())
+      results.push_back(on(type));
+    function.setFunctionType(
+        mlir::FunctionType::get(function.getContext(), arguments, results));
+    function.walk([&](Operation *op) {
+      if (op == function.getOperation())
+        return;
+      for (Value result : op->getResults())
+        result.setType(on(result.getType()));
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            argument.setType(on(argument.getType()));
+      if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
+        if (auto wish = dtensor::wishOf(constraint))
+          op->setAttr(dtensor::Wish::attrName,
+                      on(*wish).toAttr(op->getContext()));
+    });
+  }
+
+private:
+  Layout on(const Layout &layout) const {
+    if (layout.mesh().is_single_device())
+      return Layout::replicated(mesh, layout.rank());
+    return *layoutOn(layout, mesh); // a refinement, so there is one
+  }
+
+  Type on(Type type) {
+    dtensor::LayoutAttr layout = dtensor::layoutAttrOf(type);
+    if (!layout)
+      return type;
+    Attribute &known = rewritten[layout];
+    if (!known)
+      known =
+          dtensor::LayoutAttr::get(type.getContext(), on(layout.getLayout()));
+    RankedTensorType bare = dtensor::undecided(type);
+    auto made =
+        RankedTensorType::get(bare.getShape(), bare.getElementType(), known);
+    if (isa<dtensor::VariableType>(type))
+      return dtensor::VariableType::get(type.getContext(), made);
+    return made;
+  }
+
+  dtensor::Wish on(dtensor::Wish wish) const {
+    std::vector<unsigned> replicated;
+    for (unsigned axis : wish.replicated)
+      if (!wish.layout.mesh().is_single_device())
+        llvm::append_range(replicated,
+                           *axesOn(wish.layout.mesh(), {&axis, 1}, mesh));
+    wish.replicated.assign(replicated.begin(), replicated.end());
+    wish.layout = on(wish.layout);
+    return wish;
+  }
+
+  /// What arguments and results were before.
+  void remember() {
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned i = argument.getArgNumber();
+      if (Attribute written =
+              writtenOf(argument.getType(),
+                        "argument " + LayoutFlow::argumentName(function, i)))
+        function.setArgAttr(i, dtensor::writtenAttr, written);
+    }
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      if (Attribute written = writtenOf(type, "result #" + std::to_string(i)))
+        function.setResultAttr(i, dtensor::writtenAttr, written);
+  }
+
+  /// The layout of `type`, if the program's mesh gives devices the same parts;
+  /// else a note.
+  Attribute writtenOf(Type type, const std::string &which) {
+    dtensor::LayoutAttr attribute = dtensor::layoutAttrOf(type);
+    if (!attribute || attribute.getMesh() == mesh)
+      return {};
+    Layout layout = attribute.getLayout(), now = on(layout);
+    SmallVector<int64_t> dims = dtensor::globalShape(type);
+    if (haveSameShards(layout, now, Shape(dims.begin(), dims.end())))
+      return attribute;
+    if (layout.mesh().is_single_device())
+      dtensor::addNote(function, which + " is on the one device of mesh " +
+                                     layout.mesh().spec_string() +
+                                     "; the program gives it to every device");
+    else
+      dtensor::addNote(function,
+                       dtensor::noteOfOtherBlocks(which, now, layout));
+    return {};
+  }
+
+  mlir::func::FuncOp function;
+  const Mesh mesh;
+  DenseMap<Attribute, Attribute> rewritten;
+};
+
+class UnifyMeshesPass : public impl::UnifyMeshesBase<UnifyMeshesPass> {
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    FoundMeshes found(function);
+    if (found.list().size() < 2 || found.hasShards())
+      return;
+    FailureOr<Mesh> mesh = refinementOf(found.list());
+    if (failed(mesh))
+      return signalPassFailure();
+    Rewriter(function, *mesh).run();
+    SmallVector<Attribute> meshes;
+    for (const FoundMesh &each : found.list())
+      if (each.mesh.size() == mesh->size())
+        meshes.push_back(dtensor::MeshAttr::get(&getContext(), each.mesh));
+    function->setAttr(dtensor::meshesAttr,
+                      mlir::ArrayAttr::get(&getContext(), meshes));
+  }
+};
+} // namespace
+} // namespace meshloom
