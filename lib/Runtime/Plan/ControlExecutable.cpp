@@ -78,8 +78,11 @@ private:
   const LoadStraight *straight = nullptr; ///< while planning
   List list;
   std::vector<std::pair<unsigned, Array>> constants;
-  int64_t scratchBytes = 0;           ///< that the pieces keep for themselves
-  int64_t mostCores = 1;              ///< of all pieces
+  /// Of all lists; one runs at a time, so that they share scratch memory.
+  std::vector<StraightExecutable *> pieces;
+  int64_t scratchBytes = 0; ///< that they share, on all devices
+  int64_t keptBytes = 0;    ///< that each keeps for itself, all together
+  int64_t mostCores = 1;    ///< of all pieces
   std::vector<CollectiveRecord> sent; ///< in the run that is going on
 };
 
@@ -231,9 +234,12 @@ Result<List> ControlExecutable::planList(std::span<const Step> steps,
       auto part = (*straight)({Compiled(std::move(sub.program)), assignment()});
       if (!part)
         return part.error();
+      const int64_t passed = bytesOf(sub.arguments) + bytesOf(sub.results) +
+                             (*part)->scratchBytes();
       const int64_t peak = (*part)->statistics().peakBytes;
-      const int64_t passed = bytesOf(sub.arguments) + bytesOf(sub.results);
-      scratchBytes += std::max<int64_t>(0, peak - passed);
+      keptBytes += std::max<int64_t>(0, peak - passed);
+      scratchBytes = (*part)->shareScratch(pieces);
+      pieces.push_back(part->get());
       mostCores = std::max(mostCores, (*part)->cores());
       made.items.push_back({Piece{std::move(*part), std::move(sub.arguments),
                                   std::move(sub.results), std::move(sub.ids)}});
@@ -316,7 +322,7 @@ Status ControlExecutable::countMemory() {
   for (const Argument &argument : loaded.arguments)
     always.push_back(argument.buffer);
   return PlanExecutable::countMemory(
-      scratchBytes + bytesOf(always) + peakOf(list), "", "");
+      keptBytes + scratchBytes + bytesOf(always) + peakOf(list), "", "");
 }
 
 //===----------------------------------------------------------------------===//

@@ -47,8 +47,9 @@ Status StraightExecutable::setPlan(MemoryPlan memory,
     Result<Block> arena = device->allocate(slot, arenaBytes);
     if (!arena)
       return arena.error();
-    arenas.push_back(std::move(*arena));
+    arenas.blocks.push_back(std::move(*arena));
   }
+  arenas.bytes = arenaBytes;
   for (const ConstantData &constant : loaded.constants) {
     Result<Array> array = constantArray(constant);
     if (!array)
@@ -58,9 +59,28 @@ Status StraightExecutable::setPlan(MemoryPlan memory,
   return Success();
 }
 
+int64_t StraightExecutable::scratchBytes() const {
+  return arenas.bytes * int64_t(arenas.blocks.size()) + work.bytes;
+}
+
+int64_t
+StraightExecutable::shareScratch(std::span<StraightExecutable *const> others) {
+  for (Scratch StraightExecutable::*kind :
+       {&StraightExecutable::arenas, &StraightExecutable::work}) {
+    if (others.empty())
+      break;
+    if ((others.front()->*kind).bytes >= (this->*kind).bytes)
+      this->*kind = others.front()->*kind;
+    else
+      for (StraightExecutable *other : others)
+        other->*kind = this->*kind;
+  }
+  return scratchBytes();
+}
+
 Result<std::vector<Array>>
 StraightExecutable::run(std::vector<Array> arguments) {
-  const size_t slots = arenas.size(), count = planned.memories.size();
+  const size_t slots = arenas.blocks.size(), count = planned.memories.size();
   Frame frame{slots, std::vector<char *>(count * slots), {}};
   std::vector<Block> blocks(count * slots);
   for (size_t m = 0; m < count; ++m) {
@@ -69,7 +89,7 @@ StraightExecutable::run(std::vector<Array> arguments) {
     char **addresses = frame.addresses.data() + m * slots;
     if (memory.kind == Memory::Kind::Scratch) {
       for (size_t slot = 0; slot < slots; ++slot)
-        addresses[slot] = arenas[slot].get() + offsets[m];
+        addresses[slot] = arenas.blocks[slot].get() + offsets[m];
       continue;
     }
     const std::vector<Block> *given = nullptr;

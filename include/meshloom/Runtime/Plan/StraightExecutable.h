@@ -13,6 +13,13 @@ class StraightExecutable : public PlanExecutable {
 public:
   using PlanExecutable::PlanExecutable;
 
+  /// Executables of which one runs at a time need the scratch memory of the
+  /// largest only: this one and all `others`, which share theirs already, share
+  /// that. Gives the bytes that all of them together have then.
+  int64_t shareScratch(std::span<StraightExecutable *const> others);
+  /// Bytes on all devices, its own or shared.
+  int64_t scratchBytes() const;
+
 protected:
   /// Where the memories of the plan lie in one run.
   struct Frame {
@@ -39,6 +46,12 @@ protected:
   Status setPlan(MemoryPlan memory, std::vector<int64_t> offsets,
                  int64_t arenaBytes, int64_t workBytes = 0);
   const MemoryPlan &memoryPlan() const { return planned; }
+  /// Memory of the backend's that a run uses up: `bytes` in all.
+  void setWork(Block block, int64_t bytes) {
+    work.blocks = {std::move(block)};
+    work.bytes = bytes;
+  }
+  char *workMemory() const { return work.blocks.front().get(); }
 
   /// Copies the old values, then does all actions of the plan.
   virtual Status runActions(const Frame &frame) = 0;
@@ -50,7 +63,12 @@ private:
   MemoryPlan planned;
   std::vector<int64_t> offsets; ///< per memory
   std::vector<Array> constants;
-  std::vector<Block> arenas; ///< per slot
+  /// Memory that lasts a run: of each slot, and of the backend.
+  struct Scratch {
+    std::vector<Block> blocks;
+    int64_t bytes = 0; ///< of each block
+  };
+  Scratch arenas, work;
 };
 
 } // namespace meshloom::plan

@@ -95,7 +95,6 @@ private:
   Placement placement;
   int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
-  plan::Block workerMemory;
   int64_t workerStride = 0;
   /// Per worker: the next of its chunks, as an index into ReadyPhase::chunks.
   struct alignas(64) Cursor {
@@ -151,7 +150,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   Result<plan::Block> scratch = cpus.pool->allocate(workerStride * workers);
   if (!scratch)
     return scratch.error();
-  workerMemory = std::move(*scratch);
+  setWork(std::move(*scratch), workerStride * workers);
   cursors = std::vector<Cursor>(size_t(workers));
   return prepare(planned);
 }
@@ -365,7 +364,7 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
   // Not used where it is kept: a custom call may run another program here.
   thread_local Pointers kept;
   Pointers frame = std::exchange(kept, {});
-  char *scratch = workerMemory.get() + Workers::index() * workerStride;
+  char *scratch = workMemory() + Workers::index() * workerStride;
   for (const Call &call : phase.calls) {
     if (run.failure.any())
       break;
