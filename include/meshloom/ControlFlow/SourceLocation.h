@@ -8,7 +8,12 @@
 
 namespace meshloom {
 
-/// "file:line:column" of the first place in the source that `location` names.
+/// `location` with the part of the user's program that it belongs to, such as
+/// "encoder/block_3".
+Location inPart(Location location, StringRef part);
+
+/// "file:line:column", and " in " its part if it has one, of the first place in
+/// the source that `location` names.
 std::optional<std::string> sourcePosition(Location location);
 
 /// The same, or "unknown location".
