@@ -12,11 +12,14 @@
 #include "ControlGradients.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Dialect/DTensor/Recompute.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <fmt/format.h>
+
+#include <mutex>
 
 namespace meshloom {
 namespace {
@@ -64,6 +67,9 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
     types.push_back(GradientBuilder::typeOf(value));
   auto made = builder.create<CaseOp>(branch.getLoc(), types, branch.getIndex(),
                                      branch.getBranches().size());
+  // What is computed again stays apart from what it was computed from.
+  if (branch->hasAttr(dtensor::recomputedAttr))
+    made->setAttr(dtensor::recomputedAttr, builder.getUnitAttr());
   for (auto [i, region] : llvm::enumerate(branch.getBranches())) {
     Block &block = made.getBranches()[i].front();
     OpBuilder inner(builder.getContext());
@@ -89,6 +95,77 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
     eraseDeadOps(block);
   }
   return SmallVector<Value>(made.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients that users give
+//===----------------------------------------------------------------------===//
+
+class CustomGradients {
+public:
+  static CustomGradients &get() {
+    static CustomGradients &all = *new CustomGradients;
+    return all;
+  }
+  int64_t add(CustomGradient rule) {
+    std::lock_guard lock(mutex);
+    rules.push_back(std::make_shared<const CustomGradient>(std::move(rule)));
+    return int64_t(rules.size()) - 1;
+  }
+  std::shared_ptr<const CustomGradient> find(int64_t number) {
+    std::lock_guard lock(mutex);
+    return number >= 0 && number < int64_t(rules.size()) ? rules[size_t(number)]
+                                                         : nullptr;
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const CustomGradient>> rules;
+};
+
+Result<SmallVector<Value>> customGradients(OpBuilder &builder, CaseOp branch,
+                                           ArrayRef<Value> results,
+                                           ArrayRef<Value> wanted) {
+  auto said =
+      branch->getAttrOfType<mlir::DenseI64ArrayAttr>(customGradientAttr);
+  auto rule = said && said.size() == 2 && said[1] >= 0 &&
+                      said[1] <= int64_t(branch.getNumResults())
+                  ? CustomGradients::get().find(said[0])
+                  : nullptr;
+  if (!rule)
+    return Error(fmt::format("[gradient] the function at {} has a gradient of "
+                             "its own, which only the process that traced it "
+                             "knows",
+                             locationOf(branch)));
+  const size_t count = size_t(said[1]);
+  YieldOp yield = branch.getYield(0);
+  SmallVector<Value> inputs(llvm::drop_begin(yield.getOperands(), count));
+  for (Value value : wanted)
+    if (!llvm::is_contained(inputs, value))
+      return Error(fmt::format(
+          "[custom_gradient] the function at {} uses a value that it is not "
+          "given, and that a gradient is asked for: pass it as an argument",
+          locationOf(branch)));
+  SmallVector<Value> outputs(branch.getResults().take_front(count)), gradients;
+  for (size_t i = 0; i < count; ++i)
+    gradients.push_back(results[i] ? results[i]
+                                   : zerosLike(builder, outputs[i]));
+  auto given = (*rule)(builder, inputs, outputs, gradients);
+  if (!given)
+    return given.error();
+  GradientBuilder math(builder, branch.getLoc());
+  SmallVector<Value> found;
+  for (Value value : wanted) {
+    Value sum;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      // An input that is handed out again as a result has its gradient too.
+      for (Value gradient : {(*given)[i], results[count + i]})
+        if (inputs[i] == value && gradient)
+          sum = sum ? math.add(sum, gradient) : gradient;
+    }
+    found.push_back(sum);
+  }
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -426,7 +503,13 @@ Result<SmallVector<Value>> buildControlGradients(OpBuilder &builder,
         locationOf(control), locationOf(assign)));
   if (auto loop = dyn_cast<WhileOp>(control))
     return whileGradients(builder, loop, results, wanted);
+  if (control->hasAttr(customGradientAttr))
+    return customGradients(builder, cast<CaseOp>(control), results, wanted);
   return caseGradients(builder, cast<CaseOp>(control), results, wanted);
+}
+
+int64_t registerCustomGradient(CustomGradient rule) {
+  return CustomGradients::get().add(std::move(rule));
 }
 
 } // namespace meshloom

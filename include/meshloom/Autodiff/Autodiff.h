@@ -8,6 +8,8 @@
 #include "meshloom/Autodiff/GradientBuilder.h"
 #include "meshloom/Core/Result.h"
 
+#include <functional>
+
 namespace meshloom {
 
 /// An op that carries this unit attribute counts as a constant: no gradient
@@ -32,6 +34,22 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
 
 /// No gradient flows into the operands of an op that has this unit attribute.
 inline constexpr llvm::StringLiteral stopGradientAttr = "dtensor.stop_gradient";
+
+/// The gradient that a user gives: of the inputs, null for those that have
+/// none, for gradients of all results. Ops are built at the builder's insertion
+/// point.
+using CustomGradient = std::function<Result<SmallVector<Value>>(
+    OpBuilder &, ArrayRef<Value> inputs, ArrayRef<Value> results,
+    ArrayRef<Value> gradients)>;
+
+/// A case of one branch whose gradient is the user's has this attribute: the
+/// number that registerCustomGradient gave, and how many of its results are the
+/// function's; the others are its inputs, handed through. The rule is of this
+/// process: only what is differentiated while it is traced has it.
+inline constexpr llvm::StringLiteral customGradientAttr =
+    "dtensor.custom_gradient";
+/// Keeps the rule as long as the process. Safe from any thread.
+int64_t registerCustomGradient(CustomGradient rule);
 
 /// Why no gradient passes through an op that has none: "it gives integers".
 /// Every op of the dialect has a gradient, runs regions, or is in this list.

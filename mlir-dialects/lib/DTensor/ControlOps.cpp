@@ -3,6 +3,8 @@
 
 #include "States.h"
 
+#include "meshloom/Dialect/DTensor/Recompute.h"
+
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -227,6 +229,8 @@ struct ChooseBranch : mlir::OpRewritePattern<CaseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CaseOp op,
                                 mlir::PatternRewriter &rewriter) const final {
+    if (op->hasAttr(recomputedAttr))
+      return failure();
     unsigned last = op.getBranches().size() - 1, chosen = last;
     DenseElementsAttr index;
     if (mlir::matchPattern(op.getIndex(), mlir::m_Constant(&index))) {
