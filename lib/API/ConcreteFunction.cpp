@@ -1,10 +1,12 @@
 // What a compiled function tells about itself.
 #include "meshloom/API/ConcreteFunction.h"
 #include "Engine.h"
+#include "ExecutableInfo.h"
 #include "Running.h"
 #include "TracedFunction.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Support/File.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,14 +16,10 @@
 namespace meshloom {
 using namespace detail;
 
-namespace {
-
-ValueInfo infoOf(const ArrayType &type, std::string name,
-                 ValueInfo::Role role) {
+ValueInfo detail::infoOf(const ArrayType &type, std::string name,
+                         ValueInfo::Role role) {
   return {std::move(name), type.dtype, type.shape, type.layout, role};
 }
-
-} // namespace
 
 const TracedFunction &ConcreteFunction::get() const {
   if (!traced)
@@ -69,8 +67,7 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
   return infos;
 }
 
-std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
-  const Compiled &own = get().loaded.executable->compiled();
+std::vector<CollectiveInfo> detail::collectivesOf(const Compiled &own) {
   const Mesh &mesh = own.signature().mesh;
   std::vector<CollectiveInfo> infos;
   for (const CompiledCollective &collective : own.collectives()) {
@@ -89,6 +86,49 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
   return infos;
 }
 
+FunctionStatistics detail::statisticsOf(const Executable &executable) {
+  Statistics own = executable.statistics();
+  FunctionStatistics statistics;
+  statistics.executions = own.executions;
+  statistics.last_seconds = own.lastSeconds;
+  statistics.peak_bytes = own.peakBytes;
+  statistics.peak_bytes_per_device = own.peakBytesPerDevice;
+  for (const CollectiveRecord &record : own.collectives) {
+    ++statistics.collectives;
+    statistics.bytes_sent +=
+        bytesSent(record.kind, record.resultBytes, record.groupSize);
+  }
+  return statistics;
+}
+
+std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
+  return collectivesOf(get().loaded.executable->compiled());
+}
+
+std::vector<CollectiveInfo>
+ConcreteFunction::collectives(std::string_view machine) const {
+  Running running;
+  CompileOptions options =
+      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
+  options.machine = check(MachineModel::preset(machine), "collectives");
+  options.optimizeKernels = false;
+  return collectivesOf(
+      check(compile(*get().source->module, options), "collectives"));
+}
+
+FunctionStatistics ConcreteFunction::statistics() const {
+  return statisticsOf(*get().loaded.executable);
+}
+
+void ConcreteFunction::save(const std::filesystem::path &path) const {
+  Running running;
+  CompileOptions options =
+      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
+  options.codeAsBytes = true;
+  Compiled saved = check(compile(*get().source->module, options), "save");
+  check(writeFile(path.string(), saved.serialize()), "save");
+}
+
 std::string ConcreteFunction::explain() const {
   Running running;
   std::string text;
@@ -97,6 +137,10 @@ std::string ConcreteFunction::explain() const {
       optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
   options.explain = &stream;
   check(compile(*get().source->module, options), "explain");
+  // What is traced is called main, whatever its name.
+  if (constexpr std::string_view traceName = "@main ";
+      text.starts_with(traceName))
+    text.replace(0, traceName.size(), "@" + name() + " ");
   return text;
 }
 

@@ -3,12 +3,14 @@
 #include "meshloom/API/ControlOps.h"
 
 #include "Operands.h"
+#include "Regions.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/IndexOps.h"
 
 #include <fmt/format.h>
 
 namespace meshloom::detail {
-
-namespace {
 
 Trace &traceOf(std::string_view op, const std::source_location &where) {
   const std::shared_ptr<Trace> &trace = threadState().trace();
@@ -19,6 +21,8 @@ Trace &traceOf(std::string_view op, const std::source_location &where) {
          &where);
   return *trace;
 }
+
+namespace {
 
 /// Ops go to the end of `block` while it lives.
 class InBlock {
@@ -116,26 +120,16 @@ traceWhile(std::string_view op, const RegionState &init,
   return wrapAll(trace, loop.getResults());
 }
 
-std::vector<Tensor>
-traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
-          std::span<const std::function<RegionState()>> branches,
-          const std::source_location &where) {
-  Trace &trace = traceOf(op, where);
+dtensor::CaseOp
+traceBranches(Trace &trace, std::string_view op, Value index,
+              std::span<const std::function<RegionState()>> branches,
+              const std::source_location &where) {
   OpBuilder &builder = trace.builder();
-  Tensor at = operandLike(index, isPredicate ? DType::I1 : DType::I32, op);
-  expectScalar(at, isPredicate, isPredicate ? "the predicate" : "the index", op,
-               where);
-  if (isPredicate)
-    at = meshloom::where({at, where}, {traceCounter(op, 0, where), where},
-                         {traceCounter(op, 1, where), where});
-  else if (at.dtype() != DType::I32)
-    at = cast(at, DType::I32, where);
-  Value number = trace.valueOf(at, op, &where);
   // The types of the results are known when the branches are: the regions are
   // made in an op without results, and then moved.
   auto draft =
       builder.create<dtensor::CaseOp>(trace.location(where), mlir::TypeRange(),
-                                      number, unsigned(branches.size()));
+                                      index, unsigned(branches.size()));
   SmallVector<Type> types;
   try {
     RegionState first;
@@ -154,18 +148,129 @@ traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
     trace.discard(draft);
     throw;
   }
-  auto made = builder.create<dtensor::CaseOp>(
-      trace.location(where), types, number, unsigned(branches.size()));
+  auto made = builder.create<dtensor::CaseOp>(trace.location(where), types,
+                                              index, unsigned(branches.size()));
   for (unsigned i = 0; i < branches.size(); ++i)
     made.getBranches()[i].takeBody(draft.getBranches()[i]);
   draft->erase();
-  return wrapAll(trace, made.getResults());
+  return made;
+}
+
+std::vector<Tensor>
+traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
+          std::span<const std::function<RegionState()>> branches,
+          const std::source_location &where) {
+  Trace &trace = traceOf(op, where);
+  Tensor at = operandLike(index, isPredicate ? DType::I1 : DType::I32, op);
+  expectScalar(at, isPredicate, isPredicate ? "the predicate" : "the index", op,
+               where);
+  if (isPredicate)
+    at = meshloom::where({at, where}, {traceCounter(op, 0, where), where},
+                         {traceCounter(op, 1, where), where});
+  else if (at.dtype() != DType::I32)
+    at = cast(at, DType::I32, where);
+  Value number = trace.valueOf(at, op, &where);
+  return wrapAll(
+      trace, traceBranches(trace, op, number, branches, where).getResults());
 }
 
 Tensor traceCounter(std::string_view op, int64_t value,
                     const std::source_location &where) {
   traceOf(op, where);
   return operandLike({value, where}, DType::I32, op);
+}
+
+//===----------------------------------------------------------------------===//
+// scan
+//===----------------------------------------------------------------------===//
+
+/// i in the first dim, 0 in the others.
+static std::vector<TensorLike> startAt(const TensorLike &i, int64_t rank,
+                                       const std::source_location &where) {
+  std::vector<TensorLike> starts(size_t(rank), TensorLike(0, where));
+  starts[0] = i;
+  return starts;
+}
+
+Tensor elementAt(const Tensor &x, const TensorLike &i,
+                 const std::source_location &where) {
+  Shape one = x.shape();
+  if (one[0] == 0) // in a loop that runs no time
+    return zeros(Shape(one.begin() + 1, one.end()), x.dtype(), where);
+  one[0] = 1;
+  return squeeze(dynamic_slice(x, startAt(i, x.rank(), where), one, where), 0,
+                 where);
+}
+
+Tensor withElementAt(const Tensor &stack, const Tensor &i,
+                     const Tensor &element, const std::source_location &where) {
+  if (stack.shape()[0] == 0) // in a loop that runs no time
+    return stack;
+  return dynamic_update_slice(stack, expand_dims(element, 0, where),
+                              startAt({i, where}, stack.rank(), where), where);
+}
+
+int64_t scanLength(const std::vector<Tensor> &xs,
+                   const std::source_location &where) {
+  std::optional<int64_t> length;
+  for (const Tensor &x : xs) {
+    const Shape &shape = nodeOf(x, "scan", &where).shape;
+    if (shape.empty() || (length && shape[0] != *length))
+      fail("scan",
+           fmt::format("expected tensors of one length to go over, got {} "
+                       "beside {}",
+                       typeText(x), typeText(xs.front())),
+           &where);
+    length = shape[0];
+  }
+  if (!length || (*length == 0 && !threadState().trace()))
+    fail("scan",
+         length ? "expected at least one element: what the body would give is "
+                  "known in a `function` only"
+                : "expected at least one tensor to go over",
+         &where);
+  return *length;
+}
+
+std::vector<Tensor> traceStacks(std::string_view op, int64_t n,
+                                const std::function<RegionState()> &body,
+                                const std::source_location &where) {
+  Trace &trace = traceOf(op, where);
+  OpBuilder &builder = trace.builder();
+  auto draft = builder.create<dtensor::CaseOp>(
+      trace.location(where), mlir::TypeRange(),
+      trace.valueOf(traceCounter(op, 0, where), op, &where), 1u);
+  std::vector<std::pair<DType, Shape>> types;
+  try {
+    InBlock inside(builder, draft.getBranches()[0].front());
+    for (const Tensor &y : body().tensors) {
+      const TensorNode &node = nodeOf(y, op, &where);
+      types.emplace_back(node.dtype, node.shape);
+    }
+  } catch (...) {
+    trace.discard(draft);
+    throw;
+  }
+  trace.discard(draft);
+  std::vector<Tensor> stacks;
+  for (auto &[type, shape] : types) {
+    shape.insert(shape.begin(), n);
+    stacks.push_back(zeros(shape, type, where));
+  }
+  return stacks;
+}
+
+std::vector<Tensor> stackAll(const std::vector<std::vector<Tensor>> &elements,
+                             const std::source_location &where) {
+  std::vector<Tensor> stacks;
+  for (size_t k = 0; k < elements.front().size(); ++k) {
+    std::vector<Tensor> own;
+    own.reserve(elements.size());
+    for (const std::vector<Tensor> &each : elements)
+      own.push_back(each[k]);
+    stacks.push_back(stack(own, 0, where));
+  }
+  return stacks;
 }
 
 } // namespace meshloom::detail

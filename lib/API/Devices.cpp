@@ -236,6 +236,25 @@ std::vector<DeviceSpec> list_physical_devices(std::string_view type) {
   return devices;
 }
 
+void set_client_options(const ClientOptions &options) {
+  constexpr std::string_view op = "set_client_options";
+  if (options.workers < 0 || options.memory_limit < 0)
+    fail(op, fmt::format("expected numbers of at least 0, got {} workers and a "
+                         "memory limit of {} bytes",
+                         options.workers, options.memory_limit));
+  if (const std::string used = firstUsedDevice(); !used.empty())
+    fail(op, fmt::format("must come before anything uses devices, but {} is in "
+                         "use: call it at the start of the program",
+                         used));
+  auto made = check(platform(fmt::format(
+                        "cpu:workers={},memory-limit={}{}", options.workers,
+                        options.memory_limit,
+                        options.private_memories ? ",private-memories" : "")),
+                    op);
+  Connections::get().remove(std::string(virtualType));
+  Connections::get().add(std::string(virtualType), made, op);
+}
+
 DefaultMeshScope device(std::string_view name) {
   constexpr std::string_view op = "device";
   const DeviceSpec found = parseDevice(name, op);

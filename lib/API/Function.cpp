@@ -27,6 +27,9 @@ public:
   std::vector<std::shared_ptr<TracedFunction>> order;
   /// Types of the arguments of the latest trace, for telling what changed.
   std::vector<std::string> lastTypes;
+  /// Traces by all that tells calls apart but their numbers.
+  std::unordered_map<CacheKey, int64_t, CacheKeyHash> tracesByKind;
+  bool hasWarned = false;
 };
 
 std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
@@ -152,17 +155,35 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
   return traced;
 }
 
-std::shared_ptr<TracedFunction> find(FunctionState &state,
-                                     std::span<const Tensor> inputs,
-                                     std::string statics,
+/// Numbers that differ from call to call are a trace each: the fourth one is no
+/// accident.
+void warnOfNumbers(FunctionState &state, const CallInput &input) {
+  constexpr int64_t many = 4;
+  if (state.hasWarned || input.statics == input.withoutNumbers)
+    return;
+  CacheKey kind =
+      keyOf(input.tensors, input.withoutNumbers, state.options.name);
+  if (++state.tracesByKind[std::move(kind)] < many)
+    return;
+  state.hasWarned = true;
+  fmt::print(stderr,
+             "[{}] traced for the {}th different number among its arguments, "
+             "at {}:{}: each number is a program of its own; for one program, "
+             "pass a tensor, tensor(x), in place of the number x\n",
+             state.options.name, many, state.where.file_name(),
+             state.where.line());
+}
+
+std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
                                      const TraceBody &body) {
-  CacheKey key = keyOf(inputs, std::move(statics), state.options.name);
+  CacheKey key = keyOf(input.tensors, input.statics, state.options.name);
   auto at = state.traced.find(key);
   if (at != state.traced.end())
     return at->second;
-  reportRetrace(state, inputs);
-  std::shared_ptr<TracedFunction> traced =
-      traceBody(state.options.name, inputs, body, state.options.arguments);
+  reportRetrace(state, input.tensors);
+  warnOfNumbers(state, input);
+  std::shared_ptr<TracedFunction> traced = traceBody(
+      state.options.name, input.tensors, body, state.options.arguments);
   state.traced.emplace(std::move(key), traced);
   state.order.push_back(traced);
   return traced;
@@ -170,22 +191,20 @@ std::shared_ptr<TracedFunction> find(FunctionState &state,
 
 } // namespace
 
-CallOutput callFunction(FunctionState &state, std::vector<Tensor> inputs,
-                        std::string statics, const TraceBody &body) {
+CallOutput callFunction(FunctionState &state, CallInput input,
+                        const TraceBody &body) {
   Running running;
   std::lock_guard lock(state.mutex);
-  std::shared_ptr<TracedFunction> traced =
-      find(state, inputs, std::move(statics), body);
-  return {traced->run(inputs), traced->skeleton};
+  std::shared_ptr<TracedFunction> traced = find(state, input, body);
+  return {traced->run(input.tensors), traced->skeleton};
 }
 
-ConcreteFunction concreteFunction(FunctionState &state,
-                                  std::vector<Tensor> inputs,
-                                  std::string statics, const TraceBody &body) {
+ConcreteFunction concreteFunction(FunctionState &state, CallInput input,
+                                  const TraceBody &body) {
   Running running;
   std::lock_guard lock(state.mutex);
   InitScope outside;
-  return ConcreteFunction(find(state, inputs, std::move(statics), body));
+  return ConcreteFunction(find(state, input, body));
 }
 
 int64_t traceCount(const FunctionState &state) {

@@ -52,6 +52,8 @@ struct ThreadState {
   std::vector<std::weak_ptr<const Mesh>> meshes;
   /// See CallSite.
   std::optional<std::source_location> callSite;
+  /// Parts of the model, each with those around it: "encoder/block_3".
+  std::vector<std::string> scopes;
 
   const std::shared_ptr<Trace> &trace() const;
 };

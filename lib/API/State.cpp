@@ -39,8 +39,13 @@ void fail(std::string_view op, const std::string &message,
     where = &*site;
   std::string text =
       message.starts_with('[') ? message : fmt::format("[{}] {}", op, message);
+  const std::vector<std::string> &scopes = threadState().scopes;
+  std::string part = scopes.empty() ? "" : " in " + scopes.back();
   if (where)
-    text += fmt::format(" (at {}:{})", where->file_name(), where->line());
+    text +=
+        fmt::format(" (at {}:{}{})", where->file_name(), where->line(), part);
+  else if (!part.empty() && !message.starts_with('['))
+    text += fmt::format(" ({})", part.substr(1));
   throw Error(text);
 }
 

@@ -1,6 +1,8 @@
 // Building the traced function, see Trace.h.
 #include "Trace.h"
 
+#include "meshloom/ControlFlow/SourceLocation.h"
+
 #include <fmt/format.h>
 
 namespace meshloom::detail {
@@ -27,8 +29,10 @@ Operation *Trace::lastOp() const {
 Location Trace::location(const std::source_location &at) const {
   const std::optional<std::source_location> &site = threadState().callSite;
   const std::source_location &where = site ? *site : at;
-  return mlir::FileLineColLoc::get(context.get(), where.file_name(),
-                                   where.line(), where.column());
+  Location place = mlir::FileLineColLoc::get(context.get(), where.file_name(),
+                                             where.line(), where.column());
+  const std::vector<std::string> &scopes = threadState().scopes;
+  return scopes.empty() ? place : inPart(place, scopes.back());
 }
 
 Tensor Trace::wrapValue(Value value) {

@@ -51,6 +51,27 @@ inline void expectSame(const Tensor &actual, const Tensor &expected,
   expectNear(actual, cast(expected, DType::F64).to_vector<double>(), tolerance);
 }
 
+/// `f` gives of `host` under each layout, in a function, what it gives of it
+/// unsharded, and so does the gradient of its square's sum. Layouts are as
+/// `specs` reads them.
+template <typename F>
+void expectSharded(F f, const Tensor &host,
+                   std::initializer_list<std::string_view> layouts,
+                   double tolerance = 1e-5) {
+  auto gradient = [&](const Tensor &x) {
+    GradientTape tape;
+    return tape.gradient(reduce_sum(square(f(x))), x);
+  };
+  Tensor value = f(host), slope = gradient(host);
+  Mesh mesh = mesh2x4();
+  for (std::string_view letters : layouts) {
+    SCOPED_TRACE(letters);
+    Tensor x = distribute(host, specs(letters, mesh));
+    expectSame(function(f)(x), value, tolerance);
+    expectSame(function(gradient)(x), slope, tolerance);
+  }
+}
+
 /// The message of the Error that `body` throws.
 template <typename F> std::string errorOf(F body) {
   try {

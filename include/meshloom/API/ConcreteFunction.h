@@ -5,6 +5,8 @@
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/MachineModel.h"
 
+#include <filesystem>
+
 namespace meshloom {
 
 namespace detail {
@@ -35,6 +37,18 @@ struct CollectiveInfo {
   std::string reason, location;
 };
 
+/// What a compiled function did so far, and the memory that it takes.
+struct FunctionStatistics {
+  int64_t executions = 0;
+  double last_seconds = 0; ///< of the last execution
+  /// Arguments, results, constants and scratch, over all devices; and of one
+  /// device, where devices that share memory count an equal part each.
+  int64_t peak_bytes = 0, peak_bytes_per_device = 0;
+  /// Collectives of the last execution, one in a loop each time, and the bytes
+  /// that one device sends in them, by the ring algorithm.
+  int64_t collectives = 0, bytes_sent = 0;
+};
+
 /// One stage of the compiler and the IR after it.
 struct StageIR {
   std::string name; ///< "traced", "propagate-layouts", ...
@@ -54,6 +68,10 @@ public:
   /// Explicit results, then the variables that are assigned.
   std::vector<ValueInfo> results() const;
   std::vector<CollectiveInfo> collectives() const;
+  /// Those that it would have on another machine: "ring" is as many devices
+  /// with memories of their own. Compiles again for it. Throws meshloom::Error
+  /// if there is no such preset.
+  std::vector<CollectiveInfo> collectives(std::string_view machine) const;
   /// Collectives, predicted costs and rejected alternatives, as text. Compiles
   /// again for it.
   std::string explain() const;
@@ -62,6 +80,11 @@ public:
   std::vector<StageIR> stages() const;
   /// What the runtime was given, with its content hash.
   const Compiled &compiled() const;
+  FunctionStatistics statistics() const;
+  /// Writes the program with its code, as `load_function` and mesh-run read it
+  /// (.mlprog); values of variables are not part of it. Compiles again for it.
+  /// Throws meshloom::Error if the file cannot be written.
+  void save(const std::filesystem::path &path) const;
   /// Seconds.
   double trace_time() const;
   double compile_time() const;

@@ -39,6 +39,22 @@ std::vector<Tensor>
 traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
           std::span<const std::function<RegionState()>> branches,
           const std::source_location &where);
+/// Element i, a number or an integer scalar, of the first dim.
+Tensor elementAt(const Tensor &x, const TensorLike &i,
+                 const std::source_location &where);
+/// `stack` with `element` as its i-th one.
+Tensor withElementAt(const Tensor &stack, const Tensor &i,
+                     const Tensor &element, const std::source_location &where);
+/// How many elements the first dims of all of them have.
+int64_t scanLength(const std::vector<Tensor> &xs,
+                   const std::source_location &where);
+/// For each tensor that the body gives, zeros [n, ...] to put n of it into.
+/// What the body adds to the trace is taken out again.
+std::vector<Tensor> traceStacks(std::string_view op, int64_t n,
+                                const std::function<RegionState()> &body,
+                                const std::source_location &where);
+std::vector<Tensor> stackAll(const std::vector<std::vector<Tensor>> &elements,
+                             const std::source_location &where);
 /// An i32 constant of the function that is being traced.
 Tensor traceCounter(std::string_view op, int64_t value,
                     const std::source_location &where);
@@ -118,6 +134,70 @@ S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
         where);
     return detail::rebuild(init, std::span<const Tensor>(results));
   }
+}
+
+/// Goes over the first dim of `xs`, a tensor or a structure of tensors of n
+/// elements each: `{carry, y} = body(carry, x)` for each element x, starting
+/// with `init`. Gives the last carry, and all y, with a new first dim of n.
+///
+///   auto [last, all] = scan([&](const Tensor &h, const Tensor &x) {
+///     Tensor next = tanh(matmul(h, w) + x);
+///     return std::pair{next, next};
+///   }, h0, xs);
+///
+/// In a `function` one loop, which has a gradient; outside a loop of C++.
+/// Throws meshloom::Error if the lengths differ, if the carry's types or shapes
+/// change, or outside of a function if n is 0.
+template <typename F, typename S, typename X>
+auto scan(F &&body, const S &init, const X &xs,
+          Where where = Where::current()) {
+  using Pair = std::decay_t<std::invoke_result_t<F &, const S &, const X &>>;
+  static_assert(std::tuple_size_v<Pair> == 2,
+                "the body of scan returns a pair: the carry, and what is kept "
+                "of this step");
+  using Y = std::tuple_element_t<1, Pair>;
+  const std::vector<Tensor> all = detail::tensorsOf(xs);
+  const int64_t n = detail::scanLength(all, where);
+  auto elements = [&](const TensorLike &i) {
+    std::vector<Tensor> parts;
+    for (const Tensor &x : all)
+      parts.push_back(detail::elementAt(x, i, where));
+    return detail::rebuild(xs, std::span<const Tensor>(parts));
+  };
+  std::optional<Y> like;
+  if (!detail::isTracing()) {
+    S carry = init;
+    std::vector<std::vector<Tensor>> kept;
+    for (int64_t i = 0; i < n; ++i) {
+      auto [next, y] = body(carry, elements({i, where}));
+      carry = next;
+      kept.push_back(detail::tensorsOf(y));
+      like = y;
+    }
+    std::vector<Tensor> stacks = detail::stackAll(kept, where);
+    return std::pair<S, Y>(
+        carry, detail::rebuild(*like, std::span<const Tensor>(stacks)));
+  }
+  std::vector<Tensor> stacks = detail::traceStacks(
+      "scan", n,
+      [&] {
+        auto [carry, y] = body(init, elements({0, where}));
+        like = y;
+        return detail::regionState(y);
+      },
+      where);
+  auto [last, filled] = fori_loop(
+      0, int32_t(n),
+      [&](const Tensor &i, const std::pair<S, std::vector<Tensor>> &state) {
+        auto [next, y] = body(state.first, elements({i, where}));
+        std::vector<Tensor> now = detail::tensorsOf(y);
+        for (size_t k = 0; k < now.size(); ++k)
+          now[k] = detail::withElementAt(state.second[k], i, now[k], where);
+        return std::pair<S, std::vector<Tensor>>(next, std::move(now));
+      },
+      std::pair<S, std::vector<Tensor>>(init, stacks), where);
+  return std::pair<S, Y>(
+      last, detail::rebuild(*like, std::span<const Tensor>(filled)));
 }
 
 /// branches[index](): `index` is an integer scalar; the last branch where it is

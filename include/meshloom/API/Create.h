@@ -98,27 +98,4 @@ Tensor load_npy(const std::filesystem::path &path, const Layout &layout);
 /// Writes the global value; bf16 as 2-byte voids, as NumPy does.
 void save_npy(const std::filesystem::path &path, const Tensor &tensor);
 
-/// Seeds a random op. The same seed gives the same numbers under every layout,
-/// mesh and device count.
-struct Seed {
-  uint32_t first = 0, second = 0;
-};
-
-namespace random {
-/// Uniform in [minval, maxval): floats, or integers. Numbers are Philox4x32-10
-/// (Salmon et al., SC'11) of the seed and the element's global index.
-Tensor
-stateless_uniform(Shape shape, Seed seed, double minval = 0, double maxval = 1,
-                  DType type = DType::F32,
-                  std::source_location where = std::source_location::current());
-/// Normal, by the Box-Muller transform of two such numbers an element.
-Tensor
-stateless_normal(Shape shape, Seed seed, double mean = 0, double stddev = 1,
-                 DType type = DType::F32,
-                 std::source_location where = std::source_location::current());
-/// Uniformly distributed bits, ui32.
-Tensor
-stateless_bits(Shape shape, Seed seed,
-               std::source_location where = std::source_location::current());
-} // namespace random
 } // namespace meshloom

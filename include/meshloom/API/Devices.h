@@ -35,6 +35,22 @@ std::vector<DeviceSpec> list_logical_devices(std::string_view type = "");
 /// The same, but of CPUs only CPU:0: the machine that virtual CPUs share.
 std::vector<DeviceSpec> list_physical_devices(std::string_view type = "");
 
+/// How virtual CPUs run.
+struct ClientOptions {
+  /// Threads that work; 0: one for each core that this process may use.
+  int64_t workers = 0;
+  /// Bytes: what needs more fails when it is loaded or run; 0: the machine's
+  /// memory.
+  int64_t memory_limit = 0;
+  /// Every device has memory of its own and collectives copy, as on separate
+  /// machines: for checking. Else devices share memory.
+  bool private_memories = false;
+};
+/// For all virtual CPUs of the process. Comes before anything uses one, making
+/// tensors included. Throws meshloom::Error if that is too late, or a number is
+/// negative.
+void set_client_options(const ClientOptions &options);
+
 /// While it lives, tensors of this thread that have no layout are made on that
 /// one device: device("TPU:0"), device("/device:TPU:1"). Without an index: 0.
 /// Throws meshloom::Error if it is not a device's name, or there is no such

@@ -39,11 +39,16 @@ struct CallOutput {
   std::vector<Tensor> tensors;
   std::shared_ptr<const void> skeleton;
 };
-CallOutput callFunction(FunctionState &state, std::vector<Tensor> inputs,
-                        std::string statics, const TraceBody &body);
-ConcreteFunction concreteFunction(FunctionState &state,
-                                  std::vector<Tensor> inputs,
-                                  std::string statics, const TraceBody &body);
+/// The arguments of a call: tensors, and what is static in them, with and
+/// without its numbers.
+struct CallInput {
+  std::vector<Tensor> tensors;
+  std::string statics, withoutNumbers;
+};
+CallOutput callFunction(FunctionState &state, CallInput input,
+                        const TraceBody &body);
+ConcreteFunction concreteFunction(FunctionState &state, CallInput input,
+                                  const TraceBody &body);
 int64_t traceCount(const FunctionState &state);
 std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state);
 
@@ -73,9 +78,8 @@ public:
       detail::FunctionState &known = detail::usable(state);
       if (detail::isTracing())
         return body(args...);
-      auto [inputs, statics] = flatten(args...);
-      detail::CallOutput out = detail::callFunction(
-          known, std::move(inputs), std::move(statics), traceBody(args...));
+      detail::CallOutput out =
+          detail::callFunction(known, flatten(args...), traceBody(args...));
       if constexpr (!std::is_void_v<R>)
         return detail::rebuild(
             *static_cast<const std::decay_t<R> *>(out.skeleton.get()),
@@ -90,11 +94,9 @@ public:
     constexpr bool isCallable = std::is_invocable_v<const F &, const Args &...>;
     static_assert(isCallable, "a function is traced for as many arguments, of "
                               "such types, as its body takes");
-    if constexpr (isCallable) {
-      auto [inputs, statics] = flatten(args...);
-      return detail::concreteFunction(detail::usable(state), std::move(inputs),
-                                      std::move(statics), traceBody(args...));
-    }
+    if constexpr (isCallable)
+      return detail::concreteFunction(detail::usable(state), flatten(args...),
+                                      traceBody(args...));
   }
 
   /// How often the body has been traced.
@@ -108,11 +110,11 @@ public:
 
 private:
   template <typename... Args>
-  static std::pair<std::vector<Tensor>, std::string>
-  flatten(const Args &...args) {
-    std::pair<std::vector<Tensor>, std::string> flat;
-    (detail::appendTensors(args, flat.first), ...);
-    (detail::appendStatics(args, flat.second), ...);
+  static detail::CallInput flatten(const Args &...args) {
+    detail::CallInput flat;
+    (detail::appendTensors(args, flat.tensors), ...);
+    (detail::appendStatics(args, flat.statics), ...);
+    (detail::appendStatics(args, flat.withoutNumbers, false), ...);
     return flat;
   }
 
@@ -147,6 +149,10 @@ private:
 ///
 ///   auto step = function([&](const Tensor &x) { return matmul(x, w) + b; });
 ///   Tensor y = step(x);
+///
+/// A C++ number is part of the program: another one is another trace, and at
+/// the fourth a line on stderr says so. What changes from call to call, such as
+/// a learning rate or a step, is passed as a tensor, tensor(0.1f).
 ///
 /// C++ side effects of the body happen when it is traced only. Inside another
 /// function's body it is inlined.

@@ -169,6 +169,26 @@ inline Tensor operator-(const Tensor &x) {
 inline Tensor operator!(const Tensor &x) {
   return logical_not(x);
 }
+/// As `remainder`, and as C++'s own %: takes the sign of x.
+inline Tensor operator%(const TensorLike &x, const TensorLike &y) {
+  return remainder(x, y);
+}
+// They give `x` a new value; tensors that were copied from it keep the old one.
+inline Tensor &operator+=(Tensor &x, const TensorLike &y) {
+  return x = add({x, y.where}, y);
+}
+inline Tensor &operator-=(Tensor &x, const TensorLike &y) {
+  return x = subtract({x, y.where}, y);
+}
+inline Tensor &operator*=(Tensor &x, const TensorLike &y) {
+  return x = multiply({x, y.where}, y);
+}
+inline Tensor &operator/=(Tensor &x, const TensorLike &y) {
+  return x = divide({x, y.where}, y);
+}
+inline Tensor &operator%=(Tensor &x, const TensorLike &y) {
+  return x = remainder({x, y.where}, y);
+}
 inline Tensor operator&(const TensorLike &x, const TensorLike &y) {
   return logical_and(x, y);
 }

@@ -156,10 +156,15 @@ template <typename T> T rebuild(T structure, std::span<const Tensor> tensors) {
 
 void appendVariableKey(const DVariable &variable, std::string &key);
 
-/// Appends what distinguishes `structure` besides its tensors' types.
-template <typename T> void appendStatics(const T &structure, std::string &key) {
+/// Appends what distinguishes `structure` besides its tensors' types; without
+/// its numbers unless `numbers`.
+template <typename T>
+void appendStatics(const T &structure, std::string &key, bool numbers = true) {
   auto leaf = [&](const auto &value) {
     using V = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<V> && !std::is_same_v<V, bool>)
+      if (!numbers)
+        return;
     if constexpr (std::is_same_v<V, DVariable>) {
       appendVariableKey(value, key);
     } else if constexpr (std::is_same_v<V, std::string>) {

@@ -2,6 +2,7 @@
 // accepts beside one (a variable, a scalar). Reading values, printing.
 #pragma once
 
+#include "meshloom/API/Index.h"
 #include "meshloom/Core/Layout.h"
 
 #include <array>
@@ -114,6 +115,13 @@ public:
   /// meshloom::Error if there is not exactly one element, or if the tensor is a
   /// value of a trace: `where`, `cond` and `while_loop` decide by those.
   explicit operator bool() const;
+
+  /// Part of the value, as NumPy's x[i] and x[i, j, ...]; see SliceOps.h.
+  Tensor operator[](const Index &index) const { return (*this)(index); }
+  Tensor operator()(const Index &a, const Index &b = {}, const Index &c = {},
+                    const Index &d = {}, const Index &e = {},
+                    const Index &f = {}, const Index &g = {},
+                    const Index &h = {}) const;
 
   /// The only element. T must hold every value of the dtype (float for f32, f16
   /// and bf16, double for those and f64, int64_t for all integers but ui64,

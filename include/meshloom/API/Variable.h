@@ -51,6 +51,10 @@ public:
   /// See Tensor.
   explicit operator bool() const { return bool(read_value()); }
   Tensor read_value(Where where = Where::current()) const;
+  /// Part of the value; see SliceOps.h.
+  Tensor operator[](const Index &index) const {
+    return read_value(index.where)[index];
+  }
 
   /// Takes the value, relayouted to the variable's layout. Throws
   /// meshloom::Error if shape or type differ, or if the value is on another

@@ -1,0 +1,37 @@
+// einsum: sums of products by the letters of dims, as in NumPy.
+#pragma once
+
+#include "meshloom/API/Ops.h"
+
+#include <string_view>
+#include <vector>
+
+namespace meshloom {
+
+/// Sums of products: in `equation` each operand's dims have letters, and so has
+/// the result; what it leaves out is summed over. Without "->" the result has
+/// the letters that come once, in alphabetical order. A letter that comes twice
+/// in one operand is its diagonal; "..." are dims that broadcast.
+///
+///   einsum("bqhd,bkhd->bhqk", {q, k})    // attention scores
+///   einsum("ii", {a})                    // the trace
+///   einsum("...ij,...jk->...ik", {a, b}) // batches of products
+///
+/// Any number of operands, which are multiplied pair by pair, the smallest
+/// product first. Products are dot_general: a letter that is sharded in two
+/// operands stays so, one that is summed over makes a sum over its axes. Throws
+/// meshloom::Error, naming the letter, if extents or letters do not fit, or if
+/// types differ.
+Tensor einsum(std::string_view equation, const std::vector<Tensor> &operands,
+              Where loc = Where::current());
+/// einsum("ij,jk->ik", a, b).
+template <std::convertible_to<Tensor>... T>
+Tensor einsum(std::string_view equation, const Tensor &first,
+              const T &...more) {
+  return einsum(equation, std::vector<Tensor>{first, Tensor(more)...});
+}
+
+/// x [m], y [n] -> [m, n]: all products; other shapes are flattened.
+Tensor outer(const Tensor &x, const Tensor &y, Where loc = Where::current());
+
+} // namespace meshloom

@@ -1,0 +1,30 @@
+// NameScope: says which part of a model an op belongs to.
+#pragma once
+
+#include <string_view>
+
+namespace meshloom {
+
+/// While it lives, ops of this thread belong to the part `name` of what the
+/// scopes around it name. Errors, explain(), reasons of collectives and
+/// profiles say it beside the line: "model.cpp:12 in encoder/block_3".
+///
+///   for (size_t i = 0; i < blocks.size(); ++i) {
+///     NameScope scope("block_" + std::to_string(i));
+///     x = blocks[i](x);
+///   }
+///
+/// A gradient's ops belong where the ops they are of do.
+class [[nodiscard]] NameScope {
+public:
+  explicit NameScope(std::string_view name);
+  ~NameScope();
+  NameScope(const NameScope &) = delete;
+  NameScope &operator=(const NameScope &) = delete;
+};
+/// auto scope = name_scope("block_3");
+inline NameScope name_scope(std::string_view name) {
+  return NameScope(name);
+}
+
+} // namespace meshloom

@@ -1,0 +1,65 @@
+// Random tensors, from a seed that the caller keeps: the same seed gives the
+// same numbers, whatever the layout, the mesh and the number of devices.
+//
+// In a loop or a training step the seed changes: a tensor of two words, which a
+// function takes like any argument, without being traced again.
+//
+//   auto step = function([&](const Tensor &x, const Tensor &seed) {
+//     return nn::dropout(x, 0.1, random::fold_in(seed, 7)); // 7: this layer
+//   });
+//   for (int i = 0; i < 10; ++i)
+//     step(x, random::fold_in(Seed{1, 2}, i));
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+namespace meshloom {
+
+/// Two numbers that seed a random op.
+struct Seed {
+  uint32_t first = 0, second = 0;
+};
+
+/// What a random op takes: numbers, which are part of the program, or a tensor
+/// ui32 [2] or i32 [2], which may differ from run to run.
+class SeedLike {
+public:
+  using Where = std::source_location;
+  SeedLike(Seed numbers) : numbers(numbers) {}
+  SeedLike(uint32_t first, uint32_t second) : numbers{first, second} {}
+  SeedLike(const Tensor &tensor) : tensor(tensor), isTensor(true) {}
+  SeedLike(const DVariable &variable);
+
+  Seed numbers;
+  Tensor tensor;
+  bool isTensor = false;
+};
+
+namespace random {
+using Where = std::source_location;
+
+/// Uniform in [minval, maxval): floats, or integers. Numbers are Philox4x32-10
+/// (Salmon et al., SC'11) of the seed and the element's global index. Throws
+/// meshloom::Error if the bounds do not fit the type, or if a seed is no tensor
+/// of two words.
+Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval = 0,
+                         double maxval = 1, DType type = DType::F32,
+                         Where where = Where::current());
+/// Normal, by the Box-Muller transform of two such numbers an element.
+Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean = 0,
+                        double stddev = 1, DType type = DType::F32,
+                        Where where = Where::current());
+/// Uniformly distributed bits, ui32.
+Tensor stateless_bits(Shape shape, const SeedLike &seed,
+                      Where where = Where::current());
+
+/// ui32 [2]: a seed for the part of a computation that `data` names, a number
+/// or an integer scalar: a step, a layer, an index. Others give seeds that have
+/// nothing to do with it.
+Tensor fold_in(const SeedLike &seed, const TensorLike &data);
+/// ui32 [count, 2]: so many new seeds, one a row.
+Tensor split(const SeedLike &seed, int64_t count = 2,
+             Where where = Where::current());
+
+} // namespace random
+} // namespace meshloom

@@ -1,0 +1,38 @@
+// NumPy's indexing of tensors, x[i] and x(range(1, -1), all), and its
+// assignment, which gives a new tensor: tensors do not change.
+//
+//   Tensor last = x[-1];
+//   Tensor inner = x(range(1, -1), all, newaxis);
+//   Tensor odd = x(ellipsis, range(1, std::nullopt, 2));
+//   x = index_update(x, {0, range(2, 4)}, 7);       // x[0, 2:4] = 7
+//
+// Tensor::operator() takes at most 8 indices. Fewer indices than dims: the rest
+// are whole. What is sharded stays sharded where the cut allows: a device then
+// gets from its neighbours what moves over a shard's border. All of it is
+// differentiable.
+//
+// Numbers out of range throw meshloom::Error; a tensor's are not known before
+// the program runs: negative ones count from the end, and those that are still
+// out of range count as the nearest in range when they are read, and change
+// nothing when they are written (a scalar: count as the nearest there too).
+#pragma once
+
+#include "meshloom/API/Ops.h"
+
+#include <vector>
+
+namespace meshloom {
+
+/// x with `value`, a number or a tensor that broadcasts to x(indices), in place
+/// of the elements that `indices` picks. Of equal indices in a tensor the last
+/// one counts. Throws meshloom::Error if an index is out of range, if there are
+/// more than x has dims, or if the value has another type or does not
+/// broadcast.
+Tensor index_update(const Tensor &x, const std::vector<Index> &indices,
+                    const TensorLike &value);
+/// x with `value` added there; equal indices in a tensor add up. See
+/// index_update.
+Tensor index_add(const Tensor &x, const std::vector<Index> &indices,
+                 const TensorLike &value);
+
+} // namespace meshloom

@@ -1,0 +1,184 @@
+// The user's ops and gradients; see CustomOps.h. A gradient's rule is kept with
+// Autodiff: it runs while the gradient is being built, in whatever trace that
+// is, with the trace's ops going where the gradient's go.
+#include "meshloom/API/CustomOps.h"
+
+#include "Operands.h"
+#include "Regions.h"
+
+#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Dialect/DTensor/Recompute.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+
+std::vector<Tensor> custom_call(std::string_view target,
+                                const std::vector<Tensor> &inputs,
+                                const std::vector<TensorType> &results,
+                                std::string_view config, Where loc) {
+  constexpr std::string_view op = "custom_call";
+  std::shared_ptr<const CustomTarget> known = findCustomCall(target);
+  if (!known)
+    fail(op,
+         fmt::format("expected a function that is registered as '{}': call "
+                     "registerCustomCall first",
+                     target),
+         &loc);
+  if (results.empty())
+    fail(op, "expected at least one result", &loc);
+  OpCall call;
+  call.name = op;
+  call.operands = inputs;
+  call.where = loc;
+  call.extraKey =
+      fmt::format("{}:{}{}:{}{}:{}", target.size(), target, known->rule.size(),
+                  known->rule, config.size(), config);
+  for (const TensorType &type : results) {
+    checkShape(type.shape, op, loc);
+    call.attributes.push_back(int64_t(type.dtype));
+    call.attributes.push_back(int64_t(type.shape.size()));
+    call.attributes.insert(call.attributes.end(), type.shape.begin(),
+                           type.shape.end());
+  }
+  call.body = [target = std::string(target), config = std::string(config),
+               rule = known->rule, kind = known->kind,
+               results](Emitter &e, ArrayRef<Value> operands) {
+    MLIRContext *context = e.builder.getContext();
+    SmallVector<Type> types;
+    for (const TensorType &type : results)
+      types.push_back(RankedTensorType::get(
+          type.shape, dtensor::typeOf(context, type.dtype)));
+    mlir::OperationState state(e.location,
+                               dtensor::CustomCallOp::getOperationName());
+    dtensor::CustomCallOp::build(
+        e.builder, state, types, operands, e.builder.getStringAttr(target),
+        rule.empty() ? mlir::StringAttr() : e.builder.getStringAttr(rule),
+        e.builder.getStringAttr(config), e.builder.getI64IntegerAttr(0),
+        dtensor::ReduceKindAttr::get(context, kind));
+    std::string why;
+    mlir::ScopedDiagnosticHandler messages(
+        context, [&](mlir::Diagnostic &message) { why = message.str(); });
+    Operation *made = e.builder.create(state);
+    if (failed(mlir::verify(made)))
+      fail("custom_call", fmt::format("of '{}': {}", target, why));
+    return SmallVector<Value>(made->getResults());
+  };
+  return runOps(std::move(call));
+}
+
+Tensor custom_call(std::string_view target, const std::vector<Tensor> &inputs,
+                   const TensorType &result, std::string_view config,
+                   Where loc) {
+  return custom_call(target, inputs, std::vector<TensorType>{result}, config,
+                     loc)
+      .front();
+}
+
+namespace detail {
+namespace {
+
+/// A case of one branch: a region that uses what is around it.
+dtensor::CaseOp traceRegion(std::string_view op,
+                            const std::function<RegionState()> &body,
+                            const std::vector<Tensor> &handedThrough,
+                            const std::source_location &where) {
+  Trace &trace = traceOf(op, where);
+  Value index = trace.valueOf(traceCounter(op, 0, where), op, &where);
+  const std::function<RegionState()> branch = [&] {
+    RegionState state = body();
+    state.tensors.insert(state.tensors.end(), handedThrough.begin(),
+                         handedThrough.end());
+    return state;
+  };
+  return traceBranches(trace, op, index, {&branch, 1}, where);
+}
+
+Result<SmallVector<Value>> applyRule(const BackwardRule &backward,
+                                     const std::source_location &where,
+                                     OpBuilder &builder, ArrayRef<Value> inputs,
+                                     ArrayRef<Value> results,
+                                     ArrayRef<Value> gradients) {
+  constexpr std::string_view op = "custom_gradient";
+  const std::shared_ptr<Trace> &trace = threadState().trace();
+  if (!trace)
+    return Error("[custom_gradient] a gradient that a user gives is taken "
+                 "where it was traced only");
+  OpBuilder::InsertionGuard guard(trace->builder());
+  trace->builder().setInsertionPoint(builder.getInsertionBlock(),
+                                     builder.getInsertionPoint());
+  auto wrapped = [&](ArrayRef<Value> values) {
+    std::vector<Tensor> tensors;
+    for (Value value : values)
+      tensors.push_back(trace->wrapValue(value));
+    return tensors;
+  };
+  std::vector<Tensor> given =
+      backward(wrapped(inputs), wrapped(results), wrapped(gradients));
+  if (given.size() != inputs.size())
+    fail(op,
+         fmt::format("expected a gradient for each of the {} inputs, got {}",
+                     inputs.size(), given.size()),
+         &where);
+  SmallVector<Value> values;
+  for (size_t i = 0; i < given.size(); ++i) {
+    auto type = cast<RankedTensorType>(inputs[i].getType());
+    Value value;
+    if (given[i].internal()) { // an empty tensor: none
+      value = trace->valueOf(given[i], op, &where);
+      auto own = cast<RankedTensorType>(value.getType());
+      if (own.getShape() != type.getShape() ||
+          own.getElementType() != type.getElementType())
+        fail(op,
+             fmt::format("expected {} as the gradient of input {}, got {}",
+                         typeText(trace->wrapValue(inputs[i])), i,
+                         typeText(given[i])),
+             &where);
+    }
+    values.push_back(value);
+  }
+  builder.setInsertionPoint(trace->builder().getInsertionBlock(),
+                            trace->builder().getInsertionPoint());
+  return values;
+}
+
+std::vector<Tensor> firstOf(ValueRange values, size_t count) {
+  std::vector<Tensor> tensors;
+  for (Value value : values.take_front(count))
+    tensors.push_back(threadState().trace()->wrapValue(value));
+  return tensors;
+}
+
+} // namespace
+
+std::vector<Tensor>
+traceCustomGradient(const std::vector<Tensor> &inputs,
+                    const std::function<RegionState()> &forward,
+                    BackwardRule backward, const std::source_location &where) {
+  dtensor::CaseOp made = traceRegion("custom_gradient", forward, inputs, where);
+  const size_t count = made.getNumResults() - inputs.size();
+  int64_t rule = registerCustomGradient(
+      [backward = std::move(backward),
+       where](OpBuilder &builder, ArrayRef<Value> inputs,
+              ArrayRef<Value> results, ArrayRef<Value> gradients) {
+        return applyRule(backward, where, builder, inputs, results, gradients);
+      });
+  made->setAttr(
+      customGradientAttr,
+      mlir::DenseI64ArrayAttr::get(made->getContext(), {rule, int64_t(count)}));
+  return firstOf(made.getResults(), count);
+}
+
+std::vector<Tensor> traceRecomputed(const std::function<RegionState()> &body,
+                                    const std::source_location &where) {
+  dtensor::CaseOp made = traceRegion("checkpoint", body, {}, where);
+  made->setAttr(dtensor::recomputedAttr,
+                mlir::UnitAttr::get(made->getContext()));
+  return firstOf(made.getResults(), made.getNumResults());
+}
+
+} // namespace detail
+} // namespace meshloom

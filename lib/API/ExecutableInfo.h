@@ -1,0 +1,13 @@
+// What functions and saved functions tell about what runs.
+#pragma once
+
+#include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/Runtime/Client.h"
+
+namespace meshloom::detail {
+
+ValueInfo infoOf(const ArrayType &type, std::string name, ValueInfo::Role role);
+std::vector<CollectiveInfo> collectivesOf(const Compiled &compiled);
+FunctionStatistics statisticsOf(const Executable &executable);
+
+} // namespace meshloom::detail

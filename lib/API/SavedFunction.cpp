@@ -1,0 +1,108 @@
+// Loading and running .mlprog files; see SavedFunction.h.
+#include "meshloom/API/SavedFunction.h"
+
+#include "ExecutableInfo.h"
+#include "Node.h"
+
+#include "meshloom/API/Distribute.h"
+#include "meshloom/Support/File.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace meshloom {
+using namespace detail;
+
+struct SavedFunction::State {
+  explicit State(std::shared_ptr<Executable> executable)
+      : executable(std::move(executable)) {}
+  std::shared_ptr<Executable> executable;
+};
+
+const std::string &SavedFunction::name() const {
+  return state->executable->signature().name;
+}
+const Mesh &SavedFunction::mesh() const {
+  return state->executable->signature().mesh;
+}
+
+std::vector<ValueInfo> SavedFunction::arguments() const {
+  std::vector<ValueInfo> infos;
+  for (const Signature::Argument &argument :
+       state->executable->signature().arguments)
+    infos.push_back(
+        infoOf(argument.type, argument.name, ValueInfo::Role::Argument));
+  return infos;
+}
+
+std::vector<ValueInfo> SavedFunction::results() const {
+  const Signature &own = state->executable->signature();
+  std::vector<ValueInfo> infos;
+  for (size_t r = 0; r < own.results.size(); ++r) {
+    const Signature::Result &result = own.results[r];
+    const bool isVariable = result.aliasedArgument >= 0;
+    infos.push_back(infoOf(
+        result.type,
+        isVariable ? own.arguments[size_t(result.aliasedArgument)].name
+                   : fmt::format("result{}", r),
+        isVariable ? ValueInfo::Role::Variable : ValueInfo::Role::Result));
+  }
+  return infos;
+}
+
+std::vector<CollectiveInfo> SavedFunction::collectives() const {
+  return collectivesOf(state->executable->compiled());
+}
+
+FunctionStatistics SavedFunction::statistics() const {
+  return statisticsOf(*state->executable);
+}
+
+std::vector<Tensor>
+SavedFunction::operator()(const std::vector<Tensor> &given) const {
+  const Signature &own = state->executable->signature();
+  const std::string &op = own.name;
+  if (given.size() != own.arguments.size())
+    fail(op, fmt::format("expected {} arguments, got {}", own.arguments.size(),
+                         given.size()));
+  std::vector<Array> arrays;
+  arrays.reserve(given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Signature::Argument &argument = own.arguments[i];
+    const TensorNode &node = nodeOf(given[i], op);
+    if (node.dtype != argument.type.dtype || node.shape != argument.type.shape)
+      fail(op, fmt::format("expected {} as argument {} ('{}'), got {}",
+                           typeText(argument.type.dtype, argument.type.shape),
+                           i, argument.name, typeText(given[i])));
+    Tensor placed =
+        node.host ? distribute(given[i], argument.type.layout) : given[i];
+    if (placed.layout() != argument.type.layout)
+      placed = relayout(placed, argument.type.layout);
+    arrays.push_back(arrayOf(placed, op));
+  }
+  std::vector<Array> made =
+      check(state->executable->execute(std::move(arrays)), op);
+  std::vector<Tensor> results;
+  results.reserve(made.size());
+  for (Array &array : made)
+    results.push_back(wrap(std::move(array), own.mesh == hostMesh()));
+  return results;
+}
+
+SavedFunction load_function(const std::filesystem::path &path,
+                            const std::optional<Mesh> &mesh) {
+  constexpr std::string_view op = "load_function";
+  std::string bytes = check(readFile(path.string()), op);
+  Compiled compiled = check(Compiled::deserialize(bytes), op);
+  const Mesh wanted = compiled.signature().mesh;
+  std::vector<MeshAxis> axes(wanted.axes().begin(), wanted.axes().end());
+  if (mesh && !std::ranges::equal(mesh->axes(), wanted.axes()))
+    fail(op, fmt::format("expected a mesh with the axes of '{}', {}, got {}",
+                         path.string(), meshText(wanted), meshText(*mesh)));
+  Mesh on = mesh ? *mesh : create_mesh(axes, virtual_cpus(wanted.size()));
+  return SavedFunction(std::make_shared<SavedFunction::State>(
+      check(clientFor(on)->load(std::move(compiled), on.assignment()), op)));
+}
+
+} // namespace meshloom

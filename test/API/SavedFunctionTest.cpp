@@ -1,0 +1,89 @@
+// Saving a compiled function, loading it, and what both tell about runs.
+#include "Testing.h"
+
+namespace meshloom {
+namespace {
+
+class SavedFunctionTest : public testing::Test {
+protected:
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() /
+      ("meshloom_saved_" + std::to_string(getpid()) + ".mlprog");
+  ~SavedFunctionTest() override { std::filesystem::remove(path); }
+};
+
+TEST_F(SavedFunctionTest, RunsWithoutItsSource) {
+  Mesh mesh = mesh2x4();
+  Tensor x = sample({8, 6});
+  DVariable w(distribute(sample({6, 4}, 2), specs("uy", mesh)), {.name = "w"});
+  auto step = function(
+      [&](const Tensor &x) {
+        Tensor y = matmul(x, w);
+        w.assign_sub(0.5f * w);
+        return reduce_sum(y, 0);
+      },
+      {.name = "step", .arguments = {"x"}});
+  Tensor sharded = distribute(x, specs("xu", mesh));
+  std::vector<float> before = w.to_vector<float>();
+  ConcreteFunction compiled = step.get_concrete_function(sharded);
+  EXPECT_EQ(compiled.statistics().executions, 0);
+  Tensor expected = step(sharded);
+  FunctionStatistics ran = compiled.statistics();
+  EXPECT_EQ(ran.executions, 1);
+  EXPECT_GT(ran.last_seconds, 0);
+  EXPECT_GT(ran.peak_bytes, 8 * 6 * 4);
+  EXPECT_EQ(ran.collectives, int64_t(compiled.collectives().size()));
+  compiled.save(path);
+
+  SavedFunction loaded = load_function(path, mesh);
+  ASSERT_EQ(loaded.arguments().size(), 2u);
+  EXPECT_EQ(loaded.arguments()[0].name, "x");
+  EXPECT_EQ(loaded.arguments()[1].name, "w");
+  EXPECT_EQ(loaded.results()[1].name, "w");
+  EXPECT_EQ(loaded.results()[1].role, ValueInfo::Role::Variable);
+  Tensor kept = tensor(before, {6, 4});
+  std::vector<Tensor> results = loaded({sharded, kept}); // one is on the host
+  expectSame(results[0], expected);
+  expectSame(results[1], w);
+  EXPECT_EQ(loaded.statistics().executions, 1);
+  expectSame(load_function(path)({x, kept})[0], expected); // on other devices
+
+  EXPECT_ERROR(loaded({x}), HAS("expected 2 arguments, got 1"));
+  EXPECT_ERROR(loaded({x, x}), HAS("f32 [6, 4] as argument 1 ('w')"));
+  EXPECT_ERROR(load_function(path, mesh8()), HAS("[load_function]"),
+               HAS("axes"));
+  EXPECT_ERROR(load_function("/nowhere.mlprog"), HAS("/nowhere.mlprog"));
+}
+
+TEST_F(SavedFunctionTest, OnOtherMachinesTheCollectivesAreThoseOfTheTextbook) {
+  Mesh mesh = mesh8();
+  DVariable w(
+      relayout(distribute(sample({64, 32}), Layout::replicated(mesh, 2)),
+               Layout::replicated(mesh, 2)),
+      {.name = "w"});
+  auto step = function([&](const Tensor &x) {
+    GradientTape tape;
+    Tensor loss = reduce_mean(square(matmul(x, w)));
+    optimizers::SGD(0.1).apply_gradients(tape.gradient(loss, {w}));
+    return loss;
+  });
+  Tensor x =
+      distribute(sample({128, 64}), Layout::batch_sharded(mesh, "batch", 2));
+  ConcreteFunction compiled = step.get_concrete_function(x);
+  // The gradient is summed, whole or in parts that are gathered, and the loss.
+  int64_t sent = 0;
+  bool sums = false;
+  for (const CollectiveInfo &each : compiled.collectives("ring")) {
+    sent += each.bytes_sent;
+    sums |= each.kind == CollectiveKind::ReduceScatter ||
+            (each.kind == CollectiveKind::AllReduce && each.bytes > 4);
+  }
+  EXPECT_TRUE(sums) << compiled.collectives("ring");
+  EXPECT_NEAR(double(sent), 2 * 7.0 / 8 * (64 * 32 + 1) * 4, 16);
+  EXPECT_ERROR(compiled.collectives("rings"), HAS("[collectives]"),
+               HAS("rings"));
+  EXPECT_THAT(compiled.explain(), testing::StartsWith("@function"));
+}
+
+} // namespace
+} // namespace meshloom
