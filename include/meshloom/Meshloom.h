@@ -35,6 +35,7 @@
 #include "meshloom/API/WindowOps.h"
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/NN/Functions.h"
+#include "meshloom/NN/Layers.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizers.h"
 

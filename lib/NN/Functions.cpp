@@ -1,25 +1,14 @@
 // Activations and losses, made of ops; see Functions.h.
 #include "meshloom/NN/Functions.h"
 
+#include "Errors.h"
+
 #include "meshloom/API/GradientTape.h"
 
 #include <cmath>
 
 namespace meshloom::nn {
 namespace {
-
-[[noreturn]] void fail(std::string_view op, const std::string &message,
-                       const Where &loc) {
-  throw Error("[" + std::string(op) + "] " + message + " (at " +
-              loc.file_name() + ":" + std::to_string(loc.line()) + ")");
-}
-
-std::string text(const Tensor &x) {
-  std::string result = std::string(name(x.dtype())) + " [";
-  for (int64_t d = 0; d < x.rank(); ++d)
-    result += (d ? ", " : "") + std::to_string(x.shape()[size_t(d)]);
-  return result + "]";
-}
 
 /// x minus its maximum along `axis`, which no gradient flows through: it
 /// cancels.
@@ -41,6 +30,54 @@ Tensor gelu(const Tensor &x, Where loc) {
       {add({erf(multiply({x, loc}, {std::sqrt(0.5), loc}), loc), loc},
            {1, loc}),
        loc});
+}
+
+Tensor silu(const Tensor &x, Where loc) {
+  return multiply({x, loc}, {sigmoid(x, loc), loc});
+}
+
+// max(x, 0) + log(1 + exp(-|x|)): no exp overflows.
+Tensor softplus(const Tensor &x, Where loc) {
+  expectFloat(x, "softplus", loc);
+  Tensor rest = log1p(exp(negative(abs(x, loc), loc), loc), loc);
+  return add({maximum({x, loc}, {0, loc}), loc}, {rest, loc});
+}
+
+Tensor elu(const Tensor &x, const TensorLike &alpha, Where loc) {
+  expectFloat(x, "elu", loc);
+  Tensor isPositive = greater({x, loc}, {0, loc});
+  // Of positive numbers too, whose exp may be infinite, something is computed.
+  Tensor below = expm1(where({isPositive, loc}, {0, loc}, {x, loc}), loc);
+  return where({isPositive, loc}, {x, loc},
+               {multiply(alpha, {below, loc}), loc});
+}
+
+Tensor leaky_relu(const Tensor &x, const TensorLike &alpha, Where loc) {
+  return where({less({x, loc}, {0, loc}), loc},
+               {multiply(alpha, {x, loc}), loc}, {x, loc});
+}
+
+Tensor dropout(const Tensor &x, double rate, const SeedLike &seed, Where loc) {
+  constexpr std::string_view op = "dropout";
+  expectFloat(x, op, loc);
+  if (!(rate >= 0 && rate < 1))
+    fail(op, "expected a rate in [0, 1), got " + std::to_string(rate), loc);
+  if (rate == 0)
+    return x;
+  Tensor drawn =
+      random::stateless_uniform(x.shape(), seed, 0, 1, DType::F32, loc);
+  Tensor stays = greater_equal({drawn, loc}, {rate, loc});
+  return where({stays, loc}, {divide({x, loc}, {1 - rate, loc}), loc},
+               {0, loc});
+}
+
+Tensor embedding(const Tensor &table, const Tensor &ids, Where loc) {
+  if (table.rank() != 2 || !isInteger(ids.dtype()))
+    fail("embedding",
+         "expected a table [n, features] and integers, got " + text(table) +
+             " and " + text(ids),
+         loc);
+  return gather(table, ids, 0, 0, loc);
 }
 
 Tensor softmax(const Tensor &x, int64_t axis, Where loc) {

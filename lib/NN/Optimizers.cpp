@@ -113,9 +113,48 @@ void expectState(const std::shared_ptr<State> &state) {
                 "from");
 }
 
+/// The learning rate of one step.
+class Rate {
+public:
+  explicit Rate(const Hyperparameter &rate,
+                const std::optional<TensorLike> &given, const Tensor &step)
+      : given(given) {
+    if (given)
+      return;
+    if (auto *number = std::get_if<double>(&rate.value))
+      this->given = TensorLike(*number);
+    else if (auto *variable = std::get_if<DVariable>(&rate.value))
+      this->given = TensorLike(*variable);
+    else
+      this->given = TensorLike(std::get<Hyperparameter::Schedule>(rate.value)(
+          cast(step, DType::F32)));
+  }
+  /// A number as it is, a scalar in the variable's type.
+  TensorLike as(DType type) const {
+    if (given->kind != TensorLike::Kind::Tensor)
+      return *given;
+    if (given->tensor.rank() != 0)
+      throw Error("[apply_gradients] expected a learning rate that is a "
+                  "number or a scalar, got a tensor of rank " +
+                  std::to_string(given->tensor.rank()));
+    return {cast(given->tensor, type), given->where};
+  }
+
+private:
+  std::optional<TensorLike> given;
+};
+
+bool needsStep(const Hyperparameter &rate) {
+  return std::holds_alternative<Hyperparameter::Schedule>(rate.value);
+}
+
 } // namespace
 
 struct Adam::State {
+  void apply(const Gradients &gradients,
+             const std::optional<TensorLike> &learning_rate,
+             const Where &where);
+
   AdamOptions options;
   std::optional<DVariable> step;
   SlotTable slots{{{.name = "m"}, {.name = "v", .isReal = true}}};
@@ -127,26 +166,40 @@ Adam::Adam(AdamOptions options) : state(std::make_shared<State>()) {
 
 void Adam::apply_gradients(const Gradients &gradients, Where where) const {
   expectGradients(gradients, !state, where);
+  state->apply(gradients, std::nullopt, where);
+}
+void Adam::apply_gradients(const Gradients &gradients,
+                           const TensorLike &learning_rate) const {
+  expectGradients(gradients, !state, learning_rate.where);
+  state->apply(gradients, learning_rate, learning_rate.where);
+}
+
+void Adam::State::apply(const Gradients &gradients,
+                        const std::optional<TensorLike> &learning_rate,
+                        const Where &where) {
   detail::CallSite site(where);
-  std::lock_guard lock(state->slots.mutex);
-  auto [rate, beta1, beta2, epsilon] = state->options;
-  if (!state->step)
-    state->step = makeStep(gradients.front().variable);
-  state->step->assign_add(1);
+  std::lock_guard lock(slots.mutex);
+  const double beta1 = options.beta_1, beta2 = options.beta_2,
+               epsilon = options.epsilon;
+  if (!step)
+    step = makeStep(gradients.front().variable);
+  step->assign_add(1);
+  const Rate rates(options.learning_rate, learning_rate, *step);
   // 1 / (1 - beta^t) in the variable's precision (bf16: f32), as JAX and
   // TensorFlow compute it: at t = 1 in f32 that is 1e-5 off for beta_2 = 0.999,
   // and losses are compared with theirs.
   auto correction = [&](double beta, DType type) {
     DType wide = type == DType::F64 ? DType::F64 : DType::F32;
-    Tensor power = pow(beta, cast(*state->step, wide));
+    Tensor power = pow(beta, cast(*step, wide));
     return cast(1 / (1 - power), type);
   };
   std::map<DType, std::pair<Tensor, Tensor>> corrections;
   for (auto &[gradient, variable] : gradients) {
-    const std::vector<DVariable> &slots = state->slots.of(variable);
-    const DVariable &m = slots[0], &v = slots[1];
+    const std::vector<DVariable> &own = slots.of(variable);
+    const DVariable &m = own[0], &v = own[1];
     const DType type = partOf(variable.dtype());
     const bool isComplexNumber = isComplex(variable.dtype());
+    const TensorLike rate = rates.as(variable.dtype());
     m.assign(beta1 * m + (1 - beta1) * gradient);
     v.assign(beta2 * v + (1 - beta2) * (isComplexNumber
                                             ? real(gradient * conj(gradient))
@@ -174,7 +227,12 @@ std::vector<DVariable> Adam::variables() const {
 }
 
 struct SGD::State {
+  void apply(const Gradients &gradients,
+             const std::optional<TensorLike> &learning_rate,
+             const Where &where);
+
   SGDOptions options;
+  std::optional<DVariable> step;
   SlotTable slots{{{.name = "momentum"}}};
 };
 
@@ -184,17 +242,36 @@ SGD::SGD(SGDOptions options) : state(std::make_shared<State>()) {
 
 void SGD::apply_gradients(const Gradients &gradients, Where where) const {
   expectGradients(gradients, !state, where);
+  state->apply(gradients, std::nullopt, where);
+}
+void SGD::apply_gradients(const Gradients &gradients,
+                          const TensorLike &learning_rate) const {
+  expectGradients(gradients, !state, learning_rate.where);
+  state->apply(gradients, learning_rate, learning_rate.where);
+}
+
+void SGD::State::apply(const Gradients &gradients,
+                       const std::optional<TensorLike> &learning_rate,
+                       const Where &where) {
   detail::CallSite site(where);
-  std::lock_guard lock(state->slots.mutex);
-  auto [rate, momentum, nesterov] = state->options;
+  std::lock_guard lock(slots.mutex);
+  const double momentum = options.momentum;
+  if (needsStep(options.learning_rate)) {
+    if (!step)
+      step = makeStep(gradients.front().variable);
+    step->assign_add(1);
+  }
+  const Rate rates(options.learning_rate, learning_rate,
+                   step ? step->read_value() : Tensor());
   for (auto &[gradient, variable] : gradients) {
+    const TensorLike rate = rates.as(variable.dtype());
     if (momentum == 0) {
       variable.assign_sub(rate * gradient);
       continue;
     }
-    const DVariable &v = state->slots.of(variable)[0];
+    const DVariable &v = slots.of(variable)[0];
     v.assign(momentum * v - rate * gradient);
-    if (nesterov)
+    if (options.nesterov)
       variable.assign_add(momentum * v - rate * gradient);
     else
       variable.assign_add(v);
@@ -205,6 +282,8 @@ std::vector<DVariable> SGD::variables() const {
   expectState(state);
   std::lock_guard lock(state->slots.mutex);
   std::vector<DVariable> all;
+  if (state->step)
+    all.push_back(*state->step);
   state->slots.append(all);
   return all;
 }

@@ -1,12 +1,25 @@
-// nn: activations and losses.
+// nn: activations, losses, dropout and embeddings. NN/Normalization.h,
+// NN/Attention.h and NN/Convolution.h have the other functions, NN/Layers.h
+// layers with variables.
 #pragma once
 
-#include "meshloom/API/Ops.h"
+#include "meshloom/API/IndexOps.h"
+#include "meshloom/API/Random.h"
 
 namespace meshloom::nn {
 
 Tensor relu(const Tensor &x, Where loc = Where::current());
 Tensor gelu(const Tensor &x, Where loc = Where::current());
+/// x * sigmoid(x), also called swish.
+Tensor silu(const Tensor &x, Where loc = Where::current());
+/// log(1 + exp(x)), without overflow.
+Tensor softplus(const Tensor &x, Where loc = Where::current());
+/// x where it is positive, else alpha (exp(x) - 1).
+Tensor elu(const Tensor &x, const TensorLike &alpha = 1,
+           Where loc = Where::current());
+/// x, times alpha where it is negative.
+Tensor leaky_relu(const Tensor &x, const TensorLike &alpha = 0.01,
+                  Where loc = Where::current());
 /// exp(x) / sum(exp(x)) along `axis`, without overflow.
 Tensor softmax(const Tensor &x, int64_t axis = -1,
                Where loc = Where::current());
@@ -15,6 +28,17 @@ Tensor log_softmax(const Tensor &x, int64_t axis = -1,
 /// x [..., n] + bias [n].
 Tensor bias_add(const Tensor &x, const Tensor &bias,
                 Where loc = Where::current());
+/// x with elements that are zero with probability `rate`; the others are
+/// divided by 1 - rate. The same seed drops the same ones under every layout:
+/// each step needs its own (see random::fold_in). Throws meshloom::Error if the
+/// rate is not in [0, 1).
+Tensor dropout(const Tensor &x, double rate, const SeedLike &seed,
+               Where loc = Where::current());
+/// table [n, features], ids [i...] of integers -> [i..., features]: rows of the
+/// table. A table whose rows are sharded is looked up where they are; an id out
+/// of range counts as the nearest in range.
+Tensor embedding(const Tensor &table, const Tensor &ids,
+                 Where loc = Where::current());
 /// sum(x * x) / 2.
 Tensor l2_loss(const Tensor &x, Where loc = Where::current());
 

@@ -1,0 +1,79 @@
+// Attention as two einsums and a softmax; see Attention.h.
+#include "meshloom/NN/Attention.h"
+
+#include "Errors.h"
+#include "meshloom/API/Einsum.h"
+#include "meshloom/API/PatternOps.h"
+#include "meshloom/NN/Functions.h"
+
+#include <cmath>
+#include <limits>
+
+namespace meshloom::nn {
+
+Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v,
+                 const AttentionOptions &options, Where loc) {
+  constexpr std::string_view op = "attention";
+  expectFloat(q, op, loc);
+  const int64_t rank = q.rank();
+  auto dim = [&](const Tensor &x, int64_t fromEnd) {
+    return x.shape()[size_t(rank - fromEnd)];
+  };
+  bool fits = rank >= 3 && k.rank() == rank && k.shape() == v.shape() &&
+              q.dtype() == k.dtype() && q.dtype() == v.dtype();
+  for (int64_t d = 0; fits && d < rank - 3; ++d)
+    fits = q.shape()[size_t(d)] == k.shape()[size_t(d)];
+  if (!fits || dim(q, 1) != dim(k, 1) || dim(k, 2) < 1 ||
+      dim(q, 2) % dim(k, 2) != 0)
+    fail(op,
+         "expected q [..., t, heads, d] and k and v [..., s, heads, d] of one "
+         "type (or with heads that divide q's), got " +
+             text(q) + ", " + text(k) + " and " + text(v),
+         loc);
+  const int64_t t = dim(q, 3), s = dim(k, 3), heads = dim(q, 2),
+                groups = dim(k, 2);
+  const bool isGrouped = groups != heads;
+  const double scale = options.scale.value_or(1 / std::sqrt(double(dim(q, 1))));
+
+  Tensor queries = multiply({q, loc}, {scale, loc});
+  Shape split = q.shape();
+  if (isGrouped) {
+    split.insert(split.end() - 2, groups);
+    split[size_t(rank) - 1] = heads / groups;
+    queries = reshape(queries, split, loc);
+  }
+  Tensor scores =
+      einsum(isGrouped ? "...tgnd,...sgd->...gnts" : "...tnd,...snd->...nts",
+             std::vector<Tensor>{queries, k}, loc);
+  bool isNarrow = q.dtype() == DType::BF16 || q.dtype() == DType::F16;
+  if (isNarrow)
+    scores = cast(scores, DType::F32, loc);
+
+  Tensor sees = options.mask;
+  if (given(sees)) {
+    if (sees.dtype() != DType::I1)
+      fail(op,
+           "expected a mask of type i1, got " + text(sees) +
+               ": compare it first",
+           loc);
+    Shape full(q.shape().begin(), q.shape().end() - 3);
+    full.insert(full.end(), {heads, t, s});
+    sees = broadcast_to(sees, full, loc);
+    if (isGrouped)
+      sees = reshape(sees, scores.shape(), loc);
+  }
+  if (options.causal) {
+    Tensor order = tri(t, s, 0, DType::I1, loc);
+    sees = given(sees) ? logical_and({sees, loc}, {order, loc}) : order;
+  }
+  if (given(sees))
+    scores = where({sees, loc}, {scores, loc},
+                   {-std::numeric_limits<double>::infinity(), loc});
+  Tensor weights = cast(softmax(scores, -1, loc), q.dtype(), loc);
+  Tensor y =
+      einsum(isGrouped ? "...gnts,...sgd->...tgnd" : "...nts,...snd->...tnd",
+             std::vector<Tensor>{weights, v}, loc);
+  return isGrouped ? reshape(y, q.shape(), loc) : y;
+}
+
+} // namespace meshloom::nn

@@ -1,0 +1,34 @@
+// Messages, see Errors.h.
+#include "Errors.h"
+
+namespace meshloom::nn {
+
+void fail(std::string_view op, const std::string &message, const Where &loc) {
+  throw Error("[" + std::string(op) + "] " + message + " (at " +
+              loc.file_name() + ":" + std::to_string(loc.line()) + ")");
+}
+
+std::string text(const Tensor &x) {
+  std::string result = std::string(name(x.dtype())) + " [";
+  for (int64_t d = 0; d < x.rank(); ++d)
+    result += (d ? ", " : "") + std::to_string(x.shape()[size_t(d)]);
+  return result + "]";
+}
+
+void expectFloat(const Tensor &x, std::string_view op, const Where &loc) {
+  if (!isFloat(x.dtype()))
+    fail(op, "expected a float tensor, got " + text(x) + ": cast it first",
+         loc);
+}
+
+int64_t dimOf(const Tensor &x, int64_t axis, std::string_view op,
+              const Where &loc) {
+  if (axis < -x.rank() || axis >= x.rank())
+    fail(op,
+         "expected an axis in [" + std::to_string(-x.rank()) + ", " +
+             std::to_string(x.rank()) + "), got " + std::to_string(axis),
+         loc);
+  return axis < 0 ? axis + x.rank() : axis;
+}
+
+} // namespace meshloom::nn

@@ -1,0 +1,123 @@
+// Normalizations, made of ops; see Normalization.h.
+#include "meshloom/NN/Normalization.h"
+
+#include "Errors.h"
+
+namespace meshloom::nn {
+namespace {
+
+Tensor widened(const Tensor &x, Where loc) {
+  bool isNarrow = x.dtype() == DType::BF16 || x.dtype() == DType::F16;
+  return isNarrow ? cast(x, DType::F32, loc) : x;
+}
+
+/// Throws unless `parameter` is [features], or empty.
+void expectVector(const Tensor &parameter, std::string_view what,
+                  int64_t features, std::string_view op, Where loc) {
+  if (given(parameter) && parameter.shape() != Shape{features})
+    fail(op,
+         "expected " + std::string(what) + " [" + std::to_string(features) +
+             "], one for each feature, got " + text(parameter),
+         loc);
+}
+
+void expectFeatures(const Tensor &x, std::string_view op, Where loc) {
+  expectFloat(x, op, loc);
+  if (x.rank() < 1)
+    fail(op, "expected a tensor [..., features], got " + text(x), loc);
+}
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset, as type `type`.
+Tensor normalized(const Tensor &x, const Moments &at, const Tensor &scale,
+                  const Tensor &offset, double epsilon, DType type, Where loc) {
+  Tensor factor = rsqrt(add({at.variance, loc}, {epsilon, loc}), loc);
+  if (given(scale))
+    factor = multiply({factor, loc}, {cast(scale, x.dtype(), loc), loc});
+  Tensor y = multiply({subtract({x, loc}, {at.mean, loc}), loc}, {factor, loc});
+  if (given(offset))
+    y = add({y, loc}, {cast(offset, x.dtype(), loc), loc});
+  return cast(y, type, loc);
+}
+
+} // namespace
+
+Moments moments(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  expectFloat(x, "moments", loc);
+  Tensor wide = widened(x, loc);
+  Tensor mean = reduce_mean(wide, axis, true, loc);
+  Tensor off = square(subtract({wide, loc}, {mean, loc}), loc);
+  return {keepdims ? mean : reduce_mean(wide, axis, false, loc),
+          reduce_mean(off, axis, keepdims, loc)};
+}
+
+Tensor layer_norm(const Tensor &x, const Tensor &scale, const Tensor &offset,
+                  double epsilon, Where loc) {
+  constexpr std::string_view op = "layer_norm";
+  expectFeatures(x, op, loc);
+  expectVector(scale, "a scale", x.shape().back(), op, loc);
+  expectVector(offset, "an offset", x.shape().back(), op, loc);
+  return normalized(widened(x, loc), moments(x, -1, true, loc), scale, offset,
+                    epsilon, x.dtype(), loc);
+}
+
+Tensor rms_norm(const Tensor &x, const Tensor &scale, double epsilon,
+                Where loc) {
+  constexpr std::string_view op = "rms_norm";
+  expectFeatures(x, op, loc);
+  expectVector(scale, "a scale", x.shape().back(), op, loc);
+  Tensor wide = widened(x, loc);
+  Tensor power = reduce_mean(square(wide, loc), -1, true, loc);
+  Tensor y = multiply({wide, loc},
+                      {rsqrt(add({power, loc}, {epsilon, loc}), loc), loc});
+  if (given(scale))
+    y = multiply({y, loc}, {cast(scale, y.dtype(), loc), loc});
+  return cast(y, x.dtype(), loc);
+}
+
+Tensor group_norm(const Tensor &x, int64_t groups, const Tensor &scale,
+                  const Tensor &offset, double epsilon, Where loc) {
+  constexpr std::string_view op = "group_norm";
+  expectFeatures(x, op, loc);
+  const int64_t features = x.shape().back();
+  if (x.rank() < 2 || groups < 1 || features % groups != 0)
+    fail(op,
+         "expected x [batch, ..., features] and a number of groups that "
+         "divides the features, got " +
+             text(x) + " and " + std::to_string(groups),
+         loc);
+  expectVector(scale, "a scale", features, op, loc);
+  expectVector(offset, "an offset", features, op, loc);
+  Shape split = x.shape();
+  split.back() = groups;
+  split.push_back(features / groups);
+  Tensor parts = reshape(widened(x, loc), split, loc);
+  std::vector<int64_t> axes;
+  for (int64_t d = 1; d < parts.rank(); ++d)
+    if (d != parts.rank() - 2)
+      axes.push_back(d);
+  auto split1 = [&](const Tensor &vector) {
+    return given(vector) ? reshape(vector, {groups, features / groups}, loc)
+                         : vector;
+  };
+  Tensor y = normalized(parts, moments(parts, Axis(axes), true, loc),
+                        split1(scale), split1(offset), epsilon, x.dtype(), loc);
+  return reshape(y, x.shape(), loc);
+}
+
+Tensor batch_norm(const Tensor &x, const Moments &moments, const Tensor &scale,
+                  const Tensor &offset, double epsilon, Where loc) {
+  constexpr std::string_view op = "batch_norm";
+  expectFeatures(x, op, loc);
+  const int64_t features = x.shape().back();
+  expectVector(moments.mean, "a mean", features, op, loc);
+  expectVector(moments.variance, "a variance", features, op, loc);
+  expectVector(scale, "a scale", features, op, loc);
+  expectVector(offset, "an offset", features, op, loc);
+  Tensor wide = widened(x, loc);
+  return normalized(wide,
+                    {cast(moments.mean, wide.dtype(), loc),
+                     cast(moments.variance, wide.dtype(), loc)},
+                    scale, offset, epsilon, x.dtype(), loc);
+}
+
+} // namespace meshloom::nn
