@@ -69,13 +69,26 @@ void printLayouts(const ConcreteFunction &step) {
 }
 
 void printCollectives(const ConcreteFunction &step) {
-  std::vector<CollectiveInfo> all = step.collectives();
-  std::cout << "Collectives of the training step (" << all.size()
-            << "; on virtual CPUs those that move data are views of shared "
-               "memory):\n";
-  for (const CollectiveInfo &c : all)
+  const Mesh mesh = step.arguments().front().layout.mesh();
+  std::vector<CollectiveInfo> apart = step.collectives("ring");
+  int64_t sent = 0;
+  for (const CollectiveInfo &c : apart)
+    sent += c.bytes_sent;
+  std::cout << "The training step as " << mesh.size()
+            << " separate devices would run it: " << apart.size()
+            << " collectives, " << sent << " bytes sent by each\n";
+  for (const CollectiveInfo &c : apart)
     std::cout << "  " << name(c.kind) << " over [" << join(c.axes) << "], "
               << c.bytes << " bytes: " << firstReason(c) << '\n';
+  std::vector<CollectiveInfo> here = step.collectives();
+  int64_t adding = 0;
+  for (const CollectiveInfo &c : here)
+    adding += c.kind == CollectiveKind::AllReduce ||
+              c.kind == CollectiveKind::ReduceScatter;
+  if (mesh.device_type() == "CPU" && get_machine_model().sharedMemory)
+    std::cout << "Virtual CPUs share memory: " << here.size()
+              << " collectives there, " << adding
+              << " of which add up; the others are views.\n";
   std::cout << "Traced in " << int64_t(step.trace_time() * 1e3)
             << " ms, compiled in " << int64_t(step.compile_time() * 1e3)
             << " ms.\n";

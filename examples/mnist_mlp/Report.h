@@ -11,7 +11,8 @@ namespace mnist {
 /// The layouts of the step's arguments and of the model's variables.
 void printLayouts(const meshloom::ConcreteFunction &step);
 
-/// The collectives with bytes and reasons.
+/// The collectives that the step has on as many separate devices, with bytes
+/// and reasons, and what shared memory makes of them.
 void printCollectives(const meshloom::ConcreteFunction &step);
 
 /// Which collectives `step` has more or fewer of than `dataParallel`, and why.

@@ -2,6 +2,7 @@
 // 8 virtual CPUs, and what the compiler did with it.
 #include <meshloom/Meshloom.h>
 
+#include <algorithm>
 #include <iostream>
 
 using namespace meshloom;
@@ -34,6 +35,13 @@ int main() {
   for (int i = 0; i <= 100; ++i)
     if (Tensor loss = step(x, y); i % 25 == 0)
       std::cout << "step " << i << ": loss " << loss.item<float>() << '\n';
+  ConcreteFunction compiled = step.get_concrete_function(x, y);
+  auto adding = std::ranges::count(
+      compiled.collectives(), CollectiveKind::AllReduce, &CollectiveInfo::kind);
   std::cout << visualize(w.read_value())
-            << step.get_concrete_function(x, y).collectives();
+            << "The step as 8 separate devices would run it:\n"
+            << compiled.collectives("ring")
+            << "These 8 share memory: " << compiled.collectives().size()
+            << " collectives there, " << adding
+            << " of which add up; the others are views.\n";
 }

@@ -21,6 +21,11 @@ int main() {
   Tensor sum = relayout(reduce_sum(gram, 1), Layout({"x"}, mesh));
   std::cout << sum << '\n';
 
+  Tensor inner = x(range(1, -1), all); // x[1:-1, :]
+  Tensor column = x(ellipsis, -1), evens = x(range(0, std::nullopt, 2));
+  Tensor changed = index_update(x, {0, range(2, 4)}, 7); // x[0, 2:4] = 7
+  Tensor same = einsum("ij,kj->ik", x, x);
+
   auto normalise = function([](const Tensor &t) {
     Tensor centred = t - reduce_mean(t, 0, true);
     return centred / sqrt(reduce_mean(square(centred), 0, true) + 1e-6);
@@ -42,6 +47,43 @@ int main() {
   for (int i = 0; i < 20; ++i)
     last = step(normal, target).item<float>();
 
+  DVariable rate(tensor(0.1f));
+  optimizers::SGD decaying({.learning_rate = rate, .momentum = 0.9});
+  auto noisy = function([&](const Tensor &input, const Tensor &seed) {
+    GradientTape tape;
+    Tensor kept = nn::dropout(input, 0.2, seed);
+    Tensor loss = reduce_mean(square(matmul(kept, w) - target));
+    auto [clipped, length] = clip_by_global_norm(tape.gradient(loss, {w}), 1);
+    decaying.apply_gradients(clipped);
+    return loss;
+  });
+  for (int i = 0; i < 4; ++i) { // traced once
+    noisy(normal, random::fold_in(Seed{1, 2}, i));
+    rate.assign(rate.read_value() * 0.5f);
+  }
+
+  struct Net : Module {
+    nn::Dense hidden, out;
+    nn::LayerNorm norm;
+    explicit Net(const Mesh &mesh)
+        : hidden(5, 16, {.layout = Layout({UNSHARDED, "y"}, mesh)}),
+          out(16, 1, {.layout = Layout({"y", UNSHARDED}, mesh)}),
+          norm(16, 1e-6, {.layout = Layout({"y"}, mesh)}) {
+      track(hidden, norm, out);
+    }
+    Tensor operator()(const Tensor &x) const {
+      auto scope = name_scope("net");
+      return out(nn::silu(norm(hidden(x))));
+    }
+  } net(mesh);
+  auto predict = function([&](const Tensor &x) { return net(x); });
+  Tensor predicted = predict(normal);
+
+  predict.get_concrete_function(normal).save("predict.mlprog");
+  SavedFunction loaded = load_function("predict.mlprog", mesh);
+  for (const ValueInfo &argument : loaded.arguments())
+    std::cout << argument.name << ' ' << argument.layout.spec_string() << '\n';
+
   try {
     Layout({"z"}, mesh);
   } catch (const Error &error) {
@@ -52,7 +94,12 @@ int main() {
                fetch_layout(relayout(x, fine)) == fine &&
                relayout(x, rows).to_vector<float>() ==
                    relayout(x, whole).to_vector<float>() &&
-               last < first / 2;
+               last < first / 2 && inner.shape() == (Shape{5, 5}) &&
+               column.shape() == (Shape{7}) && evens.shape() == (Shape{4, 5}) &&
+               changed(0, 3).item<float>() == 7 &&
+               same.to_vector<float>() == gram.to_vector<float>() &&
+               noisy.trace_count() == 1 && predicted.shape() == (Shape{7, 1}) &&
+               loaded.arguments().size() == 7;
   std::cout << "loss " << first << " -> " << last << '\n';
   return right ? 0 : 1;
 }
