@@ -6,6 +6,7 @@
 #include "TracedFunction.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/SubAxis.h"
 #include "meshloom/Support/File.h"
 
 #include <algorithm>
@@ -46,7 +47,9 @@ std::vector<ValueInfo> ConcreteFunction::arguments() const {
       role = ValueInfo::Role::Captured;
     if (argument.kind == TraceArgument::Kind::Variable)
       role = ValueInfo::Role::Variable;
-    infos.push_back(infoOf(own.arguments[i].type, argument.name, role));
+    ArrayType type = own.arguments[i].type;
+    type.layout = onMeshOf(get().meshes, type.layout);
+    infos.push_back(infoOf(type, argument.name, role));
   }
   return infos;
 }
@@ -57,8 +60,10 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
   for (size_t r = 0; r < own.results.size(); ++r) {
     const Signature::Result &result = own.results[r];
     bool isVariable = r >= get().resultCount;
+    ArrayType type = result.type;
+    type.layout = onMeshOf(get().meshes, type.layout);
     infos.push_back(infoOf(
-        result.type,
+        type,
         isVariable
             ? get().arguments[size_t(result.aliasedArgument)].variable->name
             : fmt::format("result{}", r),
@@ -73,8 +78,7 @@ std::vector<CollectiveInfo> detail::collectivesOf(const Compiled &own) {
   for (const CompiledCollective &collective : own.collectives()) {
     CollectiveInfo info;
     info.kind = collective.kind;
-    for (unsigned axis : collective.axes)
-      info.axes.push_back(mesh.axes()[axis].name);
+    info.axes = mergedNames(mesh, collective.axes);
     info.bytes = collective.bytes;
     info.bytes_sent = bytesSent(collective.kind, info.bytes,
                                 groupSize(mesh, collective.axes));

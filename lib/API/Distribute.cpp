@@ -2,6 +2,8 @@
 #include "meshloom/API/Distribute.h"
 #include "Engine.h"
 
+#include "meshloom/Core/MeshUnification.h"
+
 #include <fmt/format.h>
 
 namespace meshloom {
@@ -76,6 +78,21 @@ void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
          where);
 }
 
+/// Whether a value laid out as `own` has all the addends `wanted`, of axes of
+/// `mesh`.
+bool addendsOf(const Layout &own, const Mesh &mesh,
+               std::span<const Partial> wanted) {
+  if (wanted.empty())
+    return true;
+  auto has =
+      layoutOn(Layout::replicated(own.mesh(), 0)
+                   .with_partial({own.partial().begin(), own.partial().end()}),
+               mesh);
+  return has && llvm::all_of(wanted, [&](const Partial &partial) {
+           return llvm::is_contained(has->partial(), partial);
+         });
+}
+
 Tensor fromBytes(const Tensor &tensor, const Layout &layout,
                  std::string_view op) {
   HostBytes bytes = bytesOf(tensor, op);
@@ -109,12 +126,18 @@ Tensor relayout(const Tensor &tensor, const Layout &layout,
   const TensorNode &node = nodeOf(tensor, op, &where);
   if (!node.trace && !node.host) {
     const Layout &own = node.array.layout();
-    if (own.mesh() != layout.mesh())
+    if (!onSameDevices(own.mesh(), layout.mesh()))
       fail(op,
-           fmt::format("expected a layout on the tensor's mesh, {}, got {} on "
-                       "{}: use copy_to_mesh",
-                       meshText(own.mesh()), layout.spec_string(),
-                       meshText(layout.mesh())),
+           fmt::format("expected a layout on the tensor's devices, {}, got {} "
+                       "on {}: use copy_to_mesh",
+                       devicesText(own.mesh()), layout.spec_string(),
+                       devicesText(layout.mesh())),
+           &where);
+    if (!addendsOf(own, layout.mesh(), layout.partial()))
+      fail(op,
+           fmt::format("expected a layout without a pending reduction that "
+                       "the tensor has not, got {} for {}: leave partial out",
+                       layout.spec_string(), own.spec_string()),
            &where);
     if (own == layout && !isTracing())
       return tensor;
@@ -151,8 +174,8 @@ Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout) {
   constexpr std::string_view op = "copy_to_mesh";
   expectRank(tensor, layout, op);
   if (isTracing())
-    fail(op, "expected to be outside of a function: a function runs on one "
-             "mesh");
+    fail(op, "expected to be outside of a function: there relayout brings a "
+             "tensor to another mesh over the same devices");
   return fromBytes(tensor, layout, op);
 }
 Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh) {

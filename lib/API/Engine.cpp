@@ -105,33 +105,46 @@ std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   return results;
 }
 
-/// The one mesh of the operands that have one.
-Mesh meshOf(const OpCall &call) {
-  std::optional<Mesh> mesh;
-  if (call.layout)
-    mesh = call.layout->mesh();
-  for (const Tensor &operand : call.operands) {
-    const TensorNode &node = *operand.internal();
-    if (node.host)
-      continue;
-    const Mesh &own = node.array.layout().mesh();
-    if (mesh && *mesh != own)
+/// The meshes of the operands, and of the layout: one, where `call` does not
+/// say otherwise, but that a layout may bring a value to another one.
+std::vector<Mesh> meshesOf(const OpCall &call) {
+  std::vector<Mesh> meshes;
+  auto add = [&](const Mesh &mesh, bool mayMix) {
+    if (llvm::is_contained(meshes, mesh))
+      return;
+    if (!meshes.empty() && !onSameDevices(meshes.front(), mesh))
       fail(call.name,
-           fmt::format("expected operands on one mesh, got {} and {}: copy one "
-                       "with copy_to_mesh",
-                       meshText(*mesh), meshText(own)),
+           fmt::format("expected operands on the same devices, got {} and {}: "
+                       "copy one with copy_to_mesh",
+                       devicesText(meshes.front()), devicesText(mesh)),
            &call.where);
-    mesh = own;
-  }
-  return mesh ? *mesh : get_default_mesh().value_or(hostMesh());
+    if (!meshes.empty() && !mayMix)
+      fail(call.name,
+           fmt::format("expected operands on one mesh, got {} and {}: bring "
+                       "one to the other's mesh with relayout or copy_to_mesh, "
+                       "or call the op in a function",
+                       meshText(meshes.front()), meshText(mesh)),
+           &call.where);
+    meshes.push_back(mesh);
+  };
+  for (const Tensor &operand : call.operands)
+    if (const TensorNode &node = *operand.internal(); !node.host)
+      add(node.array.layout().mesh(), call.mixesMeshes);
+  if (call.layout)
+    add(call.layout->mesh(), true);
+  if (meshes.empty())
+    meshes.push_back(get_default_mesh().value_or(hostMesh()));
+  return meshes;
 }
 
 CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
-                     const Mesh &mesh, const Settings &settings) {
+                     const std::vector<Mesh> &meshes,
+                     const Settings &settings) {
   auto trace = std::make_shared<Trace>(
       std::string(call.name), call.context ? call.context : opContext());
   TraceScope scope(trace);
-  trace->useMesh(mesh, call.name, &call.where);
+  for (const Mesh &mesh : meshes)
+    trace->useMesh(mesh, call.name, &call.where);
   OpCall traced = call;
   for (size_t i = 0; i < arrays.size(); ++i)
     traced.operands[i] = trace->addArgument(wrap(arrays[i]));
@@ -144,12 +157,15 @@ CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
   }
   trace->finish(results, {});
   compiled.executable =
-      compileAndLoad(trace->moduleOp(), mesh, settings, call.name).executable;
+      compileAndLoad(trace->moduleOp(), meshes.front(), settings, call.name)
+          .executable;
+  compiled.meshes = meshes;
   return compiled;
 }
 
 std::vector<Tensor> runEagerly(const OpCall &call) {
-  Mesh mesh = meshOf(call);
+  std::vector<Mesh> meshes = meshesOf(call);
+  const Mesh &mesh = meshes.front();
   Settings now = settings();
   CacheKey key;
   key.text.assign(call.name);
@@ -164,16 +180,19 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
   std::vector<Array> arrays;
   arrays.reserve(call.operands.size());
   for (const Tensor &operand : call.operands) {
-    arrays.push_back(onMesh(operand.internal()->array, mesh, call.name));
+    const TensorNode &node = *operand.internal();
+    arrays.push_back(node.host ? onMesh(node.array, mesh, call.name)
+                               : node.array);
     key.add(arrays.back().dtype(), arrays.back().shape());
     key.layouts.push_back(arrays.back().layout());
   }
 
   std::shared_ptr<const CompiledOp> compiled = opCache().find(
-      std::move(key), [&] { return compileOp(call, arrays, mesh, now); });
+      std::move(key), [&] { return compileOp(call, arrays, meshes, now); });
   bool host = mesh == hostMesh();
   std::vector<Array> made =
-      check(executeIn(*compiled->executable, std::move(arrays)), call.name);
+      check(execute(*compiled->executable, compiled->meshes, std::move(arrays)),
+            call.name);
   std::vector<Tensor> results;
   size_t next = 0;
   for (bool present : compiled->present)
@@ -183,8 +202,9 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 
 } // namespace
 
-Result<std::vector<Array>> executeIn(Executable &executable,
-                                     std::vector<Array> arguments) {
+/// Runs it; an Error where memory does not suffice.
+static Result<std::vector<Array>> executeIn(Executable &executable,
+                                            std::vector<Array> arguments) {
   try {
     return executable.execute(std::move(arguments));
   } catch (const std::bad_alloc &) {
@@ -193,6 +213,58 @@ Result<std::vector<Array>> executeIn(Executable &executable,
     return Error("out of memory: the program makes an array larger than there "
                  "can be");
   }
+}
+
+Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout) {
+  if (llvm::is_contained(meshes, layout.mesh()))
+    return layout;
+  for (const Mesh &mesh : meshes)
+    if (std::ranges::equal(mesh.axes(), layout.mesh().axes()))
+      return layout.placed_on(mesh.assignment());
+  return layout;
+}
+
+/// `array` as the program takes it, whose meshes all have one name.
+static Result<Array> asArgument(Array array,
+                                const Signature::Argument &wanted) {
+  const ArrayType &type = wanted.type;
+  if (!array || array.type() == type)
+    return array;
+  const Layout &own = array.layout();
+  if (onSameDevices(own.mesh(), type.layout.mesh()) &&
+      own.placed_on(type.layout.mesh().assignment()) == type.layout)
+    return std::move(array).as(type);
+  return Error(fmt::format(
+      "expected '{}', {}, in a layout that the other meshes have too, got {} "
+      "on {}: they cut its axes, and a dim that the axes do not divide has "
+      "other blocks then; make it a multiple of the axes' sizes, or copy the "
+      "tensor with copy_to_mesh",
+      wanted.name, typeText(array.dtype(), array.shape()), own.spec_string(),
+      meshText(own.mesh())));
+}
+
+Result<std::vector<Array>> execute(Executable &program,
+                                   std::span<const Mesh> meshes,
+                                   std::vector<Array> arguments) {
+  if (meshes.size() < 2)
+    return executeIn(program, std::move(arguments));
+  const Signature &signature = program.signature();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
+    if (!array)
+      return array.error();
+    arguments[i] = std::move(*array);
+  }
+  Result<std::vector<Array>> results = executeIn(program, std::move(arguments));
+  if (!results)
+    return results;
+  for (Array &result : *results)
+    if (Layout layout = onMeshOf(meshes, result.layout());
+        layout != result.layout()) {
+      ArrayType type{result.dtype(), result.shape(), std::move(layout)};
+      result = std::move(result).as(std::move(type));
+    }
+  return results;
 }
 
 CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {

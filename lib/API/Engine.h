@@ -59,6 +59,8 @@ struct OpCall {
   std::source_location where;
   std::optional<Layout> layout;
   std::string extraKey;
+  /// Operands may be on several meshes over the same devices, as in a function.
+  bool mixesMeshes = false;
   /// What `body` must be called in: that of the function whose ops it copies.
   /// Null: any.
   std::shared_ptr<MLIRContext> context;
@@ -74,12 +76,19 @@ struct Loaded {
   std::shared_ptr<Executable> executable;
   double compileSeconds = 0;
 };
-/// Runs it; an Error where memory does not suffice.
-Result<std::vector<Array>> executeIn(Executable &executable,
-                                     std::vector<Array> arguments);
+/// `layout` of a loaded program on the mesh that the user made, one of
+/// `meshes`, where it has its axes; else as it is, on the meshes' refinement.
+Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout);
+/// Runs a program whose values are on `meshes` of the user's, over the same
+/// devices: takes arrays and gives arrays on them. An
+/// Error where memory does not suffice.
+Result<std::vector<Array>> execute(Executable &program,
+                                   std::span<const Mesh> meshes,
+                                   std::vector<Array> arguments);
 /// For the devices of `mesh`.
 CompileOptions optionsFor(const Mesh &mesh, const Settings &settings);
-/// Compiles `module` for `mesh` and loads it. `explain`: see CompileOptions.
+/// Compiles `module` for the devices of `mesh` and loads it. `explain`: see
+/// CompileOptions.
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
                       const Settings &settings, std::string_view op,
                       raw_ostream *explain = nullptr);

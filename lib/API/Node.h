@@ -97,6 +97,10 @@ inline std::string typeText(const Tensor &tensor) {
   return typeText(tensor.dtype(), tensor.shape());
 }
 std::string meshText(const Mesh &mesh);
+/// Whether index i of both meshes is the same device.
+bool onSameDevices(const Mesh &mesh, const Mesh &other);
+/// "mesh[x=4] on CPU:0, CPU:1, ...": where two meshes differ in their devices.
+std::string devicesText(const Mesh &mesh);
 
 /// What the compiler is told; `generation` counts its changes.
 struct Settings {

@@ -35,6 +35,8 @@ struct CacheKeyHash {
 /// The program of one op, on its client.
 struct CompiledOp {
   std::shared_ptr<Executable> executable;
+  /// The user's, of the values that it takes and gives.
+  std::vector<Mesh> meshes;
   /// Per result of the op: whether it has one. The executable's results are
   /// those that it has.
   std::vector<bool> present;

@@ -173,6 +173,26 @@ std::string meshText(const Mesh &mesh) {
                      fmt::join(axes, ", "));
 }
 
+bool onSameDevices(const Mesh &mesh, const Mesh &other) {
+  if (mesh == other)
+    return true;
+  const DeviceAssignment &own = mesh.assignment(), &its = other.assignment();
+  return own.deviceType == its.deviceType && own.ids == its.ids &&
+         own.localIds == its.localIds &&
+         own.globalDevices == its.globalDevices &&
+         own.localDeviceNumbers() == its.localDeviceNumbers();
+}
+
+std::string devicesText(const Mesh &mesh) {
+  constexpr size_t most = 8;
+  std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(most, numbers.size()); ++i)
+    names.push_back(fmt::format("{}:{}", mesh.device_type(), numbers[i]));
+  return fmt::format("{} on {}{}", meshText(mesh), fmt::join(names, ", "),
+                     numbers.size() > most ? ", ..." : "");
+}
+
 namespace {
 struct SharedSettings {
   std::mutex mutex;

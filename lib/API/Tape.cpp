@@ -82,6 +82,7 @@ TapeState::gradients(const Tensor &target,
   GradientProgram program(slice, targetNumber, std::move(inSlice));
   OpCall call;
   call.name = "gradient";
+  call.mixesMeshes = true;
   call.extraKey = program.key();
   call.where = where;
   call.operands = slice.values();

@@ -53,14 +53,16 @@ void Trace::discard(Operation *op) {
 
 void Trace::useMesh(const Mesh &mesh, std::string_view op,
                     const std::source_location *where) {
-  if (!meshUsed)
-    meshUsed = mesh;
-  else if (*meshUsed != mesh)
+  if (llvm::is_contained(meshesUsed, mesh))
+    return;
+  if (!meshesUsed.empty() && !onSameDevices(meshesUsed.front(), mesh))
     fail(op,
-         fmt::format("expected all tensors of '{}' on one mesh, got {} and {}: "
-                     "copy one with copy_to_mesh, outside of the function",
-                     title, meshText(*meshUsed), meshText(mesh)),
+         fmt::format("expected all tensors of '{}' on the same devices in the "
+                     "same order, got {} and {}: copy one with copy_to_mesh, "
+                     "outside of the function",
+                     title, devicesText(meshesUsed.front()), devicesText(mesh)),
          where);
+  meshesUsed.push_back(mesh);
 }
 
 Tensor Trace::addArgument(const Tensor &tensor, std::string name) {
@@ -140,8 +142,9 @@ void Trace::finish(ArrayRef<Tensor> results,
   for (const Tensor &result : results)
     values.push_back(valueOf(result, title, nullptr));
   build.create<mlir::func::ReturnOp>(build.getUnknownLoc(), values);
-  if (!meshUsed)
-    meshUsed = get_default_mesh().value_or(hostMesh());
+  if (meshesUsed.empty())
+    meshesUsed.push_back(get_default_mesh().value_or(hostMesh()));
+  const Mesh &mesh = meshesUsed.front();
 
   auto withLayout = [&](Type type, const Layout &layout) -> Type {
     RankedTensorType bare = dtensor::undecided(type);
@@ -154,16 +157,16 @@ void Trace::finish(ArrayRef<Tensor> results,
     bool isVariable = argument.kind == TraceArgument::Kind::Variable;
     bool host =
         isVariable ? argument.variable->host : argument.tensor.internal()->host;
-    if (host && argument.assigned && *meshUsed != hostMesh())
+    if (host && argument.assigned && mesh != hostMesh())
       fail("assign",
            fmt::format("expected variable '{}' on the mesh of '{}', {}, got a "
                        "variable on the host: make it with a layout",
-                       argument.variable->name, title, meshText(*meshUsed)));
+                       argument.variable->name, title, meshText(mesh)));
     BlockArgument value = block->getArgument(unsigned(i));
     unsigned rank =
         unsigned(isVariable ? argument.variable->type.shape.size()
                             : argument.tensor.internal()->shape.size());
-    Layout layout = host         ? Layout::replicated(*meshUsed, rank)
+    Layout layout = host         ? Layout::replicated(mesh, rank)
                     : isVariable ? argument.variable->type.layout
                                  : argument.tensor.internal()->array.layout();
     Type type = withLayout(value.getType(), layout);
@@ -192,7 +195,7 @@ void Trace::finish(ArrayRef<Tensor> results,
     function.setArgAttr(unsigned(i), "dtensor.name",
                         build.getStringAttr(argument.name));
   (*module)->setAttr("dtensor.mesh",
-                     dtensor::MeshAttr::get(context.get(), *meshUsed));
+                     dtensor::MeshAttr::get(context.get(), mesh));
   ended = true;
 }
 

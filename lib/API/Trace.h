@@ -65,7 +65,8 @@ public:
   /// Takes a loop or branch whose body threw out of the function. It is kept,
   /// so that using a tensor of its body stays an error that says so.
   void discard(Operation *op);
-  /// A layout that an op names: its mesh is the trace's.
+  /// A layout or a value is on `mesh`, which must be over the same devices as
+  /// the trace's other meshes.
   void useMesh(const Mesh &mesh, std::string_view op,
                const std::source_location *where);
 
@@ -77,7 +78,9 @@ public:
   void abandon();
 
   const std::vector<TraceArgument> &arguments() const { return args; }
-  const Mesh &mesh() const { return *meshUsed; }
+  /// Those of arguments and layouts, in the order in which they came; at least
+  /// one when the trace has ended.
+  const std::vector<Mesh> &meshes() const { return meshesUsed; }
   ModuleOp moduleOp() { return *module; }
   /// Hands the module of an ended trace over.
   std::shared_ptr<const TracedModule> takeModule();
@@ -91,7 +94,7 @@ private:
   Block *block = nullptr;
   OpBuilder build;
   std::atomic<bool> ended = false;
-  std::optional<Mesh> meshUsed;
+  std::vector<Mesh> meshesUsed;
   std::vector<TraceArgument> args;
   llvm::DenseMap<const void *, unsigned>
       known; ///< node or variable -> argument

@@ -40,10 +40,12 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                double traceSeconds)
     : name(trace->name()), id(nextId()), arguments(trace->arguments()),
       resultCount(resultCount), skeleton(std::move(skeleton)),
-      traceSeconds(traceSeconds), compiledFor(settings()), mesh(trace->mesh()) {
+      traceSeconds(traceSeconds), compiledFor(settings()),
+      meshes(trace->meshes()) {
+  const Mesh &first = meshes.front();
   loaded = trace->reusable
-               ? loadedOnce(trace->moduleOp(), mesh, compiledFor, name)
-               : compileAndLoad(trace->moduleOp(), mesh, compiledFor, name);
+               ? loadedOnce(trace->moduleOp(), first, compiledFor, name)
+               : compileAndLoad(trace->moduleOp(), first, compiledFor, name);
   source = trace->takeModule();
   const Signature &signature = loaded.executable->signature();
   assert(signature.arguments.size() == arguments.size() &&
@@ -65,13 +67,17 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
 
 std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   std::vector<Array> arrays(arguments.size());
+  auto taken = [&](const Array &array, bool host) {
+    return host ? onMesh(array, meshes.front(), name) : array;
+  };
   for (size_t i = 0; i < arguments.size(); ++i) {
     const TraceArgument &argument = arguments[i];
-    if (argument.kind != TraceArgument::Kind::Variable)
-      arrays[i] = onMesh(argument.kind == TraceArgument::Kind::Explicit
-                             ? inputs[i].internal()->array
-                             : argument.tensor.internal()->array,
-                         mesh, name);
+    if (argument.kind == TraceArgument::Kind::Variable)
+      continue;
+    const TensorNode &node = argument.kind == TraceArgument::Kind::Explicit
+                                 ? *inputs[i].internal()
+                                 : *argument.tensor.internal();
+    arrays[i] = taken(node.array, node.host);
   }
 
   // A variable is moved in where it gets a new value, so that the runtime may
@@ -96,12 +102,12 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   };
   for (auto [variable, argument] : variables)
     if (!isMovedIn(argument)) // may throw: before any value is moved
-      arrays[argument] = onMesh(variable->array, mesh, name);
+      arrays[argument] = taken(variable->array, variable->host);
   for (auto [variable, argument] : variables)
     if (isMovedIn(argument))
       arrays[argument] = std::move(variable->array);
   Result<std::vector<Array>> out =
-      executeIn(*loaded.executable, std::move(arrays));
+      execute(*loaded.executable, meshes, std::move(arrays));
   if (!out) {
     for (size_t argument : assigned)
       if (VariableState &variable = *arguments[argument].variable; !keeping) {
@@ -111,11 +117,17 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
       }
     fail(name, out.error().message());
   }
-  for (size_t r = 0; r < assigned.size(); ++r)
-    arguments[assigned[r]].variable->array = std::move((*out)[resultCount + r]);
+  for (size_t r = 0; r < assigned.size(); ++r) {
+    VariableState &variable = *arguments[assigned[r]].variable;
+    // Two meshes of the user's may differ in name alone.
+    Array &value = (*out)[resultCount + r];
+    variable.array = value.type() == variable.type
+                         ? std::move(value)
+                         : std::move(value).as(variable.type);
+  }
   locks.clear();
 
-  bool host = mesh == hostMesh();
+  bool host = meshes.front() == hostMesh();
   std::vector<Tensor> results;
   results.reserve(resultCount);
   for (size_t r = 0; r < resultCount; ++r)
@@ -130,6 +142,7 @@ void TracedFunction::record(std::span<const Tensor> inputs,
                             const std::vector<Tensor> &results) const {
   OpCall call;
   call.name = "function";
+  call.mixesMeshes = true;
   call.extraKey = std::to_string(id);
   for (size_t i = 0; i < arguments.size(); ++i)
     switch (arguments[i].kind) {

@@ -26,7 +26,8 @@ public:
   std::shared_ptr<const void> skeleton;
   double traceSeconds;
   Settings compiledFor;
-  Mesh mesh;
+  /// Of arguments and layouts; what is on the host comes to the first.
+  std::vector<Mesh> meshes;
   Loaded loaded;
 
   /// The module as traced.

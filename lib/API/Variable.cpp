@@ -98,7 +98,8 @@ Array laidOut(const VariableState &variable, Tensor value, std::string_view op,
     if (node.array.layout().mesh() != layout.mesh())
       fail(op,
            fmt::format("expected a value on the mesh of variable '{}', {}, got "
-                       "one on {}: copy it with copy_to_mesh",
+                       "one on {}: bring it there with relayout or "
+                       "copy_to_mesh",
                        variable.name, meshText(layout.mesh()),
                        meshText(node.array.layout().mesh())),
            &where);

@@ -24,11 +24,13 @@ std::vector<Tensor> unpack(const Tensor &tensor);
 /// (see copy_to_mesh).
 Tensor distribute(const Tensor &host, const Layout &layout);
 
-/// The same value, laid out as `layout`. Inside a `function`, and under a
+/// The same value, laid out as `layout`, which may be on another mesh over the
+/// same devices in the same order. Inside a `function`, and under a
 /// GradientTape, it is an op like others (its gradient has the layout of
 /// `tensor`). Where `layout` is partial and the tensor is not, a reduction
 /// begins: the shards add up to the value (nothing is sent). Throws
-/// meshloom::Error if ranks or meshes differ.
+/// meshloom::Error if ranks or devices differ, or if the meshes have no common
+/// refinement.
 Tensor relayout(const Tensor &tensor, const Layout &layout,
                 std::source_location where = std::source_location::current());
 /// The same value, laid out like `like`.

@@ -145,7 +145,8 @@ private:
 /// mesh, and runs that. Arguments and result: structures of tensors (see
 /// Structure.h). Variables and tensors that the body captures are found; they
 /// are arguments of the program, so a variable's later values are seen, and
-/// assigns take effect when the call returns.
+/// assigns take effect when the call returns. Tensors and variables may be on
+/// several meshes over the same devices, in the same order.
 ///
 ///   auto step = function([&](const Tensor &x) { return matmul(x, w) + b; });
 ///   Tensor y = step(x);
