@@ -81,9 +81,6 @@ private:
   /// An array for each state, `size` elements long.
   SmallVector<Value> makeStateArrays(Value size, SmallVectorImpl<Type> &types);
 
-  /// The most terms that one element is reduced from.
-  int64_t mostTerms();
-
   void emitReduction(const Position &start);
 
   /// Lets `change` work on the running sums among `states`.

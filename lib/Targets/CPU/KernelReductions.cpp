@@ -61,26 +61,18 @@ KernelEmitter::makeStateArrays(Value size, SmallVectorImpl<Type> &types) {
   return arrays;
 }
 
-int64_t KernelEmitter::mostTerms() {
-  int64_t terms = 1;
-  for (unsigned loop : order.reduction)
-    terms = llvm::SaturatingMultiply(uint64_t(terms),
-                                     uint64_t(kernel.getExtents()[loop]));
-  return terms;
-}
-
 void KernelEmitter::emitReduction(const Position &start) {
   SmallVector<Type> types, sumTypes;
   SmallVector<Value> running;
   SmallVector<unsigned> places;
   SmallVector<Value> arrays = makeStateArrays(one, types);
   selectSums(arrays, running, sumTypes, places);
-  if (running.empty() || mostTerms() <= termBlock)
+  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(termBlock))
     return nest(order.parallel, start, [&](const Position &at) {
       finish(at, reduceOver(order.reduction, at, identities()));
     });
-  PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1, mostTerms(),
-                    termBlock);
+  PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1,
+                    reductionBits(kernel) - llvm::Log2_64(termBlock));
   nest(order.parallel, start, [&](const Position &at) {
     SmallVector<Value> carried = identities();
     carried.append({zero, zero}); // terms in this block, blocks before it
@@ -179,8 +171,9 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
   SmallVector<Value> arrays = makeStateArrays(size, types);
   selectSums(arrays, running, sumTypes, places);
   std::optional<PairwiseSums> sums;
-  if (!running.empty() && mostTerms() > rowBlock)
-    sums.emplace(b, loc, running, sumTypes, blockSize, mostTerms(), rowBlock);
+  if (!running.empty() && reductionBits(kernel) > llvm::Log2_64(rowBlock))
+    sums.emplace(b, loc, running, sumTypes, blockSize,
+                 reductionBits(kernel) - llvm::Log2_64(rowBlock));
   auto loadStates = [&](Value j) {
     SmallVector<Value> states;
     for (auto [array, type] : llvm::zip(arrays, types))

@@ -5,20 +5,15 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace meshloom;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
 
 PairwiseSums::PairwiseSums(OpBuilder &b, Location loc, ArrayRef<Value> running,
-                           ArrayRef<Type> types, int64_t width, int64_t terms,
-                           int64_t block)
+                           ArrayRef<Type> types, int64_t width, unsigned bits)
     : b(b), loc(loc), running(running), types(types), width(width) {
-  // The last of n blocks is pushed to a level below the bits of n.
-  int64_t most = llvm::Log2_64(uint64_t(std::max<int64_t>(terms / block, 1)));
-  Value size = constant((most + 1) * width);
+  Value size = constant((int64_t(bits) + 1) * width);
   for (Type type : types)
     levels.push_back(b.create<LLVM::AllocaOp>(
         loc, LLVM::LLVMPointerType::get(b.getContext()), type, size,

@@ -15,12 +15,10 @@ namespace meshloom {
 class PairwiseSums {
 public:
   /// `running`: arrays of at least `width` elements of the given types, whose
-  /// running sums are kept here. `terms`: the most that are added to one of
-  /// them; a block has at least `block`. Makes the memory of the levels at the
-  /// builder's insertion point.
+  /// running sums are kept here. There are at most 2^`bits` blocks. Makes the
+  /// memory of the levels at the builder's insertion point.
   PairwiseSums(OpBuilder &b, Location loc, ArrayRef<Value> running,
-               ArrayRef<Type> types, int64_t width, int64_t terms,
-               int64_t block);
+               ArrayRef<Type> types, int64_t width, unsigned bits);
 
   ArrayRef<Value> runningSums() const { return running; }
   /// A block is complete: takes the running sums of elements [0, count), and

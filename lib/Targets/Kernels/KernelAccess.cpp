@@ -4,6 +4,8 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace meshloom;
 using mlir::AffineExpr;
 using mlir::AffineMap;
@@ -96,4 +98,15 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
         order.tiled = loop;
   }
   return order;
+}
+
+unsigned meshloom::reductionBits(spmd::KernelOp kernel) {
+  uint64_t terms = 1;
+  for (auto [extent, reduced] :
+       llvm::zip_equal(kernel.getExtents(), kernel.getReductions()))
+    if (reduced)
+      terms = llvm::SaturatingMultiply(terms, uint64_t(extent));
+  constexpr uint64_t few = 64;
+  return terms <= few ? 0
+                      : unsigned(llvm::alignTo(llvm::Log2_64_Ceil(terms), 4));
 }

@@ -41,6 +41,7 @@ std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
   llvm::interleaveComma(order.parallel, os);
   os << " r";
   llvm::interleaveComma(order.reduction, os);
+  os << " n" << reductionBits(kernel);
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     os << "\n";
     for (StaticStride stride : staticStrides(kernel, k))

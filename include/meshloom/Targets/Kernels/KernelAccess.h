@@ -31,4 +31,9 @@ struct LoopOrder {
 };
 LoopOrder loopOrder(spmd::KernelOp kernel);
 
+/// How many terms an element is reduced from, at most: 2^n of them. Of few
+/// terms 0, else rounded up to a multiple of 4, so that kernels that differ
+/// little have the same code.
+unsigned reductionBits(spmd::KernelOp kernel);
+
 } // namespace meshloom
