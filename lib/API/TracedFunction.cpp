@@ -29,7 +29,7 @@ static Loaded loadedOnce(ModuleOp module, const Mesh &mesh,
           .find(std::move(key),
                 [&] {
                   loaded = compileAndLoad(module, mesh, settings, name);
-                  return CompiledOp{loaded.executable, {}};
+                  return CompiledOp{loaded.executable, {mesh}, {}};
                 })
           ->executable;
   return loaded;

@@ -383,7 +383,8 @@ unsigned Generator::relayout(const std::string &op, unsigned value) {
   const Value v = recipe.values[value];
   unsigned result =
       emitOne("dtensor." + op, {value}, {v.type, v.shape, v.range}, "", true);
-  recipe.values[result].layout = layout(v.shape.size(), v.type, false);
+  recipe.values[result].layout =
+      layout(v.shape.size(), v.type, isFloat(v.type));
   return result;
 }
 

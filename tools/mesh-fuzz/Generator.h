@@ -91,8 +91,8 @@ public:
   unsigned relayout(const std::string &op, unsigned value);
   /// Makes some random ops.
   void makeOps(int64_t count);
-  /// A random layout for `rank` dims; partial ones for arguments only, which
-  /// then have exact elements.
+  /// A random layout for `rank` dims. Arguments that are partial have exact
+  /// elements.
   std::string layout(size_t rank, DType type, bool mayBePartial);
   /// Number of blocks around where ops go now.
   int depth() const { return blockDepth; }
