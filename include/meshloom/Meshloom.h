@@ -15,6 +15,7 @@
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/CustomOps.h"
+#include "meshloom/API/DebugPrint.h"
 #include "meshloom/API/Devices.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Einsum.h"

@@ -3,7 +3,7 @@
 #include "meshloom/Interpreter/Interpreter.h"
 
 #include "Ops.h"
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/Callback.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -211,6 +211,15 @@ public:
         set(result, std::move(value));
       return Success();
     }
+    // The reference computes: what the host sees happens in the program's run.
+    if (isa<dtensor::CallbackOp>(op) && op.getNumResults() == 1) {
+      set(op.getResult(0), callOf(op).result(0));
+      return Success();
+    }
+    if (isa<dtensor::CallbackOp>(op))
+      return Error(fmt::format(
+          "the reference interpreter cannot know what a callback gives ({})",
+          locationOf(&op)));
     auto entry = opTable().find(op.getName().getStringRef());
     if (entry == opTable().end())
       return Error(fmt::format("the reference interpreter cannot run '{}' ({})",

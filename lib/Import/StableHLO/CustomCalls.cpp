@@ -6,6 +6,8 @@
 #include "meshloom/Math/NarrowFormats.h"
 
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Core/DebugPrint.h"
+#include "meshloom/Dialect/DTensor/Callback.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -357,14 +359,70 @@ static FailureOr<std::string> ruleText(Importer &im,
          tensors(rule.getResultMappings());
 }
 
+/// What a call's function is registered as. JAX numbers the callbacks of a
+/// program, which are Python's: `target:3`, or one function for all.
+static FailureOr<std::string> registeredName(Importer &im, Call op) {
+  std::string target = op.getCallTargetName().str();
+  auto index = configured(op, "index");
+  bool isCallback = index && StringRef(target).contains("python") &&
+                    StringRef(target).contains("callback");
+  std::string own = target + ":" + std::to_string(index.value_or(0));
+  if (isCallback && findCustomCall(own))
+    return own;
+  if (target == debugPrintTarget || findCustomCall(target))
+    return target;
+  if (isCallback)
+    return im.error("custom call '")
+           << target << "' is callback " << *index
+           << " of the program, a Python function that is not in its text; a "
+              "function in its place can be registered with "
+              "meshloom::registerCustomCall as '"
+           << own << "', or as '" << target << "' for all callbacks";
+  return im.error("custom call '")
+         << target
+         << "' is not known; a function for it can be registered with "
+            "meshloom::registerCustomCall";
+}
+
+/// A call with side effects: after the one before it in the same block.
+static Imported importCallback(Importer &im, Call op, StringRef target) {
+  LaneBuilder &b = im.b;
+  SmallVector<Value> inputs = im.get(op.getInputs());
+  if (!b.lanesOf(inputs).empty())
+    return im.error("custom call '")
+           << op.getCallTargetName()
+           << "' has side effects and is about values that are different on "
+              "each device of a manual computation; call it outside, or about "
+              "values that are the same on all";
+  dtensor::CallbackOp before;
+  Block *block = b.getInsertionBlock();
+  for (auto it = b.getInsertionPoint(); !before && it != block->begin();)
+    before = dyn_cast<dtensor::CallbackOp>(*--it);
+  if (before)
+    inputs.push_back(before.getResults().back());
+  SmallVector<Type> types;
+  for (Type type : op->getResultTypes()) {
+    SmallVector<RankedTensorType> tensors;
+    flatten(type, tensors);
+    types.append(tensors.begin(), tensors.end());
+  }
+  types.push_back(RankedTensorType::get({}, b.getI32Type()));
+  auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
+  auto made = b.create<dtensor::CallbackOp>(
+      b.getLoc(), types, inputs, b.getStringAttr(target),
+      config ? config : b.getStringAttr(""),
+      before ? b.getUnitAttr() : mlir::UnitAttr());
+  return SmallVector<Value>(made.getResults().drop_back());
+}
+
 static Imported importUsers(Importer &im, Call op) {
   LaneBuilder &b = im.b;
-  StringRef target = op.getCallTargetName();
-  if (!findCustomCall(std::string_view(target)))
-    return im.error("custom call '")
-           << target
-           << "' is not known; a function for it can be registered with "
-              "meshloom::registerCustomCall";
+  auto name = registeredName(im, op);
+  if (failed(name))
+    return failure();
+  StringRef target = *name;
+  if (op.getHasSideEffect())
+    return importCallback(im, op, target);
   // In a manual computation each device calls the function about its own
   // values.
   SmallVector<Value> inputs = b.aligned(im.get(op.getInputs()));

@@ -1,4 +1,6 @@
-// custom_call: users' functions, found by name when a program is loaded.
+// custom_call and callback: users' functions, found by name when a program is
+// loaded.
+#include "DebugPrint.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
@@ -6,8 +8,10 @@
 #include "meshloom/Runtime/Combine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <fmt/format.h>
+#include <optional>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -26,6 +30,51 @@ std::vector<CustomOperand> operandsOf(const std::vector<LibraryOperand> &boxes,
                         rest(box.offset), rest(*box.global)});
   return operands;
 }
+
+Status callTarget(const CustomTarget &target, const std::string &name,
+                  const CustomCall &call) {
+  auto failed = [&](std::string_view why) {
+    return Error(fmt::format("custom call '{}' failed: {}", name, why));
+  };
+  try {
+    Status done = target.run(call);
+    return done ? done : Status(failed(done.error().message()));
+  } catch (const std::exception &error) {
+    return failed(error.what());
+  }
+}
+
+/// A function that is called for what it does: where it has no results, by the
+/// device that has the beginning of the last loop, which is over devices.
+class Callback : public LibraryRoutine {
+public:
+  Callback(std::string name, std::string config,
+           std::shared_ptr<const CustomTarget> target, bool after,
+           std::optional<size_t> deviceLoop)
+      : name(std::move(name)), config(std::move(config)),
+        target(std::move(target)), after(after), deviceLoop(deviceLoop) {}
+
+  Status run(const LibraryArguments &arguments) const override {
+    auto inputs = operandsOf(arguments.inputs, 0),
+         results = operandsOf(arguments.outputs, 0);
+    // Numbers that order calls are nobody's business.
+    if (after)
+      inputs.pop_back();
+    CustomOperand over = results.back();
+    results.pop_back();
+    if (deviceLoop && (arguments.extents[*deviceLoop] <= 0 ||
+                       arguments.origin[*deviceLoop] > 0))
+      return Success();
+    std::memset(over.data, 0, byteWidth(over.type));
+    return callTarget(*target, name, {inputs, results, config});
+  }
+
+private:
+  const std::string name, config;
+  const std::shared_ptr<const CustomTarget> target;
+  const bool after;
+  const std::optional<size_t> deviceLoop;
+};
 
 class UserFunction : public LibraryRoutine {
 public:
@@ -82,15 +131,7 @@ private:
   }
   Status call(const std::vector<CustomOperand> &inputs,
               const std::vector<CustomOperand> &results) const {
-    try {
-      Status done = target->run({inputs, results, config});
-      return done ? done : Status(failed(done.error().message()));
-    } catch (const std::exception &error) {
-      return failed(error.what());
-    }
-  }
-  Error failed(std::string_view why) const {
-    return Error(fmt::format("custom call '{}' failed: {}", name, why));
+    return callTarget(*target, name, {inputs, results, config});
   }
 
   const std::string name, config;
@@ -101,16 +142,46 @@ private:
 };
 } // namespace
 
+static Result<std::shared_ptr<const CustomTarget>>
+targetOf(const std::string &name) {
+  if (name == debugPrintTarget)
+    return debugPrint();
+  if (auto target = findCustomCall(name))
+    return target;
+  return Error(fmt::format("no function is registered as custom call target "
+                           "'{}': see registerCustomCall in "
+                           "meshloom/Core/CustomCall.h",
+                           name));
+}
+
+static MadeRoutine makeCallback(const LibraryStep &step) {
+  OptionReader options(step.step);
+  std::string name = options.text("call_target_name");
+  std::string config = options.text("backend_config");
+  const bool after = options.flag("after"),
+             effects = options.flag("has_effects");
+  auto target = targetOf(name);
+  if (!target)
+    return target.error();
+  if (!options.ok() || !effects || step.outputs.empty() ||
+      (after && step.inputs.empty()) ||
+      (step.outputs.size() == 1 && step.step.loops.empty()))
+    return Error("its options do not fit its operands");
+  std::optional<size_t> deviceLoop;
+  if (step.outputs.size() == 1)
+    deviceLoop = step.step.loops.size() - 1;
+  return made(std::make_unique<Callback>(std::move(name), std::move(config),
+                                         std::move(*target), after,
+                                         deviceLoop));
+}
+
 static MadeRoutine makeCustomCall(const LibraryStep &step) {
   OptionReader options(step.step);
   std::string name = options.text("call_target_name");
   std::string config = options.text("backend_config");
-  auto target = findCustomCall(name);
+  auto target = targetOf(name);
   if (!target)
-    return Error(fmt::format("no function is registered as custom call target "
-                             "'{}': see registerCustomCall in "
-                             "meshloom/Core/CustomCall.h",
-                             name));
+    return target.error();
   const int64_t batch = options.number("batch_dims");
   const ReduceKind kind = options.kind("kind");
   auto hasBatch = [&](const BufferDecl *operand) {
@@ -125,13 +196,14 @@ static MadeRoutine makeCustomCall(const LibraryStep &step) {
     if (step.step.loops[loop].reduction)
       reducedLoops.push_back(loop);
   return made(std::make_unique<UserFunction>(std::move(name), std::move(config),
-                                             std::move(target), size_t(batch),
+                                             std::move(*target), size_t(batch),
                                              kind, std::move(reducedLoops)));
 }
 
 namespace meshloom::library {
 LibraryRows customCallFunctions() {
-  static constexpr LibraryRow rows[] = {{"custom_call", makeCustomCall}};
+  static constexpr LibraryRow rows[] = {{"callback", makeCallback},
+                                        {"custom_call", makeCustomCall}};
   return rows;
 }
 } // namespace meshloom::library

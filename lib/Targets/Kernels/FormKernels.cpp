@@ -130,6 +130,15 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
   }
 }
 
+/// Whether a library call is there for what it does.
+bool hasEffects(Operation *op) {
+  auto call = dyn_cast<spmd::LibraryCallOp>(op);
+  auto options = call ? call.getOptions() : std::optional<DictionaryAttr>();
+  auto flag = options ? options->getAs<mlir::BoolAttr>("has_effects")
+                      : mlir::BoolAttr();
+  return flag && flag.getValue();
+}
+
 /// Forms the kernels of one block.
 class KernelFormer {
 public:
@@ -159,7 +168,7 @@ public:
     for (auto &[value, kernel] : replacements)
       value.replaceAllUsesWith(kernel);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (mlir::isOpTriviallyDead(&op))
+      if (mlir::isOpTriviallyDead(&op) && !hasEffects(&op))
         op.erase();
     mlir::sortTopologically(&block);
     return success();

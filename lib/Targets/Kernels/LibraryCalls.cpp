@@ -90,6 +90,13 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
   for (auto [f, factor] : llvm::enumerate(rule.factors))
     loops.add(factor.size, factor.kind == FactorKind::Reduced,
               factor.kind == FactorKind::Whole, sharding.factors.axes[f]);
+  // What only the host sees happens once: devices have a part each of one more
+  // loop, and who has its beginning does it. Results are needed everywhere.
+  if (!mlir::isMemoryEffectFree(op) && op->getNumResults() == 1) {
+    SmallVector<unsigned> all =
+        llvm::to_vector(llvm::seq<unsigned>(0, unsigned(mesh.rank())));
+    loops.add(mesh.size(), /*reduction=*/false, /*isHeld=*/false, all);
+  }
   SmallVector<SmallVector<TermList>> accesses;
   for (auto [i, dims] : llvm::enumerate(rule.operands)) {
     auto &access = accesses.emplace_back(indexDims(rule, dims));

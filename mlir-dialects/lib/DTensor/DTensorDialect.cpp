@@ -1,7 +1,7 @@
 // The dtensor dialect itself: registration, the cache of Core values, aliases
 // in printed IR, the constant materializer, and the module's mesh.
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/Callback.h"
 
 #include <mutex>
 #include <shared_mutex>
@@ -82,6 +82,10 @@ void DTensorDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "meshloom/Dialect/DTensor/DTensorOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "meshloom/Dialect/DTensor/DTensorCallbackOps.cpp.inc"
       >();
   addInterfaces<AliasInterface>();
 }

@@ -1,0 +1,52 @@
+//===- DTensorCallbackOps.td - Calls that the host sees -------------------===//
+//
+// The op with effects: what it calls is called in the program's order, and not
+// removed. Callback.h has its class.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHLOOM_DIALECT_DTENSOR_CALLBACK_OPS
+#define MESHLOOM_DIALECT_DTENSOR_CALLBACK_OPS
+
+include "meshloom/Dialect/DTensor/DTensorBase.td"
+
+def DTensor_CallbackOp
+    : DTensor_Op<"callback", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                              DTensor_Library<>]> {
+  let flops = 4;
+  let summary = "A call of a function of the host, for what it does";
+  let description = [{
+    Calls the function that was registered under `call_target_name`
+    (meshloom/Core/CustomCall.h) with whole values, though its results may have
+    no user: once, or where it has results of its own and devices have memories
+    of their own, once on each. `backend_config` is handed to the function.
+
+    The last result is a number that is there when the call is over. With
+    `after`, the last input is that of the call that comes before; the function
+    sees neither.
+
+    Sharding rule: all dims are whole.
+
+    Constraints:
+    * (C1) The last result, and with `after` the last input, is a tensor<i32>.
+
+    Example:
+    ```mlir
+    %done = dtensor.callback "log"(%x) : (tensor<8xf32>) -> tensor<i32>
+    %next = dtensor.callback "log"(%y, %done) {after}
+        : (tensor<8xf32>, tensor<i32>) -> tensor<i32>
+    ```
+  }];
+  let arguments = (ins Variadic<DTensor_Tensor>:$inputs,
+                       StrAttr:$call_target_name,
+                       DefaultValuedStrAttr<StrAttr, "">:$backend_config,
+                       UnitAttr:$after);
+  let results = (outs Variadic<DTensor_Tensor>:$results);
+  let assemblyFormat = [{
+    $call_target_name `(` $inputs `)` attr-dict `:`
+    functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // MESHLOOM_DIALECT_DTENSOR_CALLBACK_OPS
