@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIALECTS = {
@@ -56,11 +57,21 @@ def tidy(text):
     return "\n".join(lines).rstrip() + "\n"
 
 
+def definitions(name):
+    """A file with all ops of a dialect."""
+    folder = f"meshloom/Dialect/{name}"
+    files = [f"{name}Ops.td", f"{name}CallbackOps.td"]
+    lines = [f'include "{folder}/{file}"\n' for file in files
+             if (ROOT / "mlir-dialects/include" / folder / file).exists()]
+    path = pathlib.Path(tempfile.mkdtemp()) / f"{name}.td"
+    path.write_text("".join(lines))
+    return path
+
+
 def documents():
     """Path and content of every generated file."""
     for name, dialect in DIALECTS.items():
-        source = ROOT / f"mlir-dialects/include/meshloom/Dialect/{name}/{name}Ops.td"
-        text = tblgen(["-gen-dialect-doc", f"-dialect={dialect}"], source)
+        text = tblgen(["-gen-dialect-doc", f"-dialect={dialect}"], definitions(name))
         yield ROOT / f"docs/Ops/{name}.md", tidy(text)
     for source in sorted((ROOT / "include/meshloom").rglob("Passes.td")):
         layer = source.parent.name

@@ -1,5 +1,7 @@
 // Which ops have a gradient: those of the files of gradients. Why others have
 // none.
+#include "meshloom/Dialect/DTensor/Callback.h"
+
 #include "GradientRules.h"
 
 namespace meshloom {
@@ -27,7 +29,7 @@ StringRef whyNoGradient(mlir::OperationName op) {
   if (isOneOf<BitcastConvertOp>(op))
     return "the bits of a number do not change smoothly with it; "
            "dtensor.convert has a gradient";
-  if (isOneOf<CustomCallOp>(op))
+  if (isOneOf<CustomCallOp, CallbackOp>(op))
     return "what the function that it calls computes is not known; mark it "
            "dtensor.stop_gradient for it to count as a constant, or compute "
            "this with ops";

@@ -3,6 +3,7 @@
 #include "meshloom/Core/ShardingRule.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace meshloom {
 

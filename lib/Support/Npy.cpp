@@ -4,6 +4,7 @@
 
 #include "meshloom/Support/File.h"
 
+#include <cassert>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

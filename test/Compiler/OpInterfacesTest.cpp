@@ -40,6 +40,7 @@ const std::map<std::string, std::string> notVectorisable = {
     {"dynamic_slice", "it has an operand a dim"},
     {"dynamic_update_slice", "it has an operand a dim"},
     {"custom_call", "it counts its batch dims"},
+    {"callback", "it is about whole values"},
     {"constant", "it is the same on all devices"},
     {"rng", "it is about global indices"},
     {"relayout", "it is about global dims"},
@@ -96,8 +97,8 @@ TEST(OpInterfacesTest, EveryOpSaysWhatPassesAsk) {
     need(name.hasInterface<DifferentiableOpInterface>() !=
              !whyNoGradient(name).empty(),
          "gradient, or why there is none");
-    // Only the runtime has it, and CustomCallTest a case.
-    const bool user = mnemonic == "custom_call";
+    // Only the runtime has them, and CustomCallTest and CallbackTest a case.
+    const bool user = mnemonic == "custom_call" || mnemonic == "callback";
     need(user || isInterpreted(name), "definition in the interpreter");
     need(layout || user || isExported(name), "export");
     need(layout || user ||

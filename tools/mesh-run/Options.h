@@ -26,6 +26,7 @@ struct Options {
   bool explain = false;
   bool privateMemories = false;
   bool checkFinite = false;
+  bool printCallbacks = false;
   int64_t workers = 0;
   int64_t repeat = 1;
 };

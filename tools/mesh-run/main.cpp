@@ -7,7 +7,9 @@
 #ifdef MESHLOOM_HAS_COMPILER
 #include "Source.h"
 #endif
+#include "meshloom/Core/CustomCall.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
 #include "meshloom/Support/File.h"
 
@@ -250,6 +252,23 @@ Status run(const Options &options) {
   return Success();
 }
 
+/// Registers what prints its inputs in place of Python's functions.
+void printCallbacks() {
+  CustomTarget print;
+  print.run = [](const CustomCall &call) -> Status {
+    if (!call.results.empty())
+      return Error("it gives results, which mesh-run cannot know");
+    std::string format = "callback:";
+    for (size_t i = 0; i < call.inputs.size(); ++i)
+      format += " {}";
+    return debugPrint()->run({call.inputs, call.results, format});
+  };
+  for (const char *name :
+       {"xla_ffi_python_cpu_callback", "xla_python_cpu_callback"})
+    if (Status done = registerCustomCall(name, print); !done)
+      fmt::print(stderr, "mesh-run: {}\n", done.error().message());
+}
+
 void addOptions(CLI::App &app, Options &options) {
   app.add_option("PROGRAM", options.program,
                  "A program as text (.mlir), or a saved one (.mlprog). A saved "
@@ -291,6 +310,9 @@ void addOptions(CLI::App &app, Options &options) {
                "Say why each collective is there and what was rejected");
   app.add_flag("--private-memories", options.privateMemories,
                "Give each device its own memory, and really copy");
+  app.add_flag("--print-callbacks", options.printCallbacks,
+               "Print what the program calls Python with (jax.debug.print); "
+               "calls that give something stay errors");
   app.add_flag("--check-finite", options.checkFinite,
                "Fail at the first step that makes a nan or an infinity");
   // CLI11's PositiveNumber would quote the largest double at the user.
@@ -322,6 +344,8 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 1;
   }
+  if (options.printCallbacks)
+    run::printCallbacks();
   // What is too large for memory ends here, not in an abort.
   Status done = [&]() -> Status {
     try {

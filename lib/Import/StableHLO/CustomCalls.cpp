@@ -168,10 +168,11 @@ static Imported importTopK(Importer &im, Call op) {
 }
 
 /// An exact answer is the best approximation: sort by the comparator, and take
-/// the first ones.
+/// the first ones. Where the program wants more candidates than it names
+/// (aggregate_to_topk = false, PartialReduce), as many as its type says.
 static Imported importApproximateTopK(Importer &im, Call op) {
   LaneBuilder &b = im.b;
-  auto dim = configured(op, "reduction_dim"), k = configured(op, "top_k");
+  auto dim = configured(op, "reduction_dim");
   auto computations = op.getCalledComputations();
   auto symbol = computations && computations->size() == 1
                     ? dyn_cast<mlir::FlatSymbolRefAttr>((*computations)[0])
@@ -179,14 +180,21 @@ static Imported importApproximateTopK(Importer &im, Call op) {
   auto comparator = symbol ? im.module.lookupSymbol<mlir::func::FuncOp>(symbol)
                            : mlir::func::FuncOp();
   size_t count = op.getInputs().size() / 2;
-  if (!dim || !k || !comparator || comparator.isExternal() || count == 0)
-    return im.error("ApproxTopK without reduction_dim, top_k or a comparator");
+  if (!dim || !comparator || comparator.isExternal() || count == 0 ||
+      op->getNumResults() != count)
+    return im.error("custom call '")
+           << op.getCallTargetName()
+           << "' without reduction_dim or a comparator, or without a result "
+              "for each operand that has an initial value";
   SmallVector<Value> inputs =
       b.aligned(im.get(op.getInputs().take_front(count)));
-  if (*dim < 0 || *dim >= b.rankOf(inputs[0]) || *k < 0 ||
-      *k > b.shapeOf(inputs[0])[*dim])
-    return im.error("ApproxTopK takes ") << *k << " elements of dim " << *dim
-                                         << " of a " << b.typeOf(inputs[0]);
+  RankedTensorType wanted = Importer::typeOf(op->getResult(0));
+  bool isDim = *dim >= 0 && *dim < b.rankOf(inputs[0]) &&
+               wanted.getRank() == b.rankOf(inputs[0]);
+  if (!isDim || wanted.getDimSize(*dim) > b.shapeOf(inputs[0])[*dim])
+    return im.error("custom call '")
+           << op.getCallTargetName() << "' cannot take a " << wanted
+           << " along dim " << *dim << " of a " << b.typeOf(inputs[0]);
   Lanes lanes = b.lanesOf(inputs);
   SmallVector<RankedTensorType> types;
   for (Value input : inputs)
@@ -198,7 +206,7 @@ static Imported importApproximateTopK(Importer &im, Call op) {
                                    results[0].getDefiningOp()->getRegion(0))))
     return failure();
   for (Value &result : results)
-    result = b.sliceDim(result, *dim, 0, *k);
+    result = b.sliceDim(result, *dim, 0, wanted.getDimSize(*dim));
   return results;
 }
 
@@ -496,6 +504,8 @@ static Handler handlerOf(StringRef target) {
       {"mhlo.topk", importTopK},
       {"TopK", importTopK},
       {"ApproxTopK", importApproximateTopK},
+      {"PartialReduce", importApproximateTopK},
+      {"InspectSharding", importNothing},
       {"Qr", importQr},
       {"ProductOfElementaryHouseholderReflectors", importHouseholder},
       {"mhlo.erf", importUnary<dtensor::ErfOp>},

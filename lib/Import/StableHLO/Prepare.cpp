@@ -5,6 +5,7 @@
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace meshloom;
 using namespace meshloom::importer;
@@ -71,5 +72,8 @@ LogicalResult importer::prepare(ModuleOp module) {
     return failure();
   if (failed(writeScansAsLoops(module)))
     return failure();
-  return unpackNarrowTypes(module);
+  if (failed(unpackNarrowTypes(module)))
+    return failure();
+  // The parser has verified the ops that these were made of.
+  return mlir::verify(module);
 }

@@ -1,8 +1,8 @@
 // custom_call and callback: users' functions, found by name when a program is
 // loaded.
-#include "DebugPrint.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
+#include "meshloom/Runtime/DebugPrint.h"
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Runtime/Combine.h"

@@ -1,5 +1,5 @@
 // Values as text on the standard output, one line a call.
-#include "DebugPrint.h"
+#include "meshloom/Runtime/DebugPrint.h"
 
 #include "FloatBits.h"
 
@@ -111,7 +111,7 @@ Status print(const CustomCall &call) {
 }
 } // namespace
 
-std::shared_ptr<const CustomTarget> library::debugPrint() {
+std::shared_ptr<const CustomTarget> meshloom::debugPrint() {
   static const auto target =
       std::make_shared<const CustomTarget>(CustomTarget{"", print});
   return target;

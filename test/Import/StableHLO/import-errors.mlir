@@ -232,7 +232,7 @@ func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j
   return %0 : tensor<i1>
 }
 func.func @approx_top_k(%a: tensor<8xf32>, %i: tensor<8xi32>, %s: tensor<f32>, %n: tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>) {
-  // expected-error @+1 {{ApproxTopK takes 2 elements of dim -1 of a 'tensor<8xf32>'}}
+  // expected-error @+1 {{custom call 'ApproxTopK' cannot take a 'tensor<2xf32>' along dim -1 of a 'tensor<8xf32>'}}
   %0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %s, %n) {called_computations = [@greater], mhlo.backend_config = {reduction_dim = -1 : i64, top_k = 2 : i64}} : (tensor<8xf32>, tensor<8xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
   return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
 }

@@ -4,9 +4,9 @@
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/DebugPrint.h"
 
-namespace meshloom::library {
+namespace meshloom {
 
 /// What callbacks of debug_print call.
 std::shared_ptr<const CustomTarget> debugPrint();
 
-} // namespace meshloom::library
+} // namespace meshloom

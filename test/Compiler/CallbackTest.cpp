@@ -1,0 +1,157 @@
+// Functions of the host that a program calls for what they do: JAX's callbacks,
+// with C++ functions in the place of Python's.
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/CustomCall.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mutex>
+
+using namespace meshloom;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+/// What callbacks were called with, in order.
+std::mutex mutex;
+std::vector<float> seen;
+
+/// Notes the first input's first element.
+Status note(const CustomCall &call) {
+  std::lock_guard lock(mutex);
+  seen.push_back(*static_cast<const float *>(call.inputs[0].data));
+  return Success();
+}
+/// Notes it, and gives ten times each element.
+Status tenfold(const CustomCall &call) {
+  if (Status noted = note(call); !noted)
+    return noted;
+  const CustomOperand &from = call.inputs[0], &to = call.results[0];
+  for (int64_t i = 0; i < from.shape[0]; ++i)
+    static_cast<float *>(to.data)[i * to.strides[0]] =
+        10 * static_cast<const float *>(from.data)[i * from.strides[0]];
+  return Success();
+}
+
+class CallbackTest : public testing::Test {
+protected:
+  CallbackTest() {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    registerStableHLODialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    seen.clear();
+  }
+  /// The results' bytes of a program without arguments, or the error.
+  Result<std::vector<std::vector<char>>> run(const std::string &source,
+                                             bool privateMemories) {
+    auto module =
+        mlir::parseSourceString<mlir::ModuleOp>(source, &context, "step.mlir");
+    if (!module || failed(importStableHLO(*module)))
+      return Error("not read");
+    auto compiled = compile(*module, {});
+    if (!compiled)
+      return compiled.error();
+    auto client =
+        createCPUClient({.devices = 4, .privateMemories = privateMemories});
+    if (!client)
+      return client.error();
+    auto executable = (*client)->load(*compiled);
+    if (!executable)
+      return executable.error();
+    auto results = (*executable)->execute({});
+    if (!results)
+      return results.error();
+    std::vector<std::vector<char>> bytes;
+    for (const auto &result : *results) {
+      auto host = result.toHost();
+      if (!host)
+        return host.error();
+      bytes.emplace_back(host->begin(), host->end());
+    }
+    return bytes;
+  }
+  mlir::MLIRContext context;
+};
+
+// io_callback: each index has its own function, which also runs where nobody
+// takes its result, and before those that come later.
+TEST_F(CallbackTest, RunInOrderAndGiveResults) {
+  ASSERT_TRUE(
+      registerCustomCall("xla_ffi_python_cpu_callback:0", {"", tenfold}));
+  ASSERT_TRUE(registerCustomCall("xla_ffi_python_cpu_callback", {"", note}));
+  const char *source = R"(
+sdy.mesh @mesh = <["x"=4]>
+func.func @main() -> tensor<8xf32> {
+  %a = stablehlo.constant dense<3.0> : tensor<8xf32>
+  %b = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  %c = stablehlo.add %a, %b : tensor<8xf32>
+  stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {has_side_effect = true, mhlo.backend_config = {index = 1 : ui64}} : (tensor<8xf32>) -> ()
+  %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%c) {has_side_effect = true, mhlo.backend_config = {index = 0 : ui64}} : (tensor<8xf32>) -> tensor<8xf32>
+  %d = stablehlo.add %c, %c : tensor<8xf32>
+  stablehlo.custom_call @xla_ffi_python_cpu_callback(%d) {has_side_effect = true, mhlo.backend_config = {index = 2 : ui64}} : (tensor<8xf32>) -> ()
+  stablehlo.custom_call @xla_ffi_python_cpu_callback(%d) {has_side_effect = true, mhlo.backend_config = {index = 2 : ui64}} : (tensor<8xf32>) -> ()
+  return %0 : tensor<8xf32>
+})";
+  for (bool privateMemories : {false, true}) {
+    seen.clear();
+    auto results = run(source, privateMemories);
+    ASSERT_TRUE(results) << results.error().message();
+    std::vector<float> got(8);
+    std::memcpy(got.data(), results->front().data(), 8 * sizeof(float));
+    EXPECT_THAT(got, ElementsAre(30, 40, 50, 60, 70, 80, 90, 100));
+    // Devices with memories of their own each need the result.
+    if (privateMemories)
+      EXPECT_EQ(std::count(seen.begin() + 1, seen.end() - 2, 3.F),
+                std::ptrdiff_t(seen.size()) - 3);
+    else
+      EXPECT_THAT(seen, ElementsAre(3, 3, 6, 6));
+    EXPECT_EQ(seen.back(), 6);
+  }
+}
+
+// pure_callback has no side effects: it is an op like any other, and two calls
+// about the same value are one.
+TEST_F(CallbackTest, PureOnesAreOps) {
+  ASSERT_TRUE(
+      registerCustomCall("xla_ffi_python_cpu_callback:7", {"", tenfold}));
+  auto results = run(R"(
+func.func @main() -> tensor<2xf32> {
+  %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {mhlo.backend_config = {index = 7 : ui64}} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {mhlo.backend_config = {index = 7 : ui64}} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = stablehlo.add %0, %1 : tensor<2xf32>
+  return %2 : tensor<2xf32>
+})",
+                     false);
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_THAT(seen, ElementsAre(1));
+}
+
+// What it fails with ends the program's run.
+TEST_F(CallbackTest, ErrorsEndTheRun) {
+  ASSERT_TRUE(registerCustomCall(
+      "test.refuses",
+      {"", [](const CustomCall &) { return Status(Error("no more paper")); }}));
+  auto results = run(R"(
+func.func @main() -> tensor<f32> {
+  %a = stablehlo.constant dense<1.0> : tensor<f32>
+  stablehlo.custom_call @test.refuses(%a) {has_side_effect = true} : (tensor<f32>) -> ()
+  return %a : tensor<f32>
+})",
+                     false);
+  ASSERT_FALSE(results);
+  EXPECT_THAT(results.error().message(),
+              HasSubstr("custom call 'test.refuses' failed: no more paper"));
+}
+} // namespace

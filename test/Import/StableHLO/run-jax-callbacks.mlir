@@ -1,0 +1,27 @@
+// jax.debug.print without Python: what it is called with is printed, by a flag; without one, the call is named.
+// RUN: mesh-run %s --function=jax_debug_print --print-callbacks | FileCheck %s --check-prefix=JAX
+// RUN: mesh-run %s --function=jax_ordered --print-callbacks | FileCheck %s --check-prefix=ORDERED
+// RUN: not mesh-run %s --function=jax_ordered 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+module {
+  // As JAX 0.10.2 writes jax.debug.print("x={} {y}", x, y=x.sum()).
+  // JAX: callback: [1 2] 3
+  func.func public @jax_debug_print() -> tensor<2xf32> {
+    %arg0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+    stablehlo.custom_call @xla_ffi_python_cpu_callback(%arg0, %0) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 0 : ui64}, operand_layouts = [dense<[0]> : tensor<1xindex>, dense<> : tensor<0xindex>], result_layouts = []} : (tensor<2xf32>, tensor<f32>) -> ()
+    return %arg0 : tensor<2xf32>
+  }
+  // jax.debug.print(..., ordered=True): two of them.
+  // ORDERED: callback: 1
+  // ORDERED-NEXT: callback: 2
+  // ORDERED-NEXT: result 0
+  // UNKNOWN: error: custom call 'xla_ffi_python_cpu_callback' is callback 0 of the program, a Python function that is not in its text; a function in its place can be registered with meshloom::registerCustomCall as 'xla_ffi_python_cpu_callback:0', or as 'xla_ffi_python_cpu_callback' for all callbacks
+  func.func public @jax_ordered(%arg0: !stablehlo.token {jax.token = true}) -> (!stablehlo.token {jax.token = true}, tensor<f32>) {
+    %a = stablehlo.constant dense<1.0> : tensor<f32>
+    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%arg0, %a) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 3 : ui64}, operand_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (!stablehlo.token, tensor<f32>) -> !stablehlo.token
+    %b = stablehlo.constant dense<2.0> : tensor<f32>
+    %1 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%0, %b) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 4 : ui64}, operand_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (!stablehlo.token, tensor<f32>) -> !stablehlo.token
+    return %1, %b : !stablehlo.token, tensor<f32>
+  }
+}
