@@ -300,6 +300,14 @@ private:
               op, type, op->getOperands().take_front(2), attributes);
         })
         .Case([&](stablehlo::DynamicConvOp) -> LogicalResult {
+          // Our op has none of a convolution's other attributes: of properties
+          // only those that an op declares are kept.
+          for (StringRef needed : {"dimension_numbers", "feature_group_count",
+                                   "batch_group_count"})
+            if (op->getNumOperands() != 3 || !op->getAttr(needed))
+              return op->emitError("dynamic_conv is not supported in this "
+                                   "form; write a convolution, which has its "
+                                   "padding as an attribute");
           auto padding = fold(op, 2);
           if (failed(padding))
             return failure();

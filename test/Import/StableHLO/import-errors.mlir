@@ -73,6 +73,15 @@ func.func @dynamic(%a: tensor<8xf32>, %n: tensor<1xi32>) {
 
 // -----
 
+func.func @dynamic_conv(%a: tensor<1x8x8x2xf32>, %b: tensor<3x3x2x4xf32>) -> tensor<1x8x8x4xf32> {
+  %p = stablehlo.constant dense<1> : tensor<2x2xi64>
+  // expected-error @+1 {{dynamic_conv is not supported in this form; write a convolution}}
+  %0 = "stablehlo.dynamic_conv"(%a, %b, %p) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64}> : (tensor<1x8x8x2xf32>, tensor<3x3x2x4xf32>, tensor<2x2xi64>) -> tensor<1x8x8x4xf32>
+  return %0 : tensor<1x8x8x4xf32>
+}
+
+// -----
+
 func.func @infeed() -> tensor<2xf32> {
   %0 = stablehlo.create_token : !stablehlo.token
   // expected-error @+1 {{'stablehlo.infeed' is not supported}}

@@ -1,5 +1,5 @@
-// From StableHLO with Shardy or GSPMD annotations, as JAX, TensorFlow and
-// PyTorch/XLA print it, to the dtensor dialect.
+// From StableHLO with Shardy or GSPMD annotations, as JAX prints it, to the
+// dtensor dialect.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"
