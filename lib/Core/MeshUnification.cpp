@@ -295,6 +295,7 @@ std::vector<DigitRun> runsOf(const Mesh &mesh, std::span<const unsigned> axes) {
 /// Of the axes that a layout is partial over, major to minor.
 std::vector<unsigned> partialAxes(const Layout &layout) {
   std::vector<unsigned> axes;
+  axes.reserve(layout.partial().size());
   for (const Partial &partial : layout.partial())
     axes.push_back(partial.axis);
   return axes;
@@ -323,6 +324,7 @@ axesOn(const Mesh &from, std::span<const unsigned> axes, const Mesh &to) {
 
 std::optional<Layout> layoutOn(const Layout &layout, const Mesh &mesh) {
   Layout::DimAxes dims;
+  dims.reserve(layout.rank());
   for (const std::vector<unsigned> &axes : layout.dim_axes()) {
     auto found = axesOn(layout.mesh(), axes, mesh);
     if (!found)
@@ -334,6 +336,7 @@ std::optional<Layout> layoutOn(const Layout &layout, const Mesh &mesh) {
     auto found = axesOn(layout.mesh(), partialAxes(layout), mesh);
     if (!found)
       return std::nullopt;
+    partial.reserve(found->size());
     for (unsigned axis : *found)
       partial.push_back({axis, layout.partial().front().kind});
   }

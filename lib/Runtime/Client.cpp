@@ -85,6 +85,7 @@ Result<std::shared_ptr<Executable>> Client::load(Compiled compiled,
                              signature.name, size, devices().size(),
                              platform()));
   std::vector<int64_t> numbers;
+  numbers.reserve(size);
   for (size_t i = 0; i < size; ++i)
     numbers.push_back(devices()[signature.deviceOrder.empty()
                                     ? i

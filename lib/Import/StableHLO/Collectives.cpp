@@ -384,7 +384,7 @@ static std::optional<Value> digitsOfId(Importer &im, int64_t divisor,
   int64_t covered = 1;
   for (unsigned axis : communicating(im)) {
     int64_t size = mesh.axis_size(axis);
-    if (strides[axis] % divisor != 0 ||
+    if (size == 1 || strides[axis] % divisor != 0 ||
         divisor * modulus % (strides[axis] * size) != 0)
       continue;
     covered *= size;
@@ -400,7 +400,7 @@ static Value importPartitionId(Importer &im, stablehlo::PartitionIdOp op) {
   LaneBuilder &b = im.b;
   RankedTensorType type = Importer::typeOf(op.getResult());
   const Mesh mesh = b.getMesh().getMesh();
-  if (!im.shardings.any())
+  if (!im.shardings.any() || mesh.size() == 1)
     return b.splat(type, 0.0);
   if (auto id = digitsOfId(im, 1, mesh.size(), type.getElementType()))
     return *id;

@@ -110,3 +110,21 @@ sdy.mesh @empty_mesh = <[]>
 func.func @empty(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}]>}) {
   return
 }
+
+// -----
+
+// On one device JAX leaves shard_map out; its device is number 0 everywhere.
+sdy.mesh @mesh = <["x"=1, "y"=1]>
+// CHECK-LABEL: func.func @one_device
+// CHECK-SAME: {dtensor.written = #dtensor.layout<{{.+}}, [x, y]>}
+func.func @one_device(%x: tensor<4x4xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<4x4xui32> {
+  // CHECK: dtensor.constant dense<0> : tensor<ui32>
+  %c = stablehlo.constant dense<1> : tensor<ui32>
+  %0 = stablehlo.partition_id : tensor<ui32>
+  %1 = stablehlo.divide %0, %c : tensor<ui32>
+  %2 = stablehlo.remainder %1, %c : tensor<ui32>
+  %3 = stablehlo.add %0, %2 : tensor<ui32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<ui32>) -> tensor<4x4xui32>
+  %5 = stablehlo.add %x, %4 : tensor<4x4xui32>
+  return %5 : tensor<4x4xui32>
+}
