@@ -173,42 +173,43 @@ void combineKind(DType type, void *into, std::span<const void *const> sources,
 #define MESHLOOM_VECTOR_CLONES
 #endif
 
-/// The one that time matters for: gradients.
+/// The one that time matters for: gradients. Eight sources at a time are added
+/// in pairs.
 MESHLOOM_VECTOR_CLONES
 void sumF32(float *into, const void *const *sources, size_t numSources,
             int64_t count) {
   for (int64_t begin = 0; begin < count; begin += BLOCK) {
     const int64_t n = std::min(BLOCK, count - begin);
     float *to = into + begin;
-    const float *first = static_cast<const float *>(sources[0]) + begin;
-    const float *second = static_cast<const float *>(sources[1]) + begin;
-    size_t s = 2;
-    if (numSources >= 4) {
-      const float *third = static_cast<const float *>(sources[2]) + begin;
-      const float *fourth = static_cast<const float *>(sources[3]) + begin;
+    auto source = [&](size_t s) {
+      return static_cast<const float *>(sources[s]) + begin;
+    };
+    // The target may be the first source.
+    const float *sum = source(0);
+    size_t s = 1;
+    for (; s + 7 < numSources; s += 8) {
+      const float *a = source(s), *b = source(s + 1), *c = source(s + 2),
+                  *d = source(s + 3), *e = source(s + 4), *f = source(s + 5),
+                  *g = source(s + 6), *h = source(s + 7);
       MESHLOOM_VECTORIZE
       for (int64_t i = 0; i < n; ++i)
-        to[i] = first[i] + second[i] + third[i] + fourth[i];
-      s = 4;
-    } else {
-      MESHLOOM_VECTORIZE
-      for (int64_t i = 0; i < n; ++i)
-        to[i] = first[i] + second[i];
+        to[i] = sum[i] + (((a[i] + b[i]) + (c[i] + d[i])) +
+                          ((e[i] + f[i]) + (g[i] + h[i])));
+      sum = to;
     }
-    for (; s + 3 < numSources; s += 4) {
-      const float *a = static_cast<const float *>(sources[s]) + begin;
-      const float *b = static_cast<const float *>(sources[s + 1]) + begin;
-      const float *c = static_cast<const float *>(sources[s + 2]) + begin;
-      const float *d = static_cast<const float *>(sources[s + 3]) + begin;
+    for (; s + 2 < numSources; s += 3) {
+      const float *a = source(s), *b = source(s + 1), *c = source(s + 2);
       MESHLOOM_VECTORIZE
       for (int64_t i = 0; i < n; ++i)
-        to[i] = to[i] + a[i] + b[i] + c[i] + d[i];
+        to[i] = (sum[i] + a[i]) + (b[i] + c[i]);
+      sum = to;
     }
     for (; s < numSources; ++s) {
-      const float *a = static_cast<const float *>(sources[s]) + begin;
+      const float *a = source(s);
       MESHLOOM_VECTORIZE
       for (int64_t i = 0; i < n; ++i)
-        to[i] += a[i];
+        to[i] = sum[i] + a[i];
+      sum = to;
     }
   }
 }

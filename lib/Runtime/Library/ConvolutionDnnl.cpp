@@ -5,6 +5,7 @@
 // form it likes best, and activations, too, where it has no good channels-last
 // code and many features. Primitives are kept for every shape.
 #include "Convolution.h"
+#include "PairwiseSums.h"
 #include "ThreadScratch.h"
 
 #include <algorithm>
@@ -437,6 +438,28 @@ bool run(const Convolution &c, Way way, const float *lhs, const float *rhs,
   return true;
 }
 
+/// Calls body(offset, offset in a dense copy) for each element of the result.
+template <typename Body>
+void forEachResult(const Convolution &c, const Body &body) {
+  std::vector<int64_t> at(c.dims.size(), 0);
+  int64_t place = 0, to = 0;
+  while (true) {
+    for (int64_t n = 0; n < c.batch; ++n)
+      for (int64_t o = 0; o < c.output; ++o)
+        body(place + n * c.outBatchStep + o * c.outOutputStep, to++);
+    size_t d = at.size();
+    while (d-- > 0) {
+      place += c.dims[d].outStep;
+      if (++at[d] < c.dims[d].out)
+        break;
+      place -= c.dims[d].outStep * c.dims[d].out;
+      at[d] = 0;
+    }
+    if (d == size_t(-1))
+      return;
+  }
+}
+
 /// Copies of activations should be in cache when they are read.
 bool runInPieces(const Convolution &c, Way way, const float *lhs,
                  const float *rhs, float *out) {
@@ -458,6 +481,53 @@ bool runInPieces(const Convolution &c, Way way, const float *lhs,
              out + begin * c.outBatchStep))
       return false;
   }
+  return true;
+}
+
+/// oneDNN adds the terms of a long contraction, the places of a weight gradient
+/// above all, one after the other into each element. They are cut, as oneDNN
+/// sees it along the batch (or the input features), into pieces that are summed
+/// in pairs: long enough that this takes little of the time.
+bool runInSums(const Convolution &c, Way way, const float *lhs,
+               const float *rhs, float *out) {
+  int64_t places = 1, results = c.batch * c.output;
+  for (const ConvolutionDim &dim : c.dims) {
+    places *= dim.kernel;
+    results *= dim.out;
+  }
+  if (results == 0)
+    return runInPieces(c, way, lhs, rhs, out);
+  constexpr int64_t products = 1 << 20; // that are worth a call
+  const int64_t terms = std::max<int64_t>(
+      way == Way::WeightGradient ? 1024 : 8192, products / results);
+  const int64_t each = std::max<int64_t>(1, terms / places);
+  if (c.groups != 1 || c.input < 2 * each)
+    return runInPieces(c, way, lhs, rhs, out);
+  Convolution piece = c;
+  piece.outOutputStep = 1;
+  piece.outBatchStep = c.output;
+  int64_t step = c.batch * c.output;
+  for (size_t d = c.dims.size(); d-- > 0;) {
+    piece.dims[d].outStep = step;
+    step *= c.dims[d].out;
+  }
+  thread_local std::vector<float> sum;
+  thread_local PairwiseSums<float> sums;
+  sum.resize(size_t(results));
+  sums.start(results);
+  const int64_t pieces = (c.input + each - 1) / each;
+  for (int64_t p = 0; p < pieces; ++p) {
+    const int64_t begin = c.input * p / pieces;
+    piece.input = c.input * (p + 1) / pieces - begin;
+    if (!runInPieces(piece, way, lhs + begin * c.lhsInputStep,
+                     rhs + begin * c.rhsInputStep, sum.data()))
+      return false;
+    sums.push(sum.data());
+  }
+  std::fill(sum.begin(), sum.end(), 0.f);
+  sums.addTo(sum.data());
+  forEachResult(c,
+                [&](int64_t to, int64_t from) { out[to] = sum[size_t(from)]; });
   return true;
 }
 
@@ -494,15 +564,15 @@ bool library::convolveByOneDNN(const Convolution &convolution, const float *lhs,
                         c.groupStep[0] == c.input * c.lhsInputStep &&
                         c.groupStep[2] == c.output * c.outOutputStep;
   if (c.groups == 1 || together)
-    return runInPieces(c, way, lhs, rhs, out);
+    return runInSums(c, way, lhs, rhs, out);
   // Many small groups are better off with loops.
   if (c.input == 1 && c.output == 1)
     return false;
   Convolution each = c;
   each.groups = 1;
   for (int64_t g = 0; g < c.groups; ++g)
-    if (!run(each, way, lhs + g * c.groupStep[0], rhs + g * c.groupStep[1],
-             out + g * c.groupStep[2]))
+    if (!runInSums(each, way, lhs + g * c.groupStep[0],
+                   rhs + g * c.groupStep[1], out + g * c.groupStep[2]))
       return false;
   return true;
 }

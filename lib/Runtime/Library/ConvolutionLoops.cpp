@@ -1,8 +1,10 @@
 // Convolutions by loops. The kernel is packed so that a vector of independent
 // results, output features or groups, is contiguous; every place of the result
-// then adds a multiple of a row of it for each element that it meets.
+// then adds a multiple of a row of it for each element that it meets, many of
+// them in pairs.
 #include "Clones.h"
 #include "Convolution.h"
+#include "PairwiseSums.h"
 #include "ThreadScratch.h"
 
 #include <complex>
@@ -154,6 +156,11 @@ private:
 
   void place(int64_t g, int64_t n, int64_t target, T *sums) {
     std::fill_n(sums, lanes, T());
+    pairs.start(lanes);
+    auto added = [&] {
+      if constexpr (isRounded<T>)
+        pairs.added(sums);
+    };
     const T *from = lhs + g * c.groupStep[0] + n * c.lhsBatchStep;
     const T *kernel = packed + g * kernelSize;
     for (const Meeting &meeting : meetings) {
@@ -161,11 +168,16 @@ private:
       const T *element = from + meeting.lhs;
       if (byGroup) {
         addProducts(sums, element, c.groupStep[0], row, lanes);
+        added();
         continue;
       }
-      for (int64_t i = 0; i < c.input; ++i)
+      for (int64_t i = 0; i < c.input; ++i) {
         addMultiple(sums, element[i * c.lhsInputStep], row + i * lanes, lanes);
+        added();
+      }
     }
+    if constexpr (isRounded<T>)
+      pairs.addTo(sums);
     T *to = out + g * c.groupStep[2] + n * c.outBatchStep + target;
     for (int64_t o = 0; o < lanes; ++o)
       to[o * laneStep] = sums[o];
@@ -178,6 +190,7 @@ private:
   int64_t lanes, laneStep, places, kernelSize = 0;
   const T *packed = nullptr;
   std::vector<Meeting> meetings, spare;
+  PairwiseSums<T> pairs;
 };
 
 } // namespace

@@ -1,7 +1,10 @@
 // A dot's loops become as few gemm calls as their strides allow: loops that are
-// contiguous in every operand are joined, others run around the call.
+// contiguous in every operand are joined, others run around the call. Long
+// contractions are cut into blocks whose products are summed in pairs.
 #include "Dot.h"
 
+#include "Clones.h"
+#include "PairwiseSums.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 
 #include <dlfcn.h>
@@ -12,6 +15,13 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
+/// Terms that oneDNN adds up in one call: it cuts the contraction into blocks
+/// of about THIN_BLOCK itself, unless the result has few rows or columns.
+constexpr int64_t BLOCK = 1 << 14, THIN_BLOCK = 512, THIN = 16;
+/// Elements of a result whose blocks are summed in pairs at once: they should
+/// stay in cache.
+constexpr int64_t LARGEST_TILE = 1 << 20;
+
 /// A run of iterations: how many, and the step of each operand.
 struct Extent {
   int64_t count = 1;
@@ -59,9 +69,57 @@ void gather(float *to, const float *from, Matrix matrix, int64_t rows,
           from[r * matrix.rowStride + c * matrix.columnStride];
 }
 
+/// The sum of products of a block, 32 lanes side by side.
+MESHLOOM_CLONES float sumOfBlock(const float *lhs, const float *rhs,
+                                 int64_t count) {
+  constexpr int64_t LANES = 32;
+  float lanes[LANES] = {};
+  int64_t i = 0;
+  for (; i + LANES <= count; i += LANES)
+    for (int64_t l = 0; l < LANES; ++l)
+      lanes[l] += lhs[i + l] * rhs[i + l];
+  for (int64_t l = 0; i < count; ++i, ++l)
+    lanes[l] += lhs[i] * rhs[i];
+  for (int64_t half = LANES / 2; half > 0; half /= 2)
+    for (int64_t l = 0; l < half; ++l)
+      lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
+/// The sum of products, of blocks in pairs.
+float sumOfProducts(const float *lhs, const float *rhs, int64_t count) {
+  constexpr int64_t block = 1024;
+  float total = 0;
+  if (count <= block)
+    return sumOfBlock(lhs, rhs, count);
+  thread_local PairwiseSums<float> sums;
+  sums.start(1);
+  for (int64_t i = 0; i < count; i += block) {
+    float sum = sumOfBlock(lhs + i, rhs + i, std::min(block, count - i));
+    sums.push(&sum);
+  }
+  sums.addTo(&total);
+  return total;
+}
+
+/// Whether rows lie along the contraction, beside a vector.
+bool isMatrixByVector(int64_t m, int64_t n, Matrix left, Matrix right) {
+  return (m == 1 || n == 1) && left.columnStride == 1 && right.rowStride == 1;
+}
+
 Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs, Matrix left,
             const float *rhs, Matrix right, bool accumulate, float *out,
             Matrix result) {
+  if (isMatrixByVector(m, n, left, right)) {
+    for (int64_t r = 0; r < m; ++r)
+      for (int64_t c = 0; c < n; ++c) {
+        float &to = out[r * result.rowStride + c * result.columnStride];
+        const float sum = sumOfProducts(lhs + r * left.rowStride,
+                                        rhs + c * right.columnStride, k);
+        to = accumulate ? to + sum : sum;
+      }
+    return Success();
+  }
   // A column-major result is the row-major result of the transposed product.
   if (!(result.columnStride == 1 || n == 1) &&
       (result.rowStride == 1 || m == 1)) {
@@ -167,6 +225,103 @@ Status forEach(std::span<const Extent> loops, std::array<int64_t, 3> at,
   return Success();
 }
 
+/// The contraction of one matrix with another: the loops that a gemm runs, and
+/// those of the contraction around it.
+struct Contraction {
+  Extent row, column, sum;
+  std::span<const Extent> outer;
+  int64_t terms; ///< of each element
+};
+
+/// One tile of the result, all of the contraction.
+Status runTile(const float *lhs, const float *rhs, float *out,
+               const Contraction &c) {
+  const Extent &row = c.row, &column = c.column, &sum = c.sum;
+  const Matrix result{row.strides[2], column.strides[2]};
+  const int64_t elements = row.count * column.count;
+  const bool dense = result.columnStride == 1 &&
+                     (result.rowStride == column.count || row.count == 1);
+  thread_local PairwiseSums<float> sums;
+  thread_local std::vector<float> packed;
+  sums.start(elements);
+  const Matrix left{row.strides[0], sum.strides[0]},
+      right{sum.strides[1], column.strides[1]};
+  const int64_t most =
+      std::min(row.count, column.count) < THIN ? THIN_BLOCK : BLOCK;
+  const int64_t pieces = isMatrixByVector(row.count, column.count, left, right)
+                             ? 1
+                             : (sum.count + most - 1) / most;
+  int64_t terms = 0, done = 0; // in `out`, and in all
+  Status ok = forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
+    for (int64_t p = 0; p < pieces; ++p) {
+      const int64_t begin = sum.count * p / pieces,
+                    count = sum.count * (p + 1) / pieces - begin;
+      if (Status ok = gemm(row.count, column.count, count,
+                           lhs + at[0] + begin * sum.strides[0], left,
+                           rhs + at[1] + begin * sum.strides[1], right,
+                           terms > 0, out, result);
+          !ok)
+        return ok;
+      terms += count;
+      done += count;
+      if (terms < most || done == c.terms)
+        continue;
+      float *block = out;
+      if (!dense) {
+        packed.resize(size_t(elements));
+        block = packed.data();
+        gather(block, out, result, row.count, column.count);
+      }
+      sums.push(block);
+      terms = 0;
+    }
+    return Status(Success());
+  });
+  if (!ok || sums.empty())
+    return ok;
+  if (dense) {
+    sums.addTo(out);
+    return Success();
+  }
+  packed.resize(size_t(elements));
+  gather(packed.data(), out, result, row.count, column.count);
+  sums.addTo(packed.data());
+  for (int64_t r = 0; r < row.count; ++r)
+    for (int64_t n = 0; n < column.count; ++n)
+      out[r * result.rowStride + n * result.columnStride] =
+          packed[size_t(r * column.count + n)];
+  return Success();
+}
+
+/// Cuts the result where blocks of it will be summed in pairs.
+Status runTiles(const float *lhs, const float *rhs, float *out, Contraction c) {
+  if (c.terms <= BLOCK || c.row.count * c.column.count <= LARGEST_TILE)
+    return runTile(lhs, rhs, out, c);
+  auto cut = [](Extent &extent, int64_t most, auto body) -> Status {
+    const Extent whole = extent;
+    const int64_t tiles = (whole.count + most - 1) / most;
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t begin = whole.count * t / tiles;
+      extent.count = whole.count * (t + 1) / tiles - begin;
+      if (Status ok = body(begin); !ok)
+        return ok;
+    }
+    return Success();
+  };
+  constexpr int64_t side = 1024;
+  static_assert(side * side == LARGEST_TILE);
+  const int64_t columns =
+      std::min(c.column.count, LARGEST_TILE / std::min(c.row.count, side));
+  return cut(c.column, columns, [&](int64_t n) {
+    Contraction strip = c;
+    return cut(strip.row, LARGEST_TILE / c.column.count, [&](int64_t r) {
+      return runTile(lhs + r * c.row.strides[0], rhs + n * c.column.strides[1],
+                     out + r * c.row.strides[2] + n * c.column.strides[2],
+                     strip);
+    });
+  });
+}
+
 using SetThreads = void (*)(int);
 using GetThreads = int (*)();
 /// OpenMP's functions, if it is what oneDNN runs on.
@@ -242,11 +397,7 @@ Status Dot::run(const float *lhs, const float *rhs, float *out,
   outer.insert(outer.end(), m.begin(), m.end());
   outer.insert(outer.end(), n.begin(), n.end());
   return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    return forEach(k, at, true, [&](std::array<int64_t, 3> inner, bool first) {
-      return gemm(row.count, column.count, sum.count, lhs + inner[0],
-                  {row.strides[0], sum.strides[0]}, rhs + inner[1],
-                  {sum.strides[1], column.strides[1]}, !first, out + inner[2],
-                  {row.strides[2], column.strides[2]});
-    });
+    return runTiles(lhs + at[0], rhs + at[1], out + at[2],
+                    {row, column, sum, k, reductions});
   });
 }

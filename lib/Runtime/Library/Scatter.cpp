@@ -1,13 +1,19 @@
 // scatter and dynamic_update_slice. A call applies what of each window of
 // updates lies in its part of the result. Where it has only a part of the
 // updates, its result is an addend: the call whose part is the first one begins
-// with the input, the others with the identity.
+// with the input, the others with the identity. Sums of floats: the windows of
+// one place are added to each other first, in pairs and halves in f32.
+#include "Elements.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
+#include "PairwiseSums.h"
 
+#include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 using namespace meshloom;
@@ -53,6 +59,37 @@ void cutWindow(WindowPart &part, const Shape &start, int64_t update,
   }
 }
 
+/// A window of updates: where it goes, as the linear index of its first element
+/// in the whole result, and its number.
+struct Arrival {
+  uint64_t place, window;
+};
+
+/// In the order of their places, those of one place as they were.
+void sortByPlace(std::vector<Arrival> &arrivals, uint64_t places) {
+  auto before = [](const Arrival &a, const Arrival &b) {
+    return a.place < b.place;
+  };
+  if (std::ranges::is_sorted(arrivals, before))
+    return;
+  constexpr unsigned DIGIT = 11;
+  std::vector<Arrival> sorted(arrivals.size());
+  for (unsigned shift = 0; shift < unsigned(std::bit_width(places));
+       shift += DIGIT) {
+    std::array<size_t, (1 << DIGIT) + 1> begin{};
+    auto digit = [&](const Arrival &a) {
+      return size_t(a.place >> shift & ((1 << DIGIT) - 1));
+    };
+    for (const Arrival &arrival : arrivals)
+      ++begin[digit(arrival) + 1];
+    for (size_t d = 1; d < begin.size(); ++d)
+      begin[d] += begin[d - 1];
+    for (const Arrival &arrival : arrivals)
+      sorted[begin[digit(arrival)]++] = arrival;
+    arrivals.swap(sorted);
+  }
+}
+
 class Scatter : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step);
@@ -62,6 +99,15 @@ private:
   void begin(const LibraryArguments &arguments) const;
   void apply(const LibraryArguments &arguments, const Shape &start,
              const std::vector<int64_t> &updates, WindowPart &part) const;
+  /// Calls visit(start, updates) for each window that is wholly in bounds.
+  template <typename Visit>
+  void forEachWindow(const LibraryArguments &arguments,
+                     const Visit &visit) const;
+  void addInPairs(const LibraryArguments &arguments) const;
+  template <typename T>
+  void addWindows(const LibraryArguments &arguments, size_t i,
+                  std::span<const Arrival> arrivals, const Shape &starts,
+                  const std::vector<int64_t> &updates) const;
 
   size_t count = 0; ///< inputs
   int64_t how = REPLACES, vectorDim = 0;
@@ -232,15 +278,14 @@ void Scatter::apply(const LibraryArguments &arguments, const Shape &start,
   }
 }
 
-Status Scatter::run(const LibraryArguments &arguments) const {
-  if (arguments.outputs[0].empty())
-    return Success();
-  begin(arguments);
+template <typename Visit>
+void Scatter::forEachWindow(const LibraryArguments &arguments,
+                            const Visit &visit) const {
   const LibraryOperand &indices = arguments.inputs[count],
                        &result = arguments.outputs[0],
                        &updates = arguments.inputs[count + 1];
   if (updates.empty())
-    return Success();
+    return;
   const int64_t entry = size_t(vectorDim) < indices.strides.size()
                             ? indices.strides[size_t(vectorDim)]
                             : 0;
@@ -248,7 +293,6 @@ Status Scatter::run(const LibraryArguments &arguments) const {
   const size_t rank = batchDims.size();
   Shape start(updateDims.size(), 0), index(rank, 0);
   std::vector<int64_t> at(count, 0);
-  WindowPart part;
   int64_t from = 0;
   auto step = [&](size_t d, int64_t by) {
     from += by * indices.strides[indexDims[d]];
@@ -267,7 +311,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
       inside &=
           start[d] >= 0 && start[d] <= (*result.global)[d] - windowSizes[d];
     if (inside)
-      apply(arguments, start, at, part);
+      visit(start, at);
     size_t d = rank;
     while (d-- > 0) {
       step(d, 1);
@@ -277,8 +321,100 @@ Status Scatter::run(const LibraryArguments &arguments) const {
       index[d] = 0;
     }
     if (d == size_t(-1))
-      return Success();
+      return;
   }
+}
+
+/// Adds windows of updates `i` that all go to the same place. `starts` and
+/// `updates`: of each window, one after the other.
+template <typename T>
+void Scatter::addWindows(const LibraryArguments &arguments, size_t i,
+                         std::span<const Arrival> arrivals, const Shape &starts,
+                         const std::vector<int64_t> &updates) const {
+  const LibraryOperand &result = arguments.outputs[i],
+                       &update = arguments.inputs[count + 1 + i];
+  const size_t rank = updateDims.size();
+  const auto first = starts.begin() + long(arrivals[0].window * rank);
+  const Shape start(first, first + long(rank));
+  WindowPart part;
+  cutWindow(part, start, 0, result, update, updateDims);
+  if (part.empty)
+    return;
+  const T *from = reinterpret_cast<const T *>(update.data) + part.update;
+  T *to = reinterpret_cast<T *>(result.data) + part.result;
+  using Sum = SumOf<T>;
+  const Shape dense = rowMajorStrides(part.extent);
+  thread_local std::vector<Sum> running;
+  thread_local PairwiseSums<Sum> sums;
+  const int64_t elements = elementCount(part.extent);
+  running.assign(size_t(elements), Sum());
+  sums.start(elements);
+  for (const Arrival &arrival : arrivals) {
+    const T *window = from + updates[arrival.window * count + i];
+    forEachRun(part.extent, dense, part.updateStrides,
+               [&](int64_t target, int64_t source, int64_t run) {
+                 for (int64_t e = 0; e < run; ++e)
+                   running[size_t(target + e)] +=
+                       Numbers<T>::load(window[source + e]);
+               });
+    sums.added(running.data());
+  }
+  sums.addTo(running.data());
+  forEachRun(part.extent, part.resultStrides, dense,
+             [&](int64_t target, int64_t source, int64_t run) {
+               for (int64_t e = 0; e < run; ++e)
+                 to[target + e] =
+                     Numbers<T>::store(Numbers<T>::load(to[target + e]) +
+                                       running[size_t(source + e)]);
+             });
+}
+
+void Scatter::addInPairs(const LibraryArguments &arguments) const {
+  const Shape &whole = *arguments.outputs[0].global;
+  std::vector<Arrival> arrivals;
+  Shape starts;
+  std::vector<int64_t> updates;
+  forEachWindow(arguments,
+                [&](const Shape &start, const std::vector<int64_t> &at) {
+                  uint64_t place = 0;
+                  for (size_t d = 0; d < start.size(); ++d)
+                    place = place * uint64_t(whole[d]) + uint64_t(start[d]);
+                  arrivals.push_back({place, arrivals.size()});
+                  starts.insert(starts.end(), start.begin(), start.end());
+                  updates.insert(updates.end(), at.begin(), at.end());
+                });
+  sortByPlace(arrivals, uint64_t(elementCount(whole)));
+  for (size_t begin = 0, end = 0; begin < arrivals.size(); begin = end) {
+    while (end < arrivals.size() &&
+           arrivals[end].place == arrivals[begin].place)
+      ++end;
+    for (size_t i = 0; i < count; ++i)
+      withElement(arguments.outputs[i].type, [&]<typename T>() {
+        if constexpr (isRounded<SumOf<T>>)
+          addWindows<T>(arguments, i, {&arrivals[begin], end - begin}, starts,
+                        updates);
+      });
+  }
+}
+
+Status Scatter::run(const LibraryArguments &arguments) const {
+  if (arguments.outputs[0].empty())
+    return Success();
+  begin(arguments);
+  auto isFloatSum = [&](const LibraryOperand &result) {
+    return how == int64_t(ReduceKind::Sum) &&
+           (isFloat(result.type) || isComplex(result.type));
+  };
+  if (std::ranges::all_of(arguments.outputs, isFloatSum)) {
+    addInPairs(arguments);
+    return Success();
+  }
+  WindowPart part;
+  forEachWindow(arguments,
+                [&](const Shape &start, const std::vector<int64_t> &at) {
+                  apply(arguments, start, at, part);
+                });
+  return Success();
 }
 
 class DynamicUpdateSlice : public LibraryRoutine {

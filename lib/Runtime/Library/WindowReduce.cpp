@@ -1,9 +1,10 @@
 // The library function "reduce_window". With a kind, a row of results at a
-// time: each element of the window adds a row of the operand. With a scalar
-// function, element by element.
+// time: each element of the window adds a row of the operand, many of them in
+// pairs. With a scalar function, element by element.
 #include "Clones.h"
 #include "Elements.h"
 #include "LibraryTable.h"
+#include "PairwiseSums.h"
 #include "ThreadScratch.h"
 #include "WindowBox.h"
 
@@ -111,7 +112,10 @@ public:
     int64_t offset = 0;
     while (true) {
       std::fill_n(sums, count, init);
+      pairs.start(count);
       addOuter(at, 0, 0);
+      if constexpr (sumsInPairs)
+        pairs.addTo(sums);
       addPadding(at, count);
       const int64_t step = rank ? out.strides[row] : 0;
       for (int64_t i = 0; i < count; ++i)
@@ -133,6 +137,13 @@ public:
 
 private:
   static constexpr size_t rank_none = size_t(-1);
+  static constexpr bool sumsInPairs = kind == ReduceKind::Sum && isRounded<Sum>;
+
+  /// A row was combined with the sums.
+  void addedRow() {
+    if constexpr (sumsInPairs)
+      pairs.added(sums);
+  }
 
   /// Every combination of window elements of the dims but the row.
   void addOuter(const std::vector<int64_t> &at, size_t d, int64_t offset) {
@@ -155,6 +166,7 @@ private:
         for (const Touch &touch : touches[row][i])
           sums[i] = combined<kind>(
               sums[i], Numbers<T>::load(source[offset + touch.offset]));
+      addedRow();
       return;
     }
     // Without holes a window element meets the operand over a range of places.
@@ -177,6 +189,7 @@ private:
                               source + offset +
                                   (element - in.begin(row)) * in.strides[row],
                               dim.stride * in.strides[row], end - begin);
+      addedRow();
     }
   }
 
@@ -208,6 +221,7 @@ private:
   size_t rank = 0, row = rank_none;
   std::vector<std::vector<Touches>> touches;
   Sum *sums = nullptr;
+  PairwiseSums<Sum> pairs;
 };
 
 //===----------------------------------------------------------------------===//

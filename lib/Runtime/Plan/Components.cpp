@@ -60,13 +60,16 @@ void fillOtherAddend(const Layout &layout, DType type, int64_t copy, char *into,
 }
 
 /// Combines addends that lie one after the other in row-major order of the
-/// partial axes; axes of one kind at a time, minor ones first. The addends are
-/// overwritten; the value is left in the first.
+/// partial axes; all neighbouring axes of one kind at once, so that f16 and
+/// bf16 are rounded once, minor ones first. The addends are overwritten; the
+/// value is left in the first.
 void combineAddends(const Layout &layout, DType type,
                     std::vector<char *> addends, int64_t count) {
   std::span<const Partial> partial = layout.partial();
   for (size_t p = partial.size(); p-- > 0;) {
-    const size_t size = size_t(layout.mesh().axis_size(partial[p].axis));
+    size_t size = size_t(layout.mesh().axis_size(partial[p].axis));
+    for (; p > 0 && partial[p - 1].kind == partial[p].kind; --p)
+      size *= size_t(layout.mesh().axis_size(partial[p - 1].axis));
     std::vector<char *> combined;
     for (size_t first = 0; first < addends.size(); first += size) {
       std::vector<const void *> sources(addends.begin() + long(first),
