@@ -74,6 +74,26 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
                    });
 }
 
+/// What `body` makes of `value`, whose sums and counts f16 and bf16 may not
+/// hold: those are made of an f32 copy and rounded at the end.
+Value inWide(Emitter &e, Value value, function_ref<Value(Value)> body) {
+  Type element = e.elementType(value);
+  if (!element.isF16() && !element.isBF16())
+    return body(value);
+  Value wide = body(e.convert(value, e.builder.getF32Type()));
+  return e.convert(wide, element);
+}
+
+Value logSumExp(Emitter &e, Value value, ArrayRef<int64_t> dims) {
+  Value top = e.shiftFor(value, dims);
+  // All elements -inf, or one inf: nothing to shift by.
+  Value finite = e.builder.create<dtensor::IsFiniteOp>(e.location, top);
+  top = e.stopped(e.select(finite, top, e.constant(top, 0)));
+  Value shifted = e.subtract(value, e.repeat(top, value, dims));
+  Value sum = e.sum(e.make<dtensor::ExpOp>(shifted), dims);
+  return e.add(e.make<dtensor::LogOp>(sum), top);
+}
+
 template <typename Op>
 Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
                     DType type, const std::source_location &where) {
@@ -138,9 +158,11 @@ Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
                      double count = 1;
                      for (int64_t d : dims)
                        count *= double(e.shape(value)[size_t(d)]);
-                     // Division keeps an empty mean nan.
-                     Value sum = e.sum(value, dims);
-                     return e.divide(sum, e.constant(sum, count));
+                     return inWide(e, value, [&](Value wide) {
+                       // Division keeps an empty mean nan.
+                       Value sum = e.sum(wide, dims);
+                       return e.divide(sum, e.constant(sum, count));
+                     });
                    });
 }
 
@@ -149,15 +171,9 @@ Tensor reduce_logsumexp(const Tensor &x, const Axis &axis, bool keepdims,
   expectFloat(x, "reduce_logsumexp", loc);
   return reduction("reduce_logsumexp", x, axis, keepdims, loc,
                    [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
-                     Value top = e.shiftFor(value, dims);
-                     // All elements -inf, or one inf: nothing to shift by.
-                     Value finite =
-                         e.builder.create<dtensor::IsFiniteOp>(e.location, top);
-                     top = e.stopped(e.select(finite, top, e.constant(top, 0)));
-                     Value shifted =
-                         e.subtract(value, e.repeat(top, value, dims));
-                     Value sum = e.sum(e.make<dtensor::ExpOp>(shifted), dims);
-                     return e.add(e.make<dtensor::LogOp>(sum), top);
+                     return inWide(e, value, [&](Value wide) {
+                       return logSumExp(e, wide, dims);
+                     });
                    });
 }
 

@@ -17,6 +17,11 @@ Tensor shifted(const Tensor &x, int64_t axis, Where loc) {
                   {stop_gradient(reduce_max(x, axis, true, loc), loc), loc});
 }
 
+/// Whether sums over elements of x may be more than its type holds.
+bool isNarrow(const Tensor &x) {
+  return x.dtype() == DType::F16 || x.dtype() == DType::BF16;
+}
+
 } // namespace
 
 // Not maximum(x, 0): its gradient at 0 is a half, relu's is 0. nan stays nan.
@@ -81,11 +86,16 @@ Tensor embedding(const Tensor &table, const Tensor &ids, Where loc) {
 }
 
 Tensor softmax(const Tensor &x, int64_t axis, Where loc) {
+  if (isNarrow(x))
+    return cast(softmax(cast(x, DType::F32, loc), axis, loc), x.dtype(), loc);
   Tensor e = exp(shifted(x, axis, loc), loc);
   return divide({e, loc}, {reduce_sum(e, axis, true, loc), loc});
 }
 
 Tensor log_softmax(const Tensor &x, int64_t axis, Where loc) {
+  if (isNarrow(x))
+    return cast(log_softmax(cast(x, DType::F32, loc), axis, loc), x.dtype(),
+                loc);
   Tensor z = shifted(x, axis, loc);
   return subtract({z, loc},
                   {log(reduce_sum(exp(z, loc), axis, true, loc), loc), loc});
@@ -101,6 +111,8 @@ Tensor bias_add(const Tensor &x, const Tensor &bias, Where loc) {
 }
 
 Tensor l2_loss(const Tensor &x, Where loc) {
+  if (isNarrow(x))
+    return cast(l2_loss(cast(x, DType::F32, loc), loc), x.dtype(), loc);
   return multiply({reduce_sum(square(x, loc), Axis(), false, loc), loc},
                   {0.5, loc});
 }

@@ -17,6 +17,22 @@ struct Normalization {
   Value spread(Value perFeature) {
     return b.broadcast(perFeature, shape, feature);
   }
+  /// Sums and counts may be more than f16 and bf16 hold: f32 copies of those,
+  /// and results of the type of before.
+  Value wide(Value value) {
+    return isNarrow(b.elementOf(value)) ? b.convert(value, b.getF32Type())
+                                        : value;
+  }
+  static bool isNarrow(Type element) {
+    return element.isF16() || element.isBF16();
+  }
+  SmallVector<Value> rounded(ArrayRef<Value> values, Type element) {
+    SmallVector<Value> results(values);
+    if (isNarrow(element))
+      for (Value &value : results)
+        value = b.convert(value, element);
+    return results;
+  }
   Value sum(Value value) { return b.reduce(ReduceKind::Sum, value, others); }
   Value add(Value x, Value y) { return b.apply<dtensor::AddOp>({x, y}); }
   Value subtract(Value x, Value y) {
@@ -80,14 +96,16 @@ static Imported importTraining(Importer &im,
   auto n = normalizationOf(im, op);
   if (failed(n))
     return failure();
-  Value operand = im.get(op.getOperand());
+  Type element = im.b.elementOf(im.get(op.getOperand()));
+  Value operand = n->wide(im.get(op.getOperand()));
   Value mean = n->mean(operand);
   Value centered = n->subtract(operand, n->spread(mean));
   Value variance = n->mean(n->multiply(centered, centered));
-  return SmallVector<Value>{n->normalize(operand, im.get(op.getScale()),
-                                         im.get(op.getOffset()), mean,
-                                         variance),
-                            mean, variance};
+  return n->rounded(
+      {n->normalize(operand, n->wide(im.get(op.getScale())),
+                    n->wide(im.get(op.getOffset())), mean, variance),
+       mean, variance},
+      element);
 }
 
 static Imported importGrad(Importer &im, stablehlo::BatchNormGradOp op) {
@@ -95,23 +113,27 @@ static Imported importGrad(Importer &im, stablehlo::BatchNormGradOp op) {
   if (failed(n))
     return failure();
   LaneBuilder &b = im.b;
-  Value operand = im.get(op.getOperand()), grad = im.get(op.getGradOutput());
-  Value centered = n->subtract(operand, n->spread(im.get(op.getMean())));
-  Value deviation = n->deviation(im.get(op.getVariance()));
+  Type element = b.elementOf(im.get(op.getOperand()));
+  Value operand = n->wide(im.get(op.getOperand())),
+        grad = n->wide(im.get(op.getGradOutput())),
+        variance = n->wide(im.get(op.getVariance()));
+  Value centered =
+      n->subtract(operand, n->spread(n->wide(im.get(op.getMean()))));
+  Value deviation = n->deviation(variance);
   Value gradOffset = n->sum(grad);
   Value weighted = n->sum(n->multiply(grad, centered));
   // scale / deviation / N * (N grad - sum(grad)
   //   - centered * sum(grad * centered) / (variance + epsilon))
-  Value squared =
-      n->add(im.get(op.getVariance()), b.like(deviation, n->epsilon));
+  Value squared = n->add(variance, b.like(deviation, n->epsilon));
   Value inner = n->subtract(
       n->subtract(n->multiply(grad, b.like(grad, n->count)),
                   n->spread(gradOffset)),
       n->multiply(centered, n->spread(n->divide(weighted, squared))));
-  Value factor = n->divide(n->divide(im.get(op.getScale()), deviation),
+  Value factor = n->divide(n->divide(n->wide(im.get(op.getScale())), deviation),
                            b.like(deviation, n->count));
-  return SmallVector<Value>{n->multiply(n->spread(factor), inner),
-                            n->divide(weighted, deviation), gradOffset};
+  return n->rounded({n->multiply(n->spread(factor), inner),
+                     n->divide(weighted, deviation), gradOffset},
+                    element);
 }
 
 void importer::addNormalization(Handlers &handlers) {
