@@ -36,7 +36,7 @@ Complex complexLogistic(Complex z) {
 
 Complex complexSign(Complex z) {
   if (z == Complex(0))
-    return 0;
+    return z;
   Wide wide(z);
   return narrow(wide / std::abs(wide));
 }

@@ -405,8 +405,6 @@ Values convert(const Call &call) {
     if (out.isFloating())
       out.floats[i] = roundToType(
           out.type, in.isFloating() ? in.floats[i] : asDouble(in.ints[i]));
-    else if (in.isComplex() && out.type == DType::I1)
-      out.ints[i] = in.floats[i] != 0 || in.imaginaries[i] != 0;
     else
       out.ints[i] = in.isFloating() ? toInteger(out.type, in.floats[i])
                                     : wrapInteger(out.type, in.ints[i]);

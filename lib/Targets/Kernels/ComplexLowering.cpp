@@ -314,14 +314,17 @@ Pair power(Pair x, Pair y) {
   return choose(isOne, one, choose(isZero, zero, result));
 }
 
-/// z / |z|, 0 at 0.
+/// z / |z|, part by part; z where it is 0.
 Pair sign(Pair z) {
   Real large = sizesOf(z).large;
   Pair scaled = {z.re / large, z.im / large};
   Real size = absolute(scaled);
   Pair unit = {scaled.re / size, scaled.im / size};
-  Real zero = size.number(0);
-  return choose(equals(large, 0), {zero, zero}, unit);
+  // An infinite part is nan, and a finite one beside it 0.
+  Real infinite = isInfinite(z.re).either(isInfinite(z.im));
+  Pair far = {z.re / z.re.number(infinity), z.im / z.im.number(infinity)};
+  Real zero = equals(z.re, 0).both(equals(z.im, 0));
+  return choose(zero, z, choose(infinite, far, unit));
 }
 
 Pair reciprocalRoot(Pair z) {

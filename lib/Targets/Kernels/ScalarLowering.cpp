@@ -477,10 +477,7 @@ Value meshloom::convertScalar(Value value, Type from, Type to, OpBuilder &b,
       return joinParts({part(parts.real, target.getElementType()),
                         part(parts.imaginary, target.getElementType())},
                        b, loc);
-    Value real = part(parts.real, to);
-    if (!to.isInteger(1))
-      return real;
-    return b.create<arith::OrIOp>(loc, real, part(parts.imaginary, to));
+    return part(parts.real, to);
   }
   if (auto target = dyn_cast<mlir::ComplexType>(to)) {
     Type part = target.getElementType();
