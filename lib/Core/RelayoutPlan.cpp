@@ -29,6 +29,40 @@ static bool contains(std::span<const unsigned> list, unsigned axis) {
   return std::find(list.begin(), list.end(), axis) != list.end();
 }
 
+bool beginsReduction(const Layout &from, const Layout &to) {
+  return std::ranges::any_of(to.partial(), [&](const Partial &partial) {
+    return std::ranges::find(from.partial(), partial) == from.partial().end();
+  });
+}
+
+Layout beforeBeginning(const Layout &from, const Layout &to,
+                       const Shape &global) {
+  DimAxes dims = to.dim_axes();
+  // Blocks become dims of their own; no reshape carries axes on a dim of 1, or
+  // of a value without elements.
+  for (unsigned dim = 0; dim < to.rank(); ++dim)
+    if (global[dim] == 0 || (global[dim] == 1 && !dims[dim].empty()))
+      return *Layout::get(to.mesh(), dims);
+  for (unsigned dim = 0; dim < to.rank(); ++dim) {
+    auto had = from.axes(dim), wanted = to.axes(dim);
+    if (had.size() <= wanted.size() ||
+        !std::equal(wanted.begin(), wanted.end(), had.begin()))
+      continue;
+    auto extra = had.subspan(wanted.size());
+    bool begun = std::ranges::all_of(extra, [&](unsigned axis) {
+      return std::ranges::any_of(to.partial(), [&](const Partial &partial) {
+        return partial.axis == axis;
+      });
+    });
+    int64_t blocks = 1;
+    for (unsigned axis : had)
+      blocks *= to.mesh().axis_size(axis);
+    if (begun && global[dim] % blocks == 0)
+      dims[dim].assign(had.begin(), had.end());
+  }
+  return *Layout::get(to.mesh(), dims);
+}
+
 std::optional<CollectiveOp> permuteTo(const Layout &from, const DimAxes &dims) {
   const Mesh &mesh = from.mesh();
   // Where each axis sits: dim and number of blocks its major axes make.

@@ -21,12 +21,6 @@
 namespace meshloom {
 using distribution::Maker;
 
-bool begins(const Layout &from, const Layout &to) {
-  return llvm::any_of(to.partial(), [&](const Partial &partial) {
-    return !llvm::is_contained(from.partial(), partial);
-  });
-}
-
 namespace {
 /// One relayout, written out.
 class Beginning {
@@ -34,7 +28,7 @@ public:
   Beginning(dtensor::RelayoutOp op)
       : op(op), make{OpBuilder(op), op.getLoc()},
         from(*givenLayout(op.getOperand().getType())),
-        to(*givenLayout(op.getResult().getType())), mesh(to.mesh()),
+        to(*givenLayout(op.getResult().getType())), before(to), mesh(to.mesh()),
         global(dtensor::globalShape(op.getResult().getType())),
         kind(to.partial().front().kind) {}
 
@@ -70,11 +64,6 @@ private:
       size *= mesh.axis_size(axis);
     return size;
   }
-  bool isBegun(unsigned axis) const {
-    return llvm::any_of(to.partial(), [&](const Partial &partial) {
-      return partial.axis == axis;
-    });
-  }
   static void lay(Value value, const Layout &layout) {
     auto type = cast<RankedTensorType>(value.getType());
     value.setType(RankedTensorType::get(
@@ -82,21 +71,13 @@ private:
         dtensor::LayoutAttr::get(value.getContext(), layout)));
   }
 
-  /// Which of the axes cut a dim, into even blocks, and only have to be left
-  /// there; the others' devices get the same first.
+  /// Which of the axes cut a dim and only have to be left there; of the others
+  /// the devices have the same first.
   void findCuts() {
-    cut.resize(global.size());
-    for (size_t dim = 0; dim < global.size(); ++dim) {
-      auto had = from.axes(unsigned(dim)), wanted = to.axes(unsigned(dim));
-      if (had.size() <= wanted.size() ||
-          !std::equal(wanted.begin(), wanted.end(), had.begin()))
-        continue;
-      std::vector<unsigned> extra(had.begin() + int64_t(wanted.size()),
-                                  had.end());
-      std::vector<unsigned> all(had.begin(), had.end());
-      if (llvm::all_of(extra, [&](unsigned axis) { return isBegun(axis); }) &&
-          global[dim] % sizeOf(mesh, all) == 0)
-        cut[dim] = extra;
+    before = beforeBeginning(from, to, Shape(global.begin(), global.end()));
+    for (unsigned dim = 0; dim < global.size(); ++dim) {
+      auto extra = before.axes(dim).subspan(to.axes(dim).size());
+      cut.emplace_back(extra.begin(), extra.end());
     }
     for (const Partial &partial : to.partial())
       if (llvm::none_of(cut, [&](ArrayRef<unsigned> some) {
@@ -107,22 +88,15 @@ private:
 
   /// The operand as far as collectives bring it: what was pending is reduced.
   Value entered() {
-    Layout::DimAxes dims;
-    for (size_t dim = 0; dim < global.size(); ++dim) {
-      auto wanted = to.axes(unsigned(dim));
-      dims.emplace_back(wanted.begin(), wanted.end());
-      llvm::append_range(dims.back(), cut[dim]);
-    }
-    Layout layout = *Layout::get(mesh, dims);
     Value value = op.getOperand();
-    if (layout == from)
+    if (before == from)
       return value;
     auto type = cast<RankedTensorType>(op.getResult().getType());
     auto relayout = make.builder.create<dtensor::RelayoutOp>(
         make.location,
         RankedTensorType::get(
             type.getShape(), type.getElementType(),
-            dtensor::LayoutAttr::get(op.getContext(), layout)),
+            dtensor::LayoutAttr::get(op.getContext(), before)),
         value);
     relayout->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     return relayout;
@@ -205,7 +179,7 @@ private:
 
   dtensor::RelayoutOp op;
   Maker make;
-  Layout from, to;
+  Layout from, to, before;
   Mesh mesh;
   SmallVector<int64_t> global;
   ReduceKind kind;

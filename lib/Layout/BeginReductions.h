@@ -5,9 +5,6 @@
 
 namespace meshloom {
 
-/// Whether `to` is partial in a way that `from` is not.
-bool begins(const Layout &from, const Layout &to);
-
 /// Replaces `op`, whose result begins a reduction, by ops with layouts and, if
 /// need be, a relayout that begins none.
 void beginReduction(dtensor::RelayoutOp op);

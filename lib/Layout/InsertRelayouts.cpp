@@ -6,6 +6,7 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 
@@ -70,8 +71,9 @@ private:
     for (Block *block : blocks)
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op);
-            relayout && begins(*givenLayout(relayout.getOperand().getType()),
-                               *givenLayout(relayout.getResult().getType())))
+            relayout &&
+            beginsReduction(*givenLayout(relayout.getOperand().getType()),
+                            *givenLayout(relayout.getResult().getType())))
           beginReduction(relayout);
     for (Block *block : blocks)
       for (Operation &op : *block)
@@ -225,7 +227,7 @@ private:
     // What begins a reduction is made from the value, and nothing from it.
     auto ordinary = std::stable_partition(
         wanted.begin(), wanted.end(), [&](const Need &need) {
-          return begins(*givenLayout(value.getType()), need.target);
+          return beginsReduction(*givenLayout(value.getType()), need.target);
         });
     for (Need &need : wanted)
       need.root = value;
@@ -246,8 +248,8 @@ private:
     std::vector<Value> roots{value};
     for (Value candidate : made[value])
       if (isBefore(candidate, first) &&
-          !begins(*givenLayout(value.getType()),
-                  *givenLayout(candidate.getType())))
+          !beginsReduction(*givenLayout(value.getType()),
+                           *givenLayout(candidate.getType())))
         roots.push_back(candidate);
     std::vector<LayoutId> have;
     for (Value root : roots)

@@ -177,6 +177,35 @@ bool partialAllows(const Layout &from, const Layout &to) {
   });
 }
 
+TEST(RelayoutPlannerTest, BeforeAReductionBegins) {
+  Mesh m = mesh({{"x", 2}, {"y", 3}});
+  auto layout = [&](Layout::DimAxes dims, std::vector<Partial> partial = {}) {
+    return *Layout::get(m, std::move(dims), std::move(partial));
+  };
+  Partial x{0, ReduceKind::Sum}, y{1, ReduceKind::Sum};
+  EXPECT_TRUE(beginsReduction(layout({{0}}), layout({{}}, {x})));
+  EXPECT_FALSE(beginsReduction(layout({{}}, {x, y}), layout({{}}, {x})));
+  EXPECT_TRUE(
+      beginsReduction(layout({{}}, {x}), layout({{}}, {{0, ReduceKind::Max}})));
+  // What cuts a dim into even blocks stays there.
+  EXPECT_EQ(beforeBeginning(layout({{0}}), layout({{}}, {x}), {6}),
+            layout({{0}}));
+  EXPECT_EQ(beforeBeginning(layout({{0, 1}}), layout({{0}}, {y}), {6}),
+            layout({{0, 1}}));
+  // Uneven blocks, major axes and axes that do not become pending do not.
+  EXPECT_EQ(beforeBeginning(layout({{0}}), layout({{}}, {x}), {5}),
+            layout({{}}));
+  EXPECT_EQ(beforeBeginning(layout({{0, 1}}), layout({{1}}, {x}), {6}),
+            layout({{1}}));
+  EXPECT_EQ(beforeBeginning(layout({{1, 0}}), layout({{}}, {x}), {6}),
+            layout({{}}));
+  // What was pending is carried out.
+  EXPECT_EQ(beforeBeginning(layout({{}}, {x}), layout({{}}, {x, y}), {6}),
+            layout({{}}));
+  EXPECT_FALSE(planRelayout(layout({{0}}), layout({{}}, {x}), {6}, DType::F32,
+                            *MachineModel::preset("ring")));
+}
+
 } // namespace
 
 // A plan is a chain from `from` to `to`, every step is what its kind says, and

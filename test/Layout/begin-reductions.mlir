@@ -1,9 +1,10 @@
 // A relayout to a layout that is partial where the value is not becomes a
 // reduction that is left pending: of what each device has, and nothing is sent.
 // RUN: mesh-opt %s --dtensor-partition | FileCheck %s
-// RUN: mesh-run --verify %s
-// RUN: mesh-run --verify --private-memories %s
-// RUN: mesh-run --verify --machine=ring --private-memories %s
+// RUN: mesh-run --verify --function=main %s
+// RUN: mesh-run --verify --private-memories --function=main %s
+// RUN: mesh-run --verify --private-memories --function=small %s
+// RUN: mesh-run --verify --machine=ring --private-memories --function=main %s
 
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #rows = #dtensor.layout<#mesh, [x, *]>
@@ -35,4 +36,13 @@ func.func @main(%a: tensor<8x6xf32, #rows>, %b: tensor<8x6xf32, #both>, %c: tens
   // CHECK: spmd.all_reduce sum over [x] %[[D]]
   %6 = dtensor.relayout %d : (tensor<6x6xi32, #sum>) -> tensor<6x6xi32, #bothsum>
   return %0, %1, %2, %3, %4, %5, %6 : tensor<8x6xf32, #sum>, tensor<8x6xf32, #rowsum>, tensor<8x6xf32, #bothsum>, tensor<8x6xf32, #max>, tensor<8x6xf32, #rowsum>, tensor<5x3xf32, #sum>, tensor<6x6xi32, #bothsum>
+}
+
+// Beside a dim of one element that has axes, and without elements.
+#columns = #dtensor.layout<#mesh, [x, y]>
+#columnsum = #dtensor.layout<#mesh, [*, y] partial<x: sum>>
+func.func @small(%a: tensor<12x1xf32, #columns>, %b: tensor<0x8xf32, #columns>) -> (tensor<12x1xf32, #columnsum>, tensor<0x8xf32, #columnsum>) {
+  %0 = dtensor.relayout %a : (tensor<12x1xf32, #columns>) -> tensor<12x1xf32, #columnsum>
+  %1 = dtensor.relayout %b : (tensor<0x8xf32, #columns>) -> tensor<0x8xf32, #columnsum>
+  return %0, %1 : tensor<12x1xf32, #columnsum>, tensor<0x8xf32, #columnsum>
 }

@@ -49,6 +49,18 @@ Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
                                   const MachineModel &machine,
                                   const PlanLimits &limits = {});
 
+/// Whether `to` is partial in a way that `from` is not: to go there, a
+/// reduction begins. No collective does that; each device keeps what it has, or
+/// drops it.
+bool beginsReduction(const Layout &from, const Layout &to);
+
+/// What collectives have to bring `from` to before a reduction begins: `to`
+/// without its pending reductions. An axis that becomes pending, and cuts a dim
+/// into even blocks as its most minor axis, may stay there (unless `to` has
+/// axes on a dim of one element).
+Layout beforeBeginning(const Layout &from, const Layout &to,
+                       const Shape &global);
+
 /// One layout that a value is brought to, made from the value itself (source
 /// -1) or from another one of them.
 struct TreeEdge {

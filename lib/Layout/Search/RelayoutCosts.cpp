@@ -12,6 +12,19 @@ static PlanLimits limitsFor(const Mesh &mesh) {
   return {.mostSettled = mesh.rank() < 4 ? 128u : 32u, .exactAxes = 2};
 }
 
+/// The collectives of a relayout: where a reduction begins, those before.
+static Result<RelayoutPlan> planCollectives(const Layout &from,
+                                            const Layout &to,
+                                            const Shape &shape, DType type,
+                                            const MachineModel &machine,
+                                            const PlanLimits &limits) {
+  if (from.mesh() == to.mesh() && from.rank() == to.rank() &&
+      to.rank() == shape.size() && beginsReduction(from, to))
+    return planRelayout(from, beforeBeginning(from, to, shape), shape, type,
+                        machine, limits);
+  return planRelayout(from, to, shape, type, machine, limits);
+}
+
 RelayoutCosts::RelayoutCosts(const Mesh &mesh, const MachineModel &machine)
     : mesh(mesh), machine(machine) {
   for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
@@ -113,8 +126,8 @@ const RelayoutCosts::Way *RelayoutCosts::way(TensorKind kind, LayoutId from,
     auto [entry, isNew] = wayOfPattern.try_emplace(pattern(kind, from, to), -2);
     const auto &[shape, type] = kinds[kind];
     if (isNew)
-      if (auto made = planRelayout(table[from], table[to], shape, type, machine,
-                                   limitsFor(mesh))) {
+      if (auto made = planCollectives(table[from], table[to], shape, type,
+                                      machine, limitsFor(mesh))) {
         entry->second = int(ways.size());
         ways.push_back({made->cost, made->overhead, made->collectives(),
                         made->reduces(),
@@ -131,8 +144,8 @@ const RelayoutPlan *RelayoutCosts::plan(TensorKind kind, LayoutId from,
   auto [entry, isNew] = plans.try_emplace(key(kind, from, to));
   const auto &[shape, type] = kinds[kind];
   if (isNew)
-    if (auto made = planRelayout(table[from], table[to], shape, type, machine,
-                                 limitsFor(mesh)))
+    if (auto made = planCollectives(table[from], table[to], shape, type,
+                                    machine, limitsFor(mesh)))
       entry->second = std::move(*made);
   return entry->second ? &*entry->second : nullptr;
 }
