@@ -141,6 +141,7 @@ public:
   struct Group {
     Location loc;
     SmallVector<int64_t> shape;
+    Operation *around; ///< the manual computation, or null
     SmallVector<unsigned> manualAxes;
     Lanes lanes;
     dtensor::LayoutAttr layout; ///< of the first member that is decided

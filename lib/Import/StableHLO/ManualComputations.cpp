@@ -42,9 +42,39 @@ static ValueSharding freePart(ValueSharding sharding,
   for (ValueSharding::Dim &dim : sharding.dims)
     llvm::erase_if(dim.axes,
                    [&](unsigned axis) { return contains(manual, axis); });
-  llvm::erase_if(sharding.replicated,
-                 [&](unsigned axis) { return contains(manual, axis); });
+  for (SmallVector<unsigned> *axes :
+       {&sharding.replicated, &sharding.unreduced})
+    llvm::erase_if(*axes,
+                   [&](unsigned axis) { return contains(manual, axis); });
   return sharding;
+}
+
+/// `value` as what the devices along `axis` make up by `kind`: the first has
+/// it, the others what changes nothing.
+static Value addends(Importer &im, Value value, unsigned axis,
+                     ReduceKind kind) {
+  LaneBuilder &b = im.b;
+  SmallVector<int64_t> shape{b.getMesh().getSizes()[axis]}, dims;
+  llvm::append_range(shape, b.shapeOf(value));
+  for (int64_t d = 1; d < int64_t(shape.size()); ++d)
+    dims.push_back(d);
+  auto type = RankedTensorType::get(shape, b.getI32Type());
+  Value first = b.compare(dtensor::ComparisonDirection::EQ, b.iota(type, 0),
+                          b.splat(type, llvm::APInt(32, 0)));
+  Value nothing = b.broadcast(im.identity(kind, b.elementOf(value)), shape);
+  return b.hide(b.select(first, b.broadcast(value, shape, dims), nothing),
+                axis);
+}
+
+/// What the devices along `axis` make up by `kind`.
+static Value made(Importer &im, Value value, unsigned axis, ReduceKind kind) {
+  LaneBuilder &b = im.b;
+  if (contains(b.lanesOf(value), axis))
+    return b.reduce(kind, b.expose(value, axis), 0);
+  if (kind != ReduceKind::Sum) // all have the same
+    return value;
+  return b.apply<dtensor::MultiplyOp>(
+      {value, b.like(value, double(b.getMesh().getSizes()[axis]))});
 }
 
 FailureOr<Value> importer::enterManual(Importer &im, Value value,
@@ -57,9 +87,7 @@ FailureOr<Value> importer::enterManual(Importer &im, Value value,
     return failure();
   for (unsigned axis : sharding.unreduced)
     if (contains(manual, axis))
-      return im.error("a value that enters a manual computation is unreduced "
-                      "along manual axis ")
-             << b.getMesh().getNames()[axis];
+      value = addends(im, value, axis, sharding.unreducedKind);
   // Each dim as [its axes..., rest]; then all axes to the front.
   SmallVector<int64_t> cut, axesFirst, rest;
   SmallVector<unsigned> axes;
@@ -91,6 +119,9 @@ FailureOr<Value> importer::leaveManual(Importer &im, Value value,
   SmallVector<unsigned> axes;
   for (ArrayRef<unsigned> itsAxes : *perDim)
     llvm::append_range(axes, itsAxes);
+  for (unsigned axis : sharding.unreduced)
+    if (contains(manual, axis))
+      value = made(im, value, axis, sharding.unreducedKind);
   // Where the program says that all devices have the same, take the first's.
   for (unsigned axis : Lanes(b.lanesOf(value))) {
     if (!contains(manual, axis) || contains(axes, axis))

@@ -85,12 +85,16 @@ static dtensor::Wish openWish(Importer &importer, Value value) {
 
 /// `value` as a member of a sharding group. The first one whose layout is
 /// decided decides for those with another: as in Shardy, they are resharded.
-static FailureOr<Value> joinGroup(Importer &im, Value value, int64_t group) {
+static FailureOr<Value> joinGroup(Importer &im, sdy::ShardingGroupOp op) {
   LaneBuilder &b = im.b;
+  Value value = im.get(op.getInput());
+  int64_t group = int64_t(op.getGroupId());
+  auto around = op->getParentOfType<sdy::ManualComputationOp>();
   Lanes lanes(b.lanesOf(value));
   auto [known, isFirst] = im.groups.try_emplace(
       group, Importer::Group{b.getLoc(),
                              SmallVector<int64_t>(b.typeOf(value).getShape()),
+                             around,
                              im.manualAxes,
                              lanes,
                              {}});
@@ -101,7 +105,7 @@ static FailureOr<Value> joinGroup(Importer &im, Value value, int64_t group) {
     error.attachNote(others.loc) << "the other one";
     return error;
   };
-  if (others.manualAxes != im.manualAxes)
+  if (others.around != around || others.manualAxes != im.manualAxes)
     return complain("in or outside of another manual computation");
   if (ArrayRef(others.shape) != b.typeOf(value).getShape())
     return complain("of another shape");
@@ -219,8 +223,7 @@ void importer::addAnnotations(Handlers &handlers) {
   handlers.add<sdy::ShardingGroupOp>(
       [](Importer &im,
          sdy::ShardingGroupOp op) -> FailureOr<SmallVector<Value>> {
-        auto joined =
-            joinGroup(im, im.get(op.getInput()), int64_t(op.getGroupId()));
+        auto joined = joinGroup(im, op);
         if (failed(joined))
           return failure();
         // The op has no result: later uses of the value see it.

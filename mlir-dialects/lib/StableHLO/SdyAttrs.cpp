@@ -59,11 +59,12 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
+  auto mesh = parser.getChecked<MeshAttr>(loc, parser.getContext(), axes, ids);
   // Devices that count up are written without ids.
-  if (!axes.empty() &&
+  if (mesh && !axes.empty() &&
       llvm::equal(ids, llvm::seq<int64_t>(0, int64_t(ids.size()))))
-    ids.clear();
-  return parser.getChecked<MeshAttr>(loc, parser.getContext(), axes, ids);
+    return get(parser.getContext(), axes, {});
+  return mesh;
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {

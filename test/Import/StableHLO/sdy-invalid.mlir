@@ -28,6 +28,11 @@ sdy.mesh @mesh = <["x"=2], device_ids=[2, 1, 0]>
 
 // -----
 
+// expected-error @+1 {{device_ids has 1 devices, but the axes make 2}}
+sdy.mesh @mesh = <["x"=2], device_ids=[0]>
+
+// -----
+
 // expected-error @+1 {{device_ids is an order of the devices 0 to 1, but lacks 0}}
 sdy.mesh @mesh = <["x"=2], device_ids=[1, 1]>
 
