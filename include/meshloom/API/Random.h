@@ -25,6 +25,8 @@ struct Seed {
 class SeedLike {
 public:
   using Where = std::source_location;
+  /// The seed 0, 0.
+  SeedLike() = default;
   SeedLike(Seed numbers) : numbers(numbers) {}
   SeedLike(uint32_t first, uint32_t second) : numbers{first, second} {}
   SeedLike(const Tensor &tensor) : tensor(tensor), isTensor(true) {}
