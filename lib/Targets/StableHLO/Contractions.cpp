@@ -74,10 +74,7 @@ static Emitted emitReduce(Exporter &e, Operation *op,
     if (!fitKept(e, operand, dims, result))
       return std::nullopt;
     Type element = result.element;
-    // Half floats are summed in f32 and rounded once.
-    bool wider = (element.isF16() || element.isBF16()) &&
-                 (kind == ReduceKind::Sum || kind == ReduceKind::Prod);
-    Type inner = wider ? e.b.getF32Type() : element;
+    Type inner = e.combinedIn(kind, element);
     Value value = e.convert(operand.value, inner);
     value = e.mask(value, operand.held, dims, e.identity(kind, inner));
     values.push_back(e.convert(e.reduce(kind, value, dims), element));

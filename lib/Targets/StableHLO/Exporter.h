@@ -97,6 +97,13 @@ public:
   Value slice(Value value, unsigned dim, int64_t begin, int64_t end,
               int64_t stride = 1);
   Value pad(Value value, unsigned dim, int64_t low, int64_t high, Value fill);
+  /// The type in which elements are combined by `kind`: f16 and bf16 are summed
+  /// and multiplied in f32, and rounded once.
+  Type combinedIn(ReduceKind kind, Type element) {
+    bool wider = (element.isF16() || element.isBF16()) &&
+                 (kind == ReduceKind::Sum || kind == ReduceKind::Prod);
+    return wider ? Type(b.getF32Type()) : element;
+  }
   /// Combines along `dims`, from the kind's identity on.
   Value reduce(ReduceKind kind, Value value, ArrayRef<int64_t> dims);
   /// The op that combines two values.

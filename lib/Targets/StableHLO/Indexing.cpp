@@ -344,13 +344,18 @@ static Emitted emitScatter(Exporter &e, Operation *op,
       scatter.getScatterDimsToOperandDims(), vectorDim);
   Values values;
   SmallVector<Type> types;
+  std::optional<ReduceKind> kind = scatter.getKind();
+  auto inner = [&](const Operand &operand) {
+    Type from = operand.held.element;
+    return e.convert(operand.value, kind ? e.combinedIn(*kind, from) : from);
+  };
   for (Operand &input : inputs) {
-    values.push_back(input.value);
-    types.push_back(input.value.getType());
+    values.push_back(inner(input));
+    types.push_back(values.back().getType());
   }
   values.push_back(vectors.joined());
   for (Operand &update : updates)
-    values.push_back(update.value);
+    values.push_back(inner(update));
   Operation *made =
       e.op("scatter", types, values,
            {e.attr("scatter_dimension_numbers", Attribute(dims)),
@@ -359,8 +364,8 @@ static Emitted emitScatter(Exporter &e, Operation *op,
                    Attribute(e.b.getBoolAttr(scatter.getUniqueIndices())))},
            1);
   mlir::Region &region = made->getRegion(0);
-  if (auto kind = scatter.getKind()) {
-    e.fillReducer(region, *kind, result.element);
+  if (kind) {
+    e.fillReducer(region, *kind, e.combinedIn(*kind, result.element));
   } else if (!scatter.getComputation().empty()) {
     if (failed(e.copyScalars(scatter.getComputation(), region)))
       return std::nullopt;
@@ -373,11 +378,12 @@ static Emitted emitScatter(Exporter &e, Operation *op,
     e.op("return", {}, block->getArguments().drop_front(count));
   }
   Values out;
-  for (Value value : made->getResults()) {
+  for (auto [scattered, held] : llvm::zip_equal(made->getResults(), results)) {
+    Value value = scattered;
     for (unsigned dim = 0; dim < result.rank(); ++dim)
       value =
           e.slice(value, dim, borders[dim], borders[dim] + result.buffer[dim]);
-    out.push_back(value);
+    out.push_back(e.convert(value, held.element));
   }
   return out;
 }

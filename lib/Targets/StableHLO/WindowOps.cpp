@@ -210,20 +210,24 @@ static Emitted emitReduceWindow(Exporter &e, Operation *op,
     std::ranges::fill(window.baseDilations, 1);
   }
   Value init = values[1];
-  if (kind)
-    values[1] = identity;
+  Type inner = kind ? e.combinedIn(*kind, result.element) : result.element;
+  if (kind) {
+    init = e.convert(init, inner);
+    values = {e.convert(values[0], inner), e.convert(identity, inner)};
+    types = {RankedTensorType::get(result.buffer, inner)};
+  }
   Operation *made = reduceWindow(e, types, values, window);
   if (!kind) {
     if (failed(e.copyScalars(reduce.getBody(), made->getRegion(0))))
       return std::nullopt;
     return Values(made->getResults());
   }
-  e.fillReducer(made->getRegion(0), *kind, result.element);
+  e.fillReducer(made->getRegion(0), *kind, inner);
   Value reduced = made->getResult(0);
   if (!plain)
     reduced = e.same(Exporter::reducerName(*kind),
                      {e.broadcast(init, result.buffer), reduced});
-  return Values{reduced};
+  return Values{e.convert(reduced, result.element)};
 }
 
 /// A window as long as the dim that ends, or starts, at each element.
@@ -242,8 +246,7 @@ static Emitted emitCumulative(Exporter &e, Operation *op,
     return Values{operands[0].value};
   window.dimensions[dim] = extent;
   window.padding[2 * dim + (run.getReverse() ? 1 : 0)] = extent - 1;
-  bool wider = result.element.isF16() || result.element.isBF16();
-  Type inner = wider ? e.b.getF32Type() : result.element;
+  Type inner = e.combinedIn(run.getKind(), result.element);
   Value value = e.convert(operands[0].value, inner);
   Operation *made = reduceWindow(
       e, value.getType(), {value, e.identity(run.getKind(), inner)}, window);
