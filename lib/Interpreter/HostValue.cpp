@@ -311,15 +311,18 @@ Comparison compare(const HostValue &got, const HostValue &expected) {
 }
 
 double verifyTolerance(DType type, int64_t contraction) {
+  // Half a unit in the last place of 1, and how many of them.
+  const double terms = double(std::max<int64_t>(contraction, 1));
+  constexpr double ops = 64, narrowOps = 8, wideOps = 4096;
   switch (partOf(type)) {
   case DType::F16:
-    return 4e-3;
-  case DType::F32:
-    return 2e-5 * std::sqrt(std::max(1.0, double(contraction) / 128));
+    return 0x1p-11 * narrowOps;
   case DType::BF16:
-    return 2e-2;
+    return 0x1p-9 * narrowOps;
+  case DType::F32:
+    return 0x1p-24 * (ops + std::log2(terms));
   case DType::F64:
-    return 1e-12;
+    return 0x1p-53 * (wideOps + terms);
   default:
     return 0;
   }

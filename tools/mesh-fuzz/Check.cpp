@@ -239,8 +239,9 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
               ? reach * argument
               : std::max(reach,
                          largest(recipe.values[recipe.results[r]].range));
+      // A few roundings of each op, log2 of its terms of each sum.
       want.allowed =
-          64 * moved + 64 * epsilon * std::max(most, 0.25) + 0x1p-21 * onTheWay;
+          16 * moved + 16 * epsilon * std::max(most, 0.25) + 0x1p-21 * onTheWay;
     }
     expected.push_back(std::move(want));
   }
