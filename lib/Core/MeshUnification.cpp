@@ -192,7 +192,8 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
     std::string who =
         fmt::format("'{}' of mesh {}", use.axis.to_string(), describe(mesh));
     if (use.axis.before < 1 || use.axis.size < 1 ||
-        size % (use.axis.before * use.axis.size) != 0)
+        size % use.axis.before != 0 ||
+        size / use.axis.before % use.axis.size != 0)
       return Error(fmt::format("{} is not a part of the axis: {} is not a "
                                "multiple of {} * {}",
                                who, size, use.axis.before, use.axis.size));

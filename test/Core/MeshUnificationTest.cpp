@@ -186,6 +186,9 @@ TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
               HasSubstr("no axis 'y'"));
   EXPECT_THAT(refusal({{"@a", {{"x", 4}}}}, {{0, {"x", 3, 2}}}),
               HasSubstr("not a part"));
+  // 2^63 - 1 times 2 is -2.
+  EXPECT_THAT(refusal({{"@a", {{"x", 4}}}}, {{0, {"x", INT64_MAX, 2}}}),
+              HasSubstr("not a part"));
   EXPECT_THAT(refusal({{"@a", {{"x", 0}}}}), HasSubstr("sizes are at least 1"));
 }
 
