@@ -310,6 +310,11 @@ static LogicalResult importPrepared(ModuleOp module) {
            << replicas.getInt()
            << " replicas that each have values of their own (JAX's pmap); "
               "expected one program on global values (jit, shard_map)";
+  for (auto func : module.getOps<FuncOp>())
+    if (!func.isExternal() &&
+        !isa<mlir::func::ReturnOp>(func.getBody().back().getTerminator()))
+      return func.emitError("function '")
+             << func.getName() << "' must end in func.return";
   auto shardings = Shardings::collect(module);
   if (failed(shardings))
     return failure();

@@ -152,3 +152,65 @@ LogicalResult TopKOp::verify() {
                 "indices must be integers") &&
       c.shape("C4", "indices", getIndices().getType(), expected));
 }
+
+//===----------------------------------------------------------------------===//
+// scan
+//===----------------------------------------------------------------------===//
+
+/// A tensor's type without `dim`.
+static RankedTensorType without(Type type, int64_t dim) {
+  auto tensor = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape.erase(shape.begin() + dim);
+  return RankedTensorType::get(shape, tensor.getElementType());
+}
+
+LogicalResult ScanOp::verify() {
+  Constraints c(*this);
+  int64_t dim = int64_t(getDimension());
+  SmallVector<Type> scanned(getInputs().getTypes());
+  llvm::append_range(scanned, getOutputs().getTypes());
+  if (!c.require(!scanned.empty(), "C1", "expected an input or an output"))
+    return failure();
+  int64_t extent = ShapedType::kDynamic;
+  if (auto given = getScanDimSize())
+    extent = int64_t(*given);
+  for (Type type : scanned) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (!c.inRange("C2", "dimension", dim, 0, tensor.getRank()))
+      return failure();
+    if (!agree(tensor.getDimSize(dim), extent))
+      return c.violates("C3") << "steps along dim " << dim << " of a " << type
+                              << ", but there are " << extent << " steps";
+    if (ShapedType::isDynamic(extent))
+      extent = tensor.getDimSize(dim);
+  }
+  if (!agree(getInits().getTypes(), getCarries().getTypes()))
+    return c.violates("C4")
+           << "begins with (" << getInits().getTypes() << "), but ends with ("
+           << getCarries().getTypes() << ")";
+  return success();
+}
+
+LogicalResult ScanOp::verifyRegions() {
+  Constraints c(*this);
+  auto values = c.returned("C6", getBody());
+  if (!values)
+    return failure();
+  int64_t dim = int64_t(getDimension());
+  SmallVector<Type> taken, made;
+  for (Type type : getInputs().getTypes())
+    taken.push_back(without(type, dim));
+  llvm::append_range(taken, getInits().getTypes());
+  for (Type type : getOutputs().getTypes())
+    made.push_back(without(type, dim));
+  llvm::append_range(made, getCarries().getTypes());
+  if (!agree(getBody().getArgumentTypes(), taken))
+    return c.violates("C5")
+           << "the body takes (" << getBody().getArgumentTypes()
+           << "), expected (" << taken << ")";
+  if (!agree(values->getTypes(), made))
+    return c.violates("C6") << "the body returns (" << values->getTypes()
+                            << "), expected (" << made << ")";
+  return success();
+}

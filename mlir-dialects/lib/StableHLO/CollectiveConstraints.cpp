@@ -117,6 +117,47 @@ LogicalResult AllReduceOp::verifyRegions() {
   return success();
 }
 
+/// How many of the operands are data: with a dynamic root, the last is no data.
+static size_t dataCount(CollectiveReduceOp op) {
+  size_t count = op.getOperands().size();
+  return op.getHasDynamicRoot() && count > 0 ? count - 1 : count;
+}
+
+LogicalResult CollectiveReduceOp::verify() {
+  Constraints c(*this);
+  size_t data = dataCount(*this);
+  if (!c.require(data > 0, "C3", "expected at least one operand of data") ||
+      !c.size("C3", "the list of results", getNumResults(), int64_t(data)) ||
+      !groups(c, getReplicaGroups(), {"C1", "C2"}, GroupKind::Partial) ||
+      !channelled(c, "C4", getChannelHandle(), getUseGlobalDeviceIds()))
+    return failure();
+  for (auto [operand, result] : llvm::zip(getOperands(), getResults()))
+    if (!c.sameShape("C3", {operand.getType(), result.getType()}))
+      return failure();
+  if (!getHasDynamicRoot())
+    return success();
+  Value root = getOperands().back();
+  return success(c.require(elementOf(root.getType()).isInteger(32), "C3",
+                           "the root's numbers must be i32") &&
+                 c.shape("C3", "the root", root.getType(), int64_t(data)));
+}
+
+LogicalResult CollectiveReduceOp::verifyRegions() {
+  Constraints c(*this);
+  for (auto [operand, result] : llvm::zip(getOperands(), getResults()))
+    if (!c.reducer("C4", getComputation(), operand.getType(), "C4",
+                   result.getType()))
+      return failure();
+  return success();
+}
+
+LogicalResult CrossReplicaSumOp::verify() {
+  Constraints c(*this);
+  return success(
+      groups(c, getReplicaGroups(), {"C1", "C3"}, GroupKind::AnySize) &&
+      c.sameTypes("C6", {getOperand().getType(), getType()}));
+}
+
 LogicalResult AllToAllOp::verify() {
   Constraints c(*this);
   int64_t split = int64_t(getSplitDimension()),

@@ -56,33 +56,38 @@ static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
          (lhs.isF16() || lhs.isBF16() || lhs.isF32() || lhs.isF64());
 }
 
-LogicalResult DotGeneralOp::verify() {
-  Constraints c(*this);
-  DotDimensionNumbersAttr dims = getDotDimensionNumbers();
-  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs()),
-                    lhsBatching = dims.getLhsBatchingDimensions(),
-                    rhsBatching = dims.getRhsBatchingDimensions(),
-                    lhsContracting = dims.getLhsContractingDimensions(),
-                    rhsContracting = dims.getRhsContractingDimensions();
-  int64_t lhsRank = int64_t(lhs.size()), rhsRank = int64_t(rhs.size());
-  bool holds =
-      c.size("C1", "lhs_batching_dimensions", lhsBatching.size(),
-             int64_t(rhsBatching.size())) &&
-      c.size("C2", "lhs_contracting_dimensions", lhsContracting.size(),
-             int64_t(rhsContracting.size())) &&
-      c.unique("C3", "the dims of lhs that are batched or contracted",
-               lhsBatching, lhsContracting) &&
-      c.unique("C4", "the dims of rhs that are batched or contracted",
-               rhsBatching, rhsContracting) &&
-      c.inRange("C5", "lhs_batching_dimensions", lhsBatching, 0, lhsRank) &&
-      c.inRange("C6", "lhs_contracting_dimensions", lhsContracting, 0,
-                lhsRank) &&
-      c.inRange("C7", "rhs_batching_dimensions", rhsBatching, 0, rhsRank) &&
-      c.inRange("C8", "rhs_contracting_dimensions", rhsContracting, 0, rhsRank);
-  if (!holds)
-    return failure();
-  auto match = [&](StringRef number, ArrayRef<int64_t> left,
-                   ArrayRef<int64_t> right) {
+namespace {
+/// The dims that products name, of both operands.
+struct ProductDims {
+  ArrayRef<int64_t> lhs, rhs, lhsBatching, rhsBatching, lhsContracting,
+      rhsContracting;
+
+  template <typename DimsAttr>
+  ProductDims(Value left, Value right, DimsAttr dims)
+      : lhs(shapeOf(left)), rhs(shapeOf(right)),
+        lhsBatching(dims.getLhsBatchingDimensions()),
+        rhsBatching(dims.getRhsBatchingDimensions()),
+        lhsContracting(dims.getLhsContractingDimensions()),
+        rhsContracting(dims.getRhsContractingDimensions()) {}
+
+  /// C1 to C10 of dot_general.
+  bool verify(const Constraints &c) const;
+
+  /// The sizes of `shape` that are neither batched nor contracted, nor at
+  /// `except`, added to `sizes`.
+  static void addRest(SmallVectorImpl<int64_t> &sizes, ArrayRef<int64_t> shape,
+                      ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting,
+                      ArrayRef<int64_t> except = {}) {
+    for (auto [dim, size] : llvm::enumerate(shape))
+      if (!llvm::is_contained(batching, int64_t(dim)) &&
+          !llvm::is_contained(contracting, int64_t(dim)) &&
+          !llvm::is_contained(except, int64_t(dim)))
+        sizes.push_back(size);
+  }
+
+private:
+  bool match(const Constraints &c, StringRef number, ArrayRef<int64_t> left,
+             ArrayRef<int64_t> right) const {
     for (auto [i, j] : llvm::zip_equal(left, right))
       if (!agree(lhs[i], rhs[j])) {
         c.violates(number) << "dim " << i << " of lhs has " << lhs[i]
@@ -90,23 +95,42 @@ LogicalResult DotGeneralOp::verify() {
         return false;
       }
     return true;
-  };
-  if (!match("C9", lhsBatching, rhsBatching) ||
-      !match("C10", lhsContracting, rhsContracting) ||
-      !c.precision("C11", getPrecisionConfig()))
+  }
+};
+} // namespace
+
+bool ProductDims::verify(const Constraints &c) const {
+  int64_t lhsRank = int64_t(lhs.size()), rhsRank = int64_t(rhs.size());
+  return c.size("C1", "lhs_batching_dimensions", lhsBatching.size(),
+                int64_t(rhsBatching.size())) &&
+         c.size("C2", "lhs_contracting_dimensions", lhsContracting.size(),
+                int64_t(rhsContracting.size())) &&
+         c.unique("C3", "the dims of lhs that are batched or contracted",
+                  lhsBatching, lhsContracting) &&
+         c.unique("C4", "the dims of rhs that are batched or contracted",
+                  rhsBatching, rhsContracting) &&
+         c.inRange("C5", "lhs_batching_dimensions", lhsBatching, 0, lhsRank) &&
+         c.inRange("C6", "lhs_contracting_dimensions", lhsContracting, 0,
+                   lhsRank) &&
+         c.inRange("C7", "rhs_batching_dimensions", rhsBatching, 0, rhsRank) &&
+         c.inRange("C8", "rhs_contracting_dimensions", rhsContracting, 0,
+                   rhsRank) &&
+         match(c, "C9", lhsBatching, rhsBatching) &&
+         match(c, "C10", lhsContracting, rhsContracting);
+}
+
+LogicalResult DotGeneralOp::verify() {
+  Constraints c(*this);
+  ProductDims dims(getLhs(), getRhs(), getDotDimensionNumbers());
+  if (!dims.verify(c) || !c.precision("C11", getPrecisionConfig()))
     return failure();
   SmallVector<int64_t> expected;
-  for (int64_t dim : lhsBatching)
-    expected.push_back(lhs[dim]);
-  auto rest = [&](ArrayRef<int64_t> shape, ArrayRef<int64_t> batching,
-                  ArrayRef<int64_t> contracting) {
-    for (auto [dim, size] : llvm::enumerate(shape))
-      if (!llvm::is_contained(batching, int64_t(dim)) &&
-          !llvm::is_contained(contracting, int64_t(dim)))
-        expected.push_back(size);
-  };
-  rest(lhs, lhsBatching, lhsContracting);
-  rest(rhs, rhsBatching, rhsContracting);
+  for (int64_t dim : dims.lhsBatching)
+    expected.push_back(dims.lhs[dim]);
+  ProductDims::addRest(expected, dims.lhs, dims.lhsBatching,
+                       dims.lhsContracting);
+  ProductDims::addRest(expected, dims.rhs, dims.rhsBatching,
+                       dims.rhsContracting);
   if (!c.shape("C12", "the result", getType(), expected))
     return failure();
   // Producers multiply values of different types (bf16 by f32), beyond C13.
@@ -130,6 +154,68 @@ LogicalResult DotGeneralOp::verify() {
                 algorithm->getNumPrimitiveOperations(), 1) &&
       c.require(isKnownAlgorithm(*algorithm), "C24",
                 "no hardware has this algorithm"));
+}
+
+// chlo has no specification; C1 to C11 are those of dot_general.
+LogicalResult chlo::RaggedDotOp::verify() {
+  Constraints c(*this);
+  auto attribute = getRaggedDotDimensionNumbers();
+  ProductDims dims(getLhs(), getRhs(), attribute);
+  ArrayRef<int64_t> ragged = attribute.getLhsRaggedDimensions(),
+                    group = attribute.getRhsGroupDimensions(),
+                    sizes = shapeOf(getGroupSizes());
+  if (!dims.verify(c) || !c.precision("C11", getPrecisionConfig()) ||
+      !c.size("C12", "lhs_ragged_dimensions", ragged.size(), 1) ||
+      !c.inRange("C12", "lhs_ragged_dimensions", ragged, 0,
+                 int64_t(dims.lhs.size())) ||
+      !c.atLeast("C15", "the rank of group_sizes", int64_t(sizes.size()), 1))
+    return failure();
+  bool batched = llvm::is_contained(dims.lhsBatching, ragged[0]),
+       contracted = llvm::is_contained(dims.lhsContracting, ragged[0]);
+  if (!c.size("C13", "rhs_group_dimensions", group.size(),
+              batched || contracted ? 0 : 1) ||
+      !c.inRange("C14", "rhs_group_dimensions", group, 0,
+                 int64_t(dims.rhs.size())) ||
+      !c.unique("C14", "the dims of rhs that are batched or groups",
+                dims.rhsBatching, group) ||
+      !c.unique("C14", "the dims of rhs that are contracted or groups",
+                dims.rhsContracting, group))
+    return failure();
+
+  // A size for each group: once, or for each place of the dims before the
+  // ragged one.
+  SmallVector<int64_t> prefix;
+  auto addUntilRagged = [&](ArrayRef<int64_t> list) {
+    for (int64_t dim : list) {
+      if (dim == ragged[0])
+        return;
+      prefix.push_back(dims.lhs[dim]);
+    }
+  };
+  addUntilRagged(dims.lhsBatching);
+  if (contracted)
+    addUntilRagged(dims.lhsContracting);
+  if (!contracted && !batched)
+    ProductDims::addRest(prefix, dims.lhs.take_front(ragged[0]),
+                         dims.lhsBatching, dims.lhsContracting);
+  int64_t groups = sizes.back();
+  prefix.push_back(groups);
+  if ((sizes.size() != 1 &&
+       !c.shape("C15", "group_sizes", getGroupSizes().getType(), prefix)) ||
+      (!group.empty() &&
+       !c.require(agree(dims.rhs[group[0]], groups), "C16",
+                  "rhs has another number of groups than group_sizes")))
+    return failure();
+  SmallVector<int64_t> expected;
+  if (contracted)
+    expected.push_back(groups);
+  for (int64_t dim : dims.lhsBatching)
+    expected.push_back(dims.lhs[dim]);
+  ProductDims::addRest(expected, dims.lhs, dims.lhsBatching,
+                       dims.lhsContracting);
+  ProductDims::addRest(expected, dims.rhs, dims.rhsBatching,
+                       dims.rhsContracting, group);
+  return success(c.shape("C17", "the result", getType(), expected));
 }
 
 //===----------------------------------------------------------------------===//

@@ -153,6 +153,8 @@ static bool updatesFit(const Constraints &c, ScatterOp op) {
 LogicalResult ScatterOp::verify() {
   Constraints c(*this);
   if (!c.require(!getInputs().empty(), "C5", "expected at least one input") ||
+      !c.require(getNumOperands() % 2 == 1, "C5",
+                 "expected an update for each input") ||
       !c.size("C24", "the list of results", getNumResults(),
               int64_t(getInputs().size())))
     return failure();

@@ -185,6 +185,53 @@ LogicalResult TransposeOp::verify() {
 // Shapes that are values
 //===----------------------------------------------------------------------===//
 
+/// As many operands as the op has, the last `lists` of which are lists of one
+/// number for each dim of `ranked`.
+static bool takes(const Constraints &c, StringRef number, ValueRange operands,
+                  size_t expected, size_t lists, size_t ranked) {
+  if (!c.size(number, "the list of operands", operands.size(),
+              int64_t(expected)))
+    return false;
+  int64_t rank = rankOf(operands[ranked]);
+  for (Value list : operands.take_back(lists))
+    if (!c.shape(number, "a list of numbers", list.getType(), rank))
+      return false;
+  return true;
+}
+
+LogicalResult DynamicPadOp::verify() {
+  Constraints c(*this);
+  return success(takes(c, "C2", getOperands(), 5, 3, 0) &&
+                 c.scalar("C1", "padding_value", getOperands()[1]) &&
+                 c.sameElement("C1", {getOperands()[0].getType(),
+                                      getOperands()[1].getType(), getType()}) &&
+                 c.size("C4", "the result's shape", size_t(rankOf(getResult())),
+                        rankOf(getOperands()[0])));
+}
+
+LogicalResult RealDynamicSliceOp::verify() {
+  Constraints c(*this);
+  return success(takes(c, "C2", getOperands(), 4, 3, 0) &&
+                 c.sameElement("C1", {getOperands()[0].getType(), getType()}) &&
+                 c.size("C5", "the result's shape", size_t(rankOf(getResult())),
+                        rankOf(getOperands()[0])));
+}
+
+LogicalResult DynamicReshapeOp::verify() {
+  Constraints c(*this);
+  if (!c.size("C4", "the list of operands", getOperands().size(), 2) ||
+      !c.sameElement("C1", {getOperands()[0].getType(), getType()}) ||
+      !c.shape("C4", "output_shape", getOperands()[1].getType(),
+               rankOf(getResult())))
+    return failure();
+  auto from = elementsOf(shapeOf(getOperands()[0])),
+       to = elementsOf(shapeOf(getResult()));
+  if (!from || !to || *from == *to)
+    return success();
+  return c.violates("C2") << getOperands()[0].getType() << " has " << *from
+                          << " elements, " << getType() << " has " << *to;
+}
+
 LogicalResult DynamicIotaOp::verify() {
   Constraints c(*this);
   int64_t rank = rankOf(getResult());

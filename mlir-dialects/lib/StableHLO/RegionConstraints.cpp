@@ -14,6 +14,8 @@ using namespace meshloom::stablehlo;
 LogicalResult ReduceOp::verify() {
   Constraints c(*this);
   if (!c.require(!getInputs().empty(), "C3", "expected at least one input") ||
+      !c.require(getNumOperands() % 2 == 0, "C3",
+                 "expected an init value for each input") ||
       !c.size("C3", "the list of results", getNumResults(),
               int64_t(getInputs().size())) ||
       !c.sameShape("C1", getInputs().getTypes()))

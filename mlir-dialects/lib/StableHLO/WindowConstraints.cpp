@@ -55,6 +55,8 @@ windowCounts(ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes,
 LogicalResult ReduceWindowOp::verify() {
   Constraints c(*this);
   if (!c.require(!getInputs().empty(), "C1", "expected at least one input") ||
+      !c.require(getNumOperands() % 2 == 0, "C1",
+                 "expected an init value for each input") ||
       !c.size("C1", "the list of results", getNumResults(),
               int64_t(getInputs().size())) ||
       !c.sameShape("C2", getInputs().getTypes()))

@@ -310,3 +310,18 @@ func.func @counts(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@four, [{"x"}]
                   %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<@two, [{"y"}]>}) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{function 'wrong_end' must end in func.return}}
+func.func @wrong_end(%a: tensor<i32>) {
+  "stablehlo.return"(%a) : (tensor<i32>) -> ()
+}
+
+// -----
+
+func.func @resource() -> tensor<4xf32> {
+  // expected-error @+1 {{the value of a constant must be written out (dense<...>)}}
+  %0 = "stablehlo.constant"() {value = dense_resource<a> : tensor<4xf32>} : () -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

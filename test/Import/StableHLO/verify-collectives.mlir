@@ -431,3 +431,126 @@ func.func @case46(%x: tensor<4xf32>) {
   %0 = "stablehlo.collective_permute"(%x) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<4xf32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @case47(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C1: }}
+  %0 = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @case48(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, -2]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @case49(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C3: }}
+  "stablehlo.collective_reduce"() <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @case50(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C3: }}
+  "stablehlo.collective_reduce"(%r) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<1xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @case51(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C3: }}
+  %0 = "stablehlo.collective_reduce"(%x, %r) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @case52(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C3: }}
+  %0 = "stablehlo.collective_reduce"(%x, %q) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>, tensor<2xi32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @case53(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C3: }}
+  %0 = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<9xf32>
+  return
+}
+
+// -----
+
+func.func @case54(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C4: }}
+  %0 = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @case55(%x: tensor<8xf32>, %r: tensor<1xf32>, %q: tensor<2xi32>) {
+  // expected-error @below {{violates constraint C4: }}
+  %0 = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @case56(%x: tensor<4xf32>) {
+  // expected-error @below {{violates constraint C1: }}
+  %0 = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0, 0]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @case57(%x: tensor<4xf32>) {
+  // expected-error @below {{violates constraint C6: }}
+  %0 = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0]]> : tensor<1x1xi64>} : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}

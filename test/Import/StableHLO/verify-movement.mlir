@@ -321,7 +321,95 @@ func.func @case40(%s: tensor<2xi64>) {
 
 // -----
 
-func.func @case41(%x: tensor<2x3xf32>) {
+func.func @case41(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>, %d: tensor<f64>) {
+  // expected-error @below {{violates constraint C1: }}
+  %0 = stablehlo.dynamic_pad %x, %d, %v, %v, %v : (tensor<3xf32>, tensor<f64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @case42(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = stablehlo.dynamic_pad %x, %s, %v, %w, %v : (tensor<3xf32>, tensor<f32>, tensor<1xi64>, tensor<2xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @case43(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = stablehlo.dynamic_pad %x, %s : (tensor<3xf32>, tensor<f32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @case44(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C4: }}
+  %0 = stablehlo.dynamic_pad %x, %s, %v, %v, %v : (tensor<3xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @case45(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C1: }}
+  %0 = stablehlo.real_dynamic_slice %x, %v, %v, %v : (tensor<3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf64>
+  return
+}
+
+// -----
+
+func.func @case46(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = stablehlo.real_dynamic_slice %x, %w, %v, %v : (tensor<3xf32>, tensor<2xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @case47(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C5: }}
+  %0 = stablehlo.real_dynamic_slice %x, %v, %v, %v : (tensor<3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @case48(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C1: }}
+  %0 = stablehlo.dynamic_reshape %x, %v : (tensor<3xf32>, tensor<1xi64>) -> tensor<?xf64>
+  return
+}
+
+// -----
+
+func.func @case49(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = stablehlo.dynamic_reshape %x, %v : (tensor<3xf32>, tensor<1xi64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @case50(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C4: }}
+  %0 = stablehlo.dynamic_reshape %x, %v : (tensor<3xf32>, tensor<1xi64>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @case51(%x: tensor<3xf32>, %s: tensor<f32>, %v: tensor<1xi64>, %w: tensor<2xi64>) {
+  // expected-error @below {{violates constraint C4: }}
+  %0 = stablehlo.dynamic_reshape %x : (tensor<3xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @case52(%x: tensor<2x3xf32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = stablehlo.get_dimension_size %x, dim = 2 : (tensor<2x3xf32>) -> tensor<i32>
   return
@@ -329,7 +417,7 @@ func.func @case41(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @case42(%x: tensor<2x3xf32>, %s: tensor<i32>) {
+func.func @case53(%x: tensor<2x3xf32>, %s: tensor<i32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = stablehlo.set_dimension_size %x, %s, dim = 2 : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>
   return
@@ -337,7 +425,7 @@ func.func @case42(%x: tensor<2x3xf32>, %s: tensor<i32>) {
 
 // -----
 
-func.func @case43(%x: tensor<?x3xf32>, %s: tensor<2xi64>) {
+func.func @case54(%x: tensor<?x3xf32>, %s: tensor<2xi64>) {
   // expected-error @below {{violates constraint C2: }}
   %0 = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [0] : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
   return
@@ -345,7 +433,7 @@ func.func @case43(%x: tensor<?x3xf32>, %s: tensor<2xi64>) {
 
 // -----
 
-func.func @case44(%x: tensor<?x3xf32>, %s: tensor<3xi64>) {
+func.func @case55(%x: tensor<?x3xf32>, %s: tensor<3xi64>) {
   // expected-error @below {{violates constraint C7: }}
   %0 = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [0, 1] : (tensor<?x3xf32>, tensor<3xi64>) -> tensor<?x3xf32>
   return

@@ -47,7 +47,19 @@ func.func @case4(%x: tensor<4xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case5(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case5(%x: tensor<4xf32>, %s: tensor<f32>) {
+  // expected-error @below {{violates constraint C3: expected an init value for each input}}
+  %0 = "stablehlo.reduce"(%x, %s, %s) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @case6(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -59,7 +71,7 @@ func.func @case5(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case6(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case7(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: -1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -71,7 +83,7 @@ func.func @case6(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case7(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case8(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C5: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0, 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -83,7 +95,7 @@ func.func @case7(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case8(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case9(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C6: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>):
@@ -94,7 +106,7 @@ func.func @case8(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case9(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case10(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C6: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
@@ -105,7 +117,7 @@ func.func @case9(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case10(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case11(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C6: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<i32>, %b: tensor<i32>):
@@ -116,7 +128,7 @@ func.func @case10(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case11(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case12(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C7: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -128,7 +140,7 @@ func.func @case11(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case12(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case13(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C8: }}
   %0 = "stablehlo.reduce"(%x, %s) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -140,7 +152,7 @@ func.func @case12(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case13(%x: tensor<4x5xf32>) {
+func.func @case14(%x: tensor<4x5xf32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.map"(%x, %x) <{dimensions = array<i64: 0, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -152,7 +164,7 @@ func.func @case13(%x: tensor<4x5xf32>) {
 
 // -----
 
-func.func @case14() {
+func.func @case15() {
   // expected-error @below {{violates constraint C2: }}
   %0 = "stablehlo.map"() <{dimensions = array<i64>}> ({
     stablehlo.return
@@ -162,7 +174,7 @@ func.func @case14() {
 
 // -----
 
-func.func @case15(%x: tensor<4x5xf32>) {
+func.func @case16(%x: tensor<4x5xf32>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.map"(%x, %x) <{dimensions = array<i64: 1, 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -174,7 +186,7 @@ func.func @case15(%x: tensor<4x5xf32>) {
 
 // -----
 
-func.func @case16(%x: tensor<4x5xf32>) {
+func.func @case17(%x: tensor<4x5xf32>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.map"(%x, %x) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -186,7 +198,7 @@ func.func @case16(%x: tensor<4x5xf32>) {
 
 // -----
 
-func.func @case17(%x: tensor<4x5xf32>) {
+func.func @case18(%x: tensor<4x5xf32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.map"(%x, %x) <{dimensions = array<i64: 0, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -198,7 +210,7 @@ func.func @case17(%x: tensor<4x5xf32>) {
 
 // -----
 
-func.func @case18(%x: tensor<4x5xf32>) {
+func.func @case19(%x: tensor<4x5xf32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.map"(%x, %x) <{dimensions = array<i64: 0, 1>}> ({
   ^bb0(%a: tensor<f32>):
@@ -209,7 +221,7 @@ func.func @case18(%x: tensor<4x5xf32>) {
 
 // -----
 
-func.func @case19() {
+func.func @case20() {
   // expected-error @below {{violates constraint C1: }}
   "stablehlo.sort"() <{dimension = 0 : i64}> ({
     stablehlo.return
@@ -219,7 +231,7 @@ func.func @case19() {
 
 // -----
 
-func.func @case20(%x: tensor<4xf32>) {
+func.func @case21(%x: tensor<4xf32>) {
   // expected-error @below {{violates constraint C2: }}
   "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -231,7 +243,7 @@ func.func @case20(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @case21(%x: tensor<4x2xf32>) {
+func.func @case22(%x: tensor<4x2xf32>) {
   // expected-error @below {{violates constraint C2: }}
   %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -243,7 +255,7 @@ func.func @case21(%x: tensor<4x2xf32>) {
 
 // -----
 
-func.func @case22(%x: tensor<4x2xf32>) {
+func.func @case23(%x: tensor<4x2xf32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.sort"(%x) <{dimension = 2 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -255,7 +267,7 @@ func.func @case22(%x: tensor<4x2xf32>) {
 
 // -----
 
-func.func @case23(%x: tensor<4x2xf32>) {
+func.func @case24(%x: tensor<4x2xf32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.sort"(%x) <{dimension = -3 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -267,7 +279,7 @@ func.func @case23(%x: tensor<4x2xf32>) {
 
 // -----
 
-func.func @case24(%x: tensor<4x2xf32>) {
+func.func @case25(%x: tensor<4x2xf32>) {
   // expected-error @below {{violates constraint C5: }}
   %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -279,7 +291,7 @@ func.func @case24(%x: tensor<4x2xf32>) {
 
 // -----
 
-func.func @case25(%x: tensor<4x2xf32>) {
+func.func @case26(%x: tensor<4x2xf32>) {
   // expected-error @below {{violates constraint C5: }}
   %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>):
@@ -291,7 +303,7 @@ func.func @case25(%x: tensor<4x2xf32>) {
 
 // -----
 
-func.func @case26(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
+func.func @case27(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.if"(%p) ({
   ^bb0(%q: tensor<f32>):
@@ -304,7 +316,7 @@ func.func @case26(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
 
 // -----
 
-func.func @case27(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
+func.func @case28(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.if"(%p) ({
     stablehlo.return %y : tensor<f64>
@@ -316,7 +328,7 @@ func.func @case27(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
 
 // -----
 
-func.func @case28(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
+func.func @case29(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
   // expected-error @below {{violates constraint C2: }}
   %0 = "stablehlo.if"(%p) ({
     stablehlo.return %x : tensor<f32>
@@ -328,7 +340,7 @@ func.func @case28(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f64>) {
 
 // -----
 
-func.func @case29(%p: tensor<2xi1>, %x: tensor<f32>, %y: tensor<f64>) {
+func.func @case30(%p: tensor<2xi1>, %x: tensor<f32>, %y: tensor<f64>) {
   // expected-error @below {{violates constraint I1: }}
   %0 = "stablehlo.if"(%p) ({
     stablehlo.return %x : tensor<f32>
@@ -340,7 +352,7 @@ func.func @case29(%p: tensor<2xi1>, %x: tensor<f32>, %y: tensor<f64>) {
 
 // -----
 
-func.func @case30(%i: tensor<i32>) {
+func.func @case31(%i: tensor<i32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.case"(%i) : (tensor<i32>) -> tensor<f32>
   return
@@ -348,7 +360,7 @@ func.func @case30(%i: tensor<i32>) {
 
 // -----
 
-func.func @case31(%i: tensor<i32>, %x: tensor<f32>, %y: tensor<f64>) {
+func.func @case32(%i: tensor<i32>, %x: tensor<f32>, %y: tensor<f64>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.case"(%i) ({
     stablehlo.return %y : tensor<f64>
@@ -360,7 +372,7 @@ func.func @case31(%i: tensor<i32>, %x: tensor<f32>, %y: tensor<f64>) {
 
 // -----
 
-func.func @case32(%i: tensor<i32>, %x: tensor<f32>, %y: tensor<f64>) {
+func.func @case33(%i: tensor<i32>, %x: tensor<f32>, %y: tensor<f64>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.case"(%i) ({
     stablehlo.return %x : tensor<f32>
@@ -372,7 +384,7 @@ func.func @case32(%i: tensor<i32>, %x: tensor<f32>, %y: tensor<f64>) {
 
 // -----
 
-func.func @case33(%x: tensor<i32>) {
+func.func @case34(%x: tensor<i32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.while"(%x) ({
   ^bb0(%i: tensor<f32>):
@@ -387,25 +399,11 @@ func.func @case33(%x: tensor<i32>) {
 
 // -----
 
-func.func @case34(%x: tensor<i32>) {
-  // expected-error @below {{violates constraint C1: }}
-  %0 = "stablehlo.while"(%x) ({
-  ^bb0(%i: tensor<i32>):
-    stablehlo.return %i : tensor<i32>
-  }, {
-  ^bb0(%i: tensor<i32>):
-    stablehlo.return %i : tensor<i32>
-  }) : (tensor<i32>) -> tensor<i32>
-  return
-}
-
-// -----
-
 func.func @case35(%x: tensor<i32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.while"(%x) ({
   ^bb0(%i: tensor<i32>):
-    stablehlo.return
+    stablehlo.return %i : tensor<i32>
   }, {
   ^bb0(%i: tensor<i32>):
     stablehlo.return %i : tensor<i32>
@@ -416,13 +414,12 @@ func.func @case35(%x: tensor<i32>) {
 // -----
 
 func.func @case36(%x: tensor<i32>) {
-  // expected-error @below {{violates constraint C2: }}
+  // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.while"(%x) ({
   ^bb0(%i: tensor<i32>):
-    %p = stablehlo.constant dense<true> : tensor<i1>
-    stablehlo.return %p : tensor<i1>
+    stablehlo.return
   }, {
-  ^bb0(%i: tensor<i32>, %j: tensor<i32>):
+  ^bb0(%i: tensor<i32>):
     stablehlo.return %i : tensor<i32>
   }) : (tensor<i32>) -> tensor<i32>
   return
@@ -437,6 +434,21 @@ func.func @case37(%x: tensor<i32>) {
     %p = stablehlo.constant dense<true> : tensor<i1>
     stablehlo.return %p : tensor<i1>
   }, {
+  ^bb0(%i: tensor<i32>, %j: tensor<i32>):
+    stablehlo.return %i : tensor<i32>
+  }) : (tensor<i32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @case38(%x: tensor<i32>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%i: tensor<i32>):
+    %p = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }, {
   ^bb0(%i: tensor<i32>):
     stablehlo.return
   }) : (tensor<i32>) -> tensor<i32>
@@ -445,7 +457,7 @@ func.func @case37(%x: tensor<i32>) {
 
 // -----
 
-func.func @case38(%x: tensor<i32>) {
+func.func @case39(%x: tensor<i32>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.while"(%x) ({
   ^bb0(%i: tensor<i32>):
@@ -460,7 +472,7 @@ func.func @case38(%x: tensor<i32>) {
 
 // -----
 
-func.func @case39(%x: tensor<f32>) {
+func.func @case40(%x: tensor<f32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.optimization_barrier"(%x) : (tensor<f32>) -> tensor<f64>
   return
@@ -468,7 +480,7 @@ func.func @case39(%x: tensor<f32>) {
 
 // -----
 
-func.func @case40(%x: tensor<f32>) {
+func.func @case41(%x: tensor<f32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.tuple"(%x) : (tensor<f32>) -> tuple<tensor<f64>>
   return
@@ -476,7 +488,7 @@ func.func @case40(%x: tensor<f32>) {
 
 // -----
 
-func.func @case41(%x: tuple<tensor<f32>>) {
+func.func @case42(%x: tuple<tensor<f32>>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.get_tuple_element"(%x) {index = 1 : i32} : (tuple<tensor<f32>>) -> tensor<f32>
   return
@@ -484,7 +496,7 @@ func.func @case41(%x: tuple<tensor<f32>>) {
 
 // -----
 
-func.func @case42(%x: tuple<tensor<f32>>) {
+func.func @case43(%x: tuple<tensor<f32>>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.get_tuple_element"(%x) {index = -1 : i32} : (tuple<tensor<f32>>) -> tensor<f32>
   return
@@ -492,7 +504,7 @@ func.func @case42(%x: tuple<tensor<f32>>) {
 
 // -----
 
-func.func @case43(%x: tuple<tensor<f32>>) {
+func.func @case44(%x: tuple<tensor<f32>>) {
   // expected-error @below {{violates constraint C2: }}
   %0 = "stablehlo.get_tuple_element"(%x) {index = 0 : i32} : (tuple<tensor<f32>>) -> tensor<f64>
   return
@@ -500,7 +512,7 @@ func.func @case43(%x: tuple<tensor<f32>>) {
 
 // -----
 
-func.func @case44(%x: tensor<f32>) {
+func.func @case45(%x: tensor<f32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = stablehlo.composite "plain" %x {decomposition = @f} : (tensor<f32>) -> tensor<f32>
   return
@@ -508,7 +520,7 @@ func.func @case44(%x: tensor<f32>) {
 
 // -----
 
-func.func @case45(%x: tensor<2x3xf32>) {
+func.func @case46(%x: tensor<2x3xf32>) {
   // expected-error @below {{violates constraint I1: }}
   %0 = stablehlo.custom_call @f(%x) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<f32>
   return
@@ -516,7 +528,7 @@ func.func @case45(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @case46(%x: tensor<2x3xf32>) {
+func.func @case47(%x: tensor<2x3xf32>) {
   // expected-error @below {{violates constraint I1: }}
   %0 = stablehlo.custom_call @f(%x) {operand_layouts = [dense<[0, 2]> : tensor<2xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (tensor<2x3xf32>) -> tensor<f32>
   return
@@ -524,7 +536,7 @@ func.func @case46(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @case47(%x: tensor<2x3xf32>) {
+func.func @case48(%x: tensor<2x3xf32>) {
   // expected-error @below {{violates constraint I2: }}
   %0 = stablehlo.custom_call @f(%x) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 1, operand_tuple_indices = []>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
@@ -532,7 +544,7 @@ func.func @case47(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @case48(%x: tensor<2x3xf32>) {
+func.func @case49(%x: tensor<2x3xf32>) {
   // expected-error @below {{violates constraint I2: }}
   %0 = stablehlo.custom_call @f(%x) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
@@ -540,8 +552,113 @@ func.func @case48(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @case49(%x: tensor<2x3xf32>) {
+func.func @case50(%x: tensor<2x3xf32>) {
   // expected-error @below {{violates constraint I3: }}
   %0 = stablehlo.custom_call @f(%x) {api_version = 4 : i32, backend_config = ""} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @case51(%i: tensor<f32>) {
+  // expected-error @below {{violates constraint C1: }}
+  %0 = chlo.scan() inits(%i) dimension=0 {
+  ^bb0(%a: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  } : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @case52(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=2 attributes {} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %s = stablehlo.add %a, %b : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @case53(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=-1 attributes {} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %s = stablehlo.add %a, %b : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @case54(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C3: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=0 attributes {scan_dim_size = 3 : i64} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %s = stablehlo.add %a, %b : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @case55(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C3: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=0 attributes {} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %s = stablehlo.add %a, %b : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @case56(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C4: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=0 attributes {} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %s = stablehlo.add %a, %b : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @case57(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C5: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=0 attributes {} {
+  ^bb0(%a: tensor<3xf32>):
+    stablehlo.return %a, %a : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @case58(%x: tensor<2x3xf32>, %i: tensor<f32>) {
+  // expected-error @below {{violates constraint C5: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=0 attributes {} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %s = stablehlo.add %a, %b : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<f32>) -> (tensor<2x3xf32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @case59(%x: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  // expected-error @below {{violates constraint C6: }}
+  %0:2 = chlo.scan(%x) inits(%i) dimension=0 attributes {} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    stablehlo.return %a : tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
   return
 }

@@ -24,7 +24,19 @@ func.func @case2(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case3(%x: tensor<4x2xf32>, %s: tensor<f64>) {
+func.func @case3(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+  // expected-error @below {{violates constraint C1: expected an init value for each input}}
+  %0 = "stablehlo.reduce_window"(%x, %s, %s) <{window_dimensions = array<i64: 2, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<4x2xf32>, tensor<f32>, tensor<f32>) -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func @case4(%x: tensor<4x2xf32>, %s: tensor<f64>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -36,7 +48,7 @@ func.func @case3(%x: tensor<4x2xf32>, %s: tensor<f64>) {
 
 // -----
 
-func.func @case4(%x: tensor<4x2xf32>, %s: tensor<1xf32>) {
+func.func @case5(%x: tensor<4x2xf32>, %s: tensor<1xf32>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -48,7 +60,7 @@ func.func @case4(%x: tensor<4x2xf32>, %s: tensor<1xf32>) {
 
 // -----
 
-func.func @case5(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case6(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -60,7 +72,7 @@ func.func @case5(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case6(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case7(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C5: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -72,7 +84,7 @@ func.func @case6(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case7(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case8(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C6: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -84,7 +96,7 @@ func.func @case7(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case8(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case9(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C7: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, -2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -96,7 +108,7 @@ func.func @case8(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case9(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case10(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C8: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, base_dilations = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -108,7 +120,7 @@ func.func @case9(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case10(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case11(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C9: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, base_dilations = array<i64: 0, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -120,7 +132,7 @@ func.func @case10(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case11(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case12(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C10: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, window_dilations = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -132,7 +144,7 @@ func.func @case11(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case12(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case13(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C11: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, window_dilations = array<i64: 0, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -144,7 +156,7 @@ func.func @case12(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case13(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case14(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C12: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, padding = dense<0> : tensor<4xi64>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -156,7 +168,7 @@ func.func @case13(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case14(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case15(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C12: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>, padding = dense<0> : tensor<2x1xi64>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -168,7 +180,7 @@ func.func @case14(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case15(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case16(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C13: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>):
@@ -179,7 +191,7 @@ func.func @case15(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case16(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case17(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C13: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<i32>):
@@ -190,7 +202,7 @@ func.func @case16(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case17(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case18(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C13: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -202,7 +214,7 @@ func.func @case17(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case18(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case19(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C15: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -214,7 +226,7 @@ func.func @case18(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case19(%x: tensor<4x2xf32>, %s: tensor<f32>) {
+func.func @case20(%x: tensor<4x2xf32>, %s: tensor<f32>) {
   // expected-error @below {{violates constraint C16: }}
   %0 = "stablehlo.reduce_window"(%x, %s) <{window_dimensions = array<i64: 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -226,7 +238,7 @@ func.func @case19(%x: tensor<4x2xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @case20(%x: tensor<4xf32>, %u: tensor<2xf64>, %i: tensor<f32>) {
+func.func @case21(%x: tensor<4xf32>, %u: tensor<2xf64>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C1: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -242,7 +254,7 @@ func.func @case20(%x: tensor<4xf32>, %u: tensor<2xf64>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case21(%x: tensor<4xf32>, %u: tensor<3xf32>, %i: tensor<f32>) {
+func.func @case22(%x: tensor<4xf32>, %u: tensor<3xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C2: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -258,7 +270,7 @@ func.func @case21(%x: tensor<4xf32>, %u: tensor<3xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case22(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f64>) {
+func.func @case23(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f64>) {
   // expected-error @below {{violates constraint C3: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -274,7 +286,7 @@ func.func @case22(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f64>) {
 
 // -----
 
-func.func @case23(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case24(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -290,7 +302,7 @@ func.func @case23(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case24(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case25(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C4: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2, 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -306,7 +318,7 @@ func.func @case24(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case25(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case26(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C5: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -322,7 +334,7 @@ func.func @case25(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case26(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case27(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C6: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2, 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -338,7 +350,7 @@ func.func @case26(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case27(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case28(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C7: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -354,7 +366,7 @@ func.func @case27(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case28(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case29(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C8: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>, padding = dense<0> : tensor<2x1xi64>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -370,7 +382,7 @@ func.func @case28(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case29(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case30(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C9: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -386,7 +398,7 @@ func.func @case29(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case30(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case31(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C10: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -401,7 +413,7 @@ func.func @case30(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case31(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case32(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C11: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -417,7 +429,7 @@ func.func @case31(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
 
 // -----
 
-func.func @case32(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
+func.func @case33(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<f32>) {
   // expected-error @below {{violates constraint C12: }}
   %0 = "stablehlo.select_and_scatter"(%x, %u, %i) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):

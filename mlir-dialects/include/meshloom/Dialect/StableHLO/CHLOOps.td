@@ -164,6 +164,7 @@ def CHLO_RaggedDotOp : CHLO_Op<"ragged_dot"> {
     CHLO_RaggedDotDimensionNumbersAttr:$ragged_dot_dimension_numbers,
     OptionalAttr<ArrayAttr>:$precision_config);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def CHLO_TopKOp : CHLO_Op<"top_k"> {
@@ -189,6 +190,8 @@ def CHLO_ScanOp : CHLO_Op<"scan", [AttrSizedOperandSegments,
                       Variadic<StableHLO_Tensor>:$carries);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // MESHLOOM_DIALECT_CHLO_OPS

@@ -540,11 +540,14 @@ def StableHLO_CollectiveReduceOp : StableHLO_Op<"collective_reduce"> {
     UnitAttr:$use_global_device_ids, UnitAttr:$has_dynamic_root);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_CrossReplicaSumOp : StableHLO_Op<"cross-replica-sum"> {
   let arguments = (ins StableHLO_Tensor:$operand, AnyAttr:$replica_groups);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 class StableHLO_DeviceIdOp<string mnemonic> : StableHLO_Op<mnemonic> {
@@ -608,6 +611,7 @@ class StableHLO_DynamicOp<string mnemonic> : StableHLO_Op<mnemonic> {
   let assemblyFormat = [{
     operands attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 def StableHLO_DynamicPadOp : StableHLO_DynamicOp<"dynamic_pad">;
 def StableHLO_DynamicReshapeOp : StableHLO_DynamicOp<"dynamic_reshape">;
