@@ -247,14 +247,21 @@ void change(Tokens &list, const Tokens &donor, Random &random) {
 /// Arguments are written `%a: type`, operands `%a : type`.
 bool definesBeforeUses(const std::string &text) {
   std::vector<std::set<std::string>> scopes(1);
+  size_t functionScope = 0; // that of the function's arguments
+  int64_t parentheses = 0;
   for (size_t at = 0; at < text.size(); ++at) {
+    parentheses += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
     if (text[at] == '{') {
       scopes.emplace_back();
     } else if (text[at] == '}') {
       if (scopes.size() > 1)
         scopes.pop_back();
+      if (scopes.size() == functionScope && parentheses == 0)
+        scopes.back().clear(); // the function ends
     } else if (text.compare(at, 9, "func.func") == 0) {
       scopes.assign(scopes.size(), {});
+      functionScope = scopes.size();
+      parentheses = 0;
     } else if (text[at] == '%') {
       size_t end = at + 1;
       while (end < text.size() && (isWord(text[end]) || text[end] == '-'))
@@ -262,8 +269,7 @@ bool definesBeforeUses(const std::string &text) {
       std::string name = text.substr(at, end - at);
       size_t next = std::min(text.find_first_not_of(" :0123456789,%_#", end),
                              text.size());
-      size_t line = std::min(text.find('\n', end), text.size());
-      bool assigned = next < line && text[next] == '=';
+      bool assigned = next < text.size() && text[next] == '=';
       if (assigned || (end < text.size() && text[end] == ':'))
         scopes.back().insert(name);
       else if (std::ranges::none_of(scopes, [&](const auto &scope) {
@@ -330,8 +336,9 @@ std::string mutated(const std::vector<std::string> &programs, uint64_t seed,
   for (int attempts = 0; attempts < 8 && !whole.empty(); ++attempts) {
     Tokens list = whole;
     Tokens donor = tokensOf(programs[below(random, programs.size())]);
-    for (size_t changes = 1 + below(random, 3); changes > 0 && !list.empty();
-         --changes)
+    // One change leaves most programs whole; more reach further.
+    size_t count = below(random, 2) ? 1 : 1 + below(random, 3);
+    for (size_t changes = count; changes > 0 && !list.empty(); --changes)
       change(list, donor, random);
     std::string text;
     for (const std::string &token : list)
