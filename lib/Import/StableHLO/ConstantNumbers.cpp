@@ -88,6 +88,11 @@ std::optional<Numbers> ConstantNumbers::of(Value value) {
   return result;
 }
 
+void ConstantNumbers::forget(mlir::Operation *op) {
+  for (Value result : op->getResults())
+    known.erase(result);
+}
+
 std::optional<Numbers> ConstantNumbers::compute(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -224,11 +229,12 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
   bool isBinary = binary.contains(name) && op->getNumOperands() == 2;
   auto compare = dyn_cast<stablehlo::CompareOp>(op);
   bool isSelect = isa<stablehlo::SelectOp>(op);
-  bool isUnary =
-      isa<stablehlo::ConvertOp, stablehlo::NegOp, stablehlo::NotOp>(op);
+  bool isClamp = isa<stablehlo::ClampOp>(op);
+  bool isUnary = isa<stablehlo::AbsOp, stablehlo::ConvertOp, stablehlo::NegOp,
+                     stablehlo::NotOp, stablehlo::SignOp>(op);
   bool isKnown = op->getDialect() &&
                  isa<stablehlo::StableHLODialect>(op->getDialect()) &&
-                 (isBinary || compare || isSelect || isUnary);
+                 (isBinary || compare || isSelect || isClamp || isUnary);
   if (!isKnown)
     return std::nullopt;
   SmallVector<Numbers> inputs;
@@ -237,7 +243,7 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
     auto numbers = of(operand);
     if (!numbers)
       return std::nullopt;
-    bool isScalar = isSelect && numbers->values.size() == 1;
+    bool isScalar = (isSelect || isClamp) && numbers->values.size() == 1;
     if (numbers->shape != result.shape && !isScalar)
       return std::nullopt;
     inputs.push_back(*numbers);
@@ -253,6 +259,8 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
       number = binary.at(name)(x(0), x(1));
     } else if (isSelect) {
       number = x(0) ? x(1) : x(2);
+    } else if (isClamp) {
+      number = std::min(std::max(x(1), x(0)), x(2));
     } else if (compare) {
       using Direction = stablehlo::ComparisonDirection;
       switch (compare.getComparisonDirection()) {
@@ -278,8 +286,11 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
     } else {
       number = isa<stablehlo::NegOp>(op)   ? int64_t(0 - uint64_t(x(0)))
                : isa<stablehlo::NotOp>(op) ? ~x(0)
-               : element.isInteger(1)      ? int64_t(x(0) != 0)
-                                           : x(0);
+               : isa<stablehlo::AbsOp>(op) ? (x(0) < 0 ? 0 - x(0) : x(0))
+               : isa<stablehlo::SignOp>(op)
+                   ? int64_t(x(0) > 0) - int64_t(x(0) < 0)
+               : element.isInteger(1) ? int64_t(x(0) != 0)
+                                      : x(0);
     }
     result.values.push_back(wrapped(number, element));
   }

@@ -22,6 +22,8 @@ public:
   std::optional<Numbers> of(Value value);
   /// What last could not be known.
   Value culprit() const { return unknown; }
+  /// Drops what is known of the results of `op`, which is about to go.
+  void forget(mlir::Operation *op);
   /// Says that `argument`, of a function, is what `value` is.
   void bind(Value argument, Value value) { bound[argument] = value; }
 

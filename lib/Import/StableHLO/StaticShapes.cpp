@@ -2,8 +2,10 @@
 // and of known extents is folded, and every type gets the extents that follow.
 #include "ConstantNumbers.h"
 #include "Prepare.h"
+#include "ResultShapes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace meshloom;
@@ -68,9 +70,14 @@ private:
     if (auto call = dyn_cast<stablehlo::CompositeOp>(op))
       return visitCall(call, call.getDecompositionAttr(),
                        [&](StringRef name) { call.setDecomposition(name); });
-    if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    if (auto call = dyn_cast<stablehlo::CustomCallOp>(op)) {
       if (call.getCallTargetName() == "shape_assertion")
         return visitAssertion(call);
+      if (call.getCallTargetName() == "stablehlo.dynamic_reduce_window")
+        return visitReduceWindow(call);
+      if (failed(dropShapeOperands(call)))
+        return failure();
+    }
     // The arguments of a loop's regions are its operands.
     if (isa<stablehlo::WhileOp>(op))
       for (Region &region : op->getRegions())
@@ -83,10 +90,14 @@ private:
         return failure();
     if (isDynamicInForm(op))
       return replace(op);
+    return giveShapes(op);
+  }
+
+  LogicalResult giveShapes(Operation *op) {
     for (auto [i, result] : llvm::enumerate(op->getResults())) {
       if (!isDynamic(result.getType()))
         continue;
-      auto shape = shapeOf(op, unsigned(i));
+      auto shape = resultShape(op, unsigned(i));
       RankedTensorType type = tensorOf(result);
       if (!shape || !agrees(*shape, type))
         return op->emitError("the shape of '")
@@ -108,6 +119,7 @@ private:
     if (failed(holds))
       return failure();
     if (*holds == Shape{1}) {
+      numbers.forget(op);
       op.erase();
       return success();
     }
@@ -237,6 +249,7 @@ private:
                          all);
     Operation *made = b.create(state);
     old->replaceAllUsesWith(made);
+    numbers.forget(old);
     old->erase();
     return success();
   }
@@ -392,9 +405,54 @@ private:
          named("interior_padding", *interior)});
   }
 
+  /// A slice whose size is known, but not where it begins: its limit is its
+  /// start and a size.
+  std::optional<LogicalResult> replaceMovingSlice(Operation *op) {
+    Value start = op->getOperand(1);
+    auto limit = op->getOperand(2).getDefiningOp<stablehlo::AddOp>();
+    auto strides = numbers.of(op->getOperand(3));
+    RankedTensorType from = tensorOf(op->getOperand(0)), at = tensorOf(start);
+    if (numbers.of(start) || !limit || !strides ||
+        llvm::any_of(strides->values, [](int64_t s) { return s != 1; }))
+      return std::nullopt;
+    Value size = limit.getLhs() == start   ? limit.getRhs()
+                 : limit.getRhs() == start ? limit.getLhs()
+                                           : Value();
+    auto sizes = size ? numbers.of(size) : std::nullopt;
+    if (!sizes || int64_t(sizes->values.size()) != from.getRank() ||
+        at.getRank() != 1 || at.getDimSize(0) != from.getRank() ||
+        !agrees(sizes->values, tensorOf(op->getResult(0))))
+      return std::nullopt;
+    OpBuilder b(op);
+    auto make = [&](StringRef name, Type type, Value operand,
+                    ArrayRef<NamedAttribute> attributes) {
+      OperationState state(op->getLoc(), name, operand, type, attributes);
+      return b.create(state)->getResult(0);
+    };
+    SmallVector<Value> operands{op->getOperand(0)};
+    for (int64_t d = 0; d < from.getRank(); ++d) {
+      auto list = [&](int64_t number) {
+        return b.getDenseI64ArrayAttr(number);
+      };
+      Value entry = make("stablehlo.slice",
+                         RankedTensorType::get(1, at.getElementType()), start,
+                         {named("start_indices", list(d)),
+                          named("limit_indices", list(d + 1)),
+                          named("strides", list(1))});
+      operands.push_back(make("stablehlo.reshape",
+                              RankedTensorType::get({}, at.getElementType()),
+                              entry, {}));
+    }
+    return become<stablehlo::DynamicSliceOp>(
+        op, RankedTensorType::get(sizes->values, from.getElementType()),
+        operands, named("slice_sizes", b.getDenseI64ArrayAttr(sizes->values)));
+  }
+
   LogicalResult replaceSlice(Operation *op) {
     if (op->getNumOperands() != 4)
       return op->emitError("takes a value and three shapes");
+    if (auto done = replaceMovingSlice(op))
+      return *done;
     auto start = folded(op, 1), limit = folded(op, 2), strides = folded(op, 3);
     if (failed(start) || failed(limit) || failed(strides))
       return failure();
@@ -419,146 +477,81 @@ private:
          named("strides", *strides)});
   }
 
-  //===--------------------------------------------------------------------===//
-  // Shapes of the results of other ops
-  //===--------------------------------------------------------------------===//
-
-  static std::optional<Shape>
-  gatherShape(RankedTensorType indices,
-              stablehlo::GatherDimensionNumbersAttr dims,
-              ArrayRef<int64_t> sizes, int64_t rank) {
-    Shape batch, window, result;
-    for (auto [d, extent] : llvm::enumerate(indices.getShape()))
-      if (int64_t(d) != dims.getIndexVectorDim())
-        batch.push_back(extent);
-    for (auto [d, size] : llvm::enumerate(sizes))
-      if (!llvm::is_contained(dims.getCollapsedSliceDims(), int64_t(d)) &&
-          !llvm::is_contained(dims.getOperandBatchingDims(), int64_t(d)))
-        window.push_back(size);
-    if (int64_t(batch.size() + window.size()) != rank)
-      return std::nullopt;
-    size_t nextBatch = 0, nextWindow = 0;
-    for (int64_t d = 0; d < rank; ++d) {
-      bool isOffset = llvm::is_contained(dims.getOffsetDims(), d);
-      if (isOffset ? nextWindow == window.size() : nextBatch == batch.size())
-        return std::nullopt;
-      result.push_back(isOffset ? window[nextWindow++] : batch[nextBatch++]);
+  /// The last operands of a custom call may be the shapes of its results.
+  LogicalResult dropShapeOperands(stablehlo::CustomCallOp op) {
+    constexpr StringRef name = "indices_of_shape_operands";
+    auto indices = op->getAttrOfType<mlir::DenseIntElementsAttr>(name);
+    if (!indices || indices.getNumElements() != op->getNumResults())
+      return success();
+    llvm::BitVector gone(op->getNumOperands());
+    for (auto [result, index] :
+         llvm::zip_equal(op->getResults(), indices.getValues<llvm::APInt>())) {
+      uint64_t i = index.getZExtValue();
+      if (i >= op->getNumOperands() || !tensorOf(result))
+        return op.emitError("has no operand ") << i << " for a result's shape";
+      auto shape = fold(op, unsigned(i));
+      if (failed(shape))
+        return failure();
+      if (!agrees(*shape, tensorOf(result)))
+        return op.emitError("operand #")
+               << i << " is the shape [" << toString(*shape)
+               << "], which does not fit " << result.getType();
+      result.setType(tensorOf(result).clone(*shape));
+      gone.set(unsigned(i));
     }
-    return result;
+    op->eraseOperands(gone);
+    op->removeAttr(name);
+    // One entry an operand.
+    op.removeOperandLayoutsAttr();
+    return success();
   }
 
-  static std::optional<Shape> shapeOf(Operation *op, unsigned which) {
-    RankedTensorType type = tensorOf(op->getResult(which));
-    auto operand = [&](unsigned i) -> Shape {
-      RankedTensorType tensor = i < op->getNumOperands()
-                                    ? tensorOf(op->getOperand(i))
-                                    : RankedTensorType();
-      return tensor ? Shape(tensor.getShape()) : Shape();
-    };
-    using Result = std::optional<Shape>;
-    return llvm::TypeSwitch<Operation *, Result>(op)
-        .Case([&](stablehlo::TransposeOp transpose) -> Result {
-          Shape from = operand(0), shape;
-          for (int64_t dim : transpose.getPermutation()) {
-            if (dim < 0 || dim >= int64_t(from.size()))
-              return std::nullopt;
-            shape.push_back(from[dim]);
-          }
-          return shape;
-        })
-        .Case([&](stablehlo::ReshapeOp) -> Result {
-          int64_t elements = 1, others = 1;
-          for (int64_t extent : operand(0))
-            elements *= extent;
-          Shape shape(type.getShape());
-          if (llvm::count_if(shape, ShapedType::isDynamic) != 1)
-            return std::nullopt;
-          for (int64_t extent : shape)
-            others *= ShapedType::isDynamic(extent) ? 1 : extent;
-          if (others == 0 || elements % others != 0)
-            return std::nullopt;
-          for (int64_t &extent : shape)
-            extent = ShapedType::isDynamic(extent) ? elements / others : extent;
-          return shape;
-        })
-        .Case([&](stablehlo::BroadcastOp broadcast) -> Result {
-          Shape shape(broadcast.getBroadcastSizes());
-          llvm::append_range(shape, operand(0));
-          return shape;
-        })
-        .Case([&](stablehlo::ConcatenateOp join) -> Result {
-          Shape shape = operand(0);
-          auto dim = int64_t(join.getDimension());
-          if (dim < 0 || dim >= int64_t(shape.size()))
-            return std::nullopt;
-          for (unsigned i = 1; i < op->getNumOperands(); ++i)
-            shape[dim] +=
-                operand(i).size() == shape.size() ? operand(i)[dim] : 0;
-          return shape;
-        })
-        .Case([&](stablehlo::ReduceOp reduce) -> Result {
-          Shape shape, from = operand(0);
-          for (auto [d, extent] : llvm::enumerate(from))
-            if (!llvm::is_contained(reduce.getDimensions(), int64_t(d)))
-              shape.push_back(extent);
-          return shape;
-        })
-        .Case([&](stablehlo::DynamicSliceOp slice) -> Result {
-          return Shape(slice.getSliceSizes());
-        })
-        .Case([&](stablehlo::GatherOp gather) -> Result {
-          return gatherShape(tensorOf(op->getOperand(1)),
-                             gather.getDimensionNumbers(),
-                             gather.getSliceSizes(), type.getRank());
-        })
-        .Case([&](stablehlo::DotGeneralOp dot) -> Result {
-          auto dims = dot.getDotDimensionNumbers();
-          Shape lhs = operand(0), rhs = operand(1), shape;
-          for (int64_t dim : dims.getLhsBatchingDimensions())
-            shape.push_back(dim < int64_t(lhs.size()) ? lhs[dim] : -1);
-          auto add = [&](ArrayRef<int64_t> from, ArrayRef<int64_t> batch,
-                         ArrayRef<int64_t> sum) {
-            for (auto [d, extent] : llvm::enumerate(from))
-              if (!llvm::is_contained(batch, int64_t(d)) &&
-                  !llvm::is_contained(sum, int64_t(d)))
-                shape.push_back(extent);
-          };
-          add(lhs, dims.getLhsBatchingDimensions(),
-              dims.getLhsContractingDimensions());
-          add(rhs, dims.getRhsBatchingDimensions(),
-              dims.getRhsContractingDimensions());
-          return shape;
-        })
-        .Case<stablehlo::IfOp, stablehlo::CaseOp>([&](auto) -> Result {
-          for (Region &region : op->getRegions())
-            if (region.hasOneBlock() &&
-                which < region.front().getTerminator()->getNumOperands())
-              if (RankedTensorType given = tensorOf(
-                      region.front().getTerminator()->getOperand(which)))
-                return Shape(given.getShape());
-          return std::nullopt;
-        })
-        .Case<stablehlo::BroadcastInDimOp, stablehlo::ConvolutionOp,
-              stablehlo::ReduceWindowOp, stablehlo::PadOp, stablehlo::SliceOp>(
-            [](auto) -> Result { return std::nullopt; })
-        .Default([&](Operation *) -> Result {
-          // One for each operand (loops, sorts), or elementwise, where an
-          // operand may be a scalar; chlo's may broadcast.
-          if (op->getNumResults() > 1)
-            return operand(which);
-          Shape shape;
-          for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-            Shape next = operand(i);
-            if (next.size() > shape.size())
-              next.swap(shape);
-            size_t skipped = shape.size() - next.size();
-            for (auto [d, extent] : llvm::enumerate(next))
-              if (shape[skipped + d] == 1)
-                shape[skipped + d] = extent;
-          }
-          return int64_t(shape.size()) == type.getRank() ? Result(shape)
-                                                         : std::nullopt;
-        });
+  /// JAX's form of reduce_window: inputs, their initial values, and five lists
+  /// that are attributes else.
+  LogicalResult visitReduceWindow(stablehlo::CustomCallOp op) {
+    size_t count = op->getNumResults();
+    auto computations = op.getCalledComputations();
+    auto symbol = computations && computations->size() == 1
+                      ? dyn_cast<mlir::FlatSymbolRefAttr>((*computations)[0])
+                      : mlir::FlatSymbolRefAttr();
+    auto reducer =
+        symbol ? symbols.lookup<FuncOp>(symbol.getValue()) : FuncOp();
+    if (count == 0 || op->getNumOperands() != 2 * count + 5 || !reducer ||
+        reducer.isExternal() || !reducer.getBody().hasOneBlock())
+      return op.emitError("takes inputs, initial values, five lists and a "
+                          "reducer");
+    SmallVector<NamedAttribute> attributes;
+    for (auto [i, name] : llvm::enumerate(
+             ArrayRef<StringRef>{"window_dimensions", "window_strides",
+                                 "base_dilations", "window_dilations"})) {
+      auto list = folded(op, unsigned(2 * count + i));
+      if (failed(list))
+        return failure();
+      attributes.push_back(named(name, *list));
+    }
+    auto padding = fold(op, unsigned(2 * count + 4));
+    if (failed(padding))
+      return failure();
+    auto pairs = RankedTensorType::get({int64_t(padding->size() / 2), 2},
+                                       IntegerType::get(op->getContext(), 64));
+    attributes.push_back(named(
+        "padding", DenseElementsAttr::get(pairs, ArrayRef<int64_t>(*padding))));
+    OperationState state(op.getLoc(), "stablehlo.reduce_window",
+                         op->getOperands().take_front(2 * count),
+                         op->getResultTypes(), attributes);
+    state.addRegion();
+    OpBuilder b(op);
+    Operation *made = b.create(state);
+    mlir::IRMapping mapping;
+    reducer.getBody().cloneInto(&made->getRegion(0), mapping);
+    Operation *end = made->getRegion(0).front().getTerminator();
+    b.setInsertionPoint(end);
+    b.create<stablehlo::ReturnOp>(end->getLoc(), end->getOperands());
+    end->erase();
+    op->replaceAllUsesWith(made);
+    numbers.forget(op);
+    op.erase();
+    return giveShapes(made);
   }
 
   ModuleOp module;
