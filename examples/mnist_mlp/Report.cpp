@@ -34,6 +34,13 @@ std::string firstReason(const CollectiveInfo &collective) {
          std::to_string(collective.tensors - 1) + " more)";
 }
 
+int64_t bytesSent(const std::vector<CollectiveInfo> &all) {
+  int64_t sent = 0;
+  for (const CollectiveInfo &c : all)
+    sent += c.bytes_sent;
+  return sent;
+}
+
 struct Total {
   int64_t count = 0, bytes = 0;
   std::string reason;
@@ -70,25 +77,25 @@ void printLayouts(const ConcreteFunction &step) {
 
 void printCollectives(const ConcreteFunction &step) {
   const Mesh mesh = step.arguments().front().layout.mesh();
-  std::vector<CollectiveInfo> apart = step.collectives("ring");
-  int64_t sent = 0;
-  for (const CollectiveInfo &c : apart)
-    sent += c.bytes_sent;
-  std::cout << "The training step as " << mesh.size()
-            << " separate devices would run it: " << apart.size()
-            << " collectives, " << sent << " bytes sent by each\n";
-  for (const CollectiveInfo &c : apart)
+  std::vector<CollectiveInfo> plain = step.collectives("ring", false),
+                              refined = step.collectives("ring"),
+                              here = step.collectives();
+  std::cout << "The training step on " << mesh.size()
+            << " separate devices: " << plain.size()
+            << (plain.size() == 1 ? " collective, " : " collectives, ")
+            << bytesSent(plain) << " bytes sent by each\n";
+  for (const CollectiveInfo &c : plain)
     std::cout << "  " << name(c.kind) << " over [" << join(c.axes) << "], "
               << c.bytes << " bytes: " << firstReason(c) << '\n';
-  std::vector<CollectiveInfo> here = step.collectives();
-  int64_t adding = 0;
-  for (const CollectiveInfo &c : here)
-    adding += c.kind == CollectiveKind::AllReduce ||
-              c.kind == CollectiveKind::ReduceScatter;
+  std::cout << "The compiler refines that, for such devices to "
+            << refined.size() << " collectives and " << bytesSent(refined)
+            << " bytes,\nfor these ";
   if (mesh.device_type() == "CPU" && get_machine_model().sharedMemory)
-    std::cout << "Virtual CPUs share memory: " << here.size()
-              << " collectives there, " << adding
-              << " of which add up; the others are views.\n";
+    std::cout << "virtual CPUs to " << here.size()
+              << ", most of them views of the memory that they share.\n";
+  else
+    std::cout << "to " << here.size() << " and " << bytesSent(here)
+              << " bytes.\n";
   std::cout << "Traced in " << int64_t(step.trace_time() * 1e3)
             << " ms, compiled in " << int64_t(step.compile_time() * 1e3)
             << " ms.\n";

@@ -110,11 +110,12 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
 }
 
 std::vector<CollectiveInfo>
-ConcreteFunction::collectives(std::string_view machine) const {
+ConcreteFunction::collectives(std::string_view machine, bool refine) const {
   Running running;
   CompileOptions options =
       optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
   options.machine = check(MachineModel::preset(machine), "collectives");
+  options.refine = refine;
   options.optimizeKernels = false;
   return collectivesOf(
       check(compile(*get().source->module, options), "collectives"));

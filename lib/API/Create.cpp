@@ -159,10 +159,6 @@ Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
   return runOp(std::move(call));
 }
 
-Tensor range(int64_t n, DType type, std::source_location where) {
-  return iota({n}, 0, type, where);
-}
-
 Tensor load_npy(const std::filesystem::path &path) {
   NpyArray array = check(readNpy(path.string()), "load_npy");
   return place(array.type, array.shape, array.bytes, "load_npy");

@@ -15,4 +15,9 @@ NameScope::~NameScope() {
   threadState().scopes.pop_back();
 }
 
+std::string current_name_scope() {
+  const std::vector<std::string> &scopes = threadState().scopes;
+  return scopes.empty() ? "" : scopes.back();
+}
+
 } // namespace meshloom

@@ -1,11 +1,15 @@
 // Messages, see Errors.h.
 #include "Errors.h"
 
+#include "meshloom/API/NameScope.h"
+
 namespace meshloom::nn {
 
 void fail(std::string_view op, const std::string &message, const Where &loc) {
+  const std::string part = current_name_scope();
   throw Error("[" + std::string(op) + "] " + message + " (at " +
-              loc.file_name() + ":" + std::to_string(loc.line()) + ")");
+              loc.file_name() + ":" + std::to_string(loc.line()) +
+              (part.empty() ? "" : " in " + part) + ")");
 }
 
 std::string text(const Tensor &x) {

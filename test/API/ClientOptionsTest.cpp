@@ -6,6 +6,8 @@ namespace {
 
 TEST(ClientOptionsTest, ComeBeforeDevicesAreUsed) {
   EXPECT_ERROR(set_client_options({.workers = -1}), HAS("-1 workers"));
+  EXPECT_ERROR(connect_platform("cpu:threads=2"), HAS("workers=N"),
+               HAS("'threads=2'"));
   set_client_options(
       {.workers = 1, .memory_limit = 1 << 20, .private_memories = true});
   Mesh mesh = mesh8();

@@ -132,6 +132,24 @@ TEST(CustomOpsTest, CheckpointKeepsOnlyWhatGoesThrough) {
     return step.get_concrete_function(x, w).statistics().peak_bytes;
   };
   EXPECT_LT(bytes(recomputes), bytes(keeps) * 2 / 3);
+  // Layers read their variables in it, and those have gradients.
+  nn::Dense first(4, 8, {.seed = {1, 2}}), second(8, 1, {.seed = {3, 4}});
+  auto slopes = [&](bool recomputes) {
+    return function([&, recomputes](const Tensor &x) {
+      GradientTape tape;
+      auto model = [&] { return second(nn::silu(first(x))); };
+      Tensor y = recomputes ? checkpoint(model) : model();
+      std::vector<Tensor> all;
+      for (auto &[gradient, variable] : tape.gradient(
+               reduce_sum(y), {first.kernel, *first.bias, second.kernel}))
+        all.push_back(gradient);
+      return all;
+    });
+  };
+  std::vector<Tensor> wanted = slopes(false)(sample({3, 4})),
+                      found = slopes(true)(sample({3, 4}));
+  for (size_t i = 0; i < wanted.size(); ++i)
+    expectSame(found[i], wanted[i]);
   // Outside of functions it is the body.
   expectSame(checkpoint([&] { return x * 2; }), x * 2);
   expectSharded(

@@ -70,16 +70,15 @@ TEST_F(SavedFunctionTest, OnOtherMachinesTheCollectivesAreThoseOfTheTextbook) {
   Tensor x =
       distribute(sample({128, 64}), Layout::batch_sharded(mesh, "batch", 2));
   ConcreteFunction compiled = step.get_concrete_function(x);
-  // The gradient is summed, whole or in parts that are gathered, and the loss.
+  int64_t reduced = 0;
+  for (const CollectiveInfo &each : compiled.collectives("ring", false))
+    if (each.kind == CollectiveKind::AllReduce)
+      reduced += each.bytes;
+  EXPECT_EQ(reduced, (64 * 32 + 1) * 4); // the gradient, and the loss
   int64_t sent = 0;
-  bool sums = false;
-  for (const CollectiveInfo &each : compiled.collectives("ring")) {
+  for (const CollectiveInfo &each : compiled.collectives("ring"))
     sent += each.bytes_sent;
-    sums |= each.kind == CollectiveKind::ReduceScatter ||
-            (each.kind == CollectiveKind::AllReduce && each.bytes > 4);
-  }
-  EXPECT_TRUE(sums) << compiled.collectives("ring");
-  EXPECT_NEAR(double(sent), 2 * 7.0 / 8 * (64 * 32 + 1) * 4, 16);
+  EXPECT_LE(sent, 2 * 7 * reduced / 8);
   EXPECT_ERROR(compiled.collectives("rings"), HAS("[collectives]"),
                HAS("rings"));
   EXPECT_THAT(compiled.explain(), testing::StartsWith("@function"));

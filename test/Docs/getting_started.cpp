@@ -22,7 +22,7 @@ int main() {
   std::cout << sum << '\n';
 
   Tensor inner = x(range(1, -1), all); // x[1:-1, :]
-  Tensor column = x(ellipsis, -1), evens = x(range(0, std::nullopt, 2));
+  Tensor column = x(ellipsis, -1), evens = x(range(0, {}, 2));
   Tensor changed = index_update(x, {0, range(2, 4)}, 7); // x[0, 2:4] = 7
   Tensor same = einsum("ij,kj->ik", x, x);
 

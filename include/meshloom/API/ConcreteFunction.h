@@ -69,9 +69,12 @@ public:
   std::vector<ValueInfo> results() const;
   std::vector<CollectiveInfo> collectives() const;
   /// Those that it would have on another machine: "ring" is as many devices
-  /// with memories of their own. Compiles again for it. Throws meshloom::Error
-  /// if there is no such preset.
-  std::vector<CollectiveInfo> collectives(std::string_view machine) const;
+  /// with memories of their own. With refine = false layouts are as propagation
+  /// gives them: of data parallel training, gradients are summed by all_reduce,
+  /// where refinement may find what sends less. Compiles again for it. Throws
+  /// meshloom::Error if there is no such preset.
+  std::vector<CollectiveInfo> collectives(std::string_view machine,
+                                          bool refine = true) const;
   /// Collectives, predicted costs and rejected alternatives, as text. Compiles
   /// again for it.
   std::string explain() const;

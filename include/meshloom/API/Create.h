@@ -85,9 +85,18 @@ Tensor ones_like(const Tensor &like,
 /// Each element is its index along `dim`.
 Tensor iota(Shape shape, int64_t dim, DType type = DType::I32,
             std::source_location where = std::source_location::current());
-/// [n]: 0, 1, ..., n-1.
-Tensor range(int64_t n, DType type = DType::I32,
-             std::source_location where = std::source_location::current());
+/// [n]: 0, 1, ..., n-1, i32 or of `type`. With two numbers a range of indices:
+/// see Index.h.
+inline Tensor
+range(int64_t n, std::source_location where = std::source_location::current()) {
+  return iota({n}, 0, DType::I32, where);
+}
+// A template, so that the {} of range(1, {}) is an open end and no type.
+template <std::same_as<DType> T>
+Tensor range(int64_t n, T type,
+             std::source_location where = std::source_location::current()) {
+  return iota({n}, 0, type, where);
+}
 
 /// The array of a .npy file (C or Fortran order, any of our types). Throws
 /// meshloom::Error if the file is missing, is no .npy, is truncated, or has

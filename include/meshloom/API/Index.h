@@ -22,10 +22,11 @@ struct IndexRange {
 };
 
 /// Python's begin:end:stride. Negative numbers count from the end of the dim,
-/// ones beyond it are cut off, and std::nullopt is the dim's own end:
+/// ones beyond it are cut off, and {} is the dim's own end:
 ///
-///   x(range(1, -1));                              // x[1:-1]
-///   x(range(std::nullopt, std::nullopt, -1));     // x[::-1]
+///   x(range(1, -1));       // x[1:-1]
+///   x(range(1, {}));       // x[1:]
+///   x(range({}, {}, -1));  // x[::-1]
 ///
 /// For the tensor 0, 1, ..., n-1 see range(n) in Create.h, and arange.
 inline IndexRange range(std::optional<int64_t> begin,

@@ -1,6 +1,7 @@
 // NameScope: says which part of a model an op belongs to.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace meshloom {
@@ -26,5 +27,7 @@ public:
 inline NameScope name_scope(std::string_view name) {
   return NameScope(name);
 }
+/// The part that this thread is in, "encoder/block_3"; empty outside of scopes.
+std::string current_name_scope();
 
 } // namespace meshloom

@@ -3,7 +3,7 @@
 //
 //   Tensor last = x[-1];
 //   Tensor inner = x(range(1, -1), all, newaxis);
-//   Tensor odd = x(ellipsis, range(1, std::nullopt, 2));
+//   Tensor odd = x(ellipsis, range(1, {}, 2));
 //   x = index_update(x, {0, range(2, 4)}, 7);       // x[0, 2:4] = 7
 //
 // Tensor::operator() takes at most 8 indices. Fewer indices than dims: the rest
