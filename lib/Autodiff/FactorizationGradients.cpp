@@ -24,7 +24,7 @@
 // hands it to the matrix by (1), past the reflections.
 #include "Expansion.h"
 #include "GradientRules.h"
-#include "Matrices.h"
+#include "meshloom/Autodiff/MatrixBuilder.h"
 
 namespace meshloom {
 

@@ -37,6 +37,7 @@ template <typename... Ops> void attachDerivatives(MLIRContext *context) {
 
 // The files.
 void attachConvolutionGradients(MLIRContext *context);
+void attachDecompositionGradients(MLIRContext *context);
 void attachElementwiseGradients(MLIRContext *context);
 void attachFactorizationGradients(MLIRContext *context);
 void attachIndexGradients(MLIRContext *context);

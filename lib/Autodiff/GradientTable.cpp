@@ -13,8 +13,8 @@ template <typename... Ops> bool isOneOf(mlir::OperationName name) {
 
 } // namespace
 
-/// All but the casts of bits and the users' functions give no floats, so that
-/// no gradient asks for them.
+/// All but the casts of bits, Schur forms and the users' functions give no
+/// floats, so that no gradient asks for them.
 StringRef whyNoGradient(mlir::OperationName op) {
   using namespace dtensor;
   if (isOneOf<CompareOp, IsFiniteOp>(op))
@@ -33,6 +33,8 @@ StringRef whyNoGradient(mlir::OperationName op) {
     return "what the function that it calls computes is not known; mark it "
            "dtensor.stop_gradient for it to count as a constant, or compute "
            "this with ops";
+  if (isOneOf<SchurOp>(op))
+    return "no formula for a Schur form's is known here; eigh and eig have one";
   if (isOneOf<AssignVariableOp, YieldOp>(op))
     return "it gives no value";
   return "";
@@ -41,6 +43,7 @@ StringRef whyNoGradient(mlir::OperationName op) {
 void registerGradients(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, dtensor::DTensorDialect *) {
     attachConvolutionGradients(context);
+    attachDecompositionGradients(context);
     attachElementwiseGradients(context);
     attachFactorizationGradients(context);
     attachIndexGradients(context);

@@ -1,15 +1,13 @@
 // Gradient rules of matrix factorizations and Fourier transforms.
 #include "GradientRules.h"
-#include "Matrices.h"
+#include "meshloom/Autodiff/MatrixBuilder.h"
 
 namespace meshloom {
 
 using dtensor::ComparisonDirection;
 
 /// With P the lower triangle of L^H dL, its diagonal halved, the gradient is
-/// S = L^-H P L^-1 as a function of all of A. A's other triangle is not read,
-/// nor is the imaginary part of its diagonal, so what belongs there counts for
-/// the one that is.
+/// S = L^-H P L^-1 as a function of all of A.
 static void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
   MatrixBuilder matrices(g);
   Value lower =
@@ -24,13 +22,7 @@ static void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
                                   MatrixBuilder::adjointOp(lower));
   Value s = matrices.solveRight(lower, half, /*lower=*/true,
                                 /*unitDiagonal=*/false, "NO_TRANSPOSE");
-  Value ownOnly = s;
-  if (MatrixBuilder::isComplex(s))
-    ownOnly =
-        g.convert(g.make<dtensor::RealOp>(s), g.typeOf(s).getElementType());
-  Value both = g.select(diagonal, ownOnly, g.add(s, matrices.adjoint(s)));
-  g.give(0, matrices.keepWhere(both, op.getLower() ? ComparisonDirection::GE
-                                                   : ComparisonDirection::LE));
+  g.give(0, matrices.ofTriangle(s, op.getLower()));
 }
 
 /// op(a) x = b: b gets y = op(a)^-H g, and op(a) gets -y x^H; the other side

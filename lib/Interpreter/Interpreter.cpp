@@ -80,6 +80,8 @@ static const OpTable &opTable() {
     addIndexOps(ops);
     addOrderOps(ops);
     addLinearAlgebraOps(ops);
+    addDecompositionOps(ops);
+    addEigenvalueOps(ops);
     return ops;
   }();
   return table;

@@ -1,58 +1,16 @@
 // The reference's factorizations, Fourier transforms and users' functions: the
 // plainest algorithms, in f64, real numbers as complex ones.
-#include "Ops.h"
+#include "Matrices.h"
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <numbers>
 
 namespace meshloom::interpreter {
 namespace {
-
-using Number = std::complex<double>;
-
-Number get(const HostValue &value, int64_t at) {
-  return {value.floats[at], value.isComplex() ? value.imaginaries[at] : 0};
-}
-void set(HostValue &value, int64_t at, Number number) {
-  value.floats[at] = number.real();
-  if (value.isComplex())
-    value.imaginaries[at] = number.imag();
-}
-
-/// One matrix of a tensor, in its last two dims.
-class MatrixView {
-public:
-  MatrixView(HostValue &value, int64_t which)
-      : value(value), rows(value.shape[value.shape.size() - 2]),
-        columns(value.shape.back()), first(which * rows * columns) {}
-  Number operator()(int64_t r, int64_t c) const {
-    return get(value, first + r * columns + c);
-  }
-  void put(int64_t r, int64_t c, Number number) {
-    set(value, first + r * columns + c, number);
-  }
-
-private:
-  HostValue &value;
-
-public:
-  const int64_t rows, columns;
-
-private:
-  const int64_t first;
-};
-
-int64_t matricesOf(const HostValue &value) {
-  int64_t count = 1;
-  for (size_t d = 0; d + 2 < value.shape.size(); ++d)
-    count *= value.shape[d];
-  return count;
-}
 
 Values cholesky(const Call &call) {
   bool lower = cast<dtensor::CholeskyOp>(call.op).getLower();

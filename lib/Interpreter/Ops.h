@@ -43,6 +43,8 @@ void addWindowOps(OpTable &table);
 void addIndexOps(OpTable &table);
 void addOrderOps(OpTable &table);
 void addLinearAlgebraOps(OpTable &table);
+void addDecompositionOps(OpTable &table);
+void addEigenvalueOps(OpTable &table);
 /// Fails where the target is not registered, or says so.
 Result<Values> runCustomCall(const Call &call);
 

@@ -134,6 +134,20 @@ inline LibraryCase complexMatrices(std::string name, int64_t m, int64_t n,
           std::move(shape)};
 }
 
+/// %f = v v^H of the first column of %v.
+inline const std::string outerProduct =
+    "%v0 = dtensor.slice %v [0:3, 0:1] : (tensor<3x3xcomplex<f64>>) -> "
+    "tensor<3x1xcomplex<f64>>\n"
+    "%vr = dtensor.real %v0 : (tensor<3x1xcomplex<f64>>) -> tensor<3x1xf64>\n"
+    "%vi = dtensor.imag %v0 : (tensor<3x1xcomplex<f64>>) -> tensor<3x1xf64>\n"
+    "%vn = dtensor.negate %vi : tensor<3x1xf64>\n"
+    "%vc = dtensor.complex %vr, %vn : (tensor<3x1xf64>, tensor<3x1xf64>) -> "
+    "tensor<3x1xcomplex<f64>>\n"
+    "%vt = dtensor.transpose %vc dims [1, 0] : (tensor<3x1xcomplex<f64>>) -> "
+    "tensor<1x3xcomplex<f64>>\n"
+    "%f = dtensor.matmul %v0, %vt : (tensor<3x1xcomplex<f64>>, "
+    "tensor<1x3xcomplex<f64>>) -> tensor<3x3xcomplex<f64>>";
+
 /// %a [3, 4] from %b by a function of %x (so far) and %y (an element).
 inline LibraryCase reduction(std::string name, const std::string &dims,
                              Shape result, const std::string &function,
@@ -291,6 +305,76 @@ inline std::vector<LibraryCase> libraryCases() {
           "(tensor<4x3xcomplex<f64>>, tensor<3xcomplex<f64>>) -> "
           "tensor<4x3xcomplex<f64>>",
           {4, 3}),
+      {"lu_tall",
+       {{2, 4, 3}},
+       "%r, %at, %to = dtensor.lu %a : (tensor<2x4x3xf64>) -> "
+       "(tensor<2x4x3xf64>, tensor<2x3xi32>, tensor<2x4xi32>)",
+       {2, 4, 3}},
+      {"lu_wide",
+       {{3, 5}},
+       "%r, %at, %to = dtensor.lu %a : (tensor<3x5xf64>) -> (tensor<3x5xf64>, "
+       "tensor<3xi32>, tensor<3xi32>)",
+       {3, 5}},
+      {"eigh_vectors",
+       {{2, 3, 3}},
+       "%r, %w = dtensor.eigh %a {lower} : (tensor<2x3x3xf64>) -> "
+       "(tensor<2x3x3xf64>, tensor<2x3xf64>)",
+       {2, 3, 3}},
+      {"eigh_values",
+       {{3, 3}},
+       "%v, %r = dtensor.eigh %a : (tensor<3x3xf64>) -> (tensor<3x3xf64>, "
+       "tensor<3xf64>)",
+       {3}},
+      {"svd_u",
+       {{2, 4, 3}},
+       "%r, %s, %v = dtensor.svd %a : (tensor<2x4x3xf64>) -> "
+       "(tensor<2x4x3xf64>, tensor<2x3xf64>, tensor<2x3x3xf64>)",
+       {2, 4, 3}},
+      {"svd_vh_wide",
+       {{3, 4}},
+       "%u, %s, %r = dtensor.svd %a : (tensor<3x4xf64>) -> (tensor<3x3xf64>, "
+       "tensor<3xf64>, tensor<3x4xf64>)",
+       {3, 4}},
+      {"svd_values_full",
+       {{4, 2}},
+       "%u, %r, %v = dtensor.svd %a {full_matrices} : (tensor<4x2xf64>) -> "
+       "(tensor<4x4xf64>, tensor<2xf64>, tensor<2x2xf64>)",
+       {2}},
+      {"tridiagonal_solve",
+       {{2, 4}, {2, 4, 3}},
+       "%c = dtensor.constant dense<2.0> : tensor<2x4xf64>\n"
+       "%d = dtensor.add %a, %c : tensor<2x4xf64>\n"
+       "%r = dtensor.tridiagonal_solve %a, %d, %a, %b : (tensor<2x4xf64>, "
+       "tensor<2x4xf64>, tensor<2x4xf64>, tensor<2x4x3xf64>) -> "
+       "tensor<2x4x3xf64>",
+       {2, 4, 3}},
+      complexMatrices("complex_lu", 4, 3,
+                      "%f, %at, %to = dtensor.lu %m : "
+                      "(tensor<4x3xcomplex<f64>>) -> "
+                      "(tensor<4x3xcomplex<f64>>, tensor<3xi32>, "
+                      "tensor<4xi32>)",
+                      {4, 3}),
+      // Without the phases of the vectors: U V^H, and v v^H of one vector.
+      complexMatrices("complex_svd", 4, 3,
+                      "%u, %s, %v = dtensor.svd %m : "
+                      "(tensor<4x3xcomplex<f64>>) -> "
+                      "(tensor<4x3xcomplex<f64>>, tensor<3xf64>, "
+                      "tensor<3x3xcomplex<f64>>)\n"
+                      "%f = dtensor.matmul %u, %v : "
+                      "(tensor<4x3xcomplex<f64>>, tensor<3x3xcomplex<f64>>) "
+                      "-> tensor<4x3xcomplex<f64>>",
+                      {4, 3}),
+      complexMatrices(
+          "complex_eigh", 3, 3,
+          "%v, %w = dtensor.eigh %m {lower} : (tensor<3x3xcomplex<f64>>) -> "
+          "(tensor<3x3xcomplex<f64>>, tensor<3xf64>)\n" +
+              outerProduct,
+          {3, 3}),
+      complexMatrices("complex_eig", 3, 3,
+                      "%w, %v = dtensor.eig %m : (tensor<3x3xcomplex<f64>>) -> "
+                      "(tensor<3xcomplex<f64>>, tensor<3x3xcomplex<f64>>)\n" +
+                          outerProduct,
+                      {3, 3}),
       complexMatrices("complex_cholesky", 3, 3,
                       "%f = dtensor.cholesky %m {lower} : "
                       "tensor<3x3xcomplex<f64>>",

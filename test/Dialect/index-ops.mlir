@@ -75,6 +75,23 @@ func.func @order(%x: tensor<8x4xf32>, %p: tensor<8x4xi32>, %z: tensor<f32>) {
   return
 }
 
+// CHECK-LABEL: @decompositions
+func.func @decompositions(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xcomplex<f64>>, %d: tensor<3x4xcomplex<f64>>) {
+  // CHECK: dtensor.lu %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4xi32>, tensor<3x4xi32>)
+  %0:3 = dtensor.lu %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4xi32>, tensor<3x4xi32>)
+  // CHECK: dtensor.eigh %{{.*}} {lower} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4xf32>)
+  %1:2 = dtensor.eigh %a {lower} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4xf32>)
+  // CHECK: dtensor.svd %{{.*}} {full_matrices} : (tensor<3x4x7xcomplex<f64>>) -> (tensor<3x4x4xcomplex<f64>>, tensor<3x4xf64>, tensor<3x7x7xcomplex<f64>>)
+  %2:3 = dtensor.svd %b {full_matrices} : (tensor<3x4x7xcomplex<f64>>) -> (tensor<3x4x4xcomplex<f64>>, tensor<3x4xf64>, tensor<3x7x7xcomplex<f64>>)
+  // CHECK: dtensor.eig %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x4x4xcomplex<f32>>)
+  %3:2 = dtensor.eig %a : (tensor<3x4x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x4x4xcomplex<f32>>)
+  // CHECK: dtensor.schur %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xf32>)
+  %4:2 = dtensor.schur %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xf32>)
+  // CHECK: dtensor.tridiagonal_solve %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
+  %5 = dtensor.tridiagonal_solve %d, %d, %d, %b : (tensor<3x4xcomplex<f64>>, tensor<3x4xcomplex<f64>>, tensor<3x4xcomplex<f64>>, tensor<3x4x7xcomplex<f64>>) -> tensor<3x4x7xcomplex<f64>>
+  return
+}
+
 // CHECK-LABEL: @linear_algebra
 func.func @linear_algebra(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x5x4xcomplex<f64>>) {
   // CHECK: dtensor.cholesky %{{.*}} {lower} : tensor<3x4x4xf32>

@@ -166,3 +166,123 @@ func.func @custom_reduced(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tens
   %0 = dtensor.custom_call "mine"(%d) {rule = "a b -> a", kind = #dtensor.kind<or>} : (tensor<3x4xf32>) -> tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @lu_matrices(%a: tensor<3xf32>) {
+  // expected-error @+1 {{'dtensor.lu' op violates constraint C1}}
+  %0:3 = dtensor.lu %a : (tensor<3xf32>) -> (tensor<3xf32>, tensor<3xi32>, tensor<3xi32>)
+  return
+}
+
+// -----
+
+func.func @lu_pivots(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.lu' op violates constraint C2}}
+  %0:3 = dtensor.lu %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x5xi32>, tensor<3x5xi32>)
+  return
+}
+
+// -----
+
+func.func @lu_permutation(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.lu' op violates constraint C3}}
+  %0:3 = dtensor.lu %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x4xi32>, tensor<3x4xi32>)
+  return
+}
+
+// -----
+
+func.func @eigh_vectors(%a: tensor<3x4x4xcomplex<f32>>) {
+  // expected-error @+1 {{'dtensor.eigh' op violates constraint C1}}
+  %0:2 = dtensor.eigh %a : (tensor<3x4x4xcomplex<f32>>) -> (tensor<3x4x4xf32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @eigh_square(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.eigh' op violates constraint C2: the operand has no square matrices: it is 'tensor<3x5x4xf32>'}}
+  %0:2 = dtensor.eigh %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @eigh_values(%a: tensor<3x4x4xcomplex<f32>>) {
+  // expected-error @+1 {{'dtensor.eigh' op violates constraint C3}}
+  %0:2 = dtensor.eigh %a : (tensor<3x4x4xcomplex<f32>>) -> (tensor<3x4x4xcomplex<f32>>, tensor<3x4xf64>)
+  return
+}
+
+// -----
+
+func.func @svd_types(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.svd' op violates constraint C1}}
+  %0:3 = dtensor.svd %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x4xf64>, tensor<3x4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @svd_sizes(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.svd' op violates constraint C2: result 0 must be 'tensor<3x5x5xf32>', not 'tensor<3x5x4xf32>'}}
+  %0:3 = dtensor.svd %a {full_matrices} : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x4xf32>, tensor<3x4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @eig_square(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.eig' op violates constraint C1}}
+  %0:2 = dtensor.eig %a : (tensor<3x5x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x5x4xcomplex<f32>>)
+  return
+}
+
+// -----
+
+func.func @eig_results(%a: tensor<3x4x4xcomplex<f32>>) {
+  // expected-error @+1 {{'dtensor.eig' op violates constraint C2}}
+  %0:2 = dtensor.eig %a : (tensor<3x4x4xcomplex<f32>>) -> (tensor<3x4xcomplex<f64>>, tensor<3x4x4xcomplex<f64>>)
+  return
+}
+
+// -----
+
+func.func @schur_results(%a: tensor<3x4x4xcomplex<f32>>) {
+  // expected-error @+1 {{'dtensor.schur' op violates constraint C1}}
+  %0:2 = dtensor.schur %a : (tensor<3x4x4xcomplex<f32>>) -> (tensor<3x4x4xcomplex<f32>>, tensor<3x4x4xcomplex<f64>>)
+  return
+}
+
+// -----
+
+func.func @schur_square(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.schur' op violates constraint C2}}
+  %0:2 = dtensor.schur %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x5x4xf32>)
+  return
+}
+
+// -----
+
+func.func @tridiagonal_type(%d: tensor<3x5xf64>, %a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.tridiagonal_solve' op violates constraint C1}}
+  %0 = dtensor.tridiagonal_solve %d, %d, %d, %a : (tensor<3x5xf64>, tensor<3x5xf64>, tensor<3x5xf64>, tensor<3x5x4xf32>) -> tensor<3x5x4xf32>
+  return
+}
+
+// -----
+
+func.func @tridiagonal_sizes(%d: tensor<3x4xf32>, %a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.tridiagonal_solve' op violates constraint C2}}
+  %0 = dtensor.tridiagonal_solve %d, %d, %d, %a : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x5x4xf32>) -> tensor<3x5x4xf32>
+  return
+}
+
+// -----
+
+func.func @tridiagonal_result(%d: tensor<3x5xf32>, %a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.tridiagonal_solve' op violates constraint C3}}
+  %0 = dtensor.tridiagonal_solve %d, %d, %d, %a : (tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x5x4xf32>) -> tensor<3x4x5xf32>
+  return
+}

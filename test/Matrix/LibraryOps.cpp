@@ -274,6 +274,46 @@ void addLinearAlgebra(Specs &specs) {
   wellConditioned.before = dominant;
   wellConditioned.gradient = true;
   specs.push_back(wellConditioned);
+  // Decompositions: of each, the result that comes first. Eigenvalues and
+  // singular values are far apart.
+  const std::string spread =
+      dominant + "  %$P_g = dtensor.multiply %$P_f, %$P_i : " + square +
+      "\n  %$P_h = dtensor.add %$P_a, %$P_g : " + square + "\n";
+  auto decomposed = [&](const std::string &name, const std::string &op,
+                        const std::string &others, unsigned count) {
+    OpSpec spec{name,
+                {"MxNx3x3:f32"},
+                "MxNx3x3:f32",
+                "dtensor." + op + " : (" + square + ") -> ($R, " + others +
+                    ")"};
+    spec.others = count;
+    spec.before = spread;
+    spec.gradient = name != "schur";
+    specs.push_back(spec);
+  };
+  decomposed("lu", "lu %$P_h", "tensor<{M}x{N}x3xi32>, tensor<{M}x{N}x3xi32>",
+             2);
+  decomposed("eigh", "eigh %$P_h {lower}", "tensor<{M}x{N}x3xf32>", 1);
+  decomposed("svd", "svd %$P_h",
+             "tensor<{M}x{N}x3xf32>, tensor<{M}x{N}x3x3xf32>", 2);
+  decomposed("schur", "schur %$P_h", "tensor<{M}x{N}x3x3xf32>", 1);
+  OpSpec eig{"eig",
+             {"MxNx3x3:f32"},
+             "MxNx3:complex<f32>",
+             "dtensor.eig %$P_h : (" + square +
+                 ") -> ($R, tensor<{M}x{N}x3x3xcomplex<f32>>)"};
+  eig.others = 1;
+  eig.before = spread;
+  specs.push_back(eig);
+  OpSpec tridiagonal{"tridiagonal_solve",
+                     {"MxNx3:f32", "MxNx3x2:f32"},
+                     "MxNx3x2:f32",
+                     "dtensor.tridiagonal_solve $0, %$P_d, $0, $1 : ($T0, "
+                     "tensor<{M}x{N}x3xf32>, $T0, $T1) -> $R"};
+  tridiagonal.before =
+      "  %$P_d = dtensor.constant dense<4.0> : tensor<{M}x{N}x3xf32>\n";
+  tridiagonal.gradient = true;
+  specs.push_back(tridiagonal);
   specs.push_back({"householder_product",
                    {"MxNx4x3:f32", "MxNx3:f32"},
                    "MxNx4x3:f32",

@@ -83,6 +83,96 @@ bool qr(Generator &g) {
   return true;
 }
 
+/// The pivots and the permutation are left alone: others may be as good where
+/// elements are almost equal. So is what is not unique where eigenvalues or
+/// singular values are.
+bool lu(Generator &g) {
+  Shape shape = matrices(g), rows = shape;
+  rows.pop_back();
+  unsigned a = wellConditioned(g, shape);
+  g.emit("dtensor.lu", {a},
+         {{DType::F32, shape, result(6)},
+          {DType::I32, rows, {0, 8, 0, 0}},
+          {DType::I32, rows, {0, 8, 0, 0}}},
+         "", "", true);
+  return true;
+}
+
+/// Small entries, and a diagonal of 1, 2, ...: all far apart.
+unsigned spreadApart(Generator &g, const Shape &shape) {
+  unsigned x = g.into(g.like(DType::F32, shape), -0.05, 0.05);
+  size_t last = shape.size() - 1;
+  auto index = [&](size_t dim, DType type) {
+    return g.emitOne("dtensor.iota", {}, {type, shape, {0, 16, 1, 0}},
+                     fmt::format("iota_dimension = {} : i64", dim));
+  };
+  unsigned same = g.emitOne(
+      "dtensor.compare", {index(last - 1, DType::I32), index(last, DType::I32)},
+      {DType::I1, shape, {0, 1, 0, 0}}, "direction = #dtensor<comparison EQ>");
+  unsigned rows =
+      g.emitOne("dtensor.select",
+                {same, index(last, DType::F32), g.splat(DType::F32, shape, 0)},
+                {DType::F32, shape, {0, 6, 1, 0}});
+  unsigned shifted =
+      g.emitOne("dtensor.add", {rows, diagonal(g, shape, 1)},
+                {DType::F32, shape, rangeIn(DType::F32, 0, 7, -1, 0)});
+  return g.emitOne("dtensor.add", {x, shifted},
+                   {DType::F32, shape, rangeIn(DType::F32, -1, 8, -1, 0)}, "",
+                   true);
+}
+
+bool eigh(Generator &g) {
+  Shape shape = matrices(g), values = shape;
+  values.pop_back();
+  g.emit("dtensor.eigh", {spreadApart(g, shape)},
+         {{DType::F32, shape, result(1)}, {DType::F32, values, result(10)}},
+         g.chance(0.5) ? "lower" : "", "", true);
+  return true;
+}
+
+bool svd(Generator &g) {
+  Shape shape = matrices(g), values = shape;
+  values.pop_back();
+  g.emit("dtensor.svd", {spreadApart(g, shape)},
+         {{DType::F32, shape, result(1)},
+          {DType::F32, values, result(10)},
+          {DType::F32, shape, result(1)}},
+         g.chance(0.5) ? "full_matrices" : "", "", true);
+  return true;
+}
+
+bool eig(Generator &g) {
+  Shape shape = matrices(g), values = shape;
+  values.pop_back();
+  g.emit("dtensor.eig", {spreadApart(g, shape)},
+         {{DType::C64, values, rangeIn(DType::C64, -10, 10, -1, 0)},
+          {DType::C64, shape, rangeIn(DType::C64, -1, 1, -1, 0)}},
+         "", "", true);
+  return true;
+}
+
+bool schur(Generator &g) {
+  Shape shape = matrices(g);
+  g.emit("dtensor.schur", {spreadApart(g, shape)},
+         {{DType::F32, shape, result(10)}, {DType::F32, shape, result(1)}});
+  return true;
+}
+
+bool tridiagonalSolve(Generator &g) {
+  Shape shape = matrices(g), diagonals = shape;
+  diagonals.pop_back();
+  shape.back() = g.extent();
+  auto beside = [&] {
+    return g.into(g.like(DType::F32, diagonals), -0.5, 0.5);
+  };
+  unsigned diagonal = g.into(g.like(DType::F32, diagonals), 2, 4);
+  unsigned b = g.like(DType::F32, shape);
+  double most = 2 * g[b].range.magnitude();
+  g.emitOne("dtensor.tridiagonal_solve", {beside(), diagonal, beside(), b},
+            {DType::F32, shape, result(most)});
+  return true;
+}
+
 OpMaker fft(const std::string &type) {
   return {
       type, [type](Generator &g) {
@@ -115,6 +205,12 @@ void addLinalgMakers(OpMakers &makers) {
   makers.push_back({"cholesky", cholesky});
   makers.push_back({"triangular_solve", triangularSolve});
   makers.push_back({"qr", qr});
+  makers.push_back({"lu", lu});
+  makers.push_back({"eigh", eigh});
+  makers.push_back({"svd", svd});
+  makers.push_back({"eig", eig});
+  makers.push_back({"schur", schur});
+  makers.push_back({"tridiagonal_solve", tridiagonalSolve});
   for (const char *type : {"FFT", "IFFT", "RFFT", "IRFFT"})
     makers.push_back(fft(type));
 }

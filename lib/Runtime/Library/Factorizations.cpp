@@ -1,147 +1,15 @@
 // cholesky, triangular_solve, geqrf and householder_product by Eigen, matrix by
-// matrix. f16 and bf16 are computed in f32 and rounded once.
-#include "LibraryArrays.h"
+// matrix.
 #include "LibraryTable.h"
+#include "Matrices.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
-
-#include <algorithm>
-#include <cstring>
-#include <limits>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <typename T> using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-
-template <typename T> T readElement(DType type, const char *data) {
-  if constexpr (std::is_same_v<T, float>)
-    if (type != DType::F32) {
-      uint16_t bits;
-      std::memcpy(&bits, data, 2);
-      return widenHalf(type, bits);
-    }
-  T value;
-  std::memcpy(&value, data, sizeof(T));
-  return value;
-}
-
-template <typename T> void writeElement(DType type, char *data, T value) {
-  if constexpr (std::is_same_v<T, float>)
-    if (type != DType::F32) {
-      const uint16_t bits = narrowHalf(type, value);
-      std::memcpy(data, &bits, 2);
-      return;
-    }
-  std::memcpy(data, &value, sizeof(T));
-}
-
-/// The matrix (or, with one dim, the vector) that begins at element `at`, in
-/// the last `dims` dims.
-template <typename T>
-Matrix<T> readMatrix(const LibraryOperand &from, int64_t at, size_t dims = 2) {
-  const size_t rank = from.extent.size();
-  const int64_t rows = from.extent[rank - dims];
-  const int64_t columns = dims == 2 ? from.extent[rank - 1] : 1;
-  const int64_t rowStride = from.strides[rank - dims];
-  const int64_t columnStride = dims == 2 ? from.strides[rank - 1] : 0;
-  const unsigned width = byteWidth(from.type);
-  Matrix<T> matrix(rows, columns);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c)
-      matrix(r, c) = readElement<T>(
-          from.type,
-          from.data + (at + r * rowStride + c * columnStride) * width);
-  return matrix;
-}
-
-template <typename T>
-void writeMatrix(const LibraryOperand &to, int64_t at, const Matrix<T> &matrix,
-                 size_t dims = 2) {
-  const size_t rank = to.extent.size();
-  const int64_t rowStride = to.strides[rank - dims];
-  const int64_t columnStride = dims == 2 ? to.strides[rank - 1] : 0;
-  const unsigned width = byteWidth(to.type);
-  for (int64_t r = 0; r < matrix.rows(); ++r)
-    for (int64_t c = 0; c < matrix.cols(); ++c)
-      writeElement<T>(to.type,
-                      to.data + (at + r * rowStride + c * columnStride) * width,
-                      matrix(r, c));
-}
-
-/// Calls body(offsets) for every matrix: an offset an operand, of which the
-/// last `dims[k]` dims are the matrix.
-template <typename Body>
-void forEachMatrix(std::span<const LibraryOperand *const> operands,
-                   std::span<const size_t> dims, const Body &body) {
-  const size_t batch = operands[0]->extent.size() - dims[0];
-  const Shape extent(operands[0]->extent.begin(),
-                     operands[0]->extent.begin() + int64_t(batch));
-  for (int64_t e : extent)
-    if (e <= 0)
-      return;
-  Shape index(batch, 0);
-  std::vector<int64_t> at(operands.size(), 0);
-  while (true) {
-    body(at);
-    size_t d = batch;
-    while (d-- > 0) {
-      const bool more = ++index[d] < extent[d];
-      for (size_t k = 0; k < at.size(); ++k)
-        at[k] += (more ? 1 : 1 - extent[d]) * operands[k]->strides[d];
-      if (more)
-        break;
-      index[d] = 0;
-    }
-    if (d == size_t(-1))
-      return;
-  }
-}
-
-/// Calls `run` of `Computation`, a class template, for the element type.
-template <template <typename> typename Computation, typename... Arguments>
-Status dispatch(DType type, const Arguments &...arguments) {
-  switch (type) {
-  case DType::F64:
-    Computation<double>::run(arguments...);
-    return Success();
-  case DType::C64:
-    Computation<std::complex<float>>::run(arguments...);
-    return Success();
-  case DType::C128:
-    Computation<std::complex<double>>::run(arguments...);
-    return Success();
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-    Computation<float>::run(arguments...);
-    return Success();
-  default:
-    return Error("it does not take this element type");
-  }
-}
-
-/// Batch dims, then matrices of the given numbers of dims: shapes agree in the
-/// batch and have one element type.
-bool haveBatch(std::span<const BufferDecl *const> tensors,
-               std::span<const size_t> dims) {
-  const Shape &first = tensors[0]->shape;
-  for (size_t k = 0; k < tensors.size(); ++k) {
-    const Shape &shape = tensors[k]->shape;
-    if (shape.size() < dims[k] || first.size() < dims[0] ||
-        shape.size() - dims[k] != first.size() - dims[0] ||
-        !std::equal(first.begin(), first.end() - int64_t(dims[0]),
-                    shape.begin()) ||
-        tensors[k]->type != tensors[0]->type)
-      return false;
-  }
-  return true;
-}
-
 //===----------------------------------------------------------------------===//
 // cholesky
 //===----------------------------------------------------------------------===//
@@ -310,10 +178,6 @@ public:
     return dispatch<HouseholderProductOf>(arguments.inputs[0].type, arguments);
   }
 };
-
-bool isSquare(const Shape &shape) {
-  return shape[shape.size() - 1] == shape[shape.size() - 2];
-}
 } // namespace
 
 static MadeRoutine makeCholesky(const LibraryStep &step) {
@@ -323,8 +187,8 @@ static MadeRoutine makeCholesky(const LibraryStep &step) {
   if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 1)
     return Error("expected one operand and one result");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0]};
-  if (!haveBatch(tensors, dims) || !isSquare(tensors[0]->shape) ||
-      tensors[1]->shape != tensors[0]->shape)
+  if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
+      !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
   return made(std::make_unique<Cholesky>(lower));
 }
@@ -341,8 +205,8 @@ static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
     return Error("expected two operands and one result");
   const BufferDecl *tensors[] = {step.inputs[0], step.inputs[1],
                                  step.outputs[0]};
-  if (!haveBatch(tensors, dims) || !isSquare(tensors[0]->shape) ||
-      tensors[2]->shape != tensors[1]->shape)
+  if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
+      !isSquare(tensors[0]->shape) || tensors[2]->shape != tensors[1]->shape)
     return Error("its operands do not fit");
   const Shape &b = tensors[1]->shape;
   if (b[b.size() - (options.left ? 2 : 1)] != tensors[0]->shape.back())
@@ -358,7 +222,8 @@ static MadeRoutine makeGeqrf(const LibraryStep &step) {
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
                                  step.outputs[1]};
   const Shape &shape = tensors[0]->shape;
-  if (!haveBatch(tensors, dims) || tensors[1]->shape != shape ||
+  if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
+      tensors[1]->shape != shape ||
       tensors[2]->shape.back() !=
           std::min(shape.back(), shape[shape.size() - 2]))
     return Error("its operands do not fit");
@@ -373,8 +238,8 @@ static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
   const BufferDecl *tensors[] = {step.inputs[0], step.inputs[1],
                                  step.outputs[0]};
   const Shape &shape = tensors[0]->shape;
-  if (!haveBatch(tensors, dims) || tensors[2]->shape != shape ||
-      shape.back() > shape[shape.size() - 2] ||
+  if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
+      tensors[2]->shape != shape || shape.back() > shape[shape.size() - 2] ||
       tensors[1]->shape.back() > shape.back())
     return Error("its operands do not fit");
   return made(std::make_unique<HouseholderProduct>());

@@ -7,18 +7,24 @@ namespace meshloom::library {
 LibraryRows convolutionFunctions();
 LibraryRows cumulativeFunctions();
 LibraryRows customCallFunctions();
+LibraryRows eigenvalueFunctions();
 LibraryRows factorizationFunctions();
 LibraryRows fourierFunctions();
 LibraryRows gatherFunctions();
+LibraryRows luFunctions();
+LibraryRows orthogonalFunctions();
 LibraryRows scatterFunctions();
 LibraryRows selectAndScatterFunctions();
 LibraryRows sortFunctions();
 LibraryRows windowFunctions();
 
 static constexpr LibraryRows (*families[])() = {
-    convolutionFunctions,   cumulativeFunctions,       customCallFunctions,
-    factorizationFunctions, fourierFunctions,          gatherFunctions,
-    scatterFunctions,       selectAndScatterFunctions, sortFunctions,
+    convolutionFunctions,      cumulativeFunctions,
+    customCallFunctions,       eigenvalueFunctions,
+    factorizationFunctions,    fourierFunctions,
+    gatherFunctions,           luFunctions,
+    orthogonalFunctions,       scatterFunctions,
+    selectAndScatterFunctions, sortFunctions,
     windowFunctions,
 };
 

@@ -110,7 +110,8 @@ static Emitted emitFft(Exporter &e, Operation *op,
 
 /// What XLA's compilers expand into plain ops, on every backend.
 static Emitted callExpanded(Exporter &e, StringRef target, ArrayRef<Value> from,
-                            ArrayRef<RankedTensorType> to) {
+                            ArrayRef<RankedTensorType> to,
+                            StringRef config = "") {
   Type element = cast<RankedTensorType>(from[0].getType()).getElementType();
   // Half floats lose too much on the way.
   Type inner = element.isF16() || element.isBF16() ? e.b.getF32Type() : element;
@@ -120,10 +121,13 @@ static Emitted callExpanded(Exporter &e, StringRef target, ArrayRef<Value> from,
     operands.push_back(e.convert(value, inner));
   for (RankedTensorType type : to)
     types.push_back(RankedTensorType::get(type.getShape(), inner));
-  Operation *made =
-      e.op("custom_call", types, operands,
-           {e.attr("call_target_name", Attribute(e.b.getStringAttr(target))),
-            e.attr("api_version", Attribute(e.b.getI32IntegerAttr(1)))});
+  SmallVector<NamedAttribute> attributes{
+      e.attr("call_target_name", Attribute(e.b.getStringAttr(target))),
+      e.attr("api_version", Attribute(e.b.getI32IntegerAttr(1)))};
+  if (!config.empty())
+    attributes.push_back(
+        e.attr("backend_config", Attribute(e.b.getStringAttr(config))));
+  Operation *made = e.op("custom_call", types, operands, attributes);
   Values results;
   for (Value result : made->getResults())
     results.push_back(e.convert(result, element));
@@ -150,12 +154,66 @@ static Emitted emitHouseholderProduct(Exporter &e, Operation *,
                       results[0].type());
 }
 
+/// Columns of real numbers with the signs that ops define: the element of
+/// greatest absolute value is positive, the first one of those within a
+/// thousandth of it.
+static Value withSigns(Exporter &e, Value columns) {
+  using stablehlo::ComparisonDirection;
+  auto type = cast<RankedTensorType>(columns.getType());
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t rows = type.getRank() - 2;
+  SmallVector<int64_t> kept = llvm::to_vector(llvm::seq<int64_t>(0, rows));
+  kept.push_back(rows + 1);
+  auto along = [&](Value value) { return e.broadcast(value, shape, kept); };
+  auto select = [&](Value pred, Value yes, Value no) {
+    return e.one("select", yes.getType(), {pred, yes, no});
+  };
+  Value sizes = e.same("abs", columns);
+  Value most = along(e.reduce(ReduceKind::Max, sizes, rows));
+  Value share = e.broadcast(
+      e.constant(DenseElementsAttr::get(
+          RankedTensorType::get({}, type.getElementType()),
+          Attribute(e.b.getFloatAttr(type.getElementType(), 0.999)))),
+      shape);
+  Value isMost = e.compare(ComparisonDirection::GE, sizes,
+                           e.same("multiply", {most, share}));
+  Type index = e.b.getI32Type();
+  Value row = e.iota(shape, unsigned(rows), index);
+  Value beyond = e.broadcast(e.identity(ReduceKind::Min, index), shape);
+  Value first =
+      along(e.reduce(ReduceKind::Min, select(isMost, row, beyond), rows));
+  Value zeros = e.broadcast(e.zero(type.getElementType()), shape);
+  Value there = select(e.compare(ComparisonDirection::EQ, row, first),
+                       e.same("sign", columns), zeros);
+  return e.same("multiply",
+                {columns, along(e.reduce(ReduceKind::Sum, there, rows))});
+}
+
+/// XLA's expander takes real numbers.
+static Emitted emitEigh(Exporter &e, Operation *op,
+                        MutableArrayRef<Operand> operands,
+                        ArrayRef<Held> results) {
+  if (!fitBatch(e, operands[0], results[0], 2) ||
+      isa<mlir::ComplexType>(results[0].element))
+    return std::nullopt;
+  bool lower = cast<dtensor::EighOp>(op).getLower();
+  bool isDouble = results[0].element.isF64();
+  std::string config = std::string(lower ? "1" : "0") + ",1,100," +
+                       (isDouble ? "1e-14" : "1e-6");
+  Emitted made = callExpanded(e, "Eigh", operands[0].value,
+                              {results[0].type(), results[1].type()}, config);
+  if (made)
+    (*made)[0] = withSigns(e, (*made)[0]);
+  return made;
+}
+
 void addOrderAndLinalg(Handlers &handlers) {
   handlers["dtensor.sort"] = emitSort;
   handlers["dtensor.top_k"] = emitTopK;
   handlers["dtensor.cholesky"] = emitCholesky;
   handlers["dtensor.triangular_solve"] = emitTriangularSolve;
   handlers["dtensor.fft"] = emitFft;
+  handlers["dtensor.eigh"] = emitEigh;
   handlers["dtensor.geqrf"] = emitGeqrf;
   handlers["dtensor.householder_product"] = emitHouseholderProduct;
 }

@@ -200,7 +200,10 @@ LogicalResult Exporter::exportOp(Operation *op) {
     llvm::interleaveComma(op->getOperandTypes(), diagnostic);
     diagnostic << ") -> (";
     llvm::interleaveComma(op->getResultTypes(), diagnostic);
-    return diagnostic << ")";
+    diagnostic << ")";
+    if (StringRef why = whyNotExported(op->getName()); !why.empty())
+      diagnostic << ": " << why;
+    return diagnostic;
   }
   for (auto [i, value] : llvm::enumerate(*emitted)) {
     if (value.getType() != results[i].type())
@@ -300,6 +303,17 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
 }
 
 } // namespace exporting
+
+StringRef whyNotExported(mlir::OperationName name) {
+  StringRef op = name.getStringRef();
+  if (llvm::is_contained(ArrayRef<StringRef>{"dtensor.lu", "dtensor.svd",
+                                             "dtensor.eig", "dtensor.schur",
+                                             "dtensor.tridiagonal_solve"},
+                         op))
+    return "StableHLO has no such op, and XLA's compilers expand no call of "
+           "it; Meshloom's own devices (--platform=cpu) run it";
+  return "";
+}
 
 bool isExported(mlir::RegisteredOperationName name) {
   return exporting::handlers().contains(name.getStringRef()) ||

@@ -211,3 +211,19 @@ func.func @dynamic_slice(%x: tensor<4xf32, #spmd.shard<[4], #whole>>, %i: tensor
   %0 = dtensor.dynamic_slice %x at %i sizes [2] : (tensor<4xf32, #spmd.shard<[4], #whole>>, tensor<i32, #spmd.shard<[], #scalar>>) -> tensor<2xf32, #spmd.shard<[2], #whole>>
   return %0 : tensor<2xf32, #spmd.shard<[2], #whole>>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+// Eigenvectors of real matrices, by the call that XLA expands, get the signs that
+// the op defines.
+#batch = #dtensor.layout<#mesh, [y, *, *]>
+#values = #dtensor.layout<#mesh, [y, *]>
+// CHECK-LABEL: func.func @eigh(
+// CHECK: stablehlo.custom_call @Eigh(%arg0) {backend_config = "1,1,100,1e-6"}
+// CHECK: stablehlo.sign
+// CHECK: return
+func.func @eigh(%a: tensor<1x5x5xf32, #spmd.shard<[4, 5, 5], #batch>>) -> (tensor<1x5x5xf32, #spmd.shard<[4, 5, 5], #batch>>, tensor<1x5xf32, #spmd.shard<[4, 5], #values>>) {
+  %v, %w = dtensor.eigh %a {lower} : (tensor<1x5x5xf32, #spmd.shard<[4, 5, 5], #batch>>) -> (tensor<1x5x5xf32, #spmd.shard<[4, 5, 5], #batch>>, tensor<1x5xf32, #spmd.shard<[4, 5], #values>>)
+  return %v, %w : tensor<1x5x5xf32, #spmd.shard<[4, 5, 5], #batch>>, tensor<1x5xf32, #spmd.shard<[4, 5], #values>>
+}

@@ -24,6 +24,9 @@ LogicalResult exportStableHLO(ModuleOp module);
 
 /// Whether ops of that name, on types that StableHLO has, are exported.
 bool isExported(mlir::RegisteredOperationName name);
+/// Why an op of the dtensor dialect has no counterpart. Empty: it has one, or
+/// needs none.
+llvm::StringRef whyNotExported(mlir::OperationName name);
 
 /// `--spmd-to-stablehlo`: the above, after `--dtensor-partition`.
 ///

@@ -10,6 +10,11 @@
 
 include "meshloom/Dialect/DTensor/DTensorIndexOps.td"
 
+def DTensor_PartOrComplexTensor
+    : DTensor_TensorOf<!listconcat([F32, F64], DTensor_Complexes),
+                       "f32, f64 or complex">;
+def DTensor_OrdinalTensor : DTensor_TensorOf<[I32], "i32">;
+
 def DTensor_CholeskyOp
     : DTensor_RuleOp<"cholesky", "... m! n! -> ... m! n!",
                      [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
@@ -200,6 +205,248 @@ def DTensor_HouseholderProductOp
   }];
   let hasVerifier = 1;
 }
+
+//===----------------------------------------------------------------------===//
+// Decompositions
+//===----------------------------------------------------------------------===//
+
+def DTensor_LuOp
+    : DTensor_RuleOp<"lu", "... m! n! -> ... m! n!, ... k!, ... m!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 1;
+  let summary = "LU factorization with row pivots, as LAPACK's getrf stores it";
+  let description = [{
+    `a[permutation] = L U`: `L`, whose diagonal of ones is not stored, below the
+    diagonal of the first result, `U` on it and above. In step `i` row `i` and row
+    `pivots[i]` changed places, which makes `permutation` of 0, 1, ... The pivot is
+    the element of greatest `|re| + |im|`, the first one of several. A matrix that
+    is singular has a zero on the diagonal of `U`.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... k!, ... m!`; nothing partial
+    passes.
+
+    Constraints:
+    * (C1) The operand has at least rank 2, and the first result its type.
+    * (C2) The pivots have the operand's leading dims, and the smaller one of the
+      last two.
+    * (C3) The permutation has the operand's dims but for the last one.
+
+    Example:
+    ```mlir
+    %lu, %pivots, %permutation = dtensor.lu %a
+        : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xi32>, tensor<5xi32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let results = (outs DTensor_FloatOrComplexTensor:$factors,
+                      DTensor_OrdinalTensor:$pivots,
+                      DTensor_OrdinalTensor:$permutation);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_EighOp
+    : DTensor_RuleOp<"eigh", "... m! n! -> ... m! n!, ... k!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 9;
+  let summary = "Eigenvalues and eigenvectors of a Hermitian matrix";
+  let description = [{
+    `a V = V diag(w)` with the orthonormal eigenvectors as columns of `V`, the
+    first result, and the real eigenvalues `w` in rising order. Only the `lower`
+    (else the upper) triangle of `a` is read, and no imaginary part of its
+    diagonal. Of each vector the element of greatest absolute value is real and
+    positive (the first one of those that come within a thousandth of it), which
+    makes it unique where its eigenvalue is. A matrix with a nan gives nans.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... k!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The operand and the first result have the same global shape and element
+      type.
+    * (C2) The last two dims have the same size.
+    * (C3) The eigenvalues have the operand's dims but for the last one, and its
+      real element type.
+
+    Example:
+    ```mlir
+    %v, %w = dtensor.eigh %a {lower} : (tensor<8x4x4xcomplex<f32>>) -> (tensor<8x4x4xcomplex<f32>>, tensor<8x4xf32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a, UnitAttr:$lower);
+  let results = (outs DTensor_FloatOrComplexTensor:$vectors,
+                      DTensor_FloatTensor:$values);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "bool":$lower)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_SvdOp
+    : DTensor_RuleOp<"svd", "... m! n! -> ... m! p!, ... k!, ... q! n!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getCost", "getTerms"]> {
+  let summary = "Singular values and vectors";
+  let description = [{
+    `a = U diag(s) V^H`: the results are `U`, whose columns are orthonormal, the
+    singular values `s` in falling order, and `V^H`, whose rows are. `U` has `k`
+    columns and `V^H` `k` rows, `k` the smaller one of the last two dims; with
+    `full_matrices` both are square. Of each of the first `k` columns of `U` the
+    element of greatest absolute value is real and positive (the first one of those
+    that come within a thousandth of it), which makes the vectors unique where
+    their singular value is and is not zero. Those beyond are the last columns of
+    `Q` in a QR factorization (as `geqrf` has it) of the first `k`. A matrix with a
+    nan gives nans.
+
+    Sharding rule: `... m! n! -> ... m! p!, ... k!, ... q! n!`; nothing partial
+    passes.
+
+    Constraints:
+    * (C1) The operand has at least rank 2; `U` and `V^H` have its element type,
+      and the singular values the real one.
+    * (C2) The results have the operand's leading dims, and the sizes above.
+
+    Example:
+    ```mlir
+    %u, %s, %vh = dtensor.svd %a : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<3x3xf32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a, UnitAttr:$full_matrices);
+  let results = (outs DTensor_FloatOrComplexTensor:$u, DTensor_FloatTensor:$s,
+                      DTensor_FloatOrComplexTensor:$vh);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "bool":$fullMatrices)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_EigOp
+    : DTensor_RuleOp<"eig", "... m! n! -> ... k!, ... m! n!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<>], "None",
+                     ["getTerms"]> {
+  let flops = 25;
+  let summary = "Eigenvalues and eigenvectors of any square matrix";
+  let description = [{
+    `a V = V diag(w)`: the eigenvalues `w`, then the eigenvectors as columns of
+    `V`, of length 1, all complex. The eigenvalues come with rising real part, and
+    among those whose real parts are the same but for rounding (the next one is at
+    most 1e-5 times the greatest `|w|` away) with falling imaginary part. Of each
+    vector the element of greatest absolute value is real and positive (the first
+    one of those that come within a thousandth of it). A matrix with a nan gives
+    nans.
+
+    Sharding rule: `... m! n! -> ... k!, ... m! n!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The last two dims of the operand have the same size.
+    * (C2) The results are complex, of the operand's precision; the first has its
+      dims but for the last one, the second has its dims.
+
+    Example:
+    ```mlir
+    %w, %v = dtensor.eig %a : (tensor<4x4xf32>) -> (tensor<4xcomplex<f32>>, tensor<4x4xcomplex<f32>>)
+    ```
+  }];
+  let arguments = (ins DTensor_PartOrComplexTensor:$a);
+  let results = (outs DTensor_ComplexTensor:$values, DTensor_ComplexTensor:$vectors);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_SchurOp
+    : DTensor_RuleOp<"schur", "... m! n! -> ... m! n!, ... m! n!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 25;
+  let summary = "Schur form of a square matrix";
+  let description = [{
+    `a = Q T Q^H`: `T`, then the unitary `Q`. `T` of complex matrices is upper
+    triangular; that of real ones has blocks of two rows on its diagonal, for pairs
+    of complex eigenvalues, with equal elements on the diagonal, of which the one
+    to the right is at least as large as the one below. The eigenvalues are in
+    `eig`'s order. Of each column of `Q` the element of greatest absolute value is
+    real and positive (the first one of those that come within a thousandth of it).
+    A matrix with a nan gives nans.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... m! n!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The operand and the results have the same global shape and element
+      type.
+    * (C2) The last two dims have the same size.
+
+    Example:
+    ```mlir
+    %t, %q = dtensor.schur %a : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let results = (outs DTensor_FloatOrComplexTensor:$t, DTensor_FloatOrComplexTensor:$q);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a), [{
+    build($_builder, $_state, undecided(a.getType()), undecided(a.getType()), a);
+  }]>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_TridiagonalSolveOp
+    : DTensor_RuleOp<"tridiagonal_solve",
+                     "... n!, ... n!, ... n!, ... n! c -> ... n! c",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>],
+                     "LinearEach", ["getTerms"]> {
+  let carriers = "3";
+  let flops = 8;
+  let summary = "Solves equations with a tridiagonal matrix";
+  let description = [{
+    The `x` of `A x = b`, with `A[i, i - 1] = lower[i]`, `A[i, i] = diagonal[i]` and
+    `A[i, i + 1] = upper[i]`; `lower[0]` and the last element of `upper` are not
+    read. Rows are exchanged as LAPACK's gtsv does.
+
+    Sharding rule: `... n!, ... n!, ... n!, ... n! c -> ... n! c`; a pending sum of
+    `b` passes.
+
+    Constraints:
+    * (C1) The operands and the result have the same element type.
+    * (C2) `b` has at least rank 2, the diagonals its dims but for the last one.
+    * (C3) The result has the global shape of `b`.
+
+    Example:
+    ```mlir
+    %x = dtensor.tridiagonal_solve %dl, %d, %du, %b
+        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x7xf32>) -> tensor<4x7xf32>
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$lower,
+                       DTensor_FloatOrComplexTensor:$diagonal,
+                       DTensor_FloatOrComplexTensor:$upper,
+                       DTensor_FloatOrComplexTensor:$b);
+  let results = (outs DTensor_FloatOrComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lower,
+                                 "::mlir::Value":$diagonal,
+                                 "::mlir::Value":$upper, "::mlir::Value":$b), [{
+    build($_builder, $_state, undecided(b.getType()), lower, diagonal, upper, b);
+  }]>];
+  let assemblyFormat = [{
+    $lower `,` $diagonal `,` $upper `,` $b attr-dict `:`
+    functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Users' functions
+//===----------------------------------------------------------------------===//
 
 def DTensor_CustomCallOp
     : DTensor_Op<"custom_call", [Pure, DTensor_Library<>]> {

@@ -49,6 +49,18 @@ public:
     return isComplex(like) ? "ADJOINT" : "TRANSPOSE";
   }
 
+  /// Of a gradient `s` with respect to all of a Hermitian matrix, that with
+  /// respect to its lower (else upper) triangle where only that is read, and of
+  /// its diagonal the real part: what belongs elsewhere counts for what is
+  /// read.
+  Value ofTriangle(Value s, bool lower);
+
+  /// The matrix P, of the element type of `like`, that has row permutation[i]
+  /// of a matrix a as row i of P a.
+  Value permutationMatrix(Value permutation, Value like);
+  /// The x with a x = b, of any square a.
+  Value solve(Value a, Value b);
+
 private:
   GradientBuilder &math;
 };

@@ -1,5 +1,5 @@
 // Arithmetic with matrices, of dtensor ops.
-#include "Matrices.h"
+#include "meshloom/Autodiff/MatrixBuilder.h"
 
 namespace meshloom {
 
@@ -94,6 +94,36 @@ Value MatrixBuilder::solveRight(Value a, Value b, bool lower, bool unitDiagonal,
                                 llvm::StringRef op) {
   return math.builder.create<dtensor::TriangularSolveOp>(
       math.location, a, b, /*leftSide=*/false, lower, unitDiagonal, op);
+}
+
+Value MatrixBuilder::ofTriangle(Value s, bool lower) {
+  Value diagonal = where(s, ComparisonDirection::EQ), ownOnly = s;
+  if (isComplex(s))
+    ownOnly = math.convert(math.make<dtensor::RealOp>(s),
+                           math.typeOf(s).getElementType());
+  Value both = math.select(diagonal, ownOnly, math.add(s, adjoint(s)));
+  return keepWhere(both,
+                   lower ? ComparisonDirection::GE : ComparisonDirection::LE);
+}
+
+Value MatrixBuilder::permutationMatrix(Value permutation, Value like) {
+  SmallVector<int64_t> shape(math.typeOf(permutation).getShape());
+  shape.push_back(shape.back());
+  auto type = RankedTensorType::get(shape, math.builder.getI32Type());
+  Value column = math.builder.create<dtensor::IotaOp>(
+      math.location, type, math.builder.getI64IntegerAttr(type.getRank() - 1));
+  Value isThere = math.compare(ComparisonDirection::EQ,
+                               alongRows(permutation, column), column);
+  return math.convert(isThere, math.typeOf(like).getElementType());
+}
+
+Value MatrixBuilder::solve(Value a, Value b) {
+  auto made = math.builder.create<dtensor::LuOp>(math.location, a);
+  Value exchanged = product(permutationMatrix(made.getPermutation(), b), b);
+  Value half = solveLeft(made.getFactors(), exchanged, /*lower=*/true,
+                         /*unitDiagonal=*/true, "NO_TRANSPOSE");
+  return solveLeft(made.getFactors(), half, /*lower=*/false,
+                   /*unitDiagonal=*/false, "NO_TRANSPOSE");
 }
 
 } // namespace meshloom
