@@ -1,6 +1,7 @@
-// custom_call: the targets that JAX emits on CPUs (LAPACK, top-k, sharding
-// markers), what users registered, and an error that names any other.
-#include "Importer.h"
+// custom_call: the targets that JAX emits (LAPACK's are in LapackCalls.cpp),
+// what users registered, and an error that names any other.
+#include "CustomCalls.h"
+
 #include "Prepare.h"
 #include "meshloom/Math/FloatMath.h"
 #include "meshloom/Math/NarrowFormats.h"
@@ -14,10 +15,7 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
-using Call = stablehlo::CustomCallOp;
-
-/// An integer in the call's backend config, or nothing.
-static std::optional<int64_t> configured(Call op, StringRef name) {
+std::optional<int64_t> importer::configured(Call op, StringRef name) {
   for (StringRef where : {"mhlo.backend_config", "mhlo.attributes"})
     if (auto config = op->getAttrOfType<DictionaryAttr>(where))
       if (auto number = config.getAs<IntegerAttr>(name))
@@ -28,122 +26,14 @@ static std::optional<int64_t> configured(Call op, StringRef name) {
   return std::nullopt;
 }
 
-static LogicalResult checkCounts(Importer &im, Call op, size_t operands,
-                                 size_t results) {
+LogicalResult importer::checkCounts(Importer &im, Call op, size_t operands,
+                                    size_t results) {
   if (op.getInputs().size() == operands && op->getNumResults() == results)
     return success();
   return im.error("custom call '")
          << op.getCallTargetName() << "' takes " << operands
          << " operands and gives " << results << " results, here "
          << op.getInputs().size() << " and " << op->getNumResults();
-}
-
-//===----------------------------------------------------------------------===//
-// LAPACK
-//===----------------------------------------------------------------------===//
-
-static LogicalResult checkMatrices(Importer &im, Call op) {
-  for (Value operand : im.get(op.getInputs()))
-    if (im.b.rankOf(operand) < 1 ||
-        !isa<FloatType, mlir::ComplexType>(im.b.elementOf(operand)))
-      return im.error("custom call '")
-             << op.getCallTargetName() << "' takes matrices of floats, not a "
-             << im.b.typeOf(operand);
-  return success();
-}
-
-/// potrf: the factor, and per matrix 0 or where it stops being definite.
-static Imported importCholesky(Importer &im, Call op) {
-  LaneBuilder &b = im.b;
-  if (failed(checkCounts(im, op, 1, 2)) || failed(checkMatrices(im, op)))
-    return failure();
-  Value a = im.get(op.getInputs()[0]);
-  int64_t rank = b.rankOf(a);
-  if (rank < 2)
-    return im.error("potrf takes matrices");
-  SmallVector<NamedAttribute> attributes;
-  if (configured(op, "uplo").value_or('L') == 'L')
-    attributes.push_back(b.named("lower", b.getUnitAttr()));
-  Value factor = b.make<dtensor::CholeskyOp>(
-      {b.typeOf(a)}, a, Lanes(b.lanesOf(a)), attributes)[0];
-  // A matrix that is not definite has a nan in its factor.
-  FloatMath m(b);
-  Value failed =
-      b.reduce(ReduceKind::Or, m.ne(factor, factor), {rank - 2, rank - 1});
-  Value info =
-      b.convert(failed, Importer::typeOf(op->getResult(1)).getElementType());
-  return SmallVector<Value>{factor, info};
-}
-
-static Value solve(LaneBuilder &b, Value a, Value c, bool left, bool lower,
-                   bool unit, StringRef transpose) {
-  SmallVector<Value> operands = b.aligned({a, c});
-  SmallVector<NamedAttribute> attributes{
-      b.named("transpose_a", b.getStringAttr(transpose))};
-  auto flag = [&](StringRef name, bool set) {
-    if (set)
-      attributes.push_back(b.named(name, b.getUnitAttr()));
-  };
-  flag("left_side", left);
-  flag("lower", lower);
-  flag("unit_diagonal", unit);
-  return b.make<dtensor::TriangularSolveOp>({b.typeOf(c)}, operands,
-                                            b.lanesOf(operands), attributes)[0];
-}
-
-static Imported importTriangularSolve(Importer &im, Call op) {
-  if (failed(checkCounts(im, op, 2, 1)) || failed(checkMatrices(im, op)))
-    return failure();
-  int64_t transpose = configured(op, "trans_x").value_or('N');
-  return SmallVector<Value>{solve(im.b, im.get(op.getInputs()[0]),
-                                  im.get(op.getInputs()[1]),
-                                  configured(op, "side").value_or('L') == 'L',
-                                  configured(op, "uplo").value_or('L') == 'L',
-                                  configured(op, "diag").value_or('N') == 'U',
-                                  transpose == 'C'   ? "ADJOINT"
-                                  : transpose == 'T' ? "TRANSPOSE"
-                                                     : "NO_TRANSPOSE")};
-}
-
-/// The older form, whose flags are operands: (left, lower, transpose, unit
-/// diagonal, m, n, batch, alpha, a, b).
-static Imported importOldTriangularSolve(Importer &im, Call op) {
-  LaneBuilder &b = im.b;
-  if (op.getInputs().size() < 10)
-    return im.error("custom call '")
-           << op.getCallTargetName() << "' takes at least 10 operands";
-  auto flag = [&](unsigned i) { return constantNumber(op.getInputs()[i]); };
-  auto left = flag(0), lower = flag(1), transpose = flag(2), unit = flag(3);
-  if (!left || !lower || !transpose || !unit)
-    return im.error("the flags of '")
-           << op.getCallTargetName() << "' must be constants";
-  Value right = im.get(op.getInputs().back()),
-        a = im.get(op.getInputs().drop_back(1).back()),
-        alpha = im.get(op.getInputs().drop_back(2).back());
-  if (!im.isIdentity(ReduceKind::Prod, alpha))
-    right = b.apply<dtensor::MultiplyOp>(
-        {right, b.broadcast(alpha, b.shapeOf(right))});
-  return SmallVector<Value>{solve(b, a, right, *left, *lower, *unit,
-                                  *transpose == 2   ? "ADJOINT"
-                                  : *transpose == 1 ? "TRANSPOSE"
-                                                    : "NO_TRANSPOSE")};
-}
-
-static Imported importQr(Importer &im, Call op) {
-  if (failed(checkMatrices(im, op)) || failed(checkCounts(im, op, 1, 2)))
-    return failure();
-  Value a = im.get(op.getInputs()[0]);
-  return im.b.make<dtensor::GeqrfOp>(
-      {Importer::typeOf(op->getResult(0)), Importer::typeOf(op->getResult(1))},
-      a, Lanes(im.b.lanesOf(a)));
-}
-
-static Imported importHouseholder(Importer &im, Call op) {
-  if (failed(checkMatrices(im, op)) || failed(checkCounts(im, op, 2, 1)))
-    return failure();
-  SmallVector<Value> operands = im.b.aligned(im.get(op.getInputs()));
-  return im.b.make<dtensor::HouseholderProductOp>(
-      {Importer::typeOf(op->getResult(0))}, operands, im.b.lanesOf(operands));
 }
 
 //===----------------------------------------------------------------------===//
@@ -455,8 +345,6 @@ static Imported importUsers(Importer &im, Call op) {
   return b.make<dtensor::CustomCallOp>(types, inputs, lanes, attributes);
 }
 
-using Handler = Imported (*)(Importer &, Call);
-
 /// A function of one real tensor.
 template <Value (FloatMath::*function)(Value)>
 static Imported importFunction(Importer &im, Call op) {
@@ -489,8 +377,8 @@ static Imported importNarrow(Importer &im, Call op) {
       convert(im.b, im.get(op.getInputs()[0]), format.getValue())};
 }
 
-static Handler handlerOf(StringRef target) {
-  static const llvm::StringMap<Handler> table{
+static CustomCallHandler handlerOf(StringRef target) {
+  static const llvm::StringMap<CustomCallHandler> table{
       {"Sharding", importShardingMarker},
       {"SPMDFullToShardShape", importFullToShard},
       {"SPMDShardToFullShape", importShardToFull},
@@ -506,32 +394,14 @@ static Handler handlerOf(StringRef target) {
       {"ApproxTopK", importApproximateTopK},
       {"PartialReduce", importApproximateTopK},
       {"InspectSharding", importNothing},
-      {"Qr", importQr},
-      {"ProductOfElementaryHouseholderReflectors", importHouseholder},
       {"mhlo.erf", importUnary<dtensor::ErfOp>},
       {"mhlo.tan", importUnary<dtensor::TanOp>},
       {"mhlo.erf_inv", importFunction<&FloatMath::erfInv>},
       {"mhlo.sinh", importFunction<&FloatMath::sinh>}};
   if (auto it = table.find(target); it != table.end())
     return it->second;
-  // lapack_spotrf_ffi and so on: s, d, c and z are element types.
-  StringRef name = target;
-  if (name.consume_front("lapack_") && name.consume_back("_ffi") &&
-      !name.empty() && StringRef("sdcz").contains(name[0])) {
-    name = name.drop_front();
-    if (name == "potrf")
-      return importCholesky;
-    if (name == "trsm")
-      return importTriangularSolve;
-    if (name == "geqrf")
-      return importQr;
-    if (name == "orgqr" || name == "ungqr")
-      return importHouseholder;
-  }
-  name = target;
-  if (name.consume_front("blas_") && name.size() == 5 &&
-      name.drop_front() == "trsm")
-    return importOldTriangularSolve;
+  if (CustomCallHandler handler = matrixCallHandler(target))
+    return handler;
   return importUsers;
 }
 

@@ -1,0 +1,21 @@
+// What the handlers of custom calls share.
+#pragma once
+
+#include "Importer.h"
+
+namespace meshloom::importer {
+
+using Call = stablehlo::CustomCallOp;
+using CustomCallHandler = Imported (*)(Importer &, Call);
+
+/// An integer in the call's backend config, or nothing.
+std::optional<int64_t> configured(Call op, StringRef name);
+/// Reports other numbers of operands and results.
+LogicalResult checkCounts(Importer &im, Call op, size_t operands,
+                          size_t results);
+
+/// Who imports a factorization: LAPACK's, or one of XLA's own. Null: `target`
+/// is none.
+CustomCallHandler matrixCallHandler(StringRef target);
+
+} // namespace meshloom::importer
