@@ -22,6 +22,7 @@
 #include "meshloom/API/Function.h"
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/API/Linalg.h"
 #include "meshloom/API/LinalgOps.h"
 #include "meshloom/API/Mesh.h"
 #include "meshloom/API/NameScope.h"

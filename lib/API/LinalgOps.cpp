@@ -1,7 +1,7 @@
 // Factorizations, triangular equations and Fourier transforms.
 #include "meshloom/API/LinalgOps.h"
 
-#include "Elementwise.h"
+#include "MatrixOperands.h"
 
 #include <fmt/format.h>
 
@@ -9,17 +9,6 @@ namespace meshloom {
 using namespace detail;
 
 namespace {
-
-void expectMatrices(const Tensor &a, bool square, std::string_view op,
-                    const std::source_location &where) {
-  expect(Accepts::FloatsOrComplex, a, op, where);
-  const Shape &shape = a.shape();
-  if (shape.size() < 2 || (square && shape.end()[-1] != shape.end()[-2]))
-    fail(op,
-         fmt::format("expected {}matrices in the last two dims, got {}",
-                     square ? "square " : "", typeText(a)),
-         &where);
-}
 
 /// `rows` rows of `value`, with zeros below the diagonal.
 Value upperTriangle(Emitter &e, Value value, int64_t rows) {
