@@ -115,8 +115,9 @@ FailureOr<Signature> signatureOf(mlir::func::FuncOp function) {
                                  devices.asArrayRef().end());
     if (Status ok = verifyDeviceOrder(signature.deviceOrder, signature.mesh);
         !ok)
-      return function.emitError() << dtensor::devicesAttr << " = " << devices
-                                  << ": " << ok.error().message();
+      return mlir::emitError(function.getLoc())
+             << dtensor::devicesAttr << " = " << devices << ": "
+             << ok.error().message();
   }
   return signature;
 }
