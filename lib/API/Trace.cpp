@@ -191,9 +191,13 @@ void Trace::finish(ArrayRef<Tensor> results,
     outputs.push_back(type);
   }
   function.setFunctionType(build.getFunctionType(inputs, outputs));
-  for (auto [i, argument] : llvm::enumerate(args))
-    function.setArgAttr(unsigned(i), "dtensor.name",
-                        build.getStringAttr(argument.name));
+  // All at once: a context keeps every list of attributes that it has seen.
+  SmallVector<mlir::DictionaryAttr> names;
+  names.reserve(args.size());
+  for (const TraceArgument &argument : args)
+    names.push_back(build.getDictionaryAttr(build.getNamedAttr(
+        "dtensor.name", build.getStringAttr(argument.name))));
+  function.setAllArgAttrs(names);
   (*module)->setAttr("dtensor.mesh",
                      dtensor::MeshAttr::get(context.get(), mesh));
   ended = true;

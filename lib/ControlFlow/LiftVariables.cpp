@@ -3,6 +3,7 @@
 
 #include "ReturnTypes.h"
 
+#include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
@@ -71,12 +72,14 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     SmallVector<Type> results(function.getResultTypes());
     unsigned firstLifted = results.size();
     Builder builder(&getContext());
+    ArgumentAttributes attributes(function);
     for (BlockArgument argument : assigned) {
-      function.setArgAttr(argument.getArgNumber(), "dtensor.alias",
-                          builder.getI64IntegerAttr(results.size()));
+      attributes.set(argument.getArgNumber(), "dtensor.alias",
+                     builder.getI64IntegerAttr(results.size()));
       operands.push_back(asVariable(current[argument], argument));
       results.push_back(operands.back().getType());
     }
+    attributes.apply();
     terminator->setOperands(operands);
     SmallVector<Attribute> resultAttrs;
     for (unsigned i = 0; i < firstLifted; ++i)

@@ -3,6 +3,7 @@
 
 #include "meshloom/Layout/LayoutFlow.h"
 
+#include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Layout/Passes.h"
 
@@ -253,6 +254,7 @@ class PropagateLayoutsPass
 
   void layOutArguments(LayoutFlow &flow) {
     mlir::func::FuncOp function = getOperation();
+    ArgumentAttributes attributes(function);
     for (BlockArgument argument : function.getArguments()) {
       FlowState &state = flow.state(argument);
       if (state.given)
@@ -260,8 +262,9 @@ class PropagateLayoutsPass
       state.actual = state.wish();
       setType(argument, *state.actual);
       if (DictionaryAttr origin = originAttr(flow, *state.mesh, state.origins))
-        function.setArgAttr(argument.getArgNumber(), "dtensor.origin", origin);
+        attributes.set(argument.getArgNumber(), "dtensor.origin", origin);
     }
+    attributes.apply();
   }
 
   void layOut(LayoutFlow &flow, const FlowOp &op) {

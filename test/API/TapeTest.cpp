@@ -2,6 +2,8 @@
 // path.
 #include "Testing.h"
 
+#include <sys/resource.h>
+
 namespace meshloom {
 namespace {
 
@@ -192,6 +194,28 @@ TEST(TapeTest, NoPathIsAnError) {
     return tape.gradient(a * 2, b);
   });
   EXPECT_ERROR(f(x, other), HAS("[gradient]"), HAS("no path"));
+}
+
+/// Megabytes that this process has had at most.
+double peakMemory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) / 1024;
+}
+
+// Memory does not grow with the square of the number of ops (8,000 took 5 GB).
+TEST(TapeTest, ManyOpsTakeLittleMemory) {
+  auto gradientOf = [](int count) {
+    DVariable w(full({2}, 1.0, DType::F64));
+    GradientTape tape;
+    Tensor y = ones({2}, DType::F64);
+    for (int i = 0; i < count; ++i)
+      y = y * w;
+    expectNear(tape.gradient(y, w), {double(count), double(count)});
+    return peakMemory();
+  };
+  double few = gradientOf(100);
+  EXPECT_LT(gradientOf(1000), few + 50);
 }
 
 TEST(TapeTest, UnconnectedGradientsAreZerosOnRequest) {

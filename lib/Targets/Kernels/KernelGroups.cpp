@@ -97,32 +97,45 @@ void KernelGroups::add(Operation *op, KernelGroup &group) {
   group.ops.push_back(op);
   group.first = std::min(group.first, position(op));
   group.last = std::max(group.last, position(op));
+  recordReads(op, group);
+}
+
+void KernelGroups::recordReads(Operation *op, KernelGroup &group) {
+  for (Value operand : op->getOperands()) {
+    SmallVector<KernelGroup *, 2> &groups = readers[operand];
+    llvm::erase(groups, &group);
+    groups.push_back(&group);
+  }
 }
 
 bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
+  // In a program of thousands of ops a search could see most of them, and there
+  // is one for each op: then it is not worth knowing.
+  constexpr unsigned mostValues = 4096;
+  unsigned values = 0;
   DenseSet<const void *> seen;
-  return dependsOn(value, group, seen);
-}
-
-bool KernelGroups::dependsOn(Value value, const KernelGroup &group,
-                             DenseSet<const void *> &seen) {
-  Operation *op = value.getDefiningOp();
-  // What comes from outside of the block depends on nothing in it.
-  if (!op || !positions.contains(op))
-    return false;
-  KernelGroup *other = owner.lookup(op);
-  if (other == &group)
-    return true;
-  unsigned last = other ? other->last : position(op);
-  const void *node = other ? static_cast<const void *>(other) : op;
-  if (last < group.first || !seen.insert(node).second)
-    return false;
-  auto through = [&](Operation *member) {
-    return llvm::any_of(usedValues(member), [&](Value used) {
-      return dependsOn(used, group, seen);
-    });
-  };
-  return other ? llvm::any_of(other->ops, through) : through(op);
+  SmallVector<Value> work{value};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (++values > mostValues)
+      return true;
+    // What comes from outside of the block depends on nothing in it.
+    if (!op || !positions.contains(op))
+      continue;
+    KernelGroup *other = owner.lookup(op);
+    if (other == &group)
+      return true;
+    unsigned last = other ? other->last : position(op);
+    const void *node = other ? static_cast<const void *>(other) : op;
+    if (last < group.first || !seen.insert(node).second)
+      continue;
+    if (!other)
+      llvm::append_range(work, usedValues(op));
+    else
+      for (Operation *member : other->ops)
+        llvm::append_range(work, usedValues(member));
+  }
+  return false;
 }
 
 /// Whether `value` is available inside `group` at every iteration that needs
@@ -190,27 +203,34 @@ void KernelGroups::merge(KernelGroup &into, KernelGroup &from) {
 }
 
 /// The groups over `domain` of the producers of `op`'s operands, and of other
-/// ops that read those operands.
-static SmallVector<KernelGroup *>
-neighbours(Operation *op, ShardAttr domain,
-           function_ref<KernelGroup *(Operation *)> ownerOf) {
+/// ops that read those operands, the latest first. A group that is full is not
+/// looked at again, so that this does not take longer the more ops read a
+/// value.
+SmallVector<KernelGroup *> KernelGroups::neighbours(Operation *op,
+                                                    ShardAttr domain) {
   SmallVector<KernelGroup *> result;
-  auto offer = [&](Operation *other) {
-    KernelGroup *group = other ? ownerOf(other) : nullptr;
+  auto offer = [&](KernelGroup *group) {
     if (group && group->domain == domain && !llvm::is_contained(result, group))
       result.push_back(group);
   };
   for (Value operand : op->getOperands())
     if (domainOf(operand) == domain)
-      offer(operand.getDefiningOp());
+      if (Operation *producer = operand.getDefiningOp())
+        offer(owner.lookup(producer));
   for (Value operand : op->getOperands()) {
     if (domainOf(operand) != domain)
       continue;
     Operation *producer = operand.getDefiningOp();
     if (producer && (isSplat(producer) || isa<IotaOp>(producer)))
       continue;
-    for (Operation *user : operand.getUsers())
-      offer(user);
+    auto known = readers.find(operand);
+    if (known == readers.end())
+      continue;
+    llvm::erase_if(known->second, [&](KernelGroup *group) {
+      return group->ops.empty() || group->ops.size() >= policy.mostOps;
+    });
+    for (KernelGroup *group : llvm::reverse(known->second))
+      offer(group);
   }
   return result;
 }
@@ -218,8 +238,7 @@ neighbours(Operation *op, ShardAttr domain,
 void KernelGroups::place(Operation *op) {
   ShardAttr domain = domainOf(op->getResult(0));
   KernelGroup *home = nullptr;
-  for (KernelGroup *group :
-       neighbours(op, domain, [&](Operation *o) { return owner.lookup(o); })) {
+  for (KernelGroup *group : neighbours(op, domain)) {
     if (group->exclusive)
       continue;
     if (!home) {
@@ -238,8 +257,7 @@ void KernelGroups::place(Operation *op) {
 void KernelGroups::placeReduction(Operation *op) {
   ShardAttr domain = domainOf(op->getOperand(0));
   SmallVector<int64_t> dims = reducedDims(op);
-  auto candidates =
-      neighbours(op, domain, [&](Operation *o) { return owner.lookup(o); });
+  SmallVector<KernelGroup *> candidates = neighbours(op, domain);
   bool exclusive = isExclusive(op);
   for (KernelGroup *group : candidates) {
     bool fits =
@@ -272,15 +290,17 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
     KernelGroup *old = producer ? owner.lookup(producer) : nullptr;
     if (!old || old == &group || old->domain != group.domain || old->reduced)
       continue;
-    SmallVector<Operation *> kept;
+    SmallVector<Operation *> kept, taken;
     for (Operation *member : llvm::reverse(old->ops)) {
       bool only = llvm::all_of(member->getUsers(), [&](Operation *user) {
         return owner.lookup(user) == &group;
       });
-      if (only && !inMemory.contains(member->getResult(0)))
+      if (only && !inMemory.contains(member->getResult(0))) {
         add(member, group);
-      else
+        taken.push_back(member);
+      } else {
         kept.push_back(member);
+      }
     }
     old->ops.assign(kept.rbegin(), kept.rend());
     old->first = ~0u;
@@ -289,6 +309,12 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
       old->first = std::min(old->first, position(member));
       old->last = std::max(old->last, position(member));
     }
+    for (Operation *member : taken)
+      for (Value read : member->getOperands())
+        llvm::erase(readers[read], old);
+    if (!taken.empty()) // it may have been full
+      for (Operation *member : old->ops)
+        recordReads(member, *old);
   }
   llvm::sort(group.ops, [&](Operation *a, Operation *b) {
     return position(a) < position(b);

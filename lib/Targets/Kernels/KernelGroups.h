@@ -40,13 +40,15 @@ private:
   void placeReduction(Operation *op);
   void takeWhatOnlyItReads(Operation *op, KernelGroup &group);
   bool canJoin(Operation *op, KernelGroup &group);
+  /// Whether computing `value` takes a result of `group`; also true where that
+  /// would take long to find out.
   bool dependsOn(Value value, const KernelGroup &group);
-  bool dependsOn(Value value, const KernelGroup &group,
-                 DenseSet<const void *> &seen);
   bool mergeable(KernelGroup &a, KernelGroup &b);
   void merge(KernelGroup &into, KernelGroup &from);
   void add(Operation *op, KernelGroup &group);
   KernelGroup &newGroup(spmd::ShardAttr domain);
+  void recordReads(Operation *op, KernelGroup &group);
+  SmallVector<KernelGroup *> neighbours(Operation *op, spmd::ShardAttr domain);
   void decideStored(Value value);
   bool isCheap(Value value);
   unsigned position(Operation *op) const { return positions.lookup(op); }
@@ -55,6 +57,9 @@ private:
   const DenseSet<Value> &inMemory;
   DenseMap<Operation *, unsigned> positions;
   DenseMap<Operation *, KernelGroup *> owner;
+  /// The groups with ops that read a value, the one with the latest such op
+  /// last; without those that cannot take another op.
+  DenseMap<Value, SmallVector<KernelGroup *, 2>> readers;
   SmallVector<std::unique_ptr<KernelGroup>> all;
   DenseSet<Value> stored;
 };
