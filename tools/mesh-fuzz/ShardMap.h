@@ -36,13 +36,13 @@ struct ManualOp {
     Broadcast,
   };
   Kind kind = Kind::Constant;
-  std::vector<unsigned> operands;
+  std::vector<unsigned> operands = {};
   /// Dims, sizes or a number, by kind.
-  std::vector<int64_t> numbers;
+  std::vector<int64_t> numbers = {};
   /// "add", "maximum" and the like.
-  std::string function;
+  std::string function = {};
   /// Collectives: devices that take part with each other; of a permute, pairs.
-  std::vector<std::vector<int64_t>> groups;
+  std::vector<std::vector<int64_t>> groups = {};
 };
 
 /// Mesh axes that cut each dim, major to minor.

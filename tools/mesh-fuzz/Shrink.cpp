@@ -2,6 +2,8 @@
 // still fails, until no step helps.
 #include "Shrink.h"
 
+#include "ShardMap.h"
+
 #include <algorithm>
 
 namespace meshloom::fuzz {
@@ -140,6 +142,76 @@ private:
 Recipe shrink(Recipe recipe, const std::function<bool(const Recipe &)> &fails,
               int budget) {
   return Shrinker(std::move(recipe), fails, budget).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies of shard_map
+//===----------------------------------------------------------------------===//
+
+/// `program` without ops that nothing reads.
+static ShardMapProgram tidied(const ShardMapProgram &program) {
+  std::vector<bool> used(program.ops.size());
+  for (size_t i = 0; i < program.in.size(); ++i)
+    used[i] = true;
+  for (const ShardMapProgram::Result &result : program.results)
+    used[result.value] = true;
+  for (size_t i = program.ops.size(); i-- > 0;)
+    if (used[i])
+      for (unsigned operand : program.ops[i].operands)
+        used[operand] = true;
+  std::vector<unsigned> number(program.ops.size());
+  ShardMapProgram result = program;
+  result.ops.clear();
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    if (!used[i])
+      continue;
+    number[i] = unsigned(result.ops.size());
+    ManualOp &op = result.ops.emplace_back(program.ops[i]);
+    for (unsigned &operand : op.operands)
+      operand = number[operand];
+  }
+  for (ShardMapProgram::Result &given : result.results)
+    given.value = number[given.value];
+  return result;
+}
+
+ShardMapProgram
+shrink(ShardMapProgram best,
+       const std::function<bool(const ShardMapProgram &)> &fails, int budget) {
+  auto keep = [&](const ShardMapProgram &candidate) {
+    ShardMapProgram small = tidied(candidate);
+    if (--budget < 0 || !describe(small) || !fails(small))
+      return false;
+    best = std::move(small);
+    return true;
+  };
+  keep(best);
+  for (bool better = true; better && budget > 0;) {
+    better = false;
+    for (size_t r = 0; best.results.size() > 1 && r < best.results.size();
+         ++r) {
+      ShardMapProgram candidate = best;
+      candidate.results.erase(candidate.results.begin() + int64_t(r));
+      better |= keep(candidate);
+    }
+    // Each op's users read its operand, or a value before it, instead.
+    for (size_t i = best.ops.size(); i-- > best.in.size();)
+      for (size_t other = 0; other < i && i < best.ops.size(); ++other) {
+        ShardMapProgram candidate = best;
+        for (ManualOp &op : candidate.ops)
+          for (unsigned &operand : op.operands)
+            if (operand == i)
+              operand = unsigned(other);
+        for (ShardMapProgram::Result &result : candidate.results)
+          if (result.value == i)
+            result.value = unsigned(other);
+        if (describe(tidied(candidate)) && keep(candidate)) {
+          better = true;
+          break;
+        }
+      }
+  }
+  return best;
 }
 
 } // namespace meshloom::fuzz
