@@ -8,6 +8,13 @@ Tensor counted(Shape shape) {
   return reshape(arange(double(elementCount(shape)), DType::F32), shape);
 }
 
+// Which of the functions called range it is.
+static_assert(std::is_same_v<decltype(range(1, {})), IndexRange>);
+static_assert(std::is_same_v<decltype(range({}, -1)), IndexRange>);
+static_assert(std::is_same_v<decltype(range(1, -1)), IndexRange>);
+static_assert(std::is_same_v<decltype(range(4)), Tensor>);
+static_assert(std::is_same_v<decltype(range(4, DType::F32)), Tensor>);
+
 TEST(SliceOpsTest, IndexesAsNumPyDoes) {
   Tensor x = counted({3, 4, 5});
   auto check = [&](const Tensor &part, Shape shape,
@@ -24,6 +31,7 @@ TEST(SliceOpsTest, IndexesAsNumPyDoes) {
         {4, 9, 14, 19, 24, 29, 34, 39, 44, 49, 54, 59});
   check(x(range(2, 0, -1), 3, range(-100, 2)), {2, 2}, {55, 56, 35, 36});
   check(x(all, all, range(3, 1)), {3, 4, 0}, {});
+  check(x(2, 3, range(3, {})), {2}, {58, 59});
   check(x(newaxis, 0, range(2, 100, 1000), 1), {1, 1}, {11});
 }
 

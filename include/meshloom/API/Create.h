@@ -85,13 +85,21 @@ Tensor ones_like(const Tensor &like,
 /// Each element is its index along `dim`.
 Tensor iota(Shape shape, int64_t dim, DType type = DType::I32,
             std::source_location where = std::source_location::current());
+namespace detail {
+/// A number, and the line that it is on.
+struct Counted {
+  int64_t n;
+  std::source_location where;
+  template <std::integral T>
+  Counted(T n, std::source_location where = std::source_location::current())
+      : n(int64_t(n)), where(where) {}
+};
+} // namespace detail
 /// [n]: 0, 1, ..., n-1, i32 or of `type`. With two numbers a range of indices:
-/// see Index.h.
-inline Tensor
-range(int64_t n, std::source_location where = std::source_location::current()) {
-  return iota({n}, 0, DType::I32, where);
+/// see Index.h. No second parameter takes {}, which is the open end of one.
+inline Tensor range(detail::Counted n) {
+  return iota({n.n}, 0, DType::I32, n.where);
 }
-// A template, so that the {} of range(1, {}) is an open end and no type.
 template <std::same_as<DType> T>
 Tensor range(int64_t n, T type,
              std::source_location where = std::source_location::current()) {
