@@ -60,8 +60,8 @@ void debug_print(std::string_view format, const std::vector<Tensor> &tensors,
       inputs.push_back(before.getResults().back());
     auto made = b.create<dtensor::CallbackOp>(
         e.location, mlir::TypeRange{RankedTensorType::get({}, b.getI32Type())},
-        inputs, b.getStringAttr(StringRef(debugPrintTarget)), b.getStringAttr(text),
-        before ? b.getUnitAttr() : mlir::UnitAttr());
+        inputs, b.getStringAttr(StringRef(debugPrintTarget)),
+        b.getStringAttr(text), before ? b.getUnitAttr() : mlir::UnitAttr());
     return SmallVector<Value>{made.getResults().back()};
   };
   Tensor done = runOp(std::move(call));

@@ -56,7 +56,8 @@ TEST(PatternOpsTest, Copies) {
                 {"xy", "yu"});
   expectSharded([](const Tensor &x) { return repeat(x, 3, 0); }, sample({4, 6}),
                 {"xy", "yu"});
-  EXPECT_ERROR(repeat(x, std::vector<int64_t>{1}, 0), HAS("2 elements along axis 0"));
+  EXPECT_ERROR(repeat(x, std::vector<int64_t>{1}, 0),
+               HAS("2 elements along axis 0"));
   EXPECT_ERROR(tile(x, {-1}), HAS("at least 0"));
 }
 

@@ -5,8 +5,8 @@
 //
 // An op outside of a `function` runs at once, compiled once per op, types,
 // shapes and layouts. All throw meshloom::Error where shapes or types do not
-// fit or where operands are on two meshes; in a `function`, meshes over the same
-// devices go together.
+// fit or where operands are on two meshes; in a `function`, meshes over the
+// same devices go together.
 #pragma once
 
 #include "meshloom/API/Variable.h"

@@ -34,7 +34,8 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       llvm::cl::init(0)};
 };
 
-/// unify meshes, lift variables, propagate, refine, insert relayouts, expand, clean up.
+/// unify meshes, lift variables, propagate, refine, insert relayouts, expand,
+/// clean up.
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options);
 

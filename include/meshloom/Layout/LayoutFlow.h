@@ -88,7 +88,8 @@ public:
   int originOf(const FlowOp &op, unsigned factor, unsigned axis) const;
   /// "'x'", or "#2" where the argument has no name.
   static std::string argumentName(mlir::func::FuncOp function, unsigned arg);
-  /// "argument 'x' [batch, *]": an argument with a layout, as the user wrote it.
+  /// "argument 'x' [batch, *]": an argument with a layout, as the user wrote
+  /// it.
   static std::string argumentText(mlir::func::FuncOp function,
                                   BlockArgument argument);
   /// "result 'loss'", where all that is done with the value is to return it;

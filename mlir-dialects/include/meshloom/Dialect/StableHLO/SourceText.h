@@ -1,5 +1,5 @@
-// Program text before it is parsed: what a newer MLIR than ours writes, and what
-// no stack is deep enough for.
+// Program text before it is parsed: what a newer MLIR than ours writes, and
+// what no stack is deep enough for.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
