@@ -15,7 +15,7 @@ namespace {
 const std::string &pluginPath() {
   static const std::string path = [] {
     const char *given = std::getenv("MESHLOOM_PJRT_CPU_PLUGIN");
-    return findPlugin(given ? given : "").valueOrThrow();
+    return findPlugin(given ? given : "").value_or_throw();
   }();
   return path;
 }
@@ -36,11 +36,11 @@ std::string addModule(int64_t devices) {
 /// wait for every device's event, destroy events and outputs.
 void bareAdd(benchmark::State &state) {
   const int64_t devices = state.range(0);
-  const Plugin &plugin = *Plugin::load(pluginPath()).valueOrThrow();
+  const Plugin &plugin = *Plugin::load(pluginPath()).value_or_throw();
   auto client = PluginClient::create(plugin, {{"cpu_device_count", devices}})
-                    .valueOrThrow();
+                    .value_or_throw();
   auto program =
-      client->compile(addModule(devices), {devices, {}}).valueOrThrow();
+      client->compile(addModule(devices), {devices, {}}).value_or_throw();
   const std::vector<float> ones(4, 1);
   std::vector<PluginBuffer> arguments;
   std::vector<capi::Handle> inputs;
@@ -49,7 +49,7 @@ void bareAdd(benchmark::State &state) {
         client
             ->toDevice(client->devices()[size_t(i / 2)], DType::F32, {4},
                        {reinterpret_cast<const char *>(ones.data()), 16})
-            .valueOrThrow());
+            .value_or_throw());
     inputs.push_back(arguments.back().handle());
   }
   using Args = capi::LoadedExecutable_Execute_Args;
@@ -90,23 +90,23 @@ BENCHMARK(bareAdd)->Arg(1)->Arg(8)->UseRealTime();
 void platformAdd(benchmark::State &state) {
   const int64_t devices = state.range(0);
   auto client = platform("pjrt:" + pluginPath())
-                    .valueOrThrow()
+                    .value_or_throw()
                     ->client(devices)
-                    .valueOrThrow();
-  const Mesh mesh = Mesh::get({{"x", devices}}).valueOrThrow();
+                    .value_or_throw();
+  const Mesh mesh = Mesh::get({{"x", devices}}).value_or_throw();
   const ArrayType type{DType::F32, {4 * devices}, Layout({"x"}, mesh)};
   Signature signature{"add", mesh, {{"x", type}, {"y", type}}, {{"z", type}}};
   auto executable =
       client
           ->load(Compiled(signature, {}, StableHLOProgram{addModule(devices)}))
-          .valueOrThrow();
+          .value_or_throw();
   const std::vector<float> ones(size_t(4 * devices), 1);
   // As results have it, which are the next arguments of a training loop.
   const Array x =
       Array::fromHost(client, executable->signature().arguments[0].type,
                       {reinterpret_cast<const char *>(ones.data()),
                        ones.size() * sizeof(float)})
-          .valueOrThrow();
+          .value_or_throw();
   for (auto _ : state) {
     auto results = executable->execute({x, x});
     if (!results || !(*results)[0].wait())

@@ -43,7 +43,7 @@ struct Kernels : CodeSymbols {
 };
 
 Mesh makeMesh(int64_t devices) {
-  return Mesh::get({{"x", devices}}).valueOrThrow();
+  return Mesh::get({{"x", devices}}).value_or_throw();
 }
 
 Program emptyProgram(const Mesh &mesh) {
@@ -75,15 +75,15 @@ void addKernel(Program &program, std::string symbol, int64_t extent,
 std::shared_ptr<Executable> load(Program program, CPUOptions options = {}) {
   options.devices = program.mesh.size();
   return createCPUClient(options)
-      .valueOrThrow()
+      .value_or_throw()
       ->load(Compiled(std::move(program), std::make_shared<Kernels>()))
-      .valueOrThrow();
+      .value_or_throw();
 }
 
 Array zeros(const Executable &executable, unsigned argument) {
   const ArrayType &type = executable.signature().arguments[argument].type;
   const std::vector<char> data(size_t(elementCount(type.shape)) * 4);
-  return Array::fromHost(executable.client(), type, data).valueOrThrow();
+  return Array::fromHost(executable.client(), type, data).value_or_throw();
 }
 
 void run(benchmark::State &state,
@@ -92,7 +92,7 @@ void run(benchmark::State &state,
   for (unsigned a = 0; a < executable->signature().arguments.size(); ++a)
     arguments.push_back(zeros(*executable, a));
   for (auto _ : state)
-    for (const Array &result : executable->execute(arguments).valueOrThrow())
+    for (const Array &result : executable->execute(arguments).value_or_throw())
       if (!result.wait())
         state.SkipWithError("failed");
 }
@@ -128,7 +128,7 @@ BENCHMARK(launched)->Unit(benchmark::kMicrosecond)->UseRealTime();
 void twoFunctions(benchmark::State &state) {
   const CPUOptions options{.workers = 2,
                            .launchFrom = state.range(0) ? 0 : 1e300};
-  const auto client = createCPUClient(options).valueOrThrow();
+  const auto client = createCPUClient(options).value_or_throw();
   const int64_t count = 1 << 20;
   const Mesh mesh = makeMesh(1);
   std::vector<std::shared_ptr<Executable>> functions;
@@ -146,12 +146,12 @@ void twoFunctions(benchmark::State &state) {
     program.results = {{out, -1, ""}};
     functions.push_back(
         client->load(Compiled(std::move(program), std::make_shared<Kernels>()))
-            .valueOrThrow());
+            .value_or_throw());
   }
   const Array a = zeros(*functions[0], 0), b = zeros(*functions[1], 0);
   for (auto _ : state) {
-    auto first = functions[0]->execute({a}).valueOrThrow();
-    auto second = functions[1]->execute({b}).valueOrThrow();
+    auto first = functions[0]->execute({a}).value_or_throw();
+    auto second = functions[1]->execute({b}).value_or_throw();
     if (!first[0].wait() || !second[0].wait())
       state.SkipWithError("failed");
   }
@@ -261,11 +261,11 @@ void loadTime(benchmark::State &state) {
   }
   program.results = {{value, -1, ""}};
   const auto client =
-      createCPUClient({.devices = devices, .workers = 2}).valueOrThrow();
+      createCPUClient({.devices = devices, .workers = 2}).value_or_throw();
   const auto kernels = std::make_shared<Kernels>();
   for (auto _ : state)
     benchmark::DoNotOptimize(
-        client->load(Compiled(program, kernels)).valueOrThrow());
+        client->load(Compiled(program, kernels)).value_or_throw());
 }
 BENCHMARK(loadTime)
     ->Args({8, 1000})

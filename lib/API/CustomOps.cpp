@@ -21,11 +21,11 @@ std::vector<Tensor> custom_call(std::string_view target,
                                 const std::vector<TensorType> &results,
                                 std::string_view config, Where loc) {
   constexpr std::string_view op = "custom_call";
-  std::shared_ptr<const CustomTarget> known = findCustomCall(target);
+  std::shared_ptr<const CustomTarget> known = find_custom_call(target);
   if (!known)
     fail(op,
          fmt::format("expected a function that is registered as '{}': call "
-                     "registerCustomCall first",
+                     "register_custom_call first",
                      target),
          &loc);
   if (results.empty())

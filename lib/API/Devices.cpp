@@ -78,7 +78,9 @@ public:
   }
 
 private:
-  Connections() { byType.emplace(virtualType, platform("cpu").valueOrThrow()); }
+  Connections() {
+    byType.emplace(virtualType, platform("cpu").value_or_throw());
+  }
 
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<Platform>> byType;

@@ -21,7 +21,7 @@ Targets &targets() {
 }
 } // namespace
 
-Status registerCustomCall(std::string name, CustomTarget target) {
+Status register_custom_call(std::string name, CustomTarget target) {
   if (name.empty())
     return Error("a custom call target needs a name");
   auto wrong = [&](std::string_view why) {
@@ -41,7 +41,7 @@ Status registerCustomCall(std::string name, CustomTarget target) {
   return Success();
 }
 
-std::shared_ptr<const CustomTarget> findCustomCall(std::string_view name) {
+std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name) {
   Targets &all = targets();
   std::lock_guard lock(all.mutex);
   auto it = all.known.find(name);

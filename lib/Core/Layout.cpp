@@ -156,10 +156,10 @@ Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
 Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
                std::vector<std::pair<std::string, ReduceKind>> partial)
     : Layout(get(std::move(specs), std::move(mesh), std::move(partial))
-                 .valueOrThrow()) {}
+                 .value_or_throw()) {}
 
 Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
-  return get(mesh, DimAxes(rank)).valueOrThrow();
+  return get(mesh, DimAxes(rank)).value_or_throw();
 }
 
 Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
@@ -169,8 +169,8 @@ Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
         "there is no dim {} to shard over '{}' in a layout of rank {}", dim,
         axis, rank));
   DimAxes dims(rank);
-  dims[dim] = findAxes(mesh, axis, fmt::format("dim {}", dim)).valueOrThrow();
-  return get(mesh, std::move(dims)).valueOrThrow();
+  dims[dim] = findAxes(mesh, axis, fmt::format("dim {}", dim)).value_or_throw();
+  return get(mesh, std::move(dims)).value_or_throw();
 }
 
 Layout Layout::inner_sharded(const Mesh &mesh, std::string_view axis,
@@ -213,7 +213,7 @@ Layout Layout::placed_on(const DeviceAssignment &assignment) const {
   if (placed == mesh())
     return *this;
   return get(std::move(placed), contents().dims, contents().partial)
-      .valueOrThrow();
+      .value_or_throw();
 }
 unsigned Layout::rank() const {
   return unsigned(contents().dims.size());
@@ -277,20 +277,20 @@ Layout Layout::remove(std::vector<unsigned> dims) const {
   for (unsigned d = 0; d < rank(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
       kept.push_back(contents().dims[d]);
-  return get(mesh(), std::move(kept), contents().partial).valueOrThrow();
+  return get(mesh(), std::move(kept), contents().partial).value_or_throw();
 }
 
 Layout Layout::with_dim(unsigned dim, std::vector<unsigned> axes) const {
   requireDim(*this, dim);
   DimAxes dims = contents().dims;
   dims[dim] = std::move(axes);
-  return get(mesh(), std::move(dims), contents().partial).valueOrThrow();
+  return get(mesh(), std::move(dims), contents().partial).value_or_throw();
 }
 
 Layout Layout::with_partial(std::vector<Partial> partial) const {
   if (partial.empty() && contents().partial.empty())
     return *this;
-  return get(mesh(), contents().dims, std::move(partial)).valueOrThrow();
+  return get(mesh(), contents().dims, std::move(partial)).value_or_throw();
 }
 
 Shape Layout::local_shape(const Shape &global) const {

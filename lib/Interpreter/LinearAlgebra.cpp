@@ -206,7 +206,7 @@ Result<Values> runCustomCall(const Call &call) {
   auto op = cast<dtensor::CustomCallOp>(call.op);
   std::string name = op.getCallTargetName().str(),
               config = op.getBackendConfig().str();
-  auto target = findCustomCall(name);
+  auto target = find_custom_call(name);
   if (!target)
     return Error("no function is registered as custom call target '" + name +
                  "'");

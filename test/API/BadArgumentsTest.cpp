@@ -456,10 +456,11 @@ TEST(BadArgumentsTest, Variables) {
   REFUSES(v.item<float>());
   REFUSES(v.to_vector<int32_t>());
   REFUSES(DVariable(zeros({2}), Layout({"batch", UNSHARDED}, mesh8())));
-  EXPECT_ERROR(registerCustomCall("", {}).valueOrThrow(), HAS("a name"));
-  EXPECT_ERROR(registerCustomCall("x", {"a -> -> b", nullptr}).valueOrThrow(),
-               HAS("'x'"));
-  EXPECT_EQ(findCustomCall(""), nullptr);
+  EXPECT_ERROR(register_custom_call("", {}).value_or_throw(), HAS("a name"));
+  EXPECT_ERROR(
+      register_custom_call("x", {"a -> -> b", nullptr}).value_or_throw(),
+      HAS("'x'"));
+  EXPECT_EQ(find_custom_call(""), nullptr);
 }
 
 TEST(BadArgumentsTest, Data) {

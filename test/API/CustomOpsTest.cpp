@@ -21,7 +21,7 @@ Status cube(const CustomCall &call) {
 }
 
 TEST(CustomOpsTest, AUsersOpWithAGradient) {
-  ASSERT_TRUE(registerCustomCall("test_cube", {"a b -> a b", cube}));
+  ASSERT_TRUE(register_custom_call("test_cube", {"a b -> a b", cube}));
   auto cubed = custom_gradient(
       [](const Tensor &x) { return custom_call("test_cube", {x}, like(x)); },
       [](const Tensor &x, const Tensor &, const Tensor &dy) {
@@ -38,7 +38,7 @@ TEST(CustomOpsTest, AUsersOpWithAGradient) {
   Tensor sharded = distribute(x, specs("xy", mesh2x4()));
   EXPECT_TRUE(step.get_concrete_function(sharded).collectives().empty());
   EXPECT_ERROR(custom_call("nobody", {x}, like(x)), HAS("[custom_call]"),
-               HAS("'nobody'"), HAS("registerCustomCall"));
+               HAS("'nobody'"), HAS("register_custom_call"));
   EXPECT_ERROR(custom_call("test_cube", {x[0](newaxis)}, like(x)),
                HAS("[custom_call]"), HAS("'test_cube'"));
   EXPECT_ERROR(function([&](const Tensor &x) {

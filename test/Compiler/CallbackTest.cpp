@@ -88,8 +88,8 @@ protected:
 // takes its result, and before those that come later.
 TEST_F(CallbackTest, RunInOrderAndGiveResults) {
   ASSERT_TRUE(
-      registerCustomCall("xla_ffi_python_cpu_callback:0", {"", tenfold}));
-  ASSERT_TRUE(registerCustomCall("xla_ffi_python_cpu_callback", {"", note}));
+      register_custom_call("xla_ffi_python_cpu_callback:0", {"", tenfold}));
+  ASSERT_TRUE(register_custom_call("xla_ffi_python_cpu_callback", {"", note}));
   const char *source = R"(
 sdy.mesh @mesh = <["x"=4]>
 func.func @main() -> tensor<8xf32> {
@@ -124,7 +124,7 @@ func.func @main() -> tensor<8xf32> {
 // about the same value are one.
 TEST_F(CallbackTest, PureOnesAreOps) {
   ASSERT_TRUE(
-      registerCustomCall("xla_ffi_python_cpu_callback:7", {"", tenfold}));
+      register_custom_call("xla_ffi_python_cpu_callback:7", {"", tenfold}));
   auto results = run(R"(
 func.func @main() -> tensor<2xf32> {
   %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -140,7 +140,7 @@ func.func @main() -> tensor<2xf32> {
 
 // What it fails with ends the program's run.
 TEST_F(CallbackTest, ErrorsEndTheRun) {
-  ASSERT_TRUE(registerCustomCall(
+  ASSERT_TRUE(register_custom_call(
       "test.refuses",
       {"", [](const CustomCall &) { return Status(Error("no more paper")); }}));
   auto results = run(R"(

@@ -116,7 +116,7 @@ Status rowLargest(const CustomCall &call) {
 // Rows stay where they are: the registration's rule says that they may.
 TEST_F(CustomCallTest, RunsOnEachDevicesRows) {
   ASSERT_TRUE(
-      registerCustomCall("test.row_maximum", {"a b! -> a b!", rowMaximum}));
+      register_custom_call("test.row_maximum", {"a b! -> a b!", rowMaximum}));
   auto module = parse(text);
   ASSERT_TRUE(module);
   EXPECT_FALSE(expectRuns(*module, {7, 5}));
@@ -126,8 +126,8 @@ TEST_F(CustomCallTest, RunsOnEachDevicesRows) {
 // part of the rows, which the registration says are combined by max. Two of
 // the four devices have one column or none.
 TEST_F(CustomCallTest, ReducesALetterThatIsCut) {
-  ASSERT_TRUE(registerCustomCall("test.row_largest",
-                                 {"a b -> a", rowLargest, ReduceKind::Max}));
+  ASSERT_TRUE(register_custom_call("test.row_largest",
+                                   {"a b -> a", rowLargest, ReduceKind::Max}));
   for (const char *columns : {"8", "5", "3"}) {
     std::string source = R"(#mesh = #dtensor.mesh<x = 4>
 #columns = #dtensor.layout<#mesh, [*, x]>
@@ -148,8 +148,8 @@ func.func @main(%a: tensor<7xNxf32, #columns>) -> tensor<7xf32, #whole> {
 
 // In a shard_map the function is about what one device has there.
 TEST_F(CustomCallTest, RunsInManualComputations) {
-  ASSERT_TRUE(registerCustomCall("test.row_largest",
-                                 {"a b -> a", rowLargest, ReduceKind::Max}));
+  ASSERT_TRUE(register_custom_call("test.row_largest",
+                                   {"a b -> a", rowLargest, ReduceKind::Max}));
   auto module = parse(R"(
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<24xf32> {

@@ -13,7 +13,7 @@ inline Mesh makeMesh(const std::vector<int64_t> &sizes) {
   std::vector<MeshAxis> axes;
   for (size_t i = 0; i < sizes.size(); ++i)
     axes.push_back({names[i], sizes[i]});
-  return Mesh::get(axes).valueOrThrow();
+  return Mesh::get(axes).value_or_throw();
 }
 
 /// 1 to 8 devices in one axis, and several shapes of two and three axes.
@@ -65,7 +65,7 @@ inline void forEachLayout(const Mesh &mesh, unsigned rank, ReduceKind kind,
     if (!std::is_sorted(partial.begin(), partial.end()))
       return;
     Layout::DimAxes dims(lists.begin(), lists.begin() + rank);
-    visit(Layout::get(mesh, dims, partial).valueOrThrow());
+    visit(Layout::get(mesh, dims, partial).value_or_throw());
   });
 }
 

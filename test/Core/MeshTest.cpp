@@ -9,7 +9,7 @@ using testing::HasSubstr;
 
 namespace {
 Mesh mesh(std::vector<MeshAxis> axes, MeshOptions options = {}) {
-  return Mesh::get(std::move(axes), std::move(options)).valueOrThrow();
+  return Mesh::get(std::move(axes), std::move(options)).value_or_throw();
 }
 
 /// The message of a mesh that must be refused.

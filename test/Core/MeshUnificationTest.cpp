@@ -12,7 +12,7 @@ using testing::HasSubstr;
 namespace {
 MeshUnification unify(std::vector<SourceMesh> meshes,
                       const std::vector<AxisUse> &uses = {}) {
-  return MeshUnification::of(std::move(meshes), uses).valueOrThrow();
+  return MeshUnification::of(std::move(meshes), uses).value_or_throw();
 }
 
 std::string refusal(std::vector<SourceMesh> meshes,
@@ -121,7 +121,7 @@ TEST(MeshUnificationTest, AlignedMeshesNumberDevicesAlike) {
 }
 
 Mesh mesh(std::vector<MeshAxis> axes) {
-  return Mesh::get(std::move(axes)).valueOrThrow();
+  return Mesh::get(std::move(axes)).value_or_throw();
 }
 
 // A layout in other axes gives every device the same shard.
@@ -195,7 +195,7 @@ TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
 // Layouts read and print axes whose mesh is in parts.
 TEST(SubAxisTest, NamesOfPartsAreMerged) {
   Mesh mesh = Mesh::get({{"x:(1)2", 2}, {"x:(2)2", 2}, {"x:(4)2", 2}, {"y", 3}})
-                  .valueOrThrow();
+                  .value_or_throw();
   EXPECT_EQ(Layout({"x", "y"}, mesh).spec_string(), "[x, y]");
   EXPECT_EQ(Layout({"x:(1)4", "x:(4)2"}, mesh).spec_string(),
             "[x:(1)4, x:(4)2]");

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 namespace {
 ShardingRule parse(std::string_view text) {
-  return ShardingRule::parse(text).valueOrThrow();
+  return ShardingRule::parse(text).value_or_throw();
 }
 
 /// A rule with factor sizes given by name.
@@ -250,7 +250,7 @@ TEST(ShardingRulePropertyTest, ResultsDecideOverAnyOperands) {
             else if (place == dims.size())
               partial.push_back({axis, rule.reduceKind});
           }
-          operands.push_back(Layout::get(mesh, axes, partial).valueOrThrow());
+          operands.push_back(Layout::get(mesh, axes, partial).value_or_throw());
         }
         OpSharding found = opSharding(rule, operands, results);
         ASSERT_EQ(resultLayouts(rule, found, mesh), results)
@@ -505,7 +505,7 @@ TEST(ShardingRuleTest, PassPartialFollowsTheFlow) {
 
 // The data-parallel weight gradient: k on batch; and as refinement moves it.
 TEST(ShardingRuleTest, WeightGradient) {
-  Mesh mesh = Mesh::get({{"batch", 8}}).valueOrThrow();
+  Mesh mesh = Mesh::get({{"batch", 8}}).value_or_throw();
   ShardingRule rule =
       sized("k m, k n -> m n", {{"k", 128}, {"m", 784}, {"n", 700}},
             PartialFlow::LinearEach);

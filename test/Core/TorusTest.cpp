@@ -16,7 +16,7 @@ Mesh meshOf(const std::vector<int64_t> &sizes) {
   std::vector<MeshAxis> axes;
   for (int64_t size : sizes)
     axes.push_back({"axis" + std::to_string(axes.size()), size});
-  return Mesh::get(axes).valueOrThrow();
+  return Mesh::get(axes).value_or_throw();
 }
 
 /// Links of 50 GB/s and 1 us.
@@ -29,7 +29,7 @@ Torus torusOf(const Coords &shape, std::vector<bool> wraps,
   about.chips = std::move(chips);
   about.devicesPerChip = devicesPerChip;
   about.chipBytesPerSecond = 400 * GB;
-  return Torus::get(about).valueOrThrow();
+  return Torus::get(about).value_or_throw();
 }
 
 std::vector<int64_t> ringRates(const Torus &torus, const Mesh &mesh) {

@@ -22,7 +22,7 @@ Status scaleRows(const CustomCall &call) {
 
 int main() {
   // Rows and columns may be cut; a factor is where its row is.
-  if (!registerCustomCall("scale_rows", {"r c, r -> r c", scaleRows}))
+  if (!register_custom_call("scale_rows", {"r c, r -> r c", scaleRows}))
     return 1;
   auto scale_rows = custom_gradient(
       [](const Tensor &x, const Tensor &factor) {

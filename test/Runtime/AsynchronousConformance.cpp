@@ -22,7 +22,7 @@ struct Subtraction {
              {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
     b.result(after, 0);
     executable =
-        client->load(Compiled(b.program, testKernels())).valueOrThrow();
+        client->load(Compiled(b.program, testKernels())).value_or_throw();
   }
   Array full(float value) const {
     return fromFloats(client, {5, 3}, layout, std::vector<float>(15, value));

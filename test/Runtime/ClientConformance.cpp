@@ -26,9 +26,9 @@ namespace {
 std::vector<Array> run(const std::shared_ptr<Client> &client, Compiled program,
                        std::vector<Array> arguments) {
   return client->load(std::move(program))
-      .valueOrThrow()
+      .value_or_throw()
       ->execute(std::move(arguments))
-      .valueOrThrow();
+      .value_or_throw();
 }
 
 std::span<const char> bytesOf(const std::vector<float> &values) {
@@ -58,7 +58,7 @@ TEST_P(ClientConformance, HostValueSurvivesEveryLayout) {
 TEST_P(ClientConformance, ScalarHasOneElement) {
   Mesh mesh = makeMesh({{"x", 2}});
   Array array = fromFloats(client(2), {}, Layout::replicated(mesh, 0), {7});
-  EXPECT_EQ(array.item<float>().valueOrThrow(), 7);
+  EXPECT_EQ(array.item<float>().value_or_throw(), 7);
 }
 
 // Uneven dims: the last components are short or empty.
@@ -88,7 +88,7 @@ TEST_P(ClientConformance, ComponentsMakeTheGlobalValue) {
     Array array = fromFloats(cpu, {5, 3}, layout, counting(15));
     std::vector<OwnedComponent> owned;
     for (int64_t device = 0; device < 4; ++device)
-      owned.push_back(array.component(device).valueOrThrow());
+      owned.push_back(array.component(device).value_or_throw());
     std::vector<Component> components;
     for (const OwnedComponent &c : owned)
       components.push_back({c.shape, c.bytes});

@@ -35,7 +35,7 @@ std::vector<float> matmul(const std::shared_ptr<Client> &cpu, const Mesh &mesh,
                           Shape mkn, std::vector<std::vector<unsigned>> axes) {
   const int64_t m = mkn[0], k = mkn[1], n = mkn[2];
   auto layout = [&](unsigned a, unsigned b, std::vector<Partial> partial = {}) {
-    return Layout::get(mesh, {axes[a], axes[b]}, partial).valueOrThrow();
+    return Layout::get(mesh, {axes[a], axes[b]}, partial).value_or_throw();
   };
   ProgramBuilder b(mesh);
   unsigned x = b.argument({m, k}, layout(0, 1));
@@ -104,7 +104,7 @@ TEST_P(Conformance, MaximumOverEmptyShardsIsRight) {
       runProgram(cpu, b.program,
                  {fromFloats(cpu, {3}, Layout({"x"}, mesh), {-5, -2, -9})});
   ASSERT_EQ(results.size(), 2u);
-  EXPECT_EQ(results[0].item<float>().valueOrThrow(), -2);
+  EXPECT_EQ(results[0].item<float>().value_or_throw(), -2);
   EXPECT_EQ(floats(results[1].component(7)->bytes)[0],
             -std::numeric_limits<float>::infinity());
 }
@@ -132,8 +132,8 @@ TEST_P(Conformance, CombinedAllReduceOver512Devices) {
           ->execute({fromFloats(cpu, {1000, 40}, Layout({"x", UNSHARDED}, mesh),
                                 std::vector<float>(40000, 0.5f))});
   ASSERT_TRUE(results);
-  EXPECT_EQ((*results)[0].item<float>().valueOrThrow(), 20000);
-  EXPECT_EQ((*results)[1].item<float>().valueOrThrow(), 40000);
+  EXPECT_EQ((*results)[0].item<float>().value_or_throw(), 20000);
+  EXPECT_EQ((*results)[1].item<float>().value_or_throw(), 40000);
   EXPECT_THAT(
       (*executable)->statistics().collectives,
       ElementsAre(CollectiveRecord{1, CollectiveKind::AllReduce, 512, 8}));

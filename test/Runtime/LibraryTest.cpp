@@ -163,7 +163,7 @@ Program custom(std::string name, std::string config) {
 
 // A user's function sees boxes with strides, and where they lie.
 TEST(LibraryTest, CustomCall) {
-  Status known = registerCustomCall(
+  Status known = register_custom_call(
       "test.times_row",
       {"a b! -> a b!", [](const CustomCall &call) -> Status {
          const CustomOperand &from = call.inputs[0], &to = call.results[0];
@@ -203,7 +203,7 @@ TEST(LibraryTest, CustomCall) {
 // A user's function may use oneTBB. While it waits, its worker begins nothing
 // else: that would work in the scratch memory where this chunk's values are.
 TEST(LibraryTest, CustomCallWithItsOwnLoop) {
-  Status known = registerCustomCall(
+  Status known = register_custom_call(
       "test.own_loop",
       {"a b! -> a b!", [](const CustomCall &call) -> Status {
          const CustomOperand &from = call.inputs[0], &to = call.results[0];
@@ -272,8 +272,8 @@ TEST(LibraryTest, UnknownCustomCallIsNamed) {
 
 TEST(LibraryTest, BadRegistrationsAreErrors) {
   auto run = [](const CustomCall &) -> Status { return Success(); };
-  EXPECT_FALSE(registerCustomCall("", {"a -> a", run}));
-  EXPECT_FALSE(registerCustomCall("test.none", {"a -> a", nullptr}));
-  EXPECT_FALSE(registerCustomCall("test.text", {"a -> (", run}));
+  EXPECT_FALSE(register_custom_call("", {"a -> a", run}));
+  EXPECT_FALSE(register_custom_call("test.none", {"a -> a", nullptr}));
+  EXPECT_FALSE(register_custom_call("test.text", {"a -> (", run}));
 }
 } // namespace

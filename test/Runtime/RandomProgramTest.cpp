@@ -66,7 +66,7 @@ private:
   }
   Layout layout(Layout::DimAxes axes, std::vector<Partial> partial = {}) {
     return Layout::get(b.program.mesh, std::move(axes), std::move(partial))
-        .valueOrThrow();
+        .value_or_throw();
   }
   std::vector<Partial> partialOf(const Layout &l) {
     return {l.partial().begin(), l.partial().end()};

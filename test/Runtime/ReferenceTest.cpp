@@ -13,7 +13,7 @@ ClientMaker maker(std::string name, double launchFrom) {
   return {std::move(name), [launchFrom](int64_t devices) {
             std::vector<int64_t> numbers(static_cast<size_t>(devices));
             std::iota(numbers.begin(), numbers.end(), int64_t(0));
-            return createReferenceClient(numbers, launchFrom).valueOrThrow();
+            return createReferenceClient(numbers, launchFrom).value_or_throw();
           }};
 }
 

@@ -178,11 +178,11 @@ void ProgramBuilder::collective(CollectiveKind kind, std::vector<unsigned> axes,
 }
 
 Mesh meshloom::test::makeMesh(std::vector<MeshAxis> axes) {
-  return Mesh::get(std::move(axes)).valueOrThrow();
+  return Mesh::get(std::move(axes)).value_or_throw();
 }
 
 std::shared_ptr<Client> meshloom::test::makeClient(CPUOptions options) {
-  return createCPUClient(options).valueOrThrow();
+  return createCPUClient(options).value_or_throw();
 }
 
 std::vector<float> meshloom::test::floats(const Result<HostBytes> &bytes) {
@@ -203,7 +203,7 @@ Array meshloom::test::fromFloats(const std::shared_ptr<Client> &client,
                          {DType::F32, std::move(shape), std::move(layout)},
                          {reinterpret_cast<const char *>(values.data()),
                           values.size() * sizeof(float)})
-      .valueOrThrow();
+      .value_or_throw();
 }
 
 std::vector<float> meshloom::test::counting(int64_t count, float first) {

@@ -34,7 +34,7 @@ struct Steps {
       : cpu(cpu), mesh(makeMesh({{"x", 2}})),
         rows(*Layout::get(mesh, {{0}, {}})),
         executable(cpu->load(Compiled(stepProgram(mesh, rows), testKernels()))
-                       .valueOrThrow()) {}
+                       .value_or_throw()) {}
   Array full(float value) const {
     return fromFloats(cpu, {ROWS, COLUMNS}, rows,
                       std::vector<float>(SIZE, value));

@@ -265,7 +265,7 @@ void printCallbacks() {
   };
   for (const char *name :
        {"xla_ffi_python_cpu_callback", "xla_python_cpu_callback"})
-    if (Status done = registerCustomCall(name, print); !done)
+    if (Status done = register_custom_call(name, print); !done)
       fmt::print(stderr, "mesh-run: {}\n", done.error().message());
 }
 

@@ -3,7 +3,7 @@
 // An op of the user's is a function on the boxes of tensors that devices have,
 // and a rule that says how it may be cut (Core/CustomCall.h):
 //
-//   registerCustomCall("cube", {"a -> a", [](const CustomCall &call) {...}});
+//   register_custom_call("cube", {"a -> a", [](const CustomCall &call) {...}});
 //   auto cube = custom_gradient(
 //       [](const Tensor &x) { return custom_call("cube", {x}, like(x)); },
 //       [](const Tensor &x, const Tensor &, const Tensor &dy) {
@@ -33,7 +33,7 @@ inline TensorType like(const Tensor &x) {
   return {x.dtype(), x.shape()};
 }
 
-/// What the function registered as `target` (registerCustomCall) makes of
+/// What the function registered as `target` (register_custom_call) makes of
 /// `inputs`: tensors of the types `results`. `config` is handed to it. The
 /// registered rule says what is cut and what is reduced. Throws meshloom::Error
 /// if nothing is registered so, or if the rule does not fit the shapes; what

@@ -18,11 +18,11 @@ namespace meshloom {
 /// tensor that this call is about.
 struct CustomOperand {
   DType type;
-  void *data;        ///< the box's first element; inputs must not be written
-  Shape shape;       ///< of the box; with an extent of 0 there is no element
-  Shape strides;     ///< elements from one index to the next, per dim
-  Shape offset;      ///< global index of the box's first element
-  Shape globalShape; ///< of the tensor
+  void *data;         ///< the box's first element; inputs must not be written
+  Shape shape;        ///< of the box; with an extent of 0 there is no element
+  Shape strides;      ///< elements from one index to the next, per dim
+  Shape offset;       ///< global index of the box's first element
+  Shape global_shape; ///< of the tensor
 };
 
 struct CustomCall {
@@ -34,7 +34,7 @@ struct CustomCall {
 ///
 /// Example: each row times a factor, on whatever rows a device has.
 ///
-///   registerCustomCall("scale_rows", {"a b, a -> a b",
+///   register_custom_call("scale_rows", {"a b, a -> a b",
 ///       [](const CustomCall &call) -> Status { ... return Success(); }});
 ///
 /// With the rule "a b -> a" and the kind Max it would be the largest elements
@@ -57,9 +57,9 @@ struct CustomTarget {
 /// Makes `target` known as `name`, in place of what was known so before. Fails
 /// where the name is empty, the rule cannot be read, or there is no function.
 /// Safe from any thread.
-Status registerCustomCall(std::string name, CustomTarget target);
+Status register_custom_call(std::string name, CustomTarget target);
 
 /// What is registered under `name`, or null.
-std::shared_ptr<const CustomTarget> findCustomCall(std::string_view name);
+std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name);
 
 } // namespace meshloom

@@ -42,7 +42,7 @@ public:
   }
 
   /// The value; throws the Error instead. For the user API only.
-  T valueOrThrow() && { return std::move(get()); }
+  T value_or_throw() && { return std::move(get()); }
 
 private:
   T &get() {

@@ -265,21 +265,21 @@ static FailureOr<std::string> registeredName(Importer &im, Call op) {
   bool isCallback = index && StringRef(target).contains("python") &&
                     StringRef(target).contains("callback");
   std::string own = target + ":" + std::to_string(index.value_or(0));
-  if (isCallback && findCustomCall(own))
+  if (isCallback && find_custom_call(own))
     return own;
-  if (target == debugPrintTarget || findCustomCall(target))
+  if (target == debugPrintTarget || find_custom_call(target))
     return target;
   if (isCallback)
     return im.error("custom call '")
            << target << "' is callback " << *index
            << " of the program, a Python function that is not in its text; a "
               "function in its place can be registered with "
-              "meshloom::registerCustomCall as '"
+              "meshloom::register_custom_call as '"
            << own << "', or as '" << target << "' for all callbacks";
   return im.error("custom call '")
          << target
          << "' is not known; a function for it can be registered with "
-            "meshloom::registerCustomCall";
+            "meshloom::register_custom_call";
 }
 
 /// A call with side effects: after the one before it in the same block.

@@ -146,10 +146,10 @@ static Result<std::shared_ptr<const CustomTarget>>
 targetOf(const std::string &name) {
   if (name == debugPrintTarget)
     return debugPrint();
-  if (auto target = findCustomCall(name))
+  if (auto target = find_custom_call(name))
     return target;
   return Error(fmt::format("no function is registered as custom call target "
-                           "'{}': see registerCustomCall in "
+                           "'{}': see register_custom_call in "
                            "meshloom/Core/CustomCall.h",
                            name));
 }

@@ -288,14 +288,14 @@ LogicalResult HouseholderProductOp::verify() {
 static std::string ruleText(CustomCallOp op) {
   if (op.getRule())
     return op.getRule()->str();
-  auto target = findCustomCall(op.getCallTargetName().str());
+  auto target = find_custom_call(op.getCallTargetName().str());
   return target ? target->rule : "";
 }
 
 static ReduceKind kindOf(CustomCallOp op) {
   if (op.getKind())
     return *op.getKind();
-  auto target = findCustomCall(op.getCallTargetName().str());
+  auto target = find_custom_call(op.getCallTargetName().str());
   return target ? target->kind : ReduceKind::Sum;
 }
 

@@ -146,7 +146,7 @@ std::string exampleBytes() {
 const std::string hloBytes = exampleBytes();
 
 TEST(HloProgramTest, InstructionsAndTheirBytes) {
-  HloProgram program = HloProgram::parse(hloBytes).valueOrThrow();
+  HloProgram program = HloProgram::parse(hloBytes).value_or_throw();
   EXPECT_EQ(program.name, "step");
   ASSERT_EQ(program.computations.size(), 2u);
   EXPECT_EQ(program.computations[0].name, "sum");
@@ -163,7 +163,7 @@ TEST(HloProgramTest, InstructionsAndTheirBytes) {
 TEST(HloProgramTest, CollectivesAreCountedOnce) {
   std::vector<std::string> found;
   for (const HloCollective &each :
-       HloProgram::parse(hloBytes).valueOrThrow().collectives())
+       HloProgram::parse(hloBytes).value_or_throw().collectives())
     found.push_back(fmt::format("{} {}{} {} of {} by {} at '{}'", each.name,
                                 each.kind, each.asynchronous ? "*" : "",
                                 each.bytes, each.values, each.groupSize,
@@ -203,7 +203,7 @@ protected:
     library = *loaded;
   }
   Topology topology(const std::string &name, const Attributes &options = {}) {
-    return Topology::create(*library, name, options).valueOrThrow();
+    return Topology::create(*library, name, options).value_or_throw();
   }
   const Plugin *library = nullptr;
 };
@@ -303,15 +303,15 @@ TEST_F(TPUTest, CompilesForDevicesThatAreNotThere) {
     options.replicas = 8;
     auto made = found.compile(sumOfProducts(8), options);
     ASSERT_TRUE(made) << made.error().message();
-    const CompiledMemory memory = made->memory().valueOrThrow();
+    const CompiledMemory memory = made->memory().value_or_throw();
     EXPECT_GT(memory.code, 0);
     EXPECT_EQ(memory.argument, 2 * 128 * 128 * 4);
     EXPECT_GE(memory.output, 128 * 128 * 4);
     EXPECT_EQ(memory.alias, 128 * 128 * 4);
     EXPECT_GT(memory.peak, 0);
-    EXPECT_GE(made->costs().valueOrThrow().at("flops"), 2. * 128 * 128 * 128);
+    EXPECT_GE(made->costs().value_or_throw().at("flops"), 2. * 128 * 128 * 128);
 
-    const HloProgram hlo = made->optimized().valueOrThrow();
+    const HloProgram hlo = made->optimized().value_or_throw();
     EXPECT_EQ(hlo.name, "products");
     const std::vector<HloCollective> collectives = hlo.collectives();
     ASSERT_FALSE(collectives.empty());
@@ -331,9 +331,9 @@ TEST_F(TPUTest, CompiledProgramsCanBeSaved) {
   options.replicas = 8;
   options.devices = {0, 1, 2, 3, 4, 5, 6, 7};
   const std::string bytes = found.compile(sumOfProducts(8), options)
-                                .valueOrThrow()
+                                .value_or_throw()
                                 .serialize()
-                                .valueOrThrow();
+                                .value_or_throw();
   EXPECT_THAT(bytes, HasSubstr("products"));
 }
 

@@ -42,10 +42,10 @@ ClientMaker makerFor(std::string name, const std::string &path,
                      decltype(ClientMaker::update) update,
                      const std::string &missing) {
   auto make = [path](int64_t devices) {
-    const pjrt::Plugin *plugin = pjrt::Plugin::load(path).valueOrThrow();
+    const pjrt::Plugin *plugin = pjrt::Plugin::load(path).value_or_throw();
     return makePJRTPlatform("pjrt:" + path, *plugin)
         ->client(devices)
-        .valueOrThrow();
+        .value_or_throw();
   };
   return {std::move(name), make, std::move(update), missing};
 }

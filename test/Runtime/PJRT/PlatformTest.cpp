@@ -42,12 +42,12 @@ protected:
     return makePJRTPlatform("pjrt:faulty", faultyPlugin(), {{"fault", fault}});
   }
   std::shared_ptr<Client> client(const std::string &fault = "") {
-    return platform(fault)->client(2).valueOrThrow();
+    return platform(fault)->client(2).value_or_throw();
   }
   /// f32[3] over two devices: elements 0 and 1, element 2.
   ArrayType type() const { return {DType::F32, {3}, *layout}; }
   Array array(const std::shared_ptr<Client> &on, const Floats &values) const {
-    return Array::fromHost(on, type(), bytesOf(values)).valueOrThrow();
+    return Array::fromHost(on, type(), bytesOf(values)).value_or_throw();
   }
   /// Gives `arity` arrays back; the first in its own memory if `donates`.
   Compiled identity(int arity, bool donates = false) const {
@@ -62,7 +62,7 @@ protected:
   }
 
   std::optional<Layout> layout{
-      Layout({"x"}, Mesh::get({{"x", 2}}).valueOrThrow())};
+      Layout({"x"}, Mesh::get({{"x", 2}}).value_or_throw())};
   int64_t before;
 };
 
@@ -83,8 +83,8 @@ TEST_F(PlatformTest, IsFoundByPathAndByName) {
 }
 
 TEST_F(PlatformTest, DevicesHaveTypesAndNumbers) {
-  EXPECT_EQ(platform()->deviceType().valueOrThrow(), "CPU");
-  auto three = platform()->client({1, 5, 2}).valueOrThrow();
+  EXPECT_EQ(platform()->deviceType().value_or_throw(), "CPU");
+  auto three = platform()->client({1, 5, 2}).value_or_throw();
   EXPECT_EQ(three->platform(), "pjrt");
   EXPECT_THAT(three->devices(),
               testing::ElementsAre(Device{1, "CPU:1"}, Device{5, "CPU:5"},
@@ -94,12 +94,12 @@ TEST_F(PlatformTest, DevicesHaveTypesAndNumbers) {
 // Virtual devices are made as they are needed; clients that there are go on.
 TEST_F(PlatformTest, MoreDevicesAreMadeOnDemand) {
   auto on = platform();
-  auto small = on->client(2).valueOrThrow();
+  auto small = on->client(2).value_or_throw();
   Array x = array(small, {1, 2, 3});
-  auto large = on->client(64).valueOrThrow();
+  auto large = on->client(64).value_or_throw();
   EXPECT_EQ(large->devices().size(), 64u);
   EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
-  EXPECT_EQ(on->client(2).valueOrThrow(), small);
+  EXPECT_EQ(on->client(2).value_or_throw(), small);
 }
 
 TEST_F(PlatformTest, NumbersBelowZeroAreNoDevices) {
@@ -134,10 +134,10 @@ TEST_F(PlatformTest, ResultsArriveLater) {
 // Nobody waits between the calls.
 TEST_F(PlatformTest, CallsTakeResultsThatAreNotThereYet) {
   auto on = client();
-  auto program = on->load(identity(1)).valueOrThrow();
+  auto program = on->load(identity(1)).value_or_throw();
   std::vector<Array> value = {array(on, {1, 2, 3})};
   for (int i = 0; i < 10; ++i)
-    value = program->execute(std::move(value)).valueOrThrow();
+    value = program->execute(std::move(value)).value_or_throw();
   EXPECT_FALSE(value[0].event().isReady());
   EXPECT_EQ(floatsOf(value[0].toHost()), (Floats{1, 2, 3}));
 }
@@ -145,11 +145,11 @@ TEST_F(PlatformTest, CallsTakeResultsThatAreNotThereYet) {
 // Of an argument that nobody else has, and of no other.
 TEST_F(PlatformTest, OnlyUnsharedMemoryIsReused) {
   auto on = client();
-  auto program = on->load(identity(2, /*donates=*/true)).valueOrThrow();
+  auto program = on->load(identity(2, /*donates=*/true)).value_or_throw();
   Array x = array(on, {1, 2, 3}), y = array(on, {4, 5, 6});
   const int64_t two = on->bytesInUse();
   Array kept = x;
-  auto results = program->execute({x, y}).valueOrThrow();
+  auto results = program->execute({x, y}).value_or_throw();
   EXPECT_EQ(on->bytesInUse(), 2 * two);
   EXPECT_EQ(floatsOf(kept.toHost()), (Floats{1, 2, 3}));
 
@@ -158,7 +158,7 @@ TEST_F(PlatformTest, OnlyUnsharedMemoryIsReused) {
   std::vector<Array> arguments;
   arguments.push_back(std::move(x));
   arguments.push_back(y);
-  results = program->execute(std::move(arguments)).valueOrThrow();
+  results = program->execute(std::move(arguments)).value_or_throw();
   EXPECT_EQ(on->bytesInUse(), two + two / 2);
   EXPECT_EQ(floatsOf(results[0].toHost()), (Floats{1, 2, 3}));
 }
@@ -169,9 +169,9 @@ TEST_F(PlatformTest, ResultsKeepWhatTheyNeed) {
   {
     auto on = client();
     result = on->load(identity(1))
-                 .valueOrThrow()
+                 .value_or_throw()
                  ->execute({array(on, {1, 2, 3})})
-                 .valueOrThrow()[0];
+                 .value_or_throw()[0];
   }
   EXPECT_EQ(floatsOf(result.toHost()), (Floats{1, 2, 3}));
 }
@@ -179,23 +179,23 @@ TEST_F(PlatformTest, ResultsKeepWhatTheyNeed) {
 // A result may be given up while it is computed, by its last holder.
 TEST_F(PlatformTest, ResultsMayBeGivenUpBeforeTheyAreThere) {
   auto on = client();
-  auto program = on->load(identity(1)).valueOrThrow();
+  auto program = on->load(identity(1)).value_or_throw();
   Event last;
   for (int i = 0; i < 10; ++i)
-    last = program->execute({array(on, {1, 2, 3})}).valueOrThrow()[0].event();
+    last = program->execute({array(on, {1, 2, 3})}).value_or_throw()[0].event();
   EXPECT_TRUE(last.wait());
   EXPECT_EQ(on->bytesInUse(), 0);
 }
 
 TEST_F(PlatformTest, ThreadsDoNotMix) {
   auto on = client();
-  auto program = on->load(identity(1, /*donates=*/true)).valueOrThrow();
+  auto program = on->load(identity(1, /*donates=*/true)).value_or_throw();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       std::vector<Array> value = {array(on, {float(t), 1, 2})};
       for (int step = 0; step < 20; ++step)
-        value = program->execute(std::move(value)).valueOrThrow();
+        value = program->execute(std::move(value)).value_or_throw();
       EXPECT_EQ(floatsOf(value[0].toHost()), (Floats{float(t), 1, 2}));
     });
   for (std::thread &thread : threads)
@@ -206,14 +206,15 @@ TEST_F(PlatformTest, ThreadsDoNotMix) {
 // Programs of two clients with a device in common.
 TEST_F(PlatformTest, DevicesAreChosenByNumber) {
   auto on = platform();
-  auto first = on->client({0, 1}).valueOrThrow();
-  auto second = on->client({3, 1}).valueOrThrow();
+  auto first = on->client({0, 1}).value_or_throw();
+  auto second = on->client({3, 1}).value_or_throw();
   auto assignment = DeviceAssignment::of("CPU", {3, 1});
   auto program = second->load(identity(1), assignment);
   ASSERT_TRUE(program) << program.error().message();
   const ArrayType placed{DType::F32, {3}, layout->placed_on(assignment)};
-  Array x = Array::fromHost(second, placed, bytesOf({1, 2, 3})).valueOrThrow();
-  auto results = (*program)->execute({x}).valueOrThrow();
+  Array x =
+      Array::fromHost(second, placed, bytesOf({1, 2, 3})).value_or_throw();
+  auto results = (*program)->execute({x}).value_or_throw();
   EXPECT_EQ(floatsOf(results[0].toHost()), (Floats{1, 2, 3}));
   auto elsewhere = Array::fromHost(first, placed, bytesOf({1, 2, 3}));
   ASSERT_FALSE(elsewhere);
@@ -226,9 +227,9 @@ TEST_F(PlatformTest, DevicesAreChosenByNumber) {
 // What was not given away is as it was, and the next step is fine.
 TEST_F(PlatformTest, StepThatFailsInTheMiddle) {
   auto on = client("step:2");
-  auto program = on->load(identity(1)).valueOrThrow();
+  auto program = on->load(identity(1)).value_or_throw();
   Array x = array(on, {1, 2, 3});
-  EXPECT_TRUE(program->execute({x}).valueOrThrow()[0].wait());
+  EXPECT_TRUE(program->execute({x}).value_or_throw()[0].wait());
   auto failed = program->execute({x});
   ASSERT_TRUE(failed) << failed.error().message();
   Status status = (*failed)[0].wait();
@@ -242,14 +243,14 @@ TEST_F(PlatformTest, StepThatFailsInTheMiddle) {
   EXPECT_EQ(program->execute({(*failed)[0]}).error().message(),
             status.error().message());
   EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
-  EXPECT_EQ(floatsOf(program->execute({x}).valueOrThrow()[0].toHost()),
+  EXPECT_EQ(floatsOf(program->execute({x}).value_or_throw()[0].toHost()),
             (Floats{1, 2, 3}));
 }
 
 // The call came before the failure was known.
 TEST_F(PlatformTest, FailureTravelsThroughCallsThatWereMadeAlready) {
   auto on = client("step:1");
-  auto program = on->load(identity(1)).valueOrThrow();
+  auto program = on->load(identity(1)).value_or_throw();
   std::vector<Array> value = {array(on, {1, 2, 3})};
   for (int i = 0; i < 3 && value[0]; ++i) {
     auto next = program->execute(std::move(value));
@@ -266,7 +267,7 @@ TEST_F(PlatformTest, FailureTravelsThroughCallsThatWereMadeAlready) {
 
 TEST_F(PlatformTest, LostDeviceClosesTheClient) {
   auto on = client("lost:1");
-  auto program = on->load(identity(1)).valueOrThrow();
+  auto program = on->load(identity(1)).value_or_throw();
   Array x = array(on, {1, 2, 3});
   auto first = program->execute({x});
   ASSERT_TRUE(first);
@@ -282,7 +283,7 @@ TEST_F(PlatformTest, LostDeviceClosesTheClient) {
 
 TEST_F(PlatformTest, ExecutionThatCannotStart) {
   auto on = client("execute");
-  auto program = on->load(identity(1)).valueOrThrow();
+  auto program = on->load(identity(1)).value_or_throw();
   Array x = array(on, {1, 2, 3});
   auto results = program->execute({x});
   ASSERT_FALSE(results);

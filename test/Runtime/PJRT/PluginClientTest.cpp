@@ -28,7 +28,7 @@ PluginBuffer put(const PluginClient &client, size_t device,
   return client
       .toDevice(client.devices()[device], DType::F32, {int64_t(values.size())},
                 bytesOf(values))
-      .valueOrThrow();
+      .value_or_throw();
 }
 
 std::vector<float> get(const PluginBuffer &buffer, size_t count) {
@@ -95,11 +95,11 @@ protected:
     std::optional<std::string> path = GetParam().path(why);
     if (!path)
       GTEST_SKIP() << why;
-    plugin = Plugin::load(*path).valueOrThrow();
+    plugin = Plugin::load(*path).value_or_throw();
   }
   std::shared_ptr<PluginClient> client(int64_t devices) const {
     return PluginClient::create(*plugin, {{"cpu_device_count", devices}})
-        .valueOrThrow();
+        .value_or_throw();
   }
   PluginExecutable identity(const PluginClient &client, size_t arity,
                             std::vector<size_t> donated = {},
@@ -108,7 +108,7 @@ protected:
     for (int64_t i = 0; i < replicas; ++i)
       options.devices.push_back(client.devices()[size_t(i)].id);
     return client.compile(GetParam().identity(arity, donated), options)
-        .valueOrThrow();
+        .value_or_throw();
   }
 
   const Plugin *plugin = nullptr;
@@ -174,7 +174,7 @@ TEST_P(PluginClientTest, ExecutionsFollowEachOther) {
   value.push_back(put(*one, 0, {3, 4}));
   for (int i = 0; i < 5; ++i)
     value =
-        std::move(program.execute(handles(value), {}).valueOrThrow().outputs);
+        std::move(program.execute(handles(value), {}).value_or_throw().outputs);
   EXPECT_THAT(get(value[0], 2), testing::ElementsAre(3, 4));
 }
 
@@ -242,7 +242,7 @@ TEST_P(PluginClientTest, BuffersKeepTheirClient) {
     arguments.push_back(put(*one, 0, {5, 6}));
     buffer = std::move(identity(*one, 1)
                            .execute(handles(arguments), {})
-                           .valueOrThrow()
+                           .value_or_throw()
                            .outputs[0]);
   }
   EXPECT_THAT(get(buffer, 2), testing::ElementsAre(5, 6));
@@ -303,14 +303,14 @@ protected:
     std::optional<std::string> path = cpuPluginPath(why);
     if (!path)
       GTEST_SKIP() << why;
-    plugin = Plugin::load(*path).valueOrThrow();
+    plugin = Plugin::load(*path).value_or_throw();
   }
   const Plugin *plugin = nullptr;
 };
 
 TEST_F(XlaCpuTest, SaysWhatItReads) {
   EXPECT_GE(plugin->version().minor, Plugin::OLDEST_MINOR);
-  Attributes attributes = plugin->attributes().valueOrThrow();
+  Attributes attributes = plugin->attributes().value_or_throw();
   EXPECT_EQ(
       std::get<std::vector<int64_t>>(attributes.at("stablehlo_current_version"))
           .size(),
@@ -326,7 +326,7 @@ TEST_F(XlaCpuTest, RefusedOpHasItsSourceLine) {
     "func.return"(%sum) : (tensor<2xf32>) -> ()
   }) : () -> ()
 }) : () -> ())";
-  auto one = PluginClient::create(*plugin).valueOrThrow();
+  auto one = PluginClient::create(*plugin).value_or_throw();
   auto program = one->compile(text, {});
   ASSERT_FALSE(program);
   EXPECT_THAT(program.error().message(), HasSubstr("model.py:12:3"));
@@ -346,7 +346,7 @@ TEST_F(XlaCpuTest, ReplicasCommunicate) {
   }) : () -> ()
 }) : () -> ())";
   auto four = PluginClient::create(*plugin, {{"cpu_device_count", int64_t(4)}})
-                  .valueOrThrow();
+                  .value_or_throw();
   auto program = four->compile(text, {4, {0, 1, 2, 3}});
   ASSERT_TRUE(program) << program.error().message();
   std::vector<PluginBuffer> arguments;
@@ -367,7 +367,7 @@ protected:
   ~FaultTest() override { EXPECT_TRUE(becomesLiveObjects(plugin, before)); }
 
   std::shared_ptr<PluginClient> client(const std::string &fault) const {
-    return PluginClient::create(plugin, {{"fault", fault}}).valueOrThrow();
+    return PluginClient::create(plugin, {{"fault", fault}}).value_or_throw();
   }
 
   const Plugin &plugin;

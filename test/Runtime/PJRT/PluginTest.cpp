@@ -110,7 +110,7 @@ TEST(PluginTest, FileIsLoadedOnce) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < plugins.size(); ++i)
     threads.emplace_back([&, i] {
-      plugins[i] = Plugin::load(i % 2 ? other : copy.path()).valueOrThrow();
+      plugins[i] = Plugin::load(i % 2 ? other : copy.path()).value_or_throw();
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -134,7 +134,7 @@ TEST(PluginTest, TpusNeverAskTheMetadataService) {
 
 TEST(PluginTest, VersionAndAttributesAreRead) {
   EXPECT_EQ(faultyPlugin().version().to_string(), "0.114");
-  Attributes attributes = faultyPlugin().attributes().valueOrThrow();
+  Attributes attributes = faultyPlugin().attributes().value_or_throw();
   EXPECT_EQ(std::get<int64_t>(attributes.at("xla_version")), 2);
   EXPECT_THAT(std::get<std::vector<int64_t>>(
                   attributes.at("stablehlo_current_version")),
@@ -172,7 +172,7 @@ TEST(PluginTest, FailingStartIsReported) {
 
 TEST(PluginTest, AttributesOfAnotherSizeAreRefused) {
   FaultyCopy copy;
-  const Plugin *plugin = copy.load("").valueOrThrow();
+  const Plugin *plugin = copy.load("").value_or_throw();
   ScopedVariable variable("MESHLOOM_FAULTY_PLUGIN", "attribute-size");
   EXPECT_THAT(plugin->attributes().error().message(),
               HasSubstr("has attributes of 64 bytes; Meshloom knows those of "

@@ -29,7 +29,7 @@ Result<const pjrt::Plugin *> FaultyCopy::load(const std::string &fault) const {
 }
 
 const pjrt::Plugin &test::faultyPlugin() {
-  return *pjrt::Plugin::load(MESHLOOM_FAULTY_PLUGIN_PATH).valueOrThrow();
+  return *pjrt::Plugin::load(MESHLOOM_FAULTY_PLUGIN_PATH).value_or_throw();
 }
 
 int64_t test::liveObjects(const pjrt::Plugin &plugin) {
