@@ -78,21 +78,6 @@ void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
          where);
 }
 
-/// Whether a value laid out as `own` has all the addends `wanted`, of axes of
-/// `mesh`.
-bool addendsOf(const Layout &own, const Mesh &mesh,
-               std::span<const Partial> wanted) {
-  if (wanted.empty())
-    return true;
-  auto has =
-      layoutOn(Layout::replicated(own.mesh(), 0)
-                   .with_partial({own.partial().begin(), own.partial().end()}),
-               mesh);
-  return has && llvm::all_of(wanted, [&](const Partial &partial) {
-           return llvm::is_contained(has->partial(), partial);
-         });
-}
-
 Tensor fromBytes(const Tensor &tensor, const Layout &layout,
                  std::string_view op) {
   HostBytes bytes = bytesOf(tensor, op);
@@ -132,12 +117,6 @@ Tensor relayout(const Tensor &tensor, const Layout &layout,
                        "on {}: use copy_to_mesh",
                        devicesText(own.mesh()), layout.spec_string(),
                        devicesText(layout.mesh())),
-           &where);
-    if (!addendsOf(own, layout.mesh(), layout.partial()))
-      fail(op,
-           fmt::format("expected a layout without a pending reduction that "
-                       "the tensor has not, got {} for {}: leave partial out",
-                       layout.spec_string(), own.spec_string()),
            &where);
     if (own == layout && !isTracing())
       return tensor;

@@ -313,7 +313,7 @@ Comparison compare(const HostValue &got, const HostValue &expected) {
 double verifyTolerance(DType type, int64_t contraction) {
   // Half a unit in the last place of 1, and how many of them.
   const double terms = double(std::max<int64_t>(contraction, 1));
-  constexpr double ops = 64, narrowOps = 8, wideOps = 4096;
+  constexpr double ops = 256, narrowOps = 8, wideOps = 4096;
   switch (partOf(type)) {
   case DType::F16:
     return 0x1p-11 * narrowOps;

@@ -74,8 +74,7 @@ TEST(MeshesTest, EagerOpsAreOnOneMesh) {
   expectSame(a + moved, 2 * sample({8, 4}), 1e-6);
   Layout sums({UNSHARDED}, meshA(), {{"x", ReduceKind::Sum}});
   Tensor row = distribute(sample({8}), Layout({"q"}, meshB()));
-  EXPECT_ERROR(relayout(row, sums), HAS("[relayout]"),
-               HAS("pending reduction"));
+  expectSame(relayout(row, sums), row, 0);
 }
 
 TEST(MeshesTest, GradientsCrossMeshes) {

@@ -140,18 +140,18 @@ TEST(CompilerTest, ChoiceOfTheFunction) {
             "the module has no function with a body");
 }
 
-/// A module that no layouts make right.
-const char *partialText = R"(#mesh = #dtensor.mesh<x = 2>
-#part = #dtensor.layout<#mesh, [*] partial<x: sum>>
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32, #part> {
-  %0 = dtensor.exp %x : tensor<4xf32>
-  %1 = dtensor.relayout %0 : (tensor<4xf32>) -> tensor<4xf32, #part>
-  return %1 : tensor<4xf32, #part>
+/// A module of two meshes that are not over the same devices.
+const char *meshesText = R"(#two = #dtensor.mesh<x = 2>
+#three = #dtensor.mesh<y = 3>
+func.func @f(%x: tensor<6xf32, #dtensor.layout<#two, [x]>>,
+             %y: tensor<6xf32, #dtensor.layout<#three, [y]>>) -> tensor<6xf32> {
+  %0 = dtensor.add %x, %y : (tensor<6xf32, #dtensor.layout<#two, [x]>>, tensor<6xf32, #dtensor.layout<#three, [y]>>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
 })";
 
 /// Diagnostics of passes are in the error, with their locations.
 TEST(CompilerTest, ErrorsNameTheirSource) {
-  auto compiled = compileText(partialText);
+  auto compiled = compileText(meshesText);
   ASSERT_FALSE(compiled);
   EXPECT_THAT(compiled.error().message(), HasSubstr("step.mlir:"));
   EXPECT_THAT(compiled.error().message(), HasSubstr("error: "));
@@ -211,7 +211,7 @@ TEST(CompilerTest, SeveralThreadsInOneContext) {
         auto good = compileHere(denseText, name);
         ASSERT_TRUE(good) << good.error().message();
         EXPECT_EQ(good->program().name, "dense");
-        std::string error = compileHere(partialText, name).error().message();
+        std::string error = compileHere(meshesText, name).error().message();
         EXPECT_THAT(error, HasSubstr(name));
         for (int other = 0; other < 4; ++other)
           if (other != id)

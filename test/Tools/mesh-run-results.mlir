@@ -15,7 +15,7 @@
 // CHECK: result 0 ('doubled') f32[6, 2] [x, *] [-2, {{.*}}... 6 more]
 // CHECK: result 1 i32[] [] [6]
 // AGAIN: result 0 ('doubled') f32[6, 2] [x, *] [-4, {{.*}}... 6 more]
-// AGAIN: verify result 0 ('doubled') f32[6, 2]: error {{.*}}, allowed 2e-05: ok
+// AGAIN: verify result 0 ('doubled') f32[6, 2]: error {{.*}}, allowed 1.5e-05: ok
 // AGAIN: verify result 1 i32[]: error 0, allowed 0: ok
 func.func @main(%x: tensor<6x2xf32, #rows> {dtensor.name = "x"})
     -> (tensor<6x2xf32, #rows> {dtensor.name = "doubled"}, tensor<i32>) {

@@ -65,13 +65,13 @@ Comparison compare(const HostValue &got, const HostValue &expected);
 
 /// The error allowed to a result of `type`, relative to its largest element, by
 /// a program whose longest sum has n = `contraction` terms. In f32 it is that
-/// of pairwise summation, 2^-24 (64 + log2 n): a sum's own terms add at most
-/// log2 n roundings of what they add up to to those of its blocks and of the
-/// other ops, for which 64 stands; their errors have random signs, or sums of
-/// many blocks would need more (docs/Rationale.md). f16 and bf16 are rounded by
-/// every op but not within sums: 8 roundings, 3.9e-3 and 1.6e-2. In f64 the
-/// reference itself adds one by one: 2^-53 (4096 + n). Complex numbers as their
-/// parts, others 0.
+/// of pairwise summation, 2^-24 (256 + log2 n): a sum's own terms add at
+/// most log2 n roundings of what they add up to to those of its blocks and of
+/// the other ops, for which 256 stands, as for terms that cancel; their errors
+/// have random signs, or sums of many blocks would need more
+/// (docs/Rationale.md). f16 and bf16 are rounded by every op but not within
+/// sums: 8 roundings, 3.9e-3 and 1.6e-2. In f64 the reference itself adds one
+/// by one: 2^-53 (4096 + n). Complex numbers as their parts, others 0.
 double verifyTolerance(DType type, int64_t contraction);
 
 } // namespace meshloom

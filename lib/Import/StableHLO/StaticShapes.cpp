@@ -501,8 +501,9 @@ private:
     }
     op->eraseOperands(gone);
     op->removeAttr(name);
-    // One entry an operand.
+    // One entry an operand; there are layouts of all or of none.
     op.removeOperandLayoutsAttr();
+    op.removeResultLayoutsAttr();
     return success();
   }
 

@@ -113,7 +113,7 @@ func.func @einsum(%a: tensor<3x4xf32>, %b: tensor<5x2xf32>) -> tensor<3x2xf32> {
 // -----
 
 func.func @ragged(%a: tensor<3x4xf32>, %b: tensor<2x4x5xf32>, %sizes: tensor<7x2xi32>) -> tensor<3x5xf32> {
-  // expected-error @+1 {{ragged_dot's group sizes are a 'tensor<7x2xi32>'; expected one integer a group}}
+  // expected-error @+1 {{violates constraint C15: group_sizes must be [2], but is a 'tensor<7x2xi32>'}}
   %0 = "chlo.ragged_dot"(%a, %b, %sizes) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<3x4xf32>, tensor<2x4x5xf32>, tensor<7x2xi32>) -> tensor<3x5xf32>
   return %0 : tensor<3x5xf32>
 }
@@ -128,9 +128,9 @@ func.func @narrow(%a: tensor<8xi3>) -> tensor<8xi3> {
 
 // -----
 
-func.func @narrow_bits(%a: tensor<8xi4>) -> tensor<4xi8> {
+func.func @narrow_bits(%a: tensor<4x2xi4>) -> tensor<4xi8> {
   // expected-error @+1 {{bitcast_convert between types of 4 and 8 bits is not supported}}
-  %0 = stablehlo.bitcast_convert %a : (tensor<8xi4>) -> tensor<4xi8>
+  %0 = stablehlo.bitcast_convert %a : (tensor<4x2xi4>) -> tensor<4xi8>
   return %0 : tensor<4xi8>
 }
 
