@@ -225,14 +225,13 @@ private:
   /// blocks have made of it, or another one of these; as refinement priced it.
   void connect(Value value, MutableArrayRef<Need> wanted) {
     // What begins a reduction is made from the value, and nothing from it.
-    auto ordinary = std::stable_partition(
-        wanted.begin(), wanted.end(), [&](const Need &need) {
-          return beginsReduction(*givenLayout(value.getType()), need.target);
-        });
-    for (Need &need : wanted)
+    SmallVector<Need *> ordinary;
+    for (Need &need : wanted) {
       need.root = value;
-    wanted = wanted.drop_front(size_t(ordinary - wanted.begin()));
-    if (wanted.empty())
+      if (!beginsReduction(*givenLayout(value.getType()), need.target))
+        ordinary.push_back(&need);
+    }
+    if (ordinary.empty())
       return;
     RelayoutCosts &costs = *prices;
     SmallVector<int64_t> dims = dtensor::globalShape(value.getType());
@@ -241,9 +240,9 @@ private:
         *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType())));
     unsigned first = order.size();
     std::vector<LayoutId> targets;
-    for (Need &need : wanted) {
-      targets.push_back(costs.intern(need.target));
-      first = std::min(first, need.position);
+    for (const Need *need : ordinary) {
+      targets.push_back(costs.intern(need->target));
+      first = std::min(first, need->position);
     }
     std::vector<Value> roots{value};
     for (Value candidate : made[value])
@@ -261,11 +260,11 @@ private:
       return size_t(llvm::find(ids, id) - ids.begin());
     };
     for (const RelayoutCosts::Edge &edge : tree) {
-      Need &need = wanted[find(targets, edge.to)];
+      Need &need = *ordinary[find(targets, edge.to)];
       if (size_t root = find(have, edge.from); root < have.size())
         need.root = roots[root];
       else
-        need.source = &wanted[find(targets, edge.from)];
+        need.source = ordinary[find(targets, edge.from)];
     }
   }
 

@@ -309,11 +309,11 @@ std::string Checker::Impl::run(const Compiled &compiled, const Way &way) {
 
 std::vector<std::string> Checker::ops() const {
   // The ends of regions come with their ops, and variables are those of traces,
-  // which LiftVariables makes arguments of. What a custom call does is up to
-  // who registers it (test/Compiler/CustomCallTest.cpp).
+  // which LiftVariables makes arguments of. What a custom call or a callback
+  // does is up to who registers it (CustomCallTest and CallbackTest).
   static const std::set<llvm::StringRef> others = {
-      "dtensor.yield", "dtensor.custom_call", "dtensor.variable",
-      "dtensor.read_variable", "dtensor.assign_variable"};
+      "dtensor.yield",    "dtensor.custom_call",   "dtensor.callback",
+      "dtensor.variable", "dtensor.read_variable", "dtensor.assign_variable"};
   std::vector<std::string> names;
   for (mlir::RegisteredOperationName op :
        impl->context.getRegisteredOperations())

@@ -53,8 +53,14 @@ public:
       : best(std::move(recipe)), fails(fails), budget(budget) {}
 
   Recipe run() {
-    while (fewerResults() | fewerOps() | noGradient() | fewerLayouts())
-      ;
+    bool smaller = true;
+    while (smaller) {
+      // Each is tried in every round.
+      smaller = fewerResults();
+      smaller |= fewerOps();
+      smaller |= noGradient();
+      smaller |= fewerLayouts();
+    }
     return best;
   }
 

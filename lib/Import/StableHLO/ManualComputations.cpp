@@ -156,7 +156,6 @@ FailureOr<Value> importer::leaveManual(Importer &im, Value value,
 /// The op's verifier has compared shardings, shapes and the body.
 static Imported importManualComputation(Importer &im,
                                         sdy::ManualComputationOp op) {
-  LaneBuilder &b = im.b;
   Location loc = op.getLoc();
   auto in = op.getInShardings().getShardings(),
        out = op.getOutShardings().getShardings();

@@ -385,11 +385,11 @@ private:
     if (failed(low) || failed(high) || failed(interior))
       return failure();
     RankedTensorType from = tensorOf(op->getOperand(0));
-    size_t rank = size_t(from.getRank());
+    int64_t rank = from.getRank();
     if (low->size() != rank || high->size() != rank || interior->size() != rank)
       return op->emitError("the paddings do not fit ") << from;
     Shape shape;
-    for (size_t d = 0; d < rank; ++d) {
+    for (int64_t d = 0; d < rank; ++d) {
       int64_t extent = from.getDimSize(d);
       shape.push_back((*low)[d] + (*high)[d] + extent +
                       std::max<int64_t>(extent - 1, 0) * (*interior)[d]);
@@ -457,13 +457,13 @@ private:
     if (failed(start) || failed(limit) || failed(strides))
       return failure();
     RankedTensorType from = tensorOf(op->getOperand(0));
-    size_t rank = size_t(from.getRank());
+    int64_t rank = from.getRank();
     if (start->size() != rank || limit->size() != rank ||
         strides->size() != rank ||
         llvm::any_of(strides->asArrayRef(), [](int64_t s) { return s < 1; }))
       return op->emitError("the bounds and strides do not fit ") << from;
     Shape shape;
-    for (size_t d = 0; d < rank; ++d)
+    for (int64_t d = 0; d < rank; ++d)
       shape.push_back(
           llvm::divideCeil((*limit)[d] - (*start)[d], (*strides)[d]));
     if (!agrees(shape, tensorOf(op->getResult(0))))
