@@ -68,8 +68,8 @@ template <typename T> struct EigOf {
       if (a.allFinite()) {
         const EigenSolver<T> solver(a);
         if (solver.info() == Eigen::Success) {
-          const Matrix<Complex> found = solver.eigenvectors();
-          const Matrix<Complex> eigenvalues = solver.eigenvalues();
+          const Matrix<Complex> &found = solver.eigenvectors();
+          const Matrix<Complex> &eigenvalues = solver.eigenvalues();
           const std::vector<int64_t> order =
               orderOf<RealOf<T>>({eigenvalues.data(), eigenvalues.data() + n});
           for (int64_t c = 0; c < n; ++c) {
