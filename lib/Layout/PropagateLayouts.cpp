@@ -7,6 +7,8 @@
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Layout/Passes.h"
 
+#include <map>
+
 namespace meshloom {
 #define GEN_PASS_DEF_PROPAGATELAYOUTS
 #include "meshloom/Layout/Passes.h.inc"
@@ -352,12 +354,11 @@ class PropagateLayoutsPass
     mlir::func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
     Operation *terminator = block.getTerminator();
-    DenseMap<unsigned, Layout> variables;
+    std::map<int64_t, Layout> variables; // an alias may be any number
     for (BlockArgument argument : block.getArguments())
       if (auto alias = function.getArgAttrOfType<IntegerAttr>(
               argument.getArgNumber(), "dtensor.alias"))
-        variables.try_emplace(unsigned(alias.getInt()),
-                              *flow.state(argument).actual);
+        variables.try_emplace(alias.getInt(), *flow.state(argument).actual);
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       auto made = givenLayout(operand.get().getType());

@@ -61,6 +61,13 @@ func.func private @shard_rank(tensor<4xf32, #spmd.shard<[8, 4], #layout>>)
 
 #mesh = #dtensor.mesh<x = 2>
 #layout = #dtensor.layout<#mesh, [x]>
+// expected-error @+1 {{#spmd.shard: the global shape has a negative extent}}
+func.func private @shard_negative(tensor<4xf32, #spmd.shard<[-1], #layout>>)
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#layout = #dtensor.layout<#mesh, [x]>
 // expected-error @+1 {{violates constraint C2 of #spmd.shard: the local shape must be [3]}}
 func.func private @shard_shape(tensor<2xf32, #spmd.shard<[5], #layout>>)
 

@@ -78,13 +78,17 @@ TEST(RelayoutCostsTest, LinksDecideWhatIsMadeFromWhat) {
   }
 }
 
-TEST(RelayoutCostsTest, NothingBecomesPending) {
+// A reduction begins where a value becomes pending, and nothing is made from
+// that: the others are as they would be alone.
+TEST(RelayoutCostsTest, ABeginningReductionIsMadeFromTheValue) {
   Trees trees;
   LayoutId rows = trees.layout({{0}, {}}), whole = trees.layout({{}, {}}),
            pending = trees.layout({{}, {}}, true);
-  EXPECT_FALSE(trees.tree({rows}, {pending}));
-  EXPECT_FALSE(trees.tree({rows}, {whole, pending}));
-  EXPECT_EQ(trees.costs.way(trees.kind, rows, pending), nullptr);
+  EXPECT_THAT(*trees.tree({rows}, {pending}),
+              ElementsAre(std::pair(rows, pending)));
+  EXPECT_THAT(*trees.tree({rows}, {whole, pending}),
+              testing::UnorderedElementsAre(std::pair(rows, whole),
+                                            std::pair(rows, pending)));
 }
 
 TEST(RelayoutCostsTest, AKindIsAShapeAndAType) {

@@ -59,8 +59,9 @@ struct Coverage {
   std::map<std::string, int64_t> ops, layouts, meshes;
   int64_t gradients = 0;
 
-  Coverage() {
-    for (const std::string &op : Checker().ops())
+  /// `known`: the ops that there are.
+  explicit Coverage(const std::vector<std::string> &known) {
+    for (const std::string &op : known)
       ops[op] = 0;
   }
 
@@ -232,7 +233,8 @@ private:
   std::atomic<int64_t> next = 0, done = 0, skipped = 0;
   std::atomic<int> failed = 0;
   std::mutex mutex;
-  Coverage coverage;
+  Coverage coverage{options.shardMaps ? std::vector<std::string>()
+                                      : Checker().ops()};
 };
 } // namespace
 } // namespace meshloom::fuzz

@@ -105,6 +105,8 @@ LogicalResult ShardAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                           "shape has "
                        << globalShape.size() << " dims, the layout "
                        << layout.getRank();
+  if (llvm::any_of(globalShape, [](int64_t extent) { return extent < 0; }))
+    return emitError() << "#spmd.shard: the global shape has a negative extent";
   if (Status ok = verifyWindows(layout.getLayout(),
                                 Shape(globalShape.begin(), globalShape.end()),
                                 windowsFrom(counts, bounds));
