@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/MapVector.h"
 
+#include <map>
+
 namespace meshloom {
 
 /// How the factors of `rule` are shared between its tensors.
@@ -107,7 +109,9 @@ static std::optional<Layout> decidedLayout(Value value) {
 
 /// The values of one group are laid out alike.
 LogicalResult LayoutFlow::addGroups() {
-  llvm::MapVector<int64_t, SmallVector<FlowOp *>> groups;
+  // By any number, also those that a DenseMap keeps for itself.
+  llvm::MapVector<int64_t, SmallVector<FlowOp *>, std::map<int64_t, unsigned>>
+      groups;
   for (FlowOp &flow : ops)
     if (auto constraint = dyn_cast<dtensor::ConstraintOp>(flow.op))
       if (auto wish = dtensor::wishOf(constraint); wish && wish->group)

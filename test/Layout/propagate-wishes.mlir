@@ -77,7 +77,7 @@ func.func @barriers(%a: tensor<8xf32, #x>) -> (tensor<8xf32>, tensor<8xf32>) {
 // CHECK-LABEL: @group
 // CHECK-SAME: %{{.*}}: tensor<8xf32, #[[x]]>, %{{.*}}: tensor<8xf32, #[[x]]>
 func.func @group(%a: tensor<8xf32, #x>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  %0 = dtensor.constraint %a {dtensor.wish = {layout = #u, open = array<i1: true>, group = 0 : i64}} : (tensor<8xf32, #x>) -> tensor<8xf32>
-  %1 = dtensor.constraint %b {dtensor.wish = {layout = #u, open = array<i1: true>, group = 0 : i64}} : (tensor<8xf32>) -> tensor<8xf32>
+  %0 = dtensor.constraint %a {dtensor.wish = {layout = #u, open = array<i1: true>, group = 9223372036854775807 : i64}} : (tensor<8xf32, #x>) -> tensor<8xf32>
+  %1 = dtensor.constraint %b {dtensor.wish = {layout = #u, open = array<i1: true>, group = 9223372036854775807 : i64}} : (tensor<8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
