@@ -1,6 +1,7 @@
 // Module, see Module.h.
 #include "meshloom/NN/Module.h"
 
+#include <algorithm>
 #include <set>
 #include <variant>
 
@@ -10,6 +11,14 @@ namespace meshloom {
 struct Module::State {
   std::vector<std::variant<DVariable, std::shared_ptr<State>>> parts;
   bool isTracked = false; ///< `track` was called
+
+  /// Whether `other` is this one or a part of it. There are no circles.
+  bool contains(const State &other) const {
+    return this == &other || std::ranges::any_of(parts, [&](auto &part) {
+             auto *module = std::get_if<1>(&part);
+             return module && (*module)->contains(other);
+           });
+  }
 
   void collect(std::vector<DVariable> &found,
                std::set<const State *> &seen) const {
@@ -68,6 +77,9 @@ void Module::trackOne(const DVariable &variable) {
 void Module::trackOne(const Module &module) {
   if (!module.state)
     throw movedFrom();
+  if (module.state->contains(*state))
+    throw Error("[track] a module cannot be a part of itself: leave out the "
+                "one that contains this one");
   state->parts.emplace_back(module.state);
 }
 

@@ -56,7 +56,7 @@ PlanExecutable::constantArray(const ConstantData &constant) const {
                              constant.splat ? width : bytes,
                              constant.bytes.size()));
   HostBytes repeated;
-  if (constant.splat) {
+  if (constant.splat && bytes > 0) {
     repeated.resize(bytes);
     size_t filled = std::min(width, bytes);
     std::memcpy(repeated.data(), constant.bytes.data(), filled);
