@@ -50,18 +50,8 @@ void debug_print(std::string_view format, const std::vector<Tensor> &tensors,
   OpCall call = callOf("debug_print", std::move(operands), {}, loc);
   call.extraKey = format;
   call.body = [text = std::string(format)](Emitter &e, ArrayRef<Value> values) {
-    OpBuilder &b = e.builder;
-    SmallVector<Value> inputs(values);
-    dtensor::CallbackOp before;
-    Block *block = b.getInsertionBlock();
-    for (auto it = b.getInsertionPoint(); !before && it != block->begin();)
-      before = dyn_cast<dtensor::CallbackOp>(*--it);
-    if (before)
-      inputs.push_back(before.getResults().back());
-    auto made = b.create<dtensor::CallbackOp>(
-        e.location, mlir::TypeRange{RankedTensorType::get({}, b.getI32Type())},
-        inputs, b.getStringAttr(StringRef(debugPrintTarget)),
-        b.getStringAttr(text), before ? b.getUnitAttr() : mlir::UnitAttr());
+    auto made = dtensor::createCallback(e.builder, e.location, {}, values,
+                                        debugPrintTarget, text);
     return SmallVector<Value>{made.getResults().back()};
   };
   Tensor done = runOp(std::move(call));

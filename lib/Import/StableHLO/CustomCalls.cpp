@@ -292,24 +292,15 @@ static Imported importCallback(Importer &im, Call op, StringRef target) {
            << "' has side effects and is about values that are different on "
               "each device of a manual computation; call it outside, or about "
               "values that are the same on all";
-  dtensor::CallbackOp before;
-  Block *block = b.getInsertionBlock();
-  for (auto it = b.getInsertionPoint(); !before && it != block->begin();)
-    before = dyn_cast<dtensor::CallbackOp>(*--it);
-  if (before)
-    inputs.push_back(before.getResults().back());
   SmallVector<Type> types;
   for (Type type : op->getResultTypes()) {
     SmallVector<RankedTensorType> tensors;
     flatten(type, tensors);
     types.append(tensors.begin(), tensors.end());
   }
-  types.push_back(RankedTensorType::get({}, b.getI32Type()));
   auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
-  auto made = b.create<dtensor::CallbackOp>(
-      b.getLoc(), types, inputs, b.getStringAttr(target),
-      config ? config : b.getStringAttr(""),
-      before ? b.getUnitAttr() : mlir::UnitAttr());
+  auto made = dtensor::createCallback(b, b.getLoc(), types, inputs, target,
+                                      config ? config.getValue() : "");
   return SmallVector<Value>(made.getResults().drop_back());
 }
 

@@ -54,4 +54,21 @@ LogicalResult CallbackOp::verify() {
   return success();
 }
 
+CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
+                          ValueRange inputs, StringRef target,
+                          StringRef config) {
+  SmallVector<Value> operands(inputs);
+  CallbackOp before;
+  Block *block = b.getInsertionBlock();
+  for (auto it = b.getInsertionPoint(); !before && it != block->begin();)
+    before = dyn_cast<CallbackOp>(*--it);
+  if (before)
+    operands.push_back(before.getResults().back());
+  SmallVector<Type> types(results);
+  types.push_back(RankedTensorType::get({}, b.getI32Type()));
+  return b.create<CallbackOp>(loc, types, operands, b.getStringAttr(target),
+                              b.getStringAttr(config),
+                              before ? b.getUnitAttr() : mlir::UnitAttr());
+}
+
 } // namespace meshloom::dtensor

@@ -6,3 +6,14 @@
 
 #define GET_OP_CLASSES
 #include "meshloom/Dialect/DTensor/DTensorCallbackOps.h.inc"
+
+namespace meshloom::dtensor {
+
+/// Makes a call of `target` where `b` stands, after the last one before it in
+/// the block. `results`: what the function gives; the op has one more, which is
+/// there when the call is over.
+CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
+                          ValueRange inputs, StringRef target,
+                          StringRef config);
+
+} // namespace meshloom::dtensor
