@@ -247,13 +247,19 @@ LogicalResult AllReduceOp::verify() {
                        getReductionOp());
 }
 
+/// Of an op whose result is still to be summed, and nothing else.
+template <typename OpTy> static FailureOr<Ends> endsOfBeginningSum(OpTy op) {
+  auto ends = endsOf(op, /*mayLack=*/false);
+  if (succeeded(ends) && ends->to.getReductionOp() != ReductionOp::SUM)
+    return op.emitOpError("begins a sum, but its out_sharding has another kind "
+                          "of reduction");
+  return ends;
+}
+
 LogicalResult ShardedToUnreducedOp::verify() {
-  auto ends = endsOf(*this, /*mayLack=*/false);
+  auto ends = endsOfBeginningSum(*this);
   if (failed(ends))
     return failure();
-  if (ends->to.getReductionOp() != ReductionOp::SUM)
-    return emitOpError("begins a sum, but its out_sharding has another kind of "
-                       "reduction");
   ArrayRef<AxisRefListAttr> lists = getAxes().getValue();
   if (failed(verifyLists(*ends, lists)) || failed(verifyLoss(*ends, lists)))
     return failure();
@@ -264,12 +270,9 @@ LogicalResult ShardedToUnreducedOp::verify() {
 }
 
 LogicalResult ReplicatedToUnreducedOp::verify() {
-  auto ends = endsOf(*this, /*mayLack=*/false);
+  auto ends = endsOfBeginningSum(*this);
   if (failed(ends))
     return failure();
-  if (ends->to.getReductionOp() != ReductionOp::SUM)
-    return emitOpError("begins a sum, but its out_sharding has another kind of "
-                       "reduction");
   for (size_t d = 0; d < ends->rank; ++d)
     if (failed(ends->expectDim(d, ends->fromDim(d))))
       return failure();
