@@ -183,12 +183,7 @@ Topology::compile(std::string_view text, const CompileOptions &options) const {
                              "'{}', which has {}",
                              options.replicas, topologyName,
                              deviceList.size()));
-  constexpr std::string_view format = "mlir";
-  Block program;
-  program.set(capi::Program::code, text.data())
-      .set(capi::Program::code_size, text.size())
-      .set(capi::Program::format, format.data())
-      .set(capi::Program::format_size, format.size());
+  Block program = capi::stablehloProgram(text);
   const std::string encoded = options.encode();
   Block arguments;
   arguments.set(Args::topology, raw)

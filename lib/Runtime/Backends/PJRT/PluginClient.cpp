@@ -346,12 +346,8 @@ Result<PluginExecutable>
 PluginClient::compile(std::string_view text,
                       const CompileOptions &options) const {
   using Args = capi::Client_Compile_Args;
-  constexpr std::string_view format = "mlir", action = "compile a program";
-  Block program;
-  program.set(capi::Program::code, text.data())
-      .set(capi::Program::code_size, text.size())
-      .set(capi::Program::format, format.data())
-      .set(capi::Program::format_size, format.size());
+  constexpr std::string_view action = "compile a program";
+  Block program = capi::stablehloProgram(text);
   const std::string encoded = options.encode();
   Block arguments;
   arguments.set(Args::client, raw)

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace meshloom::pjrt::capi {
 
@@ -61,6 +62,16 @@ public:
 private:
   alignas(sizeof(void *)) std::array<char, SIZE> bytes{};
 };
+
+/// A PJRT_Program of StableHLO text, which must outlive it.
+inline Block stablehloProgram(std::string_view text) {
+  constexpr std::string_view format = "mlir";
+  return Block()
+      .set(Program::code, text.data())
+      .set(Program::code_size, text.size())
+      .set(Program::format, format.data())
+      .set(Program::format_size, format.size());
+}
 
 /// Kinds of values in a NamedValue.
 enum class ValueKind : int32_t { String, Int64, Int64List, Float, Bool };
