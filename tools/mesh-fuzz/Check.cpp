@@ -239,9 +239,10 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
               ? reach * argument
               : std::max(reach,
                          largest(recipe.values[recipe.results[r]].range));
-      // A few roundings of each op, log2 of its terms of each sum.
+      // A few roundings of each op, and 32 of what a sum may reach: kernels are
+      // compiled without vectors here, so that one lane adds up to 512 terms.
       want.allowed =
-          16 * moved + 16 * epsilon * std::max(most, 0.25) + 0x1p-21 * onTheWay;
+          16 * moved + 16 * epsilon * std::max(most, 0.25) + 0x1p-19 * onTheWay;
     }
     expected.push_back(std::move(want));
   }

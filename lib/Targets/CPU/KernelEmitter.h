@@ -92,11 +92,11 @@ private:
   SmallVector<Value> reduceOne(const Position &at, ValueRange states);
 
   /// `carried`: the states, how many terms are in the running sums, and how
-  /// many blocks were complete. A block is complete where it has the terms of a
-  /// block; it may go over several runs of the innermost loop.
+  /// many blocks were complete. A block is complete where it has `size` terms;
+  /// it may go over several runs of the innermost loop.
   SmallVector<Value> reduceInBlocks(ArrayRef<unsigned> loops,
                                     const Position &at, ValueRange carried,
-                                    ArrayRef<unsigned> places,
+                                    Value size, ArrayRef<unsigned> places,
                                     PairwiseSums &sums);
 
   /// Where there are `size` terms in the running sums, they are a block.

@@ -16,12 +16,12 @@ namespace scf = mlir::scf;
 
 /// Elements of the innermost loop whose reduction states fit in the L1 cache.
 static constexpr int64_t blockSize = 256;
-/// Terms of a sum that are added one by one, by some 32 vector lanes, before
-/// their sum is added to others: long enough that adding blocks takes little
-/// time.
-static constexpr int64_t termBlock = 512;
-/// The same where whole rows of sums are added: every lane adds all of them.
-static constexpr int64_t rowBlock = 64;
+/// Terms of a sum that one lane may add one by one before their sum is added to
+/// others: long enough that adding blocks takes little time.
+static constexpr int64_t serialBlock = 64;
+/// The same where an inner loop is long enough for some 32 vector lanes to
+/// share its terms.
+static constexpr int64_t vectorBlock = 512, vectorLoop = 256;
 
 void KernelEmitter::selectSums(ArrayRef<Value> arrays,
                                SmallVectorImpl<Value> &running,
@@ -67,16 +67,21 @@ void KernelEmitter::emitReduction(const Position &start) {
   SmallVector<unsigned> places;
   SmallVector<Value> arrays = makeStateArrays(one, types);
   selectSums(arrays, running, sumTypes, places);
-  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(termBlock))
+  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
     return nest(order.parallel, start, [&](const Position &at) {
       finish(at, reduceOver(order.reduction, at, identities()));
     });
   PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1,
-                    reductionBits(kernel) - llvm::Log2_64(termBlock));
+                    reductionBits(kernel) - llvm::Log2_64(serialBlock));
+  Value isLong = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
+                                         extents[order.reduction.back()],
+                                         constant(vectorLoop));
+  Value size = b.create<arith::SelectOp>(loc, isLong, constant(vectorBlock),
+                                         constant(serialBlock));
   nest(order.parallel, start, [&](const Position &at) {
     SmallVector<Value> carried = identities();
     carried.append({zero, zero}); // terms in this block, blocks before it
-    carried = reduceInBlocks(order.reduction, at, carried, places, sums);
+    carried = reduceInBlocks(order.reduction, at, carried, size, places, sums);
     Value blocks = carried.pop_back_val();
     carried.pop_back();
     inMemory(carried, places, sums, [&] { sums.finish(blocks, one); });
@@ -115,7 +120,7 @@ SmallVector<Value> KernelEmitter::reduceOne(const Position &at,
 
 SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
                                                  const Position &at,
-                                                 ValueRange carried,
+                                                 ValueRange carried, Value size,
                                                  ArrayRef<unsigned> places,
                                                  PairwiseSums &sums) {
   unsigned reduced = loops.front();
@@ -123,9 +128,8 @@ SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
     return loop(
         extents[reduced], one, carried, [&](Value index, ValueRange inner) {
           return reduceInBlocks(loops.drop_front(), advance(at, reduced, index),
-                                inner, places, sums);
+                                inner, size, places, sums);
         });
-  Value size = constant(termBlock);
   return loop(
       extents[reduced], size, carried, [&](Value first, ValueRange inner) {
         Value left = b.create<arith::SubIOp>(loc, extents[reduced], first);
@@ -171,9 +175,9 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
   SmallVector<Value> arrays = makeStateArrays(size, types);
   selectSums(arrays, running, sumTypes, places);
   std::optional<PairwiseSums> sums;
-  if (!running.empty() && reductionBits(kernel) > llvm::Log2_64(rowBlock))
+  if (!running.empty() && reductionBits(kernel) > llvm::Log2_64(serialBlock))
     sums.emplace(b, loc, running, sumTypes, blockSize,
-                 reductionBits(kernel) - llvm::Log2_64(rowBlock));
+                 reductionBits(kernel) - llvm::Log2_64(serialBlock));
   auto loadStates = [&](Value j) {
     SmallVector<Value> states;
     for (auto [array, type] : llvm::zip(arrays, types))
@@ -232,7 +236,7 @@ KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &at,
   addRow(at);
   Value rows = b.create<arith::AddIOp>(loc, carried[0], one);
   Value complete = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rows,
-                                           constant(rowBlock));
+                                           constant(serialBlock));
   auto branch = b.create<scf::IfOp>(loc, TypeRange{i64, i64}, complete,
                                     /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);

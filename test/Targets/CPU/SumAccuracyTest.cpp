@@ -67,10 +67,13 @@ double sumError(const SumCase &sum, const std::vector<float> &terms,
 
 TEST(SumAccuracyTest, AllDimsAreSummedInBlocks) {
   const std::vector<SumCase> cases = {
-      {{1 << 19}, {0}},        {{65536, 6}, {0}},       {{5, 65536}, {1}},
-      {{4, 8192, 9}, {1}},     {{256, 4, 512}, {0, 2}}, {{87381, 3}, {0, 1}},
-      {{300, 400, 5}, {0, 1}}, {{3, 70000}, {0, 1}},    {{1000, 300}, {0}},
-      {{700, 333}, {1}},
+      {{1 << 19}, {0}},        {{65536, 6}, {0}},
+      {{5, 65536}, {1}},       {{4, 8192, 9}, {1}},
+      {{256, 4, 512}, {0, 2}}, {{87381, 3}, {0, 1}},
+      {{300, 400, 5}, {0, 1}}, {{3, 70000}, {0, 1}},
+      {{1000, 300}, {0}},      {{700, 333}, {1}},
+      {{400, 12, 12}, {1, 2}}, {{4, 12, 12}, {0, 1, 2}},
+      {{4096, 255}, {0, 1}},
   };
   for (const SumCase &sum : cases) {
     size_t count = 1, terms = 1;
@@ -89,8 +92,11 @@ TEST(SumAccuracyTest, AllDimsAreSummedInBlocks) {
                                fmt::join(sum.dims, ", ")));
       const double rest = std::log2(double(terms));
       EXPECT_LE(sumError(sum, *values, /*optimize=*/true), 64 + rest);
-      // Without vectors one lane adds the terms of a block.
-      EXPECT_LE(sumError(sum, *values, /*optimize=*/false), 512 + rest);
+      // Without vectors one lane adds the terms of a block, which are more
+      // where the innermost loop is long enough for many lanes.
+      const bool isLong = sum.shape[size_t(sum.dims.back())] >= 256;
+      EXPECT_LE(sumError(sum, *values, /*optimize=*/false),
+                (isLong ? 512 : 128) + rest);
     }
   }
 }
@@ -108,8 +114,8 @@ TEST(SumAccuracyTest, ComplexNumbers) {
     x[size_t(2 * i + 1)] = -0.7f;
   }
   kernel.call({{x.data(), {1}}, {y.data(), {}}});
-  EXPECT_NEAR(y[0] / (n * double(0.1f)), 1, 600 * 0x1p-24);
-  EXPECT_NEAR(y[1] / (n * double(-0.7f)), 1, 600 * 0x1p-24);
+  EXPECT_NEAR(y[0] / (n * double(0.1f)), 1, (64 + 17) * 0x1p-24);
+  EXPECT_NEAR(y[1] / (n * double(-0.7f)), 1, (64 + 17) * 0x1p-24);
 }
 
 } // namespace
