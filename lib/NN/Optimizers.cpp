@@ -1,291 +1,404 @@
-// Adam and SGD, see Optimizers.h.
+// The rules of the optimizers in Optimizers.h.
 #include "meshloom/NN/Optimizers.h"
+
+#include "Names.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <map>
-#include <mutex>
+#include <cmath>
 
 namespace meshloom::optimizers {
 namespace {
 
-/// Variables of an optimizer that belong to a variable of the model.
-struct Slots {
-  DVariable of;
-  std::vector<DVariable> variables;
-};
+using Slot = UpdateRule::Slot;
 
-/// Made once, whoever asks first, also while a function is being traced.
-class SlotTable {
-public:
-  struct Slot {
-    std::string name;
-    bool isReal = false; ///< of complex variables, too
-  };
-  explicit SlotTable(std::vector<Slot> kinds) : kinds(std::move(kinds)) {}
-
-  const std::vector<DVariable> &of(const DVariable &variable) {
-    for (Slots &slots : table)
-      if (slots.of.is(variable))
-        return slots.variables;
-    Slots slots{variable, {}};
-    for (const Slot &kind : kinds)
-      slots.variables.push_back(init_scope([&] {
-        return DVariable(zerosLike(variable, kind.isReal),
-                         {.name = variable.name() + "/" + kind.name,
-                          .trainable = false,
-                          .layout = std::nullopt});
-      }));
-    return table.emplace_back(std::move(slots)).variables;
-  }
-
-  void append(std::vector<DVariable> &all) const {
-    for (const Slots &slots : table)
-      all.insert(all.end(), slots.variables.begin(), slots.variables.end());
-  }
-
-  std::mutex mutex;
-
-private:
-  static Tensor zerosLike(const DVariable &variable, bool isReal) {
-    Tensor value = variable.read_value();
-    return zeros_like(isReal && isComplex(value.dtype()) ? real(value) : value);
-  }
-  std::vector<Slot> kinds;
-  std::vector<Slots> table;
-};
-
-/// A scalar variable on the mesh of `like`.
-DVariable makeStep(const DVariable &like) {
-  return init_scope([&] {
-    Tensor zero = zeros({}, DType::I64);
-    Tensor value = like.read_value();
-    if (is_dtensor(value))
-      zero = copy_to_mesh(zero, value.mesh());
-    return DVariable(
-        zero, {.name = "step", .trainable = false, .layout = std::nullopt});
-  });
+Slot zerosLike(std::string name) {
+  return {std::move(name),
+          [](const Tensor &value) { return zeros_like(value); }};
+}
+Tensor realPart(const Tensor &value) {
+  return isComplex(value.dtype()) ? real(value) : value;
+}
+/// Real for complex variables, too.
+Slot realLike(std::string name, double initial = 0) {
+  return {std::move(name), [initial](const Tensor &value) {
+            return zeros_like(realPart(value)) + initial;
+          }};
 }
 
-/// Throws where `gradients` cannot be applied.
-void expectGradients(const Gradients &gradients, bool isEmpty,
-                     const Where &where) {
-  auto refuse = [&](const std::string &message) {
-    throw Error(fmt::format("[apply_gradients] {} (at {}:{})", message,
-                            where.file_name(), where.line()));
-  };
-  if (isEmpty)
-    refuse("expected an optimizer, got one that was moved from");
-  if (gradients.empty())
-    refuse("expected gradients, got none: a model names its variables with "
-           "track");
-  for (auto &[gradient, variable] : gradients) {
-    if (!variable.defined())
-      refuse("expected a variable for each gradient, got an empty DVariable");
-    if (!gradient.defined())
-      refuse(fmt::format("expected a gradient of variable '{}', got an empty "
-                         "Tensor",
-                         variable.name()));
-    if (gradient.dtype() != variable.dtype() ||
-        gradient.shape() != variable.shape())
-      refuse(fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
-                         "[{}]",
-                         name(variable.dtype()),
-                         fmt::join(variable.shape(), ", "), variable.name(),
-                         name(gradient.dtype()),
-                         fmt::join(gradient.shape(), ", ")));
-    if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
-      refuse(fmt::format("expected variables of floats or complex numbers, got "
-                         "'{}' of {}",
-                         variable.name(), name(variable.dtype())));
+/// g^2, and |g|^2 of complex numbers.
+Tensor squared(const Tensor &g) {
+  return isComplex(g.dtype()) ? real(g * conj(g)) : g * g;
+}
+/// x times or by what is real.
+Tensor times(const Tensor &x, const Tensor &factor) {
+  return x * cast(factor, x.dtype());
+}
+Tensor over(const Tensor &x, const Tensor &divisor) {
+  return x / cast(divisor, x.dtype());
+}
+
+/// A running average: `kept` = beta kept + (1 - beta) x.
+void decay(const DVariable &kept, double beta, const Tensor &x) {
+  kept.assign(beta * kept + (1 - beta) * x);
+}
+
+/// The learning rate as a scalar in the (real) type of the variable.
+Tensor scalarRate(const Update &u) {
+  const DType type = partOf(u.variable.dtype());
+  if (u.rate.kind == TensorLike::Kind::Tensor)
+    return cast(realPart(u.rate.tensor), type);
+  return full({},
+              u.rate.kind == TensorLike::Kind::Float ? u.rate.real
+                                                     : double(u.rate.integer),
+              type);
+}
+
+struct SGDRule : UpdateRule {
+  explicit SGDRule(const SGDOptions &options)
+      : momentum(options.momentum), nesterov(options.nesterov) {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    if (momentum == 0)
+      return {};
+    return {zerosLike("momentum")};
   }
-}
-
-template <typename State>
-void expectState(const std::shared_ptr<State> &state) {
-  if (!state)
-    throw Error("[variables] expected an optimizer, got one that was moved "
-                "from");
-}
-
-/// The learning rate of one step.
-class Rate {
-public:
-  explicit Rate(const Hyperparameter &rate,
-                const std::optional<TensorLike> &given, const Tensor &step)
-      : given(given) {
-    if (given)
+  void update(const Update &u) const override {
+    if (momentum == 0) {
+      u.variable.assign_sub(u.rate * u.gradient);
       return;
-    if (auto *number = std::get_if<double>(&rate.value))
-      this->given = TensorLike(*number);
-    else if (auto *variable = std::get_if<DVariable>(&rate.value))
-      this->given = TensorLike(*variable);
+    }
+    const DVariable &v = u.slots[0];
+    v.assign(momentum * v - u.rate * u.gradient);
+    if (nesterov)
+      u.variable.assign_add(momentum * v - u.rate * u.gradient);
     else
-      this->given = TensorLike(std::get<Hyperparameter::Schedule>(rate.value)(
-          cast(step, DType::F32)));
+      u.variable.assign_add(v);
   }
-  /// A number as it is, a scalar in the variable's type.
-  TensorLike as(DType type) const {
-    if (given->kind != TensorLike::Kind::Tensor)
-      return *given;
-    if (given->tensor.rank() != 0)
-      throw Error("[apply_gradients] expected a learning rate that is a "
-                  "number or a scalar, got a tensor of rank " +
-                  std::to_string(given->tensor.rank()));
-    return {cast(given->tensor, type), given->where};
-  }
-
-private:
-  std::optional<TensorLike> given;
+  const double momentum;
+  const bool nesterov;
 };
 
-bool needsStep(const Hyperparameter &rate) {
-  return std::holds_alternative<Hyperparameter::Schedule>(rate.value);
+/// The moments of Adam and of those that came of it.
+struct Moments {
+  double beta_1, beta_2, epsilon;
+
+  static std::vector<Slot> slots() { return {zerosLike("m"), realLike("v")}; }
+  void update(const Update &u) const {
+    decay(u.slots[0], beta_1, u.gradient);
+    decay(u.slots[1], beta_2, squared(u.gradient));
+  }
+  static Tensor correction(const Update &u, double beta) {
+    return u.step.correction(beta, partOf(u.variable.dtype()));
+  }
+  Tensor first(const Update &u) const {
+    return times(u.slots[0], correction(u, beta_1));
+  }
+  /// sqrt(v / (1 - beta_2^t)) + epsilon of `v`.
+  Tensor scale(const Update &u, const Tensor &v) const {
+    return sqrt(v * correction(u, beta_2)) + epsilon;
+  }
+  Tensor scale(const Update &u) const { return scale(u, u.slots[1]); }
+};
+
+struct AdamRule : UpdateRule {
+  explicit AdamRule(const AdamOptions &options)
+      : moments{options.beta_1, options.beta_2, options.epsilon},
+        amsgrad(options.amsgrad) {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    std::vector<Slot> slots = Moments::slots();
+    if (amsgrad)
+      slots.push_back(realLike("v_max"));
+    return slots;
+  }
+  bool usesStep() const override { return true; }
+  void update(const Update &u) const override {
+    moments.update(u);
+    Tensor v = u.slots[1];
+    if (amsgrad) {
+      v = maximum(u.slots[2], v);
+      u.slots[2].assign(v);
+    }
+    u.variable.assign_sub(over(u.rate * moments.first(u), moments.scale(u, v)));
+  }
+  const Moments moments;
+  const bool amsgrad;
+};
+
+struct AdagradRule : UpdateRule {
+  explicit AdagradRule(const AdagradOptions &options)
+      : initial(options.initial_accumulator_value), epsilon(options.epsilon) {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    return {realLike("accumulator", initial)};
+  }
+  void update(const Update &u) const override {
+    const DVariable &sum = u.slots[0];
+    sum.assign_add(squared(u.gradient));
+    u.variable.assign_sub(over(u.rate * u.gradient, sqrt(sum + epsilon)));
+  }
+  const double initial, epsilon;
+};
+
+struct AdadeltaRule : UpdateRule {
+  explicit AdadeltaRule(const AdadeltaOptions &options)
+      : rho(options.rho), epsilon(options.epsilon) {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    return {realLike("accumulated_gradient"), realLike("accumulated_delta")};
+  }
+  void update(const Update &u) const override {
+    const DVariable &gradients = u.slots[0], &deltas = u.slots[1];
+    decay(gradients, rho, squared(u.gradient));
+    Tensor delta =
+        times(u.gradient, sqrt(deltas + epsilon) / sqrt(gradients + epsilon));
+    decay(deltas, rho, squared(delta));
+    u.variable.assign_sub(u.rate * delta);
+  }
+  const double rho, epsilon;
+};
+
+struct RMSpropRule : UpdateRule {
+  explicit RMSpropRule(const RMSpropOptions &options) : options(options) {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    std::vector<Slot> slots{realLike("velocity")};
+    if (options.centered)
+      slots.push_back(zerosLike("average_gradient"));
+    if (options.momentum > 0)
+      slots.push_back(zerosLike("momentum"));
+    return slots;
+  }
+  void update(const Update &u) const override {
+    decay(u.slots[0], options.rho, squared(u.gradient));
+    Tensor square = u.slots[0];
+    if (options.centered) {
+      decay(u.slots[1], options.rho, u.gradient);
+      square = square - squared(u.slots[1]);
+    }
+    Tensor delta = over(u.rate * u.gradient, sqrt(square + options.epsilon));
+    if (options.momentum > 0) {
+      const DVariable &momentum = u.slots.back();
+      momentum.assign(options.momentum * momentum + delta);
+      delta = momentum;
+    }
+    u.variable.assign_sub(delta);
+  }
+  const RMSpropOptions options;
+};
+
+struct AdamaxRule : UpdateRule {
+  explicit AdamaxRule(const AdamaxOptions &options)
+      : moments{options.beta_1, options.beta_2, options.epsilon} {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    return {zerosLike("m"), realLike("u")};
+  }
+  bool usesStep() const override { return true; }
+  void update(const Update &u) const override {
+    decay(u.slots[0], moments.beta_1, u.gradient);
+    u.slots[1].assign(maximum(moments.beta_2 * u.slots[1], abs(u.gradient)));
+    u.variable.assign_sub(
+        over(u.rate * moments.first(u), u.slots[1] + moments.epsilon));
+  }
+  const Moments moments;
+};
+
+struct NadamRule : UpdateRule {
+  explicit NadamRule(const NadamOptions &options)
+      : moments{options.beta_1, options.beta_2, options.epsilon} {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    std::vector<Slot> slots = Moments::slots();
+    slots.push_back(
+        {"momentum_product", [](const Tensor &value) {
+           const DType type = partOf(value.dtype());
+           Tensor one = full({}, 1, type == DType::F64 ? type : DType::F32);
+           return is_dtensor(value) ? copy_to_mesh(one, value.mesh()) : one;
+         }});
+    return slots;
+  }
+  bool usesStep() const override { return true; }
+  void update(const Update &u) const override {
+    moments.update(u);
+    const DVariable &product = u.slots[2];
+    // 0.96^t and 0.96^(t + 1).
+    Tensor power = u.step.power(0.96, product.dtype());
+    Tensor now = moments.beta_1 * (1 - 0.5 * power);
+    Tensor next = moments.beta_1 * (1 - 0.5 * 0.96 * power);
+    product.assign(product * now);
+    const DType type = partOf(u.variable.dtype());
+    Tensor m = times(u.slots[0], cast(next / (1 - product * next), type));
+    Tensor g = times(u.gradient, cast((1 - now) / (1 - product), type));
+    u.variable.assign_sub(over(u.rate * (m + g), moments.scale(u)));
+  }
+  const Moments moments;
+};
+
+struct FtrlRule : UpdateRule {
+  explicit FtrlRule(const FtrlOptions &options) : options(options) {}
+  std::vector<Slot> slots(const DVariable &variable) const override {
+    if (isComplex(variable.dtype()))
+      throw Error(fmt::format("[Ftrl] expected real variables, got '{}' of {}",
+                              variable.name(), name(variable.dtype())));
+    return {realLike("accumulator", options.initial_accumulator_value),
+            zerosLike("linear")};
+  }
+  void update(const Update &u) const override {
+    const DVariable &sum = u.slots[0], &linear = u.slots[1];
+    const Tensor w = u.variable, rate = scalarRate(u);
+    const double l1 = options.l1_regularization_strength;
+    auto strength = [&](const Tensor &squares) {
+      return pow(squares, -options.learning_rate_power) / rate;
+    };
+    const Tensor before = sum, after = before + squared(u.gradient);
+    linear.assign_add(u.gradient +
+                      2 * options.l2_shrinkage_regularization_strength * w -
+                      (strength(after) - strength(before)) * w);
+    const Tensor l2 =
+        options.l2_regularization_strength + options.beta / (2 * rate);
+    u.variable.assign((clip_by_value(linear, -l1, l1) - linear) /
+                      (strength(after) + 2 * l2));
+    sum.assign(after);
+  }
+  const FtrlOptions options;
+};
+
+struct LionRule : UpdateRule {
+  explicit LionRule(const LionOptions &options)
+      : beta_1(options.beta_1), beta_2(options.beta_2) {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    return {zerosLike("m")};
+  }
+  void update(const Update &u) const override {
+    const DVariable &m = u.slots[0];
+    u.variable.assign_sub(u.rate *
+                          sign(beta_1 * m + (1 - beta_1) * u.gradient));
+    decay(m, beta_2, u.gradient);
+  }
+  const double beta_1, beta_2;
+};
+
+struct LAMBRule : UpdateRule {
+  explicit LAMBRule(const LAMBOptions &options)
+      : moments{options.beta_1, options.beta_2, options.epsilon} {}
+  std::vector<Slot> slots(const DVariable &) const override {
+    return Moments::slots();
+  }
+  bool usesStep() const override { return true; }
+  void update(const Update &u) const override {
+    moments.update(u);
+    Tensor delta = over(moments.first(u), moments.scale(u));
+    Tensor weight = sqrt(reduce_sum(squared(u.variable)));
+    Tensor length = sqrt(reduce_sum(squared(delta)));
+    Tensor ratio = where(logical_and(weight > 0, length > 0), weight / length,
+                         ones_like(weight));
+    u.variable.assign_sub(u.rate * times(delta, ratio));
+  }
+  const Moments moments;
+};
+
+struct AdafactorRule : UpdateRule {
+  explicit AdafactorRule(const AdafactorOptions &options) : options(options) {}
+  std::vector<Slot> slots(const DVariable &variable) const override {
+    if (variable.rank() < 2)
+      return {realLike("v")};
+    auto mean = [](int64_t dim) {
+      return [dim](const Tensor &value) {
+        return reduce_mean(zeros_like(realPart(value)), dim);
+      };
+    };
+    return {{"r", mean(-1)}, {"c", mean(-2)}};
+  }
+  bool usesStep() const override { return true; }
+  void update(const Update &u) const override {
+    const DType type = partOf(u.variable.dtype());
+    const Tensor square = squared(u.gradient) + options.epsilon_1;
+    const Tensor t = u.step.number(type == DType::F64 ? type : DType::F32);
+    const Tensor beta = cast(1 - pow(t, options.beta_2_decay), type);
+    auto follow = [&](const DVariable &kept, const Tensor &value) {
+      kept.assign(beta * kept + (1 - beta) * value);
+    };
+    Tensor v;
+    if (u.slots.size() == 1) {
+      follow(u.slots[0], square);
+      v = u.slots[0];
+    } else {
+      const DVariable &rows = u.slots[0], &columns = u.slots[1];
+      follow(rows, reduce_mean(square, -1));
+      follow(columns, reduce_mean(square, -2));
+      const Tensor share =
+          rows / reduce_mean(rows.read_value(), -1, /*keepdims=*/true);
+      v = expand_dims(share, -1) * expand_dims(columns.read_value(), -2);
+    }
+    Tensor delta = over(u.gradient, sqrt(v));
+    delta =
+        over(delta, maximum(1, rootMeanSquare(delta) / options.clip_threshold));
+    Tensor rate = scalarRate(u);
+    if (options.relative_step)
+      rate = minimum(rate, cast(1 / sqrt(t), type));
+    u.variable.assign_sub(times(
+        delta, rate * maximum(rootMeanSquare(u.variable), options.epsilon_2)));
+  }
+  static Tensor rootMeanSquare(const Tensor &x) {
+    return sqrt(reduce_mean(squared(x)));
+  }
+  const AdafactorOptions options;
+};
+
+AdamOptions decaying(AdamOptions options) {
+  if (options.common.weight_decay == 0)
+    options.common.weight_decay = 0.004;
+  return options;
+}
+
+template <typename Rule, typename Options>
+Optimizer make(const Options &options) {
+  return Optimizer(std::make_shared<Rule>(options), options.learning_rate,
+                   options.common);
 }
 
 } // namespace
 
-struct Adam::State {
-  void apply(const Gradients &gradients,
-             const std::optional<TensorLike> &learning_rate,
-             const Where &where);
-
-  AdamOptions options;
-  std::optional<DVariable> step;
-  SlotTable slots{{{.name = "m"}, {.name = "v", .isReal = true}}};
-};
-
-Adam::Adam(AdamOptions options) : state(std::make_shared<State>()) {
-  state->options = options;
+SGD::SGD(const SGDOptions &options) : Optimizer(make<SGDRule>(options)) {}
+Adam::Adam(const AdamOptions &options) : Optimizer(make<AdamRule>(options)) {}
+AdamW::AdamW(const AdamOptions &options)
+    : Optimizer(make<AdamRule>(decaying(options))) {}
+Adagrad::Adagrad(const AdagradOptions &options)
+    : Optimizer(make<AdagradRule>(options)) {}
+Adadelta::Adadelta(const AdadeltaOptions &options)
+    : Optimizer(make<AdadeltaRule>(options)) {}
+RMSprop::RMSprop(const RMSpropOptions &options)
+    : Optimizer(make<RMSpropRule>(options)) {}
+Adamax::Adamax(const AdamaxOptions &options)
+    : Optimizer(make<AdamaxRule>(options)) {}
+Nadam::Nadam(const NadamOptions &options)
+    : Optimizer(make<NadamRule>(options)) {}
+Ftrl::Ftrl(const FtrlOptions &options) : Optimizer(make<FtrlRule>(options)) {
+  if (options.learning_rate_power > 0)
+    throw Error(fmt::format("[Ftrl] expected a learning_rate_power of 0 or "
+                            "less, got {}",
+                            options.learning_rate_power));
 }
+Lion::Lion(const LionOptions &options) : Optimizer(make<LionRule>(options)) {}
+LAMB::LAMB(const LAMBOptions &options) : Optimizer(make<LAMBRule>(options)) {}
+Adafactor::Adafactor(const AdafactorOptions &options)
+    : Optimizer(make<AdafactorRule>(options)) {}
 
-void Adam::apply_gradients(const Gradients &gradients, Where where) const {
-  expectGradients(gradients, !state, where);
-  state->apply(gradients, std::nullopt, where);
-}
-void Adam::apply_gradients(const Gradients &gradients,
-                           const TensorLike &learning_rate) const {
-  expectGradients(gradients, !state, learning_rate.where);
-  state->apply(gradients, learning_rate, learning_rate.where);
-}
-
-void Adam::State::apply(const Gradients &gradients,
-                        const std::optional<TensorLike> &learning_rate,
-                        const Where &where) {
-  detail::CallSite site(where);
-  std::lock_guard lock(slots.mutex);
-  const double beta1 = options.beta_1, beta2 = options.beta_2,
-               epsilon = options.epsilon;
-  if (!step)
-    step = makeStep(gradients.front().variable);
-  step->assign_add(1);
-  const Rate rates(options.learning_rate, learning_rate, *step);
-  // 1 / (1 - beta^t) in the variable's precision (bf16: f32), as JAX and
-  // TensorFlow compute it: at t = 1 in f32 that is 1e-5 off for beta_2 = 0.999,
-  // and losses are compared with theirs.
-  auto correction = [&](double beta, DType type) {
-    DType wide = type == DType::F64 ? DType::F64 : DType::F32;
-    Tensor power = pow(beta, cast(*step, wide));
-    return cast(1 / (1 - power), type);
-  };
-  std::map<DType, std::pair<Tensor, Tensor>> corrections;
-  for (auto &[gradient, variable] : gradients) {
-    const std::vector<DVariable> &own = slots.of(variable);
-    const DVariable &m = own[0], &v = own[1];
-    const DType type = partOf(variable.dtype());
-    const bool isComplexNumber = isComplex(variable.dtype());
-    const TensorLike rate = rates.as(variable.dtype());
-    m.assign(beta1 * m + (1 - beta1) * gradient);
-    v.assign(beta2 * v + (1 - beta2) * (isComplexNumber
-                                            ? real(gradient * conj(gradient))
-                                            : gradient * gradient));
-    if (!corrections.contains(type))
-      corrections[type] = {correction(beta1, type), correction(beta2, type)};
-    auto &[c1, c2] = corrections[type];
-    Tensor scale = sqrt(v * c2) + epsilon;
-    if (isComplexNumber)
-      variable.assign_sub(rate * (m * cast(c1, variable.dtype())) /
-                          cast(scale, variable.dtype()));
-    else
-      variable.assign_sub(rate * (m * c1) / scale);
-  }
-}
-
-std::vector<DVariable> Adam::variables() const {
-  expectState(state);
-  std::lock_guard lock(state->slots.mutex);
-  std::vector<DVariable> all;
-  if (state->step)
-    all.push_back(*state->step);
-  state->slots.append(all);
-  return all;
-}
-
-struct SGD::State {
-  void apply(const Gradients &gradients,
-             const std::optional<TensorLike> &learning_rate,
-             const Where &where);
-
-  SGDOptions options;
-  std::optional<DVariable> step;
-  SlotTable slots{{{.name = "momentum"}}};
-};
-
-SGD::SGD(SGDOptions options) : state(std::make_shared<State>()) {
-  state->options = options;
-}
-
-void SGD::apply_gradients(const Gradients &gradients, Where where) const {
-  expectGradients(gradients, !state, where);
-  state->apply(gradients, std::nullopt, where);
-}
-void SGD::apply_gradients(const Gradients &gradients,
-                          const TensorLike &learning_rate) const {
-  expectGradients(gradients, !state, learning_rate.where);
-  state->apply(gradients, learning_rate, learning_rate.where);
-}
-
-void SGD::State::apply(const Gradients &gradients,
-                       const std::optional<TensorLike> &learning_rate,
-                       const Where &where) {
-  detail::CallSite site(where);
-  std::lock_guard lock(slots.mutex);
-  const double momentum = options.momentum;
-  if (needsStep(options.learning_rate)) {
-    if (!step)
-      step = makeStep(gradients.front().variable);
-    step->assign_add(1);
-  }
-  const Rate rates(options.learning_rate, learning_rate,
-                   step ? step->read_value() : Tensor());
-  for (auto &[gradient, variable] : gradients) {
-    const TensorLike rate = rates.as(variable.dtype());
-    if (momentum == 0) {
-      variable.assign_sub(rate * gradient);
-      continue;
-    }
-    const DVariable &v = slots.of(variable)[0];
-    v.assign(momentum * v - rate * gradient);
-    if (options.nesterov)
-      variable.assign_add(momentum * v - rate * gradient);
-    else
-      variable.assign_add(v);
-  }
-}
-
-std::vector<DVariable> SGD::variables() const {
-  expectState(state);
-  std::lock_guard lock(state->slots.mutex);
-  std::vector<DVariable> all;
-  if (state->step)
-    all.push_back(*state->step);
-  state->slots.append(all);
-  return all;
+Optimizer get(std::string_view name) {
+  using Make = Optimizer (*)();
+  static const detail::Names<Make> optimizers(
+      "optimizer", {{"sgd", [] { return Optimizer(SGD()); }},
+                    {"adam", [] { return Optimizer(Adam()); }},
+                    {"adamw", [] { return Optimizer(AdamW()); }},
+                    {"adagrad", [] { return Optimizer(Adagrad()); }},
+                    {"adadelta", [] { return Optimizer(Adadelta()); }},
+                    {"rmsprop", [] { return Optimizer(RMSprop()); }},
+                    {"adamax", [] { return Optimizer(Adamax()); }},
+                    {"nadam", [] { return Optimizer(Nadam()); }},
+                    {"ftrl", [] { return Optimizer(Ftrl()); }},
+                    {"lion", [] { return Optimizer(Lion()); }},
+                    {"lamb", [] { return Optimizer(LAMB()); }},
+                    {"adafactor", [] { return Optimizer(Adafactor()); }}});
+  return optimizers.find(name)();
 }
 
 } // namespace meshloom::optimizers

@@ -62,6 +62,17 @@ int main() {
     rate.assign(rate.read_value() * 0.5f);
   }
 
+  optimizers::AdamW adam({.learning_rate = 1e-3,
+                          .common = {.weight_decay = 0.01,
+                                     .global_clip_norm = 1,
+                                     .state_layout = [&](const DVariable &v) {
+                                       return Layout::batch_sharded(mesh, "x",
+                                                                    v.rank());
+                                     }}});
+  adam.apply_gradients({{w.read_value(), w}});
+  if (adam.variables()[1].layout().is_fully_replicated())
+    return 1;
+
   struct Net : Module {
     nn::Dense hidden, out;
     nn::LayerNorm norm;

@@ -1,99 +1,209 @@
-// optimizers: they update variables from gradients.
+// optimizers: they update variables from gradients. Formulas are Keras's; g is
+// the gradient, w the variable, t the number of the step, from 1. For complex
+// variables g^2 stands for |g|^2, and what averages it is real.
 #pragma once
 
-#include "meshloom/API/GradientTape.h"
-
-#include <functional>
-#include <variant>
+#include "meshloom/NN/Optimizer.h"
 
 namespace meshloom::optimizers {
 
-using Where = std::source_location;
-
-// apply_gradients throws meshloom::Error, naming the line of its caller, if
-// there is no gradient, or if one has not its variable's type and shape.
-
-/// A number that an optimizer uses. A double is part of the program that a
-/// function is compiled to; a scalar variable, which the program reads, may be
-/// assigned between steps without tracing again; a function computes it from
-/// the number of the step, an f32 scalar that is 1 in the first one:
-///
-///   DVariable rate(tensor(1e-3f));
-///   optimizers::Adam adam({.learning_rate = rate});
-///   optimizers::SGD sgd({.learning_rate = [](const Tensor &step) {
-///     return 0.1f / sqrt(step);
-///   }});
-class Hyperparameter {
-public:
-  using Schedule = std::function<Tensor(const Tensor &step)>;
-  Hyperparameter(double number) : value(number) {}
-  Hyperparameter(const DVariable &variable) : value(variable) {}
-  template <typename F>
-    requires std::convertible_to<std::invoke_result_t<F &, const Tensor &>,
-                                 Tensor>
-  Hyperparameter(F schedule) : value(Schedule(std::move(schedule))) {}
-
-  std::variant<double, DVariable, Schedule> value;
-};
-
-struct AdamOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
-};
-
-/// Adam (Kingma and Ba, 2014), with epsilon outside of the root as in the
-/// tutorial and in Keras:
-///   m = beta_1 m + (1 - beta_1) g;  v = beta_2 v + (1 - beta_2) g^2
-///   w -= learning_rate * m / (1 - beta_1^t) /
-///        (sqrt(v / (1 - beta_2^t)) + epsilon)
-/// For complex g, g^2 stands for |g|^2, and v is real. t counts the calls of
-/// apply_gradients, in a variable. Moments are variables laid out like theirs,
-/// made at the first call (in a `function` too). A copy is the same optimizer;
-/// one that was moved from is empty, and its use throws meshloom::Error.
-class Adam {
-public:
-  explicit Adam(AdamOptions options = {});
-  Adam(Hyperparameter learning_rate, double beta_1 = 0.9, double beta_2 = 0.999,
-       double epsilon = 1e-7)
-      : Adam(AdamOptions{learning_rate, beta_1, beta_2, epsilon}) {}
-  void apply_gradients(const Gradients &gradients,
-                       Where where = Where::current()) const;
-  /// With another learning rate, a number or a scalar, in this step.
-  void apply_gradients(const Gradients &gradients,
-                       const TensorLike &learning_rate) const;
-  /// The step, then each variable's moments, in the order seen.
-  std::vector<DVariable> variables() const;
-
-private:
-  struct State;
-  std::shared_ptr<State> state;
-};
+// Each has the options of its own formula, and, as `common`, those of all
+// optimizers (OptimizerOptions).
 
 struct SGDOptions {
   Hyperparameter learning_rate = 1e-2;
   double momentum = 0;
   bool nesterov = false;
+  OptimizerOptions common = {};
 };
 
-/// w -= learning_rate g; with momentum (Keras):
+/// w -= learning_rate g; with momentum:
 ///   v = momentum v - learning_rate g;  w += v
 ///   (nesterov: w += momentum v - learning_rate g)
-class SGD {
+class SGD : public Optimizer {
 public:
-  explicit SGD(SGDOptions options = {});
-  explicit SGD(Hyperparameter learning_rate, double momentum = 0)
+  explicit SGD(const SGDOptions &options = {});
+  explicit SGD(const Hyperparameter &learning_rate, double momentum = 0)
       : SGD(SGDOptions{learning_rate, momentum, false}) {}
-  void apply_gradients(const Gradients &gradients,
-                       Where where = Where::current()) const;
-  /// With another learning rate, a number or a scalar, in this step.
-  void apply_gradients(const Gradients &gradients,
-                       const TensorLike &learning_rate) const;
-  /// The step, where the learning rate is a function of it, then momenta.
-  std::vector<DVariable> variables() const;
-
-private:
-  struct State;
-  std::shared_ptr<State> state;
 };
+
+struct AdamOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  /// Divides by the largest v so far (Reddi, Kale and Kumar, 2018).
+  bool amsgrad = false;
+  OptimizerOptions common = {};
+};
+
+/// Adam (Kingma and Ba, 2014), with epsilon outside of the root as in DTensor's
+/// tutorial:
+///   m = beta_1 m + (1 - beta_1) g;  v = beta_2 v + (1 - beta_2) g^2
+///   w -= learning_rate * m / (1 - beta_1^t) /
+///        (sqrt(v / (1 - beta_2^t)) + epsilon)
+class Adam : public Optimizer {
+public:
+  explicit Adam(const AdamOptions &options = {});
+  Adam(const Hyperparameter &learning_rate, double beta_1 = 0.9,
+       double beta_2 = 0.999, double epsilon = 1e-7)
+      : Adam(AdamOptions{learning_rate, beta_1, beta_2, epsilon}) {}
+};
+
+/// Adam with weight decay apart from the gradient (Loshchilov and Hutter,
+/// 2017): 0.004 where `options.common` gives none.
+class AdamW : public Optimizer {
+public:
+  explicit AdamW(const AdamOptions &options = {});
+  explicit AdamW(const Hyperparameter &learning_rate,
+                 double weight_decay = 0.004)
+      : AdamW(AdamOptions{.learning_rate = learning_rate,
+                          .common = {.weight_decay = weight_decay}}) {}
+};
+
+struct AdagradOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double initial_accumulator_value = 0.1, epsilon = 1e-7;
+  OptimizerOptions common = {};
+};
+
+/// Adagrad (Duchi, Hazan and Singer, 2011):
+///   a = a + g^2;  w -= learning_rate g / sqrt(a + epsilon)
+class Adagrad : public Optimizer {
+public:
+  explicit Adagrad(const AdagradOptions &options = {});
+};
+
+struct AdadeltaOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double rho = 0.95, epsilon = 1e-7;
+  OptimizerOptions common = {};
+};
+
+/// Adadelta (Zeiler, 2012):
+///   a = rho a + (1 - rho) g^2;  d = sqrt(b + epsilon) / sqrt(a + epsilon) g
+///   b = rho b + (1 - rho) d^2;  w -= learning_rate d
+class Adadelta : public Optimizer {
+public:
+  explicit Adadelta(const AdadeltaOptions &options = {});
+};
+
+struct RMSpropOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double rho = 0.9, momentum = 0, epsilon = 1e-7;
+  /// Divides by an estimate of the variance instead of g^2's mean.
+  bool centered = false;
+  OptimizerOptions common = {};
+};
+
+/// RMSprop (Tieleman and Hinton, 2012):
+///   v = rho v + (1 - rho) g^2;  d = learning_rate g / sqrt(v + epsilon)
+///   w -= d; with momentum: p = momentum p + d;  w -= p
+///   (centered: a = rho a + (1 - rho) g, and v - |a|^2 stands for v in d)
+class RMSprop : public Optimizer {
+public:
+  explicit RMSprop(const RMSpropOptions &options = {});
+};
+
+struct AdamaxOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  OptimizerOptions common = {};
+};
+
+/// Adamax (Kingma and Ba, 2014):
+///   m = beta_1 m + (1 - beta_1) g;  u = max(beta_2 u, |g|)
+///   w -= learning_rate m / ((1 - beta_1^t) (u + epsilon))
+class Adamax : public Optimizer {
+public:
+  explicit Adamax(const AdamaxOptions &options = {});
+};
+
+struct NadamOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  OptimizerOptions common = {};
+};
+
+/// Nadam (Dozat, 2016): Adam with Nesterov's momentum, whose weight at step t
+/// is u_t = beta_1 (1 - 0.96^t / 2):
+///   w -= learning_rate (u_{t+1} m / (1 - u_1 ... u_{t+1}) +
+///        (1 - u_t) g / (1 - u_1 ... u_t)) /
+///        (sqrt(v / (1 - beta_2^t)) + epsilon)
+class Nadam : public Optimizer {
+public:
+  explicit Nadam(const NadamOptions &options = {});
+};
+
+struct FtrlOptions {
+  Hyperparameter learning_rate = 1e-3;
+  /// Not positive: how fast the rate falls with the gradients' squares.
+  double learning_rate_power = -0.5;
+  double initial_accumulator_value = 0.1;
+  double l1_regularization_strength = 0, l2_regularization_strength = 0;
+  double l2_shrinkage_regularization_strength = 0, beta = 0;
+  OptimizerOptions common = {};
+};
+
+/// Follow the regularized leader (McMahan et al., 2013), with n the sum of
+/// g^2's, l1 and l2 the strengths and p = -learning_rate_power:
+///   z += g + 2 shrinkage w - ((n + g^2)^p - n^p) / learning_rate w
+///   n += g^2
+///   w = (clip(z, -l1, l1) - z) /
+///       (n^p / learning_rate + 2 (l2 + beta / (2 learning_rate)))
+/// Refuses complex variables.
+class Ftrl : public Optimizer {
+public:
+  explicit Ftrl(const FtrlOptions &options = {});
+};
+
+struct LionOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double beta_1 = 0.9, beta_2 = 0.99;
+  OptimizerOptions common = {};
+};
+
+/// Lion (Chen et al., 2023):
+///   w -= learning_rate sign(beta_1 m + (1 - beta_1) g)
+///   m = beta_2 m + (1 - beta_2) g
+class Lion : public Optimizer {
+public:
+  explicit Lion(const LionOptions &options = {});
+};
+
+struct LAMBOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  OptimizerOptions common = {};
+};
+
+/// LAMB (You et al., 2019): d is Adam's step of rate 1, and
+///   w -= learning_rate |w| / |d| d   (1 for |w| / |d| where either is 0)
+class LAMB : public Optimizer {
+public:
+  explicit LAMB(const LAMBOptions &options = {});
+};
+
+struct AdafactorOptions {
+  Hyperparameter learning_rate = 1e-3;
+  double beta_2_decay = -0.8, epsilon_1 = 1e-30, epsilon_2 = 1e-3;
+  double clip_threshold = 1;
+  /// Steps are at most 1 / sqrt(t) of a variable, too.
+  bool relative_step = true;
+  OptimizerOptions common = {};
+};
+
+/// Adafactor (Shazeer and Stern, 2018): of g^2's average it keeps, for
+/// variables of two dims and more, only the means of rows (over the last dim)
+/// and of columns (over the one before), r and c:
+///   v = r c / mean(r);  d = g / sqrt(v);  d = d / max(1, rms(d) / threshold)
+///   w -= max(epsilon_2, rms(w)) min(learning_rate, 1 / sqrt(t)) d
+class Adafactor : public Optimizer {
+public:
+  explicit Adafactor(const AdafactorOptions &options = {});
+};
+
+/// The optimizer that Keras knows by this name ("adam", "rmsprop", ...; small
+/// or capital letters), with the options of its default. Throws meshloom::Error
+/// that lists the closest names.
+Optimizer get(std::string_view name);
 
 } // namespace meshloom::optimizers

@@ -1,0 +1,165 @@
+// Optimizer: what all optimizers share. Optimizers.h has those that are known
+// by name; a user's own is an UpdateRule.
+#pragma once
+
+#include "meshloom/API/GradientTape.h"
+
+#include <functional>
+#include <map>
+#include <span>
+#include <variant>
+
+namespace meshloom::optimizers {
+
+using Where = std::source_location;
+
+/// A number that an optimizer uses. A double is part of the program that a
+/// function is compiled to; a scalar variable, which the program reads, may be
+/// assigned between steps without tracing again; a function computes it from
+/// the number of the step, an f32 scalar that is 1 in the first one:
+///
+///   DVariable rate(tensor(1e-3f));
+///   optimizers::Adam adam({.learning_rate = rate});
+///   optimizers::SGD sgd({.learning_rate = [](const Tensor &step) {
+///     return 0.1f / sqrt(step);
+///   }});
+class Hyperparameter {
+public:
+  /// Computes the number from that of the step.
+  using Schedule = std::function<Tensor(const Tensor &step)>;
+  /// A number that never changes.
+  Hyperparameter(double number) : value(number) {}
+  /// The value that the variable has at each step.
+  Hyperparameter(const DVariable &variable) : value(variable) {}
+  template <typename F>
+    requires std::convertible_to<std::invoke_result_t<F &, const Tensor &>,
+                                 Tensor>
+  /// What `schedule` gives for the number of the step.
+  Hyperparameter(F schedule) : value(Schedule(std::move(schedule))) {}
+
+  /// Which of them it is.
+  std::variant<double, DVariable, Schedule> value;
+};
+
+/// What every optimizer can do beside its own rule, as Keras has it. In each
+/// step gradients are averaged over the accumulated calls, then clipped; then
+/// variables decay, then the rule changes them, then their averages follow.
+struct OptimizerOptions {
+  /// Of each step, variables lose learning_rate * weight_decay of themselves.
+  double weight_decay = 0;
+  /// Whether a variable decays (biases often should not); empty: all do.
+  std::function<bool(const DVariable &)> decays = {};
+  /// At most one of these three is given, a positive number. Every gradient is
+  /// shortened to this length,
+  double clip_norm = 0;
+  /// all gradients together are,
+  double global_clip_norm = 0;
+  /// or every element is brought into [-clip_value, clip_value].
+  double clip_value = 0;
+  /// Keeps a running average of every variable: average = momentum * average +
+  /// (1 - momentum) * variable; 0: none. See overwrite_with_averages.
+  double ema_momentum = 0;
+  /// Every so many steps variables become their averages; 0: never.
+  int64_t ema_overwrite_frequency = 0;
+  /// Variables change at every so many calls, by the mean of their gradients.
+  int64_t gradient_accumulation_steps = 1;
+  /// The layout of state (moments, averages) that has the shape of its
+  /// variable; empty: the variable's. Cut over the batch's axis it is ZeRO's
+  /// first stage:
+  ///   .state_layout = [&](const DVariable &v) {
+  ///     return Layout::batch_sharded(mesh, "batch", v.rank());
+  ///   }
+  std::function<Layout(const DVariable &)> state_layout = {};
+};
+
+/// The step that an optimizer is in.
+class Step {
+public:
+  /// `number`: 1 in the first step, an i64 scalar.
+  explicit Step(const Tensor &number) : count(number) {}
+  /// Its number in a type of floats.
+  Tensor number(DType type) const;
+  /// base to the power of its number.
+  Tensor power(double base, DType type) const;
+  /// 1 / (1 - beta^number): what a running average that began with 0 is
+  /// multiplied by. Computed in f32 for narrower types, as JAX and TensorFlow
+  /// compute it.
+  Tensor correction(double beta, DType type) const;
+
+private:
+  Tensor count;
+  mutable std::map<std::pair<double, DType>, Tensor> corrections;
+};
+
+/// What an UpdateRule changes a variable by.
+struct Update {
+  Tensor gradient;
+  DVariable variable;
+  /// The variable's state, in the order of UpdateRule::slots.
+  std::span<const DVariable> slots;
+  /// The learning rate, a number or a scalar of the variable's type.
+  TensorLike rate;
+  const Step &step;
+};
+
+/// How an optimizer changes one variable by its gradient. One's own optimizer
+/// is an Optimizer of a class that derives from this:
+///
+///   struct SignDescent : optimizers::UpdateRule {
+///     void update(const optimizers::Update &u) const override {
+///       u.variable.assign_sub(u.rate * sign(u.gradient));
+///     }
+///   };
+///   optimizers::Optimizer optimizer(std::make_shared<SignDescent>(), 1e-3);
+class UpdateRule {
+public:
+  /// A piece of a variable's state.
+  struct Slot {
+    std::string name;
+    /// Its first value, of the variable's value.
+    std::function<Tensor(const Tensor &value)> initial;
+  };
+
+  UpdateRule() = default;
+  UpdateRule(const UpdateRule &) = delete;
+  UpdateRule &operator=(const UpdateRule &) = delete;
+  virtual ~UpdateRule() = default;
+  /// The state that it keeps of a variable; none by default.
+  virtual std::vector<Slot> slots(const DVariable &variable) const;
+  /// Whether it asks for the number of the step.
+  virtual bool usesStep() const { return false; }
+  /// Assigns the variable and its slots.
+  virtual void update(const Update &update) const = 0;
+};
+
+/// Changes variables by their gradients. A copy is the same optimizer; one that
+/// was moved from is empty, and its use throws meshloom::Error. State lies in
+/// variables laid out like those of the model, made at the first call (in a
+/// `function` too). May be used from any thread.
+class Optimizer {
+public:
+  /// Throws meshloom::Error if `rule` is null, a number of `options` is
+  /// negative, or two ways to clip are given.
+  Optimizer(std::shared_ptr<const UpdateRule> rule,
+            Hyperparameter learning_rate, OptimizerOptions options = {});
+
+  /// One step. Throws meshloom::Error, naming the line of its caller, if there
+  /// is no gradient, or if one has not its variable's type and shape.
+  void apply_gradients(const Gradients &gradients,
+                       Where where = Where::current()) const;
+  /// With another learning rate, a number or a scalar, in this step.
+  void apply_gradients(const Gradients &gradients,
+                       const TensorLike &learning_rate) const;
+  /// The counters (of the step where it is asked for, of calls where gradients
+  /// are accumulated), then each variable's state, in the order seen.
+  std::vector<DVariable> variables() const;
+  /// Makes every variable that was updated its running average, as one does
+  /// after training. Throws meshloom::Error where none is kept.
+  void overwrite_with_averages(Where where = Where::current()) const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+} // namespace meshloom::optimizers

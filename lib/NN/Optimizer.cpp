@@ -1,0 +1,371 @@
+// What all optimizers share, see Optimizer.h.
+#include "meshloom/NN/Optimizer.h"
+
+#include "meshloom/API/ControlOps.h"
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Function.h"
+#include "meshloom/API/Ops.h"
+#include "meshloom/API/StatisticsOps.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace meshloom::optimizers {
+namespace {
+
+constexpr char applying[] = "apply_gradients";
+
+[[noreturn]] void refuse(const char *function, const std::string &message,
+                         const Where &where) {
+  throw Error(fmt::format("[{}] {} (at {}:{})", function, message,
+                          where.file_name(), where.line()));
+}
+
+void expectGradients(const Gradients &gradients, const Where &where) {
+  if (gradients.empty())
+    refuse(applying,
+           "expected gradients, got none: a model names its variables with "
+           "track",
+           where);
+  for (auto &[gradient, variable] : gradients) {
+    if (!variable.defined())
+      refuse(applying,
+             "expected a variable for each gradient, got an empty DVariable",
+             where);
+    if (!gradient.defined())
+      refuse(applying,
+             fmt::format("expected a gradient of variable '{}', got an empty "
+                         "Tensor",
+                         variable.name()),
+             where);
+    if (gradient.dtype() != variable.dtype() ||
+        gradient.shape() != variable.shape())
+      refuse(applying,
+             fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
+                         "[{}]",
+                         name(variable.dtype()),
+                         fmt::join(variable.shape(), ", "), variable.name(),
+                         name(gradient.dtype()),
+                         fmt::join(gradient.shape(), ", ")),
+             where);
+    if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
+      refuse(applying,
+             fmt::format("expected variables of floats or complex numbers, got "
+                         "'{}' of {}",
+                         variable.name(), name(variable.dtype())),
+             where);
+  }
+}
+
+void expectOptions(const OptimizerOptions &options) {
+  auto expect = [](bool holds, const char *option, auto value,
+                   const char *what) {
+    if (!holds)
+      throw Error(fmt::format("[Optimizer] expected {} to be {}, got {}",
+                              option, what, value));
+  };
+  auto notNegative = [&](const char *option, auto value) {
+    expect(value >= 0, option, value, "0 or more");
+  };
+  notNegative("weight_decay", options.weight_decay);
+  notNegative("clip_norm", options.clip_norm);
+  notNegative("global_clip_norm", options.global_clip_norm);
+  notNegative("clip_value", options.clip_value);
+  notNegative("ema_overwrite_frequency", options.ema_overwrite_frequency);
+  expect(options.ema_momentum >= 0 && options.ema_momentum < 1, "ema_momentum",
+         options.ema_momentum, "at least 0 and less than 1");
+  expect(options.gradient_accumulation_steps >= 1,
+         "gradient_accumulation_steps", options.gradient_accumulation_steps,
+         "1 or more");
+  if ((options.clip_norm > 0) + (options.global_clip_norm > 0) +
+          (options.clip_value > 0) >
+      1)
+    throw Error(fmt::format(
+        "[Optimizer] expected one way to clip gradients at most, got clip_norm "
+        "{}, global_clip_norm {} and clip_value {}",
+        options.clip_norm, options.global_clip_norm, options.clip_value));
+  if (options.ema_overwrite_frequency > 0 && options.ema_momentum == 0)
+    throw Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, which "
+                "says how averages are kept");
+}
+
+/// An integer 0 on the mesh of `like`.
+DVariable makeCounter(const std::string &name, const DVariable &like) {
+  return init_scope([&] {
+    Tensor zero = zeros({}, DType::I64);
+    Tensor value = like.read_value();
+    if (is_dtensor(value))
+      zero = copy_to_mesh(zero, value.mesh());
+    return DVariable(
+        zero, {.name = name, .trainable = false, .layout = std::nullopt});
+  });
+}
+
+Tensor zerosOf(const Tensor &value) {
+  return zeros_like(value);
+}
+Tensor same(const Tensor &value) {
+  return value;
+}
+
+} // namespace
+
+Tensor Step::number(DType type) const {
+  return cast(count, type);
+}
+
+Tensor Step::power(double base, DType type) const {
+  return pow(base, number(type));
+}
+
+Tensor Step::correction(double beta, DType type) const {
+  Tensor &known = corrections[{beta, type}];
+  if (!known.defined()) {
+    // At t = 1 in f32 this is 1e-5 off for 0.999, as it is in JAX and
+    // TensorFlow, whose losses ours are compared with.
+    const DType wide = type == DType::F64 ? DType::F64 : DType::F32;
+    known = cast(1 / (1 - power(beta, wide)), type);
+  }
+  return known;
+}
+
+std::vector<UpdateRule::Slot> UpdateRule::slots(const DVariable &) const {
+  return {};
+}
+
+struct Optimizer::State {
+  using Slot = UpdateRule::Slot;
+  /// What is kept of a variable of the model.
+  struct Entry {
+    DVariable of;
+    /// Of the rule, then the average, then the sum of gradients, where there
+    /// are such.
+    std::vector<DVariable> slots;
+  };
+
+  std::vector<Slot> slotsOf(const DVariable &variable) const;
+  const Entry &entry(const DVariable &variable);
+  void apply(Gradients gradients,
+             const std::optional<TensorLike> &learning_rate,
+             const Where &where);
+  void change(const Gradients &gradients,
+              const std::optional<TensorLike> &learning_rate);
+  Gradients clipped(const Gradients &gradients) const;
+  TensorLike rate(const std::optional<TensorLike> &given) const;
+  void average(const Entry &entry) const;
+
+  bool accumulates() const { return options.gradient_accumulation_steps > 1; }
+  bool averages() const { return options.ema_momentum > 0; }
+  /// Follow what the rule keeps.
+  const DVariable &averageOf(const Entry &entry) const {
+    return entry.slots[entry.slots.size() - (accumulates() ? 2 : 1)];
+  }
+  static const DVariable &sumOf(const Entry &entry) {
+    return entry.slots.back();
+  }
+  bool usesStep() const {
+    return rule->usesStep() || averages() ||
+           std::holds_alternative<Hyperparameter::Schedule>(learningRate.value);
+  }
+
+  std::shared_ptr<const UpdateRule> rule;
+  Hyperparameter learningRate;
+  OptimizerOptions options;
+  std::optional<DVariable> step, calls;
+  std::vector<Entry> table;
+  std::mutex mutex;
+};
+
+std::vector<UpdateRule::Slot>
+Optimizer::State::slotsOf(const DVariable &variable) const {
+  std::vector<Slot> slots = rule->slots(variable);
+  if (averages())
+    slots.push_back({"average", same});
+  if (accumulates())
+    slots.push_back({"gradients", zerosOf});
+  return slots;
+}
+
+/// Made once, whoever asks first, also while a function is being traced.
+const Optimizer::State::Entry &
+Optimizer::State::entry(const DVariable &variable) {
+  for (const Entry &entry : table)
+    if (entry.of.is(variable))
+      return entry;
+  Entry entry{variable, {}};
+  for (const Slot &slot : slotsOf(variable))
+    entry.slots.push_back(init_scope([&] {
+      Tensor initial = slot.initial(variable.read_value());
+      if (options.state_layout && initial.shape() == variable.shape())
+        initial = relayout(initial, options.state_layout(variable));
+      return DVariable(initial, {.name = variable.name() + "/" + slot.name,
+                                 .trainable = false,
+                                 .layout = std::nullopt});
+    }));
+  return table.emplace_back(std::move(entry));
+}
+
+void Optimizer::State::apply(Gradients gradients,
+                             const std::optional<TensorLike> &learning_rate,
+                             const Where &where) {
+  detail::CallSite site(where);
+  std::lock_guard lock(mutex);
+  const DVariable &first = gradients.front().variable;
+  if (usesStep() && !step)
+    step = makeCounter("step", first);
+  for (auto &[gradient, variable] : gradients)
+    entry(variable);
+  if (!accumulates())
+    return change(gradients, learning_rate);
+
+  if (!calls)
+    calls = makeCounter("calls", first);
+  calls->assign_add(1);
+  for (auto &[gradient, variable] : gradients)
+    sumOf(entry(variable)).assign_add(gradient);
+  const int64_t count = options.gradient_accumulation_steps;
+  const Tensor isLast = equal(*calls % count, 0);
+  auto changeByMeans = [&] {
+    for (auto &[gradient, variable] : gradients)
+      gradient = sumOf(entry(variable)) / double(count);
+    change(gradients, learning_rate);
+    for (auto &[gradient, variable] : gradients)
+      sumOf(entry(variable)).assign(zeros_like(gradient));
+    return std::vector<Tensor>();
+  };
+  if (detail::isTracing())
+    cond(isLast, changeByMeans, [] { return std::vector<Tensor>(); });
+  else if (isLast)
+    changeByMeans();
+}
+
+void Optimizer::State::change(const Gradients &gradients,
+                              const std::optional<TensorLike> &learning_rate) {
+  if (step)
+    step->assign_add(1);
+  const Step now(step ? step->read_value() : Tensor());
+  const TensorLike given = rate(learning_rate);
+  for (auto &[gradient, variable] : clipped(gradients)) {
+    const Entry &kept = entry(variable);
+    // A number as it is, a scalar in the variable's type.
+    const TensorLike own =
+        given.kind == TensorLike::Kind::Tensor
+            ? TensorLike(cast(given.tensor, variable.dtype()), given.where)
+            : given;
+    if (options.weight_decay > 0 &&
+        (!options.decays || options.decays(variable)))
+      variable.assign_sub(variable * options.weight_decay * own);
+    const std::span<const DVariable> slots =
+        std::span(kept.slots)
+            .first(kept.slots.size() - averages() - accumulates());
+    rule->update({gradient, variable, slots, own, now});
+    if (averages())
+      average(kept);
+  }
+}
+
+TensorLike
+Optimizer::State::rate(const std::optional<TensorLike> &given) const {
+  TensorLike rate = given ? *given : TensorLike(0);
+  if (!given) {
+    if (auto *number = std::get_if<double>(&learningRate.value))
+      rate = TensorLike(*number);
+    else if (auto *variable = std::get_if<DVariable>(&learningRate.value))
+      rate = TensorLike(*variable);
+    else
+      rate = TensorLike(std::get<Hyperparameter::Schedule>(learningRate.value)(
+          Step(step->read_value()).number(DType::F32)));
+  }
+  if (rate.kind == TensorLike::Kind::Tensor && rate.tensor.rank() != 0)
+    refuse(applying,
+           fmt::format("expected a learning rate that is a number or a scalar, "
+                       "got a tensor of rank {}",
+                       rate.tensor.rank()),
+           rate.where);
+  return rate;
+}
+
+Gradients Optimizer::State::clipped(const Gradients &gradients) const {
+  if (options.global_clip_norm > 0)
+    return clip_by_global_norm(gradients, options.global_clip_norm).first;
+  Gradients shorter = gradients;
+  for (auto &[gradient, variable] : shorter)
+    if (options.clip_norm > 0)
+      gradient = clip_by_global_norm(std::vector{gradient}, options.clip_norm)
+                     .first.front();
+    else if (options.clip_value > 0)
+      gradient =
+          clip_by_value(gradient, -options.clip_value, options.clip_value);
+  return shorter;
+}
+
+void Optimizer::State::average(const Entry &entry) const {
+  const DVariable &average = averageOf(entry);
+  const Tensor value = entry.of.read_value();
+  const double momentum = options.ema_momentum;
+  average.assign(where(equal(*step, 1), value,
+                       average * momentum + value * (1 - momentum)));
+  if (options.ema_overwrite_frequency > 0)
+    entry.of.assign(where(equal(*step % options.ema_overwrite_frequency, 0),
+                          average.read_value(), value));
+}
+
+Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
+                     Hyperparameter learning_rate, OptimizerOptions options) {
+  if (!rule)
+    throw Error("[Optimizer] expected a rule, got a null pointer");
+  expectOptions(options);
+  state = std::make_shared<State>(std::move(rule), std::move(learning_rate),
+                                  std::move(options));
+}
+
+void Optimizer::apply_gradients(const Gradients &gradients, Where where) const {
+  if (!state)
+    refuse(applying, "expected an optimizer, got one that was moved from",
+           where);
+  expectGradients(gradients, where);
+  state->apply(gradients, std::nullopt, where);
+}
+
+void Optimizer::apply_gradients(const Gradients &gradients,
+                                const TensorLike &learning_rate) const {
+  if (!state)
+    refuse(applying, "expected an optimizer, got one that was moved from",
+           learning_rate.where);
+  expectGradients(gradients, learning_rate.where);
+  state->apply(gradients, learning_rate, learning_rate.where);
+}
+
+std::vector<DVariable> Optimizer::variables() const {
+  if (!state)
+    throw Error("[variables] expected an optimizer, got one that was moved "
+                "from");
+  std::lock_guard lock(state->mutex);
+  std::vector<DVariable> all;
+  for (const std::optional<DVariable> &counter : {state->step, state->calls})
+    if (counter)
+      all.push_back(*counter);
+  for (const State::Entry &entry : state->table)
+    all.insert(all.end(), entry.slots.begin(), entry.slots.end());
+  return all;
+}
+
+void Optimizer::overwrite_with_averages(Where where) const {
+  constexpr char function[] = "overwrite_with_averages";
+  if (!state)
+    refuse(function, "expected an optimizer, got one that was moved from",
+           where);
+  if (!state->averages())
+    refuse(function, "the optimizer keeps no averages: give it ema_momentum",
+           where);
+  detail::CallSite site(where);
+  std::lock_guard lock(state->mutex);
+  for (const State::Entry &entry : state->table)
+    entry.of.assign(state->averageOf(entry).read_value());
+}
+
+} // namespace meshloom::optimizers
