@@ -84,18 +84,30 @@ void HaloExchanges::insert() {
     SmallVector<Need> &wanted = needs[value];
     Layout layout = spmd::layoutOf(value.getType());
     Shape shape = shapeOf(value);
-    auto sent = [&](const Windows &each) {
-      return haloElements(layout, shape, each);
+    // With the one that makes the exchange of all move least, or, where that
+    // moves less still, by itself: devices that have little to do for one may
+    // have much to do for another.
+    auto moved = [&](const Need *widened) {
+      HaloTraffic traffic;
+      for (const Need &need : wanted)
+        traffic.add(layout, shape,
+                    &need == widened
+                        ? hull(layout, shape, need.windows, windows)
+                        : need.windows,
+                    /*width=*/1);
+      if (!widened)
+        traffic.add(layout, shape, windows, /*width=*/1);
+      return traffic.mostBytes();
     };
-    // The first that does not grow by more than an exchange of its own.
-    auto shared = llvm::find_if(wanted, [&](const Need &need) {
-      return sent(hull(layout, shape, need.windows, windows)) <=
-             sent(need.windows) + sent(windows);
-    });
-    if (shared == wanted.end()) {
-      wanted.push_back({value, windows, {}});
-      shared = std::prev(wanted.end());
-    }
+    Need *shared = nullptr;
+    int64_t least = moved(nullptr);
+    for (Need &need : llvm::reverse(wanted))
+      if (int64_t bytes = moved(&need); bytes <= least) {
+        shared = &need;
+        least = bytes;
+      }
+    if (!shared)
+      shared = &wanted.emplace_back(Need{value, windows, {}});
     shared->windows = hull(layout, shape, shared->windows, windows);
     shared->uses.push_back(use);
   }

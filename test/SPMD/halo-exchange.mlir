@@ -66,6 +66,25 @@ func.func @shared(%a: tensor<8xf32, #rows>) -> (tensor<8xf32, #rows>, tensor<8xf
 #mesh = #dtensor.mesh<x = 4>
 #rows = #dtensor.layout<#mesh, [x]>
 
+// A window joins the one with which devices move least in all. The first of a
+// shift's two windows is of the last device's elements for the first devices:
+// what is reversed does not join it, though the two alone would move no more.
+// CHECK-LABEL: func.func @least_in_all
+// CHECK: %{{.*}}:3 = spmd.halo_exchange over [x] %arg0, %arg0, %arg0 {bytes = 24 : i64
+func.func @least_in_all(%a: tensor<12xf32, #rows>) -> (tensor<12xf32, #rows>, tensor<12xf32, #rows>) {
+  %zero = dtensor.constant dense<0.0> : tensor<f32> -> tensor<f32, #dtensor.layout<#mesh, []>>
+  %0 = dtensor.pad %a, %zero low [-8] high [8] interior [0] : (tensor<12xf32, #rows>, tensor<f32, #dtensor.layout<#mesh, []>>) -> tensor<12xf32, #rows>
+  %1 = dtensor.pad %a, %zero low [4] high [-4] interior [0] : (tensor<12xf32, #rows>, tensor<f32, #dtensor.layout<#mesh, []>>) -> tensor<12xf32, #rows>
+  %2 = dtensor.add %0, %1 : tensor<12xf32, #rows>
+  %3 = dtensor.reverse %a dims [0] : (tensor<12xf32, #rows>) -> tensor<12xf32, #rows>
+  return %2, %3 : tensor<12xf32, #rows>, tensor<12xf32, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x]>
+
 // What one op needs of several values comes together; bytes are the most that
 // one device moves in all.
 // CHECK-LABEL: func.func @together
