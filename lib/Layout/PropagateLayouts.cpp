@@ -217,20 +217,27 @@ class PropagateLayoutsPass
     if (failed(flow.run()))
       return signalPassFailure();
     layOutArguments(flow);
+    std::vector<dtensor::ConstraintOp> released;
     for (const FlowOp &op : flow.ops) {
       if (op.linksOnly)
         continue;
       if (op.joins)
         layOutJoin(flow, op);
-      else if (isa<dtensor::ConstraintOp>(op.op) &&
-               op.kind != FlowKind::Barrier)
+      else if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op.op);
+               constraint && op.kind != FlowKind::Barrier) {
+        if (dtensor::wishOf(constraint)->released)
+          released.push_back(constraint);
         layOutWish(flow, op);
-      else if (op.kind != FlowKind::Barrier)
+      } else if (op.kind != FlowKind::Barrier)
         layOut(flow, op);
       else if (!op.results.empty())
         setOrigin(flow, op.op, flow.states[op.results.front()]);
     }
     mergeLeaves(copies);
+    for (dtensor::ConstraintOp constraint : released) {
+      constraint.replaceAllUsesWith(constraint.getOperand());
+      constraint.erase();
+    }
     setFunctionType(flow);
   }
 

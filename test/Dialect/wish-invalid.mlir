@@ -28,3 +28,13 @@ func.func @rank(%a: tensor<8x8xf32>) {
   %0 = dtensor.constraint %a {dtensor.wish = {layout = #x}} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#xu = #dtensor.layout<#mesh, [x, *]>
+func.func @released(%a: tensor<8x8xf32>) {
+  // expected-error@+1 {{'released' of a wish takes no value}}
+  %0 = dtensor.constraint %a {dtensor.wish = {layout = #xu, released = 1 : i64}} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return
+}

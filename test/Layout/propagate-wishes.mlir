@@ -81,3 +81,22 @@ func.func @group(%a: tensor<8xf32, #x>, %b: tensor<8xf32>) -> (tensor<8xf32>, te
   %1 = dtensor.constraint %b {dtensor.wish = {layout = #u, open = array<i1: true>, group = 9223372036854775807 : i64}} : (tensor<8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// A released wish is what propagation begins with: what uses the value is laid
+// out for it, and the constraint goes.
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#xu = #dtensor.layout<#mesh, [x, *]>
+#ux = #dtensor.layout<#mesh, [*, x]>
+// CHECK-DAG: #[[xu:.*]] = #dtensor.layout<#{{.*}}, [x, *]>
+// CHECK-DAG: #[[ux:.*]] = #dtensor.layout<#{{.*}}, [*, x]>
+// CHECK-LABEL: @released
+// CHECK: %[[E:.*]] = dtensor.exp %{{.*}} : tensor<8x8xf32, #[[xu]]>
+// CHECK-NEXT: dtensor.tanh %[[E]] {{.*}} : (tensor<8x8xf32, #[[xu]]>) -> tensor<8x8xf32, #[[ux]]>
+func.func @released(%a: tensor<8x8xf32, #xu>) -> tensor<8x8xf32> {
+  %0 = dtensor.exp %a : (tensor<8x8xf32, #xu>) -> tensor<8x8xf32>
+  %1 = dtensor.constraint %0 {dtensor.wish = {layout = #ux, open = array<i1: true, true>, released}} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = dtensor.tanh %1 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}

@@ -139,7 +139,8 @@ static FailureOr<Value> importReduceScatter(Importer &im,
   if (failed(sum))
     return failure();
   // [n, ...] -> [n, .., g, part, ..] -> [n, g, .., part, ..]
-  return groups->close(moved(b, cut(b, *sum, dim + 1, size), dim + 1, 1));
+  return asWritten(
+      im, groups->close(moved(b, cut(b, *sum, dim + 1, size), dim + 1, 1)));
 }
 
 /// The reduction over a group on its root, the first device or the one that
@@ -207,7 +208,8 @@ static Imported importAllGather(Importer &im, stablehlo::AllGatherOp op) {
              << dim << " of a " << b.typeOf(operand);
     // [n, g, ...] -> [n, .., g, part, ..] -> [n, ...]
     Value joined = moved(b, groups->open(operand), 1, dim + 1);
-    results.push_back(groups->closeUniform(merged(b, joined, dim + 1)));
+    results.push_back(
+        asWritten(im, groups->closeUniform(merged(b, joined, dim + 1))));
   }
   return results;
 }
@@ -239,7 +241,7 @@ static Imported importAllToAll(Importer &im, stablehlo::AllToAllOp op) {
     Value value = cut(b, groups->open(operand), from + 2, size);
     value = moved(b, value, from + 2, 1);
     value = moved(b, value, 2, to + 2);
-    results.push_back(groups->close(merged(b, value, to + 2)));
+    results.push_back(asWritten(im, groups->close(merged(b, value, to + 2))));
   }
   return results;
 }
@@ -256,7 +258,7 @@ importCollectiveBroadcast(Importer &im, stablehlo::CollectiveBroadcastOp op) {
   Value first = b.sliceDim(groups->open(operand), 1, 0, 1);
   SmallVector<int64_t> shape = b.shapeOf(first);
   shape.erase(shape.begin() + 1);
-  return groups->closeUniform(b.reshape(first, shape));
+  return asWritten(im, groups->closeUniform(b.reshape(first, shape)));
 }
 
 static FailureOr<Value> importPermute(Importer &im,
@@ -351,7 +353,8 @@ static FailureOr<Value> importPermute(Importer &im,
   llvm::append_range(shape, b.shapeOf(operand));
   llvm::append_range(flat, b.shapeOf(operand));
   Value value = b.reshape(b.expose(operand, axes), flat);
-  return b.hide(b.reshape(b.take(value, 0, *table), shape), axes);
+  return asWritten(im,
+                   b.hide(b.reshape(b.take(value, 0, *table), shape), axes));
 }
 
 //===----------------------------------------------------------------------===//

@@ -222,6 +222,11 @@ FailureOr<Value> constrain(Importer &importer, Value value,
                            const ValueSharding &sharding);
 /// Likewise by an attribute.
 FailureOr<Value> constrain(Importer &importer, Value value, Attribute sharding);
+/// What a collective of a manual computation gives, as the program has it: its
+/// lanes on their axes, and the same along the other manual ones. Propagation
+/// begins there, so no plan sends more than the collectives that are written;
+/// refinement is free to send less.
+Value asWritten(Importer &importer, Value value);
 /// The value moved to `sharding`.
 FailureOr<Value> reshard(Importer &importer, Value value,
                          const ValueSharding &sharding);

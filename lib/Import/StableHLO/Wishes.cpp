@@ -126,6 +126,18 @@ static FailureOr<Value> joinGroup(Importer &im, sdy::ShardingGroupOp op) {
   return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
 }
 
+Value importer::asWritten(Importer &im, Value value) {
+  if (im.manualAxes.empty())
+    return value;
+  dtensor::Wish wish = openWish(im, value);
+  Lanes lanes(im.b.lanesOf(value));
+  for (unsigned axis : im.manualAxes)
+    if (!contains(lanes, axis))
+      wish.replicated.push_back(axis);
+  wish.released = true;
+  return im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes);
+}
+
 FailureOr<Value> importer::constrain(Importer &importer, Value value,
                                      Attribute attribute) {
   auto sharding = importer.shardings.of(importer.b.getLoc(), attribute,

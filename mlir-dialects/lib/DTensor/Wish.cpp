@@ -28,6 +28,8 @@ DictionaryAttr Wish::toAttr(MLIRContext *context) const {
     add("direction", builder.getStringAttr(directions[unsigned(direction)]));
   if (group)
     add("group", builder.getI64IntegerAttr(*group));
+  if (released)
+    add("released", builder.getUnitAttr());
   return builder.getDictionaryAttr(entries);
 }
 
@@ -88,6 +90,10 @@ readWish(DictionaryAttr attribute, unsigned rank,
       if (!number)
         return emitError() << "'group' of a wish must be an integer";
       wish.group = number.getInt();
+    } else if (name == "released") {
+      if (!isa<mlir::UnitAttr>(value))
+        return emitError() << "'released' of a wish takes no value";
+      wish.released = true;
     } else if (name != "layout") {
       return emitError() << "a wish has no entry '" << name << "'";
     }

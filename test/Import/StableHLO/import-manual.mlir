@@ -6,7 +6,9 @@
 // CHECK-LABEL: @ring
 // CHECK: %[[R:.*]] = dtensor.reshape %arg0 {{.*}} -> tensor<8x8x16xf32>
 // CHECK: %[[IN:.*]] = dtensor.constraint %[[R]] : {{.*}} -> tensor<8x8x16xf32, #[[XUU]]>
-// CHECK: dtensor.take %{{.*}} dim 0 at [7, 0, 1, 2, 3, 4, 5, -1]
+// CHECK: %[[TAKEN:.*]] = dtensor.take %{{.*}} dim 0 at [7, 0, 1, 2, 3, 4, 5, -1]
+// What a collective gives is as the program has it, to begin with.
+// CHECK: dtensor.constraint %[[TAKEN]] {dtensor.wish = {layout = #[[XUU]], open = array<i1: true, true, true>, released}}
 // CHECK: dtensor.reduce sum %{{.*}} dims [0] : (tensor<8x8x16xf32>) -> tensor<8x16xf32>
 sdy.mesh @mesh = <["x"=8]>
 func.func @ring(%a: tensor<64x16xf32>) -> tensor<64x16xf32> {

@@ -65,7 +65,9 @@ def DTensor_ConstraintOp
     * `replicated`: axes that no dim may have;
     * `direction`: `forward`, `backward` or `none`, the ways that axes may pass
       through the op (both);
-    * `group`: values with the same number are laid out alike.
+    * `group`: values with the same number are laid out alike;
+    * `released`: propagation begins with it, and then the constraint is gone, so
+      that refinement may choose another layout.
     All but `layout` may be missing.
 
     Sharding rule: `... -> ...`, without S3.

@@ -5,7 +5,8 @@
 // %1 = dtensor.constraint %0 {dtensor.wish = {
 //        layout = #dtensor.layout<#mesh, [x, *]>, open = array<i1: false,
 //        true>, priorities = array<i64: 0, 1>, replicated = ["z"], direction =
-//        "forward", group = 2 : i64}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+//        "forward", group = 2 : i64, released}} : (tensor<8x4xf32>) ->
+//        tensor<8x4xf32>
 //
 // All entries but `layout` may be missing.
 #pragma once
@@ -33,6 +34,9 @@ struct Wish {
   WishDirection direction = WishDirection::Both;
   /// Values of one group are laid out alike.
   std::optional<int64_t> group = std::nullopt;
+  /// Where propagation begins, and no more: the constraint goes with it, and
+  /// refinement may lay out the value otherwise.
+  bool released = false;
 
   bool isOpen(unsigned dim) const { return !open.empty() && open[dim]; }
   int64_t priority(unsigned dim) const {
