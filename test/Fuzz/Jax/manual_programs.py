@@ -9,9 +9,10 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 
 
-def body(program, function, in_specs, out_specs):
+def body(program, function, in_specs, out_specs, axes=None):
+    """Manual over `axes`: all, if None."""
     return jax.shard_map(function, mesh=program.devices, in_specs=in_specs, out_specs=out_specs,
-                         check_vma=False)
+                         axis_names=frozenset(axes or program.mesh), check_vma=False)
 
 
 def ring(size, by=1):
@@ -19,8 +20,8 @@ def ring(size, by=1):
 
 
 def add(program):
-    makers = [random_chain, random_chain, random_chain, ulysses, ring_attention, tensor_parallel,
-              tensor_parallel_scattered, experts, pipeline, halo]
+    makers = [random_chain] * 5 + [ulysses, ring_attention, tensor_parallel, tensor_parallel_scattered, experts,
+                                   pipeline, halo, gathered_layers, cannon, sum_in_two_steps]
     for _ in range(20):
         if program.rng.choice(makers)(program) is not None:
             return
@@ -42,11 +43,13 @@ def argument(program, shape, spec):
 def random_chain(program):
     """Local ops and collectives on one value, over one or all axes."""
     rng, mesh = program.rng, program.mesh
+    if rng.random() < 0.3:
+        mesh = {axis: mesh[axis] for axis in rng.sample(list(mesh), rng.randint(1, len(mesh)))}
     value = program.pick(2, 1 << 13) if rng.random() < 0.5 else None
     if value is None:
         value = program.add_input(program.shape_of(rng.choice([2, 3])))
     shape = program.shapes[value]
-    spec = program.random_spec(shape)
+    spec = program.random_spec(shape, axes=mesh)
     local = list(shape)
     varying = set()
     for dim, axes in enumerate(spec):
@@ -117,8 +120,8 @@ def random_chain(program):
             v = step(v)
         return v
     out_spec = P(*[tuple(d) if d else None for d in out])
-    return program.do(f"shard_map {P(*spec)} -> {out_spec}: " + "; ".join(words),
-                      body(program, chain, (P(*spec),), out_spec), value)
+    return program.do(f"shard_map over {list(mesh)} {P(*spec)} -> {out_spec}: " + "; ".join(words),
+                      body(program, chain, (P(*spec),), out_spec, mesh), value)
 
 
 def attention(q, k, v):
@@ -247,3 +250,50 @@ def halo(program):
         return (wide[:-2] + wide[1:-1] + wide[2:]) / 3
     return program.do(f"shard_map stencil with halo over {axis}",
                       body(program, function, (P(axis),), P(axis)), x)
+
+
+def gathered_layers(program):
+    """Weights that are whole only while their layer runs."""
+    axis, size = an_axis(program)
+    layers, width = program.rng.choice([2, 3]), 16
+    x = argument(program, (size * program.rng.choice([2, 8]), width), (axis, None))
+    weights = argument(program, (layers, width, width), (None, axis, None))
+
+    def function(x, w):
+        def layer(h, part):
+            return jnp.tanh(h @ lax.all_gather(part, axis, axis=0, tiled=True) / 4), None
+        return lax.scan(layer, x, w)[0]
+    return program.do(f"shard_map {layers} layers with gathered weights over {axis}",
+                      body(program, function, (P(axis), P(None, axis)), P(axis)), x, weights)
+
+
+def cannon(program):
+    """A product whose operands go round."""
+    axis, size = an_axis(program)
+    rows, columns = program.rng.choice([8, 16]), program.rng.choice([8, 16])
+    a = argument(program, (size * rows, size * 4), (axis, None))
+    b = argument(program, (size * 4, columns), (axis, None))
+
+    def function(a, b):
+        total, me = jnp.zeros((rows, columns)), lax.axis_index(axis)
+        for i in range(size):
+            part = lax.dynamic_slice_in_dim(a, (me - i) % size * 4, 4, 1)
+            total = total + part @ b / size
+            b = lax.ppermute(b, axis, ring(size))
+        return total
+    return program.do(f"shard_map product with its right side going round {axis}",
+                      body(program, function, (P(axis), P(axis)), P(axis)), a, b)
+
+
+def sum_in_two_steps(program):
+    if len(program.mesh) < 2:
+        return None
+    inner, outer = program.rng.sample(list(program.mesh), 2)
+    sizes = program.mesh[inner] * program.mesh[outer]
+    x = argument(program, (sizes * program.mesh[inner], 8), ((outer, inner), None))
+
+    def function(x):
+        x = lax.psum(lax.psum_scatter(x, inner, scatter_dimension=0, tiled=True), outer)
+        return lax.all_gather(x, inner, axis=0, tiled=True) / sizes
+    return program.do(f"shard_map psum_scatter({inner}), psum({outer}), all_gather({inner})",
+                      body(program, function, (P((outer, inner)),), P()), x)

@@ -53,13 +53,20 @@ class Program:
         self.cut = True  # off: nothing is cut but for shard_map's bodies
         self.inputs, self.steps, self.shapes = [], [], {}
         self.results, self.out_specs, self.gradients = [], [], []
-        self.manual = self.rng.random() < 0.3
+        # Of a few kinds of steps each: so they meet more often than if all did.
+        makers = [name for name in dir(self) if name.startswith("make_")]
+        self.makers = self.rng.sample(makers, self.rng.choice([2, 3, 5, 8, len(makers)]))
+        if self.rng.random() < 0.4:
+            self.makers.append("make_constraint")
+        manual_at = self.rng.choice([None, None, None, "before", "after"])
         for _ in range(self.rng.randint(1, 3)):
             rank = self.rng.choice([1, 2, 2, 2, 3, 3, 4])
             self.add_input(self.shape_of(rank))
+        if manual_at == "before":
+            manual_programs.add(self)
         for _ in range(self.rng.choice([1, 2, 3, 4, 5, 6, 8])):
             self.add_step()
-        if self.manual:
+        if manual_at == "after":
             manual_programs.add(self)
         self.finish()
 
@@ -71,10 +78,10 @@ class Program:
             if np.prod(shape) <= MOST_ELEMENTS:
                 return shape
 
-    def random_spec(self, shape, uneven=False):
+    def random_spec(self, shape, uneven=False, axes=None):
         """Each axis on a dim that it cuts, or on none."""
         dims = [[] for _ in shape]
-        axes = list(self.mesh)
+        axes = list(axes or self.mesh)
         self.rng.shuffle(axes)
         for axis in axes:
             if self.rng.random() < 0.25 or not shape:
@@ -128,9 +135,8 @@ class Program:
     # ---- Steps
 
     def add_step(self):
-        makers = [name for name in dir(self) if name.startswith("make_")]
         for _ in range(20):
-            if getattr(self, self.rng.choice(makers))() is not None:
+            if getattr(self, self.rng.choice(self.makers))() is not None:
                 return
 
     def make_elementwise(self):
