@@ -1,0 +1,219 @@
+// Training steps of the examples' models, and decoding with a cache, with the
+// inputs and weights that benchmark/peers/models_jax.py and models_torch.py
+// make, so that losses agree. One JSON line for scripts/compare:
+//
+//   model_step --model=gpt2 --size=small --mesh=batch=1 --steps=10 --json
+//   model_step --model=decode --size=small --batch=8
+//
+// Models: gpt2, vit, lstm, decode. Losses of decode are the sum over the batch
+// of the largest logit after 1 and 10 tokens.
+#include "PeerInputs.h"
+
+#include "gpt2/Model.h"
+#include "lstm/Model.h"
+#include "vit/Model.h"
+
+#include "options/Options.h"
+
+#include <meshloom/Meshloom.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+using namespace meshloom;
+
+namespace {
+
+struct Arguments {
+  std::string model = "gpt2", size = "tiny", mesh = "batch=1";
+  int64_t batch = 0, length = 0, steps = 10;
+  bool explain = false;
+};
+
+/// Weight k of a model, in its order, is uniform by seed 100 + k, as the peers
+/// make it; vectors stay as the model makes them.
+void fillWeights(const std::vector<DVariable> &variables) {
+  for (size_t k = 0; k < variables.size(); ++k)
+    if (variables[k].rank() >= 2)
+      variables[k].assign(
+          distribute(tensor(peers::uniform(elementCount(variables[k].shape()),
+                                           uint32_t(100 + k), -0.04f, 0.04f),
+                            variables[k].shape()),
+                     variables[k].layout()));
+}
+
+std::vector<int32_t> tokens(int64_t count, int64_t vocabulary) {
+  std::vector<int32_t> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = int32_t(peers::hash(uint32_t(i), 1) %
+                        static_cast<uint32_t>(vocabulary));
+  return values;
+}
+
+/// One call is one step, which gives its loss; with what the compiler took.
+struct Program {
+  std::function<float()> step;
+  std::function<ConcreteFunction()> compile;
+};
+
+template <typename Model, typename Loss, typename... Inputs>
+Program trainer(const Model &model, Loss loss, Inputs... inputs) {
+  fillWeights(model.variables());
+  auto step = function([=, adam = optimizers::Adam(1e-4)](const Inputs &...x) {
+    GradientTape tape;
+    Tensor value = loss(x...);
+    adam.apply_gradients(tape.gradient(value, model.trainable_variables()));
+    return value;
+  });
+  return {[=] { return step(inputs...).template item<float>(); },
+          [=] { return step.get_concrete_function(inputs...); }};
+}
+
+Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
+  gpt2::Config config = gpt2::Config::named(arguments.size);
+  const int64_t batch = arguments.batch ? arguments.batch : 4,
+                length = arguments.length           ? arguments.length
+                         : arguments.size == "tiny" ? 32
+                                                    : 256;
+  Tensor x =
+      distribute(tensor(tokens(batch * (length + 1), config.vocabulary),
+                        {batch, length + 1}),
+                 Layout({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh));
+  gpt2::Model model(config, mesh);
+  return trainer(model, [=](const Tensor &ids) { return model.loss(ids); }, x);
+}
+
+Program vitProgram(const Arguments &arguments, const Mesh &mesh) {
+  vit::Config config = vit::Config::named(arguments.size);
+  const int64_t batch = arguments.batch ? arguments.batch : 16;
+  const DimSpec rows = example::axisOrNone(mesh, "batch");
+  Shape shape{batch, config.image, config.image, config.channels};
+  Tensor x =
+      distribute(tensor(peers::uniform(elementCount(shape), 1, 0, 1), shape),
+                 Layout({rows, UNSHARDED, UNSHARDED, UNSHARDED}, mesh));
+  Tensor y = distribute(tensor(peers::labels(batch, 2), {batch}),
+                        Layout({rows}, mesh));
+  vit::Model model(config, mesh);
+  return trainer(
+      model,
+      [=](const Tensor &images, const Tensor &labels) {
+        return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
+            {.labels = labels, .logits = model(images)}));
+      },
+      x, y);
+}
+
+Program lstmProgram(const Arguments &arguments, const Mesh &mesh) {
+  lstm::Config config = lstm::Config::named(
+      arguments.size == "small" ? "medium" : arguments.size);
+  const int64_t batch = arguments.batch ? arguments.batch : 20,
+                length = arguments.length ? arguments.length : 35;
+  Tensor x =
+      distribute(tensor(tokens(batch * (length + 1), config.vocabulary),
+                        {length + 1, batch}),
+                 Layout({UNSHARDED, example::axisOrNone(mesh, "batch")}, mesh));
+  lstm::Model model(config, mesh);
+  return trainer(model, [=](const Tensor &ids) { return model.loss(ids); }, x);
+}
+
+/// Tokens from the middle of a cache of `length` on; each is the likeliest
+/// after the one before it.
+Program decodeProgram(const Arguments &arguments, const Mesh &mesh) {
+  gpt2::Config config = gpt2::Config::named(arguments.size);
+  const int64_t batch = arguments.batch ? arguments.batch : 1,
+                length = arguments.length           ? arguments.length
+                         : arguments.size == "tiny" ? 32
+                                                    : 256;
+  gpt2::Model model(config, mesh);
+  fillWeights(model.variables());
+  std::vector<gpt2::Cache> caches = model.makeCaches(batch, length);
+  auto decode = function([=](const Tensor &token, const Tensor &position) {
+    Tensor logits = model.next(token, position, caches);
+    return std::pair{argmax(logits, -1, DType::I32),
+                     reduce_sum(reduce_max(logits, -1))};
+  });
+  auto token = std::make_shared<Tensor>(
+      distribute(tensor(tokens(batch, config.vocabulary), {batch}),
+                 Layout({example::axisOrNone(mesh, "batch")}, mesh)));
+  auto position = std::make_shared<int32_t>(int32_t(length / 2));
+  return {
+      [=] {
+        auto [next, best] = decode(*token, tensor(*position));
+        *token = next;
+        if (++*position == length)
+          *position = int32_t(length / 2);
+        return best.item<float>();
+      },
+      [=] { return decode.get_concrete_function(*token, tensor(*position)); }};
+}
+
+int run(const Arguments &arguments) {
+  std::string axes = "--mesh=" + arguments.mesh;
+  char *mesh[] = {axes.data(), axes.data()};
+  example::Options options = example::parseOptions(2, mesh, "");
+  const std::map<std::string, Program (*)(const Arguments &, const Mesh &)>
+      known{{"gpt2", gpt2Program},
+            {"vit", vitProgram},
+            {"lstm", lstmProgram},
+            {"decode", decodeProgram}};
+  auto found = known.find(arguments.model);
+  if (found == known.end())
+    throw Error("--model: expected gpt2, vit, lstm or decode, got \"" +
+                arguments.model + "\"");
+  Program program = found->second(arguments, options.makeMesh());
+  ConcreteFunction compiled = program.compile();
+  if (arguments.explain)
+    std::puts(compiled.stages().back().ir.c_str());
+  std::vector<double> times, losses;
+  for (int64_t i = 0; i < std::max<int64_t>(arguments.steps, 10); ++i) {
+    const double begin = example::now();
+    losses.push_back(program.step());
+    times.push_back(example::now() - begin);
+  }
+  std::sort(times.begin() + 1, times.end()); // the first one warms up
+  std::printf(
+      "{\"peer\": \"meshloom\", \"case\": \"%s\", \"size\": \"%s\", "
+      "\"mesh\": \"%s\", \"batch\": %ld, \"step_ms_best\": %.3f, "
+      "\"step_ms_median\": %.3f, \"trace_ms\": %.1f, \"compile_ms\": %.1f, "
+      "\"peak_bytes\": %ld, \"loss_1\": %.7f, \"loss_10\": %.7f}\n",
+      arguments.model.c_str(), arguments.size.c_str(), arguments.mesh.c_str(),
+      arguments.batch, times[1], times[times.size() / 2],
+      compiled.trace_time() * 1e3, compiled.compile_time() * 1e3,
+      compiled.statistics().peak_bytes, losses[0], losses[9]);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) try {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string text = argv[i];
+    const size_t equals = text.find('=');
+    const std::string option = text.substr(0, equals),
+                      value = equals == std::string::npos
+                                  ? ""
+                                  : text.substr(equals + 1);
+    if (option == "--model")
+      arguments.model = value;
+    else if (option == "--size")
+      arguments.size = value;
+    else if (option == "--mesh")
+      arguments.mesh = value;
+    else if (option == "--batch")
+      arguments.batch = std::atoll(value.c_str());
+    else if (option == "--length")
+      arguments.length = std::atoll(value.c_str());
+    else if (option == "--steps")
+      arguments.steps = std::atoll(value.c_str());
+    else if (option == "--ir")
+      arguments.explain = true;
+    else if (option != "--json")
+      throw Error("unknown option " + option);
+  }
+  return run(arguments);
+} catch (const std::exception &error) {
+  std::fprintf(stderr, "model_step: %s\n", error.what());
+  return 1;
+}

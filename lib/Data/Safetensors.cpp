@@ -1,0 +1,207 @@
+// Safetensors files. As with IDX, everything that the header says is checked
+// against the file's size before anything is allocated by it.
+#include "meshloom/Data/Safetensors.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Ops.h"
+#include "meshloom/Support/File.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <span>
+
+namespace meshloom::data {
+
+using nlohmann::json;
+
+namespace {
+struct TypeName {
+  const char *name;
+  DType type;
+};
+constexpr TypeName typeNames[] = {
+    {"F64", DType::F64},   {"F32", DType::F32},  {"F16", DType::F16},
+    {"BF16", DType::BF16}, {"I64", DType::I64},  {"I32", DType::I32},
+    {"I16", DType::I16},   {"I8", DType::I8},    {"U64", DType::UI64},
+    {"U32", DType::UI32},  {"U16", DType::UI16}, {"U8", DType::UI8},
+    {"BOOL", DType::I1},
+};
+
+Error readError(std::string_view name, std::string_view why) {
+  return Error(fmt::format("[load_safetensors] '{}' {}", name, why));
+}
+Error writeError(const std::filesystem::path &path, std::string_view why) {
+  return Error(fmt::format("[save_safetensors] '{}': {}", path.string(), why));
+}
+
+/// A number of the header that counts elements or bytes.
+std::optional<uint64_t> count(const json &value) {
+  if (!value.is_number_unsigned())
+    return std::nullopt;
+  return value.get<uint64_t>();
+}
+
+/// One tensor of the header, whose values lie in `data`.
+Tensor readTensor(const std::string &tensor, const json &entry,
+                  std::string_view data, std::string_view file) {
+  auto damaged = [&](const std::string &why) {
+    return readError(file,
+                     fmt::format("is damaged: tensor '{}' {}", tensor, why));
+  };
+  if (!entry.is_object() || !entry.contains("dtype") ||
+      !entry["dtype"].is_string() || !entry.contains("shape") ||
+      !entry["shape"].is_array() || !entry.contains("data_offsets") ||
+      !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
+    throw damaged("has no dtype, shape and two data_offsets");
+  const auto type = entry["dtype"].get<std::string>();
+  const auto *known =
+      std::find_if(std::begin(typeNames), std::end(typeNames),
+                   [&](const TypeName &t) { return t.name == type; });
+  if (known == std::end(typeNames))
+    throw readError(file, fmt::format("has tensor '{}' of type {}, which is "
+                                      "not supported: convert it to F32",
+                                      tensor, type));
+  auto begin = count(entry["data_offsets"][0]),
+       end = count(entry["data_offsets"][1]);
+  if (!begin || !end || *begin > *end || *end > data.size())
+    throw damaged(fmt::format("lies at {} of {} bytes",
+                              entry["data_offsets"].dump(), data.size()));
+  Shape shape;
+  for (const json &extent : entry["shape"]) {
+    std::optional<uint64_t> n = count(extent);
+    if (!n || *n > uint64_t(INT64_MAX))
+      throw damaged("has shape " + entry["shape"].dump());
+    shape.push_back(int64_t(*n));
+  }
+  const uint64_t width = byteWidth(known->type), bytes = *end - *begin;
+  const int64_t elements = elementCount(shape);
+  if (uint64_t(elements) > bytes || uint64_t(elements) * width != bytes)
+    throw damaged(fmt::format("of type {} and shape {} has {} bytes", type,
+                              entry["shape"].dump(), bytes));
+  // Elements need not lie where their type may be read.
+  std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
+  std::memcpy(aligned.data(), data.data() + *begin, bytes);
+  return detail::fromHost(known->type, aligned.data(), elements,
+                          std::move(shape), std::source_location::current());
+}
+} // namespace
+
+NamedTensors parse_safetensors(std::string_view bytes, std::string_view name) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t length = 0;
+  if (bytes.size() < sizeof(length))
+    throw readError(name, "is no safetensors file: it is shorter than 8 bytes");
+  std::memcpy(&length, bytes.data(), sizeof(length));
+  bytes.remove_prefix(sizeof(length));
+  if (length > bytes.size())
+    throw readError(name, fmt::format("is no safetensors file, or truncated: "
+                                      "its header of {} bytes does not fit "
+                                      "into the {} that follow",
+                                      length, bytes.size()));
+  json header = json::parse(bytes.substr(0, length), nullptr, false);
+  if (!header.is_object())
+    throw readError(name, "is no safetensors file: its header is no JSON "
+                          "object");
+  NamedTensors tensors;
+  for (const auto &[tensor, entry] : header.items())
+    if (tensor != "__metadata__")
+      tensors.emplace(tensor,
+                      readTensor(tensor, entry, bytes.substr(length), name));
+  return tensors;
+}
+
+NamedTensors load_safetensors(const std::filesystem::path &path) {
+  std::string bytes = readFile(path.string()).value_or_throw();
+  return parse_safetensors(bytes, path.string());
+}
+
+void save_safetensors(const std::filesystem::path &path,
+                      const NamedTensors &tensors) {
+  json header = json::object();
+  uint64_t offset = 0;
+  for (const auto &[name, tensor] : tensors) {
+    const auto *known = std::find_if(
+        std::begin(typeNames), std::end(typeNames),
+        [&](const TypeName &t) { return t.type == tensor.dtype(); });
+    if (known == std::end(typeNames))
+      throw writeError(path,
+                       fmt::format("tensor '{}' is {}, which the format has "
+                                   "not: save its real and imaginary parts",
+                                   name, meshloom::name(tensor.dtype())));
+    const uint64_t end =
+        offset + uint64_t(tensor.size()) * byteWidth(tensor.dtype());
+    header[name] = {{"dtype", known->name},
+                    {"shape", tensor.shape()},
+                    {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' '); // tensors begin at 8 bytes
+  const uint64_t length = text.size();
+  std::string file(sizeof(length), '\0');
+  std::memcpy(file.data(), &length, sizeof(length));
+  file += text;
+  file.resize(file.size() + offset);
+  char *out = file.data() + sizeof(length) + length;
+  for (const auto &[name, tensor] : tensors) {
+    detail::readValue(tensor, tensor.dtype(), out, tensor.size(),
+                      "save_safetensors");
+    out += uint64_t(tensor.size()) * byteWidth(tensor.dtype());
+  }
+  Status written = writeFile(path.string(), file);
+  if (!written)
+    throw written.error();
+}
+
+void save_safetensors(const std::filesystem::path &path,
+                      const std::vector<DVariable> &variables) {
+  NamedTensors tensors;
+  for (const DVariable &variable : variables) {
+    if (variable.name().empty())
+      throw writeError(path, "expected variables with names, got one without");
+    if (!tensors.emplace(variable.name(), variable.read_value()).second)
+      throw writeError(
+          path, fmt::format("two variables are named '{}'", variable.name()));
+  }
+  save_safetensors(path, tensors);
+}
+
+void assign_by_name(const std::vector<DVariable> &variables,
+                    const NamedTensors &tensors) {
+  auto found = [&](const DVariable &variable) -> const Tensor & {
+    auto it = tensors.find(variable.name());
+    if (it == tensors.end())
+      throw Error(fmt::format(
+          "[assign_by_name] there is no tensor for "
+          "variable '{}' [{}] among {} tensors{}",
+          variable.name(), fmt::join(variable.shape(), ", "), tensors.size(),
+          tensors.empty() ? std::string()
+                          : " ('" + tensors.begin()->first + "', ...)"));
+    if (it->second.size() != elementCount(variable.shape()))
+      throw Error(fmt::format("[assign_by_name] variable '{}' is [{}], its "
+                              "tensor [{}]: they have not as many elements",
+                              variable.name(),
+                              fmt::join(variable.shape(), ", "),
+                              fmt::join(it->second.shape(), ", ")));
+    return it->second;
+  };
+  for (const DVariable &variable : variables)
+    found(variable);
+  for (const DVariable &variable : variables) {
+    Tensor value = found(variable);
+    if (value.shape() != variable.shape())
+      value = reshape(value, variable.shape());
+    if (value.dtype() != variable.dtype())
+      value = cast(value, variable.dtype());
+    Tensor old = variable.read_value();
+    variable.assign(is_dtensor(old) ? distribute(value, variable.layout())
+                                    : value);
+  }
+}
+
+} // namespace meshloom::data

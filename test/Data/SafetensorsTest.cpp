@@ -1,0 +1,122 @@
+// Safetensors: what is written is read, by us and as the format says it; and
+// every kind of damage is refused with a message that names it.
+#include "meshloom/Data/Safetensors.h"
+
+#include "TemporaryFolder.h"
+#include "meshloom/Meshloom.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using SafetensorsTest = meshloom::test::TemporaryFolder;
+
+namespace {
+/// A file with that header, and bytes 1, 2, 3, ... behind it.
+std::string file(const std::string &header, size_t bytes) {
+  std::string text(8, '\0');
+  text[0] = char(header.size());
+  text[1] = char(header.size() >> 8);
+  text += header;
+  for (size_t i = 0; i < bytes; ++i)
+    text += char(i + 1);
+  return text;
+}
+
+std::string errorOf(const std::string &bytes) {
+  try {
+    data::parse_safetensors(bytes, "w.safetensors");
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Every type that the format has comes back, scalars and empty ones too.
+TEST_F(SafetensorsTest, RoundTrip) {
+  data::NamedTensors written;
+  for (DType type : {DType::F64, DType::F32, DType::F16, DType::BF16,
+                     DType::I64, DType::I32, DType::I16, DType::I8, DType::UI64,
+                     DType::UI32, DType::UI16, DType::UI8, DType::I1})
+    for (Shape shape : {Shape{}, Shape{0, 3}, Shape{5}, Shape{2, 3}})
+      written.emplace(std::string(name(type)) + std::to_string(shape.size()),
+                      full(shape, 1, type));
+  data::save_safetensors(folder / "w", written);
+  data::NamedTensors read = data::load_safetensors(folder / "w");
+  ASSERT_EQ(read.size(), written.size());
+  for (const auto &[name, tensor] : written) {
+    EXPECT_EQ(read.at(name).dtype(), tensor.dtype()) << name;
+    EXPECT_EQ(read.at(name).shape(), tensor.shape()) << name;
+    EXPECT_EQ(cast(read.at(name), DType::F64).to_vector<double>(),
+              cast(tensor, DType::F64).to_vector<double>())
+        << name;
+  }
+}
+
+// The format's own bytes; elements may lie anywhere.
+TEST_F(SafetensorsTest, ReadsTheFormat) {
+  data::NamedTensors read =
+      data::parse_safetensors(file(R"({"__metadata__": {"format": "pt"},
+               "b": {"dtype": "U16", "shape": [2], "data_offsets": [1, 5]},
+               "a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}})",
+                                   5),
+                              "w");
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_THAT(read.at("a").to_vector<uint8_t>(), ElementsAre(1));
+  EXPECT_THAT(read.at("b").to_vector<uint16_t>(), ElementsAre(0x302, 0x504));
+}
+
+// A damaged file is refused, and nothing is allocated by its numbers.
+TEST_F(SafetensorsTest, RefusesDamage) {
+  EXPECT_THAT(errorOf("abc"), HasSubstr("shorter than 8 bytes"));
+  EXPECT_THAT(errorOf(std::string(8, '\xff')),
+              AllOf(HasSubstr("'w.safetensors'"), HasSubstr("does not fit")));
+  EXPECT_THAT(errorOf(file("{", 0)), HasSubstr("no JSON object"));
+  EXPECT_THAT(errorOf(file(R"({"a": 1})", 0)), HasSubstr("tensor 'a' has no"));
+  auto one = [](const std::string &type, const std::string &shape,
+                const std::string &offsets) {
+    return errorOf(file(R"({"a": {"dtype": ")" + type + R"(", "shape": )" +
+                            shape + R"(, "data_offsets": )" + offsets + "}}",
+                        8));
+  };
+  EXPECT_THAT(one("F8_E5M2", "[1]", "[0, 1]"), HasSubstr("not supported"));
+  EXPECT_THAT(one("F32", "[2]", "[0, 9]"), HasSubstr("lies at [0,9] of 8"));
+  EXPECT_THAT(one("F32", "[2]", "[8, 0]"), HasSubstr("lies at"));
+  EXPECT_THAT(one("F32", "[2]", "[0, -1]"), HasSubstr("lies at"));
+  EXPECT_THAT(one("F32", "[3]", "[0, 8]"), HasSubstr("has 8 bytes"));
+  EXPECT_THAT(one("F32", "[4611686018427387904, 4]", "[0, 8]"),
+              HasSubstr("has 8 bytes"));
+  EXPECT_THAT(one("F32", "[-2]", "[0, 8]"), HasSubstr("has shape"));
+  EXPECT_THROW(data::load_safetensors(folder / "none"), Error);
+}
+
+// Variables are found by name, in another shape, type and layout; where one is
+// missing none is assigned.
+TEST_F(SafetensorsTest, AssignsByName) {
+  Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+  Layout rows({"x", UNSHARDED}, mesh);
+  DVariable a(distribute(zeros({2, 3}), rows),
+              {.name = "a", .trainable = true, .layout = std::nullopt}),
+      b(zeros({2}), {.name = "b", .trainable = true, .layout = std::nullopt});
+  data::NamedTensors given{
+      {"a", tensor({1., 2., 3., 4., 5., 6.}, {6})},
+      {"other", zeros({7})},
+  };
+  EXPECT_THROW(data::assign_by_name({a, b}, given), Error);
+  EXPECT_THAT(a.to_vector<float>(), ElementsAre(0, 0, 0, 0, 0, 0));
+  given["b"] = tensor({7.f, 8.f});
+  data::assign_by_name({a, b}, given);
+  EXPECT_THAT(a.to_vector<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(a.read_value().layout(), rows);
+  EXPECT_THAT(b.to_vector<float>(), ElementsAre(7, 8));
+  data::save_safetensors(folder / "w", std::vector{a, b});
+  EXPECT_THAT(data::load_safetensors(folder / "w").at("a").to_vector<float>(),
+              ElementsAre(1, 2, 3, 4, 5, 6));
+  given["b"] = zeros({3});
+  EXPECT_THROW(data::assign_by_name({b}, given), Error);
+  EXPECT_THROW(data::save_safetensors(folder / "w", std::vector{a, a}), Error);
+}
+} // namespace
