@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 
 using namespace meshloom;
@@ -27,7 +28,8 @@ namespace {
 
 struct Arguments {
   std::string model = "gpt2", size = "tiny", mesh = "batch=1";
-  int64_t batch = 0, length = 0, steps = 10;
+  int64_t batch = 0, length = 0, layers = 0;
+  int64_t steps = 10; ///< 2 at least
   bool explain = false;
 };
 
@@ -72,6 +74,8 @@ Program trainer(const Model &model, Loss loss, Inputs... inputs) {
 
 Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
   gpt2::Config config = gpt2::Config::named(arguments.size);
+  if (arguments.layers)
+    config.layers = arguments.layers;
   const int64_t batch = arguments.batch ? arguments.batch : 4,
                 length = arguments.length           ? arguments.length
                          : arguments.size == "tiny" ? 32
@@ -86,6 +90,8 @@ Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
 
 Program vitProgram(const Arguments &arguments, const Mesh &mesh) {
   vit::Config config = vit::Config::named(arguments.size);
+  if (arguments.layers)
+    config.layers = arguments.layers;
   const int64_t batch = arguments.batch ? arguments.batch : 16;
   const DimSpec rows = example::axisOrNone(mesh, "batch");
   Shape shape{batch, config.image, config.image, config.channels};
@@ -121,6 +127,8 @@ Program lstmProgram(const Arguments &arguments, const Mesh &mesh) {
 /// after the one before it.
 Program decodeProgram(const Arguments &arguments, const Mesh &mesh) {
   gpt2::Config config = gpt2::Config::named(arguments.size);
+  if (arguments.layers)
+    config.layers = arguments.layers;
   const int64_t batch = arguments.batch ? arguments.batch : 1,
                 length = arguments.length           ? arguments.length
                          : arguments.size == "tiny" ? 32
@@ -165,22 +173,28 @@ int run(const Arguments &arguments) {
   ConcreteFunction compiled = program.compile();
   if (arguments.explain)
     std::puts(compiled.stages().back().ir.c_str());
-  std::vector<double> times, losses;
-  for (int64_t i = 0; i < std::max<int64_t>(arguments.steps, 10); ++i) {
+  std::vector<double> times, processor, losses;
+  for (int64_t i = 0; i < std::max<int64_t>(arguments.steps, 2); ++i) {
     const double begin = example::now();
+    const std::clock_t used = std::clock();
     losses.push_back(program.step());
     times.push_back(example::now() - begin);
+    processor.push_back(double(std::clock() - used) * 1e3 / CLOCKS_PER_SEC);
   }
-  std::sort(times.begin() + 1, times.end()); // the first one warms up
-  std::printf(
-      "{\"peer\": \"meshloom\", \"case\": \"%s\", \"size\": \"%s\", "
-      "\"mesh\": \"%s\", \"batch\": %ld, \"step_ms_best\": %.3f, "
-      "\"step_ms_median\": %.3f, \"trace_ms\": %.1f, \"compile_ms\": %.1f, "
-      "\"peak_bytes\": %ld, \"loss_1\": %.7f, \"loss_10\": %.7f}\n",
-      arguments.model.c_str(), arguments.size.c_str(), arguments.mesh.c_str(),
-      arguments.batch, times[1], times[times.size() / 2],
-      compiled.trace_time() * 1e3, compiled.compile_time() * 1e3,
-      compiled.statistics().peak_bytes, losses[0], losses[9]);
+  // The first one warms up.
+  std::sort(times.begin() + 1, times.end());
+  std::sort(processor.begin() + 1, processor.end());
+  std::printf("{\"peer\": \"meshloom\", \"case\": \"%s\", \"size\": \"%s\", "
+              "\"mesh\": \"%s\", \"batch\": %ld, \"step_ms_best\": %.3f, "
+              "\"step_ms_median\": %.3f, \"cpu_ms_median\": %.3f, "
+              "\"trace_ms\": %.1f, \"compile_ms\": %.1f, "
+              "\"peak_bytes\": %ld, \"loss_1\": %.7f, \"loss_10\": %.7f}\n",
+              arguments.model.c_str(), arguments.size.c_str(),
+              arguments.mesh.c_str(), arguments.batch, times[1],
+              times[times.size() / 2], processor[times.size() / 2],
+              compiled.trace_time() * 1e3, compiled.compile_time() * 1e3,
+              compiled.statistics().peak_bytes, losses[0],
+              losses.size() > 9 ? losses[9] : 0.0);
   return 0;
 }
 
@@ -205,6 +219,8 @@ int main(int argc, char **argv) try {
       arguments.batch = std::atoll(value.c_str());
     else if (option == "--length")
       arguments.length = std::atoll(value.c_str());
+    else if (option == "--layers")
+      arguments.layers = std::atoll(value.c_str());
     else if (option == "--steps")
       arguments.steps = std::atoll(value.c_str());
     else if (option == "--ir")

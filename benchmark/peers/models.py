@@ -6,10 +6,14 @@ import numpy as np
 from common import uniform
 
 
-def gpt2(size):
+def sized(config, layers):
+    return config | (dict(layers=layers) if layers else {})
+
+
+def gpt2(size, layers=0):
     small = dict(vocabulary=50257, positions=1024, width=768, heads=12, layers=12, length=256, batch=4)
     tiny = dict(vocabulary=256, positions=64, width=32, heads=4, layers=2, length=32, batch=4)
-    c = dict(small=small, tiny=tiny)[size]
+    c = sized(small if size == "small" else tiny, layers)
     d = c["width"]
     shapes = {"wte.weight": (c["vocabulary"], d), "wpe.weight": (c["positions"], d)}
     for i in range(c["layers"]):
@@ -24,10 +28,10 @@ def gpt2(size):
     return c, shapes
 
 
-def vit(size):
+def vit(size, layers=0):
     small = dict(image=224, patch=16, channels=3, width=384, heads=6, layers=12, classes=1000, batch=16)
     tiny = dict(image=28, patch=7, channels=1, width=32, heads=4, layers=2, classes=10, batch=16)
-    c = dict(small=small, tiny=tiny)[size]
+    c = sized(small if size == "small" else tiny, layers)
     d, tokens = c["width"], (c["image"] // c["patch"]) ** 2 + 1
     shapes = {"cls_token": (1, 1, d), "pos_embed": (1, tokens, d),
               "patch_embed.proj.weight": (d, c["channels"], c["patch"], c["patch"]),
@@ -45,10 +49,10 @@ def vit(size):
     return c, shapes
 
 
-def lstm(size):
+def lstm(size, layers=0):
     small = dict(vocabulary=10000, width=650, layers=2, length=35, batch=20)
     tiny = dict(vocabulary=100, width=32, layers=2, length=35, batch=20)
-    c = dict(small=small, tiny=tiny)[size]
+    c = sized(small if size == "small" else tiny, layers)
     d = c["width"]
     shapes = {"encoder.weight": (c["vocabulary"], d)}
     for i in range(c["layers"]):

@@ -198,6 +198,22 @@ TEST(DotTest, PlainAndTransposedOperands) {
            {{{9, 0, 1}, {0, 1, 20}, {1, 6, 0}}});
 }
 
+// Few rows or few columns, beside a matrix along whose contiguous dim is
+// summed: tiles and vectors that are not full, longer sums than one call has,
+// and contractions that accumulate.
+TEST(DotTest, ThinProducts) {
+  for (int64_t m : {2, 4, 7, 32})
+    for (int64_t n : {33, 40})
+      for (int64_t k : {16, 37, 5000}) {
+        checkDot({m, n, k}, {false, false, true},
+                 {{{k, 0, 1}, {0, k + 3, 1}, {n + 1, 1, 0}}});
+        checkDot({n, m, k}, {false, false, true},
+                 {{{k + 3, 0, 1}, {0, k, 1}, {1, n + 1, 0}}});
+      }
+  checkDot({5, 9, 20, 3}, {false, false, true, true},
+           {{{60, 0, 1, 20}, {0, 80, 1, 25}, {9, 1, 0, 0}}});
+}
+
 TEST(DotTest, StridesThatNoGemmTakesAreCopied) {
   checkDot({5, 7, 4}, {false, false, true},
            {{{8, 0, 2}, {0, 3, 21}, {28, 2, 0}}});

@@ -5,6 +5,7 @@
 
 #include "Clones.h"
 #include "PairwiseSums.h"
+#include "ThinProduct.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 
 #include <dlfcn.h>
@@ -118,6 +119,20 @@ Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs, Matrix left,
                                         rhs + c * right.columnStride, k);
         to = accumulate ? to + sum : sum;
       }
+    return Success();
+  }
+  // Few columns are few rows of the transposed product.
+  if (n < m && n <= THIN_ROWS && left.columnStride == 1 &&
+      right.rowStride == 1 && result.rowStride == 1 &&
+      isThinProduct(n, m, k, 1, left.rowStride)) {
+    thinProduct(n, m, k, rhs, right.columnStride, lhs, left.rowStride,
+                accumulate, out, result.columnStride);
+    return Success();
+  }
+  if (left.columnStride == 1 && result.columnStride == 1 &&
+      isThinProduct(m, n, k, right.rowStride, right.columnStride)) {
+    thinProduct(m, n, k, lhs, left.rowStride, rhs, right.columnStride,
+                accumulate, out, result.rowStride);
     return Success();
   }
   // A column-major result is the row-major result of the transposed product.
@@ -246,8 +261,11 @@ Status runTile(const float *lhs, const float *rhs, float *out,
   sums.start(elements);
   const Matrix left{row.strides[0], sum.strides[0]},
       right{sum.strides[1], column.strides[1]};
-  const int64_t most =
-      std::min(row.count, column.count) < THIN ? THIN_BLOCK : BLOCK;
+  const bool isThin = left.columnStride == 1 && right.rowStride == 1 &&
+                      std::min(row.count, column.count) <= THIN_ROWS;
+  const int64_t most = isThin                                     ? THIN_TERMS
+                       : std::min(row.count, column.count) < THIN ? THIN_BLOCK
+                                                                  : BLOCK;
   const int64_t pieces = isMatrixByVector(row.count, column.count, left, right)
                              ? 1
                              : (sum.count + most - 1) / most;

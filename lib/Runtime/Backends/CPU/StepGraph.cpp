@@ -7,6 +7,7 @@
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <tuple>
 
@@ -153,6 +154,43 @@ Result<Work> Builder::kernel(const KernelStep &step,
   return work;
 }
 
+/// Products of few rows (or columns) are not cut along them: each chunk would
+/// read all of the other operand, which is what such a product costs.
+void keepThinSide(const DotStep &step, int64_t chunks, Work &work) {
+  constexpr int64_t thin = 64, times = 4;
+  std::array<int64_t, 2> total{1, 1};  ///< iterations of lhs's own loops, rhs's
+  std::array<int64_t, 2> widest{1, 1}; ///< of those that may be cut
+  auto sideOf = [&](unsigned loop) {
+    auto isIn = [&](const Operand &operand) {
+      for (const DimAccess &dim : operand.dims)
+        for (auto [l, coefficient] : dim.terms)
+          if (l == loop)
+            return true;
+      return false;
+    };
+    const bool left = isIn(step.lhs), right = isIn(step.rhs);
+    return left == right ? -1 : left ? 0 : 1;
+  };
+  for (unsigned l = 0; l < step.loops.size(); ++l)
+    if (int side = sideOf(l); side >= 0)
+      total[size_t(side)] *= std::max<int64_t>(work.extents[l], 1);
+  for (unsigned l : work.candidates)
+    if (int side = sideOf(l); side >= 0)
+      widest[size_t(side)] = std::max(widest[size_t(side)], work.extents[l]);
+  for (int side : {0, 1}) {
+    const auto own = size_t(side), other = size_t(1 - side);
+    if (total[own] > thin || total[other] < times * total[own] ||
+        widest[other] < chunks)
+      continue;
+    auto isThin = [&](unsigned l) { return sideOf(l) == side; };
+    work.numGood -=
+        unsigned(std::count_if(work.candidates.begin(),
+                               work.candidates.begin() + work.numGood, isThin));
+    std::erase_if(work.candidates, isThin);
+    return;
+  }
+}
+
 Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
   Work work{.kind = Work::Kind::Dot, .step = action.step};
   work.accesses = {{action.reads[0], step.lhs.dims, true, false},
@@ -160,6 +198,7 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
                    {action.writes[0], step.out.dims, false, true}};
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
+  keepThinSide(step, chunks, work);
   double iterations = 1;
   for (const Loop &loop : step.loops)
     iterations *= double(loop.extent);

@@ -1,0 +1,27 @@
+// Products of a few rows with a large matrix whose columns are contiguous:
+// decoding of a few sequences, a step of a recurrent layer. Such a product
+// takes as long as reading the large matrix once, which a general library
+// copies first.
+#pragma once
+
+#include <cstdint>
+
+namespace meshloom::library {
+
+/// Rows that such a product has at most, and terms that one call should add up
+/// at most: they are added one by one in 8 or 16 lanes.
+constexpr int64_t THIN_ROWS = 32, THIN_TERMS = 4096;
+
+/// Whether [m, k] x [k, n] is computed here: `rowStride` and `columnStride` are
+/// those of the large matrix [k, n]. Never on CPUs without FMA.
+bool isThinProduct(int64_t m, int64_t n, int64_t k, int64_t rowStride,
+                   int64_t columnStride);
+
+/// out [m, n] = lhs [m, k] x rhs [k, n], or that added to `out`. Rows of lhs
+/// and out are contiguous, as are columns of rhs; they are so many elements
+/// apart. An element does not depend on which others are computed with it.
+void thinProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
+                 int64_t lhsStride, const float *rhs, int64_t rhsStride,
+                 bool accumulate, float *out, int64_t outStride);
+
+} // namespace meshloom::library
