@@ -46,7 +46,8 @@ TABLE = {
     "Targets/Kernels": (FLOW | {"SPMD"}, FLOW | {"SPMD", "fmt"}),
     "Targets/CPU": (
         FLOW | {"Targets", "Targets/Kernels"},
-        FLOW | {"Targets", "Targets/Kernels", "fmt", "lld", "system"},
+        # Support: kernels that were compiled before.
+        FLOW | {"Targets", "Targets/Kernels", "Support", "fmt", "lld", "system"},
     ),
     "Targets/StableHLO": (
         FLOW | {"SPMD", "Targets"},
@@ -96,7 +97,7 @@ OUTSIDE = [
     ("eigen", r"(unsupported/)?Eigen/"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
-    ("system", r"(sys/\w+|sanitizer/\w+|unistd|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),
+    ("system", r"(sys/\w+|sanitizer/\w+|unistd|dirent|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),
     ("std", r"\w+$"),
 ]
 

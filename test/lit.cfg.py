@@ -21,6 +21,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# What tests see does not depend on what was compiled before.
+config.environment["MESHLOOM_CACHE"] = "off"
+
 config.available_features.add("compiler")
 if os.path.exists(os.path.join(config.meshloom_build, "bin", "mesh-run")):
     config.available_features.add("mesh-run")

@@ -12,6 +12,7 @@
 #error "Meshloom needs C++20: compile with -std=c++20"
 #else
 
+#include "meshloom/API/Cache.h"
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/CustomOps.h"

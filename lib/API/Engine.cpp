@@ -7,6 +7,7 @@
 #include "Tape.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Core/Timing.h"
 
 #include "llvm/ADT/APSInt.h"
 
@@ -286,6 +287,7 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   LoadOptions load;
   load.checkNonFinite = settings.checkNumerics;
   Loaded loaded;
+  TimedScope timed("load");
   loaded.executable =
       check(client->load(std::move(compiled), mesh.assignment(), load), op);
   loaded.compileSeconds =

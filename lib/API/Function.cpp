@@ -6,6 +6,7 @@
 #include "Tape.h"
 #include "TracedFunction.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/Core/Timing.h"
 
 #include <fmt/format.h>
 
@@ -121,6 +122,7 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
   trace->reusable = layout.has_value();
   TraceOutput out;
   {
+    TimedScope timed("trace");
     TraceScope scope(trace);
     try {
       std::vector<Tensor> arguments;

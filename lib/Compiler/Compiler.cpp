@@ -1,12 +1,15 @@
 // compile(): the named stages of a compilation, and its errors as one text.
 #include "meshloom/Compiler/Compiler.h"
 
+#include "ProgramCache.h"
+#include "Progress.h"
 #include "Targets.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/TensorSize.h"
+#include "meshloom/Core/Timing.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Explain.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -133,6 +136,32 @@ private:
   std::string last;
 };
 
+/// Takes the time of each pass, and shows which one runs.
+class PassObserver : public mlir::PassInstrumentation {
+public:
+  explicit PassObserver(Progress *progress) : progress(progress) {}
+
+  void runBeforePass(mlir::Pass *pass, Operation *) override {
+    const std::string_view name = pass->getArgument();
+    if (name.empty()) // an adaptor of passes on functions
+      return;
+    running.push_back(std::make_unique<TimedScope>(name));
+    if (progress)
+      progress->setStage(name);
+  }
+  void runAfterPass(mlir::Pass *pass, Operation *) override {
+    if (!pass->getArgument().empty())
+      running.pop_back();
+  }
+  void runAfterPassFailed(mlir::Pass *pass, Operation *op) override {
+    runAfterPass(pass, op);
+  }
+
+private:
+  Progress *progress;
+  std::vector<std::unique_ptr<TimedScope>> running;
+};
+
 /// Prints why each collective is there.
 struct ExplainPass
     : mlir::PassWrapper<ExplainPass, mlir::OperationPass<FuncOp>> {
@@ -226,6 +255,13 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return function.error();
   if (failed(checkTypes(*function)))
     return diagnostics.error("the program has a type that is not supported");
+  TimedScope timed("compile");
+  const EmitOptions emitOptions{options.optimizeKernels, options.codeAsBytes,
+                                machineModelText(options.machine)};
+  const std::optional<std::string> key = programKey(*function, options);
+  if (key)
+    if (auto found = cachedProgram(*key, **target, emitOptions))
+      return std::move(*found);
   OwningOpRef<ModuleOp> work = isolate(*function);
 
   mlir::PassManager passes(context);
@@ -245,14 +281,23 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   if (options.afterPass)
     passes.addInstrumentation(
         std::make_unique<StageReporter>(options.afterPass));
+  const std::unique_ptr<Progress> progress = Progress::onTerminal(
+      "meshloom: compiling '" + function->getName().str() + "'");
+  if (timingEnabled() || progress)
+    passes.addInstrumentation(std::make_unique<PassObserver>(progress.get()));
   if (failed(passes.run(*work)))
     return diagnostics.error("the program could not be partitioned");
 
   auto func = *work->getOps<FuncOp>().begin();
-  auto compiled =
-      (*target)->emit(func, {options.optimizeKernels, options.codeAsBytes,
-                             machineModelText(options.machine)});
+  auto compiled = [&] {
+    TimedScope timed("make the program");
+    if (progress)
+      progress->setStage("kernels");
+    return (*target)->emit(func, emitOptions);
+  }();
   if (failed(compiled))
     return diagnostics.error("the program could not be compiled");
+  if (key && *compiled)
+    storeProgram(*key, **compiled);
   return std::move(*compiled);
 }

@@ -249,6 +249,8 @@ private:
 
 int main(int argc, char **argv) {
   using namespace meshloom::fuzz;
+  // Its programs are never seen again.
+  setenv("MESHLOOM_CACHE", "off", /*overwrite=*/0);
   CLI::App app("Random programs against the reference interpreter.",
                "mesh-fuzz");
   Options options;

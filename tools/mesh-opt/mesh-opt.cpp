@@ -8,6 +8,7 @@
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/Passes.h"
+#include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
@@ -55,6 +56,10 @@ static llvm::cl::opt<std::string> functionFlag(
     llvm::cl::desc("With --target, what to compile; default: main, "
                    "or the only function"),
     llvm::cl::value_desc("name"));
+static llvm::cl::opt<bool> timingFlag(
+    "timing",
+    llvm::cl::desc("With --target, print to the standard error where the time "
+                   "went; for passes named one by one, see --mlir-timing"));
 static llvm::cl::opt<std::string> tpuLibraryFlag(
     "tpu-library",
     llvm::cl::desc("With --target=tpu:..., the path of libtpu.so; default: "
@@ -108,6 +113,8 @@ static int run(int argc, char **argv) {
   meshloom::registerPartitionPipeline();
   auto [inputName, outputName] = mlir::registerAndParseCLIOptions(
       argc, argv, "Meshloom's optimizer driver\n", registry);
+  if (timingFlag)
+    meshloom::enableTiming();
   if (targetFlag.getNumOccurrences()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =

@@ -23,6 +23,8 @@ struct Options {
       verifyKey;      ///< file of the key that a saved program is signed with
   bool saved = false; ///< the program is a saved one, whatever its name
   bool verify = false;
+  bool compileOnly = false;
+  bool timing = false;
   bool explain = false;
   bool privateMemories = false;
   bool checkFinite = false;

@@ -8,9 +8,11 @@
 #include "Source.h"
 #endif
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Core/Timing.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 #include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
+#include "meshloom/Support/ContentCache.h"
 #include "meshloom/Support/File.h"
 
 #include <CLI/CLI.hpp>
@@ -69,6 +71,7 @@ Status load(Loaded &loaded, Compiled compiled, const Options &options) {
   auto client = makeClient(compiled.signature().mesh.size(), options);
   if (!client)
     return client.error();
+  TimedScope timed("load");
   LoadOptions loadOptions;
   loadOptions.checkNonFinite = options.checkFinite;
   auto executable = (*client)->load(std::move(compiled), loadOptions);
@@ -160,6 +163,7 @@ Result<Measured> execute(const Loaded &loaded,
       return array.error();
     arguments.push_back(*array);
   }
+  TimedScope timed("run");
   Measured measured;
   std::vector<Array> results;
   for (int64_t i = 0; i < repeat; ++i) {
@@ -204,8 +208,15 @@ Status writeStats(const Options &options, const Loaded &loaded,
                                     {"result_bytes", record.resultBytes}});
   stats["peak_bytes_per_device"] = statistics.peakBytesPerDevice;
   stats["compile_ms"] = loaded.compileMilliseconds;
-  stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
-  stats["best_step_ms"] = milliseconds.front();
+  if (!milliseconds.empty()) {
+    stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
+    stats["best_step_ms"] = milliseconds.front();
+  }
+  const CacheStatistics cache = ContentCache::process().statistics();
+  stats["cache"] = {
+      {"memory_hits", cache.memory_hits}, {"disk_hits", cache.disk_hits},
+      {"misses", cache.misses},           {"stored", cache.stored},
+      {"rejected", cache.rejected},       {"removed", cache.removed}};
   return writeFile(options.statsFile, stats.dump(2) + "\n");
 }
 
@@ -222,6 +233,10 @@ Status run(const Options &options) {
       !done)
     return done;
   loaded.compileMilliseconds = millisecondsSince(start);
+
+  if (options.compileOnly)
+    return options.statsFile.empty() ? Status(Success())
+                                     : writeStats(options, loaded, {});
 
   const Signature &signature = loaded.executable->signature();
   auto inputs = makeInputs(signature, options);
@@ -293,6 +308,11 @@ void addOptions(CLI::App &app, Options &options) {
                  "Write result_0.npy, ... there");
   app.add_option("--stats", options.statsFile,
                  "Write collectives, memory and times as JSON");
+  app.add_flag("--compile-only", options.compileOnly,
+               "Compile and load the program, and do not run it");
+  app.add_flag("--timing", options.timing,
+               "Print to the standard error where the time went: reading, each "
+               "pass, code generation, loading, running");
   app.add_option("--emit-program", options.emitProgram,
                  "Save the compiled program (.mlprog)");
   app.add_option("--sign-key", options.signKey,
@@ -346,6 +366,8 @@ int main(int argc, char **argv) {
   }
   if (options.printCallbacks)
     run::printCallbacks();
+  if (options.timing)
+    enableTiming();
   // What is too large for memory ends here, not in an abort.
   Status done = [&]() -> Status {
     try {

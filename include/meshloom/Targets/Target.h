@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace meshloom {
@@ -37,6 +39,15 @@ public:
   /// says all where there is no op to point at.
   virtual FailureOr<Result<Compiled>>
   emit(mlir::func::FuncOp function, const EmitOptions &options) const = 0;
+  /// A program that emit() made, in this process or another one, and that has
+  /// been serialised since: with what was left behind, code in memory. Nothing
+  /// where that is not to be had without compiling.
+  virtual std::optional<Compiled> restore(Compiled compiled,
+                                          const EmitOptions &options) const {
+    return compiled;
+  }
+  /// What code depends on beside the program and the options: this machine.
+  virtual std::string machineCode() const { return ""; }
   /// The dialects and translations that emit() needs.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
 };

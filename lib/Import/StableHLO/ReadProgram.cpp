@@ -1,5 +1,6 @@
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 
+#include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 
@@ -21,13 +22,17 @@ readProgram(StringRef text, const std::string &path, MLIRContext *context) {
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   mlir::SourceMgrDiagnosticHandler handler(sources, context, stream);
-  auto module = mlir::parseSourceFile<ModuleOp>(sources, context);
+  auto module = [&] {
+    TimedScope timed("parse");
+    return mlir::parseSourceFile<ModuleOp>(sources, context);
+  }();
   if (!module) {
     if (StringRef type = unreadableElementType(text); !type.empty())
       messages += "the program has elements of type " + type.str() +
                   ", which Meshloom does not support\n";
     return Error(messages.empty() ? "cannot parse '" + path + "'" : messages);
   }
+  TimedScope timed("import");
   if (holdsStableHLO(*module) && failed(importStableHLO(*module)))
     return Error(messages);
   return module;

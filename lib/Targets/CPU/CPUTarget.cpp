@@ -7,6 +7,8 @@
 #include "meshloom/Targets/Kernels/Passes.h"
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
@@ -21,6 +23,19 @@ KernelPolicy policy() {
   KernelPolicy policy;
   policy.isLibraryDot = [](Type elementType) { return elementType.isF32(); };
   return policy;
+}
+
+/// The kernels that `steps` call, each once.
+void findSymbols(const std::vector<Step> &steps, llvm::StringSet<> &known,
+                 std::vector<std::string> &symbols) {
+  for (const Step &step : steps) {
+    if (auto *kernel = std::get_if<KernelStep>(&step);
+        kernel && !kernel->symbol.empty() &&
+        known.insert(kernel->symbol).second)
+      symbols.push_back(kernel->symbol);
+    for (const std::vector<Step> *inner : nestedLists(step))
+      findSymbols(*inner, known, symbols);
+  }
 }
 
 class CPUTarget : public Target {
@@ -61,6 +76,25 @@ public:
     }
     return Result<Compiled>(Compiled(
         {std::move(lowered->program), std::move(code)}, options.machine));
+  }
+
+  std::optional<Compiled> restore(Compiled compiled,
+                                  const EmitOptions &options) const override {
+    if (options.asBytes)
+      return compiled;
+    std::vector<std::string> symbols;
+    llvm::StringSet<> known;
+    findSymbols(compiled.program().steps, known, symbols);
+    auto loaded = loadCachedKernels(symbols, options.optimize);
+    if (!loaded || !*loaded)
+      return std::nullopt;
+    Code code = compiled.code();
+    code.symbols = std::move(*loaded);
+    return Compiled({compiled.program(), std::move(code)}, compiled.machine());
+  }
+
+  std::string machineCode() const override {
+    return codegenOptions(CodegenMode::Full);
   }
 };
 

@@ -3,6 +3,10 @@
 // last program that uses any of its unit.
 #include "meshloom/Targets/CPU/Jit.h"
 
+#include "KernelCache.h"
+
+#include "meshloom/Core/Timing.h"
+
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
@@ -48,8 +52,9 @@ Error asError(llvm::Error error) {
   return Error("loading compiled kernels: " + llvm::toString(std::move(error)));
 }
 
-Result<std::shared_ptr<Unit>>
-load(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
+Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
+  TimedScope timed("load kernels");
+  initializeCodeGenerator();
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return asError(jit.takeError());
@@ -58,57 +63,110 @@ load(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
   if (!libm)
     return asError(libm.takeError());
   (*jit)->getMainJITDylib().addGenerator(std::move(*libm));
-  for (auto &object : objects)
-    if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
-      return asError(std::move(error));
   auto unit = std::make_shared<Unit>();
+  for (const KernelObject &object : objects) {
+    auto bytes = llvm::MemoryBuffer::getMemBuffer(
+        *object, "kernel.o", /*RequiresNullTerminator=*/false);
+    if (llvm::Error error = (*jit)->addObjectFile(std::move(bytes)))
+      return asError(std::move(error));
+  }
   unit->jit = std::move(*jit);
   return unit;
 }
+
+/// What `symbols` were loaded for other programs goes into `library`; the
+/// places of the others are returned.
+std::vector<size_t> takeLoaded(ArrayRef<std::string> symbols, bool optimize,
+                               JitLibrary &library) {
+  std::vector<size_t> missing;
+  auto &known = cache().kernels[optimize];
+  std::lock_guard lock(cache().mutex);
+  for (auto [i, symbol] : llvm::enumerate(symbols)) {
+    auto it = known.find(symbol);
+    std::shared_ptr<Unit> unit =
+        it == known.end() ? nullptr : it->second.unit.lock();
+    if (!unit) {
+      missing.push_back(i);
+      continue;
+    }
+    library.addresses[symbol] = it->second.address;
+    if (!llvm::is_contained(library.units, unit))
+      library.units.push_back(unit);
+  }
+  return missing;
+}
+
+/// Loads the object files of `symbols` into `library`.
+Status loadObjects(ArrayRef<std::string> symbols,
+                   ArrayRef<KernelObject> objects, bool optimize,
+                   JitLibrary &library) {
+  auto unit = load(objects);
+  if (!unit)
+    return unit.error();
+  {
+    TimedScope timed("link kernels");
+    for (const std::string &symbol : symbols) {
+      auto address = (*unit)->jit->lookup(symbol);
+      if (!address)
+        return asError(address.takeError());
+      library.addresses[symbol] = address->toPtr<const void *>();
+    }
+  }
+  library.units.push_back(*unit);
+  auto &known = cache().kernels[optimize];
+  std::lock_guard lock(cache().mutex);
+  std::erase_if(known, [](auto &item) { return item.second.unit.expired(); });
+  for (const std::string &symbol : symbols)
+    known[symbol] = {*unit, library.addresses[symbol]};
+  return Success();
+}
+
+CodegenMode modeFor(bool optimize) {
+  return optimize ? CodegenMode::Full : CodegenMode::Quick;
+}
 } // namespace
+
+// Nothing is compiled or loaded under the lock: two threads may do so with one
+// kernel at once; both results are right, and the later one is kept for others.
 
 Result<std::shared_ptr<const CodeSymbols>>
 meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
   auto library = std::make_shared<JitLibrary>();
+  std::vector<std::string> symbols;
+  symbols.reserve(kernels.size());
+  for (const KernelToCompile &item : kernels)
+    symbols.push_back(item.symbol);
   std::vector<KernelToCompile> missing;
-  auto &known = cache().kernels[optimize];
-  {
-    std::lock_guard lock(cache().mutex);
-    for (const KernelToCompile &item : kernels) {
-      auto it = known.find(item.symbol);
-      std::shared_ptr<Unit> unit =
-          it == known.end() ? nullptr : it->second.unit.lock();
-      if (!unit) {
-        missing.push_back(item);
-        continue;
-      }
-      library->addresses[item.symbol] = it->second.address;
-      if (!llvm::is_contained(library->units, unit))
-        library->units.push_back(unit);
-    }
+  std::vector<std::string> missingSymbols;
+  for (size_t place : takeLoaded(symbols, optimize, *library)) {
+    missing.push_back(kernels[place]);
+    missingSymbols.push_back(symbols[place]);
   }
   if (missing.empty())
     return std::shared_ptr<const CodeSymbols>(library);
-
-  // Not under the lock: two threads may compile the same kernel at once; both
-  // results are right, and the later one is kept for others.
-  auto objects = compileKernels(missing, optimize ? CodegenMode::Full
-                                                  : CodegenMode::Quick);
+  auto objects = kernelObjects(missing, modeFor(optimize));
   if (!objects)
     return objects.error();
-  auto unit = load(std::move(*objects));
-  if (!unit)
-    return unit.error();
-  for (const KernelToCompile &item : missing) {
-    auto address = (*unit)->jit->lookup(item.symbol);
-    if (!address)
-      return asError(address.takeError());
-    library->addresses[item.symbol] = address->toPtr<const void *>();
+  if (Status ok = loadObjects(missingSymbols, *objects, optimize, *library);
+      !ok)
+    return ok.error();
+  return std::shared_ptr<const CodeSymbols>(library);
+}
+
+Result<std::shared_ptr<const CodeSymbols>>
+meshloom::loadCachedKernels(ArrayRef<std::string> symbols, bool optimize) {
+  auto library = std::make_shared<JitLibrary>();
+  std::vector<std::string> missing;
+  std::vector<KernelObject> objects;
+  for (size_t place : takeLoaded(symbols, optimize, *library)) {
+    KernelObject object = cachedKernel(symbols[place], modeFor(optimize));
+    if (!object)
+      return std::shared_ptr<const CodeSymbols>();
+    missing.push_back(symbols[place]);
+    objects.push_back(std::move(object));
   }
-  library->units.push_back(*unit);
-  std::lock_guard lock(cache().mutex);
-  std::erase_if(known, [](auto &item) { return item.second.unit.expired(); });
-  for (const KernelToCompile &item : missing)
-    known[item.symbol] = {*unit, library->addresses[item.symbol]};
+  if (!missing.empty())
+    if (Status ok = loadObjects(missing, objects, optimize, *library); !ok)
+      return ok.error();
   return std::shared_ptr<const CodeSymbols>(library);
 }

@@ -1,8 +1,9 @@
 // LLVM's side of compiling kernels. Optimising and code generation take nearly
-// all of a program's compile time, so the kernels are dealt out to threads,
-// each with its own LLVM context.
+// all of the time that kernels take, so all cores do it, each kernel in an LLVM
+// context of its own.
 #include "meshloom/Targets/CPU/KernelCodegen.h"
 
+#include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/CPU/KernelToLLVM.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
@@ -13,19 +14,17 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 
 using namespace meshloom;
-
-/// Kernels a thread should have to be worth starting.
-static constexpr size_t kernelsPerThread = 3;
 
 /// The CPU features that code may use, as LLVM's options take them.
 static std::string featureOptions(bool portable) {
@@ -46,15 +45,19 @@ static std::string featureOptions(bool portable) {
   return options;
 }
 
-/// For this machine; `portable`: for all that have the features which
-/// hostCpuFeatures() names.
-static Result<std::unique_ptr<llvm::TargetMachine>>
-makeTargetMachine(CodegenMode mode) {
+void meshloom::initializeCodeGenerator() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
+}
+
+/// For this machine; `portable`: for all that have the features which
+/// hostCpuFeatures() names.
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(CodegenMode mode) {
+  initializeCodeGenerator();
   std::string triple = llvm::sys::getProcessTriple(), message;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, message);
@@ -75,112 +78,212 @@ makeTargetMachine(CodegenMode mode) {
   return machine;
 }
 
-static void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
-                           CodegenMode mode) {
-  bool optimize = mode != CodegenMode::Quick;
-  for (llvm::Function &function : module)
-    function.addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
+namespace {
+/// What one thread compiles kernels with, one after the other.
+class CodeGenerator {
+public:
+  CodeGenerator(std::unique_ptr<llvm::TargetMachine> itsMachine,
+                CodegenMode mode)
+      : machine(std::move(itsMachine)),
+        builder(machine.get(), tuning(mode != CodegenMode::Quick)) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graph, modules);
+    // The default pipeline without what passes over several functions: those of
+    // a kernel call one another once a call, around all loops.
+    const auto level = mode == CodegenMode::Quick ? llvm::OptimizationLevel::O1
+                                                  : llvm::OptimizationLevel::O2;
+    constexpr auto phase = llvm::ThinOrFullLTOPhase::None;
+    pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(
+        builder.buildFunctionSimplificationPipeline(level, phase)));
+    pipeline.addPass(builder.buildModuleOptimizationPipeline(level, phase));
+  }
+
+  /// The object file of `module`.
+  Result<std::string> run(llvm::Module &module) {
+    module.setDataLayout(machine->createDataLayout());
+    module.setTargetTriple(machine->getTargetTriple().str());
+    {
+      TimedScope timed("optimise");
+      for (llvm::Function &function : module)
+        function.addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
+      pipeline.run(module, modules);
+      loops.clear();
+      functions.clear();
+      graph.clear();
+      modules.clear();
+    }
+    TimedScope timed("machine code");
+    llvm::SmallString<0> bytes;
+    llvm::raw_svector_ostream os(bytes);
+    llvm::legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, os, nullptr,
+                                     llvm::CodeGenFileType::ObjectFile))
+      return Error("this machine's code generator writes no object files");
+    passes.run(module);
+    return bytes.str().str();
+  }
+
+private:
+  static llvm::PipelineTuningOptions tuning(bool optimize) {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = optimize;
+    tuning.LoopInterleaving = optimize;
+    return tuning;
+  }
+
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::PassBuilder builder;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = optimize;
-  tuning.LoopInterleaving = optimize;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  builder
-      .buildPerModuleDefaultPipeline(optimize ? llvm::OptimizationLevel::O2
-                                              : llvm::OptimizationLevel::O1)
-      .run(module, modules);
-}
+  llvm::ModulePassManager pipeline;
+};
 
-/// One object file of the given kernels.
-static Result<std::unique_ptr<llvm::MemoryBuffer>>
-compileGroup(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
-  spmd::KernelOp first = kernels.front().kernel;
+/// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
+struct KernelModule {
+  size_t index = 0; ///< of the kernel
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// Kernels waiting for a thread.
+class KernelQueue {
+public:
+  void push(KernelModule kernel) {
+    {
+      std::lock_guard lock(mutex);
+      waiting.push_back(std::move(kernel));
+    }
+    changed.notify_one();
+  }
+  /// No more will come.
+  void close() {
+    {
+      std::lock_guard lock(mutex);
+      closed = true;
+    }
+    changed.notify_all();
+  }
+  /// Nothing when there are no more.
+  std::optional<KernelModule> pop() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return closed || !waiting.empty(); });
+    if (waiting.empty())
+      return std::nullopt;
+    KernelModule kernel = std::move(waiting.front());
+    waiting.pop_front();
+    return kernel;
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<KernelModule> waiting;
+  bool closed = false;
+};
+} // namespace
+
+/// `item` in LLVM IR. On the thread that the MLIR context belongs to.
+static Result<KernelModule> translate(const KernelToCompile &item, size_t index,
+                                      const KernelLowering &lowering) {
+  spmd::KernelOp kernel = item.kernel;
   OwningOpRef<ModuleOp> code =
-      ModuleOp::create(mlir::UnknownLoc::get(first.getContext()));
-  for (const KernelToCompile &item : kernels)
-    emitKernel(item.kernel, item.symbol, *code);
-  if (failed(lowerKernels(*code)))
+      ModuleOp::create(mlir::UnknownLoc::get(kernel.getContext()));
+  emitKernel(kernel, item.symbol, *code);
+  if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module =
-      mlir::translateModuleToLLVMIR(*code, context, "kernels");
-  if (!module)
+  KernelModule made{index, std::make_unique<llvm::LLVMContext>(), nullptr};
+  made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
+  if (!made.module)
     return Error("a kernel did not translate to LLVM IR");
-  auto machine = makeTargetMachine(mode);
-  if (!machine)
-    return machine.error();
-  module->setDataLayout((*machine)->createDataLayout());
-  module->setTargetTriple((*machine)->getTargetTriple().str());
-  optimizeModule(*module, **machine, mode);
-
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream os(bytes);
-  llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
-                                      llvm::CodeGenFileType::ObjectFile))
-    return Error("this machine's code generator writes no object files");
-  passes.run(*module);
-  return std::unique_ptr<llvm::MemoryBuffer>(
-      std::make_unique<llvm::SmallVectorMemoryBuffer>(
-          std::move(bytes), "kernels.o", /*RequiresNullTerminator=*/false));
+  return made;
 }
 
-Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+Result<std::vector<std::string>>
 meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  std::vector<std::string> objects(kernels.size());
   if (kernels.empty())
     return objects;
-  size_t threads = std::max(1u, std::thread::hardware_concurrency());
-  threads =
-      std::min({threads, size_t(4),
-                (kernels.size() + kernelsPerThread - 1) / kernelsPerThread});
-  // Without locks in the MLIR context only one thread may make operations.
-  spmd::KernelOp first = kernels.front().kernel;
-  if (!first.getContext()->isMultithreadingEnabled())
-    threads = 1;
-  // Large bodies first, then always to the thread that has least to do.
-  std::vector<std::pair<size_t, const KernelToCompile *>> bySize;
-  for (const KernelToCompile &item : kernels) {
+  TimedScope timed("compile kernels");
+  const std::string stage = TimedScope::current();
+  // Large bodies first, so that no thread is left with one in the end.
+  std::vector<std::pair<size_t, size_t>> bySize;
+  for (auto [index, item] : llvm::enumerate(kernels)) {
     spmd::KernelOp kernel = item.kernel;
     bySize.emplace_back(kernel.getBlock()->getOperations().size() +
                             4 * kernel.getNumLoops(),
-                        &item);
+                        index);
   }
   llvm::sort(bySize, [](auto &a, auto &b) {
     return std::tie(b.first, a.second) < std::tie(a.first, b.second);
   });
-  std::vector<std::vector<KernelToCompile>> groups(threads);
-  std::vector<size_t> load(threads);
-  for (auto &[size, item] : bySize) {
-    size_t least = llvm::min_element(load) - load.begin();
-    groups[least].push_back(*item);
-    load[least] += size;
-  }
-  using Compiled = Result<std::unique_ptr<llvm::MemoryBuffer>>;
-  std::vector<Compiled> results;
-  for (size_t i = 0; i < threads; ++i)
-    results.emplace_back(Error("not compiled"));
-  std::vector<std::thread> workers;
+
+  KernelQueue queue;
+  std::mutex mutex;
+  std::string problem; ///< the first one
+  auto failedWith = [&](const Error &error) {
+    std::lock_guard lock(mutex);
+    if (problem.empty())
+      problem = error.message();
+  };
+  auto work = [&] {
+    auto machine = makeTargetMachine(mode);
+    if (!machine) {
+      failedWith(machine.error());
+      while (queue.pop()) // nobody is to wait for them
+        ;
+      return;
+    }
+    CodeGenerator generator(std::move(*machine), mode);
+    while (std::optional<KernelModule> kernel = queue.pop()) {
+      auto object = generator.run(*kernel->module);
+      if (object)
+        objects[kernel->index] = std::move(*object);
+      else
+        failedWith(object.error());
+    }
+  };
+  // This thread makes LLVM IR of them all, which takes a small part of the
+  // time, while the others begin; then it helps.
+  const size_t threads = std::min<size_t>(
+      std::max(1u, std::thread::hardware_concurrency()), kernels.size());
+  std::vector<std::thread> helpers;
   for (size_t i = 1; i < threads; ++i)
-    workers.emplace_back(
-        [&, i] { results[i] = compileGroup(groups[i], mode); });
-  results[0] = compileGroup(groups[0], mode);
-  for (std::thread &worker : workers)
-    worker.join();
-  for (Compiled &result : results) {
-    if (!result)
-      return result.error();
-    objects.push_back(std::move(*result));
+    helpers.emplace_back([&] {
+      TimedScope timed("helpers", stage);
+      work();
+    });
+  {
+    TimedScope timed("lower to LLVM");
+    KernelLowering lowering(
+        spmd::KernelOp(kernels.front().kernel).getContext());
+    for (auto [size, index] : bySize) {
+      auto kernel = translate(kernels[index], index, lowering);
+      if (!kernel) {
+        failedWith(kernel.error());
+        break;
+      }
+      queue.push(std::move(*kernel));
+    }
+    queue.close();
   }
+  work();
+  for (std::thread &helper : helpers)
+    helper.join();
+  if (!problem.empty())
+    return Error(problem);
   return objects;
+}
+
+std::string meshloom::codegenOptions(CodegenMode mode) {
+  const bool portable = mode == CodegenMode::Portable;
+  return (Twine(int(mode)) + " " + llvm::sys::getProcessTriple() + " " +
+          llvm::sys::getHostCPUName() + " " + featureOptions(portable))
+      .str();
 }
 
 std::string meshloom::hostCpuFeatures() {

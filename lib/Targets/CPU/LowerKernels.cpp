@@ -42,32 +42,42 @@ struct BFloat16Constant : mlir::OpConversionPattern<mlir::arith::ConstantOp> {
 };
 } // namespace
 
-LogicalResult meshloom::lowerKernels(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  {
-    mlir::RewritePatternSet patterns(context);
-    populateMathFunctionPatterns(patterns);
-    mlir::arith::populateExpandBFloat16Patterns(patterns);
-    mlir::GreedyRewriteConfig config;
-    config.enableRegionSimplification =
-        mlir::GreedySimplifyRegionLevel::Disabled;
-    if (failed(mlir::applyPatternsAndFoldGreedily(module, std::move(patterns),
-                                                  config)))
-      return module.emitError("math functions did not lower");
+/// What takes a while to set up, for many kernels.
+struct KernelLowering::Patterns {
+  explicit Patterns(MLIRContext *context) : converter(context) {
+    mlir::RewritePatternSet functions(context);
+    populateMathFunctionPatterns(functions);
+    mlir::arith::populateExpandBFloat16Patterns(functions);
+    mathFunctions = std::move(functions);
+
+    converter.addConversion([](mlir::BFloat16Type type) -> Type {
+      return IntegerType::get(type.getContext(), 16);
+    });
+    mlir::RewritePatternSet all(context);
+    all.add<BFloat16Constant>(converter, context, /*benefit=*/2);
+    mlir::populateSCFToControlFlowConversionPatterns(all);
+    mlir::cf::populateControlFlowToLLVMConversionPatterns(converter, all);
+    mlir::arith::populateArithToLLVMConversionPatterns(converter, all);
+    mlir::populateMathToLLVMConversionPatterns(converter, all);
+    toLLVM = std::move(all);
   }
-  mlir::LLVMTypeConverter converter(context);
-  converter.addConversion([](mlir::BFloat16Type type) -> Type {
-    return IntegerType::get(type.getContext(), 16);
-  });
-  mlir::RewritePatternSet patterns(context);
-  patterns.add<BFloat16Constant>(converter, context, /*benefit=*/2);
-  mlir::populateSCFToControlFlowConversionPatterns(patterns);
-  mlir::cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-  mlir::arith::populateArithToLLVMConversionPatterns(converter, patterns);
-  mlir::populateMathToLLVMConversionPatterns(converter, patterns);
-  mlir::LLVMConversionTarget target(*context);
+  mlir::LLVMTypeConverter converter;
+  mlir::FrozenRewritePatternSet mathFunctions, toLLVM;
+};
+
+KernelLowering::KernelLowering(MLIRContext *context)
+    : patterns(std::make_unique<Patterns>(context)) {}
+KernelLowering::~KernelLowering() = default;
+
+LogicalResult KernelLowering::lower(ModuleOp module) const {
+  mlir::GreedyRewriteConfig config;
+  config.enableRegionSimplification = mlir::GreedySimplifyRegionLevel::Disabled;
+  if (failed(mlir::applyPatternsAndFoldGreedily(module, patterns->mathFunctions,
+                                                config)))
+    return module.emitError("math functions did not lower");
+  mlir::LLVMConversionTarget target(*module.getContext());
   target.addLegalOp<ModuleOp>();
-  return mlir::applyFullConversion(module, target, std::move(patterns));
+  return mlir::applyFullConversion(module, target, patterns->toLLVM);
 }
 
 void meshloom::registerKernelLoweringDialects(mlir::DialectRegistry &registry) {

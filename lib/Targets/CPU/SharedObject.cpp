@@ -2,8 +2,11 @@
 // the tool that the build uses too, and a crash in it is not ours.
 #include "meshloom/Targets/CPU/SharedObject.h"
 
+#include "KernelCache.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,7 +27,7 @@ static Result<std::string> findLinker() {
 
 Result<std::vector<char>>
 meshloom::linkKernels(ArrayRef<KernelToCompile> kernels) {
-  auto objects = compileKernels(kernels, CodegenMode::Portable);
+  auto objects = kernelObjects(kernels, CodegenMode::Portable);
   if (!objects)
     return objects.error();
   auto linker = findLinker();
@@ -58,7 +61,7 @@ meshloom::linkKernels(ArrayRef<KernelToCompile> kernels) {
     std::string path = inFolder("kernels" + Twine(i) + ".o");
     std::error_code code;
     llvm::raw_fd_ostream os(path, code);
-    os << object->getBuffer();
+    os << *object;
     os.close();
     if (code || os.has_error())
       return Error("writing " + path +

@@ -8,10 +8,16 @@
 
 namespace meshloom {
 
-/// A table that has all of `kernels`. Those that an earlier call compiled (at
-/// the same level) and that are still in use by a program are reused. Thread
-/// safe; a failure leaves nothing behind.
+/// A table that has all of `kernels`. Those that an earlier call loaded (at the
+/// same level) and that are still in use by a program are reused, and of the
+/// others those whose object files are in the cache. Thread safe; a failure
+/// leaves nothing behind.
 Result<std::shared_ptr<const CodeSymbols>>
 loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize);
+
+/// The same of kernels that are known by name alone. Null where one of them was
+/// never compiled, or has been forgotten.
+Result<std::shared_ptr<const CodeSymbols>>
+loadCachedKernels(ArrayRef<std::string> symbols, bool optimize);
 
 } // namespace meshloom

@@ -1,11 +1,12 @@
-// From kernels to machine code: object files, for the JIT to load or for lld to
-// link into a shared object.
+// From kernels to machine code: an object file each, for the JIT to load or for
+// lld to link into a shared object.
 #pragma once
 
 #include "meshloom/Core/Result.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
-#include "llvm/Support/MemoryBuffer.h"
+#include <string>
+#include <vector>
 
 namespace meshloom {
 
@@ -21,9 +22,15 @@ enum class CodegenMode {
   Portable ///< optimised, for CPUs that have hostCpuFeatures()
 };
 
-/// Several object files, made in parallel.
-Result<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+/// One object file for each kernel, in their order; made on all cores.
+Result<std::vector<std::string>>
 compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode);
+
+/// Makes this machine known to LLVM. Comes before code is made or loaded.
+void initializeCodeGenerator();
+
+/// All that the code of a kernel depends on beside the kernel, as text.
+std::string codegenOptions(CodegenMode mode);
 
 /// The features of this CPU that kernels of a saved program may use:
 /// "sse4.2,avx,avx2,...". Programs name them; lib/Runtime/Library/Features.cpp

@@ -4,18 +4,28 @@
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include <memory>
 #include <string>
 
 namespace meshloom {
 
 /// Appends the code of `kernel`, as function `symbol`, to `module`. The code
-/// still has scf, arith and math ops: lowerKernels() removes them.
+/// still has scf, arith and math ops: KernelLowering removes them.
 void emitKernel(spmd::KernelOp kernel, StringRef symbol, ModuleOp module);
 
-/// Turns a module made by emitKernel into the LLVM dialect. f32 exp, tanh, log
+/// Turns modules made by emitKernel into the LLVM dialect. f32 exp, tanh, log
 /// and so on become polynomials that the loop vectoriser can handle; those
 /// without an accurate one, and f64, call libm.
-LogicalResult lowerKernels(ModuleOp module);
+class KernelLowering {
+public:
+  explicit KernelLowering(MLIRContext *context);
+  ~KernelLowering();
+  LogicalResult lower(ModuleOp module) const;
+
+private:
+  struct Patterns;
+  std::unique_ptr<Patterns> patterns;
+};
 
 /// The dialects that the functions above create.
 void registerKernelLoweringDialects(mlir::DialectRegistry &registry);

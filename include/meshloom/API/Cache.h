@@ -1,0 +1,15 @@
+// The cache of compiled programs and kernels, as users see it.
+//
+// What was compiled is kept on disk, by content: the next process that needs
+// the same program compiles nothing. MESHLOOM_CACHE names the folder, or is
+// "off"; docs/Environment.md says more.
+#pragma once
+
+#include "meshloom/Core/CacheStatistics.h"
+
+namespace meshloom {
+
+/// How often what this process needed had been compiled before.
+CacheStatistics cache_statistics();
+
+} // namespace meshloom

@@ -1,0 +1,8 @@
+// See Cache.h.
+#include "meshloom/API/Cache.h"
+
+#include "meshloom/Support/ContentCache.h"
+
+meshloom::CacheStatistics meshloom::cache_statistics() {
+  return ContentCache::process().statistics();
+}

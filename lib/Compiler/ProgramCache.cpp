@@ -1,0 +1,60 @@
+// Programs are kept in the format of .mlprog files. Code that is only in memory
+// stays behind: kernels have entries of their own, which programs share, and
+// their target finds them by name.
+#include "ProgramCache.h"
+
+#include "Fingerprint.h"
+#include "Targets.h"
+
+#include "meshloom/Core/Timing.h"
+#include "meshloom/Support/BuildId.h"
+#include "meshloom/Support/ContentCache.h"
+#include "meshloom/Support/MachineModelFile.h"
+
+#include "llvm-c/Core.h"
+
+namespace meshloom {
+
+std::optional<std::string> programKey(mlir::func::FuncOp function,
+                                      const CompileOptions &options) {
+  if (options.explain || options.afterPass)
+    return std::nullopt;
+  TimedScope timed("fingerprint");
+  auto target = findTarget(options.target);
+  if (!target)
+    return std::nullopt;
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch); // of the library that is loaded
+  std::string said;
+  llvm::raw_string_ostream(said)
+      << StringRef(buildId()) << " LLVM " << major << "." << minor << "."
+      << patch << " " << options.target << " " << (*target)->machineCode()
+      << " refine=" << options.refine << " optimize=" << options.optimizeKernels
+      << " bytes=" << options.codeAsBytes << "\n"
+      << machineModelText(options.machine);
+  std::optional<std::string> digest = fingerprint(function, said);
+  if (!digest)
+    return std::nullopt;
+  return "program" + *digest;
+}
+
+std::optional<Compiled> cachedProgram(const std::string &key,
+                                      const Target &target,
+                                      const EmitOptions &options) {
+  TimedScope timed("find in cache");
+  std::shared_ptr<const std::string> bytes = ContentCache::process().find(key);
+  if (!bytes)
+    return std::nullopt;
+  Result<Compiled> compiled = Compiled::deserialize(*bytes);
+  if (!compiled)
+    return std::nullopt;
+  return target.restore(std::move(*compiled), options);
+}
+
+void storeProgram(const std::string &key, const Compiled &compiled) {
+  TimedScope timed("store in cache");
+  ContentCache::process().store(
+      key, std::make_shared<const std::string>(compiled.serialize()));
+}
+
+} // namespace meshloom

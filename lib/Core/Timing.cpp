@@ -1,0 +1,144 @@
+// One table for the process: a path of names to seconds and how often.
+#include "meshloom/Core/Timing.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace meshloom {
+
+namespace {
+/// Parts a name from the one it is in; no name has it.
+constexpr char separator = '\x1f';
+
+struct Stage {
+  std::string path;
+  double seconds = 0;
+  int64_t count = 0;
+};
+
+struct Table {
+  std::mutex mutex;
+  std::vector<Stage> stages; ///< a stage comes before what it has in it
+
+  Stage &entry(const std::string &path) {
+    for (Stage &stage : stages)
+      if (stage.path == path)
+        return stage;
+    // Behind the last one that is in the same stage.
+    auto place = stages.end();
+    if (size_t end = path.rfind(separator); end != std::string::npos) {
+      const std::string parent = path.substr(0, end + 1);
+      for (auto it = stages.begin(); it != stages.end(); ++it)
+        if ((it->path + separator).starts_with(parent))
+          place = it + 1;
+    }
+    return *stages.insert(place, {path});
+  }
+};
+
+Table &table() {
+  static Table &instance = *new Table; // outlives all threads
+  return instance;
+}
+
+void printAtExit() {
+  const std::string report = timingReport();
+  if (!report.empty())
+    std::fputs(report.c_str(), stderr);
+}
+
+std::atomic<bool> &flag() {
+  static std::atomic<bool> enabled = [] {
+    const char *said = std::getenv("MESHLOOM_TIMING");
+    const bool on = said && *said && std::string_view(said) != "0";
+    if (on)
+      std::atexit(printAtExit);
+    return on;
+  }();
+  return enabled;
+}
+
+std::string &currentPath() {
+  thread_local std::string path;
+  return path;
+}
+} // namespace
+
+bool timingEnabled() {
+  return flag().load(std::memory_order_relaxed);
+}
+
+void enableTiming() {
+  if (!flag().exchange(true))
+    std::atexit(printAtExit);
+}
+
+std::string timingReport() {
+  Table &all = table();
+  std::lock_guard lock(all.mutex);
+  std::string text;
+  if (!all.stages.empty())
+    text = "      seconds   times  what\n";
+  for (const Stage &stage : all.stages) {
+    const size_t depth =
+        size_t(std::count(stage.path.begin(), stage.path.end(), separator));
+    const size_t begin = stage.path.rfind(separator);
+    text +=
+        fmt::format("{:>13.4f} {:>7}  {:>{}}{}\n", stage.seconds, stage.count,
+                    "", 2 * depth,
+                    std::string_view(stage.path)
+                        .substr(begin == std::string::npos ? 0 : begin + 1));
+  }
+  return text;
+}
+
+std::string TimedScope::current() {
+  return currentPath();
+}
+
+TimedScope::TimedScope(std::string_view name) {
+  if (timingEnabled())
+    begin(name, currentPath());
+}
+
+TimedScope::TimedScope(std::string_view name, const std::string &parent) {
+  if (timingEnabled())
+    begin(name, parent);
+}
+
+void TimedScope::begin(std::string_view name, const std::string &parent) {
+  std::string path = parent;
+  if (!path.empty())
+    path += separator;
+  path += name;
+  outer = std::exchange(currentPath(), path);
+  {
+    // Now, so that it stands before what is in it.
+    std::lock_guard lock(table().mutex);
+    table().entry(path);
+  }
+  active = true;
+  start = std::chrono::steady_clock::now();
+}
+
+TimedScope::~TimedScope() {
+  if (!active)
+    return;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  Table &all = table();
+  std::lock_guard lock(all.mutex);
+  Stage &stage = all.entry(currentPath());
+  stage.seconds += seconds;
+  ++stage.count;
+  currentPath() = std::move(outer);
+}
+
+} // namespace meshloom

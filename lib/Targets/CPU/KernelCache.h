@@ -1,0 +1,21 @@
+// Object files of kernels, compiled once however the kernels came about: found
+// by content in this process's cache.
+#pragma once
+
+#include "meshloom/Targets/CPU/KernelCodegen.h"
+
+#include <memory>
+
+namespace meshloom {
+
+using KernelObject = std::shared_ptr<const std::string>;
+
+/// The object file of the kernel called `symbol`; null where the cache has
+/// none.
+KernelObject cachedKernel(StringRef symbol, CodegenMode mode);
+
+/// Of each kernel, in their order: what the cache has, the rest compiled.
+Result<std::vector<KernelObject>>
+kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode);
+
+} // namespace meshloom
