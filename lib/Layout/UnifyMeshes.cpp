@@ -211,16 +211,24 @@ private:
 
   /// What arguments and results were before.
   void remember() {
-    for (BlockArgument argument : function.getArguments()) {
-      unsigned i = argument.getArgNumber();
+    SmallVector<DictionaryAttr> arguments, results;
+    function.getAllArgAttrs(arguments);
+    function.getAllResultAttrs(results);
+    auto add = [](DictionaryAttr &attributes, Attribute written) {
+      mlir::NamedAttrList all(attributes);
+      all.set(dtensor::writtenAttr, written);
+      attributes = all.getDictionary(written.getContext());
+    };
+    for (auto [i, argument] : llvm::enumerate(function.getArguments()))
       if (Attribute written =
               writtenOf(argument.getType(),
                         "argument " + LayoutFlow::argumentName(function, i)))
-        function.setArgAttr(i, dtensor::writtenAttr, written);
-    }
+        add(arguments[i], written);
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       if (Attribute written = writtenOf(type, "result #" + std::to_string(i)))
-        function.setResultAttr(i, dtensor::writtenAttr, written);
+        add(results[i], written);
+    function.setAllArgAttrs(arguments);
+    function.setAllResultAttrs(results);
   }
 
   /// The layout of `type`, if the program's mesh gives devices the same parts;

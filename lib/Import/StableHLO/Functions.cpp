@@ -238,20 +238,21 @@ FuncOp Importer::importFunction(FuncOp func) {
   result.setFunctionType(b.getFunctionType(argumentTypes, resultTypes));
   if (failed(verifyNewOps(0, success())))
     return {};
+  const bool tuples = inputs.size() != func.getNumArguments() ||
+                      outputs.size() != func.getNumResults();
   for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
-    result.setArgAttrs(i, attributes);
     // Donated: the result may take the argument's memory, if it is laid out so.
     auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
                                                     "tf.aliasing_output");
-    bool tuples = inputs.size() != func.getNumArguments() ||
-                  outputs.size() != func.getNumResults();
     if (alias && !tuples && alias.getValue().ult(resultTypes.size()) &&
-        resultTypes[alias.getInt()] == argumentTypes[i])
-      result.setArgAttr(i, "dtensor.alias",
-                        b.getI64IntegerAttr(alias.getInt()));
+        resultTypes[alias.getInt()] == argumentTypes[i]) {
+      mlir::NamedAttrList all(attributes);
+      all.set("dtensor.alias", b.getI64IntegerAttr(alias.getInt()));
+      attributes = all.getDictionary(b.getContext());
+    }
   }
-  for (auto [i, attributes] : llvm::enumerate(resultAttributes))
-    result.setResultAttrs(i, attributes);
+  result.setAllArgAttrs(argumentAttributes);
+  result.setAllResultAttrs(resultAttributes);
   result.setVisibility(func.getVisibility());
   rememberMeshes(result);
   return owner.release();

@@ -147,12 +147,13 @@ public:
       : block(block), policy(policy), inMemory(inMemory),
         groups(block, policy, inMemory) {}
 
-  /// Builds all kernels. Where one cannot be built, undoes everything, adds the
-  /// value that must be in memory to `inMemory`, and fails.
+  /// Builds all kernels. Where some cannot be built, undoes everything, adds
+  /// the values that must be in memory for them to `inMemory`, and fails.
   LogicalResult run() {
+    // All of them, not only the first: each time all groups are found again.
+    bool complete = true;
     for (auto &group : groups.groups())
-      if (failed(formGroup(*group)))
-        return giveUp();
+      complete &= succeeded(formGroup(*group));
     for (Operation &op : block) {
       LogicalResult formed = success();
       if (isGeneratedDot(&op, policy))
@@ -162,9 +163,10 @@ public:
       else if (isInlinable(&op) && !groups.groupOf(&op) && !isSplat(&op) &&
                isNeededInMemory(op.getResult(0)))
         formed = formSingle(&op);
-      if (failed(formed))
-        return giveUp();
+      complete &= succeeded(formed);
     }
+    if (!complete)
+      return giveUp();
     for (auto &[value, kernel] : replacements)
       value.replaceAllUsesWith(kernel);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

@@ -280,16 +280,19 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
       function.getLoc(), function.getName(),
       mlir::FunctionType::get(b.getContext(), arguments, results));
   made.setVisibility(function.getVisibility());
-  made.setAllArgAttrs(argumentAttrs);
-  made.setAllResultAttrs(resultAttrs);
   // A variable's new value may take the memory of the old one.
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto alias = function.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias"))
       if (uint64_t(alias.getInt()) < function.getNumResults() &&
           function.getResultTypes()[alias.getInt()] ==
-              function.getArgumentTypes()[i])
-        made.setArgAttr(i, "tf.aliasing_output",
-                        b.getI32IntegerAttr(int32_t(alias.getInt())));
+              function.getArgumentTypes()[i]) {
+        mlir::NamedAttrList all(argumentAttrs[i]);
+        all.set("tf.aliasing_output",
+                b.getI32IntegerAttr(int32_t(alias.getInt())));
+        argumentAttrs[i] = all.getDictionary(b.getContext());
+      }
+  made.setAllArgAttrs(argumentAttrs);
+  made.setAllResultAttrs(resultAttrs);
   b.setInsertionPointToStart(made.addEntryBlock());
   for (auto [from, to] :
        llvm::zip(function.getArguments(), made.getArguments()))

@@ -56,8 +56,8 @@ struct DTensorDialect::CoreValues {
   std::shared_mutex mutex;
   DenseMap<MeshAttr, Mesh> meshes;
   DenseMap<LayoutAttr, Layout> layouts;
-  /// As many as there are texts in .td files, times ranks. Entries stay where
-  /// they are.
+  /// By text, shapes and all else that an op's rule depends on. Entries stay
+  /// where they are.
   llvm::StringMap<ShardingRule> rules;
 
   /// The value for `attr` in `values`, made by `make` when missing. Values are

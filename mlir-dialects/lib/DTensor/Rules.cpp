@@ -103,13 +103,28 @@ static void expandTensors(StringRef text, TypeRange types, std::string &out) {
 
 ShardingRule ruleFromText(Operation *op, StringRef text, PartialFlow flow,
                           ArrayRef<unsigned> carriers, ReduceKind kind) {
-  // What the text says depends on the ranks only.
-  llvm::SmallString<64> key(text);
+  // Passes ask for an op's rule again and again, and few ops differ in what
+  // their rules depend on.
+  llvm::SmallString<128> key(text);
+  auto add = [&key](int64_t number) {
+    key.append(
+        StringRef(reinterpret_cast<const char *>(&number), sizeof number));
+  };
+  add(int64_t(text.size()));
+  add(int64_t(flow));
+  add(int64_t(kind));
+  add(int64_t(carriers.size()));
+  for (unsigned carrier : carriers)
+    add(carrier);
   for (TypeRange types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-    for (Type type : types)
-      key += char(cast<RankedTensorType>(type).getRank() + 1);
-  auto parse = [&] {
+    for (Type type : types) {
+      SmallVector<int64_t> shape = globalShape(type);
+      add(int64_t(shape.size()));
+      for (int64_t extent : shape)
+        add(extent);
+    }
+  auto make = [&] {
     auto [operands, results] = text.split("->");
     std::string expanded;
     expandTensors(operands, op->getOperandTypes(), expanded);
@@ -117,10 +132,9 @@ ShardingRule ruleFromText(Operation *op, StringRef text, PartialFlow flow,
     expandTensors(results, op->getResultTypes(), expanded);
     Result<ShardingRule> rule = ShardingRule::parse(expanded);
     assert(rule && "rules in the .td files can be read");
-    return std::move(*rule);
+    return bound(op, std::move(*rule), flow, carriers, kind);
   };
-  auto *dialect = cast<DTensorDialect>(op->getDialect());
-  return bound(op, dialect->ruleOf(key, parse), flow, carriers, kind);
+  return cast<DTensorDialect>(op->getDialect())->ruleOf(key, make);
 }
 
 //===----------------------------------------------------------------------===//
