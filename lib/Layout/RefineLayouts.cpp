@@ -45,7 +45,7 @@ private:
     if (nodes.graph.ops.empty() || mesh->size() == 1)
       return success();
     // One for all searches: most of their time goes into planning relayouts.
-    auto prices = std::make_shared<RelayoutCosts>(*mesh, model);
+    auto prices = std::make_shared<LayoutPrices>(*mesh, model);
     LayoutRefinement found = refineLayouts(nodes.graph, model, prices);
     if (!model.sharedMemory)
       preferFewerBytes(nodes.graph, model, prices, found);
@@ -58,7 +58,7 @@ private:
   /// little longer. No plan sends more than the given one.
   static void preferFewerBytes(const LayoutGraph &graph,
                                const MachineModel &model,
-                               std::shared_ptr<RelayoutCosts> prices,
+                               std::shared_ptr<LayoutPrices> prices,
                                LayoutRefinement &found) {
     constexpr Cost littleTime = 100'000'000; // 100 us
     constexpr int64_t endless = std::numeric_limits<int64_t>::max();

@@ -26,12 +26,14 @@ Objective LayoutState::clusterCost(unsigned index) {
     const LayoutGraph::Op &what = graph.ops[op];
     if (what.join)
       continue;
-    runs = what.runs;
-    work.flops += how.work.flops;
-    work.totalFlops += how.work.totalFlops;
+    // Of a fold, ops that stand for many have so many times the work.
+    runs = what.runs / what.copies;
+    work.flops += how.work.flops * what.copies;
+    work.totalFlops += how.work.totalFlops * what.copies;
     work.shards = std::max(work.shards, how.work.shards);
     work.splittable &= how.work.splittable;
-    cost += how.halos;
+    for (int64_t copy = 0; copy < what.copies && how.halos.collectives; ++copy)
+      cost += how.halos;
     for (unsigned i = 0; i < how.needs.size(); ++i) {
       unsigned value = what.operands[i];
       int producer = graph.values[value].producer;
@@ -40,18 +42,21 @@ Objective LayoutState::clusterCost(unsigned index) {
            (clusters.ofOp[producer] == int(index) &&
             !graph.ops[producer].join && how.needs[i] == layouts[value])))
         continue;
-      stored.push_back({value, how.needs[i]});
+      stored.push_back({value, how.needs[i], what.copies});
     }
     for (unsigned value : what.results)
       if (!isInside(value))
-        stored.push_back({value, layouts[value]});
+        stored.push_back({value, layouts[value], what.copies});
   }
   std::sort(stored.begin(), stored.end());
-  stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
-  for (auto [value, id] : stored) {
-    const Bytes &each = prices->bytes(kinds[value], id);
-    work.bytes += each.local;
-    work.totalBytes += each.distinct;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const Stored &last = stored[i];
+    if (i + 1 < stored.size() && stored[i + 1].value == last.value &&
+        stored[i + 1].id == last.id)
+      continue;
+    const Bytes &each = prices->bytes(kinds[last.value], last.id);
+    work.bytes += each.local * last.copies;
+    work.totalBytes += each.distinct * last.copies;
   }
   cost.cost = times(cost.cost + machine.work(work), runs);
   return cost;

@@ -4,6 +4,10 @@
 // ends. A cluster is looked at again only after a move of a neighbour, and a
 // look costs its candidates times the ops it touches; both are small and
 // independent of the program's length, so the whole is near linear.
+//
+// Of structure that repeats, a fold is searched (LayoutFold.h), all copies are
+// laid out as that says, and what the fold did not see is looked at after that:
+// the seams between it and what surrounds it.
 #include "LayoutDescent.h"
 
 #include <algorithm>
@@ -15,10 +19,19 @@ namespace meshloom {
 using Change = LayoutState::Change;
 using Delta = LayoutState::Delta;
 
+/// What it takes, and what its copies take.
+template <typename Body>
+static void forEachOperand(const LayoutGraph::Op &op, Body body) {
+  for (unsigned value : op.operands)
+    body(value);
+  for (LayoutGraph::Op::Other other : op.others)
+    body(other.value);
+}
+
 LayoutDescent::LayoutDescent(const LayoutGraph &graph,
                              const LayoutClusters &clusters,
                              const MachineModel &machine,
-                             std::shared_ptr<RelayoutCosts> prices)
+                             std::shared_ptr<LayoutPrices> prices)
     : graph(graph), clusters(clusters),
       state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
       moves(graph, clusters, state), around(clusters.clusters.size()),
@@ -31,8 +44,10 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
   std::vector<std::set<unsigned>> users(graph.values.size());
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     if (int cluster = clusters.ofOp[op]; cluster >= 0)
-      for (unsigned value : graph.ops[op].operands)
-        users[value].insert(unsigned(cluster));
+      forEachOperand(graph.ops[op],
+                     [&, cluster = unsigned(cluster)](unsigned value) {
+                       users[value].insert(cluster);
+                     });
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     int producer = graph.values[value].producer;
     int maker = producer < 0 ? -1 : clusters.ofOp[producer];
@@ -51,11 +66,11 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
     neighbours.emplace_back(near[cluster].begin(), near[cluster].end());
   }
   for (unsigned op = 0; op < graph.ops.size(); ++op)
-    if (int cluster = clusters.ofOp[op]; cluster >= 0)
-      for (const auto *values :
-           {&graph.ops[op].operands, &graph.ops[op].results})
-        around[cluster].insert(around[cluster].end(), values->begin(),
-                               values->end());
+    if (int cluster = clusters.ofOp[op]; cluster >= 0) {
+      auto add = [&](unsigned value) { around[cluster].push_back(value); };
+      forEachOperand(graph.ops[op], add);
+      std::ranges::for_each(graph.ops[op].results, add);
+    }
   for (std::vector<unsigned> &values : around) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -70,14 +85,20 @@ void LayoutDescent::findLeastSaved() {
   auto blockOf = [&](const LayoutCluster &cluster) -> auto & {
     return blocks[graph.ops[cluster.ops.front()].block];
   };
+  auto copies = [&](const LayoutCluster &cluster) {
+    int64_t most = 1;
+    for (unsigned op : cluster.ops)
+      most = std::max(most, graph.ops[op].copies);
+    return most;
+  };
   for (unsigned index = 0; index < clusters.clusters.size(); ++index) {
     auto &[cost, count] = blockOf(clusters.clusters[index]);
     cost += state.workCost(index);
-    ++count;
+    count += copies(clusters.clusters[index]);
   }
   for (const LayoutCluster &cluster : clusters.clusters) {
     auto [cost, count] = blockOf(cluster);
-    leastSaved.push_back(cost / (100 * count));
+    leastSaved.push_back(cost / (100 * count) * copies(cluster));
     carries.push_back(graph.ops[cluster.ops.front()].join);
   }
 }
@@ -110,7 +131,11 @@ void LayoutDescent::settle(unsigned cluster) {
     std::set<unsigned> touched(state.touchedClusters().begin(),
                                state.touchedClusters().end());
     state.commit();
-    return enqueueAround(touched);
+    enqueueAround(touched);
+    if (!peersOf.empty())
+      for (unsigned peer : std::exchange(peers[peersOf[cluster]], {}))
+        enqueue(peer);
+    return;
   }
 }
 
@@ -226,7 +251,7 @@ bool LayoutDescent::tryChain(unsigned cluster,
   // A chain must end below this.
   Cost goal = start.cost - std::max<Cost>(leastSaved[cluster], 1) + 1;
   for (auto [total, order, first] : firsts) {
-    if (state.tried() - begin > mostTried) {
+    if (state.tried() - begin > mostTried || state.tried() > sequencesEnd) {
       ++cutShort;
       break;
     }
@@ -325,6 +350,7 @@ void LayoutDescent::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     enqueue(cluster);
   drain();
+  allowSequences();
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     if (canMove(cluster) && promising(cluster))
       tryChain(cluster, moves.list(cluster), 2);
@@ -335,9 +361,79 @@ void LayoutDescent::run(int64_t limit) {
              return canMove(neighbour) && promising(neighbour);
            });
   };
+  allowSequences();
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     if (canMove(cluster) && hasPart(cluster))
       trySplit(cluster);
+}
+
+/// So that a program without repeated structure takes time linear in its size:
+/// below about 500 clusters that could save something the end is not reached.
+void LayoutDescent::allowSequences() {
+  sequencesEnd =
+      state.tried() + 100'000 + 30 * int64_t(clusters.clusters.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Folds
+//===----------------------------------------------------------------------===//
+
+/// Per cluster, a number that is equal where clusters are alike and surrounded
+/// alike.
+std::vector<uint64_t> LayoutDescent::clusterColours(unsigned rounds) const {
+  LayoutColours colours = colourLayouts(graph, state, rounds);
+  std::vector<uint64_t> found;
+  for (const LayoutCluster &cluster : clusters.clusters) {
+    uint64_t hash = cluster.ops.size();
+    for (unsigned op : cluster.ops)
+      hash = (hash ^ colours.ops[op]) * 0x9e3779b97f4a7c15u;
+    found.push_back(hash);
+  }
+  return found;
+}
+
+bool LayoutDescent::unfold(const LayoutFold &fold, const LayoutState &folded,
+                           int64_t limit) {
+  const Objective before = state.total();
+  Change all;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    if (graph.values[value].producer >= 0)
+      all.push_back({value, folded.layout(fold.valueOf[value])});
+  if (!state.apply(all))
+    return false;
+  if (state.total() > before || (limit >= 0 && state.peakBytes() > limit)) {
+    state.undo();
+    return false;
+  }
+  state.commit();
+  return true;
+}
+
+void LayoutDescent::tidy(const LayoutFold &fold, int64_t limit) {
+  constexpr unsigned rounds = 4;
+  peakLimit = limit;
+  std::unordered_map<uint64_t, unsigned> numbers;
+  for (uint64_t colour : clusterColours(rounds)) {
+    auto [entry, isNew] = numbers.try_emplace(colour, unsigned(peers.size()));
+    if (isNew)
+      peers.emplace_back();
+    peersOf.push_back(entry->second);
+    peers[entry->second].push_back(unsigned(peersOf.size() - 1));
+  }
+  for (const std::vector<unsigned> &alike : peers)
+    enqueue(alike[alike.size() / 2]);
+  std::set<unsigned> atSeams;
+  for (unsigned op : fold.seams) {
+    if (int cluster = clusters.ofOp[op]; cluster >= 0)
+      atSeams.insert(unsigned(cluster));
+    for (unsigned value : graph.ops[op].operands)
+      if (int producer = graph.values[value].producer;
+          producer >= 0 && clusters.ofOp[producer] >= 0)
+        atSeams.insert(unsigned(clusters.ofOp[producer]));
+  }
+  for (unsigned cluster : atSeams)
+    enqueue(cluster);
+  drain();
 }
 
 } // namespace meshloom

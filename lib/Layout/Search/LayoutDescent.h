@@ -2,6 +2,7 @@
 // chains of moves, moves of parts of clusters, and windows.
 #pragma once
 
+#include "LayoutFold.h"
 #include "LayoutMoves.h"
 
 #include "meshloom/Layout/Search/LayoutSearch.h"
@@ -16,10 +17,16 @@ class LayoutDescent {
 public:
   LayoutDescent(const LayoutGraph &graph, const LayoutClusters &clusters,
                 const MachineModel &machine,
-                std::shared_ptr<RelayoutCosts> prices);
+                std::shared_ptr<LayoutPrices> prices);
 
   /// `peakLimit` < 0: none.
   void run(int64_t peakLimit);
+  /// Lays out all copies as what they were folded to; false, and nothing, where
+  /// that is not possible, not cheaper or above the limit.
+  bool unfold(const LayoutFold &fold, const LayoutState &folded,
+              int64_t peakLimit);
+  /// After `unfold`: looks at one of those that are alike, and at the seams.
+  void tidy(const LayoutFold &fold, int64_t peakLimit);
 
   std::vector<LayoutDecision> decisions();
 
@@ -39,6 +46,8 @@ private:
   bool worthwhile(unsigned cluster, const Delta &delta) const {
     return worthwhile(cluster, delta.saved(), delta.before.cost);
   }
+  void allowSequences();
+  std::vector<uint64_t> clusterColours(unsigned rounds) const;
   void settle(unsigned cluster);
   void enqueueAround(const std::set<unsigned> &moved);
   void enqueue(unsigned cluster) {
@@ -89,6 +98,11 @@ private:
   /// notice is no reason for another collective.
   std::vector<Cost> leastSaved;
   std::vector<char> carries; ///< per cluster: a carried value is in it
+  /// Clusters that are alike, until one of them was moved; `peersOf` is empty,
+  /// or has for each cluster which ones are its.
+  std::vector<std::vector<unsigned>> peers;
+  std::vector<unsigned> peersOf;
+  int64_t sequencesEnd = 0; ///< no chain begins after so many changes
 };
 
 } // namespace meshloom

@@ -22,6 +22,9 @@ LayoutMoves::LayoutMoves(const LayoutGraph &graph,
           made.inputs.push_back(
               {position, op.operands[i], &op.rule.operands[i]});
       }
+      for (LayoutGraph::Op::Other other : op.others)
+        made.inputs.push_back(
+            {position, other.value, &op.rule.operands[other.operand]});
       for (unsigned i = 0; i < op.results.size(); ++i)
         made.results.push_back({position, op.results[i], &op.rule.results[i]});
     }

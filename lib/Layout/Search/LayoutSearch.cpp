@@ -101,6 +101,10 @@ std::string LayoutDescent::rejected(unsigned cluster, const Change &back) {
 
 std::vector<LayoutDecision> LayoutDescent::decisions() {
   std::vector<LayoutDecision> list;
+  // Of clusters that are alike, what is said of one is said of all.
+  constexpr unsigned rounds = 3;
+  std::vector<uint64_t> colours = clusterColours(rounds);
+  std::unordered_map<uint64_t, std::string> said;
   for (unsigned index = 0; index < clusters.clusters.size(); ++index) {
     if (!canMove(index))
       continue;
@@ -129,35 +133,68 @@ std::vector<LayoutDecision> LayoutDescent::decisions() {
     if (decision.ops.empty())
       continue;
     decision.moved = !back.empty();
-    decision.rejected = rejected(index, back);
+    auto [text, isNew] = said.try_emplace(colours[index]);
+    if (isNew)
+      text->second = rejected(index, back);
+    decision.rejected = text->second;
     list.push_back(std::move(decision));
   }
   return list;
 }
 
+/// A fold that is less than half of the graph, if the graph is a large one.
+static std::optional<LayoutFold> foldOf(const LayoutGraph &graph,
+                                        const LayoutState &state) {
+  // More rounds keep more of the ends apart, but cost as many ops, and the
+  // plans were no better: what differs at the ends is settled there.
+  constexpr unsigned rounds = 1;
+  constexpr size_t fewOps = 600;
+  if (graph.ops.size() < fewOps)
+    return std::nullopt;
+  LayoutFold fold = foldLayouts(graph, colourLayouts(graph, state, rounds));
+  if (2 * fold.graph.ops.size() > graph.ops.size())
+    return std::nullopt;
+  return fold;
+}
+
 LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
-                               std::shared_ptr<RelayoutCosts> prices) {
+                               std::shared_ptr<LayoutPrices> prices) {
   LayoutRefinement result;
   result.clusters = findClusters(graph);
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<RelayoutCosts>(graph.mesh(), machine);
+    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
   auto search =
       std::make_unique<LayoutDescent>(graph, result.clusters, machine, prices);
   result.before = search->state.total();
   result.peakBefore = search->state.peakBytes();
-  search->run(/*peakLimit=*/-1);
+  const std::optional<LayoutFold> fold = foldOf(graph, search->state);
+  auto run = [&](int64_t peakLimit) {
+    if (fold) {
+      const LayoutClusters clusters = findClusters(fold->graph);
+      LayoutDescent folded(fold->graph, clusters, machine, prices);
+      if (peakLimit >= 0)
+        folded.state.countMemoryOf(search->state, *fold);
+      folded.run(peakLimit);
+      result.tried += folded.state.tried();
+      result.cutShort = folded.cutShort;
+      if (search->unfold(*fold, folded.state, peakLimit))
+        return search->tidy(*fold, peakLimit);
+    }
+    search->run(peakLimit);
+  };
+  run(/*peakLimit=*/-1);
   result.peakAfter = search->state.peakBytes();
   if (result.peakAfter > result.peakBefore) {
     result.tried += search->state.tried();
     search = std::make_unique<LayoutDescent>(graph, result.clusters, machine,
                                              prices);
-    search->run(result.peakBefore);
+    run(result.peakBefore);
     result.peakAfter = search->state.peakBytes();
   }
   result.after = search->state.total();
   result.tried += search->state.tried();
-  result.cutShort = search->cutShort;
+  result.cutShort += search->cutShort;
   result.decisions = search->decisions();
   LayoutState &state = search->state;
   for (unsigned value = 0; value < graph.values.size(); ++value)

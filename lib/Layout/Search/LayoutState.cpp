@@ -27,21 +27,23 @@ Objective &Objective::operator-=(const Objective &other) {
 LayoutState::LayoutState(const LayoutGraph &graph,
                          const LayoutClusters &clusters,
                          const MachineModel &machine,
-                         std::shared_ptr<RelayoutCosts> known)
+                         std::shared_ptr<LayoutPrices> known)
     : graph(graph), clusters(clusters), machine(machine),
       prices(std::move(known)), uses(graph.values.size()),
-      evaluations(graph.ops.size()), current(graph.ops.size()),
-      demands(graph.ops.size()), needs(graph.values.size()),
-      valueCosts(graph.values.size()), clusterCosts(clusters.clusters.size()),
-      opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
+      current(graph.ops.size()), demands(graph.ops.size()),
+      needs(graph.values.size()), valueCosts(graph.values.size()),
+      clusterCosts(clusters.clusters.size()), opMark(graph.ops.size(), -1),
+      valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<RelayoutCosts>(graph.mesh(), machine);
+    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
   for (const LayoutGraph::Value &value : graph.values) {
     layouts.push_back(intern(value.layout));
     kinds.push_back(prices->kindOf(value.shape, value.type));
   }
   initial = layouts;
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    opKinds.push_back(prices->opKind(graph, op));
   findUses();
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     if (!graph.ops[op].free)
@@ -128,21 +130,32 @@ void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
     needs[value].erase(need);
 }
 
+void LayoutState::countAll(unsigned op, unsigned operand, const Demand &demand,
+                           int sign) {
+  const LayoutGraph::Op &what = graph.ops[op];
+  count(what.operands[operand], {int(op), operand}, demand, sign);
+  // A free op takes what there is as it is.
+  if (!what.free)
+    for (LayoutGraph::Op::Other other : what.others)
+      if (other.operand == operand)
+        count(other.value, {int(op), operand}, demand, sign);
+}
+
 void LayoutState::update(unsigned op, Record *record) {
   const std::vector<unsigned> &operands = graph.ops[op].operands;
   demandsOf(op, madeDemands);
   std::vector<Demand> &had = demands[op];
   if (had.empty()) {
     for (unsigned i = 0; i < operands.size(); ++i)
-      count(operands[i], {int(op), i}, madeDemands[i], 1);
+      countAll(op, i, madeDemands[i], 1);
     had = madeDemands;
     return;
   }
   for (unsigned i = 0; i < operands.size(); ++i) {
     if (had[i] == madeDemands[i])
       continue;
-    count(operands[i], {int(op), i}, had[i], -1);
-    count(operands[i], {int(op), i}, madeDemands[i], 1);
+    countAll(op, i, had[i], -1);
+    countAll(op, i, madeDemands[i], 1);
     if (record)
       record->demands.push_back({op, i, had[i]});
     had[i] = madeDemands[i];
@@ -169,14 +182,19 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   Record &record = records[depth++];
   record.clear();
   record.sum = sum;
-  const int64_t mark = changesTried++;
+  const int64_t waiting = 2 * changesTried, mark = waiting + 1;
+  ++changesTried;
   dirty.clear();
   done.clear();
-  auto isFirst = [&](std::vector<int64_t> &marks, unsigned i) {
+  auto isFirstOf = [](std::vector<int64_t> &marks, unsigned i, int64_t mark) {
     return std::exchange(marks[i], mark) != mark;
   };
+  auto isFirst = [&](std::vector<int64_t> &marks, unsigned i) {
+    return isFirstOf(marks, i, mark);
+  };
   auto push = [&](unsigned op) {
-    if (isFirst(opMark, op)) {
+    // Where values go round (loops, folds) an op may come by again.
+    if (isFirstOf(opMark, op, waiting)) {
       dirty.push_back(op);
       std::push_heap(dirty.begin(), dirty.end(), std::greater<>());
     }
@@ -197,11 +215,13 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     set(value, id);
   }
   // In program order: what an op is given is settled before it is looked at,
-  // and it only makes later ones dirty.
+  // but for what goes round. All that is done here is to drop pending
+  // reductions, so it ends.
   while (!dirty.empty()) {
     std::pop_heap(dirty.begin(), dirty.end(), std::greater<>());
     unsigned op = dirty.back();
     dirty.pop_back();
+    opMark[op] = mark;
     done.push_back(op);
     if (graph.ops[op].free)
       continue;
@@ -246,6 +266,8 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   for (unsigned op : done) {
     for (unsigned value : graph.ops[op].operands)
       touch(value);
+    for (LayoutGraph::Op::Other other : graph.ops[op].others)
+      touch(other.value);
     if (int cluster = clusters.ofOp[op];
         cluster >= 0 && isFirst(clusterMark, unsigned(cluster)))
       record.clusters.push_back(unsigned(cluster));
@@ -267,6 +289,7 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     delta.before += valueCosts[value];
     delta.after += *cost;
     valueCosts[value] = *cost;
+    changed(value);
   }
   for (unsigned cluster : record.clusters) {
     delta.before += clusterCosts[cluster];
@@ -278,6 +301,16 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   return delta;
 }
 
+void LayoutState::touched(Touched &all) const {
+  const Record &record = records[depth - 1];
+  all.values.clear();
+  all.clusters.clear();
+  for (size_t i = 0; i < record.values.size(); ++i)
+    all.values.push_back({record.values[i], record.valueCosts[i].cost});
+  for (size_t i = 0; i < record.clusters.size(); ++i)
+    all.clusters.push_back({record.clusters[i], record.clusterCosts[i].cost});
+}
+
 void LayoutState::undo() {
   const Record &record = records[--depth];
   for (auto entry = record.layouts.rbegin(); entry != record.layouts.rend();
@@ -287,13 +320,14 @@ void LayoutState::undo() {
     current[entry->first] = entry->second;
   for (const Record::OldDemand &old : record.demands) {
     Demand &now = demands[old.op][old.operand];
-    unsigned value = graph.ops[old.op].operands[old.operand];
-    count(value, {int(old.op), old.operand}, now, -1);
-    count(value, {int(old.op), old.operand}, old.demand, 1);
+    countAll(old.op, old.operand, now, -1);
+    countAll(old.op, old.operand, old.demand, 1);
     now = old.demand;
   }
-  for (size_t i = 0; i < record.valueCosts.size(); ++i)
+  for (size_t i = 0; i < record.valueCosts.size(); ++i) {
     valueCosts[record.values[i]] = record.valueCosts[i];
+    changed(record.values[i]);
+  }
   for (size_t i = 0; i < record.clusterCosts.size(); ++i)
     clusterCosts[record.clusters[i]] = record.clusterCosts[i];
   sum = record.sum;

@@ -49,26 +49,22 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
   const int64_t begin = state.tried();
   std::vector<const Change *> path(window.size()), best;
   Objective bestTotal = start;
-  // What the changes touch, and what that cost at the start.
-  std::vector<Cost> valueCosts, clusterCosts;
-  for (unsigned value = 0; value < graph.values.size(); ++value)
-    valueCosts.push_back(state.relayoutCost(value));
-  for (unsigned each = 0; each < clusters.clusters.size(); ++each)
-    clusterCosts.push_back(state.workCost(each));
-  std::vector<std::vector<unsigned>> values(window.size()),
-      touched(window.size());
+  // What the changes of the path touched, and what that cost before each.
+  std::vector<LayoutState::Touched> touched(window.size());
   auto costAtStart = [&] {
-    std::set<unsigned> allValues, allClusters;
+    std::unordered_map<unsigned, Cost> values, touchedClusters;
     for (size_t i = 0; i < window.size(); ++i)
       if (path[i]) {
-        allValues.insert(values[i].begin(), values[i].end());
-        allClusters.insert(touched[i].begin(), touched[i].end());
+        // The first that touched a value knows what it cost at the start.
+        for (auto [value, cost] : touched[i].values)
+          values.try_emplace(value, cost);
+        for (auto [each, cost] : touched[i].clusters)
+          touchedClusters.try_emplace(each, cost);
       }
     Cost cost = 0;
-    for (unsigned value : allValues)
-      cost += valueCosts[value];
-    for (unsigned each : allClusters)
-      cost += clusterCosts[each];
+    for (const auto *all : {&values, &touchedClusters})
+      for (auto [index, before] : *all)
+        cost += before;
     return cost;
   };
   bool cut = false;
@@ -102,8 +98,7 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
       if (!state.apply(*move))
         continue;
       path[i] = move;
-      values[i] = state.touchedValues();
-      touched[i] = state.touchedClusters();
+      state.touched(touched[i]);
       extend(i + 1);
       state.undo();
       path[i] = nullptr;

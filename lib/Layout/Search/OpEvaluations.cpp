@@ -1,6 +1,6 @@
 // How one op runs with given layouts: what it needs and produces by its rule,
 // its part of the work, and the halo exchanges in front of it. Made once for
-// all layouts of its operands and results that a search comes across.
+// all ops of a kind and layouts that searches come across.
 #include "meshloom/Layout/Search/LayoutState.h"
 
 #include <algorithm>
@@ -15,6 +15,69 @@ static int64_t shardExtent(int64_t extent, const std::vector<unsigned> &axes,
   return extent;
 }
 
+/// All that an evaluation depends on but layouts.
+static std::string opText(const LayoutGraph &graph, unsigned index,
+                          RelayoutCosts &prices) {
+  const LayoutGraph::Op &op = graph.ops[index];
+  const ShardingRule &rule = op.rule;
+  std::string text;
+  auto add = [&](int64_t number) {
+    text.append(reinterpret_cast<const char *>(&number), sizeof number);
+  };
+  add(int64_t(rule.factors.size()));
+  for (const Factor &factor : rule.factors) {
+    add(factor.size);
+    add(int64_t(factor.kind));
+  }
+  for (const auto *tensors : {&rule.operands, &rule.results}) {
+    add(int64_t(tensors->size()));
+    for (const ShardingRule::Tensor &tensor : *tensors) {
+      add(int64_t(tensor.size()));
+      for (const ShardingRule::Dim &dim : tensor) {
+        add(int64_t(dim.size()));
+        for (unsigned factor : dim)
+          add(factor);
+      }
+    }
+  }
+  add(int64_t(rule.windows.size()));
+  for (const ShardingRule::Window &window : rule.windows) {
+    for (int64_t number :
+         {int64_t(window.operand), int64_t(window.dim), int64_t(window.factor),
+          window.scale, window.low, window.high, window.divisor,
+          int64_t(window.sources.size())})
+      add(number);
+    for (int64_t source : window.sources)
+      add(source);
+  }
+  add(int64_t(rule.partialFlow));
+  add(int64_t(rule.reduceKind));
+  add(int64_t(rule.carriers.size()));
+  for (unsigned carrier : rule.carriers)
+    add(carrier);
+  add(op.flopsPerPoint);
+  add(int64_t(op.flat.size()));
+  for (unsigned factor : op.flat)
+    add(factor);
+  for (unsigned value : op.operands) {
+    const LayoutGraph::Value &what = graph.values[value];
+    add(prices.kindOf(what.shape, what.type));
+    bool free = what.producer >= 0 && graph.ops[what.producer].free;
+    add((what.block == op.block) | what.argument << 1 | free << 2);
+  }
+  for (unsigned value : op.results)
+    add(prices.kindOf(graph.values[value].shape, graph.values[value].type));
+  return text;
+}
+
+unsigned LayoutPrices::opKind(const LayoutGraph &graph, unsigned op) {
+  auto [entry, isNew] =
+      opKinds.try_emplace(opText(graph, op, *this), unsigned(known.size()));
+  if (isNew)
+    known.emplace_back();
+  return entry->second;
+}
+
 const OpEvaluation &LayoutState::evaluate(unsigned index) {
   const LayoutGraph::Op &op = graph.ops[index];
   key.clear();
@@ -22,9 +85,10 @@ const OpEvaluation &LayoutState::evaluate(unsigned index) {
     key.push_back(layouts[value]);
   for (unsigned value : op.results)
     key.push_back(layouts[value]);
-  auto found = evaluations[index].find(Ids(key));
-  if (found == evaluations[index].end())
-    found = evaluations[index].emplace(key, compute(index, key)).first;
+  LayoutPrices::Evaluations &known = prices->evaluations(opKinds[index]);
+  auto found = known.find(LayoutPrices::Ids(key));
+  if (found == known.end())
+    found = known.emplace(key, compute(index, key)).first;
   return found->second;
 }
 

@@ -65,6 +65,14 @@ struct LayoutGraph {
     int64_t branchRuns = runsOnce;
     bool join = false;
     int loop = -1; ///< that a join carries a value of
+    /// How many ops it stands for in a fold (LayoutFold.h); `runs` counts all.
+    int64_t copies = 1;
+    /// What some copies take as operand `operand` instead. They are brought to
+    /// what that needs too.
+    struct Other {
+      unsigned operand, value;
+    };
+    std::vector<Other> others = {};
   };
   /// A layout that a value must also be brought to: a function's result, a
   /// constraint, a relayout of the user's.

@@ -44,7 +44,7 @@ struct LayoutRefinement {
 /// where it fits the machine.
 LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
-                               std::shared_ptr<RelayoutCosts> prices = nullptr);
+                               std::shared_ptr<LayoutPrices> prices = nullptr);
 
 /// "384.2 us", "5.0 ns".
 std::string formatTime(Cost picoseconds);

@@ -2,8 +2,7 @@
 // machine model, and cheap changes to it that can be taken back.
 #pragma once
 
-#include "meshloom/Layout/Search/LayoutGraph.h"
-#include "meshloom/Layout/Search/RelayoutCosts.h"
+#include "meshloom/Layout/Search/LayoutPrices.h"
 
 #include <algorithm>
 #include <memory>
@@ -11,26 +10,7 @@
 
 namespace meshloom {
 
-/// What is made small, in this order.
-struct Objective {
-  Cost cost = 0;
-  int64_t collectives = 0;
-  int64_t changes = 0; ///< values laid out otherwise than at the start
-  auto operator<=>(const Objective &) const = default;
-  Objective &operator+=(const Objective &other);
-  Objective &operator-=(const Objective &other);
-};
-
-/// How one op runs with given layouts of its operands and results.
-struct OpEvaluation {
-  bool valid = false; ///< the rule allows it
-  OpSharding sharding;
-  std::vector<LayoutId> needs;    ///< per operand
-  std::vector<LayoutId> produces; ///< per result; may drop pending reductions
-                                  ///< that no operand has
-  Work work;                      ///< compute only; bytes are the cluster's
-  Objective halos;                ///< of the halo exchanges of its operands
-};
+struct LayoutFold;
 
 /// One relayout of a value, as InsertRelayouts will make it.
 struct PlannedRelayout {
@@ -53,9 +33,11 @@ public:
   /// `prices`: of other searches over the graph, if they fit the machine.
   LayoutState(const LayoutGraph &graph, const LayoutClusters &clusters,
               const MachineModel &machine,
-              std::shared_ptr<RelayoutCosts> prices = nullptr);
+              std::shared_ptr<LayoutPrices> prices = nullptr);
 
   LayoutId layout(unsigned value) const { return layouts[value]; }
+  TensorKind kind(unsigned value) const { return kinds[value]; }
+  unsigned opKind(unsigned op) const { return opKinds[op]; }
   const Layout &get(LayoutId id) const { return prices->get(id); }
   LayoutId intern(const Layout &layout) { return prices->intern(layout); }
   const OpEvaluation &evaluate(unsigned op);
@@ -91,28 +73,22 @@ public:
   const std::vector<unsigned> &touchedClusters() const {
     return records[depth - 1].clusters;
   }
+  /// ... and what they cost before it.
+  struct Touched {
+    std::vector<std::pair<unsigned, Cost>> values, clusters;
+  };
+  void touched(Touched &all) const;
 
   /// Most bytes that one device holds at a time, by the lifetimes of values and
   /// of what relayouts make; arguments and results live throughout, values
   /// inside a cluster are not stored. In shared memory views take nothing, and
-  /// a device's part is that of what is stored once for all.
+  /// a device's part is that of what is stored once for all. After the first
+  /// time it costs what the values take that changed since.
   int64_t peakBytes();
+  /// Peak bytes are those of the graph that this state's was folded from.
+  void countMemoryOf(const LayoutState &whole, const LayoutFold &fold);
 
 private:
-  using Ids = std::span<const LayoutId>;
-  struct IdsHash {
-    using is_transparent = void;
-    size_t operator()(Ids ids) const {
-      size_t hash = ids.size();
-      for (LayoutId id : ids)
-        hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
-      return hash ^ (hash >> 32);
-    }
-  };
-  struct IdsEqual {
-    using is_transparent = void;
-    bool operator()(Ids a, Ids b) const { return std::ranges::equal(a, b); }
-  };
   using Way = RelayoutCosts::Way;
   using Bytes = RelayoutCosts::Bytes;
   using Edge = RelayoutCosts::Edge;
@@ -145,6 +121,9 @@ private:
                      const OpSharding &sharding) const;
   /// What an op asks of each of its operands.
   void demandsOf(unsigned op, std::vector<Demand> &made);
+  /// Adds `sign` times a demand to the needs of an op's operand, and of what
+  /// copies of the op take.
+  void countAll(unsigned op, unsigned operand, const Demand &demand, int sign);
   /// Adds `sign` times a demand to the value's needs.
   void count(unsigned value, const Use &use, const Demand &demand, int sign);
   struct Record;
@@ -162,21 +141,22 @@ private:
   Objective clusterCost(unsigned cluster);
   bool moves(unsigned op, unsigned operand);
   int64_t storedBytes(unsigned value, LayoutId id);
+  struct Memory;
+  void recount(unsigned value);
+  void changed(unsigned value);
 
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
   const MachineModel &machine;
 
-  std::shared_ptr<RelayoutCosts> prices;
+  std::shared_ptr<LayoutPrices> prices;
   std::vector<TensorKind> kinds; ///< per value
   std::vector<std::vector<Use>> uses;
   /// Per value: of relayouts for its uses; 0 where that differs among them.
   std::vector<int64_t> useRuns;
   std::vector<LayoutId> outputTargets;
-  std::vector<int> homes; ///< per value: the op from which it is there
-  using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
-                                         IdsHash, IdsEqual>;
-  std::vector<Evaluations> evaluations; ///< per op
+  std::vector<int> homes;        ///< per value: the op from which it is there
+  std::vector<unsigned> opKinds; ///< per op
   std::vector<const OpEvaluation *> current;
   std::vector<std::vector<Demand>> demands; ///< per op and operand
   std::vector<std::vector<Need>> needs;     ///< per value
@@ -204,14 +184,24 @@ private:
   size_t depth = 0;
   int64_t changesTried = 0;
 
+  std::shared_ptr<Memory> memory; ///< from the first `peakBytes` on
+
   // Scratch, kept for its memory.
   std::vector<LayoutId> key;
   std::vector<Demand> madeDemands;
   std::vector<Edge> tree;
   std::vector<std::pair<LayoutId, Cost>> waitedFor;
-  std::vector<std::pair<unsigned, LayoutId>> stored;
+  /// What a cluster reads or writes, and how often if it is one of a fold.
+  struct Stored {
+    unsigned value;
+    LayoutId id;
+    int64_t copies;
+    auto operator<=>(const Stored &) const = default;
+  };
+  std::vector<Stored> stored;
   std::vector<unsigned> dirty, done; ///< ops; `dirty` is a heap
-  /// Marks of the last `apply` that came by: ops, values, clusters.
+  /// Marks of the last `apply` that came by: ops, values, clusters. An op's is
+  /// even while it waits in `dirty`.
   std::vector<int64_t> opMark, valueMark, clusterMark;
 };
 

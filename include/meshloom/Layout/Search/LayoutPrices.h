@@ -1,0 +1,67 @@
+// LayoutPrices: what searches over layouts know of prices: relayouts, and how
+// ops run.
+#pragma once
+
+#include "meshloom/Layout/Search/LayoutGraph.h"
+#include "meshloom/Layout/Search/RelayoutCosts.h"
+
+#include <algorithm>
+
+namespace meshloom {
+
+/// What is made small, in this order.
+struct Objective {
+  Cost cost = 0;
+  int64_t collectives = 0;
+  int64_t changes = 0; ///< values laid out otherwise than at the start
+  auto operator<=>(const Objective &) const = default;
+  Objective &operator+=(const Objective &other);
+  Objective &operator-=(const Objective &other);
+};
+
+/// How one op runs with given layouts of its operands and results.
+struct OpEvaluation {
+  bool valid = false; ///< the rule allows it
+  OpSharding sharding;
+  std::vector<LayoutId> needs;    ///< per operand
+  std::vector<LayoutId> produces; ///< per result; may drop pending reductions
+                                  ///< that no operand has
+  Work work;                      ///< compute only; bytes are the cluster's
+  Objective halos;                ///< of the halo exchanges of its operands
+};
+
+/// Prices of relayouts and evaluations of ops, kept for all searches over a
+/// graph and its folds. Ops are alike (of one kind) where they have one rule,
+/// do the same work for a point and have operands and results of one shape and
+/// type: the layers of a model are evaluated once.
+class LayoutPrices : public RelayoutCosts {
+public:
+  using RelayoutCosts::RelayoutCosts;
+
+  using Ids = std::span<const LayoutId>;
+  struct IdsHash {
+    using is_transparent = void;
+    size_t operator()(Ids ids) const {
+      size_t hash = ids.size();
+      for (LayoutId id : ids)
+        hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
+      return hash ^ (hash >> 32);
+    }
+  };
+  struct IdsEqual {
+    using is_transparent = void;
+    bool operator()(Ids a, Ids b) const { return std::ranges::equal(a, b); }
+  };
+  /// By the layouts of operands and results.
+  using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
+                                         IdsHash, IdsEqual>;
+
+  unsigned opKind(const LayoutGraph &graph, unsigned op);
+  Evaluations &evaluations(unsigned kind) { return known[kind]; }
+
+private:
+  std::unordered_map<std::string, unsigned> opKinds;
+  std::deque<Evaluations> known;
+};
+
+} // namespace meshloom
