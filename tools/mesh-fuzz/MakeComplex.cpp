@@ -3,6 +3,7 @@
 #include "Generator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace meshloom::fuzz {
@@ -21,9 +22,10 @@ unsigned complexIn(Generator &g, double low, double high, int64_t leastRank) {
         }))
       return *found;
   DType type = g.chance(0.7) ? DType::C64 : DType::C128;
-  double bound = std::min(high, 2.0);
+  // Quarters: exact, as what the range says they are.
+  double bound = std::floor(4 * std::min(high, 2.0)) / 4;
   return g.argument(type, g.shape(leastRank, 3),
-                    {std::max(low, -bound), bound, 2, 0});
+                    {std::max(std::ceil(4 * low) / 4, -bound), bound, 2, 0});
 }
 
 unsigned anyComplex(Generator &g, int64_t leastRank = 0) {

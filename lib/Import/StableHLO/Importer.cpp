@@ -277,11 +277,8 @@ LogicalResult Importer::importBlock(Block &block) {
   for (Operation &op : block.without_terminator())
     if (failed(importOp(op)))
       return failure();
-  for (Value operand : block.getTerminator()->getOperands())
-    if (!values.count(operand))
-      return block.getTerminator()->emitError(
-          "returns a value from outside of its region, which is a function of "
-          "its arguments only");
+  if (failed(checkTypes(*block.getTerminator())))
+    return failure();
   b.setLoc(block.getTerminator()->getLoc());
   return success();
 }

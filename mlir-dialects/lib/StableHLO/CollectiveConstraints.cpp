@@ -36,9 +36,9 @@ static bool groups(const Constraints &c, Attribute attribute,
     return c.require(shape[0] == 0 && shape[1] == 0, numbers.range,
                      "replica_groups hold no groups, or groups of nothing");
   SmallVector<int64_t> ids;
-  for (const llvm::APInt &id : listed.getValues<llvm::APInt>())
-    if (kind == GroupKind::OneSize || !id.isAllOnes())
-      ids.push_back(id.getSExtValue());
+  for (int64_t id : numbersIn(listed))
+    if (kind == GroupKind::OneSize || id != -1)
+      ids.push_back(id);
   return c.unique(numbers.unique, "replica_groups", ids) &&
          c.inRange(numbers.range, "replica_groups", ids, 0,
                    kind == GroupKind::Partial ? INT64_MAX
@@ -242,7 +242,7 @@ LogicalResult CollectivePermuteOp::verify() {
                                "but are a "
                             << pairs.getType();
   SmallVector<int64_t> ends[2];
-  for (auto [i, id] : llvm::enumerate(pairs.getValues<int64_t>()))
+  for (auto [i, id] : llvm::enumerate(numbersIn(pairs)))
     ends[i % 2].push_back(id);
   return success(c.unique("C2", "the list of sources", ends[0]) &&
                  c.unique("C3", "the list of targets", ends[1]) &&

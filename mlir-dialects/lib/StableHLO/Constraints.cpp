@@ -65,6 +65,22 @@ int64_t meshloom::rankOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
 
+SmallVector<int64_t> meshloom::numbersIn(mlir::DenseIntElementsAttr list) {
+  auto numbers = list.getValues<llvm::APInt>();
+  SmallVector<int64_t> result;
+  if (!list.isSplat()) {
+    for (const llvm::APInt &number : numbers)
+      result.push_back(number.getSExtValue());
+    return result;
+  }
+  int64_t count = 1;
+  for (int64_t extent : list.getType().getShape())
+    count = std::min(count * std::min<int64_t>(extent, 4), int64_t(4));
+  if (count > 0)
+    result.assign(size_t(count), (*numbers.begin()).getSExtValue());
+  return result;
+}
+
 bool meshloom::isPromotable(Type from, Type to) {
   if (from == to || isQuantized(from) || isQuantized(to))
     return true;

@@ -21,6 +21,10 @@ Type elementOf(Type type);
 ArrayRef<int64_t> shapeOf(Value value);
 int64_t rankOf(Value value);
 
+/// The numbers of a list. Of one number for all of them there are four at most,
+/// enough to see that it repeats: the type may say that there are 2^63.
+SmallVector<int64_t> numbersIn(mlir::DenseIntElementsAttr list);
+
 /// Whether a value of element type `from` fits one of `to` unchanged.
 bool isPromotable(Type from, Type to);
 

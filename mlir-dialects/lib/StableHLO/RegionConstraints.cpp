@@ -239,10 +239,10 @@ static bool laidOut(const Constraints &c, TypeRange types,
                        << " cannot have the layout " << attribute;
       return false;
     }
-    SmallVector<int64_t> order;
-    for (const llvm::APInt &dim : layout.getValues<llvm::APInt>())
-      order.push_back(dim.getSExtValue());
-    if (tensor && !c.permutation("I1", "a layout", order, tensor.getRank()))
+    if (tensor &&
+        (!c.size("I1", "a layout", size_t(layout.getNumElements()),
+                 tensor.getRank()) ||
+         !c.permutation("I1", "a layout", numbersIn(layout), tensor.getRank())))
       return false;
   }
   return true;

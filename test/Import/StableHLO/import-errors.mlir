@@ -270,6 +270,29 @@ func.func @outside(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @outside_returned(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    // expected-error @+1 {{uses a value from outside of its region, which is a function of its arguments and of constants only}}
+    stablehlo.return %s : tensor<f32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @outside_mapped(%a: tensor<8xf32>, %s: tensor<f32>) -> tensor<8xf32> {
+  %0 = "stablehlo.map"(%a) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%x: tensor<f32>):
+    // expected-error @+1 {{uses a value from outside of its region, which is a function of its arguments and of constants only}}
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @group_inside(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   // expected-note @+1 {{the other one}}

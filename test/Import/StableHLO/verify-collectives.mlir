@@ -554,3 +554,28 @@ func.func @case57(%x: tensor<4xf32>) {
   %0 = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0]]> : tensor<1x1xi64>} : (tensor<4xf32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+// One number for all of them, however many the type says there are.
+func.func @splat(%x: tensor<8x2xf32>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 1 : i64, replica_groups = dense<0> : tensor<9223372036854775807x2xi64>} : (tensor<8x2xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @splat_pairs(%x: tensor<8xf32>) {
+  // expected-error @below {{violates constraint C2: }}
+  %0 = "stablehlo.collective_permute"(%x) {source_target_pairs = dense<1> : tensor<4611686018427387904x2xi64>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @splat_layout(%x: tensor<8xf32>) {
+  // expected-error @below {{violates constraint I1: }}
+  %0 = stablehlo.custom_call @Sharding(%x) {operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = [dense<0> : tensor<9223372036854775807xindex>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
