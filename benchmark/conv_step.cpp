@@ -1,0 +1,233 @@
+// Training steps of conv nets through the user API: beside those of
+// peers/jax_conv.py and peers/torch_conv.py (cnn, resnet50) and
+// peers/jax_bench.py (convnet), with the same inputs and losses.
+//
+//   conv_step --case=cnn|convnet|resnet50 --batch=64 --devices=1 --steps=50
+//   [--size=224] [--channels-first]
+//     prints one JSON line
+#include "PeerModel.h"
+#include "resnet/ResNet.h"
+
+#include "meshloom/Meshloom.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+using namespace meshloom;
+
+namespace {
+
+struct Case {
+  std::string name = "cnn";
+  int64_t batch = 64, devices = 1, steps = 50, size = 224;
+  bool channelsFirst = false;
+};
+
+/// Kernels by Glorot with the seed 10 + index, as conv_models.py has them;
+/// vectors stay as they are made, zeros or ones.
+void assignPeerWeights(const Module &model) {
+  uint32_t seed = 10;
+  for (const DVariable &variable : model.trainable_variables()) {
+    const Shape shape = variable.shape();
+    if (shape.size() > 1) {
+      int64_t places = 1;
+      for (size_t d = 0; d + 2 < shape.size(); ++d)
+        places *= shape[d];
+      const int64_t in = places * shape[shape.size() - 2],
+                    out = places * shape.back();
+      const float limit = std::sqrt(6.0f / float(in + out));
+      variable.assign(distribute(
+          tensor(peers::uniform(in * shape.back(), seed, -limit, limit), shape),
+          variable.layout()));
+    }
+    ++seed;
+  }
+}
+
+/// Twice: convolution, batch norm, relu, pooling; then two dense layers.
+struct SmallNet : Module {
+  std::vector<nn::Conv> convolutions;
+  std::vector<nn::BatchNorm> norms;
+  nn::Dense hidden, logits;
+  bool channelsFirst;
+  explicit SmallNet(bool channelsFirst)
+      : hidden(4096, 128), logits(128, 10), channelsFirst(channelsFirst) {
+    ConvOptions options{.padding = "SAME", .channels_first = channelsFirst};
+    // In the order of use.
+    convolutions = {nn::Conv({3, 3}, 3, 32, options),
+                    nn::Conv({3, 3}, 32, 64, options)};
+    norms = {nn::BatchNorm(32), nn::BatchNorm(64)};
+    track(convolutions[0], norms[0], convolutions[1], norms[1], hidden, logits);
+  }
+  Tensor operator()(Tensor x) const {
+    for (size_t k = 0; k < 2; ++k) {
+      x = convolutions[k](x);
+      if (channelsFirst)
+        x = transpose(
+            norms[k](transpose(x, std::vector<int64_t>{0, 2, 3, 1}), true),
+            std::vector<int64_t>{0, 3, 1, 2});
+      else
+        x = norms[k](x, true);
+      x = max_pool(nn::relu(x), {2, 2}, {.channels_first = channelsFirst});
+    }
+    if (channelsFirst)
+      x = transpose(x, std::vector<int64_t>{0, 2, 3, 1});
+    x = reshape(x, {x.shape()[0], 4096});
+    return logits(nn::relu(hidden(x)));
+  }
+};
+
+/// The TPU guide's: convolutions of 256 without padding, three dense layers.
+struct GuideNet : Module {
+  nn::Conv first, second;
+  nn::Dense third, fourth, fifth;
+  GuideNet()
+      : first({3, 3}, 1, 256, {}), second({3, 3}, 256, 256, {}),
+        third(24 * 24 * 256, 256), fourth(256, 128), fifth(128, 10) {
+    track(first, second, third, fourth, fifth);
+  }
+  Tensor operator()(Tensor x) const {
+    x = nn::relu(second(nn::relu(first(x))));
+    x = nn::relu(third(reshape(x, {x.shape()[0], 24 * 24 * 256})));
+    return fifth(nn::relu(fourth(x)));
+  }
+  Tensor penalty() const {
+    Tensor sum = reduce_sum(square(first.kernel));
+    for (const DVariable *kernel :
+         {&second.kernel, &third.kernel, &fourth.kernel, &fifth.kernel})
+      sum = sum + reduce_sum(square(*kernel));
+    return 1e-5f * sum;
+  }
+};
+
+/// A step that returns the loss, and its inputs.
+struct Training {
+  Tensor x, y;
+  std::function<Tensor(const Tensor &, const Tensor &)> step;
+};
+
+template <typename Model, typename Optimizer>
+Tensor update(const Model &model, const Optimizer &optimizer,
+              const std::function<Tensor()> &loss) {
+  GradientTape tape;
+  Tensor value = loss();
+  optimizer.apply_gradients(tape.gradient(value, model.trainable_variables()));
+  return value;
+}
+
+Tensor crossEntropy(const Tensor &logits, const Tensor &y) {
+  return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
+      {.labels = y, .logits = logits}));
+}
+
+Training makeTraining(const Case &options, const Mesh &mesh) {
+  const bool large = options.name == "resnet50";
+  const int64_t size = large                       ? options.size
+                       : options.name == "convnet" ? 28
+                                                   : 32,
+                features = options.name == "convnet" ? 1 : 3;
+  peers::Batch data =
+      peers::learnableBatch(options.batch, size * size * features, 1);
+  Training training;
+  Tensor x = tensor(data.x, {options.batch, size, size, features});
+  if (options.channelsFirst)
+    x = transpose(x, std::vector<int64_t>{0, 3, 1, 2});
+  training.x =
+      distribute(x, Layout({"batch", UNSHARDED, UNSHARDED, UNSHARDED}, mesh));
+  training.y =
+      distribute(tensor(data.y, {options.batch}), Layout({"batch"}, mesh));
+  if (large) {
+    auto model = std::make_shared<resnet::ResNet>();
+    assignPeerWeights(*model);
+    training.step = [model, sgd = optimizers::SGD(
+                                {.learning_rate = 1e-2, .momentum = 0.9})](
+                        const Tensor &x, const Tensor &y) {
+      return update(*model, sgd,
+                    [&] { return crossEntropy((*model)(x, true), y); });
+    };
+  } else if (options.name == "convnet") {
+    auto model = std::make_shared<GuideNet>();
+    assignPeerWeights(*model);
+    training.step = [model, adam = optimizers::Adam()](const Tensor &x,
+                                                       const Tensor &y) {
+      return update(*model, adam, [&] {
+        return crossEntropy((*model)(x), y) + model->penalty();
+      });
+    };
+  } else {
+    auto model = std::make_shared<SmallNet>(options.channelsFirst);
+    assignPeerWeights(*model);
+    training.step = [model, adam = optimizers::Adam()](const Tensor &x,
+                                                       const Tensor &y) {
+      return update(*model, adam, [&] { return crossEntropy((*model)(x), y); });
+    };
+  }
+  return training;
+}
+
+int run(const Case &options) {
+  Mesh mesh =
+      create_mesh({{"batch", options.devices}}, virtual_cpus(options.devices));
+  auto scope = default_mesh(mesh);
+  Training training = makeTraining(options, mesh);
+  auto step = function(training.step, {.name = "step"});
+  ConcreteFunction compiled =
+      step.get_concrete_function(training.x, training.y);
+  std::vector<double> times, losses;
+  for (int64_t i = 0; i < options.steps; ++i) {
+    auto begin = std::chrono::steady_clock::now();
+    losses.push_back(double(step(training.x, training.y).item<float>()));
+    times.push_back(std::chrono::duration<double, std::milli>(
+                        std::chrono::steady_clock::now() - begin)
+                        .count());
+  }
+  std::vector<double> sorted(times.begin() + options.steps / 10, times.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::printf("{\"peer\": \"meshloom\", \"case\": \"%s\", \"devices\": %lld, "
+              "\"batch\": %lld, \"mode\": \"%s\", \"step_ms_best\": %.3f, "
+              "\"step_ms_median\": %.3f, \"trace_ms\": %.1f, "
+              "\"compile_ms\": %.1f, \"peak_bytes\": %lld, \"loss_1\": %.7f, "
+              "\"loss_10\": %.7f}\n",
+              options.name.c_str(), static_cast<long long>(options.devices),
+              static_cast<long long>(options.batch),
+              options.channelsFirst ? "nchw" : "nhwc", sorted.front(),
+              sorted[sorted.size() / 2], compiled.trace_time() * 1e3,
+              compiled.compile_time() * 1e3,
+              static_cast<long long>(compiled.statistics().peak_bytes),
+              losses[0], losses.size() > 9 ? losses[9] : 0.0);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) try {
+  Case options;
+  auto number = [](const char *argument, const char *name, int64_t &value) {
+    size_t length = std::strlen(name);
+    if (!std::strncmp(argument, name, length))
+      value = std::atoll(argument + length);
+  };
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strncmp(argv[i], "--case=", 7))
+      options.name = argv[i] + 7;
+    options.channelsFirst |= !std::strcmp(argv[i], "--channels-first");
+    number(argv[i], "--batch=", options.batch);
+    number(argv[i], "--devices=", options.devices);
+    number(argv[i], "--steps=", options.steps);
+    number(argv[i], "--size=", options.size);
+  }
+  if (options.name != "cnn" && options.name != "convnet" &&
+      options.name != "resnet50") {
+    std::fprintf(stderr, "conv_step: --case is cnn, convnet or resnet50\n");
+    return 1;
+  }
+  return run(options);
+} catch (const Error &error) {
+  std::fprintf(stderr, "conv_step: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,60 @@
+// The model; see ResNet.h.
+#include "ResNet.h"
+
+namespace resnet {
+
+Unit::Unit(const std::string &conv, const std::string &norm, int64_t window,
+           int64_t in, int64_t out, int64_t stride)
+    : conv({window, window}, in, out,
+           {.strides = {stride, stride},
+            .padding = {{window / 2, window / 2}, {window / 2, window / 2}}},
+           {.name = conv, .bias = false}),
+      norm(out, 0.9, 1e-5, {.name = norm}) {
+  track(this->conv, this->norm);
+}
+
+Block::Block(const std::string &name, int64_t in, int64_t width, int64_t stride)
+    : reduce(name + ".conv1", name + ".bn1", 1, in, width),
+      convolve(name + ".conv2", name + ".bn2", 3, width, width, stride),
+      expand(name + ".conv3", name + ".bn3", 1, width, 4 * width) {
+  if (stride != 1 || in != 4 * width)
+    shortcut.emplace_back(name + ".downsample.0", name + ".downsample.1", 1, in,
+                          4 * width, stride);
+  track(reduce, convolve, expand, shortcut);
+}
+
+Tensor Block::operator()(const Tensor &x, bool training) const {
+  Tensor y = nn::relu(reduce(x, training));
+  y = nn::relu(convolve(y, training));
+  y = expand(y, training);
+  return nn::relu(y + (shortcut.empty() ? x : shortcut.front()(x, training)));
+}
+
+ResNet::ResNet(const Options &options)
+    : first("conv1", "bn1", options.small ? 3 : 7, 3, 64,
+            options.small ? 1 : 2),
+      classify(256 << (options.blocks.size() - 1), options.classes,
+               {.name = "fc"}),
+      small(options.small) {
+  int64_t features = 64;
+  for (size_t stage = 0; stage < options.blocks.size(); ++stage)
+    for (int64_t k = 0; k < options.blocks[stage]; ++k) {
+      const int64_t width = int64_t(64) << stage;
+      blocks.emplace_back("layer" + std::to_string(stage + 1) + "." +
+                              std::to_string(k),
+                          features, width, k == 0 && stage > 0 ? 2 : 1);
+      features = 4 * width;
+    }
+  track(first, blocks, classify);
+}
+
+Tensor ResNet::operator()(const Tensor &images, bool training) const {
+  Tensor x = nn::relu(first(images, training));
+  if (!small)
+    x = max_pool(x, {3, 3}, {.strides = {2, 2}, .padding = {{1, 1}, {1, 1}}});
+  for (const Block &block : blocks)
+    x = block(x, training);
+  return classify(reduce_mean(x, {1, 2}));
+}
+
+} // namespace resnet
