@@ -29,6 +29,7 @@
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/PatternOps.h"
+#include "meshloom/API/Profile.h"
 #include "meshloom/API/Random.h"
 #include "meshloom/API/SavedFunction.h"
 #include "meshloom/API/SliceOps.h"

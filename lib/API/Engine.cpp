@@ -8,6 +8,7 @@
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Runtime/Profiler.h"
 
 #include "llvm/ADT/APSInt.h"
 
@@ -279,6 +280,7 @@ CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
                       const Settings &settings, std::string_view op,
                       raw_ostream *explain) {
+  HostRange range([&] { return "compile " + std::string(op); });
   auto begin = std::chrono::steady_clock::now();
   CompileOptions options = optionsFor(mesh, settings);
   options.explain = explain;
@@ -286,6 +288,7 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   Compiled compiled = check(compile(module, options), op);
   LoadOptions load;
   load.checkNonFinite = settings.checkNumerics;
+  load.name = op;
   Loaded loaded;
   TimedScope timed("load");
   loaded.executable =

@@ -7,6 +7,7 @@
 #include "TracedFunction.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Runtime/Profiler.h"
 
 #include <fmt/format.h>
 
@@ -117,6 +118,7 @@ std::shared_ptr<TracedFunction>
 traceBody(const std::string &name, std::span<const Tensor> inputs,
           const TraceBody &body, const std::vector<std::string> &names = {},
           const std::optional<Layout> &layout = {}) {
+  HostRange range([&] { return "trace " + name; });
   auto begin = std::chrono::steady_clock::now();
   auto trace = std::make_shared<Trace>(name, functionContext());
   trace->reusable = layout.has_value();

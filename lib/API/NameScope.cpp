@@ -3,6 +3,8 @@
 
 #include "Node.h"
 
+#include "meshloom/Runtime/Profiler.h"
+
 namespace meshloom {
 using namespace detail;
 
@@ -10,6 +12,8 @@ NameScope::NameScope(std::string_view name) {
   std::vector<std::string> &scopes = threadState().scopes;
   scopes.push_back(scopes.empty() ? std::string(name)
                                   : scopes.back() + "/" + std::string(name));
+  if (Profiler::current())
+    range = std::make_shared<HostRange>([&] { return scopes.back(); });
 }
 NameScope::~NameScope() {
   threadState().scopes.pop_back();

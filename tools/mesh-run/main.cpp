@@ -13,7 +13,9 @@
 #include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
 #include "meshloom/Support/ContentCache.h"
+#include "meshloom/Runtime/Profiler.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/ProfileTrace.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -242,6 +244,17 @@ Status run(const Options &options) {
   auto inputs = makeInputs(signature, options);
   if (!inputs)
     return inputs.error();
+  std::shared_ptr<Profiler> profiler;
+  if (!options.profile.empty()) {
+    // A file that cannot be written is known before the work is done.
+    if (options.profile != "-")
+      if (Status done = writeFile(options.profile, profileTrace({})); !done)
+        return done;
+    auto started = Profiler::start();
+    if (!started)
+      return started.error();
+    profiler = std::move(*started);
+  }
   auto measured = execute(loaded, *inputs, options.repeat);
   if (!measured)
     return measured.error();
@@ -250,6 +263,14 @@ Status run(const Options &options) {
     fmt::print("{} {} {} {}\n", describe("result", i, name),
                describe(type.dtype, type.shape), type.layout.spec_string(),
                preview(type.dtype, measured->results[i]));
+  }
+  if (profiler) {
+    const Profile profile = profiler->stop();
+    if (options.profile == "-")
+      fmt::print("{}", costTable(profile));
+    else if (Status done = writeFile(options.profile, profileTrace(profile));
+             !done)
+      return done;
   }
   if (!options.outputDir.empty())
     if (Status done =
@@ -313,6 +334,9 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_flag("--timing", options.timing,
                "Print to the standard error where the time went: reading, each "
                "pass, code generation, loading, running");
+  app.add_flag("--profile{-}", options.profile,
+               "Print the ten costliest steps; --profile=FILE: write what each "
+               "worker did when as a trace for ui.perfetto.dev instead");
   app.add_option("--emit-program", options.emitProgram,
                  "Save the compiled program (.mlprog)");
   app.add_option("--sign-key", options.signKey,

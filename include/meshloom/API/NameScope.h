@@ -1,6 +1,7 @@
 // NameScope: says which part of a model an op belongs to.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,13 +16,17 @@ namespace meshloom {
 ///     x = blocks[i](x);
 ///   }
 ///
-/// A gradient's ops belong where the ops they are of do.
+/// A gradient's ops belong where the ops they are of do. A profile has the time
+/// that the scope lived, on the thread's own row.
 class [[nodiscard]] NameScope {
 public:
   explicit NameScope(std::string_view name);
   ~NameScope();
   NameScope(const NameScope &) = delete;
   NameScope &operator=(const NameScope &) = delete;
+
+private:
+  std::shared_ptr<void> range; ///< of a profile
 };
 /// auto scope = name_scope("block_3");
 inline NameScope name_scope(std::string_view name) {

@@ -52,6 +52,8 @@ struct LoadOptions {
   /// After each step, fail if an output holds a nan or an infinity, naming the
   /// step's source location.
   bool checkNonFinite = false;
+  /// What profiles call the program; empty: by its own name.
+  std::string name = {};
 };
 
 /// A compiled program made ready to run on a client's devices. Safe to use from

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <optional>
 
 using namespace meshloom;
 using namespace meshloom::plan;
@@ -30,11 +31,13 @@ struct Piece {
 
 struct LoopPlan {
   const LoopStep *step;
+  unsigned id;             ///< of the step
   std::vector<List> lists; ///< condition, body
 };
 
 struct BranchPlan {
   const BranchStep *step;
+  unsigned id; ///< of the step
   std::vector<List> branches;
 };
 
@@ -142,7 +145,7 @@ Status ControlExecutable::makeConstants() {
 
 Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
   if (auto *loop = std::get_if<LoopStep>(&step)) {
-    LoopPlan made{loop, {}};
+    LoopPlan made{loop, id, {}};
     std::set<unsigned> arguments;
     std::vector<unsigned> next;
     for (const LoopStep::Carry &carry : loop->carried) {
@@ -164,7 +167,7 @@ Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
     return Item{std::move(made)};
   }
   const BranchStep &branch = std::get<BranchStep>(step);
-  BranchPlan made{&branch, {}};
+  BranchPlan made{&branch, id, {}};
   ++id;
   for (size_t b = 0; b < branch.branches.size(); ++b) {
     std::vector<unsigned> values;
@@ -360,8 +363,13 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
                                 buffer) != item.dropAtEnd.end();
     arguments.push_back(last ? std::move(values[buffer]) : values[buffer]);
   }
+  std::optional<ProfiledRun> own;
+  if (profiled) {
+    own = *profiled;
+    own->ids = &piece.ids;
+  }
   Result<std::vector<Array>> results =
-      piece.part->runPart(std::move(arguments));
+      piece.part->runPart(std::move(arguments), own ? &*own : nullptr);
   if (!results)
     return results.error();
   for (size_t r = 0; r < piece.results.size(); ++r)
@@ -395,6 +403,8 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
     values[carry.argument] = values[carry.init];
   for (unsigned buffer : item.dropAtStart)
     values[buffer] = Array();
+  const int64_t begin = profiled ? profiled->profiler().now() : 0;
+  int64_t iterations = 0;
   while (true) {
     if (Status ok = run(loop.lists[0], values); !ok)
       return ok;
@@ -402,6 +412,7 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
     forgetResults(loop.lists[0], values);
     if (!goOn)
       break;
+    ++iterations;
     if (Status ok = run(loop.lists[1], values); !ok)
       return ok;
     std::vector<Array> next;
@@ -415,6 +426,12 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
   }
   for (const LoopStep::Carry &carry : loop.step->carried)
     values[carry.result] = std::move(values[carry.argument]);
+  if (profiled) {
+    ProfileEvent event =
+        profiled->event(ProfileEvent::Kind::Control, loop.id, begin);
+    event.iterations = iterations;
+    profiled->profiler().add(std::move(event));
+  }
   return Success();
 }
 
@@ -425,6 +442,7 @@ Status ControlExecutable::run(const BranchPlan &branch, const Item &,
   if (chosen < 0 || chosen > last)
     chosen = last;
   const List &list = branch.branches[size_t(chosen)];
+  const int64_t begin = profiled ? profiled->profiler().now() : 0;
   if (Status ok = run(list, values); !ok)
     return ok;
   std::vector<Array> results;
@@ -434,6 +452,9 @@ Status ControlExecutable::run(const BranchPlan &branch, const Item &,
   forgetResults(list, values);
   for (size_t r = 0; r < results.size(); ++r)
     values[branch.step->outputs[r].result] = std::move(results[r]);
+  if (profiled)
+    profiled->profiler().add(
+        profiled->event(ProfileEvent::Kind::Control, branch.id, begin));
   return Success();
 }
 

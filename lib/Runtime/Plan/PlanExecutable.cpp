@@ -1,6 +1,8 @@
 // Checks before a run, launches, statistics after it.
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
 
+#include "meshloom/Runtime/Plan/StepProfile.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -97,7 +99,7 @@ PlanExecutable::execute(std::vector<Array> arguments) {
   const bool waits = options.checkNonFinite;
   if (ready && (LaunchQueue::Working::here() ||
                 ((!isLong || waits) && device->launches.isIdle())))
-    return runNow(std::move(arguments));
+    return runNow(std::move(arguments), profileOf());
   std::vector<Array> results = launch(std::move(arguments));
   if (waits)
     for (const Array &array : results)
@@ -111,6 +113,7 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
     std::shared_ptr<PlanExecutable> self;
     std::vector<Array> arguments;
     std::vector<std::shared_ptr<BlockBuffer>> results;
+    Pending profile;
   };
   auto work = std::make_shared<Work>();
   LaunchQueue::Launch launch;
@@ -118,6 +121,7 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
     if (!array.event().isReady())
       launch.after.push_back(array.event());
   work->self = shared_from_this();
+  work->profile = profileOf();
   work->arguments = std::move(arguments);
   for (const Signature::Result &result : signature().results)
     work->results.push_back(std::make_shared<BlockBuffer>(
@@ -129,8 +133,8 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
     for (const Array &array : work->arguments)
       if (Status ok = array.wait(); !ok)
         return Event::failed(ok.error());
-    Result<std::vector<Array>> made =
-        work->self->runNow(std::move(work->arguments));
+    Result<std::vector<Array>> made = work->self->runNow(
+        std::move(work->arguments), std::move(work->profile));
     if (!made)
       return Event::failed(made.error());
     std::vector<Event> events;
@@ -156,9 +160,31 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
   return results;
 }
 
-Result<std::vector<Array>>
-PlanExecutable::runNow(std::vector<Array> arguments) {
+PlanExecutable::Pending PlanExecutable::profileOf() {
+  std::shared_ptr<Profiler> profiler = Profiler::current();
+  return profiler ? std::make_shared<Profiler::Pending>(std::move(profiler))
+                  : nullptr;
+}
+
+Result<std::vector<Array>> PlanExecutable::runNow(std::vector<Array> arguments,
+                                                  Pending profile) {
   std::lock_guard one(running);
+  ProfiledRun recorded;
+  profiled = nullptr;
+  int64_t profileBegin = 0;
+  if (profile) {
+    Profiler &profiler = *profile->profiler;
+    recorded.program = profiler.program(profileId, [&] {
+      ProfiledProgram described = profiledProgram(loaded, device->platform());
+      if (!options.name.empty())
+        described.name = options.name;
+      return described;
+    });
+    recorded.number = profiler.nextRun();
+    recorded.pending = std::move(profile);
+    profiled = &recorded;
+    profileBegin = profiler.now();
+  }
   const auto begin = std::chrono::steady_clock::now();
   Result<std::vector<Array>> results = [&]() -> Result<std::vector<Array>> {
     try {
@@ -168,6 +194,10 @@ PlanExecutable::runNow(std::vector<Array> arguments) {
           fmt::format("out of memory while running program '{}'", loaded.name));
     }
   }();
+  if (profiled)
+    recorded.profiler().add(recorded.event(ProfileEvent::Kind::Run,
+                                           ProfileEvent::NONE, profileBegin));
+  profiled = nullptr;
   const std::chrono::duration<double> spent =
       std::chrono::steady_clock::now() - begin;
   isLong = spent.count() >= device->launchFrom;

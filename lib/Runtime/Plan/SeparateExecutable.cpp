@@ -3,6 +3,7 @@
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/NonFinite.h"
+#include "meshloom/Runtime/Plan/StepProfile.h"
 
 #include <algorithm>
 
@@ -126,27 +127,81 @@ void SeparateExecutable::onEachSlot(unsigned step, Failure &failure,
   });
 }
 
+void SeparateExecutable::record(size_t slot, const Action &action,
+                                int64_t begin) const {
+  const bool copies = action.kind == Action::Kind::Copy;
+  ProfileEvent event = profiled->event(copies ? ProfileEvent::Kind::Copy
+                                              : ProfileEvent::Kind::Step,
+                                       action.step, begin);
+  event.worker = worker();
+  event.devices = profiled->profiler().devices({devices[slot]});
+  const Step &step = loaded.steps[action.step];
+  if (copies) {
+    event.bytes = 2 * memoryPlan().memoryOf(action.writes[0]).bytes;
+  } else if (action.kind == Action::Kind::Move) {
+    const auto &collective = std::get<CollectiveStep>(step);
+    event.bytes = loaded.buffers[collective.moves[action.part].to].localBytes();
+  } else {
+    const std::vector<int64_t> extents =
+        iterationBox(*loopsOf(step), loaded.mesh, devices[slot]).extent;
+    event.flops = flopsOf(step, extents);
+    for (const auto &operands : {inputsOf(step), outputsOf(step)})
+      for (const Operand *operand : operands)
+        event.bytes += touchedBytes(
+            *operand, loaded.buffers[operand->buffer].type, extents);
+  }
+  profiled->profiler().add(std::move(event));
+}
+
 void SeparateExecutable::runMove(const BoxMove &move, const Action &action,
                                  const Frame &frame, Failure &failure) {
   const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
   const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
   auto source = [&](int64_t d) { return frame.at(from, size_t(d)); };
   onEachSlot(action.step, failure, [&](size_t slot) {
-    if (move.sameAs(devices[slot]) < 0)
-      move.fill(devices[slot], source, frame.at(to, slot));
+    if (move.sameAs(devices[slot]) >= 0)
+      return;
+    const int64_t begin = profiled ? profiled->profiler().now() : 0;
+    move.fill(devices[slot], source, frame.at(to, slot));
+    if (profiled)
+      record(slot, action, begin);
   });
   if (!failure.any())
     onEachSlot(action.step, failure, [&](size_t slot) {
       const int64_t first = move.sameAs(devices[slot]);
-      if (first >= 0)
-        device->copy(slot, frame.at(to, slot), frame.at(to, size_t(first)),
-                     move.localBytes);
+      if (first < 0)
+        return;
+      const int64_t begin = profiled ? profiled->profiler().now() : 0;
+      device->copy(slot, frame.at(to, slot), frame.at(to, size_t(first)),
+                   move.localBytes);
+      if (profiled)
+        record(slot, action, begin);
     });
 }
 
+void SeparateExecutable::runOn(size_t slot, const Action &action,
+                               const Frame &frame, Failure &failure) const {
+  if (action.kind == Action::Kind::Copy) {
+    const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
+    const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
+    device->copy(slot, frame.at(to, slot), frame.at(from, slot),
+                 memoryPlan().memories[to].bytes);
+    return;
+  }
+  const DeviceCall call = bind(action, slot, frame);
+  if (Status ok = runStep(action.step, call); !ok)
+    failure.report(action.step, ok.error().message());
+  else if (options.checkNonFinite)
+    checkFinite(action, call, failure);
+}
+
 Status SeparateExecutable::runActions(const Frame &frame) {
-  for (const Frame::OldValue &old : frame.oldValues)
+  for (const Frame::OldValue &old : frame.oldValues) {
+    const int64_t begin = profiled ? profiled->profiler().now() : 0;
     device->copy(old.slot, old.to, old.from.get(), old.bytes);
+    if (profiled)
+      recordOldValue(worker(), old.bytes, begin);
+  }
   Failure failure;
   for (size_t a = 0; a < moves.size() && !failure.any(); ++a) {
     const Action &action = memoryPlan().actions[a];
@@ -155,18 +210,10 @@ Status SeparateExecutable::runActions(const Frame &frame) {
       continue;
     }
     onEachSlot(action.step, failure, [&](size_t slot) {
-      if (action.kind == Action::Kind::Copy) {
-        const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
-        const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
-        device->copy(slot, frame.at(to, slot), frame.at(from, slot),
-                     memoryPlan().memories[to].bytes);
-        return;
-      }
-      const DeviceCall call = bind(action, slot, frame);
-      if (Status ok = runStep(action.step, call); !ok)
-        failure.report(action.step, ok.error().message());
-      else if (options.checkNonFinite)
-        checkFinite(action, call, failure);
+      const int64_t begin = profiled ? profiled->profiler().now() : 0;
+      runOn(slot, action, frame, failure);
+      if (profiled)
+        record(slot, action, begin);
     });
   }
   if (failure.any())

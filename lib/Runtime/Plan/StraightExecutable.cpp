@@ -78,6 +78,15 @@ StraightExecutable::shareScratch(std::span<StraightExecutable *const> others) {
   return scratchBytes();
 }
 
+void StraightExecutable::recordOldValue(int64_t worker, int64_t bytes,
+                                        int64_t begin) const {
+  ProfileEvent event =
+      profiled->event(ProfileEvent::Kind::Copy, ProfileEvent::NONE, begin);
+  event.worker = worker;
+  event.bytes = 2 * bytes;
+  profiled->profiler().add(std::move(event));
+}
+
 Result<std::vector<Array>>
 StraightExecutable::run(std::vector<Array> arguments) {
   const size_t slots = arenas.blocks.size(), count = planned.memories.size();

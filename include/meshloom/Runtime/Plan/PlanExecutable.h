@@ -7,6 +7,7 @@
 #pragma once
 
 #include "meshloom/Runtime/Plan/PlanClient.h"
+#include "meshloom/Runtime/Profiler.h"
 
 #include <atomic>
 #include <mutex>
@@ -28,8 +29,11 @@ public:
   Statistics statistics() const override;
 
   // For programs that are a part of another one.
-  /// `execute` without checks, by the one that runs the whole.
-  Result<std::vector<Array>> runPart(std::vector<Array> arguments) {
+  /// `execute` without checks, by the one that runs the whole; `profile`: of
+  /// that run, where it is profiled.
+  Result<std::vector<Array>> runPart(std::vector<Array> arguments,
+                                     const ProfiledRun *profile) {
+    profiled = profile;
     return run(std::move(arguments));
   }
   /// Of one execution; without loops and branches that is always the same.
@@ -59,10 +63,16 @@ protected:
   const Program &loaded;
   const LoadOptions options;
   Statistics stats;
+  /// The run that is going on, where it is profiled; else null.
+  const ProfiledRun *profiled = nullptr;
 
 private:
   void addCollectives(const std::vector<Step> &steps, unsigned &id);
-  Result<std::vector<Array>> runNow(std::vector<Array> arguments);
+  /// `profile`: what waits for the run to end, where it is profiled.
+  using Pending = std::shared_ptr<Profiler::Pending>;
+  static Pending profileOf();
+  Result<std::vector<Array>> runNow(std::vector<Array> arguments,
+                                    Pending profile);
   std::vector<Array> launch(std::vector<Array> arguments);
 
   std::mutex running;
@@ -70,6 +80,7 @@ private:
   /// Whether a run takes long enough to be worth a change of threads.
   std::atomic<bool> isLong;
   Event last; ///< of the last launch
+  const int64_t profileId = Profiler::newProgramId();
 };
 
 } // namespace meshloom::plan

@@ -44,12 +44,21 @@ protected:
   virtual void checkFinite(const Action &action, const DeviceCall &call,
                            Failure &failure) const;
 
+  /// Of the workers of this process, the one that the calling thread is, for
+  /// profiles.
+  virtual int64_t worker() const { return 0; }
+
   Status runActions(const Frame &frame) override;
   /// forEachSlot, where what is thrown fails the step.
   void onEachSlot(unsigned step, Failure &failure,
                   const std::function<void(size_t)> &body);
 
 private:
+  /// What `runActions` does of an action on one device.
+  void runOn(size_t slot, const Action &action, const Frame &frame,
+             Failure &failure) const;
+  /// An event of what one device has done of an action since `begin`.
+  void record(size_t slot, const Action &action, int64_t begin) const;
   DeviceCall bind(const Action &action, size_t slot, const Frame &frame) const;
 
   std::vector<int64_t> devices; ///< per slot

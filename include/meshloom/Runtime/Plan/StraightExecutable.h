@@ -53,6 +53,10 @@ protected:
   }
   char *workMemory() const { return work.blocks.front().get(); }
 
+  /// An event of a profiled run: `worker` has copied an old value since
+  /// `begin`.
+  void recordOldValue(int64_t worker, int64_t bytes, int64_t begin) const;
+
   /// Copies the old values, then does all actions of the plan.
   virtual Status runActions(const Frame &frame) = 0;
 

@@ -5,6 +5,7 @@
 // There is no other waiting anywhere, so any number of devices runs on any
 // number of workers.
 #include "CPUExecutable.h"
+#include "Parts.h"
 #include "Placement.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
@@ -47,6 +48,13 @@ struct Call {
   std::vector<Binding> bindings;   ///< per access
   std::vector<int64_t> strides;    ///< elements, [access][loop]
   std::vector<unsigned> nonFinite; ///< accesses to check afterwards
+  /// Per chunk, once a run was profiled; `devices` as that profiler numbers
+  /// them.
+  struct ProfiledPart {
+    int64_t flops, bytes;
+    unsigned devices;
+  };
+  std::vector<ProfiledPart> parts;
 };
 
 struct ReadyPhase {
@@ -84,6 +92,10 @@ private:
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
   void runCall(const Call &call, int64_t chunk, char *scratch, Pointers &frame,
                Run &run) const;
+  void runProfiled(const Call &call, int64_t chunk, char *scratch,
+                   Pointers &frame, Run &run) const;
+  /// Says to the run's profiler what each chunk of each call is.
+  void describeParts();
   Status runInstance(const Call &call, const Pointers &frame,
                      const Instance *instance, int64_t index) const;
   /// The part of `bytes` that each worker copies.
@@ -95,6 +107,7 @@ private:
   Placement placement;
   int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
+  int64_t partsFor = 0; ///< number of the profiler that knows the parts
   int64_t workerStride = 0;
   /// Per worker: the next of its chunks, as an index into ReadyPhase::chunks.
   struct alignas(64) Cursor {
@@ -157,7 +170,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
 
 Result<Call> SharedExecutable::prepareCall(const Item &item) const {
   const Work &work = graph.works[item.work];
-  Call call{item, &work, {}, {}, {}, {}};
+  Call call{item, &work, {}, {}, {}, {}, {}};
   const size_t loops = work.extents.size();
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
@@ -359,6 +372,39 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
   }
 }
 
+void SharedExecutable::runProfiled(const Call &call, int64_t chunk,
+                                   char *scratch, Pointers &frame,
+                                   Run &run) const {
+  if (call.item.range(*call.work, chunks, chunk).empty())
+    return;
+  const int64_t begin = profiled->profiler().now();
+  runCall(call, chunk, scratch, frame, run);
+  ProfileEvent event = profiled->event(call.work->kind == Work::Kind::Copy
+                                           ? ProfileEvent::Kind::Copy
+                                           : ProfileEvent::Kind::Step,
+                                       call.work->step, begin);
+  const Call::ProfiledPart &part = call.parts[size_t(chunk)];
+  event.worker = Workers::index();
+  event.flops = part.flops;
+  event.bytes = part.bytes;
+  event.devices = part.devices;
+  profiled->profiler().add(std::move(event));
+}
+
+void SharedExecutable::describeParts() {
+  Profiler &profiler = profiled->profiler();
+  if (partsFor == profiler.number())
+    return;
+  partsFor = profiler.number();
+  for (ReadyPhase &phase : phases)
+    for (Call &call : phase.calls) {
+      call.parts.clear();
+      for (Part &part : partsOf(loaded, graph, call.item, chunks))
+        call.parts.push_back({part.flops, part.bytes,
+                              profiler.devices(std::move(part.devices))});
+    }
+}
+
 void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
                                 Run &run) const {
   // Not used where it is kept: a custom call may run another program here.
@@ -369,7 +415,10 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
     if (run.failure.any())
       break;
     try {
-      runCall(call, chunk, scratch, frame, run);
+      if (profiled)
+        runProfiled(call, chunk, scratch, frame, run);
+      else
+        runCall(call, chunk, scratch, frame, run);
     } catch (const std::exception &error) {
       run.failure.report(call.work->step, error.what());
     }
@@ -417,9 +466,15 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
 
 Status SharedExecutable::runActions(const Frame &frame) {
   Run run{frame.addresses.data(), {}};
+  if (profiled)
+    describeParts();
   cpus.workers.visit([&] {
-    for (const Frame::OldValue &old : frame.oldValues)
+    for (const Frame::OldValue &old : frame.oldValues) {
+      const int64_t begin = profiled ? profiled->profiler().now() : 0;
       copyInParallel(old.to, old.from.get(), old.bytes);
+      if (profiled)
+        recordOldValue(Workers::index(), old.bytes, begin);
+    }
     for (const ReadyPhase &phase : phases) {
       runPhase(phase, run);
       if (run.failure.any())

@@ -237,7 +237,7 @@ PJRTClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
                              compiled.signature().name));
   return loadExecutable(
       std::static_pointer_cast<PJRTClient>(shared_from_this()),
-      std::move(compiled), assignment);
+      std::move(compiled), assignment, options);
 }
 
 } // namespace meshloom::pjrt

@@ -95,6 +95,6 @@ private:
 /// Compiles and loads; `compiled` is StableHLO.
 Result<std::shared_ptr<Executable>>
 loadExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
-               const DeviceAssignment &assignment);
+               const DeviceAssignment &assignment, const LoadOptions &options);
 
 } // namespace meshloom::pjrt

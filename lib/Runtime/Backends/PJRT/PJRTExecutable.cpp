@@ -3,6 +3,7 @@
 #include "PJRTClient.h"
 
 #include "meshloom/Core/Collective.h"
+#include "meshloom/Runtime/Profiler.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,9 +15,11 @@ namespace {
 class PJRTExecutable : public Executable {
 public:
   PJRTExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
-                 const DeviceAssignment &assignment, PluginExecutable program)
+                 const DeviceAssignment &assignment, PluginExecutable program,
+                 std::string profileName)
       : Executable(std::move(client), std::move(compiled), assignment),
-        loaded(std::move(program)), action("run '" + signature().name + "'") {
+        loaded(std::move(program)), profileName(std::move(profileName)),
+        action("run '" + signature().name + "'") {
     for (const Signature::Result &result : signature().results)
       resultBytes.push_back(partBytesOf(result.type));
   }
@@ -45,16 +48,30 @@ private:
   PJRTClient &own() const { return static_cast<PJRTClient &>(*client()); }
   /// Arguments whose memory a result would take, but somebody else still uses.
   std::vector<int64_t> keptOf(std::span<const Array> arguments) const;
+  /// A call that is being profiled, from its begin to its last replica's end:
+  /// what happens in between the plug-in does not say.
+  struct ProfiledCall {
+    ProfiledRun run;
+    int64_t begin = 0;
+    void end() const {
+      if (run.pending)
+        run.profiler().add(
+            run.event(ProfileEvent::Kind::Run, ProfileEvent::NONE, begin));
+    }
+  };
+  ProfiledCall profileOf() const;
   /// Completes when all replicas have.
-  Event completionOf(std::vector<PluginEvent> done,
-                     Clock::time_point begin) const;
+  Event completionOf(std::vector<PluginEvent> done, Clock::time_point begin,
+                     ProfiledCall profiled) const;
 
   const PluginExecutable loaded;
+  const std::string profileName;
   const std::string action;         ///< "cannot `action`"
   std::vector<int64_t> resultBytes; ///< of each device
   std::vector<size_t> meshIndex;    ///< of each replica, in the plug-in's order
   std::vector<CollectiveRecord> collectives;
   const std::shared_ptr<Times> times = std::make_shared<Times>();
+  const int64_t profileId = Profiler::newProgramId();
 };
 
 Status PJRTExecutable::bind(std::span<const PluginDevice *const> devices) {
@@ -89,10 +106,27 @@ PJRTExecutable::keptOf(std::span<const Array> arguments) const {
   return kept;
 }
 
+PJRTExecutable::ProfiledCall PJRTExecutable::profileOf() const {
+  std::shared_ptr<Profiler> profiler = Profiler::current();
+  if (!profiler)
+    return {};
+  ProfiledCall call;
+  call.run.program = profiler->program(profileId, [&] {
+    return ProfiledProgram{profileName, std::string(client()->platform()),
+                           signature().mesh};
+  });
+  call.run.number = profiler->nextRun();
+  call.begin = profiler->now();
+  call.run.pending = std::make_shared<Profiler::Pending>(std::move(profiler));
+  return call;
+}
+
 Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
-                                   Clock::time_point begin) const {
+                                   Clock::time_point begin,
+                                   ProfiledCall profiled) const {
   if (std::ranges::all_of(done, &PluginEvent::isReady)) {
     times->add(begin);
+    profiled.end();
     for (const PluginEvent &event : done)
       if (Status status = event.wait(action); !status)
         return Event::failed(status.error());
@@ -106,7 +140,11 @@ Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
     });
   }
   Event all = Event::whenAll(events);
-  all.then([times = times, begin](const Status &) { times->add(begin); });
+  all.then(
+      [times = times, begin, profiled = std::move(profiled)](const Status &) {
+        times->add(begin);
+        profiled.end();
+      });
   return all;
 }
 
@@ -123,6 +161,7 @@ PJRTExecutable::execute(std::vector<Array> arguments) {
                             .parts()[index]
                             .handle());
   const std::vector<int64_t> kept = keptOf(arguments);
+  ProfiledCall profiled = profileOf();
   Result<Execution> run = [&] {
     std::lock_guard lock(own().session().launching);
     return loaded.execute(handles, {kept});
@@ -131,7 +170,8 @@ PJRTExecutable::execute(std::vector<Array> arguments) {
     return Error(fmt::format("program '{}': {}", signature().name,
                              run.error().message()));
 
-  const Event done = completionOf(std::move(run->done), begin);
+  const Event done =
+      completionOf(std::move(run->done), begin, std::move(profiled));
   if (done.isReady())
     if (Status status = done.wait(); !status)
       return status.error();
@@ -169,7 +209,7 @@ Statistics PJRTExecutable::statistics() const {
 
 Result<std::shared_ptr<Executable>>
 loadExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
-               const DeviceAssignment &assignment) {
+               const DeviceAssignment &assignment, const LoadOptions &load) {
   auto devices = client->devicesOf(assignment);
   if (!devices)
     return devices.error();
@@ -183,7 +223,8 @@ loadExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
     return Error(
         fmt::format("program '{}': {}", name, program.error().message()));
   auto executable = std::make_shared<PJRTExecutable>(
-      std::move(client), std::move(compiled), assignment, std::move(*program));
+      std::move(client), std::move(compiled), assignment, std::move(*program),
+      load.name.empty() ? name : load.name);
   if (Status ok = executable->bind(*devices); !ok)
     return ok.error();
   return std::shared_ptr<Executable>(std::move(executable));

@@ -1,0 +1,98 @@
+// Profile: what was measured of programs while they ran, as plain data: which
+// worker did which part of which step, from when to when. The runtime fills it
+// in (meshloom/Runtime/Profiler.h); Support writes it as a trace.
+#pragma once
+
+#include "meshloom/Core/Program.h"
+
+namespace meshloom {
+
+/// What one worker (a core) of this machine reaches while all of them are busy,
+/// as measured by a short run.
+struct MachinePeak {
+  int64_t workers = 0;  ///< that were busy
+  double gflops = 0;    ///< 10^9 f32 operations a second, an FMA counts as two
+  double gigabytes = 0; ///< 10^9 bytes a second from and to memory
+};
+
+/// A step of a profiled program.
+struct ProfiledStep {
+  std::string kind; ///< "kernel", "dot", "library call", "all_reduce", "loop"
+  SourceNote note;
+  std::string reason; ///< of a collective, in the user's terms
+};
+
+struct ProfiledProgram {
+  std::string name;
+  std::string platform; ///< "cpu"
+  Mesh mesh;
+  /// By id. None where the platform tells of whole calls only.
+  std::vector<ProfiledStep> steps = {};
+};
+
+struct ProfileEvent {
+  enum class Kind : uint8_t {
+    Run,     ///< a whole run of a program
+    Control, ///< a loop or branch of it, which other steps are in
+    Step,    ///< a worker's part of a step
+    Copy,    ///< of a value that is still needed, in front of an update
+    Host     ///< what a user's thread did: `name`
+  };
+  Kind kind;
+  /// Of Profile::programs, and of its steps; NONE where it is of no one step.
+  static constexpr unsigned NONE = ~0U;
+  unsigned program = NONE, step = NONE;
+  int64_t run = 0; ///< number of the run, from 1
+  /// Of a Step or Copy: the worker, whose events do not overlap. Of a Host
+  /// event: the thread.
+  int64_t worker = 0;
+  int64_t begin = 0, end = 0; ///< nanoseconds since the profile began
+  /// What the part computes, and the bytes of what its operands take.
+  int64_t flops = 0, bytes = 0;
+  unsigned devices = NONE; ///< of Profile::deviceSets: whose part it is
+  int64_t iterations = -1; ///< of a loop
+  std::string name = {};   ///< of a Host event
+};
+
+struct Profile {
+  MachinePeak peak;
+  std::vector<ProfiledProgram> programs;
+  std::vector<std::vector<int64_t>> deviceSets;
+  std::vector<ProfileEvent> events;
+  int64_t nanoseconds = 0; ///< from begin to end
+};
+
+/// What a step took in all. Work on devices that the platform tells nothing of
+/// counts as one step, the whole call.
+struct StepCost {
+  std::string program; ///< its function
+  unsigned step = 0;   ///< number in the program
+  std::string kind;    ///< "kernel", "dot", "all_reduce", "whole call", ...
+  std::string op;      ///< "matmul", "add, tanh"
+  std::string scope;   ///< as name_scope names it: "encoder/block_3"
+  std::string source;  ///< "model.cpp:12:8"
+  /// Times of all workers that took part in it, together; and of the time of
+  /// all steps.
+  double seconds = 0, share = 0;
+  int64_t parts = 0; ///< in which it was done, in all runs
+  int64_t flops = 0, bytes = 0;
+  double gflops = 0, gigabytes = 0; ///< 10^9 a second and worker
+  /// The nearer one of the two to the machine's peak: 1 is as fast as it can
+  /// go. More than 1: the operands came from the caches. 0: nothing known.
+  double of_peak = 0;
+};
+
+/// The steps of all programs, the costliest first. Those that took no time
+/// (views of memory that devices share, branches not taken) come last.
+std::vector<StepCost> stepCosts(const Profile &profile);
+
+/// The `count` costliest steps as a table, with a line about the whole.
+std::string costTable(const Profile &profile, size_t count = 10);
+
+/// A note's location without and with nothing but its part of the model.
+std::string sourceOf(const SourceNote &note);
+std::string scopeOf(const SourceNote &note);
+/// "0-3, 7".
+std::string deviceText(std::span<const int64_t> devices);
+
+} // namespace meshloom

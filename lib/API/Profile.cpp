@@ -1,0 +1,83 @@
+// Scopes over the runtime's profiler.
+#include "meshloom/API/Profile.h"
+
+#include "Node.h"
+
+#include "meshloom/Runtime/Profiler.h"
+#include "meshloom/Support/File.h"
+#include "meshloom/Support/ProfileTrace.h"
+
+#include <iostream>
+#include <optional>
+
+namespace meshloom {
+namespace detail {
+
+class ProfileState {
+public:
+  std::filesystem::path trace;
+  std::shared_ptr<Profiler> profiler;
+  std::optional<Profile> recorded;
+  bool asked = false; ///< for what would be printed
+
+  const Profile &stop() {
+    if (!recorded) {
+      recorded = profiler->stop();
+      if (!trace.empty())
+        write(trace);
+    }
+    return *recorded;
+  }
+  void write(const std::filesystem::path &path) const {
+    if (Status ok = writeFile(path.string(), profileTrace(*recorded)); !ok)
+      fail("profile", ok.error().message());
+  }
+};
+
+} // namespace detail
+using namespace detail;
+
+ProfileScope::ProfileScope(std::filesystem::path trace)
+    : state(std::make_unique<ProfileState>()) {
+  state->trace = std::move(trace);
+  // Before the work whose profile would be lost.
+  if (!state->trace.empty())
+    if (Status ok = writeFile(state->trace.string(), profileTrace({})); !ok)
+      fail("profile", ok.error().message());
+  Result<std::shared_ptr<Profiler>> started = Profiler::start();
+  if (!started)
+    fail("profile", started.error().message());
+  state->profiler = std::move(*started);
+}
+
+ProfileScope::~ProfileScope() {
+  try {
+    const Profile &recorded = state->stop();
+    if (state->trace.empty() && !state->asked)
+      std::cout << costTable(recorded) << std::flush;
+  } catch (const std::exception &error) {
+    std::cerr << error.what() << std::endl;
+  }
+}
+
+void ProfileScope::stop() {
+  state->stop();
+}
+
+std::vector<StepCost> ProfileScope::steps() {
+  state->asked = true;
+  return stepCosts(state->stop());
+}
+
+std::string ProfileScope::table(size_t count) {
+  state->asked = true;
+  return costTable(state->stop(), count);
+}
+
+void ProfileScope::write(const std::filesystem::path &trace) {
+  state->asked = true;
+  state->stop();
+  state->write(trace);
+}
+
+} // namespace meshloom

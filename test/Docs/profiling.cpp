@@ -1,0 +1,34 @@
+// What docs/Profiling.md quotes.
+#include <meshloom/Meshloom.h>
+
+#include <cstdio>
+#include <iostream>
+
+using namespace meshloom;
+
+int main() {
+  Mesh mesh = create_mesh({{"batch", 8}}, virtual_cpus(8));
+  Tensor x = distribute(ones({64, 32}), Layout({"batch", UNSHARDED}, mesh));
+  Tensor w = distribute(ones({32, 32}), Layout::replicated(mesh, 2));
+  auto step = function([](const Tensor &x, const Tensor &w) {
+    Tensor hidden = tanh(matmul(x, w));
+    auto scope = name_scope("head");
+    return reduce_sum(matmul(hidden, w), {0});
+  });
+
+  step(x, w); // compiles
+  {
+    auto recorded = profile("step.json");
+    for (int i = 0; i < 5; ++i)
+      step(x, w);
+  }
+
+  auto recorded = profile();
+  step(x, w);
+  for (const StepCost &cost : recorded.steps())
+    if (cost.scope == "head")
+      std::cout << cost.op << ' ' << cost.source << ": " << cost.seconds
+                << " s, " << cost.gflops << " GFLOP/s\n";
+  std::cout << recorded.table(3);
+  std::remove("step.json");
+}
