@@ -406,8 +406,12 @@ Status Verifier::step(const DotStep &dot) {
   for (const Operand *operand : {&dot.lhs, &dot.rhs, &dot.out}) {
     if (Status ok = access(*operand, dot.loops, "an operand"); !ok)
       return ok;
-    if (buffer(operand->buffer).type != DType::F32)
-      return fail("buffer {} is not f32", operand->buffer);
+    const DType type = buffer(operand->buffer).type;
+    if (type != DType::F32 && type != DType::BF16 && type != DType::F16)
+      return fail("buffer {} is not f32, bf16 or f16", operand->buffer);
+    if (type != buffer(dot.out.buffer).type)
+      return fail("buffer {} has another type than the result",
+                  operand->buffer);
     std::set<unsigned> own;
     for (const DimAccess &index : operand->dims) {
       if (index.terms.size() > 1 ||

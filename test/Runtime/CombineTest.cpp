@@ -2,6 +2,7 @@
 #include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Event.h"
+#include "meshloom/Runtime/HalfFloats.h"
 
 #include "../../lib/Runtime/Library/Dot.h"
 
@@ -185,6 +186,27 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
       {strides[0].data(), strides[1].data(), strides[2].data()});
   ASSERT_TRUE(status) << status.error().message();
   EXPECT_EQ(out, expected);
+
+  // The same of narrow floats: operands are small integers, sums are rounded
+  // once.
+  for (DType type : {DType::BF16, DType::F16}) {
+    const bool brain = type == DType::BF16;
+    auto narrow = [&](const std::vector<float> &from) {
+      std::vector<uint16_t> to;
+      to.reserve(from.size());
+      for (float value : from)
+        to.push_back(brain ? BF16::narrow(value) : F16::narrow(value));
+      return to;
+    };
+    const std::vector<uint16_t> left = narrow(lhs), right = narrow(rhs);
+    std::vector<uint16_t> result(out.size(), narrow({-7}).front());
+    Status done =
+        library::Dot(step, type)
+            .run(left.data(), right.data(), result.data(), extents.data(),
+                 {strides[0].data(), strides[1].data(), strides[2].data()});
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_EQ(result, narrow(expected)) << name(type);
+  }
 }
 
 TEST(DotTest, PlainAndTransposedOperands) {
@@ -234,6 +256,14 @@ TEST(DotTest, SingleRowsColumnsAndSums) {
       for (int64_t k : {1, 3})
         checkDot({m, n, k}, {false, false, true},
                  {{{k, 0, 1}, {0, 1, n}, {n, 1, 0}}});
+}
+
+TEST(DotTest, LongContractionsAreSummedInBlocks) {
+  checkDot({6, 5, 17000}, {false, false, true},
+           {{{17000, 0, 1}, {0, 1, 5}, {5, 1, 0}}});
+  // Of two loops that cannot be joined.
+  checkDot({6, 5, 300, 60}, {false, false, true, true},
+           {{{1, 0, 6, 1800}, {0, 18000, 60, 1}, {5, 1, 0, 0}}});
 }
 
 TEST(DotTest, EmptySumIsZeroAndEmptyResultIsNothing) {

@@ -4,6 +4,7 @@
 #include "Dot.h"
 
 #include "Clones.h"
+#include "NarrowDot.h"
 #include "PairwiseSums.h"
 #include "ThinProduct.h"
 #include "meshloom/Runtime/Library/HostCall.h"
@@ -16,23 +17,8 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Terms that oneDNN adds up in one call: it cuts the contraction into blocks
-/// of about THIN_BLOCK itself, unless the result has few rows or columns.
-constexpr int64_t BLOCK = 1 << 14, THIN_BLOCK = 512, THIN = 16;
-/// Elements of a result whose blocks are summed in pairs at once: they should
-/// stay in cache.
-constexpr int64_t LARGEST_TILE = 1 << 20;
-
-/// A run of iterations: how many, and the step of each operand.
-struct Extent {
-  int64_t count = 1;
-  std::array<int64_t, 3> strides{}; ///< lhs, rhs, out
-};
-
-/// A matrix in memory.
-struct Matrix {
-  int64_t rowStride, columnStride;
-};
+/// Terms of one call where the result has fewer rows or columns than THIN.
+constexpr int64_t THIN_BLOCK = 512, THIN = 16;
 
 /// A matrix as gemm takes it: row-major, perhaps transposed.
 struct GemmOperand {
@@ -224,30 +210,6 @@ Extent takeInner(std::vector<Extent> &loops) {
   return inner;
 }
 
-/// Calls body(lhs offset, rhs offset, out offset, first) for every iteration of
-/// `loops`.
-template <typename Body>
-Status forEach(std::span<const Extent> loops, std::array<int64_t, 3> at,
-               bool first, const Body &body) {
-  if (loops.empty())
-    return body(at, first);
-  for (int64_t i = 0; i < loops[0].count; ++i) {
-    if (Status ok = forEach(loops.subspan(1), at, first && i == 0, body); !ok)
-      return ok;
-    for (unsigned o = 0; o < 3; ++o)
-      at[o] += loops[0].strides[o];
-  }
-  return Success();
-}
-
-/// The contraction of one matrix with another: the loops that a gemm runs, and
-/// those of the contraction around it.
-struct Contraction {
-  Extent row, column, sum;
-  std::span<const Extent> outer;
-  int64_t terms; ///< of each element
-};
-
 /// One tile of the result, all of the contraction.
 Status runTile(const float *lhs, const float *rhs, float *out,
                const Contraction &c) {
@@ -265,7 +227,7 @@ Status runTile(const float *lhs, const float *rhs, float *out,
                       std::min(row.count, column.count) <= THIN_ROWS;
   const int64_t most = isThin                                     ? THIN_TERMS
                        : std::min(row.count, column.count) < THIN ? THIN_BLOCK
-                                                                  : BLOCK;
+                                                                  : DOT_BLOCK;
   const int64_t pieces = isMatrixByVector(row.count, column.count, left, right)
                              ? 1
                              : (sum.count + most - 1) / most;
@@ -311,9 +273,25 @@ Status runTile(const float *lhs, const float *rhs, float *out,
   return Success();
 }
 
+using SetThreads = void (*)(int);
+using GetThreads = int (*)();
+/// OpenMP's functions, if it is what oneDNN runs on.
+SetThreads setThreads() {
+  static const auto function =
+      reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  return function;
+}
+GetThreads getThreads() {
+  static const auto function =
+      reinterpret_cast<GetThreads>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  return function;
+}
+} // namespace
+
 /// Cuts the result where blocks of it will be summed in pairs.
-Status runTiles(const float *lhs, const float *rhs, float *out, Contraction c) {
-  if (c.terms <= BLOCK || c.row.count * c.column.count <= LARGEST_TILE)
+Status library::runTiles(const float *lhs, const float *rhs, float *out,
+                         Contraction c) {
+  if (c.terms <= DOT_BLOCK || c.row.count * c.column.count <= LARGEST_TILE)
     return runTile(lhs, rhs, out, c);
   auto cut = [](Extent &extent, int64_t most, auto body) -> Status {
     const Extent whole = extent;
@@ -340,21 +318,6 @@ Status runTiles(const float *lhs, const float *rhs, float *out, Contraction c) {
   });
 }
 
-using SetThreads = void (*)(int);
-using GetThreads = int (*)();
-/// OpenMP's functions, if it is what oneDNN runs on.
-SetThreads setThreads() {
-  static const auto function =
-      reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-  return function;
-}
-GetThreads getThreads() {
-  static const auto function =
-      reinterpret_cast<GetThreads>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
-  return function;
-}
-} // namespace
-
 SingleThreaded::SingleThreaded() {
   if (!setThreads() || !getThreads())
     return;
@@ -368,7 +331,7 @@ SingleThreaded::~SingleThreaded() {
     setThreads()(before);
 }
 
-Dot::Dot(const DotStep &step) {
+Dot::Dot(const DotStep &step, DType type) : type(type) {
   auto uses = [](const Operand &operand, unsigned loop) {
     for (const DimAccess &dim : operand.dims)
       for (auto [l, coefficient] : dim.terms)
@@ -388,9 +351,11 @@ Dot::Dot(const DotStep &step) {
   }
 }
 
-Status Dot::run(const float *lhs, const float *rhs, float *out,
-                const int64_t *extents,
-                std::array<const int64_t *, 3> strides) const {
+/// `tile` multiplies what a gemm can at once.
+template <typename T, typename Tile>
+Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
+                  std::array<const int64_t *, 3> strides,
+                  const Tile &tile) const {
   int64_t reductions = 1;
   for (unsigned loop : reduced)
     reductions *= extents[loop];
@@ -406,7 +371,7 @@ Status Dot::run(const float *lhs, const float *rhs, float *out,
     for (const std::vector<Extent> &loops : {m, n})
       outer.insert(outer.end(), loops.begin(), loops.end());
     return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-      out[at[2]] = 0;
+      out[at[2]] = T();
       return Status(Success());
     });
   }
@@ -415,7 +380,23 @@ Status Dot::run(const float *lhs, const float *rhs, float *out,
   outer.insert(outer.end(), m.begin(), m.end());
   outer.insert(outer.end(), n.begin(), n.end());
   return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    return runTiles(lhs + at[0], rhs + at[1], out + at[2],
-                    {row, column, sum, k, reductions});
+    return tile(lhs + at[0], rhs + at[1], out + at[2],
+                Contraction{row, column, sum, k, reductions});
   });
+}
+
+Status Dot::run(const void *lhs, const void *rhs, void *out,
+                const int64_t *extents,
+                std::array<const int64_t *, 3> strides) const {
+  if (type == DType::F32)
+    return runAs(static_cast<const float *>(lhs),
+                 static_cast<const float *>(rhs), static_cast<float *>(out),
+                 extents, strides, runTiles);
+  return runAs(static_cast<const uint16_t *>(lhs),
+               static_cast<const uint16_t *>(rhs), static_cast<uint16_t *>(out),
+               extents, strides,
+               [&](const uint16_t *left, const uint16_t *right,
+                   uint16_t *result, const Contraction &c) {
+                 return runNarrow(type, left, right, result, c);
+               });
 }

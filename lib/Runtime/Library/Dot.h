@@ -1,4 +1,5 @@
-// f32 matrix products by oneDNN, for any strides and any number of loops.
+// Matrix products by oneDNN, for any strides and any number of loops: of f32,
+// and of bf16 and f16 summed in f32.
 #pragma once
 
 #include "meshloom/Core/Program.h"
@@ -10,17 +11,23 @@ namespace meshloom::library {
 /// What each loop of a dot is to the product, read off its operands.
 class Dot {
 public:
-  explicit Dot(const DotStep &step);
+  /// `type`: of all three operands, f32, bf16 or f16.
+  explicit Dot(const DotStep &step, DType type = DType::F32);
 
   /// out = sum over the reduction loops of lhs * rhs; zero where they are
   /// empty. `extents`: iterations of each loop. `strides[o]`: elements from one
   /// iteration to the next, per loop, of lhs, rhs and out. Fails if oneDNN
   /// does.
-  Status run(const float *lhs, const float *rhs, float *out,
+  Status run(const void *lhs, const void *rhs, void *out,
              const int64_t *extents,
              std::array<const int64_t *, 3> strides) const;
 
 private:
+  template <typename T, typename Tile>
+  Status runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
+               std::array<const int64_t *, 3> strides, const Tile &tile) const;
+
+  const DType type;
   /// Loop indices: in all operands; lhs and out; rhs and out; lhs and rhs.
   std::vector<unsigned> batch, rows, columns, reduced;
 };

@@ -11,7 +11,8 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
                                 const CodeSymbols *code) {
   HostCall made;
   if (auto *product = std::get_if<DotStep>(&step)) {
-    made.dot = std::make_shared<const Dot>(*product);
+    made.dot = std::make_shared<const Dot>(
+        *product, program.buffers[product->out.buffer].type);
     made.loops = product->loops.size();
     return made;
   }
@@ -40,8 +41,6 @@ Status HostCall::runOther(void *const *operands, const int64_t *strides,
                           const int64_t *origin, const int64_t *extents) const {
   if (call)
     return call->run(operands, strides, origin, extents);
-  return dot->run(static_cast<const float *>(operands[0]),
-                  static_cast<const float *>(operands[1]),
-                  static_cast<float *>(operands[2]), extents,
+  return dot->run(operands[0], operands[1], operands[2], extents,
                   {strides, strides + loops, strides + 2 * loops});
 }

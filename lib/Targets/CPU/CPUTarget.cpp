@@ -18,10 +18,12 @@ namespace {
 /// What the code is, for the runtime that loads it.
 constexpr const char *codeFormat = "x86-64-elf";
 
-/// oneDNN does f32 products; all else is compiled.
+/// The runtime's library does products of floats; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
-  policy.isLibraryDot = [](Type elementType) { return elementType.isF32(); };
+  policy.isLibraryDot = [](Type elementType) {
+    return elementType.isF32() || elementType.isBF16() || elementType.isF16();
+  };
   return policy;
 }
 

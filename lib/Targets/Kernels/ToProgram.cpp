@@ -1,6 +1,6 @@
 // One walk over the function: every tensor value is a buffer, every op a step.
 //   dtensor.constant     constant data
-//   dtensor.dot_general  a library dot (f32)
+//   dtensor.dot_general  a library dot (f32, bf16, f16)
 //   spmd.kernel          a kernel
 //   spmd.library_call    a kernel that is a function of the runtime
 //   spmd collectives     a collective
@@ -299,7 +299,8 @@ private:
 
   /// Loops: the result's dims (batch, rows, columns), then the contracted ones.
   LogicalResult add(DotGeneralOp op) {
-    if (!op.getType().getElementType().isF32())
+    const Type type = op.getType().getElementType();
+    if (!type.isF32() && !type.isBF16() && !type.isF16())
       return op.emitOpError("of this type should have become a kernel");
     DotStep step;
     const BufferDecl &out = program.buffers[buffers.lookup(op.getResult())];

@@ -1,0 +1,57 @@
+// The parts that matrix products are made of, whatever their element type.
+#pragma once
+
+#include "meshloom/Core/Result.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace meshloom::library {
+
+/// Terms that oneDNN adds up in one call: it cuts the contraction into blocks
+/// of some hundred itself, unless the result has few rows or columns.
+inline constexpr int64_t DOT_BLOCK = 1 << 14;
+/// Elements of a result whose blocks are summed in pairs at once: they should
+/// stay in cache.
+inline constexpr int64_t LARGEST_TILE = 1 << 20;
+
+/// A run of iterations: how many, and the step of each operand.
+struct Extent {
+  int64_t count = 1;
+  std::array<int64_t, 3> strides{}; ///< lhs, rhs, out
+};
+
+/// A matrix in memory.
+struct Matrix {
+  int64_t rowStride, columnStride;
+};
+
+/// The contraction of one matrix with another: the loops that a gemm runs, and
+/// those of the contraction around it.
+struct Contraction {
+  Extent row, column, sum;
+  std::span<const Extent> outer;
+  int64_t terms; ///< of each element
+};
+
+/// Calls body(offsets of lhs, rhs and out, first) for every iteration of
+/// `loops`.
+template <typename Body>
+Status forEach(std::span<const Extent> loops, std::array<int64_t, 3> at,
+               bool first, const Body &body) {
+  if (loops.empty())
+    return body(at, first);
+  for (int64_t i = 0; i < loops[0].count; ++i) {
+    if (Status ok = forEach(loops.subspan(1), at, first && i == 0, body); !ok)
+      return ok;
+    for (unsigned o = 0; o < 3; ++o)
+      at[o] += loops[0].strides[o];
+  }
+  return Success();
+}
+
+/// out = lhs * rhs in f32.
+Status runTiles(const float *lhs, const float *rhs, float *out, Contraction c);
+
+} // namespace meshloom::library

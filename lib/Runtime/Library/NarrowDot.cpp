@@ -1,0 +1,358 @@
+// bf16 products by oneDNN where the CPU multiplies bf16 itself (AVX-512 BF16,
+// AMX); everything else is widened to f32, multiplied and rounded. oneDNN keeps
+// f32 sums; contractions that it would add up in too long runs, or that several
+// loops are of, are summed here, in f32 tiles.
+#include "NarrowDot.h"
+
+#include "Clones.h"
+#include "PairwiseSums.h"
+#include "ThreadScratch.h"
+
+#include "meshloom/Runtime/HalfFloats.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <oneapi/dnnl/dnnl.hpp>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+using namespace meshloom;
+using namespace meshloom::library;
+using dnnl::memory;
+
+namespace {
+
+bool multipliesBF16() {
+  static const bool does = [] {
+    const auto wanted = unsigned(dnnl::cpu_isa::avx512_core_bf16);
+    return (unsigned(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+  }();
+  return does;
+}
+
+// Rows of elements, which are `step` apart in narrow memory. Compilers do not
+// make vectors of f16 conversions in functions for several CPUs.
+#if defined(__x86_64__)
+[[gnu::target("avx,f16c")]] int64_t widenVectors(const uint16_t *from,
+                                                 float *to, int64_t count) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(
+                                 reinterpret_cast<const __m128i *>(from + i))));
+  return i;
+}
+[[gnu::target("avx,f16c")]] int64_t narrowVectors(const float *from,
+                                                  uint16_t *to, int64_t count) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i *>(to + i),
+        _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+  return i;
+}
+bool convertsF16() {
+  static const bool does =
+      __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
+  return does;
+}
+#else
+int64_t widenVectors(const uint16_t *, float *, int64_t) {
+  return 0;
+}
+int64_t narrowVectors(const float *, uint16_t *, int64_t) {
+  return 0;
+}
+bool convertsF16() {
+  return false;
+}
+#endif
+
+void widenRow(F16, const uint16_t *from, int64_t step, float *to,
+              int64_t count) {
+  int64_t i = step == 1 && convertsF16() ? widenVectors(from, to, count) : 0;
+  for (; i < count; ++i)
+    to[i] = F16::widen(from[i * step]);
+}
+void narrowRow(F16, const float *from, uint16_t *to, int64_t step,
+               int64_t count) {
+  int64_t i = step == 1 && convertsF16() ? narrowVectors(from, to, count) : 0;
+  for (; i < count; ++i)
+    to[i * step] = F16::narrow(from[i]);
+}
+
+MESHLOOM_CLONES void widenRow(BF16, const uint16_t *from, int64_t step,
+                              float *to, int64_t count) {
+  if (step == 1)
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = BF16::widen(from[i]);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = BF16::widen(from[i * step]);
+}
+MESHLOOM_CLONES void narrowRow(BF16, const float *from, uint16_t *to,
+                               int64_t step, int64_t count) {
+  if (step == 1)
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = BF16::narrow(from[i]);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      to[i * step] = BF16::narrow(from[i]);
+}
+
+//===----------------------------------------------------------------------===//
+// By oneDNN
+//===----------------------------------------------------------------------===//
+
+/// A product's shape: rows, columns, terms, the strides of the three matrices,
+/// and whether it is added to an f32 result.
+struct Shape {
+  int64_t m, n, k;
+  Matrix left, right, result;
+  bool wide = false, adds = false;
+
+  std::array<int64_t, 11> key() const {
+    return {m,
+            n,
+            k,
+            left.rowStride,
+            left.columnStride,
+            right.rowStride,
+            right.columnStride,
+            result.rowStride,
+            result.columnStride,
+            wide,
+            adds};
+  }
+};
+
+struct Product {
+  dnnl::matmul primitive;
+  memory::desc left, right, result, scratchpad;
+  bool good = false; ///< not oneDNN's slow reference
+};
+
+const dnnl::engine &engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+Product makeProduct(const Shape &shape) {
+  const auto bf16 = memory::data_type::bf16;
+  auto strides = [](Matrix matrix) {
+    return memory::dims{matrix.rowStride, matrix.columnStride};
+  };
+  Product product;
+  product.left = {{shape.m, shape.k}, bf16, strides(shape.left)};
+  product.right = {{shape.k, shape.n}, bf16, strides(shape.right)};
+  product.result = {{shape.m, shape.n},
+                    shape.wide ? memory::data_type::f32 : bf16,
+                    strides(shape.result)};
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (shape.adds) {
+    dnnl::post_ops after;
+    after.append_sum();
+    attributes.set_post_ops(after);
+  }
+  const dnnl::matmul::primitive_desc desc(
+      {product.left, product.right, product.result}, attributes, engine());
+  product.primitive = dnnl::matmul(desc);
+  product.scratchpad = desc.scratchpad_desc();
+  product.good = !std::string_view(desc.impl_info_str()).starts_with("ref");
+  return product;
+}
+
+/// The same for every call of one shape.
+const Product &productOf(const Shape &shape) {
+  // Never destroyed: threads may multiply until the process ends.
+  static std::mutex &mutex = *new std::mutex;
+  static auto &known = *new std::map<std::array<int64_t, 11>, Product>;
+  std::lock_guard lock(mutex);
+  auto [entry, isNew] = known.try_emplace(shape.key());
+  if (isNew)
+    entry->second = makeProduct(shape);
+  return entry->second;
+}
+
+/// Whether oneDNN reads such a matrix as it lies: strides as of a row-major
+/// matrix or of a transposed one. Those of dims of one element become so.
+bool isPlain(Matrix &matrix, int64_t rows, int64_t columns) {
+  if (columns == 1 && matrix.rowStride != 1)
+    matrix.columnStride = 1;
+  if (rows == 1)
+    matrix.rowStride =
+        matrix.columnStride == 1 ? columns : std::min<int64_t>(1, columns);
+  return (matrix.columnStride == 1 && matrix.rowStride >= columns) ||
+         (matrix.rowStride == 1 && matrix.columnStride >= rows);
+}
+
+void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
+              void *out) {
+  auto given = [&](const memory::desc &desc, const void *data) {
+    return memory(desc, engine(), const_cast<void *>(data));
+  };
+  thread_local dnnl::stream stream(engine());
+  const memory scratchpad(product.scratchpad, engine(),
+                          threadScratch(3, product.scratchpad.get_size() + 64));
+  product.primitive.execute(stream,
+                            {{DNNL_ARG_SRC, given(product.left, lhs)},
+                             {DNNL_ARG_WEIGHTS, given(product.right, rhs)},
+                             {DNNL_ARG_DST, given(product.result, out)},
+                             {DNNL_ARG_SCRATCHPAD, scratchpad}});
+}
+
+/// Some rows of a result whose contraction is too long for one call.
+void multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+                      const Contraction &c, Shape shape) {
+  const int64_t elements = shape.m * shape.n;
+  auto *tile =
+      static_cast<float *>(threadScratch(4, size_t(elements) * sizeof(float)));
+  const Matrix result = shape.result;
+  shape.result = {shape.n, 1};
+  shape.wide = true;
+  thread_local PairwiseSums<float> sums;
+  sums.start(elements);
+  const int64_t pieces = (shape.k + DOT_BLOCK - 1) / DOT_BLOCK;
+  int64_t terms = 0;
+  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
+    for (int64_t p = 0; p < pieces; ++p) {
+      const int64_t begin = c.sum.count * p / pieces,
+                    count = c.sum.count * (p + 1) / pieces - begin;
+      shape.k = count;
+      shape.adds = terms > 0;
+      multiply(productOf(shape), lhs + at[0] + begin * c.sum.strides[0],
+               rhs + at[1] + begin * c.sum.strides[1], tile);
+      terms += count;
+      if (terms >= DOT_BLOCK) {
+        sums.push(tile);
+        terms = 0;
+      }
+    }
+    return Status(Success());
+  });
+  if (terms == 0)
+    std::fill_n(tile, elements, 0.F);
+  sums.addTo(tile);
+  for (int64_t r = 0; r < shape.m; ++r)
+    narrowRow(BF16(), tile + r * shape.n, out + r * result.rowStride,
+              result.columnStride, shape.n);
+}
+
+/// False where oneDNN has nothing good for it.
+bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+                  const Contraction &c) {
+  Shape shape{c.row.count,
+              c.column.count,
+              c.sum.count,
+              {c.row.strides[0], c.sum.strides[0]},
+              {c.sum.strides[1], c.column.strides[1]},
+              {c.row.strides[2], c.column.strides[2]}};
+  if (!isPlain(shape.left, shape.m, shape.k) ||
+      !isPlain(shape.right, shape.k, shape.n))
+    return false;
+  Matrix result = shape.result;
+  const bool plain =
+      isPlain(result, shape.m, shape.n) && result.columnStride == 1;
+  Shape whole = shape;
+  whole.result = plain ? result : Matrix{shape.n, 1};
+  if (!productOf(whole).good)
+    return false;
+  if (plain && c.terms == shape.k && shape.k <= DOT_BLOCK) {
+    multiply(productOf(whole), lhs, rhs, out);
+    return true;
+  }
+  const int64_t rows = std::clamp<int64_t>(LARGEST_TILE / shape.n, 1, shape.m);
+  for (int64_t r = 0; r < c.row.count; r += rows) {
+    shape.m = std::min(rows, c.row.count - r);
+    multiplyInBlocks(lhs + r * c.row.strides[0], rhs,
+                     out + r * c.row.strides[2], c, shape);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// In f32
+//===----------------------------------------------------------------------===//
+
+/// A dense f32 copy of an operand: rows, columns or both may be of several
+/// loops. Lies in memory as the operand does, so that reading it is in order.
+struct Widened {
+  const float *data;
+  Matrix matrix;
+};
+
+/// `operand`: 0 or 1, whose lines are `line`; the contraction goes along `sum`
+/// and `outer`.
+template <typename Float>
+Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
+              const Contraction &c) {
+  auto *to = static_cast<float *>(threadScratch(
+      operand == 0 ? 5 : 6, size_t(line.count * c.terms) * sizeof(float)));
+  const int64_t lineStep = line.strides[operand],
+                sumStep = c.sum.strides[operand];
+  const bool along = sumStep == 1 || lineStep != 1; // lines of terms
+  int64_t begin = 0;
+  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
+    const uint16_t *block = from + at[operand];
+    if (along)
+      for (int64_t l = 0; l < line.count; ++l)
+        widenRow(Float(), block + l * lineStep, sumStep,
+                 to + l * c.terms + begin, c.sum.count);
+    else
+      for (int64_t k = 0; k < c.sum.count; ++k)
+        widenRow(Float(), block + k * sumStep, lineStep,
+                 to + (begin + k) * line.count, line.count);
+    begin += c.sum.count;
+    return Status(Success());
+  });
+  return {to, along ? Matrix{c.terms, 1} : Matrix{1, line.count}};
+}
+
+template <typename Float>
+Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+                  const Contraction &c) {
+  const Widened right = widen<Float>(rhs, 1, c.column, c);
+  const int64_t rows =
+      std::clamp<int64_t>(LARGEST_TILE / c.column.count, 1, c.row.count);
+  auto *tile = static_cast<float *>(
+      threadScratch(4, size_t(rows * c.column.count) * sizeof(float)));
+  for (int64_t r = 0; r < c.row.count; r += rows) {
+    Extent row = c.row;
+    row.count = std::min(rows, c.row.count - r);
+    const Widened left = widen<Float>(lhs + r * row.strides[0], 0, row, c);
+    const Contraction dense{
+        {row.count, {left.matrix.rowStride, 0, c.column.count}},
+        {c.column.count, {0, right.matrix.rowStride, 1}},
+        {c.terms, {left.matrix.columnStride, right.matrix.columnStride, 0}},
+        {},
+        c.terms};
+    if (Status ok = runTiles(left.data, right.data, tile, dense); !ok)
+      return ok;
+    for (int64_t i = 0; i < row.count; ++i)
+      narrowRow(Float(), tile + i * c.column.count,
+                out + (r + i) * row.strides[2], c.column.strides[2],
+                c.column.count);
+  }
+  return Success();
+}
+
+} // namespace
+
+Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
+                          uint16_t *out, const Contraction &c) {
+  try {
+    if (type == DType::BF16 && multipliesBF16() &&
+        runByLibrary(lhs, rhs, out, c))
+      return Success();
+  } catch (const dnnl::error &error) {
+    return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x [{}, "
+                             "{}] failed: {}",
+                             c.row.count, c.sum.count, c.sum.count,
+                             c.column.count, error.what()));
+  }
+  return type == DType::BF16 ? runWidened<BF16>(lhs, rhs, out, c)
+                             : runWidened<F16>(lhs, rhs, out, c);
+}
