@@ -127,10 +127,10 @@ static FailureOr<Value> joinGroup(Importer &im, sdy::ShardingGroupOp op) {
 }
 
 Value importer::asWritten(Importer &im, Value value) {
-  if (im.manualAxes.empty())
+  Lanes lanes(im.b.lanesOf(value));
+  if (im.manualAxes.empty() && lanes.empty())
     return value;
   dtensor::Wish wish = openWish(im, value);
-  Lanes lanes(im.b.lanesOf(value));
   for (unsigned axis : im.manualAxes)
     if (!contains(lanes, axis))
       wish.replicated.push_back(axis);
