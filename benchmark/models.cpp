@@ -9,11 +9,11 @@
 // of the largest logit after 1 and 10 tokens.
 #include "PeerInputs.h"
 
-#include "gpt2/Model.h"
-#include "lstm/Model.h"
-#include "vit/Model.h"
+#include "../examples/gpt2/Model.h"
+#include "../examples/lstm/Model.h"
+#include "../examples/vit/Model.h"
 
-#include "options/Options.h"
+#include "../examples/options/Options.h"
 
 #include <meshloom/Meshloom.h>
 

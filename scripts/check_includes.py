@@ -77,7 +77,7 @@ TABLE = {
         | {"Runtime/Backends/PJRT", "Support", "system"},
     ),
     "NN": (USER, USER | {"fmt"}),
-    "Data": (USER, USER | {"Support", "fmt", "zlib", "system"}),
+    "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "system"}),
     # Meshloom.h, all of the user API.
     "Meshloom.h": (USER | {"NN", "Data"}, set()),
     "examples": (None, {"API", "NN", "Data", "Meshloom.h", "system"}),

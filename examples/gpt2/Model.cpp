@@ -1,8 +1,8 @@
 // GPT-2's blocks, its loss and its decoding of one token; see Model.h.
 #include "Model.h"
 
-#include "Options.h"
-#include "Weights.h"
+#include "../options/Options.h"
+#include "../options/Weights.h"
 
 #include <cmath>
 #include <numbers>

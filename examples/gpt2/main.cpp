@@ -1,7 +1,7 @@
 // Trains GPT-2 on a text and lets it go on writing, token by token with a
 // cache.
+#include "../options/Options.h"
 #include "Model.h"
-#include "Options.h"
 
 #include <meshloom/Data/Safetensors.h>
 

@@ -1,8 +1,8 @@
 // LSTM layers as a scan over time; see Model.h.
 #include "Model.h"
 
-#include "Options.h"
-#include "Weights.h"
+#include "../options/Options.h"
+#include "../options/Weights.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Trains an LSTM on the words of a text.
+#include "../options/Options.h"
 #include "Model.h"
-#include "Options.h"
 
 #include <meshloom/Data/Safetensors.h>
 

@@ -1,8 +1,8 @@
 // The vision transformer; see Model.h.
 #include "Model.h"
 
-#include "Options.h"
-#include "Weights.h"
+#include "../options/Options.h"
+#include "../options/Weights.h"
 
 using namespace meshloom;
 using example::axisOrNone;
@@ -32,7 +32,7 @@ Linear::Linear(const std::string &name, int64_t in, int64_t out,
   track(weight, bias);
 }
 Tensor Linear::operator()(const Tensor &x) const {
-  return matmul(x, transpose(weight)) + bias;
+  return matmul(x, weight, {.transpose_b = true}) + bias;
 }
 
 Norm::Norm(const std::string &name, int64_t width, const Mesh &mesh)

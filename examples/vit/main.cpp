@@ -1,6 +1,6 @@
 // Trains a vision transformer to tell digits, or images of a file, apart.
+#include "../options/Options.h"
 #include "Model.h"
-#include "Options.h"
 
 #include <meshloom/Data/Digits.h>
 #include <meshloom/Data/Safetensors.h>

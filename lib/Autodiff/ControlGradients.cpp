@@ -271,6 +271,22 @@ void WhileGradient::findCarried() {
       outside.push_back(value);
 }
 
+/// sum + value. Of zeros with a slice in them, which is what the gradient of
+/// reading a slice is, only the slice is added: the rest of the sum, as long as
+/// all iterations, is not touched.
+static Value addTo(GradientBuilder &math, Value sum, Value value) {
+  auto update = value.getDefiningOp<dtensor::DynamicUpdateSliceOp>();
+  if (!update ||
+      !mlir::matchPattern(update.getOperand(), mlir::m_AnyZeroFloat()))
+    return math.add(sum, value);
+  Value old = math.builder.create<dtensor::DynamicSliceOp>(
+      math.location, sum, update.getStartIndices(),
+      math.typeOf(update.getUpdate()).getShape());
+  return math.builder.create<dtensor::DynamicUpdateSliceOp>(
+      math.location, sum, math.add(old, update.getUpdate()),
+      update.getStartIndices());
+}
+
 /// The body's gradient of iteration n - 1 - j.
 Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
   GradientBuilder inner(at, loop.getLoc());
@@ -315,7 +331,7 @@ Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
     if (i < carried.size())
       next.push_back(value ? value : zerosLike(at, sum));
     else
-      next.push_back(value ? inner.add(sum, value) : sum);
+      next.push_back(value ? addTo(inner, sum, value) : sum);
   }
   at.create<YieldOp>(loop.getLoc(), next);
   eraseDeadOps(body);

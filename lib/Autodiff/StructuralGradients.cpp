@@ -165,7 +165,9 @@ static SmallVector<int64_t> partners(ArrayRef<int64_t> dims,
 
 /// result[b, m, n] = sum_k lhs[b, m, k] rhs[b, k, n], so the left gradient is
 /// sum_n g[b, m, n] rhs[b, k, n], and the right sum_m lhs[b, m, k] g[b, m, n]:
-/// in this order of operands neither needs a transposition of a matrix.
+/// in this order of operands neither needs a transposition of a matrix. Where
+/// an operand is transposed, its last dim a free one of lhs or a contracted one
+/// of rhs, that is so in the other order.
 static void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
   SmallVector<int64_t> lhsFree = op.getLhsFreeDimensions();
   SmallVector<int64_t> rhsFree = op.getRhsFreeDimensions();
@@ -177,20 +179,41 @@ static void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
   int64_t firstM = lhsBatch.size(), firstN = firstM + lhsFree.size();
   SmallVector<int64_t> batch = range(0, firstM), m = range(firstM, firstN),
                        n = range(firstN, firstN + rhsFree.size());
+  auto isLast = [&](Value operand, ArrayRef<int64_t> dims) {
+    return llvm::is_contained(dims, g.typeOf(operand).getRank() - 1);
+  };
   if (g.wants(0)) {
-    Value product = g.builder.create<dtensor::DotGeneralOp>(
-        g.location, g.of(), op.getRhs(), batch, rhsBatch, n, rhsFree);
-    SmallVector<int64_t> dims(lhsBatch);
-    llvm::append_range(dims, lhsFree);
-    llvm::append_range(dims, partners(lhsContracted, rhsContracted));
+    SmallVector<int64_t> dims(lhsBatch),
+        kept = partners(lhsContracted, rhsContracted);
+    Value product;
+    if (isLast(op.getLhs(), lhsFree)) {
+      product = g.builder.create<dtensor::DotGeneralOp>(
+          g.location, op.getRhs(), g.of(), rhsBatch, batch, rhsFree, n);
+      llvm::append_range(dims, kept);
+      llvm::append_range(dims, lhsFree);
+    } else {
+      product = g.builder.create<dtensor::DotGeneralOp>(
+          g.location, g.of(), op.getRhs(), batch, rhsBatch, n, rhsFree);
+      llvm::append_range(dims, lhsFree);
+      llvm::append_range(dims, kept);
+    }
     g.give(0, g.transpose(product, orderOf(dims)));
   }
   if (g.wants(1)) {
-    Value product = g.builder.create<dtensor::DotGeneralOp>(
-        g.location, op.getLhs(), g.of(), lhsBatch, batch, lhsFree, m);
-    SmallVector<int64_t> dims(rhsBatch);
-    llvm::append_range(dims, partners(rhsContracted, lhsContracted));
-    llvm::append_range(dims, rhsFree);
+    SmallVector<int64_t> dims(rhsBatch),
+        kept = partners(rhsContracted, lhsContracted);
+    Value product;
+    if (isLast(op.getRhs(), rhsContracted)) {
+      product = g.builder.create<dtensor::DotGeneralOp>(
+          g.location, g.of(), op.getLhs(), batch, lhsBatch, m, lhsFree);
+      llvm::append_range(dims, rhsFree);
+      llvm::append_range(dims, kept);
+    } else {
+      product = g.builder.create<dtensor::DotGeneralOp>(
+          g.location, op.getLhs(), g.of(), lhsBatch, batch, lhsFree, m);
+      llvm::append_range(dims, kept);
+      llvm::append_range(dims, rhsFree);
+    }
     g.give(1, g.transpose(product, orderOf(dims)));
   }
 }
