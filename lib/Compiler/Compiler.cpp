@@ -7,6 +7,7 @@
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
+#include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Core/Timing.h"
@@ -269,6 +270,10 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   PartitionOptions partition;
   partition.machine = options.machine;
   partition.refine = options.refine;
+  // Reads of variables first become values: between two reads, CSE looks at all
+  // ops there are.
+  passes.addNestedPass<FuncOp>(createUnifyMeshes());
+  passes.addNestedPass<FuncOp>(createLiftVariables());
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   buildPartitionPipeline(passes, partition);

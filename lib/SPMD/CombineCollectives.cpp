@@ -45,9 +45,9 @@ private:
     for (Block *each : runBlocks(getOperation())) {
       Block &block = *each;
       bool changed = false;
-      for (SmallVector<Operation *> &group : groupsOf(block))
-        if (group.size() > 1) {
-          combine(group);
+      for (const Group &group : groupsOf(block))
+        if (group.ops.size() > 1) {
+          combine(group.ops);
           changed = true;
         }
       if (changed)
@@ -55,18 +55,31 @@ private:
     }
   }
 
+  /// Collectives that become one.
+  struct Group {
+    SmallVector<Operation *> ops;
+    int64_t bytes = 0;              ///< of their results
+    Operation *firstUser = nullptr; ///< in the block, of any of them
+
+    void add(Operation *op, int64_t resultBytes) {
+      ops.push_back(op);
+      bytes += resultBytes;
+      for (Operation *user : op->getUsers())
+        if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+            !firstUser || here->isBeforeInBlock(firstUser))
+          firstUser = here;
+    }
+  };
+
   /// Whether the group may not take another of so many bytes.
-  bool isFull(ArrayRef<Operation *> group, int64_t bytes) {
-    if (mostValues > 0 && int64_t(group.size()) >= mostValues)
-      return true;
-    for (Operation *op : group)
-      bytes += cast<spmd::CollectiveOpInterface>(op).getResultBytes();
-    return mostBytes > 0 && bytes > mostBytes;
+  bool isFull(const Group &group, int64_t bytes) {
+    return (mostValues > 0 && int64_t(group.ops.size()) >= mostValues) ||
+           (mostBytes > 0 && group.bytes + bytes > mostBytes);
   }
 
-  std::vector<SmallVector<Operation *>> groupsOf(Block &block) {
+  std::vector<Group> groupsOf(Block &block) {
     DenseMap<Operation *, unsigned> levels;
-    std::vector<SmallVector<Operation *>> groups;
+    std::vector<Group> groups;
     std::map<Key, size_t> latest;
     for (Operation &op : block) {
       unsigned level = 0;
@@ -87,24 +100,18 @@ private:
                   .getAsOpaquePointer()};
       auto [group, isNew] = latest.try_emplace(std::move(key), groups.size());
       // A move is not put off past the first use of what came before it.
-      if (isNew || (!reduces(kind) && usedBefore(groups[group->second], op)) ||
-          isFull(groups[group->second], collective.getResultBytes())) {
+      auto usedBefore = [&](const Group &known) {
+        return known.firstUser && known.firstUser->isBeforeInBlock(&op);
+      };
+      const int64_t bytes = collective.getResultBytes();
+      if (isNew || (!reduces(kind) && usedBefore(groups[group->second])) ||
+          isFull(groups[group->second], bytes)) {
         group->second = groups.size();
-        groups.push_back({&op});
-      } else {
-        groups[group->second].push_back(&op);
+        groups.emplace_back();
       }
+      groups[group->second].add(&op, bytes);
     }
     return groups;
-  }
-
-  static bool usedBefore(ArrayRef<Operation *> group, Operation &later) {
-    for (Operation *op : group)
-      for (Operation *user : op->getUsers())
-        if (later.getBlock()->findAncestorOpInBlock(*user)->isBeforeInBlock(
-                &later))
-          return true;
-    return false;
   }
 
   /// At the place of the last: all operands are there.

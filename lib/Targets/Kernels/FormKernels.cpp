@@ -9,10 +9,10 @@
 #include "LibraryCalls.h"
 #include "OverwriteDeadInputs.h"
 
+#include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -172,7 +172,7 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (mlir::isOpTriviallyDead(&op) && !hasEffects(&op))
         op.erase();
-    mlir::sortTopologically(&block);
+    sortByUse(block);
     return success();
   }
 

@@ -14,6 +14,8 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 
+#include <queue>
+
 using namespace meshloom;
 using namespace meshloom::dtensor;
 using spmd::ShardAttr;
@@ -114,14 +116,23 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
   constexpr unsigned mostValues = 4096;
   unsigned values = 0;
   DenseSet<const void *> seen;
-  SmallVector<Value> work{value};
+  // The earliest op first: a gradient leads to the value that it is of in a few
+  // steps, where the latest one leads through all layers in between.
+  using Waiting = std::pair<unsigned, Operation *>;
+  std::priority_queue<Waiting, SmallVector<Waiting>, std::greater<>> work;
+  auto add = [&](Value used) {
+    Operation *op = used.getDefiningOp();
+    auto place = op ? positions.find(op) : positions.end();
+    // What comes from outside of the block depends on nothing in it.
+    if (place != positions.end())
+      work.push({place->second, op});
+  };
+  add(value);
   while (!work.empty()) {
-    Operation *op = work.pop_back_val().getDefiningOp();
+    Operation *op = work.top().second;
+    work.pop();
     if (++values > mostValues)
       return true;
-    // What comes from outside of the block depends on nothing in it.
-    if (!op || !positions.contains(op))
-      continue;
     KernelGroup *other = owner.lookup(op);
     if (other == &group)
       return true;
@@ -130,10 +141,10 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
     if (last < group.first || !seen.insert(node).second)
       continue;
     if (!other)
-      llvm::append_range(work, usedValues(op));
+      llvm::for_each(usedValues(op), add);
     else
       for (Operation *member : other->ops)
-        llvm::append_range(work, usedValues(member));
+        llvm::for_each(usedValues(member), add);
   }
   return false;
 }

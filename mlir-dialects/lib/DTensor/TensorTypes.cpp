@@ -10,33 +10,54 @@ static RankedTensorType tensorOf(Type type) {
   return dyn_cast<RankedTensorType>(type);
 }
 
-static LayoutEncodingInterface encodingOf(RankedTensorType type) {
-  if (!type)
-    return {};
-  return mlir::dyn_cast_or_null<LayoutEncodingInterface>(type.getEncoding());
-}
+namespace {
+/// The encoding of a tensor type, if it is one of ours. Every pass asks for it,
+/// of every value: the interface's methods are looked up once, where dyn_cast
+/// does so twice and, with assertions, takes the name of the class apart.
+class Encoding {
+public:
+  using Methods = detail::LayoutEncodingInterfaceInterfaceTraits::Concept;
+  explicit Encoding(RankedTensorType type)
+      : attribute(type ? type.getEncoding() : Attribute()),
+        methods(attribute ? attribute.getAbstractAttribute()
+                                .getInterface<LayoutEncodingInterface>()
+                          : nullptr) {}
+  explicit operator bool() const { return methods; }
+  LayoutAttr layout() const {
+    return cast<LayoutAttr>(methods->getEncodedLayout(methods, attribute));
+  }
+  SmallVector<int64_t> globalShape(RankedTensorType type) const {
+    return methods->getGlobalShape(methods, attribute, type);
+  }
+  bool isShard() const { return methods->isShard(methods, attribute); }
+  Windows windows() const { return methods->getWindows(methods, attribute); }
+
+private:
+  Attribute attribute;
+  const Methods *methods;
+};
+} // namespace
 
 LayoutAttr layoutAttrOf(Type type) {
-  auto encoding = encodingOf(tensorOf(type));
-  return encoding ? cast<LayoutAttr>(encoding.getEncodedLayout())
-                  : LayoutAttr();
+  const Encoding encoding(tensorOf(type));
+  return encoding ? encoding.layout() : LayoutAttr();
 }
 
 SmallVector<int64_t> globalShape(Type type) {
   RankedTensorType tensor = tensorOf(type);
-  if (auto encoding = encodingOf(tensor))
-    return encoding.getGlobalShape(tensor);
+  if (const Encoding encoding(tensor); encoding)
+    return encoding.globalShape(tensor);
   return SmallVector<int64_t>(tensor.getShape());
 }
 
 bool isShard(Type type) {
-  auto encoding = encodingOf(tensorOf(type));
+  const Encoding encoding(tensorOf(type));
   return encoding && encoding.isShard();
 }
 
 Windows windowsOf(Type type) {
-  auto encoding = encodingOf(tensorOf(type));
-  return encoding ? encoding.getWindows() : Windows();
+  const Encoding encoding(tensorOf(type));
+  return encoding ? encoding.windows() : Windows();
 }
 
 Type elementTypeOf(Type type) {

@@ -1,0 +1,141 @@
+// What tracing and compiling cost, by the number of ops: no step is run. One
+// JSON line; MESHLOOM_TIMING=1 prints the passes beside it.
+//
+//   compile-benchmark CASE N [--no-refine] [--machine=ring]
+//
+// matmuls   N x tanh(matmul) with the gradients of all weights, mesh 2x4
+// chain     N elementwise ops, one after the other
+// reads     one variable that N ops read, and then its update
+// variables N variables, all updated
+// prints    N calls of the host, one after the other
+#include "meshloom/Meshloom.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+using namespace meshloom;
+
+namespace {
+
+/// What is traced, and what it is traced with.
+struct Traced {
+  std::function<Tensor(const Tensor &)> body;
+  Tensor input;
+  std::vector<DVariable> variables; ///< that it reads
+};
+
+Traced matmuls(int64_t n) {
+  const Mesh mesh = create_mesh({{"batch", 2}, {"model", 4}}, virtual_cpus(8));
+  const Layout columns({UNSHARDED, "model"}, mesh);
+  std::vector<DVariable> weights;
+  for (int64_t i = 0; i < n; ++i)
+    weights.emplace_back(distribute(ones({64, 64}), columns));
+  auto body = [weights](const Tensor &x) {
+    GradientTape tape;
+    Tensor h = x;
+    for (const DVariable &w : weights)
+      h = tanh(matmul(h, w));
+    const Tensor loss = reduce_mean(h);
+    for (const auto &[gradient, variable] : tape.gradient(loss, weights)) {
+      DVariable w = variable;
+      w.assign_sub(gradient * 0.01f);
+    }
+    return loss;
+  };
+  return {body, distribute(ones({32, 64}), Layout({"batch", UNSHARDED}, mesh)),
+          weights};
+}
+
+Layout rows() {
+  return {{"batch", UNSHARDED}, create_mesh({{"batch", 8}}, virtual_cpus(8))};
+}
+
+Traced chain(int64_t n) {
+  auto body = [n](const Tensor &x) {
+    Tensor h = x;
+    for (int64_t i = 0; i < n; ++i)
+      h = i % 2 ? tanh(h) : -h;
+    return h;
+  };
+  return {body, distribute(ones({32, 64}), rows()), {}};
+}
+
+Traced reads(int64_t n) {
+  DVariable w(distribute(ones({32, 64}), rows()));
+  auto body = [n, w](const Tensor &x) mutable {
+    Tensor h = x;
+    for (int64_t i = 0; i < n; ++i)
+      h = tanh(h * w);
+    w.assign(h);
+    return reduce_sum(h);
+  };
+  return {body, distribute(ones({32, 64}), rows()), {w}};
+}
+
+Traced variables(int64_t n) {
+  std::vector<DVariable> all;
+  for (int64_t i = 0; i < n; ++i)
+    all.emplace_back(distribute(ones({32, 64}), rows()));
+  auto body = [all](const Tensor &x) mutable {
+    for (DVariable &w : all)
+      w.assign_add(x);
+    return reduce_sum(x);
+  };
+  return {body, distribute(ones({32, 64}), rows()), all};
+}
+
+Traced prints(int64_t n) {
+  auto body = [n](const Tensor &x) {
+    Tensor h = x;
+    for (int64_t i = 0; i < n; ++i) {
+      h = tanh(h);
+      debug_print("{}", {reduce_sum(h)});
+    }
+    return h;
+  };
+  return {body, distribute(ones({32, 64}), rows()), {}};
+}
+
+} // namespace
+
+int main(int argc, char **argv) try {
+  const struct {
+    std::string_view name;
+    Traced (*make)(int64_t);
+  } cases[] = {{"matmuls", matmuls},
+               {"chain", chain},
+               {"reads", reads},
+               {"variables", variables},
+               {"prints", prints}};
+  const int64_t n = argc > 2 ? std::atoll(argv[2]) : 0;
+  bool refine = true;
+  std::string machine = "shared-memory";
+  for (int i = 3; i < argc; ++i) {
+    refine &= std::strcmp(argv[i], "--no-refine") != 0;
+    if (std::string_view(argv[i]).starts_with("--machine="))
+      machine = argv[i] + std::strlen("--machine=");
+  }
+  for (const auto &[name, make] : cases) {
+    if (argc < 3 || name != argv[1] || n < 1)
+      continue;
+    set_machine_model(machine, refine);
+    const Traced work = make(n);
+    auto step = function(work.body);
+    const ConcreteFunction compiled = step.get_concrete_function(work.input);
+    const CacheStatistics cache = cache_statistics();
+    std::printf("{\"peer\": \"meshloom\", \"case\": \"compile_%s\", \"n\": "
+                "%ld, \"trace_ms\": %.1f, \"compile_ms\": %.1f, "
+                "\"cache_misses\": %ld}\n",
+                argv[1], long(n), compiled.trace_time() * 1e3,
+                compiled.compile_time() * 1e3, long(cache.misses));
+    return 0;
+  }
+  std::fprintf(stderr, "usage: compile-benchmark "
+                       "matmuls|chain|reads|variables|prints N "
+                       "[--no-refine] [--machine=MODEL]\n");
+  return 1;
+} catch (const Error &error) {
+  std::fprintf(stderr, "compile-benchmark: %s\n", error.what());
+  return 1;
+}
