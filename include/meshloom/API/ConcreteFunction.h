@@ -15,58 +15,69 @@ class TracedFunction;
 
 /// An argument or result of a compiled function.
 struct ValueInfo {
-  std::string name;
-  DType dtype;
-  Shape shape;
-  Layout layout;
-  /// What it is.
-  enum class Role { Argument, Captured, Variable, Result } role;
+  std::string name; ///< "arg0", that of a variable, "result0"
+  DType dtype;      ///< type of the elements
+  Shape shape;      ///< global
+  Layout layout;    ///< as the compiler decided
+  /// What a value can be.
+  enum class Role {
+    Argument, ///< of the call
+    Captured, ///< a tensor that the body uses from outside
+    Variable, ///< a variable that it reads or assigns
+    Result    ///< of the call
+  };
+  Role role; ///< which of them it is
 };
 
 /// A collective of a compiled function.
 struct CollectiveInfo {
-  CollectiveKind kind;
-  std::vector<std::string> axes;
+  CollectiveKind kind;           ///< all_reduce, all_gather, ...
+  std::vector<std::string> axes; ///< of the mesh, along which it sends
   /// Bytes of its result on one device, all combined tensors.
   int64_t bytes = 0;
   /// Bytes that one device sends, by the ring algorithm.
   int64_t bytes_sent = 0;
   /// Number of tensors that were combined.
   int64_t tensors = 0;
-  /// Why it is there, and the line that it follows from.
-  std::string reason, location;
+  std::string reason;   ///< why it is there
+  std::string location; ///< the line that it follows from
 };
 
 /// What a compiled function did so far, and the memory that it takes.
 struct FunctionStatistics {
-  int64_t executions = 0;
+  int64_t executions = 0;  ///< so far
   double last_seconds = 0; ///< of the last execution
-  /// Arguments, results, constants and scratch, over all devices; and of one
-  /// device, where devices that share memory count an equal part each.
-  int64_t peak_bytes = 0, peak_bytes_per_device = 0;
-  /// Collectives of the last execution, one in a loop each time, and the bytes
-  /// that one device sends in them, by the ring algorithm.
-  int64_t collectives = 0, bytes_sent = 0;
+  /// Arguments, results, constants and scratch, over all devices.
+  int64_t peak_bytes = 0;
+  /// Of one device; devices that share memory count an equal part each.
+  int64_t peak_bytes_per_device = 0;
+  /// Collectives of the last execution, one in a loop each time.
+  int64_t collectives = 0;
+  /// Bytes that one device sends in those, by the ring algorithm.
+  int64_t bytes_sent = 0;
 };
 
 /// One stage of the compiler and the IR after it.
 struct StageIR {
   std::string name; ///< "traced", "propagate-layouts", ...
-  std::string ir;
+  std::string ir;   ///< as text
 };
 
 /// A handle; copying is cheap. May be used from any thread. One that was moved
 /// from is empty: every use throws meshloom::Error.
 class ConcreteFunction {
 public:
+  /// For `function`, which makes them.
   explicit ConcreteFunction(std::shared_ptr<detail::TracedFunction> traced)
       : traced(std::move(traced)) {}
 
+  /// That of the `function`.
   const std::string &name() const;
   /// Explicit arguments, then captured tensors and variables.
   std::vector<ValueInfo> arguments() const;
   /// Explicit results, then the variables that are assigned.
   std::vector<ValueInfo> results() const;
+  /// What devices send each other, in the order of the program.
   std::vector<CollectiveInfo> collectives() const;
   /// Those that it would have on another machine: "ring" is as many devices
   /// with memories of their own. With refine = false layouts are as propagation
@@ -83,13 +94,15 @@ public:
   std::vector<StageIR> stages() const;
   /// What the runtime was given, with its content hash.
   const Compiled &compiled() const;
+  /// Of its executions so far.
   FunctionStatistics statistics() const;
   /// Writes the program with its code, as `load_function` and mesh-run read it
   /// (.mlprog); values of variables are not part of it. Compiles again for it.
   /// Throws meshloom::Error if the file cannot be written.
   void save(const std::filesystem::path &path) const;
-  /// Seconds.
+  /// Seconds that tracing the body took.
   double trace_time() const;
+  /// Seconds that compiling it took.
   double compile_time() const;
 
 private:
@@ -108,6 +121,7 @@ void set_machine_model(MachineModel machine, bool refine = true);
 /// The preset of that name: "shared-memory", "ring", "ring-latency",
 /// "tpu:v5e:2x4". Throws meshloom::Error if there is none.
 void set_machine_model(std::string_view preset, bool refine = true);
+/// That for functions traced now; see set_machine_model.
 MachineModel get_machine_model();
 
 /// Functions and ops compiled from now on fail where a result of a step is nan

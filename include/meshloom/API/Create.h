@@ -28,6 +28,7 @@ Tensor tensor(const R &values, Shape shape,
                           int64_t(std::ranges::size(values)), std::move(shape),
                           where);
 }
+/// i1, of a vector that is no array.
 inline Tensor
 tensor(const std::vector<bool> &values, Shape shape,
        std::source_location where = std::source_location::current()) {
@@ -35,6 +36,7 @@ tensor(const std::vector<bool> &values, Shape shape,
   return detail::fromHost(DType::I1, bytes.data(), int64_t(bytes.size()),
                           std::move(shape), where);
 }
+/// Of a list, row-major: tensor({1.f, 2.f, 3.f, 4.f}, {2, 2}).
 template <typename T>
 Tensor tensor(std::initializer_list<T> values, Shape shape,
               std::source_location where = std::source_location::current()) {
@@ -71,15 +73,19 @@ Tensor tensor(T value,
   return detail::fromHost(detail::dtypeOf<T>(), &value, 1, {}, where);
 }
 
+/// Every element 0; placed like `tensor`.
 Tensor zeros(Shape shape, DType type = DType::F32,
              std::source_location where = std::source_location::current());
+/// Every element 1; placed like `tensor`.
 Tensor ones(Shape shape, DType type = DType::F32,
             std::source_location where = std::source_location::current());
+/// Every element `value`; placed like `tensor`.
 Tensor full(Shape shape, double value, DType type = DType::F32,
             std::source_location where = std::source_location::current());
-/// Like `like`: its shape, type and layout.
+/// Zeros of the shape, type and layout of `like`.
 Tensor zeros_like(const Tensor &like,
                   std::source_location where = std::source_location::current());
+/// Ones of the shape, type and layout of `like`.
 Tensor ones_like(const Tensor &like,
                  std::source_location where = std::source_location::current());
 /// Each element is its index along `dim`.
@@ -100,6 +106,7 @@ struct Counted {
 inline Tensor range(detail::Counted n) {
   return iota({n.n}, 0, DType::I32, n.where);
 }
+/// [n]: 0, 1, ..., n-1 of `type`.
 template <std::same_as<DType> T>
 Tensor range(int64_t n, T type,
              std::source_location where = std::source_location::current()) {

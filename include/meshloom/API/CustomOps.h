@@ -24,8 +24,9 @@ namespace meshloom {
 
 /// Type and shape of a tensor.
 struct TensorType {
-  DType dtype = DType::F32;
-  Shape shape = {};
+  DType dtype = DType::F32; ///< type of the elements
+  Shape shape = {};         ///< global
+  /// Whether type and shape are the same.
   bool operator==(const TensorType &) const = default;
 };
 /// Those of `x`.
@@ -74,9 +75,11 @@ std::vector<Tensor> applyBackward(const B &backward, const R &like,
 /// What `custom_gradient` returns. Copies share what was traced.
 template <typename F, typename B> class CustomGradientFunction {
 public:
+  /// For `custom_gradient`, which makes them.
   CustomGradientFunction(F forward, B backward, Where where)
       : call(Body{std::move(forward), std::move(backward), where}, {}, where) {}
 
+  /// What `forward` gives for the inputs.
   template <std::convertible_to<Tensor>... T>
   auto operator()(const T &...inputs) const {
     return call(Tensor(inputs)...);

@@ -66,11 +66,15 @@ public:
   /// if there is no libtpu: the error says what was looked for and where.
   explicit TPUClusterResolver(std::string tpu = "local",
                               std::string library = "");
+  /// As given.
   const std::string &tpu() const { return name; }
+  /// The path of the libtpu.so that was found.
   const std::string &library() const { return path; }
   /// The address of the first worker: none for local TPUs.
   std::string master() const { return ""; }
+  /// "worker": this process.
   std::string task_type() const { return "worker"; }
+  /// 0: the only process.
   int64_t task_id() const { return 0; }
   /// Devices of type TPU. Throws meshloom::Error as initialize_tpu_system.
   int64_t num_accelerators() const;
@@ -98,6 +102,7 @@ void connect_to_cluster(const TPUClusterResolver &resolver);
 /// Throws meshloom::Error if there is no TPU, if a device has been used
 /// already: then nothing is changed or lost.
 TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver);
+/// The same of the TPUs in this machine.
 TPUTopology initialize_tpu_system();
 
 } // namespace meshloom

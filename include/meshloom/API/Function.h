@@ -8,6 +8,7 @@
 
 namespace meshloom {
 
+/// What `function` takes beside the body.
 struct FunctionOptions {
   /// For messages and reports. Default: "function" and a number.
   std::string name = "";
@@ -58,6 +59,7 @@ std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state);
 /// any thread; calls run one at a time, in the order in which they came.
 template <typename F> class Function {
 public:
+  /// For `function`, which makes them.
   Function(F body, FunctionOptions options, std::source_location where)
       : body(std::move(body)),
         state(detail::makeFunction(std::move(options), where)) {
@@ -164,8 +166,6 @@ function(F &&body, FunctionOptions options = {},
   return {std::forward<F>(body), std::move(options), where};
 }
 
-/// Runs `fn` outside of the trace in progress: for making a variable in the
-/// body of a `function`, once.
 namespace detail {
 class InitScope {
 public:
@@ -174,6 +174,8 @@ public:
   InitScope(const InitScope &) = delete;
 };
 } // namespace detail
+/// Runs `fn` outside of the trace in progress: for making a variable in the
+/// body of a `function`, once.
 template <typename F> auto init_scope(F &&fn) {
   detail::InitScope scope;
   return fn();

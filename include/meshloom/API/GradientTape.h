@@ -11,8 +11,8 @@ class TapeState;
 
 /// A variable and its gradient.
 struct VariableGradient {
-  Tensor gradient;
-  DVariable variable;
+  Tensor gradient;    ///< of the variable's type, shape and layout
+  DVariable variable; ///< what it is the gradient of
 };
 /// What optimizers apply, in the order of the variables asked for.
 using Gradients = std::vector<VariableGradient>;
@@ -24,9 +24,11 @@ enum class UnconnectedGradients : uint8_t { Error, Zero };
 /// What a gradient is taken to: a tensor, or a variable.
 class GradientSource {
 public:
+  /// A tensor.
   GradientSource(const Tensor &source) : tensor(source) {}
+  /// A variable: its value now.
   GradientSource(const DVariable &source) : variable(source) {}
-  Tensor tensor;
+  Tensor tensor;      ///< empty: it is `variable`
   DVariable variable; ///< empty: it is `tensor`
 };
 
@@ -44,31 +46,39 @@ public:
 /// either is not a float.
 class GradientTape {
 public:
+  /// The line of a call, for messages and reports.
   using Where = std::source_location;
+  /// Begins to record.
   GradientTape();
+  /// Ends recording.
   ~GradientTape();
   GradientTape(const GradientTape &) = delete;
   GradientTape &operator=(const GradientTape &) = delete;
 
+  /// With respect to a tensor.
   Tensor gradient(const Tensor &target, const Tensor &source,
                   UnconnectedGradients unconnected = {},
                   Where where = Where::current()) const;
+  /// With respect to tensors, in their order.
   std::vector<Tensor> gradient(const Tensor &target,
                                const std::vector<Tensor> &sources,
                                UnconnectedGradients unconnected = {},
                                Where where = Where::current()) const;
+  /// With respect to a variable.
   Tensor gradient(const Tensor &target, const DVariable &source,
                   UnconnectedGradients unconnected = {},
                   Where where = Where::current()) const;
+  /// With respect to variables, as optimizers take it.
   Gradients gradient(const Tensor &target,
                      const std::vector<DVariable> &sources,
                      UnconnectedGradients unconnected = {},
                      Where where = Where::current()) const;
-  /// Tensors and variables in one call: gradient(y, {x, w}).
+  /// With respect to tensors and variables in one call.
   std::vector<Tensor> gradient(const Tensor &target,
                                const std::vector<GradientSource> &sources,
                                UnconnectedGradients unconnected = {},
                                Where where = Where::current()) const;
+  /// The same of a list: gradient(y, {x, w}).
   std::vector<Tensor> gradient(const Tensor &target,
                                std::initializer_list<GradientSource> sources,
                                UnconnectedGradients unconnected = {},

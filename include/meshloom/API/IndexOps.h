@@ -14,7 +14,9 @@ namespace meshloom {
 /// How many elements are added before and after a dim, and between any two of
 /// its elements; negative counts at the ends take away.
 struct PadDim {
-  int64_t low = 0, high = 0, interior = 0;
+  int64_t low = 0;      ///< before the first element
+  int64_t high = 0;     ///< after the last one
+  int64_t interior = 0; ///< between two
 };
 /// `padding`: one entry a dim. What is added is `value`, a number or a scalar
 /// of x's type.
@@ -121,6 +123,7 @@ Tensor sort(const Tensor &x, int64_t axis = -1, bool descending = false,
 Tensor argsort(const Tensor &x, int64_t axis = -1, bool descending = false,
                DType type = DType::I64, Where loc = Where::current());
 
+/// The result of top_k.
 struct TopK {
   Tensor values;  ///< [..., k]
   Tensor indices; ///< i32 [..., k]

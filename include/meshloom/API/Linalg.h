@@ -10,6 +10,7 @@
 
 #include <limits>
 
+/// Linear algebra, with the names of NumPy.
 namespace meshloom::linalg {
 
 using meshloom::cholesky;
@@ -29,6 +30,7 @@ Tensor inv(const Tensor &a, Where loc = Where::current());
 /// meshloom::Error if `a` has no square matrices.
 Tensor det(const Tensor &a, Where loc = Where::current());
 
+/// The result of slogdet.
 struct SlogDet {
   Tensor sign; ///< -1, 0 or 1; of complex matrices of absolute value 1, or 0
   Tensor logabsdet; ///< real; -inf where the sign is 0
@@ -37,6 +39,7 @@ struct SlogDet {
 /// overflows nor underflows. See det.
 SlogDet slogdet(const Tensor &a, Where loc = Where::current());
 
+/// The result of eigh.
 struct Eigh {
   Tensor values;  ///< real, in rising order
   Tensor vectors; ///< orthonormal columns
@@ -51,6 +54,7 @@ Eigh eigh(const Tensor &a, bool lower = true, Where loc = Where::current());
 Tensor eigvalsh(const Tensor &a, bool lower = true,
                 Where loc = Where::current());
 
+/// The result of eig.
 struct Eig {
   Tensor values;  ///< complex, by rising real part
   Tensor vectors; ///< columns of length 1
@@ -62,6 +66,7 @@ Eig eig(const Tensor &a, Where loc = Where::current());
 /// The values of eig.
 Tensor eigvals(const Tensor &a, Where loc = Where::current());
 
+/// The result of svd.
 struct SVD {
   Tensor u;  ///< orthonormal columns
   Tensor s;  ///< real, in falling order
@@ -109,6 +114,7 @@ Tensor vector_norm(const Tensor &x, double order = 2,
                    std::optional<int64_t> axis = {}, bool keepdims = false,
                    Where loc = Where::current());
 
+/// Which norm matrix_norm computes.
 enum class MatrixNorm : uint8_t {
   Frobenius,      ///< the square root of the sum of squares
   Nuclear,        ///< the sum of singular values

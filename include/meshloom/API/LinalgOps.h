@@ -13,6 +13,7 @@ namespace meshloom {
 /// where a matrix is not positive definite.
 Tensor cholesky(const Tensor &a, Where loc = Where::current());
 
+/// Which equations triangular_solve solves.
 struct TriangularSolveOptions {
   bool lower = true;          ///< the triangle of `a` that is read
   bool left_side = true;      ///< a x = b; else x a = b
@@ -25,6 +26,7 @@ Tensor triangular_solve(const Tensor &a, const Tensor &b,
                         TriangularSolveOptions options = {},
                         Where loc = Where::current());
 
+/// The result of qr.
 struct QR {
   Tensor q; ///< columns are orthonormal
   Tensor r; ///< upper triangular

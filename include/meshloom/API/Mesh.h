@@ -7,9 +7,11 @@ namespace meshloom {
 
 /// A device of this process, such as "CPU:3" or "TPU:0".
 struct DeviceSpec {
-  std::string type = "CPU";
-  int64_t index = 0;
+  std::string type = "CPU"; ///< of its platform
+  int64_t index = 0;        ///< among those of its type
+  /// "CPU:3".
   std::string to_string() const { return type + ":" + std::to_string(index); }
+  /// Whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
 };
 
@@ -40,6 +42,7 @@ Mesh create_mesh(std::vector<MeshAxis> axes = {},
 ///   Tensor x = ones({4, 4}); // replicated on mesh
 class [[nodiscard]] DefaultMeshScope {
 public:
+  /// See default_mesh.
   explicit DefaultMeshScope(Mesh mesh);
   ~DefaultMeshScope();
   DefaultMeshScope(const DefaultMeshScope &) = delete;
@@ -48,6 +51,7 @@ public:
 private:
   std::shared_ptr<const Mesh> mesh;
 };
+/// auto scope = default_mesh(mesh); see DefaultMeshScope.
 inline DefaultMeshScope default_mesh(Mesh mesh) {
   return DefaultMeshScope(std::move(mesh));
 }

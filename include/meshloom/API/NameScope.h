@@ -20,6 +20,7 @@ namespace meshloom {
 /// that the scope lived, on the thread's own row.
 class [[nodiscard]] NameScope {
 public:
+  /// See name_scope.
   explicit NameScope(std::string_view name);
   ~NameScope();
   NameScope(const NameScope &) = delete;

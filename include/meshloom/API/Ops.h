@@ -13,6 +13,7 @@
 
 namespace meshloom {
 
+/// The line of a call, for messages and reports.
 using Where = std::source_location;
 
 // Elementwise, one operand: shape and type stay. exp, expm1, log, log1p, sqrt,
@@ -21,28 +22,51 @@ using Where = std::source_location;
 // dL/dx + i dL/dy.
 /// Of complex numbers the distance from 0, a float.
 Tensor abs(const Tensor &x, Where loc = Where::current());
+/// -x.
 Tensor negative(const Tensor &x, Where loc = Where::current());
+/// -1, 0 or 1; of complex numbers x / |x|, and 0 at 0.
 Tensor sign(const Tensor &x, Where loc = Where::current());
+/// e to the power x.
 Tensor exp(const Tensor &x, Where loc = Where::current());
+/// exp(x) - 1, precise where x is small.
 Tensor expm1(const Tensor &x, Where loc = Where::current());
+/// The natural logarithm; of negative floats nan.
 Tensor log(const Tensor &x, Where loc = Where::current());
+/// log(1 + x), precise where x is small.
 Tensor log1p(const Tensor &x, Where loc = Where::current());
+/// The square root; of negative floats nan.
 Tensor sqrt(const Tensor &x, Where loc = Where::current());
+/// 1 / sqrt(x).
 Tensor rsqrt(const Tensor &x, Where loc = Where::current());
+/// The cube root.
 Tensor cbrt(const Tensor &x, Where loc = Where::current());
+/// The hyperbolic tangent.
 Tensor tanh(const Tensor &x, Where loc = Where::current());
+/// 1 / (1 + exp(-x)).
 Tensor sigmoid(const Tensor &x, Where loc = Where::current());
+/// The sine of x in radians.
 Tensor sin(const Tensor &x, Where loc = Where::current());
+/// The cosine of x in radians.
 Tensor cos(const Tensor &x, Where loc = Where::current());
+/// The tangent of x in radians.
 Tensor tan(const Tensor &x, Where loc = Where::current());
+/// The angle in [-pi / 2, pi / 2] whose sine is x.
 Tensor asin(const Tensor &x, Where loc = Where::current());
+/// The angle in [0, pi] whose cosine is x.
 Tensor acos(const Tensor &x, Where loc = Where::current());
+/// The angle in [-pi / 2, pi / 2] whose tangent is x.
 Tensor atan(const Tensor &x, Where loc = Where::current());
+/// The hyperbolic sine.
 Tensor sinh(const Tensor &x, Where loc = Where::current());
+/// The hyperbolic cosine.
 Tensor cosh(const Tensor &x, Where loc = Where::current());
+/// The inverse of sinh.
 Tensor asinh(const Tensor &x, Where loc = Where::current());
+/// The inverse of cosh, at least 0; nan below 1.
 Tensor acosh(const Tensor &x, Where loc = Where::current());
+/// The inverse of tanh; infinite at -1 and 1, nan beyond.
 Tensor atanh(const Tensor &x, Where loc = Where::current());
+/// The error function.
 Tensor erf(const Tensor &x, Where loc = Where::current());
 /// 1 - erf(x), precise where that is small.
 Tensor erfc(const Tensor &x, Where loc = Where::current());
@@ -54,7 +78,9 @@ Tensor lgamma(const Tensor &x, Where loc = Where::current());
 Tensor digamma(const Tensor &x, Where loc = Where::current());
 /// exp(-|x|) times the modified Bessel function I1(x).
 Tensor bessel_i1e(const Tensor &x, Where loc = Where::current());
+/// The greatest whole number up to x.
 Tensor floor(const Tensor &x, Where loc = Where::current());
+/// The least whole number from x on.
 Tensor ceil(const Tensor &x, Where loc = Where::current());
 /// To nearest, halves to even.
 Tensor round(const Tensor &x, Where loc = Where::current());
@@ -65,7 +91,9 @@ Tensor round_nearest_afz(const Tensor &x, Where loc = Where::current());
 /// pass as if nothing was rounded.
 Tensor reduce_precision(const Tensor &x, int64_t exponent_bits,
                         int64_t mantissa_bits, Where loc = Where::current());
+/// x * x.
 Tensor square(const Tensor &x, Where loc = Where::current());
+/// 1 / x.
 Tensor reciprocal(const Tensor &x, Where loc = Where::current());
 /// Of bools, or the bits of integers.
 Tensor logical_not(const Tensor &x, Where loc = Where::current());
@@ -73,15 +101,21 @@ Tensor logical_not(const Tensor &x, Where loc = Where::current());
 Tensor is_finite(const Tensor &x, Where loc = Where::current());
 
 // Elementwise, two operands.
+/// x + y.
 Tensor add(const TensorLike &x, const TensorLike &y);
+/// x - y.
 Tensor subtract(const TensorLike &x, const TensorLike &y);
+/// x * y.
 Tensor multiply(const TensorLike &x, const TensorLike &y);
 /// Integers: rounds towards zero.
 Tensor divide(const TensorLike &x, const TensorLike &y);
 /// Takes the sign of x.
 Tensor remainder(const TensorLike &x, const TensorLike &y);
+/// x to the power y.
 Tensor pow(const TensorLike &x, const TensorLike &y);
+/// The larger of x and y; nan where one is.
 Tensor maximum(const TensorLike &x, const TensorLike &y);
+/// The smaller of x and y; nan where one is.
 Tensor minimum(const TensorLike &x, const TensorLike &y);
 /// The angle of the point (x, y) from the first axis, in [-pi, pi].
 Tensor atan2(const TensorLike &y, const TensorLike &x);
@@ -93,6 +127,7 @@ Tensor polygamma(const TensorLike &n, const TensorLike &x);
 Tensor zeta(const TensorLike &x, const TensorLike &q);
 
 // The bits of integers. A shift by the width or more leaves no bit of x.
+/// The bits of x moved up; zeros come in below.
 Tensor left_shift(const TensorLike &x, const TensorLike &by);
 /// Fills with copies of the sign where the type is signed, else with zeros.
 Tensor right_shift(const TensorLike &x, const TensorLike &by);
@@ -113,60 +148,80 @@ Tensor real(const Tensor &x, Where loc = Where::current());
 Tensor imag(const Tensor &x, Where loc = Where::current());
 /// From parts of type f32 or f64; they broadcast.
 Tensor complex(const TensorLike &re, const TensorLike &im);
+/// The number with the opposite imaginary part; floats stay as they are.
 Tensor conj(const Tensor &x, Where loc = Where::current());
 /// In [-pi, pi] -> f32 or f64.
 Tensor angle(const Tensor &x, Where loc = Where::current());
 
 /// Of bools, or the bits of integers.
 Tensor logical_and(const TensorLike &x, const TensorLike &y);
+/// Whether any holds; of integers the bits that any has.
 Tensor logical_or(const TensorLike &x, const TensorLike &y);
+/// Whether just one holds; of integers the bits that just one has.
 Tensor logical_xor(const TensorLike &x, const TensorLike &y);
 
 // Comparisons -> i1.
+/// Whether x is y -> i1; nan equals nothing.
 Tensor equal(const TensorLike &x, const TensorLike &y);
+/// Whether x is not y -> i1; nan differs from all.
 Tensor not_equal(const TensorLike &x, const TensorLike &y);
+/// Whether x < y -> i1.
 Tensor less(const TensorLike &x, const TensorLike &y);
+/// Whether x <= y -> i1.
 Tensor less_equal(const TensorLike &x, const TensorLike &y);
+/// Whether x > y -> i1.
 Tensor greater(const TensorLike &x, const TensorLike &y);
+/// Whether x >= y -> i1.
 Tensor greater_equal(const TensorLike &x, const TensorLike &y);
 
 /// `x` where `condition` (i1) holds, else `y`; all three broadcast. Two numbers
 /// have their C++ type: where(c, 1.f, 0.f) is f32.
 Tensor where(const TensorLike &condition, const TensorLike &x,
              const TensorLike &y);
+/// x, but at least `low` and at most `high`.
 Tensor clip_by_value(const TensorLike &x, const TensorLike &low,
                      const TensorLike &high);
 /// Floats to integers round towards zero, what does not fit to the nearest that
 /// does; to i1: not zero. Complex numbers lose their imaginary part.
 Tensor cast(const Tensor &x, DType type, Where loc = Where::current());
 
+/// See add.
 inline Tensor operator+(const TensorLike &x, const TensorLike &y) {
   return add(x, y);
 }
+/// See subtract.
 inline Tensor operator-(const TensorLike &x, const TensorLike &y) {
   return subtract(x, y);
 }
+/// See multiply.
 inline Tensor operator*(const TensorLike &x, const TensorLike &y) {
   return multiply(x, y);
 }
+/// See divide.
 inline Tensor operator/(const TensorLike &x, const TensorLike &y) {
   return divide(x, y);
 }
+/// See less.
 inline Tensor operator<(const TensorLike &x, const TensorLike &y) {
   return less(x, y);
 }
+/// See less_equal.
 inline Tensor operator<=(const TensorLike &x, const TensorLike &y) {
   return less_equal(x, y);
 }
+/// See greater.
 inline Tensor operator>(const TensorLike &x, const TensorLike &y) {
   return greater(x, y);
 }
+/// See greater_equal.
 inline Tensor operator>=(const TensorLike &x, const TensorLike &y) {
   return greater_equal(x, y);
 }
+/// See negative.
 inline Tensor operator-(const Tensor &x) {
   return negative(x);
 }
+/// See logical_not.
 inline Tensor operator!(const Tensor &x) {
   return logical_not(x);
 }
@@ -174,31 +229,39 @@ inline Tensor operator!(const Tensor &x) {
 inline Tensor operator%(const TensorLike &x, const TensorLike &y) {
   return remainder(x, y);
 }
-// They give `x` a new value; tensors that were copied from it keep the old one.
+/// Makes x the sum; tensors that were copied from it keep the old value.
 inline Tensor &operator+=(Tensor &x, const TensorLike &y) {
   return x = add({x, y.where}, y);
 }
+/// Makes x the difference; tensors that were copied from it keep the old value.
 inline Tensor &operator-=(Tensor &x, const TensorLike &y) {
   return x = subtract({x, y.where}, y);
 }
+/// Makes x the product; tensors that were copied from it keep the old value.
 inline Tensor &operator*=(Tensor &x, const TensorLike &y) {
   return x = multiply({x, y.where}, y);
 }
+/// Makes x the quotient; tensors that were copied from it keep the old value.
 inline Tensor &operator/=(Tensor &x, const TensorLike &y) {
   return x = divide({x, y.where}, y);
 }
+/// Makes x the remainder; tensors that were copied from it keep the old value.
 inline Tensor &operator%=(Tensor &x, const TensorLike &y) {
   return x = remainder({x, y.where}, y);
 }
+/// See logical_and.
 inline Tensor operator&(const TensorLike &x, const TensorLike &y) {
   return logical_and(x, y);
 }
+/// See logical_or.
 inline Tensor operator|(const TensorLike &x, const TensorLike &y) {
   return logical_or(x, y);
 }
 
+/// What matmul takes beside its operands.
 struct MatMulOptions {
-  bool transpose_a = false, transpose_b = false;
+  bool transpose_a = false; ///< a is [..., k, m]
+  bool transpose_b = false; ///< b is [..., n, k]
 };
 /// a [..., m, k], b [k, n] or [..., k, n] -> [..., m, n]; leading dims
 /// broadcast like NumPy's. Sharded k: the result is reduced over its axes.
@@ -206,8 +269,10 @@ Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options = {},
               Where loc = Where::current());
 /// Which dims of two tensors are batch and which are summed over.
 struct DotDims {
-  std::vector<int64_t> lhs_batch = {}, rhs_batch = {}, lhs_contracting = {},
-                       rhs_contracting = {};
+  std::vector<int64_t> lhs_batch = {};       ///< dims of lhs, paired with
+  std::vector<int64_t> rhs_batch = {};       ///< dims of rhs, in order
+  std::vector<int64_t> lhs_contracting = {}; ///< dims of lhs summed over, with
+  std::vector<int64_t> rhs_contracting = {}; ///< dims of rhs, in order
 };
 /// -> [batch..., other dims of lhs..., other dims of rhs...].
 Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
@@ -216,38 +281,51 @@ Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
 /// Dims to reduce: one, several, or (nothing given) all.
 class Axis {
 public:
+  /// All dims.
   Axis() : all(true) {}
+  /// One dim.
   Axis(int axis) : dims{axis} {}
+  /// One dim.
   Axis(int64_t axis) : dims{axis} {}
+  /// Several dims.
   Axis(std::initializer_list<int64_t> axes) : dims(axes) {}
+  /// Several dims.
   Axis(std::vector<int64_t> axes) : dims(std::move(axes)) {}
-  std::vector<int64_t> dims;
-  bool all = false;
+  std::vector<int64_t> dims; ///< as given: negative ones count from the end
+  bool all = false;          ///< then `dims` is empty
 };
 
-// Reductions: the reduced dims go, or stay as 1 with keepdims.
+// Reductions.
+/// The sum over dims, which go, or stay as 1 with keepdims.
 Tensor reduce_sum(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
+/// The mean; see reduce_sum.
 Tensor reduce_mean(const Tensor &x, const Axis &axis = Axis(),
                    bool keepdims = false, Where loc = Where::current());
+/// The product; see reduce_sum.
 Tensor reduce_prod(const Tensor &x, const Axis &axis = Axis(),
                    bool keepdims = false, Where loc = Where::current());
+/// The largest element, nan where there is one; see reduce_sum.
 Tensor reduce_max(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
+/// The smallest element, nan where there is one; see reduce_sum.
 Tensor reduce_min(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
-/// Of i1.
+/// Whether all hold, of i1; see reduce_sum.
 Tensor reduce_all(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
+/// Whether any holds, of i1; see reduce_sum.
 Tensor reduce_any(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
 /// log(sum(exp(x))), without overflow.
 Tensor reduce_logsumexp(const Tensor &x, const Axis &axis = Axis(),
                         bool keepdims = false, Where loc = Where::current());
-/// Index of the largest (smallest) element along `axis`, the first of equal
-/// ones; NaN counts as larger (smaller) than all. `type`: i32 or i64.
+/// Index of the largest element along `axis`, the first of equal ones; NaN
+/// counts as larger than all. `type`: i32 or i64.
 Tensor argmax(const Tensor &x, int64_t axis = 0, DType type = DType::I64,
               Where loc = Where::current());
+/// Index of the smallest element along `axis`, the first of equal ones; NaN
+/// counts as smaller than all. `type`: i32 or i64.
 Tensor argmin(const Tensor &x, int64_t axis = 0, DType type = DType::I64,
               Where loc = Where::current());
 
@@ -256,13 +334,17 @@ Tensor reshape(const Tensor &x, Shape shape, Where loc = Where::current());
 /// Dim i of the result is dim perm[i] of x; default: reversed.
 Tensor transpose(const Tensor &x, std::vector<int64_t> perm = {},
                  Where loc = Where::current());
+/// x repeated to `shape`: dims of extent 1 and ones in front, like NumPy.
 Tensor broadcast_to(const Tensor &x, Shape shape, Where loc = Where::current());
+/// With a new dim of extent 1 before dim `axis`; -1: at the end.
 Tensor expand_dims(const Tensor &x, int64_t axis, Where loc = Where::current());
 /// Drops the given dims of extent 1; default: all of extent 1.
 Tensor squeeze(const Tensor &x, const Axis &axis = Axis(),
                Where loc = Where::current());
+/// One after the other along `axis`; the other extents are equal.
 Tensor concat(const std::vector<Tensor> &values, int64_t axis,
               Where loc = Where::current());
+/// Tensors of one shape along a new dim `axis`.
 Tensor stack(const std::vector<Tensor> &values, int64_t axis = 0,
              Where loc = Where::current());
 /// Into `count` equal parts along `axis`.
@@ -277,6 +359,7 @@ Tensor slice(const Tensor &x, Shape begin, Shape size,
 /// Every strides[i]-th index from begin[i] to end[i] (exclusive).
 Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
                      Where loc = Where::current());
+/// In opposite order along the dims.
 Tensor reverse(const Tensor &x, const Axis &axis, Where loc = Where::current());
 /// indices [...] of integers -> [..., depth]: 1 at the index, else 0.
 Tensor one_hot(const Tensor &indices, int64_t depth, DType type = DType::F32,

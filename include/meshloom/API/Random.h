@@ -17,27 +17,35 @@ namespace meshloom {
 
 /// Two numbers that seed a random op.
 struct Seed {
-  uint32_t first = 0, second = 0;
+  uint32_t first = 0;  ///< one half of the key
+  uint32_t second = 0; ///< the other half
 };
 
 /// What a random op takes: numbers, which are part of the program, or a tensor
 /// ui32 [2] or i32 [2], which may differ from run to run.
 class SeedLike {
 public:
+  /// The line of a call, for messages and reports.
   using Where = std::source_location;
   /// The seed 0, 0.
   SeedLike() = default;
+  /// Numbers that are part of the program.
   SeedLike(Seed numbers) : numbers(numbers) {}
+  /// Numbers that are part of the program.
   SeedLike(uint32_t first, uint32_t second) : numbers{first, second} {}
+  /// Words that may differ from run to run.
   SeedLike(const Tensor &tensor) : tensor(tensor), isTensor(true) {}
+  /// The variable's value, which may differ from run to run.
   SeedLike(const DVariable &variable);
 
-  Seed numbers;
-  Tensor tensor;
-  bool isTensor = false;
+  Seed numbers;          ///< unless `isTensor`
+  Tensor tensor;         ///< ui32 [2] or i32 [2], if `isTensor`
+  bool isTensor = false; ///< which of the two it is
 };
 
+/// Random numbers.
 namespace random {
+/// The line of a call, for messages and reports.
 using Where = std::source_location;
 
 /// Uniform in [minval, maxval): floats, or integers. Numbers are Philox4x32-10

@@ -16,6 +16,7 @@ namespace meshloom {
 ///   std::vector<Tensor> results = step({x, y, w});
 class SavedFunction {
 public:
+  /// That of the function that was saved.
   const std::string &name() const;
   /// All are explicit: what the function captured and its variables come after
   /// its own arguments.
@@ -23,8 +24,11 @@ public:
   /// The function's results, then the new values of variables it assigned, with
   /// the variables' names.
   std::vector<ValueInfo> results() const;
+  /// What devices send each other, in the order of the program.
   std::vector<CollectiveInfo> collectives() const;
+  /// Of its executions so far, of this loading.
   FunctionStatistics statistics() const;
+  /// What it runs on.
   const Mesh &mesh() const;
 
   /// Runs it. Arguments are laid out as the program wants them. Throws
@@ -33,6 +37,7 @@ public:
   std::vector<Tensor> operator()(const std::vector<Tensor> &arguments) const;
 
   struct State;
+  /// For load_function, which makes them.
   explicit SavedFunction(std::shared_ptr<const State> state)
       : state(std::move(state)) {}
 

@@ -13,6 +13,8 @@
 #include <source_location>
 #include <type_traits>
 
+/// Global tensors with layouts over a mesh of devices: ops, functions,
+/// gradients, variables.
 namespace meshloom {
 
 class DVariable;
@@ -20,10 +22,13 @@ class Tensor;
 
 /// The upper two bytes of an f32, as a host element type.
 struct bfloat16 {
-  uint16_t bits = 0;
+  uint16_t bits = 0; ///< sign, 8 of exponent, 7 of mantissa
+  /// 0.
   bfloat16() = default;
   explicit bfloat16(float value); ///< rounds to nearest even
+  /// The same number as a float.
   explicit operator float() const;
+  /// Whether the bits are the same.
   bool operator==(const bfloat16 &) const = default;
 };
 
@@ -93,20 +98,25 @@ private:
 /// printing throws.
 class Tensor {
 public:
+  /// An empty one.
   Tensor() = default;
 
   /// Global extents. Throws meshloom::Error if the tensor is empty.
   const Shape &shape() const;
+  /// Number of dims.
   int64_t rank() const { return int64_t(shape().size()); }
   /// Number of elements of the global value.
   int64_t size() const { return elementCount(shape()); }
+  /// Type of the elements.
   DType dtype() const;
   /// How the value is cut over its mesh. Throws meshloom::Error if the tensor
   /// is a value of a trace: the compiler has yet to decide its layout.
   Layout layout() const;
+  /// That of its layout.
   Mesh mesh() const { return layout().mesh(); }
   /// Name of the device that holds it, or "CPU:0 ... CPU:7" for a mesh.
   std::string device() const;
+  /// Whether it is a value of a trace, which has no elements yet.
   bool is_traced() const;
   /// Whether it is not empty.
   bool defined() const { return node != nullptr; }
@@ -118,6 +128,7 @@ public:
 
   /// Part of the value, as NumPy's x[i] and x[i, j, ...]; see SliceOps.h.
   Tensor operator[](const Index &index) const { return (*this)(index); }
+  /// The same with several indices: x(0, all, range(1, 3)).
   Tensor operator()(const Index &a, const Index &b = {}, const Index &c = {},
                     const Index &d = {}, const Index &e = {},
                     const Index &f = {}, const Index &g = {},
@@ -151,6 +162,7 @@ public:
 
   /// For Meshloom's own layers.
   const std::shared_ptr<detail::TensorNode> &internal() const { return node; }
+  /// For Meshloom's own layers.
   static Tensor internalFrom(std::shared_ptr<detail::TensorNode> node);
 
 private:
@@ -162,10 +174,14 @@ private:
 /// the line that they are on, for messages.
 class TensorLike {
 public:
+  /// The line of a call, for messages and reports.
   using Where = std::source_location;
+  /// A tensor.
   TensorLike(const Tensor &value, Where where = Where::current())
       : tensor(value), where(where) {}
+  /// The value that the variable has now.
   TensorLike(const DVariable &value, Where where = Where::current());
+  /// A number.
   template <typename T>
     requires std::is_arithmetic_v<T>
   TensorLike(T value, Where where = Where::current()) : where(where) {
@@ -181,15 +197,21 @@ public:
     }
   }
 
-  enum class Kind : uint8_t { Tensor, Float, Integer, Bool };
-  Kind kind = Kind::Tensor;
-  Tensor tensor;
-  double real = 0;
-  int64_t integer = 0;
-  bool isUnsigned = false; ///< `integer` holds the bits of a uint64_t
+  /// Which of those it is.
+  enum class Kind : uint8_t {
+    Tensor,  ///< `tensor`
+    Float,   ///< `real`
+    Integer, ///< `integer`
+    Bool     ///< `integer`, 0 or 1
+  };
+  Kind kind = Kind::Tensor; ///< what is set below
+  Tensor tensor;            ///< of a variable its value
+  double real = 0;          ///< a float or double
+  int64_t integer = 0;      ///< an integer or bool
+  bool isUnsigned = false;  ///< `integer` holds the bits of a uint64_t
   /// Of a number: that of its C++ type, for where no tensor is beside it.
   DType dtype = DType::F32;
-  Where where;
+  Where where; ///< the line it was written on
 };
 
 namespace detail {
@@ -212,11 +234,13 @@ void operator||(const X &, const Y &) = delete; // write x | y (logical_or)
 /// Like NumPy prints an array, then type, shape and layout; large ones are
 /// shortened. A value of a trace prints its type only.
 std::ostream &operator<<(std::ostream &, const Tensor &);
+/// What `<<` prints.
 std::string to_string(const Tensor &);
 
 /// Which device holds what, drawn in ASCII: one box a shard for rank 1 and 2,
 /// one line a shard for other ranks.
 std::string visualize(const Tensor &);
+/// The same of any value of that global shape.
 std::string visualize(const Layout &, const Shape &global);
 
 } // namespace meshloom

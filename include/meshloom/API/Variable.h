@@ -9,7 +9,9 @@ namespace detail {
 class VariableState;
 }
 
+/// What DVariable takes beside the initial value.
 struct VariableOptions {
+  /// For messages, reports and checkpoints.
   std::string name = "";
   /// Given by Module::trainable_variables, and so to the optimizer.
   bool trainable = true;
@@ -33,13 +35,16 @@ struct VariableOptions {
 /// `defined`, `is` and printing throws.
 class DVariable {
 public:
+  /// The line of a call, for messages and reports.
   using Where = std::source_location;
+  /// An empty one.
   DVariable() = default;
   /// Throws meshloom::Error if `initial` is empty or a value of a trace (make
   /// variables outside of a `function`, or in `init_scope`), or if
   /// options.layout conflicts with the layout of `initial`.
   explicit DVariable(const Tensor &initial, VariableOptions options = {},
                      Where where = Where::current());
+  /// With a layout; see above.
   DVariable(const Tensor &initial, const Layout &layout,
             Where where = Where::current())
       : DVariable(initial, VariableOptions{"", true, layout}, where) {}
@@ -47,9 +52,11 @@ public:
   /// Whether it is not empty.
   bool defined() const { return state != nullptr; }
 
+  /// The value; see read_value.
   operator Tensor() const { return read_value(); }
   /// See Tensor.
   explicit operator bool() const { return bool(read_value()); }
+  /// The value that it has now; later assigns do not change it.
   Tensor read_value(Where where = Where::current()) const;
   /// Part of the value; see SliceOps.h.
   Tensor operator[](const Index &index) const {
@@ -60,17 +67,27 @@ public:
   /// meshloom::Error if shape or type differ, or if the value is on another
   /// mesh.
   const DVariable &assign(const TensorLike &value) const;
+  /// Takes its value plus `value`; see assign.
   const DVariable &assign_add(const TensorLike &value) const;
+  /// Takes its value minus `value`; see assign.
   const DVariable &assign_sub(const TensorLike &value) const;
 
+  /// Global extents.
   const Shape &shape() const;
+  /// Number of dims.
   int64_t rank() const { return int64_t(shape().size()); }
+  /// Type of the elements.
   DType dtype() const;
+  /// How values are cut over the mesh.
   const Layout &layout() const;
+  /// As given, or one of its own.
   const std::string &name() const;
+  /// As given: whether optimizers get it.
   bool trainable() const;
 
+  /// The only element; see Tensor.
   template <typename T> T item() const { return read_value().item<T>(); }
+  /// All elements; see Tensor.
   template <typename T> std::vector<T> to_vector() const {
     return read_value().to_vector<T>();
   }
@@ -86,6 +103,7 @@ private:
   std::shared_ptr<detail::VariableState> state;
 };
 
+/// Name and value, as of a tensor.
 std::ostream &operator<<(std::ostream &, const DVariable &);
 
 } // namespace meshloom

@@ -20,20 +20,27 @@ namespace meshloom {
 /// away.
 class Padding {
 public:
+  /// "VALID" or "SAME".
   Padding(const char *name) : name(name) {}
+  /// "VALID" or "SAME".
   Padding(std::string name) : name(std::move(name)) {}
+  /// {before, after} each spatial dim.
   Padding(std::initializer_list<std::pair<int64_t, int64_t>> counts)
       : counts(counts) {}
+  /// {before, after} each spatial dim.
   Padding(std::vector<std::pair<int64_t, int64_t>> counts)
       : counts(std::move(counts)) {}
-  std::string name; ///< empty: `counts`
-  std::vector<std::pair<int64_t, int64_t>> counts;
+  std::string name;                                ///< empty: `counts`
+  std::vector<std::pair<int64_t, int64_t>> counts; ///< before and after
 };
 
+/// What conv1d, conv2d and conv3d take beside their operands.
 struct ConvOptions {
-  /// One number for each spatial dim; none: all 1.
-  std::vector<int64_t> strides = {}, dilations = {};
-  Padding padding = "VALID";
+  /// How far windows are apart, for each spatial dim; none: all 1.
+  std::vector<int64_t> strides = {};
+  /// How far a window's elements are apart; none: all 1.
+  std::vector<int64_t> dilations = {};
+  Padding padding = "VALID"; ///< around x
   /// x is [batch, features, spatial...] instead of [batch, spatial...,
   /// features].
   bool channels_first = false;
@@ -63,15 +70,23 @@ Tensor conv3d(const Tensor &x, const Tensor &filters,
 /// What conv_general_dilated takes beside its operands; lists have one entry a
 /// spatial dim, or none.
 struct ConvGeneralOptions {
-  std::vector<int64_t> strides = {};
-  Padding padding = "VALID";
-  /// Elements of lhs (the kernel) lie so far apart; zeros between.
-  std::vector<int64_t> lhs_dilation = {}, rhs_dilation = {};
-  /// Which dim is which, by letters: lhs and result N, C and the spatial dims;
-  /// the kernel O, I and the spatial dims, by the same letters. Default for two
-  /// spatial dims: "NHWC", "HWIO", "NHWC".
-  std::string lhs_dims = {}, rhs_dims = {}, out_dims = {};
-  int64_t feature_group_count = 1, batch_group_count = 1;
+  std::vector<int64_t> strides = {}; ///< how far windows are apart
+  Padding padding = "VALID";         ///< around lhs
+  /// Elements of lhs lie so far apart; zeros between.
+  std::vector<int64_t> lhs_dilation = {};
+  /// Elements of the kernel lie so far apart; zeros between.
+  std::vector<int64_t> rhs_dilation = {};
+  /// Which dim of lhs is which, by letters: N, C and the spatial dims. Default
+  /// for two spatial dims: "NHWC".
+  std::string lhs_dims = {};
+  /// Of the kernel: O, I and the spatial dims, by the same letters ("HWIO").
+  std::string rhs_dims = {};
+  /// Of the result, as of lhs ("NHWC").
+  std::string out_dims = {};
+  /// Features are convolved in so many groups.
+  int64_t feature_group_count = 1;
+  /// The batch in so many groups, each with its part of the kernel's outputs.
+  int64_t batch_group_count = 1;
 };
 /// Any convolution, as in JAX and StableHLO. Throws meshloom::Error if the
 /// letters name no dims, or if shapes or types do not fit.
@@ -79,11 +94,12 @@ Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
                             const ConvGeneralOptions &options = {},
                             Where loc = Where::current());
 
+/// What max_pool and avg_pool take beside the window.
 struct PoolOptions {
   /// One number for each spatial dim; none: the window's sizes.
   std::vector<int64_t> strides = {};
-  Padding padding = "VALID";
-  bool channels_first = false;
+  Padding padding = "VALID";   ///< around x
+  bool channels_first = false; ///< x is [batch, features, spatial...]
 };
 /// The largest element of every window. x [batch, spatial..., features],
 /// window: one size for each spatial dim. Padding is never the largest.
@@ -97,9 +113,13 @@ Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
 
 /// The window of reduce_window; lists have one entry a dim of x, or none (1).
 struct WindowOptions {
-  std::vector<int64_t> window = {}, strides = {}, base_dilations = {},
-                       window_dilations = {};
-  Padding padding = "VALID";
+  std::vector<int64_t> window = {};  ///< its sizes
+  std::vector<int64_t> strides = {}; ///< how far windows are apart
+  /// How far elements of x are apart; holes between.
+  std::vector<int64_t> base_dilations = {};
+  /// How far a window's elements are apart.
+  std::vector<int64_t> window_dilations = {};
+  Padding padding = "VALID"; ///< around x
 };
 /// Combines the elements of every window by `kind`, starting from `init`, which
 /// padding and the holes of base_dilations hold, too.
@@ -107,6 +127,7 @@ Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
                      const WindowOptions &options,
                      Where loc = Where::current());
 
+/// What cumsum and cumprod take beside the axis.
 struct CumulativeOptions {
   bool exclusive = false; ///< element i is left out of result i (sum and prod)
   bool reverse = false;   ///< from the last element to the first

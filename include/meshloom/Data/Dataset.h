@@ -5,11 +5,14 @@
 
 #include <filesystem>
 
+/// Data sets in memory and on disk.
 namespace meshloom::data {
 
 /// images [n, features] f32, labels [n] i32: host tensors.
 struct Batch {
-  Tensor images, labels;
+  Tensor images; ///< [n, features] f32
+  Tensor labels; ///< [n] i32
+  /// n.
   int64_t size() const { return labels.size(); }
 };
 
@@ -30,7 +33,9 @@ public:
   Dataset(std::vector<float> images, int64_t features,
           std::vector<int32_t> labels);
 
+  /// Number of images.
   int64_t size() const;
+  /// Numbers an image has.
   int64_t features() const;
   /// The first n (all of them where there are fewer).
   Dataset take(int64_t n) const;

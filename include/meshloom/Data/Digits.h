@@ -9,6 +9,7 @@ namespace meshloom::data {
 
 /// Grey images and their classes, in memory.
 struct Digits {
+  /// Height and width of an image.
   static constexpr int64_t side = 28;
   std::vector<uint8_t> images; ///< [n, 28, 28], 0 background to 255 ink
   std::vector<uint8_t> labels; ///< [n], 0 to 9

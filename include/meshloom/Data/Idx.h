@@ -13,9 +13,10 @@ namespace meshloom::data {
 ///   data::IdxArray labels = data::read_idx("train-labels-idx1-ubyte.gz");
 ///   // labels.shape == {60000}, labels.type == DType::UI8
 struct IdxArray {
-  DType type = DType::UI8;
-  Shape shape;
-  std::vector<char> bytes;
+  DType type = DType::UI8; ///< of the elements
+  Shape shape;             ///< its extents
+  std::vector<char> bytes; ///< of the elements, row-major
+  /// Whether type, shape and bytes are the same.
   bool operator==(const IdxArray &) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 namespace meshloom::nn {
 
+/// What attention takes beside its operands.
 struct AttentionOptions {
   /// i1, broadcasts to [..., heads, t, s]: where a query sees a key. Empty:
   /// everywhere.

@@ -12,12 +12,13 @@ using meshloom::conv2d;
 using meshloom::conv3d;
 using meshloom::max_pool;
 
+/// What conv_transpose takes beside its operands.
 struct ConvTransposeOptions {
   /// How far apart elements of x are put; one number for each spatial dim;
   /// none: all 1. "SAME" gives x's size times that, "VALID" what the filters
   /// reach.
   std::vector<int64_t> strides = {};
-  Padding padding = "SAME";
+  Padding padding = "SAME"; ///< or counts of zeros around x
   /// Filters are those of a convolution whose gradient this is, [k..., out,
   /// in]: they are mirrored, as Keras and PyTorch have it. Else, as Flax has
   /// it, [k..., in, out].

@@ -8,7 +8,9 @@
 
 namespace meshloom::nn {
 
+/// x where it is positive, else 0.
 Tensor relu(const Tensor &x, Where loc = Where::current());
+/// x times the normal distribution at x, by erf: x / 2 (1 + erf(x / sqrt(2))).
 Tensor gelu(const Tensor &x, Where loc = Where::current());
 /// x * sigmoid(x), also called swish.
 Tensor silu(const Tensor &x, Where loc = Where::current());
@@ -23,6 +25,7 @@ Tensor leaky_relu(const Tensor &x, const TensorLike &alpha = 0.01,
 /// exp(x) / sum(exp(x)) along `axis`, without overflow.
 Tensor softmax(const Tensor &x, int64_t axis = -1,
                Where loc = Where::current());
+/// log(softmax(x)) along `axis`, without overflow.
 Tensor log_softmax(const Tensor &x, int64_t axis = -1,
                    Where loc = Where::current());
 /// x [..., n] + bias [n].
@@ -44,7 +47,8 @@ Tensor l2_loss(const Tensor &x, Where loc = Where::current());
 
 /// Named, so that they cannot be swapped unnoticed.
 struct LabelsAndLogits {
-  Tensor labels, logits;
+  Tensor labels; ///< which class it is
+  Tensor logits; ///< what the model says, before softmax
 };
 /// labels [...] (integers in [0, classes)), logits [..., classes] -> [...]:
 /// -log(softmax(logits)) at the label, without overflow; nan where a label is

@@ -22,6 +22,7 @@
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Normalization.h"
 
+/// Layers, activations and losses.
 namespace meshloom::nn {
 
 /// How a layer's variables are made.
@@ -33,8 +34,8 @@ struct LayerOptions {
   std::optional<Layout> layout = std::nullopt;
   /// The initial values of kernels are uniform, by Glorot and Bengio (2010).
   Seed seed = {};
-  DType type = DType::F32;
-  bool bias = true;
+  DType type = DType::F32; ///< of the variables
+  bool bias = true;        ///< whether there is a bias, or offset
 };
 
 /// x [..., in] -> x kernel + bias [..., out].
@@ -42,9 +43,10 @@ class Dense : public Module {
 public:
   /// `layout`: of the kernel [in, out].
   Dense(int64_t in, int64_t out, LayerOptions options = {});
+  /// The layer of x.
   Tensor operator()(const Tensor &x, Where loc = Where::current()) const;
-  DVariable kernel;
-  std::optional<DVariable> bias;
+  DVariable kernel;              ///< [in, out]
+  std::optional<DVariable> bias; ///< [out]
 };
 
 /// Rows of a table by id; see embedding.
@@ -53,8 +55,9 @@ public:
   /// `layout`: of the table [count, features], whose initial values are normal
   /// with a variance of 1 / features.
   Embedding(int64_t count, int64_t features, LayerOptions options = {});
+  /// Rows of the table: ids [i...] -> [i..., features].
   Tensor operator()(const Tensor &ids, Where loc = Where::current()) const;
-  DVariable table;
+  DVariable table; ///< [count, features]
 };
 
 /// A convolution with 1, 2 or 3 spatial dims, with a bias for each feature.
@@ -65,9 +68,10 @@ public:
   Conv(std::vector<int64_t> window, int64_t in, int64_t out,
        ConvOptions convolution = {.padding = "SAME"}, LayerOptions options = {},
        int64_t groups = 1);
+  /// The layer of x.
   Tensor operator()(const Tensor &x, Where loc = Where::current()) const;
-  DVariable kernel;
-  std::optional<DVariable> bias;
+  DVariable kernel;              ///< [window..., in / groups, out]
+  std::optional<DVariable> bias; ///< [out]
 
 private:
   ConvOptions convolution;
@@ -76,11 +80,13 @@ private:
 /// layer_norm with scale and, unless bias = false, offset.
 class LayerNorm : public Module {
 public:
+  /// `layout`: of the vectors [features].
   explicit LayerNorm(int64_t features, double epsilon = 1e-6,
                      LayerOptions options = {});
+  /// The layer of x.
   Tensor operator()(const Tensor &x, Where loc = Where::current()) const;
-  DVariable scale;
-  std::optional<DVariable> offset;
+  DVariable scale;                 ///< [features]
+  std::optional<DVariable> offset; ///< [features]
 
 private:
   double epsilon;
@@ -89,10 +95,12 @@ private:
 /// rms_norm with scale.
 class RMSNorm : public Module {
 public:
+  /// `layout`: of the vectors [features].
   explicit RMSNorm(int64_t features, double epsilon = 1e-6,
                    LayerOptions options = {});
+  /// The layer of x.
   Tensor operator()(const Tensor &x, Where loc = Where::current()) const;
-  DVariable scale;
+  DVariable scale; ///< [features]
 
 private:
   double epsilon;
@@ -101,11 +109,13 @@ private:
 /// group_norm with scale and, unless bias = false, offset.
 class GroupNorm : public Module {
 public:
+  /// `layout`: of the vectors [features].
   GroupNorm(int64_t groups, int64_t features, double epsilon = 1e-6,
             LayerOptions options = {});
+  /// The layer of x.
   Tensor operator()(const Tensor &x, Where loc = Where::current()) const;
-  DVariable scale;
-  std::optional<DVariable> offset;
+  DVariable scale;                 ///< [features]
+  std::optional<DVariable> offset; ///< [features]
 
 private:
   int64_t groups;
@@ -124,9 +134,10 @@ public:
   /// which then go into the averages; else by the averages.
   Tensor operator()(const Tensor &x, bool training,
                     Where loc = Where::current()) const;
-  DVariable scale;
-  std::optional<DVariable> offset;
-  DVariable moving_mean, moving_variance;
+  DVariable scale;                 ///< [features]
+  std::optional<DVariable> offset; ///< [features]
+  DVariable moving_mean;           ///< [features]
+  DVariable moving_variance;       ///< [features]
 
 private:
   double momentum, epsilon;
@@ -149,8 +160,11 @@ public:
   Tensor operator()(const Tensor &x, const Tensor &memory,
                     const AttentionOptions &options = {},
                     Where loc = Where::current()) const;
-  DVariable query, key, value; ///< [width, heads, width / heads]
-  DVariable out;               ///< [heads, width / heads, width]
+  DVariable query; ///< [width, heads, width / heads]
+  DVariable key;   ///< [width, heads, width / heads]
+  DVariable value; ///< [width, heads, width / heads]
+  DVariable out;   ///< [heads, width / heads, width]
+  /// [width], added at the end.
   std::optional<DVariable> bias;
 };
 

@@ -7,8 +7,10 @@
 
 namespace meshloom::nn {
 
+/// The result of `moments`.
 struct Moments {
-  Tensor mean, variance;
+  Tensor mean;     ///< the mean
+  Tensor variance; ///< the mean square of the distance from it
 };
 /// Mean and variance along `axis`, in f32 for narrow floats.
 Moments moments(const Tensor &x, const Axis &axis, bool keepdims = false,
