@@ -27,3 +27,12 @@ config.environment["MESHLOOM_CACHE"] = "off"
 config.available_features.add("compiler")
 if os.path.exists(os.path.join(config.meshloom_build, "bin", "mesh-run")):
     config.available_features.add("mesh-run")
+
+# XLA's plug-in for CPUs, where scripts/fetch-pjrt-cpu-plugin has put it or the
+# variable names it. Tests that need it say REQUIRES: pjrt, and are reported as
+# unsupported without it.
+pjrt_cpu = os.environ.get("MESHLOOM_PJRT_CPU_PLUGIN") or os.path.join(
+    config.meshloom_build, "pjrt", "xla_cpu_pjrt.so")
+if os.path.exists(pjrt_cpu):
+    config.available_features.add("pjrt")
+    config.substitutions.append(("%pjrt_cpu", pjrt_cpu))
