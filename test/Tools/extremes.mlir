@@ -18,6 +18,11 @@
 // RUN: mesh-run %t/nested.mlir | FileCheck %s --check-prefix=NESTED
 // NESTED: result 0 i1[]
 
+// RUN: python3 -c "print('func.func @main(%%p: tensor<i1>) -> tensor<i1> {\nreturn %%p#2147483648 : tensor<i1> }')" > %t/result.mlir
+// RUN: not mesh-run %t/result.mlir 2>&1 | FileCheck %s --check-prefix=RESULT
+// RUN: not mesh-opt %t/result.mlir 2>&1 | FileCheck %s --check-prefix=RESULT
+// RESULT: result.mlir:2: error: no op has a result of such a number
+
 // RUN: not mesh-run %t 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: mesh-run: error: cannot read '{{.*}}': it is a directory
 // RUN: touch %t/empty.mlir

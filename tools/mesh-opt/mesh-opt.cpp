@@ -131,10 +131,10 @@ static int run(int argc, char **argv) {
 
   std::string error;
   auto input = mlir::openInputFile(inputName, &error);
-  if (unsigned line = input ? meshloom::tooDeepLine(input->getBuffer()) : 0) {
-    llvm::errs() << inputName << ":" << line
-                 << ": error: brackets nest more than "
-                 << meshloom::deepestNesting << " deep\n";
+  if (auto fault =
+          input ? meshloom::sourceFault(input->getBuffer()) : std::nullopt) {
+    llvm::errs() << inputName << ":" << fault->line
+                 << ": error: " << fault->message << "\n";
     return EXIT_FAILURE;
   }
   if (input)

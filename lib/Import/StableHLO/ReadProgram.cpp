@@ -13,10 +13,9 @@ namespace meshloom {
 
 Result<OwningOpRef<ModuleOp>>
 readProgram(StringRef text, const std::string &path, MLIRContext *context) {
-  if (unsigned line = tooDeepLine(text))
-    return Error(path + ":" + std::to_string(line) +
-                 ": error: brackets nest more than " +
-                 std::to_string(deepestNesting) + " deep");
+  if (auto fault = sourceFault(text))
+    return Error(path + ":" + std::to_string(fault->line) +
+                 ": error: " + fault->message);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(readableSource(text, path), {});
   std::string messages;

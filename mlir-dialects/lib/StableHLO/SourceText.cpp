@@ -1,6 +1,6 @@
 // Program text before it is parsed: blanks what newer releases write at the
-// ends of location ranges, finds element types that we cannot read and text
-// that nests too deep.
+// ends of location ranges, finds element types that we cannot read and what
+// would be too much for the parser.
 
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 
@@ -61,7 +61,17 @@ StringRef meshloom::unreadableElementType(StringRef text) {
   return {};
 }
 
-unsigned meshloom::tooDeepLine(StringRef text) {
+/// Whether `text`, which begins with '#', is the number of a result that no op
+/// has.
+static bool isResultTooHigh(StringRef text) {
+  constexpr uint64_t most = 1 << 20;
+  StringRef digits = text.drop_front().take_while(llvm::isDigit);
+  uint64_t number = 0;
+  return !digits.empty() && (digits.getAsInteger(10, number) || number > most);
+}
+
+std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
+  constexpr unsigned deepest = 256;
   unsigned depth = 0, line = 1;
   for (size_t at = 0; at < text.size(); ++at) {
     switch (text[at]) {
@@ -85,8 +95,13 @@ unsigned meshloom::tooDeepLine(StringRef text) {
     case '[':
     case '{':
     case '<':
-      if (++depth > deepestNesting)
-        return line;
+      if (++depth > deepest)
+        return SourceFault{line, "brackets nest more than " +
+                                     std::to_string(deepest) + " deep"};
+      break;
+    case '#':
+      if (isResultTooHigh(text.substr(at)))
+        return SourceFault{line, "no op has a result of such a number"};
       break;
     case ')':
     case ']':
@@ -98,5 +113,5 @@ unsigned meshloom::tooDeepLine(StringRef text) {
       break;
     }
   }
-  return 0;
+  return std::nullopt;
 }

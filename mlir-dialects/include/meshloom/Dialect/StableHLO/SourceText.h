@@ -1,10 +1,12 @@
 // Program text before it is parsed: what a newer MLIR than ours writes, and
-// what no stack is deep enough for.
+// what no stack is deep enough for and no memory large enough.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace llvm {
 class MemoryBuffer;
@@ -21,10 +23,14 @@ std::unique_ptr<llvm::MemoryBuffer> readableSource(llvm::StringRef text,
 /// cannot read (f8E8M0FNU and the like), or an empty string.
 llvm::StringRef unreadableElementType(llvm::StringRef text);
 
-/// How deep brackets may nest in a program: parsers, verifiers and passes call
-/// themselves for each level, so the stack is what limits it.
-inline constexpr unsigned deepestNesting = 256;
-
-/// The line, from 1 on, where brackets nest deeper than that, or 0.
-unsigned tooDeepLine(llvm::StringRef text);
+/// What no parser should be given, and the line, from 1 on, that it is on.
+struct SourceFault {
+  unsigned line;
+  std::string message;
+};
+/// The first one in `text`: brackets that nest deeper than 256 (parsers,
+/// verifiers and passes call themselves for each level, so the stack is what
+/// limits it), or a result number (`%0#7`) beyond 2^20, for which MLIR 19's
+/// parser would make room before it looks whether the op has so many.
+std::optional<SourceFault> sourceFault(llvm::StringRef text);
 } // namespace meshloom
