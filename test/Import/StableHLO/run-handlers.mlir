@@ -6,9 +6,21 @@
 // RUN: mesh-run %s --function=normalization --verify | FileCheck %s --check-prefix=NORMAL
 // RUN: mesh-run %s --function=linalg --verify | FileCheck %s --check-prefix=LINALG
 // RUN: mesh-run %s --function=structure --verify | FileCheck %s --check-prefix=STRUCTURE
+// RUN: mesh-run %s --function=rest --verify | FileCheck %s --check-prefix=REST
 // RUN: mesh-run %s --function=sharded --verify && mesh-run %s --function=sharded --verify --private-memories
 module {
   sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+  // REST: result 0 {{.*}} [0.622459, 0.000335
+  // REST: result 1 {{.*}} [1, -8, 0, -2]
+  // REST: result 2 {{.*}} 0
+  func.func public @rest() -> (tensor<4xf32>, tensor<4xf32>, tensor<ui32>) {
+    %a = stablehlo.constant dense<[0.5, -8.0, 0.0, -1.5]> : tensor<4xf32>
+    %0 = stablehlo.logistic %a : tensor<4xf32>
+    %1 = stablehlo.round_nearest_afz %a : tensor<4xf32>
+    %2 = stablehlo.replica_id : tensor<ui32>
+    return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<ui32>
+  }
 
   // ELEMENTWISE: result 0 {{.*}} [0.25, -512, 1000, 0.22313]
   // ELEMENTWISE: result 1 {{.*}} [0.793701, -2, 0.01, 1.39561]
