@@ -148,6 +148,7 @@ Status convolveWide(Convolution c, const uint16_t *lhs, const uint16_t *rhs,
       threadScratch(6, size_t(countOf(result)) * sizeof(float)));
   const std::vector<int64_t> l = packedSteps(left), r = packedSteps(right),
                              o = packedSteps(result);
+  c.call = nullptr; // its operands are this thread's
   c.groupStep = {l[0], r[0], o[0]};
   c.lhsBatchStep = l[1];
   c.lhsInputStep = l[2];

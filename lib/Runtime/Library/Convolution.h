@@ -29,6 +29,8 @@ struct Convolution {
   int64_t rhsInputStep = 0, rhsOutputStep = 0;
   int64_t outBatchStep = 0, outOutputStep = 0;
   std::vector<ConvolutionDim> dims;
+  /// Whose convolution it is: see CallScope in HostCall.h.
+  const void *call = nullptr;
 };
 
 /// Computes `out`, all of it: zeros where nothing meets. bf16 and f16 are

@@ -27,6 +27,7 @@ public:
       return loop < 0 ? 1 : std::max<int64_t>(arguments.extents[loop], 0);
     };
     Convolution c;
+    c.call = this;
     c.groups = extent(groupLoop);
     c.batch = extent(batchLoop);
     c.input = extent(inputLoop);

@@ -7,12 +7,15 @@
 #include "Convolution.h"
 #include "PairwiseSums.h"
 #include "ThreadScratch.h"
+#include "meshloom/Runtime/Library/HostCall.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <tuple>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -195,11 +198,28 @@ bool fits(const Strided &array, const memory::desc &desc) {
   return isChannelsLast(array) && desc == channelsLastDesc(array.dims);
 }
 
+/// Scratch of which one call makes something that its next ones in the same
+/// CallScope find there again.
+enum KeptSlot : unsigned { FlippedKernel = 8, PackedKernel = 9 };
+
+/// Whether this thread's `slot` holds what `call` made of `data` by `plan` in
+/// this scope. If not, it is about to.
+bool isKept(KeptSlot slot, const void *call, const void *data,
+            const void *plan) {
+  using Key = std::tuple<uint64_t, const void *, const void *, const void *>;
+  thread_local std::array<Key, 2> keys{};
+  const Key now{CallScope::current(), call, data, plan};
+  Key &kept = keys[slot - FlippedKernel];
+  const bool isSame = std::get<0>(now) != 0 && call && kept == now;
+  kept = now;
+  return isSame;
+}
+
 /// Runs the plan: copies what is read into the form it wants, and what is
-/// written back.
+/// written back. `inOwnForm`: where the result goes in the plan's form instead.
 void execute(const Plan &plan, Way way, Strided source, Strided weights,
-             Strided destination) {
-  dnnl::stream stream(engine());
+             Strided destination, const void *call, float *inOwnForm) {
+  thread_local dnnl::stream stream(engine());
   Strided *arrays[3] = {&source, &weights, &destination};
   const memory::desc *descs[3] = {&plan.source, &plan.weights,
                                   &plan.destination};
@@ -210,10 +230,14 @@ void execute(const Plan &plan, Way way, Strided source, Strided weights,
   for (unsigned i = 0; i < 3; ++i) {
     own[i] = memory(plainDesc(*arrays[i]), engine(), arrays[i]->data);
     const bool direct = fits(*arrays[i], *descs[i]);
+    const bool isKernel = i == 1 && i != written;
     used[i] = memory(*descs[i], engine(),
-                     direct ? arrays[i]->data
-                            : threadScratch(i, descs[i]->get_size()));
-    if (!direct && i != written)
+                     i == written && inOwnForm ? inOwnForm
+                     : direct                  ? arrays[i]->data
+                              : threadScratch(isKernel ? PackedKernel : i,
+                                              descs[i]->get_size()));
+    if (!direct && i != written &&
+        !(isKernel && isKept(PackedKernel, call, arrays[i]->data, &plan)))
       reorder(own[i], used[i], stream);
   }
   memory scratchpad(plan.scratchpad, engine(),
@@ -226,26 +250,32 @@ void execute(const Plan &plan, Way way, Strided source, Strided weights,
                                   {names[int(way)][1], used[1]},
                                   {names[int(way)][2], used[2]},
                                   {DNNL_ARG_SCRATCHPAD, scratchpad}});
-  if (used[written].get_data_handle() != arrays[written]->data)
+  if (!inOwnForm && used[written].get_data_handle() != arrays[written]->data)
     reorder(used[written], own[written], stream);
   stream.wait();
 }
 
-/// A contiguous copy of the kernel read backwards where it must be.
+/// A contiguous copy of the kernel read backwards where it must be, its dims in
+/// the order that they have in memory.
 float *flipped(const Convolution &c, const std::vector<bool> &flip,
                const float *rhs, Convolution &changed) {
-  int64_t steps = 1;
-  changed.rhsOutputStep = steps;
-  steps *= c.output;
-  changed.rhsInputStep = steps;
-  steps *= c.input;
+  const bool outputsInside = c.rhsOutputStep <= c.rhsInputStep;
+  const int64_t rows = outputsInside ? c.input : c.output,
+                row = outputsInside ? c.output : c.input,
+                rowStep = outputsInside ? c.rhsInputStep : c.rhsOutputStep,
+                step = outputsInside ? c.rhsOutputStep : c.rhsInputStep;
+  changed.rhsOutputStep = outputsInside ? 1 : c.input;
+  changed.rhsInputStep = outputsInside ? c.output : 1;
+  int64_t steps = rows * row;
   for (size_t d = c.dims.size(); d-- > 0;) {
     changed.dims[d].rhsStep = steps;
     steps *= c.dims[d].kernel;
   }
   changed.groupStep[1] = steps;
   auto *copy = static_cast<float *>(
-      threadScratch(7, size_t(steps * c.groups) * sizeof(float)));
+      threadScratch(FlippedKernel, size_t(steps * c.groups) * sizeof(float)));
+  if (isKept(FlippedKernel, c.call, rhs, nullptr))
+    return copy;
   int64_t places = 1;
   for (const ConvolutionDim &dim : c.dims)
     places *= dim.kernel;
@@ -258,9 +288,14 @@ float *flipped(const Convolution &c, const std::vector<bool> &flip,
         rest /= c.dims[d].kernel;
         from += (flip[d] ? c.dims[d].kernel - 1 - k : k) * c.dims[d].rhsStep;
       }
-      for (int64_t i = 0; i < c.input; ++i)
-        for (int64_t o = 0; o < c.output; ++o)
-          *to++ = rhs[from + i * c.rhsInputStep + o * c.rhsOutputStep];
+      for (int64_t r = 0; r < rows; ++r, to += row) {
+        const float *source = rhs + from + r * rowStep;
+        if (step == 1)
+          std::copy_n(source, row, to);
+        else
+          for (int64_t i = 0; i < row; ++i)
+            to[i] = source[i * step];
+      }
     }
   return copy;
 }
@@ -338,10 +373,16 @@ Way wayOf(const Convolution &c) {
   return large && !reversed ? Way::WeightGradient : Way::Forward;
 }
 
+/// The plan of a convolution, and its arrays by their roles.
+struct Prepared {
+  const Plan *plan;
+  Strided source, weights, destination;
+};
+
 /// One convolution whose groups, if there are several, are consecutive features
-/// of lhs and out. False where oneDNN has nothing good.
-bool run(const Convolution &c, Way way, const float *lhs, const float *rhs,
-         float *out) {
+/// of lhs and out.
+Prepared prepare(const Convolution &c, Way way, const float *lhs,
+                 const float *rhs, float *out) {
   // Roles: forward (lhs, rhs, out), data gradient (out, rhs, lhs), weight
   // gradient (lhs, out, rhs) as source, weights and destination.
   Strided source, weights, destination;
@@ -430,11 +471,56 @@ bool run(const Convolution &c, Way way, const float *lhs, const float *rhs,
   shape.source = source.dims;
   shape.weights = weights.dims;
   shape.destination = destination.dims;
-  const Plan &plan = planFor(shape);
-  if (!plan.good)
+  return {&planFor(shape), std::move(source), std::move(weights),
+          std::move(destination)};
+}
+
+/// False where oneDNN has nothing good.
+bool run(const Convolution &c, Way way, const float *lhs, const float *rhs,
+         float *out) {
+  Prepared ready = prepare(c, way, lhs, rhs, out);
+  if (!ready.plan->good)
     return false;
-  execute(plan, way, std::move(source), std::move(weights),
-          std::move(destination));
+  execute(*ready.plan, way, std::move(ready.source), std::move(ready.weights),
+          std::move(ready.destination), c.call, nullptr);
+  return true;
+}
+
+/// A weight gradient as the sum of those of `pieces` of the batch, in pairs and
+/// in the form that oneDNN gives them. False where it has nothing good, or
+/// other forms for pieces of other sizes.
+bool sumWeightGradients(const Convolution &c, const float *lhs,
+                        const float *rhs, float *out, int64_t pieces) {
+  constexpr Way way = Way::WeightGradient;
+  thread_local PairwiseSums<float> sums;
+  auto piece = [&](int64_t p) {
+    Convolution part = c;
+    const int64_t begin = c.input * p / pieces;
+    part.input = c.input * (p + 1) / pieces - begin;
+    return prepare(part, way, lhs + begin * c.lhsInputStep,
+                   rhs + begin * c.rhsInputStep, out);
+  };
+  const Prepared first = piece(0), last = piece(pieces - 1);
+  if (!first.plan->good || !last.plan->good ||
+      first.plan->weights != last.plan->weights)
+    return false;
+  const memory::desc &form = first.plan->weights;
+  const int64_t count = int64_t(form.get_size() / sizeof(float));
+  auto *sum =
+      static_cast<float *>(threadScratch(1, size_t(count) * sizeof(float)));
+  sums.start(count);
+  for (int64_t p = 0; p < pieces; ++p) {
+    Prepared ready = piece(p);
+    execute(*ready.plan, way, std::move(ready.source), std::move(ready.weights),
+            std::move(ready.destination), nullptr, sum);
+    sums.push(sum);
+  }
+  std::fill_n(sum, count, 0.f);
+  sums.addTo(sum);
+  dnnl::stream stream(engine());
+  memory from(form, engine(), sum), to(plainDesc(first.weights), engine(), out);
+  reorder(from, to, stream);
+  stream.wait();
   return true;
 }
 
@@ -503,6 +589,10 @@ bool runInSums(const Convolution &c, Way way, const float *lhs,
   const int64_t each = std::max<int64_t>(1, terms / places);
   if (c.groups != 1 || c.input < 2 * each)
     return runInPieces(c, way, lhs, rhs, out);
+  const int64_t pieces = (c.input + each - 1) / each;
+  if (way == Way::WeightGradient &&
+      sumWeightGradients(c, lhs, rhs, out, pieces))
+    return true;
   Convolution piece = c;
   piece.outOutputStep = 1;
   piece.outBatchStep = c.output;
@@ -515,7 +605,6 @@ bool runInSums(const Convolution &c, Way way, const float *lhs,
   thread_local PairwiseSums<float> sums;
   sum.resize(size_t(results));
   sums.start(results);
-  const int64_t pieces = (c.input + each - 1) / each;
   for (int64_t p = 0; p < pieces; ++p) {
     const int64_t begin = c.input * p / pieces;
     piece.input = c.input * (p + 1) / pieces - begin;

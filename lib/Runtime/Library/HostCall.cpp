@@ -4,8 +4,22 @@
 #include "Dot.h"
 #include "LibraryCall.h"
 
+#include <utility>
+
 using namespace meshloom;
 using namespace meshloom::library;
+
+namespace {
+thread_local uint64_t scope = 0;
+} // namespace
+
+CallScope::CallScope(uint64_t number) : before(std::exchange(scope, number)) {}
+CallScope::~CallScope() {
+  scope = before;
+}
+uint64_t CallScope::current() {
+  return scope;
+}
 
 Result<HostCall> HostCall::make(const Program &program, const Step &step,
                                 const CodeSymbols *code) {

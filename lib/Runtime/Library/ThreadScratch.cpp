@@ -16,7 +16,7 @@ void *library::threadScratch(unsigned slot, size_t bytes) {
     std::unique_ptr<void, Free> memory;
     size_t bytes = 0;
   };
-  thread_local std::array<Slot, 8> slots;
+  thread_local std::array<Slot, 10> slots;
   Slot &entry = slots[slot];
   if (entry.bytes < bytes) {
     const size_t rounded = (bytes + 4095) / 4096 * 4096;

@@ -53,4 +53,19 @@ private:
   int before = 0;
 };
 
+/// While an object lives, this thread's calls may keep what they made of an
+/// operand for their next ones under an object of the same `number`, in which
+/// no operand that calls share is written. Zero: nothing is kept.
+class CallScope {
+public:
+  explicit CallScope(uint64_t number);
+  ~CallScope();
+  CallScope(const CallScope &) = delete;
+  CallScope &operator=(const CallScope &) = delete;
+  static uint64_t current();
+
+private:
+  uint64_t before;
+};
+
 } // namespace meshloom::library

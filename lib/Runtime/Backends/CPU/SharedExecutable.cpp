@@ -427,8 +427,11 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
 }
 
 void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
+  static std::atomic<uint64_t> numbers{0};
+  const uint64_t number = ++numbers;
   if (phase.serial) {
     library::SingleThreaded guard;
+    library::CallScope scope(number);
     for (int64_t chunk : phase.chunks)
       runChunk(phase, chunk, run);
     return;
@@ -442,6 +445,7 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
   }
   Workers::forEach(workers, [&](int64_t w) {
     library::SingleThreaded guard;
+    library::CallScope scope(number);
     // Its own chunks, then those that others have not begun.
     for (int64_t i = 0; i < workers; ++i) {
       Cursor &cursor = cursors[size_t((w + i) % workers)];
