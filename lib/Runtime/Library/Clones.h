@@ -1,13 +1,14 @@
-// Clones: inner loops compiled twice, for CPUs with AVX2 and FMA and for any;
-// the one for the CPU at hand is taken when the program starts. That is before
-// ThreadSanitizer is ready, which has the other one only.
+// Clones: inner loops compiled three times, for CPUs with AVX-512, with AVX2
+// and FMA and for any; the one for the CPU at hand is taken when the program
+// starts. (By a level of the architecture: the name of a CPU is that model
+// alone.) That is before ThreadSanitizer is ready, which has the last one only.
 #pragma once
 
 #include "meshloom/Runtime/ThreadSanitizer.h"
 
 #if defined(__x86_64__) && !defined(MESHLOOM_THREAD_SANITIZER)
 #define MESHLOOM_CLONES                                                        \
-  __attribute__((target_clones("arch=haswell", "default")))
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define MESHLOOM_CLONES
 #endif

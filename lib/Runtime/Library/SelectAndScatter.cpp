@@ -1,5 +1,6 @@
 // The library function "select_and_scatter". Lanes, the elements along a dim
 // that has no window (channels), choose and scatter side by side.
+#include "Clones.h"
 #include "Elements.h"
 #include "LibraryTable.h"
 #include "ThreadScratch.h"
@@ -34,6 +35,13 @@ public:
       if (isPlain(window[d]) && result.extent[d] > 1 &&
           (lane == size_t(-1) || result.strides[d] < result.strides[lane]))
         lane = d;
+    // Lanes that are apart in memory cost more than they give.
+    if (lane != size_t(-1) && result.strides[lane] != 1)
+      lane = size_t(-1);
+    for (size_t d = 0; d < rank; ++d)
+      steps.push_back(d == lane ? Steps(size_t(1)) : stepsOf(d));
+    candidates.resize(rank + 1);
+    candidates[0] = {{0, 0}};
   }
 
   int64_t lanes() const { return lane == size_t(-1) ? 1 : result.extent[lane]; }
@@ -43,82 +51,161 @@ public:
 
   /// Calls `body(source offset, candidates)` for every place (of the first
   /// lane) whose window meets the result's box.
-  template <typename Body> void forEach(const Body &body) {
-    const size_t rank = result.extent.size();
-    for (size_t d = 0; d < rank; ++d)
-      if (source.extent[d] <= 0)
-        return;
-    Shape at(rank, 0);
-    while (true) {
-      if (collect(at)) {
-        int64_t offset = 0;
-        for (size_t d = 0; d < rank; ++d)
-          offset += at[d] * source.strides[d];
-        body(offset, candidates);
-      }
-      size_t d = rank;
-      while (d-- > 0) {
-        if (d == lane)
-          continue;
-        if (++at[d] < source.extent[d])
-          break;
-        at[d] = 0;
-      }
-      if (d == size_t(-1))
-        return;
-    }
-  }
+  template <typename Body> void forEach(const Body &body) { visit(0, 0, body); }
 
 private:
-  /// The window's elements at a place; false where none is in the result's box.
-  bool collect(const Shape &at) {
-    candidates.assign(1, {0, 0});
-    for (size_t d = 0; d < at.size(); ++d) {
-      if (d == lane)
-        continue;
-      std::vector<Candidate> &next = spare;
-      next.clear();
+  /// Per place of one dim: the elements of the window, none where none is in
+  /// the result's box.
+  using Steps = std::vector<std::vector<Candidate>>;
+
+  Steps stepsOf(size_t d) const {
+    Steps all(size_t(std::max<int64_t>(source.extent[d], 0)));
+    for (int64_t place = 0; place < source.extent[d]; ++place) {
+      std::vector<Candidate> &here = all[size_t(place)];
       bool meets = false;
       for (int64_t k = 0; k < window[d].size; ++k) {
         const int64_t element =
-            window[d].element(source.begin(d) + at[d], k, (*operand.global)[d]);
+            window[d].element(source.begin(d) + place, k, (*operand.global)[d]);
         if (element < 0)
           continue;
         // Windows that reach the box are held whole.
-        if (element < operand.begin(d) || element >= operand.end(d))
-          return false;
+        if (element < operand.begin(d) || element >= operand.end(d)) {
+          meets = false;
+          break;
+        }
         const bool inside =
             element >= result.begin(d) && element < result.end(d);
         meets |= inside;
-        steps.push_back(
+        here.push_back(
             {(element - operand.begin(d)) * operand.strides[d],
              inside ? (element - result.begin(d)) * result.strides[d] : -1});
       }
-      for (const Candidate &candidate : candidates)
-        for (const Candidate &step : steps)
-          next.push_back({candidate.operand + step.operand,
-                          candidate.result < 0 || step.result < 0
-                              ? -1
-                              : candidate.result + step.result});
-      steps.clear();
-      candidates.swap(spare);
       if (!meets)
-        return false;
+        here.clear();
     }
-    return true;
+    return all;
+  }
+
+  /// The places along dim `d` and all after it, for those of the dims before
+  /// it that candidates[d] are the windows of.
+  template <typename Body>
+  void visit(size_t d, int64_t offset, const Body &body) {
+    if (d == steps.size())
+      return body(offset, candidates[d]);
+    if (d == lane) {
+      if (source.extent[d] <= 0)
+        return;
+      candidates[d + 1] = candidates[d];
+      return visit(d + 1, offset, body);
+    }
+    for (size_t place = 0; place < steps[d].size(); ++place) {
+      const std::vector<Candidate> &before = candidates[d],
+                                   &here = steps[d][place];
+      if (here.empty())
+        continue;
+      std::vector<Candidate> &after = candidates[d + 1];
+      after.resize(before.size() * here.size());
+      size_t at = 0;
+      for (const Candidate &candidate : before)
+        for (const Candidate &step : here)
+          after[at++] = {candidate.operand + step.operand,
+                         candidate.result < 0 || step.result < 0
+                             ? -1
+                             : candidate.result + step.result};
+      visit(d + 1, offset + int64_t(place) * source.strides[d], body);
+    }
   }
 
   const std::vector<WindowDim> &window;
   const LibraryOperand &operand, &source, &result;
   size_t lane = size_t(-1);
-  std::vector<Candidate> candidates, spare, steps;
+  std::vector<Steps> steps;                       ///< per dim
+  std::vector<std::vector<Candidate>> candidates; ///< of the dims in front
 };
 
 template <typename T> void fill(const LibraryOperand &out, T value) {
   T *data = reinterpret_cast<T *>(out.data);
+  int64_t count = 1, span = 1;
+  for (size_t d = 0; d < out.extent.size(); ++d) {
+    count *= out.extent[d];
+    span += (out.extent[d] - 1) * out.strides[d];
+  }
+  if (count == span) {
+    std::fill_n(data, count, value);
+    return;
+  }
   forEachIndex<1>(
       out.extent, {&out.strides},
       [&](const std::array<int64_t, 1> &at) { data[at[0]] = value; });
+}
+
+//===----------------------------------------------------------------------===//
+// f32 sums of lanes that lie next to each other, which training needs
+//===----------------------------------------------------------------------===//
+
+/// Which candidate each lane chooses: its number, in `chosen`.
+template <bool keepLargest>
+inline void chooseLanes(const float *values,
+                        const std::vector<Candidate> &candidates, int64_t lanes,
+                        float *best, int32_t *chosen) {
+  std::copy_n(values + candidates[0].operand, lanes, best);
+  std::fill_n(chosen, lanes, 0);
+  for (size_t c = 1; c < candidates.size(); ++c) {
+    const float *next = values + candidates[c].operand;
+    for (int64_t i = 0; i < lanes; ++i) {
+      const bool keep = keepLargest ? best[i] >= next[i] : best[i] <= next[i];
+      best[i] = keep ? best[i] : next[i];
+      chosen[i] = keep ? chosen[i] : int32_t(c);
+    }
+  }
+}
+MESHLOOM_CLONES void chooseLargest(const float *values,
+                                   const std::vector<Candidate> &candidates,
+                                   int64_t lanes, float *best,
+                                   int32_t *chosen) {
+  chooseLanes<true>(values, candidates, lanes, best, chosen);
+}
+MESHLOOM_CLONES void chooseSmallest(const float *values,
+                                    const std::vector<Candidate> &candidates,
+                                    int64_t lanes, float *best,
+                                    int32_t *chosen) {
+  chooseLanes<false>(values, candidates, lanes, best, chosen);
+}
+/// Each lane's update goes to what it chose.
+MESHLOOM_CLONES void addChosen(float *sums, const float *updates,
+                               const std::vector<Candidate> &candidates,
+                               int64_t lanes, const int32_t *chosen) {
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    if (candidates[c].result < 0)
+      continue;
+    float *to = sums + candidates[c].result;
+    for (int64_t i = 0; i < lanes; ++i)
+      to[i] = chosen[i] == int32_t(c) ? to[i] + updates[i] : to[i];
+  }
+}
+
+/// Only where a lane's elements are next to each other in all arrays.
+void scatterSums(Places &places, bool keepLargest,
+                 const LibraryArguments &arguments) {
+  const LibraryOperand &out = arguments.outputs[0];
+  const auto *values =
+      reinterpret_cast<const float *>(arguments.inputs[0].data);
+  const auto *updates =
+      reinterpret_cast<const float *>(arguments.inputs[1].data);
+  auto *sums = reinterpret_cast<float *>(out.data);
+  const int64_t lanes = places.lanes();
+  auto *best =
+      static_cast<float *>(threadScratch(0, size_t(lanes) * sizeof(float)));
+  auto *chosen =
+      static_cast<int32_t *>(threadScratch(1, size_t(lanes) * sizeof(int32_t)));
+  fill<float>(out, *reinterpret_cast<const float *>(arguments.inputs[2].data));
+  places.forEach([&](int64_t from, const std::vector<Candidate> &candidates) {
+    if (keepLargest)
+      chooseLargest(values, candidates, lanes, best, chosen);
+    else
+      chooseSmallest(values, candidates, lanes, best, chosen);
+    addChosen(sums, updates + from, candidates, lanes, chosen);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,6 +370,15 @@ public:
     Places places(window, arguments.inputs[0], arguments.inputs[1], out);
     if (function) {
       scatterByFunction(places, function, arguments);
+      return Success();
+    }
+    auto isDense = [&](const LibraryOperand &of) {
+      return places.laneStep(of) == 1;
+    };
+    if (out.type == DType::F32 && kind == ReduceKind::Sum &&
+        isDense(arguments.inputs[0]) && isDense(arguments.inputs[1]) &&
+        isDense(out)) {
+      scatterSums(places, keepLargest, arguments);
       return Success();
     }
     const ReduceKind by = out.type == DType::I1 ? booleanKind(kind) : kind;

@@ -36,6 +36,29 @@ MESHLOOM_CLONES void maxFloats(float *into, const float *from, int64_t step,
                                int64_t count) {
   combineRow<ReduceKind::Max, float>(into, from, step, count);
 }
+/// The largest of `init` and the rows that begin at `offsets`.
+MESHLOOM_CLONES void maxOfRows(float *to, float init, const float *from,
+                               const std::vector<int64_t> &offsets,
+                               int64_t count) {
+  constexpr int64_t LANES = 16;
+  int64_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    float lanes[LANES];
+    for (float &lane : lanes)
+      lane = init;
+    for (int64_t offset : offsets)
+      for (int64_t l = 0; l < LANES; ++l)
+        lanes[l] = combined<ReduceKind::Max>(lanes[l], from[offset + i + l]);
+    for (int64_t l = 0; l < LANES; ++l)
+      to[i + l] = lanes[l];
+  }
+  for (; i < count; ++i) {
+    float lane = init;
+    for (int64_t offset : offsets)
+      lane = combined<ReduceKind::Max>(lane, from[offset + i]);
+    to[i] = lane;
+  }
+}
 template <ReduceKind kind, typename T>
 void combineRowFast(SumOf<T> *into, const T *from, int64_t step,
                     int64_t count) {
@@ -110,16 +133,16 @@ public:
     sums = static_cast<Sum *>(threadScratch(0, size_t(count) * sizeof(Sum)));
     std::vector<int64_t> at(rank, 0);
     int64_t offset = 0;
+    const bool wholeRows = hasWholeRows();
     while (true) {
-      std::fill_n(sums, count, init);
-      pairs.start(count);
-      addOuter(at, 0, 0);
-      if constexpr (sumsInPairs)
-        pairs.addTo(sums);
-      addPadding(at, count);
-      const int64_t step = rank ? out.strides[row] : 0;
-      for (int64_t i = 0; i < count; ++i)
-        target[offset + i * step] = Numbers<T>::store(sums[i]);
+      if constexpr (isMaxOfFloats)
+        if (wholeRows) {
+          rows.clear();
+          collectRows(at, 0, 0);
+          maxOfRows(target + offset, init, source, rows, count);
+        }
+      if (!wholeRows)
+        reduceRow(at, offset, count);
       size_t d = rank;
       while (d-- > 0) {
         if (d == row)
@@ -136,6 +159,43 @@ public:
   }
 
 private:
+  static constexpr bool isMaxOfFloats =
+      kind == ReduceKind::Max && std::is_same_v<T, float>;
+
+  /// Whether a row of the result is that of the operand without a window, as
+  /// that of channels is, and both are dense: rows are then combined at once.
+  bool hasWholeRows() const {
+    return isMaxOfFloats && rank > 0 && window[row].size == 1 &&
+           window[row].stride == 1 && window[row].base == 1 &&
+           window[row].low == 0 && in.begin(row) == out.begin(row) &&
+           in.extent[row] == out.extent[row] && in.strides[row] == 1 &&
+           out.strides[row] == 1;
+  }
+
+  /// Where the rows of a place's window begin.
+  void collectRows(const std::vector<int64_t> &at, size_t d, int64_t offset) {
+    if (d == rank)
+      rows.push_back(offset);
+    else if (d == row)
+      collectRows(at, d + 1, offset);
+    else
+      for (const Touch &touch : touches[d][size_t(at[d])])
+        collectRows(at, d + 1, offset + touch.offset);
+  }
+
+  void reduceRow(const std::vector<int64_t> &at, int64_t offset,
+                 int64_t count) {
+    std::fill_n(sums, count, init);
+    pairs.start(count);
+    addOuter(at, 0, 0);
+    if constexpr (sumsInPairs)
+      pairs.addTo(sums);
+    addPadding(at, count);
+    const int64_t step = rank ? out.strides[row] : 0;
+    for (int64_t i = 0; i < count; ++i)
+      target[offset + i * step] = Numbers<T>::store(sums[i]);
+  }
+
   static constexpr size_t rank_none = size_t(-1);
   static constexpr bool sumsInPairs = kind == ReduceKind::Sum && isRounded<Sum>;
 
@@ -222,6 +282,7 @@ private:
   std::vector<std::vector<Touches>> touches;
   Sum *sums = nullptr;
   PairwiseSums<Sum> pairs;
+  std::vector<int64_t> rows;
 };
 
 //===----------------------------------------------------------------------===//
