@@ -1,5 +1,6 @@
 // Program::verify: what a runtime may rely on. A program read from a file went
 // through here, so no index, access or layout in it can lead outside a buffer.
+#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/Program.h"
 
@@ -350,7 +351,8 @@ Status Verifier::step(const KernelStep &kernel) {
                       kernel.note.location);
   if (kernel.symbol.empty() && kernel.library.empty())
     return fail("it has no symbol");
-  if (kernel.library.empty() && !kernel.options.empty())
+  if (kernel.library.empty() &&
+      kernel.options.size() > kernel.options.count(std::string(COMBINE_KINDS)))
     return fail("it has options, but calls no library function");
   if (Status ok = loops(kernel.loops); !ok)
     return ok;

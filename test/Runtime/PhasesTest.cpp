@@ -5,6 +5,8 @@
 #include "../../lib/Runtime/Backends/CPU/Addends.h"
 #include "../../lib/Runtime/Backends/CPU/Placement.h"
 
+#include "meshloom/Core/CombineKinds.h"
+
 #include <algorithm>
 
 using namespace meshloom;
@@ -65,6 +67,64 @@ struct TrainingStep {
   ProgramBuilder b;
   unsigned x, w, h, gradient, after, lossPart, loss;
 };
+
+/// y = 2 x of [512, 32, 32], its sums over all dims but the last, and z = y
+/// minus those. No layout cuts anything.
+struct Sums {
+  Sums() : mesh(makeMesh({{"batch", 1}})), b(mesh) {
+    const Layout whole = Layout::replicated(mesh, 3);
+    x = b.argument({512, 32, 32}, whole);
+    y = b.buffer({512, 32, 32}, whole);
+    sums = b.buffer({32}, Layout::replicated(mesh, 1));
+    z = b.buffer({512, 32, 32}, whole);
+    b.kernel("twice", {{512}, {32}, {32}}, {{x, at({0, 1, 2})}},
+             {{y, at({0, 1, 2})}}); // 0
+    b.kernel("sums", {{512, true}, {32, true}, {32}}, {{y, at({0, 1, 2})}},
+             {{sums, at({2})}}); // 1
+    b.kernel("minus", {{512}, {32}, {32}},
+             {{y, at({0, 1, 2})}, {sums, at({2})}}, {{z, at({0, 1, 2})}}); // 2
+    b.result(z);
+    for (Step &step : b.program.steps)
+      std::get<KernelStep>(step).flops = 1;
+  }
+  void combine(std::optional<ReduceKind> kind) {
+    setCombineKinds(std::get<KernelStep>(b.program.steps[1]), {{kind}});
+  }
+  Mesh mesh;
+  ProgramBuilder b;
+  unsigned x, y, sums, z;
+};
+
+// Rows of 32 sums are too short to cut: the dims that are reduced are, in one
+// part a chunk, behind the chunk's elementwise work. What reads the sums waits
+// for them rather than run column by column.
+TEST(PhasesTest, SumsOfShortRowsAreCutWhereTheyReduce) {
+  Sums p;
+  p.combine(ReduceKind::Sum);
+  auto graph = buildStepGraph(p.b.program, CHUNKS);
+  ASSERT_TRUE(graph) << graph.error().message();
+  ASSERT_EQ(graph->works.size(), 4u); // and what combines the parts
+  EXPECT_EQ(graph->works[1].addendLoop, 0);
+  EXPECT_EQ(graph->works[1].instances.size(), size_t(CHUNKS));
+  EXPECT_EQ(graph->works[2].kind, Work::Kind::Reduce);
+  EXPECT_EQ(graph->works[2].addends[0].size(), size_t(CHUNKS));
+  EXPECT_EQ(stepsOfPhases(*graph), (Phases{{0, 1}, {1}, {2}}));
+  for (const Phase &phase : schedule(*graph, CHUNKS, WORKERS).phases)
+    for (const Item &item : phase.items)
+      if (item.work != 2) {
+        EXPECT_NE(item.loop, 2u);
+      }
+}
+
+// What parts do not combine to, an index for one, is left whole.
+TEST(PhasesTest, ReductionsThatDoNotCombineAreNotCut) {
+  Sums p;
+  p.combine(std::nullopt);
+  auto graph = buildStepGraph(p.b.program, CHUNKS);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->works.size(), 3u);
+  EXPECT_EQ(graph->works[1].addendLoop, -1);
+}
 
 // Forward is one phase, gradient and update the other, whatever the device
 // count: the all_reduce of the gradient is a view of one merged sum.

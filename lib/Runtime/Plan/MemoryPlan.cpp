@@ -34,7 +34,9 @@ private:
   void define(unsigned buffer, unsigned action);
   bool canOverwrite(const KernelStep &step, int index, unsigned output,
                     const std::vector<bool> &taken) const;
+  unsigned addBuffer(unsigned decl, int64_t parts = 1);
   unsigned addCopy(unsigned buffer, unsigned step, unsigned input);
+  void defineOutput(unsigned id, unsigned output);
   Status addKernel(const KernelStep &step, unsigned index);
   void addCollective(const CollectiveStep &step, unsigned index);
   void addEdges();
@@ -74,7 +76,8 @@ void Planner::findLastReads() {
 void Planner::addMemory(unsigned buffer, Memory::Kind kind, unsigned index) {
   const unsigned decl = plan.buffers[buffer].decl;
   plan.buffers[buffer].memory = unsigned(plan.memories.size());
-  plan.memories.push_back({kind, index, buffer, rules.bytes(decl)});
+  plan.memories.push_back(
+      {kind, index, buffer, rules.bytes(decl) * plan.buffers[buffer].parts});
   value[buffer] = buffer;
   current.push_back(buffer);
 }
@@ -115,14 +118,35 @@ bool Planner::canOverwrite(const KernelStep &step, int index, unsigned output,
   return true;
 }
 
+/// One behind the program's.
+unsigned Planner::addBuffer(unsigned decl, int64_t parts) {
+  const unsigned buffer = unsigned(plan.buffers.size());
+  plan.buffers.push_back({.decl = decl, .parts = parts});
+  value.push_back(buffer);
+  readers.emplace_back();
+  writers.emplace_back();
+  return buffer;
+}
+
+/// Action `id`, a step, writes its output `output`; where it is cut into parts,
+/// to a buffer of them, which one more action combines.
+void Planner::defineOutput(unsigned id, unsigned output) {
+  const unsigned step = plan.actions[id].step;
+  const unsigned result = plan.actions[id].writes[output];
+  const int64_t parts = rules.parts ? rules.parts(step) : 1;
+  if (parts == 1)
+    return define(result, id);
+  const unsigned buffer = addBuffer(result, parts);
+  plan.actions[id].writes[output] = buffer;
+  define(buffer, id);
+  define(result,
+         addAction({Action::Kind::Combine, step, output, {buffer}, {result}}));
+}
+
 /// A copy of `buffer`, which step `step` has as input `input`; the old value
 /// lives on.
 unsigned Planner::addCopy(unsigned buffer, unsigned step, unsigned input) {
-  const unsigned copy = unsigned(plan.buffers.size());
-  plan.buffers.push_back({plan.buffers[buffer].decl});
-  value.push_back(copy);
-  readers.emplace_back();
-  writers.emplace_back();
+  const unsigned copy = addBuffer(plan.buffers[buffer].decl);
   define(copy, addAction({Action::Kind::Copy, step, input, {buffer}, {copy}}));
   return copy;
 }
@@ -164,7 +188,7 @@ Status Planner::addKernel(const KernelStep &step, unsigned index) {
   }
   for (unsigned o = 0; o < step.outputs.size(); ++o)
     if (step.inPlace[o] < 0)
-      define(step.outputs[o].buffer, id);
+      defineOutput(id, o);
   return Success();
 }
 
@@ -237,11 +261,12 @@ Result<bool> Planner::build() {
       if (Status ok = addKernel(*kernel, s); !ok)
         return ok.error();
     } else if (auto *dot = std::get_if<DotStep>(&step)) {
-      define(dot->out.buffer, addAction({Action::Kind::Step,
-                                         s,
-                                         0,
-                                         {dot->lhs.buffer, dot->rhs.buffer},
-                                         {dot->out.buffer}}));
+      defineOutput(addAction({Action::Kind::Step,
+                              s,
+                              0,
+                              {dot->lhs.buffer, dot->rhs.buffer},
+                              {dot->out.buffer}}),
+                   0);
     } else {
       addCollective(std::get<CollectiveStep>(step), s);
     }

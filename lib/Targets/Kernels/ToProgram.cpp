@@ -8,6 +8,7 @@
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/SPMD/Signature.h"
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
 
@@ -258,8 +259,42 @@ private:
     return symbol;
   }
 
+  /// How parts of the reduction loops combine. Not where sums are kept wider
+  /// than the result, which each part would round.
+  static std::optional<ReduceKind> combineOf(spmd::Reducer reducer, Type type) {
+    Type element = elementTypeOf(type);
+    if (element.isBF16() || element.isF16())
+      return std::nullopt;
+    switch (reducer) {
+    case spmd::Reducer::Sum:
+      return ReduceKind::Sum;
+    case spmd::Reducer::Prod:
+      return ReduceKind::Prod;
+    case spmd::Reducer::Min:
+      return ReduceKind::Min;
+    case spmd::Reducer::Max:
+      return ReduceKind::Max;
+    case spmd::Reducer::And:
+      return ReduceKind::And;
+    case spmd::Reducer::Or:
+      return ReduceKind::Or;
+    case spmd::Reducer::None:
+    case spmd::Reducer::ArgMax:
+    case spmd::Reducer::ArgMin:
+      return std::nullopt;
+    }
+    llvm_unreachable("covered");
+  }
+
   LogicalResult add(KernelOp op) {
     KernelStep step = kernelStep(op);
+    if (llvm::is_contained(op.getReductions(), true)) {
+      std::vector<std::optional<ReduceKind>> kinds;
+      for (auto [reducer, value] :
+           llvm::zip_equal(op.getReducers(), op.getOutputs()))
+        kinds.push_back(combineOf(spmd::Reducer(reducer), value.getType()));
+      setCombineKinds(step, kinds);
+    }
     for (unsigned i = 0; i < step.inputs.size(); ++i)
       step.inputs[i].guarded = op.isGuarded(i);
     step.symbol = addCode(op);
@@ -291,6 +326,10 @@ private:
         step.options.emplace(option.getName().str(),
                              optionOf(option.getValue()));
     step.flops = op.getFlops();
+    // A sum of products as dots are.
+    if (step.library == "convolution")
+      setCombineKinds(step, {{combineOf(spmd::Reducer::Sum,
+                                        op.getOutputs().front().getType())}});
     if (KernelOp scalar = op.getScalarKernel())
       step.symbol = addCode(scalar);
     steps->push_back(std::move(step));

@@ -42,21 +42,27 @@ struct Memory {
 };
 
 /// One of the program's buffers or, behind those, a copy of one that an update
-/// is made on.
+/// is made on, or what parts of a step make of it.
 struct PlannedBuffer {
   unsigned decl;       ///< the program's buffer that it is, or is a copy of
   unsigned memory = 0; ///< where it lives
+  /// Of the values of parts of a step's reduction loops: how many lie behind
+  /// one another.
+  int64_t parts = 1;
 };
 
 /// What a backend runs: a kernel, library call or dot; one move of a
-/// collective; or a copy in front of an update.
+/// collective; a copy in front of an update; or the combination of what parts
+/// of a step made.
 struct Action {
-  enum class Kind : uint8_t { Step, Move, Copy };
+  enum class Kind : uint8_t { Step, Move, Copy, Combine };
   Kind kind;
   unsigned step; ///< in Program::steps; of the step that needs it for a Copy
-  unsigned part = 0; ///< Move: which of the collective's; Copy: which input
+  /// Move: which of the collective's; Copy: which input; Combine: which output.
+  unsigned part = 0;
   /// Indices of MemoryPlan::buffers. Of a step, its operands in order, where
-  /// an input that is copied first is the copy.
+  /// an input that is copied first is the copy, and an output that parts make
+  /// theirs.
   std::vector<unsigned> reads = {}, writes = {};
 };
 
@@ -81,6 +87,9 @@ struct MemoryRules {
   std::function<int64_t(unsigned buffer)> bytes;
   /// Whether the target of a move is a view of its source. None: never.
   std::function<bool(const CollectiveStep::Move &move)> isView = {};
+  /// How many parts of its reduction loops a step is cut into, each with values
+  /// of its own that are combined afterwards. None: 1.
+  std::function<int64_t(unsigned step)> parts = {};
   /// Whether actions may run in any order that the edges allow, else they run
   /// in the order of the program.
   bool anyOrder = false;

@@ -1,6 +1,7 @@
 // Which addends of partial values are kept apart, which are merged.
 #include "Addends.h"
 
+#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -60,6 +61,49 @@ int64_t goodChunk(const Step &step, unsigned loop) {
         return SHORT_ROW;
   return 1;
 }
+
+/// The reduction loop of `step` to cut because nothing else makes good chunks.
+/// Only of operands whose addends, if any, are merged into one.
+AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
+                          const Step &step, int64_t chunks) {
+  auto *kernel = std::get_if<KernelStep>(&step);
+  if ((!kernel && !std::holds_alternative<DotStep>(step)) || chunks < 2)
+    return {};
+  if (kernel &&
+      (!combineKinds(*kernel) ||
+       kernel->inPlace != std::vector<int>(kernel->outputs.size(), -1)))
+    return {};
+  const std::vector<Loop> &loops = *loopsOf(step);
+  int cut = -1;
+  int64_t iterations = 1, widest = 1, bytes = 0, partBytes = 0;
+  for (unsigned l = 0; l < loops.size(); ++l) {
+    if (loops[l].held)
+      continue;
+    iterations *= loops[l].extent;
+    if (!loops[l].reduction)
+      widest = std::max(widest, loops[l].extent / goodChunk(step, l));
+    else if (cut < 0 || (loops[cut].extent < chunks &&
+                         loops[l].extent > loops[cut].extent))
+      cut = int(l);
+  }
+  if (kernel && !kernel->library.empty())
+    iterations = kernel->flops;
+  for (const auto &[operands, sum] :
+       {std::pair(inputsOf(step), &bytes), {outputsOf(step), &partBytes}})
+    for (const Operand *operand : operands) {
+      const BufferDecl &decl = program.buffers[operand->buffer];
+      if (plan.copies[operand->buffer] != 1 || plan.perDevice[operand->buffer])
+        return {};
+      *sum += elementCount(decl.shape) * byteWidth(decl.type);
+    }
+  // The parts are written and read once more.
+  int64_t count = chunks;
+  while (count > 1 && 2 * count * partBytes > bytes)
+    count /= 2;
+  if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION || widest >= count)
+    return {};
+  return {cut, count};
+}
 } // namespace
 
 int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
@@ -74,8 +118,10 @@ int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
 
 AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
   const size_t n = program.buffers.size();
-  AddendPlan plan{std::vector<int64_t>(n, 1), std::vector<int>(n, -1),
-                  std::vector<bool>(n, false)};
+  AddendPlan plan{std::vector<int64_t>(n, 1),
+                  std::vector<int>(n, -1),
+                  std::vector<bool>(n, false),
+                  {}};
   auto isPartial = [&](unsigned b) {
     return program.buffers[b].layout.is_partial();
   };
@@ -175,6 +221,9 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
       plan.chunkLoop[b] = cut;
     }
   }
+  plan.parts.reserve(program.steps.size());
+  for (const Step &step : program.steps)
+    plan.parts.push_back(partsOf(program, plan, step, chunks));
   return plan;
 }
 

@@ -18,6 +18,13 @@ struct AddendPlan {
   std::vector<int> chunkLoop;
   /// Per buffer: every device's addend is kept, because a caller sees them.
   std::vector<bool> perDevice;
+  /// Of a step whose reduction is cut though no layout says so: the loop, and
+  /// into how many parts with values of their own. Else -1 and 1.
+  struct Parts {
+    int loop = -1;
+    int64_t count = 1;
+  };
+  std::vector<Parts> parts; ///< per step
 };
 
 AddendPlan planAddends(const Program &program, int64_t chunks);

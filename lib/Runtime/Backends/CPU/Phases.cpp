@@ -104,6 +104,9 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
 }
 
 namespace {
+/// Nanoseconds of work that is worth waiting for a good cut.
+constexpr double DEAR = 50'000;
+
 bool intersect(std::span<const Interval> a, std::span<const Interval> b) {
   for (size_t d = 0; d < a.size(); ++d)
     if (a[d].intersect(b[d]).empty())
@@ -317,6 +320,10 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
     std::vector<Item> options = cuts(work);
     if (first && phase.items.empty())
       options = {*first};
+    // A phase of its own costs less than short rows.
+    else if (const Work &next = graph.works[work];
+             next.numGood > 0 && next.cost > DEAR)
+      options.resize(std::min<size_t>(options.size(), next.numGood));
     auto chosen = std::find_if(options.begin(), options.end(),
                                [&](Item &item) { return fits(item, boxes); });
     if (chosen == options.end()) {

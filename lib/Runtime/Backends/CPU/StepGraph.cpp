@@ -4,6 +4,7 @@
 
 #include "Addends.h"
 
+#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ private:
   Result<Work> reduction(const CollectiveStep &step,
                          const Action &action) const;
   Work copy(const Action &action) const;
+  Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
 
   const Program &program;
@@ -57,13 +59,18 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   }
   for (const Loop &loop : loops)
     work.extents.push_back(loop.extent);
+  int64_t parts = chunks;
+  if (addends.parts[work.step].loop >= 0) {
+    work.addendLoop = addends.parts[work.step].loop;
+    parts = addends.parts[work.step].count;
+  }
   if (work.addendLoop >= 0) {
     const int64_t extent = work.extents[work.addendLoop];
-    for (int64_t c = 0; c < chunks; ++c) {
+    for (int64_t c = 0; c < parts; ++c) {
       Instance instance{Shape(loops.size()), work.extents, {}};
-      instance.begin[work.addendLoop] = chunkBound(extent, chunks, c);
+      instance.begin[work.addendLoop] = chunkBound(extent, parts, c);
       instance.extent[work.addendLoop] =
-          chunkBound(extent, chunks, c + 1) - chunkBound(extent, chunks, c);
+          chunkBound(extent, parts, c + 1) - chunkBound(extent, parts, c);
       for (const Access &access : work.accesses)
         instance.copy.push_back(graph.buffers[access.buffer].copies > 1 ? c
                                                                         : 0);
@@ -249,11 +256,33 @@ Result<Work> Builder::reduction(const CollectiveStep &step,
   return work;
 }
 
+/// What parts of a step made becomes its result.
+Work Builder::combination(const Action &action) const {
+  const GraphBuffer &from = graph.buffers[action.reads[0]];
+  Work work{.kind = Work::Kind::Reduce, .step = action.step};
+  if (auto *kernel = std::get_if<KernelStep>(&program.steps[action.step]))
+    work.reduce = (*combineKinds(*kernel))[action.part];
+  const size_t rank = from.shape.size();
+  work.extents = from.shape;
+  work.accesses = {{action.reads[0], identityDims(rank), true, false},
+                   {action.writes[0], identityDims(rank), false, true}};
+  for (unsigned d = 0; d < rank; ++d)
+    if (work.extents[d] > 1)
+      work.candidates.push_back(d);
+  work.addends.resize(1);
+  for (int64_t copy = 0; copy < from.copies; ++copy)
+    work.addends[0].push_back(copy);
+  work.cost = double(from.bytesPerCopy() * from.copies) / 20;
+  return work;
+}
+
 Result<Work> Builder::workOf(const Action &action) const {
   const Step &step = program.steps[action.step];
   switch (action.kind) {
   case Action::Kind::Copy:
     return copy(action);
+  case Action::Kind::Combine:
+    return combination(action);
   case Action::Kind::Move:
     return reduction(std::get<CollectiveStep>(step), action);
   case Action::Kind::Step:
@@ -269,10 +298,13 @@ Status Builder::build() {
   graph.works.reserve(graph.plan.actions.size());
   for (const PlannedBuffer &planned : graph.plan.buffers) {
     const BufferDecl &decl = program.buffers[planned.decl];
-    graph.buffers.push_back({decl.name, decl.type, decl.shape,
-                             addends.copies[planned.decl], planned.decl,
-                             planned.memory});
-    if (graph.buffers.size() > program.buffers.size())
+    graph.buffers.push_back(
+        {decl.name, decl.type, decl.shape,
+         planned.parts > 1 ? planned.parts : addends.copies[planned.decl],
+         planned.decl, planned.memory});
+    if (planned.parts > 1)
+      graph.buffers.back().name += ".parts";
+    else if (graph.buffers.size() > program.buffers.size())
       graph.buffers.back().name += ".old";
   }
   for (const Action &action : graph.plan.actions) {
@@ -296,8 +328,12 @@ Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks) {
   auto isView = [&](const CollectiveStep::Move &move) {
     return addends.copies[move.from] == addends.copies[move.to];
   };
-  Result<MemoryPlan> planned =
-      planMemory(program, {bytes, isView, /*anyOrder=*/true});
+  Result<MemoryPlan> planned = planMemory(
+      program,
+      {.bytes = bytes,
+       .isView = isView,
+       .parts = [&](unsigned step) { return addends.parts[step].count; },
+       .anyOrder = true});
   if (!planned)
     return planned.error();
   StepGraph graph{std::move(*planned), {}, {}};

@@ -9,7 +9,9 @@
 // A partial value has addends. Where the program itself makes and resolves
 // them, the devices' addends are merged: into one (the whole reduction is then
 // one call per chunk of the parallel loops, and the all_reduce a view), or,
-// when there is nothing but the reduction to share out, into one per chunk.
+// when there is nothing but the reduction to share out, into one per chunk. A
+// reduction that leaves nothing else to share out is cut like that in any
+// program.
 #pragma once
 
 #include "Work.h"
@@ -22,7 +24,7 @@ struct GraphBuffer {
   std::string name;
   DType type;
   Shape shape;
-  int64_t copies = 1;  ///< addends kept
+  int64_t copies = 1;  ///< addends or parts kept
   unsigned decl = 0;   ///< the program's buffer that it is, or is a copy of
   unsigned memory = 0; ///< index of the plan's memories
   int64_t bytesPerCopy() const { return elementCount(shape) * byteWidth(type); }
