@@ -140,8 +140,10 @@ def step():
     losses.append(value)
 
 
+processor = time.process_time()
 best, median = time_steps(step, args.steps, args.warmup)
 report(peer="jax", version=jax.__version__, case=args.case, devices=1, batch=args.batch,
        step_ms_best=round(best, 3), step_ms_median=round(median, 3),
+       step_cpu_ms=round((time.process_time() - processor) * 1e3 / (args.steps + args.warmup), 3),
        trace_ms=round((traced - begin) * 1e3, 1), compile_ms=round((done - traced) * 1e3, 1),
        loss_1=float(losses[0]), loss_10=float(losses[9]) if len(losses) > 9 else None)

@@ -120,8 +120,10 @@ def step():
 begin = time.perf_counter()
 losses = [step()]
 first = (time.perf_counter() - begin) * 1e3
+processor = time.process_time()
 best, median = time_steps(lambda: losses.append(step()), args.steps, args.warmup)
 report(peer="torch", version=torch.__version__, case=args.case, devices=1, batch=args.batch,
        mode=("compile" if args.compile else "eager") + (" nchw" if args.nchw else ""),
-       step_ms_best=round(best, 3), step_ms_median=round(median, 3), first_step_ms=round(first, 1),
+       step_ms_best=round(best, 3), step_ms_median=round(median, 3),
+       step_cpu_ms=round((time.process_time() - processor) * 1e3 / (args.steps + args.warmup), 3), first_step_ms=round(first, 1),
        loss_1=losses[0], loss_10=losses[9] if len(losses) > 9 else None)
