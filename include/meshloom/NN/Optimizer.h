@@ -9,8 +9,10 @@
 #include <span>
 #include <variant>
 
+/// Optimizers, which update variables.
 namespace meshloom::optimizers {
 
+/// The line of a call, for messages and reports.
 using Where = std::source_location;
 
 /// A number that an optimizer uses. A double is part of the program that a
@@ -31,10 +33,10 @@ public:
   Hyperparameter(double number) : value(number) {}
   /// The value that the variable has at each step.
   Hyperparameter(const DVariable &variable) : value(variable) {}
+  /// What `schedule` gives for the number of the step.
   template <typename F>
     requires std::convertible_to<std::invoke_result_t<F &, const Tensor &>,
                                  Tensor>
-  /// What `schedule` gives for the number of the step.
   Hyperparameter(F schedule) : value(Schedule(std::move(schedule))) {}
 
   /// Which of them it is.
@@ -93,13 +95,13 @@ private:
 
 /// What an UpdateRule changes a variable by.
 struct Update {
-  Tensor gradient;
-  DVariable variable;
+  Tensor gradient;    ///< averaged and clipped
+  DVariable variable; ///< already decayed
   /// The variable's state, in the order of UpdateRule::slots.
   std::span<const DVariable> slots;
   /// The learning rate, a number or a scalar of the variable's type.
   TensorLike rate;
-  const Step &step;
+  const Step &step; ///< has a number where the rule asks for one
 };
 
 /// How an optimizer changes one variable by its gradient. One's own optimizer
@@ -115,7 +117,7 @@ class UpdateRule {
 public:
   /// A piece of a variable's state.
   struct Slot {
-    std::string name;
+    std::string name; ///< its variable is called after it
     /// Its first value, of the variable's value.
     std::function<Tensor(const Tensor &value)> initial;
   };

@@ -10,11 +10,12 @@ namespace meshloom::optimizers {
 // Each has the options of its own formula, and, as `common`, those of all
 // optimizers (OptimizerOptions).
 
+/// The numbers of SGD, by the names of its formula.
 struct SGDOptions {
-  Hyperparameter learning_rate = 1e-2;
-  double momentum = 0;
-  bool nesterov = false;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-2; ///< how far a step goes
+  double momentum = 0;          ///< what steps keep of the one before; 0: none
+  bool nesterov = false;        ///< looks one step ahead
+  OptimizerOptions common = {}; ///< what all optimizers have
 };
 
 /// w -= learning_rate g; with momentum:
@@ -22,17 +23,22 @@ struct SGDOptions {
 ///   (nesterov: w += momentum v - learning_rate g)
 class SGD : public Optimizer {
 public:
+  /// SGD({.learning_rate = 1e-4}).
   explicit SGD(const SGDOptions &options = {});
+  /// SGD(1e-4).
   explicit SGD(const Hyperparameter &learning_rate, double momentum = 0)
       : SGD(SGDOptions{learning_rate, momentum, false}) {}
 };
 
+/// The numbers of Adam, by the names of its formula.
 struct AdamOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double beta_1 = 0.9;                 ///< what m keeps of itself
+  double beta_2 = 0.999;               ///< what v keeps of itself
+  double epsilon = 1e-7;               ///< added where it is divided
   /// Divides by the largest v so far (Reddi, Kale and Kumar, 2018).
   bool amsgrad = false;
-  OptimizerOptions common = {};
+  OptimizerOptions common = {}; ///< what all optimizers have
 };
 
 /// Adam (Kingma and Ba, 2014), with epsilon outside of the root as in DTensor's
@@ -42,7 +48,9 @@ struct AdamOptions {
 ///        (sqrt(v / (1 - beta_2^t)) + epsilon)
 class Adam : public Optimizer {
 public:
+  /// Adam({.learning_rate = 1e-4}).
   explicit Adam(const AdamOptions &options = {});
+  /// Adam(1e-4).
   Adam(const Hyperparameter &learning_rate, double beta_1 = 0.9,
        double beta_2 = 0.999, double epsilon = 1e-7)
       : Adam(AdamOptions{learning_rate, beta_1, beta_2, epsilon}) {}
@@ -52,30 +60,38 @@ public:
 /// 2017): 0.004 where `options.common` gives none.
 class AdamW : public Optimizer {
 public:
+  /// AdamW({.learning_rate = 1e-4}).
   explicit AdamW(const AdamOptions &options = {});
+  /// AdamW(1e-4).
   explicit AdamW(const Hyperparameter &learning_rate,
                  double weight_decay = 0.004)
       : AdamW(AdamOptions{.learning_rate = learning_rate,
                           .common = {.weight_decay = weight_decay}}) {}
 };
 
+/// The numbers of Adagrad, by the names of its formula.
 struct AdagradOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double initial_accumulator_value = 0.1, epsilon = 1e-7;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double initial_accumulator_value =
+      0.1;                      ///< what the sum of squares begins with
+  double epsilon = 1e-7;        ///< added where it is divided
+  OptimizerOptions common = {}; ///< what all optimizers have
 };
 
 /// Adagrad (Duchi, Hazan and Singer, 2011):
 ///   a = a + g^2;  w -= learning_rate g / sqrt(a + epsilon)
 class Adagrad : public Optimizer {
 public:
+  /// Adagrad({.learning_rate = 1e-4}).
   explicit Adagrad(const AdagradOptions &options = {});
 };
 
+/// The numbers of Adadelta, by the names of its formula.
 struct AdadeltaOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double rho = 0.95, epsilon = 1e-7;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double rho = 0.95;                   ///< what an average keeps of itself
+  double epsilon = 1e-7;               ///< added where it is divided
+  OptimizerOptions common = {};        ///< what all optimizers have
 };
 
 /// Adadelta (Zeiler, 2012):
@@ -83,15 +99,19 @@ struct AdadeltaOptions {
 ///   b = rho b + (1 - rho) d^2;  w -= learning_rate d
 class Adadelta : public Optimizer {
 public:
+  /// Adadelta({.learning_rate = 1e-4}).
   explicit Adadelta(const AdadeltaOptions &options = {});
 };
 
+/// The numbers of RMSprop, by the names of its formula.
 struct RMSpropOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double rho = 0.9, momentum = 0, epsilon = 1e-7;
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double rho = 0.9;                    ///< what an average keeps of itself
+  double momentum = 0;   ///< what steps keep of the one before; 0: none
+  double epsilon = 1e-7; ///< added where it is divided
   /// Divides by an estimate of the variance instead of g^2's mean.
   bool centered = false;
-  OptimizerOptions common = {};
+  OptimizerOptions common = {}; ///< what all optimizers have
 };
 
 /// RMSprop (Tieleman and Hinton, 2012):
@@ -100,13 +120,17 @@ struct RMSpropOptions {
 ///   (centered: a = rho a + (1 - rho) g, and v - |a|^2 stands for v in d)
 class RMSprop : public Optimizer {
 public:
+  /// RMSprop({.learning_rate = 1e-4}).
   explicit RMSprop(const RMSpropOptions &options = {});
 };
 
+/// The numbers of Adamax, by the names of its formula.
 struct AdamaxOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double beta_1 = 0.9;                 ///< what m keeps of itself
+  double beta_2 = 0.999;               ///< what v keeps of itself
+  double epsilon = 1e-7;               ///< added where it is divided
+  OptimizerOptions common = {};        ///< what all optimizers have
 };
 
 /// Adamax (Kingma and Ba, 2014):
@@ -114,13 +138,17 @@ struct AdamaxOptions {
 ///   w -= learning_rate m / ((1 - beta_1^t) (u + epsilon))
 class Adamax : public Optimizer {
 public:
+  /// Adamax({.learning_rate = 1e-4}).
   explicit Adamax(const AdamaxOptions &options = {});
 };
 
+/// The numbers of Nadam, by the names of its formula.
 struct NadamOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double beta_1 = 0.9;                 ///< what m keeps of itself
+  double beta_2 = 0.999;               ///< what v keeps of itself
+  double epsilon = 1e-7;               ///< added where it is divided
+  OptimizerOptions common = {};        ///< what all optimizers have
 };
 
 /// Nadam (Dozat, 2016): Adam with Nesterov's momentum, whose weight at step t
@@ -130,17 +158,23 @@ struct NadamOptions {
 ///        (sqrt(v / (1 - beta_2^t)) + epsilon)
 class Nadam : public Optimizer {
 public:
+  /// Nadam({.learning_rate = 1e-4}).
   explicit Nadam(const NadamOptions &options = {});
 };
 
+/// The numbers of Ftrl, by the names of its formula.
 struct FtrlOptions {
-  Hyperparameter learning_rate = 1e-3;
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
   /// Not positive: how fast the rate falls with the gradients' squares.
   double learning_rate_power = -0.5;
-  double initial_accumulator_value = 0.1;
-  double l1_regularization_strength = 0, l2_regularization_strength = 0;
-  double l2_shrinkage_regularization_strength = 0, beta = 0;
-  OptimizerOptions common = {};
+  double initial_accumulator_value =
+      0.1; ///< what the sum of squares begins with
+  double l1_regularization_strength = 0; ///< l1
+  double l2_regularization_strength = 0; ///< l2
+  double l2_shrinkage_regularization_strength =
+      0;                        ///< shrinkage: l2 of the gradient only
+  double beta = 0;              ///< adds to l2 what falls with the rate
+  OptimizerOptions common = {}; ///< what all optimizers have
 };
 
 /// Follow the regularized leader (McMahan et al., 2013), with n the sum of
@@ -152,13 +186,16 @@ struct FtrlOptions {
 /// Refuses complex variables.
 class Ftrl : public Optimizer {
 public:
+  /// Throws meshloom::Error if learning_rate_power is positive.
   explicit Ftrl(const FtrlOptions &options = {});
 };
 
+/// The numbers of Lion, by the names of its formula.
 struct LionOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.99;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double beta_1 = 0.9;                 ///< what m keeps of itself
+  double beta_2 = 0.99;                ///< what v keeps of itself
+  OptimizerOptions common = {};        ///< what all optimizers have
 };
 
 /// Lion (Chen et al., 2023):
@@ -166,29 +203,37 @@ struct LionOptions {
 ///   m = beta_2 m + (1 - beta_2) g
 class Lion : public Optimizer {
 public:
+  /// Lion({.learning_rate = 1e-4}).
   explicit Lion(const LionOptions &options = {});
 };
 
+/// The numbers of LAMB, by the names of its formula.
 struct LAMBOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
-  OptimizerOptions common = {};
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double beta_1 = 0.9;                 ///< what m keeps of itself
+  double beta_2 = 0.999;               ///< what v keeps of itself
+  double epsilon = 1e-7;               ///< added where it is divided
+  OptimizerOptions common = {};        ///< what all optimizers have
 };
 
 /// LAMB (You et al., 2019): d is Adam's step of rate 1, and
 ///   w -= learning_rate |w| / |d| d   (1 for |w| / |d| where either is 0)
 class LAMB : public Optimizer {
 public:
+  /// LAMB({.learning_rate = 1e-4}).
   explicit LAMB(const LAMBOptions &options = {});
 };
 
+/// The numbers of Adafactor, by the names of its formula.
 struct AdafactorOptions {
-  Hyperparameter learning_rate = 1e-3;
-  double beta_2_decay = -0.8, epsilon_1 = 1e-30, epsilon_2 = 1e-3;
-  double clip_threshold = 1;
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double beta_2_decay = -0.8;          ///< averages keep 1 - t^beta_2_decay
+  double epsilon_1 = 1e-30;            ///< added to squares
+  double epsilon_2 = 1e-3;             ///< the least size of a variable
+  double clip_threshold = 1;           ///< how long steps may be
   /// Steps are at most 1 / sqrt(t) of a variable, too.
   bool relative_step = true;
-  OptimizerOptions common = {};
+  OptimizerOptions common = {}; ///< what all optimizers have
 };
 
 /// Adafactor (Shazeer and Stern, 2018): of g^2's average it keeps, for
@@ -198,6 +243,7 @@ struct AdafactorOptions {
 ///   w -= max(epsilon_2, rms(w)) min(learning_rate, 1 / sqrt(t)) d
 class Adafactor : public Optimizer {
 public:
+  /// Adafactor({.learning_rate = 1e-4}).
   explicit Adafactor(const AdafactorOptions &options = {});
 };
 
