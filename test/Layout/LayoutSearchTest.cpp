@@ -250,6 +250,97 @@ TEST(LayoutSearchTest, ChangesTriedGrowWithTheProgram) {
 }
 
 //===----------------------------------------------------------------------===//
+// Structure that repeats
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Residual blocks with weights cut along the second axis, and the gradients of
+/// a few weights; all on one stream of values.
+LayoutGraph blocks(const Mesh &mesh, int count) {
+  GraphBuilder build;
+  Layout second = *Layout::get(mesh, {{}, {1}});
+  unsigned h = build.argument({256, 512}, rows(mesh));
+  for (int i = 0; i < count; ++i) {
+    unsigned up = build.argument({512, 2048}, second),
+             down = build.argument({2048, 512}, full(mesh));
+    unsigned inner = build.unary(build.dot(h, up));
+    unsigned gradient = build.dotT(h, inner);
+    build.result(build.binary(up, gradient), second);
+    h = build.binary(h, build.dot(inner, down));
+  }
+  build.result(h, rows(mesh));
+  return build.graph;
+}
+const Mesh square = *Mesh::get({{"batch", 2}, {"model", 4}});
+
+} // namespace
+
+// The search's work is that of one block, and what all cost is what each does.
+TEST(LayoutSearchTest, BlocksWrittenOutAreDecidedOnce) {
+  for (const char *name : {"ring", "shared-memory"}) {
+    MachineModel machine = *MachineModel::preset(name);
+    LayoutRefinement few = refineLayouts(blocks(square, 150), machine);
+    LayoutRefinement many = refineLayouts(blocks(square, 600), machine);
+    EXPECT_LE(many.tried, 2 * few.tried) << name;
+    EXPECT_LE(many.after.cost, 4 * few.after.cost + few.after.cost / 100)
+        << name;
+    // As good as what a search of a few blocks, op by op, makes of each.
+    LayoutRefinement short_ = refineLayouts(blocks(square, 10), machine);
+    EXPECT_LE(many.after.cost, 60 * short_.after.cost + short_.after.cost)
+        << name;
+    EXPECT_LE(many.peakAfter, many.peakBefore);
+  }
+}
+
+// Sums that are kept for clusters of many ops, and peaks, are what counting
+// anew gives, after changes and after taking them back.
+TEST(LayoutSearchTest, WhatIsKeptIsWhatCountingAnewGives) {
+  const LayoutGraph graph = blocks(square, 60);
+  const LayoutClusters clusters = findClusters(graph);
+  ASSERT_GT(std::ranges::max(clusters.clusters, {},
+                             [](auto &each) { return each.ops.size(); })
+                .ops.size(),
+            size_t(40));
+  for (const char *name : {"ring", "shared-memory"}) {
+    MachineModel machine = *MachineModel::preset(name);
+    LayoutState state(graph, clusters, machine);
+    const int64_t peak = state.peakBytes();
+    const Cost total = state.total().cost;
+    std::mt19937 random(5);
+    const Layout layouts[] = {full(square), rows(square),
+                              *Layout::get(square, {{}, {1}}),
+                              *Layout::get(square, {{0}, {1}})};
+    int applied = 0;
+    for (int round = 0; round < 40; ++round) {
+      LayoutState::Change change;
+      for (int i = 0; i < 3; ++i) {
+        const LayoutGraph::Op &op = graph.ops[random() % graph.ops.size()];
+        change.push_back({op.results[0], state.intern(layouts[random() % 4])});
+      }
+      if (!state.apply(change))
+        continue;
+      ++applied;
+      if (round % 3 == 0) {
+        state.undo();
+        --applied;
+      }
+      LayoutGraph now = graph;
+      for (unsigned value = 0; value < now.values.size(); ++value)
+        now.values[value].layout = state.get(state.layout(value));
+      LayoutState anew(now, clusters, machine);
+      ASSERT_EQ(state.total().cost, anew.total().cost) << name << round;
+      ASSERT_EQ(state.peakBytes(), anew.peakBytes()) << name << round;
+    }
+    EXPECT_GT(applied, 5);
+    while (applied-- > 0)
+      state.undo();
+    EXPECT_EQ(state.total().cost, total);
+    EXPECT_EQ(state.peakBytes(), peak);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Against exhaustive search
 //===----------------------------------------------------------------------===//
 

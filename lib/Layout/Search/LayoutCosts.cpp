@@ -15,38 +15,105 @@ static Cost times(Cost cost, int64_t runs) {
   return all > most ? std::max(cost, most) : Cost(all);
 }
 
+/// Adds what an op reads and writes to `made`.
+void LayoutState::addStored(unsigned op, std::vector<Stored> &made) const {
+  const OpEvaluation &how = *current[op];
+  const LayoutGraph::Op &what = graph.ops[op];
+  for (unsigned i = 0; i < how.needs.size(); ++i) {
+    unsigned value = what.operands[i];
+    int producer = graph.values[value].producer;
+    if (producer >= 0 &&
+        (graph.ops[producer].free ||
+         (clusters.ofOp[producer] == clusters.ofOp[op] &&
+          !graph.ops[producer].join && how.needs[i] == layouts[value])))
+      continue;
+    made.push_back({value, how.needs[i], what.copies});
+  }
+  for (unsigned value : what.results)
+    if (!isInside(value))
+      made.push_back({value, layouts[value], what.copies});
+}
+
+/// Adds an op's own part, but not what it stores. Of a fold, ops that stand for
+/// many have so many times the work.
+void LayoutState::Tally::add(const OpEvaluation &how, int64_t copies) {
+  work.flops += how.work.flops * copies;
+  work.totalFlops += how.work.totalFlops * copies;
+  halos.cost += how.halos.cost * copies;
+  halos.collectives += how.halos.collectives * copies;
+}
+
+/// Of clusters of many ops: brings what `op` adds to the tally up to date.
+void LayoutState::recountOp(unsigned op) {
+  int cluster = clusters.ofOp[op];
+  if (cluster < 0 || tallyOf[cluster] < 0 || graph.ops[op].join)
+    return;
+  Tally &tally = tallies[tallyOf[cluster]];
+  Part &part = parts[op];
+  const OpEvaluation *how = current[op];
+  stored.clear();
+  addStored(op, stored);
+  if (part.how == how && part.stored == stored)
+    return;
+  const int64_t copies = graph.ops[op].copies;
+  if (part.how) {
+    tally.add(*part.how, -copies);
+    if (--tally.shards[part.how->work.shards] == 0)
+      tally.shards.erase(part.how->work.shards);
+    tally.whole -= !part.how->work.splittable;
+  }
+  tally.add(*how, copies);
+  ++tally.shards[how->work.shards];
+  tally.whole += !how->work.splittable;
+  auto count = [&](const Stored &each, int sign) {
+    auto &[uses, times] = tally.stored[uint64_t(each.value) << 32 | each.id];
+    if (sign > 0 && uses == 0)
+      times = each.copies;
+    uses += sign;
+    if (uses == (sign > 0)) {
+      const Bytes &bytes = prices->bytes(kinds[each.value], each.id);
+      tally.work.bytes += sign * times * bytes.local;
+      tally.work.totalBytes += sign * times * bytes.distinct;
+    }
+  };
+  for (const Stored &each : part.stored)
+    count(each, -1);
+  for (const Stored &each : stored)
+    count(each, 1);
+  part.how = how;
+  part.stored = stored;
+}
+
 Objective LayoutState::clusterCost(unsigned index) {
   const LayoutCluster &cluster = clusters.clusters[index];
-  Work work;
-  Objective cost;
+  // Joins do nothing.
+  auto last =
+      std::ranges::find_if(cluster.ops.rbegin(), cluster.ops.rend(),
+                           [&](unsigned op) { return !graph.ops[op].join; });
+  if (last == cluster.ops.rend())
+    return {};
+  const int64_t runs = graph.ops[*last].runs / graph.ops[*last].copies;
+  auto priced = [&](const Objective &halos, const Work &work) {
+    Objective cost = halos;
+    cost.cost = times(cost.cost + machine.work(work), runs);
+    return cost;
+  };
+  if (tallyOf[index] >= 0) {
+    Tally &tally = tallies[tallyOf[index]];
+    tally.work.shards = tally.shards.rbegin()->first;
+    tally.work.splittable = tally.whole == 0;
+    return priced(tally.halos, tally.work);
+  }
+  Tally tally;
   stored.clear();
-  int64_t runs = runsOnce;
   for (unsigned op : cluster.ops) {
-    const OpEvaluation &how = *current[op];
-    const LayoutGraph::Op &what = graph.ops[op];
-    if (what.join)
+    if (graph.ops[op].join)
       continue;
-    // Of a fold, ops that stand for many have so many times the work.
-    runs = what.runs / what.copies;
-    work.flops += how.work.flops * what.copies;
-    work.totalFlops += how.work.totalFlops * what.copies;
-    work.shards = std::max(work.shards, how.work.shards);
-    work.splittable &= how.work.splittable;
-    for (int64_t copy = 0; copy < what.copies && how.halos.collectives; ++copy)
-      cost += how.halos;
-    for (unsigned i = 0; i < how.needs.size(); ++i) {
-      unsigned value = what.operands[i];
-      int producer = graph.values[value].producer;
-      if (producer >= 0 &&
-          (graph.ops[producer].free ||
-           (clusters.ofOp[producer] == int(index) &&
-            !graph.ops[producer].join && how.needs[i] == layouts[value])))
-        continue;
-      stored.push_back({value, how.needs[i], what.copies});
-    }
-    for (unsigned value : what.results)
-      if (!isInside(value))
-        stored.push_back({value, layouts[value], what.copies});
+    const OpEvaluation &how = *current[op];
+    tally.add(how, graph.ops[op].copies);
+    tally.work.shards = std::max(tally.work.shards, how.work.shards);
+    tally.work.splittable &= how.work.splittable;
+    addStored(op, stored);
   }
   std::sort(stored.begin(), stored.end());
   for (size_t i = 0; i < stored.size(); ++i) {
@@ -55,11 +122,10 @@ Objective LayoutState::clusterCost(unsigned index) {
         stored[i + 1].id == last.id)
       continue;
     const Bytes &each = prices->bytes(kinds[last.value], last.id);
-    work.bytes += each.local * last.copies;
-    work.totalBytes += each.distinct * last.copies;
+    tally.work.bytes += each.local * last.copies;
+    tally.work.totalBytes += each.distinct * last.copies;
   }
-  cost.cost = times(cost.cost + machine.work(work), runs);
-  return cost;
+  return priced(tally.halos, tally.work);
 }
 
 bool LayoutState::isInside(unsigned value) const {

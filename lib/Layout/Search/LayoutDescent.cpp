@@ -128,10 +128,10 @@ void LayoutDescent::settle(unsigned cluster) {
       state.undo();
       continue;
     }
-    std::set<unsigned> touched(state.touchedClusters().begin(),
-                               state.touchedClusters().end());
+    Moved moved;
+    moved.add(state);
     state.commit();
-    enqueueAround(touched);
+    enqueueAround(moved);
     if (!peersOf.empty())
       for (unsigned peer : std::exchange(peers[peersOf[cluster]], {}))
         enqueue(peer);
@@ -139,18 +139,45 @@ void LayoutDescent::settle(unsigned cluster) {
   }
 }
 
-void LayoutDescent::enqueueAround(const std::set<unsigned> &moved) {
-  for (unsigned cluster : moved) {
+void LayoutDescent::Moved::add(const LayoutState &state) {
+  clusters.insert(state.touchedClusters().begin(),
+                  state.touchedClusters().end());
+  touched.insert(state.touchedValues().begin(), state.touchedValues().end());
+  for (auto [value, before] : state.changedValues())
+    changed.insert(value);
+}
+
+/// What was touched, and all that is near: of clusters with many neighbours,
+/// what is near the part that was touched.
+void LayoutDescent::enqueueAround(const Moved &moved) {
+  constexpr size_t many = 64;
+  bool large = false;
+  for (unsigned cluster : moved.clusters) {
     enqueue(cluster);
-    for (unsigned neighbour : neighbours[cluster])
-      enqueue(neighbour);
+    if (neighbours[cluster].size() > many)
+      large = true;
+    else
+      for (unsigned neighbour : neighbours[cluster])
+        enqueue(neighbour);
+  }
+  if (!large)
+    return;
+  auto enqueueOp = [&](int op) {
+    if (op >= 0 && clusters.ofOp[op] >= 0)
+      enqueue(unsigned(clusters.ofOp[op]));
+  };
+  for (unsigned value : moved.touched) {
+    enqueueOp(graph.values[value].producer);
+    if (state.numberOfUses(value) <= many || moved.changed.count(value))
+      state.forEachUser(value, enqueueOp);
   }
 }
 
 void LayoutDescent::drain() {
-  while (!worklist.empty()) {
-    unsigned cluster = worklist.front();
-    worklist.pop_front();
+  while (!worklist.empty() || !largeOnes.empty()) {
+    std::deque<unsigned> &list = worklist.empty() ? largeOnes : worklist;
+    unsigned cluster = list.front();
+    list.pop_front();
     queued[cluster] = 0;
     settle(cluster);
   }
@@ -292,15 +319,14 @@ bool LayoutDescent::tryChain(unsigned cluster,
     return std::pair(chain.total, chain.order);
   });
   for (const Chain &chain : good) {
-    std::set<unsigned> touched;
+    Moved moved;
     for (const Change *move : chain.moves) {
       state.apply(*move);
-      touched.insert(state.touchedClusters().begin(),
-                     state.touchedClusters().end());
+      moved.add(state);
     }
     if (peakLimit < 0 || state.peakBytes() <= peakLimit) {
       state.commit();
-      enqueueAround(touched);
+      enqueueAround(moved);
       drain();
       return true;
     }

@@ -49,10 +49,19 @@ private:
   void allowSequences();
   std::vector<uint64_t> clusterColours(unsigned rounds) const;
   void settle(unsigned cluster);
-  void enqueueAround(const std::set<unsigned> &moved);
+  /// What moves that are kept touched.
+  struct Moved {
+    std::set<unsigned> clusters, touched, changed; ///< touched, changed: values
+    void add(const LayoutState &state);            ///< its last `apply`
+  };
+  void enqueueAround(const Moved &moved);
   void enqueue(unsigned cluster) {
+    // Moving a large cluster costs its size: it waits until all near it is
+    // settled.
+    constexpr size_t manyOps = 128;
     if (canMove(cluster) && !std::exchange(queued[cluster], 1))
-      worklist.push_back(cluster);
+      (clusters.clusters[cluster].ops.size() > manyOps ? largeOnes : worklist)
+          .push_back(cluster);
   }
   void drain();
   Cost edgeCost(unsigned cluster) const;
@@ -90,7 +99,7 @@ private:
   LayoutMoves moves;
   std::vector<std::vector<unsigned>> neighbours;
   std::vector<std::vector<unsigned>> around; ///< values, per cluster
-  std::deque<unsigned> worklist;
+  std::deque<unsigned> worklist, largeOnes;
   std::vector<char> queued;
   std::vector<Cost> leastWork; ///< of the moves of a cluster that were tried
   int64_t peakLimit = -1;

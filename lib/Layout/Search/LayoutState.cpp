@@ -61,6 +61,15 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     valueCosts[value] = valueCost(value).value_or(never);
     sum += valueCosts[value];
   }
+  for (const LayoutCluster &cluster : clusters.clusters) {
+    tallyOf.push_back(cluster.ops.size() > manyOps ? int(tallies.size()) : -1);
+    if (tallyOf.back() < 0)
+      continue;
+    tallies.emplace_back();
+    parts.resize(graph.ops.size());
+  }
+  for (unsigned op = 0; op < parts.size(); ++op)
+    recountOp(op);
   for (unsigned cluster = 0; cluster < clusterCosts.size(); ++cluster) {
     clusterCosts[cluster] = clusterCost(cluster);
     sum += clusterCosts[cluster];
@@ -274,6 +283,7 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   }
   std::sort(record.values.begin(), record.values.end());
   std::sort(record.clusters.begin(), record.clusters.end());
+  recountOps(record);
   // Saved first: `undo` may come before all are computed.
   for (unsigned value : record.values)
     record.valueCosts.push_back(valueCosts[value]);
@@ -299,6 +309,16 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   sum -= delta.before;
   sum += delta.after;
   return delta;
+}
+
+void LayoutState::recountOps(const Record &record) {
+  if (tallies.empty())
+    return;
+  for (auto [op, before] : record.ops)
+    recountOp(op);
+  for (unsigned value : record.values)
+    if (int producer = graph.values[value].producer; producer >= 0)
+      recountOp(unsigned(producer));
 }
 
 void LayoutState::touched(Touched &all) const {
@@ -330,6 +350,7 @@ void LayoutState::undo() {
   }
   for (size_t i = 0; i < record.clusterCosts.size(); ++i)
     clusterCosts[record.clusters[i]] = record.clusterCosts[i];
+  recountOps(record);
   sum = record.sum;
 }
 

@@ -108,15 +108,14 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
   cutShort += cut;
   if (best.empty())
     return false;
-  std::set<unsigned> changed;
+  Moved moved;
   for (const Change *move : best)
     if (move) {
       state.apply(*move);
-      changed.insert(state.touchedClusters().begin(),
-                     state.touchedClusters().end());
+      moved.add(state);
     }
   state.commit();
-  enqueueAround(changed);
+  enqueueAround(moved);
   drain();
   return true;
 }

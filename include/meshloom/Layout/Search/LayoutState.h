@@ -73,6 +73,13 @@ public:
   const std::vector<unsigned> &touchedClusters() const {
     return records[depth - 1].clusters;
   }
+  /// What was laid out otherwise, and how.
+  const Change &changedValues() const { return records[depth - 1].layouts; }
+  size_t numberOfUses(unsigned value) const { return uses[value].size(); }
+  template <typename Body> void forEachUser(unsigned value, Body body) const {
+    for (const Use &use : uses[value])
+      body(use.op);
+  }
   /// ... and what they cost before it.
   struct Touched {
     std::vector<std::pair<unsigned, Cost>> values, clusters;
@@ -145,9 +152,41 @@ private:
   void recount(unsigned value);
   void changed(unsigned value);
 
+  /// What a cluster reads or writes, and how often if it is one of a fold.
+  struct Stored {
+    unsigned value;
+    LayoutId id;
+    int64_t copies;
+    auto operator<=>(const Stored &) const = default;
+  };
+  void addStored(unsigned op, std::vector<Stored> &made) const;
+  /// All that a cluster's work is made of. Of clusters of many ops it is kept,
+  /// and each op's part in it, so that a change costs the ops that it touches.
+  struct Tally {
+    Work work;
+    Objective halos;
+    std::map<int64_t, int> shards; ///< of ops, and how many have so many
+    int whole = 0;                 ///< ops that are not splittable
+    /// By value and layout: ops that have it, and how often.
+    std::unordered_map<uint64_t, std::pair<int, int64_t>> stored;
+    void add(const OpEvaluation &how, int64_t copies);
+  };
+  struct Part {
+    const OpEvaluation *how = nullptr;
+    std::vector<Stored> stored;
+  };
+  static constexpr size_t manyOps = 32;
+  void recountOp(unsigned op);
+  /// Those of the ops that changed, and of the producers of values that did.
+  void recountOps(const Record &record);
+
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
   const MachineModel &machine;
+
+  std::vector<int> tallyOf; ///< per cluster; -1: of few ops
+  std::vector<Tally> tallies;
+  std::vector<Part> parts; ///< per op; none where there are no tallies
 
   std::shared_ptr<LayoutPrices> prices;
   std::vector<TensorKind> kinds; ///< per value
@@ -191,13 +230,6 @@ private:
   std::vector<Demand> madeDemands;
   std::vector<Edge> tree;
   std::vector<std::pair<LayoutId, Cost>> waitedFor;
-  /// What a cluster reads or writes, and how often if it is one of a fold.
-  struct Stored {
-    unsigned value;
-    LayoutId id;
-    int64_t copies;
-    auto operator<=>(const Stored &) const = default;
-  };
   std::vector<Stored> stored;
   std::vector<unsigned> dirty, done; ///< ops; `dirty` is a heap
   /// Marks of the last `apply` that came by: ops, values, clusters. An op's is
