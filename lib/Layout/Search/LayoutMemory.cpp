@@ -16,7 +16,8 @@
 namespace meshloom {
 
 void LayoutState::findUses() {
-  const int end = int(graph.ops.size());
+  // Outputs are made one after the other, and stay.
+  const int end = int(graph.ops.size()), last = lastPlace();
   for (const LayoutGraph::Value &value : graph.values)
     homes.push_back(value.producer);
   for (const LayoutGraph::Op &op : graph.ops)
@@ -54,8 +55,8 @@ void LayoutState::findUses() {
   for (unsigned i = 0; i < graph.outputs.size(); ++i) {
     const LayoutGraph::Output &output = graph.outputs[i];
     uses[output.value].push_back(
-        {-1, i, runs(output.value, output.branch, output.branchRuns), end,
-         end});
+        {-1, i, runs(output.value, output.branch, output.branchRuns),
+         end + int(i), last});
   }
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     const std::vector<Use> &all = uses[value];
@@ -126,7 +127,7 @@ struct LayoutState::Memory {
   std::vector<char> isStale;
 
   Memory(const LayoutState &whole, const LayoutFold *fold, size_t values)
-      : whole(&whole), fold(fold), live(whole.graph.ops.size() + 2),
+      : whole(&whole), fold(fold), live(whole.lastPlace() + 2),
         spans(whole.graph.values.size()), isStale(values, 1) {
     stale.resize(values);
     std::iota(stale.begin(), stale.end(), 0u);
@@ -152,7 +153,7 @@ void LayoutState::changed(unsigned value) {
 void LayoutState::recount(unsigned value) {
   const LayoutState &whole = *memory->whole;
   const LayoutFold *fold = memory->fold;
-  const int end = int(whole.graph.ops.size());
+  const int end = whole.lastPlace();
   const LayoutGraph::Value &what = whole.graph.values[value];
   const unsigned own = fold ? fold->valueOf[value] : value;
   if (what.producer >= 0 && whole.graph.ops[what.producer].free)

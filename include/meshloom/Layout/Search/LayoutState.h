@@ -137,6 +137,8 @@ private:
   /// Brings the demands of an op's operands up to date.
   void update(unsigned op, Record *record);
   void findUses();
+  /// Places in time are ops, then outputs, which are made one after the other.
+  int lastPlace() const { return int(graph.ops.size() + graph.outputs.size()); }
   /// How often a relayout of a value is made.
   int64_t runsOf(unsigned value, const Edge &edge) const;
   /// The tree of relayouts of a value; false where there is none.
