@@ -165,6 +165,13 @@ def worst_error(got, wanted):
     return max((relative_error(a, b) for a, b in zip(got, wanted)), default=0.0)
 
 
+def is_noise(got, first, second):
+    """Whether JAX's own two runs differ as much, near zero: what cancels out (a
+    gradient of what softmax does not see) is what rounding left of it."""
+    apart = [float(np.max(np.abs(v - second), initial=0)) for v in (got, first)]
+    return np.max(np.abs(second), initial=0) < 1e-6 and apart[0] <= 4 * apart[1]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
@@ -189,8 +196,10 @@ def main():
         ran += 1
         complaint = got if ours is None else None
         if ours is not None and worst_error(got, results) > TOLERANCE:
-            results = without_layouts(program, values)
-            jax_wrong += worst_error(got, results) <= TOLERANCE
+            first, results = results, without_layouts(program, values)
+            runs = zip(got, first, results)
+            got, first = zip(*((r, r) if is_noise(g, f, r) else (g, f) for g, f, r in runs))
+            jax_wrong += worst_error(got, results) <= TOLERANCE < worst_error(first, results)
             if (error := worst_error(got, results)) > TOLERANCE:
                 complaint = f"WRONG: results are off by {error:.1e}"
         if complaint:
