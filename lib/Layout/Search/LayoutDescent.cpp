@@ -435,7 +435,7 @@ bool LayoutDescent::unfold(const LayoutFold &fold, const LayoutState &folded,
   return true;
 }
 
-void LayoutDescent::tidy(const LayoutFold &fold, int64_t limit) {
+void LayoutDescent::tidy(int64_t limit) {
   constexpr unsigned rounds = 4;
   peakLimit = limit;
   std::unordered_map<uint64_t, unsigned> numbers;
@@ -446,18 +446,10 @@ void LayoutDescent::tidy(const LayoutFold &fold, int64_t limit) {
     peersOf.push_back(entry->second);
     peers[entry->second].push_back(unsigned(peersOf.size() - 1));
   }
+  std::vector<unsigned> looked;
   for (const std::vector<unsigned> &alike : peers)
-    enqueue(alike[alike.size() / 2]);
-  std::set<unsigned> atSeams;
-  for (unsigned op : fold.seams) {
-    if (int cluster = clusters.ofOp[op]; cluster >= 0)
-      atSeams.insert(unsigned(cluster));
-    for (unsigned value : graph.ops[op].operands)
-      if (int producer = graph.values[value].producer;
-          producer >= 0 && clusters.ofOp[producer] >= 0)
-        atSeams.insert(unsigned(clusters.ofOp[producer]));
-  }
-  for (unsigned cluster : atSeams)
+    looked.push_back(alike[alike.size() / 2]);
+  for (unsigned cluster : looked)
     enqueue(cluster);
   drain();
 }

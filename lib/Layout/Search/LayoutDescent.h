@@ -25,8 +25,9 @@ public:
   /// that is not possible, not cheaper or above the limit.
   bool unfold(const LayoutFold &fold, const LayoutState &folded,
               int64_t peakLimit);
-  /// After `unfold`: looks at one of those that are alike, and at the seams.
-  void tidy(const LayoutFold &fold, int64_t peakLimit);
+  /// After `unfold`: looks at one of those clusters that are alike and laid out
+  /// alike, and at the others if it is moved. At the seams few are.
+  void tidy(int64_t peakLimit);
 
   std::vector<LayoutDecision> decisions();
 

@@ -148,17 +148,11 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     for (unsigned value : graph.ops[ops.middle(i)].operands)
       operands.push_back(fold.valueOf[value]);
     std::set<std::pair<unsigned, unsigned>> others;
-    for (unsigned member : ops.members[i]) {
-      bool seam = false;
+    for (unsigned member : ops.members[i])
       for (unsigned k = 0; k < operands.size(); ++k)
         if (unsigned value = fold.valueOf[graph.ops[member].operands[k]];
-            value != operands[k]) {
+            value != operands[k])
           others.insert({k, value});
-          seam = true;
-        }
-      if (seam)
-        fold.seams.push_back(member);
-    }
     for (auto [operand, value] : others)
       fold.graph.ops[i].others.push_back({operand, value});
   }
@@ -184,7 +178,6 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     unsigned first = firstFrom(loop.first), next = firstFrom(loop.last + 1);
     fold.graph.loops.push_back({first, std::max(first, next - (next > first))});
   }
-  std::ranges::sort(fold.seams);
   return fold;
 }
 

@@ -32,7 +32,6 @@ struct LayoutFold {
   LayoutGraph graph;
   std::vector<unsigned> valueOf; ///< per value of the whole graph
   std::vector<unsigned> opOf;    ///< per op of the whole graph
-  std::vector<unsigned> seams;   ///< ops of the whole graph
 };
 
 LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours);

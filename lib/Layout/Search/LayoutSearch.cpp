@@ -179,7 +179,7 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
       result.tried += folded.state.tried();
       result.cutShort = folded.cutShort;
       if (search->unfold(*fold, folded.state, peakLimit))
-        return search->tidy(*fold, peakLimit);
+        return search->tidy(peakLimit);
     }
     search->run(peakLimit);
   };
