@@ -11,9 +11,15 @@ using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
 namespace {
+/// An access of a memory: that of an item of a phase.
+struct Use {
+  unsigned item, access;
+};
+
 struct Life {
   int firstPhase = -1, lastPhase = -1;
   int firstItem = -1, lastItem = -1; ///< within the one phase
+  std::vector<Use> uses;             ///< of the first phase
 };
 
 /// The part of a memory that each chunk touches in its one phase; false if
@@ -24,25 +30,19 @@ bool findParts(const StepGraph &graph, const Schedule &schedule,
   const GraphBuffer &buffer = graph.buffers[graph.plan.memories[memory].buffer];
   const size_t rank = buffer.shape.size(), size = rank + 1;
   std::vector<Interval> hulls(size * size_t(schedule.chunks)), box(size);
-  for (int i = life.firstItem; i <= life.lastItem; ++i) {
-    const Item &item = phase.items[size_t(i)];
-    const Work &work = graph.works[item.work];
-    for (unsigned a = 0; a < work.accesses.size(); ++a) {
-      if (graph.buffers[work.accesses[a].buffer].memory != memory)
+  for (const Use &use : life.uses)
+    for (int64_t c = 0; c < schedule.chunks; ++c) {
+      touchedBox(graph, phase.items[use.item], schedule.chunks, c, use.access,
+                 box);
+      if (box[0].empty())
         continue;
-      for (int64_t c = 0; c < schedule.chunks; ++c) {
-        touchedBox(graph, item, schedule.chunks, c, a, box);
-        if (box[0].empty())
-          continue;
-        Interval *hull = &hulls[size_t(c) * size];
-        if (hull[0].empty())
-          std::ranges::copy(box, hull);
-        else
-          for (size_t d = 0; d < size; ++d)
-            hull[d] = hull[d].hull(box[d]);
-      }
+      Interval *hull = &hulls[size_t(c) * size];
+      if (hull[0].empty())
+        std::ranges::copy(box, hull);
+      else
+        for (size_t d = 0; d < size; ++d)
+          hull[d] = hull[d].hull(box[d]);
     }
-  }
   place.extent.assign(rank, 0);
   place.origin.assign(size_t(schedule.chunks), Shape(rank, 0));
   for (size_t c = 0; c < size_t(schedule.chunks); ++c)
@@ -68,17 +68,20 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
   std::vector<Life> lives(n);
   for (int p = 0; p < int(schedule.phases.size()); ++p) {
     const Phase &phase = schedule.phases[size_t(p)];
-    for (int i = 0; i < int(phase.items.size()); ++i)
-      for (const Access &access :
-           graph.works[phase.items[size_t(i)].work].accesses) {
-        Life &life = lives[graph.buffers[access.buffer].memory];
+    for (int i = 0; i < int(phase.items.size()); ++i) {
+      const Work &work = graph.works[phase.items[size_t(i)].work];
+      for (unsigned a = 0; a < work.accesses.size(); ++a) {
+        Life &life = lives[graph.buffers[work.accesses[a].buffer].memory];
         if (life.firstPhase < 0) {
           life.firstPhase = p;
           life.firstItem = i;
         }
         life.lastPhase = p;
         life.lastItem = i;
+        if (life.firstPhase == p)
+          life.uses.push_back({unsigned(i), a});
       }
+    }
   }
 
   // What is global, over phases; what a phase's chunks keep to themselves, over
