@@ -322,8 +322,8 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
       options = {*first};
     // A phase of its own costs less than short rows.
     else if (const Work &next = graph.works[work];
-             next.numGood > 0 && next.cost > DEAR)
-      options.resize(std::min<size_t>(options.size(), next.numGood));
+             next.numBest > 0 && next.cost > DEAR)
+      options.resize(std::min<size_t>(options.size(), next.numBest));
     auto chosen = std::find_if(options.begin(), options.end(),
                                [&](Item &item) { return fits(item, boxes); });
     if (chosen == options.end()) {

@@ -86,6 +86,7 @@ public:
 
 private:
   Status runActions(const Frame &frame) override;
+  bool isProduct(const Work &work) const;
   Status prepare(const Schedule &schedule);
   Result<Call> prepareCall(const Item &item) const;
   void runPhase(const ReadyPhase &phase, Run &run);
@@ -117,6 +118,15 @@ private:
   std::vector<Cursor> cursors;
 };
 
+/// Whether chunks of the work are products of matrices, which must not be
+/// small.
+bool SharedExecutable::isProduct(const Work &work) const {
+  auto *step = std::get_if<KernelStep>(&loaded.steps[work.step]);
+  return work.kind == Work::Kind::Dot ||
+         (work.kind == Work::Kind::Kernel && step &&
+          step->library == "convolution");
+}
+
 Status SharedExecutable::plan(std::span<const unsigned> order) {
   const int64_t workers = cpus.workers.count();
   // Four chunks for each worker: enough to even out what a busy machine does to
@@ -130,11 +140,11 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     if (!built)
       return built.error();
     graph = std::move(*built);
-    double cost = 0, dotCost = 0;
+    double cost = 0, productCost = 0;
     for (const Work &work : graph.works) {
       cost += work.cost;
-      if (work.kind == Work::Kind::Dot)
-        dotCost += work.cost;
+      if (isProduct(work))
+        productCost += work.cost;
     }
     small = !wanted && cost < SERIAL_PROGRAM;
     if (small && chunks > 1) {
@@ -147,7 +157,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     // Without products, chunks should be small enough to stay in the cache. A
     // program of one chunk stays so: chunks grow to their bound or end here.
     if (wanted || small || chunks >= 64 * workers ||
-        placement.workerBytes <= CHUNK_CACHE || dotCost > cost / 4)
+        placement.workerBytes <= CHUNK_CACHE || productCost > cost / 4)
       break;
     chunks *= 4;
   }

@@ -93,24 +93,34 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     if (!loops[l].reduction && !loops[l].held && loops[l].extent > 1 && whole)
       work.candidates.push_back(l);
   }
-  auto isPoor = [&](unsigned l) {
-    if (loops[l].extent < chunks)
-      return true;
+  // Fewer chunks are better than short rows. A convolution wants whole rows of
+  // features: parts of them are copied first.
+  auto *kernel = std::get_if<KernelStep>(&program.steps[work.step]);
+  const bool isConvolution = kernel && kernel->library == "convolution";
+  enum Quality : uint8_t { Good, FewChunks, ShortRows };
+  auto quality = [&](unsigned l) {
     bool innermost = false;
     for (const Access &access : work.accesses)
-      if (access.writes && !access.dims.empty())
+      if ((access.writes || isConvolution) && !access.dims.empty())
         for (auto [loop, coefficient] : access.dims.back().terms)
           innermost |= loop == l && access.dims.size() > 1;
-    return innermost && loops[l].extent < SHORT_ROW * chunks;
+    if (innermost && (isConvolution || loops[l].extent < SHORT_ROW * chunks))
+      return ShortRows;
+    return loops[l].extent < chunks ? FewChunks : Good;
   };
   auto rank = [&](unsigned l) {
-    return std::tuple(isPoor(l), loops[l].axes.empty(), l);
+    return std::tuple(quality(l), loops[l].axes.empty(), l);
   };
   std::sort(work.candidates.begin(), work.candidates.end(),
             [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
   work.numGood =
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
-                             [&](unsigned l) { return !isPoor(l); }));
+                             [&](unsigned l) { return quality(l) == Good; }));
+  if (!work.candidates.empty())
+    work.numBest = unsigned(std::count_if(
+        work.candidates.begin(), work.candidates.end(), [&](unsigned l) {
+          return quality(l) == quality(work.candidates.front());
+        }));
   return Success();
 }
 

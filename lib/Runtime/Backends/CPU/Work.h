@@ -36,6 +36,8 @@ struct Work {
   /// How many of them, from the front, make good chunks: wide enough for all
   /// chunks, with long rows.
   unsigned numGood = 0;
+  /// How many, from the front, make chunks as good as the first one does.
+  unsigned numBest = 0;
   /// Inputs first, then outputs with memory of their own; the operands of the
   /// kernel. An input that is overwritten in place both reads and writes.
   std::vector<Access> accesses = {};
