@@ -20,7 +20,10 @@ Block::Block(const std::string &name, int64_t in, int64_t width, int64_t stride)
   if (stride != 1 || in != 4 * width)
     shortcut.emplace_back(name + ".downsample.0", name + ".downsample.1", 1, in,
                           4 * width, stride);
-  track(reduce, convolve, expand, shortcut);
+  if (shortcut.empty())
+    track(reduce, convolve, expand);
+  else
+    track(reduce, convolve, expand, shortcut);
 }
 
 Tensor Block::operator()(const Tensor &x, bool training) const {
