@@ -153,7 +153,7 @@ else:
         c1, c2 = torch.tensor(1 - 0.9 ** clock[0]), torch.tensor(1 - 0.999 ** clock[0])
         with torch.no_grad():
             update(ps, grads, ms, vs, c1, c2)
-        return float(value)
+        return float(value.detach())
 
 losses, times, processor = [], [], []
 for _ in range(max(args.steps, 2)):
