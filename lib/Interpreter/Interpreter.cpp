@@ -82,6 +82,7 @@ static const OpTable &opTable() {
     addLinearAlgebraOps(ops);
     addDecompositionOps(ops);
     addEigenvalueOps(ops);
+    addReflectionOps(ops);
     return ops;
   }();
   return table;

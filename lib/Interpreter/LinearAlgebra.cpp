@@ -82,64 +82,6 @@ Values triangularSolve(const Call &call) {
   return {std::move(out)};
 }
 
-/// Householder's reflections as LAPACK's larfg makes them.
-Values geqrf(const Call &call) {
-  HostValue out = call[0], taus = call.result(1);
-  for (int64_t m = 0; m < matricesOf(out); ++m) {
-    MatrixView a(out, m);
-    int64_t count = std::min(a.rows, a.columns);
-    for (int64_t i = 0; i < count; ++i) {
-      Number alpha = a(i, i), tau = 0;
-      double below = 0;
-      for (int64_t r = i + 1; r < a.rows; ++r)
-        below += std::norm(a(r, i));
-      if (below != 0 || alpha.imag() != 0) {
-        double beta =
-            -std::copysign(std::sqrt(std::norm(alpha) + below), alpha.real());
-        tau = (beta - alpha) / beta;
-        for (int64_t r = i + 1; r < a.rows; ++r)
-          a.put(r, i, a(r, i) / (alpha - beta));
-        a.put(i, i, beta);
-        // The other columns, times the reflection's adjoint.
-        for (int64_t c = i + 1; c < a.columns; ++c) {
-          Number product = a(i, c);
-          for (int64_t r = i + 1; r < a.rows; ++r)
-            product += std::conj(a(r, i)) * a(r, c);
-          product *= std::conj(tau);
-          a.put(i, c, a(i, c) - product);
-          for (int64_t r = i + 1; r < a.rows; ++r)
-            a.put(r, c, a(r, c) - a(r, i) * product);
-        }
-      }
-      set(taus, m * count + i, tau);
-    }
-  }
-  return {std::move(out), std::move(taus)};
-}
-
-Values householderProduct(const Call &call) {
-  HostValue from = call[0], out = call.result();
-  const HostValue &taus = call[1];
-  int64_t count = taus.shape.back();
-  for (int64_t m = 0; m < matricesOf(out); ++m) {
-    MatrixView a(from, m), q(out, m);
-    for (int64_t i = 0; i < q.columns; ++i)
-      q.put(i, i, 1);
-    for (int64_t i = count - 1; i >= 0; --i) {
-      auto v = [&](int64_t r) { return r == i ? Number(1) : a(r, i); };
-      Number tau = get(taus, m * count + i);
-      for (int64_t c = 0; c < q.columns; ++c) {
-        Number product = 0;
-        for (int64_t r = i; r < q.rows; ++r)
-          product += std::conj(v(r)) * q(r, c);
-        for (int64_t r = i; r < q.rows; ++r)
-          q.put(r, c, q(r, c) - tau * v(r) * product);
-      }
-    }
-  }
-  return {std::move(out)};
-}
-
 /// The discrete Fourier transform along `dim`, by its definition.
 void transform(std::vector<Number> &values, const Shape &shape, size_t dim,
                bool inverse) {
@@ -197,8 +139,6 @@ Values fft(const Call &call) {
 void addLinearAlgebraOps(OpTable &table) {
   table["dtensor.cholesky"] = cholesky;
   table["dtensor.triangular_solve"] = triangularSolve;
-  table["dtensor.geqrf"] = geqrf;
-  table["dtensor.householder_product"] = householderProduct;
   table["dtensor.fft"] = fft;
 }
 

@@ -45,6 +45,7 @@ void addOrderOps(OpTable &table);
 void addLinearAlgebraOps(OpTable &table);
 void addDecompositionOps(OpTable &table);
 void addEigenvalueOps(OpTable &table);
+void addReflectionOps(OpTable &table);
 /// Fails where the target is not registered, or says so.
 Result<Values> runCustomCall(const Call &call);
 

@@ -87,6 +87,10 @@ func.func @decompositions(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xcomplex<f64>>,
   %3:2 = dtensor.eig %a : (tensor<3x4x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x4x4xcomplex<f32>>)
   // CHECK: dtensor.schur %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xf32>)
   %4:2 = dtensor.schur %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xf32>)
+  // CHECK: dtensor.pivoted_qr %{{.*}} : (tensor<3x4x7xcomplex<f64>>) -> (tensor<3x4x7xcomplex<f64>>, tensor<3x7xi32>, tensor<3x4xcomplex<f64>>)
+  %6:3 = dtensor.pivoted_qr %b : (tensor<3x4x7xcomplex<f64>>) -> (tensor<3x4x7xcomplex<f64>>, tensor<3x7xi32>, tensor<3x4xcomplex<f64>>)
+  // CHECK: dtensor.hessenberg %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x3xf32>)
+  %7:2 = dtensor.hessenberg %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x3xf32>)
   // CHECK: dtensor.tridiagonal_solve %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
   %5 = dtensor.tridiagonal_solve %d, %d, %d, %b : (tensor<3x4xcomplex<f64>>, tensor<3x4xcomplex<f64>>, tensor<3x4xcomplex<f64>>, tensor<3x4x7xcomplex<f64>>) -> tensor<3x4x7xcomplex<f64>>
   return

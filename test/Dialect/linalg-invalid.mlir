@@ -265,6 +265,54 @@ func.func @schur_square(%a: tensor<3x5x4xf32>) {
 
 // -----
 
+func.func @pivoted_qr_type(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.pivoted_qr' op violates constraint C1}}
+  %0:3 = dtensor.pivoted_qr %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf64>, tensor<3x4xi32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @pivoted_qr_permutation(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.pivoted_qr' op violates constraint C2}}
+  %0:3 = dtensor.pivoted_qr %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x5xi32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @pivoted_qr_taus(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.pivoted_qr' op violates constraint C3}}
+  %0:3 = dtensor.pivoted_qr %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x4xi32>, tensor<3x5xf32>)
+  return
+}
+
+// -----
+
+func.func @hessenberg_type(%a: tensor<3x4x4xf32>) {
+  // expected-error @+1 {{'dtensor.hessenberg' op violates constraint C1}}
+  %0:2 = dtensor.hessenberg %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x3xf64>)
+  return
+}
+
+// -----
+
+func.func @hessenberg_square(%a: tensor<3x5x4xf32>) {
+  // expected-error @+1 {{'dtensor.hessenberg' op violates constraint C2}}
+  %0:2 = dtensor.hessenberg %a : (tensor<3x5x4xf32>) -> (tensor<3x5x4xf32>, tensor<3x3xf32>)
+  return
+}
+
+// -----
+
+func.func @hessenberg_taus(%a: tensor<3x4x4xf32>) {
+  // expected-error @+1 {{'dtensor.hessenberg' op violates constraint C3}}
+  %0:2 = dtensor.hessenberg %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
 func.func @tridiagonal_type(%d: tensor<3x5xf64>, %a: tensor<3x5x4xf32>) {
   // expected-error @+1 {{'dtensor.tridiagonal_solve' op violates constraint C1}}
   %0 = dtensor.tridiagonal_solve %d, %d, %d, %a : (tensor<3x5xf64>, tensor<3x5xf64>, tensor<3x5xf64>, tensor<3x5x4xf32>) -> tensor<3x5x4xf32>

@@ -288,7 +288,8 @@ void addLinearAlgebra(Specs &specs) {
                     ")"};
     spec.others = count;
     spec.before = spread;
-    spec.gradient = name != "schur";
+    spec.gradient =
+        name != "schur" && name != "pivoted_qr" && name != "hessenberg";
     specs.push_back(spec);
   };
   decomposed("lu", "lu %$P_h", "tensor<{M}x{N}x3xi32>, tensor<{M}x{N}x3xi32>",
@@ -297,6 +298,9 @@ void addLinearAlgebra(Specs &specs) {
   decomposed("svd", "svd %$P_h",
              "tensor<{M}x{N}x3xf32>, tensor<{M}x{N}x3x3xf32>", 2);
   decomposed("schur", "schur %$P_h", "tensor<{M}x{N}x3x3xf32>", 1);
+  decomposed("pivoted_qr", "pivoted_qr %$P_h",
+             "tensor<{M}x{N}x3xi32>, tensor<{M}x{N}x3xf32>", 2);
+  decomposed("hessenberg", "hessenberg %$P_h", "tensor<{M}x{N}x2xf32>", 1);
   OpSpec eig{"eig",
              {"MxNx3x3:f32"},
              "MxNx3:complex<f32>",

@@ -158,6 +158,26 @@ bool schur(Generator &g) {
   return true;
 }
 
+bool pivotedQr(Generator &g) {
+  Shape shape = matrices(g), columns = shape;
+  columns.pop_back();
+  g.emit("dtensor.pivoted_qr", {spreadApart(g, shape)},
+         {{DType::F32, shape, result(10)},
+          {DType::I32, columns, {0, 8, 0, 0}},
+          {DType::F32, columns, result(2)}},
+         "", "", true);
+  return true;
+}
+
+bool hessenberg(Generator &g) {
+  Shape shape = matrices(g), taus = shape;
+  taus.pop_back();
+  --taus.back();
+  g.emit("dtensor.hessenberg", {spreadApart(g, shape)},
+         {{DType::F32, shape, result(10)}, {DType::F32, taus, result(2)}});
+  return true;
+}
+
 bool tridiagonalSolve(Generator &g) {
   Shape shape = matrices(g), diagonals = shape;
   diagonals.pop_back();
@@ -210,6 +230,8 @@ void addLinalgMakers(OpMakers &makers) {
   makers.push_back({"svd", svd});
   makers.push_back({"eig", eig});
   makers.push_back({"schur", schur});
+  makers.push_back({"pivoted_qr", pivotedQr});
+  makers.push_back({"hessenberg", hessenberg});
   makers.push_back({"tridiagonal_solve", tridiagonalSolve});
   for (const char *type : {"FFT", "IFFT", "RFFT", "IRFFT"})
     makers.push_back(fft(type));

@@ -13,19 +13,20 @@ LibraryRows fourierFunctions();
 LibraryRows gatherFunctions();
 LibraryRows luFunctions();
 LibraryRows orthogonalFunctions();
+LibraryRows reflectionFunctions();
 LibraryRows scatterFunctions();
 LibraryRows selectAndScatterFunctions();
 LibraryRows sortFunctions();
 LibraryRows windowFunctions();
 
 static constexpr LibraryRows (*families[])() = {
-    convolutionFunctions,      cumulativeFunctions,
-    customCallFunctions,       eigenvalueFunctions,
-    factorizationFunctions,    fourierFunctions,
-    gatherFunctions,           luFunctions,
-    orthogonalFunctions,       scatterFunctions,
-    selectAndScatterFunctions, sortFunctions,
-    windowFunctions,
+    convolutionFunctions,   cumulativeFunctions,
+    customCallFunctions,    eigenvalueFunctions,
+    factorizationFunctions, fourierFunctions,
+    gatherFunctions,        luFunctions,
+    orthogonalFunctions,    reflectionFunctions,
+    scatterFunctions,       selectAndScatterFunctions,
+    sortFunctions,          windowFunctions,
 };
 
 const LibraryRow *findLibraryFunction(std::string_view name) {

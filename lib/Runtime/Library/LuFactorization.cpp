@@ -59,13 +59,6 @@ template <typename T> std::vector<int32_t> factor(Matrix<T> &a) {
   return pivots;
 }
 
-void writeIntegers(const LibraryOperand &to, int64_t at,
-                   std::span<const int32_t> values) {
-  for (size_t i = 0; i < values.size(); ++i)
-    std::memcpy(to.data + (at + int64_t(i) * to.strides.back()) * 4, &values[i],
-                4);
-}
-
 template <typename T> struct LuOf {
   static void run(const LibraryArguments &arguments) {
     const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],

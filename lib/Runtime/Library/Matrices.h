@@ -72,6 +72,14 @@ void writeMatrix(const LibraryOperand &to, int64_t at, const Matrix<T> &matrix,
                       matrix(r, c));
 }
 
+/// The vector of i32 that begins at element `at`.
+inline void writeIntegers(const LibraryOperand &to, int64_t at,
+                          std::span<const int32_t> values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    std::memcpy(to.data + (at + int64_t(i) * to.strides.back()) * 4, &values[i],
+                4);
+}
+
 /// Calls body(offsets) for every matrix: an offset an operand, of which the
 /// last `dims[k]` dims are the matrix.
 template <typename Body>

@@ -311,6 +311,8 @@ StringRef whyNotExported(mlir::OperationName name) {
   StringRef op = name.getStringRef();
   if (llvm::is_contained(ArrayRef<StringRef>{"dtensor.lu", "dtensor.svd",
                                              "dtensor.eig", "dtensor.schur",
+                                             "dtensor.pivoted_qr",
+                                             "dtensor.hessenberg",
                                              "dtensor.tridiagonal_solve"},
                          op))
     return "StableHLO has no such op, and XLA's compilers expand no call of "

@@ -1,5 +1,5 @@
-// Verifiers, builders and costs of decompositions: lu, eigh, svd, eig, schur
-// and tridiagonal_solve. Their rules are text.
+// Verifiers, builders and costs of decompositions: lu, eigh, svd, eig, schur,
+// pivoted_qr and hessenberg, and of tridiagonal_solve. Their rules are text.
 #include "RuleBuilder.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -206,6 +206,67 @@ LogicalResult SchurOp::verify() {
       failed(verifyResult(*this, 1, 0, undecided(getA().getType()))))
     return failure();
   return verifyResult(*this, 1, 1, undecided(getA().getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// PivotedQrOp, HessenbergOp
+//===----------------------------------------------------------------------===//
+
+static int64_t smallerOf(std::pair<int64_t, int64_t> sizes) {
+  return std::min(sizes.first, sizes.second);
+}
+
+void PivotedQrOp::build(OpBuilder &builder, OperationState &state, Value a) {
+  build(builder, state, undecided(a.getType()), ordinals(a, sizesOf(a).second),
+        withDims(a, {smallerOf(sizesOf(a))}), a);
+}
+int64_t PivotedQrOp::getTerms() {
+  return smallerOf(sizesOf(getA()));
+}
+LibraryCall PivotedQrOp::getLibraryCall() {
+  return LibraryCall(*this, "pivoted_qr");
+}
+int PivotedQrOp::getOverwritable(unsigned result) {
+  return result == 0 ? 0 : -1;
+}
+LogicalResult PivotedQrOp::verify() {
+  if (failed(verifyMatrices(*this, 1, getA())) ||
+      failed(verifyResult(*this, 1, 0, undecided(getA().getType()))) ||
+      failed(
+          verifyResult(*this, 2, 1, ordinals(getA(), sizesOf(getA()).second))))
+    return failure();
+  return verifyResult(*this, 3, 2,
+                      withDims(getA(), {smallerOf(sizesOf(getA()))}));
+}
+
+/// Of the reflections that bring matrices of `a`'s size to Hessenberg form.
+static int64_t reflections(Value a) {
+  return std::max<int64_t>(sizesOf(a).second - 1, 0);
+}
+
+void HessenbergOp::build(OpBuilder &builder, OperationState &state, Value a) {
+  build(builder, state, undecided(a.getType()), withDims(a, {reflections(a)}),
+        a);
+}
+int64_t HessenbergOp::getTerms() {
+  return sizesOf(getA()).second;
+}
+LibraryCall HessenbergOp::getLibraryCall() {
+  return LibraryCall(*this, "hessenberg");
+}
+int HessenbergOp::getOverwritable(unsigned result) {
+  return result == 0 ? 0 : -1;
+}
+LogicalResult HessenbergOp::verify() {
+  Type element = elementTypeOf(getA().getType());
+  for (Value result : getResults())
+    if (elementTypeOf(result.getType()) != element)
+      return violates(*this, 1) << "the element types " << element << " and "
+                                << elementTypeOf(result.getType()) << " differ";
+  if (failed(verifySquare(*this, 2, getA())) ||
+      failed(verifyResult(*this, 2, 0, undecided(getA().getType()))))
+    return failure();
+  return verifyResult(*this, 3, 1, withDims(getA(), {reflections(getA())}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -400,6 +400,82 @@ def DTensor_SchurOp
   let hasVerifier = 1;
 }
 
+def DTensor_PivotedQrOp
+    : DTensor_RuleOp<"pivoted_qr", "... m! n! -> ... m! n!, ... n!, ... k!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 3;
+  let summary = "QR factorization with column pivots, as LAPACK's geqp3 stores it";
+  let description = [{
+    `a[:, permutation] = Q R`: `R` and the Householder vectors as `geqrf` stores
+    them in the first result, `permutation` (from 0 on) the second, `taus` the
+    third. Of the columns that are left, each step takes the one of greatest norm
+    below the rows that are done, the first one of several; so the absolute values
+    on the diagonal of `R` fall.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... n!, ... k!`; nothing partial
+    passes.
+
+    Constraints:
+    * (C1) The operand has at least rank 2, and the first result its type.
+    * (C2) The permutation has the operand's leading dims, and its last one.
+    * (C3) The third result has the operand's leading dims and element type, and
+      the smaller one of the last two dims.
+
+    Example:
+    ```mlir
+    %qr, %permutation, %taus = dtensor.pivoted_qr %a
+        : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xi32>, tensor<3xf32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let results = (outs DTensor_FloatOrComplexTensor:$result,
+                      DTensor_OrdinalTensor:$permutation,
+                      DTensor_FloatOrComplexTensor:$taus);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def DTensor_HessenbergOp
+    : DTensor_RuleOp<"hessenberg", "... m! n! -> ... m! n!, ... k!",
+                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
+                     ["getTerms"]> {
+  let flops = 3;
+  let summary = "Hessenberg form of a square matrix, as LAPACK's gehrd stores it";
+  let description = [{
+    `a = Q H Q^H`: `H`, whose elements below the first diagonal under the main one
+    are zero, in the rest of the first result; there, in column `i`, the
+    Householder vector `v_i` (its first element, at row `i + 1`, is 1 and not
+    stored), and `taus[i]` in the second: `Q = H_0 H_1 ...` with
+    `H_i = 1 - taus[i] v_i v_i^H`. Of a Hermitian matrix `H` is tridiagonal.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... k!`; nothing partial passes.
+
+    Constraints:
+    * (C1) The operand and the results have the same element type.
+    * (C2) The last two dims have the same size, and the first result is of the
+      operand's global shape.
+    * (C3) The second result has the operand's leading dims, and one less than the
+      last one (of an empty matrix, nothing).
+
+    Example:
+    ```mlir
+    %h, %taus = dtensor.hessenberg %a : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<3xf32>)
+    ```
+  }];
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let results = (outs DTensor_FloatOrComplexTensor:$result,
+                      DTensor_FloatOrComplexTensor:$taus);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
+  let assemblyFormat = [{
+    $a attr-dict `:` functional-type($a, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def DTensor_TridiagonalSolveOp
     : DTensor_RuleOp<"tridiagonal_solve",
                      "... n!, ... n!, ... n!, ... n! c -> ... n! c",
