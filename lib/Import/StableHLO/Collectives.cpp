@@ -246,19 +246,25 @@ static Imported importAllToAll(Importer &im, stablehlo::AllToAllOp op) {
   return results;
 }
 
-static FailureOr<Value>
-importCollectiveBroadcast(Importer &im, stablehlo::CollectiveBroadcastOp op) {
+static Imported importCollectiveBroadcast(Importer &im,
+                                          stablehlo::CollectiveBroadcastOp op) {
   LaneBuilder &b = im.b;
   auto groups = Groups::byChannel(im, op, Members::Any);
   if (failed(groups))
     return failure();
-  Value operand = im.get(op.getOperand());
-  if (groups->trivial())
-    return operand;
-  Value first = b.sliceDim(groups->open(operand), 1, 0, 1);
-  SmallVector<int64_t> shape = b.shapeOf(first);
-  shape.erase(shape.begin() + 1);
-  return asWritten(im, groups->closeUniform(b.reshape(first, shape)));
+  SmallVector<Value> results;
+  for (Value operand : im.get(op.getOperands())) {
+    if (groups->trivial()) {
+      results.push_back(operand);
+      continue;
+    }
+    Value first = b.sliceDim(groups->open(operand), 1, 0, 1);
+    SmallVector<int64_t> shape = b.shapeOf(first);
+    shape.erase(shape.begin() + 1);
+    results.push_back(
+        asWritten(im, groups->closeUniform(b.reshape(first, shape))));
+  }
+  return results;
 }
 
 static FailureOr<Value> importPermute(Importer &im,

@@ -312,34 +312,8 @@ private:
           return become<stablehlo::GatherOp>(
               op, type, op->getOperands().take_front(2), attributes);
         })
-        .Case([&](stablehlo::DynamicConvOp) -> LogicalResult {
-          // Our op has none of a convolution's other attributes: of properties
-          // only those that an op declares are kept.
-          for (StringRef needed : {"dimension_numbers", "feature_group_count",
-                                   "batch_group_count"})
-            if (op->getNumOperands() != 3 || !op->getAttr(needed))
-              return op->emitError("dynamic_conv is not supported in this "
-                                   "form; write a convolution, which has its "
-                                   "padding as an attribute");
-          auto padding = fold(op, 2);
-          if (failed(padding))
-            return failure();
-          RankedTensorType type = tensorOf(op->getResult(0));
-          if (isDynamic(type))
-            return op->emitError("the result of dynamic_conv must have a "
-                                 "written shape, not ")
-                   << type;
-          SmallVector<NamedAttribute> attributes;
-          for (NamedAttribute attribute : op->getAttrs())
-            attributes.push_back(attribute);
-          auto pairs =
-              RankedTensorType::get({int64_t(padding->size() / 2), 2},
-                                    IntegerType::get(op->getContext(), 64));
-          attributes.push_back(named(
-              "padding",
-              DenseElementsAttr::get(pairs, ArrayRef<int64_t>(*padding))));
-          return become<stablehlo::ConvolutionOp>(
-              op, type, op->getOperands().take_front(2), attributes);
+        .Case([&](stablehlo::DynamicConvOp conv) {
+          return replaceConvolution(conv);
         })
         .Case([&](stablehlo::GetDimensionSizeOp) -> LogicalResult {
           auto size = numbers.of(op->getResult(0));
@@ -376,6 +350,33 @@ private:
                named("limit_indices", list(end)),
                named("strides", list(step))});
         });
+  }
+
+  LogicalResult replaceConvolution(stablehlo::DynamicConvOp op) {
+    auto padding = fold(op, 2);
+    if (failed(padding))
+      return failure();
+    size_t spatial =
+        op.getDimensionNumbers().getInputSpatialDimensions().size();
+    if (padding->size() != 2 * spatial)
+      return op.emitError("pads ")
+             << spatial << " dims by " << padding->size() << " numbers";
+    SmallVector<NamedAttribute> attributes;
+    for (NamedAttribute attribute : op->getAttrs())
+      attributes.push_back(attribute);
+    auto pairs = RankedTensorType::get({int64_t(padding->size() / 2), 2},
+                                       IntegerType::get(op->getContext(), 64));
+    attributes.push_back(named(
+        "padding", DenseElementsAttr::get(pairs, ArrayRef<int64_t>(*padding))));
+    OperationState state(op.getLoc(), "stablehlo.convolution",
+                         op->getOperands().take_front(2), op.getType(),
+                         attributes);
+    OpBuilder b(op);
+    Operation *made = b.create(state);
+    op->replaceAllUsesWith(made);
+    numbers.forget(op);
+    op.erase();
+    return giveShapes(made);
   }
 
   LogicalResult replacePad(Operation *op) {

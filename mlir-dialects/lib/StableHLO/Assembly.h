@@ -137,6 +137,17 @@ void printWindow(OpAsmPrinter &printer, Operation *,
                  mlir::DenseI64ArrayAttr lhsDilation,
                  mlir::DenseI64ArrayAttr rhsDilation,
                  mlir::DenseBoolArrayAttr reversal);
+/// Likewise where the padding is an operand.
+ParseResult parseUnpaddedWindow(OpAsmParser &parser,
+                                mlir::DenseI64ArrayAttr &strides,
+                                mlir::DenseI64ArrayAttr &lhsDilation,
+                                mlir::DenseI64ArrayAttr &rhsDilation,
+                                mlir::DenseBoolArrayAttr &reversal);
+void printUnpaddedWindow(OpAsmPrinter &printer, Operation *op,
+                         mlir::DenseI64ArrayAttr strides,
+                         mlir::DenseI64ArrayAttr lhsDilation,
+                         mlir::DenseI64ArrayAttr rhsDilation,
+                         mlir::DenseBoolArrayAttr reversal);
 
 /// `@target`
 ParseResult parseCallTarget(OpAsmParser &parser, mlir::StringAttr &target);

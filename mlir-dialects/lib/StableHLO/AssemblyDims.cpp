@@ -377,3 +377,27 @@ void meshloom::printWindow(OpAsmPrinter &printer, Operation *,
     printer << ']';
   }
 }
+
+ParseResult meshloom::parseUnpaddedWindow(OpAsmParser &parser,
+                                          DenseI64ArrayAttr &strides,
+                                          DenseI64ArrayAttr &lhsDilation,
+                                          DenseI64ArrayAttr &rhsDilation,
+                                          mlir::DenseBoolArrayAttr &reversal) {
+  mlir::DenseIntElementsAttr padding;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseWindow(parser, strides, padding, lhsDilation, rhsDilation, reversal))
+    return failure();
+  if (padding)
+    return parser.emitError(loc, "the padding is the third operand, and not in "
+                                 "the window");
+  return success();
+}
+
+void meshloom::printUnpaddedWindow(OpAsmPrinter &printer, Operation *op,
+                                   DenseI64ArrayAttr strides,
+                                   DenseI64ArrayAttr lhsDilation,
+                                   DenseI64ArrayAttr rhsDilation,
+                                   mlir::DenseBoolArrayAttr reversal) {
+  printWindow(printer, op, strides, /*padding=*/{}, lhsDilation, rhsDilation,
+              reversal);
+}

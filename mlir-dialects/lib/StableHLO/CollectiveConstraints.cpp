@@ -36,9 +36,15 @@ static bool groups(const Constraints &c, Attribute attribute,
     return c.require(shape[0] == 0 && shape[1] == 0, numbers.range,
                      "replica_groups hold no groups, or groups of nothing");
   SmallVector<int64_t> ids;
-  for (int64_t id : numbersIn(listed))
-    if (kind == GroupKind::OneSize || id != -1)
+  for (int64_t id : numbersIn(listed)) {
+    if (id == -1 && kind == GroupKind::OneSize)
+      return c.require(false, numbers.range,
+                       "replica_groups are filled up with -1; where a result's "
+                       "shape depends on a group's size, groups must be "
+                       "equally large");
+    if (id != -1)
       ids.push_back(id);
+  }
   return c.unique(numbers.unique, "replica_groups", ids) &&
          c.inRange(numbers.range, "replica_groups", ids, 0,
                    kind == GroupKind::Partial ? INT64_MAX
@@ -222,12 +228,10 @@ LogicalResult ReduceScatterOp::verifyRegions() {
 
 LogicalResult CollectiveBroadcastOp::verify() {
   Constraints c(*this);
-  if (!groups(c, getReplicaGroups(), {"C1", "C2"}, GroupKind::Partial) ||
-      !c.require((*this)->getNumOperands() != 0, "C3",
-                 "expected at least one operand"))
+  if (!paired(c, "C3", *this) ||
+      !groups(c, getReplicaGroups(), {"C1", "C2"}, GroupKind::Partial))
     return failure();
-  for (auto [operand, result] :
-       llvm::zip((*this)->getOperands(), (*this)->getResults()))
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
     if (!c.sameTypes("C3", {operand.getType(), result.getType()}))
       return failure();
   return success();

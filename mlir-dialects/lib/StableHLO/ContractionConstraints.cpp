@@ -245,13 +245,17 @@ static bool divides(const Constraints &c, StringRef number, StringRef what,
   return false;
 }
 
-LogicalResult ConvolutionOp::verify() {
-  Constraints c(*this);
-  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
+/// The constraints of convolution and dynamic_conv, which has its padding, of
+/// type `padding`, as an operand; `pads` are its numbers where they are known.
+template <typename OpTy>
+static LogicalResult verifyConvolution(OpTy op, Type padding,
+                                       ArrayRef<int64_t> pads) {
+  Constraints c(op);
+  ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
   int64_t rank = int64_t(lhs.size()), spatialRank = rank - 2;
-  ConvDimensionNumbersAttr dims = getDimensionNumbers();
-  int64_t features = int64_t(getFeatureGroupCount()),
-          batches = int64_t(getBatchGroupCount());
+  ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
+  int64_t features = int64_t(op.getFeatureGroupCount()),
+          batches = int64_t(op.getBatchGroupCount());
   if (!c.size("C1", "the shape of rhs", rhs.size(), rank) ||
       !c.atLeast("C1", "the rank", rank, 2))
     return failure();
@@ -260,14 +264,12 @@ LogicalResult ConvolutionOp::verify() {
     return !values || (c.size(sizeNumber, name, values->size(), spatialRank) &&
                        c.atLeast(number, name, *values, 1));
   };
-  auto padding = getPadding();
-  if (!list("C2", "C3", "window_strides", getWindowStrides()) ||
-      !(!padding ||
-        c.shape("C4", "padding", padding->getType(), {spatialRank, 2})) ||
-      !list("C5", "C6", "lhs_dilation", getLhsDilation()) ||
-      !list("C7", "C8", "rhs_dilation", getRhsDilation()) ||
-      !(!getWindowReversal() ||
-        c.size("C9", "window_reversal", getWindowReversal()->size(),
+  if (!list("C2", "C3", "window_strides", op.getWindowStrides()) ||
+      !(!padding || c.shape("C4", "padding", padding, {spatialRank, 2})) ||
+      !list("C5", "C6", "lhs_dilation", op.getLhsDilation()) ||
+      !list("C7", "C8", "rhs_dilation", op.getRhsDilation()) ||
+      !(!op.getWindowReversal() ||
+        c.size("C9", "window_reversal", op.getWindowReversal()->size(),
                spatialRank)))
     return failure();
   int64_t inputBatch = dims.getInputBatchDimension(),
@@ -291,7 +293,7 @@ LogicalResult ConvolutionOp::verify() {
       !divides(c, "C11", "input features", lhs[inputFeature], features) ||
       !divides(c, "C15", "output features", rhs[kernelOutput], batches) ||
       !divides(c, "C16", "output features", rhs[kernelOutput], features) ||
-      !c.precision("C24", getPrecisionConfig()))
+      !c.precision("C24", op.getPrecisionConfig()))
     return failure();
   if (!ShapedType::isDynamic(lhs[inputFeature]) &&
       !agree(rhs[kernelInput], lhs[inputFeature] / features))
@@ -299,7 +301,8 @@ LogicalResult ConvolutionOp::verify() {
            << "the kernel has " << rhs[kernelInput]
            << " input features, expected " << lhs[inputFeature] / features;
 
-  if (!c.size("C26", "the result's shape", size_t(rankOf(getResult())), rank))
+  if (!c.size("C26", "the result's shape", size_t(rankOf(op.getResult())),
+              rank))
     return failure();
   SmallVector<int64_t> expected(rank);
   expected[outputBatch] = ShapedType::isDynamic(lhs[inputBatch])
@@ -309,20 +312,35 @@ LogicalResult ConvolutionOp::verify() {
   auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
     return values ? (*values)[i] : 1;
   };
-  SmallVector<int64_t> pads(2 * spatialRank, 0);
-  if (padding)
-    llvm::copy(padding->getValues<int64_t>(), pads.begin());
-  for (int64_t i = 0; i < spatialRank; ++i)
+  for (int64_t i = 0; i < spatialRank; ++i) {
+    if (padding && pads.empty()) {
+      expected[dims.getOutputSpatialDimensions()[i]] = ShapedType::kDynamic;
+      continue;
+    }
     expected[dims.getOutputSpatialDimensions()[i]] =
         windowCount(lhs[dims.getInputSpatialDimensions()[i]],
                     {.size = rhs[dims.getKernelSpatialDimensions()[i]],
-                     .stride = at(getWindowStrides(), i),
-                     .low = pads[2 * i],
-                     .high = pads[2 * i + 1],
-                     .baseDilation = at(getLhsDilation(), i),
-                     .dilation = at(getRhsDilation(), i)});
+                     .stride = at(op.getWindowStrides(), i),
+                     .low = padding ? pads[2 * i] : 0,
+                     .high = padding ? pads[2 * i + 1] : 0,
+                     .baseDilation = at(op.getLhsDilation(), i),
+                     .dilation = at(op.getRhsDilation(), i)});
+  }
   // Of C27, the result's element type is free: products of i8 are taken as i32.
   return success(
-      c.shape("C25", "the result", getType(), expected) &&
-      c.sameElement("C27", {getLhs().getType(), getRhs().getType()}));
+      c.shape("C25", "the result", op.getType(), expected) &&
+      c.sameElement("C27", {op.getLhs().getType(), op.getRhs().getType()}));
+}
+
+LogicalResult ConvolutionOp::verify() {
+  auto padding = getPadding();
+  SmallVector<int64_t> pads;
+  if (padding)
+    pads.assign(padding->getValues<int64_t>().begin(),
+                padding->getValues<int64_t>().end());
+  return verifyConvolution(*this, padding ? padding->getType() : Type(), pads);
+}
+
+LogicalResult DynamicConvOp::verify() {
+  return verifyConvolution(*this, getPadding().getType(), {});
 }

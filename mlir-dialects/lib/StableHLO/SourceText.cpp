@@ -1,9 +1,10 @@
 // Program text before it is parsed: blanks what newer releases write at the
-// ends of location ranges, finds element types that we cannot read and what
-// would be too much for the parser.
+// ends of location ranges, writes lists of older ones as arrays, finds element
+// types that we cannot read and what would be too much for the parser.
 
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -28,12 +29,63 @@ static size_t rangeEnd(StringRef text) {
   return dropNumber(rest, ":") ? text.size() - rest.size() : 0;
 }
 
-std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef text,
+/// What `dense<[1, 2]> : tensor<2xi64>` at the front of `text` is as an array,
+/// `array<i64: 1, 2>`, and drops it; empty where there is none.
+static std::string takeDenseList(StringRef &text) {
+  StringRef rest = text;
+  if (!rest.consume_front("dense<"))
+    return {};
+  auto [numbers, type] = rest.split("> : tensor<");
+  size_t end = type.find('>');
+  auto [extent, element] = type.take_front(end).split('x');
+  unsigned count = 0;
+  constexpr unsigned most = 64; // no tensor has as many dims
+  bool isList = numbers.consume_front("[") && numbers.consume_back("]");
+  if (end == StringRef::npos || extent.getAsInteger(10, count) ||
+      count > most || (element != "i64" && element != "i1") ||
+      numbers.find_first_of("<>[]{}\"\n") != StringRef::npos)
+    return {};
+  std::string list = "array<" + element.str();
+  for (unsigned i = 0; i < (isList ? 1 : count); ++i)
+    list += (i == 0 ? ": " : ", ") + numbers.str();
+  text = type.drop_front(end + 1);
+  return list + ">";
+}
+
+/// Lists of dims that were elements until early 2024.
+static constexpr llvm::StringLiteral listNames[] = {
+    "base_dilations",   "broadcast_dimensions", "broadcast_sizes",
+    "dimensions",       "edge_padding_high",    "edge_padding_low",
+    "fft_length",       "interior_padding",     "lhs_dilation",
+    "limit_indices",    "permutation",          "rhs_dilation",
+    "slice_sizes",      "start_indices",        "strides",
+    "window_dilations", "window_dimensions",    "window_reversal",
+    "window_strides"};
+
+/// `text` with those lists as arrays.
+static std::string withArrays(StringRef text) {
+  constexpr StringRef sign = " = dense<";
+  std::string result;
+  for (size_t at; (at = text.find(sign)) != StringRef::npos;) {
+    StringRef before = text.take_front(at);
+    bool isList = llvm::any_of(listNames, [&](StringRef name) {
+      StringRef rest = before;
+      return rest.consume_back(name) &&
+             (rest.ends_with(" ") || rest.ends_with("{"));
+    });
+    size_t begin = at + StringRef(" = ").size();
+    result += text.take_front(begin);
+    text = text.drop_front(begin);
+    if (isList)
+      result += takeDenseList(text);
+  }
+  return result + text.str();
+}
+
+std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef source,
                                                              StringRef name) {
-  auto buffer =
-      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(), name);
-  llvm::MutableArrayRef<char> copy = buffer->getBuffer();
-  std::copy(text.begin(), text.end(), copy.begin());
+  std::string copy = withArrays(source);
+  StringRef text = copy;
   // A range follows a file's name: `"f.py":3:5 to :9`.
   for (size_t at = text.find('"'); at != StringRef::npos;
        at = text.find('"', at + 1)) {
@@ -41,9 +93,9 @@ std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef text,
     if (!dropNumber(rest, ":") || !dropNumber(rest, ":"))
       continue;
     size_t begin = text.size() - rest.size();
-    std::fill_n(copy.begin() + begin, rangeEnd(rest), ' ');
+    std::fill_n(copy.begin() + ptrdiff_t(begin), rangeEnd(rest), ' ');
   }
-  return buffer;
+  return llvm::MemoryBuffer::getMemBufferCopy(copy, name);
 }
 
 StringRef meshloom::unreadableElementType(StringRef text) {

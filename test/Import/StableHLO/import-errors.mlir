@@ -73,9 +73,8 @@ func.func @dynamic(%a: tensor<8xf32>, %n: tensor<1xi32>) {
 
 // -----
 
-func.func @dynamic_conv(%a: tensor<1x8x8x2xf32>, %b: tensor<3x3x2x4xf32>) -> tensor<1x8x8x4xf32> {
-  %p = stablehlo.constant dense<1> : tensor<2x2xi64>
-  // expected-error @+1 {{dynamic_conv is not supported in this form; write a convolution}}
+func.func @dynamic_conv(%a: tensor<1x8x8x2xf32>, %b: tensor<3x3x2x4xf32>, %p: tensor<2x2xi64>) -> tensor<1x8x8x4xf32> {
+  // expected-error @+1 {{operand #2 of 'stablehlo.dynamic_conv' does not fold to a constant: it depends on argument #2}}
   %0 = "stablehlo.dynamic_conv"(%a, %b, %p) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64}> : (tensor<1x8x8x2xf32>, tensor<3x3x2x4xf32>, tensor<2x2xi64>) -> tensor<1x8x8x4xf32>
   return %0 : tensor<1x8x8x4xf32>
 }

@@ -1,6 +1,7 @@
 // Groups of different sizes, and collectives that leave devices out.
 // RUN: mesh-run %s --function=sums --verify | FileCheck %s --check-prefix=SUMS
 // RUN: mesh-run %s --function=broadcast --verify --private-memories | FileCheck %s --check-prefix=BROADCAST
+// RUN: mesh-run %s --function=broadcast_two --verify | FileCheck %s --check-prefix=TWO
 // RUN: mesh-run %s --function=reduce --verify --machine=ring | FileCheck %s --check-prefix=REDUCE
 module {
   sdy.mesh @mesh = <["x"=4]>
@@ -33,6 +34,18 @@ module {
       sdy.return %1 : tensor<1xi32>
     } : (tensor<4xi32>) -> tensor<4xi32>
     return %0 : tensor<4xi32>
+  }
+  // Two values at once.
+  // TWO: result 0 {{.*}} [3, 0, 3, 0]
+  // TWO: result 1 {{.*}} [30, 0, 30, 0]
+  func.func public @broadcast_two() -> (tensor<4xi32>, tensor<4xi64>) {
+    %a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+    %b = stablehlo.constant dense<[10, 20, 30, 40]> : tensor<4xi64>
+    %0:2 = sdy.manual_computation(%a, %b) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] manual_axes={"x"} (%x: tensor<1xi32>, %y: tensor<1xi64>) {
+      %1:2 = "stablehlo.collective_broadcast"(%x, %y) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<[[2, 0]]> : tensor<1x2xi64>}> : (tensor<1xi32>, tensor<1xi64>) -> (tensor<1xi32>, tensor<1xi64>)
+      sdy.return %1#0, %1#1 : tensor<1xi32>, tensor<1xi64>
+    } : (tensor<4xi32>, tensor<4xi64>) -> (tensor<4xi32>, tensor<4xi64>)
+    return %0#0, %0#1 : tensor<4xi32>, tensor<4xi64>
   }
   // REDUCE: result 0 {{.*}} [3, 0, 7, 0]
   // REDUCE: result 1 {{.*}} [0, 3, 0, 7]

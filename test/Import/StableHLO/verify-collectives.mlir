@@ -34,7 +34,7 @@ func.func @case4(%x: tensor<8x2xf32>) {
 // -----
 
 func.func @case5(%x: tensor<8x2xf32>) {
-  // expected-error @below {{violates constraint C4: }}
+  // expected-error @below {{violates constraint C4: replica_groups are filled up with -1; where a result's shape depends on a group's size, groups must be equally large}}
   %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 1 : i64, replica_groups = dense<[[0, -1]]> : tensor<1x2xi64>} : (tensor<8x2xf32>) -> tensor<8x4xf32>
   return
 }

@@ -44,7 +44,7 @@ func.func @f(%x: tensor<4xf32>, %s: tensor<f32>) {
   %0 = "stablehlo.reduce"(%x, %s) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     stablehlo.return %a : tensor<f32>
-  }) {dimensions = dense<0> : tensor<1xi64>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  }) {dimensions = dense<0> : tensor<1x1xi64>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   return
 }
 

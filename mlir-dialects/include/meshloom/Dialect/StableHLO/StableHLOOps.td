@@ -519,9 +519,9 @@ def StableHLO_ReduceScatterOp : StableHLO_Op<"reduce_scatter"> {
 
 def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast"> {
   let arguments = (ins
-    StableHLO_Tensor:$operand, AnyAttr:$replica_groups,
+    Variadic<StableHLO_Tensor>:$operands, AnyAttr:$replica_groups,
     OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle);
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs Variadic<StableHLO_Tensor>);
   let hasVerifier = 1;
 }
 
@@ -625,9 +625,24 @@ def StableHLO_DynamicGatherOp : StableHLO_Op<"dynamic_gather"> {
 }
 
 def StableHLO_DynamicConvOp : StableHLO_Op<"dynamic_conv"> {
-  let arguments = (ins Variadic<StableHLO_Tensor>:$operands,
-                       OptionalAttr<AnyAttr>:$dimension_numbers);
+  let arguments = (ins
+    StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, StableHLO_Tensor:$padding,
+    OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+    OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
+    OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation,
+    OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
+    StableHLO_ConvDimensionNumbersAttr:$dimension_numbers,
+    I64Attr:$feature_group_count, I64Attr:$batch_group_count,
+    OptionalAttr<ArrayAttr>:$precision_config);
   let results = (outs StableHLO_Tensor:$result);
+  let assemblyFormat = [{
+    `(` operands `)` `dim_numbers` `=`
+    custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{`
+    custom<UnpaddedWindow>($window_strides, $lhs_dilation, $rhs_dilation,
+                           $window_reversal) `}`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
 }
 
 def StableHLO_DynamicIotaOp : StableHLO_Op<"dynamic_iota"> {
