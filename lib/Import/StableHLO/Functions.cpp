@@ -311,8 +311,20 @@ static LogicalResult importPrepared(ModuleOp module) {
            << replicas.getInt()
            << " replicas that each have values of their own (JAX's pmap); "
               "expected one program on global values (jit, shard_map)";
+  // Comparators and the like, which custom calls name, are functions of
+  // scalars.
+  llvm::SmallDenseSet<StringRef> named;
+  module.walk([&](stablehlo::CustomCallOp call) {
+    if (auto computations = call.getCalledComputations())
+      for (auto symbol : computations->getAsRange<mlir::FlatSymbolRefAttr>())
+        named.insert(symbol.getValue());
+  });
+  auto isOfScalars = [&](FuncOp func) {
+    return !func.isExternal() && named.contains(func.getName()) &&
+           isa<stablehlo::ReturnOp>(func.getBody().back().getTerminator());
+  };
   for (auto func : module.getOps<FuncOp>())
-    if (!func.isExternal() &&
+    if (!func.isExternal() && !isOfScalars(func) &&
         !isa<mlir::func::ReturnOp>(func.getBody().back().getTerminator()))
       return func.emitError("function '")
              << func.getName() << "' must end in func.return";
@@ -328,7 +340,7 @@ static LogicalResult importPrepared(ModuleOp module) {
   };
   for (FuncOp func : old) {
     // What others call is inlined there.
-    if (func.isExternal() || func.isPrivate())
+    if (func.isExternal() || func.isPrivate() || isOfScalars(func))
       continue;
     FuncOp result = importer.importFunction(func);
     if (!result) {

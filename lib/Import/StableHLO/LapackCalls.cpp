@@ -387,6 +387,164 @@ static Imported importTridiagonalSolve(Importer &im, Call op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Reflections
+//===----------------------------------------------------------------------===//
+
+/// LAPACK's info of what never fails.
+static Value noInfo(Importer &im, Call op, unsigned i) {
+  return im.b.splat(resultType(op, i), 0.0);
+}
+
+/// geqp3, of columns that are all free; LAPACK counts them from 1.
+static Imported importPivotedQr(Importer &im, Call op) {
+  LaneBuilder &b = im.b;
+  if (failed(checkCounts(im, op, 2, 3)))
+    return failure();
+  Value a = im.get(op.getInputs()[0]);
+  if (b.rankOf(a) < 2 || !isa<FloatType, mlir::ComplexType>(b.elementOf(a)))
+    return im.error("custom call '")
+           << op.getCallTargetName() << "' takes matrices of floats, not a "
+           << b.typeOf(a);
+  if (!im.isIdentity(ReduceKind::Sum, im.get(op.getInputs()[1])))
+    return im.error("custom call '")
+           << op.getCallTargetName()
+           << "' with columns that are to come first is not supported: its "
+              "second operand must be zeros";
+  SmallVector<Value> made = b.make<dtensor::PivotedQrOp>(
+      {resultType(op, 0), resultType(op, 1), resultType(op, 2)}, a,
+      Lanes(b.lanesOf(a)));
+  made[1] = FloatMath(b).add(made[1], 1);
+  return made;
+}
+
+/// gehrd, of whole matrices.
+static Imported importHessenberg(Importer &im, Call op) {
+  auto a = matricesOf(im, op, 3);
+  if (failed(a))
+    return failure();
+  int64_t size = im.b.shapeOf(*a).back();
+  if (configured(op, "low").value_or(1) != 1 ||
+      configured(op, "high").value_or(size) != size)
+    return im.error("custom call '")
+           << op.getCallTargetName()
+           << "' of a part of the matrix is not supported: 'low' must be 1 and "
+              "'high' "
+           << size;
+  SmallVector<Value> made = im.b.make<dtensor::HessenbergOp>(
+      {resultType(op, 0), resultType(op, 1)}, *a, Lanes(im.b.lanesOf(*a)));
+  made.push_back(noInfo(im, op, 2));
+  return made;
+}
+
+/// sytrd and hetrd: the Hessenberg form of a Hermitian matrix. From the upper
+/// triangle LAPACK goes from the last column to the first, which is the same of
+/// the matrix turned by half a turn.
+static Imported importTridiagonalForm(Importer &im, Call op) {
+  LaneBuilder &b = im.b;
+  auto operand = matricesOf(im, op, 5);
+  auto uplo = letter(im, op, "uplo", "LU");
+  if (failed(operand) || failed(uplo))
+    return failure();
+  FloatMath m(b);
+  Value a = *operand;
+  RankedTensorType type = b.typeOf(a);
+  int64_t rank = type.getRank(), n = type.getShape().back();
+  Lanes lanes(b.lanesOf(a));
+  bool isComplex = isa<mlir::ComplexType>(type.getElementType());
+  RankedTensorType parts =
+      isComplex ? type.clone(dtensor::partTypeOf(type)) : type;
+  auto realPart = [&](Value value) {
+    return isComplex ? partOf<dtensor::RealOp>(im, value, parts) : value;
+  };
+  auto turned = [&](Value value, ArrayRef<int64_t> dims) -> Value {
+    if (*uplo == 'L')
+      return value;
+    return b.make<dtensor::ReverseOp>({b.typeOf(value)}, value,
+                                      Lanes(b.lanesOf(value)),
+                                      b.list("dimensions", dims))[0];
+  };
+  a = turned(a, {rank - 2, rank - 1});
+  // The other triangle, and the real diagonal.
+  auto ordinals = RankedTensorType::get(type.getShape(), b.getI32Type());
+  Value row = b.iota(ordinals, rank - 2), column = b.iota(ordinals, rank - 1);
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(order.end()[-1], order.end()[-2]);
+  Value mirrored = b.transpose(a, order);
+  if (isComplex)
+    mirrored = b.apply<dtensor::ComplexOp>(
+        {realPart(mirrored),
+         m.neg(partOf<dtensor::ImagOp>(im, mirrored, parts))},
+        type);
+  Value hermitian = m.select(m.lt(column, row), a, mirrored);
+  if (isComplex) {
+    Value real = realPart(hermitian);
+    Value imaginary = partOf<dtensor::ImagOp>(im, hermitian, parts);
+    imaginary = m.select(m.eq(row, column), b.like(imaginary, 0), imaginary);
+    hermitian = b.apply<dtensor::ComplexOp>({real, imaginary}, type);
+  }
+  RankedTensorType taus = resultType(op, 3);
+  SmallVector<Value> made =
+      b.make<dtensor::HessenbergOp>({type, taus}, hermitian, lanes);
+  // The diagonal and the one below it, of which one element a row is left.
+  auto diagonal = [&](int64_t below) {
+    Value isThere = m.eq(row, below == 0 ? column : m.add(column, 1));
+    Value kept = realPart(made[0]);
+    kept = m.select(isThere, kept, b.like(kept, 0));
+    kept = b.reduce(ReduceKind::Sum, kept, rank - 1);
+    return turned(b.sliceDim(kept, rank - 2, below, n), rank - 2);
+  };
+  Value stored = m.select(m.lt(row, column), a, made[0]);
+  return SmallVector<Value>{turned(stored, {rank - 2, rank - 1}), diagonal(0),
+                            diagonal(1), turned(made[1], rank - 2),
+                            noInfo(im, op, 4)};
+}
+
+/// ormqr and unmqr: a product with all of Q or its adjoint.
+static Imported importReflect(Importer &im, Call op) {
+  LaneBuilder &b = im.b;
+  if (failed(checkCounts(im, op, 3, 1)) || failed(checkMatrices(im, op)))
+    return failure();
+  bool left = configured(op, "left").value_or(1) != 0,
+       adjoint = configured(op, "transpose").value_or(0) != 0;
+  SmallVector<Value> operands = b.aligned(im.get(op.getInputs()));
+  Value a = operands[0], c = operands[2];
+  int64_t rank = b.rankOf(a);
+  SmallVector<int64_t> shape = b.shapeOf(a);
+  if (rank < 2 || b.rankOf(c) != rank || b.rankOf(operands[1]) != rank - 1 ||
+      shape.back() > shape[rank - 2] ||
+      b.shapeOf(c)[rank - (left ? 2 : 1)] != shape[rank - 2])
+    return im.error("custom call '")
+           << op.getCallTargetName() << "': the reflections in a "
+           << b.typeOf(a) << " do not fit a " << b.typeOf(c);
+  // Q has as many columns as rows; those that are missing store nothing.
+  shape.back() = shape[rank - 2] - shape.back();
+  if (shape.back() > 0)
+    a = b.concatenate(
+        {a, b.splat(RankedTensorType::get(shape, b.elementOf(a)), 0.0)},
+        rank - 1);
+  operands = b.aligned({a, operands[1]});
+  Value q = b.make<dtensor::HouseholderProductOp>({b.typeOf(a)}, operands,
+                                                  b.lanesOf(operands))[0];
+  RankedTensorType type = b.typeOf(q);
+  if (adjoint && isa<mlir::ComplexType>(type.getElementType())) {
+    auto parts = type.clone(dtensor::partTypeOf(type));
+    q = b.apply<dtensor::ComplexOp>(
+        {partOf<dtensor::RealOp>(im, q, parts),
+         b.apply<dtensor::NegateOp>(partOf<dtensor::ImagOp>(im, q, parts))},
+        type);
+  }
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
+  int64_t ofQ = left != adjoint ? rank - 1 : rank - 2;
+  auto product = left ? importDot(im, q, c, batch, batch, ofQ, rank - 2,
+                                  type.getElementType())
+                      : importDot(im, c, q, batch, batch, rank - 1, ofQ,
+                                  type.getElementType());
+  if (failed(product))
+    return failure();
+  return SmallVector<Value>{*product};
+}
+
+//===----------------------------------------------------------------------===//
 // Who imports what
 //===----------------------------------------------------------------------===//
 
@@ -410,7 +568,11 @@ CustomCallHandler importer::matrixCallHandler(StringRef target) {
         .Cases("orgqr", "ungqr", importHouseholder)
         .Case("getrf", importLu)
         .Cases("syevd", "heevd", importEigh)
-        .Case("gesdd", importSvd)
+        .Cases("gesdd", "gesvd", importSvd)
+        .Case("geqp3", importPivotedQr)
+        .Case("gehrd", importHessenberg)
+        .Cases("sytrd", "hetrd", importTridiagonalForm)
+        .Cases("ormqr", "unmqr", importReflect)
         .Case("geev", importEig)
         .Case("gees", importSchur)
         .Case("gtsv", importTridiagonalSolve)

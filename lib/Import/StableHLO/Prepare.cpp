@@ -1,5 +1,5 @@
-// The order of the steps, and the one that needs no file: tokens in
-// signatures, which order nothing that is not ordered anyway.
+// The order of the steps, and those that need no file: tokens in signatures,
+// which order nothing that is not ordered anyway, and tuples of custom calls.
 #include "Prepare.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -20,13 +20,25 @@ static bool isDynamic(Type type) {
   return tensor && !tensor.hasStaticShape();
 }
 
+/// Whether the results of `op`, a custom call, are one tuple.
+static bool givesTuple(Operation *op) {
+  if (!isa<stablehlo::CustomCallOp>(op) || op->getNumResults() != 1)
+    return false;
+  auto tuple = dyn_cast<mlir::TupleType>(op->getResultTypes()[0]);
+  return tuple && llvm::none_of(tuple.getTypes(), [](Type type) {
+           return isa<mlir::TupleType>(type);
+         });
+}
+
 bool importer::needsPreparing(ModuleOp module) {
   auto needs = [](Type type) { return isToken(type) || isDynamic(type); };
   auto result = module.walk([&](Operation *op) {
     auto func = dyn_cast<FuncOp>(op);
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     bool found =
-        (call && call.getCallTargetName() == "shape_assertion") ||
+        givesTuple(op) ||
+        (call && (call.getCallTargetName() == "shape_assertion" ||
+                  isOldLapackCall(call))) ||
         isa<stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicConvOp,
             stablehlo::DynamicGatherOp, stablehlo::DynamicIotaOp,
             stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp,
@@ -38,6 +50,40 @@ bool importer::needsPreparing(ModuleOp module) {
     return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return result.wasInterrupted() || holdsNarrowTypes(module);
+}
+
+/// Custom calls give several results instead of a tuple, as JAX wrote until
+/// early 2023.
+static void takeTuplesApart(ModuleOp module) {
+  SmallVector<Operation *> calls;
+  module.walk([&](Operation *op) {
+    if (givesTuple(op))
+      calls.push_back(op);
+  });
+  for (Operation *call : calls) {
+    auto tuple = cast<mlir::TupleType>(call->getResultTypes()[0]);
+    mlir::NamedAttrList attributes(call->getAttrs());
+    // These are about the tuple, or there with those that are.
+    attributes.erase("operand_layouts");
+    attributes.erase("result_layouts");
+    attributes.erase("output_operand_aliases");
+    OpBuilder b(call);
+    OperationState state(call->getLoc(), call->getName().getStringRef(),
+                         call->getOperands(), tuple.getTypes(),
+                         attributes.getAttrs());
+    Operation *made = b.create(state);
+    for (Operation *user : llvm::make_early_inc_range(call->getUsers()))
+      if (auto part = dyn_cast<stablehlo::GetTupleElementOp>(user)) {
+        part.replaceAllUsesWith(made->getResult(unsigned(part.getIndex())));
+        part.erase();
+      }
+    if (!call->use_empty()) {
+      OperationState joined(call->getLoc(), "stablehlo.tuple",
+                            made->getResults(), TypeRange(tuple));
+      call->replaceAllUsesWith(b.create(joined));
+    }
+    call->erase();
+  }
 }
 
 /// Public functions neither take nor give tokens.
@@ -68,9 +114,12 @@ static void dropTokens(ModuleOp module) {
 
 LogicalResult importer::prepare(ModuleOp module) {
   dropTokens(module);
+  takeTuplesApart(module);
   if (failed(makeShapesStatic(module)))
     return failure();
   if (failed(writeScansAsLoops(module)))
+    return failure();
+  if (failed(updateLapackCalls(module)))
     return failure();
   if (failed(unpackNarrowTypes(module)))
     return failure();

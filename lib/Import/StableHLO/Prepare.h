@@ -10,13 +10,17 @@ namespace meshloom::importer {
 bool needsPreparing(ModuleOp module);
 
 /// Rewrites `module` in place: shapes that are dynamic only in form are static,
-/// functions take and give no tokens, scans are loops, and narrow numbers (f8,
-/// int4) are bytes that arithmetic unpacks. Fails with a diagnostic.
+/// functions take and give no tokens, custom calls no tuples, scans are loops,
+/// old calls of LAPACK are today's, and narrow numbers (f8, int4) are bytes
+/// that arithmetic unpacks. Fails with a diagnostic.
 LogicalResult prepare(ModuleOp module);
 
 // The steps, one file each. None leaves a program that the next cannot read.
 LogicalResult makeShapesStatic(ModuleOp module);
 LogicalResult writeScansAsLoops(ModuleOp module);
+/// Of LAPACK, in the form of older releases of JAX.
+bool isOldLapackCall(Operation *op);
+LogicalResult updateLapackCalls(ModuleOp module);
 bool holdsNarrowTypes(ModuleOp module);
 LogicalResult unpackNarrowTypes(ModuleOp module);
 

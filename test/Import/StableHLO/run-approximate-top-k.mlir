@@ -1,6 +1,11 @@
 // Approximate top-k is exact here, as many elements as the type says: also candidates of a PartialReduce.
 // RUN: mesh-run %s --verify | FileCheck %s
 module {
+  // As JAX 0.10.2 writes it: neither private, nor does it end in func.return.
+  func.func @greater(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
+    %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %0 : tensor<i1>
+  }
   func.func private @largest(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
     %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
     return %0 : tensor<i1>
@@ -15,7 +20,7 @@ module {
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %none = stablehlo.constant dense<-1> : tensor<i32>
     %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %low, %none) {called_computations = [@largest], mhlo.backend_config = {aggregate_to_topk = true, recall_target = 0.949999988 : f32, reduction_dim = 0 : i64, reduction_input_size_override = -1 : i64, top_k = 2 : i64}} : (tensor<5xf32>, tensor<5xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
-    %1:2 = stablehlo.custom_call @PartialReduce(%x, %i, %low, %none) {called_computations = [@largest], mhlo.backend_config = {log2_reduction = 1 : i64, reduction_dim = 0 : i64, to_apply_type = "comparator", top_k = 2 : i64, recall_target = 0.949999988 : f32}} : (tensor<5xf32>, tensor<5xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
+    %1:2 = stablehlo.custom_call @PartialReduce(%x, %i, %low, %none) {called_computations = [@greater], mhlo.backend_config = {log2_reduction = 1 : i64, reduction_dim = 0 : i64, to_apply_type = "comparator", top_k = 2 : i64, recall_target = 0.949999988 : f32}} : (tensor<5xf32>, tensor<5xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
     %2 = stablehlo.custom_call @InspectSharding(%x) {backend_config = "\10\05\8A\91", has_side_effect = true} : (tensor<5xf32>) -> tensor<5xf32>
     return %0#0, %0#1, %1#0, %1#1, %2 : tensor<2xf32>, tensor<2xi32>, tensor<3xf32>, tensor<3xi32>, tensor<5xf32>
   }
