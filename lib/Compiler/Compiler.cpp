@@ -81,10 +81,16 @@ namespace {
 /// run on, as there is one function: others may compile in the same context.
 class DiagnosticText {
 public:
-  explicit DiagnosticText(MLIRContext *context)
-      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+  DiagnosticText(MLIRContext *context,
+                 std::function<void(const std::string &)> remark)
+      : remark(std::move(remark)),
+        handler(context, [this](mlir::Diagnostic &diagnostic) {
           if (std::this_thread::get_id() != thread)
             return failure();
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark &&
+              this->remark)
+            this->remark(
+                line(diagnostic.getLocation(), "remark", diagnostic.str()));
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark ||
               diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
             return success();
@@ -103,12 +109,16 @@ private:
   void add(Location loc, const char *severity, const std::string &message) {
     if (!text.empty())
       text += "\n";
-    if (std::optional<std::string> position = sourcePosition(loc))
-      text += *position + ": ";
-    text += std::string(severity) + ": " + message;
+    text += line(loc, severity, message);
+  }
+  static std::string line(Location loc, const char *severity,
+                          const std::string &message) {
+    std::optional<std::string> position = sourcePosition(loc);
+    return (position ? *position + ": " : "") + severity + ": " + message;
   }
 
   const std::thread::id thread = std::this_thread::get_id();
+  const std::function<void(const std::string &)> remark;
   std::string text;
   mlir::ScopedDiagnosticHandler handler;
 };
@@ -250,7 +260,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   if (!target)
     return target.error();
   loadDialectsFor(context, **target);
-  DiagnosticText diagnostics(context);
+  DiagnosticText diagnostics(context, options.remark);
   auto function = findFunction(module, options.function);
   if (!function)
     return function.error();

@@ -7,6 +7,7 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 
@@ -65,6 +66,7 @@ private:
     for (Block *block : blocks)
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (isa<dtensor::ConstraintOp>(op)) {
+          tellLayout(op);
           op.getResult(0).replaceAllUsesWith(op.getOperand(0));
           op.erase();
         }
@@ -79,6 +81,34 @@ private:
       for (Operation &op : *block)
         if (failed(dtensor::verifyLayouts(&op)))
           return signalPassFailure();
+  }
+
+  /// What the program asks to be told of this value.
+  static void tellLayout(Operation &constraint) {
+    auto asked =
+        constraint.getAttrOfType<DictionaryAttr>(dtensor::inspectedAttr);
+    auto value = asked ? asked.getAs<StringAttr>("value") : StringAttr();
+    auto axes =
+        asked ? asked.getAs<mlir::ArrayAttr>("axes") : mlir::ArrayAttr();
+    if (!value || !axes)
+      return;
+    Type type = constraint.getResult(0).getType();
+    Layout layout = *givenLayout(type);
+    std::string shape;
+    llvm::raw_string_ostream stream(shape);
+    llvm::interleaveComma(
+        ArrayRef(dtensor::globalShape(type)).drop_front(axes.size()), stream);
+    std::vector<unsigned> places;
+    for (unsigned d = 0; d < axes.size(); ++d)
+      places.push_back(d);
+    auto remark = mlir::emitRemark(constraint.getLoc())
+                  << value.getValue() << ", of shape [" << shape
+                  << "], is laid out as " << layout.remove(places).spec_string()
+                  << " on the mesh " << layout.mesh().spec_string();
+    if (!axes.empty()) {
+      remark << ", in shard_map over ";
+      llvm::interleaveComma(axes.getAsValueRange<StringAttr>(), remark);
+    }
   }
 
   /// The op before which a value can be brought to what `use` needs: the use's,

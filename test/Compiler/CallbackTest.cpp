@@ -120,6 +120,37 @@ func.func @main() -> tensor<8xf32> {
   }
 }
 
+// In a shard_map every device calls the function, once, about its own values,
+// also where these are the same on all; results are each device's own.
+TEST_F(CallbackTest, OncePerDeviceInAShardMap) {
+  ASSERT_TRUE(
+      register_custom_call("xla_ffi_python_cpu_callback:0", {"", tenfold}));
+  ASSERT_TRUE(register_custom_call("xla_ffi_python_cpu_callback", {"", note}));
+  const char *source = R"(
+sdy.mesh @mesh = <["x"=4]>
+func.func @main() -> tensor<4xf32> {
+  %a = stablehlo.iota dim = 0 : tensor<4xf32>
+  %same = stablehlo.constant dense<9.0> : tensor<1xf32>
+  %0 = sdy.manual_computation(%a, %same) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<1xf32>, %c: tensor<1xf32>) {
+    %1 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%b) {has_side_effect = true, mhlo.backend_config = {index = 0 : ui64}} : (tensor<1xf32>) -> tensor<1xf32>
+    stablehlo.custom_call @xla_ffi_python_cpu_callback(%c) {has_side_effect = true, mhlo.backend_config = {index = 1 : ui64}} : (tensor<1xf32>) -> ()
+    %2 = stablehlo.add %1, %b : tensor<1xf32>
+    sdy.return %2 : tensor<1xf32>
+  } : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})";
+  for (bool privateMemories : {false, true}) {
+    seen.clear();
+    auto results = run(source, privateMemories);
+    ASSERT_TRUE(results) << results.error().message();
+    std::vector<float> got(4);
+    std::memcpy(got.data(), results->front().data(), 4 * sizeof(float));
+    EXPECT_THAT(got, ElementsAre(0, 11, 22, 33));
+    std::sort(seen.begin(), seen.end());
+    EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3, 9, 9, 9, 9));
+  }
+}
+
 // pure_callback has no side effects: it is an op like any other, and two calls
 // about the same value are one.
 TEST_F(CallbackTest, PureOnesAreOps) {

@@ -59,6 +59,9 @@ Result<Compiled> Source::compile(std::string_view target) const {
   compileOptions.target = target;
   compileOptions.codeAsBytes = !options.emitProgram.empty();
   compileOptions.explain = options.explain ? &llvm::outs() : nullptr;
+  compileOptions.remark = [](const std::string &text) {
+    llvm::errs() << text << "\n";
+  };
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   llvm::outs().flush();
   return compiled;

@@ -35,6 +35,10 @@ struct CompileOptions {
   std::string function;
   /// Where to write what --explain prints; nullptr: nowhere.
   llvm::raw_ostream *explain = nullptr;
+  /// Called with what the program asks to be told, such as the layouts that
+  /// jax.debug.inspect_array_sharding is about: "file:1:2: remark: ..."; empty:
+  /// not told.
+  std::function<void(const std::string &)> remark;
   /// Called after each pass on the function with the pass's name
   /// ("dtensor-propagate-layouts") and the module as text; empty: not.
   std::function<void(std::string_view pass, const std::string &ir)> afterPass;

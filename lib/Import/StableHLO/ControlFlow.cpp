@@ -16,6 +16,27 @@ static Value anyLane(LaneBuilder &b, Value pred) {
       llvm::to_vector(llvm::seq<int64_t>(0, int64_t(lanes.size()))));
 }
 
+/// Whether `region` or a function that it calls draws random numbers.
+static bool drawsRandomly(ModuleOp module, Region &region,
+                          llvm::DenseSet<Operation *> &seen) {
+  auto found = region.walk([&](Operation *op) {
+    if (isa<stablehlo::RngOp>(op))
+      return mlir::WalkResult::interrupt();
+    mlir::FlatSymbolRefAttr symbol;
+    if (auto call = dyn_cast<mlir::func::CallOp>(op))
+      symbol = call.getCalleeAttr();
+    else if (auto call = dyn_cast<stablehlo::CompositeOp>(op))
+      symbol = call.getDecompositionAttr();
+    auto callee = symbol ? module.lookupSymbol<mlir::func::FuncOp>(symbol)
+                         : mlir::func::FuncOp();
+    if (callee && seen.insert(callee).second &&
+        drawsRandomly(module, callee.getBody(), seen))
+      return mlir::WalkResult::interrupt();
+    return mlir::WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 namespace {
 /// One attempt at a loop whose carried values have the lanes `carried`. Each
 /// attempt may find that they need more; lanes only grow, so it ends.
@@ -25,6 +46,14 @@ public:
 
   Imported run() {
     SmallVector<Value> inits = im.leaves(op.getOperand());
+    llvm::DenseSet<Operation *> seen;
+    counts = drawsRandomly(im.module, op.getCond(), seen) ||
+             drawsRandomly(im.module, op.getBody(), seen);
+    if (counts)
+      inits.push_back(b.splat(
+          RankedTensorType::get({}, b.getIntegerType(32, /*isSigned=*/false)),
+          0.0));
+    unsigned randomOps = im.randomOps;
     for (Value init : inits)
       carried.emplace_back(b.lanesOf(init));
     while (true) {
@@ -39,13 +68,25 @@ public:
       if (!*grown) {
         for (auto [result, lanes] : llvm::zip_equal(loop.getResults(), carried))
           b.note(result, lanes);
-        return SmallVector<Value>(loop.getResults());
+        return SmallVector<Value>(counts ? loop.getResults().drop_back()
+                                         : loop.getResults());
       }
       im.retract(loop);
+      im.randomOps = randomOps;
     }
   }
 
 private:
+  /// Imports a region; the last one of `arguments` may be the count of turns.
+  Imported importRegion(Region &region, ArrayRef<Value> arguments) {
+    if (!counts)
+      return im.importInline(region, arguments);
+    im.turns.push_back(arguments.back());
+    Imported results = im.importInline(region, arguments.drop_back());
+    im.turns.pop_back();
+    return results;
+  }
+
   SmallVector<Value> arguments(Region &region) {
     SmallVector<Value> result;
     for (auto [argument, lanes] :
@@ -58,8 +99,11 @@ private:
   /// lanes than it has.
   FailureOr<bool> fill(dtensor::WhileOp loop) {
     Location loc = b.getLoc();
+    const unsigned randomOps = im.randomOps;
     auto condition = [&](Region &region) -> FailureOr<Value> {
-      Imported preds = im.importInline(op.getCond(), arguments(region));
+      // Where it is made twice, it is the same one.
+      im.randomOps = randomOps;
+      Imported preds = importRegion(op.getCond(), arguments(region));
       if (failed(preds))
         return failure();
       if (preds->size() != 1 ||
@@ -76,23 +120,28 @@ private:
 
     b.setInsertionPointToStart(&loop.getBody().front());
     SmallVector<Value> before = arguments(loop.getBody());
-    Imported next = im.importInline(op.getBody(), before);
+    Imported next = importRegion(op.getBody(), before);
     if (failed(next))
       return failure();
-    if (next->size() != carried.size())
+    size_t count = carried.size() - (counts ? 1 : 0);
+    if (next->size() != count)
       return im.error("the body of a while gives ")
-             << next->size() << " values for " << carried.size()
-             << " carried ones";
+             << next->size() << " values for " << count << " carried ones";
+    const unsigned randomOpsAfter = im.randomOps;
     Value running;
     if (!predLanes.empty()) {
       // Devices that are done keep what they have.
       auto mine = condition(loop.getBody());
       if (failed(mine))
         return failure();
+      im.randomOps = randomOpsAfter;
       running = *mine;
-      for (auto [value, old] : llvm::zip_equal(*next, before))
+      for (auto [value, old] : llvm::zip(*next, before))
         value = b.select(running, value, old);
     }
+    if (counts)
+      next->push_back(
+          b.apply<dtensor::AddOp>({before.back(), b.like(before.back(), 1)}));
     bool grown = false;
     for (auto [value, lanes] : llvm::zip_equal(*next, carried)) {
       Lanes needed = unionOf(lanes, b.lanesOf(value));
@@ -150,6 +199,8 @@ private:
   LaneBuilder &b;
   stablehlo::WhileOp op;
   SmallVector<Lanes> carried;
+  /// Whether the last carried value counts the turns.
+  bool counts = false;
 };
 } // namespace
 

@@ -210,6 +210,27 @@ static Imported importNothing(Importer &im, Call op) {
   return im.leaves(op.getInputs());
 }
 
+/// Tells how a value is laid out. The call gives nothing, or its operand.
+static Imported importInspection(Importer &im, Call op) {
+  if (failed(checkCounts(im, op, 1, op->getNumResults())))
+    return failure();
+  Value source = op.getInputs()[0];
+  if (!isa<RankedTensorType>(source.getType()) || im.inScalarRegion())
+    return im.leaves(op.getInputs().take_front(op->getNumResults()));
+  std::string name;
+  if (auto named = dyn_cast<mlir::NameLoc>(source.getLoc()))
+    name = named.getName().str();
+  else if (auto argument = dyn_cast<BlockArgument>(source))
+    name = "argument #" + std::to_string(argument.getArgNumber());
+  else
+    name =
+        "result of " + source.getDefiningOp()->getName().getStringRef().str();
+  Value told = inspected(im, im.get(source), name);
+  im.set(source, told);
+  return op->getNumResults() == 0 ? SmallVector<Value>()
+                                  : SmallVector<Value>{told};
+}
+
 //===----------------------------------------------------------------------===//
 // Functions under other names, and users' own
 //===----------------------------------------------------------------------===//
@@ -286,22 +307,43 @@ static FailureOr<std::string> registeredName(Importer &im, Call op) {
 static Imported importCallback(Importer &im, Call op, StringRef target) {
   LaneBuilder &b = im.b;
   SmallVector<Value> inputs = im.get(op.getInputs());
-  if (!b.lanesOf(inputs).empty())
-    return im.error("custom call '")
-           << op.getCallTargetName()
-           << "' has side effects and is about values that are different on "
-              "each device of a manual computation; call it outside, or about "
-              "values that are the same on all";
+  // In a manual computation each device calls the function.
+  Lanes lanes = unionOf(b.lanesOf(inputs), im.manualAxes);
+  auto layoutOf = [&](int64_t rank) {
+    Layout::DimAxes dims(size_t(rank) + lanes.size());
+    for (auto [i, lane] : llvm::enumerate(lanes))
+      dims[i] = {lane};
+    return dtensor::LayoutAttr::get(
+        b.getContext(), *Layout::get(b.getMesh().getMesh(), std::move(dims)));
+  };
+  auto calledAbout = [&](RankedTensorType local) -> RankedTensorType {
+    if (lanes.empty())
+      return local;
+    return RankedTensorType::get(b.laned(local, lanes).getShape(),
+                                 local.getElementType(),
+                                 layoutOf(local.getRank()));
+  };
+  if (!lanes.empty())
+    for (Value &input : inputs)
+      input = b.create<dtensor::ConstraintOp>(
+          b.getLoc(), b.withLanes(input, lanes), layoutOf(b.rankOf(input)));
   SmallVector<Type> types;
   for (Type type : op->getResultTypes()) {
     SmallVector<RankedTensorType> tensors;
     flatten(type, tensors);
-    types.append(tensors.begin(), tensors.end());
+    for (RankedTensorType tensor : tensors)
+      types.push_back(calledAbout(tensor));
   }
   auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
-  auto made = dtensor::createCallback(b, b.getLoc(), types, inputs, target,
-                                      config ? config.getValue() : "");
-  return SmallVector<Value>(made.getResults().drop_back());
+  auto number = RankedTensorType::get({}, b.getI32Type());
+  auto made = dtensor::createCallback(
+      b, b.getLoc(), types, inputs, target, config ? config.getValue() : "",
+      lanes.empty() ? RankedTensorType() : calledAbout(number));
+  SmallVector<Value> results(made.getResults().drop_back());
+  if (!lanes.empty())
+    for (Value result : results)
+      b.note(result, lanes);
+  return results;
 }
 
 static Imported importUsers(Importer &im, Call op) {
@@ -384,7 +426,9 @@ static CustomCallHandler handlerOf(StringRef target) {
       {"TopK", importTopK},
       {"ApproxTopK", importApproximateTopK},
       {"PartialReduce", importApproximateTopK},
-      {"InspectSharding", importNothing},
+      // The result's GSPMD string says the same.
+      {"xla.sdy.FuncResultSharding", importNothing},
+      {"InspectSharding", importInspection},
       {"mhlo.erf", importUnary<dtensor::ErfOp>},
       {"mhlo.tan", importUnary<dtensor::TanOp>},
       {"mhlo.erf_inv", importFunction<&FloatMath::erfInv>},

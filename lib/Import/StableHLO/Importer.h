@@ -131,6 +131,9 @@ public:
 
   /// How many `rng` ops came before: each has numbers of its own.
   unsigned randomOps = 0;
+  /// Which turn it is of each loop around that draws random numbers: each turn
+  /// has numbers of its own. Scalars of ui32.
+  SmallVector<Value> turns;
   /// Notes (WrittenLayouts.h) that what is being imported is not put on the one
   /// device that `sharding` asks for.
   void noteOnlyDevice(const ValueSharding &sharding);
@@ -230,6 +233,9 @@ Value asWritten(Importer &importer, Value value);
 /// The value moved to `sharding`.
 FailureOr<Value> reshard(Importer &importer, Value value,
                          const ValueSharding &sharding);
+
+/// `value`, whose layout is told once it is decided, by the name `name`.
+Value inspected(Importer &importer, Value value, StringRef name);
 
 //===----------------------------------------------------------------------===//
 // Into and out of manual computations (ManualComputations.cpp)

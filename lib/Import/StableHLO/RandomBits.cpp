@@ -216,16 +216,31 @@ static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
 // rng
 //===----------------------------------------------------------------------===//
 
+/// The second word of the key: a number for each combination of turns. Two
+/// loops' turns have different ones up to 2^30 combinations at least, as the
+/// factor is 2^32 / golden ratio: a multiple n of it is 2^32 / (sqrt(5) n) or
+/// further from those of 2^32 (Knuth, TAOCP 6.4).
+static Value turnWord(LaneBuilder &b, ArrayRef<Value> turns) {
+  auto type =
+      RankedTensorType::get({}, b.getIntegerType(32, /*isSigned=*/false));
+  Value word = b.splat(type, llvm::APInt(32, 0x726e67)); // "rng"
+  Value factor = b.splat(type, llvm::APInt(32, 0x9E3779B1));
+  for (Value turn : turns)
+    word = b.apply<dtensor::AddOp>(
+        {b.apply<dtensor::MultiplyOp>({word, factor}), turn});
+  return word;
+}
+
 /// Random words of local `shape`: dtensor.rng's Philox by global index, with
-/// the number of the op as key. In a manual computation each device has its
-/// own.
+/// the number of the op and of the turn of the loops around it as key. In a
+/// manual computation each device has its own.
 static Value randomWords(Importer &im, ArrayRef<int64_t> shape) {
   LaneBuilder &b = im.b;
   Type word = b.getIntegerType(32, /*isSigned=*/false);
-  SmallVector<llvm::APInt> key{llvm::APInt(32, ++im.randomOps),
-                               llvm::APInt(32, 0x726e67)}; // "rng"
-  Value seed = b.constant(cast<mlir::ElementsAttr>(
-      Attribute(DenseElementsAttr::get(RankedTensorType::get(2, word), key))));
+  Value number =
+      b.splat(RankedTensorType::get(1, word), llvm::APInt(32, ++im.randomOps));
+  Value seed =
+      b.concatenate({number, b.reshape(turnWord(b, im.turns), {1})}, 0);
   Lanes lanes{ArrayRef<unsigned>(im.manualAxes)};
   llvm::sort(lanes);
   SmallVector<int64_t> global = b.extentsOf(lanes);

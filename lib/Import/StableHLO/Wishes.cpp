@@ -83,6 +83,26 @@ static dtensor::Wish openWish(Importer &importer, Value value) {
   return wish;
 }
 
+Value importer::inspected(Importer &importer, Value value, StringRef name) {
+  LaneBuilder &b = importer.b;
+  Lanes lanes(b.lanesOf(value));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(value);
+  dtensor::Wish wish = openWish(importer, value);
+  Value told = b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
+  const std::vector<std::string> names = b.getMesh().getMesh().axis_names();
+  SmallVector<Attribute> axes;
+  for (unsigned lane : lanes)
+    axes.push_back(b.getStringAttr(names[lane]));
+  told.getDefiningOp()->setAttr(
+      dtensor::inspectedAttr,
+      b.getDictionaryAttr({b.named("value", b.getStringAttr(name)),
+                           b.named("axes", b.getArrayAttr(axes))}));
+  // All its uses, so that it is there while the value is.
+  value.replaceAllUsesExcept(told, told.getDefiningOp());
+  return told;
+}
+
 /// `value` as a member of a sharding group. The first one whose layout is
 /// decided decides for those with another: as in Shardy, they are resharded.
 static FailureOr<Value> joinGroup(Importer &im, sdy::ShardingGroupOp op) {

@@ -44,35 +44,73 @@ Status callTarget(const CustomTarget &target, const std::string &name,
   }
 }
 
-/// A function that is called for what it does: where it has no results, by the
-/// device that has the beginning of the last loop, which is over devices.
+/// Calls body(index) for every index of the first `batch` dims of `box`.
+template <typename Body>
+Status forEachCall(const LibraryOperand &box, size_t batch, const Body &body) {
+  const Shape calls(box.extent.begin(), box.extent.begin() + ptrdiff_t(batch));
+  Shape index(batch, 0);
+  for (int64_t left = elementCount(calls); left > 0; --left) {
+    if (Status done = body(index); !done)
+      return done;
+    for (size_t d = batch; d-- > 0;) {
+      if (++index[d] < calls[d])
+        break;
+      index[d] = 0;
+    }
+  }
+  return Success();
+}
+
+/// Moves `operands`, of the boxes behind the batch dims, to those at `index`.
+void place(std::vector<CustomOperand> &operands,
+           const std::vector<LibraryOperand> &boxes, const Shape &index) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    int64_t at = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      at += index[d] * boxes[i].strides[d];
+    operands[i].data = boxes[i].data + at * byteWidth(boxes[i].type);
+  }
+}
+
+/// A function that is called for what it does, for each index of the batch
+/// dims: where it has neither these nor results, by the device that has the
+/// beginning of the last loop, which is over devices.
 class Callback : public LibraryRoutine {
 public:
   Callback(std::string name, std::string config,
-           std::shared_ptr<const CustomTarget> target, bool after,
+           std::shared_ptr<const CustomTarget> target, bool after, size_t batch,
            std::optional<size_t> deviceLoop)
       : name(std::move(name)), config(std::move(config)),
-        target(std::move(target)), after(after), deviceLoop(deviceLoop) {}
+        target(std::move(target)), after(after), batch(batch),
+        deviceLoop(deviceLoop) {}
 
   Status run(const LibraryArguments &arguments) const override {
-    auto inputs = operandsOf(arguments.inputs, 0),
-         results = operandsOf(arguments.outputs, 0);
-    // Numbers that order calls are nobody's business.
-    if (after)
-      inputs.pop_back();
-    CustomOperand over = results.back();
-    results.pop_back();
     if (deviceLoop && (arguments.extents[*deviceLoop] <= 0 ||
                        arguments.origin[*deviceLoop] > 0))
       return Success();
-    std::memset(over.data, 0, byteWidth(over.type));
-    return callTarget(*target, name, {inputs, results, config});
+    // Numbers that order calls are nobody's business.
+    std::vector<LibraryOperand> boxes = arguments.inputs;
+    if (after)
+      boxes.pop_back();
+    auto inputs = operandsOf(boxes, ptrdiff_t(batch)),
+         results = operandsOf(arguments.outputs, ptrdiff_t(batch));
+    std::vector<CustomOperand> over{results.back()};
+    results.pop_back();
+    const LibraryOperand &overBox = arguments.outputs.back();
+    return forEachCall(overBox, batch, [&](const Shape &index) {
+      place(inputs, boxes, index);
+      place(results, arguments.outputs, index);
+      place(over, {overBox}, index);
+      std::memset(over[0].data, 0, byteWidth(over[0].type));
+      return callTarget(*target, name, {inputs, results, config});
+    });
   }
 
 private:
   const std::string name, config;
   const std::shared_ptr<const CustomTarget> target;
   const bool after;
+  const size_t batch;
   const std::optional<size_t> deviceLoop;
 };
 
@@ -101,39 +139,15 @@ public:
     }
     auto inputs = operandsOf(arguments.inputs, ptrdiff_t(batch)),
          results = operandsOf(arguments.outputs, ptrdiff_t(batch));
-    const Shape &all = arguments.outputs.front().extent;
-    const Shape calls(all.begin(), all.begin() + ptrdiff_t(batch));
-    Shape index(batch, 0);
-    for (int64_t left = elementCount(calls); left > 0; --left) {
-      place(inputs, arguments.inputs, index);
-      place(results, arguments.outputs, index);
-      if (Status done = call(inputs, results); !done)
-        return done;
-      for (size_t d = batch; d-- > 0;) {
-        if (++index[d] < calls[d])
-          break;
-        index[d] = 0;
-      }
-    }
-    return Success();
+    return forEachCall(
+        arguments.outputs.front(), batch, [&](const Shape &index) {
+          place(inputs, arguments.inputs, index);
+          place(results, arguments.outputs, index);
+          return callTarget(*target, name, {inputs, results, config});
+        });
   }
 
 private:
-  static void place(std::vector<CustomOperand> &operands,
-                    const std::vector<LibraryOperand> &boxes,
-                    const Shape &index) {
-    for (size_t i = 0; i < boxes.size(); ++i) {
-      int64_t at = 0;
-      for (size_t d = 0; d < index.size(); ++d)
-        at += index[d] * boxes[i].strides[d];
-      operands[i].data = boxes[i].data + at * byteWidth(boxes[i].type);
-    }
-  }
-  Status call(const std::vector<CustomOperand> &inputs,
-              const std::vector<CustomOperand> &results) const {
-    return callTarget(*target, name, {inputs, results, config});
-  }
-
   const std::string name, config;
   const std::shared_ptr<const CustomTarget> target;
   const size_t batch;
@@ -160,19 +174,29 @@ static MadeRoutine makeCallback(const LibraryStep &step) {
   std::string config = options.text("backend_config");
   const bool after = options.flag("after"),
              effects = options.flag("has_effects");
+  const int64_t batch = options.number("batch_dims");
   auto target = targetOf(name);
   if (!target)
     return target.error();
-  if (!options.ok() || !effects || step.outputs.empty() ||
-      (after && step.inputs.empty()) ||
-      (step.outputs.size() == 1 && step.step.loops.empty()))
+  const size_t inputs = step.inputs.size() - (after ? 1 : 0);
+  auto hasBatch = [&](const BufferDecl *operand) {
+    return size_t(batch) <= operand->shape.size();
+  };
+  const bool fits =
+      options.ok() && effects && !step.outputs.empty() &&
+      (!after || !step.inputs.empty()) && batch >= 0 &&
+      std::all_of(step.inputs.begin(), step.inputs.begin() + ptrdiff_t(inputs),
+                  hasBatch) &&
+      std::ranges::all_of(step.outputs, hasBatch);
+  const bool once = fits && step.outputs.size() == 1 && batch == 0;
+  if (!fits || (once && step.step.loops.empty()))
     return Error("its options do not fit its operands");
   std::optional<size_t> deviceLoop;
-  if (step.outputs.size() == 1)
+  if (once)
     deviceLoop = step.step.loops.size() - 1;
   return made(std::make_unique<Callback>(std::move(name), std::move(config),
                                          std::move(*target), after,
-                                         deviceLoop));
+                                         size_t(batch), deviceLoop));
 }
 
 static MadeRoutine makeCustomCall(const LibraryStep &step) {

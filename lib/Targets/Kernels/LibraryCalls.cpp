@@ -92,7 +92,8 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
               factor.kind == FactorKind::Whole, sharding.factors.axes[f]);
   // What only the host sees happens once: devices have a part each of one more
   // loop, and who has its beginning does it. Results are needed everywhere.
-  if (!mlir::isMemoryEffectFree(op) && op->getNumResults() == 1) {
+  if (!mlir::isMemoryEffectFree(op) && op->getNumResults() == 1 &&
+      rule.results.front().empty()) {
     SmallVector<unsigned> all =
         llvm::to_vector(llvm::seq<unsigned>(0, unsigned(mesh.rank())));
     loops.add(mesh.size(), /*reduction=*/false, /*isHeld=*/false, all);

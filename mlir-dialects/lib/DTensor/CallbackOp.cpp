@@ -1,4 +1,5 @@
-// dtensor.callback: whole values, in order.
+// dtensor.callback: whole values, or those of each index of batch dims, in
+// order.
 #include "meshloom/Dialect/DTensor/Callback.h"
 
 #include "meshloom/Dialect/DTensor/OpInterfaces.h"
@@ -15,19 +16,27 @@ void CallbackOp::getEffects(SmallVectorImpl<mlir::SideEffects::EffectInstance<
 
 ShardingRule CallbackOp::getShardingRule() {
   ShardingRule rule;
-  auto whole = [&](Type type) {
+  auto batch = size_t(getBatchDims());
+  for (int64_t extent : globalShape(getResults().back().getType()))
+    rule.factors.push_back({"b" + std::to_string(rule.factors.size()), extent});
+  auto dimsOf = [&](Type type, size_t shared) {
     ShardingRule::Tensor dims;
-    for (int64_t extent : globalShape(type)) {
+    for (auto [d, extent] : llvm::enumerate(globalShape(type))) {
+      if (d < shared) {
+        dims.push_back({unsigned(d)});
+        continue;
+      }
       dims.push_back({unsigned(rule.factors.size())});
       rule.factors.push_back({"w" + std::to_string(rule.factors.size()), extent,
                               FactorKind::Whole});
     }
     return dims;
   };
-  for (Type type : getOperandTypes())
-    rule.operands.push_back(whole(type));
+  size_t inputs = getNumOperands() - (getAfter() ? 1 : 0);
+  for (auto [i, type] : llvm::enumerate(getOperandTypes()))
+    rule.operands.push_back(dimsOf(type, i < inputs ? batch : 0));
   for (Type type : getResultTypes())
-    rule.results.push_back(whole(type));
+    rule.results.push_back(dimsOf(type, batch));
   return rule;
 }
 
@@ -36,27 +45,44 @@ LibraryCall CallbackOp::getLibraryCall() {
       .text("call_target_name", getCallTargetName())
       .text("backend_config", getBackendConfig())
       .flag("after", getAfter())
+      .number("batch_dims", getBatchDims())
       .flag("has_effects", true);
 }
 
 LogicalResult CallbackOp::verify() {
-  auto isNumber = [](mlir::TypeRange types) {
-    return !types.empty() && globalShape(types.back()).empty() &&
-           elementTypeOf(types.back()).isSignlessInteger(32);
+  auto areNumbers = [](mlir::ValueRange values) {
+    return !values.empty() &&
+           elementTypeOf(values.back().getType()).isSignlessInteger(32);
   };
-  if (!isNumber(getResultTypes()))
+  if (!areNumbers(getResults()) || getBatchDims() < 0 ||
+      int64_t(globalShape(getResults().back().getType()).size()) !=
+          getBatchDims())
     return emitOpError("violates constraint C1: its last result must be a "
-                       "tensor<i32>, which is there when the call is over");
-  if (getAfter() && !isNumber(getOperandTypes()))
+                       "tensor of i32 with the batch dims, numbers that are "
+                       "there when the calls are over");
+  if (getAfter() && !areNumbers(getInputs()))
     return emitOpError("violates constraint C1: with 'after' its last input "
-                       "must be a tensor<i32>, the last result of the call "
+                       "must be a tensor of i32, the last result of the call "
                        "before");
+  auto calls = globalShape(getResults().back().getType());
+  auto hasBatch = [&](Type type) {
+    auto shape = globalShape(type);
+    return shape.size() >= calls.size() &&
+           ArrayRef(shape).take_front(calls.size()) == ArrayRef(calls);
+  };
+  SmallVector<Type> types(getInputs().drop_back(getAfter() ? 1 : 0).getTypes());
+  llvm::append_range(types, getResultTypes());
+  for (Type type : types)
+    if (!hasBatch(type))
+      return emitOpError("violates constraint C2: a ")
+             << undecided(type) << " does not begin with the batch dims of "
+             << undecided(getResults().back().getType());
   return success();
 }
 
 CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
-                          ValueRange inputs, StringRef target,
-                          StringRef config) {
+                          ValueRange inputs, StringRef target, StringRef config,
+                          RankedTensorType batch) {
   SmallVector<Value> operands(inputs);
   CallbackOp before;
   Block *block = b.getInsertionBlock();
@@ -65,10 +91,10 @@ CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
   if (before)
     operands.push_back(before.getResults().back());
   SmallVector<Type> types(results);
-  types.push_back(RankedTensorType::get({}, b.getI32Type()));
-  return b.create<CallbackOp>(loc, types, operands, b.getStringAttr(target),
-                              b.getStringAttr(config),
-                              before ? b.getUnitAttr() : mlir::UnitAttr());
+  types.push_back(batch ? batch : RankedTensorType::get({}, b.getI32Type()));
+  return b.create<CallbackOp>(loc, types, operands, target, config,
+                              before != nullptr,
+                              batch ? uint64_t(batch.getRank()) : 0);
 }
 
 } // namespace meshloom::dtensor

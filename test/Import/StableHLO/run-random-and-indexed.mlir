@@ -2,6 +2,7 @@
 // RUN: mesh-run %s --function=random --verify | FileCheck %s --check-prefix=RANDOM
 // RUN: mesh-run %s --function=random --verify --private-memories
 // RUN: mesh-run %s --function=manual --verify | FileCheck %s --check-prefix=MANUAL
+// RUN: mesh-run %s --function=turns --verify | FileCheck %s --check-prefix=TURNS
 // RUN: mesh-run %s --function=selected | FileCheck %s --check-prefix=SELECTED
 // RUN: mesh-run %s --function=selected_batches --verify
 // RUN: mesh-run %s --function=booleans | FileCheck %s --check-prefix=BOOLEANS
@@ -59,6 +60,47 @@ module {
     %zero = stablehlo.constant dense<0> : tensor<i32>
     %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xi32>, tensor<i32>) -> tensor<i32>
     return %5 : tensor<i32>
+  }
+  // Each turn of a loop has numbers of its own, also in a loop of a loop and of a function that it calls: of 12, 12 are different.
+  // TURNS: result 0 {{.*}} [12]
+  func.func public @turns() -> tensor<i32> {
+    %c0 = stablehlo.constant dense<0> : tensor<i32>
+    %c1 = stablehlo.constant dense<1> : tensor<i32>
+    %all = stablehlo.constant dense<0> : tensor<3x4xi32>
+    %0:2 = stablehlo.while(%i = %c0, %seen = %all) : tensor<i32>, tensor<3x4xi32>
+    cond {
+      %c3 = stablehlo.constant dense<3> : tensor<i32>
+      %1 = stablehlo.compare LT, %i, %c3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %1:2 = stablehlo.while(%j = %c0, %row = %seen) : tensor<i32>, tensor<3x4xi32>
+      cond {
+        %c4 = stablehlo.constant dense<4> : tensor<i32>
+        %2 = stablehlo.compare LT, %j, %c4 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %2 : tensor<i1>
+      } do {
+        %2 = func.call @draw() : () -> tensor<1x1xi32>
+        %3 = stablehlo.dynamic_update_slice %row, %2, %i, %j : (tensor<3x4xi32>, tensor<1x1xi32>, tensor<i32>, tensor<i32>) -> tensor<3x4xi32>
+        %4 = stablehlo.add %j, %c1 : tensor<i32>
+        stablehlo.return %4, %3 : tensor<i32>, tensor<3x4xi32>
+      }
+      %5 = stablehlo.add %i, %c1 : tensor<i32>
+      stablehlo.return %5, %1#1 : tensor<i32>, tensor<3x4xi32>
+    }
+    %1 = stablehlo.reshape %0#1 : (tensor<3x4xi32>) -> tensor<12xi32>
+    %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<12xi32>) -> tensor<12x12xi32>
+    %3 = stablehlo.broadcast_in_dim %1, dims = [1] : (tensor<12xi32>) -> tensor<12x12xi32>
+    %4 = stablehlo.compare EQ, %2, %3 : (tensor<12x12xi32>, tensor<12x12xi32>) -> tensor<12x12xi1>
+    %5 = stablehlo.convert %4 : (tensor<12x12xi1>) -> tensor<12x12xi32>
+    %6 = stablehlo.reduce(%5 init: %c0) applies stablehlo.add across dimensions = [0, 1] : (tensor<12x12xi32>, tensor<i32>) -> tensor<i32>
+    return %6 : tensor<i32>
+  }
+  func.func private @draw() -> tensor<1x1xi32> {
+    %first = stablehlo.constant dense<0> : tensor<i32>
+    %end = stablehlo.constant dense<1000000000> : tensor<i32>
+    %shape = stablehlo.constant dense<1> : tensor<2xi64>
+    %0 = stablehlo.rng %first, %end, %shape, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xi64>) -> tensor<1x1xi32>
+    return %0 : tensor<1x1xi32>
   }
   // SELECTED: result 0 {{.*}} [3, 1, 6, 4]
   func.func public @selected() -> tensor<2x2xi32> {

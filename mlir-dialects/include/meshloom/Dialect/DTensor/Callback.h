@@ -11,9 +11,11 @@ namespace meshloom::dtensor {
 
 /// Makes a call of `target` where `b` stands, after the last one before it in
 /// the block. `results`: what the function gives; the op has one more, which is
-/// there when the call is over.
+/// there when the call is over. With `batch`, a tensor of i32,
+/// there is a call for each of its elements, about what `inputs` and `results`
+/// have at that index of their first dims.
 CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
-                          ValueRange inputs, StringRef target,
-                          StringRef config);
+                          ValueRange inputs, StringRef target, StringRef config,
+                          RankedTensorType batch = {});
 
 } // namespace meshloom::dtensor

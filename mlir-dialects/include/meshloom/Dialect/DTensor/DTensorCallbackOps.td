@@ -21,14 +21,20 @@ def DTensor_CallbackOp
     no user: once, or where it has results of its own and devices have memories
     of their own, once on each. `backend_config` is handed to the function.
 
-    The last result is a number that is there when the call is over. With
-    `after`, the last input is that of the call that comes before; the function
-    sees neither.
+    With `batch_dims`, the function is called once for each index of that many
+    first dims, about the others: as often as the shards of a `shard_map` are, by
+    the device that has them.
 
-    Sharding rule: all dims are whole.
+    The last result is a number that is there when the call is over, one for each
+    call. With `after`, the last input is that of the calls that come before; the
+    function sees neither.
+
+    Sharding rule: all dims are whole but for the batch dims.
 
     Constraints:
-    * (C1) The last result, and with `after` the last input, is a tensor<i32>.
+    * (C1) The last result, and with `after` the last input, is a tensor of i32;
+      the result has the batch dims and no other.
+    * (C2) All other results and inputs begin with the batch dims.
 
     Example:
     ```mlir
@@ -40,7 +46,8 @@ def DTensor_CallbackOp
   let arguments = (ins Variadic<DTensor_Tensor>:$inputs,
                        StrAttr:$call_target_name,
                        DefaultValuedStrAttr<StrAttr, "">:$backend_config,
-                       UnitAttr:$after);
+                       UnitAttr:$after,
+                       DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs Variadic<DTensor_Tensor>:$results);
   let assemblyFormat = [{
     $call_target_name `(` $inputs `)` attr-dict `:`

@@ -52,6 +52,13 @@ std::optional<Wish> wishOf(ConstraintOp op);
 /// fit its operand.
 LogicalResult verifyWish(ConstraintOp op);
 
+/// Of a constraint that wishes for nothing: once its layout is decided, it is
+/// told in a remark (--dtensor-insert-relayouts). The value is what the entry
+/// says; its first dims may be the places along axes, whose names are listed:
+///
+/// {dtensor.inspected = {value = "%arg0", axes = ["x"]}}
+inline constexpr llvm::StringLiteral inspectedAttr = "dtensor.inspected";
+
 /// `value` with a wish about it, at the builder's insertion point.
 Value addWish(OpBuilder &builder, Location location, Value value,
               const Wish &wish);
