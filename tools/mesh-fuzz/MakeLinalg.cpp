@@ -164,8 +164,7 @@ bool pivotedQr(Generator &g) {
   g.emit("dtensor.pivoted_qr", {spreadApart(g, shape)},
          {{DType::F32, shape, result(10)},
           {DType::I32, columns, {0, 8, 0, 0}},
-          {DType::F32, columns, result(2)}},
-         "", "", true);
+          {DType::F32, columns, result(2)}});
   return true;
 }
 
