@@ -146,7 +146,8 @@ def fan(n):
     return t.module(value), False
 
 
-PROGRAMS = dict(layers=(layers, 6), chain=(chain, 150), fan=(fan, 150))
+# Large enough for RefineLayouts to fold them.
+PROGRAMS = dict(layers=(layers, 12), chain=(chain, 300), fan=(fan, 300))
 
 
 def counts(tool, program, parts, machine, folder):
