@@ -6,7 +6,7 @@ callgrind: numbers that do not depend on what else the machine does.
     -> {"(anonymous namespace)::RefineLayouts::runOnOperation()": [81345678]}
 
 A count holds all that happens, in all threads, between the function's begin and
-its end, without what other counted functions inside of it ran. valgrind shows
+its end. valgrind shows
 programs a CPU without AVX-512, so kernels are those of AVX2.
 """
 import fnmatch
@@ -54,28 +54,31 @@ def matching(binary, patterns):
 
 
 def instructions(command, functions, env=None, timeout=600):
-    """Runs `command`, whose first word is a path, once. Per function that one of
-    the patterns in `functions` matches (demangled names; * stands for any text),
-    by its name: the counts of its calls in order. Fails as the command does."""
+    """Runs `command`, whose first word is a path, once for each function that one
+    of the patterns in `functions` matches (demangled names; * stands for any
+    text). By name: the counts of its calls in order. Fails as the command does."""
+    # Of several functions in one run callgrind heeds --zero-before of one only.
+    return {name: counts_of(command, name, env, timeout)
+            for name in matching(command[0], functions)}
+
+
+def counts_of(command, function, env, timeout):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind.out")
         run = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
-               "--compress-strings=no", "--compress-pos=no"]
-        for name in matching(command[0], functions):
-            run += [f"--zero-before={name}", f"--dump-after={name}"]
+               f"--zero-before={function}", f"--dump-after={function}"]
         done = subprocess.run(run + command, capture_output=True, text=True,
                               timeout=timeout,
                               env={**os.environ, **(env or {})})
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)} ended with "
                                f"{done.returncode}:\n{done.stderr[-4000:]}")
-        counts = {}
+        counts = []
         dumps = glob.glob(out + ".*")
         for dump in sorted(dumps, key=lambda name: int(name.rsplit(".", 1)[1])):
             with open(dump, errors="replace") as file:
                 text = file.read()
-            trigger = re.search(r"^desc: Trigger: --dump-after=(.*)$", text, re.M)
             total = re.search(r"^summary: (\d+)", text, re.M)
-            if trigger and total:
-                counts.setdefault(trigger.group(1), []).append(int(total.group(1)))
-    return counts
+            if total and "desc: Trigger: --dump-after=" in text:
+                counts.append(int(total.group(1)))
+        return counts
