@@ -4,6 +4,7 @@
 //   compile-benchmark CASE N [--no-refine] [--machine=ring]
 //
 // matmuls   N x tanh(matmul) with the gradients of all weights, mesh 2x4
+// blocks    N transformer blocks with the gradients of all weights, mesh 2x4
 // chain     N elementwise ops, one after the other
 // reads     one variable that N ops read, and then its update
 // variables N variables, all updated
@@ -44,6 +45,47 @@ Traced matmuls(int64_t n) {
     return loss;
   };
   return {body, distribute(ones({32, 64}), Layout({"batch", UNSHARDED}, mesh)),
+          weights};
+}
+
+Traced blocks(int64_t n) {
+  const Mesh mesh = create_mesh({{"batch", 2}, {"model", 4}}, virtual_cpus(8));
+  const int64_t width = 64, heads = 4, tokens = 16, batch = 8;
+  const Layout columns({UNSHARDED, "model"}, mesh),
+      rows({"model", UNSHARDED}, mesh);
+  std::vector<DVariable> weights; // six a block
+  for (int64_t i = 0; i < n; ++i) {
+    for (int projection = 0; projection < 3; ++projection)
+      weights.emplace_back(distribute(ones({width, width}), columns));
+    weights.emplace_back(distribute(ones({width, width}), rows));
+    weights.emplace_back(distribute(ones({width, 4 * width}), columns));
+    weights.emplace_back(distribute(ones({4 * width, width}), rows));
+  }
+  auto body = [weights](const Tensor &x) {
+    GradientTape tape;
+    Tensor h = x;
+    for (size_t i = 0; i < weights.size(); i += 6) {
+      const Tensor normed = nn::layer_norm(h);
+      auto project = [&](size_t which) {
+        return reshape(matmul(normed, weights[i + which]),
+                       {batch, tokens, heads, width / heads});
+      };
+      const Tensor mixed =
+          nn::attention(project(0), project(1), project(2), {.causal = true});
+      h = h + matmul(reshape(mixed, {batch, tokens, width}), weights[i + 3]);
+      h = h + matmul(nn::gelu(matmul(nn::layer_norm(h), weights[i + 4])),
+                     weights[i + 5]);
+    }
+    const Tensor loss = reduce_mean(h);
+    for (const auto &[gradient, variable] : tape.gradient(loss, weights)) {
+      DVariable w = variable;
+      w.assign_sub(gradient * 0.01f);
+    }
+    return loss;
+  };
+  return {body,
+          distribute(ones({batch, tokens, width}),
+                     Layout({"batch", UNSHARDED, UNSHARDED}, mesh)),
           weights};
 }
 
@@ -103,11 +145,9 @@ int main(int argc, char **argv) try {
   const struct {
     std::string_view name;
     Traced (*make)(int64_t);
-  } cases[] = {{"matmuls", matmuls},
-               {"chain", chain},
-               {"reads", reads},
-               {"variables", variables},
-               {"prints", prints}};
+  } cases[] = {{"matmuls", matmuls},     {"blocks", blocks},
+               {"chain", chain},         {"reads", reads},
+               {"variables", variables}, {"prints", prints}};
   const int64_t n = argc > 2 ? std::atoll(argv[2]) : 0;
   bool refine = true;
   std::string machine = "shared-memory";
@@ -132,7 +172,7 @@ int main(int argc, char **argv) try {
     return 0;
   }
   std::fprintf(stderr, "usage: compile-benchmark "
-                       "matmuls|chain|reads|variables|prints N "
+                       "matmuls|blocks|chain|reads|variables|prints N "
                        "[--no-refine] [--machine=MODEL]\n");
   return 1;
 } catch (const Error &error) {

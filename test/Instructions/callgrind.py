@@ -82,3 +82,22 @@ def counts_of(command, function, env, timeout):
             if total and "desc: Trigger: --dump-after=" in text:
                 counts.append(int(total.group(1)))
         return counts
+
+
+def inclusive(command, env=None, timeout=600):
+    """Runs `command` once. By function (demangled): the instructions of the whole
+    run in it and in all that it calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "callgrind.out")
+        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
+                        *command], check=True, capture_output=True, timeout=timeout,
+                       env={**os.environ, **(env or {})})
+        listing = subprocess.run(["callgrind_annotate", "--inclusive=yes",
+                                  "--threshold=100", out], check=True,
+                                 capture_output=True, text=True).stdout
+    lines = re.findall(r"^ *([\d,]+) \([ \d.]+%\) +\S*?:(.*)", listing, re.M)
+    found = {}
+    for number, name in lines:
+        count = int(number.replace(",", ""))
+        found[name] = max(found.get(name, 0), count)
+    return found

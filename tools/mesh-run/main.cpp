@@ -12,8 +12,8 @@
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 #include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
-#include "meshloom/Support/ContentCache.h"
 #include "meshloom/Runtime/Profiler.h"
+#include "meshloom/Support/ContentCache.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/ProfileTrace.h"
 

@@ -17,8 +17,7 @@ inline void setCombineKinds(KernelStep &step,
   numbers.reserve(kinds.size());
   for (std::optional<ReduceKind> kind : kinds)
     numbers.push_back(kind ? int64_t(*kind) : -1);
-  step.options.insert_or_assign(std::string(COMBINE_KINDS),
-                                std::move(numbers));
+  step.options.insert_or_assign(std::string(COMBINE_KINDS), std::move(numbers));
 }
 
 /// The kind of each output; nothing unless all of them combine.

@@ -116,8 +116,9 @@ struct KernelStep {
 };
 
 /// Matrix product by a library: out = sum over reduction loops of lhs * rhs.
-/// All three are f32, bf16 or f16; narrow ones are summed in f32. Loops in lhs, rhs and out are batch; in lhs and out rows; in rhs and
-/// out columns; in lhs and rhs the reduction.
+/// All three are f32, bf16 or f16; narrow ones are summed in f32. Loops in lhs,
+/// rhs and out are batch; in lhs and out rows; in rhs and out columns; in lhs
+/// and rhs the reduction.
 struct DotStep {
   std::vector<Loop> loops;
   Operand lhs, rhs, out;

@@ -16,7 +16,8 @@ namespace meshloom {
 /// A copy of `text` without what MLIR 19 cannot read and no program depends on:
 /// the ends of ranges in locations (`loc("f.py":3:5 to :9)`) become spaces, so
 /// that every line and column stays where it is. Lists of dims as JAX wrote
-/// them until early 2024 (`slice_sizes = dense<1> : tensor<2xi64>`) become arrays.
+/// them until early 2024 (`slice_sizes = dense<1> : tensor<2xi64>`) become
+/// arrays.
 std::unique_ptr<llvm::MemoryBuffer> readableSource(llvm::StringRef text,
                                                    llvm::StringRef name);
 
