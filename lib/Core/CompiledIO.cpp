@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 5;
+static constexpr uint32_t version = 6;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -152,6 +152,7 @@ public:
       put(uint8_t(option.index()));
       std::visit([&](const auto &value) { put(value); }, option);
     }
+    put(step.combine);
   }
   void put(const DotStep &step) {
     put(step.loops);
@@ -453,6 +454,7 @@ public:
       step.flops = get<int64_t>();
       step.library = text();
       step.options = options();
+      step.combine = list([&] { return enumerator(ReduceKind::Or); });
       return step;
     }
     case 1: {

@@ -1,6 +1,5 @@
 // Program::verify: what a runtime may rely on. A program read from a file went
 // through here, so no index, access or layout in it can lead outside a buffer.
-#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/Program.h"
 
@@ -351,14 +350,16 @@ Status Verifier::step(const KernelStep &kernel) {
                       kernel.note.location);
   if (kernel.symbol.empty() && kernel.library.empty())
     return fail("it has no symbol");
-  if (kernel.library.empty() &&
-      kernel.options.size() > kernel.options.count(std::string(COMBINE_KINDS)))
+  if (kernel.library.empty() && !kernel.options.empty())
     return fail("it has options, but calls no library function");
   if (Status ok = loops(kernel.loops); !ok)
     return ok;
   if (kernel.inPlace.size() != kernel.outputs.size())
     return fail("{} in-place entries for {} outputs", kernel.inPlace.size(),
                 kernel.outputs.size());
+  if (!kernel.combine.empty() && kernel.combine.size() != kernel.outputs.size())
+    return fail("{} kinds to combine parts of {} outputs",
+                kernel.combine.size(), kernel.outputs.size());
   for (const Operand &input : kernel.inputs) {
     if (Status ok = read(input.buffer, "an input"); !ok)
       return ok;

@@ -5,8 +5,6 @@
 #include "../../lib/Runtime/Backends/CPU/Addends.h"
 #include "../../lib/Runtime/Backends/CPU/Placement.h"
 
-#include "meshloom/Core/CombineKinds.h"
-
 #include <algorithm>
 
 using namespace meshloom;
@@ -88,7 +86,8 @@ struct Sums {
       std::get<KernelStep>(step).flops = 1;
   }
   void combine(std::optional<ReduceKind> kind) {
-    setCombineKinds(std::get<KernelStep>(b.program.steps[1]), {{kind}});
+    auto &sum = std::get<KernelStep>(b.program.steps[1]);
+    sum.combine = kind ? std::vector{*kind} : std::vector<ReduceKind>();
   }
   Mesh mesh;
   ProgramBuilder b;

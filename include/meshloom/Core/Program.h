@@ -112,6 +112,10 @@ struct KernelStep {
   int64_t flops = 0;
   std::string library = {};
   LibraryOptions options = {};
+  /// Per output: how what it is after parts of the reduction loops combines
+  /// into what it is after all of them, so that a backend may cut a reduction
+  /// that no layout cuts. Empty: for some output there is no such way.
+  std::vector<ReduceKind> combine = {};
   bool operator==(const KernelStep &) const = default;
 };
 

@@ -4,7 +4,6 @@
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
-#include "meshloom/Core/CombineKinds.h"
 
 #include <algorithm>
 
@@ -126,8 +125,6 @@ private:
     for (const auto *list : {&in, &kernel, &out, &strides, &low, &lhsDilation,
                              &rhsDilation, &reversal})
       good &= list->size() + 2 == rank;
-    if (options.has(COMBINE_KINDS))
-      (void)options.list(COMBINE_KINDS); // for who cuts the call
     if (!good || !options.ok())
       return Error("a convolution's options are missing or out of range");
     for (size_t i = 0; i < in.size(); ++i)

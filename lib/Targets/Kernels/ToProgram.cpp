@@ -8,7 +8,6 @@
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
-#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/SPMD/Signature.h"
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
 
@@ -289,11 +288,12 @@ private:
   LogicalResult add(KernelOp op) {
     KernelStep step = kernelStep(op);
     if (llvm::is_contained(op.getReductions(), true)) {
-      std::vector<std::optional<ReduceKind>> kinds;
       for (auto [reducer, value] :
            llvm::zip_equal(op.getReducers(), op.getOutputs()))
-        kinds.push_back(combineOf(spmd::Reducer(reducer), value.getType()));
-      setCombineKinds(step, kinds);
+        if (auto kind = combineOf(spmd::Reducer(reducer), value.getType()))
+          step.combine.push_back(*kind);
+      if (step.combine.size() < step.outputs.size())
+        step.combine.clear();
     }
     for (unsigned i = 0; i < step.inputs.size(); ++i)
       step.inputs[i].guarded = op.isGuarded(i);
@@ -328,8 +328,9 @@ private:
     step.flops = op.getFlops();
     // A sum of products as dots are.
     if (step.library == "convolution")
-      setCombineKinds(step, {{combineOf(spmd::Reducer::Sum,
-                                        op.getOutputs().front().getType())}});
+      if (auto kind =
+              combineOf(spmd::Reducer::Sum, op.getOutputs().front().getType()))
+        step.combine = {*kind};
     if (KernelOp scalar = op.getScalarKernel())
       step.symbol = addCode(scalar);
     steps->push_back(std::move(step));

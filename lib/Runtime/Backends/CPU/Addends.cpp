@@ -1,7 +1,6 @@
 // Which addends of partial values are kept apart, which are merged.
 #include "Addends.h"
 
-#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -70,7 +69,7 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
   if ((!kernel && !std::holds_alternative<DotStep>(step)) || chunks < 2)
     return {};
   if (kernel &&
-      (!combineKinds(*kernel) ||
+      (kernel->combine.empty() ||
        kernel->inPlace != std::vector<int>(kernel->outputs.size(), -1)))
     return {};
   const std::vector<Loop> &loops = *loopsOf(step);

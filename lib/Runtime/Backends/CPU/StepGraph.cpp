@@ -4,7 +4,6 @@
 
 #include "Addends.h"
 
-#include "meshloom/Core/CombineKinds.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
@@ -271,7 +270,7 @@ Work Builder::combination(const Action &action) const {
   const GraphBuffer &from = graph.buffers[action.reads[0]];
   Work work{.kind = Work::Kind::Reduce, .step = action.step};
   if (auto *kernel = std::get_if<KernelStep>(&program.steps[action.step]))
-    work.reduce = (*combineKinds(*kernel))[action.part];
+    work.reduce = kernel->combine[action.part];
   const size_t rank = from.shape.size();
   work.extents = from.shape;
   work.accesses = {{action.reads[0], identityDims(rank), true, false},
