@@ -26,6 +26,9 @@ STAGES = {
     "trace and compile": "meshloom::compile(",
 }
 BOUND = 1.3
+# FormKernels looks for dependences among 4,096 ops at most, which programs of
+# more than that reach everywhere and smaller ones do not.
+BOUNDS = {("blocks", "FormKernels"): 2}
 # Fewer instructions than this say nothing.
 LEAST = 200_000
 
@@ -56,10 +59,11 @@ def main():
         if key not in small or large[key] < LEAST:
             continue
         ratio = large[key] / small[key] / 4
-        bad = ratio > BOUND
+        bound = BOUNDS.get((case, key), BOUND)
+        bad = ratio > bound
         failures += bad
         print(f"{key:>24} {small[key] / few:>12,.0f} {large[key] / many:>12,.0f}"
-              f" {ratio:6.2f}{f'  more than {BOUND}' if bad else ''}")
+              f" {ratio:6.2f}{f'  more than {bound}' if bad else ''}")
     if "PropagateLayouts" not in large:
         sys.exit("no pass was found")
     print(f"{failures} grow faster than the program")

@@ -320,9 +320,10 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
     std::vector<Item> options = cuts(work);
     if (first && phase.items.empty())
       options = {*first};
-    // A phase of its own costs less than short rows.
+    // A phase of its own, where it may be cut in any way, costs less than short
+    // rows.
     else if (const Work &next = graph.works[work];
-             next.numBest > 0 && next.cost > DEAR)
+             !phase.items.empty() && next.numBest > 0 && next.cost > DEAR)
       options.resize(std::min<size_t>(options.size(), next.numBest));
     auto chosen = std::find_if(options.begin(), options.end(),
                                [&](Item &item) { return fits(item, boxes); });
