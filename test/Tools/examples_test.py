@@ -59,6 +59,18 @@ class ExamplesTest(unittest.TestCase):
         self.assertIn("no tensor for variable 'cls_token'",
                       run("vit", f"--weights={file}", ok=False))
 
+    def test_resnet_reads_records_of_cifar(self):
+        file = self.folder / "data_batch_1.bin"
+        records = [bytes([label]) + bytes((label * 37 + i * i) % 256 for i in range(3072))
+                   for label in range(8)]
+        file.write_bytes(b"".join(records))
+        one, two = (re.findall(r"loss ([\d.]+)", run("resnet", self.folder, devices, "8", "2"))
+                    for devices in ("1", "2"))
+        self.assertEqual(len(one), 2)
+        self.assert_alike([float(loss) for loss in one], [float(loss) for loss in two])
+        file.write_bytes(records[0][:-1])
+        self.assertIn("records of 3073 bytes", run("resnet", self.folder, ok=False))
+
     def test_gpt2_reads_a_text_and_writes_on(self):
         text = self.folder / "text.txt"
         text.write_text("abc " * 100)
