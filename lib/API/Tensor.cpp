@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace meshloom {
@@ -227,7 +228,7 @@ bool copyTo(DType to, DType from, const HostBytes &bytes, void *out,
   case DType::BF16:
     if (from != to)
       return false;
-    std::memcpy(out, bytes.data(), bytes.size());
+    std::ranges::copy(bytes, static_cast<char *>(out));
     return true;
   }
   return false;

@@ -5,6 +5,7 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/Core/TensorSize.h"
 #include "meshloom/Support/File.h"
 
 #include <algorithm>
@@ -78,15 +79,15 @@ Tensor readTensor(const std::string &tensor, const json &entry,
       throw damaged("has shape " + entry["shape"].dump());
     shape.push_back(int64_t(*n));
   }
-  const uint64_t width = byteWidth(known->type), bytes = *end - *begin;
-  const int64_t elements = elementCount(shape);
-  if (uint64_t(elements) > bytes || uint64_t(elements) * width != bytes)
+  const uint64_t bytes = *end - *begin;
+  const std::optional<int64_t> needed = tensorBytes(shape, known->type);
+  if (!needed || uint64_t(*needed) != bytes)
     throw damaged(fmt::format("of type {} and shape {} has {} bytes", type,
                               entry["shape"].dump(), bytes));
   // Elements need not lie where their type may be read.
   std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
   std::memcpy(aligned.data(), data.data() + *begin, bytes);
-  return detail::fromHost(known->type, aligned.data(), elements,
+  return detail::fromHost(known->type, aligned.data(), elementCount(shape),
                           std::move(shape), std::source_location::current());
 }
 } // namespace

@@ -89,6 +89,9 @@ TEST_F(SafetensorsTest, RefusesDamage) {
   EXPECT_THAT(one("F32", "[3]", "[0, 8]"), HasSubstr("has 8 bytes"));
   EXPECT_THAT(one("F32", "[4611686018427387904, 4]", "[0, 8]"),
               HasSubstr("has 8 bytes"));
+  // 2^64 elements are none in 64 bits.
+  EXPECT_THAT(one("F32", "[4294967296, 4294967296]", "[0, 0]"),
+              HasSubstr("has 0 bytes"));
   EXPECT_THAT(one("F32", "[-2]", "[0, 8]"), HasSubstr("has shape"));
   EXPECT_THROW(data::load_safetensors(folder / "none"), Error);
 }
