@@ -4,7 +4,6 @@
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
-
 #include <algorithm>
 
 using namespace meshloom;
