@@ -87,7 +87,8 @@ Tensor readTensor(const std::string &tensor, const json &entry,
   // Elements need not lie where their type may be read.
   std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
   std::memcpy(aligned.data(), data.data() + *begin, bytes);
-  return detail::fromHost(known->type, aligned.data(), elementCount(shape),
+  const int64_t elements = elementCount(shape);
+  return detail::fromHost(known->type, aligned.data(), elements,
                           std::move(shape), std::source_location::current());
 }
 } // namespace
