@@ -151,9 +151,13 @@ void save_safetensors(const std::filesystem::path &path,
   file.resize(file.size() + offset);
   char *out = file.data() + sizeof(length) + length;
   for (const auto &[name, tensor] : tensors) {
-    detail::readValue(tensor, tensor.dtype(), out, tensor.size(),
+    const uint64_t bytes = uint64_t(tensor.size()) * byteWidth(tensor.dtype());
+    // Elements need not lie where their type may be written.
+    std::vector<uint64_t> aligned(bytes / 8 + 1);
+    detail::readValue(tensor, tensor.dtype(), aligned.data(), tensor.size(),
                       "save_safetensors");
-    out += uint64_t(tensor.size()) * byteWidth(tensor.dtype());
+    std::memcpy(out, aligned.data(), bytes);
+    out += bytes;
   }
   Status written = writeFile(path.string(), file);
   if (!written)
