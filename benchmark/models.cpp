@@ -72,14 +72,24 @@ Program trainer(const Model &model, Loss loss, Inputs... inputs) {
           [=] { return step.get_concrete_function(inputs...); }};
 }
 
-Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
+gpt2::Config gpt2Config(const Arguments &arguments) {
   gpt2::Config config = gpt2::Config::named(arguments.size);
   if (arguments.layers)
     config.layers = arguments.layers;
+  return config;
+}
+
+/// Tokens of a sequence.
+int64_t gpt2Length(const Arguments &arguments) {
+  if (arguments.length)
+    return arguments.length;
+  return arguments.size == "tiny" ? 32 : 256;
+}
+
+Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
+  const gpt2::Config config = gpt2Config(arguments);
   const int64_t batch = arguments.batch ? arguments.batch : 4,
-                length = arguments.length           ? arguments.length
-                         : arguments.size == "tiny" ? 32
-                                                    : 256;
+                length = gpt2Length(arguments);
   Tensor x =
       distribute(tensor(tokens(batch * (length + 1), config.vocabulary),
                         {batch, length + 1}),
@@ -126,13 +136,9 @@ Program lstmProgram(const Arguments &arguments, const Mesh &mesh) {
 /// Tokens from the middle of a cache of `length` on; each is the likeliest
 /// after the one before it.
 Program decodeProgram(const Arguments &arguments, const Mesh &mesh) {
-  gpt2::Config config = gpt2::Config::named(arguments.size);
-  if (arguments.layers)
-    config.layers = arguments.layers;
+  const gpt2::Config config = gpt2Config(arguments);
   const int64_t batch = arguments.batch ? arguments.batch : 1,
-                length = arguments.length           ? arguments.length
-                         : arguments.size == "tiny" ? 32
-                                                    : 256;
+                length = gpt2Length(arguments);
   gpt2::Model model(config, mesh);
   fillWeights(model.variables());
   std::vector<gpt2::Cache> caches = model.makeCaches(batch, length);
