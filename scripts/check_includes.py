@@ -76,11 +76,15 @@ TABLE = {
         | {"Compiler", "Math", "Runtime"}
         | {"Runtime/Backends/PJRT", "Support", "system"},
     ),
-    "NN": (USER, USER | {"fmt"}),
-    "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "system"}),
+    "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),
+    "Distribute": (USER | {"Data"}, USER | {"Data", "fmt"}),
+    "NN": (
+        USER | {"Data", "Distribute"},
+        USER | {"Data", "Distribute", "Support", "fmt", "json", "protobuf", "system"},
+    ),
     # Meshloom.h, all of the user API.
-    "Meshloom.h": (USER | {"NN", "Data"}, set()),
-    "examples": (None, {"API", "NN", "Data", "Meshloom.h", "system"}),
+    "Meshloom.h": (USER | {"Data", "Distribute", "NN"}, set()),
+    "examples": (None, {"API", "Data", "Distribute", "NN", "Meshloom.h", "system"}),
 }
 # tools/ may include everything; so may test/ and benchmark/, which are not read.
 
@@ -91,6 +95,7 @@ OUTSIDE = [
     ("fmt", r"fmt/"),
     ("json", r"nlohmann/"),
     ("zlib", r"zlib\.h$"),
+    ("protobuf", r"(google/protobuf/.*|.*\.pb\.h)$"),
     ("openssl", r"openssl/"),
     ("tbb", r"(oneapi/)?tbb/"),
     ("dnnl", r"(oneapi/dnnl/|dnnl)"),
