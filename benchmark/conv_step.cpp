@@ -29,9 +29,15 @@ struct Case {
   bool channelsFirst = false;
 };
 
-/// Kernels by Glorot with the seed 10 + index, as conv_models.py has them;
-/// vectors stay as they are made, zeros or ones.
-void assignPeerWeights(const Module &model) {
+/// Which variables a seed is counted for.
+enum class Seeds : uint8_t {
+  Variables, ///< as conv_models.py has them
+  Kernels    ///< as jax_bench.py and torch_bench.py have them
+};
+
+/// Kernels by Glorot with seeds from 10; vectors stay as they are made, zeros
+/// or ones.
+void assignPeerWeights(const Module &model, Seeds seeds) {
   uint32_t seed = 10;
   for (const DVariable &variable : model.trainable_variables()) {
     const Shape shape = variable.shape();
@@ -46,7 +52,8 @@ void assignPeerWeights(const Module &model) {
           tensor(peers::uniform(in * shape.back(), seed, -limit, limit), shape),
           variable.layout()));
     }
-    ++seed;
+    if (shape.size() > 1 || seeds == Seeds::Variables)
+      ++seed;
   }
 }
 
@@ -144,7 +151,7 @@ Training makeTraining(const Case &options, const Mesh &mesh) {
       distribute(tensor(data.y, {options.batch}), Layout({"batch"}, mesh));
   if (large) {
     auto model = std::make_shared<resnet::ResNet>();
-    assignPeerWeights(*model);
+    assignPeerWeights(*model, Seeds::Variables);
     training.step = [model, sgd = optimizers::SGD(
                                 {.learning_rate = 1e-2, .momentum = 0.9})](
                         const Tensor &x, const Tensor &y) {
@@ -153,7 +160,7 @@ Training makeTraining(const Case &options, const Mesh &mesh) {
     };
   } else if (options.name == "convnet") {
     auto model = std::make_shared<GuideNet>();
-    assignPeerWeights(*model);
+    assignPeerWeights(*model, Seeds::Kernels);
     training.step = [model, adam = optimizers::Adam()](const Tensor &x,
                                                        const Tensor &y) {
       return update(*model, adam, [&] {
@@ -162,7 +169,7 @@ Training makeTraining(const Case &options, const Mesh &mesh) {
     };
   } else {
     auto model = std::make_shared<SmallNet>(options.channelsFirst);
-    assignPeerWeights(*model);
+    assignPeerWeights(*model, Seeds::Variables);
     training.step = [model, adam = optimizers::Adam()](const Tensor &x,
                                                        const Tensor &y) {
       return update(*model, adam, [&] { return crossEntropy((*model)(x), y); });
