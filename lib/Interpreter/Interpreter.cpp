@@ -181,7 +181,8 @@ namespace {
 /// One run of a function's block.
 class Frame {
 public:
-  explicit Frame(Block &block) {
+  explicit Frame(Block &block, Rounding rounding = Rounding::ByConvert)
+      : rounding(rounding) {
     for (Operation &op : block)
       for (Value used : uses(op))
         ++usesLeft[used];
@@ -211,7 +212,7 @@ public:
       if (!results)
         return results.error();
       for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-        set(result, std::move(value));
+        setResult(result, std::move(value));
       return Success();
     }
     // The reference computes: what the host sees happens in the program's run.
@@ -230,7 +231,7 @@ public:
                                locationOf(&op)));
     Values results = entry->second(callOf(op));
     for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
-      set(result, std::move(value));
+      setResult(result, std::move(value));
     return Success();
   }
 
@@ -242,6 +243,15 @@ public:
   }
 
 private:
+  void setResult(Value result, HostValue contents) {
+    if (rounding == Rounding::ByEachOp)
+      for (std::vector<double> *part :
+           {&contents.floats, &contents.imaginaries})
+        for (double &x : *part)
+          x = roundToType(contents.type, x);
+    set(result, std::move(contents));
+  }
+
   Call callOf(Operation &op) const {
     Call call{&op, {}};
     for (Value operand : op.getOperands())
@@ -311,6 +321,7 @@ private:
   };
   std::unordered_map<Value, std::shared_ptr<const HostValue>, Hash> values;
   DenseMap<Value, int64_t> usesLeft;
+  Rounding rounding;
 };
 
 } // namespace
@@ -332,7 +343,8 @@ Values interpreter::runRegion(Region &region, Values arguments) {
 }
 
 Result<std::vector<HostValue>> interpret(ModuleOp module, StringRef name,
-                                         const std::vector<HostValue> &inputs) {
+                                         const std::vector<HostValue> &inputs,
+                                         Rounding rounding) {
   auto wanted = signatureOf(module, name);
   if (!wanted)
     return wanted.error();
@@ -345,7 +357,7 @@ Result<std::vector<HostValue>> interpret(ModuleOp module, StringRef name,
     return Error(fmt::format("function '{}' branches", wanted->name));
 
   Block &body = function.getBody().front();
-  Frame frame(body);
+  Frame frame(body, rounding);
   for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
     const ValueSignature &expected = wanted->arguments[i];
     if (inputs[i].type != expected.type || inputs[i].shape != expected.shape)

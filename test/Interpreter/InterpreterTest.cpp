@@ -157,6 +157,24 @@ TEST_F(InterpreterTest, LongestContractionIsOfSums) {
   EXPECT_EQ(longest("max"), 40);
 }
 
+/// 1 + 2^-12 is 1 in bf16, which only an op that rounds sees.
+TEST_F(InterpreterTest, RoundsEachOpOnRequest) {
+  auto module = mlir::parseSourceString<ModuleOp>(
+      "func.func @main(%a: tensor<bf16>, %b: tensor<bf16>) -> tensor<bf16> {\n"
+      "  %0 = dtensor.add %a, %b : tensor<bf16>\n"
+      "  %1 = dtensor.subtract %0, %a : tensor<bf16>\n"
+      "  return %1 : tensor<bf16>\n}",
+      &context);
+  ASSERT_TRUE(module);
+  std::vector<HostValue> inputs = {floats({}, {1}, DType::BF16),
+                                   floats({}, {0x1p-12}, DType::BF16)};
+  auto exact = interpret(*module, "", inputs);
+  auto rounded = interpret(*module, "", inputs, Rounding::ByEachOp);
+  ASSERT_TRUE(exact && rounded);
+  EXPECT_EQ((*exact)[0].floats[0], 0x1p-12);
+  EXPECT_EQ((*rounded)[0].floats[0], 0);
+}
+
 TEST_F(InterpreterTest, ConvertRoundsSaturatesAndWraps) {
   auto convert = [&](HostValue from, const char *fromType, const char *toType) {
     std::string in = "tensor<" + std::string(fromType) + ">",

@@ -11,18 +11,27 @@
 
 namespace meshloom {
 
+/// Where floats, which are computed in f64, are rounded to their type.
+enum class Rounding {
+  /// Only where the program converts: as near to the truth as f64 is.
+  ByConvert,
+  /// What each op gives, but not within its sums. How far this is from the
+  /// above is a sample of what rounding does to a program.
+  ByEachOp,
+};
+
 /// The results of `function` (empty: `main`, or the only one) of a module of
 /// dtensor ops before any layout pass, on `inputs`, one per argument; then, for
 /// every variable argument that the function assigns, in argument order, its
 /// final value. A variable argument's input is its value before.
 ///
-/// Layouts are not looked at: relayout and constraint are the identity. Floats
-/// are computed in f64 and rounded only by `convert`. Ops mean what StableHLO's
-/// mean; where that is left open: x / 0 is -1 and x rem 0 is x for integers,
-/// conversions to integers saturate, nan becomes 0.
-Result<std::vector<HostValue>> interpret(mlir::ModuleOp module,
-                                         llvm::StringRef function,
-                                         const std::vector<HostValue> &inputs);
+/// Layouts are not looked at: relayout and constraint are the identity. Ops
+/// mean what StableHLO's mean; where that is left open: x / 0 is -1 and x rem 0
+/// is x for integers, conversions to integers saturate, nan becomes 0.
+Result<std::vector<HostValue>>
+interpret(mlir::ModuleOp module, llvm::StringRef function,
+          const std::vector<HostValue> &inputs,
+          Rounding rounding = Rounding::ByConvert);
 
 /// One value of `function`'s signature.
 struct ValueSignature {
