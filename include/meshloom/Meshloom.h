@@ -38,9 +38,13 @@
 #include "meshloom/API/Variable.h"
 #include "meshloom/API/WindowOps.h"
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/NN/Activations.h"
+#include "meshloom/NN/Constraints.h"
 #include "meshloom/NN/Functions.h"
+#include "meshloom/NN/Initializers.h"
 #include "meshloom/NN/Layers.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizers.h"
+#include "meshloom/NN/Regularizers.h"
 
 #endif

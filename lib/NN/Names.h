@@ -1,11 +1,13 @@
 // What is known by a name that a user writes ("adam", "relu"): one that is not
-// there is an error that lists the closest ones.
+// there is an error that lists the closest ones. Users add their own.
 #pragma once
 
 #include "meshloom/Core/Result.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -28,38 +30,61 @@ inline size_t editDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// What names are compared by: capitals are small letters, underscores do not
+/// count ("GlorotUniform" is "glorot_uniform").
+inline std::string bareName(std::string_view name) {
+  std::string bare;
+  for (char letter : name)
+    if (letter != '_')
+      bare +=
+          letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
+  return bare;
+}
+
 template <typename T> class Names {
 public:
-  /// `kind`: what the names are of, for errors. Names are of small letters.
-  Names(std::string kind, std::map<std::string, T, std::less<>> known)
-      : kind(std::move(kind)), known(std::move(known)) {}
+  /// `kind`: what the names are of, for errors: "an optimizer".
+  Names(std::string kind, std::initializer_list<std::pair<const char *, T>> all)
+      : kind(std::move(kind)) {
+    for (auto &[name, value] : all)
+      known.emplace(bareName(name), std::pair(std::string(name), value));
+  }
 
-  /// Capital letters are small ones. Throws meshloom::Error.
-  const T &find(std::string_view name) const {
-    std::string small(name);
-    std::ranges::transform(small, small.begin(), [](char letter) {
-      return letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
-    });
-    if (auto found = known.find(small); found != known.end())
+  /// The name as it was added, and what it stands for. Throws meshloom::Error.
+  std::pair<std::string, T> find(std::string_view name) const {
+    std::lock_guard lock(mutex);
+    if (auto found = known.find(bareName(name)); found != known.end())
       return found->second;
-    throw Error(message(name, small));
+    throw Error(message(name));
+  }
+
+  void add(const std::string &name, T value) {
+    std::lock_guard lock(mutex);
+    if (bareName(name).empty())
+      throw Error("expected the name of " + kind + ", got an empty one");
+    if (!known.emplace(bareName(name), std::pair(name, std::move(value)))
+             .second)
+      throw Error("there is " + kind + " called '" + name +
+                  "' already: choose another name");
   }
 
 private:
-  std::string message(std::string_view name, std::string_view small) const {
+  std::string message(std::string_view name) const {
     std::vector<std::pair<size_t, std::string_view>> near;
-    for (auto &[other, value] : known)
-      near.emplace_back(editDistance(small, other), other);
+    near.reserve(known.size());
+    for (auto &[bare, entry] : known)
+      near.emplace_back(editDistance(bareName(name), bare), entry.first);
     std::ranges::sort(near);
-    std::string text = "expected the name of an " + kind + ", got '" +
+    std::string text = "expected the name of " + kind + ", got '" +
                        std::string(name) + "'; closest are";
     for (size_t i = 0; i < std::min<size_t>(3, near.size()); ++i)
       text += std::string(i ? ", '" : " '") + std::string(near[i].second) + "'";
     return text;
   }
 
+  mutable std::mutex mutex;
   std::string kind;
-  std::map<std::string, T, std::less<>> known;
+  std::map<std::string, std::pair<std::string, T>, std::less<>> known;
 };
 
 } // namespace meshloom::detail

@@ -386,19 +386,19 @@ Adafactor::Adafactor(const AdafactorOptions &options)
 Optimizer get(std::string_view name) {
   using Make = Optimizer (*)();
   static const detail::Names<Make> optimizers(
-      "optimizer", {{"sgd", [] { return Optimizer(SGD()); }},
-                    {"adam", [] { return Optimizer(Adam()); }},
-                    {"adamw", [] { return Optimizer(AdamW()); }},
-                    {"adagrad", [] { return Optimizer(Adagrad()); }},
-                    {"adadelta", [] { return Optimizer(Adadelta()); }},
-                    {"rmsprop", [] { return Optimizer(RMSprop()); }},
-                    {"adamax", [] { return Optimizer(Adamax()); }},
-                    {"nadam", [] { return Optimizer(Nadam()); }},
-                    {"ftrl", [] { return Optimizer(Ftrl()); }},
-                    {"lion", [] { return Optimizer(Lion()); }},
-                    {"lamb", [] { return Optimizer(LAMB()); }},
-                    {"adafactor", [] { return Optimizer(Adafactor()); }}});
-  return optimizers.find(name)();
+      "an optimizer", {{"sgd", [] { return Optimizer(SGD()); }},
+                       {"adam", [] { return Optimizer(Adam()); }},
+                       {"adamw", [] { return Optimizer(AdamW()); }},
+                       {"adagrad", [] { return Optimizer(Adagrad()); }},
+                       {"adadelta", [] { return Optimizer(Adadelta()); }},
+                       {"rmsprop", [] { return Optimizer(RMSprop()); }},
+                       {"adamax", [] { return Optimizer(Adamax()); }},
+                       {"nadam", [] { return Optimizer(Nadam()); }},
+                       {"ftrl", [] { return Optimizer(Ftrl()); }},
+                       {"lion", [] { return Optimizer(Lion()); }},
+                       {"lamb", [] { return Optimizer(LAMB()); }},
+                       {"adafactor", [] { return Optimizer(Adafactor()); }}});
+  return optimizers.find(name).second();
 }
 
 } // namespace meshloom::optimizers

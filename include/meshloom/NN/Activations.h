@@ -1,0 +1,97 @@
+// activations: functions between layers, by the names and with the defaults of
+// Keras.
+#pragma once
+
+#include "meshloom/API/Ops.h"
+#include "meshloom/NN/Named.h"
+
+/// Functions between layers.
+namespace meshloom::activations {
+
+/// A function of a tensor that keeps its shape (glu: halves a dim). As one of
+/// nn's functions is given, `Activation(nn::relu)`, its name is known.
+///
+///   activations::Activation f = "leaky_relu"; // slope 0.2, as in Keras
+///   activations::Activation g("leaky_relu", {{"negative_slope", 0.01}});
+///   Tensor y = g(x);
+class Activation : public NamedPart<Activation, Tensor(const Tensor &)> {
+public:
+  using NamedPart::NamedPart;
+  /// A function as API and nn have them: tanh, sigmoid, nn::relu, nn::gelu...
+  Activation(Tensor (*function)(const Tensor &, Where));
+};
+
+// All are functions of floats, one element at a time where nothing else is
+// said, and known by name with their numbers as options.
+
+/// x where it is positive, else alpha (exp(x / alpha) - 1).
+Tensor celu(const Tensor &x, double alpha = 1);
+/// x where it is positive, else alpha (exp(x) - 1).
+Tensor elu(const Tensor &x, double alpha = 1);
+/// exp(x).
+Tensor exponential(const Tensor &x);
+/// x times the normal distribution at x; approximate: by tanh.
+Tensor gelu(const Tensor &x, bool approximate = false);
+/// The first half along `axis` times the sigmoid of the second.
+Tensor glu(const Tensor &x, int64_t axis = -1);
+/// 0 where |x| <= threshold, else x.
+Tensor hard_shrink(const Tensor &x, double threshold = 0.5);
+/// x / 6 + 1 / 2, at least 0 and at most 1.
+Tensor hard_sigmoid(const Tensor &x);
+/// x hard_sigmoid(x), also called hard_swish.
+Tensor hard_silu(const Tensor &x);
+/// x, at least -1 and at most 1.
+Tensor hard_tanh(const Tensor &x);
+/// x, times the slope where it is negative.
+Tensor leaky_relu(const Tensor &x, double negative_slope = 0.2);
+/// x.
+Tensor linear(const Tensor &x);
+/// log(sigmoid(x)), without overflow.
+Tensor log_sigmoid(const Tensor &x);
+/// log(softmax(x)).
+Tensor log_softmax(const Tensor &x, int64_t axis = -1);
+/// x tanh(softplus(x)).
+Tensor mish(const Tensor &x);
+/// The numbers of relu.
+struct ReluOptions {
+  double negative_slope = 0; ///< of what is below the threshold
+  /// The greatest result.
+  std::optional<double> max_value = std::nullopt;
+  double threshold = 0; ///< what is less counts as negative
+};
+/// x from the threshold on, at most max_value; below it negative_slope
+/// (x - threshold).
+Tensor relu(const Tensor &x, const ReluOptions &options = {});
+/// x, at least 0 and at most 6.
+Tensor relu6(const Tensor &x);
+/// 1.0507 elu(x, 1.67326) (Klambauer et al., 2017).
+Tensor selu(const Tensor &x);
+/// 1 / (1 + exp(-x)).
+Tensor sigmoid(const Tensor &x);
+/// x sigmoid(x), also called swish.
+Tensor silu(const Tensor &x);
+/// exp(x) / sum(exp(x)) along `axis`. Throws meshloom::Error if x has fewer
+/// than two dims: the only one would be the batch.
+Tensor softmax(const Tensor &x, int64_t axis = -1);
+/// x brought nearer to 0 by threshold, 0 where |x| is less.
+Tensor soft_shrink(const Tensor &x, double threshold = 0.5);
+/// log(1 + exp(x)).
+Tensor softplus(const Tensor &x);
+/// x / (1 + |x|).
+Tensor softsign(const Tensor &x);
+/// 0 up to -1, x from 1 on, (x + 1)^2 / 4 between.
+Tensor sparse_plus(const Tensor &x);
+/// (x + 1) / 2, at least 0 and at most 1.
+Tensor sparse_sigmoid(const Tensor &x);
+/// The nearest point of the simplex along `axis` (Martins and Astudillo, 2016).
+Tensor sparsemax(const Tensor &x, int64_t axis = -1);
+/// (x + sqrt(x^2 + b)) / 2.
+Tensor squareplus(const Tensor &x, double b = 4);
+/// The hyperbolic tangent.
+Tensor tanh(const Tensor &x);
+/// x - tanh(x).
+Tensor tanh_shrink(const Tensor &x);
+/// x where it is greater than threshold_value, else `value`.
+Tensor threshold(const Tensor &x, double threshold_value, double value);
+
+} // namespace meshloom::activations

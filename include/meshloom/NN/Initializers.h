@@ -1,0 +1,91 @@
+// initializers: the first values of variables, by the names and with the
+// defaults of Keras.
+#pragma once
+
+#include "meshloom/API/Random.h"
+#include "meshloom/NN/Named.h"
+
+/// First values of variables.
+namespace meshloom::initializers {
+
+/// Makes the first value of a variable: floats or complex numbers of a shape
+/// and type. Random numbers are of the seed and of each element's global index:
+/// a variable begins with the same value under every layout.
+///
+///   initializers::Initializer init = "he_normal";
+///   DVariable w(call_with_layout(
+///       [&] { return init({64, 32}, DType::F32, Seed{1, 2}); }, layout));
+class Initializer
+    : public NamedPart<Initializer, Tensor(const Shape &, DType, Seed)> {
+public:
+  using NamedPart::NamedPart;
+};
+
+/// Every element 0.
+Initializer Zeros();
+/// Every element 1.
+Initializer Ones();
+/// Every element `value`.
+Initializer Constant(double value = 0);
+/// The unit matrix times `gain`. The initializer throws meshloom::Error for a
+/// shape of other than two dims.
+Initializer Identity(double gain = 1);
+
+/// A seed that counts instead of the one that the caller of an initializer
+/// gives.
+using OwnSeed = std::optional<Seed>;
+
+/// The numbers of RandomUniform.
+struct RandomUniformOptions {
+  double minval = -0.05;       ///< the least
+  double maxval = 0.05;        ///< above all
+  OwnSeed seed = std::nullopt; ///< instead of the caller's
+};
+/// Uniform in [minval, maxval).
+Initializer RandomUniform(const RandomUniformOptions &options = {});
+
+/// The numbers of RandomNormal and TruncatedNormal.
+struct RandomNormalOptions {
+  double mean = 0;             ///< of all
+  double stddev = 0.05;        ///< their standard deviation (before cutting)
+  OwnSeed seed = std::nullopt; ///< instead of the caller's
+};
+/// Normal.
+Initializer RandomNormal(const RandomNormalOptions &options = {});
+/// Normal, of what is at most two standard deviations from the mean.
+Initializer TruncatedNormal(const RandomNormalOptions &options = {});
+
+/// The numbers of VarianceScaling.
+struct VarianceScalingOptions {
+  double scale = 1; ///< the variance is this over n
+  /// n: "fan_in" (how many inputs an output is of), "fan_out" (how many outputs
+  /// an input goes to), or "fan_avg", their mean. Of a shape [..., in, out]
+  /// they are in and out times the extents in front of them.
+  std::string mode = "fan_in";
+  /// "truncated_normal", "untruncated_normal" or "uniform".
+  std::string distribution = "truncated_normal";
+  OwnSeed seed = std::nullopt; ///< instead of the caller's
+};
+/// Random numbers around 0 whose variance follows from the shape. Throws
+/// meshloom::Error if the scale is not positive, or for unknown names.
+Initializer VarianceScaling(const VarianceScalingOptions &options = {});
+/// Variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
+Initializer GlorotUniform(OwnSeed seed = std::nullopt);
+/// See GlorotUniform.
+Initializer GlorotNormal(OwnSeed seed = std::nullopt);
+/// Variance 2 / fan_in (He et al., 2015).
+Initializer HeUniform(OwnSeed seed = std::nullopt);
+/// See HeUniform.
+Initializer HeNormal(OwnSeed seed = std::nullopt);
+/// Variance 1 / fan_in (Klambauer et al., 2017).
+Initializer LecunUniform(OwnSeed seed = std::nullopt);
+/// See LecunUniform.
+Initializer LecunNormal(OwnSeed seed = std::nullopt);
+
+/// An orthogonal matrix times `gain`: the dims of a shape but the last are its
+/// rows, and rows or columns are orthonormal, whichever are fewer (Saxe,
+/// McClelland and Ganguli, 2014). The initializer throws meshloom::Error for a
+/// shape of less than two dims.
+Initializer Orthogonal(double gain = 1, OwnSeed seed = std::nullopt);
+
+} // namespace meshloom::initializers

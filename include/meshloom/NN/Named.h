@@ -1,0 +1,99 @@
+// NamedPart: a function that a model is given by value or by name, such as an
+// activation, with the numbers that it was made with. Initializers.h,
+// Regularizers.h, Constraints.h, Activations.h and Losses.h have those that are
+// known.
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace meshloom {
+
+/// What a part was made with, by the names of its options.
+using PartConfig =
+    std::map<std::string, std::variant<bool, int64_t, double, std::string,
+                                       std::vector<int64_t>>>;
+
+/// A function with a name and a config, from which it can be made again: what
+/// is saved of a part of a model. `Kind` is the class that derives from this.
+/// Where one is expected, its name will do, with capitals or underscores as in
+/// Keras ("glorot_uniform", "GlorotUniform"), or a function of the user's own,
+/// which has no name and so cannot be saved:
+///
+///   layers::Dense({.units = 64, .activation = "relu"});
+///   layers::Dense({.units = 64, .activation = [](const Tensor &x) {
+///     return x * sigmoid(1.7f * x);
+///   }});
+///
+/// One's own become known by name with `add`:
+///
+///   activations::Activation::add("steep", [](const PartConfig &) {
+///     return [](const Tensor &x) { return sigmoid(5 * x); };
+///   });
+///
+/// A default-constructed one is empty: there is none. May be used from any
+/// thread.
+template <typename Kind, typename Signature> class NamedPart;
+
+template <typename Kind, typename Result, typename... Arguments>
+class NamedPart<Kind, Result(Arguments...)> {
+public:
+  /// What it computes.
+  using Function = std::function<Result(Arguments...)>;
+  /// Makes one of a config.
+  using Maker = std::function<Kind(const PartConfig &)>;
+
+  /// An empty one.
+  NamedPart() = default;
+  /// The one that is known by this name, made with these options, or their
+  /// defaults. Throws meshloom::Error that lists the closest names, or if it
+  /// has no such option.
+  NamedPart(const char *id, const PartConfig &config = {})
+      : NamedPart(get(id, config)) {}
+  /// By name; see above.
+  NamedPart(const std::string &id, const PartConfig &config = {})
+      : NamedPart(get(id, config)) {}
+  /// The user's own function.
+  template <typename F>
+    requires std::is_invocable_r_v<Result, F &, Arguments...> &&
+             (!std::derived_from<std::remove_cvref_t<F>, NamedPart>)
+  NamedPart(F function) : function(std::move(function)) {}
+  /// A function that can be saved: `name` was added, or will be.
+  NamedPart(std::string name, PartConfig config, Function function)
+      : partName(std::move(name)), partConfig(std::move(config)),
+        function(std::move(function)) {}
+
+  /// What it computes. Throws meshloom::Error if it is empty.
+  Result operator()(Arguments... arguments) const {
+    if (!function)
+      refuseEmpty();
+    return function(arguments...);
+  }
+  /// Whether it is not empty.
+  explicit operator bool() const { return bool(function); }
+  /// What it is known by; empty: the user's own function, without a name.
+  const std::string &name() const { return partName; }
+  /// What it was made with.
+  const PartConfig &config() const { return partConfig; }
+
+  /// The one that is known by this name. Throws meshloom::Error that lists the
+  /// closest names.
+  static Kind get(std::string_view id, const PartConfig &config = {});
+  /// From now on `maker` makes what is called `name`, in all threads. Throws
+  /// meshloom::Error if the name is taken.
+  static void add(const std::string &name, Maker maker);
+
+private:
+  [[noreturn]] static void refuseEmpty();
+
+  std::string partName;
+  PartConfig partConfig;
+  Function function;
+};
+
+} // namespace meshloom

@@ -1,0 +1,34 @@
+// regularizers: what large weights cost, by the names and with the defaults of
+// Keras.
+#pragma once
+
+#include "meshloom/NN/Named.h"
+
+/// What large weights cost.
+namespace meshloom::regularizers {
+
+/// Gives of a weight a scalar that is added to the loss.
+class Regularizer : public NamedPart<Regularizer, Tensor(const Tensor &)> {
+public:
+  using NamedPart::NamedPart;
+};
+
+/// l1 sum(|w|).
+Regularizer L1(double l1 = 0.01);
+/// l2 sum(w^2).
+Regularizer L2(double l2 = 0.01);
+/// The numbers of L1L2.
+struct L1L2Options {
+  double l1 = 0; ///< times sum(|w|)
+  double l2 = 0; ///< times sum(w^2)
+};
+/// l1 sum(|w|) + l2 sum(w^2).
+Regularizer L1L2(const L1L2Options &options = {});
+/// `factor` times the mean of |a b| / 2 over all pairs of rows (mode "rows") or
+/// columns ("columns") a, b of a matrix, made unit vectors: the cost of not
+/// being orthogonal. Throws meshloom::Error for other modes; the regularizer,
+/// for what is no matrix.
+Regularizer OrthogonalRegularizer(double factor = 0.01,
+                                  const std::string &mode = "rows");
+
+} // namespace meshloom::regularizers
