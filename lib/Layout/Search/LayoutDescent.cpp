@@ -246,6 +246,50 @@ LayoutDescent::Answer LayoutDescent::answer(const std::vector<Asked> &asked) {
   return found;
 }
 
+/// The cheapest answer, though it saves nothing, of those who make or use the
+/// value among `touched` that is the dearest to relayout: what comes next where
+/// a costly relayout only goes on along a chain of ops until it meets another.
+LayoutDescent::Answer LayoutDescent::passOn(const std::set<unsigned> &touched,
+                                            const std::set<unsigned> &moved) {
+  std::set<unsigned> near;
+  Cost dearest = 0;
+  for (unsigned value : touched) {
+    const Cost cost = state.relayoutCost(value);
+    if (cost <= dearest)
+      continue;
+    std::set<unsigned> found;
+    auto add = [&](int op) {
+      if (op < 0 || clusters.ofOp[op] < 0)
+        return;
+      const auto cluster = unsigned(clusters.ofOp[op]);
+      if (canMove(cluster) && !moved.count(cluster))
+        found.insert(cluster);
+    };
+    add(graph.values[value].producer);
+    state.forEachUser(value, add);
+    if (found.empty())
+      continue;
+    dearest = cost;
+    near = std::move(found);
+  }
+  constexpr size_t few = 4;
+  std::optional<Objective> best;
+  Answer answer;
+  for (unsigned cluster : near) {
+    if (near.size() > few)
+      break;
+    for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
+      if (state.apply(*move)) {
+        if (!best || state.total() < *best) {
+          best = state.total();
+          answer = {move, cluster};
+        }
+        state.undo();
+      }
+  }
+  return answer;
+}
+
 /// Moves that do not pay by themselves: each of `options`, all of the cluster,
 /// followed by the best answers of neighbours, one after the other. Takes the
 /// best such chain of at least `least` moves.
@@ -258,6 +302,7 @@ bool LayoutDescent::tryChain(unsigned cluster,
                              size_t least) {
   // What a loop carries goes through all of its body.
   const size_t mostAnswers = carries[cluster] ? 12 : 3;
+  const size_t mostPassedOn = carries[cluster] || least == 1 ? 0 : 6;
   const int64_t mostTried = least > 1 ? 800 : 300;
   struct Chain {
     Objective total;
@@ -283,10 +328,13 @@ bool LayoutDescent::tryChain(unsigned cluster,
       break;
     }
     Chain chain;
-    std::set<unsigned> moved{cluster};
+    std::set<unsigned> moved{cluster}, touched;
+    size_t passedOn = 0;
     const Change *next = first;
     while (next) {
       Delta delta = *state.apply(*next);
+      touched.insert(state.touchedValues().begin(),
+                     state.touchedValues().end());
       chain.moves.push_back(next);
       chain.touched += delta.before.cost;
       chain.total = state.total();
@@ -299,16 +347,21 @@ bool LayoutDescent::tryChain(unsigned cluster,
           goal = std::min(goal, chain.total.cost);
       }
       next = nullptr;
-      if (chain.moves.size() > mostAnswers)
+      if (chain.moves.size() > mostAnswers + passedOn)
         break;
       std::vector<Asked> asked = toAsk(moved);
       Cost possible = 0;
-      for (size_t i = 0;
-           i < asked.size() && i + chain.moves.size() <= mostAnswers; ++i)
+      for (size_t i = 0; i < asked.size() &&
+                         i + chain.moves.size() <= mostAnswers + mostPassedOn;
+           ++i)
         possible += asked[i].saving;
       if (!carries[cluster] && chain.total.cost - possible >= goal)
         break;
       Answer found = answer(asked);
+      if (!found.move && passedOn < mostPassedOn) {
+        found = passOn(touched, moved);
+        ++passedOn;
+      }
       next = found.move;
       moved.insert(found.cluster);
     }

@@ -78,6 +78,8 @@ private:
     unsigned cluster = 0;
   };
   Answer answer(const std::vector<Asked> &asked);
+  Answer passOn(const std::set<unsigned> &touched,
+                const std::set<unsigned> &moved);
   bool tryChain(unsigned cluster, const std::vector<const Change *> &options,
                 size_t least);
   std::vector<unsigned> windowAround(unsigned cluster, int64_t most);

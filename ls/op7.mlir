@@ -1,0 +1,15 @@
+#mesh = #dtensor.mesh<x = 2>
+#one = #dtensor.layout<#mesh, []>
+#row = #dtensor.layout<#mesh, [*]>
+#cut = #dtensor.layout<#mesh, [x]>
+#rows = #dtensor.layout<#mesh, [x, *]>
+#flat = #dtensor.layout<#mesh, [*, *]>
+#images = #dtensor.layout<#mesh, [x, *, *, *]>
+#weights = #dtensor.layout<#mesh, [*, *, *, *]>
+func.func @main(%x: tensor<32768x8xf32, #flat>, %y: tensor<32768x8xf32, #rows>, %v: tensor<1x32768xf32, #flat>,
+                %line: tensor<60000xf32, #cut>, %ids: tensor<32768x1xi32, #flat>, %bins: tensor<8x8xf32, #flat>,
+                %in: tensor<64x16x16x3xf32, #images>, %out: tensor<64x16x16x4xf32, #images>) -> (tensor<3x3x3x4xf32, #weights>) {
+  %7 = dtensor.convolution %in, %out dims [f, 0, 1, b] x [i, 0, 1, o] -> [b, 0, 1, f] padding [1, 1, 1, 1]
+      : (tensor<64x16x16x3xf32, #images>, tensor<64x16x16x4xf32, #images>) -> tensor<3x3x3x4xf32, #weights>
+  return %7 : tensor<3x3x3x4xf32, #weights>
+}
