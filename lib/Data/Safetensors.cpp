@@ -2,13 +2,14 @@
 // against the file's size before anything is allocated by it.
 #include "meshloom/Data/Safetensors.h"
 
+#include "SafetensorsFormat.h"
+
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Support/File.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
@@ -21,18 +22,6 @@ namespace meshloom::data {
 using nlohmann::json;
 
 namespace {
-struct TypeName {
-  const char *name;
-  DType type;
-};
-constexpr TypeName typeNames[] = {
-    {"F64", DType::F64},   {"F32", DType::F32},  {"F16", DType::F16},
-    {"BF16", DType::BF16}, {"I64", DType::I64},  {"I32", DType::I32},
-    {"I16", DType::I16},   {"I8", DType::I8},    {"U64", DType::UI64},
-    {"U32", DType::UI32},  {"U16", DType::UI16}, {"U8", DType::UI8},
-    {"BOOL", DType::I1},
-};
-
 Error readError(std::string_view name, std::string_view why) {
   return Error(fmt::format("[load_safetensors] '{}' {}", name, why));
 }
@@ -60,10 +49,8 @@ Tensor readTensor(const std::string &tensor, const json &entry,
       !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
     throw damaged("has no dtype, shape and two data_offsets");
   const auto type = entry["dtype"].get<std::string>();
-  const auto *known =
-      std::find_if(std::begin(typeNames), std::end(typeNames),
-                   [&](const TypeName &t) { return t.name == type; });
-  if (known == std::end(typeNames))
+  const std::optional<DType> known = typeOfSafetensors(type);
+  if (!known)
     throw readError(file, fmt::format("has tensor '{}' of type {}, which is "
                                       "not supported: convert it to F32",
                                       tensor, type));
@@ -80,7 +67,7 @@ Tensor readTensor(const std::string &tensor, const json &entry,
     shape.push_back(int64_t(*n));
   }
   const uint64_t bytes = *end - *begin;
-  const std::optional<int64_t> needed = tensorBytes(shape, known->type);
+  const std::optional<int64_t> needed = tensorBytes(shape, *known);
   if (!needed || uint64_t(*needed) != bytes)
     throw damaged(fmt::format("of type {} and shape {} has {} bytes", type,
                               entry["shape"].dump(), bytes));
@@ -88,8 +75,8 @@ Tensor readTensor(const std::string &tensor, const json &entry,
   std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
   std::memcpy(aligned.data(), data.data() + *begin, bytes);
   const int64_t elements = elementCount(shape);
-  return detail::fromHost(known->type, aligned.data(), elements,
-                          std::move(shape), std::source_location::current());
+  return detail::fromHost(*known, aligned.data(), elements, std::move(shape),
+                          std::source_location::current());
 }
 } // namespace
 
@@ -127,29 +114,23 @@ void save_safetensors(const std::filesystem::path &path,
   json header = json::object();
   uint64_t offset = 0;
   for (const auto &[name, tensor] : tensors) {
-    const auto *known = std::find_if(
-        std::begin(typeNames), std::end(typeNames),
-        [&](const TypeName &t) { return t.type == tensor.dtype(); });
-    if (known == std::end(typeNames))
+    const char *type = safetensorsType(tensor.dtype());
+    if (!type)
       throw writeError(path,
                        fmt::format("tensor '{}' is {}, which the format has "
                                    "not: save its real and imaginary parts",
                                    name, meshloom::name(tensor.dtype())));
     const uint64_t end =
         offset + uint64_t(tensor.size()) * byteWidth(tensor.dtype());
-    header[name] = {{"dtype", known->name},
+    header[name] = {{"dtype", type},
                     {"shape", tensor.shape()},
                     {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' '); // tensors begin at 8 bytes
-  const uint64_t length = text.size();
-  std::string file(sizeof(length), '\0');
-  std::memcpy(file.data(), &length, sizeof(length));
-  file += text;
-  file.resize(file.size() + offset);
-  char *out = file.data() + sizeof(length) + length;
+  std::string file = safetensorsHead(header);
+  const size_t begin = file.size();
+  file.resize(begin + offset);
+  char *out = file.data() + begin;
   for (const auto &[name, tensor] : tensors) {
     const uint64_t bytes = uint64_t(tensor.size()) * byteWidth(tensor.dtype());
     // Elements need not lie where their type may be written.

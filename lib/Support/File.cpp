@@ -1,13 +1,16 @@
-// Whole files: read, and written atomically.
+// Files: read, and written atomically.
 #include "meshloom/Support/File.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace meshloom {
 
@@ -45,6 +48,89 @@ Status writeFile(const std::string &path, std::string_view bytes) {
   Error error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
   std::remove(temporary.c_str());
   return error;
+}
+
+Status readFileAt(const std::string &path, uint64_t offset,
+                  std::span<char> bytes) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return Error(
+        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  std::string why;
+  while (why.empty() && !bytes.empty()) {
+    const ssize_t count =
+        pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0) {
+      why = std::strerror(errno);
+    } else if (count == 0) {
+      why = fmt::format("it ends at byte {}, where {} more were expected",
+                        offset, bytes.size());
+    } else {
+      bytes = bytes.subspan(static_cast<size_t>(count));
+      offset += static_cast<uint64_t>(count);
+    }
+  }
+  close(file);
+  if (!why.empty())
+    return Error(fmt::format("cannot read '{}': {}", path, why));
+  return Success();
+}
+
+FileWriter::FileWriter(std::string path, int file)
+    : path(std::move(path)), file(file) {}
+FileWriter::FileWriter(FileWriter &&other) noexcept
+    : path(std::move(other.path)), file(std::exchange(other.file, -1)) {}
+FileWriter::~FileWriter() {
+  if (file >= 0)
+    close(file);
+}
+
+Result<FileWriter> FileWriter::create(const std::string &path) {
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0)
+    return Error(
+        fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  return FileWriter(path, file);
+}
+
+Status FileWriter::write(std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return Error(
+          fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return Success();
+}
+
+Status FileWriter::finish() {
+  bool isWritten = fsync(file) == 0;
+  isWritten &= close(std::exchange(file, -1)) == 0;
+  if (!isWritten)
+    return Error(
+        fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  return Success();
+}
+
+Status renameDurably(const std::string &from, const std::string &to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0)
+    return Error(fmt::format("cannot rename '{}' to '{}': {}", from, to,
+                             std::strerror(errno)));
+  const std::string parent = std::filesystem::path(to).parent_path().string();
+  const int folder = open(parent.empty() ? "." : parent.c_str(),
+                          O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    // Some file systems know no fsync of folders: there the rename is enough.
+    fsync(folder);
+    close(folder);
+  }
+  return Success();
 }
 
 } // namespace meshloom

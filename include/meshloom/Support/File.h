@@ -1,8 +1,11 @@
-// Whole files as strings, with errors that say what to do.
+// Files, with errors that say what to do: whole ones as strings, and those that
+// are written or read in pieces and must outlive a crash.
 #pragma once
 
 #include "meshloom/Core/Result.h"
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,5 +18,36 @@ Result<std::string> readFile(const std::string &path);
 /// Writes a file under a temporary name beside it and renames it, so that no
 /// half-written file is ever seen under `path`.
 Status writeFile(const std::string &path, std::string_view bytes);
+
+/// `bytes.size()` bytes of a file from `offset` on. Fails where it cannot be
+/// read or is shorter.
+Status readFileAt(const std::string &path, uint64_t offset,
+                  std::span<char> bytes);
+
+/// A new file that is written in pieces. Until `finish` returns, a crash may
+/// leave any part of it.
+class FileWriter {
+public:
+  /// Fails where there is a file of that name already.
+  static Result<FileWriter> create(const std::string &path);
+  FileWriter(FileWriter &&other) noexcept;
+  FileWriter &operator=(FileWriter &&) = delete;
+  ~FileWriter();
+
+  /// Appends.
+  Status write(std::span<const char> bytes);
+  /// Waits until all of it lies on the disk, and closes it.
+  Status finish();
+
+private:
+  FileWriter(std::string path, int file);
+  std::string path;
+  int file;
+};
+
+/// Renames what lies in a folder to another name in the same one, in place of
+/// what has that name; waits until the disk knows. After a crash the name is
+/// that of the old or of the new one.
+Status renameDurably(const std::string &from, const std::string &to);
 
 } // namespace meshloom

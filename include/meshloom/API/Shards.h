@@ -1,0 +1,34 @@
+// What single devices hold of a tensor, as bytes: for what writes tensors to
+// files and reads them, shard by shard, without a copy of the whole.
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+#include <span>
+
+namespace meshloom::detail {
+
+/// A device's part of a tensor: its exact extents, and elements row-major.
+struct ShardBytes {
+  Shape shape;
+  std::vector<char> bytes;
+};
+/// What device number `device` of the tensor's mesh holds. Waits for the value.
+ShardBytes shardOf(const Tensor &tensor, int64_t device);
+
+/// The same, held by someone else.
+struct ShardView {
+  Shape shape;
+  std::span<const char> bytes;
+};
+/// The tensor whose shard on device k is `shards[k]`. Throws meshloom::Error as
+/// `pack` does.
+Tensor tensorOfShards(DType type, const Layout &layout,
+                      std::span<const ShardView> shards);
+/// A host tensor of those elements, whatever the default mesh is.
+Tensor hostTensorOf(DType type, const Shape &shape,
+                    std::span<const char> bytes);
+/// Whether its values are host tensors. Of one that has lost its value, too.
+bool isHostVariable(const DVariable &variable);
+
+} // namespace meshloom::detail

@@ -1,0 +1,79 @@
+// Folders of tensors with layouts, each device's shards in a safetensors file
+// of its own beside an index: what checkpoints and saved models consist of.
+#pragma once
+
+#include "meshloom/Data/Safetensors.h"
+
+namespace meshloom::data {
+
+/// What is written into a folder.
+struct FolderContents {
+  NamedTensors tensors; ///< with any layouts over any meshes, or host tensors
+  /// Small things that are no tensors, by name: JSON texts, as numbers are.
+  std::map<std::string, std::string> notes;
+};
+
+/// Writes a folder. Every device writes the shards that it alone holds, and a
+/// part of those that several hold; no tensor is gathered. A folder of that
+/// name is replaced: after a crash at any time `path` is the old one or the new
+/// one (or, where there was none, none). Waits until the disk has all of it.
+///
+///   data::write_tensor_folder("w", {{{"kernel", kernel}}, {{"step", "7"}}});
+///   data::TensorFolder w("w");
+///   Tensor kernel = w.read("kernel", Layout({"x", UNSHARDED}, mesh));
+///
+/// The files are `index.json` and one `device-K.ID.safetensors` for each device
+/// that writes. A shard that is no whole tensor is called
+/// "kernel[0:2, 4:8]"; a complex tensor is one of floats with a last dim of 2.
+/// Pending reductions are done before.
+///
+/// Throws meshloom::Error if a note is no JSON, if there is something else
+/// under that name, or if a file cannot be written; the old folder stands then.
+void write_tensor_folder(const std::filesystem::path &path,
+                         const FolderContents &contents);
+
+/// Whether there is a folder that write_tensor_folder has finished.
+bool is_tensor_folder(const std::filesystem::path &path);
+
+/// Removes such a folder; after a crash it is there as it was, or not at all.
+/// Throws meshloom::Error if it is no such folder or cannot be removed.
+void remove_tensor_folder(const std::filesystem::path &path);
+
+/// What a folder says of a tensor.
+struct StoredTensor {
+  DType dtype; ///< of the elements
+  Shape shape; ///< global
+  /// That it was written with, as Layout::to_string has it; empty: none, of a
+  /// host tensor.
+  std::string layout;
+};
+
+/// A folder of tensors, for reading. A handle; copying is cheap. May be used
+/// from any thread.
+class TensorFolder {
+public:
+  /// Reads the index. Throws meshloom::Error if there is no such folder, or its
+  /// index is damaged.
+  explicit TensorFolder(const std::filesystem::path &path);
+
+  /// As given.
+  const std::filesystem::path &path() const;
+  /// By name.
+  const std::map<std::string, StoredTensor> &tensors() const;
+  /// By name.
+  const std::map<std::string, std::string> &notes() const;
+
+  /// A tensor laid out as one wishes, whatever the layout that it was written
+  /// with; without a layout on the host. Reads what devices need of it, shard
+  /// by shard, and checks the sums of what it reads. Throws meshloom::Error,
+  /// naming file and tensor, if there is none of that name, if a file is
+  /// missing, cut short or changed.
+  Tensor read(const std::string &name,
+              const std::optional<Layout> &layout = std::nullopt) const;
+
+private:
+  struct State;
+  std::shared_ptr<const State> state;
+};
+
+} // namespace meshloom::data

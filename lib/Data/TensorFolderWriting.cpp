@@ -1,0 +1,317 @@
+// Writing folders of tensors.
+//
+// What makes it atomic: data files have names that no folder had before, and
+// only the index names them. A folder that is replaced gets its new files
+// beside the old ones, then a rename puts the new index in the old one's place,
+// then the old files go. A folder that is new is made under another name, and
+// renamed when it is whole. So there is one instant at which the new one
+// stands, and all before and after it is tidying, which a later write does
+// where a crash kept it from being done.
+#include "meshloom/Data/TensorFolder.h"
+
+#include "SafetensorsFormat.h"
+#include "TensorFolderFormat.h"
+
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Shards.h"
+#include "meshloom/Support/File.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <regex>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace meshloom::data {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::string checksum(std::span<const char> bytes) {
+  uLong sum = crc32_z(0, nullptr, 0);
+  sum =
+      crc32_z(sum, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size());
+  return fmt::format("{:08x}", sum);
+}
+
+std::string textWithSum(json index) {
+  index.erase("checksum");
+  const std::string text = index.dump(1);
+  index["checksum"] = checksum(text);
+  return index.dump(1);
+}
+
+namespace {
+
+/// Of every writing another one, in all processes of a machine.
+std::string freshId() {
+  static std::atomic<uint64_t> count;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("{:x}-{:x}-{:x}", now.count(), getpid(), ++count);
+}
+
+/// Files of devices that have no number of their own among so many share one:
+/// a process has few open files.
+constexpr int64_t mostFiles = 128;
+
+struct Shard {
+  std::string tensor;
+  int64_t device; ///< that has it
+  Box box;
+  int64_t file; ///< that it goes to
+};
+
+/// "kernel[0:2, 4:8]", or the tensor's name for all of it.
+std::string shardName(const Shard &shard, const Shape &shape) {
+  if (shard.box == Box::whole(shape))
+    return shard.tensor;
+  std::vector<std::string> ranges;
+  ranges.reserve(shape.size());
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    ranges.push_back(
+        fmt::format("{}:{}", shard.box.offset[dim],
+                    shard.box.offset[dim] + shard.box.extent[dim]));
+  return fmt::format("{}[{}]", shard.tensor, fmt::join(ranges, ", "));
+}
+
+/// One folder, as it is being written.
+class FolderWriter {
+public:
+  FolderWriter(fs::path folder, const NamedTensors &given)
+      : folder(std::move(folder)), id(freshId()) {
+    for (const auto &[name, tensor] : given) {
+      const Layout layout = tensor.layout();
+      tensors.emplace(name, layout.is_partial()
+                                ? relayout(tensor, layout.without_partial())
+                                : tensor);
+    }
+  }
+
+  /// Writes all data files; gives the index's "tensors".
+  json write() {
+    assign();
+    create();
+    json index = json::object();
+    for (const auto &[name, tensor] : tensors)
+      index[name] = {{"dtype", meshloom::name(tensor.dtype())},
+                     {"shape", tensor.shape()},
+                     {"layout", is_dtensor(tensor) ? tensor.layout().to_string()
+                                                   : std::string()},
+                     {"shards", json::array()}};
+    for (const Shard &shard : shards)
+      index[shard.tensor]["shards"].push_back(write(shard));
+    for (auto &[number, file] : files)
+      std::move(file.writer->finish()).value_or_throw();
+    return index;
+  }
+
+  /// Names of the files that are written.
+  bool owns(const std::string &name) const {
+    return std::ranges::any_of(
+        files, [&](const auto &file) { return file.second.name == name; });
+  }
+
+private:
+  struct File {
+    std::string name;
+    json header = json::object();
+    uint64_t bytes = 0; ///< of tensors
+    uint64_t at = 0;    ///< where the next one goes
+    std::optional<FileWriter> writer;
+  };
+
+  static uint64_t bytesOf(const Tensor &tensor, const Box &box) {
+    return uint64_t(box.count()) * byteWidth(tensor.dtype());
+  }
+
+  /// Decides which device writes what: of those that hold a block, the one that
+  /// has least to write so far.
+  void assign() {
+    for (const auto &[name, tensor] : tensors) {
+      const Layout layout = tensor.layout();
+      const int64_t devices = layout.mesh().size();
+      std::vector<std::pair<Box, int64_t>> blocks;
+      for (int64_t device = 0; device < devices; ++device) {
+        const Box box = layout.shard(tensor.shape(), device);
+        // One without elements is a shard, so that files have the tensor.
+        if (box.empty() && (tensor.size() > 0 || !blocks.empty()))
+          continue;
+        auto known =
+            std::ranges::find(blocks, box, &std::pair<Box, int64_t>::first);
+        if (known == blocks.end())
+          blocks.emplace_back(box, device);
+        else if (files[device % mostFiles].bytes <
+                 files[known->second % mostFiles].bytes)
+          known->second = device;
+      }
+      for (const auto &[box, device] : blocks) {
+        files[device % mostFiles].bytes += bytesOf(tensor, box);
+        shards.push_back({name, device, box, device % mostFiles});
+      }
+    }
+  }
+
+  /// Writes the heads.
+  void create() {
+    // Asking for a device's load made it an entry.
+    std::map<int64_t, File> used;
+    for (const Shard &shard : shards) {
+      const Tensor &tensor = tensors.at(shard.tensor);
+      File &file = used[shard.file];
+      Shape shape = shard.box.extent;
+      if (isComplex(tensor.dtype()))
+        shape.push_back(2);
+      const uint64_t end = file.bytes + bytesOf(tensor, shard.box);
+      const std::string name = shardName(shard, tensor.shape());
+      if (file.header.contains(name))
+        throw Error(fmt::format("[write_tensor_folder] a shard of '{}' would "
+                                "be called '{}', as another tensor is: rename "
+                                "that one",
+                                shard.tensor, name));
+      file.header[name] = {{"dtype", safetensorsType(partOf(tensor.dtype()))},
+                           {"shape", shape},
+                           {"data_offsets", {file.bytes, end}}};
+      file.bytes = end;
+    }
+    files = std::move(used);
+    for (auto &[number, file] : files) {
+      file.name = fmt::format("device-{}.{}.safetensors", number, id);
+      file.writer.emplace(
+          FileWriter::create((folder / file.name).string()).value_or_throw());
+      const std::string head = safetensorsHead(file.header);
+      std::move(file.writer->write(head)).value_or_throw();
+      file.at = head.size();
+    }
+  }
+
+  /// Appends the shard to its file; gives its entry of the index.
+  json write(const Shard &shard) {
+    File &file = files.at(shard.file);
+    const detail::ShardBytes part =
+        detail::shardOf(tensors.at(shard.tensor), shard.device);
+    std::move(file.writer->write(part.bytes)).value_or_throw();
+    const uint64_t begin = file.at;
+    file.at += part.bytes.size();
+    return {{"file", file.name},
+            {"at", begin},
+            {"offset", shard.box.offset},
+            {"extent", shard.box.extent},
+            {"crc32", checksum(part.bytes)}};
+  }
+
+  fs::path folder;
+  std::string id;
+  NamedTensors tensors;
+  std::vector<Shard> shards;
+  std::map<int64_t, File> files;
+};
+
+/// Whether a name is one that writing gives a file.
+bool isOurs(const std::string &name) {
+  return (name.starts_with("device-") && name.ends_with(".safetensors")) ||
+         (name.starts_with(indexName) && name.ends_with(".part"));
+}
+
+/// Where a folder is before it stands, and after it fell.
+fs::path hiddenName(const fs::path &target) {
+  return target.parent_path() /
+         fmt::format(".{}.{}.part", target.filename().string(), freshId());
+}
+
+/// Removes what writers that crashed left beside a new folder.
+void removeLeftovers(const fs::path &beside) {
+  static const std::regex pattern(
+      R"(\..*\.[0-9a-f]+-([0-9a-f]+)-[0-9a-f]+\.part)");
+  std::error_code ignored;
+  std::vector<fs::path> left;
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(beside.empty() ? "." : beside, ignored)) {
+    std::smatch match;
+    const std::string name = entry.path().filename().string();
+    if (!std::regex_match(name, match, pattern))
+      continue;
+    const auto writer = static_cast<pid_t>(std::stoull(match[1], nullptr, 16));
+    if (kill(writer, 0) != 0 && errno == ESRCH)
+      left.push_back(entry.path());
+  }
+  for (const fs::path &folder : left)
+    fs::remove_all(folder, ignored);
+}
+
+} // namespace
+
+void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
+  auto refuse = [&](const std::string &why) {
+    return Error(
+        fmt::format("[write_tensor_folder] '{}': {}", path.string(), why));
+  };
+  if (detail::isTracing())
+    throw refuse("expected to be outside of a function, whose variables have "
+                 "no values while it is traced");
+  const fs::path target = path.has_filename() ? path : path.parent_path();
+  const bool isThere = fs::exists(target);
+  if (isThere && !is_tensor_folder(target) && !fs::is_empty(target))
+    throw refuse("there is something else under that name: choose another one, "
+                 "or remove it");
+  json index = {{"format", folderFormat},
+                {"version", folderVersion},
+                {"notes", json::object()}};
+  for (const auto &[name, text] : contents.notes) {
+    json note = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (note.is_discarded())
+      throw refuse(fmt::format("note '{}' is no JSON: {}", name, text));
+    index["notes"][name] = std::move(note);
+  }
+
+  const fs::path folder = isThere ? target : hiddenName(target);
+  try {
+    fs::create_directories(folder);
+    FolderWriter writer(folder, contents.tensors);
+    index["tensors"] = writer.write();
+    const fs::path part = folder / (indexName + ("." + freshId()) + ".part");
+    FileWriter file = FileWriter::create(part.string()).value_or_throw();
+    std::move(file.write(textWithSum(index))).value_or_throw();
+    std::move(file.finish()).value_or_throw();
+    std::move(renameDurably(part.string(), (folder / indexName).string()))
+        .value_or_throw();
+    if (!isThere)
+      std::move(renameDurably(folder.string(), target.string()))
+          .value_or_throw();
+    for (const fs::directory_entry &entry : fs::directory_iterator(target)) {
+      const std::string name = entry.path().filename().string();
+      if (isOurs(name) && !writer.owns(name))
+        fs::remove(entry.path());
+    }
+    removeLeftovers(target.parent_path());
+  } catch (const std::exception &error) {
+    std::error_code ignored;
+    if (!isThere)
+      fs::remove_all(folder, ignored);
+    throw refuse(error.what());
+  }
+}
+
+void remove_tensor_folder(const fs::path &path) {
+  const fs::path target = path.has_filename() ? path : path.parent_path();
+  auto refuse = [&](const std::string &why) {
+    return Error(
+        fmt::format("[remove_tensor_folder] '{}': {}", path.string(), why));
+  };
+  if (!is_tensor_folder(target))
+    throw refuse("it is no folder of tensors");
+  const fs::path hidden = hiddenName(target);
+  if (Status gone = renameDurably(target.string(), hidden.string()); !gone)
+    throw refuse(gone.error().message());
+  std::error_code error;
+  fs::remove_all(hidden, error);
+  if (error)
+    throw refuse(error.message());
+}
+
+} // namespace meshloom::data

@@ -1,0 +1,341 @@
+// Folders of tensors: any layout is read as any other, others can read the
+// files, damage is named, and a crash at any write leaves the old or the new.
+#include "meshloom/Data/TensorFolder.h"
+
+#include "TemporaryFolder.h"
+#include "meshloom/Meshloom.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <functional>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::AllOf;
+using testing::HasSubstr;
+using TensorFolderTest = meshloom::test::TemporaryFolder;
+
+namespace {
+/// In a process that is to die: at the call of which number. 0: it lives.
+int64_t callToDieAt = 0;
+int64_t callsSoFar = 0;
+
+constexpr int died = 42;
+/// Whether the call that is about to be made is the last one.
+bool isLastCall() {
+  return callToDieAt > 0 && ++callsSoFar == callToDieAt;
+}
+} // namespace
+
+// What changes files, instead of the C library's: dies before the call it is
+// told, a write after half of its bytes.
+extern "C" {
+ssize_t write(int file, const void *bytes, size_t count) {
+  if (isLastCall()) {
+    syscall(SYS_write, file, bytes, count / 2);
+    _exit(died);
+  }
+  return syscall(SYS_write, file, bytes, count);
+}
+int fsync(int file) {
+  if (isLastCall())
+    _exit(died);
+  return int(syscall(SYS_fsync, file));
+}
+int rename(const char *from, const char *to) noexcept {
+  if (isLastCall())
+    _exit(died);
+  return int(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+int unlink(const char *path) noexcept {
+  if (isLastCall())
+    _exit(died);
+  return int(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+}
+int unlinkat(int folder, const char *path, int flags) noexcept {
+  if (isLastCall())
+    _exit(died);
+  return int(syscall(SYS_unlinkat, folder, path, flags));
+}
+int mkdir(const char *path, mode_t mode) noexcept {
+  if (isLastCall())
+    _exit(died);
+  return int(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+}
+
+namespace {
+Mesh mesh24() {
+  return create_mesh({{"x", 2}, {"y", 4}}, virtual_cpus(8));
+}
+
+/// What the process that may die writes.
+data::FolderContents contentsOf(float value) {
+  Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+  return {
+      {{"a", distribute(full({4, 3}, value), Layout({"x", UNSHARDED}, mesh))},
+       {"b", full({3}, value)}},
+      {{"step", std::to_string(int(value))}}};
+}
+
+/// The value of all of a folder; fails where it is not whole.
+float valueOf(const std::filesystem::path &path) {
+  data::TensorFolder folder(path);
+  const float value = std::stof(folder.notes().at("step"));
+  EXPECT_EQ(folder.read("a").to_vector<float>(), std::vector<float>(12, value));
+  EXPECT_EQ(folder.read("b").to_vector<float>(), std::vector<float>(3, value));
+  return value;
+}
+
+constexpr char childVariable[] = "MESHLOOM_TEST_DIES_AT";
+constexpr char pathVariable[] = "MESHLOOM_TEST_WRITES";
+/// In a process that is told so writes contentsOf(2), or removes, and ends.
+class Child : public testing::Environment {
+  void SetUp() override {
+    const char *call = std::getenv(childVariable);
+    if (!call)
+      return;
+    const data::FolderContents contents = contentsOf(2);
+    callToDieAt = std::atoll(call);
+    data::write_tensor_folder(std::getenv(pathVariable), contents);
+    _exit(0);
+  }
+};
+[[maybe_unused]] const testing::Environment *const child =
+    testing::AddGlobalTestEnvironment(new Child);
+
+/// Runs a child; whether it died.
+bool childDies(int64_t atCall, const std::filesystem::path &path) {
+  setenv(childVariable, std::to_string(atCall).c_str(), 1);
+  setenv(pathVariable, path.c_str(), 1);
+  char name[] = "child", brief[] = "--gtest_brief=1",
+       filter[] = "--gtest_filter=SafetensorsTest.ReadsTheFormat";
+  char *arguments[] = {name, brief, filter, nullptr};
+  pid_t process = 0;
+  EXPECT_EQ(posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments,
+                        environ),
+            0);
+  unsetenv(childVariable);
+  int status = 0; // it ends before any test
+  EXPECT_EQ(waitpid(process, &status, 0), process);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_THAT(WEXITSTATUS(status), testing::AnyOf(0, died));
+  return WEXITSTATUS(status) == died;
+}
+
+// Whatever it was written as, it is read as anything, and type by type.
+TEST_F(TensorFolderTest, AnyLayoutIsReadAsAnyOther) {
+  Mesh mesh = mesh24(), line = create_mesh({{"i", 3}}, virtual_cpus(3));
+  const std::vector<std::optional<Layout>> layouts = {
+      std::nullopt,
+      Layout({"x", "y"}, mesh),
+      Layout({UNSHARDED, Axes{"y", "x"}}, mesh),
+      Layout({"y", UNSHARDED}, mesh),
+      Layout::replicated(mesh, 2),
+      Layout({"i", UNSHARDED}, line),
+  };
+  for (DType type :
+       {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I1, DType::I8,
+        DType::I64, DType::UI16, DType::C64, DType::C128}) {
+    const Tensor host = cast(
+        iota({5, 7}, 0, DType::I32) * 7 + iota({5, 7}, 1, DType::I32), type);
+    data::FolderContents contents;
+    for (size_t i = 0; i < layouts.size(); ++i)
+      contents.tensors.emplace(
+          std::to_string(i), layouts[i] ? distribute(host, *layouts[i]) : host);
+    data::write_tensor_folder(folder / "w", contents);
+    data::TensorFolder read(folder / "w");
+    for (size_t i = 0; i < layouts.size(); ++i)
+      for (const std::optional<Layout> &layout : layouts) {
+        Tensor back = read.read(std::to_string(i), layout);
+        EXPECT_EQ(is_dtensor(back), layout.has_value());
+        if (layout)
+          EXPECT_EQ(back.layout(), *layout);
+        EXPECT_TRUE(bool(
+            reduce_all(equal(layout ? distribute(host, *layout) : host, back))))
+            << name(type) << " " << i;
+      }
+    EXPECT_EQ(read.tensors().at("1").layout, layouts[1]->to_string());
+    EXPECT_EQ(read.tensors().at("0").layout, "");
+  }
+}
+
+// Scalars and tensors without elements; a pending sum is done.
+TEST_F(TensorFolderTest, ScalarsEmptyOnesAndSums) {
+  Mesh mesh = mesh24();
+  Tensor sum = distribute(full({2}, 3),
+                          Layout({UNSHARDED}, mesh, {{"x", ReduceKind::Sum}}));
+  data::write_tensor_folder(
+      folder / "w", {{{"scalar", distribute(tensor(2.5f), Layout({}, mesh))},
+                      {"empty", zeros({0, 3})},
+                      {"sum", sum}},
+                     {{"list", "[1, 2]"}}});
+  data::TensorFolder read(folder / "w");
+  EXPECT_EQ(read.read("scalar").item<float>(), 2.5f);
+  EXPECT_EQ(read.read("empty").shape(), (Shape{0, 3}));
+  EXPECT_EQ(read.read("sum").to_vector<float>(), (std::vector<float>{3, 3}));
+  EXPECT_EQ(read.notes().at("list"), "[1,2]");
+}
+
+// Devices share the work: a block that several hold is written once.
+TEST_F(TensorFolderTest, ReplicasAreWrittenOnce) {
+  Mesh mesh = mesh24();
+  const Tensor value = ones({256, 4});
+  data::write_tensor_folder(
+      folder / "w",
+      {{{"cut", distribute(value, Layout({"x", UNSHARDED}, mesh))},
+        {"whole", distribute(value, Layout::replicated(mesh, 2))}},
+       {}});
+  uintmax_t bytes = 0;
+  data::NamedTensors all;
+  for (const auto &entry : std::filesystem::directory_iterator(folder / "w"))
+    if (entry.path().extension() == ".safetensors") {
+      bytes += entry.file_size();
+      all.merge(data::load_safetensors(entry.path()));
+    }
+  EXPECT_LT(bytes, 2u * 4096 + 1024);
+  EXPECT_THAT(all,
+              testing::UnorderedElementsAre(testing::Key("cut[0:128, 0:4]"),
+                                            testing::Key("cut[128:256, 0:4]"),
+                                            testing::Key("whole")));
+}
+
+// The safetensors package of Python reads what we write.
+TEST_F(TensorFolderTest, PythonReadsIt) {
+  const std::string python = MESHLOOM_PYTHON;
+  if (std::system(
+          (python + " -c 'import safetensors, numpy' 2>/dev/null").c_str()) !=
+      0)
+    GTEST_SKIP() << python << " has no package safetensors";
+  Mesh mesh = mesh24();
+  data::write_tensor_folder(folder / "w",
+                            {{{"a", distribute(iota({4, 3}, 0, DType::F32),
+                                               Layout({"x", UNSHARDED}, mesh))},
+                              {"flags", tensor({true, false, true})},
+                              {"z", tensor({std::complex<float>(1, 2)})}},
+                             {}});
+  write("read.py", R"(
+import glob, sys
+import numpy as np
+from safetensors.numpy import load_file
+found = {}
+for path in glob.glob(sys.argv[1] + "/*.safetensors"):
+    found.update(load_file(path))
+assert sorted(found) == ["a[0:2, 0:3]", "a[2:4, 0:3]", "flags", "z"], found
+assert found["a[2:4, 0:3]"].tolist() == [[2] * 3, [3] * 3]
+assert found["flags"].tolist() == [True, False, True]
+assert found["z"].tolist() == [[1, 2]]
+)");
+  EXPECT_EQ(std::system((python + " " + (folder / "read.py").string() + " " +
+                         (folder / "w").string())
+                            .c_str()),
+            0);
+}
+
+// A changed, cut or missing file is an error with its name and the tensor's.
+TEST_F(TensorFolderTest, DamageIsNamed) {
+  auto fresh = [&] {
+    std::filesystem::remove_all(folder / "w");
+    data::write_tensor_folder(folder / "w", {{{"a", ones({8})}}, {}});
+    for (const auto &entry : std::filesystem::directory_iterator(folder / "w"))
+      if (entry.path().extension() == ".safetensors")
+        return "w/" + entry.path().filename().string();
+    return std::string();
+  };
+  auto readAll = [&] { data::TensorFolder(folder / "w").read("a"); };
+  std::string file = fresh();
+  std::string bytes = read(file);
+  bytes.back() ^= 1;
+  write(file, bytes);
+  EXPECT_THAT(refusal(readAll), AllOf(HasSubstr(file), HasSubstr("tensor 'a'"),
+                                      HasSubstr("checksum")));
+  write(file, bytes.substr(0, bytes.size() - 1));
+  EXPECT_THAT(refusal(readAll), AllOf(HasSubstr(file), HasSubstr("tensor 'a'"),
+                                      HasSubstr("do not fit")));
+  std::filesystem::remove(folder / file);
+  EXPECT_THAT(refusal(readAll), AllOf(HasSubstr(file), HasSubstr("No such")));
+  file = fresh();
+  std::string index = read("w/index.json");
+  write("w/index.json", index.substr(0, index.size() / 2));
+  EXPECT_THAT(refusal(readAll), HasSubstr("index.json' is damaged"));
+  index[index.find("ones") == std::string::npos ? index.size() / 2 : 0] ^= 1;
+  write("w/index.json", index);
+  EXPECT_THAT(refusal(readAll), HasSubstr("index.json' is damaged"));
+  EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "none"); }),
+              HasSubstr("no folder of tensors"));
+  fresh();
+  EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "w").read("b"); }),
+              HasSubstr("no tensor 'b'"));
+}
+
+// What cannot be written is refused, and what was there stays.
+TEST_F(TensorFolderTest, RefusesWhatItCannotWrite) {
+  write("file", "text");
+  EXPECT_THAT(refusal([&] { data::write_tensor_folder(folder / "file", {}); }),
+              HasSubstr("something else"));
+  EXPECT_EQ(read("file"), "text");
+  EXPECT_THAT(refusal([&] {
+                data::write_tensor_folder(folder / "w", {{}, {{"n", "{"}}});
+              }),
+              HasSubstr("no JSON"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "w"));
+  EXPECT_THAT(
+      refusal([&] {
+        data::write_tensor_folder(
+            folder / "w", {{{"a", ones({2})}, {"a[0:1]", ones({1})}}, {}});
+        Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+        data::write_tensor_folder(
+            folder / "w", {{{"a", distribute(ones({2}), Layout({"x"}, mesh))},
+                            {"a[0:1]", ones({1})}},
+                           {}});
+      }),
+      HasSubstr("would be called 'a[0:1]'"));
+  EXPECT_EQ(data::TensorFolder(folder / "w").read("a").size(), 2);
+}
+
+// Dies at each call that changes files, one after the other: what is there then
+// is the old folder or the new one, whole, and the next write tidies up.
+TEST_F(TensorFolderTest, ACrashLeavesTheOldOrTheNew) {
+  for (bool isReplaced : {true, false}) {
+    int64_t call = 1;
+    bool sawNew = false;
+    for (bool dies = true; dies; ++call) {
+      ASSERT_LT(call, 100);
+      std::filesystem::remove_all(folder / "w");
+      if (isReplaced)
+        data::write_tensor_folder(folder / "w", contentsOf(1));
+      dies = childDies(call, folder / "w");
+      SCOPED_TRACE(testing::Message() << "call " << call);
+      if (isReplaced || data::is_tensor_folder(folder / "w")) {
+        const float value = valueOf(folder / "w");
+        // Once the new one stands, a later crash does not bring the old back.
+        EXPECT_GE(value, sawNew ? 2 : 1);
+        sawNew = value == 2;
+      } else {
+        EXPECT_FALSE(std::filesystem::exists(folder / "w"));
+        EXPECT_FALSE(sawNew);
+      }
+    }
+    EXPECT_TRUE(sawNew);
+    EXPECT_GT(call, 10);
+    data::write_tensor_folder(folder / "w", contentsOf(1));
+    data::write_tensor_folder(folder / "other", contentsOf(1));
+    for (const char *name : {"", "w"}) {
+      size_t entries = 0;
+      for ([[maybe_unused]] const auto &entry :
+           std::filesystem::directory_iterator(folder / name))
+        ++entries;
+      // Two folders; an index and the files of two devices.
+      EXPECT_EQ(entries, *name ? 3u : 2u) << name;
+    }
+    data::remove_tensor_folder(folder / "other");
+    EXPECT_FALSE(std::filesystem::exists(folder / "other"));
+  }
+}
+} // namespace
