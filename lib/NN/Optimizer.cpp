@@ -25,6 +25,17 @@ constexpr char applying[] = "apply_gradients";
                           where.file_name(), where.line()));
 }
 
+/// What can have a gradient.
+void expectDifferentiable(const DVariable &variable, const char *function,
+                          const Where &where) {
+  if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
+    refuse(function,
+           fmt::format("expected variables of floats or complex numbers, got "
+                       "'{}' of {}",
+                       variable.name(), name(variable.dtype())),
+           where);
+}
+
 void expectGradients(const Gradients &gradients, const Where &where) {
   if (gradients.empty())
     refuse(applying,
@@ -52,12 +63,7 @@ void expectGradients(const Gradients &gradients, const Where &where) {
                          name(gradient.dtype()),
                          fmt::join(gradient.shape(), ", ")),
              where);
-    if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
-      refuse(applying,
-             fmt::format("expected variables of floats or complex numbers, got "
-                         "'{}' of {}",
-                         variable.name(), name(variable.dtype())),
-             where);
+    expectDifferentiable(variable, applying, where);
   }
 }
 
@@ -145,10 +151,13 @@ struct Optimizer::State {
     /// Of the rule, then the average, then the sum of gradients, where there
     /// are such.
     std::vector<DVariable> slots;
+    std::vector<std::string> names; ///< of the slots
   };
 
   std::vector<Slot> slotsOf(const DVariable &variable) const;
   const Entry &entry(const DVariable &variable);
+  /// Makes what `apply` and checkpoints need of the variable.
+  void build(const DVariable &variable);
   void apply(Gradients gradients,
              const std::optional<TensorLike> &learning_rate,
              const Where &where);
@@ -196,8 +205,9 @@ Optimizer::State::entry(const DVariable &variable) {
   for (const Entry &entry : table)
     if (entry.of.is(variable))
       return entry;
-  Entry entry{variable, {}};
-  for (const Slot &slot : slotsOf(variable))
+  Entry entry{variable, {}, {}};
+  for (const Slot &slot : slotsOf(variable)) {
+    entry.names.push_back(slot.name);
     entry.slots.push_back(init_scope([&] {
       Tensor initial = slot.initial(variable.read_value());
       if (options.state_layout && initial.shape() == variable.shape())
@@ -206,7 +216,16 @@ Optimizer::State::entry(const DVariable &variable) {
                                  .trainable = false,
                                  .layout = std::nullopt});
     }));
+  }
   return table.emplace_back(std::move(entry));
+}
+
+void Optimizer::State::build(const DVariable &variable) {
+  if (usesStep() && !step)
+    step = makeCounter("step", variable);
+  if (accumulates() && !calls)
+    calls = makeCounter("calls", variable);
+  entry(variable);
 }
 
 void Optimizer::State::apply(Gradients gradients,
@@ -214,16 +233,11 @@ void Optimizer::State::apply(Gradients gradients,
                              const Where &where) {
   detail::CallSite site(where);
   std::lock_guard lock(mutex);
-  const DVariable &first = gradients.front().variable;
-  if (usesStep() && !step)
-    step = makeCounter("step", first);
   for (auto &[gradient, variable] : gradients)
-    entry(variable);
+    build(variable);
   if (!accumulates())
     return change(gradients, learning_rate);
 
-  if (!calls)
-    calls = makeCounter("calls", first);
   calls->assign_add(1);
   for (auto &[gradient, variable] : gradients)
     sumOf(entry(variable)).assign_add(gradient);
@@ -352,6 +366,42 @@ std::vector<DVariable> Optimizer::variables() const {
   for (const State::Entry &entry : state->table)
     all.insert(all.end(), entry.slots.begin(), entry.slots.end());
   return all;
+}
+
+void Optimizer::build(const std::vector<DVariable> &variables,
+                      Where where) const {
+  constexpr char function[] = "build";
+  if (!state)
+    refuse(function, "expected an optimizer, got one that was moved from",
+           where);
+  for (const DVariable &variable : variables) {
+    if (!variable.defined())
+      refuse(function, "expected variables, got an empty DVariable", where);
+    expectDifferentiable(variable, function, where);
+  }
+  detail::CallSite site(where);
+  std::lock_guard lock(state->mutex);
+  for (const DVariable &variable : variables)
+    state->build(variable);
+}
+
+std::vector<Optimizer::SlotVariable> Optimizer::slot_variables() const {
+  if (!state)
+    throw Error("[slot_variables] expected an optimizer, got one that was "
+                "moved from");
+  std::lock_guard lock(state->mutex);
+  std::vector<SlotVariable> all;
+  for (const State::Entry &entry : state->table)
+    for (size_t slot = 0; slot < entry.slots.size(); ++slot)
+      all.push_back({entry.of, entry.names[slot], entry.slots[slot]});
+  return all;
+}
+
+const Hyperparameter &Optimizer::learning_rate() const {
+  if (!state)
+    throw Error("[learning_rate] expected an optimizer, got one that was moved "
+                "from");
+  return state->learningRate;
 }
 
 void Optimizer::overwrite_with_averages(Where where) const {

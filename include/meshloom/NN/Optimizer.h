@@ -155,6 +155,21 @@ public:
   /// The counters (of the step where it is asked for, of calls where gradients
   /// are accumulated), then each variable's state, in the order seen.
   std::vector<DVariable> variables() const;
+  /// Makes the counters and the state of those variables now, as the first step
+  /// would: a checkpoint is restored into them. Throws meshloom::Error if one
+  /// is empty or of integers.
+  void build(const std::vector<DVariable> &variables,
+             Where where = Where::current()) const;
+  /// A piece of state that is kept of a variable.
+  struct SlotVariable {
+    DVariable of;       ///< of the model
+    std::string slot;   ///< UpdateRule::Slot's name, "average" or "gradients"
+    DVariable variable; ///< the state
+  };
+  /// All of them, in the order seen; `variables` has them after the counters.
+  std::vector<SlotVariable> slot_variables() const;
+  /// As given.
+  const Hyperparameter &learning_rate() const;
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;
