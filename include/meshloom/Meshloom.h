@@ -46,5 +46,6 @@
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizers.h"
 #include "meshloom/NN/Regularizers.h"
+#include "meshloom/NN/State/CheckpointManager.h"
 
 #endif

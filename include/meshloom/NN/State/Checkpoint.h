@@ -1,0 +1,142 @@
+// Checkpoint: the state of a training, written and restored by name, under any
+// layouts.
+#pragma once
+
+#include "meshloom/NN/Module.h"
+#include "meshloom/NN/Optimizer.h"
+
+#include <filesystem>
+#include <string>
+
+namespace meshloom {
+
+namespace detail {
+template <typename T>
+concept HasVariables = requires(const T &object) {
+  { object.variables() } -> std::convertible_to<std::vector<DVariable>>;
+};
+/// What has a small state that is no tensor, as a JSON text: the position of a
+/// dataset, a seed.
+template <typename T>
+concept HasState = requires(T &object, const std::string &state) {
+  { std::as_const(object).save_state() } -> std::convertible_to<std::string>;
+  object.restore_state(state);
+};
+} // namespace detail
+
+/// What a Checkpoint has under a name: a variable, a module, a layer or model,
+/// an optimizer, a metric, anything with `variables()`; a number of the program
+/// (a step, a seed); what has `save_state()` and `restore_state(text)` of a
+/// JSON text, such as an iterator over a dataset.
+class Trackable {
+public:
+  /// One variable: its path is the name itself.
+  Trackable(const DVariable &variable);
+  /// Its variables: their paths are "name/" and the variables' names.
+  Trackable(const Module &module);
+  /// Its counters, and its state by the paths of the variables of the model:
+  /// "optimizer/model/dense/kernel/m".
+  Trackable(const optimizers::Optimizer &optimizer);
+  /// The variables that it has when the checkpoint is written or restored.
+  template <detail::HasVariables T>
+    requires(!std::derived_from<T, Module> &&
+             !std::derived_from<T, optimizers::Optimizer>)
+  Trackable(const T &object)
+      : variables([object] { return object.variables(); }) {}
+  /// A number, which must outlive the checkpoint.
+  Trackable(int64_t *number);
+  /// Its state; the object must outlive the checkpoint.
+  template <detail::HasState T>
+  Trackable(T *object)
+      : saveState([object] { return object->save_state(); }),
+        restoreState([object](const std::string &state) {
+          object->restore_state(state);
+        }) {}
+
+private:
+  friend class Checkpoint;
+  /// Empty where it has none.
+  std::function<std::vector<DVariable>()> variables;
+  bool isOne = false; ///< a variable, not an object that has some
+  std::optional<optimizers::Optimizer> optimizer;
+  std::function<std::string()> saveState;
+  std::function<void(const std::string &)> restoreState;
+};
+
+/// How a checkpoint is written.
+struct CheckpointWriteOptions {
+  /// Returns at once: values as they are now are written while the program goes
+  /// on. An error surfaces at the next call of any function of the checkpoint,
+  /// or at `wait`.
+  bool asynchronous = false;
+};
+
+/// How a checkpoint is restored.
+struct RestoreOptions {
+  /// Variables of the program that the checkpoint has not keep their values.
+  bool allow_missing = false;
+  /// What the program has not is left out.
+  bool allow_extra = false;
+};
+
+/// Objects by name whose state is written into a folder and read back. Values
+/// are logical ones: a checkpoint restores into any mesh, layout and strategy.
+///
+///   int64_t epoch = 0;
+///   Checkpoint checkpoint({{"model", net}, {"optimizer", adam},
+///                          {"epoch", &epoch}});
+///   checkpoint.write("ckpt");
+///   checkpoint.restore("ckpt");
+///
+/// The folder is data::write_tensor_folder's: safetensors files, one for each
+/// device, and an index with paths, shapes, layouts and the small state; a
+/// crash while it is written leaves the old one.
+///
+/// A variable without a name has its place in its object as name; one that
+/// several objects have is the first one's. Optimizers make their state in the
+/// first step; `restore` makes it where the checkpoint has it and knows its
+/// variable, that is where the model is in the checkpoint too.
+///
+/// A handle: a copy is the same checkpoint. The last one waits for what is
+/// being written, and prints an error that nobody asked for.
+class Checkpoint {
+public:
+  /// What is where, in the order of the checkpoint.
+  using Objects = std::vector<std::pair<std::string, Trackable>>;
+  /// Throws meshloom::Error if a name is empty or given twice.
+  explicit Checkpoint(Objects objects);
+
+  /// Writes the folder `path`; what it was before is replaced. Throws
+  /// meshloom::Error if it cannot be written, if a value is missing, in a
+  /// function.
+  void write(const std::filesystem::path &path,
+             const CheckpointWriteOptions &options = {}) const;
+  /// Writes "PREFIX-N", N counting the calls from 1 (restored ones too), and
+  /// gives that path.
+  std::filesystem::path save(const std::filesystem::path &prefix,
+                             const CheckpointWriteOptions &options = {}) const;
+  /// Waits until what was started is written. Throws its meshloom::Error.
+  void wait() const;
+
+  /// Takes the values of the folder. Throws meshloom::Error, listing them, if
+  /// variables are missing there, or here, or have another shape or type, and,
+  /// naming file and tensor, if it is damaged; nothing is changed then.
+  void restore(const std::filesystem::path &path,
+               const RestoreOptions &options = {}) const;
+  /// How often `save` was called.
+  int64_t save_counter() const;
+
+  /// The variables now, by their paths.
+  std::map<std::string, DVariable> variables() const;
+
+private:
+  friend class CheckpointManager;
+  struct State;
+  /// Writes, then calls `after`, on the same thread.
+  void write(const std::filesystem::path &path,
+             const CheckpointWriteOptions &options,
+             std::function<void()> after) const;
+  std::shared_ptr<State> state;
+};
+
+} // namespace meshloom

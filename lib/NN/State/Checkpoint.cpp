@@ -1,0 +1,333 @@
+// Writing and restoring checkpoints, see Checkpoint.h.
+#include "meshloom/NN/State/Checkpoint.h"
+
+#include "meshloom/API/Function.h"
+#include "meshloom/API/Shards.h"
+#include "meshloom/Data/TensorFolder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <future>
+#include <mutex>
+#include <set>
+
+namespace meshloom {
+
+namespace {
+
+constexpr char counterNote[] = "save_counter";
+/// Notes of objects with small state are called so and the object's name.
+constexpr char statePrefix[] = "state/";
+
+/// Whether a variable was made without a name: "variable12".
+bool hasOwnName(const std::string &name) {
+  constexpr std::string_view made = "variable";
+  return !name.starts_with(made) || name.size() == made.size() ||
+         !std::all_of(name.begin() + made.size(), name.end(),
+                      [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Variables by path, and paths by variable. A variable has one path.
+class Paths {
+public:
+  /// Unless it is known: at "path", "path_1", ...
+  void add(const std::string &path, const DVariable &variable) {
+    if (of(variable))
+      return;
+    std::string free = path;
+    for (int64_t i = 1; byPath.contains(free); ++i)
+      free = fmt::format("{}_{}", path, i);
+    byPath.emplace(free, variable);
+    byVariable.emplace(variable.internal().get(), free);
+  }
+  const std::string *of(const DVariable &variable) const {
+    auto found = byVariable.find(variable.internal().get());
+    return found == byVariable.end() ? nullptr : &found->second;
+  }
+  const std::map<std::string, DVariable> &all() const { return byPath; }
+
+private:
+  std::map<std::string, DVariable> byPath;
+  std::map<const detail::VariableState *, std::string> byVariable;
+};
+
+/// The path of an optimizer's state of a variable, without the slot.
+std::string slotPath(const std::string &optimizer, const Paths &paths,
+                     const DVariable &of) {
+  const std::string *path = paths.of(of);
+  return fmt::format("{}/{}", optimizer, path ? *path : of.name());
+}
+
+void addOptimizer(const std::string &name,
+                  const optimizers::Optimizer &optimizer, Paths &paths) {
+  const Paths ofModels = paths;
+  const auto slots = optimizer.slot_variables();
+  for (const auto &[of, slot, variable] : slots)
+    paths.add(slotPath(name, ofModels, of) + "/" + slot, variable);
+  for (const DVariable &counter : optimizer.variables())
+    paths.add(name + "/" + counter.name(), counter);
+  if (auto *rate = std::get_if<DVariable>(&optimizer.learning_rate().value))
+    paths.add(name + "/learning_rate", *rate);
+}
+
+std::string typeText(DType type, const Shape &shape) {
+  return fmt::format("{} [{}]", name(type), fmt::join(shape, ", "));
+}
+
+/// "missing there (2): a f32 [2]; b ...", or nothing of an empty list.
+std::string listed(const char *title, const std::vector<std::string> &entries) {
+  constexpr size_t most = 20;
+  if (entries.empty())
+    return "";
+  std::string text = fmt::format("\n  {} ({}):", title, entries.size());
+  for (size_t i = 0; i < std::min(most, entries.size()); ++i)
+    text += "\n    " + entries[i];
+  if (entries.size() > most)
+    text += fmt::format("\n    and {} more", entries.size() - most);
+  return text;
+}
+
+} // namespace
+
+Trackable::Trackable(const DVariable &variable)
+    : variables([variable] { return std::vector{variable}; }), isOne(true) {}
+Trackable::Trackable(const Module &module)
+    : variables([module] { return module.variables(); }) {}
+Trackable::Trackable(const optimizers::Optimizer &optimizer)
+    : optimizer(optimizer) {}
+Trackable::Trackable(int64_t *number)
+    : saveState([number] { return std::to_string(*number); }),
+      restoreState(
+          [number](const std::string &text) { *number = std::stoll(text); }) {}
+
+struct Checkpoint::State {
+  State() = default;
+  State(const State &) = delete;
+  ~State() {
+    try {
+      wait();
+    } catch (const std::exception &error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+  }
+
+  /// Throws what the last write ended with.
+  void wait() {
+    std::future<void> last;
+    {
+      std::lock_guard lock(mutex);
+      last = std::move(writing);
+    }
+    if (last.valid())
+      last.get();
+  }
+
+  Paths paths() const;
+  void buildOptimizers(const data::TensorFolder &folder) const;
+  void compare(const data::TensorFolder &folder,
+               const std::map<std::string, DVariable> &variables,
+               const RestoreOptions &options) const;
+  void restoreStates(const data::TensorFolder &folder) const;
+
+  Objects objects;
+  int64_t saveCounter = 0;
+  std::mutex mutex;
+  std::future<void> writing;
+};
+
+Checkpoint::Checkpoint(Objects objects) : state(std::make_shared<State>()) {
+  std::set<std::string> names;
+  for (const auto &[name, object] : objects)
+    if (name.empty() || !names.insert(name).second)
+      throw Error(fmt::format("[Checkpoint] expected objects with names of "
+                              "their own, got '{}'{}",
+                              name, name.empty() ? "" : " twice"));
+  state->objects = std::move(objects);
+}
+
+Paths Checkpoint::State::paths() const {
+  Paths paths;
+  for (const auto &[name, object] : objects) {
+    if (!object.variables)
+      continue;
+    const std::vector<DVariable> variables = object.variables();
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const std::string &own = variables[i].name();
+      paths.add(object.isOne
+                    ? name
+                    : fmt::format("{}/{}", name,
+                                  hasOwnName(own) ? own : std::to_string(i)),
+                variables[i]);
+    }
+  }
+  for (const auto &[name, object] : objects)
+    if (object.optimizer)
+      addOptimizer(name, *object.optimizer, paths);
+  return paths;
+}
+
+/// Makes the state of those variables that the folder has state of.
+void Checkpoint::State::buildOptimizers(
+    const data::TensorFolder &folder) const {
+  for (const auto &[name, object] : objects) {
+    if (!object.optimizer)
+      continue;
+    const Paths known = paths();
+    std::vector<DVariable> of;
+    for (const auto &[path, variable] : known.all()) {
+      const std::string prefix = name + "/" + path + "/";
+      auto found = folder.tensors().lower_bound(prefix);
+      if (found != folder.tensors().end() && found->first.starts_with(prefix))
+        of.push_back(variable);
+    }
+    object.optimizer->build(of);
+  }
+}
+
+void Checkpoint::State::compare(
+    const data::TensorFolder &folder,
+    const std::map<std::string, DVariable> &variables,
+    const RestoreOptions &options) const {
+  std::vector<std::string> missing, extra, different;
+  for (const auto &[path, variable] : variables) {
+    const std::string own = typeText(variable.dtype(), variable.shape());
+    auto found = folder.tensors().find(path);
+    if (found == folder.tensors().end())
+      missing.push_back(fmt::format("{} {}", path, own));
+    else if (std::string stored =
+                 typeText(found->second.dtype, found->second.shape);
+             stored != own)
+      different.push_back(
+          fmt::format("{} {}, stored is {}", path, own, stored));
+  }
+  for (const auto &[path, stored] : folder.tensors())
+    if (!variables.contains(path))
+      extra.push_back(
+          fmt::format("{} {}", path, typeText(stored.dtype, stored.shape)));
+  for (const auto &[name, object] : objects)
+    if (object.restoreState && !folder.notes().contains(statePrefix + name))
+      missing.push_back(name);
+  for (const auto &[note, text] : folder.notes())
+    if (note.starts_with(statePrefix) &&
+        std::ranges::none_of(objects, [&](const auto &object) {
+          return object.second.restoreState &&
+                 statePrefix + object.first == note;
+        }))
+      extra.push_back(note.substr(sizeof(statePrefix) - 1));
+  if (options.allow_missing)
+    missing.clear();
+  if (options.allow_extra)
+    extra.clear();
+  if (missing.empty() && extra.empty() && different.empty())
+    return;
+  throw Error(fmt::format(
+      "[restore] '{}' is a checkpoint of something else:{}{}{}{}",
+      folder.path().string(),
+      listed("the program has, the checkpoint has not", missing),
+      listed("the checkpoint has, the program has not", extra),
+      listed("of another type or shape", different),
+      extra.empty() && missing.empty()
+          ? ""
+          : "\n  layers make their variables when they are first called: build "
+            "models before; allow_missing and allow_extra restore the rest"));
+}
+
+/// All or, where one throws, none.
+void Checkpoint::State::restoreStates(const data::TensorFolder &folder) const {
+  std::vector<std::pair<const Trackable *, std::string>> before;
+  try {
+    for (const auto &[name, object] : objects) {
+      auto found = folder.notes().find(statePrefix + name);
+      if (!object.restoreState || found == folder.notes().end())
+        continue;
+      before.emplace_back(&object, object.saveState());
+      object.restoreState(found->second);
+    }
+  } catch (const std::exception &error) {
+    for (const auto &[object, old] : before)
+      object->restoreState(old);
+    throw Error(fmt::format("[restore] '{}': {}", folder.path().string(),
+                            error.what()));
+  }
+}
+
+std::map<std::string, DVariable> Checkpoint::variables() const {
+  return state->paths().all();
+}
+
+void Checkpoint::write(const std::filesystem::path &path,
+                       const CheckpointWriteOptions &options,
+                       std::function<void()> after) const {
+  if (detail::isTracing())
+    throw Error("[Checkpoint] expected to be outside of a function: variables "
+                "have no values while it is traced");
+  state->wait();
+  data::FolderContents contents;
+  for (const auto &[variablePath, variable] : variables())
+    contents.tensors.emplace(variablePath, variable.read_value());
+  contents.notes[counterNote] = std::to_string(state->saveCounter);
+  for (const auto &[name, object] : state->objects)
+    if (object.saveState)
+      contents.notes[statePrefix + name] = object.saveState();
+  auto job = [path, contents = std::move(contents), after = std::move(after)] {
+    data::write_tensor_folder(path, contents);
+    if (after)
+      after();
+  };
+  if (!options.asynchronous)
+    return job();
+  std::lock_guard lock(state->mutex);
+  state->writing = std::async(std::launch::async, std::move(job));
+}
+
+void Checkpoint::write(const std::filesystem::path &path,
+                       const CheckpointWriteOptions &options) const {
+  write(path, options, nullptr);
+}
+
+std::filesystem::path
+Checkpoint::save(const std::filesystem::path &prefix,
+                 const CheckpointWriteOptions &options) const {
+  std::filesystem::path path = prefix;
+  path += fmt::format("-{}", ++state->saveCounter);
+  write(path, options);
+  return path;
+}
+
+void Checkpoint::wait() const {
+  state->wait();
+}
+int64_t Checkpoint::save_counter() const {
+  return state->saveCounter;
+}
+
+void Checkpoint::restore(const std::filesystem::path &path,
+                         const RestoreOptions &options) const {
+  if (detail::isTracing())
+    throw Error("[restore] expected to be outside of a function: variables "
+                "have no values while it is traced");
+  state->wait();
+  const data::TensorFolder folder(path);
+  state->buildOptimizers(folder);
+  const std::map<std::string, DVariable> all = variables();
+  state->compare(folder, all, options);
+  // Everything is read before anything is assigned.
+  std::vector<std::pair<DVariable, Tensor>> values;
+  for (const auto &[name, variable] : all)
+    if (folder.tensors().contains(name))
+      values.emplace_back(
+          variable, folder.read(name, detail::isHostVariable(variable)
+                                          ? std::nullopt
+                                          : std::optional(variable.layout())));
+  state->restoreStates(folder);
+  for (const auto &[variable, value] : values)
+    variable.assign(value);
+  if (auto counter = folder.notes().find(counterNote);
+      counter != folder.notes().end())
+    state->saveCounter = std::stoll(counter->second);
+}
+
+} // namespace meshloom

@@ -1,0 +1,216 @@
+// Numbered checkpoints of a folder. What is there is what the folder has; only
+// which of them are kept for good is written down beside them.
+#include "meshloom/NN/State/CheckpointManager.h"
+
+#include "meshloom/Data/TensorFolder.h"
+#include "meshloom/Support/File.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <set>
+
+namespace meshloom {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// Finished checkpoints "NAME-N", by N.
+std::map<int64_t, fs::path> numbered(const fs::path &directory,
+                                     const std::string &name) {
+  std::map<int64_t, fs::path> found;
+  std::error_code ignored;
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(directory, ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(name + "-"))
+      continue;
+    const char *begin = file.data() + name.size() + 1;
+    const char *end = file.data() + file.size();
+    int64_t number = 0;
+    auto [stop, error] = std::from_chars(begin, end, number);
+    if (error == std::errc() && stop == end &&
+        data::is_tensor_folder(entry.path()))
+      found.emplace(number, entry.path());
+  }
+  return found;
+}
+
+double hoursNow() {
+  using Hours = std::chrono::duration<double, std::ratio<3600>>;
+  return Hours(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+struct CheckpointManager::State {
+  Checkpoint checkpoint;
+  fs::path directory;
+  CheckpointManagerOptions options;
+  std::optional<int64_t> lastStep{}; ///< at the last save
+
+  fs::path record() const {
+    return directory / (options.checkpoint_name + ".kept.json");
+  }
+  void prune() const;
+};
+
+/// Removes what is too old, oldest first. Runs where checkpoints are written.
+void CheckpointManager::State::prune() const {
+  if (options.max_to_keep == 0)
+    return;
+  json kept = {{"numbers", json::array()}, {"hours", hoursNow()}};
+  const bool isFirst = !fs::exists(record());
+  if (!isFirst) {
+    json known = json::parse(readFile(record().string()).value_or_throw(),
+                             nullptr, /*allow_exceptions=*/false);
+    // A damaged record keeps nothing for good.
+    if (known.is_object() && known["numbers"].is_array() &&
+        known["hours"].is_number())
+      kept = std::move(known);
+  }
+  std::set<int64_t> forGood;
+  for (const json &number : kept["numbers"])
+    if (number.is_number_integer())
+      forGood.insert(number.get<int64_t>());
+  std::map<int64_t, fs::path> all =
+      numbered(directory, options.checkpoint_name);
+  std::erase_if(all,
+                [&](const auto &one) { return forGood.contains(one.first); });
+
+  bool isChanged = isFirst && options.keep_checkpoint_every_n_hours > 0;
+  std::vector<fs::path> old;
+  while (int64_t(all.size()) > options.max_to_keep) {
+    const auto [number, path] = *all.begin();
+    all.erase(all.begin());
+    if (options.keep_checkpoint_every_n_hours > 0) {
+      const double written = std::chrono::duration<double, std::ratio<3600>>(
+                                 std::chrono::file_clock::to_sys(
+                                     fs::last_write_time(path / "index.json"))
+                                     .time_since_epoch())
+                                 .count();
+      if (written - kept["hours"].get<double>() >=
+          options.keep_checkpoint_every_n_hours) {
+        kept["numbers"].push_back(number);
+        kept["hours"] = written;
+        isChanged = true;
+        continue;
+      }
+    }
+    old.push_back(path);
+  }
+  if (isChanged)
+    std::move(writeFile(record().string(), kept.dump())).value_or_throw();
+  for (const fs::path &path : old)
+    data::remove_tensor_folder(path);
+}
+
+CheckpointManager::CheckpointManager(Checkpoint checkpoint, fs::path directory,
+                                     CheckpointManagerOptions options) {
+  auto refuse = [](const std::string &why) {
+    throw Error("[CheckpointManager] " + why);
+  };
+  if (options.max_to_keep < 0 || options.keep_checkpoint_every_n_hours < 0 ||
+      options.checkpoint_interval < 0)
+    refuse(fmt::format("expected numbers of 0 or more, got max_to_keep {}, "
+                       "keep_checkpoint_every_n_hours {}, checkpoint_interval "
+                       "{}",
+                       options.max_to_keep,
+                       options.keep_checkpoint_every_n_hours,
+                       options.checkpoint_interval));
+  if (options.checkpoint_name.empty() ||
+      fs::path(options.checkpoint_name).filename() != options.checkpoint_name)
+    refuse(fmt::format("expected the name of a file as checkpoint_name, got "
+                       "'{}'",
+                       options.checkpoint_name));
+  if (options.checkpoint_interval > 0 && !options.step_counter)
+    refuse("checkpoint_interval needs step_counter, which says how many steps "
+           "have passed");
+  if (options.step_counter && (options.step_counter->rank() != 0 ||
+                               !isInteger(options.step_counter->dtype())))
+    refuse(fmt::format("expected step_counter to be a scalar of integers, got "
+                       "'{}' of {} and rank {}",
+                       options.step_counter->name(),
+                       name(options.step_counter->dtype()),
+                       options.step_counter->rank()));
+  state = std::make_shared<State>(
+      State{std::move(checkpoint), std::move(directory), std::move(options)});
+}
+
+std::optional<fs::path>
+CheckpointManager::save(std::optional<int64_t> checkpoint_number) const {
+  const CheckpointManagerOptions &options = state->options;
+  std::optional<int64_t> step;
+  if (options.step_counter)
+    step = options.step_counter->item<int64_t>();
+  if (step && state->lastStep &&
+      *step - *state->lastStep < options.checkpoint_interval)
+    return std::nullopt;
+  // What is being written counts.
+  wait();
+  if (!checkpoint_number)
+    checkpoint_number = step;
+  if (!checkpoint_number) {
+    const auto all = numbered(state->directory, options.checkpoint_name);
+    checkpoint_number = all.empty() ? 1 : all.rbegin()->first + 1;
+  }
+  fs::path path =
+      state->directory /
+      fmt::format("{}-{}", options.checkpoint_name, *checkpoint_number);
+  fs::create_directories(state->directory);
+  state->checkpoint.write(path, options.write, [state = std::weak_ptr(state)] {
+    if (auto alive = state.lock())
+      alive->prune();
+  });
+  state->lastStep = step;
+  return path;
+}
+
+std::optional<fs::path>
+CheckpointManager::restore_or_initialize(const RestoreOptions &options) const {
+  wait();
+  std::optional<fs::path> newest = latest_checkpoint();
+  if (newest) {
+    state->checkpoint.restore(*newest, options);
+    if (state->options.step_counter)
+      state->lastStep = state->options.step_counter->item<int64_t>();
+  } else if (state->options.init_fn) {
+    state->options.init_fn();
+  }
+  return newest;
+}
+
+std::optional<fs::path> CheckpointManager::latest_checkpoint() const {
+  return meshloom::latest_checkpoint(state->directory,
+                                     state->options.checkpoint_name);
+}
+
+std::vector<fs::path> CheckpointManager::checkpoints() const {
+  std::vector<fs::path> paths;
+  for (auto &[number, path] :
+       numbered(state->directory, state->options.checkpoint_name))
+    paths.push_back(path);
+  return paths;
+}
+
+const fs::path &CheckpointManager::directory() const {
+  return state->directory;
+}
+const Checkpoint &CheckpointManager::checkpoint() const {
+  return state->checkpoint;
+}
+
+std::optional<fs::path> latest_checkpoint(const fs::path &directory,
+                                          const std::string &checkpoint_name) {
+  const auto all = numbered(directory, checkpoint_name);
+  if (all.empty())
+    return std::nullopt;
+  return all.rbegin()->second;
+}
+
+} // namespace meshloom
