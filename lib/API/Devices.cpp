@@ -117,32 +117,6 @@ std::vector<DeviceSpec> devicesOf(const std::string &type,
   return devices;
 }
 
-/// "TPU:1" of "TPU:1", "/device:TPU:1", "/job:.../device:TPU:1"; "TPU" is
-/// "TPU:0".
-DeviceSpec parseDevice(std::string_view name, std::string_view op) {
-  std::string_view rest = name;
-  if (size_t at = rest.rfind("device:"); at != rest.npos)
-    rest.remove_prefix(at + std::string_view("device:").size());
-  else if (rest.starts_with('/'))
-    rest.remove_prefix(1);
-  const size_t colon = std::min(rest.find(':'), rest.size());
-  DeviceSpec device{upper(rest.substr(0, colon)), 0};
-  const std::string_view number =
-      colon == rest.size() ? "0" : rest.substr(colon + 1);
-  const bool digits =
-      !number.empty() && number.size() < 10 &&
-      std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-  const bool letters = std::ranges::all_of(device.type, [](char c) {
-    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  });
-  if (!digits || !letters || device.type.empty())
-    fail(op, fmt::format("expected a device such as \"CPU:0\", \"TPU:1\" or "
-                         "\"/device:TPU:1\", got \"{}\"",
-                         name));
-  device.index = std::stoll(std::string(number));
-  return device;
-}
-
 std::string platformName(const TPUClusterResolver &resolver) {
   return "pjrt:" + resolver.library();
 }
@@ -214,6 +188,41 @@ MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
 
 } // namespace detail
 
+DeviceSpec DeviceSpec::from_string(std::string_view name) {
+  constexpr std::string_view op = "device";
+  std::string_view rest = name;
+  // The only process: job "localhost", or "worker" of a resolver, task 0.
+  for (std::string_view own :
+       {"/job:localhost", "/job:worker", "/replica:0", "/task:0"})
+    if (rest.starts_with(own) && rest.substr(own.size()).starts_with('/'))
+      rest.remove_prefix(own.size());
+  for (std::string_view place : {"/job:", "/replica:", "/task:"})
+    if (rest.starts_with(place))
+      fail(op, fmt::format("expected a device of this process, which is "
+                           "/job:localhost/replica:0/task:0, got \"{}\"",
+                           name));
+  if (rest.starts_with('/'))
+    rest.remove_prefix(1);
+  if (rest.starts_with("device:"))
+    rest.remove_prefix(std::string_view("device:").size());
+  const size_t colon = std::min(rest.find(':'), rest.size());
+  DeviceSpec device{upper(rest.substr(0, colon)), 0};
+  const std::string_view number =
+      colon == rest.size() ? "0" : rest.substr(colon + 1);
+  const bool digits =
+      !number.empty() && number.size() < 10 &&
+      std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  const bool letters = std::ranges::all_of(device.type, [](char c) {
+    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  });
+  if (!digits || !letters || device.type.empty())
+    fail(op, fmt::format("expected a device such as \"CPU:0\", \"TPU:1\" or "
+                         "\"/device:TPU:1\", got \"{}\"",
+                         name));
+  device.index = std::stoll(std::string(number));
+  return device;
+}
+
 std::vector<DeviceSpec> connect_platform(const std::string &platform) {
   constexpr std::string_view op = "connect_platform";
   return devicesOf(Connections::get().connect(platform, op), op);
@@ -257,9 +266,29 @@ void set_client_options(const ClientOptions &options) {
   Connections::get().add(std::string(virtualType), made, op);
 }
 
+void set_logical_device_configuration(
+    const DeviceSpec &device,
+    const std::vector<LogicalDeviceConfiguration> &configurations) {
+  constexpr std::string_view op = "set_logical_device_configuration";
+  if (device != DeviceSpec{})
+    fail(op, fmt::format("only CPU:0 can be several logical devices, got {}",
+                         device.to_string()));
+  for (const LogicalDeviceConfiguration &configuration : configurations)
+    if (configuration.memory_limit != 0)
+      fail(op, "virtual CPUs share the machine's memory: limit it for all of "
+               "them with set_client_options");
+  const auto count = int64_t(configurations.size());
+  if (const auto known = int64_t(list_devices().size()); count < known)
+    fail(op, fmt::format("expected at least {} configurations, as many as "
+                         "there are virtual CPUs already, got {}: call it at "
+                         "the start of the program",
+                         known, count));
+  virtual_cpus(count);
+}
+
 DefaultMeshScope device(std::string_view name) {
   constexpr std::string_view op = "device";
-  const DeviceSpec found = parseDevice(name, op);
+  const DeviceSpec found = DeviceSpec::from_string(name);
   // Where plain tensors are anyway.
   if (found == DeviceSpec{})
     return DefaultMeshScope(hostMesh());

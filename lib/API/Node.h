@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshloom/API/Mesh.h"
-#include "meshloom/API/Variable.h"
+#include "meshloom/API/VariableCreation.h"
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Runtime/Platform.h"
 
@@ -36,6 +36,10 @@ public:
   bool trainable = true;
   ArrayType type{DType::F32, {}, Layout({}, *Mesh::get({{"d", 1}}))};
   bool host = false;
+  VariableSynchronization synchronization = VariableSynchronization::AUTO;
+  VariableAggregation aggregation = VariableAggregation::NONE;
+  /// Null: it is what is stored.
+  std::shared_ptr<const VariablePolicy> policy;
   /// Guards what follows. Several variables are locked in order of id.
   std::mutex mutex;
   Array array;
@@ -50,6 +54,8 @@ struct ThreadState {
   // Weak: another thread may end a tape, or the scope of a mesh.
   std::vector<std::weak_ptr<TapeState>> tapes;
   std::vector<std::weak_ptr<const Mesh>> meshes;
+  /// Of variables; while one makes a variable, those around it.
+  std::vector<std::weak_ptr<const VariableCreator>> creators;
   /// See CallSite.
   std::optional<std::source_location> callSite;
   /// Parts of the model, each with those around it: "encoder/block_3".

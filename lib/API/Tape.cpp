@@ -4,6 +4,7 @@
 #include "GradientProgram.h"
 
 #include "meshloom/API/Create.h"
+#include "meshloom/API/Ops.h"
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/Autodiff/Autodiff.h"
 
@@ -185,6 +186,13 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
   return gradients;
 }
 
+Tensor asSeen(const Tensor &gradient, const DVariable &variable,
+              const std::source_location &where) {
+  return gradient.shape() == variable.shape()
+             ? gradient
+             : reshape(gradient, variable.shape(), where);
+}
+
 std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
                                 const std::vector<Source> &sources,
                                 UnconnectedGradients unconnected,
@@ -216,8 +224,12 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
     gradients = tape.gradients(target, tensors, where);
   }
   for (size_t i = 0; i < sources.size(); ++i) {
-    if (gradients[i].defined())
+    if (gradients[i].defined()) {
+      // What is stored of a strategy's variable may have a dim more.
+      if (sources[i].variable.defined())
+        gradients[i] = asSeen(gradients[i], sources[i].variable, where);
       continue;
+    }
     if (unconnected == UnconnectedGradients::Error)
       fail("gradient",
            fmt::format("expected a target that depends on {}, but no path of "

@@ -4,6 +4,7 @@
 #include "Tape.h"
 
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
@@ -17,9 +18,13 @@ using namespace detail;
 TensorLike::TensorLike(const DVariable &value, Where where)
     : tensor(value.read_value(where)), where(where) {}
 
-DVariable::DVariable(const Tensor &initial, VariableOptions options,
-                     Where where)
-    : state(std::make_shared<VariableState>()) {
+namespace {
+
+/// A variable as its options say, whatever creators there are.
+std::shared_ptr<VariableState> makeVariable(const Tensor &initial,
+                                            VariableOptions options,
+                                            const std::source_location &where) {
+  auto state = std::make_shared<VariableState>();
   static std::atomic<int64_t> count;
   const TensorNode &node = nodeOf(initial, "DVariable", &where);
   if (node.trace)
@@ -57,9 +62,58 @@ DVariable::DVariable(const Tensor &initial, VariableOptions options,
   state->name = options.name.empty() ? fmt::format("variable{}", state->id)
                                      : std::move(options.name);
   state->trainable = options.trainable;
+  state->synchronization =
+      options.synchronization == VariableSynchronization::AUTO
+          ? VariableSynchronization::ON_WRITE
+          : options.synchronization;
+  state->aggregation = options.aggregation;
   state->array = value.internal()->array;
   state->host = value.internal()->host;
   state->type = state->array.type();
+  return state;
+}
+
+/// As the innermost creators of this thread make it.
+DVariable createVariable(const Tensor &initial, VariableOptions options,
+                         const std::source_location &where) {
+  auto &creators = threadState().creators;
+  std::erase_if(creators, [](const auto &held) { return held.expired(); });
+  if (creators.empty())
+    return DVariable::internalFrom(
+        makeVariable(initial, std::move(options), where));
+  const std::shared_ptr<const VariableCreator> creator = creators.back().lock();
+  /// The others are those around it, until it has made its variable.
+  struct Restore {
+    std::vector<std::weak_ptr<const VariableCreator>> all;
+    ~Restore() { threadState().creators = std::move(all); }
+  } restore{creators};
+  creators.pop_back();
+  DVariable variable = (*creator)(
+      [&](const Tensor &value, VariableOptions given) {
+        return createVariable(value, std::move(given), where);
+      },
+      initial, std::move(options));
+  stateOf(variable, "variable_creator_scope", &where);
+  return variable;
+}
+
+} // namespace
+
+DVariable::DVariable(const Tensor &initial, VariableOptions options,
+                     Where where)
+    : DVariable(createVariable(initial, std::move(options), where)) {}
+
+VariableCreatorScope::VariableCreatorScope(VariableCreator given)
+    : creator(std::make_shared<VariableCreator>(std::move(given))) {
+  if (!*creator)
+    fail("variable_creator_scope", "expected a creator, got none");
+  threadState().creators.push_back(creator);
+}
+VariableCreatorScope::~VariableCreatorScope() {
+  // Not the last one where scopes were made and ended on different threads.
+  std::erase_if(threadState().creators, [&](const auto &held) {
+    return held.expired() || held.lock() == creator;
+  });
 }
 
 namespace {
@@ -132,8 +186,47 @@ void update(const DVariable &variable, const TensorLike &by,
 
 } // namespace
 
-Tensor DVariable::read_value(Where where) const {
-  stateOf(*this, "read_value", &where);
+namespace detail {
+
+std::string_view name(VariableUpdate update) {
+  switch (update) {
+  case VariableUpdate::Assign:
+    return "assign";
+  case VariableUpdate::Add:
+    return "assign_add";
+  case VariableUpdate::Subtract:
+    break;
+  }
+  return "assign_sub";
+}
+
+std::string_view name(RowUpdate update) {
+  switch (update) {
+  case RowUpdate::Update:
+    return "scatter_update";
+  case RowUpdate::Add:
+    return "scatter_add";
+  case RowUpdate::Subtract:
+    return "scatter_sub";
+  case RowUpdate::Max:
+    return "scatter_max";
+  case RowUpdate::Min:
+    break;
+  }
+  return "scatter_min";
+}
+
+void setPolicy(const DVariable &variable,
+               std::shared_ptr<const VariablePolicy> policy) {
+  stateOf(variable, "DVariable")->policy = std::move(policy);
+}
+const VariablePolicy *policyOf(const DVariable &variable) {
+  return stateOf(variable, "DVariable")->policy.get();
+}
+
+Tensor readStored(const DVariable &variable, std::source_location where) {
+  const std::shared_ptr<VariableState> &state =
+      stateOf(variable, "read_value", &where);
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return trace->read(state, where);
   Tensor value = [&] {
@@ -144,38 +237,134 @@ Tensor DVariable::read_value(Where where) const {
   return value;
 }
 
-const DVariable &DVariable::assign(const TensorLike &value) const {
-  stateOf(*this, "assign", &value.where);
+void assignStored(const DVariable &variable, VariableUpdate kind,
+                  const TensorLike &value) {
+  if (kind == VariableUpdate::Add)
+    return update(
+        variable, value, name(kind),
+        [](const TensorLike &x, const TensorLike &y) { return x + y; });
+  if (kind == VariableUpdate::Subtract)
+    return update(
+        variable, value, name(kind),
+        [](const TensorLike &x, const TensorLike &y) { return x - y; });
+  const std::shared_ptr<VariableState> &state =
+      stateOf(variable, "assign", &value.where);
   Tensor taken = converted(*state, value, "assign");
-  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
-    trace->assign(state, taken, value.where);
-    return *this;
-  }
+  if (const std::shared_ptr<Trace> &trace = threadState().trace())
+    return trace->assign(state, taken, value.where);
   Array array = laidOut(*state, taken, "assign", value.where);
   std::lock_guard lock(state->mutex);
   state->array = std::move(array);
   state->lost.clear();
-  return *this;
+}
+
+Tensor scattered(const Tensor &value, RowUpdate update, const Tensor &indices,
+                 const Tensor &updates, std::source_location where) {
+  const Tensor rows = expand_dims(indices, -1, where);
+  switch (update) {
+  case RowUpdate::Update:
+    return tensor_scatter_nd_update(value, rows, updates, where);
+  case RowUpdate::Add:
+    return tensor_scatter_nd_add(value, rows, updates, where);
+  case RowUpdate::Subtract:
+    return tensor_scatter_nd_sub(value, rows, updates, where);
+  case RowUpdate::Max:
+    return tensor_scatter_nd_max(value, rows, updates, where);
+  case RowUpdate::Min:
+    break;
+  }
+  return tensor_scatter_nd_min(value, rows, updates, where);
+}
+
+void scatterStored(const DVariable &variable, RowUpdate update,
+                   const Tensor &indices, const Tensor &updates,
+                   std::source_location where) {
+  CallSite site(where);
+  assignStored(
+      variable, VariableUpdate::Assign,
+      {scattered(readStored(variable, where), update, indices, updates, where),
+       where});
+}
+
+} // namespace detail
+
+Tensor DVariable::read_value(Where where) const {
+  if (const VariablePolicy *policy =
+          stateOf(*this, "read_value", &where)->policy.get())
+    return policy->read(*this, where);
+  return readStored(*this, where);
+}
+
+namespace {
+const DVariable &assignBy(const DVariable &variable, VariableUpdate update,
+                          const TensorLike &value) {
+  if (const VariablePolicy *policy =
+          stateOf(variable, name(update), &value.where)->policy.get())
+    policy->assign(variable, update, value);
+  else
+    assignStored(variable, update, value);
+  return variable;
+}
+const DVariable &scatterBy(const DVariable &variable, RowUpdate update,
+                           const Tensor &indices, const Tensor &updates,
+                           const std::source_location &where) {
+  if (const VariablePolicy *policy =
+          stateOf(variable, name(update), &where)->policy.get())
+    policy->scatter(variable, update, indices, updates, where);
+  else
+    scatterStored(variable, update, indices, updates, where);
+  return variable;
+}
+} // namespace
+
+const DVariable &DVariable::assign(const TensorLike &value) const {
+  return assignBy(*this, VariableUpdate::Assign, value);
 }
 const DVariable &DVariable::assign_add(const TensorLike &value) const {
-  update(*this, value, "assign_add",
-         [](const TensorLike &x, const TensorLike &y) { return x + y; });
-  return *this;
+  return assignBy(*this, VariableUpdate::Add, value);
 }
 const DVariable &DVariable::assign_sub(const TensorLike &value) const {
-  update(*this, value, "assign_sub",
-         [](const TensorLike &x, const TensorLike &y) { return x - y; });
-  return *this;
+  return assignBy(*this, VariableUpdate::Subtract, value);
+}
+
+const DVariable &DVariable::scatter_update(const Tensor &indices,
+                                           const Tensor &updates,
+                                           Where where) const {
+  return scatterBy(*this, RowUpdate::Update, indices, updates, where);
+}
+const DVariable &DVariable::scatter_add(const Tensor &indices,
+                                        const Tensor &updates,
+                                        Where where) const {
+  return scatterBy(*this, RowUpdate::Add, indices, updates, where);
+}
+const DVariable &DVariable::scatter_sub(const Tensor &indices,
+                                        const Tensor &updates,
+                                        Where where) const {
+  return scatterBy(*this, RowUpdate::Subtract, indices, updates, where);
+}
+const DVariable &DVariable::scatter_max(const Tensor &indices,
+                                        const Tensor &updates,
+                                        Where where) const {
+  return scatterBy(*this, RowUpdate::Max, indices, updates, where);
+}
+const DVariable &DVariable::scatter_min(const Tensor &indices,
+                                        const Tensor &updates,
+                                        Where where) const {
+  return scatterBy(*this, RowUpdate::Min, indices, updates, where);
 }
 
 const Shape &DVariable::shape() const {
-  return stateOf(*this, "shape")->type.shape;
+  const VariableState &found = *stateOf(*this, "shape");
+  const Shape *seen = found.policy ? found.policy->shape() : nullptr;
+  return seen ? *seen : found.type.shape;
 }
 DType DVariable::dtype() const {
   return stateOf(*this, "dtype")->type.dtype;
 }
 const Layout &DVariable::layout() const {
-  return stateOf(*this, "layout")->type.layout;
+  const VariableState &found = *stateOf(*this, "layout");
+  const Layout *seen = found.policy ? found.policy->layout() : nullptr;
+  return seen ? *seen : found.type.layout;
 }
 const std::string &DVariable::name() const {
   return stateOf(*this, "name")->name;
@@ -183,10 +372,20 @@ const std::string &DVariable::name() const {
 bool DVariable::trainable() const {
   return stateOf(*this, "trainable")->trainable;
 }
+VariableSynchronization DVariable::synchronization() const {
+  return stateOf(*this, "synchronization")->synchronization;
+}
+VariableAggregation DVariable::aggregation() const {
+  return stateOf(*this, "aggregation")->aggregation;
+}
 
 std::ostream &operator<<(std::ostream &out, const DVariable &variable) {
   if (!variable.defined())
     return out << "DVariable()";
+  if (const VariablePolicy *policy = policyOf(variable)) {
+    policy->print(out, variable);
+    return out;
+  }
   return out << "variable '" << variable.name() << "' "
              << variable.read_value();
 }

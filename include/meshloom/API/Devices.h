@@ -35,6 +35,18 @@ std::vector<DeviceSpec> list_logical_devices(std::string_view type = "");
 /// The same, but of CPUs only CPU:0: the machine that virtual CPUs share.
 std::vector<DeviceSpec> list_physical_devices(std::string_view type = "");
 
+/// One of the logical devices that a physical one is.
+struct LogicalDeviceConfiguration {
+  /// Megabytes; virtual CPUs have no limit of their own: 0.
+  int64_t memory_limit = 0;
+};
+/// Makes `device`, CPU:0, as many virtual CPUs as there are configurations.
+/// Throws meshloom::Error if it is another device, if there are more already,
+/// or if one has a limit.
+void set_logical_device_configuration(
+    const DeviceSpec &device,
+    const std::vector<LogicalDeviceConfiguration> &configurations);
+
 /// How virtual CPUs run.
 struct ClientOptions {
   /// Threads that work; 0: one for each core that this process may use.

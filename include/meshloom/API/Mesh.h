@@ -11,6 +11,14 @@ struct DeviceSpec {
   int64_t index = 0;        ///< among those of its type
   /// "CPU:3".
   std::string to_string() const { return type + ":" + std::to_string(index); }
+  /// "/job:localhost/replica:0/task:0/device:CPU:3", TensorFlow's form.
+  std::string name() const {
+    return "/job:localhost/replica:0/task:0/device:" + to_string();
+  }
+  /// Of "CPU:3", "/CPU:3", "/device:CPU:3" or the form of `name`, in any case
+  /// of letters; without an index it is 0. Throws meshloom::Error if it is not
+  /// a device's name, or one of another process.
+  static DeviceSpec from_string(std::string_view name);
   /// Whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
 };

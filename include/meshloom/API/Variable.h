@@ -9,6 +9,21 @@ namespace detail {
 class VariableState;
 }
 
+/// When the replicas of a strategy agree on what a variable is.
+enum class VariableSynchronization : uint8_t {
+  AUTO,     ///< as ON_WRITE
+  NONE,     ///< never: strategies refuse it
+  ON_WRITE, ///< at each assign: all replicas have one value
+  ON_READ   ///< when it is read outside of replicas: each has its own
+};
+/// How what replicas assign becomes one value.
+enum class VariableAggregation : uint8_t {
+  NONE,              ///< not at all: replicas must assign the same
+  SUM,               ///< their sum
+  MEAN,              ///< their mean
+  ONLY_FIRST_REPLICA ///< replica 0's
+};
+
 /// What DVariable takes beside the initial value.
 struct VariableOptions {
   /// For messages, reports and checkpoints.
@@ -17,6 +32,10 @@ struct VariableOptions {
   bool trainable = true;
   /// Default: the initial value's.
   std::optional<Layout> layout = std::nullopt;
+  /// Of one made in the scope of a strategy (see Distribute/Strategy.h).
+  VariableSynchronization synchronization = VariableSynchronization::AUTO;
+  /// Of what replicas of a strategy assign.
+  VariableAggregation aggregation = VariableAggregation::NONE;
 };
 
 /// A variable: shape, type and layout are fixed by the initial value. A copy is
@@ -72,6 +91,25 @@ public:
   /// Takes its value minus `value`; see assign.
   const DVariable &assign_sub(const TensorLike &value) const;
 
+  /// Changes rows: element or row indices[i], along dim 0, becomes (gains,
+  /// loses, becomes the larger or smaller of itself and) updates[i]. indices
+  /// [n], updates [n, ...]; see tensor_scatter_nd_update. Throws
+  /// meshloom::Error as it and `assign` do.
+  const DVariable &scatter_update(const Tensor &indices, const Tensor &updates,
+                                  Where where = Where::current()) const;
+  /// See scatter_update.
+  const DVariable &scatter_add(const Tensor &indices, const Tensor &updates,
+                               Where where = Where::current()) const;
+  /// See scatter_update.
+  const DVariable &scatter_sub(const Tensor &indices, const Tensor &updates,
+                               Where where = Where::current()) const;
+  /// See scatter_update.
+  const DVariable &scatter_max(const Tensor &indices, const Tensor &updates,
+                               Where where = Where::current()) const;
+  /// See scatter_update.
+  const DVariable &scatter_min(const Tensor &indices, const Tensor &updates,
+                               Where where = Where::current()) const;
+
   /// Global extents.
   const Shape &shape() const;
   /// Number of dims.
@@ -84,6 +122,10 @@ public:
   const std::string &name() const;
   /// As given: whether optimizers get it.
   bool trainable() const;
+  /// As given, AUTO resolved.
+  VariableSynchronization synchronization() const;
+  /// As given.
+  VariableAggregation aggregation() const;
 
   /// The only element; see Tensor.
   template <typename T> T item() const { return read_value().item<T>(); }
@@ -97,6 +139,12 @@ public:
   /// For Meshloom's own layers.
   const std::shared_ptr<detail::VariableState> &internal() const {
     return state;
+  }
+  /// For Meshloom's own layers.
+  static DVariable internalFrom(std::shared_ptr<detail::VariableState> state) {
+    DVariable variable;
+    variable.state = std::move(state);
+    return variable;
   }
 
 private:

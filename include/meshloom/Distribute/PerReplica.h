@@ -1,0 +1,80 @@
+// PerReplica: a value of which each replica of a strategy has its own.
+#pragma once
+
+#include "meshloom/API/Structure.h"
+
+#include <iosfwd>
+
+namespace meshloom {
+
+/// The local shapes of one tensor, one for each replica; empty: they are the
+/// same.
+using ReplicaShapes = std::vector<Shape>;
+
+/// A structure T of tensors (see Structure.h) of which each replica has its
+/// own: what `Strategy::run` returns, and what it and the strategy's datasets
+/// hand to each replica. It is one structure of global tensors, in which the
+/// replicas are the first dim, cut over the devices:
+///
+///   PerReplica<Tensor> losses = strategy.run(step, batch);
+///   Tensor loss = strategy.reduce(ReduceOp::SUM, losses);
+///   std::vector<Tensor> each = strategy.experimental_local_results(losses);
+///
+/// Of one replica it is the value itself, without that dim, and converts to it.
+///
+/// Rejected: a vector of one tensor a replica. Programs would have as many
+/// arguments as there are replicas, and nothing to cut over the mesh.
+template <typename T> struct PerReplica {
+  /// Each tensor [replicas, ...], where there are several. Where replicas'
+  /// shapes differ it is as large as the largest, filled up with zeros.
+  T stacked;
+  /// How many have a value of their own.
+  int64_t replicas = 1;
+  /// Of each tensor of T; empty: each has the same shapes in all replicas.
+  std::vector<ReplicaShapes> shapes = {};
+
+  /// The value of the only replica. Throws meshloom::Error if there are more.
+  operator T() const;
+};
+
+namespace detail {
+template <typename T> inline constexpr bool isPerReplica = false;
+template <typename T> inline constexpr bool isPerReplica<PerReplica<T>> = true;
+
+/// What one replica sees of an argument.
+template <typename T> struct LocalType {
+  using type = T;
+};
+template <typename T> struct LocalType<PerReplica<T>> {
+  using type = T;
+};
+template <typename T> using Local = typename LocalType<T>::type;
+
+/// The shape of tensor number `leaf` in that replica.
+Shape localShape(const Tensor &stacked, std::span<const ReplicaShapes> shapes,
+                 size_t leaf, int64_t replica);
+/// The tensors of one replica, without the dim of replicas.
+std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
+                              std::span<const ReplicaShapes> shapes,
+                              int64_t replicas, int64_t replica);
+[[noreturn]] void failNotPlain(int64_t replicas);
+/// "PerReplica:{\n  0: ...,\n  1: ...\n}".
+void print(std::ostream &out, std::span<const Tensor> stacked,
+           std::span<const ReplicaShapes> shapes, int64_t replicas);
+} // namespace detail
+
+template <typename T> PerReplica<T>::operator T() const {
+  if (replicas != 1)
+    detail::failNotPlain(replicas);
+  return stacked;
+}
+
+/// As TensorFlow prints it: a line for each replica.
+template <typename T>
+std::ostream &operator<<(std::ostream &out, const PerReplica<T> &value) {
+  detail::print(out, detail::tensorsOf(value.stacked), value.shapes,
+                value.replicas);
+  return out;
+}
+
+} // namespace meshloom

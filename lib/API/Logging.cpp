@@ -1,0 +1,85 @@
+// Messages for the user, see Logging.h.
+#include "meshloom/API/Logging.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace meshloom {
+namespace {
+
+/// Never destroyed: threads may log while the process ends.
+struct Log {
+  std::recursive_mutex mutex; ///< a logger may log
+  Logger logger;
+  std::set<std::string, std::less<>> said;
+  std::atomic<LogLevel> level = [] {
+    const char *given = std::getenv("MESHLOOM_LOG_LEVEL");
+    for (LogLevel level : {LogLevel::WARNING, LogLevel::SILENT})
+      if (given && name(level) == given)
+        return level;
+    return LogLevel::INFO;
+  }();
+};
+Log &theLog() {
+  static Log &log = *new Log;
+  return log;
+}
+
+} // namespace
+
+std::string_view name(LogLevel level) {
+  switch (level) {
+  case LogLevel::INFO:
+    return "INFO";
+  case LogLevel::WARNING:
+    return "WARNING";
+  case LogLevel::SILENT:
+    break;
+  }
+  return "SILENT";
+}
+
+Logger set_logger(Logger logger) {
+  std::lock_guard lock(theLog().mutex);
+  return std::exchange(theLog().logger, std::move(logger));
+}
+
+void set_log_level(LogLevel level) {
+  theLog().level = level;
+}
+LogLevel get_log_level() {
+  return theLog().level;
+}
+
+namespace detail {
+
+void log(LogLevel level, std::string_view text) {
+  Log &log = theLog();
+  if (level < log.level)
+    return;
+  std::lock_guard lock(log.mutex);
+  // A copy: the logger may set another one.
+  if (const Logger logger = log.logger)
+    logger(level, text);
+  else
+    fmt::print(stderr, "meshloom {}: {}\n", name(level), text);
+}
+
+void logOnce(LogLevel level, std::string_view text) {
+  if (level < theLog().level)
+    return;
+  {
+    std::lock_guard lock(theLog().mutex);
+    if (!theLog().said.emplace(text).second)
+      return;
+  }
+  log(level, text);
+}
+
+} // namespace detail
+} // namespace meshloom

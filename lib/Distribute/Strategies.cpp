@@ -1,0 +1,140 @@
+// Which devices each strategy has.
+#include "meshloom/Distribute/Strategies.h"
+#include "StrategyState.h"
+
+#include "meshloom/API/Logging.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace meshloom {
+using namespace detail;
+using Kind = StrategyState::Kind;
+
+namespace {
+
+std::string listText(const std::vector<DeviceSpec> &devices) {
+  std::vector<std::string> names;
+  names.reserve(devices.size());
+  for (const DeviceSpec &device : devices)
+    names.push_back(device.to_string());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Whether it is there; virtual CPUs are made as they are named.
+bool isVisible(const DeviceSpec &device) {
+  return device.type == "CPU" ||
+         std::ranges::count(list_logical_devices(device.type), device) > 0;
+}
+
+/// Those asked for that are there; all GPUs or CPUs where none is asked for.
+std::vector<DeviceSpec> chosen(const std::vector<DeviceName> &names,
+                               std::string_view op) {
+  std::vector<DeviceSpec> devices, missing;
+  if (names.empty()) {
+    devices = list_logical_devices("GPU");
+    return devices.empty() ? list_logical_devices("CPU") : devices;
+  }
+  for (const DeviceName &name : names) {
+    const DeviceSpec device = DeviceSpec::from_string(name.text);
+    if (std::ranges::count(devices, device) > 0)
+      refuse(op, fmt::format("expected different devices, got {} twice",
+                             device.to_string()));
+    (isVisible(device) ? devices : missing).push_back(device);
+  }
+  if (devices.empty())
+    refuse(op,
+           fmt::format("none of the devices {} is there: there are {}. "
+                       "Others are connected with connect_platform",
+                       listText(missing), listText(list_logical_devices())));
+  if (!missing.empty())
+    logOnce(LogLevel::WARNING,
+            fmt::format("{}: the devices {} are not visible and are left out: "
+                        "connect them first with connect_platform, or name "
+                        "some of {}",
+                        op, listText(missing),
+                        listText(list_logical_devices())));
+  return devices;
+}
+
+std::shared_ptr<const StrategyState>
+make(std::string name, Kind kind, const std::vector<DeviceSpec> &devices,
+     std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr) {
+  auto state = std::make_shared<StrategyState>();
+  state->name = std::move(name);
+  state->kind = kind;
+  state->mesh = create_mesh({{replicaAxis, int64_t(devices.size())}}, devices);
+  state->crossDeviceOps = std::move(crossDeviceOps);
+  std::vector<std::string> names;
+  names.reserve(devices.size());
+  for (const DeviceSpec &device : devices)
+    names.push_back(fmt::format("'{}'", device.name()));
+  logOnce(LogLevel::INFO,
+          fmt::format("Using {} with devices ({}); name others when it is made",
+                      state->name, fmt::join(names, ", ")));
+  return state;
+}
+
+std::vector<DeviceSpec> connectedTPUs() {
+  std::vector<DeviceSpec> devices = list_logical_devices("TPU");
+  if (devices.empty())
+    refuse("TPUStrategy",
+           "there is no TPU: connect them with "
+           "connect_to_cluster(TPUClusterResolver(\"local\")), or name virtual "
+           "CPUs to try the program without: "
+           "TPUStrategy(std::vector<DeviceName>{\"CPU:0\", \"CPU:1\"})");
+  return devices;
+}
+
+std::vector<DeviceSpec> withFirst(std::vector<DeviceSpec> devices,
+                                  const std::string &first) {
+  if (first.empty())
+    return devices;
+  const DeviceSpec device = DeviceSpec::from_string(first);
+  auto found = std::ranges::find(devices, device);
+  if (found == devices.end())
+    refuse("CentralStorageStrategy",
+           fmt::format("expected a parameter device among the compute devices "
+                       "{}, got {}",
+                       listText(devices), device.to_string()));
+  std::rotate(devices.begin(), found, found + 1);
+  return devices;
+}
+
+} // namespace
+
+MirroredStrategy::MirroredStrategy(
+    const std::vector<DeviceName> &devices,
+    std::shared_ptr<const CrossDeviceOps> cross_device_ops)
+    : Strategy(make("MirroredStrategy", Kind::Mirrored,
+                    chosen(devices, "MirroredStrategy"),
+                    std::move(cross_device_ops))) {}
+
+CentralStorageStrategy::CentralStorageStrategy(
+    const std::vector<DeviceName> &compute_devices,
+    const std::string &parameter_device)
+    : Strategy(make("CentralStorageStrategy", Kind::Central,
+                    withFirst(chosen(compute_devices, "CentralStorageStrategy"),
+                              parameter_device))) {}
+
+OneDeviceStrategy::OneDeviceStrategy(const DeviceName &device)
+    : Strategy(make("OneDeviceStrategy", Kind::OneDevice,
+                    chosen({device}, "OneDeviceStrategy"))) {}
+
+TPUStrategy::TPUStrategy()
+    : Strategy(make("TPUStrategy", Kind::TPU, connectedTPUs())) {}
+
+TPUStrategy::TPUStrategy(const TPUClusterResolver &resolver)
+    : Strategy([&] {
+        connect_to_cluster(resolver);
+        return make("TPUStrategy", Kind::TPU, connectedTPUs());
+      }()) {}
+
+TPUStrategy::TPUStrategy(const std::vector<DeviceName> &devices)
+    : Strategy(make("TPUStrategy", Kind::TPU,
+                    devices.empty() ? connectedTPUs()
+                                    : chosen(devices, "TPUStrategy"))) {}
+
+} // namespace meshloom

@@ -1,0 +1,127 @@
+// Scopes of strategies, and what is asked of any strategy.
+#include "meshloom/Distribute/Strategy.h"
+#include "StrategyState.h"
+
+#include "meshloom/API/Distribute.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+std::vector<StrategyFrame> &frames() {
+  thread_local std::vector<StrategyFrame> frames;
+  return frames;
+}
+
+const StrategyState &get(const std::shared_ptr<const StrategyState> &state,
+                         std::string_view op) {
+  if (!state)
+    refuse(op, "expected a strategy, got one that was moved from");
+  return *state;
+}
+} // namespace
+
+namespace detail {
+
+StrategyFrame currentFrame() {
+  static const auto &none = *new std::shared_ptr<const StrategyState>(
+      std::make_shared<StrategyState>(StrategyState{.name = "default"}));
+  // Outside of scopes there is one replica, and its code is what runs.
+  return frames().empty() ? StrategyFrame{none, true} : frames().back();
+}
+
+StrategyFrameScope::StrategyFrameScope(
+    std::shared_ptr<const StrategyState> strategy, bool inReplica) {
+  frames().push_back({std::move(strategy), inReplica});
+}
+StrategyFrameScope::~StrategyFrameScope() {
+  frames().pop_back();
+}
+
+std::string textOf(const StrategyState &strategy) {
+  std::string text = strategy.name;
+  if (!strategy.mesh)
+    return text + " strategy";
+  for (const std::string &device : strategy.mesh->local_devices())
+    text +=
+        fmt::format("{}{}", text.size() == strategy.name.size() ? " on " : ", ",
+                    DeviceSpec::from_string(device).to_string());
+  return text;
+}
+
+void refuse(std::string_view op, const std::string &message,
+            const std::source_location *where) {
+  if (where)
+    throw Error(fmt::format("[{}] {} (at {}:{})", op, message,
+                            where->file_name(), where->line()));
+  throw Error(fmt::format("[{}] {}", op, message));
+}
+
+} // namespace detail
+
+namespace {
+/// The strategy that a scope of it can begin in this thread.
+std::shared_ptr<const StrategyState> enterable(const Strategy &strategy) {
+  const StrategyState &entered = get(strategy.internal(), "scope");
+  if (const StrategyFrame now = currentFrame();
+      !frames().empty() && now.strategy != strategy.internal())
+    refuse("scope",
+           fmt::format("expected no other strategy's scope around it, but this "
+                       "thread is in that of {}: end that one before the scope "
+                       "of {} begins",
+                       textOf(*now.strategy), textOf(entered)));
+  return strategy.internal();
+}
+} // namespace
+
+StrategyScope::StrategyScope(const Strategy &strategy)
+    // A scope inside a replica is the replica's.
+    : frame(enterable(strategy),
+            !frames().empty() && frames().back().inReplica) {
+  const std::shared_ptr<const StrategyState> &state = strategy.internal();
+  if (!state->mesh || frames().size() > 1)
+    return;
+  mesh.emplace(*state->mesh);
+  creator.emplace([state](const NextVariable &next, const Tensor &initial,
+                          VariableOptions options) {
+    return makeVariable(state, next, initial, std::move(options));
+  });
+}
+
+const std::string &Strategy::name() const {
+  return get(state, "name").name;
+}
+int64_t Strategy::num_replicas_in_sync() const {
+  return get(state, "num_replicas_in_sync").replicas();
+}
+const std::optional<Mesh> &Strategy::mesh() const {
+  return get(state, "mesh").mesh;
+}
+
+std::optional<Layout> Strategy::batch_layout(int64_t rank) const {
+  if (rank < 1)
+    refuse("batch_layout", "expected a batch, which has at least one dim, got "
+                           "a rank of 0: batch the dataset");
+  if (!get(state, "batch_layout").mesh)
+    return std::nullopt;
+  return Layout::batch_sharded(*state->mesh, replicaAxis, unsigned(rank));
+}
+
+Tensor Strategy::place_batch(const Tensor &batch) const {
+  const std::optional<Layout> layout = batch_layout(batch.rank());
+  return !layout || is_dtensor(batch) ? batch : distribute(batch, *layout);
+}
+
+Strategy get_strategy() {
+  return Strategy(currentFrame().strategy);
+}
+bool has_strategy() {
+  return currentFrame().strategy->kind != StrategyState::Kind::Default;
+}
+bool in_cross_replica_context() {
+  return !currentFrame().inReplica;
+}
+
+} // namespace meshloom
