@@ -56,7 +56,9 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
       return isa<mlir::func::ReturnOp>(user);
     });
     addOutput(op.getOperand(0), *givenLayout(result.getType()), scope, atEnd);
-    addValue(result, -1, scope);
+    LayoutGraph::Output &output = graph.outputs.back();
+    output.place = int(ops.size());
+    output.result = int(addValue(result, -1, scope));
     return success();
   }
   auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);

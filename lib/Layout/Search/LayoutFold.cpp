@@ -160,6 +160,8 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
   for (const LayoutGraph::Output &output : graph.outputs) {
     LayoutGraph::Output made = output;
     made.value = fold.valueOf[output.value];
+    if (output.result >= 0)
+      made.result = int(fold.valueOf[unsigned(output.result)]);
     auto [entry, isNew] = outputs.try_emplace(
         {made.value, made.layout.spec_string(), made.atEnd, made.branch},
         fold.graph.outputs.size());

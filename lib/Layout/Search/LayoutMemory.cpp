@@ -16,7 +16,7 @@
 namespace meshloom {
 
 void LayoutState::findUses() {
-  // Outputs are made one after the other, and stay.
+  // What comes after all ops is made one after the other. Results stay.
   const int end = int(graph.ops.size()), last = lastPlace();
   for (const LayoutGraph::Value &value : graph.values)
     homes.push_back(value.producer);
@@ -25,6 +25,13 @@ void LayoutState::findUses() {
       homes[op.results[0]] = int(graph.loops[op.loop].first);
       homes[op.results[1]] = int(graph.loops[op.loop].last);
     }
+  std::vector<int> places; ///< of outputs
+  for (const LayoutGraph::Output &output : graph.outputs) {
+    const bool isInner = output.result >= 0 && output.place < end;
+    places.push_back(isInner ? output.place : end + int(places.size()));
+    if (output.result >= 0)
+      homes[unsigned(output.result)] = places.back();
+  }
   auto runs = [&](unsigned value, unsigned branch, int64_t branchRuns) {
     const LayoutGraph::Value &what = graph.values[value];
     return what.branch == branch ? what.runs : branchRuns;
@@ -55,8 +62,8 @@ void LayoutState::findUses() {
   for (unsigned i = 0; i < graph.outputs.size(); ++i) {
     const LayoutGraph::Output &output = graph.outputs[i];
     uses[output.value].push_back(
-        {-1, i, runs(output.value, output.branch, output.branchRuns),
-         end + int(i), last});
+        {-1, i, runs(output.value, output.branch, output.branchRuns), places[i],
+         output.result < 0 ? last : places[i]});
   }
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     const std::vector<Use> &all = uses[value];
@@ -182,6 +189,12 @@ void LayoutState::recount(unsigned value) {
           : scalar ? layouts[own]
                    : current[fold ? fold->opOf[use.op] : unsigned(use.op)]
                          ->needs[use.index];
+      // What it gives is a value of its own, which is counted as that.
+      if (output && whole.graph.outputs[use.index].result >= 0) {
+        copies[0].last =
+            std::max(copies[0].last, use.last - (need == layouts[own]));
+        continue;
+      }
       auto same = std::ranges::find(copies, need, &Copy::id);
       if (same == copies.end()) {
         const Way *how = prices->way(kinds[own], layouts[own], need);

@@ -83,6 +83,9 @@ struct LayoutGraph {
     bool atEnd = false;
     unsigned branch = 0; ///< as an op's
     int64_t branchRuns = runsOnce;
+    /// Of what is no result of the function: the value that it gives, and how
+    /// many ops come before it.
+    int result = -1, place = -1;
   };
   /// The ops from `first` to `last` (inclusive) run again and again. The joins
   /// of its carried values come right before them.
