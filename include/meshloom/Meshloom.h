@@ -13,6 +13,7 @@
 #else
 
 #include "meshloom/API/Cache.h"
+#include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/CustomOps.h"

@@ -3,6 +3,7 @@
 #include "Node.h"
 #include "Trace.h"
 
+#include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/ConcreteFunction.h"
 #include "meshloom/Runtime/Platform.h"
 
@@ -204,18 +205,30 @@ SharedSettings &sharedSettings() {
   static SharedSettings &shared = *new SharedSettings;
   return shared;
 }
+/// Whether this thread is in a CheckNumericsScope.
+thread_local bool checksNumerics = false;
 } // namespace
 
 Settings settings() {
   SharedSettings &shared = sharedSettings();
   std::lock_guard lock(shared.mutex);
-  return shared.value;
+  Settings now = shared.value;
+  // What is compiled in a scope and outside of it are different programs.
+  now.generation = 2 * now.generation + int64_t(checksNumerics);
+  now.checkNumerics |= checksNumerics;
+  return now;
 }
 
 } // namespace meshloom::detail
 
 namespace meshloom {
 using namespace detail;
+
+CheckNumericsScope::CheckNumericsScope()
+    : before(std::exchange(checksNumerics, true)) {}
+CheckNumericsScope::~CheckNumericsScope() {
+  checksNumerics = before;
+}
 
 void set_machine_model(MachineModel machine, bool refine) {
   check(machine.verify(), "set_machine_model");

@@ -99,16 +99,20 @@ void expectOptions(const OptimizerOptions &options) {
                 "says how averages are kept");
 }
 
-/// An integer 0 on the mesh of `like`.
-DVariable makeCounter(const std::string &name, const DVariable &like) {
+/// A number on the mesh of `like`.
+DVariable makeScalar(const std::string &name, double number, DType type,
+                     const DVariable &like) {
   return init_scope([&] {
-    Tensor zero = zeros({}, DType::I64);
+    Tensor scalar = full({}, number, type);
     Tensor value = like.read_value();
     if (is_dtensor(value))
-      zero = copy_to_mesh(zero, value.mesh());
+      scalar = copy_to_mesh(scalar, value.mesh());
     return DVariable(
-        zero, {.name = name, .trainable = false, .layout = std::nullopt});
+        scalar, {.name = name, .trainable = false, .layout = std::nullopt});
   });
+}
+DVariable makeCounter(const std::string &name, const DVariable &like) {
+  return makeScalar(name, 0, DType::I64, like);
 }
 
 Tensor zerosOf(const Tensor &value) {
@@ -402,6 +406,68 @@ const Hyperparameter &Optimizer::learning_rate() const {
     throw Error("[learning_rate] expected an optimizer, got one that was moved "
                 "from");
   return state->learningRate;
+}
+
+double Optimizer::current_learning_rate() const {
+  if (!state)
+    throw Error("[current_learning_rate] expected an optimizer, got one that "
+                "was moved from");
+  std::lock_guard lock(state->mutex);
+  const auto &value = state->learningRate.value;
+  if (auto *number = std::get_if<double>(&value))
+    return *number;
+  auto read = [](const Tensor &rate) {
+    return cast(rate, DType::F64).item<double>();
+  };
+  if (auto *variable = std::get_if<DVariable>(&value))
+    return read(*variable);
+  const Tensor next = state->step ? *state->step + 1 : tensor(int64_t(1));
+  return read(
+      std::get<Hyperparameter::Schedule>(value)(Step(next).number(DType::F32)));
+}
+
+void Optimizer::set_learning_rate(double rate, Where where) const {
+  constexpr char function[] = "set_learning_rate";
+  if (!state)
+    refuse(function, "expected an optimizer, got one that was moved from",
+           where);
+  std::lock_guard lock(state->mutex);
+  auto &value = state->learningRate.value;
+  if (std::holds_alternative<Hyperparameter::Schedule>(value))
+    refuse(function,
+           "the learning rate is computed by a schedule: give the optimizer a "
+           "number or a variable to set it",
+           where);
+  if (auto *variable = std::get_if<DVariable>(&value)) {
+    init_scope([&] {
+      variable->assign(cast(full({}, rate, DType::F64), variable->dtype()));
+    });
+    return;
+  }
+  // Before anything was made no program knows the number.
+  if (state->table.empty())
+    value = rate;
+  else
+    value = makeScalar(
+        "learning_rate", rate,
+        state->table.front().of.dtype() == DType::F64 ? DType::F64 : DType::F32,
+        state->table.front().of);
+}
+
+DVariable Optimizer::iterations(Where where) const {
+  constexpr char function[] = "iterations";
+  if (!state)
+    refuse(function, "expected an optimizer, got one that was moved from",
+           where);
+  std::lock_guard lock(state->mutex);
+  if (!state->step) {
+    if (state->table.empty())
+      refuse(function,
+             "the optimizer has no state yet: call build(variables) first",
+             where);
+    state->step = makeCounter("step", state->table.front().of);
+  }
+  return *state->step;
 }
 
 void Optimizer::overwrite_with_averages(Where where) const {

@@ -3,6 +3,7 @@
 #include "Testing.h"
 
 #include <map>
+#include <thread>
 
 namespace meshloom {
 namespace {
@@ -337,6 +338,20 @@ TEST(FunctionTest, CheckNumericsNamesTheOp) {
   EXPECT_ERROR(update(tensor({-1.f})), HAS("nan"));
   expectNear(v, {1}); // nothing was half done
   enable_check_numerics(false);
+}
+
+// A scope checks what its thread calls, beside the program that does not.
+TEST(FunctionTest, CheckNumericsScopeIsOfAThread) {
+  auto f = function([](const Tensor &x) { return log(x); });
+  const Tensor negative = tensor({-1.f});
+  (void)f(negative);
+  {
+    CheckNumericsScope checking;
+    EXPECT_ERROR(f(negative), HAS("nan"));
+    std::thread([&] { (void)f(negative); }).join();
+  }
+  (void)f(negative);
+  EXPECT_EQ(f.trace_count(), 2);
 }
 
 } // namespace

@@ -328,5 +328,32 @@ TEST(OptimizersTest, WrongOptionsAndNames) {
   EXPECT_LT(w.item<float>(), 4.f);
 }
 
+// A number becomes a variable by the first set_learning_rate after a step.
+TEST(OptimizersTest, TheLearningRateIsSetWithoutTracingAgain) {
+  DVariable w(tensor({4.f}));
+  optimizers::SGD sgd(1.0);
+  sgd.set_learning_rate(0.5);
+  EXPECT_EQ(sgd.current_learning_rate(), 0.5);
+  EXPECT_ERROR((void)sgd.iterations(), HAS("build"));
+  sgd.build({w});
+  EXPECT_EQ(sgd.iterations().item<int64_t>(), 0);
+  sgd.set_learning_rate(0.5);
+  auto step = function([&] {
+    GradientTape tape;
+    sgd.apply_gradients(tape.gradient(reduce_sum(w * w) * 0.5f, {w}));
+  });
+  step();
+  expectNear(w, {2});
+  sgd.set_learning_rate(0.25);
+  step();
+  expectNear(w, {1.5});
+  EXPECT_EQ(step.trace_count(), 1);
+  EXPECT_EQ(sgd.iterations().item<int64_t>(), 2);
+  optimizers::SGD scheduled(
+      {.learning_rate = [](const Tensor &step) { return 0.5f / step; }});
+  EXPECT_EQ(scheduled.current_learning_rate(), 0.5);
+  EXPECT_ERROR(scheduled.set_learning_rate(1), HAS("schedule"));
+}
+
 } // namespace
 } // namespace meshloom

@@ -168,8 +168,20 @@ public:
   };
   /// All of them, in the order seen; `variables` has them after the counters.
   std::vector<SlotVariable> slot_variables() const;
-  /// As given.
+  /// As given, or the variable that set_learning_rate made of a number.
   const Hyperparameter &learning_rate() const;
+  /// Its number now; of a schedule that of the next step.
+  double current_learning_rate() const;
+  /// Sets it, from the next step on. Throws meshloom::Error if a schedule
+  /// computes it. A number that it was made with becomes a variable by the
+  /// first call: functions that were traced before keep the number, those
+  /// traced later are not traced again for other rates.
+  void set_learning_rate(double rate, Where where = Where::current()) const;
+  /// The number of steps so far, an i64 variable, which functions may read.
+  /// Counts from the first time that it is asked for, or from the first step
+  /// where the formula needs it. Throws meshloom::Error if nothing has been
+  /// built: see `build`.
+  DVariable iterations(Where where = Where::current()) const;
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;
