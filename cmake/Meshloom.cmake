@@ -62,6 +62,29 @@ function(meshloom_library name)
   set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
 endfunction()
 
+# meshloom_protobuf(Name a.proto ...): the library MeshloomName has the messages of
+# these files, as "a.pb.h" in its sources. Files have names of their own in the
+# whole project: their messages are registered in the process.
+function(meshloom_protobuf name)
+  foreach(file ${ARGN})
+    get_filename_component(stem ${file} NAME_WE)
+    get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR}/${file} DIRECTORY)
+    set(stem ${CMAKE_CURRENT_BINARY_DIR}/proto/${stem})
+    add_custom_command(
+      OUTPUT ${stem}.pb.cc ${stem}.pb.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/proto
+      COMMAND protobuf::protoc --cpp_out ${CMAKE_CURRENT_BINARY_DIR}/proto
+              -I ${folder} ${CMAKE_CURRENT_SOURCE_DIR}/${file}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file} VERBATIM)
+    set_source_files_properties(${stem}.pb.cc PROPERTIES
+      SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -w)
+    target_sources(Meshloom${name} PRIVATE ${stem}.pb.cc ${stem}.pb.h)
+  endforeach()
+  target_include_directories(Meshloom${name} SYSTEM PRIVATE
+                             ${CMAKE_CURRENT_BINARY_DIR}/proto)
+  target_link_libraries(Meshloom${name} PUBLIC protobuf::libprotobuf)
+endfunction()
+
 # Says that a file only reads the command line and calls: CLI11 is all templates,
 # and optimising them takes longer than compiling a layer.
 function(meshloom_command_line file)
