@@ -47,6 +47,8 @@
 #include "meshloom/NN/Functions.h"
 #include "meshloom/NN/Initializers.h"
 #include "meshloom/NN/Layers.h"
+#include "meshloom/NN/Losses.h"
+#include "meshloom/NN/Metrics.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizers.h"
 #include "meshloom/NN/Regularizers.h"

@@ -34,6 +34,10 @@ CallSite::~CallSite() {
     threadState().callSite.reset();
 }
 
+std::source_location callSiteOr(const std::source_location &where) {
+  return threadState().callSite.value_or(where);
+}
+
 void fail(std::string_view op, const std::string &message,
           const std::source_location *where) {
   if (const auto &site = threadState().callSite)

@@ -24,6 +24,7 @@ public:
   /// A list, or one number.
   std::vector<int64_t> integers(const std::string &option,
                                 const std::vector<int64_t> &otherwise);
+  bool has(const std::string &option) const { return config.contains(option); }
   void finish() const;
 
 private:

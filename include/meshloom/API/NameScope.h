@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -35,5 +36,11 @@ inline NameScope name_scope(std::string_view name) {
 }
 /// The part that this thread is in, "encoder/block_3"; empty outside of scopes.
 std::string current_name_scope();
+
+namespace detail {
+/// The line that messages name: that of the CallSite (Tensor.h) that this
+/// thread is in, else `where`.
+std::source_location callSiteOr(const std::source_location &where);
+} // namespace detail
 
 } // namespace meshloom

@@ -1,0 +1,212 @@
+// losses: how far predictions are from labels, by the names, with the defaults
+// and with the meaning of Keras.
+#pragma once
+
+#include "meshloom/API/Ops.h"
+#include "meshloom/NN/Named.h"
+
+/// How far predictions are from labels.
+namespace meshloom::losses {
+
+/// What becomes of the losses of a batch's examples.
+class Reduction {
+public:
+  /// The ways there are, under TensorFlow's names.
+  enum Kind : uint8_t {
+    NONE,                   ///< they stay as they are
+    SUM,                    ///< their sum
+    SUM_OVER_BATCH_SIZE,    ///< their mean: the sum over their number
+    MEAN_WITH_SAMPLE_WEIGHT ///< the sum over that of the weights
+  };
+  /// By value.
+  Reduction(Kind kind = SUM_OVER_BATCH_SIZE) : kind(kind) {}
+  /// "none", "sum", "sum_over_batch_size", also called "mean", or
+  /// "mean_with_sample_weight". Throws meshloom::Error that lists them.
+  Reduction(const char *name) : Reduction(std::string(name)) {}
+  /// By name; see above.
+  Reduction(const std::string &name);
+  /// Its name.
+  const char *name() const;
+
+  Kind kind; ///< which it is
+};
+
+/// A loss: a function of labels and predictions of a batch that gives one
+/// number an example, and what becomes of these.
+///
+///   losses::Loss loss = "mse";
+///   auto crossentropy =
+///       losses::SparseCategoricalCrossentropy({.from_logits = true});
+///   Tensor value = crossentropy(labels, logits);
+///   losses::Loss own = [](const Tensor &y_true, const Tensor &y_pred) {
+///     return reduce_mean(square(y_pred - y_true), -1);
+///   };
+///
+/// Labels have the shape of predictions; one of the two may lack, or have, a
+/// last dim of 1. They are computed in f32, or f64 for predictions of f64. All
+/// have a gradient.
+class Loss : public NamedPart<Loss, Tensor(const Tensor &y_true,
+                                           const Tensor &y_pred)> {
+public:
+  /// An empty one.
+  Loss() = default;
+  /// By name; see NamedPart.
+  Loss(const char *id, const PartConfig &config = {}) : Loss(get(id, config)) {}
+  /// By name; see NamedPart.
+  Loss(const std::string &id, const PartConfig &config = {})
+      : Loss(get(id, config)) {}
+  /// The user's own function, which gives the losses of examples.
+  template <typename F>
+    requires std::is_invocable_r_v<Tensor, F &, const Tensor &,
+                                   const Tensor &> &&
+                 (!std::derived_from<std::remove_cvref_t<F>, NamedPart>)
+  Loss(F function, Reduction reduction = {})
+      : NamedPart(std::move(function)), how(reduction) {}
+  /// A function that can be saved.
+  Loss(std::string name, PartConfig config, Function function,
+       Reduction reduction = {});
+
+  /// The loss of a batch: of every example times its weight, reduced.
+  /// sample_weight: empty (all 1), or of the first dims of the labels. Throws
+  /// meshloom::Error if shapes or types do not fit.
+  Tensor operator()(const Tensor &y_true, const Tensor &y_pred,
+                    const Tensor &sample_weight = {},
+                    Where where = Where::current()) const;
+  /// The losses of examples: neither weighted nor reduced.
+  Tensor per_example(const Tensor &y_true, const Tensor &y_pred,
+                     Where where = Where::current()) const;
+  /// What becomes of them.
+  const Reduction &reduction() const { return how; }
+  /// The same loss, reduced otherwise.
+  Loss with_reduction(const Reduction &reduction) const;
+
+private:
+  Reduction how;
+};
+
+/// What every loss takes.
+struct LossOptions {
+  Reduction reduction = {}; ///< of a batch's losses
+};
+/// What crossentropies take.
+struct CrossentropyOptions {
+  /// Predictions are any numbers, from which softmax (or sigmoid) would make
+  /// probabilities; else they are probabilities. Where they have values, and
+  /// are none, probabilities are refused.
+  bool from_logits = false;
+  /// So much of a label goes to all classes alike.
+  double label_smoothing = 0;
+  Reduction reduction = {}; ///< of a batch's losses
+};
+/// What SparseCategoricalCrossentropy takes.
+struct SparseCrossentropyOptions {
+  bool from_logits = false; ///< see CrossentropyOptions
+  /// Labels of this class cost nothing, and do not count in the mean.
+  std::optional<int64_t> ignore_class = std::nullopt;
+  Reduction reduction = {}; ///< of a batch's losses
+};
+/// What Huber takes.
+struct HuberOptions {
+  double delta = 1;         ///< up to where errors cost their square
+  Reduction reduction = {}; ///< of a batch's losses
+};
+/// What BinaryFocalCrossentropy takes.
+struct FocalOptions {
+  bool apply_class_balancing = false; ///< whether alpha counts
+  double alpha = 0.25;        ///< weight of class 1; of class 0 the rest
+  double gamma = 2;           ///< how little easy examples cost
+  bool from_logits = false;   ///< see CrossentropyOptions
+  double label_smoothing = 0; ///< see CrossentropyOptions
+  Reduction reduction = {};   ///< of a batch's losses
+};
+
+// Below, t is a label and p a prediction; means are over the last dim, so that
+// [batch, d...] gives [batch, d... but the last].
+
+/// The mean of (p - t)^2. "mse".
+Loss MeanSquaredError(const LossOptions &options = {});
+/// The mean of |p - t|. "mae".
+Loss MeanAbsoluteError(const LossOptions &options = {});
+/// 100 times the mean of |p - t| / |t|. "mape".
+Loss MeanAbsolutePercentageError(const LossOptions &options = {});
+/// The mean of (log(1 + p) - log(1 + t))^2. "msle".
+Loss MeanSquaredLogarithmicError(const LossOptions &options = {});
+/// The mean of -t log(p) - (1 - t) log(1 - p). "bce".
+Loss BinaryCrossentropy(const CrossentropyOptions &options = {});
+/// BinaryCrossentropy where examples that are easy cost less: times
+/// (1 - q)^gamma, with q the probability of the label (Lin et al., 2017).
+Loss BinaryFocalCrossentropy(const FocalOptions &options = {});
+/// labels [..., classes] as probabilities, predictions [..., classes]: the sum
+/// of -t log(p).
+Loss CategoricalCrossentropy(const CrossentropyOptions &options = {});
+/// labels [...] of integers, predictions [..., classes]: -log(p) at the label;
+/// nan where a label is out of range.
+Loss SparseCategoricalCrossentropy(
+    const SparseCrossentropyOptions &options = {});
+/// The mean of (p - t)^2 / 2 where |p - t| <= delta, and of delta |p - t| -
+/// delta^2 / 2 beyond (Huber, 1964).
+Loss Huber(const HuberOptions &options = {});
+/// The mean of log(cosh(p - t)).
+Loss LogCosh(const LossOptions &options = {});
+/// The mean of max(1 - t p, 0), with labels -1 and 1; where all are 0 or 1,
+/// these stand for -1 and 1.
+Loss Hinge(const LossOptions &options = {});
+/// The mean of max(1 - t p, 0)^2; see Hinge.
+Loss SquaredHinge(const LossOptions &options = {});
+/// max(1 + the largest p of a wrong class - p of the right one, 0), with labels
+/// [..., classes] of 0 and 1.
+Loss CategoricalHinge(const LossOptions &options = {});
+/// The sum of t log(t / p). "kld".
+Loss KLDivergence(const LossOptions &options = {});
+/// The mean of p - t log(p).
+Loss Poisson(const LossOptions &options = {});
+/// Minus the cosine of the angle between t and p along the last dim.
+Loss CosineSimilarity(const LossOptions &options = {});
+/// 1 - 2 sum(t p) / (sum(t) + sum(p)), of all elements.
+Loss Dice(const LossOptions &options = {});
+
+// The losses of examples, by Keras's names of functions.
+
+/// See MeanSquaredError.
+Tensor mean_squared_error(const Tensor &y_true, const Tensor &y_pred);
+/// See MeanAbsoluteError.
+Tensor mean_absolute_error(const Tensor &y_true, const Tensor &y_pred);
+/// See MeanAbsolutePercentageError.
+Tensor mean_absolute_percentage_error(const Tensor &y_true,
+                                      const Tensor &y_pred);
+/// See MeanSquaredLogarithmicError.
+Tensor mean_squared_logarithmic_error(const Tensor &y_true,
+                                      const Tensor &y_pred);
+/// See BinaryCrossentropy.
+Tensor binary_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                           const CrossentropyOptions &options = {});
+/// See BinaryFocalCrossentropy.
+Tensor binary_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                                 const FocalOptions &options = {});
+/// See CategoricalCrossentropy.
+Tensor categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                                const CrossentropyOptions &options = {});
+/// See SparseCategoricalCrossentropy.
+Tensor
+sparse_categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                                const SparseCrossentropyOptions &options = {});
+/// See Huber.
+Tensor huber(const Tensor &y_true, const Tensor &y_pred, double delta = 1);
+/// See LogCosh.
+Tensor log_cosh(const Tensor &y_true, const Tensor &y_pred);
+/// See Hinge.
+Tensor hinge(const Tensor &y_true, const Tensor &y_pred);
+/// See SquaredHinge.
+Tensor squared_hinge(const Tensor &y_true, const Tensor &y_pred);
+/// See CategoricalHinge.
+Tensor categorical_hinge(const Tensor &y_true, const Tensor &y_pred);
+/// See KLDivergence.
+Tensor kl_divergence(const Tensor &y_true, const Tensor &y_pred);
+/// See Poisson.
+Tensor poisson(const Tensor &y_true, const Tensor &y_pred);
+/// See CosineSimilarity.
+Tensor cosine_similarity(const Tensor &y_true, const Tensor &y_pred);
+/// See Dice.
+Tensor dice(const Tensor &y_true, const Tensor &y_pred);
+
+} // namespace meshloom::losses

@@ -1,0 +1,257 @@
+// metrics: what a model is judged by over many batches, by the names and with
+// the defaults of Keras.
+#pragma once
+
+#include "meshloom/API/Ops.h"
+#include "meshloom/NN/Named.h"
+
+/// What a model is judged by.
+namespace meshloom::metrics {
+
+/// What a metric gets of a batch.
+struct MetricBatch {
+  Tensor y_true;        ///< labels, or the values of Mean and Sum
+  Tensor y_pred;        ///< predictions
+  Tensor sample_weight; ///< empty: all examples weigh 1
+};
+
+/// How a metric is computed: sums over all batches of what each adds, and a
+/// function of the sums. Because they are sums, it does not matter how examples
+/// are cut into batches, replicas and devices.
+struct MetricRule {
+  /// One of the sums.
+  struct Sum {
+    std::string name; ///< its variable is called after it
+    Shape shape = {}; ///< of f32
+  };
+  std::vector<Sum> sums; ///< all of them, 0 at first
+  /// What a batch adds to each of them.
+  std::function<std::vector<Tensor>(const MetricBatch &)> add;
+  /// What they say.
+  std::function<Tensor(const std::vector<Tensor> &sums)> result;
+};
+
+/// A number, or some, over all batches since the last reset. A handle: a copy
+/// is the same metric. Its sums are variables, made at the first use on the
+/// default mesh (in a `function` too); in replicas of a strategy all replicas'
+/// batches are added. May be used from any thread.
+///
+///   metrics::Metric accuracy = metrics::SparseCategoricalAccuracy();
+///   auto step = function([&](const Tensor &x, const Tensor &y) {
+///     accuracy.update_state(y, model(x));
+///   });
+///   for (auto &[x, y] : batches)
+///     step(x, y);
+///   std::cout << accuracy.result() << "\n";
+///   accuracy.reset_state();
+///
+/// One that is default-constructed is empty: there is none.
+class Metric {
+public:
+  /// Makes one of a config.
+  using Maker = std::function<Metric(const PartConfig &)>;
+
+  /// An empty one.
+  Metric() = default;
+  /// The one that is known by this name. "accuracy" (also "acc") and
+  /// "crossentropy" (also "ce") are the binary, categorical or sparse one,
+  /// whichever fits the shapes of labels and predictions. Option "name": what
+  /// `name` gives. Throws meshloom::Error that lists the closest names, or if
+  /// there is no such option.
+  Metric(const char *id, const PartConfig &config = {})
+      : Metric(get(id, config)) {}
+  /// By name; see above.
+  Metric(const std::string &id, const PartConfig &config = {})
+      : Metric(get(id, config)) {}
+  /// By name, and what `name` gives.
+  Metric(const std::string &id, const std::string &name)
+      : Metric(get(id, {{"name", name}})) {}
+  /// One's own.
+  Metric(std::string name, MetricRule rule);
+  /// The mean of what a function of labels and predictions gives of examples.
+  template <typename F>
+    requires std::is_invocable_r_v<Tensor, F &, const Tensor &,
+                                   const Tensor &> &&
+             (!std::derived_from<std::remove_cvref_t<F>, Metric>)
+  Metric(F function, std::string name = "metric")
+      : Metric(std::move(name), meanOf(std::move(function))) {}
+
+  /// Adds a batch. sample_weight: empty (all 1), or of the first dims of the
+  /// labels. Throws meshloom::Error if shapes or types do not fit.
+  void update_state(const Tensor &y_true, const Tensor &y_pred,
+                    const Tensor &sample_weight = {},
+                    Where where = Where::current()) const;
+  /// Of all batches since the last reset; mostly a scalar, f32. 0 where there
+  /// was none.
+  Tensor result(Where where = Where::current()) const;
+  /// Forgets all batches.
+  void reset_state(Where where = Where::current()) const;
+
+  /// For reports: as given, else the id.
+  const std::string &name() const;
+  /// What it is known by; empty: the user's own.
+  const std::string &id() const;
+  /// What it was made with, beside the id.
+  const PartConfig &config() const;
+  /// Its sums; none before the first use.
+  std::vector<DVariable> variables() const;
+  /// Whether it is not empty.
+  explicit operator bool() const { return state != nullptr; }
+  /// Whether both are the same metric.
+  bool is(const Metric &other) const { return state == other.state; }
+
+  /// The one that is known by this name. Throws meshloom::Error that lists the
+  /// closest names.
+  static Metric get(std::string_view id, const PartConfig &config = {});
+  /// From now on `maker` makes what is called `id`, in all threads. Throws
+  /// meshloom::Error if the id is taken.
+  static void add(const std::string &id, Maker maker);
+
+protected:
+  /// Adds a batch of any kind.
+  void addBatch(const MetricBatch &batch, const Where &where) const;
+
+private:
+  static MetricRule
+  meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values);
+
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+/// What every metric takes.
+struct MetricOptions {
+  std::string name = ""; ///< for reports; empty: what it is known by
+};
+
+/// The mean of values, weighted if weights are given.
+class Mean : public Metric {
+public:
+  /// Mean({.name = "loss"}).
+  explicit Mean(const MetricOptions &options = {});
+  /// Mean("loss").
+  explicit Mean(const char *name) : Mean(MetricOptions{name}) {}
+  /// Adds values [...], with a weight, or weights of their first dims.
+  void update_state(const TensorLike &values,
+                    const std::optional<TensorLike> &sample_weight = {}) const;
+};
+/// The sum of values.
+class Sum : public Metric {
+public:
+  /// Sum({.name = "examples"}).
+  explicit Sum(const MetricOptions &options = {});
+  /// Sum("examples").
+  explicit Sum(const char *name) : Sum(MetricOptions{name}) {}
+  /// Adds values [...], with a weight, or weights of their first dims.
+  void update_state(const TensorLike &values,
+                    const std::optional<TensorLike> &sample_weight = {}) const;
+};
+
+/// How many predictions are equal to their labels.
+Metric Accuracy(const MetricOptions &options = {});
+/// What BinaryAccuracy takes.
+struct BinaryAccuracyOptions {
+  double threshold = 0.5; ///< greater predictions are class 1
+  std::string name = "";  ///< for reports
+};
+/// How many predictions are on their label's side of the threshold.
+Metric BinaryAccuracy(const BinaryAccuracyOptions &options = {});
+/// labels [..., classes]: how often both have their largest element in one
+/// place.
+Metric CategoricalAccuracy(const MetricOptions &options = {});
+/// labels [...] of integers, predictions [..., classes]: how often the largest
+/// one is the label's.
+Metric SparseCategoricalAccuracy(const MetricOptions &options = {});
+/// What the TopK accuracies take.
+struct TopKOptions {
+  int64_t k = 5;         ///< among how many
+  std::string name = ""; ///< for reports
+};
+/// labels [..., classes]: how often the prediction of the label's class is
+/// among the k largest; equal ones count as among them.
+Metric TopKCategoricalAccuracy(const TopKOptions &options = {});
+/// labels [...] of integers; see TopKCategoricalAccuracy.
+Metric SparseTopKCategoricalAccuracy(const TopKOptions &options = {});
+
+/// The mean of losses::mean_squared_error.
+Metric MeanSquaredError(const MetricOptions &options = {});
+/// The root of the mean of (p - t)^2.
+Metric RootMeanSquaredError(const MetricOptions &options = {});
+/// The mean of losses::mean_absolute_error.
+Metric MeanAbsoluteError(const MetricOptions &options = {});
+/// The mean of losses::mean_absolute_percentage_error.
+Metric MeanAbsolutePercentageError(const MetricOptions &options = {});
+/// The mean of losses::mean_squared_logarithmic_error.
+Metric MeanSquaredLogarithmicError(const MetricOptions &options = {});
+/// The mean cosine of the angle between labels and predictions along the last
+/// dim.
+Metric CosineSimilarity(const MetricOptions &options = {});
+/// The mean of losses::log_cosh.
+Metric LogCoshError(const MetricOptions &options = {});
+/// The mean of losses::hinge.
+Metric Hinge(const MetricOptions &options = {});
+/// The mean of losses::squared_hinge.
+Metric SquaredHinge(const MetricOptions &options = {});
+/// The mean of losses::categorical_hinge.
+Metric CategoricalHinge(const MetricOptions &options = {});
+/// The mean of losses::kl_divergence.
+Metric KLDivergence(const MetricOptions &options = {});
+/// The mean of losses::poisson.
+Metric Poisson(const MetricOptions &options = {});
+/// What crossentropies take.
+struct CrossentropyMetricOptions {
+  bool from_logits = false;   ///< see losses::CrossentropyOptions
+  double label_smoothing = 0; ///< of labels that are probabilities
+  std::string name = "";      ///< for reports
+};
+/// The mean of losses::binary_crossentropy.
+Metric BinaryCrossentropy(const CrossentropyMetricOptions &options = {});
+/// The mean of losses::categorical_crossentropy.
+Metric CategoricalCrossentropy(const CrossentropyMetricOptions &options = {});
+/// The mean of losses::sparse_categorical_crossentropy.
+Metric
+SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options = {});
+
+/// What metrics that count positives take.
+struct ThresholdOptions {
+  /// Greater predictions are positive. With several the result has one element
+  /// for each.
+  std::vector<double> thresholds = {0.5};
+  std::string name = ""; ///< for reports
+};
+/// How many positive predictions have a positive label.
+Metric TruePositives(const ThresholdOptions &options = {});
+/// How many positive predictions have a negative label.
+Metric FalsePositives(const ThresholdOptions &options = {});
+/// How many negative predictions have a negative label.
+Metric TrueNegatives(const ThresholdOptions &options = {});
+/// How many negative predictions have a positive label.
+Metric FalseNegatives(const ThresholdOptions &options = {});
+/// The share of positive predictions whose label is positive.
+Metric Precision(const ThresholdOptions &options = {});
+/// The share of positive labels that are predicted.
+Metric Recall(const ThresholdOptions &options = {});
+
+/// What AUC takes.
+struct AUCOptions {
+  int64_t num_thresholds = 200; ///< of predictions, evenly in [0, 1]
+  std::string curve = "ROC";    ///< or "PR": precision over recall
+  bool from_logits = false;     ///< sigmoid makes probabilities of predictions
+  std::string name = "";        ///< for reports
+};
+/// The area under the curve of true over false positive rates, by trapezoids
+/// ("ROC"), or of precision over recall (Davis and Goadrich, 2006). Predictions
+/// are probabilities of class 1.
+Metric AUC(const AUCOptions &options = {});
+
+/// What MeanIoU takes.
+struct MeanIoUOptions {
+  int64_t num_classes = 0; ///< of labels and predictions
+  std::string name = "";   ///< for reports
+};
+/// The mean over classes of intersection over union, of labels and predictions
+/// that are integers; classes that neither has do not count. Throws
+/// meshloom::Error if num_classes is not positive.
+Metric MeanIoU(const MeanIoUOptions &options);
+
+} // namespace meshloom::metrics

@@ -1,0 +1,334 @@
+// The formulas of losses, see Losses.h.
+#include "meshloom/NN/Losses.h"
+
+#include "Errors.h"
+#include "Labels.h"
+
+#include "meshloom/NN/Functions.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace meshloom::losses {
+namespace {
+
+using nn::aligned;
+using nn::alignedSparse;
+
+/// Keras's epsilon: what logarithms and divisors are at least of.
+constexpr double tiny = 1e-7;
+
+Tensor meanOfLast(const Tensor &x) {
+  return x.rank() == 0 ? x : reduce_mean(x, -1);
+}
+
+Tensor sumOfLast(const Tensor &x) {
+  return x.rank() == 0 ? x : reduce_sum(x, -1);
+}
+
+Tensor within(const Tensor &x, double low, double high) {
+  return clip_by_value(x, low, high);
+}
+
+/// -t log(p) - (1 - t) log(1 - p), of each element.
+Tensor binaryLosses(const Tensor &labels, const Tensor &probabilities) {
+  Tensor p = within(probabilities, tiny, 1 - tiny);
+  return -(labels * log(p)) - (1 - labels) * log(1 - p);
+}
+
+Tensor smoothed(const Tensor &labels, double smoothing, double share) {
+  return smoothing == 0 ? labels : labels * (1 - smoothing) + smoothing * share;
+}
+
+void expectSmoothing(double smoothing, std::string_view op) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    throw Error(fmt::format("[{}] expected a label_smoothing in [0, 1], got {}",
+                            op, smoothing));
+}
+
+void expectSeveral(const Tensor &y_true, const Tensor &y_pred,
+                   std::string_view op) {
+  if (y_pred.rank() == 0 || y_pred.shape().back() < 2)
+    nn::fail(op,
+             "expected predictions [..., classes] of two classes or more, got "
+             "y_true " +
+                 nn::text(y_true) + " and y_pred " + nn::text(y_pred) +
+                 ": BinaryCrossentropy is for one output",
+             Where::current());
+}
+
+/// The logarithms of probabilities that are made to add up to 1.
+Tensor logOfShares(const Tensor &probabilities) {
+  Tensor shares = probabilities / reduce_sum(probabilities, -1, true);
+  return log(within(shares, tiny, 1 - tiny));
+}
+
+/// The element of values [..., classes] at the label; nan where it is out of
+/// range.
+Tensor ofLabel(const Tensor &labels, const Tensor &values) {
+  const int64_t classes = values.shape().back();
+  Tensor hot = one_hot(labels, classes, DType::I1);
+  Tensor valid = logical_and(greater_equal(labels, 0), less(labels, classes));
+  return where(valid, reduce_sum(where(hot, values, 0), -1), std::nan(""));
+}
+
+/// Labels of 0 and 1, if all are, as -1 and 1.
+Tensor signs(const Tensor &labels) {
+  Tensor areBits = reduce_all(logical_or(equal(labels, 0), equal(labels, 1)));
+  return where(areBits, 2 * labels - 1, labels);
+}
+
+Tensor unit(const Tensor &x) {
+  return x * rsqrt(maximum(reduce_sum(square(x), -1, true), tiny * tiny));
+}
+
+using Formula = Tensor (*)(const Tensor &, const Tensor &);
+Loss plain(const char *name, Formula formula, const LossOptions &options) {
+  return Loss(name, {}, formula, options.reduction);
+}
+
+PartConfig configOf(const CrossentropyOptions &options) {
+  return {{"from_logits", options.from_logits},
+          {"label_smoothing", options.label_smoothing}};
+}
+
+} // namespace
+
+Tensor mean_squared_error(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "mean_squared_error");
+  return meanOfLast(square(p - t));
+}
+
+Tensor mean_absolute_error(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "mean_absolute_error");
+  return meanOfLast(abs(p - t));
+}
+
+Tensor mean_absolute_percentage_error(const Tensor &y_true,
+                                      const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "mean_absolute_percentage_error");
+  return 100 * meanOfLast(abs((t - p) / maximum(abs(t), tiny)));
+}
+
+Tensor mean_squared_logarithmic_error(const Tensor &y_true,
+                                      const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "mean_squared_logarithmic_error");
+  return meanOfLast(
+      square(log(maximum(p, tiny) + 1) - log(maximum(t, tiny) + 1)));
+}
+
+Tensor binary_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                           const CrossentropyOptions &options) {
+  constexpr std::string_view op = "binary_crossentropy";
+  auto [labels, p] = aligned(y_true, y_pred, op);
+  Tensor t = smoothed(labels, options.label_smoothing, 0.5);
+  if (!options.from_logits) {
+    nn::expectProbabilities(p, op);
+    return meanOfLast(binaryLosses(t, p));
+  }
+  // -t log(sigmoid(p)) - (1 - t) log(sigmoid(-p)), without overflow.
+  return meanOfLast(t * nn::softplus(-p) + (1 - t) * nn::softplus(p));
+}
+
+Tensor binary_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                                 const FocalOptions &options) {
+  constexpr std::string_view op = "binary_focal_crossentropy";
+  auto [labels, p] = aligned(y_true, y_pred, op);
+  Tensor t = smoothed(labels, options.label_smoothing, 0.5);
+  if (options.from_logits)
+    p = sigmoid(p);
+  else
+    nn::expectProbabilities(p, op);
+  Tensor right = t * p + (1 - t) * (1 - p);
+  Tensor losses = pow(1 - right, options.gamma) * binaryLosses(t, p);
+  if (options.apply_class_balancing)
+    losses = (t * options.alpha + (1 - t) * (1 - options.alpha)) * losses;
+  return meanOfLast(losses);
+}
+
+Tensor categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                                const CrossentropyOptions &options) {
+  constexpr std::string_view op = "categorical_crossentropy";
+  auto [labels, p] = aligned(y_true, y_pred, op);
+  expectSeveral(y_true, y_pred, op);
+  Tensor t =
+      smoothed(labels, options.label_smoothing, 1 / double(p.shape().back()));
+  if (options.from_logits)
+    return -sumOfLast(t * nn::log_softmax(p));
+  nn::expectProbabilities(p, op);
+  return -sumOfLast(t * logOfShares(p));
+}
+
+Tensor
+sparse_categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                                const SparseCrossentropyOptions &options) {
+  constexpr std::string_view op = "sparse_categorical_crossentropy";
+  auto [labels, p] = alignedSparse(y_true, y_pred, op);
+  expectSeveral(y_true, y_pred, op);
+  Tensor counts, known = labels;
+  if (options.ignore_class) {
+    counts = not_equal(labels, *options.ignore_class);
+    known = where(counts, labels, 0);
+  }
+  Tensor losses;
+  if (options.from_logits) {
+    losses = nn::sparse_softmax_cross_entropy_with_logits({known, p});
+  } else {
+    nn::expectProbabilities(p, op);
+    losses = ofLabel(known, -logOfShares(p));
+  }
+  return nn::given(counts) ? where(counts, losses, 0) : losses;
+}
+
+Tensor huber(const Tensor &y_true, const Tensor &y_pred, double delta) {
+  auto [t, p] = aligned(y_true, y_pred, "huber");
+  Tensor error = p - t, size = abs(error);
+  return meanOfLast(where(size <= delta, square(error) * 0.5,
+                          size * delta - delta * delta / 2));
+}
+
+Tensor log_cosh(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "log_cosh");
+  Tensor error = p - t;
+  return meanOfLast(error + nn::softplus(-2 * error) - std::numbers::ln2);
+}
+
+Tensor hinge(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "hinge");
+  return meanOfLast(nn::relu(1 - signs(t) * p));
+}
+
+Tensor squared_hinge(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "squared_hinge");
+  return meanOfLast(square(nn::relu(1 - signs(t) * p)));
+}
+
+Tensor categorical_hinge(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "categorical_hinge");
+  expectSeveral(y_true, y_pred, "categorical_hinge");
+  Tensor right = sumOfLast(t * p);
+  Tensor wrong = reduce_max((1 - t) * p, -1);
+  return nn::relu(wrong - right + 1);
+}
+
+Tensor kl_divergence(const Tensor &y_true, const Tensor &y_pred) {
+  auto [labels, predictions] = aligned(y_true, y_pred, "kl_divergence");
+  nn::expectProbabilities(predictions, "kl_divergence");
+  Tensor t = within(labels, tiny, 1), p = within(predictions, tiny, 1);
+  return sumOfLast(t * log(t / p));
+}
+
+Tensor poisson(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "poisson");
+  return meanOfLast(p - t * log(p + tiny));
+}
+
+Tensor cosine_similarity(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "cosine_similarity");
+  return -sumOfLast(unit(t) * unit(p));
+}
+
+Tensor dice(const Tensor &y_true, const Tensor &y_pred) {
+  auto [t, p] = aligned(y_true, y_pred, "dice");
+  return 1 - 2 * reduce_sum(t * p) / (reduce_sum(t) + reduce_sum(p) + tiny);
+}
+
+Loss MeanSquaredError(const LossOptions &options) {
+  return plain("mean_squared_error", mean_squared_error, options);
+}
+Loss MeanAbsoluteError(const LossOptions &options) {
+  return plain("mean_absolute_error", mean_absolute_error, options);
+}
+Loss MeanAbsolutePercentageError(const LossOptions &options) {
+  return plain("mean_absolute_percentage_error", mean_absolute_percentage_error,
+               options);
+}
+Loss MeanSquaredLogarithmicError(const LossOptions &options) {
+  return plain("mean_squared_logarithmic_error", mean_squared_logarithmic_error,
+               options);
+}
+
+Loss BinaryCrossentropy(const CrossentropyOptions &options) {
+  expectSmoothing(options.label_smoothing, "BinaryCrossentropy");
+  return Loss(
+      "binary_crossentropy", configOf(options),
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return binary_crossentropy(y_true, y_pred, options);
+      },
+      options.reduction);
+}
+
+Loss BinaryFocalCrossentropy(const FocalOptions &options) {
+  expectSmoothing(options.label_smoothing, "BinaryFocalCrossentropy");
+  return Loss(
+      "binary_focal_crossentropy",
+      {{"apply_class_balancing", options.apply_class_balancing},
+       {"alpha", options.alpha},
+       {"gamma", options.gamma},
+       {"from_logits", options.from_logits},
+       {"label_smoothing", options.label_smoothing}},
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return binary_focal_crossentropy(y_true, y_pred, options);
+      },
+      options.reduction);
+}
+
+Loss CategoricalCrossentropy(const CrossentropyOptions &options) {
+  expectSmoothing(options.label_smoothing, "CategoricalCrossentropy");
+  return Loss(
+      "categorical_crossentropy", configOf(options),
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return categorical_crossentropy(y_true, y_pred, options);
+      },
+      options.reduction);
+}
+
+Loss SparseCategoricalCrossentropy(const SparseCrossentropyOptions &options) {
+  PartConfig config{{"from_logits", options.from_logits}};
+  if (options.ignore_class)
+    config["ignore_class"] = *options.ignore_class;
+  return Loss(
+      "sparse_categorical_crossentropy", std::move(config),
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return sparse_categorical_crossentropy(y_true, y_pred, options);
+      },
+      options.reduction);
+}
+
+Loss Huber(const HuberOptions &options) {
+  return Loss(
+      "huber", {{"delta", options.delta}},
+      [delta = options.delta](const Tensor &y_true, const Tensor &y_pred) {
+        return huber(y_true, y_pred, delta);
+      },
+      options.reduction);
+}
+
+Loss LogCosh(const LossOptions &options) {
+  return plain("log_cosh", log_cosh, options);
+}
+Loss Hinge(const LossOptions &options) {
+  return plain("hinge", hinge, options);
+}
+Loss SquaredHinge(const LossOptions &options) {
+  return plain("squared_hinge", squared_hinge, options);
+}
+Loss CategoricalHinge(const LossOptions &options) {
+  return plain("categorical_hinge", categorical_hinge, options);
+}
+Loss KLDivergence(const LossOptions &options) {
+  return plain("kl_divergence", kl_divergence, options);
+}
+Loss Poisson(const LossOptions &options) {
+  return plain("poisson", poisson, options);
+}
+Loss CosineSimilarity(const LossOptions &options) {
+  return plain("cosine_similarity", cosine_similarity, options);
+}
+Loss Dice(const LossOptions &options) {
+  return plain("dice", dice, options);
+}
+
+} // namespace meshloom::losses

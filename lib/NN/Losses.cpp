@@ -1,0 +1,181 @@
+// Losses of batches, see Losses.h; their formulas are in LossFunctions.cpp.
+#include "meshloom/NN/Losses.h"
+
+#include "Errors.h"
+#include "Labels.h"
+#include "Parts.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::losses {
+
+static const detail::Names<Reduction::Kind> &reductions() {
+  static const detail::Names<Reduction::Kind> known(
+      "a reduction",
+      {{"none", Reduction::NONE},
+       {"sum", Reduction::SUM},
+       {"sum_over_batch_size", Reduction::SUM_OVER_BATCH_SIZE},
+       {"mean", Reduction::SUM_OVER_BATCH_SIZE},
+       {"mean_with_sample_weight", Reduction::MEAN_WITH_SAMPLE_WEIGHT}});
+  return known;
+}
+
+Reduction::Reduction(const std::string &name)
+    : kind(reductions().find(name).second) {}
+
+const char *Reduction::name() const {
+  switch (kind) {
+  case NONE:
+    return "none";
+  case SUM:
+    return "sum";
+  case SUM_OVER_BATCH_SIZE:
+    return "sum_over_batch_size";
+  case MEAN_WITH_SAMPLE_WEIGHT:
+    break;
+  }
+  return "mean_with_sample_weight";
+}
+
+static PartConfig withReduction(PartConfig config, const Reduction &reduction) {
+  if (reduction.kind != Reduction::SUM_OVER_BATCH_SIZE)
+    config["reduction"] = std::string(reduction.name());
+  return config;
+}
+
+Loss::Loss(std::string name, PartConfig config, Function function,
+           Reduction reduction)
+    : NamedPart(std::move(name), withReduction(std::move(config), reduction),
+                std::move(function)),
+      how(reduction) {}
+
+Loss Loss::with_reduction(const Reduction &reduction) const {
+  PartConfig config = this->config();
+  config.erase("reduction");
+  Loss loss = *this;
+  static_cast<NamedPart &>(loss) =
+      NamedPart(name(), withReduction(std::move(config), reduction),
+                [same = *this](const Tensor &y_true, const Tensor &y_pred) {
+                  return same.NamedPart::operator()(y_true, y_pred);
+                });
+  loss.how = reduction;
+  return loss;
+}
+
+Tensor Loss::per_example(const Tensor &y_true, const Tensor &y_pred,
+                         Where where) const {
+  detail::CallSite site(where);
+  return NamedPart::operator()(y_true, y_pred);
+}
+
+Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
+                        const Tensor &sample_weight, Where where) const {
+  detail::CallSite site(where);
+  Tensor losses = NamedPart::operator()(y_true, y_pred);
+  Tensor weights;
+  if (nn::given(sample_weight)) {
+    weights = nn::weightsFor(losses, sample_weight, "sample_weight");
+    losses = losses * weights;
+  }
+  if (how.kind == Reduction::NONE)
+    return losses;
+  Tensor sum = reduce_sum(losses);
+  if (how.kind == Reduction::SUM)
+    return sum;
+  const double all = double(std::max<int64_t>(losses.size(), 1));
+  const bool byWeights =
+      how.kind == Reduction::MEAN_WITH_SAMPLE_WEIGHT && nn::given(weights);
+  Tensor count;
+  if (byWeights)
+    count = reduce_sum(broadcast_to(weights, losses.shape()));
+  else if (auto ignored = config().find("ignore_class");
+           ignored != config().end())
+    count = reduce_sum(cast(
+        not_equal(y_true, std::get<int64_t>(ignored->second)), losses.dtype()));
+  return nn::given(count) ? nn::divideNoNan(sum, count) : sum / all;
+}
+
+} // namespace meshloom::losses
+
+namespace meshloom {
+
+using losses::Loss;
+
+namespace {
+using Reader = detail::ConfigReader;
+
+losses::Reduction reductionOf(Reader &from) {
+  return from.word("reduction", "sum_over_batch_size");
+}
+
+template <Loss (*make)(const losses::LossOptions &)> Loss plain(Reader &from) {
+  return make({.reduction = reductionOf(from)});
+}
+template <Loss (*make)(const losses::CrossentropyOptions &)>
+Loss crossentropy(Reader &from) {
+  return make({.from_logits = from.flag("from_logits", false),
+               .label_smoothing = from.number("label_smoothing", 0),
+               .reduction = reductionOf(from)});
+}
+} // namespace
+
+template <>
+detail::Names<std::function<Loss(const PartConfig &)>> &knownParts<Loss>() {
+  using namespace losses;
+  constexpr auto part = knownPart<Loss>;
+  static detail::Names<std::function<Loss(const PartConfig &)>> known(
+      "a loss",
+      {part("mean_squared_error", plain<MeanSquaredError>),
+       part("mse", plain<MeanSquaredError>),
+       part("mean_absolute_error", plain<MeanAbsoluteError>),
+       part("mae", plain<MeanAbsoluteError>),
+       part("mean_absolute_percentage_error",
+            plain<MeanAbsolutePercentageError>),
+       part("mape", plain<MeanAbsolutePercentageError>),
+       part("mean_squared_logarithmic_error",
+            plain<MeanSquaredLogarithmicError>),
+       part("msle", plain<MeanSquaredLogarithmicError>),
+       part("binary_crossentropy", crossentropy<BinaryCrossentropy>),
+       part("bce", crossentropy<BinaryCrossentropy>),
+       part("binary_focal_crossentropy",
+            [](Reader &from) {
+              return BinaryFocalCrossentropy(
+                  {.apply_class_balancing =
+                       from.flag("apply_class_balancing", false),
+                   .alpha = from.number("alpha", 0.25),
+                   .gamma = from.number("gamma", 2),
+                   .from_logits = from.flag("from_logits", false),
+                   .label_smoothing = from.number("label_smoothing", 0),
+                   .reduction = reductionOf(from)});
+            }),
+       part("categorical_crossentropy", crossentropy<CategoricalCrossentropy>),
+       part("sparse_categorical_crossentropy",
+            [](Reader &from) {
+              SparseCrossentropyOptions options{
+                  .from_logits = from.flag("from_logits", false),
+                  .ignore_class = std::nullopt,
+                  .reduction = reductionOf(from)};
+              if (from.has("ignore_class"))
+                options.ignore_class = from.integer("ignore_class", 0);
+              return SparseCategoricalCrossentropy(options);
+            }),
+       part("huber",
+            [](Reader &from) {
+              return Huber({.delta = from.number("delta", 1),
+                            .reduction = reductionOf(from)});
+            }),
+       part("log_cosh", plain<LogCosh>),
+       part("hinge", plain<Hinge>),
+       part("squared_hinge", plain<SquaredHinge>),
+       part("categorical_hinge", plain<CategoricalHinge>),
+       part("kl_divergence", plain<KLDivergence>),
+       part("kld", plain<KLDivergence>),
+       part("poisson", plain<Poisson>),
+       part("cosine_similarity", plain<CosineSimilarity>),
+       part("dice", plain<Dice>)});
+  return known;
+}
+
+template class NamedPart<Loss, Tensor(const Tensor &, const Tensor &)>;
+
+} // namespace meshloom

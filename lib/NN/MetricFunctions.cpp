@@ -1,0 +1,503 @@
+// What metrics add of each batch, and what they make of the sums; see
+// Metrics.h.
+#include "MetricRules.h"
+
+#include "Errors.h"
+#include "Labels.h"
+#include "Names.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/IndexOps.h"
+#include "meshloom/API/PatternOps.h"
+#include "meshloom/API/SliceOps.h"
+#include "meshloom/API/StatisticsOps.h"
+#include "meshloom/API/WindowOps.h"
+#include "meshloom/NN/Losses.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace meshloom::metrics {
+namespace {
+
+using nn::aligned;
+using nn::alignedSparse;
+using nn::divideNoNan;
+
+std::string nameOr(const std::string &name, const char *otherwise) {
+  return name.empty() ? otherwise : name;
+}
+
+/// Values and their weights; values have the rank of the weights then.
+std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
+  values = nn::wide(values);
+  if (!nn::given(weights))
+    return {values, {}};
+  if (weights.rank() < values.rank()) {
+    std::vector<int64_t> rest;
+    for (int64_t d = weights.rank(); d < values.rank(); ++d)
+      rest.push_back(d);
+    values = reduce_mean(values, Axis(rest));
+  }
+  Tensor fitting = nn::weightsFor(values, weights, "sample_weight");
+  return {values * fitting, broadcast_to(fitting, values.shape())};
+}
+
+using Values = Tensor (*)(const Tensor &y_true, const Tensor &y_pred);
+
+Metric meanMetric(const MetricOptions &options, const char *name,
+                  Values values) {
+  return Metric(nameOr(options.name, name),
+                meanRule([values](const MetricBatch &batch) {
+                  return values(batch.y_true, batch.y_pred);
+                }));
+}
+
+Tensor asFloat(const Tensor &x) {
+  return cast(x, DType::F32);
+}
+
+Tensor meanOfLast(const Tensor &x) {
+  return x.rank() == 0 ? x : reduce_mean(x, -1);
+}
+
+Tensor exactMatches(const Tensor &y_true, const Tensor &y_pred) {
+  if (y_true.shape() != y_pred.shape() || y_true.dtype() != y_pred.dtype()) {
+    auto [labels, predictions] = aligned(y_true, nn::wide(y_pred), "accuracy");
+    return meanOfLast(asFloat(equal(labels, predictions)));
+  }
+  return meanOfLast(asFloat(equal(y_true, y_pred)));
+}
+
+Tensor binaryMatches(const Tensor &y_true, const Tensor &y_pred,
+                     double threshold) {
+  auto [labels, predictions] = aligned(y_true, y_pred, "binary_accuracy");
+  Tensor positive = cast(greater(predictions, threshold), labels.dtype());
+  return meanOfLast(asFloat(equal(labels, positive)));
+}
+
+Tensor categoricalMatches(const Tensor &y_true, const Tensor &y_pred) {
+  auto [labels, predictions] = aligned(y_true, y_pred, "categorical_accuracy");
+  return asFloat(equal(argmax(labels, -1), argmax(predictions, -1)));
+}
+
+Tensor sparseMatches(const Tensor &y_true, const Tensor &y_pred) {
+  auto [labels, predictions] =
+      alignedSparse(y_true, y_pred, "sparse_categorical_accuracy");
+  return asFloat(equal(cast(labels, DType::I64), argmax(predictions, -1)));
+}
+
+/// Whether the prediction of the class that is `hot` is among the k largest.
+Tensor amongTop(const Tensor &hot, const Tensor &predictions, int64_t k) {
+  Tensor own = reduce_sum(where(hot, predictions, 0), -1, true);
+  Tensor greaterOnes = reduce_sum(asFloat(greater(predictions, own)), -1);
+  return asFloat(less(greaterOnes, double(k)));
+}
+
+void expectK(const TopKOptions &options, std::string_view op) {
+  if (options.k < 1)
+    throw Error(
+        fmt::format("[{}] expected k of 1 or more, got {}", op, options.k));
+}
+
+} // namespace
+
+MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
+  return {{{"total"}, {"count"}},
+          [values = std::move(values)](const MetricBatch &batch) {
+            auto [terms, weights] =
+                weighted(values(batch), batch.sample_weight);
+            Tensor total = reduce_sum(terms);
+            return std::vector{total,
+                               nn::given(weights)
+                                   ? reduce_sum(weights)
+                                   : zeros_like(total) + double(terms.size())};
+          },
+          [](const std::vector<Tensor> &sums) {
+            return divideNoNan(sums[0], sums[1]);
+          }};
+}
+
+MetricRule sumRule() {
+  return {{{"total"}},
+          [](const MetricBatch &batch) {
+            return std::vector{
+                reduce_sum(weighted(batch.y_true, batch.sample_weight).first)};
+          },
+          [](const std::vector<Tensor> &sums) { return sums[0]; }};
+}
+
+Tensor valueOf(const TensorLike &value) {
+  switch (value.kind) {
+  case TensorLike::Kind::Tensor:
+    return value.tensor;
+  case TensorLike::Kind::Float:
+    return tensor(float(value.real));
+  case TensorLike::Kind::Integer:
+  case TensorLike::Kind::Bool:
+    break;
+  }
+  return tensor(float(value.integer));
+}
+
+Metric AccuracyByShapes(const MetricOptions &options) {
+  return meanMetric(options, "accuracy",
+                    [](const Tensor &y_true, const Tensor &y_pred) {
+                      if (y_pred.rank() == 0 || y_pred.shape().back() == 1 ||
+                          (y_pred.rank() == 1 && y_true.rank() == 1))
+                        return binaryMatches(y_true, y_pred, 0.5);
+                      return nn::areSparse(y_true, y_pred)
+                                 ? sparseMatches(y_true, y_pred)
+                                 : categoricalMatches(y_true, y_pred);
+                    });
+}
+
+Metric CrossentropyByShapes(const MetricOptions &options) {
+  return meanMetric(
+      options, "crossentropy", [](const Tensor &y_true, const Tensor &y_pred) {
+        if (y_pred.rank() == 0 || y_pred.shape().back() == 1 ||
+            (y_pred.rank() == 1 && y_true.rank() == 1))
+          return losses::binary_crossentropy(y_true, y_pred);
+        return nn::areSparse(y_true, y_pred)
+                   ? losses::sparse_categorical_crossentropy(y_true, y_pred)
+                   : losses::categorical_crossentropy(y_true, y_pred);
+      });
+}
+
+Metric Accuracy(const MetricOptions &options) {
+  return meanMetric(options, "accuracy", exactMatches);
+}
+
+Metric BinaryAccuracy(const BinaryAccuracyOptions &options) {
+  return Metric(
+      [threshold = options.threshold](const Tensor &y_true,
+                                      const Tensor &y_pred) {
+        return binaryMatches(y_true, y_pred, threshold);
+      },
+      nameOr(options.name, "binary_accuracy"));
+}
+
+Metric CategoricalAccuracy(const MetricOptions &options) {
+  return meanMetric(options, "categorical_accuracy", categoricalMatches);
+}
+
+Metric SparseCategoricalAccuracy(const MetricOptions &options) {
+  return meanMetric(options, "sparse_categorical_accuracy", sparseMatches);
+}
+
+Metric TopKCategoricalAccuracy(const TopKOptions &options) {
+  constexpr const char *name = "top_k_categorical_accuracy";
+  expectK(options, name);
+  return Metric(
+      [k = options.k](const Tensor &y_true, const Tensor &y_pred) {
+        auto [labels, predictions] = aligned(y_true, y_pred, name);
+        Tensor hot =
+            one_hot(argmax(labels, -1), labels.shape().back(), DType::I1);
+        return amongTop(hot, predictions, k);
+      },
+      nameOr(options.name, name));
+}
+
+Metric SparseTopKCategoricalAccuracy(const TopKOptions &options) {
+  constexpr const char *name = "sparse_top_k_categorical_accuracy";
+  expectK(options, name);
+  return Metric(
+      [k = options.k](const Tensor &y_true, const Tensor &y_pred) {
+        auto [labels, predictions] = alignedSparse(y_true, y_pred, name);
+        Tensor hot = one_hot(labels, predictions.shape().back(), DType::I1);
+        return amongTop(hot, predictions, k);
+      },
+      nameOr(options.name, name));
+}
+
+Metric MeanSquaredError(const MetricOptions &options) {
+  return meanMetric(options, "mean_squared_error", losses::mean_squared_error);
+}
+Metric RootMeanSquaredError(const MetricOptions &options) {
+  MetricRule rule = meanRule([](const MetricBatch &batch) {
+    auto [labels, predictions] =
+        aligned(batch.y_true, batch.y_pred, "root_mean_squared_error");
+    return square(predictions - labels);
+  });
+  rule.result = [](const std::vector<Tensor> &sums) {
+    return sqrt(divideNoNan(sums[0], sums[1]));
+  };
+  return Metric(nameOr(options.name, "root_mean_squared_error"),
+                std::move(rule));
+}
+Metric MeanAbsoluteError(const MetricOptions &options) {
+  return meanMetric(options, "mean_absolute_error",
+                    losses::mean_absolute_error);
+}
+Metric MeanAbsolutePercentageError(const MetricOptions &options) {
+  return meanMetric(options, "mean_absolute_percentage_error",
+                    losses::mean_absolute_percentage_error);
+}
+Metric MeanSquaredLogarithmicError(const MetricOptions &options) {
+  return meanMetric(options, "mean_squared_logarithmic_error",
+                    losses::mean_squared_logarithmic_error);
+}
+Metric CosineSimilarity(const MetricOptions &options) {
+  return meanMetric(options, "cosine_similarity",
+                    [](const Tensor &y_true, const Tensor &y_pred) {
+                      return -losses::cosine_similarity(y_true, y_pred);
+                    });
+}
+Metric LogCoshError(const MetricOptions &options) {
+  return meanMetric(options, "logcosh", losses::log_cosh);
+}
+Metric Hinge(const MetricOptions &options) {
+  return meanMetric(options, "hinge", losses::hinge);
+}
+Metric SquaredHinge(const MetricOptions &options) {
+  return meanMetric(options, "squared_hinge", losses::squared_hinge);
+}
+Metric CategoricalHinge(const MetricOptions &options) {
+  return meanMetric(options, "categorical_hinge", losses::categorical_hinge);
+}
+Metric KLDivergence(const MetricOptions &options) {
+  return meanMetric(options, "kl_divergence", losses::kl_divergence);
+}
+Metric Poisson(const MetricOptions &options) {
+  return meanMetric(options, "poisson", losses::poisson);
+}
+
+Metric BinaryCrossentropy(const CrossentropyMetricOptions &options) {
+  return Metric(
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return losses::binary_crossentropy(
+            y_true, y_pred,
+            {.from_logits = options.from_logits,
+             .label_smoothing = options.label_smoothing});
+      },
+      nameOr(options.name, "binary_crossentropy"));
+}
+Metric CategoricalCrossentropy(const CrossentropyMetricOptions &options) {
+  return Metric(
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return losses::categorical_crossentropy(
+            y_true, y_pred,
+            {.from_logits = options.from_logits,
+             .label_smoothing = options.label_smoothing});
+      },
+      nameOr(options.name, "categorical_crossentropy"));
+}
+Metric SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options) {
+  return Metric(
+      [logits = options.from_logits](const Tensor &y_true,
+                                     const Tensor &y_pred) {
+        return losses::sparse_categorical_crossentropy(y_true, y_pred,
+                                                       {.from_logits = logits});
+      },
+      nameOr(options.name, "sparse_categorical_crossentropy"));
+}
+
+namespace {
+
+/// Of a batch, [n] each: which labels are positive, the predictions, and the
+/// weights.
+struct FlatBatch {
+  Tensor positive, predictions, weights;
+};
+
+FlatBatch flat(const MetricBatch &batch, std::string_view op) {
+  auto [labels, predictions] = aligned(batch.y_true, batch.y_pred, op);
+  Tensor weights =
+      nn::given(batch.sample_weight)
+          ? broadcast_to(nn::weightsFor(predictions, batch.sample_weight, op),
+                         predictions.shape())
+          : ones_like(predictions);
+  return {not_equal(reshape(labels, {-1}), 0), reshape(predictions, {-1}),
+          reshape(weights, {-1})};
+}
+
+/// How many (by weight) of label `positive` lie above each of the thresholds,
+/// or not: [thresholds].
+Tensor countBeyond(const FlatBatch &batch,
+                   const std::vector<double> &thresholds, bool positive,
+                   bool above) {
+  Tensor counted =
+      where(positive ? batch.positive : logical_not(batch.positive),
+            batch.weights, 0);
+  std::vector<Tensor> counts;
+  for (double threshold : thresholds) {
+    Tensor isAbove = greater(batch.predictions, threshold);
+    counts.push_back(
+        reduce_sum(where(above ? isAbove : logical_not(isAbove), counted, 0)));
+  }
+  return counts.size() == 1 ? counts[0] : stack(counts);
+}
+
+void expectThresholds(const ThresholdOptions &options, std::string_view op) {
+  if (options.thresholds.empty())
+    throw Error(fmt::format("[{}] expected one threshold or more", op));
+}
+
+Shape shapeOf(const ThresholdOptions &options) {
+  return options.thresholds.size() == 1
+             ? Shape{}
+             : Shape{int64_t(options.thresholds.size())};
+}
+
+Metric counting(const ThresholdOptions &options, const char *name,
+                bool positive, bool above) {
+  expectThresholds(options, name);
+  return Metric(
+      nameOr(options.name, name),
+      {{{"accumulator", shapeOf(options)}},
+       [=, thresholds = options.thresholds](const MetricBatch &batch) {
+         return std::vector{
+             countBeyond(flat(batch, name), thresholds, positive, above)};
+       },
+       [](const std::vector<Tensor> &sums) { return sums[0]; }});
+}
+
+/// True positives over them and another count.
+Metric share(const ThresholdOptions &options, const char *name,
+             const char *other, bool positive, bool above) {
+  expectThresholds(options, name);
+  return Metric(
+      nameOr(options.name, name),
+      {{{"true_positives", shapeOf(options)}, {other, shapeOf(options)}},
+       [=, thresholds = options.thresholds](const MetricBatch &batch) {
+         FlatBatch all = flat(batch, name);
+         return std::vector{countBeyond(all, thresholds, true, true),
+                            countBeyond(all, thresholds, positive, above)};
+       },
+       [](const std::vector<Tensor> &sums) {
+         return divideNoNan(sums[0], sums[0] + sums[1]);
+       }});
+}
+
+} // namespace
+
+Metric TruePositives(const ThresholdOptions &options) {
+  return counting(options, "true_positives", true, true);
+}
+Metric FalsePositives(const ThresholdOptions &options) {
+  return counting(options, "false_positives", false, true);
+}
+Metric TrueNegatives(const ThresholdOptions &options) {
+  return counting(options, "true_negatives", false, false);
+}
+Metric FalseNegatives(const ThresholdOptions &options) {
+  return counting(options, "false_negatives", true, false);
+}
+Metric Precision(const ThresholdOptions &options) {
+  return share(options, "precision", "false_positives", false, true);
+}
+Metric Recall(const ThresholdOptions &options) {
+  return share(options, "recall", "false_negatives", true, false);
+}
+
+namespace {
+
+/// How many lie above each of n thresholds that are evenly in [0, 1], the first
+/// a little below 0 and the last a little above 1. Predictions are sorted into
+/// the n buckets between: nothing of n times the batch is made.
+Tensor countAboveEvenly(const Tensor &predictions, const Tensor &weights,
+                        int64_t n) {
+  Tensor bucket = cast(
+      clip_by_value(ceil(clip_by_value(predictions, 0, 1) * double(n - 1)) - 1,
+                    0, double(n - 1)),
+      DType::I32);
+  Tensor ofBucket = segment_sum(weights, bucket, n);
+  return cumsum(ofBucket, 0, {.reverse = true});
+}
+
+Tensor rocArea(const std::vector<Tensor> &sums) {
+  const Tensor &tp = sums[0], &fp = sums[1], &tn = sums[2], &fn = sums[3];
+  Tensor x = divideNoNan(fp, fp + tn), y = divideNoNan(tp, tp + fn);
+  return reduce_sum((x[range(0, -1)] - x[range(1, {})]) *
+                    (y[range(0, -1)] + y[range(1, {})]) * 0.5);
+}
+
+// Between two thresholds true positives are taken to grow linearly with all
+// positives, so that precision does not (Davis and Goadrich, 2006).
+Tensor precisionArea(const std::vector<Tensor> &sums) {
+  const Tensor &tp = sums[0], &fp = sums[1], &fn = sums[3];
+  Tensor p = tp + fp;
+  Tensor upper = p[range(0, -1)], lower = p[range(1, {})];
+  Tensor gain = tp[range(0, -1)] - tp[range(1, {})];
+  Tensor slope = divideNoNan(gain, maximum(upper - lower, 0));
+  Tensor intercept = tp[range(1, {})] - slope * lower;
+  Tensor ratio = where(logical_and(greater(upper, 0), greater(lower, 0)),
+                       divideNoNan(upper, maximum(lower, 0)), 1);
+  Tensor positives = maximum(tp[range(1, {})] + fn[range(1, {})], 0);
+  return reduce_sum(
+      divideNoNan(slope * (gain + intercept * log(ratio)), positives));
+}
+
+} // namespace
+
+Metric AUC(const AUCOptions &options) {
+  if (options.num_thresholds < 2)
+    throw Error(fmt::format("[auc] expected num_thresholds of 2 or more, got "
+                            "{}",
+                            options.num_thresholds));
+  static const detail::Names<int> curves("a curve", {{"ROC", 0}, {"PR", 1}});
+  const bool isRoc = curves.find(options.curve).second == 0;
+  const int64_t n = options.num_thresholds;
+  return Metric(nameOr(options.name, "auc"),
+                {{{"true_positives", {n}},
+                  {"false_positives", {n}},
+                  {"true_negatives", {n}},
+                  {"false_negatives", {n}}},
+                 [n, logits = options.from_logits](const MetricBatch &batch) {
+                   FlatBatch all = flat(batch, "auc");
+                   if (logits)
+                     all.predictions = sigmoid(all.predictions);
+                   else
+                     nn::expectProbabilities(all.predictions, "auc");
+                   Tensor ofPositive = where(all.positive, all.weights, 0);
+                   Tensor ofNegative = where(all.positive, 0, all.weights);
+                   Tensor tp = countAboveEvenly(all.predictions, ofPositive, n);
+                   Tensor fp = countAboveEvenly(all.predictions, ofNegative, n);
+                   return std::vector{tp, fp, reduce_sum(ofNegative) - fp,
+                                      reduce_sum(ofPositive) - tp};
+                 },
+                 isRoc ? rocArea : precisionArea});
+}
+
+Metric MeanIoU(const MeanIoUOptions &options) {
+  const int64_t n = options.num_classes;
+  if (n < 1)
+    throw Error(fmt::format("[mean_io_u] expected num_classes of 1 or more, "
+                            "got {}",
+                            n));
+  return Metric(
+      nameOr(options.name, "mean_io_u"),
+      {{{"total_confusion_matrix", {n, n}}},
+       [n](const MetricBatch &batch) {
+         const Tensor &labels = batch.y_true, &predictions = batch.y_pred;
+         if (!isInteger(labels.dtype()) || !isInteger(predictions.dtype()) ||
+             labels.size() != predictions.size())
+           nn::fail("mean_io_u",
+                    "expected labels and predictions of integers of one "
+                    "shape, got y_true " +
+                        nn::text(labels) + " and y_pred " +
+                        nn::text(predictions) +
+                        ": argmax makes classes of scores",
+                    Where::current());
+         Tensor ofLabels = one_hot(reshape(labels, {-1}), n);
+         Tensor ofPredictions = one_hot(reshape(predictions, {-1}), n);
+         if (nn::given(batch.sample_weight)) {
+           Tensor weights = nn::weightsFor(cast(labels, DType::F32),
+                                           batch.sample_weight, "mean_io_u");
+           ofLabels = ofLabels *
+                      reshape(broadcast_to(weights, labels.shape()), {-1, 1});
+         }
+         return std::vector{
+             matmul(ofLabels, ofPredictions, {.transpose_a = true})};
+       },
+       [n](const std::vector<Tensor> &sums) {
+         Tensor both = reduce_sum(sums[0] * eye(n), 1);
+         Tensor either = reduce_sum(sums[0], 0) + reduce_sum(sums[0], 1) - both;
+         Tensor counts = asFloat(greater(either, 0));
+         return divideNoNan(reduce_sum(divideNoNan(both, either)),
+                            reduce_sum(counts));
+       }});
+}
+
+} // namespace meshloom::metrics

@@ -1,0 +1,280 @@
+// What all metrics share, and the names that they are known by; see Metrics.h.
+// What each computes is in MetricFunctions.cpp.
+#include "meshloom/NN/Metrics.h"
+
+#include "Errors.h"
+#include "Labels.h"
+#include "MetricRules.h"
+#include "Parts.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Function.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+namespace meshloom::metrics {
+
+struct Metric::State {
+  std::string id, name;
+  PartConfig config;
+  MetricRule rule;
+  std::vector<DVariable> sums;
+  std::mutex mutex;
+
+  const std::vector<DVariable> &variables(const Tensor &like);
+};
+
+/// Made once, whoever asks first, also while a function is being traced: on
+/// the default mesh, else on the one of `like`, where that is known.
+const std::vector<DVariable> &Metric::State::variables(const Tensor &like) {
+  std::lock_guard lock(mutex);
+  if (!sums.empty())
+    return sums;
+  std::vector<DVariable> made;
+  made.reserve(rule.sums.size());
+  for (const MetricRule::Sum &sum : rule.sums)
+    made.push_back(init_scope([&] {
+      Tensor zero = zeros(sum.shape);
+      if (!is_dtensor(zero) && nn::given(like) && !like.is_traced() &&
+          is_dtensor(like))
+        zero = copy_to_mesh(zero, like.mesh());
+      return DVariable(zero, {.name = name + "/" + sum.name,
+                              .trainable = false,
+                              .layout = std::nullopt});
+    }));
+  sums = std::move(made);
+  return sums;
+}
+
+Metric::Metric(std::string name, MetricRule rule)
+    : state(std::make_shared<State>()) {
+  if (!rule.add || !rule.result || rule.sums.empty())
+    throw Error(fmt::format("[{}] expected a rule of a metric with sums, add "
+                            "and result",
+                            name));
+  state->name = std::move(name);
+  state->rule = std::move(rule);
+}
+
+MetricRule
+Metric::meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values) {
+  return meanRule([values = std::move(values)](const MetricBatch &batch) {
+    return values(batch.y_true, batch.y_pred);
+  });
+}
+
+static void expectMetric(bool given, const char *function, const Where &where) {
+  if (!given)
+    nn::fail(function, "expected a metric, got an empty one", where);
+}
+
+void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
+  constexpr char function[] = "update_state";
+  expectMetric(bool(*this), function, where);
+  detail::CallSite site(where);
+  std::vector<Tensor> parts = state->rule.add(batch);
+  const std::vector<DVariable> &sums = state->variables(parts.at(0));
+  if (parts.size() != sums.size())
+    nn::fail(function,
+             fmt::format("metric '{}' has {} sums, but its rule added to {}",
+                         name(), sums.size(), parts.size()),
+             where);
+  for (size_t i = 0; i < sums.size(); ++i)
+    sums[i].assign_add(parts[i].dtype() == sums[i].dtype()
+                           ? parts[i]
+                           : cast(parts[i], sums[i].dtype()));
+}
+
+void Metric::update_state(const Tensor &y_true, const Tensor &y_pred,
+                          const Tensor &sample_weight, Where where) const {
+  if (!nn::given(y_true) || !nn::given(y_pred))
+    nn::fail("update_state",
+             "expected labels and predictions, got an empty Tensor", where);
+  addBatch({y_true, y_pred, sample_weight}, where);
+}
+
+Tensor Metric::result(Where where) const {
+  expectMetric(bool(*this), "result", where);
+  detail::CallSite site(where);
+  std::vector<Tensor> sums;
+  for (const DVariable &sum : state->variables({}))
+    sums.push_back(sum.read_value());
+  return state->rule.result(sums);
+}
+
+void Metric::reset_state(Where where) const {
+  expectMetric(bool(*this), "reset_state", where);
+  detail::CallSite site(where);
+  for (const DVariable &sum : variables())
+    sum.assign(zeros_like(sum.read_value()));
+}
+
+const std::string &Metric::name() const {
+  expectMetric(bool(*this), "name", Where::current());
+  return state->name;
+}
+const std::string &Metric::id() const {
+  expectMetric(bool(*this), "id", Where::current());
+  return state->id;
+}
+const PartConfig &Metric::config() const {
+  expectMetric(bool(*this), "config", Where::current());
+  return state->config;
+}
+std::vector<DVariable> Metric::variables() const {
+  expectMetric(bool(*this), "variables", Where::current());
+  std::lock_guard lock(state->mutex);
+  return state->sums;
+}
+
+Mean::Mean(const MetricOptions &options)
+    : Metric(options.name.empty() ? "mean" : options.name,
+             meanRule([](const MetricBatch &batch) { return batch.y_true; })) {}
+
+void Mean::update_state(const TensorLike &values,
+                        const std::optional<TensorLike> &sample_weight) const {
+  addBatch(
+      {valueOf(values), {}, sample_weight ? valueOf(*sample_weight) : Tensor()},
+      values.where);
+}
+
+Sum::Sum(const MetricOptions &options)
+    : Metric(options.name.empty() ? "sum" : options.name, sumRule()) {}
+
+void Sum::update_state(const TensorLike &values,
+                       const std::optional<TensorLike> &sample_weight) const {
+  addBatch(
+      {valueOf(values), {}, sample_weight ? valueOf(*sample_weight) : Tensor()},
+      values.where);
+}
+
+namespace {
+
+using Reader = detail::ConfigReader;
+using Maker = Metric::Maker;
+using Entry = std::pair<const char *, Maker>;
+
+Entry entry(const char *id, Metric (*make)(Reader &, std::string name)) {
+  return {id, [id, make](const PartConfig &config) {
+            Reader from(id, config);
+            Metric metric = make(from, from.word("name", id));
+            from.finish();
+            return metric;
+          }};
+}
+
+template <Metric (*make)(const MetricOptions &)>
+Metric plain(Reader &, std::string name) {
+  return make({.name = std::move(name)});
+}
+template <Metric (*make)(const TopKOptions &)>
+Metric topK(Reader &from, std::string name) {
+  return make({.k = from.integer("k", 5), .name = std::move(name)});
+}
+template <Metric (*make)(const CrossentropyMetricOptions &)>
+Metric crossentropy(Reader &from, std::string name) {
+  return make({.from_logits = from.flag("from_logits", false),
+               .label_smoothing = from.number("label_smoothing", 0),
+               .name = std::move(name)});
+}
+/// By name there is one threshold.
+template <Metric (*make)(const ThresholdOptions &)>
+Metric thresholded(Reader &from, std::string name) {
+  return make(
+      {.thresholds = {from.number("threshold", 0.5)}, .name = std::move(name)});
+}
+
+detail::Names<Maker> &knownMetrics() {
+  static detail::Names<Maker> known(
+      "a metric",
+      {entry("accuracy", plain<AccuracyByShapes>),
+       entry("acc", plain<AccuracyByShapes>),
+       entry("crossentropy", plain<CrossentropyByShapes>),
+       entry("ce", plain<CrossentropyByShapes>),
+       entry("exact_accuracy", plain<Accuracy>),
+       entry("mean",
+             [](Reader &, std::string name) -> Metric {
+               return Mean({.name = std::move(name)});
+             }),
+       entry("sum",
+             [](Reader &, std::string name) -> Metric {
+               return Sum({.name = std::move(name)});
+             }),
+       entry("binary_accuracy",
+             [](Reader &from, std::string name) {
+               return BinaryAccuracy(
+                   {.threshold = from.number("threshold", 0.5),
+                    .name = std::move(name)});
+             }),
+       entry("categorical_accuracy", plain<CategoricalAccuracy>),
+       entry("sparse_categorical_accuracy", plain<SparseCategoricalAccuracy>),
+       entry("top_k_categorical_accuracy", topK<TopKCategoricalAccuracy>),
+       entry("sparse_top_k_categorical_accuracy",
+             topK<SparseTopKCategoricalAccuracy>),
+       entry("mean_squared_error", plain<MeanSquaredError>),
+       entry("mse", plain<MeanSquaredError>),
+       entry("root_mean_squared_error", plain<RootMeanSquaredError>),
+       entry("rmse", plain<RootMeanSquaredError>),
+       entry("mean_absolute_error", plain<MeanAbsoluteError>),
+       entry("mae", plain<MeanAbsoluteError>),
+       entry("mean_absolute_percentage_error",
+             plain<MeanAbsolutePercentageError>),
+       entry("mape", plain<MeanAbsolutePercentageError>),
+       entry("mean_squared_logarithmic_error",
+             plain<MeanSquaredLogarithmicError>),
+       entry("msle", plain<MeanSquaredLogarithmicError>),
+       entry("cosine_similarity", plain<CosineSimilarity>),
+       entry("log_cosh_error", plain<LogCoshError>),
+       entry("logcosh", plain<LogCoshError>),
+       entry("hinge", plain<Hinge>),
+       entry("squared_hinge", plain<SquaredHinge>),
+       entry("categorical_hinge", plain<CategoricalHinge>),
+       entry("kl_divergence", plain<KLDivergence>),
+       entry("kld", plain<KLDivergence>),
+       entry("poisson", plain<Poisson>),
+       entry("binary_crossentropy", crossentropy<BinaryCrossentropy>),
+       entry("bce", crossentropy<BinaryCrossentropy>),
+       entry("categorical_crossentropy", crossentropy<CategoricalCrossentropy>),
+       entry("sparse_categorical_crossentropy",
+             crossentropy<SparseCategoricalCrossentropy>),
+       entry("true_positives", thresholded<TruePositives>),
+       entry("false_positives", thresholded<FalsePositives>),
+       entry("true_negatives", thresholded<TrueNegatives>),
+       entry("false_negatives", thresholded<FalseNegatives>),
+       entry("precision", thresholded<Precision>),
+       entry("recall", thresholded<Recall>),
+       entry("auc",
+             [](Reader &from, std::string name) {
+               return AUC(
+                   {.num_thresholds = from.integer("num_thresholds", 200),
+                    .curve = from.word("curve", "ROC"),
+                    .from_logits = from.flag("from_logits", false),
+                    .name = std::move(name)});
+             }),
+       entry("mean_io_u", [](Reader &from, std::string name) {
+         return MeanIoU({.num_classes = from.integer("num_classes", 0),
+                         .name = std::move(name)});
+       })});
+  return known;
+}
+
+} // namespace
+
+Metric Metric::get(std::string_view id, const PartConfig &config) {
+  auto [known, maker] = knownMetrics().find(id);
+  Metric metric = maker(config);
+  if (metric.state && metric.state->id.empty()) {
+    metric.state->id = known;
+    metric.state->config = config;
+  }
+  return metric;
+}
+
+void Metric::add(const std::string &id, Maker maker) {
+  knownMetrics().add(id, std::move(maker));
+}
+
+} // namespace meshloom::metrics
