@@ -36,7 +36,7 @@ bool importer::needsPreparing(ModuleOp module) {
     auto func = dyn_cast<FuncOp>(op);
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     bool found =
-        givesTuple(op) ||
+        givesTuple(op) || isPerturbedSolve(op) ||
         (call && (call.getCallTargetName() == "shape_assertion" ||
                   isOldLapackCall(call))) ||
         isa<stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicConvOp,
@@ -120,6 +120,8 @@ LogicalResult importer::prepare(ModuleOp module) {
   if (failed(writeScansAsLoops(module)))
     return failure();
   if (failed(updateLapackCalls(module)))
+    return failure();
+  if (failed(writePerturbedSolvesAsLoops(module)))
     return failure();
   if (failed(unpackNarrowTypes(module)))
     return failure();

@@ -21,6 +21,8 @@ LogicalResult writeScansAsLoops(ModuleOp module);
 /// Of LAPACK, in the form of older releases of JAX.
 bool isOldLapackCall(Operation *op);
 LogicalResult updateLapackCalls(ModuleOp module);
+bool isPerturbedSolve(Operation *op);
+LogicalResult writePerturbedSolvesAsLoops(ModuleOp module);
 bool holdsNarrowTypes(ModuleOp module);
 LogicalResult unpackNarrowTypes(ModuleOp module);
 

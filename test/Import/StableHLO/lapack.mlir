@@ -128,3 +128,11 @@ func.func @config(%a: tensor<4x4xf32>) -> tensor<4xf32> {
   %0:2 = stablehlo.custom_call @Eigh(%a) : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>)
   return %0#1 : tensor<4xf32>
 }
+
+// -----
+
+func.func @integers(%d: tensor<4xi32>, %b: tensor<4x1xi32>) -> tensor<4x1xi32> {
+  // expected-error @+1 {{expected three diagonals [..., n], right-hand sides [..., n, k] and solutions like these, of f32 or f64}}
+  %0 = stablehlo.custom_call @tridiagonal_solve_perturbed_ffi(%d, %d, %d, %b) : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4x1xi32>) -> tensor<4x1xi32>
+  return %0 : tensor<4x1xi32>
+}
