@@ -29,7 +29,7 @@
 namespace meshloom {
 
 using dtensor::ComparisonDirection;
-using dtensor::GeqrfOp, dtensor::HouseholderProductOp;
+using dtensor::GeqrfOp, dtensor::HouseholderProductOp, dtensor::PivotedQrOp;
 
 /// (1): the gradient of the first k columns of a. Either gradient may be null.
 static Value throughFactors(OpGradient &g, Value q, Value packed, Value ofQ,
@@ -81,12 +81,11 @@ static Value weightsOf(GradientBuilder &math, Value v, Value firstRows,
 
 /// (3): the gradient of Q for those of the packed vectors and the taus, either
 /// of which may be null.
-static Value throughReflections(OpGradient &g, GeqrfOp op, Value ofPacked,
-                                Value ofTaus) {
+static Value throughReflections(OpGradient &g, Value packed, Value taus,
+                                Value ofPacked, Value ofTaus) {
   MatrixBuilder matrices(g);
-  Value taus = op.getTaus();
   int64_t k = g.typeOf(taus).getShape().back();
-  Value v = vectorsOf(g, op.getResult(), k);
+  Value v = vectorsOf(g, packed, k);
   int64_t m = MatrixBuilder::rowsOf(v);
   Value v1 = matrices.rows(v, 0, k);
   Value u = g.negate(weightsOf(g, v, v1, taus));
@@ -129,36 +128,60 @@ static Value throughReflections(OpGradient &g, GeqrfOp op, Value ofPacked,
                              MatrixBuilder::adjointOp(u));
 }
 
-static void gradientOf(GeqrfOp op, OpGradient &g) {
+/// The gradient of `a`, of which `packed` and `taus` are the factorization, for
+/// theirs, either of which may be null.
+static Value ofFactored(OpGradient &g, Value a, Value packed, Value taus,
+                        Value ofPacked, Value ofTaus) {
   MatrixBuilder matrices(g);
-  RankedTensorType type = g.typeOf(op.getA());
+  RankedTensorType type = g.typeOf(a);
   int64_t n = type.getShape().back();
-  int64_t k = g.typeOf(op.getTaus()).getShape().back();
-  if (type.getNumElements() == 0)
-    return g.give(0, g.zeros(type));
-  Value packed = op.getResult();
+  int64_t k = g.typeOf(taus).getShape().back();
   Value q = g.builder.create<HouseholderProductOp>(
-      g.location, matrices.columns(packed, 0, k), op.getTaus());
-  Value ofQ = throughReflections(g, op, g.of(0), g.of(1)), ofR, rest;
-  if (g.of(0)) {
-    Value upper = matrices.rows(g.of(0), 0, k);
+      g.location, matrices.columns(packed, 0, k), taus);
+  Value ofQ = throughReflections(g, packed, taus, ofPacked, ofTaus), ofR, rest;
+  if (ofPacked) {
+    Value upper = matrices.rows(ofPacked, 0, k);
     ofR = matrices.keepWhere(matrices.columns(upper, 0, k),
                              ComparisonDirection::LE);
     if (n > k) {
       // The other columns of R are Q^H times those of a.
       Value more = matrices.columns(upper, k, n);
       rest = matrices.product(q, more);
-      ofQ = g.add(
-          ofQ, matrices.timesAdjoint(matrices.columns(op.getA(), k, n), more));
+      ofQ = g.add(ofQ, matrices.timesAdjoint(matrices.columns(a, k, n), more));
     }
   }
   Value gradient = throughFactors(g, q, packed, ofQ, ofR);
   if (n > k) {
     if (!rest)
-      rest = g.zeros(g.typeOf(matrices.columns(op.getA(), k, n)));
+      rest = g.zeros(g.typeOf(matrices.columns(a, k, n)));
     gradient = g.concatenate({gradient, rest}, type.getRank() - 1);
   }
-  g.give(0, gradient);
+  return gradient;
+}
+
+static void gradientOf(GeqrfOp op, OpGradient &g) {
+  if (g.typeOf(op.getA()).getNumElements() == 0)
+    return g.give(0, g.zeros(g.typeOf(op.getA())));
+  g.give(0, ofFactored(g, op.getA(), op.getResult(), op.getTaus(), g.of(0),
+                       g.of(1)));
+}
+
+/// That of a P^T, whose columns are those of a in the order of the pivots,
+/// which do not move with a.
+static void gradientOf(PivotedQrOp op, OpGradient &g) {
+  if (g.typeOf(op.getA()).getNumElements() == 0 || (!g.of(0) && !g.of(2)))
+    return g.give(0, g.zeros(g.typeOf(op.getA())));
+  MatrixBuilder matrices(g);
+  const auto square = [&] {
+    SmallVector<int64_t> shape(g.typeOf(op.getA()).getShape());
+    shape[shape.size() - 2] = shape.back();
+    return g.zeros(g.typeOf(op.getA()).clone(shape));
+  };
+  Value permutation = matrices.permutationMatrix(op.getPermutation(), square());
+  Value ordered = matrices.product(op.getA(), permutation, false, true);
+  g.give(0, matrices.product(ofFactored(g, ordered, op.getResult(),
+                                        op.getTaus(), g.of(0), g.of(2)),
+                             permutation));
 }
 
 /// The geqrf whose first k columns and taus `op` multiplies, or null.
@@ -216,7 +239,7 @@ static void gradientOf(HouseholderProductOp op, OpGradient &g) {
 
 void attachFactorizationGradients(MLIRContext *context) {
   using namespace dtensor;
-  attachGradients<GeqrfOp, HouseholderProductOp>(context);
+  attachGradients<GeqrfOp, HouseholderProductOp, PivotedQrOp>(context);
 }
 
 } // namespace meshloom

@@ -35,9 +35,9 @@ StringRef whyNoGradient(mlir::OperationName op) {
            "this with ops";
   if (isOneOf<SchurOp>(op))
     return "no formula for a Schur form's is known here; eigh and eig have one";
-  if (isOneOf<PivotedQrOp, HessenbergOp>(op))
-    return "no formula for its reflections is known here; geqrf, eigh and eig "
-           "have one";
+  if (isOneOf<HessenbergOp>(op))
+    return "no formula for its reflections is known here; geqrf, pivoted_qr, "
+           "eigh and eig have one";
   if (isOneOf<AssignVariableOp, YieldOp>(op))
     return "it gives no value";
   return "";

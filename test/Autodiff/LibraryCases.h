@@ -71,6 +71,18 @@ inline LibraryCase geqrf(std::string name, int64_t m, int64_t n) {
           {m * n + k}};
 }
 
+/// The same with column pivots.
+inline LibraryCase pivotedQr(std::string name, int64_t m, int64_t n) {
+  LibraryCase made = geqrf(std::move(name), m, n);
+  const std::string from = "%f, %t = dtensor.geqrf",
+                    results = fmt::format(" -> (tensor<{}x{}xf64>, ", m, n);
+  made.body.replace(made.body.find(from), from.size(),
+                    "%f, %order, %t = dtensor.pivoted_qr");
+  made.body.insert(made.body.find(results) + results.size(),
+                   fmt::format("tensor<{}xi32>, ", n));
+  return made;
+}
+
 /// Q times a matrix of its own size, R among the factors: as qr() has them.
 inline LibraryCase qr(std::string name, int64_t m, int64_t n, bool full) {
   const int64_t k = full ? m : std::min(m, n);
@@ -268,6 +280,8 @@ inline std::vector<LibraryCase> libraryCases() {
       geqrf("geqrf_square", 3, 3),
       geqrf("geqrf_wide", 3, 5),
       geqrf("geqrf_one_row", 1, 3),
+      pivotedQr("pivoted_qr_tall", 5, 3),
+      pivotedQr("pivoted_qr_wide", 3, 5),
       qr("qr_tall", 5, 3, false),
       qr("qr_tall_full", 5, 3, true),
       qr("qr_square", 4, 4, false),
@@ -289,6 +303,11 @@ inline std::vector<LibraryCase> libraryCases() {
           "complex_geqrf", 4, 3,
           "%f, %t = dtensor.geqrf %m : (tensor<4x3xcomplex<f64>>) -> "
           "(tensor<4x3xcomplex<f64>>, tensor<3xcomplex<f64>>)",
+          {4, 3}),
+      complexMatrices(
+          "complex_pivoted_qr", 4, 3,
+          "%f, %order, %t = dtensor.pivoted_qr %m : (tensor<4x3xcomplex<f64>>) -> "
+          "(tensor<4x3xcomplex<f64>>, tensor<3xi32>, tensor<3xcomplex<f64>>)",
           {4, 3}),
       complexMatrices(
           "complex_taus", 3, 3,

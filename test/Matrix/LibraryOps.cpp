@@ -288,8 +288,7 @@ void addLinearAlgebra(Specs &specs) {
                     ")"};
     spec.others = count;
     spec.before = spread;
-    spec.gradient =
-        name != "schur" && name != "pivoted_qr" && name != "hessenberg";
+    spec.gradient = name != "schur" && name != "hessenberg";
     specs.push_back(spec);
   };
   decomposed("lu", "lu %$P_h", "tensor<{M}x{N}x3xi32>, tensor<{M}x{N}x3xi32>",

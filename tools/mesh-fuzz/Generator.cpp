@@ -320,10 +320,11 @@ Generator::emit(std::string op, std::vector<unsigned> operands,
         return recipe.values[value].differentiable;
       });
   // Ops without smooth gradients mostly have none at all, which counts as zero;
-  // these have one that jumps.
+  // these have one that jumps, or give floats and refuse.
   static const std::set<std::string> refusing = {
-      "dtensor.generic_reduce", "dtensor.scatter", "dtensor.reduce_window",
-      "dtensor.cumulative"};
+      "dtensor.generic_reduce", "dtensor.scatter",    "dtensor.reduce_window",
+      "dtensor.cumulative",     "dtensor.pivoted_qr", "dtensor.schur",
+      "dtensor.hessenberg"};
   bool refuses = !smooth && refusing.contains(op);
   bool opaque = std::ranges::any_of(operands, [&](unsigned value) {
     const Value &v = recipe.values[value];
