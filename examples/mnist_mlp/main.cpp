@@ -7,8 +7,8 @@
 #include "Progress.h"
 #include "Report.h"
 
-#include <meshloom/Data/Dataset.h>
 #include <meshloom/Data/Digits.h>
+#include <meshloom/Data/Mnist.h>
 
 #include <filesystem>
 #include <fstream>
@@ -94,7 +94,7 @@ struct Mean {
 };
 
 struct Split {
-  data::Dataset train, test;
+  data::Dataset<data::LabelledImages> train, test;
 };
 
 Split loadData(const Options &options) {
@@ -111,8 +111,8 @@ Split loadData(const Options &options) {
       data::write_digits(folder, options.trainImages, options.testImages, 1);
     }
   }
-  data::Dataset train = data::load_mnist(folder, data::MnistPart::Train);
-  data::Dataset test = data::load_mnist(folder, data::MnistPart::Test);
+  auto train = data::load_mnist(folder, data::MnistPart::Train);
+  auto test = data::load_mnist(folder, data::MnistPart::Test);
   return {train.take(options.trainImages), test.take(options.testImages)};
 }
 
@@ -125,18 +125,19 @@ void train(const Options &options) {
             << ' '
             << (options.platform.empty() ? "virtual CPUs"
                                          : "devices of " + options.platform)
-            << "; " << split.train.size() << " training and "
-            << split.test.size() << " test images, batches of "
+            << "; " << split.train.cardinality() << " training and "
+            << split.test.cardinality() << " test images, batches of "
             << options.batchSize << '\n';
 
   auto trainStep = trainer.compiledTrainStep();
   auto testStep = trainer.compiledTestStep();
-  auto place = [&](const data::Batch &batch) {
+  auto place = [&](const data::LabelledImages &batch) {
     return std::pair{distribute(batch.images, trainer.images),
                      distribute(batch.labels, trainer.labels)};
   };
   {
-    data::Batch batch = split.train.batch(0, options.batchSize);
+    data::LabelledImages batch =
+        split.train.batch(options.batchSize).iterate().get_next();
     auto [x, y] = place(batch);
     ConcreteFunction step = trainStep.get_concrete_function(x, y);
     printLayouts(step);
@@ -162,25 +163,30 @@ void train(const Options &options) {
   for (int64_t epoch = 0; epoch < options.epochs; ++epoch) {
     std::cout << "Epoch: " << epoch << std::endl;
     Mean training, testing;
-    data::Dataset shuffled = split.train.shuffle(uint64_t(epoch));
     {
-      Progress bar("training", shuffled.batch_count(options.batchSize));
-      for (int64_t i = 0; i < shuffled.batch_count(options.batchSize); ++i) {
-        data::Batch batch = shuffled.batch(i, options.batchSize);
+      auto batches = split.train
+                         .shuffle(split.train.cardinality(),
+                                  {.seed = uint64_t(epoch),
+                                   .reshuffle_each_iteration = false})
+                         .batch(options.batchSize);
+      Progress bar("training", batches.cardinality());
+      int64_t i = 0;
+      for (const data::LabelledImages &batch : batches) {
         auto [x, y] = place(batch);
         Metrics result = trainStep(x, y);
         training.add(result, batch.size());
         losses << ++steps << ',' << result.loss.item<float>() << '\n';
-        bar.update(i + 1, training.note());
+        bar.update(++i, training.note());
       }
     }
     {
-      Progress bar("testing", split.test.batch_count(options.batchSize));
-      for (int64_t i = 0; i < split.test.batch_count(options.batchSize); ++i) {
-        data::Batch batch = split.test.batch(i, options.batchSize);
+      auto batches = split.test.batch(options.batchSize);
+      Progress bar("testing", batches.cardinality());
+      int64_t i = 0;
+      for (const data::LabelledImages &batch : batches) {
         auto [x, y] = place(batch);
         testing.add(testStep(x, y), batch.size());
-        bar.update(i + 1, testing.note());
+        bar.update(++i, testing.note());
       }
     }
     trainLoss.push_back(training.meanLoss());

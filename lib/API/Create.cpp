@@ -3,6 +3,8 @@
 #include "Operands.h"
 
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/HostTensor.h"
+#include "meshloom/Runtime/LaunchQueue.h"
 #include "meshloom/Support/Npy.h"
 
 #include "mlir/IR/Matchers.h"
@@ -104,6 +106,19 @@ Tensor detail::fromHost(DType type, const void *data, int64_t count,
       {static_cast<const char *>(data), size_t(count) * byteWidth(type)},
       "tensor");
 }
+
+Tensor detail::hostTensor(DType type, const Shape &shape,
+                          std::span<const char> bytes) {
+  const Mesh &mesh = hostMesh();
+  Layout layout = Layout::replicated(mesh, unsigned(shape.size()));
+  return wrap(
+      check(Array::fromHost(clientFor(mesh), {type, shape, layout}, bytes),
+            "tensor"),
+      true);
+}
+
+detail::HostScope::HostScope()
+    : plain(hostMesh()), working(std::make_shared<LaunchQueue::Working>()) {}
 
 Tensor zeros(Shape shape, DType type, std::source_location where) {
   return filled(std::move(shape), 0, type, "zeros", where);

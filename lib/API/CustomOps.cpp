@@ -7,6 +7,7 @@
 #include "Regions.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Dialect/DTensor/Callback.h"
 #include "meshloom/Dialect/DTensor/Recompute.h"
 
 #include "mlir/IR/Verifier.h"
@@ -16,20 +17,18 @@
 namespace meshloom {
 using namespace detail;
 
-std::vector<Tensor> custom_call(std::string_view target,
-                                const std::vector<Tensor> &inputs,
-                                const std::vector<TensorType> &results,
-                                std::string_view config, Where loc) {
-  constexpr std::string_view op = "custom_call";
-  std::shared_ptr<const CustomTarget> known = find_custom_call(target);
+/// A call of what is registered as `target`, all but its body.
+static OpCall callOfTarget(std::string_view op, std::string_view target,
+                           const CustomTarget *known,
+                           const std::vector<Tensor> &inputs,
+                           const std::vector<TensorType> &results,
+                           std::string_view config, Where loc) {
   if (!known)
     fail(op,
          fmt::format("expected a function that is registered as '{}': call "
                      "register_custom_call first",
                      target),
          &loc);
-  if (results.empty())
-    fail(op, "expected at least one result", &loc);
   OpCall call;
   call.name = op;
   call.operands = inputs;
@@ -44,18 +43,37 @@ std::vector<Tensor> custom_call(std::string_view target,
     call.attributes.insert(call.attributes.end(), type.shape.begin(),
                            type.shape.end());
   }
+  return call;
+}
+
+static SmallVector<Type> typesOf(MLIRContext *context,
+                                 const std::vector<TensorType> &results) {
+  SmallVector<Type> types;
+  for (const TensorType &type : results)
+    types.push_back(RankedTensorType::get(
+        type.shape, dtensor::typeOf(context, type.dtype)));
+  return types;
+}
+
+std::vector<Tensor> custom_call(std::string_view target,
+                                const std::vector<Tensor> &inputs,
+                                const std::vector<TensorType> &results,
+                                std::string_view config, Where loc) {
+  constexpr std::string_view op = "custom_call";
+  std::shared_ptr<const CustomTarget> known = find_custom_call(target);
+  OpCall call =
+      callOfTarget(op, target, known.get(), inputs, results, config, loc);
+  if (results.empty())
+    fail(op, "expected at least one result", &loc);
   call.body = [target = std::string(target), config = std::string(config),
                rule = known->rule, kind = known->kind,
                results](Emitter &e, ArrayRef<Value> operands) {
     MLIRContext *context = e.builder.getContext();
-    SmallVector<Type> types;
-    for (const TensorType &type : results)
-      types.push_back(RankedTensorType::get(
-          type.shape, dtensor::typeOf(context, type.dtype)));
     mlir::OperationState state(e.location,
                                dtensor::CustomCallOp::getOperationName());
     dtensor::CustomCallOp::build(
-        e.builder, state, types, operands, e.builder.getStringAttr(target),
+        e.builder, state, typesOf(context, results), operands,
+        e.builder.getStringAttr(target),
         rule.empty() ? mlir::StringAttr() : e.builder.getStringAttr(rule),
         e.builder.getStringAttr(config), e.builder.getI64IntegerAttr(0),
         dtensor::ReduceKindAttr::get(context, kind));
@@ -68,6 +86,30 @@ std::vector<Tensor> custom_call(std::string_view target,
     return SmallVector<Value>(made->getResults());
   };
   return runOps(std::move(call));
+}
+
+std::vector<Tensor> host_call(std::string_view target,
+                              const std::vector<Tensor> &inputs,
+                              const std::vector<TensorType> &results,
+                              std::string_view config, Where loc) {
+  std::shared_ptr<const CustomTarget> known = find_custom_call(target);
+  OpCall call = callOfTarget("host_call", target, known.get(), inputs, results,
+                             config, loc);
+  call.body = [target = std::string(target), config = std::string(config),
+               results](Emitter &e, ArrayRef<Value> operands) {
+    auto made = dtensor::createCallback(
+        e.builder, e.location, typesOf(e.builder.getContext(), results),
+        operands, target, config);
+    SmallVector<Value> values;
+    for (Value value : made.getResults().drop_back())
+      values.push_back(e.stopped(value));
+    // Run at once, it has a result in any case.
+    values.push_back(made.getResults().back());
+    return values;
+  };
+  std::vector<Tensor> values = runOps(std::move(call));
+  values.pop_back();
+  return values;
 }
 
 Tensor custom_call(std::string_view target, const std::vector<Tensor> &inputs,

@@ -3,8 +3,8 @@
 #include "Testing.h"
 
 #include "meshloom/Core/CustomCall.h"
-#include "meshloom/Data/Dataset.h"
 #include "meshloom/Data/Digits.h"
+#include "meshloom/Data/Mnist.h"
 #include "meshloom/Data/Idx.h"
 
 #include <limits>

@@ -1,163 +1,361 @@
-// Dataset: batches and orders; and the loader of MNIST's files with all the
-// ways in which those can be wrong.
+// Dataset: where elements come from, and what the steps make of them.
 #include "meshloom/Data/Dataset.h"
 
 #include "TemporaryFolder.h"
-#include "meshloom/Data/Digits.h"
-#include "meshloom/Data/Idx.h"
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Ops.h"
 
-#include <algorithm>
 #include <gmock/gmock.h>
+#include <numeric>
 #include <set>
 
 using namespace meshloom;
-using namespace meshloom::data;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using DatasetTest = meshloom::test::TemporaryFolder;
+using Numbers = std::vector<int64_t>;
+using Lists = std::vector<Numbers>;
 
 namespace {
-/// n images of two features: (label, -label).
-Dataset counting(int32_t n) {
-  std::vector<float> images;
-  std::vector<int32_t> labels;
-  for (int32_t i = 0; i < n; ++i) {
-    images.insert(images.end(), {float(i), -float(i)});
-    labels.push_back(i);
-  }
-  return Dataset(images, 2, labels);
-}
 
-/// All labels in batch order.
-std::vector<int32_t> labels(const Dataset &dataset, int64_t batchSize) {
-  std::vector<int32_t> all;
-  for (int64_t i = 0; i < dataset.batch_count(batchSize); ++i) {
-    auto part = dataset.batch(i, batchSize).labels.to_vector<int32_t>();
-    all.insert(all.end(), part.begin(), part.end());
-  }
+Numbers numbers(const Tensor &tensor) {
+  return tensor.to_vector<int64_t>();
+}
+/// The only number of each element.
+Numbers items(const data::Dataset<Tensor> &dataset) {
+  Numbers all;
+  for (const Tensor &element : dataset)
+    all.push_back(element.item<int64_t>());
+  return all;
+}
+Lists lists(const data::Dataset<Tensor> &dataset) {
+  Lists all;
+  for (const Tensor &element : dataset)
+    all.push_back(numbers(element));
+  return all;
+}
+Numbers upTo(int64_t n) {
+  Numbers all(static_cast<size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
-// 10 by 4: 4, 4 and 2.
-TEST_F(DatasetTest, KeepsTheLastShortBatch) {
-  Dataset dataset = counting(10);
-  EXPECT_EQ(dataset.batch_count(4), 3);
-  EXPECT_EQ(dataset.batch(0, 4).size(), 4);
-  Batch last = dataset.batch(2, 4);
-  EXPECT_EQ(last.size(), 2);
-  EXPECT_EQ(last.images.shape(), Shape({2, 2}));
-  EXPECT_EQ(last.labels.dtype(), DType::I32);
-  EXPECT_THAT(last.images.to_vector<float>(), ElementsAre(8, -8, 9, -9));
-  EXPECT_THAT(last.labels.to_vector<int32_t>(), ElementsAre(8, 9));
-  EXPECT_EQ(counting(0).batch_count(4), 0);
-  EXPECT_EQ(counting(4).batch_count(4), 1);
+TEST(DatasetTest, SourcesGiveTheirElements) {
+  EXPECT_EQ(items(data::range(4)), upTo(4));
+  EXPECT_EQ(items(data::range(10, 3, -3)), (Numbers{10, 7, 4}));
+  EXPECT_EQ(data::range(5, 5).cardinality(), 0);
+  EXPECT_EQ(data::range(0, std::numeric_limits<int64_t>::max()).cardinality(),
+            std::numeric_limits<int64_t>::max());
+  auto rows = data::from_tensor_slices(tensor({{1, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(rows.cardinality(), 3);
+  EXPECT_EQ(lists(rows), (Lists{{1, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(lists(data::from_tensors(tensor({1, 2}))), (Lists{{1, 2}}));
+  auto counts = data::from_generator([] {
+    return [i = int64_t(0)]() mutable -> std::optional<Tensor> {
+      return i < 3 ? std::optional(tensor(i++)) : std::nullopt;
+    };
+  });
+  EXPECT_EQ(counts.cardinality(), data::unknown_cardinality);
+  EXPECT_EQ(items(counts), upTo(3));
+  EXPECT_EQ(items(counts), upTo(3)) << "each iteration has its own generator";
 }
 
-TEST_F(DatasetTest, ShuffleIsAPermutationThatTheSeedDetermines) {
-  Dataset dataset = counting(100);
-  auto once = labels(dataset.shuffle(1), 7);
-  EXPECT_EQ(once, labels(dataset.shuffle(1), 7));
-  EXPECT_EQ(once, labels(dataset.shuffle(1), 100)) << "whatever the batches";
-  EXPECT_NE(once, labels(dataset.shuffle(2), 7));
-  EXPECT_FALSE(std::is_sorted(once.begin(), once.end()));
-  EXPECT_EQ(std::set<int32_t>(once.begin(), once.end()).size(), 100u);
-  auto original = labels(dataset, 7);
-  EXPECT_TRUE(std::is_sorted(original.begin(), original.end()));
-  // Images go with their labels.
-  Batch batch = dataset.shuffle(1).batch(0, 100);
-  auto images = batch.images.to_vector<float>();
-  for (size_t i = 0; i < 100; ++i)
-    EXPECT_EQ(images[2 * i], float(once[i]));
+struct Sample {
+  Tensor image, label;
+  int64_t kind;
+};
+
+// A pair, a struct with a number in it, and a map, all the way to batches.
+TEST(DatasetTest, ElementsAreStructures) {
+  Tensor x = tensor({1.f, 2.f, 3.f}), y = tensor({4, 5, 6});
+  for (auto [a, b] : data::from_tensor_slices(x, y).batch(3)) {
+    EXPECT_EQ(a.shape(), Shape({3}));
+    EXPECT_EQ(numbers(b), (Numbers{4, 5, 6}));
+  }
+  auto samples = data::from_tensor_slices(Sample{x, y, 7});
+  Sample batch = samples.batch(2).iterate().get_next();
+  EXPECT_EQ(batch.image.shape(), Shape({2}));
+  EXPECT_EQ(batch.kind, 7);
+  using Map = std::map<std::string, Tensor>;
+  auto maps = data::from_tensor_slices(Map{{"x", x}, {"y", y}}).skip(2);
+  EXPECT_EQ(maps.iterate().get_next().at("y").item<int32_t>(), 6);
 }
 
-TEST_F(DatasetTest, TakeAndShuffleCompose) {
-  Dataset dataset = counting(100);
-  EXPECT_EQ(dataset.take(30).size(), 30);
-  EXPECT_EQ(dataset.take(300).size(), 100);
-  auto shuffled = labels(dataset.take(30).shuffle(3), 8);
-  EXPECT_EQ(*std::max_element(shuffled.begin(), shuffled.end()), 29);
-  auto taken = labels(dataset.shuffle(3).take(30), 8);
-  auto all = labels(dataset.shuffle(3), 8);
-  EXPECT_TRUE(std::equal(taken.begin(), taken.end(), all.begin()));
-  EXPECT_EQ(labels(dataset.shuffle(3).take(30).shuffle(4), 8).size(), 30u);
+TEST(DatasetTest, StepsThatChoose) {
+  auto ten = data::range(10);
+  EXPECT_EQ(items(ten.take(3)), upTo(3));
+  EXPECT_EQ(items(ten.take(-1)), upTo(10));
+  EXPECT_EQ(items(ten.skip(7)), (Numbers{7, 8, 9}));
+  EXPECT_EQ(items(ten.shard(3, 1)), (Numbers{1, 4, 7}));
+  EXPECT_EQ(ten.shard(3, 0).cardinality(), 4);
+  EXPECT_EQ(items(ten.take(2).repeat(2)), (Numbers{0, 1, 0, 1}));
+  EXPECT_EQ(ten.repeat().cardinality(), data::infinite_cardinality);
+  EXPECT_EQ(items(ten.repeat().skip(25).take(2)), (Numbers{5, 6}));
+  EXPECT_EQ(items(data::range(0).repeat()), Numbers());
+  EXPECT_EQ(items(ten.take(2).concatenate(ten.skip(9))), (Numbers{0, 1, 9}));
+  EXPECT_EQ(items(ten.filter(
+                [](const Tensor &i) { return i.item<int64_t>() % 4 == 1; })),
+            (Numbers{1, 5, 9}));
+  EXPECT_EQ(items(ten.filter([](const Tensor &i) { return i > 7; })),
+            (Numbers{8, 9}));
 }
 
-TEST_F(DatasetTest, Refusals) {
-  EXPECT_THAT(refusal([] { Dataset({1, 2, 3}, 2, {0, 1}); }),
-              HasSubstr("2 labels need 4 image values"));
-  EXPECT_THAT(refusal([] { Dataset({}, 0, {}); }), HasSubstr("one feature"));
-  Dataset dataset = counting(10);
-  EXPECT_THAT(refusal([&] { dataset.batch(3, 4); }),
-              HasSubstr("10 images make 3 batches of 4"));
-  EXPECT_THAT(refusal([&] { dataset.batch(-1, 4); }), HasSubstr("no batch -1"));
-  EXPECT_THAT(refusal([&] { dataset.batch_count(0); }),
-              HasSubstr("at least one image"));
-  EXPECT_THAT(refusal([&] { dataset.take(-1); }), HasSubstr("-1"));
+TEST(DatasetTest, ZipIsAsLongAsTheShortest) {
+  auto zipped = data::zip(data::range(9), data::range(5, 7));
+  EXPECT_EQ(zipped.cardinality(), 2);
+  Numbers sums;
+  for (auto [a, b] : zipped)
+    sums.push_back((a + b).item<int64_t>());
+  EXPECT_EQ(sums, (Numbers{5, 7}));
+  auto nested = data::zip(zipped, data::range(2), data::range(2));
+  auto [pair, second, third] = nested.skip(1).iterate().get_next();
+  EXPECT_EQ(pair.second.item<int64_t>(), 6);
+  EXPECT_EQ(third.item<int64_t>(), 1);
+  for (auto [index, value] : data::range(3, 4).enumerate(8)) {
+    EXPECT_EQ(index.item<int64_t>(), 8);
+    EXPECT_EQ(value.item<int64_t>(), 3);
+  }
 }
 
-// What the generator writes is what the loader reads, scaled to [0, 1].
-TEST_F(DatasetTest, LoadsWhatTheGeneratorWrites) {
-  write_digits(folder, 20, 10, 3);
-  Dataset train = load_mnist(folder, MnistPart::Train);
-  Dataset test = load_mnist(folder, MnistPart::Test);
-  EXPECT_EQ(train.size(), 20);
-  EXPECT_EQ(test.size(), 10);
-  EXPECT_EQ(train.features(), 784);
-  IdxArray images = read_idx(folder / "train-images-idx3-ubyte");
-  auto pixels = train.batch(0, 20).images.to_vector<float>();
-  for (size_t i = 0; i < pixels.size(); ++i)
-    ASSERT_EQ(pixels[i], float(uint8_t(images.bytes[i])) / 255.f);
+TEST(DatasetTest, BatchesAndBack) {
+  auto seven = data::range(7);
+  EXPECT_EQ(lists(seven.batch(3)), (Lists{{0, 1, 2}, {3, 4, 5}, {6}}));
+  EXPECT_EQ(lists(seven.batch(3, {.drop_remainder = true})),
+            (Lists{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_EQ(seven.batch(3).cardinality(), 3);
+  EXPECT_EQ(seven.batch(3, {.drop_remainder = true}).cardinality(), 2);
+  EXPECT_EQ(seven.batch(3).batch_size(), 3);
+  EXPECT_EQ(seven.batch(3).shuffle(9).batch_size(), 3);
+  EXPECT_EQ(seven.batch(3).unbatch().batch_size(), std::nullopt);
+  EXPECT_EQ(items(seven.batch(3).unbatch()), upTo(7));
+  EXPECT_EQ(lists(seven.batch(2).rebatch(4)), (Lists{{0, 1, 2, 3}, {4, 5, 6}}));
+  EXPECT_EQ(
+      lists(data::range(14).batch(7).rebatch({2, 2, 2, 1})),
+      (Lists{{0, 1}, {2, 3}, {4, 5}, {6}, {7, 8}, {9, 10}, {11, 12}, {13}}));
+  // Batches smaller than the replicas: some get nothing.
+  EXPECT_EQ(lists(data::range(2).batch(1).rebatch({1, 0})),
+            (Lists{{0}, {}, {1}, {}}));
 }
 
-// The spelling of other archives of MNIST.
-TEST_F(DatasetTest, LoadsFilesNamedWithADot) {
-  write_digits(folder, 4, 4, 3);
-  std::filesystem::rename(folder / "train-images-idx3-ubyte",
-                          folder / "train-images.idx3-ubyte");
-  EXPECT_EQ(load_mnist(folder, MnistPart::Train).size(), 4);
+TEST(DatasetTest, PaddedBatchPadsToTheLargest) {
+  auto rows = data::range(1, 4).map([](const Tensor &n) {
+    return full({n.item<int64_t>(), 2}, 1, DType::I32);
+  });
+  auto batches = rows.padded_batch(2, {.padding_values = {-1}}).to_vector();
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].shape(), Shape({2, 2, 2}));
+  EXPECT_EQ(numbers(batches[0]), (Numbers{1, 1, -1, -1, 1, 1, 1, 1}));
+  EXPECT_EQ(batches[1].shape(), Shape({1, 3, 2}));
+  auto wide = rows.padded_batch(3, {.padded_shapes = {{3, 4}}}).to_vector();
+  EXPECT_EQ(wide[0].shape(), Shape({3, 3, 4}));
+  EXPECT_EQ(reduce_sum(wide[0]).item<int64_t>(), 2 + 4 + 6);
+  EXPECT_THAT(refusal([&] {
+                rows.padded_batch(3, {.padded_shapes = {{2, 2}}}).to_vector();
+              }),
+              AllOf(HasSubstr("element 2"), HasSubstr("[2, 2]")));
 }
 
-TEST_F(DatasetTest, LoadMnistRefusals) {
-  auto load = [&] { load_mnist(folder, MnistPart::Train); };
-  EXPECT_THAT(refusal(load),
-              AllOf(HasSubstr("no 'train-images-idx3-ubyte' or "),
-                    HasSubstr(folder.string())));
-  write_digits(folder, 6, 4, 3);
-  auto file = [&](const char *name) { return folder / name; };
-  std::string images = read("train-images-idx3-ubyte"),
-              labels = read("train-labels-idx1-ubyte");
+TEST(DatasetTest, WindowsAreDatasets) {
+  auto windows = [](const data::WindowOptions &options) {
+    Lists all;
+    for (const auto &window : data::range(7).window(3, options))
+      all.push_back(items(window));
+    return all;
+  };
+  EXPECT_EQ(windows({}), (Lists{{0, 1, 2}, {3, 4, 5}, {6}}));
+  EXPECT_EQ(windows({.shift = 2, .drop_remainder = true}),
+            (Lists{{0, 1, 2}, {2, 3, 4}, {4, 5, 6}}));
+  EXPECT_EQ(windows({.shift = 2, .stride = 2, .drop_remainder = true}),
+            (Lists{{0, 2, 4}, {2, 4, 6}}));
+  EXPECT_EQ(windows({.shift = 5}), (Lists{{0, 1, 2}, {5, 6}}));
+  EXPECT_EQ(data::range(7).window(3, {.shift = 2}).cardinality(), 4);
+  EXPECT_EQ(lists(data::range(4).window(2).flat_map(
+                [](const data::Dataset<Tensor> &w) { return w.batch(2); })),
+            (Lists{{0, 1}, {2, 3}}));
+}
 
-  std::filesystem::remove(file("train-labels-idx1-ubyte"));
-  EXPECT_THAT(refusal(load), HasSubstr("no 'train-labels-idx1-ubyte'"));
+TEST(DatasetTest, InterleaveTakesTurns) {
+  auto rows = [](const Tensor &n) {
+    return data::from_tensors(n).repeat(n.item<int64_t>());
+  };
+  auto three = data::range(1, 4);
+  EXPECT_EQ(items(three.interleave(rows, {.cycle_length = 2})),
+            (Numbers{1, 2, 3, 2, 3, 3}));
+  EXPECT_EQ(
+      items(three.interleave(rows, {.cycle_length = 3, .block_length = 2})),
+      (Numbers{1, 2, 2, 3, 3, 3}));
+  EXPECT_EQ(items(three.interleave(
+                rows, {.cycle_length = 2, .num_parallel_calls = 2})),
+            (Numbers{1, 2, 3, 2, 3, 3}));
+  EXPECT_EQ(items(three.flat_map(rows)), (Numbers{1, 2, 2, 3, 3, 3}));
+}
 
-  // Labels under the name of images, and the other way round.
-  write("train-labels-idx1-ubyte", images);
-  EXPECT_THAT(refusal(load),
-              AllOf(HasSubstr("train-labels-idx1-ubyte' is mislabelled"),
-                    HasSubstr("shape [6, 28, 28]")));
-  write("train-labels-idx1-ubyte", labels);
-  write("train-images-idx3-ubyte", labels);
-  EXPECT_THAT(refusal(load), HasSubstr("images have 3 dims, but it has 1"));
+TEST(DatasetTest, ShuffleIsAPermutationThatTheSeedDetermines) {
+  auto hundred = data::range(100);
+  for (int64_t buffer : {7, 100, 1000}) {
+    Numbers once = items(hundred.shuffle(buffer, {.seed = 1}));
+    EXPECT_EQ(once, items(hundred.shuffle(buffer, {.seed = 1})));
+    EXPECT_NE(once, items(hundred.shuffle(buffer, {.seed = 2})));
+    EXPECT_FALSE(std::is_sorted(once.begin(), once.end()));
+    EXPECT_EQ(std::set<int64_t>(once.begin(), once.end()).size(), 100u);
+    for (size_t i = 0; i < once.size(); ++i)
+      EXPECT_LT(once[i], int64_t(i) + buffer) << "no earlier than the buffer";
+  }
+  EXPECT_EQ(items(hundred.shuffle(1)), upTo(100));
+}
 
-  write("train-images-idx3-ubyte", images.substr(0, 1000));
-  EXPECT_THAT(refusal(load), HasSubstr("is truncated"));
-  write("train-images-idx3-ubyte", read("t10k-images-idx3-ubyte"));
-  EXPECT_THAT(refusal(load),
-              AllOf(HasSubstr("4 images"), HasSubstr("6 labels")));
+TEST(DatasetTest, ShuffleReshufflesEachIteration) {
+  auto shuffled = data::range(20).shuffle(20);
+  Numbers first = items(shuffled), second = items(shuffled);
+  EXPECT_NE(first, second);
+  Numbers both = items(data::range(20).shuffle(20).repeat(2));
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), both.begin()));
+  EXPECT_TRUE(std::equal(second.begin(), second.end(), both.begin() + 20));
+  auto fixed = data::range(20).shuffle(20, {.reshuffle_each_iteration = false});
+  EXPECT_EQ(items(fixed), items(fixed));
+}
 
-  write_idx(file("train-images-idx3-ubyte"),
-            {DType::UI8, {6, 2, 3}, std::vector<char>(36)});
-  EXPECT_THAT(refusal(load), HasSubstr("images of 2 x 3"));
-  write_idx(file("train-images-idx3-ubyte"),
-            {DType::F32, {1, 28, 28}, std::vector<char>(4 * 784)});
-  EXPECT_THAT(refusal(load), HasSubstr("elements of f32; MNIST's are ui8"));
+// In the caller's thread and on several, under a default mesh all the same.
+TEST(DatasetTest, MapCallsItsFunction) {
+  DefaultMeshScope scope(create_mesh({{"x", 2}}, virtual_cpus(2)));
+  Numbers squares;
+  for (int64_t i = 0; i < 50; ++i)
+    squares.push_back(i * i);
+  auto square = [](const Tensor &x) { return x * x; };
+  for (int64_t calls : {1, 4}) {
+    auto mapped = data::range(50).map(square, {.num_parallel_calls = calls});
+    EXPECT_EQ(items(mapped), squares);
+    Numbers all = items(data::range(50).map(
+        square, {.num_parallel_calls = calls, .deterministic = false}));
+    std::ranges::sort(all);
+    EXPECT_EQ(all, squares);
+    // An iteration that ends early leaves no thread behind.
+    EXPECT_EQ(items(mapped.repeat().take(60)).size(), 60u);
+  }
+  auto sums = data::zip(data::range(3), data::range(3))
+                  .map([](const Tensor &a, const Tensor &b) {
+                    return std::pair{a + b, 2};
+                  });
+  EXPECT_EQ(sums.skip(2).iterate().get_next().first.item<int64_t>(), 4);
+}
 
-  write("train-images-idx3-ubyte", images);
-  labels.back() = 10;
-  write("train-labels-idx1-ubyte", labels);
-  EXPECT_THAT(refusal(load), HasSubstr("label 5 is 10"));
+TEST(DatasetTest, AFunctionThatThrowsNamesTheElement) {
+  auto fails = [](const Tensor &x) {
+    if (x.item<int64_t>() == 2)
+      throw std::runtime_error("no twos");
+    return x;
+  };
+  for (int64_t calls : {1, 3})
+    for (bool ahead : {false, true}) {
+      auto mapped = data::range(4).map(fails, {.num_parallel_calls = calls});
+      auto iterator = (ahead ? mapped.prefetch(2) : mapped).iterate();
+      EXPECT_EQ(iterator.get_next().item<int64_t>(), 0);
+      EXPECT_EQ(iterator.get_next().item<int64_t>(), 1);
+      EXPECT_THAT(refusal([&] { iterator.next(); }),
+                  AllOf(HasSubstr("[map] "), HasSubstr("element 2: no twos")));
+      EXPECT_EQ(iterator.get_next().item<int64_t>(), 3) << "it goes on behind";
+      EXPECT_FALSE(iterator.next());
+      EXPECT_THAT(refusal([&] { iterator.get_next(); }),
+                  HasSubstr("exhausted"));
+    }
+}
+
+TEST(DatasetTest, CacheCallsOnce) {
+  auto calls = std::make_shared<std::atomic<int>>(0);
+  auto cached = data::range(4)
+                    .map([calls](const Tensor &x) {
+                      ++*calls;
+                      return x;
+                    })
+                    .cache();
+  EXPECT_EQ(items(cached.take(2)), upTo(2));
+  EXPECT_EQ(*calls, 2) << "an iteration that was broken off keeps nothing";
+  EXPECT_EQ(items(cached.repeat(3)).size(), 12u);
+  EXPECT_EQ(*calls, 6);
+  EXPECT_EQ(items(cached), upTo(4));
+  EXPECT_EQ(*calls, 6);
+}
+
+TEST(DatasetTest, PrefetchBringsElementsToDevices) {
+  Mesh mesh = create_mesh({{"batch", 4}}, virtual_cpus(4));
+  Layout rows = Layout::batch_sharded(mesh, "batch", 1);
+  auto placed = data::range(8).batch(4).prefetch(2, {rows});
+  int64_t sum = 0;
+  for (const Tensor &x : placed) {
+    EXPECT_EQ(x.layout(), rows);
+    sum += reduce_sum(x).item<int64_t>();
+  }
+  EXPECT_EQ(sum, 28);
+  EXPECT_EQ(lists(placed.batch(2)), (Lists{{0, 1, 2, 3, 4, 5, 6, 7}}));
+}
+
+TEST(DatasetTest, PositionsAreSavedAndRestored) {
+  auto dataset = data::range(20)
+                     .shuffle(8, {.seed = 3})
+                     .map([](const Tensor &x) { return x + 1; })
+                     .repeat(3)
+                     .batch(7)
+                     .prefetch(2);
+  items(data::range(0));
+  auto iterator = dataset.iterate();
+  for (int i = 0; i < 4; ++i)
+    iterator.next();
+  std::string position = iterator.save();
+  Lists rest;
+  while (auto element = iterator.next())
+    rest.push_back(numbers(*element));
+  EXPECT_EQ(rest.size(), 5u);
+  auto again = dataset.iterate(position);
+  Lists restored;
+  while (auto element = again.next())
+    restored.push_back(numbers(*element));
+  EXPECT_EQ(restored, rest);
+  EXPECT_THAT(refusal([&] { again.restore("{}"); }),
+              HasSubstr("position of an iterator"));
+}
+
+// Of a second iteration the order is the second one, in a new process too.
+TEST(DatasetTest, PositionsKnowTheIteration) {
+  auto make = [] { return data::range(30).shuffle(30); };
+  auto dataset = make(), later = make();
+  items(dataset);
+  auto second = dataset.iterate();
+  second.next();
+  auto restored = later.iterate(second.save());
+  EXPECT_EQ(restored.get_next().item<int64_t>(),
+            second.get_next().item<int64_t>());
+  EXPECT_EQ(items(later), items(dataset)) << "the third iteration";
+}
+
+TEST(DatasetTest, Refusals) {
+  auto ten = data::range(10);
+  EXPECT_THAT(refusal([&] { ten.batch(0); }), HasSubstr("at least one"));
+  EXPECT_THAT(refusal([&] { ten.take(-2); }), HasSubstr("-2"));
+  EXPECT_THAT(refusal([&] { ten.shard(3, 3); }), HasSubstr("[0, 3)"));
+  EXPECT_THAT(refusal([&] { ten.shuffle(0); }), HasSubstr("buffer"));
+  EXPECT_THAT(refusal([&] { ten.prefetch(0); }), HasSubstr("one element"));
+  EXPECT_THAT(refusal([&] { ten.rebatch({0, 0}); }), HasSubstr("sizes"));
+  EXPECT_THAT(refusal([&] { data::range(1, 2, 0); }), HasSubstr("step"));
+  EXPECT_THAT(refusal([&] { items(ten.unbatch()); }),
+              HasSubstr("batch the dataset first"));
+  EXPECT_THAT(refusal([] { data::from_tensor_slices(tensor(1)); }),
+              HasSubstr("from_tensors"));
+  EXPECT_THAT(
+      refusal([] { data::from_tensor_slices(tensor({1, 2}), tensor({1})); }),
+      AllOf(HasSubstr("i32 [2]"), HasSubstr("i32 [1]")));
+  auto ragged = data::range(1, 3).map(
+      [](const Tensor &n) { return ones({n.item<int64_t>()}); });
+  EXPECT_THAT(refusal([&] { ragged.batch(2).iterate().next(); }),
+              AllOf(HasSubstr("f32 [1]"), HasSubstr("padded_batch")));
+  auto texts = data::from_generator([] {
+    return [i = 0]() mutable -> std::optional<std::string> {
+      return std::to_string(i++);
+    };
+  });
+  EXPECT_EQ(texts.skip(2).iterate().get_next(), "2");
+  EXPECT_THAT(refusal([&] { texts.batch(2).iterate().next(); }),
+              HasSubstr("map them to tensors"));
 }
 
 } // namespace

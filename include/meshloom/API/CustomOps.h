@@ -50,6 +50,17 @@ Tensor custom_call(std::string_view target, const std::vector<Tensor> &inputs,
                    const TensorType &result, std::string_view config = "",
                    Where loc = Where::current());
 
+/// The same, for what the function does: it is called whenever the program gets
+/// there, in the order of the program, with whole values, once for all devices
+/// (once for each, where devices have memories of their own), and though nobody
+/// uses what it gives. Reading a file, taking the next batch. No gradient flows
+/// through it.
+std::vector<Tensor> host_call(std::string_view target,
+                              const std::vector<Tensor> &inputs,
+                              const std::vector<TensorType> &results,
+                              std::string_view config = "",
+                              Where loc = Where::current());
+
 namespace detail {
 /// Gradients of the inputs, one for each, from those of the results.
 using BackwardRule = std::function<std::vector<Tensor>(

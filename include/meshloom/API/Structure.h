@@ -39,6 +39,12 @@ template <typename T> inline constexpr bool isArray = false;
 template <typename T, size_t N>
 inline constexpr bool isArray<std::array<T, N>> = true;
 
+/// A class that names its parts itself: `visit_structure(f)` calls `f` with
+/// each, values among them, as forEachPart does.
+template <typename T>
+concept NamesItsParts =
+    requires(T &value) { value.visit_structure([](auto &) {}); };
+
 template <typename T>
 concept StaticLeaf =
     std::is_arithmetic_v<T> || std::is_enum_v<T> ||
@@ -92,7 +98,9 @@ template <typename T, typename F> void forEachField(T &value, F &&f) {
 /// lengths and keys too, as values.
 template <typename T, typename F> void forEachPart(T &value, F &&f) {
   using V = std::remove_const_t<T>;
-  if constexpr (isA<V, std::pair> || isA<V, std::tuple> || isArray<V>) {
+  if constexpr (NamesItsParts<T>) {
+    value.visit_structure(f);
+  } else if constexpr (isA<V, std::pair> || isA<V, std::tuple> || isArray<V>) {
     std::apply([&](auto &...part) { (f(part), ...); }, value);
   } else if constexpr (isA<V, std::vector>) {
     const size_t length = value.size();

@@ -1,65 +1,352 @@
-// Dataset: images and labels in memory, shuffled and cut into batches.
+// Dataset<T>: a pipeline of elements, each a structure T of tensors: where they
+// come from, what is made of them, batches, orders.
 #pragma once
 
-#include "meshloom/API/Tensor.h"
+#include "meshloom/Data/Iterator.h"
 
-#include <filesystem>
-
-/// Data sets in memory and on disk.
 namespace meshloom::data {
 
-/// images [n, features] f32, labels [n] i32: host tensors.
-struct Batch {
-  Tensor images; ///< [n, features] f32
-  Tensor labels; ///< [n] i32
-  /// n.
-  int64_t size() const { return labels.size(); }
+/// See Dataset::map.
+struct MapOptions {
+  /// How many calls may run at the same time, each on its own thread.
+  int64_t num_parallel_calls = 1;
+  /// Whether elements come in order; else as they are ready.
+  bool deterministic = true;
+};
+/// See Dataset::batch.
+struct BatchOptions {
+  /// Whether a last batch that is short is left out.
+  bool drop_remainder = false;
+};
+/// See Dataset::padded_batch.
+struct PaddedBatchOptions {
+  /// For each tensor of an element, in order, the extents to pad to; -1: the
+  /// largest of the batch. Empty: -1 for all.
+  std::vector<Shape> padded_shapes = {};
+  /// For each tensor what to pad with. Empty: 0 for all.
+  std::vector<double> padding_values = {};
+  /// Whether a last batch that is short is left out.
+  bool drop_remainder = false;
+};
+/// See Dataset::shuffle.
+struct ShuffleOptions {
+  /// What the order depends on.
+  uint64_t seed = 0;
+  /// Whether each iteration over the dataset, and each turn of a `repeat`
+  /// behind it, has another order.
+  bool reshuffle_each_iteration = true;
+};
+/// See Dataset::interleave.
+struct InterleaveOptions {
+  /// From how many datasets elements are taken in turn.
+  int64_t cycle_length = 1;
+  /// How many elements in a row are of the same dataset.
+  int64_t block_length = 1;
+  /// How many datasets may be read ahead at the same time.
+  int64_t num_parallel_calls = 1;
+};
+/// See Dataset::window.
+struct WindowOptions {
+  /// How many elements further the next window begins; 0: its size.
+  int64_t shift = 0;
+  /// From one element of a window to the next.
+  int64_t stride = 1;
+  /// Whether windows at the end that are short are left out.
+  bool drop_remainder = false;
 };
 
-/// Which pair of MNIST's four files.
-enum class MnistPart : uint8_t { Train, Test };
+template <typename T> class Dataset;
 
-/// An immutable value, cheap to copy: copies, `take` and `shuffle` share data.
-/// One that was moved from throws meshloom::Error at every use.
+namespace detail {
+/// f(value), or f(parts...) of a pair or tuple.
+template <typename F, typename T>
+decltype(auto) applyTo(const F &f, const T &value) {
+  if constexpr (std::is_invocable_v<const F &, const T &>)
+    return f(value);
+  else
+    return std::apply(f, value);
+}
+template <typename F, typename T>
+using Applied = std::decay_t<decltype(applyTo(std::declval<const F &>(),
+                                              std::declval<const T &>()))>;
+} // namespace detail
+
+/// An immutable description of a pipeline, cheap to copy: elements are made
+/// when they are asked for. T is a Tensor or a pair, tuple, vector, array,
+/// optional, map or plain struct of them (API/Structure.h), and may hold
+/// numbers and strings. Tensors are plain ones of the host, until a `prefetch`
+/// to layouts brings them to devices.
 ///
-///   data::Dataset train = data::load_mnist("mnist", data::MnistPart::Train);
-///   data::Dataset epoch = train.shuffle(7);
-///   for (int64_t i = 0; i < epoch.batch_count(128); ++i)
-///     step(epoch.batch(i, 128));
-class Dataset {
+///   auto train = data::from_tensor_slices(images, labels)
+///                    .shuffle(10000)
+///                    .batch(32)
+///                    .prefetch(2);
+///   for (auto [x, y] : train)
+///     step(x, y);
+///
+/// The order of elements depends on seeds, and on nothing else. Each loop over
+/// the dataset is an iteration; the first is number 0 in every process.
+/// Functions given to a pipeline may be called by other threads.
+template <typename T> class Dataset : public AnyDataset {
 public:
-  /// images [n, ...] (each row flattened, bytes scaled to [0, 1]), labels [n].
-  /// Throws meshloom::Error if the counts differ, or if there is no feature.
-  Dataset(std::vector<float> images, int64_t features,
-          std::vector<int32_t> labels);
+  using Value = T; ///< an element
+  /// Made of a source, for Meshloom's own layers.
+  explicit Dataset(detail::SourcePtr source) : AnyDataset(std::move(source)) {}
 
-  /// Number of images.
-  int64_t size() const;
-  /// Numbers an image has.
-  int64_t features() const;
-  /// The first n (all of them where there are fewer).
-  Dataset take(int64_t n) const;
-  /// In an order that depends on the seed and the present order alone.
-  Dataset shuffle(uint64_t seed) const;
-  /// Number of batches; the last one is short where the size does not divide.
-  /// Throws meshloom::Error if batchSize is below 1.
-  int64_t batch_count(int64_t batchSize) const;
-  /// Throws meshloom::Error if index is not in [0, batch_count).
-  Batch batch(int64_t index, int64_t batchSize) const;
+  /// An iterator over all elements.
+  Iterator<T> iterate() const { return Iterator<T>(open()); }
+  /// One that goes on where an iterator was; see Iterator::save.
+  Iterator<T> iterate(std::string_view state) const {
+    return Iterator<T>(open(state));
+  }
 
-private:
-  struct Storage;
-  /// Throws where the dataset was moved from.
-  const Storage &stored() const;
-  std::shared_ptr<const Storage> storage;
-  std::shared_ptr<const std::vector<int64_t>> order; ///< rows, or null: as is
-  int64_t count = 0;
+  /// For `for (auto [x, y] : dataset)`.
+  class Position {
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T *;
+    using reference = const T &;
+
+    Position() = default;
+    explicit Position(Iterator<T> from) : from(std::move(from)) { ++*this; }
+    const T &operator*() const { return *element; }
+    const T *operator->() const { return &*element; }
+    Position &operator++() {
+      element = from->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(const Position &other) const {
+      return element.has_value() == other.element.has_value();
+    }
+
+  private:
+    std::optional<Iterator<T>> from;
+    std::optional<T> element;
+  };
+  /// Begins an iteration.
+  Position begin() const { return Position(iterate()); }
+  /// Its end.
+  Position end() const { return {}; }
+
+  /// Elements 0 to count - 1, or all where there are fewer; -1: all.
+  Dataset take(int64_t count) const {
+    return Dataset(detail::take(source(), count));
+  }
+  /// All but the first `count`.
+  Dataset skip(int64_t count) const {
+    return Dataset(detail::skip(source(), count));
+  }
+  /// Elements index, index + count, index + 2 count, ...: the part of one of
+  /// `count` workers. Throws meshloom::Error if index is not in [0, count).
+  Dataset shard(int64_t count, int64_t index) const {
+    return Dataset(detail::shard(source(), count, index));
+  }
+  /// All elements `count` times; -1: for ever.
+  Dataset repeat(int64_t count = -1) const {
+    return Dataset(detail::repeat(source(), count));
+  }
+  /// These, then those of `other`.
+  Dataset concatenate(const Dataset &other) const {
+    return Dataset(detail::concatenate(source(), other.source()));
+  }
+  /// In an order drawn from a buffer of that many elements: each comes at most
+  /// that much too early. A buffer that holds all makes every order possible.
+  Dataset shuffle(int64_t buffer_size,
+                  const ShuffleOptions &options = {}) const {
+    return Dataset(detail::shuffle(source(), buffer_size, options.seed,
+                                   options.reshuffle_each_iteration));
+  }
+  /// `size` elements stacked to one: each tensor [...] becomes [size, ...]. The
+  /// last batch may be short. Throws meshloom::Error, when it is made, if
+  /// shapes differ.
+  Dataset batch(int64_t size, const BatchOptions &options = {}) const {
+    return Dataset(detail::batch(source(), size, options.drop_remainder));
+  }
+  /// The same of tensors whose extents differ: they are padded at their ends.
+  Dataset padded_batch(int64_t size,
+                       const PaddedBatchOptions &options = {}) const {
+    return Dataset(detail::paddedBatch(source(), size, options.drop_remainder,
+                                       options.padded_shapes,
+                                       options.padding_values));
+  }
+  /// The rows of each element: [n, ...] becomes n elements [...].
+  Dataset unbatch() const { return Dataset(detail::unbatch(source())); }
+  /// Batches cut and joined to batches of `size`.
+  Dataset rebatch(int64_t size, const BatchOptions &options = {}) const {
+    return Dataset(detail::rebatch(source(), {size}, options.drop_remainder));
+  }
+  /// Batches of these sizes in turn: the parts of uneven replicas.
+  Dataset rebatch(std::vector<int64_t> sizes,
+                  const BatchOptions &options = {}) const {
+    return Dataset(
+        detail::rebatch(source(), std::move(sizes), options.drop_remainder));
+  }
+  /// What function(element) gives; of a pair or tuple function(parts...) will
+  /// do. What it throws is thrown where the element is taken, which it names.
+  template <typename F>
+  auto map(F function, const MapOptions &options = {}) const {
+    using U = detail::Applied<F, T>;
+    return Dataset<U>(detail::map(
+        source(),
+        [function = std::move(function)](const detail::Element &element) {
+          return detail::elementOf<U>(
+              detail::applyTo(function, detail::valueOf<T>(element)));
+        },
+        {options.num_parallel_calls, options.deterministic}));
+  }
+  /// The elements for which predicate(element), a bool or a Tensor of one
+  /// element, is true.
+  template <typename F> Dataset filter(F predicate) const {
+    return Dataset(detail::filter(
+        source(),
+        [predicate = std::move(predicate)](const detail::Element &element) {
+          return bool(detail::applyTo(predicate, detail::valueOf<T>(element)));
+        }));
+  }
+  /// The elements of the datasets that function(element) gives, of several of
+  /// them in turn.
+  template <typename F>
+  auto interleave(F function, const InterleaveOptions &options = {}) const {
+    using Inner = detail::Applied<F, T>;
+    static_assert(detail::isDataset<Inner>,
+                  "interleave calls a function that gives a Dataset");
+    return Inner(detail::interleave(
+        source(),
+        [function = std::move(function)](const detail::Element &element) {
+          return detail::applyTo(function, detail::valueOf<T>(element))
+              .source();
+        },
+        options.cycle_length, options.block_length,
+        {options.num_parallel_calls, true}));
+  }
+  /// The elements of the datasets that function(element) gives, one dataset
+  /// after the other.
+  template <typename F> auto flat_map(F function) const {
+    return interleave(std::move(function));
+  }
+  /// Datasets of `size` elements each.
+  Dataset<Dataset> window(int64_t size,
+                          const WindowOptions &options = {}) const {
+    return Dataset<Dataset>(detail::window(
+        source(), size, options.shift ? options.shift : size, options.stride,
+        options.drop_remainder, [](detail::SourcePtr elements) {
+          return detail::elementOf(Dataset(std::move(elements)));
+        }));
+  }
+  /// (index, element), the index an i64.
+  Dataset<std::pair<Tensor, T>> enumerate(int64_t start = 0) const;
+  /// Elements are kept in memory as they are first made, for later iterations:
+  /// once all of them have been taken.
+  Dataset cache() const { return Dataset(detail::cache(source())); }
+  /// A thread makes up to `count` elements ahead.
+  Dataset prefetch(int64_t count) const {
+    return Dataset(detail::prefetch(source(), count));
+  }
+  /// The same, and brings them to devices: one layout for each tensor of an
+  /// element, in order.
+  Dataset prefetch(int64_t count, std::vector<Layout> layouts) const;
+  /// Options for the whole dataset; those that are set last hold.
+  Dataset with_options(const Options &options) const {
+    return Dataset(detail::withOptions(source(), options));
+  }
+  /// Those that hold.
+  Options options() const { return detail::optionsOf(*source()); }
+  /// The size of the batches that the elements are, where it is known.
+  std::optional<int64_t> batch_size() const {
+    return detail::batchSizeOf(*source());
+  }
+  /// All elements.
+  std::vector<T> to_vector() const {
+    std::vector<T> all;
+    for (const T &element : *this)
+      all.push_back(element);
+    return all;
+  }
 };
 
-/// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte (or t10k-...), or
-/// the same with .gz, from `folder`. Throws meshloom::Error if a file is
-/// missing, truncated or mislabelled (the message names it), if counts differ,
-/// or if images are not 28 x 28.
-Dataset load_mnist(const std::filesystem::path &folder, MnistPart part);
+namespace detail {
+/// How one tensor, or several as a pair or tuple, are given.
+template <typename... T> auto structured(const T &...parts) {
+  if constexpr (sizeof...(T) == 1)
+    return (parts, ...);
+  else if constexpr (sizeof...(T) == 2)
+    return std::pair(parts...);
+  else
+    return std::tuple(parts...);
+}
+ElementFunction placeOn(std::vector<Layout> layouts);
+} // namespace detail
+
+/// One element; of several arguments a pair or tuple of them.
+template <typename... T> auto from_tensors(const T &...parts) {
+  auto value = detail::structured(parts...);
+  return Dataset<decltype(value)>(
+      detail::fromElements({detail::elementOf(value)}));
+}
+/// One element for each row of the first dim of each tensor: [n, ...] gives n
+/// elements [...]. Of several arguments pairs or tuples. Throws meshloom::Error
+/// if a tensor is a scalar, or if their numbers of rows differ.
+template <typename... T> auto from_tensor_slices(const T &...parts) {
+  auto value = detail::structured(parts...);
+  return Dataset<decltype(value)>(detail::fromSlices(detail::elementOf(value)));
+}
+/// What generators give: `make` is called for each iteration, and what it
+/// returns for each element, until it gives none.
+///
+///   auto counts = data::from_generator([] {
+///     return [i = 0]() mutable -> std::optional<Tensor> {
+///       return i < 3 ? std::optional(tensor(i++)) : std::nullopt;
+///     };
+///   });
+template <typename F> auto from_generator(F make) {
+  using T = typename std::decay_t<
+      decltype(std::declval<std::invoke_result_t<F &> &>()())>::value_type;
+  return Dataset<T>(detail::fromGenerator([make = std::move(make)]() mutable {
+    return detail::ElementGenerator(
+        [generator = make()]() mutable -> std::optional<detail::Element> {
+          if (std::optional<T> value = generator())
+            return detail::elementOf(*value);
+          return std::nullopt;
+        });
+  }));
+}
+/// i64 scalars start, start + step, ... before stop.
+inline Dataset<Tensor> range(int64_t start, int64_t stop, int64_t step = 1) {
+  return Dataset<Tensor>(detail::fromRange(start, stop, step));
+}
+/// i64 scalars 0, 1, ..., stop - 1.
+inline Dataset<Tensor> range(int64_t stop) {
+  return range(0, stop);
+}
+/// Pairs or tuples of the datasets' elements, as many as the shortest has.
+template <typename... T> auto zip(const Dataset<T> &...datasets) {
+  static_assert(sizeof...(T) >= 2, "zip joins two datasets or more");
+  using U = decltype(detail::structured(std::declval<const T &>()...));
+  return Dataset<U>(detail::zip(
+      {datasets.source()...}, [](std::span<const detail::Element> elements) {
+        size_t i = 0;
+        // In the order of the parts: braces are evaluated so.
+        U value{[&] {
+          const detail::Element &element = elements[i++];
+          std::vector<Tensor> none(element.values.size());
+          return detail::structureOf<T>(element.skeleton.get(), none);
+        }()...};
+        return std::make_shared<detail::TypedSkeleton<U>>(std::move(value));
+      }));
+}
+
+template <typename T>
+Dataset<std::pair<Tensor, T>> Dataset<T>::enumerate(int64_t start) const {
+  return zip(range(start, std::numeric_limits<int64_t>::max()), *this);
+}
+template <typename T>
+Dataset<T> Dataset<T>::prefetch(int64_t count,
+                                std::vector<Layout> layouts) const {
+  return Dataset(
+      detail::prefetch(source(), count, detail::placeOn(std::move(layouts))));
+}
 
 } // namespace meshloom::data

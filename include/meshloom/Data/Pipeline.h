@@ -1,0 +1,213 @@
+// What a Dataset stands on: sources and steps that do not know the type of the
+// elements, and streams that elements are taken from. For Meshloom's own
+// layers: whatever takes datasets of every type (fit, strategies) takes an
+// AnyDataset.
+#pragma once
+
+#include "meshloom/Data/Element.h"
+
+#include <atomic>
+#include <functional>
+
+namespace meshloom::data {
+
+/// What `cardinality` says of a dataset that does not end,
+inline constexpr int64_t infinite_cardinality = -1;
+/// and of one that does not know how many elements it has.
+inline constexpr int64_t unknown_cardinality = -2;
+
+/// How a dataset is divided among the workers of a strategy.
+enum class AutoShardPolicy : int8_t {
+  Off = -1, ///< every worker gets all
+  Auto = 0, ///< by files where there are enough, else by elements
+  File = 1, ///< by files
+  Data = 2, ///< by elements
+  Hint = 3, ///< where shard(shard_hint, ...) stands
+};
+
+/// What holds for a whole dataset; see Dataset::with_options.
+struct Options {
+  /// Whether parallel maps give their elements in order; unset: as each says.
+  std::optional<bool> deterministic = {};
+  /// What strategies do with it.
+  AutoShardPolicy auto_shard_policy = AutoShardPolicy::Auto;
+  /// Whether both say the same.
+  bool operator==(const Options &) const = default;
+};
+
+namespace detail {
+
+/// Where elements come from, one after the other. Used by one thread at a time.
+class Cursor {
+public:
+  virtual ~Cursor() = default;
+  /// Nothing: it is exhausted, and remains so.
+  virtual std::optional<Element> next() = 0;
+  /// Passes over n elements, or all there are.
+  virtual void skip(int64_t n) {
+    while (n-- > 0 && next())
+      ;
+  }
+};
+
+/// What a cursor is opened with.
+struct Opening {
+  /// Counts the times that elements are taken from the start: the order of a
+  /// shuffle depends on it.
+  uint64_t iteration = 0;
+  Options options;
+
+  /// That of the k-th of several times within this one.
+  Opening nested(uint64_t k) const;
+};
+
+class Source;
+using SourcePtr = std::shared_ptr<const Source>;
+
+/// A dataset of elements of any type: what it is made of. Immutable.
+class Source {
+public:
+  virtual ~Source() = default;
+  virtual std::unique_ptr<Cursor> open(const Opening &opening) const = 0;
+  /// Number of elements, or one of the constants above.
+  virtual int64_t cardinality() const = 0;
+  /// "map".
+  virtual std::string_view name() const = 0;
+  /// What a step takes its elements from.
+  virtual std::vector<SourcePtr> inputs() const { return {}; }
+  /// The same step over other inputs, as many as `inputs` has.
+  virtual SourcePtr over(std::vector<SourcePtr> inputs) const;
+  /// Of what reads files: their number, and itself with each n-th of them from
+  /// the i-th on.
+  virtual int64_t fileCount() const { return 0; }
+  virtual SourcePtr withFiles(int64_t n, int64_t i) const;
+  /// Of a step that makes batches: their size.
+  virtual std::optional<int64_t> batchSize() const { return std::nullopt; }
+  /// Whether an element stands for one of the only input, with the same first
+  /// dim: batches remain batches.
+  virtual bool keepsBatches() const { return false; }
+  /// Of a step that sets them.
+  virtual const Options *options() const { return nullptr; }
+};
+
+/// A step with one input. `Self` is copyable.
+template <typename Self> class Step : public Source {
+public:
+  explicit Step(SourcePtr input) : input(std::move(input)) {}
+  std::vector<SourcePtr> inputs() const override { return {input}; }
+  SourcePtr over(std::vector<SourcePtr> inputs) const override {
+    auto copy = std::make_shared<Self>(static_cast<const Self &>(*this));
+    copy->input = std::move(inputs.front());
+    return copy;
+  }
+  int64_t cardinality() const override { return input->cardinality(); }
+
+protected:
+  SourcePtr input;
+};
+
+/// Elements taken from a source. May be used from any thread.
+class Stream {
+public:
+  Stream(SourcePtr source, uint64_t iteration);
+  ~Stream();
+  Stream(const Stream &) = delete;
+
+  std::optional<Element> next();
+  /// What `next` will give.
+  std::optional<Element> peek();
+  /// The position, as JSON.
+  std::string save() const;
+  /// Goes to a position; opens the source again.
+  void restore(std::string_view state);
+  /// What a compiled function knows it by.
+  int64_t id() const { return number; }
+  uint64_t iteration() const;
+
+private:
+  struct State;
+  const int64_t number;
+  const std::unique_ptr<State> state;
+};
+
+/// The options of the last step that sets any, or default ones.
+Options optionsOf(const Source &source);
+/// The size of the batches that the elements are: that of the last `batch`,
+/// where nothing after it changes their first dim.
+std::optional<int64_t> batchSizeOf(const Source &source);
+/// Number of files that are read.
+int64_t fileCountOf(const Source &source);
+/// The same with each n-th file from the i-th on; null where no step reads
+/// files. Throws where there are fewer files than n.
+SourcePtr shardFiles(const SourcePtr &source, int64_t n, int64_t i);
+
+SourcePtr fromElements(std::vector<Element> elements);
+/// Rows of the first dim of each tensor.
+SourcePtr fromSlices(const Element &element);
+using ElementGenerator = std::function<std::optional<Element>()>;
+SourcePtr fromGenerator(std::function<ElementGenerator()> make);
+SourcePtr fromRange(int64_t start, int64_t stop, int64_t step);
+
+SourcePtr take(SourcePtr input, int64_t count);
+SourcePtr skip(SourcePtr input, int64_t count);
+SourcePtr shard(SourcePtr input, int64_t count, int64_t index);
+SourcePtr repeat(SourcePtr input, int64_t count);
+SourcePtr concatenate(SourcePtr first, SourcePtr second);
+using Join = std::function<std::shared_ptr<const Skeleton>(
+    std::span<const Element> elements)>;
+SourcePtr zip(std::vector<SourcePtr> inputs, Join join);
+SourcePtr shuffle(SourcePtr input, int64_t buffer, uint64_t seed,
+                  bool reshuffle);
+SourcePtr batch(SourcePtr input, int64_t size, bool dropRemainder);
+/// Batches cut and joined to batches of these sizes, in turn.
+SourcePtr rebatch(SourcePtr input, std::vector<int64_t> sizes,
+                  bool dropRemainder);
+SourcePtr paddedBatch(SourcePtr input, int64_t size, bool dropRemainder,
+                      std::vector<Shape> shapes, std::vector<double> values);
+SourcePtr unbatch(SourcePtr input);
+using MakeWindow = std::function<Element(SourcePtr)>;
+SourcePtr window(SourcePtr input, int64_t size, int64_t shift, int64_t stride,
+                 bool dropRemainder, MakeWindow make);
+using ElementFunction = std::function<Element(const Element &)>;
+struct ParallelCalls {
+  int64_t count = 1;         ///< at most so many at the same time
+  bool deterministic = true; ///< in order
+};
+SourcePtr map(SourcePtr input, ElementFunction function, ParallelCalls calls);
+using ElementPredicate = std::function<bool(const Element &)>;
+SourcePtr filter(SourcePtr input, ElementPredicate predicate);
+using ElementToSource = std::function<SourcePtr(const Element &)>;
+SourcePtr interleave(SourcePtr input, ElementToSource function, int64_t cycle,
+                     int64_t block, ParallelCalls calls);
+/// In memory.
+SourcePtr cache(SourcePtr input);
+/// `place` is called by the thread that runs ahead.
+SourcePtr prefetch(SourcePtr input, int64_t count,
+                   ElementFunction place = nullptr);
+SourcePtr withOptions(SourcePtr input, Options options);
+} // namespace detail
+
+/// A dataset of elements of any type, each a list of tensors: what a function
+/// takes that is no template. Copies share what it is made of.
+class AnyDataset {
+public:
+  /// Made of a source, for Meshloom's own layers.
+  explicit AnyDataset(detail::SourcePtr source)
+      : made(std::move(source)),
+        iterations(std::make_shared<std::atomic<uint64_t>>(0)) {}
+
+  /// Number of elements, infinite_cardinality or unknown_cardinality.
+  int64_t cardinality() const { return source()->cardinality(); }
+  /// Elements from the start; the next call reshuffles.
+  std::shared_ptr<detail::Stream> open() const;
+  /// Elements from where `state`, that of a stream, was.
+  std::shared_ptr<detail::Stream> open(std::string_view state) const;
+  /// What it is made of. Throws meshloom::Error if it was moved from.
+  const detail::SourcePtr &source() const;
+
+private:
+  detail::SourcePtr made;
+  std::shared_ptr<std::atomic<uint64_t>> iterations;
+};
+
+} // namespace meshloom::data

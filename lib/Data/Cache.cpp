@@ -1,0 +1,74 @@
+// A dataset that keeps what was made of it, in memory.
+#include "Steps.h"
+
+#include <mutex>
+
+namespace meshloom::data::detail {
+
+namespace {
+
+using Elements = std::shared_ptr<const std::vector<Element>>;
+
+/// What the iterations over one cache share.
+struct Kept {
+  std::mutex mutex;
+  Elements elements; ///< null: no iteration has taken all
+};
+
+/// Keeps what it gives, and leaves it for others when it is exhausted.
+class Recording : public Cursor {
+public:
+  Recording(std::unique_ptr<Cursor> input, std::shared_ptr<Kept> kept)
+      : input(std::move(input)), kept(std::move(kept)) {}
+  std::optional<Element> next() override {
+    std::optional<Element> element = input->next();
+    if (element) {
+      made.push_back(*element);
+    } else if (kept) {
+      std::lock_guard lock(kept->mutex);
+      if (!kept->elements)
+        kept->elements =
+            std::make_shared<const std::vector<Element>>(std::move(made));
+      kept.reset();
+    }
+    return element;
+  }
+
+private:
+  std::unique_ptr<Cursor> input;
+  std::shared_ptr<Kept> kept;
+  std::vector<Element> made;
+};
+
+class Cache : public Step<Cache> {
+public:
+  explicit Cache(SourcePtr input)
+      : Step(std::move(input)), kept(std::make_shared<Kept>()) {}
+  std::string_view name() const override { return "cache"; }
+  bool keepsBatches() const override { return true; }
+  SourcePtr over(std::vector<SourcePtr> inputs) const override {
+    return std::make_shared<Cache>(std::move(inputs.front())); // other elements
+  }
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    Elements elements;
+    {
+      std::lock_guard lock(kept->mutex);
+      elements = kept->elements;
+    }
+    if (!elements)
+      return std::make_unique<Recording>(input->open(opening), kept);
+    return cursorOver(int64_t(elements->size()),
+                      [elements](int64_t i) { return (*elements)[size_t(i)]; });
+  }
+
+private:
+  std::shared_ptr<Kept> kept;
+};
+
+} // namespace
+
+SourcePtr cache(SourcePtr input) {
+  return std::make_shared<Cache>(std::move(input));
+}
+
+} // namespace meshloom::data::detail

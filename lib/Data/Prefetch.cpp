@@ -1,0 +1,136 @@
+// A thread that makes elements before they are asked for, and brings them to
+// devices.
+#include "Steps.h"
+#include "meshloom/API/Distribute.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace meshloom::data::detail {
+
+namespace {
+
+class Prefetching : public Cursor {
+public:
+  Prefetching(std::unique_ptr<Cursor> input, int64_t limit,
+              ElementFunction place)
+      : input(std::move(input)), limit(size_t(limit)), place(std::move(place)) {
+  }
+  ~Prefetching() override {
+    {
+      std::lock_guard lock(mutex);
+      isStopped = true;
+    }
+    changed.notify_all();
+    if (worker.joinable())
+      worker.join();
+  }
+  std::optional<Element> next() override {
+    if (!worker.joinable())
+      worker = std::thread([this] { work(); });
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return !ready.empty() || isExhausted; });
+    if (ready.empty())
+      return std::nullopt;
+    Ready made = std::move(ready.front());
+    ready.pop_front();
+    lock.unlock();
+    changed.notify_all();
+    if (made.failure)
+      std::rethrow_exception(made.failure);
+    return std::move(made.element);
+  }
+  void skip(int64_t n) override {
+    if (worker.joinable())
+      Cursor::skip(n);
+    else
+      input->skip(n);
+  }
+
+private:
+  struct Ready {
+    std::optional<Element> element;
+    std::exception_ptr failure;
+  };
+  void work() {
+    meshloom::detail::HostScope host;
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return isStopped || ready.size() < limit; });
+      if (isStopped)
+        return;
+      lock.unlock();
+      Ready made;
+      try {
+        made.element = input->next();
+        if (made.element && place)
+          made.element = place(*made.element);
+      } catch (...) {
+        made.failure = std::current_exception();
+      }
+      lock.lock();
+      if (!made.element && !made.failure) {
+        isExhausted = true;
+        changed.notify_all();
+        return;
+      }
+      ready.push_back(std::move(made));
+      changed.notify_all();
+    }
+  }
+
+  std::unique_ptr<Cursor> input;
+  const size_t limit;
+  const ElementFunction place;
+  std::thread worker;
+
+  std::mutex mutex; ///< guards what follows
+  std::condition_variable changed;
+  std::deque<Ready> ready;
+  bool isExhausted = false, isStopped = false;
+};
+
+class Prefetch : public Step<Prefetch> {
+public:
+  Prefetch(SourcePtr input, int64_t count, ElementFunction place)
+      : Step(std::move(input)), count(count), place(std::move(place)) {}
+  std::string_view name() const override { return "prefetch"; }
+  bool keepsBatches() const override { return true; }
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    return std::make_unique<Prefetching>(input->open(opening), count, place);
+  }
+
+private:
+  int64_t count;
+  ElementFunction place;
+};
+
+} // namespace
+
+SourcePtr prefetch(SourcePtr input, int64_t count, ElementFunction place) {
+  expect(count >= 1, "prefetch", "at least one element", count);
+  return std::make_shared<Prefetch>(std::move(input), count, std::move(place));
+}
+
+ElementFunction placeOn(std::vector<Layout> layouts) {
+  for (const Layout &layout : layouts)
+    if (!layout.defined())
+      throw Error("[prefetch] expected layouts, got an empty one");
+  return [layouts = std::move(layouts)](const Element &element) {
+    if (element.values.size() != layouts.size())
+      throw Error(fmt::format("[prefetch] expected a layout for each tensor of "
+                              "an element {}, got {}",
+                              element.typeText(), layouts.size()));
+    Element placed;
+    placed.skeleton = element.skeleton;
+    placed.values.reserve(layouts.size());
+    for (size_t i = 0; i < layouts.size(); ++i)
+      placed.values.emplace_back(
+          distribute(element.values[i].tensor(), layouts[i]));
+    return placed;
+  };
+}
+
+} // namespace meshloom::data::detail
