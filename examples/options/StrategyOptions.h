@@ -1,0 +1,72 @@
+// The command line of the training examples: --strategy and --replicas, and the
+// example's own options.
+#pragma once
+
+#include <meshloom/Meshloom.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace example {
+
+/// What the user asked for. One example reads it like this:
+///
+///   const StrategyOptions options = parseStrategyOptions(argc, argv,
+///       "usage: keras_line [options]\n"
+///       "    --epochs N  how often the data is seen (2)\n");
+///   const Strategy strategy = options.makeStrategy();
+///   auto scope = options.scope(strategy);
+///   const int64_t epochs = options.number("--epochs", 2);
+struct StrategyOptions {
+  /// mirrored, central, one_device, default, tpu or dtensor.
+  std::string strategy = "mirrored";
+  int64_t replicas = 2;
+  /// Those of the example's usage, by name; of one without a value "".
+  std::map<std::string, std::string> own = {};
+
+  /// The strategy of --strategy on --replicas virtual CPUs. Of "dtensor" the
+  /// default one: layouts are then the example's, see mesh(). Of "default" and
+  /// "one_device" there is one replica, whatever --replicas says.
+  meshloom::Strategy makeStrategy() const;
+  /// Whether layouts are written out, over mesh().
+  bool isDTensor() const { return strategy == "dtensor"; }
+  /// Of "dtensor": one axis "batch" of --replicas virtual CPUs.
+  meshloom::Mesh mesh() const;
+  /// How a batch of that rank is cut: by the strategy, or over the mesh; none
+  /// where there is one device.
+  std::optional<meshloom::Layout>
+  batchLayout(const meshloom::Strategy &strategy, int64_t rank) const;
+
+  /// While it lives, variables are made as the strategy says, or on mesh().
+  class Scope {
+  public:
+    Scope(const StrategyOptions &options, const meshloom::Strategy &strategy);
+    Scope(const Scope &) = delete;
+
+  private:
+    std::optional<meshloom::StrategyScope> strategy;
+    std::optional<meshloom::DefaultMeshScope> mesh;
+  };
+  /// auto scope = options.scope(strategy);
+  Scope scope(const meshloom::Strategy &strategy) const {
+    return {*this, strategy};
+  }
+
+  /// Whether the example's own option was given.
+  bool has(const std::string &option) const { return own.count(option) > 0; }
+  /// The value of an own option, or `otherwise`.
+  std::string text(const std::string &option,
+                   const std::string &otherwise) const;
+  int64_t number(const std::string &option, int64_t otherwise) const;
+};
+
+/// `usage`: what --help prints before the options that all examples have. A
+/// line that begins with "    --name" is an option of the example's own, which
+/// takes a value if a word in capitals follows its name. Throws meshloom::Error
+/// naming the argument that is wrong; prints the usage and exits for --help.
+StrategyOptions parseStrategyOptions(int argc, char **argv,
+                                     const std::string &usage);
+
+} // namespace example
