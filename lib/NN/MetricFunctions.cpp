@@ -216,9 +216,7 @@ Metric MeanSquaredError(const MetricOptions &options) {
 }
 Metric RootMeanSquaredError(const MetricOptions &options) {
   MetricRule rule = meanRule([](const MetricBatch &batch) {
-    auto [labels, predictions] =
-        aligned(batch.y_true, batch.y_pred, "root_mean_squared_error");
-    return square(predictions - labels);
+    return losses::mean_squared_error(batch.y_true, batch.y_pred);
   });
   rule.result = [](const std::vector<Tensor> &sums) {
     return sqrt(divideNoNan(sums[0], sums[1]));

@@ -43,7 +43,8 @@ const std::vector<DVariable> &Metric::State::variables(const Tensor &like) {
         zero = copy_to_mesh(zero, like.mesh());
       return DVariable(zero, {.name = name + "/" + sum.name,
                               .trainable = false,
-                              .layout = std::nullopt});
+                              .layout = std::nullopt,
+                              .aggregation = VariableAggregation::SUM});
     }));
   sums = std::move(made);
   return sums;

@@ -210,3 +210,25 @@ Tensor cosine_similarity(const Tensor &y_true, const Tensor &y_pred);
 Tensor dice(const Tensor &y_true, const Tensor &y_pred);
 
 } // namespace meshloom::losses
+
+namespace meshloom::nn {
+
+/// What compute_average_loss takes beside the losses.
+struct AverageLossOptions {
+  Tensor sample_weight = {}; ///< of examples, the losses' first dims
+  /// Of all replicas together; a number or an integer scalar. Default: how many
+  /// examples there are, times the replicas where this is one of them.
+  std::optional<TensorLike> global_batch_size = std::nullopt;
+};
+/// The sum of the losses of a replica's examples over the size of the whole
+/// batch: added up over replicas it is the mean. Throws meshloom::Error if
+/// losses are a scalar, or if the size is no positive integer.
+Tensor compute_average_loss(const Tensor &per_example_loss,
+                            const AverageLossOptions &options = {},
+                            Where where = Where::current());
+/// The sum of a regularization loss; in a replica over the number of replicas,
+/// so that it counts once.
+Tensor scale_regularization_loss(const Tensor &regularization_loss,
+                                 Where where = Where::current());
+
+} // namespace meshloom::nn

@@ -1,0 +1,202 @@
+// Metrics against Keras over two batches, in functions and on meshes; resets;
+// names; what does not fit.
+#include "../API/Testing.h"
+
+namespace meshloom {
+namespace {
+
+using metrics::Metric;
+
+Tensor probabilities() {
+  return tensor({{0.1f, 0.7f, 0.2f}, {0.3f, 0.3f, 0.4f}});
+}
+Tensor logits() {
+  return tensor({{-1.5f, 2.f, 0.3f}, {0.6f, -0.4f, 1.1f}});
+}
+Tensor oneHot() {
+  return tensor({{0.f, 1.f, 0.f}, {0.f, 0.f, 1.f}});
+}
+Tensor classes() {
+  return tensor({1, 2});
+}
+Tensor weights() {
+  return tensor({0.5f, 2.f});
+}
+
+struct MetricCase {
+  Metric metric;
+  bool isSparse, takesLogits;
+  /// Keras 3.15 on JAX, f32, after a batch and one with labels in opposite
+  /// order, of probabilities, with weights.
+  std::vector<double> expected;
+};
+
+TEST(MetricsTest, AreThoseOfKeras) {
+  using namespace metrics;
+  const std::vector<MetricCase> cases{
+      {"categorical_accuracy", false, true, {0.4444444}},
+      {"accuracy", false, true, {0.4444444}},
+      {"BinaryAccuracy", false, true, {0.7037037}},
+      {"mse", false, true, {0.4385185}},
+      {"root_mean_squared_error", false, true, {0.6622073}},
+      {"mae", false, true, {0.5555556}},
+      {"cosine_similarity", false, true, {0.6212645}},
+      {TopKCategoricalAccuracy({.k = 2}), false, true, {1}},
+      {"hinge", false, true, {0.8962964}},
+      {"log_cosh_error", false, true, {0.1886873}},
+      {"sparse_categorical_accuracy", true, true, {0.4444444}},
+      {"acc", true, true, {0.4444444}},
+      {Metric("sparse_top_k_categorical_accuracy", {{"k", int64_t(2)}}),
+       true,
+       true,
+       {1}},
+      {"categorical_crossentropy", false, false, {0.9968067}},
+      {"crossentropy", false, false, {0.9968067}},
+      {"sparse_categorical_crossentropy", true, false, {0.9968067}},
+      {"binary_crossentropy", false, false, {0.5864557}},
+      {Metric("precision", {{"threshold", 0.25}}), false, false, {0.3809524}},
+      {Recall({.thresholds = {0.25}}), false, false, {0.8888889}},
+      {Precision({.thresholds = {0.15, 0.35}}),
+       false,
+       false,
+       {0.375, 0.4444444}},
+      {TruePositives({.thresholds = {0.25}}), false, false, {4}},
+      {FalsePositives({.thresholds = {0.25}}), false, false, {6.5}},
+      {TrueNegatives({.thresholds = {0.25}}), false, false, {2.5}},
+      {FalseNegatives({.thresholds = {0.25}}), false, false, {0.5}},
+      {"auc", false, false, {0.6481482}},
+      {AUC({.curve = "PR"}), false, false, {0.4844238}},
+      {AUC({.num_thresholds = 5}), false, false, {0.6388889}},
+  };
+  auto update =
+      function([&](const Tensor &hot, const Tensor &ids, const Tensor &first,
+                   const Tensor &other, const std::optional<Tensor> &weight) {
+        for (const MetricCase &one : cases)
+          one.metric.update_state(one.isSparse ? ids : hot,
+                                  one.takesLogits ? first : other,
+                                  weight.value_or(Tensor()));
+      });
+  auto results = function([&] {
+    std::vector<Tensor> all;
+    for (const MetricCase &one : cases)
+      all.push_back(one.metric.result());
+    return all;
+  });
+  for (int round = 0; round < 2; ++round) {
+    update(oneHot(), classes(), logits(), probabilities(),
+           std::optional<Tensor>());
+    update(reverse(oneHot(), 0), reverse(classes(), 0), probabilities(),
+           probabilities(), weights());
+    std::vector<Tensor> values = results();
+    for (size_t i = 0; i < cases.size(); ++i) {
+      SCOPED_TRACE(cases[i].metric.name());
+      expectNear(values[i], cases[i].expected, 2e-6);
+      cases[i].metric.reset_state();
+    }
+  }
+  EXPECT_EQ(cases[0].metric.result().item<float>(), 0);
+}
+
+TEST(MetricsTest, MeansOfValuesOutsideOfFunctions) {
+  metrics::Mean mean("loss");
+  metrics::Sum sum;
+  EXPECT_EQ(mean.name(), "loss");
+  EXPECT_TRUE(mean.variables().empty());
+  mean.update_state(tensor({1.f, 2.f, 6.f}));
+  mean.update_state(tensor({{1.f, 3.f}, {5.f, 7.f}}), weights());
+  mean.update_state(4, 3);
+  expectNear(mean.result(), {4});
+  EXPECT_EQ(mean.variables().size(), 2u);
+  sum.update_state(tensor({1.f, 2.f, 6.f}), tensor({1.f, 0.f, 2.f}));
+  sum.update_state(0.5);
+  expectNear(sum.result(), {13.5});
+
+  metrics::Metric exact = metrics::Accuracy();
+  exact.update_state(tensor({1, 2, 3}), tensor({1, 3, 3}));
+  expectNear(exact.result(), {2. / 3});
+  // One output: accuracy is binary.
+  Metric accuracy = "accuracy";
+  accuracy.update_state(tensor({1, 0, 1}), tensor({{0.9f}, {0.6f}, {0.2f}}));
+  expectNear(accuracy.result(), {1. / 3});
+
+  Metric iou = metrics::MeanIoU({.num_classes = 3});
+  iou.update_state(tensor({0, 1, 1, 2}), tensor({0, 2, 1, 2}));
+  iou.update_state(tensor({0, 1}), tensor({1, 1}), weights());
+  // Keras 3.15 says 0.75: it counts a weight of 0.5 as 0.
+  expectNear(iou.result(), {(1 / 1.5 + 3 / 4.5 + 1 / 2.) / 3});
+}
+
+TEST(MetricsTest, BatchesThatAreCutOverAMesh) {
+  Mesh mesh = mesh2x4();
+  Tensor labels = tensor({0, 1, 2, 0, 1, 2, 0});
+  Tensor scores = nn::softmax(sample({7, 3}));
+  std::vector<Metric> all{"accuracy", metrics::AUC({.num_thresholds = 20})};
+  auto update = [](const std::vector<Metric> &all, const Tensor &labels,
+                   const Tensor &scores) {
+    all[0].update_state(labels, scores);
+    all[1].update_state(one_hot(labels, 3), scores);
+  };
+  update(all, labels, scores);
+  // Variables that lie on the host, and others, on the default mesh.
+  std::vector<Metric> cut{"accuracy", metrics::AUC({.num_thresholds = 20})};
+  auto step = function([&](const Tensor &labels, const Tensor &scores) {
+    update(cut, labels, scores);
+  });
+  {
+    auto scope = default_mesh(mesh);
+    step(distribute(labels, specs("x", mesh)),
+         distribute(scores, specs("xu", mesh)));
+  }
+  std::vector<Metric> eager{"accuracy", metrics::AUC({.num_thresholds = 20})};
+  update(eager, distribute(labels, specs("y", mesh)),
+         distribute(scores, specs("yu", mesh)));
+  for (size_t i = 0; i < all.size(); ++i) {
+    expectSame(cut[i].result(), all[i].result());
+    expectSame(eager[i].result(), all[i].result());
+    EXPECT_TRUE(is_dtensor(cut[i].variables()[0].read_value()));
+  }
+}
+
+TEST(MetricsTest, OnesOwn) {
+  // The largest distance cannot be a sum; the mean of a function is.
+  Metric distance([](const Tensor &y_true,
+                     const Tensor &y_pred) { return abs(y_true - y_pred); },
+                  "distance");
+  distance.update_state(tensor({1.f, 2.f}), tensor({2.f, 5.f}));
+  expectNear(distance.result(), {2});
+  Metric rows("rows",
+              {{{"count"}},
+               [](const metrics::MetricBatch &batch) {
+                 return std::vector{zeros({}) +
+                                    double(batch.y_true.shape()[0])};
+               },
+               [](const std::vector<Tensor> &sums) { return sums[0]; }});
+  rows.update_state(oneHot(), oneHot());
+  rows.update_state(oneHot(), oneHot());
+  expectNear(rows.result(), {4});
+  EXPECT_EQ(rows.variables()[0].name(), "rows/count");
+
+  Metric::add("rows", [=](const PartConfig &) { return rows; });
+  EXPECT_TRUE(Metric("rows").is(rows));
+  EXPECT_EQ(Metric("mae", "off by").name(), "off by");
+  EXPECT_EQ(Metric("mae", "off by").id(), "mae");
+}
+
+TEST(MetricsTest, WhatDoesNotFitIsRefused) {
+  EXPECT_ERROR(Metric("acuracy"), HAS("the name of a metric"),
+               HAS("'accuracy'"));
+  EXPECT_ERROR(Metric("auc", {{"curve", std::string("RC")}}), HAS("'ROC'"));
+  EXPECT_ERROR(Metric("auc", {{"thresholds", 3.}}),
+               HAS("[auc] has no option 'thresholds'"));
+  Metric accuracy = "sparse_categorical_accuracy";
+  EXPECT_ERROR(accuracy.update_state(oneHot(), probabilities()),
+               HAS("without 'sparse'"), HAS("MetricsTest.cpp"));
+  EXPECT_ERROR(accuracy.update_state(oneHot(), Tensor()), HAS("empty Tensor"));
+  EXPECT_ERROR(Metric("auc").update_state(oneHot(), logits()),
+               HAS("from_logits"));
+  EXPECT_ERROR(metrics::MeanIoU({}), HAS("num_classes"));
+  EXPECT_ERROR(Metric().result(), HAS("empty one"));
+}
+
+} // namespace
+} // namespace meshloom
