@@ -57,6 +57,12 @@ FunctionState &usable(const std::shared_ptr<FunctionState> &state) {
 bool isTracing() {
   return threadState().trace() != nullptr;
 }
+std::optional<Mesh> meshOfTrace() {
+  const std::shared_ptr<Trace> &trace = threadState().trace();
+  if (!trace || trace->meshes().empty())
+    return std::nullopt;
+  return trace->meshes().front();
+}
 
 namespace {
 
@@ -80,6 +86,7 @@ CacheKey keyOf(std::span<const Tensor> inputs, std::string statics,
     if (std::optional<Mesh> mesh = get_default_mesh())
       key.layouts.push_back(Layout::replicated(*mesh, 0));
   key.add(settings().generation);
+  key.add(layoutGeneration());
   return key;
 }
 

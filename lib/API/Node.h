@@ -34,6 +34,7 @@ public:
   int64_t id = 0;
   std::string name;
   bool trainable = true;
+  std::function<Tensor(const Tensor &)> constraint;
   ArrayType type{DType::F32, {}, Layout({}, *Mesh::get({{"d", 1}}))};
   bool host = false;
   VariableSynchronization synchronization = VariableSynchronization::AUTO;

@@ -67,6 +67,7 @@ std::shared_ptr<VariableState> makeVariable(const Tensor &initial,
           ? VariableSynchronization::ON_WRITE
           : options.synchronization;
   state->aggregation = options.aggregation;
+  state->constraint = std::move(options.constraint);
   state->array = value.internal()->array;
   state->host = value.internal()->host;
   state->type = state->array.type();
@@ -377,6 +378,54 @@ VariableSynchronization DVariable::synchronization() const {
 }
 VariableAggregation DVariable::aggregation() const {
   return stateOf(*this, "aggregation")->aggregation;
+}
+const std::function<Tensor(const Tensor &)> &DVariable::constraint() const {
+  return stateOf(*this, "constraint")->constraint;
+}
+
+static std::atomic<int64_t> layoutChanges{0};
+
+const DVariable &DVariable::set_layout(const Layout &layout,
+                                       Where where) const {
+  constexpr std::string_view op = "set_layout";
+  stateOf(*this, op, &where);
+  if (threadState().trace())
+    fail(op,
+         fmt::format("variable '{}' cannot get another layout inside of a "
+                     "function: do so before",
+                     state->name),
+         &where);
+  if (!layout.defined() || layout.is_partial() ||
+      layout.rank() != state->type.shape.size())
+    fail(op,
+         fmt::format("expected a layout of rank {} that is not partial for "
+                     "variable '{}', got {}",
+                     state->type.shape.size(), state->name,
+                     layout.defined() ? layout.spec_string() : "an empty one"),
+         &where);
+  std::lock_guard lock(state->mutex);
+  if (!state->host && state->type.layout == layout)
+    return *this;
+  const Array &now = valueOf(*state, op);
+  Tensor value = wrap(now, state->host);
+  if (state->host)
+    value = distribute(value, layout);
+  else if (onSameDevices(now.layout().mesh(), layout.mesh()))
+    value = relayout(value, layout, where);
+  else
+    value = copy_to_mesh(value, layout);
+  state->array = value.internal()->array;
+  state->type = state->array.type();
+  state->host = false;
+  ++layoutChanges;
+  return *this;
+}
+
+int64_t detail::layoutGeneration() {
+  return layoutChanges;
+}
+void detail::renameVariable(const DVariable &variable, std::string name) {
+  stateOf(variable, "rename")->name = std::move(name);
 }
 
 std::ostream &operator<<(std::ostream &out, const DVariable &variable) {

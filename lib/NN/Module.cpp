@@ -1,6 +1,8 @@
 // Module, see Module.h.
 #include "meshloom/NN/Module.h"
 
+#include "meshloom/NN/Layers/Layer.h"
+
 #include <algorithm>
 #include <set>
 #include <variant>
@@ -9,7 +11,7 @@ namespace meshloom {
 
 /// Shared by the copies of a module, and by the modules that track it.
 struct Module::State {
-  std::vector<std::variant<DVariable, std::shared_ptr<State>>> parts;
+  std::vector<std::variant<DVariable, std::shared_ptr<State>, Layer>> parts;
   bool isTracked = false; ///< `track` was called
 
   /// Whether `other` is this one or a part of it. There are no circles.
@@ -20,8 +22,8 @@ struct Module::State {
            });
   }
 
-  void collect(std::vector<DVariable> &found,
-               std::set<const State *> &seen) const {
+  void collect(std::vector<DVariable> &found, std::set<const State *> &seen,
+               bool onlyTrainable) const {
     if (!seen.insert(this).second)
       return;
     if (!isTracked)
@@ -35,16 +37,21 @@ struct Module::State {
                 "...), or with track() if it has none");
     for (auto &part : parts) {
       if (auto *module = std::get_if<1>(&part)) {
-        (*module)->collect(found, seen);
-        continue;
+        (*module)->collect(found, seen, onlyTrainable);
+      } else if (auto *layer = std::get_if<Layer>(&part)) {
+        for (const DVariable &variable :
+             onlyTrainable ? layer->trainable_variables() : layer->variables())
+          add(found, variable);
+      } else if (!onlyTrainable || std::get<0>(part).trainable()) {
+        add(found, std::get<0>(part));
       }
-      const DVariable &variable = std::get<0>(part);
-      bool known = false;
-      for (const DVariable &other : found)
-        known |= other.is(variable);
-      if (!known)
-        found.push_back(variable);
     }
+  }
+
+  static void add(std::vector<DVariable> &found, const DVariable &variable) {
+    if (std::ranges::none_of(
+            found, [&](const DVariable &other) { return other.is(variable); }))
+      found.push_back(variable);
   }
 };
 
@@ -83,21 +90,24 @@ void Module::trackOne(const Module &module) {
   state->parts.emplace_back(module.state);
 }
 
-std::vector<DVariable> Module::variables() const {
-  std::vector<DVariable> found;
-  if (!state)
-    throw movedFrom();
-  std::set<const State *> seen;
-  state->collect(found, seen);
-  return found;
+void Module::trackOne(const Layer &layer) {
+  layer.implementation(); // throws if it is empty
+  state->parts.emplace_back(layer);
 }
 
+std::vector<DVariable> Module::found(bool onlyTrainable) const {
+  if (!state)
+    throw movedFrom();
+  std::vector<DVariable> found;
+  std::set<const State *> seen;
+  state->collect(found, seen, onlyTrainable);
+  return found;
+}
+std::vector<DVariable> Module::variables() const {
+  return found(false);
+}
 std::vector<DVariable> Module::trainable_variables() const {
-  std::vector<DVariable> trainable;
-  for (const DVariable &variable : variables())
-    if (variable.trainable())
-      trainable.push_back(variable);
-  return trainable;
+  return found(true);
 }
 
 } // namespace meshloom

@@ -281,6 +281,8 @@ void Optimizer::State::change(const Gradients &gradients,
         std::span(kept.slots)
             .first(kept.slots.size() - averages() - accumulates());
     rule->update({gradient, variable, slots, own, now});
+    if (const auto &constraint = variable.constraint())
+      variable.assign(constraint(variable));
     if (averages())
       average(kept);
   }

@@ -36,6 +36,8 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
                                             std::source_location where);
 /// Whether this thread is tracing: functions are then inlined.
 bool isTracing();
+/// Where the values of this thread's trace are that it has seen so far.
+std::optional<Mesh> meshOfTrace();
 struct CallOutput {
   std::vector<Tensor> tensors;
   std::shared_ptr<const void> skeleton;

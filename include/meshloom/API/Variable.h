@@ -3,6 +3,8 @@
 
 #include "meshloom/API/Tensor.h"
 
+#include <functional>
+
 namespace meshloom {
 
 namespace detail {
@@ -36,12 +38,15 @@ struct VariableOptions {
   VariableSynchronization synchronization = VariableSynchronization::AUTO;
   /// Of what replicas of a strategy assign.
   VariableAggregation aggregation = VariableAggregation::NONE;
+  /// What optimizers bring a new value to, such as the nearest one that is not
+  /// negative; empty: it stays.
+  std::function<Tensor(const Tensor &value)> constraint = {};
 };
 
-/// A variable: shape, type and layout are fixed by the initial value. A copy is
-/// the same variable. Use it where a Tensor is expected to read it; in a
-/// `function` reads and assigns happen in program order, and a read after an
-/// assign sees the new value.
+/// A variable: shape, type and layout are fixed by the initial value (but see
+/// set_layout). A copy is the same variable. Use it where a Tensor is expected
+/// to read it; in a `function` reads and assigns happen in program order, and a
+/// read after an assign sees the new value.
 ///
 ///   DVariable w(call_with_layout([] { return zeros({4, 4}); }, layout));
 ///   w.assign_add(ones({4, 4}));
@@ -110,6 +115,12 @@ public:
   const DVariable &scatter_min(const Tensor &indices, const Tensor &updates,
                                Where where = Where::current()) const;
 
+  /// Keeps the value and lays it out otherwise, on another mesh too. All
+  /// functions are traced again at their next call. Throws meshloom::Error if
+  /// ranks differ, or in a `function`.
+  const DVariable &set_layout(const Layout &layout,
+                              Where where = Where::current()) const;
+
   /// Global extents.
   const Shape &shape() const;
   /// Number of dims.
@@ -126,6 +137,8 @@ public:
   VariableSynchronization synchronization() const;
   /// As given.
   VariableAggregation aggregation() const;
+  /// As given; may be empty.
+  const std::function<Tensor(const Tensor &value)> &constraint() const;
 
   /// The only element; see Tensor.
   template <typename T> T item() const { return read_value().item<T>(); }
@@ -153,5 +166,12 @@ private:
 
 /// Name and value, as of a tensor.
 std::ostream &operator<<(std::ostream &, const DVariable &);
+
+namespace detail {
+/// Before it is used: as its layer becomes a part of a model.
+void renameVariable(const DVariable &variable, std::string name);
+/// How often variables have got other layouts.
+int64_t layoutGeneration();
+} // namespace detail
 
 } // namespace meshloom

@@ -5,9 +5,11 @@
 
 namespace meshloom {
 
-/// Base of layers and models. `track` names the members that are variables or
-/// modules (or vectors of them), in the order in which they are then found. A
-/// module without any says so: `track()`.
+class Layer;
+
+/// Base of layers and models. `track` names the members that are variables,
+/// modules or layers (or vectors of them), in the order in which they are then
+/// found. A module without any says so: `track()`.
 ///
 ///   struct Net : Module {
 ///     Dense first, second;
@@ -36,10 +38,12 @@ protected:
   }
 
 private:
+  std::vector<DVariable> found(bool onlyTrainable) const;
   void startTracking();
   void expectParts(size_t count);
   void trackOne(const DVariable &variable);
   void trackOne(const Module &module);
+  void trackOne(const Layer &layer);
   template <typename T> void trackOne(const std::vector<T> &parts) {
     expectParts(parts.size());
     for (auto &part : parts)

@@ -1,0 +1,310 @@
+// Layer: what all layers of `meshloom::layers` and all models are.
+//
+// A Layer is a handle: copies are the same layer, with the same weights. What
+// it does is in a LayerImpl, from which one's own layers derive:
+//
+//   struct LinearImpl : LayerImpl {
+//     explicit LinearImpl(int64_t units) : LayerImpl("Linear"), units(units) {}
+//     void build(const Shape &input) override {
+//       kernel = add_weight("kernel", {input.back(), units});
+//     }
+//     Tensor call(const Tensor &x, const CallOptions &) override {
+//       return matmul(x, kernel);
+//     }
+//     int64_t units;
+//     DVariable kernel;
+//   };
+//   using Linear = LayerOf<LinearImpl>;
+//
+//   Linear linear(10);
+//   Tensor y = linear(x);        // the first call builds it, by x's shape
+//   linear->kernel.shape();      // what the implementation has
+//
+// Called on a symbolic tensor (see Input) it computes nothing, and becomes part
+// of a model.
+#pragma once
+
+#include "meshloom/API/EvalShape.h"
+#include "meshloom/API/Random.h"
+#include "meshloom/NN/Activations.h"
+#include "meshloom/NN/Config.h"
+#include "meshloom/NN/Constraints.h"
+#include "meshloom/NN/Initializers.h"
+#include "meshloom/NN/Layers/Symbolic.h"
+#include "meshloom/NN/Module.h"
+#include "meshloom/NN/Regularizers.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace meshloom {
+
+/// What a layer is called with beside its inputs.
+struct CallOptions {
+  /// Whether this is training. Not given: as in the call that this one is a
+  /// part of, else no.
+  std::optional<bool> training = std::nullopt;
+  /// i1: of what the layer says, which steps or positions count. Empty: all.
+  Tensor mask = {};
+  /// ui32 [2]: of what is random in this call, another one at each step. Not
+  /// given: as in the call that this one is a part of, else layers count their
+  /// calls.
+  Tensor seed = {};
+};
+
+/// How a weight is made.
+struct WeightOptions {
+  /// Its first value. None: by Glorot and Bengio (2010); zeros where there is
+  /// no float.
+  initializers::Initializer initializer = {};
+  /// None: that of the layer.
+  std::optional<DType> dtype = std::nullopt;
+  /// Whether optimizers get it.
+  bool trainable = true;
+  /// Adds to the losses.
+  regularizers::Regularizer regularizer = {};
+  /// What optimizers bring it to after each step.
+  constraints::Constraint constraint = {};
+  /// Where none is given for the layer. None: replicated on the default mesh.
+  std::optional<Layout> layout = std::nullopt;
+};
+
+/// What every layer can be made with, beside its name.
+struct LayerOptions {
+  /// Layouts of its weights by their names: {{"kernel", layout}}.
+  std::map<std::string, Layout> layouts = {};
+  /// Of what it gives, if of the same rank.
+  std::optional<Layout> output_layout = std::nullopt;
+  DType dtype = DType::F32; ///< of its weights
+  bool trainable = true;    ///< see Layer::set_trainable
+  /// Of what it gives, divided by the size of the batch.
+  regularizers::Regularizer activity_regularizer = {};
+};
+
+/// A weight and where in a model it is: "block_3/attention/query".
+struct NamedVariable {
+  std::string path;   ///< names of layers, then its own
+  DVariable variable; ///< the weight
+};
+
+/// What an input of a layer must be, once it is built.
+struct InputSpec {
+  std::optional<int64_t> rank = std::nullopt; ///< exactly
+  int64_t min_rank = 0;                       ///< at least
+  /// Sizes of some dims; negative ones count from the end.
+  std::map<int64_t, int64_t> sizes = {};
+};
+
+class LayerImpl;
+
+/// A handle of a layer; see above. Empty where made without arguments: every
+/// use but `defined` throws.
+class Layer {
+public:
+  /// An empty one.
+  Layer() = default;
+  /// Of an implementation.
+  explicit Layer(std::shared_ptr<LayerImpl> impl) : impl(std::move(impl)) {}
+
+  /// Whether it is not empty.
+  bool defined() const { return impl != nullptr; }
+  /// Whether both are the same layer.
+  bool is(const Layer &other) const { return impl == other.impl; }
+
+  /// What it gives for x. The first call builds it. Throws meshloom::Error if
+  /// x does not fit what it was built for.
+  Tensor operator()(const Tensor &x, const CallOptions &options = {},
+                    Where where = Where::current()) const;
+  /// What it gives for several inputs.
+  Tensor operator()(const std::vector<Tensor> &xs,
+                    const CallOptions &options = {},
+                    Where where = Where::current()) const;
+  /// The same of layers that give several tensors.
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &options = {},
+                                Where where = Where::current()) const;
+  /// Becomes a part of the model that is made of x's inputs.
+  SymbolicTensor operator()(const SymbolicTensor &x,
+                            const CallOptions &options = {},
+                            Where where = Where::current()) const;
+  /// The same with several inputs.
+  SymbolicTensor operator()(const std::vector<SymbolicTensor> &xs,
+                            const CallOptions &options = {},
+                            Where where = Where::current()) const;
+  /// The same of layers that give several tensors.
+  std::vector<SymbolicTensor> call_many(const std::vector<SymbolicTensor> &xs,
+                                        const CallOptions &options = {},
+                                        Where where = Where::current()) const;
+
+  /// Makes its weights for inputs of such a shape; -1: any size. Built already:
+  /// nothing.
+  void build(const Shape &input, Where where = Where::current()) const;
+  /// The same for several inputs, or inputs that are no floats.
+  void build_many(const std::vector<TensorSpec> &inputs,
+                  Where where = Where::current()) const;
+  /// Whether its weights are there.
+  bool built() const;
+
+  /// As given, or after its class: "dense". A model gives those of one name
+  /// "dense", "dense_1", ...
+  const std::string &name() const;
+  /// Of its class, "Dense".
+  const std::string &class_name() const;
+  /// The layers that it is made of.
+  std::vector<Layer> layers() const;
+  /// That of `layers` with this name. Throws meshloom::Error if there is none,
+  /// and lists them.
+  Layer get_layer(std::string_view name) const;
+  /// That of `layers` with this index; negative ones count from the end.
+  Layer get_layer(int64_t index) const;
+
+  /// Its weights and those of its layers, and what else they keep (counts of
+  /// random numbers). Each comes once. Throws meshloom::Error if it is not
+  /// built.
+  std::vector<DVariable> variables() const;
+  /// With their paths.
+  std::vector<NamedVariable> named_variables() const;
+  /// Those that optimizers get.
+  std::vector<DVariable> trainable_variables() const;
+  /// The others.
+  std::vector<DVariable> non_trainable_variables() const;
+  /// Those of `variables` that training or the user gives values.
+  std::vector<DVariable> weights() const;
+  /// The values of `weights`.
+  std::vector<Tensor> get_weights() const;
+  /// Gives `weights` these values, in their order. Throws meshloom::Error if
+  /// number or shapes differ: none has changed then.
+  void set_weights(const std::vector<Tensor> &values) const;
+  /// The number of elements of `weights`.
+  int64_t count_params() const;
+  /// Regularizers of weights, and what was added in the last call: scalars.
+  std::vector<Tensor> losses() const;
+
+  /// Whether optimizers get its weights and those of its layers.
+  bool trainable() const;
+  /// See trainable.
+  void set_trainable(bool trainable) const;
+
+  /// The class and what the layer is made again from: {"class_name": ...,
+  /// "config": ...}.
+  Config config() const;
+  /// The layer of such a config, not built. Throws meshloom::Error if there is
+  /// no such class, naming the closest (see register_layer).
+  static Layer from_config(const Config &config);
+
+  /// The implementation. Throws meshloom::Error if the handle is empty.
+  LayerImpl &implementation() const;
+  /// For Meshloom's own layers.
+  const std::shared_ptr<LayerImpl> &internal() const { return impl; }
+
+private:
+  std::shared_ptr<LayerImpl> impl;
+};
+
+/// What a layer does; see above.
+class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
+public:
+  /// `class_name`: by which it is saved; `name`: its own, default "class_name".
+  explicit LayerImpl(std::string class_name, std::string name = "",
+                     LayerOptions options = {});
+  LayerImpl(const LayerImpl &) = delete;
+  LayerImpl &operator=(const LayerImpl &) = delete;
+  virtual ~LayerImpl();
+
+  // What a layer overrides.
+
+  /// Makes its weights for an input of that shape; -1: any size.
+  virtual void build(const Shape &input);
+  /// The same of layers with several inputs; by default `build` for the first.
+  virtual void build_many(const std::vector<Shape> &inputs);
+  /// Computes. `options.training` is always given.
+  virtual Tensor call(const Tensor &x, const CallOptions &options);
+  /// The same of layers with several inputs or results; by default `call`.
+  virtual std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                        const CallOptions &options);
+  /// What its constructor was given. By default the name.
+  virtual Config get_config() const;
+
+  /// As a handle.
+  Layer handle();
+  /// See Layer::name.
+  const std::string &name() const;
+  /// See Layer::class_name.
+  const std::string &class_name() const;
+  /// What it was made with.
+  const LayerOptions &options() const;
+  /// See Layer::trainable.
+  bool trainable() const;
+
+  /// For Meshloom's own layers.
+  struct State;
+
+protected:
+  /// A new weight: called by `build`. Throws meshloom::Error if there is one of
+  /// this name already.
+  DVariable add_weight(const std::string &name, const Shape &shape,
+                       const WeightOptions &options = {});
+  /// A variable that is no weight, such as a count; see Layer::weights.
+  DVariable add_state(const std::string &name, const Tensor &initial);
+  /// Adds a scalar to the losses of this call.
+  void add_loss(const Tensor &loss);
+  /// Says that a layer is a part of this one, by a name of its own, or its own
+  /// name.
+  void track(const std::string &name, const Layer &layer);
+  /// The same by its own name.
+  void track(const Layer &layer);
+  /// Several by their own names.
+  template <std::derived_from<Layer> L>
+  void track(const std::vector<L> &layers) {
+    for (const Layer &layer : layers)
+      track(layer);
+  }
+  /// Says that a module is a part of this layer.
+  void track(const std::string &name, const Module &module);
+  /// Of the `index`-th input of calls to come.
+  void set_input_spec(InputSpec spec, size_t index = 0);
+  /// Says that its calls are random: called by `build`.
+  void add_seed();
+  /// A seed for one use of random numbers in a call, another one at each.
+  SeedLike next_seed();
+
+private:
+  std::unique_ptr<State> state;
+};
+
+/// A handle of a layer of one class: LayerOf<LinearImpl>(10) makes the layer.
+template <std::derived_from<LayerImpl> Impl> class LayerOf : public Layer {
+public:
+  /// Makes the implementation of these arguments.
+  template <typename... Args>
+    requires std::constructible_from<Impl, Args...>
+  explicit LayerOf(Args &&...args)
+      : Layer(std::make_shared<Impl>(std::forward<Args>(args)...)) {}
+  /// What the implementation has.
+  Impl *operator->() const { return static_cast<Impl *>(&implementation()); }
+};
+
+/// Makes Layer::from_config know a class: `make` gets what get_config gave.
+void register_layer(const std::string &class_name,
+                    std::function<Layer(const Config &)> make);
+/// A class whose implementation is made of a Config.
+template <std::derived_from<LayerImpl> Impl>
+  requires std::constructible_from<Impl, const Config &>
+void register_layer(const std::string &class_name) {
+  register_layer(class_name, [](const Config &config) {
+    return Layer(std::make_shared<Impl>(config));
+  });
+}
+
+/// What weights begin with, and layers that are random do, from now on in this
+/// process, where they are given no seed of their own: the same program then
+/// gives the same numbers.
+void set_random_seed(uint32_t seed);
+
+} // namespace meshloom

@@ -1,0 +1,125 @@
+// Models: layers that are made of layers, as Keras has them.
+//
+// One after the other:
+//   Sequential model({Input({784}), layers::Dense(64, {.activation = "relu"}),
+//                     layers::Dense(10)});
+// As a graph, with several inputs and outputs, and layers that are used twice:
+//   SymbolicTensor x = Input({784});
+//   SymbolicTensor y = layers::Dense(10)(layers::Dense(64)(x));
+//   Model model(x, y);
+// As code:
+//   struct NetImpl : ModelImpl {
+//     layers::Dense hidden{64, {.activation = "relu"}}, out{10};
+//     NetImpl() : ModelImpl("Net") {
+//       track("hidden", hidden);
+//       track("out", out);
+//     }
+//     Tensor call(const Tensor &x, const CallOptions &) override {
+//       return out(hidden(x));
+//     }
+//   };
+//   using Net = ModelOf<NetImpl>;
+//
+// A model is a layer: it may be a part of others, and of a Module.
+#pragma once
+
+#include "meshloom/NN/Layers/Layer.h"
+
+#include <initializer_list>
+
+namespace meshloom {
+
+/// One symbolic tensor, or several.
+class SymbolicTensors {
+public:
+  /// One.
+  SymbolicTensors(const SymbolicTensor &one) : all{one} {}
+  /// Several.
+  SymbolicTensors(std::initializer_list<SymbolicTensor> several)
+      : all(several) {}
+  /// Several.
+  SymbolicTensors(std::vector<SymbolicTensor> several)
+      : all(std::move(several)) {}
+  std::vector<SymbolicTensor> all; ///< in order
+};
+
+/// What a model does; see above.
+class ModelImpl : public LayerImpl {
+public:
+  /// See LayerImpl.
+  explicit ModelImpl(std::string class_name = "Model", std::string name = "",
+                     LayerOptions options = {});
+  /// What a graph begins with, empty where there is none: of models of code,
+  /// and before they are built.
+  virtual std::vector<SymbolicTensor> inputs() const { return {}; }
+  /// What it ends with.
+  virtual std::vector<SymbolicTensor> outputs() const { return {}; }
+};
+
+/// A handle of a model; copies are the same model. Empty where made without
+/// arguments.
+class Model : public Layer {
+public:
+  /// An empty one.
+  Model() = default;
+  /// What computes `outputs` from `inputs`. Throws meshloom::Error if outputs
+  /// need an Input that is not given, or if two layers have one name.
+  Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name = "");
+  /// Of an implementation.
+  explicit Model(std::shared_ptr<ModelImpl> impl) : Layer(std::move(impl)) {}
+  /// Of a layer that is a model. Throws meshloom::Error if it is none.
+  explicit Model(const Layer &layer);
+
+  /// What its graph begins with; empty of models of code, and before it is
+  /// built.
+  std::vector<SymbolicTensor> inputs() const;
+  /// What its graph ends with.
+  std::vector<SymbolicTensor> outputs() const;
+
+private:
+  ModelImpl &model() const;
+};
+
+/// A handle of a model of one class: ModelOf<NetImpl>() makes the model.
+template <std::derived_from<ModelImpl> Impl> class ModelOf : public Model {
+public:
+  /// Makes the implementation of these arguments.
+  template <typename... Args>
+    requires std::constructible_from<Impl, Args...>
+  explicit ModelOf(Args &&...args)
+      : Model(std::make_shared<Impl>(std::forward<Args>(args)...)) {}
+  /// What the implementation has.
+  Impl *operator->() const { return static_cast<Impl *>(&implementation()); }
+};
+
+/// A layer of a Sequential, or, as its first, what Input gives.
+class SequentialPart {
+public:
+  /// A layer.
+  SequentialPart(const Layer &layer) : layer(layer) {}
+  /// An input.
+  SequentialPart(const SymbolicTensor &input) : input(input) {}
+  Layer layer;          ///< empty where there is an input
+  SymbolicTensor input; ///< empty where there is a layer
+};
+
+/// Layers one after the other. Built at once where its first part is an Input,
+/// else when it is first called, or by `build`.
+class Sequential : public Model {
+public:
+  /// Without layers so far.
+  Sequential() : Sequential(std::initializer_list<SequentialPart>()) {}
+  /// Of these layers. Throws meshloom::Error if an Input is not the first, or
+  /// if two layers have one name.
+  Sequential(std::initializer_list<SequentialPart> parts,
+             std::string name = "");
+  /// Of these layers.
+  explicit Sequential(const std::vector<SequentialPart> &parts,
+                      std::string name = "");
+  /// Appends a layer.
+  void add(const SequentialPart &part) const;
+  /// Takes the last layer off. Throws meshloom::Error if there is none.
+  void pop() const;
+};
+
+} // namespace meshloom

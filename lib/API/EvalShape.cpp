@@ -1,0 +1,33 @@
+// eval_shape: a trace that is thrown away, see EvalShape.h.
+#include "meshloom/API/EvalShape.h"
+#include "Contexts.h"
+#include "Running.h"
+#include "Trace.h"
+
+#include "meshloom/API/Create.h"
+
+namespace meshloom {
+using namespace detail;
+
+std::vector<TensorSpec> eval_shape(
+    const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+    const std::vector<TensorSpec> &inputs) {
+  Running running;
+  auto trace = std::make_shared<Trace>("eval_shape", opContext());
+  TraceScope scope(trace);
+  std::vector<TensorSpec> specs;
+  try {
+    std::vector<Tensor> arguments;
+    for (const TensorSpec &input : inputs)
+      arguments.push_back(zeros(input.shape, input.dtype));
+    for (const Tensor &result : body(arguments))
+      specs.push_back({result.shape(), result.dtype()});
+  } catch (...) {
+    trace->abandon();
+    throw;
+  }
+  trace->abandon();
+  return specs;
+}
+
+} // namespace meshloom

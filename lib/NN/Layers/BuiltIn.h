@@ -1,0 +1,55 @@
+// BuiltIn: what the layers of `meshloom::layers` share: their options, and the
+// config that these are saved as.
+#pragma once
+
+#include "../Models/Graph.h"
+#include "Fields.h"
+#include "Registry.h"
+
+#include "meshloom/API/Ops.h"
+
+namespace meshloom::detail {
+
+/// A layer whose options are an aggregate with `name` and `common`; `Impl` has
+/// `fields` (see Fields.h), which lists the others.
+template <typename Impl, typename Options> class BuiltIn : public LayerImpl {
+public:
+  BuiltIn(std::string class_name, Options options)
+      : LayerImpl(std::move(class_name), options.name, options.common),
+        own(std::move(options)) {}
+  Config get_config() const override {
+    Config config = LayerImpl::get_config();
+    WriteFields write(config);
+    Options options = own;
+    Impl::fields(write, options);
+    return config;
+  }
+  static Options read(const Config &config) {
+    Options options;
+    ReadFields fields(config);
+    Impl::fields(fields, options);
+    return options;
+  }
+
+protected:
+  [[noreturn]] void refuse(const std::string &message) const {
+    throw Error("[" + class_name() + "] layer '" + name() + "': " + message);
+  }
+  void expectPositive(const char *what, int64_t number) const {
+    if (number <= 0)
+      refuse(std::string("expected positive ") + what + ", got " +
+             std::to_string(number));
+  }
+
+  Options own;
+};
+
+template <typename Impl> Impl &implOf(const Layer &layer) {
+  return static_cast<Impl &>(layer.implementation());
+}
+/// Of a config.
+template <typename Impl> Layer madeOf(const Config &config) {
+  return Layer(std::make_shared<Impl>(config));
+}
+
+} // namespace meshloom::detail

@@ -1,0 +1,86 @@
+// What a LayerImpl keeps, and the calls of layers that are in progress.
+#pragma once
+
+#include "../Models/Graph.h"
+
+#include <mutex>
+#include <set>
+#include <variant>
+
+namespace meshloom {
+
+struct LayerImpl::State {
+  struct Weight {
+    std::string name;
+    DVariable variable;
+    regularizers::Regularizer regularizer;
+    bool isWeight; ///< or other state
+  };
+  struct Part {
+    std::string name; ///< among the parts of this layer
+    std::variant<Layer, Module> part;
+  };
+
+  std::string className, name;
+  bool isNamedByUser = false;
+  /// A part of another layer, from which it may have got its name.
+  bool isAdopted = false;
+  /// Its own name is not part of the paths in it.
+  bool isModel = false;
+  LayerOptions options;
+  bool trainable = true;
+  bool isBuilt = false;
+  /// The default mesh where the layer was made: its weights go there.
+  std::optional<Mesh> mesh;
+  Seed seed; ///< of what is random in its calls
+  std::optional<DVariable> calls;
+
+  std::vector<Weight> weights;
+  std::vector<Part> parts;
+  std::vector<InputSpec> specs;
+  /// Known while it is being built, too.
+  std::vector<TensorSpec> builtFor;
+  /// Of the symbolic call, or the first one, for summaries.
+  std::vector<TensorSpec> results;
+
+  /// Guards building and what follows.
+  std::recursive_mutex mutex;
+  std::vector<Tensor> added; ///< losses of the last call
+
+  static State &of(const LayerImpl &impl) { return *impl.state; }
+  void addLoss(const Tensor &loss) {
+    std::lock_guard lock(mutex);
+    added.push_back(loss);
+  }
+  static State &of(const Layer &layer) { return of(layer.implementation()); }
+  /// Makes `layer` a part that is called `name` here, or as it is called
+  /// itself, with a number where that is taken.
+  void adopt(const Layer &layer, std::string name, bool isOwnName);
+};
+
+namespace detail {
+
+/// While it lives, `layer` is being called or built by this thread.
+class LayerFrame {
+public:
+  LayerFrame(LayerImpl &layer, const CallOptions &options);
+  ~LayerFrame();
+  LayerFrame(const LayerFrame &) = delete;
+
+  LayerImpl &layer;
+  LayerFrame *around; ///< or null
+  bool training;
+  Tensor seed;
+  uint32_t randomUses = 0; ///< of `seed` by this layer in this call
+};
+
+/// The innermost one of this thread, or null.
+LayerFrame *currentFrame();
+/// The seed of the next weight, or layer, that was given none.
+Seed drawSeed();
+
+/// All layers that `layer` is made of, itself first, each once.
+std::vector<Layer> allLayers(const Layer &layer);
+
+} // namespace detail
+} // namespace meshloom

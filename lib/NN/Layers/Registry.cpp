@@ -1,0 +1,80 @@
+// Layers by the names of their classes: what they are saved as, and made again
+// from.
+#include "Registry.h"
+#include "../Models/ModelConfig.h"
+#include "../Names.h"
+#include "LayerState.h"
+
+#include <fmt/format.h>
+
+namespace meshloom {
+using namespace detail;
+
+static Names<MakeLayer> &knownLayers() {
+  static Names<MakeLayer> known("a layer", {{"Functional", makeFunctional},
+                                            {"Sequential", makeSequential}});
+  static const bool isFilled = [] {
+    for (const LayerList &list : {coreLayers()})
+      for (auto &[name, make] : list)
+        known.add(name, make);
+    return true;
+  }();
+  (void)isFilled;
+  return known;
+}
+
+void register_layer(const std::string &class_name, MakeLayer make) {
+  knownLayers().add(class_name, std::move(make));
+}
+
+Config LayerImpl::get_config() const {
+  Config config;
+  config["name"] = state->name;
+  config["trainable"] = state->trainable;
+  config["dtype"] = std::string(meshloom::name(state->options.dtype));
+  return config;
+}
+
+Config Layer::config() const {
+  LayerImpl &layer = implementation();
+  const LayerImpl::State &state = LayerImpl::State::of(layer);
+  Config config;
+  config["class_name"] = state.className;
+  config["config"] = layer.get_config();
+  if (!state.isBuilt)
+    return config;
+  Config::List inputs;
+  for (const TensorSpec &spec : state.builtFor) {
+    Config input;
+    input["shape"] = spec.shape;
+    input["dtype"] = std::string(meshloom::name(spec.dtype));
+    inputs.push_back(std::move(input));
+  }
+  config["build_config"] = std::move(inputs);
+  return config;
+}
+
+Layer Layer::from_config(const Config &config) {
+  const std::string &class_name = config.at("class_name").as_string();
+  const Config &own = config.at("config");
+  Layer layer = knownLayers().find(class_name).second(own);
+  LayerImpl::State &state = LayerImpl::State::of(layer);
+  if (const Config *name = own.find("name")) {
+    state.name = name->as_string();
+    state.isNamedByUser = true;
+  }
+  if (const Config *type = own.find("dtype"))
+    state.options.dtype = dtypeOf(*type);
+  if (const Config *trainable = own.find("trainable"))
+    state.trainable = trainable->as_bool();
+  if (const Config *build = config.find("build_config")) {
+    std::vector<TensorSpec> inputs;
+    for (const Config &input : build->as_list())
+      inputs.push_back(
+          {input.at("shape").as_ints(), dtypeOf(input.at("dtype"))});
+    layer.build_many(inputs);
+  }
+  return layer;
+}
+
+} // namespace meshloom

@@ -1,0 +1,14 @@
+// The layers of `meshloom::layers` by the names of their classes: each file of
+// layers lists its own.
+#pragma once
+
+#include "meshloom/NN/Layers/Layer.h"
+
+namespace meshloom::detail {
+
+using MakeLayer = std::function<Layer(const Config &)>;
+using LayerList = std::vector<std::pair<const char *, MakeLayer>>;
+
+LayerList coreLayers();
+
+} // namespace meshloom::detail

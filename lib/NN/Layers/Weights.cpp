@@ -1,0 +1,306 @@
+// The weights of a layer and of the layers that it is made of: making them,
+// finding them with their paths, their values and losses. See Layer.h.
+#include "LayerState.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Distribute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+/// The path of a weight of the layer that is being built: a model around all of
+/// it is left out, as in paths.
+std::string fullName(const LayerImpl::State &state, const std::string &name) {
+  LayerFrame *frame = currentFrame();
+  if (!frame || &LayerImpl::State::of(frame->layer) != &state)
+    return state.name + "/" + name;
+  std::string path = name;
+  for (; frame; frame = frame->around)
+    if (LayerImpl::State &each = LayerImpl::State::of(frame->layer);
+        frame->around || !each.isModel)
+      path = each.name + "/" + path;
+  return path;
+}
+
+struct Collected {
+  std::vector<NamedVariable> variables;
+  std::vector<bool> isWeight;
+  std::set<const void *> seenVariables;
+  std::set<const LayerImpl *> seenLayers;
+
+  void add(std::string path, const DVariable &variable, bool weight) {
+    if (!seenVariables.insert(variable.internal().get()).second)
+      return;
+    variables.push_back({std::move(path), variable});
+    isWeight.push_back(weight);
+  }
+};
+
+void collect(const Layer &layer, const std::string &prefix, bool onlyTrainable,
+             Collected &found) {
+  if (!found.seenLayers.insert(layer.internal().get()).second)
+    return;
+  LayerImpl::State &state = LayerImpl::State::of(layer);
+  if (onlyTrainable && !state.trainable)
+    return;
+  for (const LayerImpl::State::Weight &weight : state.weights)
+    if (!onlyTrainable || weight.variable.trainable())
+      found.add(prefix + weight.name, weight.variable, weight.isWeight);
+  for (const LayerImpl::State::Part &part : state.parts) {
+    const std::string path = prefix + part.name + "/";
+    if (auto *inner = std::get_if<Layer>(&part.part)) {
+      collect(*inner, path, onlyTrainable, found);
+      continue;
+    }
+    const Module &module = std::get<Module>(part.part);
+    for (const DVariable &variable :
+         onlyTrainable ? module.trainable_variables() : module.variables())
+      found.add(path + variable.name(), variable, true);
+  }
+}
+
+Collected collected(const Layer &layer, bool onlyTrainable = false) {
+  if (!layer.built() && LayerImpl::State::of(layer).weights.empty())
+    throw Error(fmt::format(
+        "[{0}] layer '{1}' has no weights yet: they are made when it is first "
+        "called, for the shape of its input; call it, or build it with a shape",
+        layer.class_name(), layer.name()));
+  Collected found;
+  collect(layer, "", onlyTrainable, found);
+  return found;
+}
+
+std::vector<DVariable> bare(const std::vector<NamedVariable> &named) {
+  std::vector<DVariable> variables;
+  variables.reserve(named.size());
+  for (const NamedVariable &each : named)
+    variables.push_back(each.variable);
+  return variables;
+}
+
+} // namespace
+
+DVariable LayerImpl::add_weight(const std::string &name, const Shape &shape,
+                                const WeightOptions &options) {
+  auto failWith = [&](const std::string &message) {
+    throw Error(
+        fmt::format("[add_weight] layer '{}': {}", state->name, message));
+  };
+  if (name.empty() || name.find('/') != std::string::npos)
+    failWith(fmt::format("expected a name without '/', got '{}'", name));
+  for (const State::Weight &weight : state->weights)
+    if (weight.name == name)
+      failWith(fmt::format("there is a weight '{}' already", name));
+  if (std::ranges::any_of(shape, [](int64_t size) { return size < 0; }))
+    failWith(fmt::format("expected a shape for '{}', got {}: the sizes of "
+                         "weights must be known when a layer is built",
+                         name, sizesText(shape)));
+  const DType type = options.dtype.value_or(state->options.dtype);
+  initializers::Initializer first = options.initializer;
+  if (!first)
+    first = isFloat(type) || isComplex(type) ? "glorot_uniform" : "zeros";
+  std::optional<Layout> layout = options.layout;
+  if (auto given = state->options.layouts.find(name);
+      given != state->options.layouts.end())
+    layout = given->second;
+  if (layout && layout->rank() != shape.size())
+    failWith(fmt::format("expected a layout of rank {} for '{}' {}, got {}",
+                         shape.size(), name, sizesText(shape),
+                         layout->spec_string()));
+  const Seed seed = drawSeed();
+  VariableOptions made{.name = fullName(*state, name),
+                       .trainable = options.trainable};
+  if (options.constraint)
+    made.constraint = options.constraint;
+  DVariable variable = init_scope([&] {
+    return DVariable(
+        call_with_layout([&] { return first(shape, type, seed); }, layout),
+        std::move(made));
+  });
+  if (variable.shape() != shape)
+    failWith(fmt::format("expected an initializer that gives {} for '{}', got "
+                         "{}",
+                         sizesText(shape), name, sizesText(variable.shape())));
+  state->weights.push_back({name, variable, options.regularizer, true});
+  return variable;
+}
+
+DVariable LayerImpl::add_state(const std::string &name, const Tensor &initial) {
+  DVariable variable = init_scope([&] {
+    return DVariable(initial,
+                     {.name = fullName(*state, name), .trainable = false});
+  });
+  state->weights.push_back({name, variable, {}, false});
+  return variable;
+}
+
+void LayerImpl::add_seed() {
+  if (!state->calls)
+    state->calls =
+        init_scope([&] { return add_state("calls", zeros({}, DType::I64)); });
+}
+
+SeedLike LayerImpl::next_seed() {
+  LayerFrame *frame = currentFrame();
+  if (frame && &frame->layer == this && frame->seed.defined())
+    return random::fold_in(random::fold_in(frame->seed, state->seed.second),
+                           frame->randomUses++);
+  if (!state->calls)
+    throw Error(fmt::format("[{}] layer '{}' is random: its build calls "
+                            "add_seed",
+                            state->className, state->name));
+  Tensor seed = random::fold_in(state->seed, *state->calls);
+  state->calls->assign_add(1);
+  return seed;
+}
+
+void LayerImpl::State::adopt(const Layer &layer, std::string local,
+                             bool isOwnName) {
+  State &own = of(layer);
+  for (const Layer &part : allLayers(layer))
+    if (&of(part) == this)
+      throw Error(fmt::format("[{}] layer '{}' cannot be a part of itself",
+                              className, name));
+  auto isTaken = [&](const std::string &candidate) {
+    return std::ranges::any_of(
+        parts, [&](const Part &part) { return part.name == candidate; });
+  };
+  if (isOwnName) {
+    local = own.name;
+    if (own.isNamedByUser && isTaken(local))
+      throw Error(fmt::format("[{}] two layers of '{}' are called '{}': names "
+                              "say where weights are; give one another name",
+                              className, name, local));
+    for (int64_t i = 1; isTaken(local); ++i)
+      local = fmt::format("{}_{}", own.name, i);
+  } else if (local.empty() || local.find('/') != std::string::npos ||
+             isTaken(local)) {
+    throw Error(fmt::format("[{}] expected another name without '/' for a part "
+                            "of '{}', got '{}'",
+                            className, name, local));
+  }
+  if (!own.isAdopted) {
+    Collected inside;
+    collect(layer, local + "/", false, inside);
+    for (const NamedVariable &each : inside.variables)
+      renameVariable(each.variable, each.path);
+    if (!own.isNamedByUser)
+      own.name = local;
+    own.isAdopted = true;
+  }
+  parts.push_back({std::move(local), layer});
+}
+
+void LayerImpl::track(const std::string &name, const Layer &layer) {
+  layer.implementation();
+  state->adopt(layer, name, false);
+}
+void LayerImpl::track(const Layer &layer) {
+  layer.implementation();
+  state->adopt(layer, "", true);
+}
+void LayerImpl::track(const std::string &name, const Module &module) {
+  state->parts.push_back({name, module});
+}
+
+std::vector<Layer> Layer::layers() const {
+  std::vector<Layer> layers;
+  for (const LayerImpl::State::Part &part : LayerImpl::State::of(*this).parts)
+    if (auto *layer = std::get_if<Layer>(&part.part))
+      layers.push_back(*layer);
+  return layers;
+}
+Layer Layer::get_layer(std::string_view name) const {
+  std::string names;
+  for (const LayerImpl::State::Part &part : LayerImpl::State::of(*this).parts)
+    if (auto *layer = std::get_if<Layer>(&part.part)) {
+      if (part.name == name)
+        return *layer;
+      names += (names.empty() ? "" : ", ") + part.name;
+    }
+  throw Error(fmt::format("[get_layer] '{}' has no layer '{}'; it has {}",
+                          this->name(), name, names.empty() ? "none" : names));
+}
+Layer Layer::get_layer(int64_t index) const {
+  const std::vector<Layer> all = layers();
+  const int64_t count = int64_t(all.size());
+  if (index < -count || index >= count)
+    throw Error(fmt::format("[get_layer] expected an index in [{}, {}) of the "
+                            "layers of '{}', got {}",
+                            -count, count, name(), index));
+  return all[size_t(index < 0 ? index + count : index)];
+}
+
+std::vector<NamedVariable> Layer::named_variables() const {
+  return collected(*this).variables;
+}
+std::vector<DVariable> Layer::variables() const {
+  return bare(collected(*this).variables);
+}
+std::vector<DVariable> Layer::trainable_variables() const {
+  return bare(collected(*this, true).variables);
+}
+std::vector<DVariable> Layer::non_trainable_variables() const {
+  const Collected trainable = collected(*this, true);
+  std::vector<DVariable> others;
+  for (const DVariable &variable : variables())
+    if (!trainable.seenVariables.count(variable.internal().get()))
+      others.push_back(variable);
+  return others;
+}
+std::vector<DVariable> Layer::weights() const {
+  const Collected all = collected(*this);
+  std::vector<DVariable> weights;
+  for (size_t i = 0; i < all.variables.size(); ++i)
+    if (all.isWeight[i])
+      weights.push_back(all.variables[i].variable);
+  return weights;
+}
+std::vector<Tensor> Layer::get_weights() const {
+  std::vector<Tensor> values;
+  for (const DVariable &weight : weights())
+    values.push_back(weight.read_value());
+  return values;
+}
+void Layer::set_weights(const std::vector<Tensor> &values) const {
+  const std::vector<DVariable> all = weights();
+  if (values.size() != all.size())
+    throw Error(fmt::format("[set_weights] expected {} tensors for the weights "
+                            "of '{}', got {}",
+                            all.size(), name(), values.size()));
+  for (size_t i = 0; i < all.size(); ++i)
+    if (values[i].shape() != all[i].shape())
+      throw Error(fmt::format("[set_weights] expected {} for '{}', got {}",
+                              sizesText(all[i].shape()), all[i].name(),
+                              sizesText(values[i].shape())));
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].assign(cast(values[i], all[i].dtype()));
+}
+int64_t Layer::count_params() const {
+  int64_t count = 0;
+  for (const DVariable &weight : weights())
+    count += elementCount(weight.shape());
+  return count;
+}
+
+std::vector<Tensor> Layer::losses() const {
+  std::vector<Tensor> losses;
+  for (const Layer &layer : allLayers(*this)) {
+    LayerImpl::State &state = LayerImpl::State::of(layer);
+    std::lock_guard lock(state.mutex);
+    losses.insert(losses.end(), state.added.begin(), state.added.end());
+    if (state.trainable)
+      for (const LayerImpl::State::Weight &weight : state.weights)
+        if (weight.regularizer && weight.variable.trainable())
+          losses.push_back(weight.regularizer(weight.variable));
+  }
+  return losses;
+}
+
+} // namespace meshloom

@@ -1,0 +1,128 @@
+// Symbolic tensors and the graph behind them; see Symbolic.h.
+#include "Graph.h"
+
+#include <algorithm>
+#include <set>
+
+namespace meshloom {
+namespace detail {
+
+std::vector<std::shared_ptr<GraphNode>>
+sortedNodes(const std::vector<SymbolicTensor> &inputs,
+            const std::vector<SymbolicTensor> &outputs) {
+  std::vector<std::shared_ptr<GraphNode>> sorted;
+  std::set<const GraphNode *> seen;
+  // Nodes whose inputs have been looked at up to `next`. A stack of our own:
+  // graphs may be deep.
+  struct Visit {
+    std::shared_ptr<GraphNode> node;
+    size_t next = 0;
+  };
+  std::vector<Visit> stack;
+  auto enter = [&](const SymbolicTensor &tensor) {
+    const bool isGiven = std::ranges::any_of(
+        inputs, [&](const SymbolicTensor &input) { return input.is(tensor); });
+    if (!isGiven && seen.insert(tensor.node().get()).second)
+      stack.push_back({tensor.node()});
+  };
+  for (const SymbolicTensor &output : outputs) {
+    enter(output);
+    while (!stack.empty()) {
+      Visit &visit = stack.back();
+      if (visit.next < visit.node->inputs.size()) {
+        enter(visit.node->inputs[visit.next++]);
+        continue;
+      }
+      sorted.push_back(visit.node);
+      stack.pop_back();
+    }
+  }
+  return sorted;
+}
+
+namespace {
+
+// What sizes that are not known count as, in turn: what differs between both is
+// not known either. Divided by what batches usually are.
+constexpr int64_t sizesForUnknown[] = {840, 1680};
+
+std::vector<TensorSpec> withSize(std::vector<TensorSpec> specs, int64_t size) {
+  for (TensorSpec &spec : specs)
+    std::ranges::replace(spec.shape, -1, size);
+  return specs;
+}
+
+} // namespace
+
+std::vector<TensorSpec> inferSpecs(
+    const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+    const std::vector<TensorSpec> &inputs) {
+  const bool isKnown = std::ranges::all_of(inputs, [](const TensorSpec &spec) {
+    return std::ranges::find(spec.shape, -1) == spec.shape.end();
+  });
+  if (isKnown)
+    return eval_shape(body, inputs);
+  try {
+    std::vector<TensorSpec> results =
+        eval_shape(body, withSize(inputs, sizesForUnknown[0]));
+    const std::vector<TensorSpec> others =
+        eval_shape(body, withSize(inputs, sizesForUnknown[1]));
+    for (size_t i = 0; i < results.size(); ++i)
+      for (size_t d = 0; d < results[i].shape.size(); ++d)
+        if (results[i].shape[d] != others.at(i).shape.at(d))
+          results[i].shape[d] = -1;
+    return results;
+  } catch (const Error &error) {
+    throw Error(error.message() + "; a size that is not known yet counts as " +
+                std::to_string(sizesForUnknown[0]) + " or " +
+                std::to_string(sizesForUnknown[1]) + " here");
+  }
+}
+
+std::string sizesText(const Shape &shape) {
+  std::string text = "[";
+  for (size_t d = 0; d < shape.size(); ++d)
+    text += (d ? ", " : "") +
+            (shape[d] < 0 ? std::string("None") : std::to_string(shape[d]));
+  return text + "]";
+}
+
+} // namespace detail
+
+static const detail::GraphNode &nodeOf(const SymbolicTensor &tensor) {
+  if (!tensor.defined())
+    throw Error("[SymbolicTensor] expected what Input or a layer gave, got an "
+                "empty one");
+  return *tensor.node();
+}
+
+const Shape &SymbolicTensor::shape() const {
+  return nodeOf(*this).results[resultIndex].shape;
+}
+DType SymbolicTensor::dtype() const {
+  return nodeOf(*this).results[resultIndex].dtype;
+}
+const std::string &SymbolicTensor::name() const {
+  const detail::GraphNode &node = nodeOf(*this);
+  return node.isInput() ? node.name : node.layer.name();
+}
+
+SymbolicTensor Input(const Shape &shape, InputOptions options) {
+  Shape full{options.batch_size};
+  full.insert(full.end(), shape.begin(), shape.end());
+  for (int64_t size : full)
+    if (size < -1)
+      throw Error("[Input] expected sizes of at least 0, or -1 for any, got " +
+                  detail::sizesText(full));
+  auto node = std::make_shared<detail::GraphNode>();
+  node->name = options.name.empty() ? "input" : std::move(options.name);
+  node->results = {{std::move(full), options.dtype}};
+  return {std::move(node), 0};
+}
+
+std::string to_string(const SymbolicTensor &tensor) {
+  return std::string(name(tensor.dtype())) + " " +
+         detail::sizesText(tensor.shape());
+}
+
+} // namespace meshloom

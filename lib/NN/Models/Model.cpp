@@ -1,0 +1,258 @@
+// Models of graphs and of layers one after the other; see Model.h.
+#include "meshloom/NN/Models/Model.h"
+#include "../Layers/LayerState.h"
+#include "ModelConfig.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+using State = LayerImpl::State;
+
+InputSpec specOf(const Shape &shape) {
+  InputSpec spec{.rank = int64_t(shape.size())};
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] >= 0)
+      spec.sizes[int64_t(d)] = shape[d];
+  return spec;
+}
+
+/// A graph.
+class FunctionalImpl : public ModelImpl {
+public:
+  FunctionalImpl(std::vector<SymbolicTensor> inputs,
+                 std::vector<SymbolicTensor> outputs, std::string name)
+      : ModelImpl("Functional", std::move(name)), ins(std::move(inputs)),
+        outs(std::move(outputs)) {
+    if (ins.empty() || outs.empty())
+      throw Error("[Model] expected inputs and outputs, got none");
+    for (const SymbolicTensor &tensor : ins)
+      tensor.shape(); // throws if it is empty
+    for (const SymbolicTensor &tensor : outs)
+      tensor.shape();
+    nodes = sortedNodes(ins, outs);
+    std::set<const LayerImpl *> known;
+    for (const std::shared_ptr<GraphNode> &node : nodes) {
+      if (node->isInput())
+        throw Error(fmt::format(
+            "[Model] an output needs the Input '{}' {}, which is not among the "
+            "inputs: give it too",
+            node->name, sizesText(node->results[0].shape)));
+      if (known.insert(node->layer.internal().get()).second)
+        track(node->layer);
+    }
+    State &state = State::of(*this);
+    state.isBuilt = true;
+    for (size_t i = 0; i < ins.size(); ++i) {
+      state.builtFor.push_back({ins[i].shape(), ins[i].dtype()});
+      set_input_spec(specOf(ins[i].shape()), i);
+    }
+    for (const SymbolicTensor &tensor : outs)
+      state.results.push_back({tensor.shape(), tensor.dtype()});
+  }
+
+  std::vector<SymbolicTensor> inputs() const override { return ins; }
+  std::vector<SymbolicTensor> outputs() const override { return outs; }
+
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &) override {
+    if (xs.size() != ins.size())
+      throw Error(fmt::format("[Model] model '{}' takes {} inputs, got {}",
+                              handle().name(), ins.size(), xs.size()));
+    std::map<std::pair<const GraphNode *, size_t>, Tensor> values;
+    auto valueOf = [&](const SymbolicTensor &tensor) -> Tensor & {
+      return values[{tensor.node().get(), tensor.index()}];
+    };
+    for (size_t i = 0; i < xs.size(); ++i)
+      valueOf(ins[i]) = xs[i];
+    for (const std::shared_ptr<GraphNode> &node : nodes) {
+      std::vector<Tensor> given;
+      for (const SymbolicTensor &input : node->inputs)
+        given.push_back(valueOf(input));
+      std::vector<Tensor> results =
+          node->layer.call_many(given, node->options, node->where);
+      for (size_t i = 0; i < results.size(); ++i)
+        values.try_emplace({node.get(), i}, results[i]);
+    }
+    std::vector<Tensor> ys;
+    for (const SymbolicTensor &output : outs)
+      ys.push_back(valueOf(output));
+    return ys;
+  }
+
+  Config get_config() const override {
+    Config config = LayerImpl::get_config();
+    writeGraph(config, ins, outs, nodes);
+    return config;
+  }
+
+private:
+  std::vector<SymbolicTensor> ins, outs;
+  std::vector<std::shared_ptr<GraphNode>> nodes;
+};
+
+/// Layers one after the other.
+class SequentialImpl : public ModelImpl {
+public:
+  explicit SequentialImpl(std::string name)
+      : ModelImpl("Sequential", std::move(name)) {}
+
+  std::vector<SymbolicTensor> inputs() const override {
+    return first.defined() ? std::vector{first} : std::vector<SymbolicTensor>();
+  }
+  std::vector<SymbolicTensor> outputs() const override {
+    return first.defined() ? std::vector{last} : std::vector<SymbolicTensor>();
+  }
+
+  void add(const SequentialPart &part) {
+    if (part.layer.defined()) {
+      track(part.layer);
+      if (first.defined())
+        extend(part.layer);
+      return;
+    }
+    part.input.shape(); // throws if it is empty
+    if (first.defined() || !handle().layers().empty())
+      throw Error(fmt::format("[Sequential] expected the Input of '{}' as its "
+                              "first part, and one only",
+                              handle().name()));
+    begin(part.input);
+  }
+
+  void pop() {
+    State &state = State::of(*this);
+    if (state.parts.empty())
+      throw Error("[Sequential] expected a layer to take off, got a model "
+                  "without layers");
+    state.parts.pop_back();
+    if (!first.defined())
+      return;
+    const SymbolicTensor input = first;
+    begin(input);
+    for (const Layer &layer : handle().layers())
+      extend(layer);
+  }
+
+  void build_many(const std::vector<Shape> &shapes) override {
+    if (first.defined())
+      return;
+    const Shape &shape = shapes.at(0);
+    if (shape.empty())
+      throw Error("[Sequential] expected a tensor [batch, ...], got a scalar");
+    const SymbolicTensor input =
+        Input(Shape(shape.begin() + 1, shape.end()),
+              {.batch_size = shape[0],
+               .dtype = State::of(*this).builtFor.at(0).dtype});
+    SymbolicTensor x = input;
+    for (const Layer &layer : handle().layers())
+      x = layer(x);
+    begin(input);
+    last = x;
+    State::of(*this).results = {{x.shape(), x.dtype()}};
+  }
+
+  Tensor call(const Tensor &x, const CallOptions &options) override {
+    Tensor y = x;
+    for (const Layer &layer : handle().layers())
+      y = layer(y, {.training = std::nullopt, .mask = options.mask});
+    return y;
+  }
+
+  Config get_config() const override {
+    Config config = LayerImpl::get_config();
+    Config::List list;
+    for (const State::Part &part : State::of(*this).parts)
+      list.push_back(std::get<Layer>(part.part).config());
+    config["layers"] = std::move(list);
+    if (first.defined()) {
+      config["input"]["shape"] = first.shape();
+      config["input"]["dtype"] = std::string(meshloom::name(first.dtype()));
+    }
+    return config;
+  }
+
+private:
+  void begin(const SymbolicTensor &input) {
+    first = last = input;
+    set_input_spec(specOf(first.shape()));
+    State::of(*this).builtFor = {{first.shape(), first.dtype()}};
+  }
+  void extend(const Layer &layer) {
+    last = layer(last);
+    State &state = State::of(*this);
+    state.isBuilt = true;
+    state.results = {{last.shape(), last.dtype()}};
+  }
+
+  SymbolicTensor first, last;
+};
+
+SequentialImpl &sequential(const Layer &layer) {
+  return static_cast<SequentialImpl &>(layer.implementation());
+}
+
+} // namespace
+
+Layer detail::makeSequential(const Config &config) {
+  std::vector<SequentialPart> parts;
+  if (const Config *input = config.find("input")) {
+    Shape shape = input->at("shape").as_ints();
+    parts.emplace_back(Input(
+        Shape(shape.begin() + 1, shape.end()),
+        {.batch_size = shape.at(0), .dtype = dtypeOf(input->at("dtype"))}));
+  }
+  for (const Config &layer : config.at("layers").as_list())
+    parts.emplace_back(Layer::from_config(layer));
+  return Sequential(parts);
+}
+
+ModelImpl::ModelImpl(std::string class_name, std::string name,
+                     LayerOptions options)
+    : LayerImpl(std::move(class_name), std::move(name), std::move(options)) {
+  State::of(*this).isModel = true;
+}
+
+Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name)
+    : Model(std::make_shared<FunctionalImpl>(
+          std::move(inputs.all), std::move(outputs.all), std::move(name))) {}
+
+Model::Model(const Layer &layer) : Layer(layer) {
+  if (!State::of(layer).isModel)
+    throw Error(fmt::format("[Model] expected a layer that is a model, got {} "
+                            "'{}'",
+                            layer.class_name(), layer.name()));
+}
+
+ModelImpl &Model::model() const {
+  return static_cast<ModelImpl &>(implementation());
+}
+std::vector<SymbolicTensor> Model::inputs() const {
+  return model().inputs();
+}
+std::vector<SymbolicTensor> Model::outputs() const {
+  return model().outputs();
+}
+
+Sequential::Sequential(const std::vector<SequentialPart> &parts,
+                       std::string name)
+    : Model(std::make_shared<SequentialImpl>(std::move(name))) {
+  for (const SequentialPart &part : parts)
+    add(part);
+}
+Sequential::Sequential(std::initializer_list<SequentialPart> parts,
+                       std::string name)
+    : Sequential(std::vector<SequentialPart>(parts), std::move(name)) {}
+void Sequential::add(const SequentialPart &part) const {
+  sequential(*this).add(part);
+}
+void Sequential::pop() const {
+  sequential(*this).pop();
+}
+
+} // namespace meshloom
