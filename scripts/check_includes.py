@@ -33,7 +33,8 @@ TABLE = {
     "LLVM.h": ({"mlir", "llvm"}, set()),
     "Dialect": (DIALECTS, DIALECTS | {"fmt"}),
     "Math": (DIALECTS, DIALECTS),
-    "Import": (DIALECTS, DIALECTS | {"Math", "fmt"}),
+    "Lanes": (DIALECTS | {"Math"}, DIALECTS | {"Math"}),
+    "Import": (DIALECTS, DIALECTS | {"Lanes", "Math", "fmt"}),
     # What passes are given on a command line: the one place that reads it.
     "Options": ({"Core", "llvm"}, {"Core", "llvm", "Support"}),
     "ControlFlow": (DIALECTS, DIALECTS | {"fmt"}),
@@ -73,7 +74,7 @@ TABLE = {
     "API": (
         {"Core"},
         COMPILER
-        | {"Compiler", "Math", "Runtime"}
+        | {"Compiler", "Lanes", "Math", "Runtime"}
         | {"Runtime/Backends/PJRT", "Support", "system"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),

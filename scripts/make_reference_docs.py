@@ -60,7 +60,7 @@ def tidy(text):
 def definitions(name):
     """A file with all ops of a dialect."""
     folder = f"meshloom/Dialect/{name}"
-    files = [f"{name}Ops.td", f"{name}CallbackOps.td"]
+    files = [f"{name}Ops.td", f"{name}CallbackOps.td", f"{name}MapOps.td"]
     lines = [f'include "{folder}/{file}"\n' for file in files
              if (ROOT / "mlir-dialects/include" / folder / file).exists()]
     path = pathlib.Path(tempfile.mkdtemp()) / f"{name}.td"

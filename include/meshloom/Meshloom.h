@@ -35,6 +35,7 @@
 #include "meshloom/API/Profile.h"
 #include "meshloom/API/Random.h"
 #include "meshloom/API/SavedFunction.h"
+#include "meshloom/API/ShardMap.h"
 #include "meshloom/API/SliceOps.h"
 #include "meshloom/API/StatisticsOps.h"
 #include "meshloom/API/Tensor.h"

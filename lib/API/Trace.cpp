@@ -86,8 +86,9 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
     if (!value.getParentRegion()->isAncestor(
             build.getInsertionBlock()->getParent()))
       fail(op,
-           fmt::format("a {} that was made in the body of a loop or branch is "
-                       "used outside of it: return it from the body",
+           fmt::format("a {} that was made in the body of a loop or branch, or "
+                       "in a mapped function, is used outside of it: return it "
+                       "from the body",
                        typeText(tensor)),
            where);
     return value;

@@ -22,6 +22,18 @@ struct TraceArgument {
   std::string name = "";
 };
 
+/// An axis that a function is mapped over (ShardMap.h), in the body of which
+/// this is.
+struct MappedAxis {
+  std::string name;
+  int64_t size = 1;
+  /// Numbers of rows by place, where they differ: one list for each argument of
+  /// which that is so.
+  std::vector<std::vector<int64_t>> rows = {};
+  /// One of the places that the body is traced for.
+  int64_t place = 0;
+};
+
 /// The module of a trace that has ended. Nobody changes it, so that threads may
 /// read and clone it at the same time.
 struct TracedModule {
@@ -38,6 +50,8 @@ public:
   /// Whether its module is to be found again by its text: what may differ from
   /// one trace to the next, such as seeds, is then captured.
   bool reusable = false;
+  /// Innermost last.
+  std::vector<MappedAxis> mapped;
 
   const std::string &name() const { return title; }
   /// Any thread may ask.

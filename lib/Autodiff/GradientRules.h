@@ -42,6 +42,7 @@ void attachElementwiseGradients(MLIRContext *context);
 void attachFactorizationGradients(MLIRContext *context);
 void attachIndexGradients(MLIRContext *context);
 void attachLinalgGradients(MLIRContext *context);
+void attachMapGradients(MLIRContext *context);
 void attachRegionGradients(MLIRContext *context);
 void attachScatterGradients(MLIRContext *context);
 void attachStructuralGradients(MLIRContext *context);

@@ -51,6 +51,7 @@ void registerGradients(mlir::DialectRegistry &registry) {
     attachFactorizationGradients(context);
     attachIndexGradients(context);
     attachLinalgGradients(context);
+    attachMapGradients(context);
     attachRegionGradients(context);
     attachScatterGradients(context);
     attachStructuralGradients(context);

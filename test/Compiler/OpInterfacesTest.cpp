@@ -47,9 +47,11 @@ const std::map<std::string, std::string> notVectorisable = {
     {"constraint", "it is about global dims"},
 };
 
-/// Ops on variables, which are lifted, and on blocks.
-const std::set<std::string> structure = {"read_variable", "assign_variable",
-                                         "while", "case", "yield"};
+/// Ops on variables, which are lifted, on blocks, and those of maps, which are
+/// vectorised before all else.
+const std::set<std::string> structure = {
+    "read_variable", "assign_variable", "while",       "case",     "yield",
+    "map",           "axis_reduce",     "axis_gather", "axis_part"};
 
 /// How the op is computed, or nothing.
 std::string computedBy(Name name, const std::string &mnemonic) {

@@ -12,6 +12,7 @@
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
+#include "meshloom/Lanes/Passes.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Targets/Kernels/Passes.h"
@@ -104,6 +105,7 @@ static int run(int argc, char **argv) {
 
   mlir::registerTransformsPasses();
   meshloom::registerControlFlowPasses();
+  meshloom::registerLanesPasses();
   meshloom::registerLayoutPasses();
   meshloom::registerSPMDPasses();
   meshloom::registerKernelsPasses();

@@ -86,7 +86,7 @@ public:
     }
     SmallVector<int64_t> shape;
     for (unsigned axis : dims)
-      shape.push_back(b->getMesh().getSizes()[axis]);
+      shape.push_back(b->extentOf(axis));
     llvm::append_range(shape, part);
     return b->hide(b->reshape(value, shape), dims);
   }

@@ -6,33 +6,6 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
-namespace {
-/// Dim `from` moved to `to`, its place once it has gone.
-Value moved(LaneBuilder &b, Value value, int64_t from, int64_t to) {
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, b.rankOf(value)));
-  order.erase(order.begin() + from);
-  order.insert(order.begin() + to, from);
-  return b.transpose(value, order);
-}
-
-/// Dim `dim` and the next one as one.
-Value merged(LaneBuilder &b, Value value, int64_t dim) {
-  SmallVector<int64_t> shape = b.shapeOf(value);
-  shape[dim] *= shape[dim + 1];
-  shape.erase(shape.begin() + dim + 1);
-  return b.reshape(value, shape);
-}
-
-/// Dim `dim` as [parts, rest].
-Value cut(LaneBuilder &b, Value value, int64_t dim, int64_t parts) {
-  SmallVector<int64_t> shape = b.shapeOf(value);
-  shape[dim] /= parts;
-  shape.insert(shape.begin() + dim, parts);
-  return b.reshape(value, shape);
-}
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -84,24 +57,7 @@ static FailureOr<Value> allReduce(Importer &im, const Groups &groups,
       return failure();
     return groups.closeUniform(*result);
   }
-  // Along axes that the value has no lane for, all have the same.
-  SmallVector<unsigned> differing;
-  int64_t copies = 1;
-  Lanes has(b.lanesOf(value));
-  for (unsigned axis : groups.getAxes()) {
-    if (contains(has, axis))
-      differing.push_back(axis);
-    else
-      copies *= b.getMesh().getSizes()[axis];
-  }
-  if (!differing.empty())
-    value = b.reduce(
-        *kind, b.expose(value, differing),
-        llvm::to_vector(llvm::seq<int64_t>(0, int64_t(differing.size()))));
-  if (*kind == ReduceKind::Sum && copies > 1)
-    value =
-        b.apply<dtensor::MultiplyOp>({value, b.like(value, double(copies))});
-  return value;
+  return b.reduceLanes(*kind, value, groups.getAxes());
 }
 
 static Imported importAllReduce(Importer &im, stablehlo::AllReduceOp op) {
@@ -140,7 +96,11 @@ static FailureOr<Value> importReduceScatter(Importer &im,
     return failure();
   // [n, ...] -> [n, .., g, part, ..] -> [n, g, .., part, ..]
   return asWritten(
-      im, groups->close(moved(b, cut(b, *sum, dim + 1, size), dim + 1, 1)));
+      im.b,
+      groups->close(b.moveDim(
+          b.splitDim(*sum, dim + 1, {size, b.shapeOf(*sum)[dim + 1] / size}),
+          dim + 1, 1)),
+      im.manualAxes);
 }
 
 /// The reduction over a group on its root, the first device or the one that
@@ -207,9 +167,10 @@ static Imported importAllGather(Importer &im, stablehlo::AllGatherOp op) {
       return im.error("all_gather joins dim ")
              << dim << " of a " << b.typeOf(operand);
     // [n, g, ...] -> [n, .., g, part, ..] -> [n, ...]
-    Value joined = moved(b, groups->open(operand), 1, dim + 1);
+    Value joined = b.moveDim(groups->open(operand), 1, dim + 1);
     results.push_back(
-        asWritten(im, groups->closeUniform(merged(b, joined, dim + 1))));
+        asWritten(im.b, groups->closeUniform(b.mergeDims(joined, dim + 1)),
+                  im.manualAxes));
   }
   return results;
 }
@@ -238,10 +199,12 @@ static Imported importAllToAll(Importer &im, stablehlo::AllToAllOp op) {
              << from << " of a " << b.typeOf(operand) << " into " << size
              << " parts and join them along dim " << to;
     // [n, source, .., target, part, ..] -> [n, target, .., source, joined, ..]
-    Value value = cut(b, groups->open(operand), from + 2, size);
-    value = moved(b, value, from + 2, 1);
-    value = moved(b, value, 2, to + 2);
-    results.push_back(asWritten(im, groups->close(merged(b, value, to + 2))));
+    Value value = b.splitDim(groups->open(operand), from + 2,
+                             {size, b.shapeOf(operand)[from] / size});
+    value = b.moveDim(value, from + 2, 1);
+    value = b.moveDim(value, 2, to + 2);
+    results.push_back(asWritten(im.b, groups->close(b.mergeDims(value, to + 2)),
+                                im.manualAxes));
   }
   return results;
 }
@@ -261,8 +224,8 @@ static Imported importCollectiveBroadcast(Importer &im,
     Value first = b.sliceDim(groups->open(operand), 1, 0, 1);
     SmallVector<int64_t> shape = b.shapeOf(first);
     shape.erase(shape.begin() + 1);
-    results.push_back(
-        asWritten(im, groups->closeUniform(b.reshape(first, shape))));
+    results.push_back(asWritten(
+        im.b, groups->closeUniform(b.reshape(first, shape)), im.manualAxes));
   }
   return results;
 }
@@ -359,19 +322,14 @@ static FailureOr<Value> importPermute(Importer &im,
   llvm::append_range(shape, b.shapeOf(operand));
   llvm::append_range(flat, b.shapeOf(operand));
   Value value = b.reshape(b.expose(operand, axes), flat);
-  return asWritten(im,
-                   b.hide(b.reshape(b.take(value, 0, *table), shape), axes));
+  return asWritten(im.b,
+                   b.hide(b.reshape(b.take(value, 0, *table), shape), axes),
+                   im.manualAxes);
 }
 
 //===----------------------------------------------------------------------===//
 // Which device this is
 //===----------------------------------------------------------------------===//
-
-/// The coordinate along `axis`, one a device.
-static Value coordinate(LaneBuilder &b, unsigned axis, Type element) {
-  auto type = RankedTensorType::get(b.getMesh().getSizes()[axis], element);
-  return b.hide(b.iota(type, 0), axis);
-}
 
 static bool devicesInOrder(Importer &im) {
   for (int64_t i = 0; i < im.b.getMesh().getMesh().size(); ++i)
@@ -397,7 +355,7 @@ static std::optional<Value> digitsOfId(Importer &im, int64_t divisor,
         divisor * modulus % (strides[axis] * size) != 0)
       continue;
     covered *= size;
-    Value term = coordinate(b, axis, element);
+    Value term = b.coordinate(axis, element);
     term = b.apply<dtensor::MultiplyOp>(
         {term, b.like(term, double(strides[axis] / divisor))});
     sum = b.apply<dtensor::AddOp>({sum, term});

@@ -2,14 +2,16 @@
 // family; this header is what they share.
 #pragma once
 
-#include "Lanes.h"
 #include "Shardings.h"
+
+#include "meshloom/Lanes/Blocks.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <functional>
 
 namespace meshloom::importer {
+using namespace lanes;
 
 class Importer;
 
@@ -225,11 +227,6 @@ FailureOr<Value> constrain(Importer &importer, Value value,
                            const ValueSharding &sharding);
 /// Likewise by an attribute.
 FailureOr<Value> constrain(Importer &importer, Value value, Attribute sharding);
-/// What a collective of a manual computation gives, as the program has it: its
-/// lanes on their axes, and the same along the other manual ones. Propagation
-/// begins there, so no plan sends more than the collectives that are written;
-/// refinement is free to send less.
-Value asWritten(Importer &importer, Value value);
 /// The value moved to `sharding`.
 FailureOr<Value> reshard(Importer &importer, Value value,
                          const ValueSharding &sharding);

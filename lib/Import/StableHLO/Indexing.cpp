@@ -80,19 +80,6 @@ static Imported importScatter(Importer &im, stablehlo::ScatterOp op) {
   return results;
 }
 
-/// The start indices as one vector of i32 or i64, clamped to [0, high].
-static Value indexVector(LaneBuilder &b, ArrayRef<Value> starts,
-                         ArrayRef<int64_t> high) {
-  SmallVector<Value> entries;
-  for (auto [start, limit] : llvm::zip_equal(starts, high)) {
-    Value clamped = b.apply<dtensor::MinimumOp>(
-        {b.apply<dtensor::MaximumOp>({start, b.like(start, 0)}),
-         b.like(start, double(limit))});
-    entries.push_back(b.reshape(clamped, {1}));
-  }
-  return b.concatenate(entries, 0);
-}
-
 static SmallVector<int64_t> allDims(int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
@@ -108,40 +95,7 @@ static FailureOr<Value> importDynamicSlice(Importer &im,
     return im.error("dynamic_slice needs a start index and a size for each of "
                     "the ")
            << rank << " dims";
-  RankedTensorType type = Importer::typeOf(op.getResult());
-  if (b.lanesOf(starts).empty()) {
-    Lanes lanes(b.lanesOf(operand));
-    SmallVector<Value> operands{operand};
-    SmallVector<int64_t> sizes;
-    Value zero = starts.empty()
-                     ? b.splat(RankedTensorType::get({}, b.getI32Type()), 0.0)
-                     : b.like(starts[0], 0);
-    for (unsigned lane : lanes) {
-      operands.push_back(zero);
-      sizes.push_back(b.getMesh().getSizes()[lane]);
-    }
-    llvm::append_range(operands, starts);
-    llvm::append_range(sizes, op.getSliceSizes());
-    return b.make<dtensor::DynamicSliceOp>(
-        {type}, operands, lanes,
-        b.named("slice_sizes", b.getDenseI64ArrayAttr(sizes)))[0];
-  }
-  // Each device begins elsewhere: a gather of one slice a device.
-  SmallVector<int64_t> high;
-  for (auto [extent, size] :
-       llvm::zip_equal(b.shapeOf(operand), op.getSliceSizes()))
-    high.push_back(extent - size);
-  SmallVector<Value> operands =
-      b.aligned({operand, indexVector(b, starts, high)});
-  Lanes lanes = b.lanesOf(operands);
-  return b.make<dtensor::GatherOp>(
-      {type}, operands, lanes,
-      {b.list("offset_dims", allDims(rank)), b.list("collapsed_slice_dims", {}),
-       b.list("operand_batching_dims", {}),
-       b.list("start_indices_batching_dims", {}),
-       b.list("start_index_map", allDims(rank)),
-       b.number("index_vector_dim", 0),
-       b.list("slice_sizes", op.getSliceSizes())})[0];
+  return b.dynamicSlice(operand, starts, op.getSliceSizes());
 }
 
 static FailureOr<Value>
@@ -153,31 +107,7 @@ importDynamicUpdateSlice(Importer &im, stablehlo::DynamicUpdateSliceOp op) {
   if (int64_t(starts.size()) != rank || b.rankOf(update) != rank)
     return im.error("dynamic_update_slice needs a start index for each of the ")
            << rank << " dims, and an update of that rank";
-  RankedTensorType type = Importer::typeOf(op.getResult());
-  if (b.lanesOf(starts).empty()) {
-    SmallVector<Value> operands = b.aligned({operand, update});
-    Lanes lanes = b.lanesOf(operands);
-    if (!starts.empty())
-      operands.append(lanes.size(),
-                      lanes.empty() ? Value() : b.like(starts[0], 0));
-    llvm::append_range(operands, starts);
-    return b.make<dtensor::DynamicUpdateSliceOp>({type}, operands, lanes)[0];
-  }
-  SmallVector<int64_t> high;
-  for (auto [extent, size] :
-       llvm::zip_equal(b.shapeOf(operand), b.shapeOf(update)))
-    high.push_back(extent - size);
-  SmallVector<Value> operands =
-      b.aligned({operand, indexVector(b, starts, high), update});
-  Lanes lanes = b.lanesOf(operands);
-  return b.make<dtensor::ScatterOp>(
-      {type}, operands, lanes,
-      {b.list("update_window_dims", allDims(rank)),
-       b.list("inserted_window_dims", {}), b.list("input_batching_dims", {}),
-       b.list("scatter_indices_batching_dims", {}),
-       b.list("scatter_dims_to_operand_dims", allDims(rank)),
-       b.number("index_vector_dim", 0),
-       b.named("unique_indices", b.getUnitAttr())})[0];
+  return b.dynamicUpdateSlice(operand, update, starts);
 }
 
 /// Whole slices of dim `dim`, chosen by indices; the first `batch_dims` dims of

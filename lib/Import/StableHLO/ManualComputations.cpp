@@ -26,7 +26,7 @@ manualPerDim(Importer &im, const ValueSharding &sharding,
                << b.getMesh().getNames()[axis]
                << " after one that is not manual; manual axes come first";
       axes.push_back(axis);
-      shards *= b.getMesh().getSizes()[axis];
+      shards *= b.extentOf(axis);
     }
     if (shape[d] % shards != 0)
       return im.error("dim ")
@@ -54,7 +54,7 @@ static ValueSharding freePart(ValueSharding sharding,
 static Value addends(Importer &im, Value value, unsigned axis,
                      ReduceKind kind) {
   LaneBuilder &b = im.b;
-  SmallVector<int64_t> shape{b.getMesh().getSizes()[axis]}, dims;
+  SmallVector<int64_t> shape{b.extentOf(axis)}, dims;
   llvm::append_range(shape, b.shapeOf(value));
   for (int64_t d = 1; d < int64_t(shape.size()); ++d)
     dims.push_back(d);
@@ -74,7 +74,7 @@ static Value made(Importer &im, Value value, unsigned axis, ReduceKind kind) {
   if (kind != ReduceKind::Sum) // all have the same
     return value;
   return b.apply<dtensor::MultiplyOp>(
-      {value, b.like(value, double(b.getMesh().getSizes()[axis]))});
+      {value, b.like(value, double(b.extentOf(axis)))});
 }
 
 FailureOr<Value> importer::enterManual(Importer &im, Value value,
@@ -88,23 +88,7 @@ FailureOr<Value> importer::enterManual(Importer &im, Value value,
   for (unsigned axis : sharding.unreduced)
     if (contains(manual, axis))
       value = addends(im, value, axis, sharding.unreducedKind);
-  // Each dim as [its axes..., rest]; then all axes to the front.
-  SmallVector<int64_t> cut, axesFirst, rest;
-  SmallVector<unsigned> axes;
-  for (auto [size, itsAxes] : llvm::zip_equal(shape, *perDim)) {
-    for (unsigned axis : itsAxes) {
-      axesFirst.push_back(int64_t(cut.size()));
-      axes.push_back(axis);
-      cut.push_back(b.getMesh().getSizes()[axis]);
-      size /= b.getMesh().getSizes()[axis];
-    }
-    rest.push_back(int64_t(cut.size()));
-    cut.push_back(size);
-  }
-  if (!axes.empty()) {
-    llvm::append_range(axesFirst, rest);
-    value = b.hide(b.transpose(b.reshape(value, cut), axesFirst), axes);
-  }
+  value = toBlocks(b, value, *perDim);
   return constrain(im, value, freePart(sharding, manual));
 }
 
@@ -116,40 +100,20 @@ FailureOr<Value> importer::leaveManual(Importer &im, Value value,
   auto perDim = manualPerDim(im, sharding, manual, type.getShape());
   if (failed(perDim))
     return failure();
-  SmallVector<unsigned> axes;
-  for (ArrayRef<unsigned> itsAxes : *perDim)
-    llvm::append_range(axes, itsAxes);
   for (unsigned axis : sharding.unreduced)
     if (contains(manual, axis))
       value = made(im, value, axis, sharding.unreducedKind);
-  // Where the program says that all devices have the same, take the first's.
-  for (unsigned axis : Lanes(b.lanesOf(value))) {
-    if (!contains(manual, axis) || contains(axes, axis))
-      continue;
-    SmallVector<int64_t> shape = b.shapeOf(value);
-    value = b.reshape(b.sliceDim(b.expose(value, axis), 0, 0, 1), shape);
-  }
-  if (!axes.empty()) {
-    value = b.expose(value, axes);
-    SmallVector<int64_t> order;
-    int64_t nextAxis = 0, nextDim = int64_t(axes.size());
-    for (ArrayRef<unsigned> itsAxes : *perDim) {
-      for (size_t i = 0; i < itsAxes.size(); ++i)
-        order.push_back(nextAxis++);
-      order.push_back(nextDim++);
-    }
-    if (nextDim != b.rankOf(value))
-      return im.error("the body's result has another rank than its sharding");
-    value = b.transpose(value, order);
-    int64_t elements = 1;
-    for (int64_t size : b.shapeOf(value))
-      elements *= size;
-    if (elements != type.getNumElements())
-      return im.error("the body gives a ")
-             << b.typeOf(value) << " (parts and devices), which does not make "
-             << "up a " << type;
-    value = b.reshape(value, type.getShape());
-  }
+  if (size_t(b.rankOf(value)) != perDim->size())
+    return im.error("the body's result has another rank than its sharding");
+  int64_t elements = b.typeOf(value).getNumElements();
+  for (ArrayRef<unsigned> itsAxes : *perDim)
+    for (unsigned axis : itsAxes)
+      elements *= b.extentOf(axis);
+  if (elements != type.getNumElements())
+    return im.error("the body gives a ")
+           << b.typeOf(value) << " on each device, which does not make up a "
+           << type;
+  value = fromBlocks(b, value, *perDim, manual, type.getShape());
   return constrain(im, value, sharding);
 }
 

@@ -4,6 +4,7 @@
 // numbers: as easy as 1, 2, 3", SC 2011.)
 #include "Importer.h"
 
+#include "meshloom/Lanes/CounterBits.h"
 #include "meshloom/Math/FloatMath.h"
 
 #include <array>
@@ -13,80 +14,6 @@ using namespace meshloom;
 using namespace meshloom::importer;
 
 namespace {
-using Pair = std::array<Value, 2>;
-using Quad = std::array<Value, 4>;
-
-/// Arithmetic on words of 32 and 64 bits, all of one shape.
-struct Words {
-  LaneBuilder &b;
-  SmallVector<int64_t> shape;
-  Type word = b.getIntegerType(32, false), wide = b.getIntegerType(64, false);
-
-  Value constant(uint64_t value, Type type) {
-    return b.splat(RankedTensorType::get(shape, type),
-                   llvm::APInt(type.getIntOrFloatBitWidth(), value));
-  }
-  Value add(Value x, Value y) { return b.apply<dtensor::AddOp>({x, y}); }
-  Value multiply(Value x, Value y) {
-    return b.apply<dtensor::MultiplyOp>({x, y});
-  }
-  Value exclusiveOr(Value x, Value y) {
-    return b.apply<dtensor::XorOp>({x, y});
-  }
-  Value either(Value x, Value y) { return b.apply<dtensor::OrOp>({x, y}); }
-  Value right(Value x, unsigned bits) {
-    return b.apply<dtensor::ShiftRightLogicalOp>({x, b.like(x, bits)});
-  }
-  Value left(Value x, unsigned bits) {
-    return b.apply<dtensor::ShiftLeftOp>({x, b.like(x, bits)});
-  }
-  Value rotate(Value x, unsigned bits) {
-    return either(left(x, bits), right(x, 32 - bits));
-  }
-  /// The two words of a wide one, and back.
-  Pair split(Value x) {
-    return {b.convert(x, word), b.convert(right(x, 32), word)};
-  }
-  Value join(Value low, Value high) {
-    return either(b.convert(low, wide), left(b.convert(high, wide), 32));
-  }
-  /// Row-major index of each element in `shape`, where dim `halved` counts half
-  /// as fast (-1: none).
-  Value index(int64_t halved) {
-    Value result = constant(0, wide);
-    int64_t stride = 1;
-    for (int64_t dim = int64_t(shape.size()) - 1; dim >= 0; --dim) {
-      Value at = b.iota(RankedTensorType::get(shape, wide), dim);
-      int64_t extent = shape[dim];
-      if (dim == halved) {
-        at = right(at, 1);
-        extent = (extent + 1) / 2;
-      }
-      result = add(result, multiply(at, constant(uint64_t(stride), wide)));
-      stride *= extent;
-    }
-    return result;
-  }
-};
-
-/// Philox4x32-10.
-Quad philox(Words &w, Quad x, Pair key) {
-  for (unsigned round = 0; round < 10; ++round) {
-    if (round)
-      key = {w.add(key[0], w.constant(0x9E3779B9, w.word)),
-             w.add(key[1], w.constant(0xBB67AE85, w.word))};
-    auto product = [&](uint64_t factor, Value by) {
-      return w.split(
-          w.multiply(w.constant(factor, w.wide), w.b.convert(by, w.wide)));
-    };
-    auto [low0, high0] = product(0xD2511F53, x[0]);
-    auto [low1, high1] = product(0xCD9E8D57, x[2]);
-    x = {w.exclusiveOr(w.exclusiveOr(high1, x[1]), key[0]), low1,
-         w.exclusiveOr(w.exclusiveOr(high0, x[3]), key[1]), low0};
-  }
-  return x;
-}
-
 /// ThreeFry2x32-20.
 Pair threeFry(Words &w, Pair x, Pair key) {
   static constexpr unsigned rotations[2][4] = {{13, 15, 26, 6},

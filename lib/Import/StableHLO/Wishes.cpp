@@ -70,25 +70,12 @@ FailureOr<Value> importer::constrain(Importer &importer, Value value,
   return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
 }
 
-/// A wish that says nothing about axes.
-static dtensor::Wish openWish(Importer &importer, Value value) {
-  ArrayRef<unsigned> lanes = importer.b.lanesOf(value);
-  size_t rank = lanes.size() + size_t(importer.b.rankOf(value));
-  Layout::DimAxes dims(rank);
-  for (auto [i, lane] : llvm::enumerate(lanes))
-    dims[i] = {lane};
-  dtensor::Wish wish{
-      *Layout::get(importer.b.getMesh().getMesh(), std::move(dims))};
-  wish.open.assign(rank, true);
-  return wish;
-}
-
 Value importer::inspected(Importer &importer, Value value, StringRef name) {
   LaneBuilder &b = importer.b;
   Lanes lanes(b.lanesOf(value));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(value);
-  dtensor::Wish wish = openWish(importer, value);
+  dtensor::Wish wish = openWish(importer.b, value);
   Value told = b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
   const std::vector<std::string> names = b.getMesh().getMesh().axis_names();
   SmallVector<Attribute> axes;
@@ -141,21 +128,9 @@ static FailureOr<Value> joinGroup(Importer &im, sdy::ShardingGroupOp op) {
           b.create<dtensor::ConstraintOp>(b.getLoc(), value, others.layout),
           lanes);
   }
-  dtensor::Wish wish = openWish(im, value);
+  dtensor::Wish wish = openWish(im.b, value);
   wish.group = group;
   return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
-}
-
-Value importer::asWritten(Importer &im, Value value) {
-  Lanes lanes(im.b.lanesOf(value));
-  if (im.manualAxes.empty() && lanes.empty())
-    return value;
-  dtensor::Wish wish = openWish(im, value);
-  for (unsigned axis : im.manualAxes)
-    if (!contains(lanes, axis))
-      wish.replicated.push_back(axis);
-  wish.released = true;
-  return im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes);
 }
 
 FailureOr<Value> importer::constrain(Importer &importer, Value value,
@@ -247,7 +222,7 @@ void importer::addAnnotations(Handlers &handlers) {
   handlers.add<sdy::PropagationBarrierOp>([](Importer &im,
                                              sdy::PropagationBarrierOp op) {
     Value value = im.get(op.getInput());
-    dtensor::Wish wish = openWish(im, value);
+    dtensor::Wish wish = openWish(im.b, value);
     wish.direction = directionOf(op.getAllowedDirection());
     Lanes lanes(im.b.lanesOf(value));
     return im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes);

@@ -2,6 +2,7 @@
 // in printed IR, the constant materializer, and the module's mesh.
 
 #include "meshloom/Dialect/DTensor/Callback.h"
+#include "meshloom/Dialect/DTensor/Map.h"
 
 #include <mutex>
 #include <shared_mutex>
@@ -86,6 +87,10 @@ void DTensorDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "meshloom/Dialect/DTensor/DTensorCallbackOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "meshloom/Dialect/DTensor/DTensorMapOps.cpp.inc"
       >();
   addInterfaces<AliasInterface>();
 }

@@ -1,23 +1,23 @@
 // LaneBuilder: local shapes and dims become those of the vectorised value.
-#include "Lanes.h"
+#include "meshloom/Lanes/LaneBuilder.h"
 
-#include "mlir/IR/Matchers.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace meshloom;
-using namespace meshloom::importer;
+using namespace meshloom::lanes;
 
-Lanes importer::unionOf(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
+Lanes lanes::unionOf(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   Lanes result;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(),
                  std::back_inserter(result));
   return result;
 }
 
-bool importer::contains(ArrayRef<unsigned> axes, unsigned axis) {
+bool lanes::contains(ArrayRef<unsigned> axes, unsigned axis) {
   return llvm::is_contained(axes, axis);
 }
 
-Lanes importer::without(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
+Lanes lanes::without(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   Lanes result;
   for (unsigned axis : a)
     if (!contains(b, axis))
@@ -25,8 +25,8 @@ Lanes importer::without(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   return result;
 }
 
-SmallVector<int64_t> importer::remainingDims(int64_t rank,
-                                             ArrayRef<int64_t> dims) {
+SmallVector<int64_t> lanes::remainingDims(int64_t rank,
+                                          ArrayRef<int64_t> dims) {
   SmallVector<int64_t> result;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (!llvm::is_contained(dims, dim))
@@ -72,7 +72,7 @@ SmallVector<int64_t> LaneBuilder::shapeOf(Value value) const {
 SmallVector<int64_t> LaneBuilder::extentsOf(ArrayRef<unsigned> itsLanes) const {
   SmallVector<int64_t> extents;
   for (unsigned axis : itsLanes)
-    extents.push_back(mesh.getSizes()[axis]);
+    extents.push_back(extentOf(axis));
   return extents;
 }
 
@@ -117,7 +117,7 @@ Value LaneBuilder::expose(Value value, ArrayRef<unsigned> axes) {
     permutation.push_back(llvm::find(all, axis) - all.begin());
   for (unsigned axis : axes) {
     permutation.push_back(llvm::find(all, axis) - all.begin());
-    shape.push_back(mesh.getSizes()[axis]);
+    shape.push_back(extentOf(axis));
   }
   for (int64_t dim = 0; dim < local.getRank(); ++dim)
     permutation.push_back(int64_t(all.size()) + dim);
@@ -149,6 +149,57 @@ Value LaneBuilder::hide(Value value, ArrayRef<unsigned> axes) {
   return makeOf<dtensor::TransposeOp>(
       {type}, value, all,
       {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
+}
+
+Value LaneBuilder::reduceLanes(ReduceKind kind, Value value,
+                               ArrayRef<unsigned> axes) {
+  // Along axes that the value has no lane for, all have the same.
+  SmallVector<unsigned> differing, same;
+  int64_t copies = 1;
+  Lanes has(lanesOf(value));
+  for (unsigned axis : axes) {
+    if (contains(has, axis)) {
+      differing.push_back(axis);
+      continue;
+    }
+    same.push_back(axis);
+    copies *= extentOf(axis);
+  }
+  if (kind == ReduceKind::Prod)
+    llvm::append_range(differing, same);
+  if (!differing.empty())
+    value = reduce(
+        kind, expose(value, differing),
+        llvm::to_vector(llvm::seq<int64_t>(0, int64_t(differing.size()))));
+  if (kind == ReduceKind::Sum && copies > 1 && !elementOf(value).isInteger(1))
+    value = apply<dtensor::MultiplyOp>({value, like(value, double(copies))});
+  return value;
+}
+
+Value LaneBuilder::coordinate(unsigned axis, Type element) {
+  return hide(iota(RankedTensorType::get(extentOf(axis), element), 0), axis);
+}
+
+SmallVector<Value> LaneBuilder::again(Operation *op, ValueRange operands,
+                                      ArrayRef<unsigned> itsLanes) {
+  mlir::NamedAttrList attributes(op->getAttrDictionary());
+  if (auto vectorisable = dyn_cast<dtensor::VectorisableOpInterface>(op))
+    vectorisable.addLeadingDims(*this, attributes, extentsOf(itsLanes));
+  mlir::OperationState state(getLoc(), op->getName().getStringRef(), operands,
+                             {}, attributes);
+  for (Type type : op->getResultTypes())
+    state.addTypes(
+        itsLanes.empty()
+            ? type
+            : Type(laned(cast<RankedTensorType>(dtensor::undecided(type)),
+                         itsLanes)));
+  mlir::IRMapping mapping;
+  for (Region &region : op->getRegions())
+    region.cloneInto(state.addRegion(), mapping);
+  Operation *made = create(state);
+  for (Value result : made->getResults())
+    note(result, itsLanes);
+  return SmallVector<Value>(made->getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,4 +340,27 @@ Value LaneBuilder::combine(ReduceKind kind, Value lhs, Value rhs) {
     return apply<dtensor::OrOp>({lhs, rhs});
   }
   return {};
+}
+
+Value LaneBuilder::moveDim(Value value, int64_t from, int64_t to) {
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, rankOf(value)));
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return transpose(value, order);
+}
+
+Value LaneBuilder::mergeDims(Value value, int64_t dim, int64_t count) {
+  SmallVector<int64_t> shape = shapeOf(value);
+  for (int64_t i = 1; i < count; ++i)
+    shape[dim] *= shape[dim + i];
+  shape.erase(shape.begin() + dim + 1, shape.begin() + dim + count);
+  return reshape(value, shape);
+}
+
+Value LaneBuilder::splitDim(Value value, int64_t dim, ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> shape = shapeOf(value);
+  shape.erase(shape.begin() + dim);
+  shape.insert(shape.begin() + dim, sizes.begin(), sizes.end());
+  return reshape(value, shape);
 }

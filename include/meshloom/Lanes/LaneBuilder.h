@@ -1,12 +1,13 @@
-// LaneBuilder: makes dtensor ops on values that exist once per device along
-// some mesh axes, as in the body of a shard_map.
+// LaneBuilder: makes dtensor ops on values that exist once per place along some
+// axes, as in the body of a shard_map or a vmap.
 #pragma once
 
+#include "meshloom/Dialect/DTensor/Windows.h"
 #include "meshloom/Math/ElementwiseBuilder.h"
 
-namespace meshloom::importer {
+namespace meshloom::lanes {
 
-/// Mesh axes (indices), ascending.
+/// Axes (indices), ascending.
 using Lanes = SmallVector<unsigned, 2>;
 
 Lanes unionOf(ArrayRef<unsigned> a, ArrayRef<unsigned> b);
@@ -16,28 +17,33 @@ bool contains(ArrayRef<unsigned> axes, unsigned axis);
 
 /// Builds dtensor ops on *local* values, vectorised.
 ///
-/// In the body of a manual computation over axes x and y, a `tensor<8x16xf32>`
-/// is one such tensor on each device along x and y. Globally that is one value
-/// of shape [kx, ky, 8, 16] laid out [x, y, *, *]: it has the *lanes* x and y,
-/// in ascending order, as leading dims. A value that is the same on all devices
-/// along an axis has no lane for it. Outside of manual computations no value
-/// has lanes.
+/// In the body of a map over axes x and y, a `tensor<8x16xf32>` is one such
+/// tensor at each place along x and y. Globally that is one value of shape
+/// [kx, ky, 8, 16]: it has the *lanes* x and y, in ascending order, as leading
+/// dims. Where they are axes of a mesh, it is laid out [x, y, *, *], and places
+/// are devices. A value that is the same at all places along an axis has no
+/// lane for it. Outside of maps no value has lanes.
 ///
 /// All methods take and give local shapes and dims; the result has the lanes of
 /// all operands. So a decomposition written with them works inside and outside
-/// of manual computations alike, and a psum's result, which is the same
-/// everywhere, costs what it would cost outside.
+/// of maps alike, and a psum's result, which is the same everywhere, costs what
+/// it would cost outside.
 ///
 /// Rejected: the same lanes for all values of a body. Each loop's condition and
 /// each slice's index would be a value per device, and control flow would have
 /// to run in lock step.
 class LaneBuilder : public ElementwiseBuilder {
 public:
+  /// Lanes are the axes of `mesh`.
   LaneBuilder(MLIRContext *context, dtensor::MeshAttr mesh)
-      : ElementwiseBuilder(context, mlir::UnknownLoc::get(context)),
-        mesh(mesh) {}
+      : LaneBuilder(context, mesh.getSizes(), mesh) {}
+  /// Lanes of these extents, which are no axes of a mesh.
+  LaneBuilder(MLIRContext *context, ArrayRef<int64_t> extents)
+      : LaneBuilder(context, extents, {}) {}
 
+  /// Null where the lanes are no axes of one.
   dtensor::MeshAttr getMesh() const { return mesh; }
+  int64_t extentOf(unsigned lane) const { return extents[lane]; }
 
   //===--------------------------------------------------------------------===//
   // Values
@@ -55,7 +61,7 @@ public:
   RankedTensorType laned(RankedTensorType local,
                          ArrayRef<unsigned> lanes) const;
 
-  /// How many devices there are along each lane.
+  /// How many places there are along each lane.
   SmallVector<int64_t> extentsOf(ArrayRef<unsigned> lanes) const;
   /// The value with more lanes: repeated along those it does not have.
   Value withLanes(Value value, ArrayRef<unsigned> lanes);
@@ -66,6 +72,10 @@ public:
   Value expose(Value value, ArrayRef<unsigned> axes);
   /// The inverse: the first local dims become the lanes `axes`.
   Value hide(Value value, ArrayRef<unsigned> axes);
+  /// What all places along `axes` make up by `kind`: it has no lanes for them.
+  Value reduceLanes(ReduceKind kind, Value value, ArrayRef<unsigned> axes);
+  /// At each place along `axis`, its number.
+  Value coordinate(unsigned axis, Type element);
 
   //===--------------------------------------------------------------------===//
   // Ops
@@ -105,6 +115,11 @@ public:
     return named(name, getI64IntegerAttr(value));
   }
 
+  /// `op` on other values, which are as for `make`, with its attributes and a
+  /// copy of its regions.
+  SmallVector<Value> again(Operation *op, ValueRange operands,
+                           ArrayRef<unsigned> lanes);
+
   // Elementwise ops and constants are ElementwiseBuilder's.
 
   /// `pred` may be a scalar.
@@ -129,11 +144,40 @@ public:
   /// Combines two values of one shape.
   Value combine(ReduceKind kind, Value lhs, Value rhs);
 
+  /// Dim `from` moved to `to`, its place once it has gone.
+  Value moveDim(Value value, int64_t from, int64_t to);
+  /// `count` dims from `dim` on as one.
+  Value mergeDims(Value value, int64_t dim, int64_t count = 2);
+  /// Dim `dim` as several, major to minor.
+  Value splitDim(Value value, int64_t dim, ArrayRef<int64_t> sizes);
+
+  // Ops whose lanes become dims of another kind (LanedOps.cpp). Their operands
+  // fit each other.
+
+  /// dot_general: lanes of both sides are batching dims, others free ones.
+  Value dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
+            ArrayRef<int64_t> rhsBatching, ArrayRef<int64_t> lhsContracting,
+            ArrayRef<int64_t> rhsContracting);
+  /// Lanes of both sides become groups, those of `lhs` only part of the batch,
+  /// those of `rhs` only output features.
+  Value convolution(Value lhs, Value rhs, dtensor::ConvolutionSpec spec,
+                    RankedTensorType resultType);
+  /// Where places begin elsewhere each, a gather of one slice a place.
+  Value dynamicSlice(Value operand, ArrayRef<Value> starts,
+                     ArrayRef<int64_t> sizes);
+  Value dynamicUpdateSlice(Value operand, Value update, ArrayRef<Value> starts);
+
 protected:
   Value emit(StringRef op, ValueRange operands, RankedTensorType type,
              ArrayRef<NamedAttribute> attributes) override;
 
 private:
+  LaneBuilder(MLIRContext *context, ArrayRef<int64_t> extents,
+              dtensor::MeshAttr mesh)
+      : ElementwiseBuilder(context, mlir::UnknownLoc::get(context)),
+        extents(extents), mesh(mesh) {}
+
+  SmallVector<int64_t> extents;
   dtensor::MeshAttr mesh;
   DenseMap<Value, Lanes> lanes;
 };
@@ -141,4 +185,4 @@ private:
 /// `dims` without those listed.
 SmallVector<int64_t> remainingDims(int64_t rank, ArrayRef<int64_t> dims);
 
-} // namespace meshloom::importer
+} // namespace meshloom::lanes

@@ -1,0 +1,72 @@
+// Gradients of the ops between the places of a map, as each place sees them:
+// what comes back to a place is the gradient of the sum over all places'
+// targets.
+#include "GradientRules.h"
+
+#include "meshloom/Dialect/DTensor/Map.h"
+
+namespace meshloom {
+
+namespace {
+
+Value sumOver(OpGradient &g, mlir::ArrayAttr axes, Value value) {
+  return g.builder.create<dtensor::AxisReduceOp>(
+      g.location, OpGradient::typeOf(value), value, axes,
+      dtensor::ReduceKindAttr::get(g.builder.getContext(), ReduceKind::Sum));
+}
+
+} // namespace
+
+/// Of a maximum: to the places that have it, in equal shares.
+static void gradientOf(dtensor::AxisReduceOp op, OpGradient &g) {
+  Value all = sumOver(g, op.getAxes(), g.of());
+  if (op.getKind() == ReduceKind::Sum)
+    return g.give(0, all);
+  if (op.getKind() != ReduceKind::Max && op.getKind() != ReduceKind::Min)
+    return g.refuse("a product over places");
+  Value mine = g.convert(g.compare(dtensor::ComparisonDirection::EQ,
+                                   op.getOperand(), op.getResult()),
+                         OpGradient::typeOf(all).getElementType());
+  g.give(0, g.divide(g.multiply(all, mine), sumOver(g, op.getAxes(), mine)));
+}
+
+static void gradientOf(dtensor::AxisGatherOp op, OpGradient &g) {
+  Value all = sumOver(g, g.builder.getStrArrayAttr(op.getAxis()), g.of());
+  g.give(0, g.builder.create<dtensor::AxisPartOp>(
+                g.location, OpGradient::typeOf(op.getOperand()), all,
+                op.getAxisAttr(), op.getDimensionAttr(), op.getSizesAttr()));
+}
+
+/// Zeros but for the part of this place.
+static void gradientOf(dtensor::AxisPartOp op, OpGradient &g) {
+  OpBuilder &b = g.builder;
+  RankedTensorType whole = OpGradient::typeOf(op.getOperand());
+  int64_t dim = op.getDimension(),
+          own = OpGradient::typeOf(op.getResult()).getDimSize(unsigned(dim));
+  SmallVector<int32_t> starts{0};
+  if (auto sizes = op.getSizes())
+    for (int64_t size : sizes->drop_back())
+      starts.push_back(starts.back() + int32_t(size));
+  else
+    for (int64_t at = own; own && at < whole.getDimSize(unsigned(dim));
+         at += own)
+      starts.push_back(int32_t(at));
+  auto type = RankedTensorType::get(int64_t(starts.size()), b.getI32Type());
+  Value all = b.create<dtensor::ConstantOp>(
+      g.location, type, DenseElementsAttr::get(type, ArrayRef(starts)));
+  Value mine = b.create<dtensor::AxisPartOp>(
+      g.location, RankedTensorType::get(1, b.getI32Type()), all,
+      op.getAxisAttr(), b.getI64IntegerAttr(0), mlir::DenseI64ArrayAttr());
+  Value start = g.reshape(mine, {});
+  SmallVector<Value> at(size_t(whole.getRank()), g.constant(start, 0));
+  at[size_t(dim)] = start;
+  g.give(0, b.create<dtensor::DynamicUpdateSliceOp>(g.location, g.zeros(whole),
+                                                    g.of(), at));
+}
+
+void attachMapGradients(MLIRContext *context) {
+  using namespace dtensor;
+  attachGradients<AxisReduceOp, AxisGatherOp, AxisPartOp>(context);
+}
+
+} // namespace meshloom

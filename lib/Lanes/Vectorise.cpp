@@ -1,0 +1,621 @@
+// The walk over a map's regions. Where there are several, they are walked in
+// lockstep: each up to the next op that all places take part in, which is then
+// made once for all.
+#include "meshloom/Lanes/Vectorise.h"
+#include "VectoriseOp.h"
+
+#include "meshloom/Lanes/Blocks.h"
+#include "meshloom/Lanes/ControlFlow.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <unordered_map>
+
+using namespace meshloom;
+using namespace meshloom::lanes;
+using dtensor::MapOp;
+
+unsigned lanes::laneOf(MapOp map, unsigned axis, unsigned part) {
+  if (map.getMembers())
+    return part;
+  if (auto mesh = map.getMesh())
+    return *mesh->getMesh().axis_index(
+        std::string_view(cast<StringAttr>(map.getAxes()[axis]).strref()));
+  return axis;
+}
+
+LaneBuilder lanes::laneBuilderFor(MapOp map) {
+  MLIRContext *context = map.getContext();
+  if (auto mesh = map.getMesh())
+    return LaneBuilder(context, *mesh);
+  if (!map.getMembers())
+    return LaneBuilder(context, map.getSizes());
+  SmallVector<int64_t> extents;
+  for (unsigned part = 0; part < map.getMembers()->size(); ++part)
+    extents.push_back(int64_t(map.getMembersOf(part).size()));
+  return LaneBuilder(context, extents);
+}
+
+namespace {
+
+/// An op, or a block, of one of the regions.
+template <typename T> struct Of {
+  unsigned part;
+  T it;
+};
+using OfOps = ArrayRef<Of<Operation *>>;
+using OfBlocks = ArrayRef<Of<Block *>>;
+
+class Vectoriser {
+public:
+  Vectoriser(MapOp map, LaneBuilder &b, const VectoriserHooks &hooks)
+      : map(map), b(b), hooks(hooks), values(map.getBodies().size()) {
+    for (auto [i, name] :
+         llvm::enumerate(map.getAxes().getAsValueRange<StringAttr>()))
+      axes[name] = unsigned(i);
+    for (unsigned axis = 0; axis < map.getAxes().size(); ++axis)
+      allLanes.push_back(laneOf(map, axis));
+    llvm::sort(allLanes);
+  }
+
+  Made run() {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(map);
+    b.setLoc(map.getLoc());
+    SmallVector<Of<Block *>> blocks;
+    for (unsigned part = 0; part < values.size(); ++part) {
+      Block &block = map.getBodies()[part].front();
+      blocks.push_back({part, &block});
+      for (unsigned i = 0; i < map.getInputsEach(); ++i) {
+        unsigned number = part * map.getInputsEach() + i;
+        Value input = map.getInputs()[number];
+        SmallVector<unsigned> lanes;
+        for (int64_t axis : map.getLanesOf(number))
+          lanes.push_back(laneOf(map, unsigned(axis), part));
+        set(part, block.getArgument(i),
+            lanes.empty() ? input : b.hide(input, lanes));
+      }
+    }
+    if (failed(walk(blocks)))
+      return failure();
+    SmallVector<Value> results;
+    for (auto [part, block] : blocks)
+      llvm::append_range(results,
+                         get(part, block->getTerminator()->getOperands()));
+    return results;
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  /// Values from outside of the map are the same at all places.
+  Value get(unsigned part, Value value) const {
+    auto it = values[part].find(value);
+    return it == values[part].end() ? value : it->second;
+  }
+  SmallVector<Value> get(unsigned part, ValueRange source) const {
+    SmallVector<Value> result;
+    for (Value value : source)
+      result.push_back(get(part, value));
+    return result;
+  }
+  void set(unsigned part, Value source, Value made) {
+    values[part][source] = made;
+  }
+  void set(unsigned part, ValueRange source, ValueRange made) {
+    for (auto [from, to] : llvm::zip(source, made))
+      set(part, from, to);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The walk
+  //===--------------------------------------------------------------------===//
+
+  bool isOwn(StringRef axis) const { return axes.contains(axis); }
+
+  /// Whether all regions make `op` together.
+  bool meets(Operation *op) const {
+    if (isa<dtensor::AssignVariableOp>(op))
+      return true;
+    if (auto reduce = dyn_cast<dtensor::AxisReduceOp>(op))
+      return llvm::any_of(reduce.getAxes().getAsValueRange<StringAttr>(),
+                          [&](StringRef axis) { return isOwn(axis); });
+    if (auto gather = dyn_cast<dtensor::AxisGatherOp>(op))
+      return isOwn(gather.getAxis());
+    if (auto part = dyn_cast<dtensor::AxisPartOp>(op))
+      return isOwn(part.getAxis());
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        if (meets(&inner))
+          return true;
+    return false;
+  }
+
+  LogicalResult walk(OfBlocks blocks) {
+    SmallVector<Block::iterator> at;
+    for (auto [part, block] : blocks)
+      at.push_back(block->begin());
+    auto ended = [&](size_t i) {
+      return &*at[i] == blocks[i].it->getTerminator();
+    };
+    while (true) {
+      SmallVector<Of<Operation *>> ops;
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        for (; !ended(i) && !meets(&*at[i]); ++at[i])
+          if (failed(alone(blocks[i].part, &*at[i])))
+            return failure();
+        if (!ended(i))
+          ops.push_back({blocks[i].part, &*at[i]});
+      }
+      if (ops.empty())
+        return success();
+      if (ops.size() < blocks.size() || llvm::any_of(ops, [&](auto &op) {
+            return op.it->getName() != ops[0].it->getName();
+          }))
+        return ops[0].it->emitOpError()
+               << "is not reached by all replicas: those whose values have "
+                  "other shapes go on without it";
+      if (failed(together(ops)))
+        return failure();
+      for (Block::iterator &it : at)
+        ++it;
+    }
+  }
+
+  /// An op of one region that concerns no others.
+  LogicalResult alone(unsigned part, Operation *op) {
+    b.setLoc(op->getLoc());
+    if (isa<dtensor::WhileOp>(op))
+      return loop({{part, op}});
+    if (isa<dtensor::CaseOp>(op))
+      return branch({{part, op}});
+    if (isa<MapOp>(op))
+      return op->emitOpError() << "is inside of a map: the inner one is "
+                                  "vectorised first";
+    SmallVector<Value> operands = get(part, op->getOperands());
+    Made made = madeBefore(op, operands);
+    if (failed(made)) {
+      made = vectoriseOp(b, op, operands);
+      if (failed(made))
+        return failure();
+      remember(op, operands, *made);
+    }
+    set(part, op->getResults(), *made);
+    return success();
+  }
+
+  LogicalResult together(OfOps ops) {
+    b.setLoc(ops[0].it->getLoc());
+    Operation *first = ops[0].it;
+    if (isa<dtensor::AxisReduceOp>(first))
+      return reduce(ops);
+    if (isa<dtensor::AxisGatherOp>(first))
+      return gather(ops);
+    if (isa<dtensor::AxisPartOp>(first))
+      return takeParts(ops);
+    if (isa<dtensor::AssignVariableOp>(first))
+      return assign(ops);
+    if (isa<dtensor::WhileOp>(first))
+      return loop(ops);
+    if (isa<dtensor::CaseOp>(first))
+      return branch(ops);
+    return first->emitOpError() << "cannot hold ops between places";
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What several regions compute alike
+  //===--------------------------------------------------------------------===//
+
+  /// With several regions, what is the same at all places is made once: so that
+  /// they can be seen to assign the same.
+  bool isShared(Operation *op, ValueRange operands) const {
+    return values.size() > 1 && op->getNumRegions() == 0 &&
+           b.lanesOf(operands).empty() &&
+           (mlir::isMemoryEffectFree(op) || isa<dtensor::ReadVariableOp>(op));
+  }
+  llvm::hash_code hashOf(Operation *op, ValueRange operands) const {
+    return llvm::hash_combine(
+        op->getName(), op->getAttrDictionary(),
+        llvm::hash_combine_range(operands.begin(), operands.end()));
+  }
+  Made madeBefore(Operation *op, ValueRange operands) const {
+    if (!isShared(op, operands))
+      return failure();
+    auto it = shared.find(size_t(hashOf(op, operands)));
+    if (it == shared.end())
+      return failure();
+    for (Operation *made : it->second)
+      if (made->getName() == op->getName() &&
+          made->getAttrDictionary() == op->getAttrDictionary() &&
+          llvm::equal(made->getOperands(), operands) &&
+          made->getResultTypes() == op->getResultTypes() &&
+          made->getParentRegion()->isAncestor(
+              b.getInsertionBlock()->getParent()))
+        return SmallVector<Value>(made->getResults());
+    return failure();
+  }
+  void remember(Operation *op, ValueRange operands, ArrayRef<Value> made) {
+    if (!isShared(op, operands) || made.empty())
+      return;
+    Operation *maker = made[0].getDefiningOp();
+    if (maker && maker->getName() == op->getName())
+      shared[size_t(hashOf(op, operands))].push_back(maker);
+  }
+  void forgetShared() { shared.clear(); }
+
+  //===--------------------------------------------------------------------===//
+  // Between places
+  //===--------------------------------------------------------------------===//
+
+  bool hasParts() { return bool(map.getMembers()); }
+
+  Value written(Value value) {
+    return b.getMesh() ? asWritten(b, value, allLanes) : value;
+  }
+
+  LogicalResult reduce(OfOps ops) {
+    auto op = cast<dtensor::AxisReduceOp>(ops[0].it);
+    SmallVector<unsigned> own;
+    SmallVector<StringRef> others;
+    for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
+      if (isOwn(axis))
+        own.push_back(axes.lookup(axis));
+      else
+        others.push_back(axis);
+    }
+    Value result;
+    for (auto [part, it] : ops) {
+      auto its = cast<dtensor::AxisReduceOp>(it);
+      if (its.getKind() != op.getKind() || its.getAxes() != op.getAxes())
+        return differs(its, op);
+      SmallVector<unsigned> lanes;
+      for (unsigned axis : own)
+        lanes.push_back(laneOf(map, axis, part));
+      Value value = get(part, its.getOperand());
+      if (result && b.shapeOf(value) != b.shapeOf(result))
+        return its.emitOpError()
+               << "combines values of different shapes, " << b.typeOf(result)
+               << " and " << b.typeOf(value)
+               << " on replicas with other numbers of rows: reduce over the "
+                  "rows first";
+      value = b.reduceLanes(op.getKind(), value, lanes);
+      result = result ? b.combine(op.getKind(), result, value) : value;
+    }
+    result = written(result);
+    if (!others.empty()) {
+      Lanes lanes(b.lanesOf(result));
+      Value rest = b.create<dtensor::AxisReduceOp>(
+          b.getLoc(), result.getType(), result, b.getStrArrayAttr(others),
+          op.getKindAttr());
+      result = b.note(rest, lanes);
+    }
+    for (auto [part, it] : ops)
+      set(part, it->getResult(0), result);
+    return success();
+  }
+
+  /// Extents by place along a dim of `extent` at this one.
+  template <typename OpTy>
+  SmallVector<int64_t> sizesOf(OpTy op, int64_t extent) {
+    if (auto sizes = op.getSizes())
+      return SmallVector<int64_t>(*sizes);
+    return SmallVector<int64_t>(map.getSizes()[axes.lookup(op.getAxis())],
+                                extent);
+  }
+
+  /// [places, ...] as one value along dim `dim`.
+  Value joined(Value exposed, int64_t dim) {
+    return b.mergeDims(b.moveDim(exposed, 0, dim), dim);
+  }
+
+  LogicalResult gather(OfOps ops) {
+    auto first = cast<dtensor::AxisGatherOp>(ops[0].it);
+    int64_t dim = first.getDimension();
+    unsigned axis = axes.lookup(first.getAxis());
+    Value result;
+    if (!hasParts()) {
+      Value value = get(0, first.getOperand());
+      unsigned lane = laneOf(map, axis);
+      result = joined(b.expose(value, lane), dim);
+    } else {
+      // For each place its piece: the part that it is of, and where in it.
+      SmallVector<Value> joints;
+      SmallVector<std::pair<unsigned, int64_t>> pieces(map.getSizes()[axis]);
+      SmallVector<int64_t> extents, sizes;
+      for (auto [i, at] : llvm::enumerate(ops)) {
+        auto op = cast<dtensor::AxisGatherOp>(at.it);
+        Value value = get(at.part, op.getOperand());
+        if (int64_t(op.getDimension()) != dim)
+          return differs(op, first);
+        int64_t extent = b.shapeOf(value)[dim];
+        extents.push_back(extent);
+        if (i == 0)
+          sizes = sizesOf(op, extent);
+        for (auto [k, place] : llvm::enumerate(map.getMembersOf(at.part))) {
+          pieces[place] = {unsigned(i), int64_t(k)};
+          if (sizesOf(op, extent)[place] != extent || sizes[place] != extent)
+            return op.emitOpError()
+                   << "joins values of other extents than its replicas "
+                      "expected of each other: replica "
+                   << place << " has " << extent << " along dim " << dim
+                   << ", not " << sizes[place]
+                   << " (an extent that is not proportional to the rows of the "
+                      "replica's batch cannot be known)";
+        }
+        joints.push_back(joined(b.expose(value, at.part), dim));
+      }
+      SmallVector<Value> runs;
+      for (size_t place = 0; place < pieces.size();) {
+        auto [part, from] = pieces[place];
+        int64_t count = 1;
+        while (place + size_t(count) < pieces.size() &&
+               pieces[place + size_t(count)] == std::pair(part, from + count))
+          ++count;
+        runs.push_back(sliced(joints[part], dim, from * extents[part],
+                              (from + count) * extents[part]));
+        place += size_t(count);
+      }
+      for (Value run : runs)
+        if (b.typeOf(run).getRank() != b.rankOf(runs[0]))
+          return first.emitOpError() << "joins values of different ranks";
+      result = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
+    }
+    result = written(result);
+    for (auto [part, it] : ops)
+      set(part, it->getResult(0), result);
+    return success();
+  }
+
+  Value sliced(Value value, int64_t dim, int64_t from, int64_t to) {
+    if (from == 0 && to == b.shapeOf(value)[dim])
+      return value;
+    return b.sliceDim(value, dim, from, to);
+  }
+
+  LogicalResult takeParts(OfOps ops) {
+    for (auto [part, it] : ops) {
+      auto op = cast<dtensor::AxisPartOp>(it);
+      int64_t dim = op.getDimension();
+      Value value = get(part, op.getOperand());
+      unsigned lane = laneOf(map, axes.lookup(op.getAxis()), part);
+      SmallVector<int64_t> shape(
+          dtensor::globalShape(op.getResult().getType()));
+      int64_t extent = shape[dim];
+      SmallVector<int64_t> sizes = sizesOf(op, extent);
+      auto members =
+          hasParts()
+              ? map.getMembersOf(part)
+              : llvm::to_vector(llvm::seq<int64_t>(0, int64_t(sizes.size())));
+      SmallVector<int64_t> starts(sizes.size(), 0);
+      for (size_t i = 1; i < sizes.size(); ++i)
+        starts[i] = starts[i - 1] + sizes[i - 1];
+      Value result;
+      if (contains(b.lanesOf(value), lane)) {
+        // Each place has another value to take its part of.
+        auto type =
+            RankedTensorType::get(int64_t(members.size()), b.getI32Type());
+        SmallVector<int32_t> own;
+        for (int64_t place : members)
+          own.push_back(int32_t(starts[place]));
+        Value begin = b.hide(b.constant(cast<mlir::ElementsAttr>(Attribute(
+                                 DenseElementsAttr::get(type, ArrayRef(own))))),
+                             lane);
+        Value zero = b.splat(RankedTensorType::get({}, b.getI32Type()), 0.0);
+        SmallVector<Value> at(shape.size(), zero);
+        at[dim] = begin;
+        result = b.dynamicSlice(value, at, shape);
+      } else {
+        // Runs of neighbours; [.., places, extent, ..] -> lanes.
+        SmallVector<Value> runs;
+        for (size_t k = 0; k < members.size();) {
+          size_t count = 1;
+          while (k + count < members.size() &&
+                 members[k + count] == members[k] + int64_t(count))
+            ++count;
+          int64_t from = starts[members[k]];
+          runs.push_back(
+              sliced(value, dim, from, from + int64_t(count) * extent));
+          k += count;
+        }
+        Value all = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
+        all = b.splitDim(all, dim, {int64_t(members.size()), extent});
+        result = b.hide(b.moveDim(all, dim, 0), lane);
+      }
+      set(part, op.getResult(), written(result));
+    }
+    return success();
+  }
+
+  LogicalResult differs(Operation *op, Operation *other) {
+    auto error = op->emitOpError()
+                 << "meets another one on replicas with other shapes";
+    error.attachNote(other->getLoc()) << "this one";
+    return error;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Variables
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult assign(OfOps ops) {
+    auto first = cast<dtensor::AssignVariableOp>(ops[0].it);
+    Value variable = get(ops[0].part, first.getVariable());
+    Value value = get(ops[0].part, first.getValue());
+    auto refuse = [&](StringRef why) {
+      std::string name = hooks.variableName ? hooks.variableName(variable) : "";
+      return first.emitError()
+             << "variable" << (name.empty() ? "" : " '" + name + "'")
+             << " is assigned " << why
+             << ": state how the values of replicas are combined (psum, pmean, "
+                "..., or the variable's aggregation)";
+    };
+    if (diverging)
+      return refuse("in a loop or branch that does not run alike everywhere");
+    for (auto [part, it] : ops) {
+      auto op = cast<dtensor::AssignVariableOp>(it);
+      if (get(part, op.getVariable()) != variable)
+        return differs(op, first);
+      Value its = get(part, op.getValue());
+      if (!b.lanesOf(its).empty())
+        return refuse("a value that differs from place to place");
+      if (its != value)
+        return refuse("values that may differ between replicas with other "
+                      "numbers of rows");
+    }
+    b.create<dtensor::AssignVariableOp>(b.getLoc(), variable, value);
+    forgetShared(); // reads see it
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loops and branches
+  //===--------------------------------------------------------------------===//
+
+  void retract(Operation *op) {
+    op->walk([&](Operation *inner) {
+      for (Value result : inner->getResults())
+        b.note(result, {});
+      for (Region &region : inner->getRegions())
+        for (Block &block : region)
+          for (Value argument : block.getArguments())
+            b.note(argument, {});
+    });
+    op->erase();
+    forgetShared();
+  }
+
+  /// The loops of several regions are one that carries the values of all.
+  LogicalResult loop(OfOps ops) {
+    Location loc = b.getLoc();
+    SmallVector<Value> inits;
+    SmallVector<unsigned> counts;
+    LoopParts parts;
+    for (auto [i, at] : llvm::enumerate(ops)) {
+      auto op = cast<dtensor::WhileOp>(at.it);
+      llvm::append_range(inits, get(at.part, op.getInits()));
+      counts.push_back(op.getNumResults());
+      parts.governors.append(op.getNumResults(), int(i));
+    }
+    auto make =
+        [&](ArrayRef<Value> carried,
+            llvm::function_ref<Region &(dtensor::WhileOp)> regionOf) -> Made {
+      SmallVector<Of<Block *>> blocks;
+      for (auto [at, count] : llvm::zip_equal(ops, counts)) {
+        Block &block = regionOf(cast<dtensor::WhileOp>(at.it)).front();
+        blocks.push_back({at.part, &block});
+        set(at.part, block.getArguments(), carried.take_front(count));
+        carried = carried.drop_front(count);
+      }
+      if (failed(walk(blocks)))
+        return failure();
+      b.setLoc(loc);
+      SmallVector<Value> results;
+      for (auto [part, block] : blocks)
+        llvm::append_range(results,
+                           get(part, block->getTerminator()->getOperands()));
+      return results;
+    };
+    parts.condition = [&](ArrayRef<Value> carried) {
+      return make(carried, [](dtensor::WhileOp op) -> Region & {
+        return op.getCondition();
+      });
+    };
+    parts.body = [&](ArrayRef<Value> carried, bool diverges) {
+      diverging += diverges;
+      Made made = make(carried, [](dtensor::WhileOp op) -> Region & {
+        return op.getBody();
+      });
+      diverging -= diverges;
+      return made;
+    };
+    parts.retract = [&](dtensor::WhileOp made) { retract(made); };
+    Made made = buildWhile(b, inits, parts);
+    forgetShared();
+    if (failed(made))
+      return failure();
+    ArrayRef<Value> rest = *made;
+    for (auto [at, count] : llvm::zip_equal(ops, counts)) {
+      set(at.part, at.it->getResults(), rest.take_front(count));
+      rest = rest.drop_front(count);
+    }
+    if (ops.size() == 1 && !made->empty())
+      (*made)[0].getDefiningOp()->setDiscardableAttrs(
+          ops[0].it->getDiscardableAttrDictionary());
+    return success();
+  }
+
+  LogicalResult branch(OfOps ops) {
+    Location loc = b.getLoc();
+    auto first = cast<dtensor::CaseOp>(ops[0].it);
+    Value index = get(ops[0].part, first.getIndex());
+    const unsigned branches = first.getBranches().size();
+    SmallVector<RankedTensorType> types;
+    for (auto [part, it] : ops) {
+      auto op = cast<dtensor::CaseOp>(it);
+      if (op.getBranches().size() != branches)
+        return differs(op, first);
+      if (get(part, op.getIndex()) != index)
+        return op.emitOpError()
+               << "takes branches with ops between places by a number that may "
+                  "differ between replicas with other numbers of rows; make it "
+                  "of values that all have";
+      for (Type type : op.getResultTypes())
+        types.push_back(cast<RankedTensorType>(dtensor::undecided(type)));
+    }
+    Made made = buildCase(
+        b, index, types, branches, [&](unsigned i, bool diverges) -> Made {
+          diverging += diverges;
+          SmallVector<Of<Block *>> blocks;
+          for (auto [part, it] : ops)
+            blocks.push_back(
+                {part, &cast<dtensor::CaseOp>(it).getBranches()[i].front()});
+          LogicalResult walked = walk(blocks);
+          diverging -= diverges;
+          if (failed(walked))
+            return failure();
+          b.setLoc(loc);
+          SmallVector<Value> results;
+          for (auto [part, block] : blocks)
+            llvm::append_range(
+                results, get(part, block->getTerminator()->getOperands()));
+          return results;
+        });
+    forgetShared();
+    if (failed(made))
+      return failure();
+    ArrayRef<Value> rest = *made;
+    for (auto [part, it] : ops) {
+      set(part, it->getResults(), rest.take_front(it->getNumResults()));
+      rest = rest.drop_front(it->getNumResults());
+    }
+    if (ops.size() == 1 && !made->empty())
+      if (auto built = (*made)[0].getDefiningOp<dtensor::CaseOp>();
+          built && b.lanesOf(index).empty() &&
+          !first->getDiscardableAttrDictionary().empty()) {
+        built->setDiscardableAttrs(first->getDiscardableAttrDictionary());
+        if (hooks.caseMade)
+          hooks.caseMade(first, built, b);
+      }
+    return success();
+  }
+
+  MapOp map;
+  LaneBuilder &b;
+  const VectoriserHooks &hooks;
+  llvm::StringMap<unsigned> axes;
+  Lanes allLanes;
+  /// What stands for the values inside, by region.
+  SmallVector<DenseMap<Value, Value>> values;
+  std::unordered_map<size_t, SmallVector<Operation *>> shared;
+  /// How many loops and branches around are not the same at all places.
+  int diverging = 0;
+};
+
+} // namespace
+
+FailureOr<SmallVector<Value>> lanes::vectorise(MapOp map, LaneBuilder &b,
+                                               const VectoriserHooks &hooks) {
+  return Vectoriser(map, b, hooks).run();
+}

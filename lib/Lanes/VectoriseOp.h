@@ -1,0 +1,13 @@
+// One op of a map's region on values with lanes.
+#pragma once
+
+#include "meshloom/Lanes/LaneBuilder.h"
+
+namespace meshloom::lanes {
+
+/// The results of `op` on `operands`, which stand for its own. No loop, branch
+/// or op between places. A failure is reported.
+FailureOr<SmallVector<Value>> vectoriseOp(LaneBuilder &b, Operation *op,
+                                          ArrayRef<Value> operands);
+
+} // namespace meshloom::lanes
