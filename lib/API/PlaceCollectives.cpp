@@ -199,19 +199,27 @@ Tensor all_to_all(const Tensor &x, const std::string &axis_name,
   const MappedAxis &along = axisNamed(axis_name, op, where);
   int64_t from = cutDim(op, "split_axis", x, split_axis, along, tiled, where);
   int64_t to = axisOf(concat_axis, x.rank(), op, where);
-  if (tiled)
-    // Each place's part of what all have, joined.
-    return partOf(op, joined(op, x, along, to, false, where), along, from,
-                  where);
-  // The dim that is cut goes first, so that the others keep their numbers.
-  Tensor all = joined(op, expand_dims(x, 0, where), along, 0, false, where);
+  Shape cut = x.shape();
+  if (tiled) { // [.., places, part, ..]
+    cut[size_t(from)] /= along.size;
+    cut.insert(cut.begin() + from, along.size);
+  }
+  // [sources, .., targets, ..], of which each place takes its own.
+  Tensor all = joined(op, expand_dims(reshape(x, cut, where), 0, where), along,
+                      0, false, where);
   Tensor own = squeeze(partOf(op, all, along, from + 1, where), from + 1,
                        where); // [places, ...]
   std::vector<int64_t> order;
   for (int64_t dim = 1; dim < own.rank(); ++dim)
     order.push_back(dim);
   order.insert(order.begin() + to, 0);
-  return transpose(own, order, where);
+  Tensor result = transpose(own, order, where);
+  if (!tiled)
+    return result;
+  Shape merged = result.shape();
+  merged[size_t(to) + 1] *= along.size;
+  merged.erase(merged.begin() + to);
+  return reshape(result, merged, where);
 }
 
 Tensor ppermute(const Tensor &x, const std::string &axis_name,

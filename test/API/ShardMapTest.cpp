@@ -163,5 +163,284 @@ TEST(ShardMapTest, MegatronAndCollectives) {
   expectSame(gradient(block), gradient(plain), 1e-4);
 }
 
+/// `f` on every device along the axis x of 4, of values [4, ...].
+template <typename F> Tensor onFour(F f, const Tensor &xs) {
+  static const Mesh mesh = create_mesh({{"x", 4}}, virtual_cpus(4));
+  return shard_map(
+      [&](const Tensor &x) { return expand_dims(f(squeeze(x, 0)), 0); }, mesh,
+      {Layout::batch_sharded(mesh, "x", unsigned(xs.rank()))},
+      {Layout::batch_sharded(mesh, "x", unsigned(xs.rank()))})(xs);
+}
+
+TEST(ShardMapTest, CollectivesInBoth) {
+  Tensor xs = sample({4, 4});
+  // The sum by a ring: what comes from the left neighbour, three times.
+  auto ring = [](const Tensor &x) {
+    Tensor sum = x, moving = x;
+    for (int i = 0; i < 3; ++i) {
+      moving = ppermute(moving, "x", {{0, 1}, {1, 2}, {2, 3}, {3, 0}});
+      sum = sum + moving;
+    }
+    return sum;
+  };
+  auto collectives = [&](const Tensor &x) {
+    Tensor index = cast(axis_index("x"), DType::F32);
+    std::vector<Tensor> all{ring(x),
+                            psum(x, "x"),
+                            pmean(x, "x"),
+                            pmax(x, "x"),
+                            pmin(x, "x"),
+                            all_gather(x, "x")[1],
+                            slice(all_gather(x, "x", 0, true), {2}, {4}),
+                            all_to_all(x, "x", 0, 0),
+                            all_to_all(x, "x", 0, 0, true),
+                            broadcast_to(psum_scatter(x, "x"), {4}),
+                            broadcast_to(psum_scatter(x, "x", 0, true), {4}),
+                            broadcast_to(index * float(axis_size("x")), {4}),
+                            psum(ones({4}), "x"),
+                            ppermute(x, "x", {{0, 2}})};
+    return concat(all, 0);
+  };
+  Tensor sum = broadcast_to(reduce_sum(xs, 0), {4, 4});
+  Tensor scattered = broadcast_to(expand_dims(reduce_sum(xs, 0), 1), {4, 4});
+  Tensor moved =
+      concat({zeros({2, 4}), slice(xs, {0, 0}, {1, 4}), zeros({1, 4})}, 0);
+  Tensor flat = reshape(xs, {16});
+  Tensor expected = concat(
+      {sum, sum, sum / 4, broadcast_to(reduce_max(xs, 0), {4, 4}),
+       broadcast_to(reduce_min(xs, 0), {4, 4}), broadcast_to(xs[1], {4, 4}),
+       broadcast_to(slice(flat, {2}, {4}), {4, 4}), transpose(xs),
+       transpose(xs), scattered, scattered,
+       broadcast_to(reshape(tensor({0.f, 4.f, 8.f, 12.f}), {4, 1}), {4, 4}),
+       ones({4, 4}) * 4.f, moved},
+      1);
+  expectSame(onFour(collectives, xs), expected);
+  auto mapped = vmap(collectives, 0, 0, {.axis_name = "x"});
+  expectSame(mapped(xs), expected);
+  // Along one of two axes that are mapped.
+  Tensor two = sample({3, 4, 4}, 5);
+  expectSame(vmap(mapped)(two), byLoop(mapped, two));
+  auto both = vmap(vmap(
+                       [](const Tensor &x) {
+                         return psum(x, {"a", "b"}) + 10 * psum(x, "a");
+                       },
+                       0, 0, {.axis_name = "b"}),
+                   0, 0, {.axis_name = "a"});
+  expectSame(both(xs), broadcast_to(reduce_sum(xs), {4, 4}) +
+                           10 * broadcast_to(reduce_sum(xs, 0), {4, 4}));
+}
+
+// A tape inside sees one place: what comes back is the gradient of the sum of
+// all places' targets, as a tape outside has it.
+TEST(ShardMapTest, GradientsOfCollectives) {
+  Tensor xs = sample({4, 4});
+  auto target = [](const Tensor &x) {
+    Tensor weight = cast(axis_index("x"), DType::F32) + 1;
+    Tensor y = square(psum(x, "x")) * x + pmax(x, "x") * weight +
+               ppermute(square(x), "x", {{0, 1}, {1, 3}}) +
+               all_to_all(x * x, "x", 0, 0) * weight;
+    Tensor gathered = all_gather(x, "x");
+    return reduce_sum(y) + reduce_sum(gathered * gathered * weight) +
+           square(psum_scatter(x, "x"));
+  };
+  auto inside = vmap(
+      [&](const Tensor &x) {
+        GradientTape tape;
+        return tape.gradient(target(x), x);
+      },
+      0, 0, {.axis_name = "x"});
+  auto outside = function([&](const Tensor &xs) {
+    GradientTape tape;
+    Tensor all = vmap(target, 0, 0, {.axis_name = "x"})(xs);
+    return tape.gradient(reduce_sum(all), xs);
+  });
+  expectSame(inside(xs), outside(xs), 1e-4);
+}
+
+//===----------------------------------------------------------------------===//
+// Replicas with other numbers of rows
+//===----------------------------------------------------------------------===//
+
+detail::ReplicaAxis fourReplicas() {
+  static const Mesh mesh = create_mesh({{"replica", 4}}, virtual_cpus(4));
+  return {.replicas = 4, .mesh = mesh, .mesh_axis = "replica"};
+}
+
+TEST(ReplicaMapTest, UnevenRows) {
+  Tensor xs = sample({4, 2, 3}), w = sample({3}, 2);
+  for (std::vector<int64_t> rows :
+       {std::vector<int64_t>{2, 2, 2, 1}, {2, 1, 2, 0}, {2, 2, 2, 2}}) {
+    int64_t all = rows[0] + rows[1] + rows[2] + rows[3];
+    bool uneven = rows[3] < 2;
+    Mesh mesh = *fourReplicas().mesh;
+    DVariable steps(tensor(0.f), {.layout = Layout::replicated(mesh, 0)}),
+        total(zeros({3}), {.layout = Layout::replicated(mesh, 1)});
+    auto step = function([&](const Tensor &xs) {
+      std::vector<detail::ReplicaValue> results = detail::replicaMap(
+          fourReplicas(), {{xs, true, uneven ? rows : std::vector<int64_t>{}}},
+          [&](detail::RegionTensors own) {
+            const Tensor &x = own[0];
+            steps.assign_add(1);
+            Tensor sum = psum(reduce_sum(x, 0), "replica");
+            total.assign_add(sum);
+            Tensor index = cast(axis_index("replica"), DType::F32);
+            std::vector<int64_t> stacked;
+            Tensor stack = detail::stackPlaces(x, "replica", &stacked, {});
+            return std::vector<Tensor>{
+                x * w, reduce_sum(x) + index, sum,
+                all_gather(x, "replica", 0, true),
+                detail::ownPlace(stack, "replica", stacked, {})};
+          },
+          {});
+      EXPECT_TRUE(results[0].differs);
+      EXPECT_EQ(results[0].rows, uneven ? rows : std::vector<int64_t>{});
+      EXPECT_TRUE(results[1].differs);
+      EXPECT_EQ(results[1].value.shape(), (Shape{4}));
+      EXPECT_FALSE(results[2].differs);
+      EXPECT_FALSE(results[3].differs);
+      std::vector<Tensor> values;
+      for (const detail::ReplicaValue &result : results)
+        values.push_back(result.value);
+      return values;
+    });
+    std::vector<Tensor> values = step(xs);
+    std::vector<Tensor> joined;
+    for (int64_t i = 0; i < 4; ++i) {
+      Tensor own = slice(xs[i], {0, 0}, {rows[size_t(i)], 3});
+      joined.push_back(own);
+      expectSame(slice(values[0][i], {0, 0}, own.shape()), own * w);
+      expectSame(slice(values[4][i], {0, 0}, own.shape()), own);
+      expectNear(values[1][i], {reduce_sum(own).item<float>() + float(i)});
+    }
+    EXPECT_EQ(values[3].shape(), (Shape{all, 3}));
+    expectSame(values[3], concat(joined, 0));
+    expectSame(values[2], reduce_sum(concat(joined, 0), 0));
+    expectSame(total.read_value(), values[2]);
+    EXPECT_EQ(steps.read_value().item<float>(), 1);
+  }
+}
+
+// A mean of each replica's true rows, in a loop that meets in the middle, and
+// the gradients to a variable that all read.
+TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
+  Tensor xs = sample({4, 2, 3});
+  std::vector<int64_t> rows{2, 2, 2, 1};
+  Mesh mesh = *fourReplicas().mesh;
+  DVariable w(sample({3}, 2), {.layout = Layout::replicated(mesh, 1)});
+  auto step = function([&](const Tensor &xs) {
+    return detail::replicaMap(
+               fourReplicas(), {{xs, true, rows}},
+               [&](detail::RegionTensors own) {
+                 GradientTape tape;
+                 Tensor loss = reduce_mean(square(reduce_sum(own[0] * w, 1)));
+                 Tensor gradient = psum(tape.gradient(loss, w), "replica");
+                 w.assign_sub(gradient * 0.1f);
+                 Tensor looped = fori_loop(
+                     0, 3,
+                     [&](const Tensor &, const Tensor &sum) {
+                       return sum + psum(reduce_sum(own[0]), "replica");
+                     },
+                     zeros({}));
+                 return std::vector<Tensor>{gradient, looped};
+               },
+               {})[1]
+        .value;
+  });
+  Tensor before = w.read_value() * 1, expected = zeros({3}), sum = zeros({});
+  for (int64_t i = 0; i < 4; ++i) {
+    Tensor own = slice(xs[i], {0, 0}, {rows[size_t(i)], 3});
+    GradientTape tape;
+    Tensor loss = reduce_mean(square(reduce_sum(own * w, 1)));
+    expected = expected + tape.gradient(loss, w);
+    sum = sum + reduce_sum(own);
+  }
+  Tensor looped = step(xs);
+  expectSame(w.read_value(), before - expected * 0.1f);
+  expectNear(reshape(looped, {-1})[0], {3 * sum.item<float>()});
+
+  auto run = [&](auto body) {
+    function([&](const Tensor &xs) {
+      detail::replicaMap(fourReplicas(), {{xs, true, rows}},
+                         [&](detail::RegionTensors own) {
+                           body(own[0]);
+                           return std::vector<Tensor>{};
+                         },
+                         {});
+      return xs;
+    })(xs);
+  };
+  DVariable v(zeros({}), {.name = "count"});
+  EXPECT_ERROR(run([&](const Tensor &x) { v.assign(reduce_sum(x)); }),
+               HAS("variable 'count'"), HAS("psum"));
+  EXPECT_ERROR(run([&](const Tensor &x) { v.assign(float(x.shape()[0])); }),
+               HAS("variable 'count'"), HAS("other numbers of rows"));
+  EXPECT_ERROR(run([&](const Tensor &x) { psum(x, "replica"); }),
+               HAS("different shapes"));
+  EXPECT_ERROR(run([&](const Tensor &x) {
+                 if (x.shape()[0] == 2)
+                   psum(reduce_sum(x), "replica");
+               }),
+               HAS("not reached by all replicas"));
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+TEST(VmapTest, Errors) {
+  Tensor x = sample({3, 4}), y = sample({5, 4});
+  auto add = [](const Tensor &x, const Tensor &y) { return x + y; };
+  auto same = [](const Tensor &x) { return x; };
+  EXPECT_ERROR(vmap(add)(x, y), HAS("dim 0 of argument 0"), HAS("3"),
+               HAS("dim 0 of argument 1"), HAS("5"));
+  EXPECT_ERROR(vmap(add, {0, 7})(x, y), HAS("argument 1"), HAS("got 7"));
+  EXPECT_ERROR(vmap(add, {0})(x, y), HAS("each of the 2 arguments"));
+  EXPECT_ERROR(vmap(same, std::nullopt)(x), HAS("axis_size"));
+  EXPECT_ERROR(vmap(same)(tensor(1.f)), HAS("a scalar is not mapped"));
+  EXPECT_ERROR(vmap(same, 0, 5)(x), HAS("out_axes"), HAS("got 5"));
+  EXPECT_ERROR(vmap(same, 0, std::nullopt)(x), HAS("the same for all"));
+  EXPECT_ERROR(vmap(same, 0, {0, 0})(x), HAS("1 tensors of the result"));
+  EXPECT_ERROR(psum(x, "i"), HAS("[psum]"), HAS("vmap with axis_name"));
+  auto wrong = [](const Tensor &x) { return psum(x, "j"); };
+  EXPECT_ERROR(vmap(wrong)(x), HAS("'j'"), HAS("none with a name"));
+  EXPECT_ERROR(vmap(wrong, 0, 0, {.axis_name = "i"})(x), HAS("'j'"),
+               HAS("'i'"));
+  EXPECT_ERROR(vmap([](const Tensor &x) { return psum_scatter(x, "i"); }, 0, 0,
+                    {.axis_name = "i"})(x),
+               HAS("as long as the 3 places"), HAS("got 4"));
+  EXPECT_ERROR(
+      vmap([](const Tensor &x) { return ppermute(x, "i", {{0, 1}, {2, 1}}); },
+           0, 0, {.axis_name = "i"})(x),
+      HAS("place 1 twice"));
+  DVariable v(zeros({4}), {.name = "state"});
+  EXPECT_ERROR(vmap([&](const Tensor &x) {
+                 v.assign(x);
+                 return x;
+               })(x),
+               HAS("variable 'state'"), HAS("differs from place to place"));
+  Tensor leaked;
+  EXPECT_ERROR(function([&](const Tensor &x) {
+                 vmap([&](const Tensor &x) {
+                   leaked = x * 2;
+                   return x;
+                 })(x);
+                 return leaked + 1;
+               })(x),
+               HAS("return it from the body"));
+  Mesh mesh = mesh2x4();
+  auto onMesh = [&](std::vector<Layout> in, std::vector<Layout> out,
+                    std::vector<std::string> axes = {}) {
+    return shard_map(same, mesh, in, out, axes)(x);
+  };
+  Layout whole = specs("uu", mesh), cut = specs("uy", mesh);
+  EXPECT_ERROR(onMesh({specs("xu", mesh)}, {whole}), HAS("dim 0"),
+               HAS("of size 3"), HAS("2 parts"));
+  EXPECT_ERROR(onMesh({specs("x", mesh)}, {whole}), HAS("rank 2"));
+  EXPECT_ERROR(onMesh({cut, cut}, {whole}), HAS("each of the 1 arguments"));
+  EXPECT_ERROR(onMesh({cut}, {cut}, {"z"}), HAS("got 'z'"));
+  EXPECT_ERROR(onMesh({Layout::replicated(mesh8(), 2)}, {whole}),
+               HAS("expected a layout of argument 0"));
+}
+
 } // namespace
 } // namespace meshloom
