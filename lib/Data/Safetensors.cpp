@@ -49,7 +49,8 @@ Tensor readTensor(const std::string &tensor, const json &entry,
       !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
     throw damaged("has no dtype, shape and two data_offsets");
   const auto type = entry["dtype"].get<std::string>();
-  const std::optional<DType> known = typeOfSafetensors(type);
+  const std::array<float, 256> *f8 = floatsOfF8(type);
+  const std::optional<DType> known = f8 ? DType::UI8 : typeOfSafetensors(type);
   if (!known)
     throw readError(file, fmt::format("has tensor '{}' of type {}, which is "
                                       "not supported: convert it to F32",
@@ -71,6 +72,13 @@ Tensor readTensor(const std::string &tensor, const json &entry,
   if (!needed || uint64_t(*needed) != bytes)
     throw damaged(fmt::format("of type {} and shape {} has {} bytes", type,
                               entry["shape"].dump(), bytes));
+  if (f8) {
+    std::vector<float> numbers;
+    numbers.reserve(bytes);
+    for (char byte : data.substr(*begin, bytes))
+      numbers.push_back((*f8)[uint8_t(byte)]);
+    return meshloom::tensor(numbers, std::move(shape));
+  }
   // Elements need not lie where their type may be read.
   std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
   std::memcpy(aligned.data(), data.data() + *begin, bytes);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace meshloom::data {
 
@@ -32,6 +34,35 @@ std::optional<DType> typeOfSafetensors(std::string_view name) {
   if (known == std::end(typeNames))
     return std::nullopt;
   return known->type;
+}
+
+/// All numbers of a sign, an exponent and `fraction` bits. The largest exponent
+/// is infinities and nans, or with `finite` the largest numbers but for a nan
+/// that is all ones.
+static std::array<float, 256> floatsOf(int fraction, bool finite) {
+  std::array<float, 256> table{};
+  const int exponents = 1 << (7 - fraction), bias = exponents / 2 - 1;
+  for (int byte = 0; byte < 256; ++byte) {
+    const int exponent = (byte & 127) >> fraction;
+    const int rest = byte & ((1 << fraction) - 1);
+    float magnitude = 0;
+    if (finite ? (byte & 127) == 127 : exponent == exponents - 1)
+      magnitude = finite || rest ? std::numeric_limits<float>::quiet_NaN()
+                                 : std::numeric_limits<float>::infinity();
+    else if (exponent == 0)
+      magnitude = std::ldexp(float(rest), 1 - bias - fraction);
+    else
+      magnitude =
+          std::ldexp(float(rest + (1 << fraction)), exponent - bias - fraction);
+    table[size_t(byte)] = byte & 128 ? -magnitude : magnitude;
+  }
+  return table;
+}
+
+const std::array<float, 256> *floatsOfF8(std::string_view name) {
+  static const std::array<float, 256> e4m3 = floatsOf(3, true),
+                                      e5m2 = floatsOf(2, false);
+  return name == "F8_E4M3" ? &e4m3 : name == "F8_E5M2" ? &e5m2 : nullptr;
 }
 
 std::string safetensorsHead(const nlohmann::json &header) {

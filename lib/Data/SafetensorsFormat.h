@@ -3,8 +3,11 @@
 
 #include "meshloom/Core/DType.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace meshloom::data {
 
@@ -12,6 +15,11 @@ namespace meshloom::data {
 const char *safetensorsType(DType type);
 /// The reverse.
 std::optional<DType> typeOfSafetensors(std::string_view name);
+
+/// The numbers of f8 types by their bytes, for the type of that name; nullptr
+/// where it is another one. F8_E4M3 is ml_dtypes' float8_e4m3fn, which has no
+/// infinities.
+const std::array<float, 256> *floatsOfF8(std::string_view name);
 
 /// What a file begins with: the header's length and the header, filled up so
 /// that tensors begin at 8 bytes.

@@ -7,6 +7,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
+
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::AllOf;
@@ -69,6 +72,24 @@ TEST_F(SafetensorsTest, ReadsTheFormat) {
   EXPECT_THAT(read.at("b").to_vector<uint16_t>(), ElementsAre(0x302, 0x504));
 }
 
+// Numbers of f8 are those of ml_dtypes, from the smallest to the largest.
+TEST_F(SafetensorsTest, ReadsF8AsF32) {
+  std::string text = file(
+      R"({"e4": {"dtype": "F8_E4M3", "shape": [4], "data_offsets": [0, 4]},
+          "e5": {"dtype": "F8_E5M2", "shape": [2, 2], "data_offsets": [4, 8]}})",
+      8);
+  text.replace(text.size() - 8, 8, "\x01\x38\xfe\x7f\x03\xc2\x7b\xfc");
+  data::NamedTensors read = data::parse_safetensors(text, "w");
+  auto e4 = read.at("e4").to_vector<float>();
+  EXPECT_THAT(std::vector(e4.begin(), e4.begin() + 3),
+              ElementsAre(0x1p-9f, 1.f, -448.f));
+  EXPECT_TRUE(std::isnan(e4[3]));
+  EXPECT_EQ(read.at("e5").shape(), (Shape{2, 2}));
+  EXPECT_THAT(read.at("e5").to_vector<float>(),
+              ElementsAre(3 * 0x1p-16f, -3.f, 57344.f,
+                          -std::numeric_limits<float>::infinity()));
+}
+
 // A damaged file is refused, and nothing is allocated by its numbers.
 TEST_F(SafetensorsTest, RefusesDamage) {
   EXPECT_THAT(errorOf("abc"), HasSubstr("shorter than 8 bytes"));
@@ -82,7 +103,8 @@ TEST_F(SafetensorsTest, RefusesDamage) {
                             shape + R"(, "data_offsets": )" + offsets + "}}",
                         8));
   };
-  EXPECT_THAT(one("F8_E5M2", "[1]", "[0, 1]"), HasSubstr("not supported"));
+  EXPECT_THAT(one("F8_E8M0", "[1]", "[0, 1]"), HasSubstr("not supported"));
+  EXPECT_THAT(one("F8_E5M2", "[2]", "[0, 1]"), HasSubstr("has 1 bytes"));
   EXPECT_THAT(one("F32", "[2]", "[0, 9]"), HasSubstr("lies at [0,9] of 8"));
   EXPECT_THAT(one("F32", "[2]", "[8, 0]"), HasSubstr("lies at"));
   EXPECT_THAT(one("F32", "[2]", "[0, -1]"), HasSubstr("lies at"));

@@ -20,7 +20,8 @@ using NamedTensors = std::map<std::string, Tensor>;
 /// - its header is cut short, is no JSON object, or says what does not fit into
 ///   the file,
 /// - an element type is none of F64, F32, F16, BF16, I64, I32, I16, I8, U64,
-///   U32, U16, U8, BOOL.
+///   U32, U16, U8, BOOL, F8_E4M3, F8_E5M2. The last two become F32, which has
+///   all of their numbers.
 /// Format: https://github.com/huggingface/safetensors (the header's length in 8
 /// bytes, little endian; the header, JSON; the tensors, row-major).
 NamedTensors load_safetensors(const std::filesystem::path &path);
