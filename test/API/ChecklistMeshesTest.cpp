@@ -1,0 +1,144 @@
+// The acceptance list of TensorFlow DTensor's own tests, continued: data,
+// several meshes and training (items 96 to 100). What needs several processes
+// or sparse tensors (items 11, 16 and parts of 99) is not here.
+#include "Testing.h"
+
+namespace meshloom {
+namespace {
+
+class ChecklistMeshes : public testing::Test {
+protected:
+  Mesh mesh = mesh2x4();
+  Layout on(std::string_view letters) const { return specs(letters, mesh); }
+};
+
+// Images whole, in batches, in rows, in columns, and cut twice.
+TEST_F(ChecklistMeshes, Item96SixLayoutsOfImages) {
+  Tensor images = sample({8, 6, 5, 3}), filters = sample({3, 3, 3, 4}, 2);
+  Tensor expected = conv2d(images, filters, {.padding = "SAME"});
+  for (std::string_view letters :
+       {"uuuu", "xuuu", "uxuu", "uuyu", "xyuu", "xuyu"}) {
+    SCOPED_TRACE(letters);
+    Tensor placed = distribute(images, on(letters));
+    std::vector<Tensor> parts = unpack(placed);
+    ASSERT_EQ(parts.size(), 8u);
+    EXPECT_EQ(parts[0].shape(), placed.layout().local_shape({8, 6, 5, 3}));
+    expectSame(pack(parts, placed.layout()), images, 0);
+    expectSame(conv2d(placed, filters, {.padding = "SAME"}), expected);
+  }
+}
+
+// From one mesh to another of the same axes, over other devices, and back.
+TEST_F(ChecklistMeshes, Item97CopiesKeepTheirSharding) {
+  Mesh other = create_mesh({{"x", 2}, {"y", 4}}, virtual_cpus(8), "other");
+  for (std::string_view letters : {"xu", "uy", "xy", "uu"}) {
+    SCOPED_TRACE(letters);
+    Tensor x = distribute(sample({8, 6}), on(letters));
+    Tensor copied = copy_to_mesh(x, specs(letters, other));
+    check_layout(copied, specs(letters, other));
+    expectSame(copied, x, 0);
+    Tensor back = copy_to_mesh(copied, on(letters));
+    check_layout(back, on(letters));
+    expectSame(back, x, 0);
+  }
+  EXPECT_ERROR(
+      distribute(sample({8, 6}), on("xu")) +
+          distribute(sample({6}),
+                     Layout({"z"}, create_mesh({{"z", 2}}, virtual_cpus(2)))),
+      HAS("[add]"), HAS("z=2"));
+}
+
+// The mesh of what has none is that of an argument, of who uses it, the default
+// one, or that of a function that is called.
+TEST_F(ChecklistMeshes, Item98WhereAMeshComesFrom) {
+  Tensor x = distribute(sample({8, 6}), on("xu"));
+  auto fromArgument = function(
+      [](const Tensor &v) { return std::pair{v + 1, ones({8, 6}) * 2}; });
+  check_layout(fromArgument(x).first, on("xu"));
+  expectSame(fromArgument(x).second, 2 * ones({8, 6}), 0);
+
+  auto fromConsumer =
+      function([&] { return relayout(ones({8, 6}), on("uy")); });
+  check_layout(fromConsumer(), on("uy"));
+
+  {
+    auto scope = default_mesh(mesh);
+    Tensor made = function([] { return ones({4}) + 1; })();
+    EXPECT_TRUE(is_dtensor(made));
+    EXPECT_TRUE(made.mesh() == mesh);
+    Mesh inner = create_mesh({{"z", 8}}, virtual_cpus(8), "inner");
+    auto nested = default_mesh(inner);
+    EXPECT_TRUE((function([] { return ones({4}) + 2; })().mesh() == inner));
+  }
+
+  auto callee =
+      function([&](const Tensor &v) { return relayout(v, on("xu")); });
+  auto caller = function([&](const Tensor &v) { return callee(v * 2) + 1; });
+  Tensor called = caller(sample({8, 6}));
+  check_layout(called, on("xu"));
+  expectSame(called, sample({8, 6}) * 2 + 1);
+}
+
+// The dense half of the item: a product over a cut batch is whole afterwards.
+TEST_F(ChecklistMeshes, Item99ProductOverTheBatch) {
+  for (DType type : {DType::I32, DType::I64, DType::F32, DType::F64}) {
+    Tensor same = distribute(cast(9 * sample({8, 4}), type), on("xu"));
+    check_layout(function([](const Tensor &x) { return x; })(same), on("xu"));
+  }
+  Tensor a = sample({6, 8}), b = sample({8, 5}, 2);
+  Tensor product = relayout(
+      matmul(distribute(a, on("xy")), distribute(b, on("ux"))), on("uu"));
+  check_layout(product, on("uu"));
+  expectSame(product, matmul(a, b));
+}
+
+// A convolution, a product and a bias: five steps of gradient descent, batches
+// cut over x, the weights' columns over y, against one device.
+TEST_F(ChecklistMeshes, Item100TrainingIsThatOfOneDevice) {
+  Tensor images = sample({8, 6, 6, 2}), labels = sample({8, 4}, 5);
+  struct Model {
+    DVariable filters, weights, bias;
+  };
+  auto modelOf = [&](bool sharded) {
+    auto placed = [&](const Tensor &host, std::string_view letters) {
+      return sharded ? distribute(host, on(letters)) : host;
+    };
+    return Model{DVariable(placed(sample({3, 3, 2, 3}, 2) * 0.3, "uuuu")),
+                 DVariable(placed(sample({48, 4}, 3) * 0.3, "uy")),
+                 DVariable(placed(zeros({4}), "y"))};
+  };
+  auto train = [&](Model &model, const Tensor &x, const Tensor &y) {
+    auto step = function([&](const Tensor &in, const Tensor &out) {
+      GradientTape tape;
+      Tensor features = conv2d(in, model.filters, {.padding = "VALID"});
+      Tensor logits =
+          matmul(reshape(features, {8, 48}), model.weights) + model.bias;
+      Tensor loss = reduce_mean(square(logits - out));
+      std::vector<Tensor> results{loss};
+      for (const auto &[gradient, variable] :
+           tape.gradient(loss, {model.filters, model.weights, model.bias})) {
+        variable.assign_sub(0.1 * gradient);
+        results.push_back(gradient);
+      }
+      return results;
+    });
+    std::vector<std::vector<Tensor>> steps;
+    for (int i = 0; i < 5; ++i)
+      steps.push_back(step(x, y));
+    return steps;
+  };
+  Model whole = modelOf(false), sharded = modelOf(true);
+  auto expected = train(whole, images, labels);
+  auto got = train(sharded, distribute(images, on("xuuu")),
+                   distribute(labels, on("xu")));
+  for (int i = 0; i < 5; ++i)
+    for (size_t k = 0; k < 4; ++k)
+      expectSame(got[i][k], expected[i][k], k == 0 ? 5e-4 : 1e-5);
+  expectSame(sharded.filters.read_value(), whole.filters.read_value());
+  expectSame(sharded.weights.read_value(), whole.weights.read_value());
+  expectSame(sharded.bias.read_value(), whole.bias.read_value());
+  check_layout(sharded.weights.read_value(), on("uy"));
+}
+
+} // namespace
+} // namespace meshloom
