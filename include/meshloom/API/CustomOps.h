@@ -51,10 +51,9 @@ Tensor custom_call(std::string_view target, const std::vector<Tensor> &inputs,
                    Where loc = Where::current());
 
 /// The same, for what the function does: it is called whenever the program gets
-/// there, in the order of the program, with whole values, once for all devices
-/// (once for each, where devices have memories of their own), and though nobody
-/// uses what it gives. Reading a file, taking the next batch. No gradient flows
-/// through it.
+/// there, in the order of the program, with whole values, once for all devices,
+/// and though nobody uses what it gives. Reading a file, taking the next batch.
+/// No gradient flows through it.
 std::vector<Tensor> host_call(std::string_view target,
                               const std::vector<Tensor> &inputs,
                               const std::vector<TensorType> &results,

@@ -10,6 +10,24 @@
 using namespace meshloom;
 using namespace meshloom::plan;
 
+/// Whether a step is a call of the host that gives all devices the same: it has
+/// effects, and no device does a part of it.
+static bool happensOnce(const Program &program, const Step &step) {
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  if (!kernel)
+    return false;
+  const auto effects = kernel->options.find("has_effects");
+  if (effects == kernel->options.end() || effects->second != LibraryOption(1))
+    return false;
+  return std::ranges::all_of(
+             kernel->loops,
+             [](const Loop &loop) { return loop.axes.empty(); }) &&
+         std::ranges::all_of(kernel->outputs, [&](const Operand &output) {
+           const BufferDecl &decl = program.buffers[output.buffer];
+           return decl.localShape() == decl.shape;
+         });
+}
+
 Status SeparateExecutable::plan() {
   devices = device->devicesHere(mesh());
   for (const BufferDecl &decl : loaded.buffers)
@@ -23,6 +41,8 @@ Status SeparateExecutable::plan() {
     return made.error();
   for (const Action &action : made->actions) {
     std::unique_ptr<BoxMove> &move = moves.emplace_back();
+    once.push_back(action.kind == Action::Kind::Step &&
+                   happensOnce(loaded, loaded.steps[action.step]));
     if (action.kind == Action::Kind::Step) {
       if (Status ok = prepareStep(action.step); !ok)
         return Error(describe(loaded, action.step) + ok.error().message());
@@ -195,6 +215,19 @@ void SeparateExecutable::runOn(size_t slot, const Action &action,
     checkFinite(action, call, failure);
 }
 
+void SeparateExecutable::shareFirst(const Action &action, const Frame &frame,
+                                    Failure &failure) {
+  const std::vector<const Operand *> outputs =
+      outputsOf(loaded.steps[action.step]);
+  onEachSlot(action.step, failure, [&](size_t slot) {
+    for (size_t o = 0; slot > 0 && o < outputs.size(); ++o) {
+      const unsigned memory = memoryPlan().buffers[action.writes[o]].memory;
+      device->copy(slot, frame.at(memory, slot), frame.at(memory, 0),
+                   loaded.buffers[outputs[o]->buffer].localBytes());
+    }
+  });
+}
+
 Status SeparateExecutable::runActions(const Frame &frame) {
   for (const Frame::OldValue &old : frame.oldValues) {
     const int64_t begin = profiled ? profiled->profiler().now() : 0;
@@ -210,11 +243,15 @@ Status SeparateExecutable::runActions(const Frame &frame) {
       continue;
     }
     onEachSlot(action.step, failure, [&](size_t slot) {
+      if (once[a] && slot > 0)
+        return;
       const int64_t begin = profiled ? profiled->profiler().now() : 0;
       runOn(slot, action, frame, failure);
       if (profiled)
         record(slot, action, begin);
     });
+    if (once[a] && !failure.any())
+      shareFirst(action, frame, failure);
   }
   if (failure.any())
     return failure.error(loaded);

@@ -1,5 +1,6 @@
 // SeparateExecutable: a straight program on devices with a memory each. Actions
-// run one after the other in the program's order; each for every device.
+// run one after the other in the program's order; each for every device, but
+// for calls of the host that give every device the same.
 #pragma once
 
 #include "meshloom/Runtime/Plan/BoxMove.h"
@@ -57,6 +58,8 @@ private:
   /// What `runActions` does of an action on one device.
   void runOn(size_t slot, const Action &action, const Frame &frame,
              Failure &failure) const;
+  /// Copies what the first device has written to the others.
+  void shareFirst(const Action &action, const Frame &frame, Failure &failure);
   /// An event of what one device has done of an action since `begin`.
   void record(size_t slot, const Action &action, int64_t begin) const;
   DeviceCall bind(const Action &action, size_t slot, const Frame &frame) const;
@@ -64,6 +67,7 @@ private:
   std::vector<int64_t> devices; ///< per slot
   std::vector<Shape> local;     ///< per buffer of the program: padded shape
   std::vector<std::unique_ptr<BoxMove>> moves; ///< per action, if it is one
+  std::vector<bool> once; ///< per action: the first device's call is all
 };
 
 } // namespace meshloom::plan

@@ -18,8 +18,8 @@ def DTensor_CallbackOp
   let description = [{
     Calls the function that was registered under `call_target_name`
     (meshloom/Core/CustomCall.h) with whole values, though its results may have
-    no user: once, or where it has results of its own and devices have memories
-    of their own, once on each. `backend_config` is handed to the function.
+    no user: once for all devices of a process. `backend_config` is handed to
+    the function.
 
     With `batch_dims`, the function is called once for each index of that many
     first dims, about the others: as often as the shards of a `shard_map` are, by
