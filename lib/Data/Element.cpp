@@ -64,6 +64,14 @@ Tensor HostArray::tensor() const {
                                       {bytes, size_t(byteCount())});
 }
 
+std::optional<Layout> HostArray::layout() const {
+  if (!whole.defined())
+    return std::nullopt;
+  Layout layout = whole.layout();
+  return layout.mesh() == meshloom::detail::hostMesh() ? std::nullopt
+                                                       : std::optional(layout);
+}
+
 std::string HostArray::typeText() const {
   return fmt::format("{} [{}]", name(type), fmt::join(extents, ", "));
 }

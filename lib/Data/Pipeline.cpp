@@ -3,6 +3,7 @@
 
 #include "Random.h"
 #include "meshloom/API/CustomOps.h"
+#include "meshloom/API/Distribute.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -191,7 +192,11 @@ std::string nextType(Stream &stream) {
   std::optional<Element> element = stream.peek();
   if (!element)
     failExhausted(stream);
-  return element->typeText() + element->key();
+  std::string text = element->typeText() + element->key();
+  for (const HostArray &value : element->values)
+    if (std::optional<Layout> layout = value.layout())
+      text += layout->to_string();
+  return text;
 }
 
 /// Writes `from`, row-major, to a result's elements from dim `dim` on.
@@ -265,7 +270,11 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like) {
   types.reserve(like.values.size());
   for (const HostArray &value : like.values)
     types.push_back({value.dtype(), value.shape()});
-  return host_call(target, {handle}, types);
+  std::vector<Tensor> values = host_call(target, {handle}, types);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::optional<Layout> layout = like.values[i].layout())
+      values[i] = relayout(values[i], *layout);
+  return values;
 }
 
 } // namespace detail

@@ -4,6 +4,8 @@
 
 #include "meshloom/Data/Iterator.h"
 
+#include <filesystem>
+
 namespace meshloom::data {
 
 /// See Dataset::map.
@@ -211,9 +213,9 @@ public:
   template <typename F>
   auto interleave(F function, const InterleaveOptions &options = {}) const {
     using Inner = detail::Applied<F, T>;
-    static_assert(detail::isDataset<Inner>,
+    static_assert(std::is_base_of_v<AnyDataset, Inner>,
                   "interleave calls a function that gives a Dataset");
-    return Inner(detail::interleave(
+    return Dataset<typename Inner::Value>(detail::interleave(
         source(),
         [function = std::move(function)](const detail::Element &element) {
           return detail::applyTo(function, detail::valueOf<T>(element))
@@ -241,6 +243,15 @@ public:
   /// Elements are kept in memory as they are first made, for later iterations:
   /// once all of them have been taken.
   Dataset cache() const { return Dataset(detail::cache(source())); }
+  /// In a file, which later processes use too. It is there only when all
+  /// elements have been taken: a process that ends before leaves none. Throws
+  /// meshloom::Error, when it is read, if the file is damaged or was made of
+  /// elements of another structure.
+  Dataset cache(const std::filesystem::path &file) const {
+    static_assert(!detail::isDataset<T>, "windows are not kept in files");
+    return Dataset(
+        detail::cache(source(), file.string(), detail::skeletonFrom<T>));
+  }
   /// A thread makes up to `count` elements ahead.
   Dataset prefetch(int64_t count) const {
     return Dataset(detail::prefetch(source(), count));

@@ -42,6 +42,8 @@ public:
   Tensor tensor() const;
   /// Of one that is in memory.
   const char *data() const { return bytes; }
+  /// Of one that is on devices: how it lies there.
+  std::optional<Layout> layout() const;
   /// "f32 [2, 3]".
   std::string typeText() const;
 
@@ -136,6 +138,67 @@ T structureOf(const Skeleton *skeleton, std::span<const Tensor> tensors) {
       return meshloom::detail::rebuild(value, tensors);
   }
 }
+
+/// Sets the numbers and strings of `value`, lengths and keys included, to those
+/// that appendStatics wrote. Throws where there are fewer bytes.
+template <typename T> void readStatics(T &value, std::string_view &bytes) {
+  using meshloom::detail::isA;
+  auto taken = [&](size_t n) {
+    if (n > bytes.size())
+      throw Error("it was made of elements of another structure");
+    std::string_view front = bytes.substr(0, n);
+    bytes.remove_prefix(n);
+    return front;
+  };
+  auto number = [&]<typename N>(N &to) {
+    std::memcpy(&to, taken(sizeof to).data(), sizeof to);
+  };
+  if constexpr (std::is_same_v<T, Tensor>) {
+    // It has bytes of its own.
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    size_t size = 0;
+    for (char digit; (digit = taken(1).front()) != ':';)
+      size = 10 * size + size_t(digit - '0');
+    value = taken(size);
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    number(value);
+  } else if constexpr (isA<T, std::vector>) {
+    size_t size = 0;
+    number(size);
+    value.clear();
+    while (size-- > 0)
+      readStatics(value.emplace_back(), bytes);
+  } else if constexpr (isA<T, std::optional>) {
+    bool present = false;
+    number(present);
+    if (present)
+      readStatics(value.emplace(), bytes);
+  } else if constexpr (isA<T, std::map>) {
+    size_t size = 0;
+    number(size);
+    while (size-- > 0) {
+      typename T::key_type key;
+      readStatics(key, bytes);
+      readStatics(value[key], bytes);
+    }
+  } else {
+    meshloom::detail::forEachPart(
+        value, [&](auto &part) { readStatics(part, bytes); });
+  }
+}
+/// The skeleton that has that key; null for a Tensor.
+template <typename T>
+std::shared_ptr<const Skeleton> skeletonFrom(std::string_view key) {
+  T value{};
+  readStatics(value, key);
+  if (!key.empty())
+    throw Error("it was made of elements of another structure");
+  if constexpr (std::is_same_v<T, Tensor>)
+    return nullptr;
+  else
+    return std::make_shared<TypedSkeleton<T>>(std::move(value));
+}
+
 std::vector<Tensor> tensorsOf(const Element &element);
 template <typename T> T valueOf(const Element &element) {
   return structureOf<T>(element.skeleton.get(), tensorsOf(element));

@@ -33,7 +33,10 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like);
 ///   });
 ///
 /// Another iterator over elements of the same types, and another count, do not
-/// trace again. All elements that one call takes have the types of the first.
+/// trace again. All elements that one call takes have the types of the first;
+/// those on devices (DTensorDataset, prefetch to layouts) have their layouts.
+/// An iterator that a function captures must outlive it, and gives elements of
+/// one type.
 template <typename T> class Iterator {
 public:
   /// For Dataset::iterate, which makes them.
@@ -45,7 +48,7 @@ public:
   /// of the pipeline throws is thrown here, naming the element; the next call
   /// goes on behind it.
   std::optional<T> next() const {
-    if (handle.defined() && handle.is_traced())
+    if (meshloom::detail::isTracing())
       return inTrace();
     if (std::optional<detail::Element> element = get().next())
       return detail::valueOf<T>(*element);
@@ -106,7 +109,7 @@ private:
     if (!like)
       detail::failExhausted(get());
     return detail::structureOf<T>(like->skeleton.get(),
-                                  detail::nextInTrace(handle, *like));
+                                  detail::nextInTrace(named(), *like));
   }
 
   std::shared_ptr<detail::Stream> stream;

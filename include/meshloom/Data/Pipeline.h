@@ -181,6 +181,10 @@ SourcePtr interleave(SourcePtr input, ElementToSource function, int64_t cycle,
                      int64_t block, ParallelCalls calls);
 /// In memory.
 SourcePtr cache(SourcePtr input);
+/// In a file, from which structures are read by `read`.
+using ReadSkeleton =
+    std::function<std::shared_ptr<const Skeleton>(std::string_view key)>;
+SourcePtr cache(SourcePtr input, std::string path, ReadSkeleton read);
 /// `place` is called by the thread that runs ahead.
 SourcePtr prefetch(SourcePtr input, int64_t count,
                    ElementFunction place = nullptr);

@@ -1,0 +1,161 @@
+// Datasets whose elements lie in files: lines of text, records, columns,
+// arrays; and slices of splits, such as "train[:5000]".
+#pragma once
+
+#include "meshloom/Data/Dataset.h"
+
+#include <filesystem>
+
+namespace meshloom::data {
+
+/// One file, or several in order.
+class FileNames {
+public:
+  /// One of them.
+  FileNames(const char *path) : paths{path} {}
+  /// One of them.
+  FileNames(const std::string &path) : paths{path} {}
+  /// One of them.
+  FileNames(const std::filesystem::path &path) : paths{path} {}
+  /// Several.
+  FileNames(std::vector<std::filesystem::path> paths)
+      : paths(std::move(paths)) {}
+  /// Several.
+  FileNames(std::initializer_list<std::filesystem::path> paths)
+      : paths(paths) {}
+  std::vector<std::filesystem::path> paths; ///< in order
+};
+
+/// How the bytes of a file are packed.
+enum class Compression : uint8_t {
+  Auto, ///< as the file's first bytes tell; of a writer: not
+  None, ///< not
+  Gzip  ///< by gzip
+};
+/// See TextLineDataset and its like.
+struct FileOptions {
+  /// How the files are packed.
+  Compression compression = Compression::Auto;
+};
+
+/// The lines of text files, without their ends ("\n" or "\r\n").
+class TextLineDataset : public Dataset<std::string> {
+public:
+  /// Throws meshloom::Error if there is no file; one that cannot be read is an
+  /// error when its turn comes.
+  explicit TextLineDataset(FileNames files, const FileOptions &options = {});
+};
+
+/// See FixedLengthRecordDataset.
+struct RecordOptions {
+  /// Bytes at the beginning of each file that are no record,
+  int64_t header_bytes = 0;
+  /// and at its end.
+  int64_t footer_bytes = 0;
+  /// How the files are packed.
+  Compression compression = Compression::Auto;
+};
+/// Records of a fixed number of bytes, ui8 [record_bytes].
+class FixedLengthRecordDataset : public Dataset<Tensor> {
+public:
+  /// Throws meshloom::Error if there is no file or a number is no number of
+  /// bytes. A file whose length does not fit is an error when its turn comes.
+  FixedLengthRecordDataset(FileNames files, int64_t record_bytes,
+                           const RecordOptions &options = {});
+};
+
+/// A column of a CSV file.
+struct CsvColumn {
+  DType dtype = DType::F32; ///< of its numbers
+  /// What an empty field is; without one it is an error.
+  std::optional<double> default_value = {};
+};
+/// See CsvDataset.
+struct CsvOptions {
+  /// Whether the first line of each file names the columns.
+  bool header = false;
+  /// Between two fields.
+  char delimiter = ',';
+  /// Which columns of the files are taken, in rising order; empty: all. There
+  /// are then as many `CsvColumn` as are taken.
+  std::vector<int64_t> select_columns = {};
+  /// How the files are packed.
+  Compression compression = Compression::Auto;
+};
+/// The lines of CSV files: a scalar for each column. Fields may be quoted
+/// ("a ""quoted"" field"). A line with another number of columns, and a field
+/// that is no number of its type, are errors that name the file and the line.
+class CsvDataset : public Dataset<std::vector<Tensor>> {
+public:
+  /// Throws meshloom::Error if there is no file or no column.
+  CsvDataset(FileNames files, std::vector<CsvColumn> columns,
+             const CsvOptions &options = {});
+};
+/// The fields of one line. Throws meshloom::Error if a quote is not closed.
+std::vector<std::string> parse_csv_line(std::string_view line,
+                                        char delimiter = ',');
+
+/// The names of the files of a folder that match a pattern of * and ?,
+/// "data/train-*.tfrecord", in alphabetical order. Throws meshloom::Error if
+/// there is none.
+Dataset<std::string> list_files(const std::string &pattern);
+
+/// Rows of the array of a .npy file.
+Dataset<Tensor> from_npy(const std::filesystem::path &path);
+/// Rows of the array of an IDX file, plain or gzip.
+Dataset<Tensor> from_idx(const std::filesystem::path &path);
+
+/// A part of a split: "train[:5000]", "train[80%:]", "test[-10%:]", "train".
+struct SplitSlice {
+  std::string split;          ///< its name; empty: "[:10]"
+  std::optional<double> from; ///< the first element, or percentage; may be < 0
+  std::optional<double> to;   ///< the end, or percentage; may be < 0
+  bool fromIsPercentage = false; ///< what `from` is
+  bool toIsPercentage = false;   ///< what `to` is
+
+  /// The elements [first, second) of `count`. Percentages are rounded to the
+  /// nearest element.
+  std::pair<int64_t, int64_t> range(int64_t count) const;
+};
+/// Throws meshloom::Error if the text is no slice.
+SplitSlice parse_split(std::string_view text);
+
+/// The elements of a slice such as "[:5000]" or "[-10%:]". Throws
+/// meshloom::Error if the dataset does not know how many elements it has.
+template <typename T>
+Dataset<T> slice(const Dataset<T> &dataset, std::string_view text) {
+  const int64_t count = dataset.cardinality();
+  if (count < 0)
+    throw Error("[slice] expected a dataset that knows how many elements it "
+                "has: take and skip do for others");
+  const auto [first, end] = parse_split(text).range(count);
+  return dataset.skip(first).take(end - first);
+}
+namespace detail {
+std::vector<SplitSlice> parseSplits(std::string_view text);
+[[noreturn]] void failSplit(std::string_view name,
+                            const std::vector<std::string> &known);
+} // namespace detail
+/// The parts of splits that a text names, one after the other:
+/// "train[:80%]+test". Throws meshloom::Error if there is no split of that
+/// name.
+template <typename T>
+Dataset<T> slices(const std::map<std::string, Dataset<T>> &splits,
+                  std::string_view text) {
+  std::optional<Dataset<T>> all;
+  for (const SplitSlice &part : detail::parseSplits(text)) {
+    auto split = splits.find(part.split);
+    if (split == splits.end()) {
+      std::vector<std::string> names;
+      for (const auto &[name, dataset] : splits)
+        names.push_back(name);
+      detail::failSplit(part.split, names);
+    }
+    const auto [first, end] = part.range(split->second.cardinality());
+    Dataset<T> taken = split->second.skip(first).take(end - first);
+    all = all ? all->concatenate(taken) : taken;
+  }
+  return *all;
+}
+
+} // namespace meshloom::data

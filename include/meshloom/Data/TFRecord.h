@@ -1,0 +1,92 @@
+// TFRecord files: strings of bytes, each with checksums; and tf.train.Example,
+// what they mostly hold.
+#pragma once
+
+#include "meshloom/Data/Files.h"
+
+#include <variant>
+
+namespace meshloom::data {
+
+/// The masked CRC-32C of TFRecord files: of bytes, made unlike the checksum of
+/// what holds checksums.
+uint32_t masked_crc32c(std::string_view bytes);
+
+/// Writes a TFRecord file, record by record. TensorBoard's event files are
+/// such. May be moved; used by one thread at a time.
+///
+///   data::TFRecordWriter writer("train.tfrecord");
+///   for (const data::Example &example : examples)
+///     writer.write(data::serialize_example(example));
+///   writer.close();
+class TFRecordWriter {
+public:
+  /// Makes the file, in place of one that has that name. Throws
+  /// meshloom::Error if it cannot be written.
+  explicit TFRecordWriter(const std::filesystem::path &path,
+                          Compression compression = Compression::None);
+  /// Closes it; errors are lost. Call `close` to see them.
+  ~TFRecordWriter();
+  TFRecordWriter(TFRecordWriter &&) noexcept;
+  TFRecordWriter &operator=(TFRecordWriter &&) noexcept;
+
+  /// Appends a record. Throws meshloom::Error if the disk is full, or if the
+  /// writer is closed.
+  void write(std::string_view record);
+  /// Hands what was written to the operating system: readers see it.
+  void flush();
+  /// Ends the file. Throws meshloom::Error if not all of it could be written.
+  void close();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// The records of TFRecord files, one file after the other. Checksums are
+/// checked: a truncated or corrupt record is an error that names the file and
+/// the record's offset, after which the file's rest is passed over.
+class TFRecordDataset : public Dataset<std::string> {
+public:
+  /// Throws meshloom::Error if there is no file; one that cannot be read is an
+  /// error when its turn comes.
+  explicit TFRecordDataset(FileNames files, const FileOptions &options = {});
+};
+
+/// One value of a tf.train.Example: strings of bytes, floats or integers.
+using Feature = std::variant<std::vector<std::string>, std::vector<float>,
+                             std::vector<int64_t>>;
+/// A tf.train.Example: values by name.
+using Example = std::map<std::string, Feature>;
+
+/// The record of an example: a protocol buffer, as tf.train.Example is.
+std::string serialize_example(const Example &example);
+/// The example of a record. Throws meshloom::Error if it is none.
+Example parse_example(std::string_view record);
+
+/// What `parse_single_example` makes of a feature.
+struct FeatureSpec {
+  /// Of the tensor; -1 for the first extent: as many as there are values.
+  Shape shape = {};
+  /// f32 or f64 of floats; an integer type or i1 of integers; ui8 of one string
+  /// of bytes, which are the elements; any other type of one string of bytes,
+  /// which are the elements' bytes, little endian.
+  DType dtype = DType::F32;
+  /// Every element, where an example has no such feature. Without one that is
+  /// an error.
+  std::optional<double> default_value = {};
+};
+/// The tensors of a record, by name. Throws meshloom::Error, naming the
+/// feature, if it is missing, of another kind, or has another number of values.
+///
+///   auto images = data::TFRecordDataset("train.tfrecord")
+///                     .map([](const std::string &record) {
+///                       return data::parse_single_example(
+///                           record, {{"image", {{28, 28}, DType::UI8}},
+///                                    {"label", {{}, DType::I64}}});
+///                     });
+std::map<std::string, Tensor>
+parse_single_example(std::string_view record,
+                     const std::map<std::string, FeatureSpec> &features);
+
+} // namespace meshloom::data

@@ -1,0 +1,87 @@
+// Batches on the devices of a mesh.
+#include "meshloom/Data/DTensorDataset.h"
+
+#include "Steps.h"
+#include "meshloom/API/Distribute.h"
+
+namespace meshloom::data::detail {
+
+namespace {
+constexpr std::string_view step = "DTensorDataset";
+
+Error refusal(const std::string &why) {
+  return Error(fmt::format("[{}] {}", step, why));
+}
+
+/// Brings a batch to the devices.
+struct Placement {
+  std::vector<Layout> layouts;
+  int64_t size;
+
+  Element operator()(const Element &batch) const {
+    if (batch.values.size() != layouts.size())
+      throw refusal(fmt::format("expected a layout for each tensor of an "
+                                "element {}, got {}",
+                                batch.typeText(), layouts.size()));
+    Element placed;
+    placed.skeleton = batch.skeleton;
+    placed.values.reserve(layouts.size());
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      const HostArray &value = batch.values[i];
+      if (value.shape().size() != layouts[i].rank())
+        throw refusal(fmt::format("layout {} has rank {}, but with the batch "
+                                  "tensor {} is {}",
+                                  layouts[i].spec_string(), layouts[i].rank(),
+                                  i, value.typeText()));
+      if (value.shape().empty() || value.shape().front() != size)
+        throw refusal(
+            fmt::format("expected batches of {}, got {} as tensor {}: "
+                        "batch with drop_remainder, or give the size "
+                        "of the batches",
+                        size, value.typeText(), i));
+      placed.values.emplace_back(distribute(value.tensor(), layouts[i]));
+    }
+    return placed;
+  }
+};
+} // namespace
+
+SourcePtr placedBatches(SourcePtr source, const Mesh &mesh,
+                        std::vector<Layout> layouts, int64_t size,
+                        const DTensorDatasetOptions &options) {
+  expect(size >= 1, step, "a global_batch_size of at least 1", size);
+  expect(options.prefetch >= 0, step, "a number of batches to prefetch",
+         options.prefetch);
+  if (!mesh.defined())
+    throw refusal("expected a mesh, got an empty one");
+  const std::string &axis = options.batch_dim;
+  if (!axis.empty() && !mesh.contains_axis(axis))
+    throw refusal(fmt::format("the mesh has no axis '{}'", axis));
+  for (const Layout &layout : layouts) {
+    if (!layout.defined() || layout.mesh() != mesh)
+      throw refusal("expected layouts on the mesh that is given");
+    if (layout.rank() == 0)
+      throw refusal(
+          "expected layouts that have a dim for the batch, got one of "
+          "rank 0");
+    if (!axis.empty() && layout.sharding_specs().front() != DimSpec(axis))
+      throw refusal(fmt::format("batch_dim is '{}', but layout {} cuts the "
+                                "batch otherwise",
+                                axis, layout.spec_string()));
+  }
+  if (options.dataset_already_batched) {
+    std::optional<int64_t> known = batchSizeOf(*source);
+    if (known && *known != size)
+      throw refusal(fmt::format("the dataset has batches of {}, but "
+                                "global_batch_size is {}",
+                                *known, size));
+  } else {
+    source = batch(std::move(source), size, /*dropRemainder=*/true);
+  }
+  Placement place{std::move(layouts), size};
+  if (options.prefetch)
+    return prefetch(std::move(source), options.prefetch, place);
+  return map(std::move(source), place, {});
+}
+
+} // namespace meshloom::data::detail

@@ -1,0 +1,219 @@
+// A dataset that keeps what was made of it in a file: a TFRecord file, whose
+// records are a title, the elements, and an end, without which it is not whole.
+// It is written under another name, and renamed when it is whole and on disk.
+#include "ByteReader.h"
+#include "Steps.h"
+#include "meshloom/Data/TFRecord.h"
+#include "meshloom/Support/File.h"
+
+#include <atomic>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace meshloom::data::detail {
+
+namespace {
+
+constexpr std::string_view title = "meshloom dataset cache 1";
+constexpr char elementMark = 'E', endMark = 'Z';
+
+template <typename N> void append(std::string &to, N number) {
+  to.append(reinterpret_cast<const char *>(&number), sizeof number);
+}
+
+/// The mark; the number of tensors; of each type, rank, extents and elements;
+/// the structure's key.
+std::string recordOf(const Element &element) {
+  std::string record(1, elementMark);
+  append(record, uint32_t(element.values.size()));
+  for (const HostArray &value : element.values) {
+    append(record, uint8_t(value.dtype()));
+    append(record, uint32_t(value.shape().size()));
+    for (int64_t extent : value.shape())
+      append(record, extent);
+    const size_t at = record.size();
+    record.resize(at + size_t(value.byteCount()));
+    value.copyTo(record.data() + at);
+  }
+  return record + element.key();
+}
+
+/// Reads what recordOf wrote: its checksum was right.
+class RecordReader {
+public:
+  explicit RecordReader(std::string_view bytes) : bytes(bytes) {}
+  Element element(const ReadSkeleton &read) {
+    Element element;
+    const auto count = number<uint32_t>();
+    for (uint32_t v = 0; v < count; ++v) {
+      const auto type = DType(number<uint8_t>());
+      Shape shape(number<uint32_t>());
+      for (int64_t &extent : shape)
+        extent = number<int64_t>();
+      std::string_view part =
+          take(size_t(elementCount(shape) * byteWidth(type)));
+      element.values.emplace_back(type, std::move(shape),
+                                  std::vector<char>(part.begin(), part.end()));
+    }
+    element.skeleton = read(bytes);
+    size_t expected = element.skeleton ? 0 : 1;
+    if (element.skeleton)
+      for (size_t part : element.skeleton->parts())
+        expected += part;
+    if (expected != element.values.size())
+      throw Error("it was made of elements of another structure");
+    return element;
+  }
+
+private:
+  std::string_view take(size_t n) {
+    if (n > bytes.size())
+      throw Error("it holds no elements");
+    std::string_view front = bytes.substr(0, n);
+    bytes.remove_prefix(n);
+    return front;
+  }
+  template <typename N> N number() {
+    N value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::string_view bytes;
+};
+
+class CachedElements : public Cursor {
+public:
+  CachedElements(const std::string &path, ReadSkeleton read)
+      : path(path), read(std::move(read)) {
+    guarded([&] {
+      file = openRecords(path, Compression::None);
+      if (record() != title)
+        throw Error("it is no cache of a dataset");
+      return 0;
+    });
+  }
+  std::optional<Element> next() override {
+    if (!file)
+      return std::nullopt;
+    return guarded([&]() -> std::optional<Element> {
+      std::string bytes = record();
+      if (bytes.starts_with(elementMark))
+        return RecordReader(std::string_view(bytes).substr(1)).element(read);
+      if (bytes.size() != 1 || bytes.front() != endMark)
+        throw Error("it is no cache of a dataset");
+      file.reset();
+      return std::nullopt;
+    });
+  }
+
+private:
+  std::string record() {
+    std::optional<Element> next = file->next();
+    if (!next)
+      throw Error("it is cut off");
+    return valueOf<std::string>(*next);
+  }
+  template <typename F> std::invoke_result_t<F> guarded(F f) {
+    try {
+      return f();
+    } catch (const std::exception &error) {
+      file.reset();
+      throw Error(
+          fmt::format("[cache] the file '{}' cannot be used, remove it: "
+                      "{}",
+                      path, error.what()));
+    }
+  }
+
+  const std::string path;
+  const ReadSkeleton read;
+  std::unique_ptr<FileElements> file;
+};
+
+/// Keeps what it gives in a file, which has its name when it is exhausted.
+class RecordingToFile : public Cursor {
+public:
+  RecordingToFile(std::unique_ptr<Cursor> input, const std::string &path)
+      : input(std::move(input)), path(path),
+        temporary(fmt::format("{}.{}.{}.part", path, getpid(), ++count)),
+        writer(std::in_place, temporary, Compression::None) {
+    writer->write(title);
+  }
+  ~RecordingToFile() override {
+    if (writer)
+      drop();
+  }
+  std::optional<Element> next() override {
+    std::optional<Element> element;
+    try {
+      element = input->next();
+    } catch (...) {
+      // What comes behind is given, but there is no file without this one.
+      if (writer)
+        drop();
+      throw;
+    }
+    if (!writer)
+      return element;
+    if (element) {
+      writer->write(recordOf(*element));
+    } else {
+      writer->write({&endMark, 1});
+      writer->close();
+      writer.reset();
+      finish();
+    }
+    return element;
+  }
+
+private:
+  void drop() {
+    writer.reset();
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+  }
+  void finish() {
+    const int file = open(temporary.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fsync(file) != 0)
+      throw Error(fmt::format("[cache] cannot write '{}': {}", temporary,
+                              std::strerror(errno)));
+    close(file);
+    if (Status renamed = renameDurably(temporary, path); !renamed)
+      throw Error("[cache] " + renamed.error().message());
+  }
+
+  static std::atomic<int64_t> count;
+  std::unique_ptr<Cursor> input;
+  const std::string path, temporary;
+  std::optional<TFRecordWriter> writer;
+};
+std::atomic<int64_t> RecordingToFile::count;
+
+class FileCache : public Step<FileCache> {
+public:
+  FileCache(SourcePtr input, std::string path, ReadSkeleton read)
+      : Step(std::move(input)), path(std::move(path)), read(std::move(read)) {}
+  std::string_view name() const override { return "cache"; }
+  bool keepsBatches() const override { return true; }
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    if (std::filesystem::exists(path))
+      return std::make_unique<CachedElements>(path, read);
+    return std::make_unique<RecordingToFile>(input->open(opening), path);
+  }
+
+private:
+  std::string path;
+  ReadSkeleton read;
+};
+
+} // namespace
+
+SourcePtr cache(SourcePtr input, std::string path, ReadSkeleton read) {
+  if (path.empty())
+    throw Error("[cache] expected the name of a file");
+  return std::make_shared<FileCache>(std::move(input), std::move(path),
+                                     std::move(read));
+}
+
+} // namespace meshloom::data::detail

@@ -1,0 +1,322 @@
+// Datasets of lines, records and columns of files, and of arrays in files.
+#include "meshloom/Data/Files.h"
+
+#include "ByteReader.h"
+#include "Numbers.h"
+#include "meshloom/API/Create.h"
+#include "meshloom/Data/Idx.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+
+namespace meshloom::data {
+
+namespace {
+
+using detail::ByteReader;
+using detail::Element;
+
+class Lines : public detail::FileElements {
+public:
+  Lines(const std::string &path, Compression compression)
+      : reader(path, compression, detail::beginsAsGzip) {}
+  std::optional<Element> next() override {
+    std::string line;
+    if (!reader.readLine(line))
+      return std::nullopt;
+    return detail::elementOf(line);
+  }
+
+private:
+  ByteReader reader;
+};
+
+class FixedRecords : public detail::FileElements {
+public:
+  FixedRecords(const std::string &path, int64_t size,
+               const RecordOptions &options)
+      : path(path), size(size_t(size)), footer(size_t(options.footer_bytes)),
+        reader(path, options.compression, detail::beginsAsGzip) {
+    std::vector<char> header(size_t(options.header_bytes));
+    if (reader.read(header.data(), header.size()) < header.size())
+      throw Error(fmt::format("'{}' ends in its header of {} bytes", path,
+                              header.size()));
+    ahead.resize(footer);
+    if (reader.read(ahead.data(), footer) < footer)
+      throw Error(
+          fmt::format("'{}' ends before its footer of {} bytes", path, footer));
+  }
+  std::optional<Element> next() override {
+    // The footer is what has been read and is no record.
+    std::vector<char> bytes = ahead;
+    bytes.resize(footer + size);
+    const size_t got = reader.read(bytes.data() + footer, size);
+    if (got == 0)
+      return std::nullopt;
+    if (got < size)
+      throw Error(fmt::format("'{}' ends {} bytes into the record at byte {}: "
+                              "its records have {} bytes",
+                              path, got, reader.offset() - got - footer, size));
+    ahead.assign(bytes.begin() + ptrdiff_t(size), bytes.end());
+    bytes.resize(size);
+    return Element{
+        {detail::HostArray(DType::UI8, {int64_t(size)}, std::move(bytes))},
+        nullptr};
+  }
+
+private:
+  const std::string path;
+  const size_t size, footer;
+  ByteReader reader;
+  std::vector<char> ahead;
+};
+
+/// Splits a line; false: a quote is open at its end.
+bool splitCsv(std::string_view line, char delimiter,
+              std::vector<std::string> &fields) {
+  fields.assign(1, "");
+  bool isQuoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (isQuoted) {
+      if (c != '"')
+        fields.back() += c;
+      else if (i + 1 < line.size() && line[i + 1] == '"')
+        fields.back() += line[++i];
+      else
+        isQuoted = false;
+    } else if (c == '"' && fields.back().empty()) {
+      isQuoted = true;
+    } else if (c == delimiter) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return !isQuoted;
+}
+
+class CsvLines : public detail::FileElements {
+public:
+  CsvLines(const std::string &path, std::vector<CsvColumn> columns,
+           const CsvOptions &options)
+      : path(path), columns(std::move(columns)), options(options),
+        reader(path, options.compression, detail::beginsAsGzip) {
+    std::string header;
+    if (options.header && reader.readLine(header))
+      ++number;
+  }
+  std::optional<Element> next() override {
+    std::string line;
+    do {
+      if (!reader.readLine(line))
+        return std::nullopt;
+      ++number;
+    } while (line.empty());
+    std::vector<std::string> fields;
+    while (!splitCsv(line, options.delimiter, fields)) {
+      std::string more; // a quoted field with a line break in it
+      if (!reader.readLine(more))
+        throw refusal("a quote is not closed");
+      ++number;
+      line += "\n" + more;
+    }
+    const auto &selected = options.select_columns;
+    if (selected.empty() ? fields.size() != columns.size()
+                         : fields.size() <= size_t(selected.back()))
+      throw refusal(fmt::format(
+          "expected {} columns, got {}",
+          selected.empty() ? std::to_string(columns.size())
+                           : fmt::format("at least {}", selected.back() + 1),
+          fields.size()));
+    if (!skeleton)
+      skeleton =
+          detail::elementOf(std::vector<Tensor>(columns.size(), scalarZero()))
+              .skeleton;
+    Element element{{}, skeleton};
+    element.values.reserve(columns.size());
+    for (size_t c = 0; c < columns.size(); ++c) {
+      const size_t field = selected.empty() ? c : size_t(selected[c]);
+      element.values.push_back(parsed(fields[field], columns[c], field));
+    }
+    return element;
+  }
+
+private:
+  static Tensor scalarZero() {
+    const char zero = 0;
+    return meshloom::detail::hostTensor(DType::UI8, {}, {&zero, 1});
+  }
+  Error refusal(std::string_view why) const {
+    return Error(fmt::format("'{}', line {}: {}", path, number, why));
+  }
+  detail::HostArray parsed(std::string_view text, const CsvColumn &column,
+                           size_t index) const {
+    while (text.starts_with(' '))
+      text.remove_prefix(1);
+    while (text.ends_with(' '))
+      text.remove_suffix(1);
+    std::string bytes;
+    auto append = [&](auto value) {
+      return detail::appendNumber(bytes, column.dtype, value);
+    };
+    if (text.empty()) {
+      if (!column.default_value)
+        throw refusal(
+            fmt::format("column {} is empty: give it a default_value", index));
+      if (!append(*column.default_value))
+        throw refusal(fmt::format("the default_value of column {} is no {}",
+                                  index, name(column.dtype)));
+    } else {
+      const char *begin = text.data() + (text.front() == '+'), // not for them
+          *end = text.data() + text.size();
+      auto read = [&]<typename T>(T value) {
+        const auto [stop, failure] = std::from_chars(begin, end, value);
+        return failure == std::errc() && stop == end && append(value);
+      };
+      // Integers exactly; what is no float has no fraction.
+      const bool isRead = isFloat(column.dtype)         ? read(double())
+                          : column.dtype == DType::UI64 ? read(uint64_t())
+                                                        : read(int64_t());
+      if (!isRead)
+        throw refusal(fmt::format("column {}: '{}' is no {}", index, text,
+                                  name(column.dtype)));
+    }
+    return detail::HostArray(column.dtype, {},
+                             std::vector<char>(bytes.begin(), bytes.end()));
+  }
+
+  const std::string path;
+  const std::vector<CsvColumn> columns;
+  const CsvOptions options;
+  ByteReader reader;
+  int64_t number = 0;
+  std::shared_ptr<const detail::Skeleton> skeleton;
+};
+
+/// Whether `name` matches a pattern of * and ?.
+bool matches(std::string_view pattern, std::string_view name) {
+  size_t p = 0, n = 0, star = std::string_view::npos, from = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      from = n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1; // the star takes one more
+      n = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
+  return p == pattern.size();
+}
+
+/// A file's name as the only element.
+class Name : public detail::FileElements {
+public:
+  explicit Name(std::string path) : path(std::move(path)) {}
+  std::optional<Element> next() override {
+    if (path.empty())
+      return std::nullopt;
+    return detail::elementOf(std::exchange(path, ""));
+  }
+
+private:
+  std::string path;
+};
+
+} // namespace
+
+TextLineDataset::TextLineDataset(FileNames files, const FileOptions &options)
+    : Dataset(detail::fromFiles(
+          "TextLineDataset", files,
+          [compression = options.compression](const std::string &path) {
+            return std::make_unique<Lines>(path, compression);
+          })) {}
+
+FixedLengthRecordDataset::FixedLengthRecordDataset(FileNames files,
+                                                   int64_t record_bytes,
+                                                   const RecordOptions &options)
+    : Dataset(detail::fromFiles(
+          "FixedLengthRecordDataset", files,
+          [record_bytes, options](const std::string &path) {
+            return std::make_unique<FixedRecords>(path, record_bytes, options);
+          })) {
+  if (record_bytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0)
+    throw Error(fmt::format(
+        "[FixedLengthRecordDataset] expected records of at least one byte, and "
+        "a header and footer of none or more, got {}, {} and {}",
+        record_bytes, options.header_bytes, options.footer_bytes));
+}
+
+CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
+                       const CsvOptions &options)
+    : Dataset(detail::fromFiles(
+          "CsvDataset", files, [columns, options](const std::string &path) {
+            return std::make_unique<CsvLines>(path, columns, options);
+          })) {
+  const auto &selected = options.select_columns;
+  if (columns.empty())
+    throw Error("[CsvDataset] expected at least one column");
+  if (!selected.empty() &&
+      (selected.size() != columns.size() || selected.front() < 0 ||
+       !std::is_sorted(selected.begin(), selected.end(), std::less_equal<>())))
+    throw Error(fmt::format("[CsvDataset] expected the {} columns to select in "
+                            "rising order",
+                            columns.size()));
+  for (const CsvColumn &column : columns)
+    if (isComplex(column.dtype))
+      throw Error("[CsvDataset] expected columns of real numbers, got complex "
+                  "ones");
+}
+
+std::vector<std::string> parse_csv_line(std::string_view line, char delimiter) {
+  std::vector<std::string> fields;
+  if (!splitCsv(line, delimiter, fields))
+    throw Error(
+        fmt::format("[parse_csv_line] a quote is not closed in '{}'", line));
+  return fields;
+}
+
+Dataset<std::string> list_files(const std::string &pattern) {
+  const std::filesystem::path path(pattern);
+  const std::filesystem::path folder =
+      path.has_parent_path() ? path.parent_path() : ".";
+  std::vector<std::filesystem::path> found;
+  std::error_code failure;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, failure))
+    if (matches(path.filename().string(), entry.path().filename().string()))
+      found.push_back(path.has_parent_path() ? entry.path()
+                                             : entry.path().filename());
+  if (failure)
+    throw Error(fmt::format("[list_files] cannot read folder '{}': {}",
+                            folder.string(), failure.message()));
+  if (found.empty())
+    throw Error(fmt::format("[list_files] no file matches '{}'", pattern));
+  std::sort(found.begin(), found.end());
+  return Dataset<std::string>(detail::fromFiles(
+      "list_files", std::move(found),
+      [](const std::string &path) { return std::make_unique<Name>(path); }));
+}
+
+Dataset<Tensor> from_npy(const std::filesystem::path &path) {
+  meshloom::detail::HostScope host;
+  return from_tensor_slices(load_npy(path));
+}
+
+Dataset<Tensor> from_idx(const std::filesystem::path &path) {
+  IdxArray array = read_idx(path);
+  return Dataset<Tensor>(detail::fromSlices(
+      {{detail::HostArray(array.type, array.shape, std::move(array.bytes))},
+       nullptr}));
+}
+
+} // namespace meshloom::data
