@@ -2,6 +2,8 @@
 #include "meshloom/NN/Layers/Core.h"
 #include "BuiltIn.h"
 
+#include "meshloom/NN/Functions.h"
+
 #include <fmt/format.h>
 
 namespace meshloom::layers {
@@ -61,7 +63,191 @@ public:
   DVariable kernel, bias;
 };
 
+class EmbeddingImpl : public BuiltIn<EmbeddingImpl, EmbeddingOptions> {
+public:
+  EmbeddingImpl(int64_t count, int64_t features, EmbeddingOptions options)
+      : BuiltIn("Embedding", std::move(options)), count(count),
+        features(features) {
+    expectPositive("input_dim", count);
+    expectPositive("output_dim", features);
+  }
+  explicit EmbeddingImpl(const Config &config)
+      : EmbeddingImpl(config.at("input_dim").as_int(),
+                      config.at("output_dim").as_int(), read(config)) {}
+  template <typename F> static void fields(F &field, EmbeddingOptions &o) {
+    field("embeddings_initializer", o.embeddings_initializer);
+    field("embeddings_regularizer", o.embeddings_regularizer);
+    field("embeddings_constraint", o.embeddings_constraint);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["input_dim"] = count;
+    config["output_dim"] = features;
+    return config;
+  }
+  void build(const Shape &) override {
+    table = add_weight("embeddings", {count, features},
+                       {.initializer = own.embeddings_initializer,
+                        .regularizer = own.embeddings_regularizer,
+                        .constraint = own.embeddings_constraint});
+  }
+  Tensor call(const Tensor &ids, const CallOptions &) override {
+    return nn::embedding(table,
+                         isInteger(ids.dtype()) ? ids : cast(ids, DType::I32));
+  }
+
+private:
+  const int64_t count, features;
+  DVariable table;
+};
+
+class ActivationImpl : public BuiltIn<ActivationImpl, PlainOptions> {
+public:
+  ActivationImpl(std::string class_name, activations::Activation function,
+                 PlainOptions options)
+      : BuiltIn(std::move(class_name), std::move(options)),
+        function(std::move(function)) {}
+  explicit ActivationImpl(const Config &config)
+      : ActivationImpl("Activation", {}, read(config)) {
+    ReadFields read(config);
+    read("activation", function);
+  }
+  template <typename F> static void fields(F &, PlainOptions &) {}
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["activation"] = configOf(function);
+    return config;
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return function ? function(x) : x;
+  }
+
+private:
+  activations::Activation function;
+};
+
+class ReLUImpl : public BuiltIn<ReLUImpl, ReLUOptions> {
+public:
+  explicit ReLUImpl(ReLUOptions options)
+      : BuiltIn("ReLU", std::move(options)) {}
+  explicit ReLUImpl(const Config &config) : ReLUImpl(read(config)) {}
+  template <typename F> static void fields(F &field, ReLUOptions &o) {
+    field("max_value", o.max_value);
+    field("negative_slope", o.negative_slope);
+    field("threshold", o.threshold);
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return activations::relu(x, {.negative_slope = own.negative_slope,
+                                 .max_value = own.max_value,
+                                 .threshold = own.threshold});
+  }
+};
+
+class DropoutImpl : public BuiltIn<DropoutImpl, DropoutOptions> {
+public:
+  DropoutImpl(double rate, DropoutOptions options)
+      : BuiltIn("Dropout", std::move(options)), rate(rate) {
+    if (!(rate >= 0 && rate < 1))
+      refuse(fmt::format("expected a rate in [0, 1), got {}", rate));
+    if (own.seed)
+      set_seed({0, *own.seed});
+  }
+  explicit DropoutImpl(const Config &config)
+      : DropoutImpl(config.at("rate").as_double(), read(config)) {}
+  template <typename F> static void fields(F &field, DropoutOptions &o) {
+    std::optional<int64_t> seed = o.seed;
+    field("seed", seed);
+    if (seed)
+      o.seed = uint32_t(*seed);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["rate"] = rate;
+    return config;
+  }
+  void build(const Shape &) override {
+    if (rate > 0)
+      add_seed();
+  }
+  Tensor call(const Tensor &x, const CallOptions &options) override {
+    return *options.training && rate > 0 ? nn::dropout(x, rate, next_seed())
+                                         : x;
+  }
+
+private:
+  const double rate;
+};
+
+class RescalingImpl : public BuiltIn<RescalingImpl, PlainOptions> {
+public:
+  RescalingImpl(double scale, double offset, PlainOptions options)
+      : BuiltIn("Rescaling", std::move(options)), scale(scale), offset(offset) {
+  }
+  explicit RescalingImpl(const Config &config)
+      : RescalingImpl(config.at("scale").as_double(),
+                      config.at("offset").as_double(), read(config)) {}
+  template <typename F> static void fields(F &, PlainOptions &) {}
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["scale"] = scale;
+    config["offset"] = offset;
+    return config;
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return (isFloat(x.dtype()) ? x : cast(x, DType::F32)) * scale + offset;
+  }
+
+private:
+  const double scale, offset;
+};
+
+class LambdaImpl : public BuiltIn<LambdaImpl, PlainOptions> {
+public:
+  LambdaImpl(std::function<Tensor(const Tensor &)> function,
+             PlainOptions options)
+      : BuiltIn("Lambda", std::move(options)), function(std::move(function)) {
+    if (!this->function)
+      refuse("expected a function, got an empty one");
+  }
+  template <typename F> static void fields(F &, PlainOptions &) {}
+  Config get_config() const override {
+    refuse(
+        "a function cannot be saved: derive a layer from LayerImpl, and make "
+        "it known with register_layer");
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return function(x);
+  }
+
+private:
+  std::function<Tensor(const Tensor &)> function;
+};
+
 } // namespace
+
+Embedding::Embedding(int64_t input_dim, int64_t output_dim,
+                     EmbeddingOptions options)
+    : Layer(std::make_shared<EmbeddingImpl>(input_dim, output_dim,
+                                            std::move(options))) {}
+Activation::Activation(activations::Activation activation, PlainOptions options)
+    : Layer(std::make_shared<ActivationImpl>(
+          "Activation", std::move(activation), std::move(options))) {}
+ReLU::ReLU(ReLUOptions options)
+    : Layer(std::make_shared<ReLUImpl>(std::move(options))) {}
+LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
+    : Activation({"leaky_relu", {{"negative_slope", negative_slope}}},
+                 std::move(options)) {}
+Softmax::Softmax(int64_t axis, PlainOptions options)
+    : Activation({"softmax", {{"axis", axis}}}, std::move(options)) {}
+Dropout::Dropout(double rate, DropoutOptions options)
+    : Layer(std::make_shared<DropoutImpl>(rate, std::move(options))) {}
+Rescaling::Rescaling(double scale, double offset, PlainOptions options)
+    : Layer(
+          std::make_shared<RescalingImpl>(scale, offset, std::move(options))) {}
+Lambda::Lambda(std::function<Tensor(const Tensor &)> function,
+               PlainOptions options)
+    : Layer(std::make_shared<LambdaImpl>(std::move(function),
+                                         std::move(options))) {}
 
 Dense::Dense(int64_t units, DenseOptions options)
     : Layer(std::make_shared<DenseImpl>(units, std::move(options))) {}
@@ -76,5 +262,10 @@ DVariable Dense::bias() const {
 
 meshloom::detail::LayerList meshloom::detail::coreLayers() {
   using namespace layers;
-  return {{"Dense", madeOf<DenseImpl>}};
+  return {{"Activation", madeOf<ActivationImpl>},
+          {"Dense", madeOf<DenseImpl>},
+          {"Dropout", madeOf<DropoutImpl>},
+          {"Embedding", madeOf<EmbeddingImpl>},
+          {"ReLU", madeOf<ReLUImpl>},
+          {"Rescaling", madeOf<RescalingImpl>}};
 }

@@ -169,7 +169,7 @@ LayerFrame::LayerFrame(LayerImpl &layer, const CallOptions &options)
 LayerFrame::~LayerFrame() {
   innermost = around;
 }
-LayerFrame *currentFrame() {
+LayerFrame *currentLayerFrame() {
   return innermost;
 }
 Seed drawSeed() {

@@ -75,7 +75,7 @@ public:
 };
 
 /// The innermost one of this thread, or null.
-LayerFrame *currentFrame();
+LayerFrame *currentLayerFrame();
 /// The seed of the next weight, or layer, that was given none.
 Seed drawSeed();
 

@@ -14,7 +14,9 @@ static Names<MakeLayer> &knownLayers() {
   static Names<MakeLayer> known("a layer", {{"Functional", makeFunctional},
                                             {"Sequential", makeSequential}});
   static const bool isFilled = [] {
-    for (const LayerList &list : {coreLayers()})
+    for (const LayerList &list :
+         {coreLayers(), shapeLayers(), convolutionalLayers(),
+          normalizationLayers(), attentionLayers()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;

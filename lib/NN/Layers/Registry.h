@@ -7,8 +7,12 @@
 namespace meshloom::detail {
 
 using MakeLayer = std::function<Layer(const Config &)>;
-using LayerList = std::vector<std::pair<const char *, MakeLayer>>;
+using LayerList = std::vector<std::pair<std::string, MakeLayer>>;
 
 LayerList coreLayers();
+LayerList shapeLayers();
+LayerList convolutionalLayers();
+LayerList normalizationLayers();
+LayerList attentionLayers();
 
 } // namespace meshloom::detail

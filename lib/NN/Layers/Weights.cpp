@@ -17,7 +17,7 @@ namespace {
 /// The path of a weight of the layer that is being built: a model around all of
 /// it is left out, as in paths.
 std::string fullName(const LayerImpl::State &state, const std::string &name) {
-  LayerFrame *frame = currentFrame();
+  LayerFrame *frame = currentLayerFrame();
   if (!frame || &LayerImpl::State::of(frame->layer) != &state)
     return state.name + "/" + name;
   std::string path = name;
@@ -140,6 +140,10 @@ DVariable LayerImpl::add_state(const std::string &name, const Tensor &initial) {
   return variable;
 }
 
+void LayerImpl::set_seed(Seed seed) {
+  state->seed = seed;
+}
+
 void LayerImpl::add_seed() {
   if (!state->calls)
     state->calls =
@@ -147,7 +151,7 @@ void LayerImpl::add_seed() {
 }
 
 SeedLike LayerImpl::next_seed() {
-  LayerFrame *frame = currentFrame();
+  LayerFrame *frame = currentLayerFrame();
   if (frame && &frame->layer == this && frame->seed.defined())
     return random::fold_in(random::fold_in(frame->seed, state->seed.second),
                            frame->randomUses++);
@@ -239,6 +243,16 @@ Layer Layer::get_layer(int64_t index) const {
 
 std::vector<NamedVariable> Layer::named_variables() const {
   return collected(*this).variables;
+}
+DVariable Layer::variable(std::string_view path) const {
+  std::string paths;
+  for (const NamedVariable &each : named_variables()) {
+    if (each.path == path)
+      return each.variable;
+    paths += (paths.empty() ? "" : ", ") + each.path;
+  }
+  throw Error(fmt::format("[variable] '{}' has no variable '{}'; it has {}",
+                          name(), path, paths.empty() ? "none" : paths));
 }
 std::vector<DVariable> Layer::variables() const {
   return bare(collected(*this).variables);

@@ -7,6 +7,12 @@
 /// Layers as Keras has them, made by options, built by their first input.
 namespace meshloom::layers {
 
+/// What layers without options of their own take.
+struct PlainOptions {
+  std::string name = "";    ///< default: after the class
+  LayerOptions common = {}; ///< of all layers
+};
+
 /// What Dense takes beside the units.
 struct DenseOptions {
   activations::Activation activation = {}; ///< of the result
@@ -23,10 +29,96 @@ struct DenseOptions {
 /// activation(x kernel + bias): [batch, ..., in] -> [batch, ..., units].
 class Dense : public Layer {
 public:
-  /// Throws meshloom::Error if `units` is not positive.
+  /// Weights are "kernel" and "bias". Throws meshloom::Error if `units` is not
+  /// positive.
   explicit Dense(int64_t units, DenseOptions options = {});
   DVariable kernel() const; ///< [in, units]
   DVariable bias() const;   ///< [units]; empty where there is none
+};
+
+/// What Embedding takes beside the sizes.
+struct EmbeddingOptions {
+  initializers::Initializer embeddings_initializer =
+      "random_uniform";                                  ///< random
+  regularizers::Regularizer embeddings_regularizer = {}; ///< adds to the losses
+  constraints::Constraint embeddings_constraint = {};    ///< after each step
+  std::string name = "";                                 ///< "embedding"
+  LayerOptions common = {};                              ///< of all layers
+};
+/// Rows of a table by id: [batch, ...] of integers (floats are rounded towards
+/// zero) -> [batch, ..., output_dim]. A table whose rows are sharded is looked
+/// up where they are.
+class Embedding : public Layer {
+public:
+  /// The weight "embeddings" is [input_dim, output_dim]. Throws meshloom::Error
+  /// if a size is not positive.
+  Embedding(int64_t input_dim, int64_t output_dim,
+            EmbeddingOptions options = {});
+};
+
+/// An activation as a layer.
+class Activation : public Layer {
+public:
+  /// Activation("relu").
+  explicit Activation(activations::Activation activation,
+                      PlainOptions options = {});
+};
+/// The numbers of ReLU.
+struct ReLUOptions {
+  std::optional<double> max_value = std::nullopt; ///< the greatest result
+  double negative_slope = 0; ///< of what is below the threshold
+  double threshold = 0;      ///< what is less counts as negative
+  std::string name = "";     ///< default: "re_lu"
+  LayerOptions common = {};  ///< of all layers
+};
+/// x where it is positive, else 0.
+class ReLU : public Layer {
+public:
+  /// See activations::relu.
+  explicit ReLU(ReLUOptions options = {});
+};
+/// x, times `negative_slope` where it is negative.
+class LeakyReLU : public Activation {
+public:
+  /// See activations::leaky_relu.
+  explicit LeakyReLU(double negative_slope = 0.3, PlainOptions options = {});
+};
+/// exp(x) / sum(exp(x)).
+class Softmax : public Activation {
+public:
+  /// Along `axis`.
+  explicit Softmax(int64_t axis = -1, PlainOptions options = {});
+};
+
+/// What Dropout takes beside the rate.
+struct DropoutOptions {
+  std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
+  std::string name = "";                       ///< default: "dropout"
+  LayerOptions common = {};                    ///< of all layers
+};
+/// In training, x with elements that are zero with probability `rate`; the
+/// others are divided by 1 - rate. Which ones depends on the seed and on how
+/// often the layer was called (or on CallOptions::seed), and not on layouts.
+class Dropout : public Layer {
+public:
+  /// Throws meshloom::Error if the rate is not in [0, 1).
+  explicit Dropout(double rate, DropoutOptions options = {});
+};
+
+/// x scale + offset, as floats.
+class Rescaling : public Layer {
+public:
+  /// Rescaling(1.0 / 255).
+  explicit Rescaling(double scale, double offset = 0,
+                     PlainOptions options = {});
+};
+
+/// A function of the user's as a layer without weights. It cannot be saved.
+class Lambda : public Layer {
+public:
+  /// Of one tensor.
+  explicit Lambda(std::function<Tensor(const Tensor &)> function,
+                  PlainOptions options = {});
 };
 
 } // namespace meshloom::layers

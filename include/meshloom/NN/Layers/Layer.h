@@ -170,6 +170,9 @@ public:
   std::vector<DVariable> variables() const;
   /// With their paths.
   std::vector<NamedVariable> named_variables() const;
+  /// That of this path, such as "kernel". Throws meshloom::Error if there is
+  /// none, and lists the paths.
+  DVariable variable(std::string_view path) const;
   /// Those that optimizers get.
   std::vector<DVariable> trainable_variables() const;
   /// The others.
@@ -269,6 +272,9 @@ protected:
   void track(const std::string &name, const Module &module);
   /// Of the `index`-th input of calls to come.
   void set_input_spec(InputSpec spec, size_t index = 0);
+  /// What is random in its calls begins with this instead of a seed of the
+  /// process.
+  void set_seed(Seed seed);
   /// Says that its calls are random: called by `build`.
   void add_seed();
   /// A seed for one use of random numbers in a call, another one at each.

@@ -1,0 +1,94 @@
+// layers: convolutions and pooling, of 1, 2 or 3 spatial dims.
+#pragma once
+
+#include "meshloom/NN/Layers/Shapes.h"
+
+namespace meshloom::layers {
+
+/// What Conv1D, Conv2D and Conv3D take beside filters and window.
+struct ConvolutionOptions {
+  Sizes strides = 1; ///< how far windows are apart
+  /// "valid", "same" or, of Conv1D, "causal": nothing is seen of later steps.
+  std::string padding = "valid";
+  std::string data_format = "channels_last"; ///< or "channels_first"
+  Sizes dilation_rate = 1;                   ///< of a window's elements
+  int64_t groups = 1;                        ///< of features
+  activations::Activation activation = {};   ///< of the result
+  bool use_bias = true;                      ///< one of each filter
+  initializers::Initializer kernel_initializer = "glorot_uniform"; ///< random
+  initializers::Initializer bias_initializer = "zeros"; ///< of the bias
+  regularizers::Regularizer kernel_regularizer = {};    ///< adds to the losses
+  regularizers::Regularizer bias_regularizer = {};      ///< adds to the losses
+  constraints::Constraint kernel_constraint = {};       ///< after each step
+  constraints::Constraint bias_constraint = {};         ///< after each step
+  std::string name = "";                                ///< default: "conv2d"
+  LayerOptions common = {};                             ///< of all layers
+};
+/// A convolution: [batch, spatial..., in] -> [batch, spatial'..., filters].
+template <int Rank> class Conv : public Layer {
+public:
+  /// Weights are "kernel" [window..., in / groups, filters] and "bias". Throws
+  /// meshloom::Error if sizes are not positive, or a name is unknown.
+  Conv(int64_t filters, Sizes kernel_size, ConvolutionOptions options = {});
+};
+using Conv1D = Conv<1>; ///< x [batch, steps, features]
+using Conv2D = Conv<2>; ///< x [batch, rows, columns, features]
+using Conv3D = Conv<3>; ///< with three spatial dims
+
+/// What pooling takes beside the window.
+struct PoolingOptions {
+  std::optional<Sizes> strides = std::nullopt; ///< default: the window's sizes
+  std::string padding = "valid";               ///< or "same"
+  std::string data_format = "channels_last";   ///< or "channels_first"
+  std::string name = "";                       ///< default: "max_pooling2d"
+  LayerOptions common = {};                    ///< of all layers
+};
+/// The largest element of every window.
+template <int Rank> class MaxPooling : public Layer {
+public:
+  /// MaxPooling2D(2).
+  explicit MaxPooling(Sizes pool_size = 2, PoolingOptions options = {});
+};
+/// The mean of every window; padding does not count.
+template <int Rank> class AveragePooling : public Layer {
+public:
+  /// AveragePooling2D(2).
+  explicit AveragePooling(Sizes pool_size = 2, PoolingOptions options = {});
+};
+using MaxPooling1D = MaxPooling<1>;         ///< x [batch, steps, features]
+using MaxPooling2D = MaxPooling<2>;         ///< x [batch, rows, columns, ...]
+using MaxPooling3D = MaxPooling<3>;         ///< with three spatial dims
+using AveragePooling1D = AveragePooling<1>; ///< x [batch, steps, features]
+using AveragePooling2D = AveragePooling<2>; ///< x [batch, rows, columns, ...]
+using AveragePooling3D = AveragePooling<3>; ///< with three spatial dims
+
+/// What pooling over all spatial dims takes.
+struct GlobalPoolingOptions {
+  bool keepdims = false;                     ///< spatial dims stay, as 1
+  std::string data_format = "channels_last"; ///< or "channels_first"
+  std::string name = "";                     ///< "global_max_pooling2d"
+  LayerOptions common = {};                  ///< of all layers
+};
+/// The largest element of each feature: [batch, spatial..., n] -> [batch, n].
+template <int Rank> class GlobalMaxPooling : public Layer {
+public:
+  /// See GlobalPoolingOptions.
+  explicit GlobalMaxPooling(GlobalPoolingOptions options = {});
+};
+/// The mean of each feature: [batch, spatial..., n] -> [batch, n].
+template <int Rank> class GlobalAveragePooling : public Layer {
+public:
+  /// See GlobalPoolingOptions.
+  explicit GlobalAveragePooling(GlobalPoolingOptions options = {});
+};
+using GlobalMaxPooling1D = GlobalMaxPooling<1>; ///< x [batch, steps, features]
+using GlobalMaxPooling2D = GlobalMaxPooling<2>; ///< with two spatial dims
+using GlobalMaxPooling3D = GlobalMaxPooling<3>; ///< with three spatial dims
+/// x [batch, steps, features]
+using GlobalAveragePooling1D = GlobalAveragePooling<1>;
+/// With two spatial dims.
+using GlobalAveragePooling2D = GlobalAveragePooling<2>;
+/// With three spatial dims.
+using GlobalAveragePooling3D = GlobalAveragePooling<3>;
+
+} // namespace meshloom::layers

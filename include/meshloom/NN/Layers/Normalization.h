@@ -1,0 +1,98 @@
+// layers: normalizations. Options have the names and defaults of Keras, but for
+// BatchNormalization's `synchronized`.
+#pragma once
+
+#include "meshloom/NN/Layers/Core.h"
+
+namespace meshloom::layers {
+
+/// What BatchNormalization takes.
+struct BatchNormalizationOptions {
+  int64_t axis = -1;      ///< the dim of the features
+  double momentum = 0.99; ///< what the moving averages keep of themselves
+  double epsilon = 1e-3;  ///< added to the variance
+  bool center = true;     ///< whether there is a beta, which is added
+  bool scale = true;      ///< whether there is a gamma, which it is times
+  initializers::Initializer beta_initializer = "zeros";           ///< of beta
+  initializers::Initializer gamma_initializer = "ones";           ///< of gamma
+  initializers::Initializer moving_mean_initializer = "zeros";    ///< of it
+  initializers::Initializer moving_variance_initializer = "ones"; ///< of it
+  regularizers::Regularizer beta_regularizer = {};  ///< adds to the losses
+  regularizers::Regularizer gamma_regularizer = {}; ///< adds to the losses
+  constraints::Constraint beta_constraint = {};     ///< after each step
+  constraints::Constraint gamma_constraint = {};    ///< after each step
+  /// Moments are those of the whole batch, however it is cut. Else the batch is
+  /// cut into `replicas` parts, each normalized by itself.
+  bool synchronized = true;
+  /// Where not synchronized, and then they divide the batch; 0: those of the
+  /// strategy in whose scope the layer is made.
+  int64_t replicas = 0;
+  std::string name = "";    ///< default: "batch_normalization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// In training by the moments of the batch, which then go into moving averages;
+/// else, and where it is not trainable, by these.
+class BatchNormalization : public Layer {
+public:
+  /// Weights are "gamma", "beta", "moving_mean" and "moving_variance".
+  explicit BatchNormalization(BatchNormalizationOptions options = {});
+};
+
+/// What LayerNormalization takes.
+struct LayerNormalizationOptions {
+  Shape axis = {-1};     ///< the last dims
+  double epsilon = 1e-3; ///< added to the variance
+  bool center = true;    ///< whether there is a beta, which is added
+  bool scale = true;     ///< whether there is a gamma, which it is times
+  initializers::Initializer beta_initializer = "zeros"; ///< of beta
+  initializers::Initializer gamma_initializer = "ones"; ///< of gamma
+  regularizers::Regularizer beta_regularizer = {};      ///< adds to the losses
+  regularizers::Regularizer gamma_regularizer = {};     ///< adds to the losses
+  constraints::Constraint beta_constraint = {};         ///< after each step
+  constraints::Constraint gamma_constraint = {};        ///< after each step
+  std::string name = "";    ///< default: "layer_normalization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// By the moments of the last dims.
+class LayerNormalization : public Layer {
+public:
+  /// Weights are "gamma" and "beta".
+  explicit LayerNormalization(LayerNormalizationOptions options = {});
+};
+
+/// What GroupNormalization takes.
+struct GroupNormalizationOptions {
+  int64_t groups = 32;   ///< they divide the features; -1: one for each
+  double epsilon = 1e-3; ///< added to the variance
+  bool center = true;    ///< whether there is a beta, which is added
+  bool scale = true;     ///< whether there is a gamma, which it is times
+  initializers::Initializer beta_initializer = "zeros"; ///< of beta
+  initializers::Initializer gamma_initializer = "ones"; ///< of gamma
+  regularizers::Regularizer beta_regularizer = {};      ///< adds to the losses
+  regularizers::Regularizer gamma_regularizer = {};     ///< adds to the losses
+  constraints::Constraint beta_constraint = {};         ///< after each step
+  constraints::Constraint gamma_constraint = {};        ///< after each step
+  std::string name = "";    ///< default: "group_normalization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// By the moments of groups of features of each example.
+class GroupNormalization : public Layer {
+public:
+  /// Weights are "gamma" and "beta".
+  explicit GroupNormalization(GroupNormalizationOptions options = {});
+};
+
+/// What RMSNormalization takes.
+struct RMSNormalizationOptions {
+  double epsilon = 1e-6;    ///< added to the mean of squares
+  std::string name = "";    ///< default: "rms_normalization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// By the mean of the squares of the last dim.
+class RMSNormalization : public Layer {
+public:
+  /// The weight is "scale".
+  explicit RMSNormalization(RMSNormalizationOptions options = {});
+};
+
+} // namespace meshloom::layers

@@ -1,0 +1,116 @@
+// layers: those that change shapes, and those that put tensors together.
+#pragma once
+
+#include "meshloom/NN/Layers/Core.h"
+
+#include <array>
+
+namespace meshloom::layers {
+
+/// [batch, ...] -> [batch, elements].
+class Flatten : public Layer {
+public:
+  /// A batch of scalars gets a dim of 1.
+  explicit Flatten(PlainOptions options = {});
+};
+/// [batch, ...] -> [batch, target...].
+class Reshape : public Layer {
+public:
+  /// One size may be -1.
+  explicit Reshape(Shape target_shape, PlainOptions options = {});
+};
+/// The dims behind the batch in another order.
+class Permute : public Layer {
+public:
+  /// They count from 1: Permute({2, 1}) turns [batch, m, n] into [batch, n, m].
+  explicit Permute(std::vector<int64_t> dims, PlainOptions options = {});
+};
+/// [batch, features] -> [batch, n, features].
+class RepeatVector : public Layer {
+public:
+  /// Throws meshloom::Error if n is not positive.
+  explicit RepeatVector(int64_t n, PlainOptions options = {});
+};
+
+/// One size for each spatial dim, or one for all of them.
+class Sizes {
+public:
+  /// For all.
+  Sizes(int64_t size) : values{size} {}
+  /// For all.
+  Sizes(int size) : values{size} {}
+  /// For each.
+  Sizes(std::initializer_list<int64_t> sizes) : values(sizes) {}
+  /// For each.
+  Sizes(std::vector<int64_t> sizes) : values(std::move(sizes)) {}
+  std::vector<int64_t> values; ///< one, or one for each
+};
+
+/// Zeros around the spatial dims of [batch, spatial..., features].
+template <int Rank> class ZeroPadding : public Layer {
+public:
+  /// As many before as after.
+  explicit ZeroPadding(Sizes padding = 1, PlainOptions options = {});
+  /// {before, after} of each spatial dim.
+  explicit ZeroPadding(const std::array<std::array<int64_t, 2>, Rank> &padding,
+                       PlainOptions options = {});
+};
+using ZeroPadding1D = ZeroPadding<1>; ///< [batch, steps, features]
+using ZeroPadding2D = ZeroPadding<2>; ///< [batch, rows, columns, features]
+using ZeroPadding3D = ZeroPadding<3>; ///< with three spatial dims
+
+/// Every element of [batch, spatial..., features] so often along the spatial
+/// dims.
+template <int Rank> class UpSampling : public Layer {
+public:
+  /// How often.
+  explicit UpSampling(Sizes size = 2, PlainOptions options = {});
+};
+using UpSampling1D = UpSampling<1>; ///< [batch, steps, features]
+using UpSampling2D = UpSampling<2>; ///< [batch, rows, columns, features]
+using UpSampling3D = UpSampling<3>; ///< with three spatial dims
+
+/// One after the other along a dim.
+class Concatenate : public Layer {
+public:
+  /// Negative axes count from the end.
+  explicit Concatenate(int64_t axis = -1, PlainOptions options = {});
+};
+/// The sum of tensors, which broadcast.
+class Add : public Layer {
+public:
+  /// See Add.
+  explicit Add(PlainOptions options = {});
+};
+/// The first of two tensors minus the second.
+class Subtract : public Layer {
+public:
+  /// See Subtract.
+  explicit Subtract(PlainOptions options = {});
+};
+/// The product of tensors.
+class Multiply : public Layer {
+public:
+  /// See Multiply.
+  explicit Multiply(PlainOptions options = {});
+};
+/// The mean of tensors.
+class Average : public Layer {
+public:
+  /// See Average.
+  explicit Average(PlainOptions options = {});
+};
+/// The largest of each element.
+class Maximum : public Layer {
+public:
+  /// See Maximum.
+  explicit Maximum(PlainOptions options = {});
+};
+/// The smallest of each element.
+class Minimum : public Layer {
+public:
+  /// See Minimum.
+  explicit Minimum(PlainOptions options = {});
+};
+
+} // namespace meshloom::layers

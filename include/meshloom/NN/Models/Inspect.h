@@ -1,0 +1,45 @@
+// What a model is: its table, its drawing, and the layouts of its weights.
+#pragma once
+
+#include "meshloom/NN/Models/Model.h"
+
+#include <filesystem>
+#include <iosfwd>
+
+namespace meshloom {
+
+/// Layouts by the paths of weights, in which '*' stands for any letters. Where
+/// several fit a path the last one counts.
+using LayoutPatterns = std::vector<std::pair<std::string, Layout>>;
+
+/// Lays the weights of a model out by their paths; values stay, and what was
+/// compiled is compiled again:
+///
+///   set_layouts(model, {{"*/kernel", Layout({"x", UNSHARDED}, mesh)},
+///                       {"dense_1/kernel", Layout({UNSHARDED, "x"}, mesh)}});
+///
+/// Throws meshloom::Error if a pattern fits no path, listing them, if a rank
+/// differs, or if the model is not built: nothing has then changed.
+void set_layouts(const Layer &model, const LayoutPatterns &patterns);
+/// By a function of path and weight; none: it stays. Everything cut over the
+/// batch's axis:
+///
+///   set_layouts(model, [&](const std::string &, const DVariable &v) {
+///     return Layout::batch_sharded(mesh, "batch", v.rank());
+///   });
+void set_layouts(
+    const Layer &model,
+    const std::function<std::optional<Layout>(
+        const std::string &path, const DVariable &weight)> &choose);
+
+/// Keras's table of a model: its layers with what they give, their numbers of
+/// parameters, where inputs come from, and the layouts of weights that are cut.
+std::string summary(const Layer &model);
+
+/// A drawing of a model's graph as SVG: a box for each layer with what it
+/// gives.
+std::string plot_model(const Model &model);
+/// Into a file. Throws meshloom::Error if it cannot be written.
+void plot_model(const Model &model, const std::filesystem::path &path);
+
+} // namespace meshloom

@@ -1,0 +1,283 @@
+// Convolutions and pooling; see Convolutional.h.
+#include "meshloom/NN/Layers/Convolutional.h"
+#include "BuiltIn.h"
+
+#include "meshloom/NN/Convolution.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace meshloom::layers {
+namespace {
+
+using namespace detail;
+
+std::string ranked(const char *name, int64_t rank) {
+  return fmt::format("{}{}D", name, rank);
+}
+
+/// What layers with spatial dims share.
+template <typename Impl, typename Options>
+class Spatial : public BuiltIn<Impl, Options> {
+public:
+  Spatial(const char *kind, int64_t rank, Options options)
+      : BuiltIn<Impl, Options>(ranked(kind, rank), std::move(options)),
+        rank(rank) {
+    const std::string &format = this->own.data_format;
+    if (format != "channels_last" && format != "channels_first")
+      this->refuse(fmt::format("expected the data_format 'channels_last' or "
+                               "'channels_first', got '{}'",
+                               format));
+    channelsFirst = format == "channels_first";
+    this->set_input_spec({.rank = rank + 2});
+  }
+
+protected:
+  Shape forEach(const Sizes &sizes, const char *what) const {
+    Shape all = sizes.values.size() == 1 ? Shape(size_t(rank), sizes.values[0])
+                                         : sizes.values;
+    if (int64_t(all.size()) != rank)
+      this->refuse(fmt::format("expected one number or {} as its {}, got {}",
+                               rank, what, all.size()));
+    for (int64_t size : all)
+      this->expectPositive(what, size);
+    return all;
+  }
+  Padding paddingOf(const std::string &name) const {
+    if (name != "valid" && name != "same")
+      this->refuse(fmt::format("expected the padding 'valid' or 'same', got "
+                               "'{}'",
+                               name));
+    return name == "same" ? "SAME" : "VALID";
+  }
+  void expectRank(const Shape &input) const {
+    if (int64_t(input.size()) != rank + 2)
+      this->refuse(fmt::format("expected an input of rank {}, [batch, {}], got "
+                               "{}",
+                               rank + 2,
+                               channelsFirst ? "features, spatial..."
+                                             : "spatial..., features",
+                               sizesText(input)));
+  }
+  size_t featureDim() const { return channelsFirst ? 1 : size_t(rank) + 1; }
+
+  const int64_t rank;
+  bool channelsFirst = false;
+};
+
+class ConvImpl : public Spatial<ConvImpl, ConvolutionOptions> {
+public:
+  ConvImpl(int64_t rank, int64_t filters, const Sizes &window,
+           ConvolutionOptions options)
+      : Spatial("Conv", rank, std::move(options)), filters(filters),
+        window(forEach(window, "kernel_size")),
+        strides(forEach(own.strides, "strides")),
+        dilations(forEach(own.dilation_rate, "dilation_rate")) {
+    expectPositive("filters", filters);
+    expectPositive("groups", own.groups);
+    if (filters % own.groups != 0)
+      refuse(fmt::format("expected groups that divide the filters, got {} and "
+                         "{}",
+                         own.groups, filters));
+    if (own.padding != "causal" || rank != 1)
+      paddingOf(own.padding); // throws if it is unknown
+  }
+  ConvImpl(int64_t rank, const Config &config)
+      : ConvImpl(rank, config.at("filters").as_int(),
+                 config.at("kernel_size").as_ints(), read(config)) {}
+  template <typename F> static void fields(F &field, ConvolutionOptions &o) {
+    field("strides", o.strides.values);
+    field("padding", o.padding);
+    field("data_format", o.data_format);
+    field("dilation_rate", o.dilation_rate.values);
+    field("groups", o.groups);
+    field("activation", o.activation);
+    field("use_bias", o.use_bias);
+    field("kernel_initializer", o.kernel_initializer);
+    field("bias_initializer", o.bias_initializer);
+    field("kernel_regularizer", o.kernel_regularizer);
+    field("bias_regularizer", o.bias_regularizer);
+    field("kernel_constraint", o.kernel_constraint);
+    field("bias_constraint", o.bias_constraint);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["filters"] = filters;
+    config["kernel_size"] = window;
+    return config;
+  }
+
+  void build(const Shape &input) override {
+    expectRank(input);
+    const int64_t in = input[featureDim()];
+    if (in < 0 || in % own.groups != 0)
+      refuse(fmt::format("expected a known number of features that {} groups "
+                         "divide, got {}",
+                         own.groups, sizesText(input)));
+    Shape shape = window;
+    shape.insert(shape.end(), {in / own.groups, filters});
+    kernel = add_weight("kernel", shape,
+                        {.initializer = own.kernel_initializer,
+                         .regularizer = own.kernel_regularizer,
+                         .constraint = own.kernel_constraint});
+    if (own.use_bias)
+      bias = add_weight("bias", {filters},
+                        {.initializer = own.bias_initializer,
+                         .regularizer = own.bias_regularizer,
+                         .constraint = own.bias_constraint});
+    set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
+  }
+
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    ConvOptions options{.strides = strides,
+                        .dilations = dilations,
+                        .channels_first = channelsFirst};
+    options.padding = own.padding == "causal"
+                          ? Padding{{(window[0] - 1) * dilations[0], 0}}
+                          : paddingOf(own.padding);
+    Tensor y = rank == 1   ? nn::conv1d(x, kernel, options)
+               : rank == 2 ? nn::conv2d(x, kernel, options)
+                           : nn::conv3d(x, kernel, options);
+    if (bias.defined()) {
+      Shape shape(size_t(rank) + 2, 1);
+      shape[featureDim()] = filters;
+      y = y + (channelsFirst ? reshape(bias, shape) : Tensor(bias));
+    }
+    return own.activation ? own.activation(y) : y;
+  }
+
+private:
+  const int64_t filters;
+  const Shape window, strides, dilations;
+  DVariable kernel, bias;
+};
+
+class PoolingImpl : public Spatial<PoolingImpl, PoolingOptions> {
+public:
+  PoolingImpl(bool isMax, int64_t rank, const Sizes &size,
+              PoolingOptions options)
+      : Spatial(isMax ? "MaxPooling" : "AveragePooling", rank,
+                std::move(options)),
+        isMax(isMax), window(forEach(size, "pool_size")) {
+    pooling = {.strides =
+                   own.strides ? forEach(*own.strides, "strides") : window,
+               .padding = paddingOf(own.padding),
+               .channels_first = channelsFirst};
+  }
+  PoolingImpl(bool isMax, int64_t rank, const Config &config)
+      : PoolingImpl(isMax, rank, config.at("pool_size").as_ints(),
+                    read(config)) {}
+  template <typename F> static void fields(F &field, PoolingOptions &o) {
+    std::optional<Shape> strides;
+    if (o.strides)
+      strides = o.strides->values;
+    field("strides", strides);
+    if (strides)
+      o.strides = Sizes(*strides);
+    field("padding", o.padding);
+    field("data_format", o.data_format);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["pool_size"] = window;
+    return config;
+  }
+  void build(const Shape &input) override { expectRank(input); }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return isMax ? nn::max_pool(x, window, pooling)
+                 : nn::avg_pool(x, window, pooling);
+  }
+
+private:
+  const bool isMax;
+  const Shape window;
+  PoolOptions pooling;
+};
+
+class GlobalPoolingImpl
+    : public Spatial<GlobalPoolingImpl, GlobalPoolingOptions> {
+public:
+  GlobalPoolingImpl(bool isMax, int64_t rank, GlobalPoolingOptions options)
+      : Spatial(isMax ? "GlobalMaxPooling" : "GlobalAveragePooling", rank,
+                std::move(options)),
+        isMax(isMax) {}
+  GlobalPoolingImpl(bool isMax, int64_t rank, const Config &config)
+      : GlobalPoolingImpl(isMax, rank, read(config)) {}
+  template <typename F> static void fields(F &field, GlobalPoolingOptions &o) {
+    field("keepdims", o.keepdims);
+    field("data_format", o.data_format);
+  }
+  void build(const Shape &input) override { expectRank(input); }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    std::vector<int64_t> dims(static_cast<size_t>(rank));
+    std::iota(dims.begin(), dims.end(), channelsFirst ? 2 : 1);
+    return isMax ? reduce_max(x, Axis(dims), own.keepdims)
+                 : reduce_mean(x, Axis(dims), own.keepdims);
+  }
+
+private:
+  const bool isMax;
+};
+
+} // namespace
+
+template <int Rank>
+Conv<Rank>::Conv(int64_t filters, Sizes kernel_size, ConvolutionOptions options)
+    : Layer(std::make_shared<ConvImpl>(Rank, filters, kernel_size,
+                                       std::move(options))) {}
+template <int Rank>
+MaxPooling<Rank>::MaxPooling(Sizes pool_size, PoolingOptions options)
+    : Layer(std::make_shared<PoolingImpl>(true, Rank, pool_size,
+                                          std::move(options))) {}
+template <int Rank>
+AveragePooling<Rank>::AveragePooling(Sizes pool_size, PoolingOptions options)
+    : Layer(std::make_shared<PoolingImpl>(false, Rank, pool_size,
+                                          std::move(options))) {}
+template <int Rank>
+GlobalMaxPooling<Rank>::GlobalMaxPooling(GlobalPoolingOptions options)
+    : Layer(std::make_shared<GlobalPoolingImpl>(true, Rank,
+                                                std::move(options))) {}
+template <int Rank>
+GlobalAveragePooling<Rank>::GlobalAveragePooling(GlobalPoolingOptions options)
+    : Layer(std::make_shared<GlobalPoolingImpl>(false, Rank,
+                                                std::move(options))) {}
+template class Conv<1>;
+template class Conv<2>;
+template class Conv<3>;
+template class MaxPooling<1>;
+template class MaxPooling<2>;
+template class MaxPooling<3>;
+template class AveragePooling<1>;
+template class AveragePooling<2>;
+template class AveragePooling<3>;
+template class GlobalMaxPooling<1>;
+template class GlobalMaxPooling<2>;
+template class GlobalMaxPooling<3>;
+template class GlobalAveragePooling<1>;
+template class GlobalAveragePooling<2>;
+template class GlobalAveragePooling<3>;
+
+} // namespace meshloom::layers
+
+meshloom::detail::LayerList meshloom::detail::convolutionalLayers() {
+  using namespace layers;
+  LayerList all;
+  for (int64_t rank = 1; rank <= 3; ++rank) {
+    all.emplace_back(ranked("Conv", rank), [rank](const Config &config) {
+      return Layer(std::make_shared<ConvImpl>(rank, config));
+    });
+    for (bool isMax : {false, true}) {
+      const std::string kind = isMax ? "MaxPooling" : "AveragePooling";
+      all.emplace_back(ranked(kind.c_str(), rank), [=](const Config &config) {
+        return Layer(std::make_shared<PoolingImpl>(isMax, rank, config));
+      });
+      all.emplace_back(
+          ranked(("Global" + kind).c_str(), rank), [=](const Config &config) {
+            return Layer(
+                std::make_shared<GlobalPoolingImpl>(isMax, rank, config));
+          });
+    }
+  }
+  return all;
+}
