@@ -202,15 +202,16 @@ traceCustomGradient(const std::vector<Tensor> &inputs,
                     BackwardRule backward, const std::source_location &where) {
   dtensor::CaseOp made = traceRegion("custom_gradient", forward, inputs, where);
   const size_t count = made.getNumResults() - inputs.size();
-  int64_t rule = registerCustomGradient(
+  auto rule = registerCustomGradient(
       [backward = std::move(backward),
        where](OpBuilder &builder, ArrayRef<Value> inputs,
               ArrayRef<Value> results, ArrayRef<Value> gradients) {
         return applyRule(backward, where, builder, inputs, results, gradients);
       });
-  made->setAttr(
-      customGradientAttr,
-      mlir::DenseI64ArrayAttr::get(made->getContext(), {rule, int64_t(count)}));
+  made->setAttr(customGradientAttr,
+                mlir::DenseI64ArrayAttr::get(made->getContext(),
+                                             {*rule, int64_t(count)}));
+  threadState().trace()->keep(std::move(rule));
   return firstOf(made.getResults(), count);
 }
 

@@ -206,7 +206,8 @@ void Trace::finish(ArrayRef<Tensor> results,
 
 std::shared_ptr<const TracedModule> Trace::takeModule() {
   assert(ended && "a module is handed over when it is complete");
-  return std::make_shared<TracedModule>(context, std::move(module));
+  return std::make_shared<TracedModule>(context, std::move(module),
+                                        std::move(kept));
 }
 
 void Trace::abandon() {
@@ -214,6 +215,7 @@ void Trace::abandon() {
   // What was discarded refers to what is in the module.
   discarded.clear();
   module = {};
+  kept.clear();
   args.clear();
   known.clear();
   context.reset();

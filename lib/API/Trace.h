@@ -39,6 +39,8 @@ struct MappedAxis {
 struct TracedModule {
   std::shared_ptr<MLIRContext> context; ///< outlives the module
   OwningOpRef<ModuleOp> module;
+  /// What the module's attributes are the numbers of.
+  std::vector<std::shared_ptr<const void>> kept;
 };
 
 class Trace : public std::enable_shared_from_this<Trace> {
@@ -95,6 +97,10 @@ public:
   /// Those of arguments and layouts, in the order in which they came; at least
   /// one when the trace has ended.
   const std::vector<Mesh> &meshes() const { return meshesUsed; }
+  /// Keeps `object` as long as the module, whose attributes tell of it.
+  void keep(std::shared_ptr<const void> object) {
+    kept.push_back(std::move(object));
+  }
   ModuleOp moduleOp() { return *module; }
   /// Hands the module of an ended trace over.
   std::shared_ptr<const TracedModule> takeModule();
@@ -103,6 +109,7 @@ private:
   std::string title;
   std::shared_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
+  std::vector<std::shared_ptr<const void>> kept;
   std::vector<OwningOpRef<Operation *>> discarded;
   mlir::func::FuncOp function;
   Block *block = nullptr;

@@ -19,6 +19,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <memory>
 #include <mutex>
 
 namespace meshloom {
@@ -109,18 +111,27 @@ public:
   }
   int64_t add(CustomGradient rule) {
     std::lock_guard lock(mutex);
-    rules.push_back(std::make_shared<const CustomGradient>(std::move(rule)));
-    return int64_t(rules.size()) - 1;
+    rules.emplace(next,
+                  std::make_shared<const CustomGradient>(std::move(rule)));
+    return next++;
+  }
+  void remove(int64_t number) {
+    std::shared_ptr<const CustomGradient> last; // may hold other rules
+    std::lock_guard lock(mutex);
+    auto it = rules.find(number);
+    last = std::move(it->second);
+    rules.erase(it);
   }
   std::shared_ptr<const CustomGradient> find(int64_t number) {
     std::lock_guard lock(mutex);
-    return number >= 0 && number < int64_t(rules.size()) ? rules[size_t(number)]
-                                                         : nullptr;
+    auto it = rules.find(number);
+    return it == rules.end() ? nullptr : it->second;
   }
 
 private:
   std::mutex mutex;
-  std::vector<std::shared_ptr<const CustomGradient>> rules;
+  int64_t next = 0;
+  std::map<int64_t, std::shared_ptr<const CustomGradient>> rules;
 };
 
 Result<SmallVector<Value>> customGradients(OpBuilder &builder, CaseOp branch,
@@ -524,8 +535,12 @@ Result<SmallVector<Value>> buildControlGradients(OpBuilder &builder,
   return caseGradients(builder, cast<CaseOp>(control), results, wanted);
 }
 
-int64_t registerCustomGradient(CustomGradient rule) {
-  return CustomGradients::get().add(std::move(rule));
+std::shared_ptr<const int64_t> registerCustomGradient(CustomGradient rule) {
+  CustomGradients &all = CustomGradients::get();
+  return {new int64_t(all.add(std::move(rule))), [&all](const int64_t *number) {
+            all.remove(*number);
+            delete number;
+          }};
 }
 
 } // namespace meshloom

@@ -49,6 +49,30 @@ TEST(CustomOpsTest, AUsersOpWithAGradient) {
                HAS("has no gradient"));
 }
 
+// What a backward function holds is free when nothing can call it any more.
+TEST(CustomOpsTest, CustomGradientsEndWithTheirFunctions) {
+  auto held = std::make_shared<int>(0);
+  std::weak_ptr<int> alive = held;
+  auto doubled = [](std::shared_ptr<int> held) {
+    return custom_gradient(
+        [](const Tensor &x) { return x; },
+        [held = std::move(held)](const Tensor &, const Tensor &,
+                                 const Tensor &dy) { return 2 * dy; });
+  };
+  Tensor x = sample({4});
+  doubled(held)(x); // outside of functions, never differentiated
+  {
+    auto step = function([f = doubled(std::move(held))](const Tensor &x) {
+      GradientTape tape;
+      return tape.gradient(reduce_sum(f(x)), x);
+    });
+    expectSame(step(x), 2 * ones({4}), 0);
+    expectSame(step(x), 2 * ones({4}), 0);
+    EXPECT_FALSE(alive.expired());
+  }
+  EXPECT_TRUE(alive.expired());
+}
+
 TEST(CustomOpsTest, CustomGradients) {
   auto clipped =
       custom_gradient([](const Tensor &x) { return x; },

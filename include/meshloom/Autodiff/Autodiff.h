@@ -9,6 +9,7 @@
 #include "meshloom/Core/Result.h"
 
 #include <functional>
+#include <memory>
 
 namespace meshloom {
 
@@ -48,8 +49,9 @@ using CustomGradient = std::function<Result<SmallVector<Value>>(
 /// process: only what is differentiated while it is traced has it.
 inline constexpr llvm::StringLiteral customGradientAttr =
     "dtensor.custom_gradient";
-/// Keeps the rule as long as the process. Safe from any thread.
-int64_t registerCustomGradient(CustomGradient rule);
+/// The rule's number, under which it is known while the pointer or a copy of it
+/// lives; no other rule gets it. Safe from any thread.
+std::shared_ptr<const int64_t> registerCustomGradient(CustomGradient rule);
 
 /// Why no gradient passes through an op that has none: "it gives integers".
 /// Every op of the dialect has a gradient, runs regions, or is in this list.
