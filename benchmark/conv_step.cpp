@@ -3,11 +3,18 @@
 // peers/jax_bench.py (convnet), with the same inputs and losses.
 //
 //   conv_step --case=cnn|convnet|resnet50 --batch=64 --devices=1 --steps=50
-//   [--size=224] [--channels-first]
+//   [--size=224] [--channels-first] [--dataset]
 //     prints one JSON line
+//
+// With --dataset the batches of convnet come from the TPU guide's input: bytes
+// scaled by map, shuffle(10000), repeat, batch, prefetch to the devices; the
+// line then tells how long the step waits for a batch, and how long making one
+// takes.
 #include "PeerModel.h"
 #include "resnet/ResNet.h"
 
+#include "meshloom/Data/Dataset.h"
+#include "meshloom/Data/Digits.h"
 #include "meshloom/Meshloom.h"
 
 #include <algorithm>
@@ -26,7 +33,7 @@ namespace {
 struct Case {
   std::string name = "cnn";
   int64_t batch = 64, devices = 1, steps = 50, size = 224;
-  bool channelsFirst = false;
+  bool channelsFirst = false, dataset = false;
 };
 
 /// Which variables a seed is counted for.
@@ -178,6 +185,37 @@ Training makeTraining(const Case &options, const Mesh &mesh) {
   return training;
 }
 
+using Images = data::Dataset<std::pair<Tensor, Tensor>>;
+
+/// The TPU guide's input, of digits that are drawn.
+Images guideInput(int64_t batch) {
+  constexpr int64_t count = 10000, side = data::Digits::side;
+  data::Digits digits = data::make_digits(count, 1);
+  return data::from_tensor_slices(tensor(digits.images, {count, side, side, 1}),
+                                  tensor(digits.labels, {count}))
+      .map(
+          [](const Tensor &image, const Tensor &label) {
+            return std::pair{cast(image, DType::F32) / 255,
+                             cast(label, DType::I32)};
+          },
+          {.num_parallel_calls = 2})
+      .shuffle(10000)
+      .repeat()
+      .batch(batch);
+}
+
+double milliseconds(const std::function<void()> &action) {
+  auto begin = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - begin)
+      .count();
+}
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
 int run(const Case &options) {
   Mesh mesh =
       create_mesh({{"batch", options.devices}}, virtual_cpus(options.devices));
@@ -187,8 +225,23 @@ int run(const Case &options) {
   ConcreteFunction compiled =
       step.get_concrete_function(training.x, training.y);
   std::vector<double> times, losses;
+  std::optional<data::Iterator<std::pair<Tensor, Tensor>>> input;
+  std::vector<double> waits, makes;
+  if (options.dataset) {
+    Images batches = guideInput(options.batch);
+    auto alone = batches.iterate();
+    alone.next(); // fills the shuffle's buffer
+    for (int i = 0; i < 20; ++i)
+      makes.push_back(milliseconds([&] { alone.next(); }));
+    input = batches.prefetch(2, {training.x.layout(), training.y.layout()})
+                .iterate();
+    input->next();
+  }
   const std::clock_t before = std::clock(); // of all threads
   for (int64_t i = 0; i < options.steps; ++i) {
+    if (input)
+      waits.push_back(milliseconds(
+          [&] { std::tie(training.x, training.y) = input->get_next(); }));
     auto begin = std::chrono::steady_clock::now();
     losses.push_back(double(step(training.x, training.y).item<float>()));
     times.push_back(std::chrono::duration<double, std::milli>(
@@ -212,6 +265,11 @@ int run(const Case &options) {
               compiled.compile_time() * 1e3,
               static_cast<long long>(compiled.statistics().peak_bytes),
               losses[0], losses.size() > 9 ? losses[9] : 0.0);
+  if (input)
+    std::printf("{\"case\": \"convnet input\", \"batch\": %lld, "
+                "\"make_ms_median\": %.3f, \"wait_ms_median\": %.3f}\n",
+                static_cast<long long>(options.batch), median(makes),
+                median(waits));
   return 0;
 }
 
@@ -228,6 +286,7 @@ int main(int argc, char **argv) try {
     if (!std::strncmp(argv[i], "--case=", 7))
       options.name = argv[i] + 7;
     options.channelsFirst |= !std::strcmp(argv[i], "--channels-first");
+    options.dataset |= !std::strcmp(argv[i], "--dataset");
     number(argv[i], "--batch=", options.batch);
     number(argv[i], "--devices=", options.devices);
     number(argv[i], "--steps=", options.steps);
@@ -236,6 +295,10 @@ int main(int argc, char **argv) try {
   if (options.name != "cnn" && options.name != "convnet" &&
       options.name != "resnet50") {
     std::fprintf(stderr, "conv_step: --case is cnn, convnet or resnet50\n");
+    return 1;
+  }
+  if (options.dataset && options.name != "convnet") {
+    std::fprintf(stderr, "conv_step: --dataset is for --case=convnet\n");
     return 1;
   }
   return run(options);

@@ -30,21 +30,19 @@ SourcePtr Source::withFiles(int64_t, int64_t) const {
 }
 
 namespace {
-/// The streams there are, for calls from compiled functions.
+/// The streams that functions were given.
 struct Registry {
   std::mutex mutex;
-  std::unordered_map<int64_t, Stream *> streams;
-  int64_t last = 0;
+  std::unordered_map<int64_t, std::weak_ptr<Stream>> streams;
 };
 Registry &registry() {
   // Never destroyed: threads may use it while the process ends.
   static Registry &registry = *new Registry;
   return registry;
 }
-int64_t registered(Stream *stream) {
-  std::lock_guard lock(registry().mutex);
-  registry().streams[++registry().last] = stream;
-  return registry().last;
+int64_t nextNumber() {
+  static std::atomic<int64_t> last;
+  return ++last;
 }
 } // namespace
 
@@ -74,13 +72,18 @@ struct Stream::State {
 };
 
 Stream::Stream(SourcePtr source, uint64_t iteration)
-    : number(registered(this)), state(std::make_unique<State>()) {
+    : number(nextNumber()), state(std::make_unique<State>()) {
   state->source = std::move(source);
   state->iteration = iteration;
 }
 Stream::~Stream() {
   std::lock_guard lock(registry().mutex);
   registry().streams.erase(number);
+}
+int64_t Stream::id() {
+  std::lock_guard lock(registry().mutex);
+  registry().streams[number] = weak_from_this();
+  return number;
 }
 
 std::optional<Element> Stream::next() {
@@ -178,6 +181,19 @@ SourcePtr shardFiles(const SourcePtr &source, int64_t n, int64_t i) {
   return found ? source->over(std::move(inputs)) : nullptr;
 }
 
+SourcePtr shardHints(const SourcePtr &source, int64_t n, int64_t i) {
+  std::vector<SourcePtr> inputs = source->inputs();
+  if (source->isShardHint())
+    return shard(inputs.front(), n, i);
+  bool found = false;
+  for (SourcePtr &input : inputs)
+    if (SourcePtr part = shardHints(input, n, i)) {
+      input = std::move(part);
+      found = true;
+    }
+  return found ? source->over(std::move(inputs)) : nullptr;
+}
+
 void failMoved() {
   throw Error("[Iterator] expected an iterator, got one that was moved from");
 }
@@ -228,11 +244,11 @@ static void write(const HostArray &value, const CustomOperand &result) {
 static Status giveNext(const CustomCall &call) {
   int64_t id;
   std::memcpy(&id, call.inputs[0].data, sizeof id);
-  Stream *stream = nullptr;
+  std::shared_ptr<Stream> stream;
   {
     std::lock_guard lock(registry().mutex);
     if (auto it = registry().streams.find(id); it != registry().streams.end())
-      stream = it->second;
+      stream = it->second.lock();
   }
   if (!stream)
     return Error("[Iterator] a function takes elements from an iterator that "

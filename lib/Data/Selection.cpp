@@ -89,7 +89,10 @@ public:
       : Step(std::move(input)), count(count), index(index) {}
   std::string_view name() const override { return "shard"; }
   bool keepsBatches() const override { return true; }
+  bool isShardHint() const override { return count == shard_hint; }
   int64_t cardinality() const override {
+    if (isShardHint())
+      return input->cardinality();
     return ofFinite(input->cardinality(),
                     [&](int64_t n) { return n / count + (index < n % count); });
   }
@@ -111,6 +114,8 @@ public:
       std::unique_ptr<Cursor> input;
       int64_t count, before;
     };
+    if (isShardHint())
+      return input->open(opening);
     return std::make_unique<Sharding>(input->open(opening), count, index);
   }
 
@@ -427,9 +432,11 @@ SourcePtr skip(SourcePtr input, int64_t count) {
   return std::make_shared<Skip>(std::move(input), count);
 }
 SourcePtr shard(SourcePtr input, int64_t count, int64_t index) {
-  expect(count >= 1, "shard", "at least one shard", count);
-  expect(index >= 0 && index < count, "shard",
-         fmt::format("an index in [0, {})", count), index);
+  if (count != shard_hint || index != shard_hint) {
+    expect(count >= 1, "shard", "at least one shard", count);
+    expect(index >= 0 && index < count, "shard",
+           fmt::format("an index in [0, {})", count), index);
+  }
   return std::make_shared<Shard>(std::move(input), count, index);
 }
 SourcePtr repeat(SourcePtr input, int64_t count) {

@@ -210,6 +210,15 @@ TEST_F(FilesTest, FilesAreDividedAmongWorkers) {
   EXPECT_EQ(data::detail::shardFiles(range(3).source(), 2, 0), nullptr);
 }
 
+TEST_F(FilesTest, StrategiesFillInShardHints) {
+  auto hinted = range(6).shard(shard_hint, shard_hint).batch(2);
+  EXPECT_EQ(hinted.cardinality(), 3);
+  Dataset<Tensor> part(data::detail::shardHints(hinted.source(), 3, 1));
+  EXPECT_EQ(part.iterate().get_next().to_vector<int64_t>(),
+            (std::vector<int64_t>{1, 4}));
+  EXPECT_EQ(data::detail::shardHints(range(3).source(), 2, 0), nullptr);
+}
+
 TEST_F(FilesTest, SplitSlices) {
   auto part = [](const char *text) {
     std::vector<int64_t> all;

@@ -60,6 +60,33 @@ struct WindowOptions {
 template <typename T> class Dataset;
 
 namespace detail {
+/// For `for (auto [x, y] : dataset)`.
+template <typename T> class Position {
+public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const T *;
+  using reference = const T &;
+
+  Position() = default;
+  explicit Position(Iterator<T> from) : from(std::move(from)) { ++*this; }
+  const T &operator*() const { return *element; }
+  const T *operator->() const { return &*element; }
+  Position &operator++() {
+    element = from->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(const Position &other) const {
+    return element.has_value() == other.element.has_value();
+  }
+
+private:
+  std::optional<Iterator<T>> from;
+  std::optional<T> element;
+};
+
 /// f(value), or f(parts...) of a pair or tuple.
 template <typename F, typename T>
 decltype(auto) applyTo(const F &f, const T &value) {
@@ -102,36 +129,10 @@ public:
     return Iterator<T>(open(state));
   }
 
-  /// For `for (auto [x, y] : dataset)`.
-  class Position {
-  public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = T;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const T *;
-    using reference = const T &;
-
-    Position() = default;
-    explicit Position(Iterator<T> from) : from(std::move(from)) { ++*this; }
-    const T &operator*() const { return *element; }
-    const T *operator->() const { return &*element; }
-    Position &operator++() {
-      element = from->next();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(const Position &other) const {
-      return element.has_value() == other.element.has_value();
-    }
-
-  private:
-    std::optional<Iterator<T>> from;
-    std::optional<T> element;
-  };
   /// Begins an iteration.
-  Position begin() const { return Position(iterate()); }
+  auto begin() const { return detail::Position<T>(iterate()); }
   /// Its end.
-  Position end() const { return {}; }
+  auto end() const { return detail::Position<T>(); }
 
   /// Elements 0 to count - 1, or all where there are fewer; -1: all.
   Dataset take(int64_t count) const {

@@ -16,13 +16,17 @@ inline constexpr int64_t infinite_cardinality = -1;
 /// and of one that does not know how many elements it has.
 inline constexpr int64_t unknown_cardinality = -2;
 
+/// In shard(shard_hint, shard_hint): a strategy whose policy is Hint puts the
+/// number of workers and the worker there; else all elements pass.
+inline constexpr int64_t shard_hint = -1;
+
 /// How a dataset is divided among the workers of a strategy.
 enum class AutoShardPolicy : int8_t {
   Off = -1, ///< every worker gets all
   Auto = 0, ///< by files where there are enough, else by elements
   File = 1, ///< by files
   Data = 2, ///< by elements
-  Hint = 3, ///< where shard(shard_hint, ...) stands
+  Hint = 3  ///< where shard(shard_hint, shard_hint) stands
 };
 
 /// What holds for a whole dataset; see Dataset::with_options.
@@ -86,6 +90,8 @@ public:
   /// Whether an element stands for one of the only input, with the same first
   /// dim: batches remain batches.
   virtual bool keepsBatches() const { return false; }
+  /// Whether it is a shard that a strategy fills in.
+  virtual bool isShardHint() const { return false; }
   /// Of a step that sets them.
   virtual const Options *options() const { return nullptr; }
 };
@@ -107,7 +113,7 @@ protected:
 };
 
 /// Elements taken from a source. May be used from any thread.
-class Stream {
+class Stream : public std::enable_shared_from_this<Stream> {
 public:
   Stream(SourcePtr source, uint64_t iteration);
   ~Stream();
@@ -120,8 +126,9 @@ public:
   std::string save() const;
   /// Goes to a position; opens the source again.
   void restore(std::string_view state);
-  /// What a compiled function knows it by.
-  int64_t id() const { return number; }
+  /// What a compiled function knows it by, as long as it is there. Of one that
+  /// a shared_ptr has.
+  int64_t id();
   uint64_t iteration() const;
 
 private:
@@ -140,6 +147,8 @@ int64_t fileCountOf(const Source &source);
 /// The same with each n-th file from the i-th on; null where no step reads
 /// files. Throws where there are fewer files than n.
 SourcePtr shardFiles(const SourcePtr &source, int64_t n, int64_t i);
+/// The same with shard(n, i) in place of shard hints; null where there is none.
+SourcePtr shardHints(const SourcePtr &source, int64_t n, int64_t i);
 
 SourcePtr fromElements(std::vector<Element> elements);
 /// Rows of the first dim of each tensor.

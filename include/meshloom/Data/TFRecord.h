@@ -27,7 +27,9 @@ public:
                           Compression compression = Compression::None);
   /// Closes it; errors are lost. Call `close` to see them.
   ~TFRecordWriter();
+  /// What was moved from is closed.
   TFRecordWriter(TFRecordWriter &&) noexcept;
+  /// Closes what was open here when `other` goes.
   TFRecordWriter &operator=(TFRecordWriter &&) noexcept;
 
   /// Appends a record. Throws meshloom::Error if the disk is full, or if the
