@@ -1,6 +1,8 @@
 // What all optimizers share, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 
+#include "OptimizerConfig.h"
+
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
@@ -141,6 +143,10 @@ Tensor Step::correction(double beta, DType type) const {
     known = cast(1 / (1 - power(beta, wide)), type);
   }
   return known;
+}
+
+Config UpdateRule::get_config() const {
+  return Config::Map();
 }
 
 std::vector<UpdateRule::Slot> UpdateRule::slots(const DVariable &) const {
@@ -470,6 +476,23 @@ DVariable Optimizer::iterations(Where where) const {
     state->step = makeCounter("step", state->table.front().of);
   }
   return *state->step;
+}
+
+Config Optimizer::config() const {
+  if (!state)
+    throw Error("[config] expected an optimizer, got one that was moved from");
+  Config config;
+  config["class_name"] = state->rule->class_name();
+  config["config"] = state->rule->get_config();
+  Config &rate = config["learning_rate"];
+  if (auto *number = std::get_if<double>(&state->learningRate.value))
+    rate = *number;
+  else if (auto *variable = std::get_if<DVariable>(&state->learningRate.value))
+    rate = cast(variable->read_value(), DType::F64).item<double>();
+  Config &options = config["options"];
+  options = numbersOf(state->options);
+  options["decays"] = bool(state->options.decays);
+  return config;
 }
 
 void Optimizer::overwrite_with_averages(Where where) const {

@@ -2,6 +2,7 @@
 #include "meshloom/NN/Optimizers.h"
 
 #include "Names.h"
+#include "OptimizerConfig.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
@@ -58,9 +59,10 @@ Tensor scalarRate(const Update &u) {
               type);
 }
 
-struct SGDRule : UpdateRule {
+struct SGDRule : KnownRule<SGDOptions> {
   explicit SGDRule(const SGDOptions &options)
-      : momentum(options.momentum), nesterov(options.nesterov) {}
+      : KnownRule("SGD", options), momentum(options.momentum),
+        nesterov(options.nesterov) {}
   std::vector<Slot> slots(const DVariable &) const override {
     if (momentum == 0)
       return {};
@@ -104,9 +106,10 @@ struct Moments {
   Tensor scale(const Update &u) const { return scale(u, u.slots[1]); }
 };
 
-struct AdamRule : UpdateRule {
+struct AdamRule : KnownRule<AdamOptions> {
   explicit AdamRule(const AdamOptions &options)
-      : moments{options.beta_1, options.beta_2, options.epsilon},
+      : KnownRule("Adam", options),
+        moments{options.beta_1, options.beta_2, options.epsilon},
         amsgrad(options.amsgrad) {}
   std::vector<Slot> slots(const DVariable &) const override {
     std::vector<Slot> slots = Moments::slots();
@@ -128,9 +131,10 @@ struct AdamRule : UpdateRule {
   const bool amsgrad;
 };
 
-struct AdagradRule : UpdateRule {
+struct AdagradRule : KnownRule<AdagradOptions> {
   explicit AdagradRule(const AdagradOptions &options)
-      : initial(options.initial_accumulator_value), epsilon(options.epsilon) {}
+      : KnownRule("Adagrad", options),
+        initial(options.initial_accumulator_value), epsilon(options.epsilon) {}
   std::vector<Slot> slots(const DVariable &) const override {
     return {realLike("accumulator", initial)};
   }
@@ -142,9 +146,10 @@ struct AdagradRule : UpdateRule {
   const double initial, epsilon;
 };
 
-struct AdadeltaRule : UpdateRule {
+struct AdadeltaRule : KnownRule<AdadeltaOptions> {
   explicit AdadeltaRule(const AdadeltaOptions &options)
-      : rho(options.rho), epsilon(options.epsilon) {}
+      : KnownRule("Adadelta", options), rho(options.rho),
+        epsilon(options.epsilon) {}
   std::vector<Slot> slots(const DVariable &) const override {
     return {realLike("accumulated_gradient"), realLike("accumulated_delta")};
   }
@@ -159,8 +164,9 @@ struct AdadeltaRule : UpdateRule {
   const double rho, epsilon;
 };
 
-struct RMSpropRule : UpdateRule {
-  explicit RMSpropRule(const RMSpropOptions &options) : options(options) {}
+struct RMSpropRule : KnownRule<RMSpropOptions> {
+  explicit RMSpropRule(const RMSpropOptions &options)
+      : KnownRule("RMSprop", options), options(options) {}
   std::vector<Slot> slots(const DVariable &) const override {
     std::vector<Slot> slots{realLike("velocity")};
     if (options.centered)
@@ -187,9 +193,10 @@ struct RMSpropRule : UpdateRule {
   const RMSpropOptions options;
 };
 
-struct AdamaxRule : UpdateRule {
+struct AdamaxRule : KnownRule<AdamaxOptions> {
   explicit AdamaxRule(const AdamaxOptions &options)
-      : moments{options.beta_1, options.beta_2, options.epsilon} {}
+      : KnownRule("Adamax", options),
+        moments{options.beta_1, options.beta_2, options.epsilon} {}
   std::vector<Slot> slots(const DVariable &) const override {
     return {zerosLike("m"), realLike("u")};
   }
@@ -203,9 +210,10 @@ struct AdamaxRule : UpdateRule {
   const Moments moments;
 };
 
-struct NadamRule : UpdateRule {
+struct NadamRule : KnownRule<NadamOptions> {
   explicit NadamRule(const NadamOptions &options)
-      : moments{options.beta_1, options.beta_2, options.epsilon} {}
+      : KnownRule("Nadam", options),
+        moments{options.beta_1, options.beta_2, options.epsilon} {}
   std::vector<Slot> slots(const DVariable &) const override {
     std::vector<Slot> slots = Moments::slots();
     slots.push_back(
@@ -233,8 +241,9 @@ struct NadamRule : UpdateRule {
   const Moments moments;
 };
 
-struct FtrlRule : UpdateRule {
-  explicit FtrlRule(const FtrlOptions &options) : options(options) {}
+struct FtrlRule : KnownRule<FtrlOptions> {
+  explicit FtrlRule(const FtrlOptions &options)
+      : KnownRule("Ftrl", options), options(options) {}
   std::vector<Slot> slots(const DVariable &variable) const override {
     if (isComplex(variable.dtype()))
       throw Error(fmt::format("[Ftrl] expected real variables, got '{}' of {}",
@@ -262,9 +271,10 @@ struct FtrlRule : UpdateRule {
   const FtrlOptions options;
 };
 
-struct LionRule : UpdateRule {
+struct LionRule : KnownRule<LionOptions> {
   explicit LionRule(const LionOptions &options)
-      : beta_1(options.beta_1), beta_2(options.beta_2) {}
+      : KnownRule("Lion", options), beta_1(options.beta_1),
+        beta_2(options.beta_2) {}
   std::vector<Slot> slots(const DVariable &) const override {
     return {zerosLike("m")};
   }
@@ -277,9 +287,10 @@ struct LionRule : UpdateRule {
   const double beta_1, beta_2;
 };
 
-struct LAMBRule : UpdateRule {
+struct LAMBRule : KnownRule<LAMBOptions> {
   explicit LAMBRule(const LAMBOptions &options)
-      : moments{options.beta_1, options.beta_2, options.epsilon} {}
+      : KnownRule("LAMB", options),
+        moments{options.beta_1, options.beta_2, options.epsilon} {}
   std::vector<Slot> slots(const DVariable &) const override {
     return Moments::slots();
   }
@@ -296,8 +307,9 @@ struct LAMBRule : UpdateRule {
   const Moments moments;
 };
 
-struct AdafactorRule : UpdateRule {
-  explicit AdafactorRule(const AdafactorOptions &options) : options(options) {}
+struct AdafactorRule : KnownRule<AdafactorOptions> {
+  explicit AdafactorRule(const AdafactorOptions &options)
+      : KnownRule("Adafactor", options), options(options) {}
   std::vector<Slot> slots(const DVariable &variable) const override {
     if (variable.rank() < 2)
       return {realLike("v")};
@@ -382,6 +394,58 @@ Lion::Lion(const LionOptions &options) : Optimizer(make<LionRule>(options)) {}
 LAMB::LAMB(const LAMBOptions &options) : Optimizer(make<LAMBRule>(options)) {}
 Adafactor::Adafactor(const AdafactorOptions &options)
     : Optimizer(make<AdafactorRule>(options)) {}
+
+namespace {
+using MakeRule =
+    std::function<std::shared_ptr<const UpdateRule>(const Config &)>;
+
+template <typename Rule, typename Options>
+std::shared_ptr<const UpdateRule> makeRule(const Config &config) {
+  return std::make_shared<Rule>(optionsOf<Options>(config));
+}
+
+/// Rules by class name.
+detail::Names<MakeRule> &rules() {
+  static detail::Names<MakeRule> known(
+      "an optimizer",
+      {{"SGD", makeRule<SGDRule, SGDOptions>},
+       {"Adam", makeRule<AdamRule, AdamOptions>},
+       {"Adagrad", makeRule<AdagradRule, AdagradOptions>},
+       {"Adadelta", makeRule<AdadeltaRule, AdadeltaOptions>},
+       {"RMSprop", makeRule<RMSpropRule, RMSpropOptions>},
+       {"Adamax", makeRule<AdamaxRule, AdamaxOptions>},
+       {"Nadam", makeRule<NadamRule, NadamOptions>},
+       {"Ftrl", makeRule<FtrlRule, FtrlOptions>},
+       {"Lion", makeRule<LionRule, LionOptions>},
+       {"LAMB", makeRule<LAMBRule, LAMBOptions>},
+       {"Adafactor", makeRule<AdafactorRule, AdafactorOptions>}});
+  return known;
+}
+} // namespace
+
+void register_rule(
+    const std::string &class_name,
+    std::function<std::shared_ptr<const UpdateRule>(const Config &)> make) {
+  rules().add(class_name, std::move(make));
+}
+
+Optimizer Optimizer::from_config(const Config &config) {
+  auto refuse = [&](const std::string &why) {
+    throw Error("[from_config] the optimizer " + why +
+                ": make it in the program, and give it to the model");
+  };
+  const std::string &name = config.at("class_name").as_string();
+  if (name.empty())
+    refuse("has a rule of the user's own without a class_name");
+  const Config &options = config.at("options");
+  if (options.at("decays").as_bool())
+    refuse("decides by a function which variables decay");
+  const Config &rate = config.at("learning_rate");
+  if (rate.is_null())
+    refuse("has a learning rate that a function computes");
+  return Optimizer(rules().find(name).second(config.at("config")),
+                   rate.as_double(), optionsOf<OptimizerOptions>(options));
+}
 
 Optimizer get(std::string_view name) {
   using Make = Optimizer (*)();

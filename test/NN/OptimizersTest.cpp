@@ -309,6 +309,47 @@ TEST(OptimizersTest, OnesOwnRule) {
   EXPECT_ERROR(optimizers::Optimizer(nullptr, 0.1), HAS("null"));
 }
 
+/// After one step of 2 and one of -1.
+std::vector<float> afterSteps(const optimizers::Optimizer &optimizer) {
+  DVariable w(tensor({4.f, -1.f}));
+  for (float g : {2.f, -1.f})
+    optimizer.apply_gradients({{tensor({g, g}), w}});
+  return w.to_vector<float>();
+}
+
+// An optimizer of a config does what the first one does.
+TEST(OptimizersTest, AreMadeAgainFromConfigs) {
+  using namespace optimizers;
+  const OptimizerOptions common{.weight_decay = 0.01, .clip_value = 1.5};
+  const std::vector<Optimizer> all = {
+      SGD({.learning_rate = 0.1, .momentum = 0.8, .nesterov = true}),
+      Adam({.learning_rate = 0.2, .beta_1 = 0.7, .amsgrad = true}),
+      AdamW({.learning_rate = 0.2, .beta_2 = 0.7}),
+      Adagrad({.initial_accumulator_value = 0.3, .common = common}),
+      Adadelta({.learning_rate = 1, .rho = 0.5}),
+      RMSprop({.rho = 0.5, .momentum = 0.3, .centered = true}),
+      Adamax({.beta_1 = 0.6}),
+      Nadam({.epsilon = 1e-3}),
+      Ftrl({.l1_regularization_strength = 0.1, .beta = 0.2}),
+      Lion({.beta_2 = 0.6}),
+      LAMB({.learning_rate = DVariable(tensor(0.25f))}),
+      Adafactor({.clip_threshold = 0.5, .relative_step = false})};
+  for (const Optimizer &optimizer : all) {
+    const Config config = Config::parse(optimizer.config().to_json());
+    const Optimizer again = Optimizer::from_config(config);
+    EXPECT_EQ(again.config().to_json(), optimizer.config().to_json());
+    EXPECT_EQ(afterSteps(again), afterSteps(optimizer)) << config.to_json();
+  }
+  Config config = SGD().config();
+  config["class_name"] = "SDG";
+  EXPECT_ERROR(Optimizer::from_config(config), HAS("'SGD'"));
+  const SGD scheduled({.learning_rate = [](const Tensor &t) { return 1 / t; }});
+  EXPECT_ERROR(Optimizer::from_config(scheduled.config()),
+               HAS("a function computes"));
+  const Optimizer own(std::make_shared<SignDescent>(), 0.25);
+  EXPECT_ERROR(Optimizer::from_config(own.config()), HAS("without a class"));
+}
+
 TEST(OptimizersTest, WrongOptionsAndNames) {
   using namespace optimizers;
   EXPECT_ERROR(SGD({.common = {.clip_norm = 1, .clip_value = 1}}),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/API/GradientTape.h"
+#include "meshloom/NN/Config.h"
 
 #include <functional>
 #include <map>
@@ -132,6 +133,11 @@ public:
   virtual bool usesStep() const { return false; }
   /// Assigns the variable and its slots.
   virtual void update(const Update &update) const = 0;
+  /// What it is saved by: the name that register_rule knows it by. By default
+  /// none: a model that is saved has the optimizer's state then, but not it.
+  virtual std::string class_name() const { return ""; }
+  /// What it is made again from; by default nothing.
+  virtual Config get_config() const;
 };
 
 /// Changes variables by their gradients. A copy is the same optimizer; one that
@@ -182,6 +188,14 @@ public:
   /// where the formula needs it. Throws meshloom::Error if nothing has been
   /// built: see `build`.
   DVariable iterations(Where where = Where::current()) const;
+  /// What it is made again from: the rule's class and numbers, the learning
+  /// rate (the present one of a variable; nothing of a function), the options.
+  /// Functions among the options, which are code, are not in it.
+  Config config() const;
+  /// The optimizer of such a config, without state. Throws meshloom::Error if
+  /// its class is not known (see register_rule), or if it had a function that
+  /// computes the learning rate or says which variables decay.
+  static Optimizer from_config(const Config &config);
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;
@@ -190,5 +204,11 @@ private:
   struct State;
   std::shared_ptr<State> state;
 };
+
+/// Makes Optimizer::from_config know a rule of the user's own: `make` gets what
+/// get_config gave. Throws meshloom::Error if the name is taken.
+void register_rule(
+    const std::string &class_name,
+    std::function<std::shared_ptr<const UpdateRule>(const Config &)> make);
 
 } // namespace meshloom::optimizers

@@ -1,0 +1,118 @@
+// What the rules of Optimizers.h are made again from: their options by name.
+#pragma once
+
+#include "meshloom/NN/Config.h"
+#include "meshloom/NN/Optimizers.h"
+
+#include <type_traits>
+
+namespace meshloom::optimizers {
+
+// Calls `f` with each number of the options' own formula, and its name.
+template <typename F> void eachNumber(SGDOptions &o, F f) {
+  f("momentum", o.momentum);
+  f("nesterov", o.nesterov);
+}
+template <typename F> void eachNumber(AdamOptions &o, F f) {
+  f("beta_1", o.beta_1);
+  f("beta_2", o.beta_2);
+  f("epsilon", o.epsilon);
+  f("amsgrad", o.amsgrad);
+}
+template <typename F> void eachNumber(AdagradOptions &o, F f) {
+  f("initial_accumulator_value", o.initial_accumulator_value);
+  f("epsilon", o.epsilon);
+}
+template <typename F> void eachNumber(AdadeltaOptions &o, F f) {
+  f("rho", o.rho);
+  f("epsilon", o.epsilon);
+}
+template <typename F> void eachNumber(RMSpropOptions &o, F f) {
+  f("rho", o.rho);
+  f("momentum", o.momentum);
+  f("epsilon", o.epsilon);
+  f("centered", o.centered);
+}
+template <typename F> void eachNumber(AdamaxOptions &o, F f) {
+  f("beta_1", o.beta_1);
+  f("beta_2", o.beta_2);
+  f("epsilon", o.epsilon);
+}
+template <typename F> void eachNumber(NadamOptions &o, F f) {
+  f("beta_1", o.beta_1);
+  f("beta_2", o.beta_2);
+  f("epsilon", o.epsilon);
+}
+template <typename F> void eachNumber(FtrlOptions &o, F f) {
+  f("learning_rate_power", o.learning_rate_power);
+  f("initial_accumulator_value", o.initial_accumulator_value);
+  f("l1_regularization_strength", o.l1_regularization_strength);
+  f("l2_regularization_strength", o.l2_regularization_strength);
+  f("l2_shrinkage_regularization_strength",
+    o.l2_shrinkage_regularization_strength);
+  f("beta", o.beta);
+}
+template <typename F> void eachNumber(LionOptions &o, F f) {
+  f("beta_1", o.beta_1);
+  f("beta_2", o.beta_2);
+}
+template <typename F> void eachNumber(LAMBOptions &o, F f) {
+  f("beta_1", o.beta_1);
+  f("beta_2", o.beta_2);
+  f("epsilon", o.epsilon);
+}
+template <typename F> void eachNumber(AdafactorOptions &o, F f) {
+  f("beta_2_decay", o.beta_2_decay);
+  f("epsilon_1", o.epsilon_1);
+  f("epsilon_2", o.epsilon_2);
+  f("clip_threshold", o.clip_threshold);
+  f("relative_step", o.relative_step);
+}
+/// What all optimizers have.
+template <typename F> void eachNumber(OptimizerOptions &o, F f) {
+  f("weight_decay", o.weight_decay);
+  f("clip_norm", o.clip_norm);
+  f("global_clip_norm", o.global_clip_norm);
+  f("clip_value", o.clip_value);
+  f("ema_momentum", o.ema_momentum);
+  f("ema_overwrite_frequency", o.ema_overwrite_frequency);
+  f("gradient_accumulation_steps", o.gradient_accumulation_steps);
+}
+
+template <typename Options> Config numbersOf(Options options) {
+  Config config{Config::Map()};
+  eachNumber(options,
+             [&](const char *name, auto number) { config[name] = number; });
+  return config;
+}
+/// Those that the config has; others are as they are by default.
+template <typename Options> Options optionsOf(const Config &config) {
+  Options options;
+  eachNumber(options, [&](const char *name, auto &number) {
+    const Config *given = config.find(name);
+    if (!given)
+      return;
+    using Number = std::remove_reference_t<decltype(number)>;
+    if constexpr (std::is_same_v<Number, bool>)
+      number = given->as_bool();
+    else if constexpr (std::is_same_v<Number, int64_t>)
+      number = given->as_int();
+    else
+      number = given->as_double();
+  });
+  return options;
+}
+
+/// A rule of Optimizers.h.
+template <typename Options> struct KnownRule : UpdateRule {
+  KnownRule(const char *name, const Options &options)
+      : name(name), numbers(numbersOf(options)) {}
+  std::string class_name() const override { return name; }
+  Config get_config() const override { return numbers; }
+
+private:
+  const char *name;
+  const Config numbers;
+};
+
+} // namespace meshloom::optimizers
