@@ -29,6 +29,24 @@ const TracedFunction &ConcreteFunction::get() const {
   return *traced;
 }
 
+std::vector<CapturedValue>
+detail::capturedValues(const ConcreteFunction &function) {
+  std::vector<CapturedValue> values;
+  for (const TraceArgument &argument : function.get().arguments) {
+    if (argument.kind == TraceArgument::Kind::Captured)
+      values.push_back({argument.tensor});
+    if (argument.kind != TraceArgument::Kind::Variable)
+      continue;
+    VariableState &variable = *argument.variable;
+    std::lock_guard lock(variable.mutex);
+    if (!variable.array)
+      fail("save", fmt::format("variable '{}' has lost its value: {}",
+                               variable.name, variable.lost));
+    values.push_back({wrap(variable.array, variable.host), variable.id});
+  }
+  return values;
+}
+
 const std::string &ConcreteFunction::name() const {
   return get().name;
 }

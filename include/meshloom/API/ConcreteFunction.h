@@ -2,6 +2,7 @@
 // compiler decided: layouts, collectives with bytes and reasons, the IR.
 #pragma once
 
+#include "meshloom/API/Tensor.h"
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/MachineModel.h"
 
@@ -9,9 +10,18 @@
 
 namespace meshloom {
 
+class ConcreteFunction;
 namespace detail {
 class TracedFunction;
-}
+
+/// What a compiled function uses beside its explicit arguments.
+struct CapturedValue {
+  Tensor value;         ///< the present one
+  int64_t variable = 0; ///< a number of its variable's own; 0: it is a tensor
+};
+/// In the order of `arguments`, after the explicit ones.
+std::vector<CapturedValue> capturedValues(const ConcreteFunction &function);
+} // namespace detail
 
 /// An argument or result of a compiled function.
 struct ValueInfo {
@@ -106,6 +116,8 @@ public:
   double compile_time() const;
 
 private:
+  friend std::vector<detail::CapturedValue>
+  detail::capturedValues(const ConcreteFunction &function);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };
