@@ -62,5 +62,7 @@
 #include "meshloom/NN/Optimizers.h"
 #include "meshloom/NN/Regularizers.h"
 #include "meshloom/NN/State/CheckpointManager.h"
+#include "meshloom/NN/State/ExportedFunctions.h"
+#include "meshloom/NN/State/SavedModel.h"
 
 #endif

@@ -144,12 +144,16 @@ FunctionStatistics ConcreteFunction::statistics() const {
 }
 
 void ConcreteFunction::save(const std::filesystem::path &path) const {
+  check(writeFile(path.string(), serialize()), "save");
+}
+
+std::string ConcreteFunction::serialize() const {
   Running running;
   CompileOptions options =
       optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
   options.codeAsBytes = true;
   Compiled saved = check(compile(*get().source->module, options), "save");
-  check(writeFile(path.string(), saved.serialize()), "save");
+  return saved.serialize();
 }
 
 std::string ConcreteFunction::explain() const {

@@ -51,6 +51,14 @@ std::vector<ValueInfo> SavedFunction::results() const {
   return infos;
 }
 
+std::vector<int64_t> SavedFunction::assigned_arguments() const {
+  std::vector<int64_t> arguments;
+  for (const Signature::Result &result : state->executable->signature().results)
+    if (result.aliasedArgument >= 0)
+      arguments.push_back(result.aliasedArgument);
+  return arguments;
+}
+
 std::vector<CollectiveInfo> SavedFunction::collectives() const {
   return collectivesOf(state->executable->compiled());
 }
@@ -92,14 +100,19 @@ SavedFunction::operator()(const std::vector<Tensor> &given) const {
 
 SavedFunction load_function(const std::filesystem::path &path,
                             const std::optional<Mesh> &mesh) {
+  return parse_function(check(readFile(path.string()), "load_function"),
+                        path.string(), mesh);
+}
+
+SavedFunction parse_function(std::string_view bytes, std::string_view name,
+                             const std::optional<Mesh> &mesh) {
   constexpr std::string_view op = "load_function";
-  std::string bytes = check(readFile(path.string()), op);
   Compiled compiled = check(Compiled::deserialize(bytes), op);
   const Mesh wanted = compiled.signature().mesh;
   std::vector<MeshAxis> axes(wanted.axes().begin(), wanted.axes().end());
   if (mesh && !std::ranges::equal(mesh->axes(), wanted.axes()))
     fail(op, fmt::format("expected a mesh with the axes of '{}', {}, got {}",
-                         path.string(), meshText(wanted), meshText(*mesh)));
+                         name, meshText(wanted), meshText(*mesh)));
   Mesh on = mesh ? *mesh : create_mesh(axes, virtual_cpus(wanted.size()));
   return SavedFunction(std::make_shared<SavedFunction::State>(
       check(clientFor(on)->load(std::move(compiled), on.assignment()), op)));

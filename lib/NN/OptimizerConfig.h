@@ -105,13 +105,13 @@ template <typename Options> Options optionsOf(const Config &config) {
 
 /// A rule of Optimizers.h.
 template <typename Options> struct KnownRule : UpdateRule {
-  KnownRule(const char *name, const Options &options)
-      : name(name), numbers(numbersOf(options)) {}
-  std::string class_name() const override { return name; }
+  KnownRule(const char *className, const Options &options)
+      : className(className), numbers(numbersOf(options)) {}
+  std::string class_name() const override { return className; }
   Config get_config() const override { return numbers; }
 
 private:
-  const char *name;
+  const char *className;
   const Config numbers;
 };
 

@@ -141,10 +141,10 @@ TEST_F(CheckpointTest, DamageChangesNothing) {
 /// Small state of a user's own.
 struct Position {
   int64_t at = 0;
-  std::string save_state() const {
+  std::string save() const {
     return "{\"at\": " + std::to_string(at) + "}";
   }
-  void restore_state(const std::string &state) {
+  void restore(const std::string &state) {
     if (at < 0)
       throw Error("the data is another one");
     at = std::stoll(state.substr(state.find(':') + 1));

@@ -110,6 +110,8 @@ public:
   /// (.mlprog); values of variables are not part of it. Compiles again for it.
   /// Throws meshloom::Error if the file cannot be written.
   void save(const std::filesystem::path &path) const;
+  /// The bytes that `save` writes.
+  std::string serialize() const;
   /// Seconds that tracing the body took.
   double trace_time() const;
   /// Seconds that compiling it took.

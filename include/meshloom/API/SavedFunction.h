@@ -24,6 +24,8 @@ public:
   /// The function's results, then the new values of variables it assigned, with
   /// the variables' names.
   std::vector<ValueInfo> results() const;
+  /// Of each new value of a variable, which argument it replaces.
+  std::vector<int64_t> assigned_arguments() const;
   /// What devices send each other, in the order of the program.
   std::vector<CollectiveInfo> collectives() const;
   /// Of its executions so far, of this loading.
@@ -54,5 +56,9 @@ private:
 /// or if the mesh has other axes.
 SavedFunction load_function(const std::filesystem::path &path,
                             const std::optional<Mesh> &mesh = std::nullopt);
+
+/// The same from the bytes of a file; `name` is for messages.
+SavedFunction parse_function(std::string_view bytes, std::string_view name,
+                             const std::optional<Mesh> &mesh = std::nullopt);
 
 } // namespace meshloom

@@ -93,15 +93,28 @@ std::string listed(const char *title, const std::vector<std::string> &entries) {
 } // namespace
 
 Trackable::Trackable(const DVariable &variable)
-    : variables([variable] { return std::vector{variable}; }), isOne(true) {}
+    : variables(
+          [variable] { return std::vector{NamedVariable{"", variable}}; }) {}
 Trackable::Trackable(const Module &module)
-    : variables([module] { return module.variables(); }) {}
+    : variables([module] { return named(module.variables()); }) {}
+Trackable::Trackable(const Layer &layer)
+    : variables([layer] { return layer.named_variables(); }) {}
 Trackable::Trackable(const optimizers::Optimizer &optimizer)
     : optimizer(optimizer) {}
 Trackable::Trackable(int64_t *number)
     : saveState([number] { return std::to_string(*number); }),
       restoreState(
           [number](const std::string &text) { *number = std::stoll(text); }) {}
+
+std::vector<NamedVariable> Trackable::named(const std::vector<DVariable> &all) {
+  std::vector<NamedVariable> found;
+  found.reserve(all.size());
+  for (const DVariable &variable : all)
+    found.push_back({hasOwnName(variable.name()) ? variable.name()
+                                                 : std::to_string(found.size()),
+                     variable});
+  return found;
+}
 
 struct Checkpoint::State {
   State() = default;
@@ -153,15 +166,9 @@ Paths Checkpoint::State::paths() const {
   for (const auto &[name, object] : objects) {
     if (!object.variables)
       continue;
-    const std::vector<DVariable> variables = object.variables();
-    for (size_t i = 0; i < variables.size(); ++i) {
-      const std::string &own = variables[i].name();
-      paths.add(object.isOne
-                    ? name
-                    : fmt::format("{}/{}", name,
-                                  hasOwnName(own) ? own : std::to_string(i)),
-                variables[i]);
-    }
+    for (const auto &[path, variable] : object.variables())
+      paths.add(path.empty() ? name : fmt::format("{}/{}", name, path),
+                variable);
   }
   for (const auto &[name, object] : objects)
     if (object.optimizer)
@@ -176,14 +183,29 @@ void Checkpoint::State::buildOptimizers(
     if (!object.optimizer)
       continue;
     const Paths known = paths();
-    std::vector<DVariable> of;
-    for (const auto &[path, variable] : known.all()) {
-      const std::string prefix = name + "/" + path + "/";
+    auto has = [&](const std::string &prefix) {
       auto found = folder.tensors().lower_bound(prefix);
-      if (found != folder.tensors().end() && found->first.starts_with(prefix))
+      return found != folder.tensors().end() &&
+             found->first.starts_with(prefix);
+    };
+    std::vector<DVariable> of, all;
+    for (const auto &[path, variable] : known.all()) {
+      if (has(name + "/" + path + "/"))
         of.push_back(variable);
+      if (isFloat(variable.dtype()) && !path.starts_with(name + "/"))
+        all.push_back(variable);
     }
+    // Of a rule that keeps nothing only counters may be there.
+    if (of.empty() && has(name + "/"))
+      of = all;
     object.optimizer->build(of);
+    // Some count steps, and have a rate that is a variable, once asked to.
+    if (folder.tensors().contains(name + "/step") && !of.empty())
+      (void)object.optimizer->iterations();
+    if (folder.tensors().contains(name + "/learning_rate") &&
+        std::holds_alternative<double>(object.optimizer->learning_rate().value))
+      object.optimizer->set_learning_rate(
+          object.optimizer->current_learning_rate());
   }
 }
 
@@ -192,9 +214,16 @@ void Checkpoint::State::compare(
     const std::map<std::string, DVariable> &variables,
     const RestoreOptions &options) const {
   std::vector<std::string> missing, extra, different;
+  auto isRate = [&](const std::string &path) {
+    return std::ranges::any_of(objects, [&](const auto &object) {
+      return object.second.optimizer && path == object.first + "/learning_rate";
+    });
+  };
   for (const auto &[path, variable] : variables) {
     const std::string own = typeText(variable.dtype(), variable.shape());
     auto found = folder.tensors().find(path);
+    if (found == folder.tensors().end() && isRate(path))
+      continue; // it was a number then
     if (found == folder.tensors().end())
       missing.push_back(fmt::format("{} {}", path, own));
     else if (std::string stored =
@@ -217,6 +246,13 @@ void Checkpoint::State::compare(
                  statePrefix + object.first == note;
         }))
       extra.push_back(note.substr(sizeof(statePrefix) - 1));
+  if (options.allow_extra_objects)
+    std::erase_if(extra, [&](const std::string &entry) {
+      return std::ranges::none_of(objects, [&](const auto &object) {
+        return entry.starts_with(object.first + "/") ||
+               entry.starts_with(object.first + " ") || entry == object.first;
+      });
+    });
   if (options.allow_missing)
     missing.clear();
   if (options.allow_extra)
@@ -260,7 +296,7 @@ std::map<std::string, DVariable> Checkpoint::variables() const {
 
 void Checkpoint::write(const std::filesystem::path &path,
                        const CheckpointWriteOptions &options,
-                       std::function<void()> after) const {
+                       const Extras &extras) const {
   if (detail::isTracing())
     throw Error("[Checkpoint] expected to be outside of a function: variables "
                 "have no values while it is traced");
@@ -268,11 +304,12 @@ void Checkpoint::write(const std::filesystem::path &path,
   data::FolderContents contents;
   for (const auto &[variablePath, variable] : variables())
     contents.tensors.emplace(variablePath, variable.read_value());
+  contents.notes = extras.notes;
   contents.notes[counterNote] = std::to_string(state->saveCounter);
   for (const auto &[name, object] : state->objects)
     if (object.saveState)
       contents.notes[statePrefix + name] = object.saveState();
-  auto job = [path, contents = std::move(contents), after = std::move(after)] {
+  auto job = [path, contents = std::move(contents), after = extras.after] {
     data::write_tensor_folder(path, contents);
     if (after)
       after();
@@ -285,7 +322,7 @@ void Checkpoint::write(const std::filesystem::path &path,
 
 void Checkpoint::write(const std::filesystem::path &path,
                        const CheckpointWriteOptions &options) const {
-  write(path, options, nullptr);
+  write(path, options, Extras());
 }
 
 std::filesystem::path

@@ -163,10 +163,11 @@ CheckpointManager::save(std::optional<int64_t> checkpoint_number) const {
       state->directory /
       fmt::format("{}-{}", options.checkpoint_name, *checkpoint_number);
   fs::create_directories(state->directory);
-  state->checkpoint.write(path, options.write, [state = std::weak_ptr(state)] {
-    if (auto alive = state.lock())
-      alive->prune();
-  });
+  state->checkpoint.write(path, options.write,
+                          {.after = [state = std::weak_ptr(state)] {
+                            if (auto alive = state.lock())
+                              alive->prune();
+                          }});
   state->lastStep = step;
   return path;
 }

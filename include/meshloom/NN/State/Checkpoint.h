@@ -2,6 +2,7 @@
 // layouts.
 #pragma once
 
+#include "meshloom/NN/Layers/Layer.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizer.h"
 
@@ -9,6 +10,10 @@
 #include <string>
 
 namespace meshloom {
+
+class Model;
+struct SaveModelOptions;
+struct LoadModelOptions;
 
 namespace detail {
 template <typename T>
@@ -19,19 +24,24 @@ concept HasVariables = requires(const T &object) {
 /// dataset, a seed.
 template <typename T>
 concept HasState = requires(T &object, const std::string &state) {
-  { std::as_const(object).save_state() } -> std::convertible_to<std::string>;
-  object.restore_state(state);
+  { std::as_const(object).save() } -> std::convertible_to<std::string>;
+  object.restore(state);
 };
+/// The same of a handle, whose copy is the same object.
+template <typename T>
+concept HandleWithState = HasState<const T> && !HasVariables<T>;
 } // namespace detail
 
 /// What a Checkpoint has under a name: a variable, a module, a layer or model,
 /// an optimizer, a metric, anything with `variables()`; a number of the program
-/// (a step, a seed); what has `save_state()` and `restore_state(text)` of a
-/// JSON text, such as an iterator over a dataset.
+/// (a step, a seed); what has `save()` and `restore(text)` of a JSON text, such
+/// as an iterator over a dataset.
 class Trackable {
 public:
   /// One variable: its path is the name itself.
   Trackable(const DVariable &variable);
+  /// Its variables: their paths are "name/" and their paths in it.
+  Trackable(const Layer &layer);
   /// Its variables: their paths are "name/" and the variables' names.
   Trackable(const Module &module);
   /// Its counters, and its state by the paths of the variables of the model:
@@ -39,25 +49,33 @@ public:
   Trackable(const optimizers::Optimizer &optimizer);
   /// The variables that it has when the checkpoint is written or restored.
   template <detail::HasVariables T>
-    requires(!std::derived_from<T, Module> &&
+    requires(!std::derived_from<T, Module> && !std::derived_from<T, Layer> &&
              !std::derived_from<T, optimizers::Optimizer>)
   Trackable(const T &object)
-      : variables([object] { return object.variables(); }) {}
+      : variables([object] { return named(object.variables()); }) {}
   /// A number, which must outlive the checkpoint.
   Trackable(int64_t *number);
+  /// Its state: of an iterator over a dataset the position.
+  template <detail::HandleWithState T>
+  Trackable(const T &handle)
+      : saveState([handle] { return handle.save(); }),
+        restoreState(
+            [handle](const std::string &state) { handle.restore(state); }) {}
   /// Its state; the object must outlive the checkpoint.
   template <detail::HasState T>
   Trackable(T *object)
-      : saveState([object] { return object->save_state(); }),
-        restoreState([object](const std::string &state) {
-          object->restore_state(state);
-        }) {}
+      : saveState([object] { return object->save(); }),
+        restoreState(
+            [object](const std::string &state) { object->restore(state); }) {}
 
 private:
   friend class Checkpoint;
-  /// Empty where it has none.
-  std::function<std::vector<DVariable>()> variables;
-  bool isOne = false; ///< a variable, not an object that has some
+  /// A variable without a name is called by its place.
+  static std::vector<NamedVariable> named(const std::vector<DVariable> &all);
+
+  /// With their paths in the object; an empty path is the object itself. Empty
+  /// where it has none.
+  std::function<std::vector<NamedVariable>()> variables;
   std::optional<optimizers::Optimizer> optimizer;
   std::function<std::string()> saveState;
   std::function<void(const std::string &)> restoreState;
@@ -77,6 +95,9 @@ struct RestoreOptions {
   bool allow_missing = false;
   /// What the program has not is left out.
   bool allow_extra = false;
+  /// Objects that the program has not are left out: for inference the model of
+  /// a training's checkpoint is enough.
+  bool allow_extra_objects = false;
 };
 
 /// Objects by name whose state is written into a folder and read back. Values
@@ -131,11 +152,16 @@ public:
 
 private:
   friend class CheckpointManager;
+  friend void save(const Model &, const std::filesystem::path &,
+                   const SaveModelOptions &);
   struct State;
-  /// Writes, then calls `after`, on the same thread.
+  /// What else is done when a checkpoint is written.
+  struct Extras {
+    std::map<std::string, std::string> notes = {}; ///< in the index
+    std::function<void()> after = {}; ///< called by the thread that writes
+  };
   void write(const std::filesystem::path &path,
-             const CheckpointWriteOptions &options,
-             std::function<void()> after) const;
+             const CheckpointWriteOptions &options, const Extras &extras) const;
   std::shared_ptr<State> state;
 };
 

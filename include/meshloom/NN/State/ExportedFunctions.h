@@ -1,0 +1,67 @@
+// Exporting compiled functions with the variables that they use, and running
+// them where there is no source.
+#pragma once
+
+#include "meshloom/API/SavedFunction.h"
+#include "meshloom/API/Variable.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace meshloom {
+
+/// Writes compiled functions, by the names of their signatures, and the values
+/// of what they capture, with their layouts, into a folder. Replaces what
+/// export_functions wrote there; after a crash it is the old folder or the new
+/// one. Throws meshloom::Error if there is no function, if something else has
+/// that name, or if it cannot be written.
+///
+///   export_functions("digits", {{"serving_default",
+///                                predict.get_concrete_function(images)}});
+void export_functions(const std::filesystem::path &path,
+                      const std::map<std::string, ConcreteFunction> &functions);
+
+/// What export_functions wrote. A handle: a copy has the same variables. May be
+/// used from any thread; calls run one at a time.
+class ExportedFunctions {
+public:
+  /// The names of the signatures.
+  std::vector<std::string> signatures() const;
+  /// What a signature's function takes, by its own arguments. Throws
+  /// meshloom::Error that lists the signatures if there is none of that name.
+  std::vector<ValueInfo> arguments(const std::string &signature) const;
+  /// What it gives.
+  std::vector<ValueInfo> results(const std::string &signature) const;
+  /// The variables of all functions: one that several use is there once.
+  const std::vector<DVariable> &variables() const;
+
+  /// Runs the function of a signature; variables that it assigns have their new
+  /// values then. Throws meshloom::Error if there is no such signature, or if
+  /// arguments do not fit.
+  std::vector<Tensor> operator()(const std::string &signature,
+                                 const std::vector<Tensor> &arguments) const;
+
+  struct State;
+  /// For load_functions, which makes them.
+  explicit ExportedFunctions(std::shared_ptr<const State> state)
+      : state(std::move(state)) {}
+
+private:
+  std::shared_ptr<const State> state;
+};
+
+/// Loads what export_functions wrote. Runs on `mesh`, whose axes are those of
+/// the functions; default: on virtual CPUs. Variables are on it in the layouts
+/// that the functions were compiled for: these are code, for that many devices,
+/// so that another number of devices needs the source.
+///
+/// Exported functions are native code that runs when it is called: load only
+/// what you trust as you would a library. Throws meshloom::Error if there is no
+/// such folder, if it is damaged, if it was compiled for what this machine
+/// lacks, or if the mesh has other axes.
+ExportedFunctions
+load_functions(const std::filesystem::path &path,
+               const std::optional<Mesh> &mesh = std::nullopt);
+
+} // namespace meshloom

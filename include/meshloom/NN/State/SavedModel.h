@@ -1,0 +1,58 @@
+// Saving models and loading them again: what they are, and their weights.
+#pragma once
+
+#include "meshloom/NN/Models/Model.h"
+#include "meshloom/NN/State/Checkpoint.h"
+
+namespace meshloom {
+
+/// How a model is saved.
+struct SaveModelOptions {
+  /// Whether the optimizer and its state are saved too, of a model that was
+  /// compiled.
+  bool include_optimizer = true;
+};
+
+/// How a model is loaded.
+struct LoadModelOptions {
+  /// Weights that were cut over axes of a mesh are cut over the axes of these
+  /// names of this mesh, the others are replicated on it. Default: the default
+  /// mesh, where there is one (in the scope of a strategy it is the
+  /// strategy's); axes that it has not cut nothing. Else weights are on a mesh
+  /// as they were saved, of virtual CPUs, or on the host where none was cut.
+  std::optional<Mesh> mesh = std::nullopt;
+  /// Whether the model is compiled as it was when it was saved, with the
+  /// optimizer in the state that it had.
+  bool compile = true;
+};
+
+/// Writes a model into a folder of that name (by custom "NAME.keras"): its
+/// layers and how they are called, its weights with their layouts, and, if it
+/// was compiled, what with, and the optimizer's state. The folder is a
+/// checkpoint of {"model", "optimizer"}: after a crash it is what it was
+/// before, or the new one. Throws meshloom::Error if the model is not built, if
+/// a part of it is a function without a name, or as Checkpoint::write.
+void save(const Model &model, const std::filesystem::path &path,
+          const SaveModelOptions &options = {});
+
+/// The model of such a folder. Classes of the user's own are made by what
+/// register_layer was told. Throws meshloom::Error if there is none, if a class
+/// is not known, if the mesh has not an axis that weights are cut over, or as
+/// Checkpoint::restore.
+///
+///   save(model, "mnist.keras");
+///   Model again = load_model("mnist.keras");
+Model load_model(const std::filesystem::path &path,
+                 const LoadModelOptions &options = {});
+
+/// Writes the weights of a layer or model alone: a checkpoint of {"model"}.
+/// Throws as `save`.
+void save_weights(const Layer &model, const std::filesystem::path &path);
+/// Takes the weights of such a folder, or of one that `save` wrote, into a
+/// model that is built, whatever the layouts. Throws meshloom::Error, listing
+/// them, if weights are missing, superfluous or of another shape; none is
+/// changed then.
+void load_weights(const Layer &model, const std::filesystem::path &path,
+                  const RestoreOptions &options = {});
+
+} // namespace meshloom

@@ -1,0 +1,207 @@
+// Exported functions: a folder of tensors that has programs as tensors of
+// bytes.
+#include "meshloom/NN/State/ExportedFunctions.h"
+
+#include "meshloom/API/Shards.h"
+#include "meshloom/Data/TensorFolder.h"
+#include "meshloom/NN/Config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <mutex>
+#include <set>
+
+namespace meshloom {
+
+namespace {
+constexpr char signaturesNote[] = "signatures";
+constexpr char programPrefix[] = "programs/";
+/// "variables/kernel", and "constants/0" of tensors.
+constexpr char variablePrefix[] = "variables/";
+constexpr char constantPrefix[] = "constants/";
+} // namespace
+
+void export_functions(
+    const std::filesystem::path &path,
+    const std::map<std::string, ConcreteFunction> &functions) {
+  if (functions.empty())
+    throw Error("[export_functions] expected functions by the names of their "
+                "signatures, got none");
+  data::FolderContents contents;
+  std::map<int64_t, std::string> variables; // their tensors
+  auto freeName = [&](const std::string &wish) {
+    std::string name = wish;
+    for (int64_t i = 1; contents.tensors.contains(name); ++i)
+      name = fmt::format("{}_{}", wish, i);
+    return name;
+  };
+  Config signatures{Config::Map()};
+  for (const auto &[signature, function] : functions) {
+    const std::string program = function.serialize();
+    contents.tensors.emplace(
+        programPrefix + signature,
+        detail::hostTensorOf(DType::UI8, {int64_t(program.size())}, program));
+    const std::vector<detail::CapturedValue> captured =
+        detail::capturedValues(function);
+    const std::vector<ValueInfo> arguments = function.arguments();
+    Config::List names;
+    for (size_t i = 0; i < captured.size(); ++i) {
+      std::string name;
+      if (auto known = variables.find(captured[i].variable);
+          captured[i].variable && known != variables.end()) {
+        name = known->second;
+      } else if (captured[i].variable) {
+        const size_t place = arguments.size() - captured.size() + i;
+        name = freeName(variablePrefix + arguments[place].name);
+        variables.emplace(captured[i].variable, name);
+        contents.tensors.emplace(name, captured[i].value);
+      } else {
+        name = freeName(fmt::format("{}{}", constantPrefix, i));
+        contents.tensors.emplace(name, captured[i].value);
+      }
+      names.emplace_back(name);
+    }
+    signatures[signature] = std::move(names);
+  }
+  contents.notes[signaturesNote] = signatures.to_json();
+  data::write_tensor_folder(path, contents);
+}
+
+struct ExportedFunctions::State {
+  struct Signature {
+    SavedFunction function;
+    /// Of the arguments after the explicit ones: the index of a variable, or a
+    /// constant.
+    std::vector<std::variant<size_t, Tensor>> captured;
+    size_t explicitArguments() const {
+      return function.arguments().size() - captured.size();
+    }
+  };
+  const Signature &find(const std::string &name) const {
+    if (auto found = signatures.find(name); found != signatures.end())
+      return found->second;
+    std::vector<std::string> names;
+    for (const auto &[known, signature] : signatures)
+      names.push_back(known);
+    throw Error(fmt::format("[ExportedFunctions] expected the name of a "
+                            "signature, got '{}'; there are '{}'",
+                            name, fmt::join(names, "', '")));
+  }
+
+  std::map<std::string, Signature> signatures;
+  std::vector<DVariable> variables;
+  mutable std::mutex mutex;
+};
+
+ExportedFunctions load_functions(const std::filesystem::path &path,
+                                 const std::optional<Mesh> &mesh) {
+  const data::TensorFolder folder(path);
+  auto note = folder.notes().find(signaturesNote);
+  if (note == folder.notes().end())
+    throw Error(
+        fmt::format("[load_functions] '{}' has no functions: it was not "
+                    "written by export_functions",
+                    path.string()));
+  auto state = std::make_shared<ExportedFunctions::State>();
+  std::map<std::string, size_t> variables; // by the names of their tensors
+  const Config signatures = Config::parse(note->second);
+  for (const auto &[name, captured] : signatures.as_map()) {
+    const std::vector<uint8_t> program =
+        folder.read(programPrefix + name).to_vector<uint8_t>();
+    ExportedFunctions::State::Signature signature{
+        parse_function(
+            {reinterpret_cast<const char *>(program.data()), program.size()},
+            fmt::format("{}' of '{}", name, path.string()), mesh),
+        {}};
+    const std::vector<ValueInfo> arguments = signature.function.arguments();
+    const size_t count = captured.as_list().size();
+    if (count > arguments.size())
+      throw Error(fmt::format("[load_functions] '{}' is damaged: signature "
+                              "'{}' captures more than it takes",
+                              path.string(), name));
+    for (size_t i = 0; i < count; ++i) {
+      const std::string &tensor = captured.as_list()[i].as_string();
+      const ValueInfo &argument = arguments[arguments.size() - count + i];
+      auto known = variables.find(tensor);
+      if (known != variables.end()) {
+        signature.captured.emplace_back(known->second);
+        continue;
+      }
+      // What was on the host is, where there is one device.
+      const bool isOnHost = folder.tensors().at(tensor).layout.empty() &&
+                            argument.layout.mesh().is_single_device();
+      Tensor value = folder.read(
+          tensor, isOnHost ? std::nullopt : std::optional(argument.layout));
+      if (!tensor.starts_with(variablePrefix)) {
+        signature.captured.emplace_back(std::move(value));
+        continue;
+      }
+      variables.emplace(tensor, state->variables.size());
+      signature.captured.emplace_back(state->variables.size());
+      state->variables.emplace_back(
+          value,
+          VariableOptions{.name = tensor.substr(sizeof(variablePrefix) - 1)});
+    }
+    state->signatures.emplace(name, std::move(signature));
+  }
+  return ExportedFunctions(std::move(state));
+}
+
+std::vector<std::string> ExportedFunctions::signatures() const {
+  std::vector<std::string> names;
+  names.reserve(state->signatures.size());
+  for (const auto &[name, signature] : state->signatures)
+    names.push_back(name);
+  return names;
+}
+
+std::vector<ValueInfo>
+ExportedFunctions::arguments(const std::string &signature) const {
+  const State::Signature &found = state->find(signature);
+  std::vector<ValueInfo> infos = found.function.arguments();
+  infos.erase(infos.begin() + int64_t(found.explicitArguments()), infos.end());
+  return infos;
+}
+
+std::vector<ValueInfo>
+ExportedFunctions::results(const std::string &signature) const {
+  const SavedFunction &function = state->find(signature).function;
+  std::vector<ValueInfo> infos = function.results();
+  infos.erase(infos.end() - int64_t(function.assigned_arguments().size()),
+              infos.end());
+  return infos;
+}
+
+const std::vector<DVariable> &ExportedFunctions::variables() const {
+  return state->variables;
+}
+
+std::vector<Tensor>
+ExportedFunctions::operator()(const std::string &signature,
+                              const std::vector<Tensor> &arguments) const {
+  const State::Signature &found = state->find(signature);
+  const size_t own = found.explicitArguments();
+  if (arguments.size() != own)
+    throw Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
+                            "arguments, got {}",
+                            signature, own, arguments.size()));
+  std::lock_guard lock(state->mutex);
+  std::vector<Tensor> all = arguments;
+  for (const auto &captured : found.captured)
+    all.push_back(
+        std::holds_alternative<Tensor>(captured)
+            ? std::get<Tensor>(captured)
+            : state->variables[std::get<size_t>(captured)].read_value());
+  std::vector<Tensor> results = found.function(all);
+  const std::vector<int64_t> assigned = found.function.assigned_arguments();
+  const size_t given = results.size() - assigned.size();
+  for (size_t i = 0; i < assigned.size(); ++i) {
+    const auto &captured = found.captured.at(size_t(assigned[i]) - own);
+    state->variables[std::get<size_t>(captured)].assign(results[given + i]);
+  }
+  results.resize(given);
+  return results;
+}
+
+} // namespace meshloom

@@ -1,0 +1,126 @@
+// Models in folders: a checkpoint of the model and its optimizer, whose index
+// has the config of the model too.
+#include "meshloom/NN/State/SavedModel.h"
+
+#include "meshloom/API/Mesh.h"
+#include "meshloom/API/Shards.h"
+#include "meshloom/Data/TensorFolder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace meshloom {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char modelName[] = "model";
+constexpr char optimizerName[] = "optimizer";
+constexpr char architectureNote[] = "architecture";
+
+/// Where weights go that were laid out on some mesh.
+class Placement {
+public:
+  Placement(const data::TensorFolder &folder, const std::optional<Mesh> &given)
+      : folder(folder), mesh(given), isGiven(given.has_value()) {
+    if (!mesh)
+      mesh = get_default_mesh();
+    isSaved = !mesh;
+    for (const auto &[name, stored] : folder.tensors())
+      isCut |= !stored.layout.empty() &&
+               !layoutOf(name, stored).is_fully_replicated();
+  }
+
+  /// That of a weight of this path; none: the host.
+  std::optional<Layout> of(const std::string &path) const {
+    const data::StoredTensor &stored = folder.tensors().at(path);
+    if (stored.layout.empty() || (isSaved && !isCut))
+      return std::nullopt;
+    const Layout saved = layoutOf(path, stored);
+    std::vector<DimSpec> specs = saved.sharding_specs();
+    if (isSaved) {
+      const Mesh &old = saved.mesh();
+      return Layout(specs, create_mesh({old.axes().begin(), old.axes().end()},
+                                       virtual_cpus(old.size()), old.name()));
+    }
+    if (!isGiven)
+      for (DimSpec &spec : specs)
+        std::erase_if(spec.axes, [&](const std::string &axis) {
+          return std::ranges::find(mesh->axes(), axis, &MeshAxis::name) ==
+                 mesh->axes().end();
+        });
+    return Layout(specs, *mesh);
+  }
+
+private:
+  Layout layoutOf(const std::string &path,
+                  const data::StoredTensor &stored) const {
+    Result<Layout> layout = Layout::from_string(stored.layout);
+    if (!layout)
+      throw Error(fmt::format("[load_model] '{}' is damaged: the layout of "
+                              "'{}': {}",
+                              folder.path().string(), path,
+                              layout.error().message()));
+    return *layout;
+  }
+
+  const data::TensorFolder &folder;
+  std::optional<Mesh> mesh;
+  bool isGiven, isSaved = false, isCut = false;
+};
+
+Checkpoint::Objects objectsOf(const Model &model, bool withOptimizer) {
+  Checkpoint::Objects objects{{modelName, model}};
+  (void)withOptimizer;
+  return objects;
+}
+
+} // namespace
+
+void save(const Model &model, const fs::path &path,
+          const SaveModelOptions &options) {
+  const Config config = model.config();
+  std::map<std::string, std::string> notes{
+      {architectureNote, config.to_json()}};
+  Checkpoint(objectsOf(model, options.include_optimizer))
+      .write(path, {}, {.notes = std::move(notes)});
+}
+
+Model load_model(const fs::path &path, const LoadModelOptions &options) {
+  const data::TensorFolder folder(path);
+  auto architecture = folder.notes().find(architectureNote);
+  if (architecture == folder.notes().end())
+    throw Error(fmt::format(
+        "[load_model] '{}' has weights, but no model: it was written by "
+        "save_weights or a Checkpoint; make the model, then load_weights",
+        path.string()));
+  Model model(Layer::from_config(Config::parse(architecture->second)));
+  const Placement placement(folder, options.mesh);
+  for (const auto &[name, variable] : model.named_variables()) {
+    const std::string stored = fmt::format("{}/{}", modelName, name);
+    if (!folder.tensors().contains(stored))
+      continue; // what is missing is listed below
+    std::optional<Layout> layout = placement.of(stored);
+    if (layout &&
+        (detail::isHostVariable(variable) || variable.layout() != *layout))
+      variable.set_layout(*layout);
+  }
+  Checkpoint(objectsOf(model, options.compile))
+      .restore(path, {.allow_extra_objects = !options.compile});
+  return model;
+}
+
+void save_weights(const Layer &model, const fs::path &path) {
+  Checkpoint({{modelName, model}}).write(path);
+}
+
+void load_weights(const Layer &model, const fs::path &path,
+                  const RestoreOptions &options) {
+  RestoreOptions own = options;
+  own.allow_extra_objects = true; // the optimizer of a whole model
+  Checkpoint({{modelName, model}}).restore(path, own);
+}
+
+} // namespace meshloom

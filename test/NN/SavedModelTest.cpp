@@ -1,0 +1,219 @@
+// Saved models and exported functions: they are what they were, with weights
+// where they were laid out, or where one wishes.
+#include "meshloom/NN/State/SavedModel.h"
+
+#include "../Data/TemporaryFolder.h"
+#include "meshloom/Data/TensorFolder.h"
+#include "meshloom/Data/Dataset.h"
+#include "meshloom/Distribute/Strategies.h"
+#include "meshloom/Meshloom.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using SavedModelTest = meshloom::test::TemporaryFolder;
+using ExportedFunctionsTest = meshloom::test::TemporaryFolder;
+
+namespace {
+
+/// Two layers for inputs of 6.
+Model twoLayers(const LayerOptions &first = {}) {
+  return Sequential({Input({6}),
+                     layers::Dense(8, {.activation = "relu", .common = first}),
+                     layers::Dense(4)});
+}
+
+Tensor sample() {
+  return reshape(cast(iota({18}, 0), DType::F32) / 7.f - 1, {3, 6});
+}
+
+std::map<std::string, std::string> layoutsOf(const Model &model) {
+  std::map<std::string, std::string> layouts;
+  for (const auto &[path, variable] : model.named_variables())
+    layouts[path] = is_dtensor(variable)
+                        ? variable.layout().spec_string() + " " +
+                              variable.layout().mesh().spec_string()
+                        : "host";
+  return layouts;
+}
+
+// Without layouts a model comes back on the host, with its weights.
+TEST_F(SavedModelTest, IsWhatItWas) {
+  Model model = twoLayers();
+  const std::vector<float> before = model(sample()).to_vector<float>();
+  save(model, folder / "m.keras");
+  Model again = load_model(folder / "m.keras");
+  EXPECT_EQ(again.config(), model.config());
+  EXPECT_EQ(again(sample()).to_vector<float>(), before);
+  EXPECT_EQ(layoutsOf(again), layoutsOf(model));
+  // Saved over what was there.
+  again.set_weights({zeros({6, 8}), zeros({8}), zeros({8, 4}), ones({4})});
+  save(again, folder / "m.keras");
+  EXPECT_THAT(load_model(folder / "m.keras")(ones({1, 6})).to_vector<float>(),
+              ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(refusal([&] { load_model(folder / "none.keras"); }),
+              HasSubstr("none.keras"));
+}
+
+// Weights are where they were: on a mesh as it was, on another one with these
+// axes, on the default mesh as far as it has them.
+TEST_F(SavedModelTest, KeepsLayouts) {
+  Mesh mesh = create_mesh({{"batch", 1}, {"model", 2}}, virtual_cpus(2));
+  Model model = twoLayers();
+  for (const auto &[path, variable] : model.named_variables())
+    variable.set_layout(path.ends_with("kernel")
+                            ? Layout::inner_sharded(mesh, "model", 2)
+                            : Layout::replicated(mesh, 1));
+  const std::vector<float> before =
+      model(distribute(sample(), Layout::replicated(mesh, 2)))
+          .to_vector<float>();
+  save(model, folder / "m");
+  auto expectSame = [&](const Model &loaded) {
+    const Mesh &on = loaded.variables().front().layout().mesh();
+    const std::vector<float> values =
+        loaded(distribute(sample(), Layout::replicated(on, 2)))
+            .to_vector<float>();
+    ASSERT_EQ(values.size(), before.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(values[i], before[i], 1e-6);
+  };
+  Model same = load_model(folder / "m");
+  EXPECT_EQ(layoutsOf(same), layoutsOf(model));
+  expectSame(same);
+  Mesh wide = create_mesh({{"model", 4}}, virtual_cpus(4));
+  Model wider = load_model(folder / "m", {.mesh = wide});
+  EXPECT_EQ(layoutsOf(wider)["dense/kernel"], "[*, model] <model=4>");
+  expectSame(wider);
+  Mesh other = create_mesh({{"x", 2}}, virtual_cpus(2));
+  EXPECT_THROW(load_model(folder / "m", {.mesh = other}), Error);
+  auto scope = default_mesh(other);
+  Model replicated = load_model(folder / "m");
+  EXPECT_EQ(layoutsOf(replicated)["dense/kernel"], "[*, *] <x=2>");
+  expectSame(replicated);
+}
+
+// Weights alone go into a model with other layouts, and from a whole model; of
+// another model they are listed.
+TEST_F(SavedModelTest, WeightsAlone) {
+  Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+  Model model = twoLayers();
+  save_weights(model, folder / "w");
+  save(model, folder / "m");
+  for (const char *name : {"w", "m"}) {
+    Model other = twoLayers();
+    for (const auto &[path, variable] : other.named_variables())
+      variable.set_layout(
+          Layout::batch_sharded(mesh, "x", unsigned(variable.rank())));
+    load_weights(other, folder / name);
+    EXPECT_EQ(other.variables()[2].to_vector<float>(),
+              model.variables()[2].to_vector<float>());
+  }
+  Model small = Sequential({Input({6}), layers::Dense(8, {.name = "other"})});
+  EXPECT_THAT(refusal([&] { load_weights(small, folder / "w"); }),
+              AllOf(HasSubstr("model/other/kernel f32 [6, 8]"),
+                    HasSubstr("model/dense/kernel f32 [6, 8]"),
+                    HasSubstr("has not (4)")));
+  EXPECT_THAT(refusal([&] { load_model(folder / "w"); }),
+              HasSubstr("weights, but no model"));
+  Model unbuilt = Sequential({layers::Dense(2)});
+  EXPECT_THAT(refusal([&] { save(unbuilt, folder / "u"); }),
+              HasSubstr("no weights yet"));
+}
+
+// A variable of a strategy is one logical value: that of another strategy is
+// restored from it, and one that replicas add up is divided among them.
+TEST_F(SavedModelTest, StrategiesShareCheckpoints) {
+  {
+    MirroredStrategy strategy({"CPU:0", "CPU:1"});
+    auto scope = strategy.scope();
+    DVariable mirrored(tensor({1.f, 2.f}), {.name = "mirrored"});
+    DVariable sum(tensor(0.f),
+                  {.name = "sum",
+                   .synchronization = VariableSynchronization::ON_READ,
+                   .aggregation = VariableAggregation::SUM});
+    sum.assign(6.f);
+    Checkpoint({{"mirrored", mirrored}, {"sum", sum}}).write(folder / "ckpt");
+  }
+  EXPECT_EQ(data::TensorFolder(folder / "ckpt").read("sum").item<float>(), 6);
+  {
+    MirroredStrategy strategy({"CPU:0", "CPU:1", "CPU:2"});
+    auto scope = strategy.scope();
+    DVariable mirrored(zeros({2}), {.name = "mirrored"});
+    DVariable sum(tensor(0.f),
+                  {.name = "sum",
+                   .synchronization = VariableSynchronization::ON_READ,
+                   .aggregation = VariableAggregation::SUM});
+    Checkpoint({{"mirrored", mirrored}, {"sum", sum}}).restore(folder / "ckpt");
+    EXPECT_THAT(mirrored.to_vector<float>(), ElementsAre(1, 2));
+    EXPECT_EQ(sum.item<float>(), 6);
+  }
+  DVariable mirrored(zeros({2})), sum(tensor(0.f));
+  Checkpoint({{"mirrored", mirrored}, {"sum", sum}}).restore(folder / "ckpt");
+  EXPECT_EQ(sum.item<float>(), 6);
+}
+
+// The position of a dataset is in the checkpoint.
+TEST_F(SavedModelTest, DatasetsGoOn) {
+  auto numbers = data::range(6);
+  auto iterator = numbers.iterate();
+  iterator.get_next();
+  iterator.get_next();
+  Checkpoint({{"data", iterator}}).write(folder / "ckpt");
+  auto later = numbers.iterate();
+  Checkpoint({{"data", later}}).restore(folder / "ckpt");
+  EXPECT_EQ(later.get_next().item<int64_t>(), 2);
+}
+
+// Functions run where their source is not, on other devices too, and share
+// variables, which they change.
+TEST_F(ExportedFunctionsTest, RunWithoutSource) {
+  std::vector<float> expected;
+  {
+    Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+    DVariable w(distribute(ones({4, 2}), Layout({"x", UNSHARDED}, mesh)),
+                {.name = "w"});
+    Tensor shift = distribute(tensor({1.f, 2.f}), Layout::replicated(mesh, 1));
+    auto predict =
+        function([&](const Tensor &x) { return matmul(x, w) + shift; },
+                 {.name = "predict", .arguments = {"x"}});
+    auto grow = function([&] { return w.assign_add(1.f).read_value(); });
+    Tensor x = ones({3, 4});
+    export_functions(folder / "f",
+                     {{"predict", predict.get_concrete_function(x)},
+                      {"grow", grow.get_concrete_function()}});
+    grow();
+    expected = predict(x).to_vector<float>();
+  }
+  Mesh other =
+      create_mesh({{"x", 2}}, {virtual_cpus(4)[2], virtual_cpus(4)[3]});
+  for (const std::optional<Mesh> &mesh :
+       {std::optional<Mesh>(), std::optional(other)}) {
+    ExportedFunctions loaded = load_functions(folder / "f", mesh);
+    EXPECT_THAT(loaded.signatures(), ElementsAre("grow", "predict"));
+    EXPECT_EQ(loaded.arguments("predict").at(0).name, "x");
+    EXPECT_EQ(loaded.results("grow").size(), 1u);
+    ASSERT_EQ(loaded.variables().size(), 1u);
+    EXPECT_EQ(loaded.variables()[0].layout().spec_string(), "[x, *]");
+    EXPECT_EQ(loaded("grow", {})[0].to_vector<float>(),
+              std::vector<float>(8, 2));
+    EXPECT_EQ(loaded("predict", {ones({3, 4})})[0].to_vector<float>(),
+              expected);
+    EXPECT_THAT(refusal([&] { loaded("predict", {}); }),
+                HasSubstr("takes 1 arguments, got 0"));
+    EXPECT_THAT(refusal([&] { loaded("serve", {}); }),
+                HasSubstr("'grow', 'predict'"));
+  }
+  EXPECT_THAT(refusal([&] {
+                load_functions(folder / "f",
+                               create_mesh({{"y", 2}}, virtual_cpus(2)));
+              }),
+              HasSubstr("axes"));
+  EXPECT_THROW(export_functions(folder / "f", {}), Error);
+  EXPECT_THROW(load_functions(folder / "none"), Error);
+}
+} // namespace
