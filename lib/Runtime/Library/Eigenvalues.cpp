@@ -86,14 +86,6 @@ template <typename T> struct EigOf {
   }
 };
 
-/// No f16 and bf16: there are no complex numbers of those.
-class Eig : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<EigOf>(arguments.inputs[0].type, arguments);
-  }
-};
-
 //===----------------------------------------------------------------------===//
 // schur
 //===----------------------------------------------------------------------===//
@@ -244,12 +236,6 @@ template <typename T> struct SchurOf {
   }
 };
 
-class Schur : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<SchurOf>(arguments.inputs[0].type, arguments);
-  }
-};
 } // namespace
 
 static MadeRoutine makeEig(const LibraryStep &step) {
@@ -267,7 +253,7 @@ static MadeRoutine makeEig(const LibraryStep &step) {
       (part != DType::F32 && part != DType::F64) ||
       tensors[1]->type != expected || tensors[2]->type != expected)
     return Error("its operands do not fit");
-  return made(std::make_unique<Eig>());
+  return madeRoutine<EigOf>();
 }
 
 static MadeRoutine makeSchur(const LibraryStep &step) {
@@ -281,7 +267,7 @@ static MadeRoutine makeSchur(const LibraryStep &step) {
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape ||
       tensors[2]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return made(std::make_unique<Schur>());
+  return madeRoutine<SchurOf>();
 }
 
 namespace meshloom::library {

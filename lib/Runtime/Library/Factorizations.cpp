@@ -40,17 +40,6 @@ template <typename T> struct CholeskyOf {
   }
 };
 
-class Cholesky : public LibraryRoutine {
-public:
-  explicit Cholesky(bool lower) : lower(lower) {}
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<CholeskyOf>(arguments.inputs[0].type, arguments, lower);
-  }
-
-private:
-  const bool lower;
-};
-
 //===----------------------------------------------------------------------===//
 // triangular_solve
 //===----------------------------------------------------------------------===//
@@ -105,17 +94,6 @@ template <typename T> struct SolveOf {
   }
 };
 
-class TriangularSolve : public LibraryRoutine {
-public:
-  explicit TriangularSolve(SolveOptions options) : options(options) {}
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<SolveOf>(arguments.inputs[0].type, arguments, options);
-  }
-
-private:
-  const SolveOptions options;
-};
-
 //===----------------------------------------------------------------------===//
 // geqrf, householder_product
 //===----------------------------------------------------------------------===//
@@ -165,19 +143,6 @@ template <typename T> struct HouseholderProductOf {
   }
 };
 
-class Geqrf : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<GeqrfOf>(arguments.inputs[0].type, arguments);
-  }
-};
-
-class HouseholderProduct : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<HouseholderProductOf>(arguments.inputs[0].type, arguments);
-  }
-};
 } // namespace
 
 static MadeRoutine makeCholesky(const LibraryStep &step) {
@@ -190,7 +155,7 @@ static MadeRoutine makeCholesky(const LibraryStep &step) {
   if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return made(std::make_unique<Cholesky>(lower));
+  return madeRoutine<CholeskyOf>(lower);
 }
 
 static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
@@ -211,7 +176,7 @@ static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
   const Shape &b = tensors[1]->shape;
   if (b[b.size() - (options.left ? 2 : 1)] != tensors[0]->shape.back())
     return Error("its operands do not fit");
-  return made(std::make_unique<TriangularSolve>(options));
+  return madeRoutine<SolveOf>(options);
 }
 
 static MadeRoutine makeGeqrf(const LibraryStep &step) {
@@ -227,7 +192,7 @@ static MadeRoutine makeGeqrf(const LibraryStep &step) {
       tensors[2]->shape.back() !=
           std::min(shape.back(), shape[shape.size() - 2]))
     return Error("its operands do not fit");
-  return made(std::make_unique<Geqrf>());
+  return madeRoutine<GeqrfOf>();
 }
 
 static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
@@ -242,7 +207,7 @@ static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
       tensors[2]->shape != shape || shape.back() > shape[shape.size() - 2] ||
       tensors[1]->shape.back() > shape.back())
     return Error("its operands do not fit");
-  return made(std::make_unique<HouseholderProduct>());
+  return madeRoutine<HouseholderProductOf>();
 }
 
 namespace meshloom::library {

@@ -79,13 +79,6 @@ template <typename T> struct LuOf {
   }
 };
 
-class Lu : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<LuOf>(arguments.inputs[0].type, arguments);
-  }
-};
-
 //===----------------------------------------------------------------------===//
 // tridiagonal_solve
 //===----------------------------------------------------------------------===//
@@ -137,12 +130,6 @@ template <typename T> struct TridiagonalOf {
   }
 };
 
-class Tridiagonal : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<TridiagonalOf>(arguments.inputs[0].type, arguments);
-  }
-};
 } // namespace
 
 static MadeRoutine makeLu(const LibraryStep &step) {
@@ -160,7 +147,7 @@ static MadeRoutine makeLu(const LibraryStep &step) {
           std::min(shape.back(), shape[shape.size() - 2]) ||
       tensors[3]->shape.back() != shape[shape.size() - 2])
     return Error("its operands do not fit");
-  return made(std::make_unique<Lu>());
+  return madeRoutine<LuOf>();
 }
 
 static MadeRoutine makeTridiagonalSolve(const LibraryStep &step) {
@@ -177,7 +164,7 @@ static MadeRoutine makeTridiagonalSolve(const LibraryStep &step) {
   for (size_t k : {size_t(1), size_t(2), size_t(3)})
     if (tensors[k]->shape.back() != shape[shape.size() - 2])
       return Error("its operands do not fit");
-  return made(std::make_unique<Tridiagonal>());
+  return madeRoutine<TridiagonalOf>();
 }
 
 namespace meshloom::library {

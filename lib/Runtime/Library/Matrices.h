@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <tuple>
 
 namespace meshloom::library {
 
@@ -130,6 +132,31 @@ Status dispatch(DType type, const Arguments &...arguments) {
   default:
     return Error("it does not take this element type");
   }
+}
+
+/// The routine that calls Computation<T>::run(arguments, options...), where T
+/// is the first input's element type.
+template <template <typename> typename Computation, typename... Options>
+class MatrixRoutine : public LibraryRoutine {
+public:
+  explicit MatrixRoutine(Options... options) : options(options...) {}
+  Status run(const LibraryArguments &arguments) const override {
+    return std::apply(
+        [&](const Options &...all) {
+          return dispatch<Computation>(arguments.inputs[0].type, arguments,
+                                       all...);
+        },
+        options);
+  }
+
+private:
+  const std::tuple<Options...> options;
+};
+/// One of them.
+template <template <typename> typename Computation, typename... Options>
+MadeRoutine madeRoutine(Options... options) {
+  return made(
+      std::make_unique<MatrixRoutine<Computation, Options...>>(options...));
 }
 
 /// Batch dims, then matrices of the given numbers of dims: shapes agree in the

@@ -48,17 +48,6 @@ template <typename T> struct EighOf {
   }
 };
 
-class Eigh : public LibraryRoutine {
-public:
-  explicit Eigh(bool lower) : lower(lower) {}
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<EighOf>(arguments.inputs[0].type, arguments, lower);
-  }
-
-private:
-  const bool lower;
-};
-
 //===----------------------------------------------------------------------===//
 // svd
 //===----------------------------------------------------------------------===//
@@ -116,16 +105,6 @@ template <typename T> struct SvdOf {
   }
 };
 
-class Svd : public LibraryRoutine {
-public:
-  explicit Svd(bool full) : full(full) {}
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<SvdOf>(arguments.inputs[0].type, arguments, full);
-  }
-
-private:
-  const bool full;
-};
 } // namespace
 
 static MadeRoutine makeEigh(const LibraryStep &step) {
@@ -142,7 +121,7 @@ static MadeRoutine makeEigh(const LibraryStep &step) {
       tensors[2]->type != partOf(tensors[0]->type) ||
       tensors[2]->shape.back() != shape.back())
     return Error("its operands do not fit");
-  return made(std::make_unique<Eigh>(lower));
+  return madeRoutine<EighOf>(lower);
 }
 
 static MadeRoutine makeSvd(const LibraryStep &step) {
@@ -167,7 +146,7 @@ static MadeRoutine makeSvd(const LibraryStep &step) {
       tensors[3]->type != tensors[0]->type ||
       tensors[2]->type != partOf(tensors[0]->type))
     return Error("its operands do not fit");
-  return made(std::make_unique<Svd>(full));
+  return madeRoutine<SvdOf>(full);
 }
 
 namespace meshloom::library {

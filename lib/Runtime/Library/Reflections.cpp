@@ -92,13 +92,6 @@ template <typename T> struct PivotedQrOf {
   }
 };
 
-class PivotedQr : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<PivotedQrOf>(arguments.inputs[0].type, arguments);
-  }
-};
-
 //===----------------------------------------------------------------------===//
 // hessenberg
 //===----------------------------------------------------------------------===//
@@ -126,12 +119,6 @@ template <typename T> struct HessenbergOf {
   }
 };
 
-class Hessenberg : public LibraryRoutine {
-public:
-  Status run(const LibraryArguments &arguments) const override {
-    return dispatch<HessenbergOf>(arguments.inputs[0].type, arguments);
-  }
-};
 } // namespace
 
 static MadeRoutine makePivotedQr(const LibraryStep &step) {
@@ -150,7 +137,7 @@ static MadeRoutine makePivotedQr(const LibraryStep &step) {
       tensors[3]->shape.back() != std::min(rows, columns) ||
       tensors[3]->type != tensors[0]->type)
     return Error("its operands do not fit");
-  return made(std::make_unique<PivotedQr>());
+  return madeRoutine<PivotedQrOf>();
 }
 
 static MadeRoutine makeHessenberg(const LibraryStep &step) {
@@ -165,7 +152,7 @@ static MadeRoutine makeHessenberg(const LibraryStep &step) {
       tensors[2]->shape.back() !=
           std::max<int64_t>(tensors[0]->shape.back() - 1, 0))
     return Error("its operands do not fit");
-  return made(std::make_unique<Hessenberg>());
+  return madeRoutine<HessenbergOf>();
 }
 
 namespace meshloom::library {
