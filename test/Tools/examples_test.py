@@ -46,6 +46,20 @@ class ExamplesTest(unittest.TestCase):
                 self.assertLess(plain[-1], plain[0])
                 self.assert_alike(plain, losses(run(program, "--steps=4", f"--mesh={mesh}")))
 
+    def test_strategies_train_alike(self):
+        """Dropout and batch normalization included."""
+        for program, options in (
+                ("convnet", ("--strategy=default", "--replicas=3", "--strategy=dtensor")),
+                ("transformer", ("--strategy=default", "--replicas=3",
+                                 "--strategy=dtensor --megatron=4",
+                                 "--strategy=dtensor --fsdp"))):
+            with self.subTest(program):
+                all = [re.findall(r"^step \d+: loss ([\d.]+)", run(
+                    program, "--small", "--steps=10", *each.split()), re.M)
+                    for each in options]
+                for other in all[1:]:
+                    self.assert_alike([float(x) for x in all[0]], [float(x) for x in other])
+
     def test_weights_are_found_by_name(self):
         """Two steps from where two steps ended are not the first two."""
         file = self.folder / "w.safetensors"

@@ -1,0 +1,84 @@
+// What docs/Layers.md shows.
+#include <meshloom/Meshloom.h>
+
+#include <iostream>
+
+using namespace meshloom;
+
+struct LinearImpl : LayerImpl {
+  explicit LinearImpl(int64_t units) : LayerImpl("Linear"), units(units) {}
+  explicit LinearImpl(const Config &config)
+      : LinearImpl(config.at("units").as_int()) {}
+  void build(const Shape &input) override {
+    kernel = add_weight("kernel", {input.back(), units},
+                        {.initializer = "he_normal", .regularizer = "l2"});
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return matmul(x, kernel);
+  }
+  Config get_config() const override {
+    Config config = LayerImpl::get_config();
+    config["units"] = units;
+    return config;
+  }
+  int64_t units;
+  DVariable kernel;
+};
+using Linear = LayerOf<LinearImpl>;
+
+struct NetImpl : ModelImpl {
+  layers::Dense hidden{64, {.activation = "relu"}};
+  layers::Dropout drop{0.5};
+  Linear out{10};
+  NetImpl() : ModelImpl("Net") {
+    track("hidden", hidden);
+    track("drop", drop);
+    track("out", out);
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return out(drop(hidden(x)));
+  }
+};
+using Net = ModelOf<NetImpl>;
+
+int main() {
+  {
+    Sequential model({Input({784}), layers::Dense(64, {.activation = "relu"}),
+                      layers::Dense(10)});
+    Tensor logits = model(ones({32, 784}));
+    std::cout << summary(model);
+  }
+  {
+    SymbolicTensor image = Input({28, 28, 1}), side = Input({4});
+    SymbolicTensor x =
+        layers::Conv2D(8, 3, {.strides = 2, .activation = "relu"})(image);
+    x = layers::GlobalAveragePooling2D()(x);
+    x = layers::Concatenate()({x, side});
+    Model model({image, side}, layers::Dense(10)(x));
+    Tensor y = model({ones({2, 28, 28, 1}), ones({2, 4})});
+    plot_model(model, "model.svg");
+  }
+  {
+    Net net;
+    Tensor y = net(ones({2, 784}), {.training = true});
+    Tensor penalty = net.losses()[0];
+    DVariable kernel = net.variable("out/kernel");
+  }
+  {
+    register_layer<LinearImpl>("Linear");
+    Linear linear(10);
+    std::string json = linear.config().to_json();
+    Layer again = Layer::from_config(Config::parse(json));
+  }
+  {
+    Mesh mesh = create_mesh({{"batch", 2}, {"model", 2}}, virtual_cpus(4));
+    auto scope = default_mesh(mesh);
+    Sequential model({Input({784}), layers::Dense(64), layers::Dense(10)});
+    set_layouts(model,
+                {{"dense/kernel", Layout({UNSHARDED, "model"}, mesh)},
+                 {"dense_1/kernel", Layout({"model", UNSHARDED}, mesh)}});
+    set_layouts(model, [&](const std::string &, const DVariable &weight) {
+      return Layout::batch_sharded(mesh, "batch", unsigned(weight.rank()));
+    });
+  }
+}
