@@ -2,6 +2,7 @@
 #include "meshloom/API/Variable.h"
 #include "Operands.h"
 #include "Tape.h"
+#include "meshloom/API/Autocast.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"
@@ -289,16 +290,32 @@ void scatterStored(const DVariable &variable, RowUpdate update,
 
 } // namespace detail
 
+namespace detail {
+
+static thread_local std::optional<DType> readAs;
+
+AutocastScope::AutocastScope(std::optional<DType> type)
+    : around(std::exchange(readAs, type)) {}
+AutocastScope::~AutocastScope() {
+  readAs = around;
+}
+
+} // namespace detail
+
 Tensor DVariable::read_value(Where where) const {
-  if (const VariablePolicy *policy =
-          stateOf(*this, "read_value", &where)->policy.get())
-    return policy->read(*this, where);
-  return readStored(*this, where);
+  const VariablePolicy *policy =
+      stateOf(*this, "read_value", &where)->policy.get();
+  Tensor value = policy ? policy->read(*this, where) : readStored(*this, where);
+  if (readAs && trainable() && isFloat(value.dtype()) &&
+      value.dtype() != *readAs)
+    return cast(value, *readAs, where);
+  return value;
 }
 
 namespace {
 const DVariable &assignBy(const DVariable &variable, VariableUpdate update,
                           const TensorLike &value) {
+  AutocastScope kept(std::nullopt); // not on what layers read
   if (const VariablePolicy *policy =
           stateOf(variable, name(update), &value.where)->policy.get())
     policy->assign(variable, update, value);

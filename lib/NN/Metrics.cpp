@@ -6,10 +6,7 @@
 #include "Labels.h"
 #include "MetricRules.h"
 #include "Parts.h"
-
-#include "meshloom/API/Create.h"
-#include "meshloom/API/Distribute.h"
-#include "meshloom/API/Function.h"
+#include "Placement.h"
 
 #include <fmt/format.h>
 
@@ -27,8 +24,7 @@ struct Metric::State {
   const std::vector<DVariable> &variables(const Tensor &like);
 };
 
-/// Made once, whoever asks first, also while a function is being traced: on
-/// the default mesh, else on the one of `like`, where that is known.
+/// Made once, whoever asks first, also while a function is being traced.
 const std::vector<DVariable> &Metric::State::variables(const Tensor &like) {
   std::lock_guard lock(mutex);
   if (!sums.empty())
@@ -36,16 +32,11 @@ const std::vector<DVariable> &Metric::State::variables(const Tensor &like) {
   std::vector<DVariable> made;
   made.reserve(rule.sums.size());
   for (const MetricRule::Sum &sum : rule.sums)
-    made.push_back(init_scope([&] {
-      Tensor zero = zeros(sum.shape);
-      if (!is_dtensor(zero) && nn::given(like) && !like.is_traced() &&
-          is_dtensor(like))
-        zero = copy_to_mesh(zero, like.mesh());
-      return DVariable(zero, {.name = name + "/" + sum.name,
+    made.push_back(
+        nn::makeVariableNear(like, [&] { return zeros(sum.shape); },
+                             {.name = name + "/" + sum.name,
                               .trainable = false,
-                              .layout = std::nullopt,
-                              .aggregation = VariableAggregation::SUM});
-    }));
+                              .aggregation = VariableAggregation::SUM}));
   sums = std::move(made);
   return sums;
 }

@@ -1,6 +1,7 @@
 // What all optimizers share, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 
+#include "LossScaling.h"
 #include "OptimizerConfig.h"
 
 #include "meshloom/API/ControlOps.h"
@@ -126,6 +127,11 @@ Tensor same(const Tensor &value) {
 
 } // namespace
 
+Hyperparameter::Hyperparameter(const schedules::Schedule &schedule)
+    : value(Schedule(
+          [schedule](const Tensor &step) { return schedule(step - 1); })),
+      schedule(schedule) {}
+
 Tensor Step::number(DType type) const {
   return cast(count, type);
 }
@@ -171,6 +177,8 @@ struct Optimizer::State {
   void apply(Gradients gradients,
              const std::optional<TensorLike> &learning_rate,
              const Where &where);
+  void accumulate(Gradients gradients,
+                  const std::optional<TensorLike> &learning_rate);
   void change(const Gradients &gradients,
               const std::optional<TensorLike> &learning_rate);
   Gradients clipped(const Gradients &gradients) const;
@@ -195,6 +203,7 @@ struct Optimizer::State {
   Hyperparameter learningRate;
   OptimizerOptions options;
   std::optional<DVariable> step, calls;
+  std::optional<LossScaling> scaling;
   std::vector<Entry> table;
   std::mutex mutex;
 };
@@ -245,6 +254,24 @@ void Optimizer::State::apply(Gradients gradients,
   std::lock_guard lock(mutex);
   for (auto &[gradient, variable] : gradients)
     build(variable);
+  if (!scaling)
+    return accumulate(std::move(gradients), learning_rate);
+  scaling->build(gradients.front().variable.read_value());
+  gradients = scaling->unscaled(std::move(gradients));
+  const Tensor finite = LossScaling::areFinite(gradients);
+  auto accumulateAll = [&] {
+    accumulate(gradients, learning_rate);
+    return std::vector<Tensor>();
+  };
+  if (detail::isTracing())
+    cond(finite, accumulateAll, [] { return std::vector<Tensor>(); });
+  else if (finite)
+    accumulateAll();
+  scaling->follow(finite);
+}
+
+void Optimizer::State::accumulate(
+    Gradients gradients, const std::optional<TensorLike> &learning_rate) {
   if (!accumulates())
     return change(gradients, learning_rate);
 
@@ -347,6 +374,39 @@ Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
   expectOptions(options);
   state = std::make_shared<State>(std::move(rule), std::move(learning_rate),
                                   std::move(options));
+  if (state->options.loss_scale.initial != 0)
+    state->scaling.emplace(state->options.loss_scale);
+}
+
+Optimizer::Optimizer(const Optimizer &inner, const LossScale &scale) {
+  constexpr char function[] = "LossScaleOptimizer";
+  if (!inner.state)
+    throw Error(fmt::format("[{}] expected an optimizer, got one that was "
+                            "moved from",
+                            function));
+  std::lock_guard lock(inner.state->mutex);
+  if (inner.state->scaling)
+    throw Error(
+        fmt::format("[{}] the optimizer scales losses already", function));
+  if (!inner.state->table.empty())
+    throw Error(fmt::format("[{}] expected an optimizer that has taken no step",
+                            function));
+  OptimizerOptions options = inner.state->options;
+  options.loss_scale = scale;
+  *this = Optimizer(inner.state->rule, inner.state->learningRate,
+                    std::move(options));
+}
+
+Tensor Optimizer::scale_loss(const Tensor &loss, Where where) const {
+  if (!state)
+    refuse("scale_loss", "expected an optimizer, got one that was moved from",
+           where);
+  if (!state->scaling)
+    return loss;
+  detail::CallSite site(where);
+  std::lock_guard lock(state->mutex);
+  state->scaling->build(loss);
+  return state->scaling->scaled(loss);
 }
 
 void Optimizer::apply_gradients(const Gradients &gradients, Where where) const {
@@ -375,6 +435,8 @@ std::vector<DVariable> Optimizer::variables() const {
   for (const std::optional<DVariable> &counter : {state->step, state->calls})
     if (counter)
       all.push_back(*counter);
+  if (state->scaling)
+    std::ranges::copy(state->scaling->variables(), std::back_inserter(all));
   for (const State::Entry &entry : state->table)
     all.insert(all.end(), entry.slots.begin(), entry.slots.end());
   return all;

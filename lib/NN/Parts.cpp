@@ -67,6 +67,19 @@ ConfigReader::integers(const std::string &option,
   refuse(option, "a list of integers");
 }
 
+std::vector<double>
+ConfigReader::numbers(const std::string &option,
+                      const std::vector<double> &otherwise) {
+  const Value *value = find(option);
+  if (!value)
+    return otherwise;
+  if (auto *all = std::get_if<std::vector<double>>(value))
+    return *all;
+  if (auto *whole = std::get_if<std::vector<int64_t>>(value))
+    return std::vector<double>(whole->begin(), whole->end());
+  refuse(option, "a list of numbers");
+}
+
 void ConfigReader::finish() const {
   for (auto &[option, value] : config) {
     if (asked.contains(option))

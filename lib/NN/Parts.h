@@ -24,6 +24,9 @@ public:
   /// A list, or one number.
   std::vector<int64_t> integers(const std::string &option,
                                 const std::vector<int64_t> &otherwise);
+  /// A list of any numbers.
+  std::vector<double> numbers(const std::string &option,
+                              const std::vector<double> &otherwise);
   bool has(const std::string &option) const { return config.contains(option); }
   void finish() const;
 

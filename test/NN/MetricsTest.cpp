@@ -137,7 +137,12 @@ TEST(MetricsTest, BatchesThatAreCutOverAMesh) {
     all[1].update_state(one_hot(labels, 3), scores);
   };
   update(all, labels, scores);
-  // Variables that lie on the host, and others, on the default mesh.
+  // Made in a function, on its mesh, outside of one, and on the default mesh.
+  std::vector<Metric> traced{"accuracy", metrics::AUC({.num_thresholds = 20})};
+  function([&](const Tensor &labels, const Tensor &scores) {
+    update(traced, labels, scores);
+  })(distribute(labels, specs("x", mesh)),
+     distribute(scores, specs("xu", mesh)));
   std::vector<Metric> cut{"accuracy", metrics::AUC({.num_thresholds = 20})};
   auto step = function([&](const Tensor &labels, const Tensor &scores) {
     update(cut, labels, scores);
@@ -153,6 +158,7 @@ TEST(MetricsTest, BatchesThatAreCutOverAMesh) {
   for (size_t i = 0; i < all.size(); ++i) {
     expectSame(cut[i].result(), all[i].result());
     expectSame(eager[i].result(), all[i].result());
+    expectSame(traced[i].result(), all[i].result());
     EXPECT_TRUE(is_dtensor(cut[i].variables()[0].read_value()));
   }
 }

@@ -16,8 +16,9 @@ namespace meshloom {
 
 /// What a part was made with, by the names of its options.
 using PartConfig =
-    std::map<std::string, std::variant<bool, int64_t, double, std::string,
-                                       std::vector<int64_t>>>;
+    std::map<std::string,
+             std::variant<bool, int64_t, double, std::string,
+                          std::vector<int64_t>, std::vector<double>>>;
 
 /// A function with a name and a config, from which it can be made again: what
 /// is saved of a part of a model. `Kind` is the class that derives from this.

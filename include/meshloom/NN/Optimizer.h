@@ -4,6 +4,7 @@
 
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/NN/Config.h"
+#include "meshloom/NN/Schedules.h"
 
 #include <functional>
 #include <map>
@@ -34,6 +35,8 @@ public:
   Hyperparameter(double number) : value(number) {}
   /// The value that the variable has at each step.
   Hyperparameter(const DVariable &variable) : value(variable) {}
+  /// What the schedule gives for the number of steps before this one.
+  Hyperparameter(const schedules::Schedule &schedule);
   /// What `schedule` gives for the number of the step.
   template <typename F>
     requires std::convertible_to<std::invoke_result_t<F &, const Tensor &>,
@@ -42,6 +45,19 @@ public:
 
   /// Which of them it is.
   std::variant<double, DVariable, Schedule> value;
+  /// The one that `value` computes, where it has a name or may have; else
+  /// empty.
+  schedules::Schedule schedule;
+};
+
+/// By how much a loss is multiplied before its gradients are taken, and these
+/// divided by after: so that small ones are not 0 in f16. A step whose
+/// gradients are not all finite changes nothing.
+struct LossScale {
+  double initial = 0; ///< a power of 2; 0: losses are not scaled
+  /// After so many finite steps the scale doubles, and after each other one it
+  /// is halved; 0: it stays.
+  int64_t growth_steps = 0;
 };
 
 /// What every optimizer can do beside its own rule, as Keras has it. In each
@@ -73,6 +89,8 @@ struct OptimizerOptions {
   ///     return Layout::batch_sharded(mesh, "batch", v.rank());
   ///   }
   std::function<Layout(const DVariable &)> state_layout = {};
+  /// See Optimizer::scale_loss.
+  LossScale loss_scale = {};
 };
 
 /// The step that an optimizer is in.
@@ -158,8 +176,12 @@ public:
   /// With another learning rate, a number or a scalar, in this step.
   void apply_gradients(const Gradients &gradients,
                        const TensorLike &learning_rate) const;
+  /// The loss times the scale of losses, of which gradients are then taken for
+  /// apply_gradients; as it is where losses are not scaled.
+  Tensor scale_loss(const Tensor &loss, Where where = Where::current()) const;
   /// The counters (of the step where it is asked for, of calls where gradients
-  /// are accumulated), then each variable's state, in the order seen.
+  /// are accumulated), the scale of losses, then each variable's state, in the
+  /// order seen.
   std::vector<DVariable> variables() const;
   /// Makes the counters and the state of those variables now, as the first step
   /// would: a checkpoint is restored into them. Throws meshloom::Error if one
@@ -199,6 +221,10 @@ public:
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;
+
+protected:
+  /// As `inner`, which is not used any more, with scaled losses.
+  Optimizer(const Optimizer &inner, const LossScale &scale);
 
 private:
   struct State;

@@ -247,6 +247,26 @@ public:
   explicit Adafactor(const AdafactorOptions &options = {});
 };
 
+/// What LossScaleOptimizer takes.
+struct LossScaleOptions {
+  double initial_scale = 32768;        ///< at first
+  bool dynamic = true;                 ///< whether it changes
+  int64_t dynamic_growth_steps = 2000; ///< see LossScale
+};
+/// Another optimizer with scaled losses, for computing in f16:
+///
+///   optimizers::LossScaleOptimizer optimizer(optimizers::Adam(1e-3));
+///   GradientTape tape;
+///   Tensor loss = optimizer.scale_loss(compute(x));
+///   optimizer.apply_gradients(tape.gradient(loss, variables));
+class LossScaleOptimizer : public Optimizer {
+public:
+  /// Throws meshloom::Error if a number is not positive, or if `inner` scales
+  /// losses already or has taken steps.
+  explicit LossScaleOptimizer(const Optimizer &inner,
+                              const LossScaleOptions &options = {});
+};
+
 /// The optimizer that Keras knows by this name ("adam", "rmsprop", ...; small
 /// or capital letters), with the options of its default. Throws meshloom::Error
 /// that lists the closest names.

@@ -23,15 +23,29 @@ template <typename Part> Config configOf(const Part &part) {
   Config &options = config["config"];
   options = Config::Map();
   for (auto &[key, value] : part.config())
-    options[key] = std::visit([](auto &known) { return Config(known); }, value);
+    options[key] = std::visit(
+        [](auto &known) {
+          using T = std::remove_cvref_t<decltype(known)>;
+          if constexpr (std::is_same_v<T, std::vector<double>>)
+            return Config(Config::List(known.begin(), known.end()));
+          else
+            return Config(known);
+        },
+        value);
   return config;
 }
 inline PartConfig partConfigOf(const Config &config) {
   PartConfig options;
   for (auto &[key, value] : config.as_map()) {
-    if (value.is_list())
+    if (value.is_list() &&
+        std::ranges::all_of(value.as_list(), &Config::is_integer)) {
       options[key] = value.as_ints();
-    else if (value.is_string())
+    } else if (value.is_list()) {
+      std::vector<double> numbers;
+      for (const Config &number : value.as_list())
+        numbers.push_back(number.as_double());
+      options[key] = numbers;
+    } else if (value.is_string())
       options[key] = value.as_string();
     else if (value.is_integer())
       options[key] = value.as_int();

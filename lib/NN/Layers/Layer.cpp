@@ -1,6 +1,7 @@
 // Layer: calls, building, and the tree of parts; see Layer.h.
 #include "LayerState.h"
 
+#include "meshloom/API/Autocast.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/NameScope.h"
@@ -146,6 +147,18 @@ void buildIn(LayerImpl &impl, const std::vector<TensorSpec> &inputs,
   state.isBuilt = true;
 }
 
+/// Inputs of floats in the type that the layer's policy says: under "float32",
+/// in which every type of weights may be used, as they are.
+std::vector<Tensor> inComputeType(const LayerImpl::State &state,
+                                  std::vector<Tensor> inputs) {
+  const DType type = state.options.policy->compute_dtype();
+  if (type != DType::F32)
+    for (Tensor &input : inputs)
+      if (isFloat(input.dtype()) && input.dtype() != type)
+        input = cast(input, type);
+  return inputs;
+}
+
 void clearLosses(const Layer &layer) {
   for (const Layer &each : allLayers(layer)) {
     LayerImpl::State &state = LayerImpl::State::of(each);
@@ -216,6 +229,10 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
   if (!frame.around)
     clearLosses(*this);
   NameScope scope(state.name);
+  const mixed_precision::Policy &policy = *state.options.policy;
+  AutocastScope autocast(policy.compute_dtype() != policy.variable_dtype()
+                             ? std::optional(policy.compute_dtype())
+                             : std::nullopt);
   const std::vector<TensorSpec> inputs = specsOf(xs);
   if (!state.isBuilt)
     buildIn(layer, anyBatch(inputs), meshFor(state, xs));
@@ -223,7 +240,7 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
   CallOptions given = options;
   given.training = frame.training;
   given.seed = frame.seed;
-  std::vector<Tensor> ys = layer.call_many(xs, given);
+  std::vector<Tensor> ys = layer.call_many(inComputeType(state, xs), given);
   if (ys.empty() ||
       std::ranges::any_of(ys, [](const Tensor &y) { return !y.defined(); }))
     failAt(layer, "its call gave no tensor: return what it computes", where);
@@ -369,6 +386,8 @@ LayerImpl::LayerImpl(std::string class_name, std::string name,
   state->className = std::move(class_name);
   state->trainable = options.trainable;
   state->options = std::move(options);
+  if (!state->options.policy)
+    state->options.policy = mixed_precision::policy();
   state->mesh = get_default_mesh();
   state->seed = drawSeed();
   if (state->name.find('/') != std::string::npos)

@@ -101,7 +101,10 @@ DVariable LayerImpl::add_weight(const std::string &name, const Shape &shape,
     failWith(fmt::format("expected a shape for '{}', got {}: the sizes of "
                          "weights must be known when a layer is built",
                          name, sizesText(shape)));
-  const DType type = options.dtype.value_or(state->options.dtype);
+  const DType type =
+      options.dtype.value_or(state->options.dtype != DType::F32
+                                 ? state->options.dtype
+                                 : state->options.policy->variable_dtype());
   initializers::Initializer first = options.initializer;
   if (!first)
     first = isFloat(type) || isComplex(type) ? "glorot_uniform" : "zeros";

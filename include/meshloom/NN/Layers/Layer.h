@@ -31,6 +31,7 @@
 #include "meshloom/NN/Constraints.h"
 #include "meshloom/NN/Initializers.h"
 #include "meshloom/NN/Layers/Symbolic.h"
+#include "meshloom/NN/MixedPrecision.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Regularizers.h"
 
@@ -81,10 +82,13 @@ struct LayerOptions {
   std::map<std::string, Layout> layouts = {};
   /// Of what it gives, if of the same rank.
   std::optional<Layout> output_layout = std::nullopt;
-  DType dtype = DType::F32; ///< of its weights
+  DType dtype = DType::F32; ///< of its weights; F32: as the policy says
   bool trainable = true;    ///< see Layer::set_trainable
   /// Of what it gives, divided by the size of the batch.
   regularizers::Regularizer activity_regularizer = {};
+  /// In which types it computes and keeps weights. None: that of the thread,
+  /// when the layer is made; see mixed_precision::policy.
+  std::optional<mixed_precision::Policy> policy = std::nullopt;
 };
 
 /// A weight and where in a model it is: "block_3/attention/query".

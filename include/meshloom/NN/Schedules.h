@@ -1,0 +1,75 @@
+// schedules: learning rates that follow the number of the step, by the names
+// and with the meaning of Keras.
+#pragma once
+
+#include "meshloom/NN/Named.h"
+
+/// Learning rates that follow the number of the step.
+namespace meshloom::schedules {
+
+/// Gives of the number of steps that were taken, an f32 scalar that is 0 before
+/// the first one, the rate of the next one. An optimizer takes one as its
+/// learning rate; the program computes it, and is not traced again:
+///
+///   optimizers::Adam adam({.learning_rate = schedules::CosineDecay(
+///       {.initial_learning_rate = 1e-3, .decay_steps = 10000})});
+class Schedule : public NamedPart<Schedule, Tensor(const Tensor &step)> {
+public:
+  using NamedPart::NamedPart;
+};
+
+/// What ExponentialDecay and InverseTimeDecay take.
+struct DecayOptions {
+  double initial_learning_rate = 0; ///< of the first step
+  double decay_steps = 0;           ///< after how many it falls once more
+  double decay_rate = 0;            ///< how it falls
+  bool staircase = false;           ///< it falls at multiples of decay_steps
+};
+/// initial_learning_rate * decay_rate^(step / decay_steps). All throw
+/// meshloom::Error if decay_steps is not positive.
+Schedule ExponentialDecay(const DecayOptions &options);
+/// initial_learning_rate / (1 + decay_rate * step / decay_steps).
+Schedule InverseTimeDecay(const DecayOptions &options);
+
+/// values[i] up to and with step boundaries[i], the last one beyond. Throws
+/// meshloom::Error if there is not one value more than boundaries, or if these
+/// do not rise.
+Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
+                                const std::vector<double> &values);
+
+/// What PolynomialDecay takes.
+struct PolynomialDecayOptions {
+  double initial_learning_rate = 0;  ///< of the first step
+  double decay_steps = 0;            ///< when the end is reached
+  double end_learning_rate = 0.0001; ///< from then on
+  double power = 1;                  ///< 1: along a line
+  /// Falls again and again, from where a longer decay would be.
+  bool cycle = false;
+};
+/// (initial - end) (1 - step / decay_steps)^power + end.
+Schedule PolynomialDecay(const PolynomialDecayOptions &options);
+
+/// What CosineDecay takes.
+struct CosineDecayOptions {
+  double initial_learning_rate = 0; ///< of the first step
+  double decay_steps = 0;           ///< how many it falls, after the warmup
+  double alpha = 0;                 ///< at the end, as a share of the most
+  /// The most: the rate rises to it along a line. None: no warmup.
+  std::optional<double> warmup_target = std::nullopt;
+  double warmup_steps = 0; ///< how many it rises
+};
+/// Falls like half a wave of the cosine (Loshchilov and Hutter, 2016).
+Schedule CosineDecay(const CosineDecayOptions &options);
+
+/// What CosineDecayRestarts takes.
+struct CosineDecayRestartsOptions {
+  double initial_learning_rate = 0; ///< of the first step
+  double first_decay_steps = 0;     ///< how many the first wave has
+  double t_mul = 2;                 ///< each wave is so much longer
+  double m_mul = 1;                 ///< each wave begins so much higher
+  double alpha = 0;                 ///< at the ends, as a share of the initial
+};
+/// CosineDecay again and again.
+Schedule CosineDecayRestarts(const CosineDecayRestartsOptions &options);
+
+} // namespace meshloom::schedules

@@ -1,0 +1,88 @@
+// The scale of losses, see LossScaling.h.
+#include "LossScaling.h"
+
+#include "Placement.h"
+
+#include "meshloom/NN/Optimizers.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::optimizers {
+
+LossScaling::LossScaling(const LossScale &options) : options(options) {
+  if (!(options.initial > 0) || options.growth_steps < 0)
+    throw Error(
+        fmt::format("[Optimizer] expected loss_scale to have an initial "
+                    "scale above 0 and 0 or more growth_steps, got {} "
+                    "and {}",
+                    options.initial, options.growth_steps));
+}
+
+void LossScaling::build(const Tensor &like) {
+  if (scale.defined())
+    return;
+  auto make = [&](const char *name, double value, DType type) {
+    return nn::makeVariableNear(like, [&] { return full({}, value, type); },
+                                {.name = name, .trainable = false});
+  };
+  scale = make("loss_scale", options.initial, DType::F32);
+  if (options.growth_steps > 0)
+    steps = make("loss_scale_steps", 0, DType::I64);
+}
+
+Tensor LossScaling::scaled(const Tensor &loss) const {
+  return loss * cast(scale, loss.dtype());
+}
+
+Gradients LossScaling::unscaled(Gradients gradients) const {
+  const Tensor inverse = 1 / scale;
+  for (auto &[gradient, variable] : gradients)
+    gradient = gradient * cast(inverse, gradient.dtype());
+  return gradients;
+}
+
+Tensor LossScaling::areFinite(const Gradients &gradients) {
+  Tensor all;
+  for (auto &[gradient, variable] : gradients) {
+    Tensor own = reduce_all(is_finite(gradient));
+    all = all.defined() ? logical_and(all, own) : own;
+  }
+  return all;
+}
+
+void LossScaling::follow(const Tensor &finite) const {
+  if (!steps.defined())
+    return;
+  const Tensor count = steps + 1, now = scale.read_value();
+  const Tensor grows = greater_equal(count, options.growth_steps);
+  // Never less than 1: halves of halves would end as 0, for good.
+  scale.assign(
+      where(finite, where(grows, now * 2, now), maximum(now * 0.5, 1)));
+  steps.assign(where(logical_and(finite, logical_not(grows)), count, 0));
+}
+
+std::vector<DVariable> LossScaling::variables() const {
+  std::vector<DVariable> all;
+  for (const DVariable &variable : {scale, steps})
+    if (variable.defined())
+      all.push_back(variable);
+  return all;
+}
+
+static LossScale scaleOf(const LossScaleOptions &options) {
+  if (!(options.initial_scale > 0) ||
+      (options.dynamic && options.dynamic_growth_steps < 1))
+    throw Error(fmt::format("[LossScaleOptimizer] expected an initial_scale "
+                            "above 0 and 1 or more dynamic_growth_steps, got "
+                            "{} and {}",
+                            options.initial_scale,
+                            options.dynamic_growth_steps));
+  return {options.initial_scale,
+          options.dynamic ? options.dynamic_growth_steps : 0};
+}
+
+LossScaleOptimizer::LossScaleOptimizer(const Optimizer &inner,
+                                       const LossScaleOptions &options)
+    : Optimizer(inner, scaleOf(options)) {}
+
+} // namespace meshloom::optimizers

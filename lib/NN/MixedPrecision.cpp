@@ -1,0 +1,63 @@
+// Types that layers compute in, see MixedPrecision.h.
+#include "meshloom/NN/MixedPrecision.h"
+
+#include "Names.h"
+
+#include <mutex>
+
+namespace meshloom::mixed_precision {
+namespace {
+
+struct Types {
+  DType compute, variable;
+};
+const detail::Names<Types> &policies() {
+  static const detail::Names<Types> known(
+      "a policy", {{"float32", {DType::F32, DType::F32}},
+                   {"float64", {DType::F64, DType::F64}},
+                   {"bfloat16", {DType::BF16, DType::BF16}},
+                   {"float16", {DType::F16, DType::F16}},
+                   {"mixed_bfloat16", {DType::BF16, DType::F32}},
+                   {"mixed_float16", {DType::F16, DType::F32}}});
+  return known;
+}
+
+thread_local std::optional<Policy> ofThread;
+
+std::mutex &globalMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+Policy &globalPolicy() {
+  static Policy policy("float32");
+  return policy;
+}
+
+} // namespace
+
+Policy::Policy(const std::string &name) {
+  auto [spelled, types] = policies().find(name);
+  known = spelled;
+  compute = types.compute;
+  variable = types.variable;
+}
+
+Policy policy() {
+  if (ofThread)
+    return *ofThread;
+  std::lock_guard lock(globalMutex());
+  return globalPolicy();
+}
+
+void set_global_policy(const Policy &policy) {
+  std::lock_guard lock(globalMutex());
+  globalPolicy() = policy;
+}
+
+PolicyScope::PolicyScope(const Policy &policy)
+    : around(std::exchange(ofThread, policy)) {}
+PolicyScope::~PolicyScope() {
+  ofThread = around;
+}
+
+} // namespace meshloom::mixed_precision
