@@ -55,6 +55,7 @@
 #include "meshloom/NN/Layers/Convolutional.h"
 #include "meshloom/NN/Layers/Core.h"
 #include "meshloom/NN/Layers/Normalization.h"
+#include "meshloom/NN/Layers/Recurrent.h"
 #include "meshloom/NN/Layers/Shapes.h"
 #include "meshloom/NN/Models/Inspect.h"
 #include "meshloom/NN/Models/Model.h"

@@ -16,7 +16,7 @@ static Names<MakeLayer> &knownLayers() {
   static const bool isFilled = [] {
     for (const LayerList &list :
          {coreLayers(), shapeLayers(), convolutionalLayers(),
-          normalizationLayers(), attentionLayers()})
+          normalizationLayers(), attentionLayers(), recurrentLayers()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;

@@ -14,5 +14,6 @@ LayerList shapeLayers();
 LayerList convolutionalLayers();
 LayerList normalizationLayers();
 LayerList attentionLayers();
+LayerList recurrentLayers();
 
 } // namespace meshloom::detail

@@ -1,0 +1,91 @@
+// layers: recurrent ones, which go over the steps of a sequence, and wrappers
+// for sequences. One loop is compiled whatever the number of steps.
+#pragma once
+
+#include "meshloom/NN/Layers/Layer.h"
+
+namespace meshloom::layers {
+
+/// What LSTM, GRU and SimpleRNN take beside the units.
+struct RecurrentOptions {
+  activations::Activation activation = "tanh";              ///< of new states
+  activations::Activation recurrent_activation = "sigmoid"; ///< of gates
+  bool use_bias = true; ///< whether one is added
+  initializers::Initializer kernel_initializer = "glorot_uniform"; ///< of x's
+  initializers::Initializer recurrent_initializer = "orthogonal";  ///< of h's
+  initializers::Initializer bias_initializer = "zeros"; ///< of the bias
+  /// LSTM's forget gates begin with a bias of 1 (Jozefowicz et al., 2015).
+  bool unit_forget_bias = true;
+  regularizers::Regularizer kernel_regularizer = {};    ///< adds to the losses
+  regularizers::Regularizer recurrent_regularizer = {}; ///< adds to the losses
+  regularizers::Regularizer bias_regularizer = {};      ///< adds to the losses
+  constraints::Constraint kernel_constraint = {};       ///< after each step
+  constraints::Constraint recurrent_constraint = {};    ///< after each step
+  constraints::Constraint bias_constraint = {};         ///< after each step
+  bool return_sequences = false; ///< all steps' states instead of the last
+  bool return_state = false;     ///< the last states, too: see call_many
+  bool go_backwards = false;     ///< from the last step to the first
+  /// GRU: the reset gate counts after the product, as in cuDNN.
+  bool reset_after = true;
+  std::string name = "";    ///< default: "lstm", ...
+  LayerOptions common = {}; ///< of all layers
+};
+
+// x [batch, steps, features] -> [batch, units], or [batch, steps, units] with
+// return_sequences. call_many takes x and the first states ([batch, units]
+// each; default: 0), and gives with return_state the result and the last
+// states. Where CallOptions::mask [batch, steps] does not hold, states stay as
+// they are. Weights are "kernel" [features, k units], "recurrent_kernel"
+// [units, k units] and "bias". Throw meshloom::Error if `units` is not
+// positive.
+
+/// Long short-term memory (Hochreiter and Schmidhuber, 1997). Two states: h and
+/// c. k = 4: input, forget, new, output.
+class LSTM : public Layer {
+public:
+  /// LSTM(64, {.return_sequences = true}).
+  explicit LSTM(int64_t units, RecurrentOptions options = {});
+};
+/// Gated recurrent units (Cho et al., 2014). k = 3: update, reset, new.
+class GRU : public Layer {
+public:
+  /// GRU(64).
+  explicit GRU(int64_t units, RecurrentOptions options = {});
+};
+/// h = activation(x kernel + h recurrent_kernel + bias).
+class SimpleRNN : public Layer {
+public:
+  /// SimpleRNN(64).
+  explicit SimpleRNN(int64_t units, RecurrentOptions options = {});
+};
+
+/// What Bidirectional takes beside the layer.
+struct BidirectionalOptions {
+  /// How both directions are one: "concat", "sum", "mul" or "ave".
+  std::string merge_mode = "concat";
+  std::string name = "";    ///< default: "bidirectional"
+  LayerOptions common = {}; ///< of all layers
+};
+/// A recurrent layer, and another one of the same options that goes the other
+/// way.
+class Bidirectional : public Layer {
+public:
+  /// Throws meshloom::Error if the layer has no go_backwards, or the mode is
+  /// unknown.
+  explicit Bidirectional(const Layer &layer, BidirectionalOptions options = {});
+};
+
+/// What TimeDistributed takes beside the layer.
+struct TimeDistributedOptions {
+  std::string name = "";    ///< default: "time_distributed"
+  LayerOptions common = {}; ///< of all layers
+};
+/// A layer for each step: [batch, steps, ...] -> [batch, steps, ...].
+class TimeDistributed : public Layer {
+public:
+  /// TimeDistributed(Dense(10)).
+  explicit TimeDistributed(const Layer &layer,
+                           TimeDistributedOptions options = {});
+};
+
+} // namespace meshloom::layers

@@ -1,0 +1,347 @@
+// Recurrent layers and wrappers for sequences; see Recurrent.h.
+#include "meshloom/NN/Layers/Recurrent.h"
+#include "BuiltIn.h"
+
+#include "meshloom/API/ControlOps.h"
+#include "meshloom/API/Create.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::layers {
+namespace {
+
+using namespace detail;
+
+enum class Cell : uint8_t { LSTM, GRU, Simple };
+
+const char *nameOf(Cell cell) {
+  return cell == Cell::LSTM ? "LSTM" : cell == Cell::GRU ? "GRU" : "SimpleRNN";
+}
+
+class RecurrentImpl : public BuiltIn<RecurrentImpl, RecurrentOptions> {
+public:
+  RecurrentImpl(Cell cell, int64_t units, RecurrentOptions options)
+      : BuiltIn(nameOf(cell), std::move(options)), cell(cell), units(units) {
+    expectPositive("units", units);
+    set_input_spec({.rank = 3});
+  }
+  RecurrentImpl(Cell cell, const Config &config)
+      : RecurrentImpl(cell, config.at("units").as_int(), read(config)) {}
+
+  template <typename F> static void fields(F &field, RecurrentOptions &o) {
+    field("activation", o.activation);
+    field("recurrent_activation", o.recurrent_activation);
+    field("use_bias", o.use_bias);
+    field("kernel_initializer", o.kernel_initializer);
+    field("recurrent_initializer", o.recurrent_initializer);
+    field("bias_initializer", o.bias_initializer);
+    field("unit_forget_bias", o.unit_forget_bias);
+    field("kernel_regularizer", o.kernel_regularizer);
+    field("recurrent_regularizer", o.recurrent_regularizer);
+    field("bias_regularizer", o.bias_regularizer);
+    field("kernel_constraint", o.kernel_constraint);
+    field("recurrent_constraint", o.recurrent_constraint);
+    field("bias_constraint", o.bias_constraint);
+    field("return_sequences", o.return_sequences);
+    field("return_state", o.return_state);
+    field("go_backwards", o.go_backwards);
+    field("reset_after", o.reset_after);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["units"] = units;
+    return config;
+  }
+
+  void build(const Shape &input) override {
+    if (input.size() != 3 || input[2] < 0)
+      refuse(fmt::format("expected an input [batch, steps, features] with a "
+                         "known number of features, got {}",
+                         sizesText(input)));
+    const int64_t parts = cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 3 : 1;
+    kernel = add_weight("kernel", {input[2], parts * units},
+                        {.initializer = own.kernel_initializer,
+                         .regularizer = own.kernel_regularizer,
+                         .constraint = own.kernel_constraint});
+    recurrent = add_weight("recurrent_kernel", {units, parts * units},
+                           {.initializer = own.recurrent_initializer,
+                            .regularizer = own.recurrent_regularizer,
+                            .constraint = own.recurrent_constraint});
+    if (own.use_bias)
+      bias = add_weight("bias",
+                        hasTwoBiases() ? Shape{2, parts * units}
+                                       : Shape{parts * units},
+                        {.initializer = biasInitializer(),
+                         .regularizer = own.bias_regularizer,
+                         .constraint = own.bias_constraint});
+    set_input_spec({.rank = 3, .sizes = {{2, input[2]}}});
+  }
+
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &options) override {
+    const Tensor &x = xs.at(0);
+    std::vector<Tensor> states = firstStates(xs);
+    // All steps' products with x are one; the loop has those with h only.
+    Tensor projected = matmul(x, kernel);
+    Tensor ofState; // a bias that is added to h's product
+    if (bias.defined()) {
+      Tensor all = bias;
+      if (hasTwoBiases()) {
+        ofState = reshape(slice(all, {1, 0}, {1, -1}), {-1});
+        all = reshape(slice(all, {0, 0}, {1, -1}), {-1});
+      }
+      projected = projected + all;
+    }
+    Tensor mask = maskOf(options.mask, x);
+    if (own.go_backwards) {
+      projected = reverse(projected, 1);
+      if (mask.defined())
+        mask = reverse(mask, 1);
+    }
+    std::vector<Tensor> steps{transpose(projected, {1, 0, 2})};
+    if (mask.defined())
+      steps.push_back(expand_dims(transpose(mask), -1));
+    const Tensor weights = recurrent;
+    using States = std::vector<Tensor>;
+    auto [last, all] = scan(
+        [&](const States &now, const States &step) {
+          States next = advance(step[0], now, weights, ofState);
+          if (step.size() > 1)
+            for (size_t i = 0; i < next.size(); ++i)
+              next[i] = where(step[1], next[i], now[i]);
+          return std::pair<States, Tensor>(next, next[0]);
+        },
+        states, steps);
+    std::vector<Tensor> results{own.return_sequences ? transpose(all, {1, 0, 2})
+                                                     : last[0]};
+    if (own.return_state)
+      results.insert(results.end(), last.begin(), last.end());
+    return results;
+  }
+
+private:
+  bool hasTwoBiases() const { return cell == Cell::GRU && own.reset_after; }
+
+  initializers::Initializer biasInitializer() const {
+    if (cell != Cell::LSTM || !own.unit_forget_bias)
+      return own.bias_initializer;
+    return [units = units, rest = own.bias_initializer](const Shape &,
+                                                        DType type, Seed seed) {
+      return concat({rest({units}, type, seed), ones({units}, type),
+                     rest({2 * units}, type, seed)},
+                    0);
+    };
+  }
+
+  std::vector<Tensor> firstStates(const std::vector<Tensor> &xs) const {
+    const size_t count = cell == Cell::LSTM ? 2 : 1;
+    const Tensor &x = xs[0];
+    if (xs.size() == 1)
+      return std::vector<Tensor>(count,
+                                 zeros({x.shape()[0], units}, x.dtype()));
+    if (xs.size() != count + 1)
+      refuse(fmt::format("expected an input and {} states, got {} states",
+                         count, xs.size() - 1));
+    std::vector<Tensor> states(xs.begin() + 1, xs.end());
+    for (Tensor &state : states) {
+      if (state.shape() != Shape{x.shape()[0], units})
+        refuse(fmt::format("expected first states [{}, {}], got {}",
+                           x.shape()[0], units, sizesText(state.shape())));
+      if (state.dtype() != x.dtype())
+        state = cast(state, x.dtype());
+    }
+    return states;
+  }
+
+  Tensor maskOf(const Tensor &mask, const Tensor &x) const {
+    if (mask.defined() && (mask.dtype() != DType::I1 ||
+                           mask.shape() != Shape{x.shape()[0], x.shape()[1]}))
+      refuse(fmt::format("expected a mask i1 [{}, {}], of batch and steps, got "
+                         "{} {}",
+                         x.shape()[0], x.shape()[1],
+                         meshloom::name(mask.dtype()),
+                         sizesText(mask.shape())));
+    return mask;
+  }
+
+  Tensor gate(const Tensor &x) const {
+    return own.recurrent_activation ? own.recurrent_activation(x) : x;
+  }
+  Tensor activated(const Tensor &x) const {
+    return own.activation ? own.activation(x) : x;
+  }
+  /// Of [batch, n units].
+  Tensor part(const Tensor &x, int64_t begin, int64_t count = 1) const {
+    return slice(x, {0, begin * units}, {-1, count * units});
+  }
+
+  /// The states after a step; the first one is what the layer gives.
+  std::vector<Tensor> advance(const Tensor &x, const std::vector<Tensor> &now,
+                              const Tensor &weights,
+                              const Tensor &ofState) const {
+    const Tensor &h = now[0];
+    if (cell == Cell::Simple)
+      return {activated(x + matmul(h, weights))};
+    if (cell == Cell::LSTM) {
+      Tensor z = x + matmul(h, weights);
+      Tensor c =
+          gate(part(z, 1)) * now[1] + gate(part(z, 0)) * activated(part(z, 2));
+      return {gate(part(z, 3)) * activated(c), c};
+    }
+    Tensor inner = matmul(h, own.reset_after ? weights : part(weights, 0, 2));
+    if (ofState.defined())
+      inner = inner + ofState;
+    Tensor z = gate(part(x, 0) + part(inner, 0));
+    Tensor r = gate(part(x, 1) + part(inner, 1));
+    Tensor ofReset =
+        own.reset_after ? r * part(inner, 2) : matmul(r * h, part(weights, 2));
+    return {z * h + (1 - z) * activated(part(x, 2) + ofReset)};
+  }
+
+  const Cell cell;
+  const int64_t units;
+  DVariable kernel, recurrent, bias;
+};
+
+class BidirectionalImpl
+    : public BuiltIn<BidirectionalImpl, BidirectionalOptions> {
+public:
+  BidirectionalImpl(const Layer &layer, BidirectionalOptions options)
+      : BuiltIn("Bidirectional", std::move(options)), forward(layer) {
+    if (std::ranges::find(modes, own.merge_mode) == std::end(modes))
+      refuse(fmt::format("expected the merge_mode 'concat', 'sum', 'mul' or "
+                         "'ave', got '{}'",
+                         own.merge_mode));
+    Config config = layer.config(), other;
+    Config &inner = config["config"];
+    if (!inner.find("go_backwards") || !inner.find("return_sequences"))
+      refuse(fmt::format("expected a recurrent layer, got a {}: its config has "
+                         "no go_backwards",
+                         layer.class_name()));
+    sequences = inner.at("return_sequences").as_bool();
+    const std::string name = layer.name();
+    inner["go_backwards"] = !inner.at("go_backwards").as_bool();
+    inner["name"] = "backward_" + name;
+    other["class_name"] = config["class_name"];
+    other["config"] = inner;
+    backward = Layer::from_config(other);
+    track("forward_" + name, forward);
+    track(backward);
+  }
+  explicit BidirectionalImpl(const Config &config)
+      : BidirectionalImpl(Layer::from_config(config.at("layer")),
+                          read(config)) {}
+  template <typename F> static void fields(F &field, BidirectionalOptions &o) {
+    field("merge_mode", o.merge_mode);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config(), layer;
+    layer["class_name"] = forward.class_name();
+    layer["config"] = forward.config().at("config");
+    config["layer"] = std::move(layer);
+    return config;
+  }
+
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &options) override {
+    if (xs.size() % 2 == 0)
+      refuse("expected an input, and as many first states for one direction "
+             "as for the other");
+    const auto half = ptrdiff_t(xs.size() / 2);
+    std::vector<Tensor> there(xs.begin(), xs.begin() + 1 + half), back{xs[0]};
+    back.insert(back.end(), xs.begin() + 1 + half, xs.end());
+    CallOptions given = options;
+    std::vector<Tensor> first = forward.call_many(there, given);
+    std::vector<Tensor> second = backward.call_many(back, given);
+    // Step t of both belongs together.
+    if (sequences)
+      second[0] = reverse(second[0], 1);
+    std::vector<Tensor> results{merged(first[0], second[0])};
+    results.insert(results.end(), first.begin() + 1, first.end());
+    results.insert(results.end(), second.begin() + 1, second.end());
+    return results;
+  }
+
+private:
+  Tensor merged(const Tensor &a, const Tensor &b) const {
+    if (own.merge_mode == "sum")
+      return a + b;
+    if (own.merge_mode == "mul")
+      return a * b;
+    if (own.merge_mode == "ave")
+      return (a + b) / 2;
+    return concat({a, b}, -1);
+  }
+
+  static constexpr const char *modes[] = {"concat", "sum", "mul", "ave"};
+  Layer forward, backward;
+  bool sequences = false;
+};
+
+class TimeDistributedImpl
+    : public BuiltIn<TimeDistributedImpl, TimeDistributedOptions> {
+public:
+  TimeDistributedImpl(const Layer &layer, TimeDistributedOptions options)
+      : BuiltIn("TimeDistributed", std::move(options)), layer(layer) {
+    track(layer);
+    set_input_spec({.min_rank = 3});
+  }
+  explicit TimeDistributedImpl(const Config &config)
+      : TimeDistributedImpl(Layer::from_config(config.at("layer")),
+                            read(config)) {}
+  template <typename F> static void fields(F &, TimeDistributedOptions &) {}
+  Config get_config() const override {
+    Config config = BuiltIn::get_config(), inner;
+    inner["class_name"] = layer.class_name();
+    inner["config"] = layer.config().at("config");
+    config["layer"] = std::move(inner);
+    return config;
+  }
+  Tensor call(const Tensor &x, const CallOptions &options) override {
+    const int64_t batch = x.shape()[0], steps = x.shape()[1];
+    Shape each{batch * steps};
+    each.insert(each.end(), x.shape().begin() + 2, x.shape().end());
+    CallOptions given = options;
+    if (given.mask.defined())
+      given.mask = reshape(given.mask, {batch * steps});
+    Tensor y = layer(reshape(x, each), given);
+    Shape result{batch, steps};
+    result.insert(result.end(), y.shape().begin() + 1, y.shape().end());
+    return reshape(y, result);
+  }
+
+private:
+  Layer layer;
+};
+
+template <Cell cell> Layer recurrentOf(const Config &config) {
+  return Layer(std::make_shared<RecurrentImpl>(cell, config));
+}
+
+} // namespace
+
+LSTM::LSTM(int64_t units, RecurrentOptions options)
+    : Layer(std::make_shared<RecurrentImpl>(Cell::LSTM, units,
+                                            std::move(options))) {}
+GRU::GRU(int64_t units, RecurrentOptions options)
+    : Layer(std::make_shared<RecurrentImpl>(Cell::GRU, units,
+                                            std::move(options))) {}
+SimpleRNN::SimpleRNN(int64_t units, RecurrentOptions options)
+    : Layer(std::make_shared<RecurrentImpl>(Cell::Simple, units,
+                                            std::move(options))) {}
+Bidirectional::Bidirectional(const Layer &layer, BidirectionalOptions options)
+    : Layer(std::make_shared<BidirectionalImpl>(layer, std::move(options))) {}
+TimeDistributed::TimeDistributed(const Layer &layer,
+                                 TimeDistributedOptions options)
+    : Layer(std::make_shared<TimeDistributedImpl>(layer, std::move(options))) {}
+
+} // namespace meshloom::layers
+
+meshloom::detail::LayerList meshloom::detail::recurrentLayers() {
+  using namespace layers;
+  return {{"LSTM", recurrentOf<Cell::LSTM>},
+          {"GRU", recurrentOf<Cell::GRU>},
+          {"SimpleRNN", recurrentOf<Cell::Simple>},
+          {"Bidirectional", madeOf<BidirectionalImpl>},
+          {"TimeDistributed", madeOf<TimeDistributedImpl>}};
+}
