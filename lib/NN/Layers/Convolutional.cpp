@@ -1,6 +1,6 @@
 // Convolutions and pooling; see Convolutional.h.
 #include "meshloom/NN/Layers/Convolutional.h"
-#include "BuiltIn.h"
+#include "Spatial.h"
 
 #include "meshloom/NN/Convolution.h"
 
@@ -12,59 +12,6 @@ namespace meshloom::layers {
 namespace {
 
 using namespace detail;
-
-std::string ranked(const char *name, int64_t rank) {
-  return fmt::format("{}{}D", name, rank);
-}
-
-/// What layers with spatial dims share.
-template <typename Impl, typename Options>
-class Spatial : public BuiltIn<Impl, Options> {
-public:
-  Spatial(const char *kind, int64_t rank, Options options)
-      : BuiltIn<Impl, Options>(ranked(kind, rank), std::move(options)),
-        rank(rank) {
-    const std::string &format = this->own.data_format;
-    if (format != "channels_last" && format != "channels_first")
-      this->refuse(fmt::format("expected the data_format 'channels_last' or "
-                               "'channels_first', got '{}'",
-                               format));
-    channelsFirst = format == "channels_first";
-    this->set_input_spec({.rank = rank + 2});
-  }
-
-protected:
-  Shape forEach(const Sizes &sizes, const char *what) const {
-    Shape all = sizes.values.size() == 1 ? Shape(size_t(rank), sizes.values[0])
-                                         : sizes.values;
-    if (int64_t(all.size()) != rank)
-      this->refuse(fmt::format("expected one number or {} as its {}, got {}",
-                               rank, what, all.size()));
-    for (int64_t size : all)
-      this->expectPositive(what, size);
-    return all;
-  }
-  Padding paddingOf(const std::string &name) const {
-    if (name != "valid" && name != "same")
-      this->refuse(fmt::format("expected the padding 'valid' or 'same', got "
-                               "'{}'",
-                               name));
-    return name == "same" ? "SAME" : "VALID";
-  }
-  void expectRank(const Shape &input) const {
-    if (int64_t(input.size()) != rank + 2)
-      this->refuse(fmt::format("expected an input of rank {}, [batch, {}], got "
-                               "{}",
-                               rank + 2,
-                               channelsFirst ? "features, spatial..."
-                                             : "spatial..., features",
-                               sizesText(input)));
-  }
-  size_t featureDim() const { return channelsFirst ? 1 : size_t(rank) + 1; }
-
-  const int64_t rank;
-  bool channelsFirst = false;
-};
 
 class ConvImpl : public Spatial<ConvImpl, ConvolutionOptions> {
 public:

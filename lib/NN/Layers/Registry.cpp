@@ -16,7 +16,8 @@ static Names<MakeLayer> &knownLayers() {
   static const bool isFilled = [] {
     for (const LayerList &list :
          {coreLayers(), shapeLayers(), convolutionalLayers(),
-          normalizationLayers(), attentionLayers(), recurrentLayers()})
+          normalizationLayers(), attentionLayers(), recurrentLayers(),
+          transposedLayers()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;

@@ -15,5 +15,6 @@ LayerList convolutionalLayers();
 LayerList normalizationLayers();
 LayerList attentionLayers();
 LayerList recurrentLayers();
+LayerList transposedLayers();
 
 } // namespace meshloom::detail

@@ -35,6 +35,78 @@ using Conv1D = Conv<1>; ///< x [batch, steps, features]
 using Conv2D = Conv<2>; ///< x [batch, rows, columns, features]
 using Conv3D = Conv<3>; ///< with three spatial dims
 
+/// What transposed convolutions take beside filters and window.
+struct TransposedOptions {
+  Sizes strides = 1;                         ///< how far elements of x are put
+  std::string padding = "valid";             ///< or "same": strides times x
+  std::string data_format = "channels_last"; ///< or "channels_first"
+  activations::Activation activation = {};   ///< of the result
+  bool use_bias = true;                      ///< one of each filter
+  initializers::Initializer kernel_initializer = "glorot_uniform"; ///< random
+  initializers::Initializer bias_initializer = "zeros"; ///< of the bias
+  regularizers::Regularizer kernel_regularizer = {};    ///< adds to the losses
+  regularizers::Regularizer bias_regularizer = {};      ///< adds to the losses
+  constraints::Constraint kernel_constraint = {};       ///< after each step
+  constraints::Constraint bias_constraint = {};         ///< after each step
+  std::string name = "";    ///< default: "conv2d_transpose"
+  LayerOptions common = {}; ///< of all layers
+};
+/// The gradient of a convolution as a layer, which makes x larger: see
+/// nn::conv_transpose.
+template <int Rank> class ConvTranspose : public Layer {
+public:
+  /// Weights are "kernel" [window..., filters, in] and "bias".
+  ConvTranspose(int64_t filters, Sizes kernel_size,
+                TransposedOptions options = {});
+};
+using Conv1DTranspose = ConvTranspose<1>; ///< x [batch, steps, features]
+using Conv2DTranspose = ConvTranspose<2>; ///< x [batch, rows, columns, ...]
+using Conv3DTranspose = ConvTranspose<3>; ///< with three spatial dims
+
+/// What DepthwiseConv1D and 2D, and SeparableConv1D and 2D take beside the
+/// window.
+struct DepthwiseOptions {
+  Sizes strides = 1;                         ///< how far windows are apart
+  std::string padding = "valid";             ///< or "same"
+  std::string data_format = "channels_last"; ///< or "channels_first"
+  Sizes dilation_rate = 1;                   ///< of a window's elements
+  int64_t depth_multiplier = 1;              ///< results of each feature
+  activations::Activation activation = {};   ///< of the result
+  bool use_bias = true;                      ///< one of each result
+  initializers::Initializer depthwise_initializer =
+      "glorot_uniform"; ///< random
+  initializers::Initializer pointwise_initializer =
+      "glorot_uniform";                                 ///< random
+  initializers::Initializer bias_initializer = "zeros"; ///< of the bias
+  regularizers::Regularizer depthwise_regularizer = {}; ///< adds to the losses
+  regularizers::Regularizer pointwise_regularizer = {}; ///< adds to the losses
+  regularizers::Regularizer bias_regularizer = {};      ///< adds to the losses
+  constraints::Constraint depthwise_constraint = {};    ///< after each step
+  constraints::Constraint pointwise_constraint = {};    ///< after each step
+  constraints::Constraint bias_constraint = {};         ///< after each step
+  std::string name = "";    ///< default: "depthwise_conv2d", ...
+  LayerOptions common = {}; ///< of all layers
+};
+/// A convolution of each feature by itself: [batch, spatial..., n] -> [batch,
+/// spatial'..., n depth_multiplier].
+template <int Rank> class DepthwiseConv : public Layer {
+public:
+  /// Weights are "kernel" [window..., n, depth_multiplier] and "bias".
+  explicit DepthwiseConv(Sizes kernel_size, DepthwiseOptions options = {});
+};
+using DepthwiseConv1D = DepthwiseConv<1>; ///< x [batch, steps, features]
+using DepthwiseConv2D = DepthwiseConv<2>; ///< x [batch, rows, columns, ...]
+/// DepthwiseConv, then a product of the features at each place.
+template <int Rank> class SeparableConv : public Layer {
+public:
+  /// Weights are "depthwise_kernel" [window..., n, depth_multiplier],
+  /// "pointwise_kernel" [1..., n depth_multiplier, filters] and "bias".
+  SeparableConv(int64_t filters, Sizes kernel_size,
+                DepthwiseOptions options = {});
+};
+using SeparableConv1D = SeparableConv<1>; ///< x [batch, steps, features]
+using SeparableConv2D = SeparableConv<2>; ///< x [batch, rows, columns, ...]
+
 /// What pooling takes beside the window.
 struct PoolingOptions {
   std::optional<Sizes> strides = std::nullopt; ///< default: the window's sizes

@@ -1,0 +1,249 @@
+// Transposed, depthwise and separable convolutions; see Convolutional.h.
+#include "Spatial.h"
+
+#include "meshloom/NN/Convolution.h"
+#include "meshloom/NN/Layers/Convolutional.h"
+
+namespace meshloom::layers {
+namespace {
+
+using namespace detail;
+
+int64_t featuresOf(const Shape &input, size_t dim) {
+  return dim < input.size() ? input[dim] : -1;
+}
+
+/// [batch, features, spatial...] as [batch, spatial..., features].
+Tensor featuresLast(const Tensor &x) {
+  std::vector<int64_t> order{0};
+  for (int64_t d = 2; d < x.rank(); ++d)
+    order.push_back(d);
+  order.push_back(1);
+  return transpose(x, order);
+}
+Tensor featuresFirst(const Tensor &x) {
+  std::vector<int64_t> order{0, x.rank() - 1};
+  for (int64_t d = 1; d + 1 < x.rank(); ++d)
+    order.push_back(d);
+  return transpose(x, order);
+}
+
+class TransposedImpl : public Spatial<TransposedImpl, TransposedOptions> {
+public:
+  TransposedImpl(int64_t rank, int64_t filters, const Sizes &window,
+                 TransposedOptions options)
+      : Spatial("Conv", rank, std::move(options), "Transpose"),
+        filters(filters), window(forEach(window, "kernel_size")),
+        strides(forEach(own.strides, "strides")) {
+    expectPositive("filters", filters);
+    paddingOf(own.padding); // throws if it is unknown
+  }
+  TransposedImpl(int64_t rank, const Config &config)
+      : TransposedImpl(rank, config.at("filters").as_int(),
+                       config.at("kernel_size").as_ints(), read(config)) {}
+  template <typename F> static void fields(F &field, TransposedOptions &o) {
+    field("strides", o.strides.values);
+    field("padding", o.padding);
+    field("data_format", o.data_format);
+    field("activation", o.activation);
+    field("use_bias", o.use_bias);
+    field("kernel_initializer", o.kernel_initializer);
+    field("bias_initializer", o.bias_initializer);
+    field("kernel_regularizer", o.kernel_regularizer);
+    field("bias_regularizer", o.bias_regularizer);
+    field("kernel_constraint", o.kernel_constraint);
+    field("bias_constraint", o.bias_constraint);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["filters"] = filters;
+    config["kernel_size"] = window;
+    return config;
+  }
+
+  void build(const Shape &input) override {
+    expectRank(input);
+    const int64_t in = featuresOf(input, featureDim());
+    if (in < 0)
+      refuse(fmt::format("expected a known number of features, got {}",
+                         sizesText(input)));
+    Shape shape = window;
+    shape.insert(shape.end(), {filters, in});
+    kernel = add_weight("kernel", shape,
+                        {.initializer = own.kernel_initializer,
+                         .regularizer = own.kernel_regularizer,
+                         .constraint = own.kernel_constraint});
+    if (own.use_bias)
+      bias = add_weight("bias", {filters},
+                        {.initializer = own.bias_initializer,
+                         .regularizer = own.bias_regularizer,
+                         .constraint = own.bias_constraint});
+    set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
+  }
+
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    Tensor y = nn::conv_transpose(channelsFirst ? featuresLast(x) : x, kernel,
+                                  {.strides = strides,
+                                   .padding = paddingOf(own.padding),
+                                   .transpose_filters = true});
+    if (bias.defined())
+      y = y + bias;
+    if (own.activation)
+      y = own.activation(y);
+    return channelsFirst ? featuresFirst(y) : y;
+  }
+
+private:
+  const int64_t filters;
+  const Shape window, strides;
+  DVariable kernel, bias;
+};
+
+/// With `filters` a separable one, else a depthwise one.
+class DepthwiseImpl : public Spatial<DepthwiseImpl, DepthwiseOptions> {
+public:
+  DepthwiseImpl(int64_t rank, std::optional<int64_t> filters,
+                const Sizes &window, DepthwiseOptions options)
+      : Spatial(filters ? "SeparableConv" : "DepthwiseConv", rank,
+                std::move(options)),
+        filters(filters), window(forEach(window, "kernel_size")) {
+    if (filters)
+      expectPositive("filters", *filters);
+    expectPositive("depth_multiplier", own.depth_multiplier);
+    convolution = {.strides = forEach(own.strides, "strides"),
+                   .dilations = forEach(own.dilation_rate, "dilation_rate"),
+                   .padding = paddingOf(own.padding)};
+  }
+  DepthwiseImpl(int64_t rank, bool isSeparable, const Config &config)
+      : DepthwiseImpl(rank,
+                      isSeparable ? std::optional(config.at("filters").as_int())
+                                  : std::nullopt,
+                      config.at("kernel_size").as_ints(), read(config)) {}
+  template <typename F> static void fields(F &field, DepthwiseOptions &o) {
+    field("strides", o.strides.values);
+    field("padding", o.padding);
+    field("data_format", o.data_format);
+    field("dilation_rate", o.dilation_rate.values);
+    field("depth_multiplier", o.depth_multiplier);
+    field("activation", o.activation);
+    field("use_bias", o.use_bias);
+    field("depthwise_initializer", o.depthwise_initializer);
+    field("pointwise_initializer", o.pointwise_initializer);
+    field("bias_initializer", o.bias_initializer);
+    field("depthwise_regularizer", o.depthwise_regularizer);
+    field("pointwise_regularizer", o.pointwise_regularizer);
+    field("bias_regularizer", o.bias_regularizer);
+    field("depthwise_constraint", o.depthwise_constraint);
+    field("pointwise_constraint", o.pointwise_constraint);
+    field("bias_constraint", o.bias_constraint);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    if (filters)
+      config["filters"] = *filters;
+    config["kernel_size"] = window;
+    return config;
+  }
+
+  void build(const Shape &input) override {
+    expectRank(input);
+    const int64_t in = featuresOf(input, featureDim());
+    if (in < 0)
+      refuse(fmt::format("expected a known number of features, got {}",
+                         sizesText(input)));
+    Shape shape = window;
+    shape.insert(shape.end(), {in, own.depth_multiplier});
+    kernel = add_weight(filters ? "depthwise_kernel" : "kernel", shape,
+                        {.initializer = own.depthwise_initializer,
+                         .regularizer = own.depthwise_regularizer,
+                         .constraint = own.depthwise_constraint});
+    const int64_t between = in * own.depth_multiplier;
+    if (filters) {
+      Shape points(size_t(rank), 1);
+      points.insert(points.end(), {between, *filters});
+      pointwise = add_weight("pointwise_kernel", points,
+                             {.initializer = own.pointwise_initializer,
+                              .regularizer = own.pointwise_regularizer,
+                              .constraint = own.pointwise_constraint});
+    }
+    if (own.use_bias)
+      bias = add_weight("bias", {filters.value_or(between)},
+                        {.initializer = own.bias_initializer,
+                         .regularizer = own.bias_regularizer,
+                         .constraint = own.bias_constraint});
+    set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
+  }
+
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    // As many groups as features.
+    const Tensor weights = kernel;
+    Shape shape = window;
+    shape.insert(shape.end(), {1, -1});
+    Tensor y = convolved(channelsFirst ? featuresLast(x) : x,
+                         reshape(weights, shape), convolution);
+    if (pointwise.defined())
+      y = convolved(y, pointwise, {});
+    if (bias.defined())
+      y = y + bias;
+    if (own.activation)
+      y = own.activation(y);
+    return channelsFirst ? featuresFirst(y) : y;
+  }
+
+private:
+  Tensor convolved(const Tensor &x, const Tensor &filters,
+                   const ConvOptions &options) const {
+    return rank == 1 ? nn::conv1d(x, filters, options)
+                     : nn::conv2d(x, filters, options);
+  }
+
+  const std::optional<int64_t> filters;
+  const Shape window;
+  ConvOptions convolution;
+  DVariable kernel, pointwise, bias;
+};
+
+} // namespace
+
+template <int Rank>
+ConvTranspose<Rank>::ConvTranspose(int64_t filters, Sizes kernel_size,
+                                   TransposedOptions options)
+    : Layer(std::make_shared<TransposedImpl>(Rank, filters, kernel_size,
+                                             std::move(options))) {}
+template <int Rank>
+DepthwiseConv<Rank>::DepthwiseConv(Sizes kernel_size, DepthwiseOptions options)
+    : Layer(std::make_shared<DepthwiseImpl>(Rank, std::nullopt, kernel_size,
+                                            std::move(options))) {}
+template <int Rank>
+SeparableConv<Rank>::SeparableConv(int64_t filters, Sizes kernel_size,
+                                   DepthwiseOptions options)
+    : Layer(std::make_shared<DepthwiseImpl>(Rank, filters, kernel_size,
+                                            std::move(options))) {}
+template class ConvTranspose<1>;
+template class ConvTranspose<2>;
+template class ConvTranspose<3>;
+template class DepthwiseConv<1>;
+template class DepthwiseConv<2>;
+template class SeparableConv<1>;
+template class SeparableConv<2>;
+
+} // namespace meshloom::layers
+
+meshloom::detail::LayerList meshloom::detail::transposedLayers() {
+  using namespace layers;
+  LayerList all;
+  for (int64_t rank = 1; rank <= 3; ++rank)
+    all.emplace_back(
+        ranked("Conv", rank) + "Transpose", [rank](const Config &config) {
+          return Layer(std::make_shared<TransposedImpl>(rank, config));
+        });
+  for (int64_t rank = 1; rank <= 2; ++rank)
+    for (bool isSeparable : {false, true})
+      all.emplace_back(
+          ranked(isSeparable ? "SeparableConv" : "DepthwiseConv", rank),
+          [=](const Config &config) {
+            return Layer(
+                std::make_shared<DepthwiseImpl>(rank, isSeparable, config));
+          });
+  return all;
+}

@@ -1,0 +1,95 @@
+// Transposed, depthwise and separable convolutions against Keras.
+#include "../API/Testing.h"
+
+namespace meshloom {
+namespace {
+
+Tensor waves(const Shape &shape, double shift) {
+  return meshloom::sin(reshape(
+             arange(double(elementCount(shape))) * 0.7 + shift, shape)) *
+         0.5;
+}
+
+TEST(TransposedTest, ConvolutionsAreThoseOfKeras) {
+  using namespace layers;
+  struct Case {
+    Layer layer;
+    Shape input, result;
+    /// Keras 3.15 on JAX, f32: the sum of results times sin(0.3 i), and of
+    /// their sizes.
+    double weighted, sizes;
+  };
+  const std::vector<Case> cases{
+      {Conv1DTranspose(3, 3, {.strides = 2, .padding = "same"}),
+       {2, 5, 2},
+       {2, 10, 3},
+       1.082927,
+       19.5269},
+      {Conv1DTranspose(3, 2, {.strides = 3}),
+       {2, 5, 2},
+       {2, 15, 3},
+       0.4405485,
+       27.01368},
+      {Conv2DTranspose(2, {3, 4},
+                       {.strides = 2, .padding = "same", .activation = "relu"}),
+       {1, 3, 4, 2},
+       {1, 6, 8, 2},
+       2.395984,
+       35.32092},
+      {Conv2DTranspose(2, {3, 2}, {.strides = {1, 2}}),
+       {1, 3, 4, 2},
+       {1, 5, 8, 2},
+       -1.425798,
+       34.22097},
+      {DepthwiseConv2D(2, {.padding = "same", .depth_multiplier = 2}),
+       {1, 3, 4, 2},
+       {1, 3, 4, 4},
+       4.827839,
+       17.90153},
+      {DepthwiseConv1D(3, {.strides = 2}),
+       {2, 5, 2},
+       {2, 2, 2},
+       1.746721,
+       3.544085},
+      {SeparableConv2D(3, 2, {.depth_multiplier = 2}),
+       {1, 3, 4, 2},
+       {1, 2, 3, 3},
+       -0.3053996,
+       4.571241},
+  };
+  for (const Case &one : cases) {
+    SCOPED_TRACE(one.layer.class_name());
+    Layer again = Layer::from_config(one.layer.config());
+    for (const Layer &layer : {one.layer, again}) {
+      layer.build(one.input);
+      std::vector<Tensor> values;
+      for (const DVariable &weight : layer.weights())
+        values.push_back(waves(weight.shape(), double(values.size() + 1)));
+      layer.set_weights(values);
+      Tensor y = layer(waves(one.input, 0.3));
+      EXPECT_EQ(y.shape(), one.result);
+      Tensor flat = reshape(y, {-1});
+      Tensor factors = meshloom::sin(arange(double(y.size())) * 0.3);
+      expectNear(reduce_sum(flat * factors), {one.weighted}, 2e-5);
+      expectNear(reduce_sum(abs(flat)), {one.sizes});
+    }
+  }
+}
+
+TEST(TransposedTest, FeaturesMayComeFirst) {
+  using namespace layers;
+  Layer last = Conv2DTranspose(3, 2, {.strides = 2});
+  Layer first =
+      Conv2DTranspose(3, 2, {.strides = 2, .data_format = "channels_first"});
+  Tensor x = waves({1, 3, 4, 2}, 0.3);
+  Tensor y = last(x);
+  first.build({1, 2, 3, 4});
+  first.set_weights(last.get_weights());
+  expectSame(first(transpose(x, {0, 3, 1, 2})), transpose(y, {0, 3, 1, 2}));
+  EXPECT_ERROR(Conv2DTranspose(0, 2), HAS("positive filters"));
+  EXPECT_ERROR(DepthwiseConv2D(2, {.padding = "causal"}), HAS("'causal'"));
+  EXPECT_ERROR(last(ones({1, 3, 4, 3})), HAS("[Conv2DTranspose]"));
+}
+
+} // namespace
+} // namespace meshloom
