@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr char modelName[] = "model";
-constexpr char optimizerName[] = "optimizer";
 constexpr char architectureNote[] = "architecture";
 
 /// Where weights go that were laid out on some mesh.
