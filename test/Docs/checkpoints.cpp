@@ -1,4 +1,5 @@
 // What docs/Checkpoints.md quotes.
+#include <meshloom/Data/Dataset.h>
 #include <meshloom/Data/TensorFolder.h>
 #include <meshloom/Meshloom.h>
 

@@ -3,8 +3,8 @@
 #include "meshloom/NN/State/SavedModel.h"
 
 #include "../Data/TemporaryFolder.h"
-#include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Data/Dataset.h"
+#include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Distribute/Strategies.h"
 #include "meshloom/Meshloom.h"
 
@@ -58,6 +58,31 @@ TEST_F(SavedModelTest, IsWhatItWas) {
               ElementsAre(1, 1, 1, 1));
   EXPECT_THAT(refusal([&] { load_model(folder / "none.keras"); }),
               HasSubstr("none.keras"));
+}
+
+// With its optimizer, training goes on as if nothing had been.
+TEST_F(SavedModelTest, GoesOnWithItsOptimizer) {
+  auto step = [](const Model &model, const optimizers::Optimizer &optimizer) {
+    GradientTape tape;
+    Tensor loss = reduce_mean(square(model(sample()) - 1));
+    optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()));
+    return loss.item<float>();
+  };
+  Model model = twoLayers();
+  optimizers::Adam adam({.learning_rate = 0.1, .beta_1 = 0.8});
+  step(model, adam);
+  Config training;
+  training["loss"] = "mse";
+  save(model, folder / "m", {.optimizer = adam, .training = training});
+  Model again = load_model(folder / "m");
+  optimizers::Optimizer optimizer = load_optimizer(folder / "m", again);
+  EXPECT_EQ(load_training_config(folder / "m"), training);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(step(again, optimizer), step(model, adam));
+  save(model, folder / "alone");
+  EXPECT_THAT(refusal([&] { load_optimizer(folder / "alone", model); }),
+              HasSubstr("without an optimizer"));
+  EXPECT_TRUE(load_training_config(folder / "alone").is_null());
 }
 
 // Weights are where they were: on a mesh as it was, on another one with these

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr char modelName[] = "model";
+constexpr char optimizerName[] = "optimizer";
+constexpr char trainingNote[] = "training";
 constexpr char architectureNote[] = "architecture";
 
 /// Where weights go that were laid out on some mesh.
@@ -70,12 +72,6 @@ private:
   bool isGiven, isSaved = false, isCut = false;
 };
 
-Checkpoint::Objects objectsOf(const Model &model, bool withOptimizer) {
-  Checkpoint::Objects objects{{modelName, model}};
-  (void)withOptimizer;
-  return objects;
-}
-
 } // namespace
 
 void save(const Model &model, const fs::path &path,
@@ -83,8 +79,14 @@ void save(const Model &model, const fs::path &path,
   const Config config = model.config();
   std::map<std::string, std::string> notes{
       {architectureNote, config.to_json()}};
-  Checkpoint(objectsOf(model, options.include_optimizer))
-      .write(path, {}, {.notes = std::move(notes)});
+  Checkpoint::Objects objects{{modelName, model}};
+  if (options.optimizer) {
+    objects.emplace_back(optimizerName, *options.optimizer);
+    notes[optimizerName] = options.optimizer->config().to_json();
+  }
+  if (!options.training.is_null())
+    notes[trainingNote] = options.training.to_json();
+  Checkpoint(std::move(objects)).write(path, {}, {.notes = std::move(notes)});
 }
 
 Model load_model(const fs::path &path, const LoadModelOptions &options) {
@@ -106,9 +108,28 @@ Model load_model(const fs::path &path, const LoadModelOptions &options) {
         (detail::isHostVariable(variable) || variable.layout() != *layout))
       variable.set_layout(*layout);
   }
-  Checkpoint(objectsOf(model, options.compile))
-      .restore(path, {.allow_extra_objects = !options.compile});
+  Checkpoint({{modelName, model}}).restore(path, {.allow_extra_objects = true});
   return model;
+}
+
+optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model) {
+  const data::TensorFolder folder(path);
+  auto config = folder.notes().find(optimizerName);
+  if (config == folder.notes().end())
+    throw Error(fmt::format("[load_optimizer] '{}' was saved without an "
+                            "optimizer: give it to save",
+                            path.string()));
+  optimizers::Optimizer optimizer =
+      optimizers::Optimizer::from_config(Config::parse(config->second));
+  Checkpoint({{modelName, model}, {optimizerName, optimizer}}).restore(path);
+  return optimizer;
+}
+
+Config load_training_config(const fs::path &path) {
+  const data::TensorFolder folder(path);
+  auto training = folder.notes().find(trainingNote);
+  return training == folder.notes().end() ? Config()
+                                          : Config::parse(training->second);
 }
 
 void save_weights(const Layer &model, const fs::path &path) {

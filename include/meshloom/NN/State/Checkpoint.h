@@ -13,7 +13,6 @@ namespace meshloom {
 
 class Model;
 struct SaveModelOptions;
-struct LoadModelOptions;
 
 namespace detail {
 template <typename T>

@@ -6,11 +6,13 @@
 
 namespace meshloom {
 
-/// How a model is saved.
+/// What is saved beside a model.
 struct SaveModelOptions {
-  /// Whether the optimizer and its state are saved too, of a model that was
-  /// compiled.
-  bool include_optimizer = true;
+  /// The optimizer that it is trained by, with its state.
+  std::optional<optimizers::Optimizer> optimizer = std::nullopt;
+  /// What else it is trained with, losses and metrics; see
+  /// load_training_config.
+  Config training = {};
 };
 
 /// How a model is loaded.
@@ -21,9 +23,6 @@ struct LoadModelOptions {
   /// strategy's); axes that it has not cut nothing. Else weights are on a mesh
   /// as they were saved, of virtual CPUs, or on the host where none was cut.
   std::optional<Mesh> mesh = std::nullopt;
-  /// Whether the model is compiled as it was when it was saved, with the
-  /// optimizer in the state that it had.
-  bool compile = true;
 };
 
 /// Writes a model into a folder of that name (by custom "NAME.keras"): its
@@ -44,6 +43,16 @@ void save(const Model &model, const std::filesystem::path &path,
 ///   Model again = load_model("mnist.keras");
 Model load_model(const std::filesystem::path &path,
                  const LoadModelOptions &options = {});
+
+/// The optimizer of such a folder, with the state that it had, for the model
+/// that load_model made of it. Throws meshloom::Error if none was saved, if it
+/// cannot be made again (see Optimizer::from_config), or as
+/// Checkpoint::restore.
+optimizers::Optimizer load_optimizer(const std::filesystem::path &path,
+                                     const Model &model);
+/// SaveModelOptions::training of such a folder; null where none was given.
+/// Throws meshloom::Error if there is no such folder.
+Config load_training_config(const std::filesystem::path &path);
 
 /// Writes the weights of a layer or model alone: a checkpoint of {"model"}.
 /// Throws as `save`.
