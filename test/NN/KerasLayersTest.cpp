@@ -4,6 +4,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/GradientTape.h"
+#include "meshloom/API/ShardMap.h"
 #include "meshloom/NN/Layers/Attention.h"
 #include "meshloom/NN/Layers/Convolutional.h"
 #include "meshloom/NN/Layers/Normalization.h"
@@ -154,6 +155,27 @@ TEST(KerasLayersTest, BatchNormalizationKeepsAverages) {
   EXPECT_THAT(
       y(range(0, 2)).to_vector<float>(),
       testing::Pointwise(testing::FloatNear(1e-5f), first.to_vector<float>()));
+}
+
+// In the code of one replica the moments are those of all replicas.
+TEST(KerasLayersTest, BatchNormalizationOfReplicasIsOfAll) {
+  Tensor x = sines({4, 3});
+  layers::BatchNormalization whole, replica;
+  Tensor expected = whole(x, {.training = true});
+  replica.build({-1, 3});
+  auto step = function([&](const Tensor &parts) {
+    return vmap(
+        [&](const Tensor &part) { return replica(part, {.training = true}); },
+        0, 0, {.axis_name = "replica"})(parts);
+  });
+  Tensor y = step(reshape(x, {2, 2, 3}));
+  EXPECT_THAT(y.to_vector<float>(),
+              testing::Pointwise(testing::FloatNear(1e-5f),
+                                 expected.to_vector<float>()));
+  EXPECT_THAT(
+      replica.variable("moving_variance").to_vector<float>(),
+      testing::Pointwise(testing::FloatNear(1e-5f),
+                         whole.variable("moving_variance").to_vector<float>()));
 }
 
 // The same ones are dropped under every layout, and others at the next call.

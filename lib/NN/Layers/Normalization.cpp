@@ -2,17 +2,23 @@
 #include "meshloom/NN/Layers/Normalization.h"
 #include "BuiltIn.h"
 
+#include "meshloom/API/Create.h"
+#include "meshloom/API/ShardMap.h"
 #include "meshloom/Distribute/Strategy.h"
 #include "meshloom/NN/Normalization.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace meshloom::layers {
 namespace {
 
 using namespace detail;
+
+/// The axis of a strategy's replicas in the code of one.
+constexpr const char *replicaAxis = "replica";
 
 Tensor valueOf(const DVariable &variable) {
   return variable.defined() ? variable.read_value() : Tensor();
@@ -116,15 +122,36 @@ private:
     if (!*options.training || !trainable())
       return nn::batch_norm(x, {movingMean, movingVariance}, valueOf(gamma),
                             valueOf(beta), own.epsilon);
-    if (!own.synchronized && own.replicas > 1)
+    if (!own.synchronized && own.replicas > 1 && !isMappedAxis(replicaAxis))
       return normalizedApart(x);
     std::vector<int64_t> axes(size_t(x.rank() - 1));
     std::iota(axes.begin(), axes.end(), 0);
-    const nn::Moments now = nn::moments(x, Axis(axes));
+    const bool isReplica = isMappedAxis(replicaAxis);
+    const nn::Moments now = isReplica && own.synchronized
+                                ? momentsOfAll(x, axes)
+                                : nn::moments(x, Axis(axes));
     Tensor y =
         nn::batch_norm(x, now, valueOf(gamma), valueOf(beta), own.epsilon);
-    keep(now.mean, now.variance);
+    if (isReplica && !own.synchronized)
+      keep(pmean(now.mean, replicaAxis), pmean(now.variance, replicaAxis));
+    else
+      keep(now.mean, now.variance);
     return y;
+  }
+  /// In the code of one replica: of what all replicas have, which may be of
+  /// different sizes.
+  static nn::Moments momentsOfAll(const Tensor &x,
+                                  const std::vector<int64_t> &axes) {
+    const bool isNarrow = x.dtype() == DType::BF16 || x.dtype() == DType::F16;
+    const Tensor wide = isNarrow ? cast(x, DType::F32) : x;
+    int64_t elements = 1;
+    for (int64_t axis : axes)
+      elements *= x.shape()[size_t(axis)];
+    const Tensor count =
+        psum(full({}, double(elements), wide.dtype()), replicaAxis);
+    const Tensor mean = psum(reduce_sum(wide, Axis(axes)), replicaAxis) / count;
+    const Tensor off = square(wide - mean);
+    return {mean, psum(reduce_sum(off, Axis(axes)), replicaAxis) / count};
   }
   /// Each replica's part of the batch by its own moments; the moving averages
   /// get the mean of these.
