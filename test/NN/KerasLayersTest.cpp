@@ -194,6 +194,18 @@ TEST(KerasLayersTest, DropoutIsSeeded) {
   EXPECT_EQ(kept(std::nullopt), kept(Layout({"x", UNSHARDED}, mesh)));
 }
 
+// Each replica drops others.
+TEST(KerasLayersTest, DropoutDiffersBetweenReplicas) {
+  layers::Dropout dropout(0.5, {.seed = 7});
+  auto step = function([&](const Tensor &parts) {
+    return vmap(
+        [&](const Tensor &part) { return dropout(part, {.training = true}); },
+        0, 0, {.axis_name = "replica"})(parts);
+  });
+  Tensor y = step(ones({2, 4, 8}));
+  EXPECT_NE(y[0].to_vector<float>(), y[1].to_vector<float>());
+}
+
 Sequential block() {
   return Sequential(
       {Input({4, 8}), layers::MultiHeadAttention(2, 4, {.name = "attention"}),

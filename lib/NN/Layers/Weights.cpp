@@ -4,6 +4,7 @@
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/ShardMap.h"
 
 #include <fmt/format.h>
 
@@ -154,17 +155,23 @@ void LayerImpl::add_seed() {
 }
 
 SeedLike LayerImpl::next_seed() {
+  // Replicas have rows of their own, and so numbers of their own.
+  auto ofReplica = [](Tensor seed) {
+    return isMappedAxis("replica")
+               ? random::fold_in(seed, cast(axis_index("replica"), DType::I32))
+               : seed;
+  };
   LayerFrame *frame = currentLayerFrame();
   if (frame && &frame->layer == this && frame->seed.defined())
-    return random::fold_in(random::fold_in(frame->seed, state->seed.second),
-                           frame->randomUses++);
+    return ofReplica(random::fold_in(
+        random::fold_in(frame->seed, state->seed.second), frame->randomUses++));
   if (!state->calls)
     throw Error(fmt::format("[{}] layer '{}' is random: its build calls "
                             "add_seed",
                             state->className, state->name));
   Tensor seed = random::fold_in(state->seed, *state->calls);
   state->calls->assign_add(1);
-  return seed;
+  return ofReplica(seed);
 }
 
 void LayerImpl::State::adopt(const Layer &layer, std::string local,
