@@ -29,7 +29,12 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like);
 /// program, each time the program gets there, loops included:
 ///
 ///   auto steps = function([&](data::Iterator<T> it, const Tensor &count) {
-///     for_loop(count, [&](Tensor) { step(it.get_next()); });
+///     return while_loop([&](const Tensor &i) { return less(i, count); },
+///                       [&](const Tensor &i) {
+///                         step(it.get_next());
+///                         return i + 1;
+///                       },
+///                       tensor(0));
 ///   });
 ///
 /// Another iterator over elements of the same types, and another count, do not
