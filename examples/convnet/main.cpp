@@ -18,14 +18,17 @@ static Model makeModel(int64_t width) {
                            .kernel_initializer = "he_normal",
                            .kernel_regularizer = {"l2", {{"l2", 1e-5}}}});
   };
+  // Few steps: averages of moments that follow fast.
+  auto normalize = [](const SymbolicTensor &x) {
+    return layers::BatchNormalization({.momentum = 0.8})(x);
+  };
   SymbolicTensor images = Input({28, 28, 1}, {.name = "images"});
-  SymbolicTensor x =
-      layers::BatchNormalization()(convolution(width, 2)(images));
+  SymbolicTensor x = normalize(convolution(width, 2)(images));
   x = layers::ReLU()(x);
-  SymbolicTensor y = layers::BatchNormalization()(convolution(width, 1)(x));
+  SymbolicTensor y = normalize(convolution(width, 1)(x));
   x = layers::ReLU()(layers::Add()({x, y}));
   x = layers::MaxPooling2D(2)(x);
-  x = layers::BatchNormalization()(convolution(2 * width, 1)(x));
+  x = normalize(convolution(2 * width, 1)(x));
   x = layers::GlobalAveragePooling2D()(layers::ReLU()(x));
   x = layers::Dense(10, {.name = "logits"})(x);
   return Model(images, x, "convnet");

@@ -8,6 +8,8 @@
 
 #include "meshloom/NN/Layers/Layer.h"
 
+#include <algorithm>
+
 namespace meshloom::detail {
 
 /// {"class_name": ..., "config": {...}} of what is known by name; nothing where
