@@ -43,6 +43,7 @@
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/API/WindowOps.h"
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/Distribute/Strategies.h"
 #include "meshloom/NN/Activations.h"
 #include "meshloom/NN/Constraints.h"

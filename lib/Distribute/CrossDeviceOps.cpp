@@ -46,13 +46,11 @@ void expectSeveral(const PerReplica<Tensor> &value) {
   if (value.replicas < 2)
     refuse("CrossDeviceOps", "expected the values of several replicas, got one "
                              "value");
-  if (!value.shapes.empty() && !value.shapes.front().empty())
+  if (!value.rows.empty() && !value.rows.front().empty())
     refuse("CrossDeviceOps",
-           fmt::format("expected values of one shape in all replicas, got [{}] "
-                       "in the first and [{}] in the last: reduce over a dim "
-                       "in each replica first",
-                       fmt::join(value.shapes.front().front(), ", "),
-                       fmt::join(value.shapes.front().back(), ", ")));
+           fmt::format("expected values of one shape in all replicas, got {} "
+                       "rows: reduce over a dim in each replica first",
+                       fmt::join(value.rows.front(), ", ")));
 }
 
 void logReduction(std::string_view how) {

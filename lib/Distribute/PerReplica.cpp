@@ -12,15 +12,16 @@
 
 namespace meshloom::detail {
 
-Shape localShape(const Tensor &stacked, std::span<const ReplicaShapes> shapes,
+Shape localShape(const Tensor &stacked, std::span<const ReplicaRows> rows,
                  size_t leaf, int64_t replica) {
-  if (leaf < shapes.size() && !shapes[leaf].empty())
-    return shapes[leaf][static_cast<size_t>(replica)];
-  return Shape(stacked.shape().begin() + 1, stacked.shape().end());
+  Shape local(stacked.shape().begin() + 1, stacked.shape().end());
+  if (leaf < rows.size() && !rows[leaf].empty())
+    local.front() = rows[leaf][static_cast<size_t>(replica)];
+  return local;
 }
 
 std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
-                              std::span<const ReplicaShapes> shapes,
+                              std::span<const ReplicaRows> rows,
                               int64_t replicas, int64_t replica) {
   std::vector<Tensor> values;
   values.reserve(stacked.size());
@@ -29,7 +30,7 @@ std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
       values.push_back(stacked[leaf]);
       continue;
     }
-    const Shape local = localShape(stacked[leaf], shapes, leaf, replica);
+    const Shape local = localShape(stacked[leaf], rows, leaf, replica);
     Shape begin(local.size() + 1, 0), size = local;
     begin.front() = replica;
     size.insert(size.begin(), 1);
@@ -47,7 +48,7 @@ void failNotPlain(int64_t replicas) {
 }
 
 void print(std::ostream &out, std::span<const Tensor> stacked,
-           std::span<const ReplicaShapes> shapes, int64_t replicas) {
+           std::span<const ReplicaRows> rows, int64_t replicas) {
   auto printAll = [&](const std::vector<Tensor> &values) {
     for (size_t leaf = 0; leaf < values.size(); ++leaf)
       out << (leaf ? ", " : "") << values[leaf];
@@ -57,7 +58,7 @@ void print(std::ostream &out, std::span<const Tensor> stacked,
   out << "PerReplica:{";
   for (int64_t replica = 0; replica < replicas; ++replica) {
     out << (replica ? "," : "") << "\n  " << replica << ": ";
-    printAll(ofReplica(stacked, shapes, replicas, replica));
+    printAll(ofReplica(stacked, rows, replicas, replica));
   }
   out << "\n}";
 }

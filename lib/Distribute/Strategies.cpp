@@ -61,12 +61,14 @@ std::vector<DeviceSpec> chosen(const std::vector<DeviceName> &names,
 
 std::shared_ptr<const StrategyState>
 make(std::string name, Kind kind, const std::vector<DeviceSpec> &devices,
-     std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr) {
+     std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr,
+     std::optional<TPUClusterResolver> resolver = std::nullopt) {
   auto state = std::make_shared<StrategyState>();
   state->name = std::move(name);
   state->kind = kind;
   state->mesh = create_mesh({{replicaAxis, int64_t(devices.size())}}, devices);
   state->crossDeviceOps = std::move(crossDeviceOps);
+  state->resolver = std::move(resolver);
   std::vector<std::string> names;
   names.reserve(devices.size());
   for (const DeviceSpec &device : devices)
@@ -129,7 +131,8 @@ TPUStrategy::TPUStrategy()
 TPUStrategy::TPUStrategy(const TPUClusterResolver &resolver)
     : Strategy([&] {
         connect_to_cluster(resolver);
-        return make("TPUStrategy", Kind::TPU, connectedTPUs());
+        return make("TPUStrategy", Kind::TPU, connectedTPUs(), nullptr,
+                    resolver);
       }()) {}
 
 TPUStrategy::TPUStrategy(const std::vector<DeviceName> &devices)

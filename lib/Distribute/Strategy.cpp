@@ -96,6 +96,9 @@ const std::string &Strategy::name() const {
 int64_t Strategy::num_replicas_in_sync() const {
   return get(state, "num_replicas_in_sync").replicas();
 }
+const std::optional<TPUClusterResolver> &Strategy::cluster_resolver() const {
+  return get(state, "cluster_resolver").resolver;
+}
 const std::optional<Mesh> &Strategy::mesh() const {
   return get(state, "mesh").mesh;
 }

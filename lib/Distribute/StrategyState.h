@@ -19,6 +19,7 @@ struct StrategyState {
   std::optional<Mesh> mesh = std::nullopt;
   /// Null: as the compiler finds best.
   std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr;
+  std::optional<TPUClusterResolver> resolver = std::nullopt;
 
   int64_t replicas() const { return mesh ? mesh->size() : 1; }
 };

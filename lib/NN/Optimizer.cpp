@@ -10,6 +10,7 @@
 #include "meshloom/API/Function.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/StatisticsOps.h"
+#include "meshloom/Distribute/ReplicaContext.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -251,6 +252,7 @@ void Optimizer::State::apply(Gradients gradients,
                              const std::optional<TensorLike> &learning_rate,
                              const Where &where) {
   detail::CallSite site(where);
+  gradients = overReplicas(gradients, where);
   std::lock_guard lock(mutex);
   for (auto &[gradient, variable] : gradients)
     build(variable);

@@ -70,7 +70,8 @@ TEST(CrossDeviceOpsTest, EachWayShowsInTheCollectivesOfTheStep) {
   // 10 elements: packs of 3, 3 and 4.
   EXPECT_THAT(
       collectivesOf(HierarchicalCopyAllReduce(3), strategy, values, &sums),
-      ElementsAre("all_reduce 24", "all_reduce 24", "reduce_scatter 8", "reduce_scatter 4", "all_gather 16"));
+      ElementsAre("all_reduce 24", "all_reduce 24", "reduce_scatter 8",
+                  "reduce_scatter 4", "all_gather 16"));
   expectSums(values, sums);
 }
 

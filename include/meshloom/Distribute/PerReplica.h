@@ -7,9 +7,9 @@
 
 namespace meshloom {
 
-/// The local shapes of one tensor, one for each replica; empty: they are the
-/// same.
-using ReplicaShapes = std::vector<Shape>;
+/// How many rows (of dim 0) of one tensor each replica has; empty: all have
+/// all.
+using ReplicaRows = std::vector<int64_t>;
 
 /// A structure T of tensors (see Structure.h) of which each replica has its
 /// own: what `Strategy::run` returns, and what it and the strategy's datasets
@@ -25,13 +25,14 @@ using ReplicaShapes = std::vector<Shape>;
 /// Rejected: a vector of one tensor a replica. Programs would have as many
 /// arguments as there are replicas, and nothing to cut over the mesh.
 template <typename T> struct PerReplica {
-  /// Each tensor [replicas, ...], where there are several. Where replicas'
-  /// shapes differ it is as large as the largest, filled up with zeros.
+  /// Each tensor [replicas, ...], where there are several. Where they have
+  /// other numbers of rows it is [replicas, most rows, ...], filled up with
+  /// anything.
   T stacked;
   /// How many have a value of their own.
   int64_t replicas = 1;
-  /// Of each tensor of T; empty: each has the same shapes in all replicas.
-  std::vector<ReplicaShapes> shapes = {};
+  /// Of each tensor of T; empty: all have all.
+  std::vector<ReplicaRows> rows = {};
 
   /// The value of the only replica. Throws meshloom::Error if there are more.
   operator T() const;
@@ -51,16 +52,16 @@ template <typename T> struct LocalType<PerReplica<T>> {
 template <typename T> using Local = typename LocalType<T>::type;
 
 /// The shape of tensor number `leaf` in that replica.
-Shape localShape(const Tensor &stacked, std::span<const ReplicaShapes> shapes,
+Shape localShape(const Tensor &stacked, std::span<const ReplicaRows> rows,
                  size_t leaf, int64_t replica);
 /// The tensors of one replica, without the dim of replicas.
 std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
-                              std::span<const ReplicaShapes> shapes,
+                              std::span<const ReplicaRows> rows,
                               int64_t replicas, int64_t replica);
 [[noreturn]] void failNotPlain(int64_t replicas);
 /// "PerReplica:{\n  0: ...,\n  1: ...\n}".
 void print(std::ostream &out, std::span<const Tensor> stacked,
-           std::span<const ReplicaShapes> shapes, int64_t replicas);
+           std::span<const ReplicaRows> rows, int64_t replicas);
 } // namespace detail
 
 template <typename T> PerReplica<T>::operator T() const {
@@ -72,7 +73,7 @@ template <typename T> PerReplica<T>::operator T() const {
 /// As TensorFlow prints it: a line for each replica.
 template <typename T>
 std::ostream &operator<<(std::ostream &out, const PerReplica<T> &value) {
-  detail::print(out, detail::tensorsOf(value.stacked), value.shapes,
+  detail::print(out, detail::tensorsOf(value.stacked), value.rows,
                 value.replicas);
   return out;
 }

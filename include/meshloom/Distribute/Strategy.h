@@ -3,8 +3,10 @@
 #pragma once
 
 #include "meshloom/API/Devices.h"
+#include "meshloom/API/ShardMap.h"
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/Distribute/CrossDeviceOps.h"
+#include "meshloom/Distribute/Input.h"
 
 namespace meshloom {
 
@@ -26,6 +28,55 @@ public:
   StrategyFrameScope(const StrategyFrameScope &) = delete;
   StrategyFrameScope &operator=(const StrategyFrameScope &) = delete;
 };
+
+/// The tensors of arguments and results of a replica's code.
+using ReplicaValues = std::vector<ReplicaValue>;
+using ReplicaBody =
+    std::function<std::vector<Tensor>(std::span<const Tensor> own)>;
+ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
+                          const ReplicaValues &arguments,
+                          const ReplicaBody &body);
+/// `values` as if each had a dim of replicas, where there are several.
+template <typename T>
+PerReplica<T> perReplica(const T &structure, const ReplicaValues &values,
+                         int64_t replicas);
+
+template <typename T>
+void appendValues(const T &plain, int64_t, ReplicaValues &values) {
+  for (const Tensor &tensor : tensorsOf(plain))
+    values.push_back({tensor, false, {}});
+}
+void expectReplicas(int64_t given, int64_t expected);
+template <typename T>
+void appendValues(const PerReplica<T> &own, int64_t replicas,
+                  ReplicaValues &values) {
+  expectReplicas(own.replicas, replicas);
+  size_t leaf = 0;
+  for (const Tensor &tensor : tensorsOf(own.stacked)) {
+    values.push_back({tensor, replicas > 1,
+                      leaf < own.rows.size() ? own.rows[leaf] : ReplicaRows()});
+    ++leaf;
+  }
+}
+template <typename T> const T &structureOf(const T &plain) {
+  return plain;
+}
+template <typename T> const T &structureOf(const PerReplica<T> &own) {
+  return own.stacked;
+}
+
+/// See Strategy::reduce; of one value.
+Tensor reduceValue(const StrategyState &strategy, ReduceOp op,
+                   const ReplicaValue &value, std::optional<int64_t> axis,
+                   int64_t replicas);
+/// See Strategy::gather.
+Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
+                   int64_t axis, int64_t replicas);
+/// Throws unless all replicas are seen.
+void expectCrossReplica(std::string_view op);
+/// Values of each replica, on their devices.
+ReplicaValues placeReplicas(const StrategyState &strategy,
+                            const std::vector<std::vector<Tensor>> &values);
 } // namespace detail
 
 /// While it lives, this thread is in a strategy's scope: get_strategy() gives
@@ -41,6 +92,12 @@ private:
   detail::StrategyFrameScope frame;
   std::optional<DefaultMeshScope> mesh;
   std::optional<VariableCreatorScope> creator;
+};
+
+/// What Strategy::experimental_distribute_values_from_function tells.
+struct ValueContext {
+  int64_t replica_id_in_sync_group = 0; ///< from 0 on
+  int64_t num_replicas_in_sync = 1;     ///< of the strategy
 };
 
 /// A choice of devices, and of how variables and batches lie on them: a mesh of
@@ -63,6 +120,8 @@ public:
   /// Its devices, one for each replica, along the axis "replica". None of the
   /// default strategy, which leaves values where they are.
   const std::optional<Mesh> &mesh() const;
+  /// What found its devices: of TPUStrategy as given, none of others.
+  const std::optional<TPUClusterResolver> &cluster_resolver() const;
   /// How a batch lies on the devices: dim 0 over the replicas. None where there
   /// is no mesh. Throws meshloom::Error if the rank is 0.
   std::optional<Layout> batch_layout(int64_t rank) const;
@@ -73,6 +132,175 @@ public:
   /// auto scope = strategy.scope(); see StrategyScope. Throws meshloom::Error
   /// if the thread is in the scope of another strategy.
   StrategyScope scope() const { return StrategyScope(*this); }
+
+  /// What fn(args...) gives in each replica. A PerReplica<T> among the
+  /// arguments is to fn the replica's own T; others are the same for all. fn is
+  /// traced once (once for each number of rows that replicas have), in a
+  /// `function` as part of it: call this inside one that is called often. In
+  /// fn, get_replica_context() tells which replica it is, variables are read
+  /// and assigned as they say, and Optimizer::apply_gradients sums gradients
+  /// over the replicas.
+  ///
+  ///   auto step = function([&](const PerReplica<Batch> &batch) {
+  ///     return strategy.run(trainStep, batch);
+  ///   });
+  ///
+  /// Throws meshloom::Error if a PerReplica is another strategy's, if the
+  /// thread is in another strategy's scope or in a replica.
+  template <typename F, typename... Args>
+  auto run(F &&fn, const Args &...args) const {
+    constexpr bool isCallable =
+        std::is_invocable_v<F &, const detail::Local<Args> &...>;
+    static_assert(isCallable, "run calls a function with as many arguments, of "
+                              "such types, as it takes; of a PerReplica<T> "
+                              "that is T");
+    if constexpr (isCallable) {
+      using R = std::decay_t<
+          std::invoke_result_t<F &, const detail::Local<Args> &...>>;
+      const int64_t replicas = num_replicas_in_sync();
+      detail::ReplicaValues values;
+      (detail::appendValues(args, replicas, values), ...);
+      std::conditional_t<std::is_void_v<R>, int, std::optional<R>> result{};
+      detail::ReplicaValues results =
+          detail::runReplicas(state, values, [&](std::span<const Tensor> own) {
+            const std::tuple<detail::Local<Args>...> locals =
+                detail::rebuild(std::tuple<detail::Local<Args>...>(
+                                    detail::structureOf(args)...),
+                                own);
+            if constexpr (std::is_void_v<R>) {
+              std::apply(fn, locals);
+              return std::vector<Tensor>();
+            } else {
+              result.emplace(std::apply(fn, locals));
+              return detail::tensorsOf(*result);
+            }
+          });
+      if constexpr (!std::is_void_v<R>)
+        return detail::perReplica(*result, results, replicas);
+    }
+  }
+
+  /// The combination of all replicas' values; with `axis`, of the elements
+  /// along that dim of them too. A mean over uneven dims is that of all
+  /// elements, not of the replicas' means. On all devices.
+  ///
+  ///   strategy.reduce(ReduceOp::MEAN, accuracies, 0);
+  ///
+  /// Throws meshloom::Error in a replica, if the axis is none of the value's,
+  /// if shapes differ along another dim.
+  template <typename T>
+  T reduce(ReduceOp op, const PerReplica<T> &value,
+           std::optional<int64_t> axis = std::nullopt) const {
+    detail::expectCrossReplica("reduce");
+    detail::ReplicaValues values;
+    detail::appendValues(value, num_replicas_in_sync(), values);
+    std::vector<Tensor> reduced;
+    for (const detail::ReplicaValue &each : values)
+      reduced.push_back(
+          detail::reduceValue(*state, op, each, axis, value.replicas));
+    return detail::rebuild(value.stacked, std::span<const Tensor>(reduced));
+  }
+  /// Of a value that all replicas have: itself, as their mean; their sum would
+  /// depend on how many there are. Throws meshloom::Error for a sum of several
+  /// replicas.
+  Tensor reduce(ReduceOp op, const Tensor &value,
+                std::optional<int64_t> axis = std::nullopt) const;
+  /// See above; 0 is the sum of zeros.
+  double reduce(ReduceOp op, double value) const;
+
+  /// All replicas' values, one after the other along `axis`. Throws
+  /// meshloom::Error in a replica, if values have no dims, if they differ along
+  /// other dims, or, under TPUStrategy, at all.
+  template <typename T>
+  T gather(const PerReplica<T> &value, int64_t axis) const {
+    detail::expectCrossReplica("gather");
+    detail::ReplicaValues values;
+    detail::appendValues(value, num_replicas_in_sync(), values);
+    std::vector<Tensor> gathered;
+    for (const detail::ReplicaValue &each : values)
+      gathered.push_back(
+          detail::gatherValue(*state, each, axis, value.replicas));
+    return detail::rebuild(value.stacked, std::span<const Tensor>(gathered));
+  }
+
+  /// The value of each replica, in their order.
+  template <typename T>
+  std::vector<T> experimental_local_results(const PerReplica<T> &value) const {
+    std::vector<T> results;
+    for (int64_t replica = 0; replica < value.replicas; ++replica)
+      results.push_back(detail::rebuild(
+          value.stacked, std::span<const Tensor>(detail::ofReplica(
+                             detail::tensorsOf(value.stacked), value.rows,
+                             value.replicas, replica))));
+    return results;
+  }
+  /// One value.
+  std::vector<Tensor> experimental_local_results(const Tensor &value) const {
+    return {value};
+  }
+
+  /// fn(ValueContext) for each replica.
+  template <typename F>
+  auto experimental_distribute_values_from_function(F &&fn) const {
+    using T = std::decay_t<std::invoke_result_t<F &, const ValueContext &>>;
+    const int64_t replicas = num_replicas_in_sync();
+    std::vector<std::vector<Tensor>> values;
+    std::optional<T> first;
+    for (int64_t replica = 0; replica < replicas; ++replica) {
+      T own = fn(ValueContext{replica, replicas});
+      values.push_back(detail::tensorsOf(own));
+      if (!first)
+        first.emplace(std::move(own));
+    }
+    return detail::perReplica(*first, detail::placeReplicas(*state, values),
+                              replicas);
+  }
+
+  /// The batches of `dataset`, whose size is that of all replicas together, cut
+  /// over them: each has the same number of rows, the first ones one more where
+  /// that is not possible. Its elements are on the devices before they are
+  /// asked for.
+  ///
+  ///   for (const auto &batch : strategy.experimental_distribute_dataset(
+  ///            dataset.batch(global_batch_size)))
+  ///     step(batch); // PerReplica<T>
+  ///
+  /// Throws meshloom::Error if the dataset is not batched.
+  template <typename T>
+  data::Dataset<PerReplica<T>>
+  experimental_distribute_dataset(const data::Dataset<T> &dataset,
+                                  const InputOptions &options = {}) const {
+    return data::Dataset<PerReplica<T>>(detail::distributeBatches(
+        *state, dataset.source(), options, detail::makePerReplica<T>()));
+  }
+  /// The batches that fn(InputContext) gives, which are as large as one replica
+  /// takes: replicas take them in turn. Where there are none left for some,
+  /// they get batches without rows. Throws meshloom::Error as the options say.
+  template <typename F>
+  auto
+  distribute_datasets_from_function(F &&fn,
+                                    const InputOptions &options = {}) const {
+    using Dataset =
+        std::decay_t<std::invoke_result_t<F &, const InputContext &>>;
+    using T = typename Dataset::Value;
+    std::vector<data::detail::SourcePtr> sources;
+    for (const InputContext &context : detail::inputContexts(*state, options))
+      sources.push_back(fn(context).source());
+    return data::Dataset<PerReplica<T>>(detail::distributeTurns(
+        *state, std::move(sources), options, detail::makePerReplica<T>()));
+  }
+  /// Its earlier name.
+  template <typename F>
+  auto experimental_distribute_datasets_from_function(
+      F &&fn, const InputOptions &options = {}) const {
+    return distribute_datasets_from_function(std::forward<F>(fn), options);
+  }
+  /// A dataset of the rows of tensors of the host; see
+  /// data::from_tensor_slices.
+  template <typename... T>
+  auto make_experimental_numpy_dataset(const T &...arrays) const {
+    return data::from_tensor_slices(arrays...);
+  }
 
   /// Whether both are the same strategy.
   bool operator==(const Strategy &other) const { return state == other.state; }
@@ -93,5 +321,23 @@ bool has_strategy();
 /// Whether this thread is in a strategy's scope, and not in one of its
 /// replicas: where values of all replicas are seen.
 bool in_cross_replica_context();
+
+namespace detail {
+template <typename T>
+PerReplica<T> perReplica(const T &structure, const ReplicaValues &values,
+                         int64_t replicas) {
+  std::vector<Tensor> stacked;
+  std::vector<ReplicaRows> rows;
+  bool isUneven = false;
+  for (const ReplicaValue &value : values) {
+    stacked.push_back(value.value);
+    rows.push_back(value.rows);
+    isUneven |= !value.rows.empty();
+  }
+  return {.stacked = rebuild(structure, std::span<const Tensor>(stacked)),
+          .replicas = replicas,
+          .rows = isUneven ? std::move(rows) : std::vector<ReplicaRows>()};
+}
+} // namespace detail
 
 } // namespace meshloom

@@ -1,0 +1,106 @@
+// TensorFlow's guide "Distributed training with TensorFlow", its own training
+// loop: a model of one unit learns that 1 is 1, each replica on its part of a
+// batch, with gradients summed over the replicas. Prints 20 losses over a
+// dataset and 10 more by an iterator; they are those of one device under every
+// strategy.
+#include "../options/StrategyOptions.h"
+
+#include <iomanip>
+#include <iostream>
+
+using namespace meshloom;
+using namespace example;
+
+namespace {
+
+const char *const Usage = R"(usage: custom_loop [options]
+    --check         fails if a loss is not the guide's
+)";
+
+using Batch = std::pair<Tensor, Tensor>;
+
+/// The first loss that the guide prints.
+constexpr double firstLoss = 0.18686396;
+
+/// z of the first loss: -log(sigmoid(z)) = L.
+double firstLogit() {
+  return -std::log(std::expm1(firstLoss));
+}
+
+/// The strategy outside of scopes and in one, and a variable of it.
+void printStrategies(const StrategyOptions &options) {
+  std::cout << "outside of scopes: " << get_strategy().name()
+            << " strategy, reduce(SUM, 1.0) = "
+            << get_strategy().reduce(ReduceOp::SUM, 1.0) << "\n";
+  const Strategy strategy = options.makeStrategy();
+  auto scope = options.scope(strategy);
+  std::cout << "in the scope: " << get_strategy().name() << " strategy with "
+            << get_strategy().num_replicas_in_sync() << " replica(s)\n"
+            << DVariable(tensor(1.f), {.name = "v"}) << "\n";
+}
+
+void run(const StrategyOptions &options) {
+  printStrategies(options);
+  const Strategy strategy = options.makeStrategy();
+  const int64_t globalBatch = 5 * options.replicas;
+
+  auto dataset = data::from_tensors(tensor({1.f}), tensor({1.f}))
+                     .repeat(20 * globalBatch)
+                     .batch(globalBatch);
+  if (options.isDTensor()) {
+    const Layout rows = *options.batchLayout(strategy, 2);
+    dataset = dataset.prefetch(2, {rows, rows});
+  }
+  const auto distributed = strategy.experimental_distribute_dataset(dataset);
+
+  auto scope = options.scope(strategy);
+  Sequential model({Input({1}), layers::Dense(1)});
+  const std::vector<DVariable> weights = model.trainable_variables();
+  weights[0].assign(0.25);
+  weights[1].assign(firstLogit() - 0.25);
+  optimizers::SGD optimizer({.learning_rate = 0.01});
+  const auto crossentropy =
+      losses::BinaryCrossentropy({.from_logits = true, .reduction = "none"});
+
+  auto trainStep = [&](const Batch &inputs) {
+    const auto &[features, labels] = inputs;
+    GradientTape tape;
+    const Tensor predictions = model(features, {.training = true});
+    const Tensor loss = nn::compute_average_loss(
+        crossentropy(labels, predictions), {.global_batch_size = globalBatch});
+    optimizer.apply_gradients(tape.gradient(loss, weights));
+    return loss;
+  };
+  auto distributedTrainStep = function([&](const PerReplica<Batch> &batch) {
+    const PerReplica<Tensor> losses = strategy.run(trainStep, batch);
+    return strategy.reduce(ReduceOp::SUM, losses);
+  });
+
+  double logit = firstLogit(), furthest = 0;
+  auto report = [&](const Tensor &loss) {
+    const double expected = std::log1p(std::exp(-logit));
+    logit += 0.02 / (1 + std::exp(logit));
+    furthest = std::max(furthest, std::abs(loss.item<float>() - expected));
+    std::cout << std::setprecision(8) << loss.item<float>() << "\n";
+  };
+  for (const auto &batch : distributed)
+    report(distributedTrainStep(batch));
+  auto iterator = distributed.iterate();
+  for (int64_t step = 0; step < 10; ++step)
+    report(distributedTrainStep(iterator.get_next()));
+
+  std::cout << "furthest from the guide's: " << furthest << "\n";
+  if (options.has("--check") && !(furthest < 1e-7))
+    throw Error("a loss is not the guide's");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    run(parseStrategyOptions(argc, argv, Usage));
+  } catch (const Error &error) {
+    std::cerr << "custom_loop: " << error.what() << "\n";
+    return 1;
+  }
+}

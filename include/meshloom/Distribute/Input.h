@@ -1,0 +1,77 @@
+// How datasets are handed to the replicas of a strategy.
+#pragma once
+
+#include "meshloom/Data/Dataset.h"
+#include "meshloom/Distribute/PerReplica.h"
+
+namespace meshloom {
+
+/// What the function of Strategy::distribute_datasets_from_function is told.
+struct InputContext {
+  int64_t num_input_pipelines = 1;  ///< how often the function is called
+  int64_t input_pipeline_id = 0;    ///< which call it is, from 0 on
+  int64_t num_replicas_in_sync = 1; ///< of the strategy
+  /// The rows of each replica. Throws meshloom::Error if their number does not
+  /// divide the batch.
+  int64_t get_per_replica_batch_size(int64_t global_batch_size) const;
+};
+
+/// How often the function of distribute_datasets_from_function is called.
+enum class InputReplicationMode : uint8_t {
+  PER_WORKER, ///< once: replicas take its batches in turn
+  PER_REPLICA ///< once for each replica, whose batches it gives
+};
+
+/// How a strategy's dataset brings batches to devices.
+struct InputOptions {
+  /// Whether batches are on the devices before they are asked for.
+  bool experimental_fetch_to_device = true;
+  /// Of MirroredStrategy, in distribute_datasets_from_function.
+  InputReplicationMode experimental_replication_mode =
+      InputReplicationMode::PER_WORKER;
+};
+
+namespace detail {
+struct StrategyState;
+
+/// The structure PerReplica<T> of elements that are T, without tensors.
+using MakePerReplica =
+    std::function<std::shared_ptr<const data::detail::Skeleton>(
+        const data::detail::Element &like, int64_t replicas,
+        std::vector<ReplicaRows> rows)>;
+template <typename T> MakePerReplica makePerReplica() {
+  return [](const data::detail::Element &like, int64_t replicas,
+            std::vector<ReplicaRows> rows) {
+    const std::vector<Tensor> none(like.values.size());
+    return std::make_shared<data::detail::TypedSkeleton<PerReplica<T>>>(
+        PerReplica<T>{
+            .stacked = data::detail::structureOf<T>(like.skeleton.get(), none),
+            .replicas = replicas,
+            .rows = std::move(rows)});
+  };
+}
+
+/// Global batches, cut into those of replicas.
+data::detail::SourcePtr distributeBatches(const StrategyState &strategy,
+                                          data::detail::SourcePtr source,
+                                          const InputOptions &options,
+                                          MakePerReplica make);
+/// Batches of replicas, taken by them in turn; or one source for each.
+data::detail::SourcePtr
+distributeTurns(const StrategyState &strategy,
+                std::vector<data::detail::SourcePtr> sources,
+                const InputOptions &options, MakePerReplica make);
+/// The contexts that the function is called with.
+std::vector<InputContext> inputContexts(const StrategyState &strategy,
+                                        const InputOptions &options);
+
+/// How many rows of a global batch each replica of one of several workers has.
+std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,
+                                    int64_t replicasPerWorker, int64_t worker);
+/// The part of one of several workers, by the source's options. Throws where
+/// they ask for files and there are not enough.
+data::detail::SourcePtr autoShard(const data::detail::SourcePtr &source,
+                                  int64_t workers, int64_t worker);
+} // namespace detail
+
+} // namespace meshloom

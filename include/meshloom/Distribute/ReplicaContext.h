@@ -1,0 +1,109 @@
+// ReplicaContext: what the code of one replica sees of the others.
+#pragma once
+
+#include "meshloom/Distribute/Strategy.h"
+
+namespace meshloom {
+
+namespace detail {
+/// The combinations of all replicas' tensors; themselves where there is one.
+std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
+                                     const std::vector<Tensor> &values,
+                                     const CommunicationOptions &options = {});
+Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
+                        int64_t axis);
+/// All replicas' tensors of this thread's replica, and back.
+ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own);
+Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all);
+
+template <typename T>
+PerReplica<T> stackReplicas(const StrategyState &strategy, const T &own,
+                            int64_t replicas) {
+  ReplicaValues values;
+  for (const Tensor &tensor : tensorsOf(own))
+    values.push_back(stackReplicas(strategy, tensor));
+  return perReplica(own, values, replicas);
+}
+template <typename T> T ownOf(const StrategyState &, const T &plain) {
+  return plain;
+}
+template <typename T>
+T ownOf(const StrategyState &strategy, const PerReplica<T> &all) {
+  ReplicaValues values;
+  appendValues(all, all.replicas, values);
+  std::vector<Tensor> own;
+  for (const ReplicaValue &value : values)
+    own.push_back(ownOf(strategy, value));
+  return rebuild(all.stacked, std::span<const Tensor>(own));
+}
+} // namespace detail
+
+/// What the code that Strategy::run runs sees of its replica. Outside of
+/// scopes, where there is one replica, it works too.
+///
+///   Tensor id = get_replica_context()->replica_id_in_sync_group();
+///   Tensor all = get_replica_context()->all_reduce(ReduceOp::SUM, loss);
+///
+/// Replicas run one code, so calls of these are the same ones in all of them.
+class ReplicaContext {
+public:
+  /// For Meshloom's own layers.
+  explicit ReplicaContext(std::shared_ptr<const detail::StrategyState> state)
+      : state(std::move(state)) {}
+
+  /// Which replica it is, from 0 on: an i32 scalar.
+  Tensor replica_id_in_sync_group() const;
+  /// How many there are.
+  int64_t num_replicas_in_sync() const {
+    return strategy().num_replicas_in_sync();
+  }
+  /// Whose replica it is.
+  Strategy strategy() const { return Strategy(state); }
+
+  /// The combination of all replicas' values, a structure of tensors: the same
+  /// in all. By the strategy's cross_device_ops, or as `options` say. Throws
+  /// meshloom::Error if shapes differ.
+  template <typename T>
+  T all_reduce(ReduceOp op, const T &value,
+               const CommunicationOptions &options = {}) const {
+    return detail::rebuild(value,
+                           std::span<const Tensor>(detail::reduceInReplicas(
+                               *state, op, detail::tensorsOf(value), options)));
+  }
+  /// All replicas' values, one after the other along `axis`: the same in all.
+  /// Throws meshloom::Error if values have no dims, or differ along others.
+  template <typename T> T all_gather(const T &value, int64_t axis) const {
+    std::vector<Tensor> gathered;
+    for (const Tensor &tensor : detail::tensorsOf(value))
+      gathered.push_back(detail::gatherInReplicas(*state, tensor, axis));
+    return detail::rebuild(value, std::span<const Tensor>(gathered));
+  }
+
+  /// What merge_fn(strategy, args...) gives, which is called outside of the
+  /// replicas: its arguments are PerReplica of those given, and of a PerReplica
+  /// that it gives each replica gets its own.
+  template <typename F, typename... Args>
+  auto merge_call(F &&merge_fn, const Args &...args) const {
+    const Strategy all = strategy();
+    auto stacked = std::make_tuple(
+        detail::stackReplicas(*state, args, all.num_replicas_in_sync())...);
+    auto call = [&] {
+      detail::StrategyFrameScope outside(state, false);
+      return std::apply(
+          [&](const auto &...each) { return merge_fn(all, each...); }, stacked);
+    };
+    if constexpr (std::is_void_v<decltype(call())>)
+      call();
+    else
+      return detail::ownOf(*state, call());
+  }
+
+private:
+  std::shared_ptr<const detail::StrategyState> state;
+};
+
+/// That of the replica that this thread runs; none in a strategy's scope
+/// outside of its replicas (see in_cross_replica_context).
+std::optional<ReplicaContext> get_replica_context();
+
+} // namespace meshloom

@@ -1,0 +1,378 @@
+// Batches for replicas: cutting them, handing them out in turn, bringing them
+// to devices.
+#include "meshloom/Distribute/Input.h"
+#include "StrategyState.h"
+
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Logging.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace meshloom {
+using namespace detail;
+using namespace data::detail;
+
+int64_t
+InputContext::get_per_replica_batch_size(int64_t global_batch_size) const {
+  if (global_batch_size % num_replicas_in_sync)
+    refuse("get_per_replica_batch_size",
+           fmt::format("expected a global batch size that the {} replicas "
+                       "divide, got {}",
+                       num_replicas_in_sync, global_batch_size));
+  return global_batch_size / num_replicas_in_sync;
+}
+
+namespace {
+
+/// Whether the elements are rows of something, and not batches.
+bool isUnbatched(const Source &source) {
+  if (batchSizeOf(source) || source.batchSize())
+    return false;
+  const std::vector<SourcePtr> inputs = source.inputs();
+  if (inputs.empty())
+    return source.name() == "from_tensor_slices" || source.name() == "range";
+  return std::ranges::any_of(
+      inputs, [](const SourcePtr &input) { return isUnbatched(*input); });
+}
+
+int64_t rowsOf(const Element &batch) {
+  int64_t rows = -1;
+  for (const HostArray &value : batch.values) {
+    if (value.shape().empty())
+      refuse("experimental_distribute_dataset",
+             fmt::format("expected batches, got an element {}: batch the "
+                         "dataset first",
+                         batch.typeText()));
+    if (rows >= 0 && value.shape().front() != rows)
+      refuse("experimental_distribute_dataset",
+             fmt::format("expected batches, whose tensors have one number of "
+                         "rows, got {}: batch the dataset first",
+                         batch.typeText()));
+    rows = value.shape().front();
+  }
+  return std::max<int64_t>(rows, 0);
+}
+
+/// [rows, ...] as [replicas, most rows, ...].
+HostArray cut(const HostArray &batch, const ReplicaRows &rows) {
+  const HostArray whole = batch.inMemory();
+  const auto replicas = int64_t(rows.size());
+  const int64_t most = *std::ranges::max_element(rows);
+  Shape shape = whole.shape();
+  const int64_t given = shape.front();
+  shape.front() = most;
+  shape.insert(shape.begin(), replicas);
+  if (given == replicas * most) {
+    auto owner = std::make_shared<HostArray>(whole);
+    const char *bytes = owner->data();
+    return {whole.dtype(), std::move(shape), std::move(owner), bytes};
+  }
+  const auto rowBytes =
+      static_cast<size_t>(given ? whole.byteCount() / given : 0);
+  std::vector<char> bytes(static_cast<size_t>(elementCount(shape)) *
+                          byteWidth(whole.dtype()));
+  const char *from = whole.data();
+  for (int64_t replica = 0; replica < replicas; ++replica) {
+    const auto size =
+        static_cast<size_t>(rows[static_cast<size_t>(replica)]) * rowBytes;
+    if (size)
+      std::memcpy(bytes.data() + static_cast<size_t>(replica * most) * rowBytes,
+                  from, size);
+    from += size;
+  }
+  return {whole.dtype(), std::move(shape), std::move(bytes)};
+}
+
+/// Empty where all replicas have the same.
+std::vector<ReplicaRows> unevenRows(const ReplicaRows &rows, size_t values) {
+  const bool isEven =
+      std::ranges::count(rows, rows.front()) == std::ranges::ssize(rows);
+  return isEven ? std::vector<ReplicaRows>()
+                : std::vector<ReplicaRows>(values, rows);
+}
+
+/// Each element, a global batch, cut into those of replicas.
+class CutBatches : public data::detail::Step<CutBatches> {
+public:
+  CutBatches(SourcePtr input, int64_t replicas, std::vector<int64_t> sizes,
+             MakePerReplica make)
+      : Step(std::move(input)), replicas(replicas), sizes(std::move(sizes)),
+        make(std::move(make)) {}
+  std::string_view name() const override { return "distribute"; }
+  bool keepsBatches() const override { return true; }
+
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    class Cut : public Cursor {
+    public:
+      Cut(const CutBatches &step, std::unique_ptr<Cursor> batches)
+          : step(step), batches(std::move(batches)) {}
+      std::optional<Element> next() override {
+        std::optional<Element> batch = batches->next();
+        return batch ? std::optional(step.distributed(*batch)) : std::nullopt;
+      }
+      void skip(int64_t n) override { batches->skip(n); }
+
+    private:
+      CutBatches step; // the dataset may be gone
+      std::unique_ptr<Cursor> batches;
+    };
+    return std::make_unique<Cut>(*this, input->open(opening));
+  }
+
+private:
+  Element distributed(const Element &batch) const {
+    if (replicas == 1)
+      return {batch.values, make(batch, 1, {})};
+    const ReplicaRows rows = rowsFor(rowsOf(batch));
+    Element result;
+    result.values.reserve(batch.values.size());
+    for (const HostArray &value : batch.values)
+      result.values.push_back(cut(value, rows));
+    result.skeleton =
+        make(batch, replicas, unevenRows(rows, batch.values.size()));
+    return result;
+  }
+
+  ReplicaRows rowsFor(int64_t given) const {
+    ReplicaRows rows = sizes;
+    // A batch of unknown size: the same for all, what is left for the last.
+    if (rows.empty())
+      rows.assign(static_cast<size_t>(replicas),
+                  (given + replicas - 1) / replicas);
+    // The last batch may be short.
+    int64_t left = given;
+    for (int64_t &own : rows) {
+      own = std::min(own, left);
+      left -= own;
+    }
+    rows.back() += left;
+    return rows;
+  }
+
+  int64_t replicas;
+  std::vector<int64_t> sizes;
+  MakePerReplica make;
+};
+
+/// The next batch of each replica, put together; from one input, or one each.
+class TakeTurns : public Source {
+public:
+  TakeTurns(std::vector<SourcePtr> sources, int64_t replicas,
+            MakePerReplica make)
+      : sources(std::move(sources)), replicas(replicas), make(std::move(make)) {
+  }
+  std::string_view name() const override { return "distribute"; }
+  std::vector<SourcePtr> inputs() const override { return sources; }
+  SourcePtr over(std::vector<SourcePtr> inputs) const override {
+    return std::make_shared<TakeTurns>(std::move(inputs), replicas, make);
+  }
+  int64_t cardinality() const override {
+    if (sources.size() > 1) {
+      int64_t most = 0;
+      for (const SourcePtr &source : sources) {
+        const int64_t count = source->cardinality();
+        if (count < 0)
+          return count;
+        most = std::max(most, count);
+      }
+      return most;
+    }
+    const int64_t count = sources.front()->cardinality();
+    return count < 0 ? count : (count + replicas - 1) / replicas;
+  }
+
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    class Turns : public Cursor {
+    public:
+      Turns(const TakeTurns &step, const Opening &opening)
+          : replicas(step.replicas), make(step.make) {
+        for (size_t i = 0; i < step.sources.size(); ++i)
+          cursors.push_back(
+              step.sources[i]->open(i ? opening.nested(uint64_t(i)) : opening));
+      }
+      std::optional<Element> next() override {
+        std::vector<std::optional<Element>> own;
+        const Element *like = nullptr;
+        for (int64_t replica = 0; replica < replicas; ++replica)
+          own.push_back(
+              cursors[static_cast<size_t>(replica) % cursors.size()]->next());
+        for (const std::optional<Element> &element : own)
+          if (element && !like)
+            like = &*element;
+        if (!like)
+          return std::nullopt;
+        return joined(own, *like);
+      }
+
+    private:
+      Element joined(const std::vector<std::optional<Element>> &own,
+                     const Element &like) const {
+        if (replicas == 1)
+          return {like.values, make(like, 1, {})};
+        ReplicaRows rows;
+        for (const std::optional<Element> &element : own)
+          rows.push_back(element ? rowsOf(*element) : 0);
+        const int64_t all =
+            std::accumulate(rows.begin(), rows.end(), int64_t(0));
+        Element result;
+        for (size_t leaf = 0; leaf < like.values.size(); ++leaf) {
+          Shape shape = like.values[leaf].shape();
+          shape.front() = all;
+          std::vector<char> bytes(static_cast<size_t>(elementCount(shape)) *
+                                  byteWidth(like.values[leaf].dtype()));
+          char *to = bytes.data();
+          for (const std::optional<Element> &element : own)
+            if (element) {
+              expectSame(element->values[leaf], like.values[leaf]);
+              element->values[leaf].copyTo(to);
+              to += element->values[leaf].byteCount();
+            }
+          result.values.push_back(
+              cut({like.values[leaf].dtype(), shape, std::move(bytes)}, rows));
+        }
+        result.skeleton =
+            make(like, replicas, unevenRows(rows, like.values.size()));
+        return result;
+      }
+      static void expectSame(const HostArray &own, const HostArray &like) {
+        if (own.dtype() != like.dtype() ||
+            !std::equal(own.shape().begin() + 1, own.shape().end(),
+                        like.shape().begin() + 1, like.shape().end()))
+          refuse("distribute_datasets_from_function",
+                 fmt::format("expected batches of replicas that differ in "
+                             "their number of rows at most, got {} and {}",
+                             like.typeText(), own.typeText()));
+      }
+
+      int64_t replicas;
+      MakePerReplica make;
+      std::vector<std::unique_ptr<Cursor>> cursors;
+    };
+    return std::make_unique<Turns>(*this, opening);
+  }
+
+private:
+  std::vector<SourcePtr> sources;
+  int64_t replicas;
+  MakePerReplica make;
+};
+
+/// Two steps ahead, on the devices.
+SourcePtr fetched(const StrategyState &strategy, SourcePtr source,
+                  const InputOptions &options) {
+  if (!strategy.mesh || !options.experimental_fetch_to_device)
+    return source;
+  return prefetch(
+      std::move(source), 2,
+      [mesh = *strategy.mesh](const Element &element) -> Element {
+        Element placed;
+        placed.skeleton = element.skeleton;
+        for (const HostArray &value : element.values) {
+          const Tensor host = value.tensor();
+          const auto rank = unsigned(host.rank());
+          placed.values.emplace_back(distribute(
+              host, mesh.size() > 1
+                        ? Layout::batch_sharded(mesh, replicaAxis, rank)
+                        : Layout::replicated(mesh, rank)));
+        }
+        return placed;
+      });
+}
+
+} // namespace
+
+namespace detail {
+
+std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,
+                                    int64_t replicasPerWorker, int64_t worker) {
+  const int64_t replicas = workers * replicasPerWorker;
+  std::vector<int64_t> rows(static_cast<size_t>(replicas),
+                            globalBatch / replicas);
+  for (int64_t i = 0; i < globalBatch % replicas; ++i)
+    ++rows[static_cast<size_t>(i)];
+  // Every worker reads whole batches, each beginning with its own replicas.
+  std::ranges::rotate(rows, rows.begin() + worker * replicasPerWorker);
+  return rows;
+}
+
+SourcePtr autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
+  using data::AutoShardPolicy;
+  const AutoShardPolicy policy = optionsOf(*source).auto_shard_policy;
+  if (workers == 1 || policy == AutoShardPolicy::Off)
+    return source;
+  if (policy == AutoShardPolicy::File || policy == AutoShardPolicy::Auto) {
+    if (const int64_t files = fileCountOf(*source); files >= workers) {
+      if (SourcePtr part = shardFiles(source, workers, worker))
+        return part;
+    } else if (policy == AutoShardPolicy::File) {
+      refuse("auto_shard_policy",
+             fmt::format("expected a dataset of at least {} files, one for "
+                         "each worker, got {}: choose "
+                         "AutoShardPolicy::Data, or Off if every worker is to "
+                         "see all elements",
+                         workers, files ? std::to_string(files) : "none"));
+    }
+    logOnce(LogLevel::WARNING,
+            fmt::format("The dataset reads {} files, fewer than the {} "
+                        "workers, so it is sharded by elements "
+                        "(AutoShardPolicy::Data): choose that yourself with "
+                        "with_options, or Off if every worker is to see all "
+                        "elements",
+                        fileCountOf(*source), workers));
+  }
+  return shard(source, workers, worker);
+}
+
+SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
+                            const InputOptions &options, MakePerReplica make) {
+  if (options.experimental_replication_mode ==
+      InputReplicationMode::PER_REPLICA)
+    refuse("experimental_distribute_dataset",
+           "PER_REPLICA is of distribute_datasets_from_function: here there is "
+           "one dataset");
+  if (isUnbatched(*source))
+    refuse("experimental_distribute_dataset",
+           "expected a dataset of batches, which are cut over the replicas, "
+           "got one of single elements: batch it first, with the global batch "
+           "size");
+  std::vector<int64_t> sizes;
+  if (const std::optional<int64_t> size = batchSizeOf(*source))
+    sizes = rowsOfReplicas(*size, 1, strategy.replicas(), 0);
+  SourcePtr part = autoShard(source, 1, 0);
+  return fetched(
+      strategy,
+      std::make_shared<CutBatches>(std::move(part), strategy.replicas(),
+                                   std::move(sizes), std::move(make)),
+      options);
+}
+
+std::vector<InputContext> inputContexts(const StrategyState &strategy,
+                                        const InputOptions &options) {
+  const bool isEach = options.experimental_replication_mode ==
+                      InputReplicationMode::PER_REPLICA;
+  if (isEach && strategy.kind != StrategyState::Kind::Mirrored)
+    refuse("distribute_datasets_from_function",
+           fmt::format("PER_REPLICA is of MirroredStrategy, got {}",
+                       textOf(strategy)));
+  const int64_t pipelines = isEach ? strategy.replicas() : 1;
+  std::vector<InputContext> contexts;
+  for (int64_t i = 0; i < pipelines; ++i)
+    contexts.push_back({pipelines, i, strategy.replicas()});
+  return contexts;
+}
+
+SourcePtr distributeTurns(const StrategyState &strategy,
+                          std::vector<SourcePtr> sources,
+                          const InputOptions &options, MakePerReplica make) {
+  return fetched(strategy,
+                 std::make_shared<TakeTurns>(
+                     std::move(sources), strategy.replicas(), std::move(make)),
+                 options);
+}
+
+} // namespace detail
+} // namespace meshloom

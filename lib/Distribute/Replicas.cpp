@@ -1,0 +1,347 @@
+// The code of replicas, and what is made of their values.
+#include "StrategyState.h"
+#include "meshloom/Distribute/ReplicaContext.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Ops.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+ReduceDestinations destinationsOf(const StrategyState &strategy) {
+  ReduceDestinations all{*strategy.mesh, replicaAxis, {}};
+  for (const std::string &device : strategy.mesh->local_devices())
+    all.devices.push_back(DeviceSpec::from_string(device));
+  return all;
+}
+
+Tensor combined(ReduceOp op, const Tensor &value,
+                const std::vector<int64_t> &dims) {
+  return op == ReduceOp::SUM ? reduce_sum(value, dims)
+                             : reduce_mean(value, dims);
+}
+
+/// Where only the packs are asked for.
+class PackedAllReduce : public AllReduceCrossDeviceOps {
+public:
+  PackedAllReduce() : AllReduceCrossDeviceOps("all_reduce", 1) {}
+  std::string name() const override { return "all_reduce"; }
+};
+
+/// `axis` as it is counted from the front.
+int64_t axisOf(std::string_view op, int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    refuse(op, fmt::format("expected an axis of the values in replicas, from "
+                           "{} to {}, got {}",
+                           -rank, rank - 1, axis));
+  return axis < 0 ? axis + rank : axis;
+}
+
+/// [replicas, most rows, ...] with 0 in rows that a replica does not have.
+Tensor withoutFill(const ReplicaValue &value) {
+  const Shape &shape = value.value.shape();
+  Shape ends(shape.size(), 1);
+  ends.front() = shape.front();
+  const Tensor count = reshape(tensor(value.rows, {shape.front()}), ends);
+  Shape numbers(shape.size(), 1);
+  numbers[1] = shape[1];
+  const Tensor number = reshape(iota({shape[1]}, 0, DType::I64), numbers);
+  return where(less(number, count), value.value, zeros_like(value.value));
+}
+
+std::vector<Tensor> apart(const ReplicaValue &value, int64_t replicas) {
+  const std::vector<ReplicaRows> rows = {value.rows};
+  std::vector<Tensor> all;
+  for (int64_t replica = 0; replica < replicas; ++replica)
+    all.push_back(
+        ofReplica({&value.value, 1}, rows, replicas, replica).front());
+  return all;
+}
+
+} // namespace
+
+namespace detail {
+
+void expectReplicas(int64_t given, int64_t expected) {
+  if (given != expected)
+    refuse("run",
+           fmt::format("expected values of the strategy's {} replica{}, got "
+                       "those of {}, which another strategy made",
+                       expected, expected == 1 ? "" : "s", given));
+}
+
+void expectCrossReplica(std::string_view op) {
+  const StrategyFrame now = currentFrame();
+  if (now.inReplica && now.strategy->kind != StrategyState::Kind::Default)
+    refuse(op, fmt::format("expected to be outside of the replicas of {}: in "
+                           "one, use get_replica_context()->{}",
+                           textOf(*now.strategy),
+                           op == "reduce" ? "all_reduce" : "all_gather"));
+}
+
+ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
+                          const ReplicaValues &arguments,
+                          const ReplicaBody &body) {
+  const Strategy entered(strategy);
+  if (const StrategyFrame now = currentFrame();
+      now.inReplica && now.strategy->kind != StrategyState::Kind::Default)
+    refuse("run", fmt::format("expected to be outside of replicas, got a call "
+                              "in one of {}: call the function itself",
+                              textOf(*now.strategy)));
+  const StrategyScope scope(entered);
+  auto inReplica = [&](std::span<const Tensor> own) {
+    const StrategyFrameScope replica(strategy, true);
+    return body(own);
+  };
+  if (strategy->replicas() == 1) {
+    std::vector<Tensor> own;
+    for (const ReplicaValue &value : arguments)
+      own.push_back(value.value);
+    ReplicaValues results;
+    for (const Tensor &result : inReplica(own))
+      results.push_back({result, false, {}});
+    return results;
+  }
+
+  const ReplicaAxis axis{.name = replicaAxis,
+                         .replicas = strategy->replicas(),
+                         .mesh = strategy->mesh,
+                         .mesh_axis = replicaAxis};
+  ReplicaValues results;
+  auto map = [&](const std::vector<Tensor> &tensors) {
+    ReplicaValues given = arguments;
+    for (size_t i = 0; i < given.size(); ++i)
+      given[i].value = tensors[i];
+    results = replicaMap(
+        axis, given, [&](RegionTensors own) { return inReplica(own); },
+        std::source_location::current());
+    std::vector<Tensor> values;
+    for (ReplicaValue &result : results) {
+      // One for each replica, as callers expect.
+      if (!result.differs) {
+        Shape all = result.value.shape();
+        all.insert(all.begin(), strategy->replicas());
+        result.value = broadcast_to(result.value, all);
+        result.differs = true;
+      }
+      values.push_back(result.value);
+    }
+    return values;
+  };
+  std::vector<Tensor> tensors;
+  for (const ReplicaValue &value : arguments)
+    tensors.push_back(value.value);
+  if (isTracing()) {
+    map(tensors);
+    return results;
+  }
+  const std::vector<Tensor> values = function(map, {.name = "run"})(tensors);
+  for (size_t i = 0; i < values.size(); ++i)
+    results[i].value = values[i];
+  return results;
+}
+
+Tensor reduceValue(const StrategyState &strategy, ReduceOp op,
+                   const ReplicaValue &value, std::optional<int64_t> axis,
+                   int64_t replicas) {
+  const int64_t rank = value.value.rank() - (replicas > 1);
+  if (axis)
+    axis = axisOf("reduce", *axis, rank);
+  if (replicas == 1)
+    return axis ? combined(op, value.value, {*axis}) : value.value;
+  if (value.rows.empty()) {
+    if (axis)
+      return combined(op, value.value, {0, *axis + 1});
+    if (!strategy.crossDeviceOps)
+      return combined(op, value.value, {0});
+    return strategy.crossDeviceOps->reduce(
+        op, {.stacked = value.value, .replicas = replicas, .rows = {}},
+        destinationsOf(strategy));
+  }
+  if (axis != 0)
+    refuse("reduce",
+           fmt::format("expected values of one shape in all replicas, got {} "
+                       "rows: reduce along axis 0 too",
+                       fmt::join(value.rows, ", ")));
+  const Tensor sum = reduce_sum(withoutFill(value), {0, 1});
+  const int64_t count =
+      std::accumulate(value.rows.begin(), value.rows.end(), int64_t(0));
+  return op == ReduceOp::MEAN ? sum / double(count) : sum;
+}
+
+Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
+                   int64_t axis, int64_t replicas) {
+  const int64_t rank = value.value.rank() - (replicas > 1);
+  if (rank == 0)
+    refuse("gather", "expected values with a dim to gather along, got scalars: "
+                     "reshape them to [1] in the replicas");
+  axis = axisOf("gather", axis, rank);
+  if (replicas == 1)
+    return value.value;
+  if (!value.rows.empty() &&
+      (axis || strategy.kind == StrategyState::Kind::TPU))
+    refuse("gather",
+           fmt::format("expected values of one shape {}in all replicas, got {} "
+                       "rows",
+                       axis ? "" : "(on TPUs) ", fmt::join(value.rows, ", ")));
+  if (axis || !value.rows.empty())
+    return concat(apart(value, replicas), axis);
+  Shape all(value.value.shape().begin() + 1, value.value.shape().end());
+  all.front() *= replicas;
+  return reshape(value.value, all);
+}
+
+ReplicaValues placeReplicas(const StrategyState &strategy,
+                            const std::vector<std::vector<Tensor>> &values) {
+  ReplicaValues placed;
+  const size_t count = values.front().size();
+  for (const std::vector<Tensor> &own : values)
+    if (own.size() != count)
+      refuse("PerReplica", fmt::format("expected as many tensors in each "
+                                       "replica, got {} and {}",
+                                       count, own.size()));
+  for (size_t leaf = 0; leaf < count; ++leaf) {
+    std::vector<Tensor> own;
+    for (const std::vector<Tensor> &replica : values)
+      own.push_back(replica[leaf]);
+    if (own.size() == 1) {
+      placed.push_back({own.front(), false, {}});
+      continue;
+    }
+    const Shape &first = own.front().shape();
+    ReplicaRows rows;
+    for (const Tensor &tensor : own) {
+      const Shape &shape = tensor.shape();
+      if (shape.size() != first.size() ||
+          !std::equal(shape.begin() + !shape.empty(), shape.end(),
+                      first.begin() + !first.empty()))
+        refuse("PerReplica",
+               fmt::format("expected values that differ in their number of "
+                           "rows at most, got [{}] and [{}]",
+                           fmt::join(first, ", "), fmt::join(shape, ", ")));
+      rows.push_back(shape.empty() ? 0 : shape.front());
+    }
+    const int64_t most = *std::ranges::max_element(rows);
+    if (std::ranges::count(rows, most) == std::ssize(rows))
+      rows.clear();
+    for (size_t i = 0; i < rows.size(); ++i)
+      if (rows[i] < most) {
+        Shape fill = first;
+        fill.front() = most - rows[i];
+        own[i] = concat({own[i], zeros(fill, own[i].dtype())}, 0);
+      }
+    Tensor all = stack(own, 0);
+    if (!is_dtensor(all))
+      all = distribute(all, Layout::batch_sharded(*strategy.mesh, replicaAxis,
+                                                  unsigned(all.rank())));
+    placed.push_back({all, true, std::move(rows)});
+  }
+  return placed;
+}
+
+//===----------------------------------------------------------------------===//
+// Inside of a replica
+//===----------------------------------------------------------------------===//
+
+ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own) {
+  ReplicaValue all{own, strategy.replicas() > 1, {}};
+  if (all.differs)
+    all.value = stackPlaces(own, replicaAxis, &all.rows,
+                            std::source_location::current());
+  return all;
+}
+
+Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all) {
+  return strategy.replicas() > 1 ? ownPlace(all.value, replicaAxis, all.rows,
+                                            std::source_location::current())
+                                 : all.value;
+}
+
+std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
+                                     const std::vector<Tensor> &values,
+                                     const CommunicationOptions &options) {
+  const CommunicationOptions asked = CommunicationOptions().merged(options);
+  if (strategy.replicas() == 1)
+    return values;
+  if (asked.implementation == CommunicationImplementation::NCCL &&
+      strategy.mesh->device_type() != "GPU")
+    refuse("all_reduce",
+           fmt::format("expected GPUs, which NCCL is for, got devices of type "
+                       "{}: ask for AUTO or RING",
+                       strategy.mesh->device_type()));
+  std::vector<Tensor> reduced(values.size());
+  if (!strategy.crossDeviceOps && asked.bytes_per_pack == 0) {
+    for (size_t i = 0; i < values.size(); ++i)
+      reduced[i] = op == ReduceOp::SUM ? psum(values[i], replicaAxis)
+                                       : pmean(values[i], replicaAxis);
+    return reduced;
+  }
+  // From the last one on: a model's last gradients are ready first.
+  std::vector<PerReplica<Tensor>> stacked;
+  std::vector<int64_t> bytes;
+  for (auto value = values.rbegin(); value != values.rend(); ++value) {
+    stacked.push_back(stackReplicas(strategy, *value, strategy.replicas()));
+    bytes.push_back(elementCount(value->shape()) * byteWidth(value->dtype()));
+  }
+  std::shared_ptr<const CrossDeviceOps> ops = strategy.crossDeviceOps;
+  if (!ops)
+    ops = std::make_shared<PackedAllReduce>();
+  size_t next = 0;
+  for (int64_t count : packsByBytes(bytes, asked.bytes_per_pack)) {
+    const std::vector<PerReplica<Tensor>> pack(
+        stacked.begin() + std::ptrdiff_t(next),
+        stacked.begin() + std::ptrdiff_t(next) + count);
+    for (const Tensor &sum :
+         ops->batch_reduce(op, pack, destinationsOf(strategy)))
+      reduced[values.size() - ++next] = sum;
+  }
+  return reduced;
+}
+
+Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
+                        int64_t axis) {
+  return gatherValue(strategy, stackReplicas(strategy, value), axis,
+                     strategy.replicas());
+}
+
+} // namespace detail
+
+Tensor Strategy::reduce(ReduceOp op, const Tensor &value,
+                        std::optional<int64_t> axis) const {
+  expectCrossReplica("reduce");
+  const int64_t replicas = num_replicas_in_sync();
+  if (op == ReduceOp::SUM && replicas > 1)
+    refuse("reduce",
+           fmt::format("expected a PerReplica, got a value that the {} "
+                       "replicas share, whose sum depends on their number: ask "
+                       "for their MEAN, or multiply",
+                       replicas));
+  return axis ? combined(op, value, {axisOf("reduce", *axis, value.rank())})
+              : value;
+}
+
+double Strategy::reduce(ReduceOp op, double value) const {
+  return value == 0 ? 0 : reduce(op, tensor(value)).item<double>();
+}
+
+Tensor ReplicaContext::replica_id_in_sync_group() const {
+  return num_replicas_in_sync() > 1 ? axis_index(replicaAxis)
+                                    : zeros({}, DType::I32);
+}
+
+std::optional<ReplicaContext> get_replica_context() {
+  const StrategyFrame now = currentFrame();
+  return now.inReplica ? std::optional(ReplicaContext(now.strategy))
+                       : std::nullopt;
+}
+
+} // namespace meshloom

@@ -1,0 +1,174 @@
+// Datasets of strategies (facts 40 and 65 to 77).
+#include "Testing.h"
+
+namespace meshloom {
+namespace {
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Floats = std::vector<float>;
+using Rows = std::vector<Floats>;
+
+data::Dataset<Tensor> numbers(int64_t count) {
+  return data::range(count).map(
+      [](const Tensor &i) { return cast(i, DType::F32); });
+}
+
+Rows each(const Strategy &strategy, const PerReplica<Tensor> &value) {
+  Rows all;
+  for (const Tensor &own : strategy.experimental_local_results(value))
+    all.push_back(own.to_vector<float>());
+  return all;
+}
+
+TEST(StrategyInputTest, GlobalBatchesAreCutAndOnTheDevices) {
+  MirroredStrategy strategy(cpus(2));
+  const auto dataset =
+      strategy.experimental_distribute_dataset(numbers(10).batch(4));
+  EXPECT_EQ(dataset.cardinality(), 3);
+  std::vector<Rows> steps;
+  for (const PerReplica<Tensor> &batch : dataset) {
+    EXPECT_EQ(batch.stacked.layout(), *strategy.batch_layout(2));
+    steps.push_back(each(strategy, batch));
+  }
+  // The last one is short: the first replica's rows are full.
+  EXPECT_THAT(steps, ElementsAre(Rows{{0, 1}, {2, 3}}, Rows{{4, 5}, {6, 7}},
+                                 Rows{{8, 9}, {}}));
+}
+
+TEST(StrategyInputTest, UnevenBatchesGiveTheFirstReplicasOneMore) {
+  MirroredStrategy strategy(cpus(4));
+  auto sizes = [&](int64_t batch) {
+    std::vector<size_t> rows;
+    for (const Floats &own :
+         each(strategy,
+              *strategy
+                   .experimental_distribute_dataset(numbers(batch).batch(batch))
+                   .iterate()
+                   .next()))
+      rows.push_back(own.size());
+    return rows;
+  };
+  EXPECT_THAT(sizes(9), ElementsAre(3, 2, 2, 2));
+  EXPECT_THAT(sizes(2), ElementsAre(1, 1, 0, 0));
+  using detail::rowsOfReplicas;
+  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 0), ElementsAre(2, 2, 2, 1));
+  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 1), ElementsAre(2, 1, 2, 2));
+}
+
+TEST(StrategyInputTest, BatchesOfUnknownSizeAreCutByTheirOwn) {
+  MirroredStrategy strategy(cpus(2));
+  const auto dataset = data::from_generator([] {
+    return [i = 0]() mutable -> std::optional<Tensor> {
+      return i++ < 1 ? std::optional(tensor({1.f, 2.f, 3.f})) : std::nullopt;
+    };
+  });
+  EXPECT_THAT(
+      each(strategy,
+           *strategy.experimental_distribute_dataset(dataset).iterate().next()),
+      ElementsAre(Floats{1, 2}, Floats{3}));
+}
+
+TEST(StrategyInputTest, UnbatchedDatasetsAreRefused) {
+  MirroredStrategy strategy(cpus(2));
+  for (const auto &dataset :
+       {numbers(4), data::from_tensor_slices(ones({4, 2}))})
+    EXPECT_THAT(
+        errorOf([&] { strategy.experimental_distribute_dataset(dataset); }),
+        HasSubstr("expected a dataset of batches"));
+}
+
+TEST(StrategyInputTest, OneReplicaGetsTheDatasetAsItIs) {
+  EXPECT_THAT(Tensor(*get_strategy()
+                          .experimental_distribute_dataset(numbers(3).batch(2))
+                          .iterate()
+                          .next())
+                  .to_vector<float>(),
+              ElementsAre(0, 1));
+  OneDeviceStrategy strategy("CPU:1");
+  const Tensor batch =
+      *strategy.experimental_distribute_dataset(numbers(3).batch(2))
+           .iterate()
+           .next();
+  EXPECT_EQ(batch.device(), "CPU:1");
+}
+
+TEST(StrategyInputTest, FunctionsGiveBatchesOfReplicasInTurn) {
+  MirroredStrategy strategy(cpus(2));
+  int64_t calls = 0;
+  const auto dataset = strategy.distribute_datasets_from_function(
+      [&](const InputContext &context) {
+        ++calls;
+        EXPECT_EQ(context.num_input_pipelines, 1);
+        EXPECT_EQ(context.num_replicas_in_sync, 2);
+        return numbers(5).batch(context.get_per_replica_batch_size(4));
+      });
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(dataset.cardinality(), 2);
+  std::vector<Rows> steps;
+  for (const PerReplica<Tensor> &batch : dataset)
+    steps.push_back(each(strategy, batch));
+  EXPECT_THAT(steps, ElementsAre(Rows{{0, 1}, {2, 3}}, Rows{{4}, {}}));
+  EXPECT_THAT(errorOf([] {
+                (void)InputContext{.num_replicas_in_sync = 2}
+                    .get_per_replica_batch_size(3);
+              }),
+              HasSubstr("a global batch size that the 2 replicas divide"));
+}
+
+TEST(StrategyInputTest, FunctionsAreCalledForEachReplicaWhereAsked) {
+  const InputOptions options{.experimental_replication_mode =
+                                 InputReplicationMode::PER_REPLICA};
+  auto make = [](const InputContext &context) {
+    return numbers(4)
+        .shard(context.num_input_pipelines, context.input_pipeline_id)
+        .batch(1);
+  };
+  MirroredStrategy strategy(cpus(2));
+  std::vector<Rows> steps;
+  for (const PerReplica<Tensor> &batch :
+       strategy.experimental_distribute_datasets_from_function(make, options))
+    steps.push_back(each(strategy, batch));
+  EXPECT_THAT(steps, ElementsAre(Rows{{0}, {1}}, Rows{{2}, {3}}));
+  EXPECT_THAT(errorOf([&] {
+                OneDeviceStrategy("CPU:0").distribute_datasets_from_function(
+                    make, options);
+              }),
+              HasSubstr("PER_REPLICA is of MirroredStrategy"));
+}
+
+TEST(StrategyInputTest, ArraysAreADatasetOfTheHost) {
+  MirroredStrategy strategy(cpus(2));
+  const auto dataset = strategy.make_experimental_numpy_dataset(
+      tensor({1.f, 2.f}), tensor({3.f, 4.f}));
+  const auto [x, y] = *dataset.iterate().next();
+  EXPECT_EQ(x.item<float>() + y.item<float>(), 4);
+}
+
+TEST(StrategyInputTest, WorkersShardByPolicy) {
+  using data::AutoShardPolicy;
+  auto part = [](AutoShardPolicy policy, int64_t worker) {
+    data::Options options;
+    options.auto_shard_policy = policy;
+    return data::Dataset<Tensor>(detail::autoShard(
+        numbers(8).batch(2).with_options(options).source(), 2, worker));
+  };
+  auto firsts = [](const data::Dataset<Tensor> &dataset) {
+    Floats all;
+    for (const Tensor &batch : dataset)
+      all.push_back(batch.to_vector<float>().front());
+    return all;
+  };
+  EXPECT_THAT(firsts(part(AutoShardPolicy::Off, 1)), ElementsAre(0, 2, 4, 6));
+  EXPECT_THAT(firsts(part(AutoShardPolicy::Data, 1)), ElementsAre(2, 6));
+  Logged logged;
+  EXPECT_THAT(firsts(part(AutoShardPolicy::Auto, 0)), ElementsAre(0, 4));
+  EXPECT_THAT(logged.lines,
+              ElementsAre(AllOf(HasSubstr("WARNING"),
+                                HasSubstr("AutoShardPolicy::Data"),
+                                HasSubstr("or Off if"))));
+  EXPECT_THAT(errorOf([&] { part(AutoShardPolicy::File, 0); }),
+              HasSubstr("expected a dataset of at least 2 files"));
+}
+
+} // namespace
+} // namespace meshloom

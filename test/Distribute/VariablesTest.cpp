@@ -1,0 +1,244 @@
+// Variables of a strategy's scope (facts 23 and 41 to 52).
+#include "Testing.h"
+
+#include "meshloom/API/ConcreteFunction.h"
+
+#include <sstream>
+
+namespace meshloom {
+namespace {
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Aggregation = VariableAggregation;
+using Synchronization = VariableSynchronization;
+
+DVariable made(const Strategy &strategy, const Tensor &initial,
+               Aggregation aggregation,
+               Synchronization synchronization = Synchronization::AUTO) {
+  auto scope = strategy.scope();
+  return DVariable(initial, {.name = "v",
+                             .synchronization = synchronization,
+                             .aggregation = aggregation});
+}
+DVariable syncOnRead(const Strategy &strategy, Aggregation aggregation) {
+  return made(strategy, tensor(0.f), aggregation, Synchronization::ON_READ);
+}
+
+/// 1, 2, ... in the replicas.
+Tensor ownNumber() {
+  return cast(get_replica_context()->replica_id_in_sync_group(), DType::F32) +
+         1;
+}
+
+std::string printed(const DVariable &variable) {
+  std::ostringstream out;
+  out << variable;
+  return out.str();
+}
+
+TEST(StrategyVariableTest, IsMirroredUnlessToldOtherwise) {
+  MirroredStrategy strategy(cpus(2));
+  const DVariable v = made(strategy, tensor(3.f), Aggregation::NONE);
+  EXPECT_EQ(v.synchronization(), Synchronization::ON_WRITE);
+  EXPECT_EQ(v.aggregation(), Aggregation::NONE);
+  EXPECT_TRUE(v.layout().is_fully_replicated());
+  v.assign(5); // outside of replicas: all copies
+  EXPECT_EQ(v.item<float>(), 5);
+  EXPECT_THAT(errorOf([&] {
+                made(strategy, tensor(1.f), Aggregation::NONE,
+                     Synchronization::NONE);
+              }),
+              HasSubstr("expected VariableSynchronization AUTO, ON_WRITE or "
+                        "ON_READ, got NONE"));
+}
+
+TEST(StrategyVariableTest, PrintsAnEntryForEachReplica) {
+  MirroredStrategy strategy(cpus(2));
+  const std::string text =
+      printed(made(strategy, tensor(1.f), Aggregation::NONE));
+  EXPECT_THAT(text, testing::StartsWith("MirroredVariable:{\n  0: variable 'v' "
+                                        "on CPU:0 1"));
+  EXPECT_THAT(text, HasSubstr(",\n  1: variable 'v' on CPU:1 1"));
+  EXPECT_THAT(printed(syncOnRead(strategy, Aggregation::SUM)),
+              testing::StartsWith("SyncOnReadVariable:{\n  0: "));
+}
+
+TEST(StrategyVariableTest, WhatReplicasAssignIsAggregated) {
+  MirroredStrategy strategy(cpus(2));
+  const DVariable sum = made(strategy, tensor(0.f), Aggregation::SUM),
+                  mean = made(strategy, tensor(0.f), Aggregation::MEAN),
+                  first = made(strategy, tensor(0.f),
+                               Aggregation::ONLY_FIRST_REPLICA),
+                  same = made(strategy, tensor(0.f), Aggregation::NONE),
+                  number = made(strategy, tensor(0.f), Aggregation::SUM);
+  auto step = function([&] {
+    strategy.run([&] {
+      sum.assign(ownNumber());
+      sum.assign_add(ownNumber()); // reads its own write
+      mean.assign(ownNumber());
+      first.assign(ownNumber());
+      first.assign_sub(10 * ownNumber());
+      same.assign(sum + 1);
+      number.assign(7);
+    });
+  });
+  step();
+  EXPECT_EQ(sum.item<float>(), 6);
+  EXPECT_EQ(mean.item<float>(), 1.5);
+  EXPECT_EQ(first.item<float>(), -9);
+  EXPECT_EQ(same.item<float>(), 7);
+  EXPECT_EQ(number.item<float>(), 7); // a number is taken as it is
+  EXPECT_THAT(errorOf([&] { strategy.run([&] { same.assign(ownNumber()); }); }),
+              HasSubstr("VariableAggregation"));
+}
+
+TEST(StrategyVariableTest, MeansAreOfFloats) {
+  MirroredStrategy strategy(cpus(2));
+  const DVariable v = made(strategy, tensor(0), Aggregation::MEAN);
+  EXPECT_THAT(errorOf([&] {
+                strategy.run([&] {
+                  v.assign(get_replica_context()->replica_id_in_sync_group());
+                });
+              }),
+              HasSubstr("expected a variable of floats to take the mean of "
+                        "replicas' values, got 'v' of i32"));
+}
+
+TEST(StrategyVariableTest, RowsAreScatteredByAggregation) {
+  MirroredStrategy strategy(cpus(2));
+  const DVariable sum = made(strategy, zeros({3}), Aggregation::SUM),
+                  first = made(strategy, zeros({3}),
+                               Aggregation::ONLY_FIRST_REPLICA);
+  const Tensor at = tensor({1});
+  auto step = function([&] {
+    strategy.run([&] {
+      const Tensor own = reshape(ownNumber(), {1});
+      sum.scatter_add(at, own);
+      first.scatter_max(at, own);
+    });
+  });
+  step();
+  EXPECT_THAT(sum.to_vector<float>(), ElementsAre(0, 3, 0));
+  EXPECT_THAT(first.to_vector<float>(), ElementsAre(0, 1, 0));
+  sum.scatter_update(at, tensor({9.f})); // outside of replicas
+  EXPECT_THAT(sum.to_vector<float>(), ElementsAre(0, 9, 0));
+  EXPECT_THAT(errorOf([&] {
+                strategy.run(
+                    [&] { sum.scatter_min(at, reshape(ownNumber(), {1})); });
+              }),
+              HasSubstr("cannot be aggregated by SUM: aggregate by NONE or "
+                        "ONLY_FIRST_REPLICA"));
+}
+
+TEST(StrategyVariableTest, SyncOnReadIsEachReplicasOwnUntilItIsRead) {
+  MirroredStrategy strategy(cpus(2));
+  const DVariable sum = syncOnRead(strategy, Aggregation::SUM),
+                  mean = syncOnRead(strategy, Aggregation::MEAN),
+                  first = syncOnRead(strategy, Aggregation::ONLY_FIRST_REPLICA),
+                  none = syncOnRead(strategy, Aggregation::NONE);
+  EXPECT_FALSE(sum.trainable());
+  auto step = function([&] {
+    return strategy.run([&] {
+      for (const DVariable &v : {sum, mean, first, none})
+        v.assign_add(ownNumber());
+      return none.read_value();
+    });
+  });
+  step();
+  EXPECT_THAT(strategy.reduce(ReduceOp::SUM, step()).item<float>(), 6);
+  EXPECT_EQ(sum.item<float>(), 6);
+  EXPECT_EQ(mean.item<float>(), 3);
+  EXPECT_EQ(first.item<float>(), 2);
+  EXPECT_EQ(sum.shape(), Shape({}));
+  EXPECT_THAT(errorOf([&] { (void)none.read_value(); }),
+              HasSubstr("no way to make them one"));
+  // What is assigned outside of replicas is their sum, or each one's value.
+  sum.assign(tensor(8.f));
+  mean.assign(tensor(8.f));
+  EXPECT_EQ(sum.item<float>(), 8);
+  EXPECT_EQ(mean.item<float>(), 8);
+  EXPECT_THAT(printed(sum), HasSubstr("0: variable 'v' on CPU:0 4"));
+  EXPECT_THAT(printed(mean), HasSubstr("0: variable 'v' on CPU:0 8"));
+  EXPECT_THAT(errorOf([&] { sum.assign_add(1); }),
+              HasSubstr("assign the new sum, or change it in the replicas"));
+  EXPECT_THAT(errorOf([&] { sum.scatter_add(tensor({0}), tensor({1.f})); }),
+              HasSubstr("assign the whole value"));
+}
+
+TEST(StrategyVariableTest, CentralStorageKeepsThemOnOneDevice) {
+  CentralStorageStrategy strategy(cpus(2));
+  const DVariable w = made(strategy, tensor({1.f, 2.f}), Aggregation::SUM);
+  EXPECT_EQ(w.shape(), Shape({2}));
+  EXPECT_THAT(printed(w), testing::StartsWith("CentralVariable:{\n  0: "));
+  auto step = function([&] {
+    return strategy.run([&] {
+      GradientTape tape;
+      const Tensor loss = reduce_sum(w * w) * ownNumber();
+      const Tensor gradient = tape.gradient(loss, w);
+      w.assign_sub(gradient);
+      return loss;
+    });
+  });
+  EXPECT_EQ(strategy.reduce(ReduceOp::SUM, step()).item<float>(), 15);
+  // w - (2 w + 4 w)
+  EXPECT_THAT(w.to_vector<float>(), ElementsAre(-5, -10));
+  w.assign(tensor({3.f, 4.f}));
+  EXPECT_THAT(w.to_vector<float>(), ElementsAre(3, 4));
+  for (const ValueInfo &argument : step.get_concrete_function().arguments())
+    if (argument.role == ValueInfo::Role::Variable) {
+      EXPECT_EQ(argument.shape, Shape({1, 2}));
+      EXPECT_EQ(argument.layout.spec_string(), "[replica, *]");
+    }
+}
+
+TEST(StrategyVariableTest, AnotherStrategysIsRefused) {
+  MirroredStrategy strategy(cpus(2)), other(cpus(3));
+  const DVariable w = made(strategy, tensor(1.f), Aggregation::NONE);
+  EXPECT_EQ(w.item<float>(), 1); // outside of scopes it is read
+  EXPECT_THAT(
+      errorOf([&] { other.run([&] { return w + 1; }); }),
+      HasSubstr("variable 'v' was made in the scope of MirroredStrategy "
+                "on CPU:0, CPU:1 and is used in that of "
+                "MirroredStrategy on CPU:0, CPU:1, CPU:2"));
+}
+
+TEST(StrategyVariableTest, OptimizersSumGradientsOverReplicas) {
+  struct Plain : CrossDeviceOps {
+    mutable std::vector<Shape> seen;
+    std::string name() const override { return "Plain"; }
+    Tensor reduce(ReduceOp op, const PerReplica<Tensor> &value,
+                  const ReduceDestinations &destinations) const override {
+      EXPECT_EQ(op, ReduceOp::SUM);
+      EXPECT_EQ(destinations.devices.size(), 2u);
+      seen.push_back(value.stacked.shape());
+      return reduce_sum(value.stacked, {0});
+    }
+  };
+  auto plain = std::make_shared<Plain>();
+  for (std::shared_ptr<const CrossDeviceOps> ops :
+       {std::shared_ptr<const CrossDeviceOps>(),
+        std::shared_ptr<const CrossDeviceOps>(plain),
+        std::shared_ptr<const CrossDeviceOps>(
+            std::make_shared<ReductionToOneDevice>())}) {
+    MirroredStrategy strategy(cpus(2), ops);
+    const DVariable w = made(strategy, ones({3}), Aggregation::NONE),
+                    b = made(strategy, ones({2}), Aggregation::NONE);
+    optimizers::SGD sgd({.learning_rate = 0.5, .momentum = 0.5});
+    auto step = function([&] {
+      strategy.run([&] {
+        GradientTape tape;
+        const Tensor loss = (reduce_sum(w) + 2 * reduce_sum(b)) * ownNumber();
+        sgd.apply_gradients(tape.gradient(loss, {w, b}));
+      });
+    });
+    step();
+    step();
+    // Gradients 3 and 6; velocities 3, 4.5 and 6, 9.
+    EXPECT_THAT(w.to_vector<float>(), testing::Each(1 - 0.5f * 7.5f));
+    EXPECT_THAT(b.to_vector<float>(), testing::Each(1 - 0.5f * 15));
+  }
+  EXPECT_THAT(plain->seen, ElementsAre(Shape({2, 2}), Shape({2, 3})));
+}
+
+} // namespace
+} // namespace meshloom
