@@ -83,7 +83,7 @@ Tensor::operator bool() const {
 
 std::string Tensor::device() const {
   Mesh mesh = layout().mesh();
-  auto ids = mesh.local_device_ids();
+  const std::vector<int64_t> ids = mesh.assignment().localDeviceNumbers();
   std::string first = fmt::format("{}:{}", mesh.device_type(), ids.front());
   return ids.size() == 1 ? first
                          : fmt::format("{} ... {}:{}", first,

@@ -176,7 +176,7 @@ void update(const DVariable &variable, const TensorLike &by,
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
     trace->assign(
         state,
-        combine({variable.read_value(by.where), by.where}, {delta, by.where}),
+        combine({readStored(variable, by.where), by.where}, {delta, by.where}),
         by.where);
     return;
   }

@@ -263,7 +263,7 @@ private:
 
 /// Two steps ahead, on the devices.
 SourcePtr fetched(const StrategyState &strategy, SourcePtr source,
-                  const InputOptions &options) {
+                  const StrategyInputOptions &options) {
   if (!strategy.mesh || !options.experimental_fetch_to_device)
     return source;
   return prefetch(
@@ -328,7 +328,8 @@ SourcePtr autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
 }
 
 SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
-                            const InputOptions &options, MakePerReplica make) {
+                            const StrategyInputOptions &options,
+                            MakePerReplica make) {
   if (options.experimental_replication_mode ==
       InputReplicationMode::PER_REPLICA)
     refuse("experimental_distribute_dataset",
@@ -351,7 +352,7 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
 }
 
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
-                                        const InputOptions &options) {
+                                        const StrategyInputOptions &options) {
   const bool isEach = options.experimental_replication_mode ==
                       InputReplicationMode::PER_REPLICA;
   if (isEach && strategy.kind != StrategyState::Kind::Mirrored)
@@ -367,7 +368,8 @@ std::vector<InputContext> inputContexts(const StrategyState &strategy,
 
 SourcePtr distributeTurns(const StrategyState &strategy,
                           std::vector<SourcePtr> sources,
-                          const InputOptions &options, MakePerReplica make) {
+                          const StrategyInputOptions &options,
+                          MakePerReplica make) {
   return fetched(strategy,
                  std::make_shared<TakeTurns>(
                      std::move(sources), strategy.replicas(), std::move(make)),

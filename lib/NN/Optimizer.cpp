@@ -126,6 +126,30 @@ Tensor same(const Tensor &value) {
   return value;
 }
 
+/// In a replica the sums over all replicas, by the strategy's cross_device_ops:
+/// then all of them change variables alike.
+Gradients overReplicas(const Gradients &gradients, const Where &where) {
+  const std::optional<ReplicaContext> context = get_replica_context();
+  if (!context || context->num_replicas_in_sync() == 1)
+    return gradients;
+  std::vector<Tensor> own;
+  own.reserve(gradients.size());
+  for (const VariableGradient &each : gradients) {
+    if (each.variable.layout().mesh() != *context->strategy().mesh())
+      refuse(applying,
+             fmt::format("variable '{}' was not made in the scope of the {} "
+                         "whose replica this is: make the model in its scope",
+                         each.variable.name(), context->strategy().name()),
+             where);
+    own.push_back(each.gradient);
+  }
+  const std::vector<Tensor> sums = context->all_reduce(ReduceOp::SUM, own);
+  Gradients summed = gradients;
+  for (size_t i = 0; i < sums.size(); ++i)
+    summed[i].gradient = sums[i];
+  return summed;
+}
+
 } // namespace
 
 Hyperparameter::Hyperparameter(const schedules::Schedule &schedule)

@@ -116,8 +116,8 @@ TEST(StrategyInputTest, FunctionsGiveBatchesOfReplicasInTurn) {
 }
 
 TEST(StrategyInputTest, FunctionsAreCalledForEachReplicaWhereAsked) {
-  const InputOptions options{.experimental_replication_mode =
-                                 InputReplicationMode::PER_REPLICA};
+  const StrategyInputOptions options{.experimental_replication_mode =
+                                         InputReplicationMode::PER_REPLICA};
   auto make = [](const InputContext &context) {
     return numbers(4)
         .shard(context.num_input_pipelines, context.input_pipeline_id)

@@ -89,7 +89,7 @@ TEST(StrategyVariableTest, WhatReplicasAssignIsAggregated) {
   EXPECT_EQ(same.item<float>(), 7);
   EXPECT_EQ(number.item<float>(), 7); // a number is taken as it is
   EXPECT_THAT(errorOf([&] { strategy.run([&] { same.assign(ownNumber()); }); }),
-              HasSubstr("VariableAggregation"));
+              HasSubstr("or the variable's aggregation"));
 }
 
 TEST(StrategyVariableTest, MeansAreOfFloats) {

@@ -23,7 +23,7 @@ enum class InputReplicationMode : uint8_t {
 };
 
 /// How a strategy's dataset brings batches to devices.
-struct InputOptions {
+struct StrategyInputOptions {
   /// Whether batches are on the devices before they are asked for.
   bool experimental_fetch_to_device = true;
   /// Of MirroredStrategy, in distribute_datasets_from_function.
@@ -54,16 +54,16 @@ template <typename T> MakePerReplica makePerReplica() {
 /// Global batches, cut into those of replicas.
 data::detail::SourcePtr distributeBatches(const StrategyState &strategy,
                                           data::detail::SourcePtr source,
-                                          const InputOptions &options,
+                                          const StrategyInputOptions &options,
                                           MakePerReplica make);
 /// Batches of replicas, taken by them in turn; or one source for each.
 data::detail::SourcePtr
 distributeTurns(const StrategyState &strategy,
                 std::vector<data::detail::SourcePtr> sources,
-                const InputOptions &options, MakePerReplica make);
+                const StrategyInputOptions &options, MakePerReplica make);
 /// The contexts that the function is called with.
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
-                                        const InputOptions &options);
+                                        const StrategyInputOptions &options);
 
 /// How many rows of a global batch each replica of one of several workers has.
 std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,

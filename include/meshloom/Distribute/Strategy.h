@@ -267,9 +267,9 @@ public:
   ///
   /// Throws meshloom::Error if the dataset is not batched.
   template <typename T>
-  data::Dataset<PerReplica<T>>
-  experimental_distribute_dataset(const data::Dataset<T> &dataset,
-                                  const InputOptions &options = {}) const {
+  data::Dataset<PerReplica<T>> experimental_distribute_dataset(
+      const data::Dataset<T> &dataset,
+      const StrategyInputOptions &options = {}) const {
     return data::Dataset<PerReplica<T>>(detail::distributeBatches(
         *state, dataset.source(), options, detail::makePerReplica<T>()));
   }
@@ -277,9 +277,8 @@ public:
   /// takes: replicas take them in turn. Where there are none left for some,
   /// they get batches without rows. Throws meshloom::Error as the options say.
   template <typename F>
-  auto
-  distribute_datasets_from_function(F &&fn,
-                                    const InputOptions &options = {}) const {
+  auto distribute_datasets_from_function(
+      F &&fn, const StrategyInputOptions &options = {}) const {
     using Dataset =
         std::decay_t<std::invoke_result_t<F &, const InputContext &>>;
     using T = typename Dataset::Value;
@@ -292,7 +291,7 @@ public:
   /// Its earlier name.
   template <typename F>
   auto experimental_distribute_datasets_from_function(
-      F &&fn, const InputOptions &options = {}) const {
+      F &&fn, const StrategyInputOptions &options = {}) const {
     return distribute_datasets_from_function(std::forward<F>(fn), options);
   }
   /// A dataset of the rows of tensors of the host; see
