@@ -4,6 +4,8 @@
 // Without a TPU --strategy=tpu tries it on virtual CPUs.
 #include "../options/StrategyOptions.h"
 
+#include <meshloom/Data/Digits.h>
+
 #include <iomanip>
 #include <iostream>
 
