@@ -107,11 +107,11 @@ void positions() {
 }
 
 void functions() {
-  DVariable w(tensor({0.f, 0.f}));
+  DVariable w(zeros({2, 1}));
   using Batch = std::pair<Tensor, Tensor>;
   auto batches =
       data::from_tensor_slices(random::stateless_uniform({64, 2}, {0, 1}),
-                               random::stateless_uniform({64}, {0, 2}))
+                               random::stateless_uniform({64, 1}, {0, 2}))
           .repeat()
           .batch(8, {.drop_remainder = true});
 
