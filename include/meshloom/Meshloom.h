@@ -68,5 +68,6 @@
 #include "meshloom/NN/State/CheckpointManager.h"
 #include "meshloom/NN/State/ExportedFunctions.h"
 #include "meshloom/NN/State/SavedModel.h"
+#include "meshloom/NN/Training/TensorBoard.h"
 
 #endif

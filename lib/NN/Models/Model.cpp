@@ -222,7 +222,7 @@ Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name)
     : Model(std::make_shared<FunctionalImpl>(
           std::move(inputs.all), std::move(outputs.all), std::move(name))) {}
 
-Model::Model(const Layer &layer) : Layer(layer) {
+Model::Model(const Layer &layer) : Trainer(layer.internal()) {
   if (!State::of(layer).isModel)
     throw Error(fmt::format("[Model] expected a layer that is a model, got {} "
                             "'{}'",

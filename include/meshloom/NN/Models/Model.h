@@ -23,7 +23,7 @@
 // A model is a layer: it may be a part of others, and of a Module.
 #pragma once
 
-#include "meshloom/NN/Layers/Layer.h"
+#include "meshloom/NN/Training/Trainer.h"
 
 #include <initializer_list>
 
@@ -58,7 +58,7 @@ public:
 
 /// A handle of a model; copies are the same model. Empty where made without
 /// arguments.
-class Model : public Layer {
+class Model : public Trainer {
 public:
   /// An empty one.
   Model() = default;
@@ -66,7 +66,8 @@ public:
   /// need an Input that is not given, or if two layers have one name.
   Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name = "");
   /// Of an implementation.
-  explicit Model(std::shared_ptr<ModelImpl> impl) : Layer(std::move(impl)) {}
+  explicit Model(std::shared_ptr<ModelImpl> impl)
+      : Trainer(std::move(impl)) {}
   /// Of a layer that is a model. Throws meshloom::Error if it is none.
   explicit Model(const Layer &layer);
 

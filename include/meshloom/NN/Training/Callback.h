@@ -1,0 +1,104 @@
+// Callback: what is called at the beginning and end of training, epochs and
+// batches. Callbacks.h has those that are known by name in Keras.
+#pragma once
+
+#include "meshloom/NN/Training/Logs.h"
+
+#include <concepts>
+#include <memory>
+
+namespace meshloom {
+
+class Model;
+
+/// What training is done with, as callbacks see it.
+struct TrainingParameters {
+  int64_t epochs = 1;           ///< the number of the last one, from 1
+  std::optional<int64_t> steps; ///< batches of an epoch, where that is known
+  int verbose = 0;              ///< 0: silent, 1: a bar, 2: a line an epoch
+  bool validates = false;       ///< whether epochs end with an evaluation
+};
+
+/// Callbacks of training.
+namespace callbacks {
+
+/// Base of callbacks: each function does nothing. Derive from it, and give an
+/// object to fit:
+///
+///   struct Halve : callbacks::Callback {
+///     void on_epoch_end(int64_t epoch, Logs &logs) override {
+///       if (logs.at("loss") > 1)
+///         model().set_learning_rate(model().learning_rate() / 2);
+///     }
+///   };
+///   Halve halve;
+///   model.fit(dataset, {.epochs = 5, .callbacks = {halve}});
+///
+/// Epochs and batches are counted from 0. With steps_per_execution = n, those
+/// of batches are called once in n of them: at the beginning with the number of
+/// the first one, at the end with that of the last one.
+class Callback {
+public:
+  Callback() = default;
+  Callback(const Callback &) = default;
+  Callback &operator=(const Callback &) = default;
+  virtual ~Callback();
+
+  virtual void on_train_begin(Logs &logs);                      ///< of fit
+  virtual void on_train_end(Logs &logs);                        ///< of fit
+  virtual void on_epoch_begin(int64_t epoch, Logs &logs);       ///< of fit
+  virtual void on_epoch_end(int64_t epoch, Logs &logs);         ///< of fit
+  virtual void on_train_batch_begin(int64_t batch, Logs &logs); ///< of fit
+  virtual void on_train_batch_end(int64_t batch, Logs &logs);   ///< of fit
+  virtual void on_test_begin(Logs &logs); ///< of evaluate, in fit as well
+  virtual void on_test_end(Logs &logs);   ///< of evaluate, in fit as well
+  virtual void on_test_batch_begin(int64_t batch, Logs &logs); ///< of evaluate
+  virtual void on_test_batch_end(int64_t batch, Logs &logs);   ///< of evaluate
+  virtual void on_predict_begin(Logs &logs);                   ///< of predict
+  virtual void on_predict_end(Logs &logs);                     ///< of predict
+  virtual void on_predict_batch_begin(int64_t batch,
+                                      Logs &logs);              ///< of predict
+  virtual void on_predict_batch_end(int64_t batch, Logs &logs); ///< of predict
+
+  /// The model that is trained. Throws meshloom::Error where none is: before
+  /// the first call.
+  Model &model() const;
+  /// Of what is running.
+  const TrainingParameters &params() const { return parameters; }
+
+private:
+  friend class CallbackList;
+  Model *trained = nullptr;
+  TrainingParameters parameters;
+};
+
+/// A callback as fit takes it. One with a name is referred to, so that it can
+/// be asked afterwards, and must live as long as fit runs; a temporary is taken
+/// over:
+///
+///   callbacks::EarlyStopping stop({.patience = 2});
+///   model.fit(dataset, {.callbacks = {stop,
+///   callbacks::CSVLogger("log.csv")}});
+class CallbackRef {
+public:
+  /// Refers to it.
+  template <std::derived_from<Callback> C>
+  CallbackRef(C &callback) : callback(std::shared_ptr<void>(), &callback) {}
+  /// Takes it over.
+  template <std::derived_from<Callback> C>
+  CallbackRef(C &&callback)
+      : callback(std::make_shared<C>(std::forward<C>(callback))) {}
+  /// Shares it.
+  template <std::derived_from<Callback> C>
+  CallbackRef(std::shared_ptr<C> callback) : callback(std::move(callback)) {}
+  /// Which it is.
+  Callback *operator->() const { return callback.get(); }
+  /// Which it is.
+  Callback *get() const { return callback.get(); }
+
+private:
+  std::shared_ptr<Callback> callback;
+};
+
+} // namespace callbacks
+} // namespace meshloom

@@ -1,0 +1,259 @@
+// Trainer: what a Model is trained, evaluated and used by: compile, fit,
+// evaluate, predict.
+//
+//   Model model = Sequential({layers::Dense(256, {.activation = "relu"}),
+//                             layers::Dense(10)});
+//   model.compile({.optimizer = "adam",
+//                  .loss = losses::SparseCategoricalCrossentropy(
+//                      {.from_logits = true}),
+//                  .metrics = {"accuracy"}});
+//   History history = model.fit(train.batch(32), {.epochs = 2});
+//   Logs result = model.evaluate(test.batch(32));
+//
+// A step is one compiled program on the whole batch, which is cut over the axis
+// of the strategy's mesh (or the axis of a mesh of one's own that compile is
+// told): that is data parallel training, and its numbers are those of one
+// device, however many examples the last batch has. Loss and metrics are summed
+// on the devices and read when they are shown.
+#pragma once
+
+#include "meshloom/NN/Layers/Layer.h"
+#include "meshloom/NN/Losses.h"
+#include "meshloom/NN/Metrics.h"
+#include "meshloom/NN/Optimizers.h"
+#include "meshloom/NN/Training/Callback.h"
+#include "meshloom/NN/Training/TrainingData.h"
+
+namespace meshloom {
+
+namespace detail {
+class Training;
+} // namespace detail
+
+/// What compile takes, by value or by name ("adam").
+class OptimizerOrName {
+public:
+  /// None: a model that only predicts or is evaluated.
+  OptimizerOrName() = default;
+  /// By value.
+  OptimizerOrName(const optimizers::Optimizer &optimizer)
+      : optimizer(optimizer) {}
+  /// By name. Throws meshloom::Error that lists the closest names.
+  OptimizerOrName(const char *name) : optimizer(optimizers::get(name)) {}
+  /// By name. Throws meshloom::Error that lists the closest names.
+  OptimizerOrName(const std::string &name) : optimizer(optimizers::get(name)) {}
+
+  /// Which it is, or none.
+  std::optional<optimizers::Optimizer> optimizer;
+};
+
+/// One loss for all outputs of a model, or one for each.
+class LossOfOutputs {
+public:
+  /// None: only what layers add.
+  LossOfOutputs() = default;
+  /// The same for all outputs: an id, a Loss, or a function of one's own.
+  template <typename L>
+    requires std::constructible_from<losses::Loss, L>
+  LossOfOutputs(L &&loss) : all(losses::Loss(std::forward<L>(loss))) {}
+  /// For each output, in their order.
+  LossOfOutputs(std::vector<losses::Loss> losses) : each(std::move(losses)) {}
+  /// By the names of the outputs.
+  LossOfOutputs(std::map<std::string, losses::Loss> losses)
+      : byName(std::move(losses)) {}
+
+  losses::Loss all;                           ///< empty, or for all
+  std::vector<losses::Loss> each;             ///< empty, or in order
+  std::map<std::string, losses::Loss> byName; ///< empty, or by name
+};
+
+/// The same metrics for all outputs of a model, or others for each.
+class MetricsOfOutputs {
+public:
+  /// None.
+  MetricsOfOutputs() = default;
+  /// For all outputs. Of a model with several outputs each has its own, made
+  /// like these.
+  MetricsOfOutputs(std::initializer_list<metrics::Metric> metrics)
+      : all(metrics) {}
+  /// The same.
+  MetricsOfOutputs(std::vector<metrics::Metric> metrics)
+      : all(std::move(metrics)) {}
+  /// For each output, in their order.
+  MetricsOfOutputs(std::vector<std::vector<metrics::Metric>> metrics)
+      : each(std::move(metrics)) {}
+  /// By the names of the outputs.
+  MetricsOfOutputs(std::map<std::string, std::vector<metrics::Metric>> metrics)
+      : byName(std::move(metrics)) {}
+
+  std::vector<metrics::Metric> all;               ///< for all
+  std::vector<std::vector<metrics::Metric>> each; ///< or in order
+  /// Or by name.
+  std::map<std::string, std::vector<metrics::Metric>> byName;
+};
+
+/// What compile takes.
+struct TrainingOptions {
+  /// Changes the weights; needed by fit.
+  OptimizerOrName optimizer = {};
+  /// What is made small; needed by fit, unless layers add losses.
+  LossOfOutputs loss = {};
+  /// Shown beside the loss.
+  MetricsOfOutputs metrics = {};
+  /// The loss is the sum of the outputs' losses times these; empty: 1 each.
+  std::vector<double> loss_weights = {};
+  /// As metrics, but examples count by their weights.
+  MetricsOfOutputs weighted_metrics = {};
+  /// So many steps are one call of one compiled loop. Callbacks of batches are
+  /// called once in so many.
+  int64_t steps_per_execution = 1;
+  /// The axis of the mesh that batches are cut over. Default: that of the
+  /// strategy; of a mesh of one's own "batch" where it has that axis, else its
+  /// only axis, else none.
+  std::optional<std::string> batch_axis = std::nullopt;
+  /// Steps fail where a value is nan or infinite, naming the op and its layer.
+  /// Costs time.
+  bool check_numerics = false;
+};
+
+/// What fit takes.
+struct FitOptions {
+  /// Of arrays: examples a batch; default 32. A dataset has batches already.
+  std::optional<int64_t> batch_size = std::nullopt;
+  int64_t epochs = 1; ///< the number of the last epoch, from 1
+  int verbose = 1;    ///< 0: silent, 1: a bar, 2: a line an epoch
+  std::vector<callbacks::CallbackRef> callbacks = {}; ///< in this order
+  double validation_split = 0; ///< of arrays, this part at the end validates
+  TrainingData validation_data = {}; ///< what an epoch is evaluated on
+  bool shuffle = true;               ///< arrays, in every epoch anew
+  std::map<int64_t, double> class_weight = {}; ///< of examples, by their label
+  int64_t initial_epoch = 0;                   ///< the first one, from 0
+  /// Batches an epoch; default: all there are.
+  std::optional<int64_t> steps_per_epoch = std::nullopt;
+  /// Batches an evaluation; default: all there are.
+  std::optional<int64_t> validation_steps = std::nullopt;
+  /// Of arrays, in evaluation; default: batch_size.
+  std::optional<int64_t> validation_batch_size = std::nullopt;
+  int64_t validation_freq = 1; ///< an evaluation every so many epochs
+  /// What the order of arrays is shuffled by.
+  uint64_t seed = 0;
+};
+
+/// What evaluate takes.
+struct EvaluateOptions {
+  /// Of arrays: examples a batch; default 32.
+  std::optional<int64_t> batch_size = std::nullopt;
+  int verbose = 1; ///< 0: silent, 1: a bar, 2: a line
+  /// Batches; default: all there are.
+  std::optional<int64_t> steps = std::nullopt;
+  std::vector<callbacks::CallbackRef> callbacks = {}; ///< in this order
+};
+
+/// What predict takes.
+using PredictOptions = EvaluateOptions;
+
+/// What train_on_batch and test_on_batch take.
+struct OnBatchOptions {
+  Tensor sample_weight = {};                   ///< of each example
+  std::map<int64_t, double> class_weight = {}; ///< by labels; for training
+  /// Whether the numbers are of this batch alone, or of all since they were
+  /// reset.
+  bool reset_metrics = true;
+};
+
+/// Base of Model: a layer that can be trained. Functions throw meshloom::Error,
+/// before any weight has changed, if the model was not compiled, if batches do
+/// not fit it (an unbatched dataset, labels of another shape or type), or if
+/// options contradict each other. Calls on one model come from one thread at a
+/// time.
+class Trainer : public Layer {
+public:
+  /// Says how the model is trained. Again: metrics and compiled steps begin
+  /// anew. The strategy in whose scope it is called is that of training.
+  /// Throws meshloom::Error if a name is not known, or a number is out of
+  /// range.
+  void compile(TrainingOptions options);
+  /// Whether compile was called.
+  bool compiled() const;
+
+  /// Trains for some epochs. Where a dataset ends in the middle of an epoch, a
+  /// warning says so, and that epoch is the last one.
+  History fit(const TrainingData &data, FitOptions options = {}) const;
+  /// Of arrays: fit({x, y}, options).
+  template <detail::Arrays X, detail::Arrays Y>
+  History fit(const X &x, const Y &y, FitOptions options = {}) const {
+    return fit(TrainingData(x, y), std::move(options));
+  }
+
+  /// Loss and metrics, by name.
+  Logs evaluate(const TrainingData &data, EvaluateOptions options = {}) const;
+  /// Of arrays.
+  template <detail::Arrays X, detail::Arrays Y>
+  Logs evaluate(const X &x, const Y &y, EvaluateOptions options = {}) const {
+    return evaluate(TrainingData(x, y), std::move(options));
+  }
+
+  /// What the model gives for all examples, a host tensor; needs no compile.
+  /// Throws meshloom::Error if the model has several outputs.
+  Tensor predict(const TrainingData &data, PredictOptions options = {}) const;
+  /// Each of its outputs.
+  std::vector<Tensor> predict_many(const TrainingData &data,
+                                   PredictOptions options = {}) const;
+
+  /// One step on one batch; the numbers of it.
+  template <detail::Arrays X, detail::Arrays Y>
+  Logs train_on_batch(const X &x, const Y &y,
+                      OnBatchOptions options = {}) const {
+    return onBatch(true, data::detail::elementOf(std::pair<X, Y>(x, y)),
+                   options);
+  }
+  /// The numbers of one batch.
+  template <detail::Arrays X, detail::Arrays Y>
+  Logs test_on_batch(const X &x, const Y &y,
+                     OnBatchOptions options = {}) const {
+    return onBatch(false, data::detail::elementOf(std::pair<X, Y>(x, y)),
+                   options);
+  }
+  /// What the model gives for a batch.
+  template <detail::Arrays X> Tensor predict_on_batch(const X &x) const {
+    return predictOnBatch(data::detail::elementOf(x));
+  }
+
+  /// The one it was compiled with. Throws meshloom::Error if there is none.
+  const optimizers::Optimizer &optimizer() const;
+  /// The learning rate that the next step has.
+  double learning_rate() const;
+  /// Sets it, without compiling the step again. Throws meshloom::Error if a
+  /// schedule computes it.
+  void set_learning_rate(double rate) const;
+  /// Ends training after this batch; for callbacks.
+  void stop_training() const;
+  /// Metrics and the mean of the loss begin anew.
+  void reset_metrics() const;
+  /// Names of loss and metrics, as logs have them. Throws meshloom::Error if
+  /// the model has seen no batch yet.
+  std::vector<std::string> metrics_names() const;
+  /// What it was compiled with.
+  const TrainingOptions &compile_options() const;
+  /// Number of the batches that weights were changed by.
+  int64_t steps_taken() const;
+
+  /// For Meshloom's own layers.
+  const std::shared_ptr<detail::Training> &training() const { return state; }
+
+protected:
+  /// An empty one.
+  Trainer() = default;
+  /// Of an implementation.
+  explicit Trainer(std::shared_ptr<LayerImpl> impl);
+
+private:
+  detail::Training &trained(const char *function) const;
+  Logs onBatch(bool trains, const data::detail::Element &batch,
+               const OnBatchOptions &options) const;
+  Tensor predictOnBatch(const data::detail::Element &batch) const;
+
+  std::shared_ptr<detail::Training> state;
+};
+
+} // namespace meshloom

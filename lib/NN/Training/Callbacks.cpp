@@ -1,0 +1,305 @@
+// Callbacks that decide when to stop and how fast to learn, and that keep what
+// was seen, see Callbacks.h. The rules are Keras's.
+#include "CallbackList.h"
+
+#include "meshloom/API/Logging.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <limits>
+
+namespace meshloom::callbacks {
+
+Callback::~Callback() = default;
+void Callback::on_train_begin(Logs &) {}
+void Callback::on_train_end(Logs &) {}
+void Callback::on_epoch_begin(int64_t, Logs &) {}
+void Callback::on_epoch_end(int64_t, Logs &) {}
+void Callback::on_train_batch_begin(int64_t, Logs &) {}
+void Callback::on_train_batch_end(int64_t, Logs &) {}
+void Callback::on_test_begin(Logs &) {}
+void Callback::on_test_end(Logs &) {}
+void Callback::on_test_batch_begin(int64_t, Logs &) {}
+void Callback::on_test_batch_end(int64_t, Logs &) {}
+void Callback::on_predict_begin(Logs &) {}
+void Callback::on_predict_end(Logs &) {}
+void Callback::on_predict_batch_begin(int64_t, Logs &) {}
+void Callback::on_predict_batch_end(int64_t, Logs &) {}
+
+Model &Callback::model() const {
+  if (!trained)
+    throw Error("[Callback] there is no model yet: fit, evaluate and predict "
+                "give their callbacks the model when they begin");
+  return *trained;
+}
+
+CallbackList::CallbackList(const Model &given, std::vector<CallbackRef> list,
+                           TrainingParameters parameters)
+    : model(given), callbacks(std::move(list)) {
+  for (const CallbackRef &callback : callbacks)
+    if (!callback.get())
+      throw Error("[Callback] expected callbacks, got a null pointer");
+  for (const CallbackRef &callback : callbacks) {
+    callback->trained = &model;
+    callback->parameters = parameters;
+  }
+}
+
+CallbackList::~CallbackList() {
+  for (const CallbackRef &callback : callbacks)
+    callback->trained = nullptr;
+}
+
+//===-- Monitor -----------------------------------------------------------===//
+
+Monitor::Monitor(std::string name, Mode mode, double min_delta)
+    : name(std::move(name)), delta(std::abs(min_delta)) {
+  auto endsIn = [&](std::string_view end) {
+    return std::string_view(this->name).ends_with(end);
+  };
+  more = mode == Mode::Max ||
+         (mode == Mode::Auto &&
+          (endsIn("acc") || endsIn("accuracy") || endsIn("auc")));
+}
+
+std::optional<double> Monitor::read(const Logs &logs,
+                                    std::string_view callback) const {
+  std::optional<double> value = logs.find(name);
+  if (!value) {
+    std::vector<std::string> names;
+    for (auto &[known, number] : logs.values())
+      names.push_back(known);
+    detail::log(LogLevel::WARNING,
+                fmt::format("[{}] '{}' is not among the numbers of this epoch, "
+                            "which are: {}",
+                            callback, name, fmt::join(names, ", ")));
+  }
+  return value;
+}
+
+bool Monitor::isBetter(double value, double reference) const {
+  return more ? value - delta > reference : value + delta < reference;
+}
+
+double Monitor::worst() const {
+  const double infinity = std::numeric_limits<double>::infinity();
+  return more ? -infinity : infinity;
+}
+
+//===-- HistoryCallback ---------------------------------------------------===//
+
+void HistoryCallback::on_train_begin(Logs &) {
+  kept = {};
+}
+
+void HistoryCallback::on_epoch_end(int64_t epoch, Logs &logs) {
+  kept.epoch.push_back(epoch);
+  for (auto &[name, value] : logs.values()) {
+    auto same = [&](auto &column) { return column.first == name; };
+    auto found = std::ranges::find_if(kept.history, same);
+    if (found == kept.history.end())
+      found = kept.history.insert(found, {name, {}});
+    found->second.push_back(value);
+  }
+}
+
+//===-- EarlyStopping -----------------------------------------------------===//
+
+EarlyStopping::EarlyStopping(EarlyStoppingOptions given)
+    : options(std::move(given)),
+      monitor(options.monitor, options.mode, options.min_delta) {}
+
+void EarlyStopping::on_train_begin(Logs &) {
+  bestValue = monitor.worst();
+  bestEpoch = waited = 0;
+  stopped.reset();
+  bestWeights.clear();
+}
+
+void EarlyStopping::keepWeights(int64_t epoch) {
+  bestEpoch = epoch;
+  if (options.restore_best_weights)
+    bestWeights = model().get_weights();
+}
+
+void EarlyStopping::on_epoch_end(int64_t epoch, Logs &logs) {
+  const std::optional<double> value = monitor.read(logs, "EarlyStopping");
+  if (!value || epoch < options.start_from_epoch)
+    return;
+  if (options.restore_best_weights && bestWeights.empty())
+    keepWeights(epoch);
+  ++waited;
+  if (monitor.isBetter(*value, bestValue)) {
+    bestValue = *value;
+    keepWeights(epoch);
+    if (!options.baseline || monitor.isBetter(*value, *options.baseline))
+      waited = 0;
+    return;
+  }
+  if (waited < options.patience || epoch == 0)
+    return;
+  stopped = epoch;
+  model().stop_training();
+  if (bestWeights.empty())
+    return;
+  if (options.verbose > 0)
+    std::cout << "Restoring model weights from the end of the best epoch: "
+              << bestEpoch + 1 << ".\n";
+  model().set_weights(bestWeights);
+}
+
+void EarlyStopping::on_train_end(Logs &) {
+  if (stopped && options.verbose > 0)
+    std::cout << "Epoch " << *stopped + 1 << ": early stopping\n";
+}
+
+//===-- Learning rates ----------------------------------------------------===//
+
+static constexpr char rateName[] = "learning_rate";
+
+ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions given)
+    : options(std::move(given)),
+      monitor(options.monitor, options.mode, options.min_delta) {
+  if (options.factor >= 1)
+    throw Error(fmt::format(
+        "[ReduceLROnPlateau] expected a factor below 1, got {}: the learning "
+        "rate is multiplied by it",
+        options.factor));
+}
+
+void ReduceLROnPlateau::on_train_begin(Logs &) {
+  best = monitor.worst();
+  waited = resting = 0;
+}
+
+void ReduceLROnPlateau::on_epoch_end(int64_t epoch, Logs &logs) {
+  const double rate = model().learning_rate();
+  logs.set(rateName, rate);
+  const std::optional<double> value = monitor.read(logs, "ReduceLROnPlateau");
+  if (!value)
+    return;
+  if (resting > 0) {
+    --resting;
+    waited = 0;
+  }
+  if (monitor.isBetter(*value, best)) {
+    best = *value;
+    waited = 0;
+  } else if (resting == 0 && ++waited >= options.patience &&
+             rate > options.min_lr) {
+    const double lower = std::max(rate * options.factor, options.min_lr);
+    model().set_learning_rate(lower);
+    if (options.verbose > 0)
+      fmt::print(
+          "\nEpoch {}: ReduceLROnPlateau reducing learning rate to {}.\n",
+          epoch + 1, lower);
+    resting = options.cooldown;
+    waited = 0;
+  }
+}
+
+void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs &) {
+  const double rate = schedule(epoch, model().learning_rate());
+  model().set_learning_rate(rate);
+  if (verbose > 0)
+    fmt::print("\nEpoch {}: LearningRateScheduler setting learning rate to "
+               "{}.\n",
+               epoch + 1, rate);
+}
+
+void LearningRateScheduler::on_epoch_end(int64_t, Logs &logs) {
+  logs.set(rateName, model().learning_rate());
+}
+
+//===-- TerminateOnNaN, LambdaCallback ------------------------------------===//
+
+void TerminateOnNaN::on_train_batch_end(int64_t batch, Logs &logs) {
+  const std::optional<double> loss = logs.find("loss");
+  if (!loss || std::isfinite(*loss))
+    return;
+  std::cout << "Batch " << batch << ": Invalid loss, terminating training\n";
+  model().stop_training();
+}
+
+void LambdaCallback::on_epoch_begin(int64_t epoch, Logs &logs) {
+  if (functions.on_epoch_begin)
+    functions.on_epoch_begin(epoch, logs);
+}
+void LambdaCallback::on_epoch_end(int64_t epoch, Logs &logs) {
+  if (functions.on_epoch_end)
+    functions.on_epoch_end(epoch, logs);
+}
+void LambdaCallback::on_train_begin(Logs &logs) {
+  if (functions.on_train_begin)
+    functions.on_train_begin(logs);
+}
+void LambdaCallback::on_train_end(Logs &logs) {
+  if (functions.on_train_end)
+    functions.on_train_end(logs);
+}
+void LambdaCallback::on_train_batch_begin(int64_t batch, Logs &logs) {
+  if (functions.on_train_batch_begin)
+    functions.on_train_batch_begin(batch, logs);
+}
+void LambdaCallback::on_train_batch_end(int64_t batch, Logs &logs) {
+  if (functions.on_train_batch_end)
+    functions.on_train_batch_end(batch, logs);
+}
+
+//===-- CSVLogger ---------------------------------------------------------===//
+
+CSVLogger::CSVLogger(std::filesystem::path file, CSVLoggerOptions options)
+    : file(std::move(file)), options(std::move(options)) {}
+
+void CSVLogger::write(const std::string &line) {
+  std::ofstream out(file, std::ios::app);
+  out << line << '\n';
+  if (!out.flush())
+    throw Error(fmt::format("[CSVLogger] cannot write '{}'", file.string()));
+}
+
+void CSVLogger::on_train_begin(Logs &) {
+  names.clear();
+  std::error_code ignored;
+  hasHeader = options.append && std::filesystem::file_size(file, ignored) > 0 &&
+              !ignored;
+  if (!options.append && !std::ofstream(file, std::ios::trunc))
+    throw Error(fmt::format("[CSVLogger] cannot write '{}'", file.string()));
+}
+
+void CSVLogger::on_epoch_end(int64_t epoch, Logs &logs) {
+  if (names.empty()) {
+    for (auto &[name, value] : logs.values())
+      names.push_back(name);
+    std::ranges::sort(names);
+    // Columns stay what they are, so those of an evaluation that comes later
+    // are there from the start.
+    const bool evaluates =
+        std::ranges::any_of(names, [](const std::string &name) {
+          return name.starts_with("val_");
+        });
+    if (params().validates && !evaluates) {
+      const size_t count = names.size();
+      for (size_t i = 0; i < count; ++i)
+        if (names[i] != rateName)
+          names.push_back("val_" + names[i]);
+    }
+    if (!hasHeader)
+      write(fmt::format("epoch{}{}", options.separator,
+                        fmt::join(names, options.separator)));
+    hasHeader = true;
+  }
+  std::string line = std::to_string(epoch);
+  for (const std::string &name : names) {
+    const std::optional<double> value = logs.find(name);
+    line += options.separator + (value ? fmt::format("{}", *value) : "NA");
+  }
+  write(line);
+}
+
+} // namespace meshloom::callbacks

@@ -1,0 +1,505 @@
+// compile, fit, evaluate and predict, see Trainer.h: the loops of the host
+// around compiled steps.
+#include "Training.h"
+
+#include "CallbackList.h"
+
+#include "meshloom/API/HostTensor.h"
+#include "meshloom/API/Logging.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace meshloom {
+using namespace detail;
+using callbacks::CallbackList;
+using data::AnyDataset;
+using data::detail::Element;
+using data::detail::HostArray;
+
+namespace {
+
+/// Rows [begin, end) of arrays.
+Element rowsOf(const Element &arrays, int64_t begin, int64_t end) {
+  Element part{{}, arrays.skeleton};
+  part.values.reserve(arrays.values.size());
+  for (const HostArray &value : arrays.values)
+    part.values.push_back(value.rows(begin, end));
+  return part;
+}
+
+int64_t rowCount(const Element &arrays, std::string_view function) {
+  for (const HostArray &value : arrays.values)
+    if (value.shape().empty() ||
+        value.shape().front() != arrays.values.front().shape().front())
+      refuseTraining(function,
+                     fmt::format("expected arrays of as many rows each, got {}",
+                                 arrays.typeText()));
+  if (arrays.values.empty())
+    refuseTraining(function, "expected examples, got no array");
+  return arrays.values.front().shape().front();
+}
+
+/// The batches of what a function is given.
+AnyDataset batchesOf(const TrainingData &data, std::string_view function,
+                     std::optional<int64_t> batchSize,
+                     std::optional<uint64_t> shuffleSeed = std::nullopt) {
+  if (data.empty())
+    refuseTraining(function, "expected a dataset or arrays, got none");
+  if (data.batches) {
+    if (batchSize)
+      refuseTraining(function, "batch_size is for arrays: the elements of a "
+                               "dataset are batches already");
+    return *data.batches;
+  }
+  const int64_t rows = rowCount(*data.arrays, function);
+  const int64_t size = batchSize.value_or(32);
+  if (size < 1)
+    refuseTraining(
+        function,
+        fmt::format("expected a batch_size of 1 or more, got {}", size));
+  data::detail::SourcePtr source = data::detail::fromSlices(*data.arrays);
+  if (shuffleSeed && rows > 1)
+    source = data::detail::shuffle(std::move(source), rows, *shuffleSeed, true);
+  return AnyDataset(data::detail::batch(std::move(source), size, false));
+}
+
+/// Batches an epoch, where that is known.
+std::optional<int64_t> countOf(const AnyDataset &batches,
+                               std::optional<int64_t> steps) {
+  if (steps)
+    return steps;
+  const int64_t cardinality = batches.cardinality();
+  return cardinality >= 0 ? std::optional(cardinality) : std::nullopt;
+}
+
+void expectFinite(const AnyDataset &batches, std::optional<int64_t> steps,
+                  std::string_view function, std::string_view option) {
+  if (steps && *steps < 1)
+    refuseTraining(function, fmt::format("expected {} to be 1 or more, got {}",
+                                         option, *steps));
+  if (!steps && batches.cardinality() == data::infinite_cardinality)
+    refuseTraining(function,
+                   fmt::format("the dataset repeats without end: say how many "
+                               "batches to take, by {}",
+                               option));
+}
+
+/// Batches of one epoch after the other.
+class Epochs {
+public:
+  Epochs(AnyDataset batches, std::optional<int64_t> steps, bool goesOn)
+      : batches(std::move(batches)), steps(steps),
+        // A dataset that has more than an epoch takes goes on where the last
+        // epoch ended.
+        startsAnew(!goesOn &&
+                   (!steps || this->batches.cardinality() == *steps)) {}
+
+  void begin() {
+    if (startsAnew || !stream)
+      stream = batches.open();
+    taken = 0;
+    held.reset();
+  }
+  /// Up to `count` batches of one type for one call; none: the epoch ended.
+  std::vector<Element> next(int64_t count) {
+    std::vector<Element> group;
+    while (int64_t(group.size()) < count && (!steps || taken < *steps)) {
+      std::optional<Element> batch =
+          held ? std::exchange(held, std::nullopt) : stream->next();
+      if (!batch) {
+        endedEarly = steps.has_value();
+        break;
+      }
+      if (!group.empty() && !haveOneType(group.front(), *batch)) {
+        held = std::move(batch);
+        break;
+      }
+      group.push_back(std::move(*batch));
+      ++taken;
+    }
+    return group;
+  }
+  /// Whether there were fewer batches than steps.
+  bool endedEarly = false;
+
+private:
+  static bool haveOneType(const Element &a, const Element &b) {
+    for (size_t i = 0; i < a.values.size() && i < b.values.size(); ++i)
+      if (a.values[i].shape() != b.values[i].shape())
+        return false;
+    return a.values.size() == b.values.size();
+  }
+
+  AnyDataset batches;
+  std::optional<int64_t> steps;
+  bool startsAnew;
+  std::shared_ptr<data::detail::Stream> stream;
+  std::optional<Element> held; ///< taken, but of another type
+  int64_t taken = 0;
+};
+
+/// `run(batch)` for every batch, between the callbacks of `Kind`.
+template <typename Run>
+int64_t forEachBatch(const AnyDataset &batches, std::optional<int64_t> steps,
+                     std::string_view function, Run &&run) {
+  Epochs epoch(batches, steps, true);
+  epoch.begin();
+  int64_t done = 0;
+  for (;; ++done) {
+    std::vector<Element> group = epoch.next(1);
+    if (group.empty())
+      break;
+    run(done, group.front());
+  }
+  if (epoch.endedEarly)
+    log(LogLevel::WARNING,
+        fmt::format("[{}] the dataset ended after {} of {} batches", function,
+                    done, *steps));
+  if (done == 0)
+    refuseTraining(function, "expected batches, got an empty dataset");
+  return done;
+}
+
+/// Whether one of the user's callbacks does.
+bool showsProgress(const std::vector<callbacks::CallbackRef> &callbacks) {
+  return std::ranges::any_of(callbacks, [](const callbacks::CallbackRef &one) {
+    return dynamic_cast<callbacks::ProgbarLogger *>(one.get()) != nullptr;
+  });
+}
+
+Logs evaluateWith(Training &training, CallbackList &callbacks,
+                  const AnyDataset &batches, std::optional<int64_t> steps,
+                  std::string_view function) {
+  Logs none;
+  training.reset();
+  callbacks.call(&callbacks::Callback::on_test_begin, none);
+  forEachBatch(batches, steps, function, [&](int64_t step, Element &batch) {
+    callbacks.call(&callbacks::Callback::on_test_batch_begin, step, none);
+    training.build(batch, function);
+    training.test(training.place(batch, function));
+    Logs logs([&training] { return training.read(); });
+    callbacks.call(&callbacks::Callback::on_test_batch_end, step, logs);
+  });
+  Logs logs(training.read());
+  callbacks.call(&callbacks::Callback::on_test_end, logs);
+  return logs;
+}
+
+} // namespace
+
+//===-- compile -----------------------------------------------------------===//
+
+Trainer::Trainer(std::shared_ptr<LayerImpl> impl)
+    : Layer(std::move(impl)), state(std::make_shared<Training>(*this)) {}
+
+void Trainer::compile(TrainingOptions options) {
+  if (!state)
+    refuseTraining("compile", "expected a model, got an empty handle");
+  state->compile(std::move(options));
+}
+
+bool Trainer::compiled() const {
+  return state && state->isCompiled;
+}
+
+Training &Trainer::trained(const char *function) const {
+  if (!state)
+    refuseTraining(function, "expected a model, got an empty handle");
+  if (!state->isCompiled)
+    refuseTraining(function, "the model is not compiled: call compile first, "
+                             "with an optimizer and a loss");
+  return *state;
+}
+
+const optimizers::Optimizer &Trainer::optimizer() const {
+  Training &training = trained("optimizer");
+  if (!training.options.optimizer.optimizer)
+    refuseTraining("optimizer", "the model was compiled without an optimizer");
+  return *training.options.optimizer.optimizer;
+}
+
+double Trainer::learning_rate() const {
+  return optimizer().current_learning_rate();
+}
+void Trainer::set_learning_rate(double rate) const {
+  optimizer().set_learning_rate(rate);
+}
+void Trainer::stop_training() const {
+  trained("stop_training").stops = true;
+}
+void Trainer::reset_metrics() const {
+  trained("reset_metrics").reset();
+}
+const TrainingOptions &Trainer::compile_options() const {
+  return trained("compile_options").options;
+}
+int64_t Trainer::steps_taken() const {
+  return trained("steps_taken").steps;
+}
+std::vector<std::string> Trainer::metrics_names() const {
+  std::vector<std::string> names = trained("metrics_names").names();
+  if (names.empty())
+    refuseTraining("metrics_names", "the model has seen no batch yet");
+  return names;
+}
+
+//===-- fit ---------------------------------------------------------------===//
+
+static void expectFitOptions(const FitOptions &options) {
+  auto expect = [](bool holds, std::string_view option, auto value,
+                   std::string_view what) {
+    if (!holds)
+      refuseTraining("fit", fmt::format("expected {} to be {}, got {}", option,
+                                        what, value));
+  };
+  expect(options.epochs >= 0, "epochs", options.epochs, "0 or more");
+  expect(options.initial_epoch >= 0, "initial_epoch", options.initial_epoch,
+         "0 or more");
+  expect(options.verbose >= 0 && options.verbose <= 2, "verbose",
+         options.verbose, "0, 1 or 2");
+  expect(options.validation_freq >= 1, "validation_freq",
+         options.validation_freq, "1 or more");
+  expect(options.validation_split >= 0 && options.validation_split < 1,
+         "validation_split", options.validation_split,
+         "at least 0 and less than 1");
+  if (options.validation_split > 0 && !options.validation_data.empty())
+    refuseTraining("fit", "expected validation_split or validation_data, got "
+                          "both");
+}
+
+/// Takes the last part of arrays for validation.
+static std::optional<TrainingData> splitOff(TrainingData &data, double part) {
+  if (!data.arrays)
+    refuseTraining("fit", "validation_split is for arrays: give a dataset's "
+                          "validation_data");
+  const int64_t rows = rowCount(*data.arrays, "fit");
+  const auto first = int64_t(std::floor(double(rows) * (1 - part)));
+  if (first == 0 || first == rows)
+    refuseTraining("fit", fmt::format("a validation_split of {} of {} examples "
+                                      "leaves none for one side",
+                                      part, rows));
+  Element all{{}, data.arrays->skeleton};
+  for (const HostArray &value : data.arrays->values)
+    all.values.push_back(value.inMemory());
+  TrainingData validation;
+  validation.arrays = rowsOf(all, first, rows);
+  data.arrays = rowsOf(all, 0, first);
+  return validation;
+}
+
+History Trainer::fit(const TrainingData &given, FitOptions options) const {
+  Training &training = trained("fit");
+  (void)optimizer();
+  expectFitOptions(options);
+  TrainingData data = given;
+  std::optional<TrainingData> validation;
+  if (!options.validation_data.empty())
+    validation = options.validation_data;
+  else if (options.validation_split > 0)
+    validation = splitOff(data, options.validation_split);
+  const AnyDataset batches =
+      batchesOf(data, "fit", options.batch_size,
+                options.shuffle ? std::optional(options.seed) : std::nullopt);
+  if (data.isGenerator && !options.steps_per_epoch)
+    refuseTraining("fit", "a generator does not say how many batches it has: "
+                          "give steps_per_epoch");
+  expectFinite(batches, options.steps_per_epoch, "fit", "steps_per_epoch");
+  std::optional<AnyDataset> validationBatches;
+  if (validation) {
+    std::optional<int64_t> size = options.validation_batch_size;
+    if (!size && validation->arrays)
+      size = options.batch_size;
+    validationBatches = batchesOf(*validation, "fit", size);
+    expectFinite(*validationBatches, options.validation_steps, "fit",
+                 "validation_steps");
+  }
+  training.setClassWeights(options.class_weight);
+
+  callbacks::HistoryCallback history;
+  callbacks::ProgbarLogger progress;
+  std::vector<callbacks::CallbackRef> all = options.callbacks;
+  if (options.verbose > 0 && !showsProgress(all))
+    all.emplace_back(progress);
+  all.emplace_back(history);
+  CallbackList callbacks(static_cast<const Model &>(*this), std::move(all),
+                         {.epochs = options.epochs,
+                          .steps = countOf(batches, options.steps_per_epoch),
+                          .verbose = options.verbose,
+                          .validates = validation.has_value()});
+  using callbacks::Callback;
+
+  Logs none, last;
+  training.stops = false;
+  Epochs epochs(batches, options.steps_per_epoch, data.isGenerator);
+  callbacks.call(&Callback::on_train_begin, none);
+  for (int64_t epoch = options.initial_epoch;
+       epoch < options.epochs && !training.stops && !epochs.endedEarly;
+       ++epoch) {
+    training.reset();
+    callbacks.call(&Callback::on_epoch_begin, epoch, none);
+    epochs.begin();
+    int64_t done = 0;
+    while (!training.stops) {
+      const std::vector<Element> group =
+          epochs.next(training.options.steps_per_execution);
+      if (group.empty())
+        break;
+      callbacks.call(&Callback::on_train_batch_begin, done, none);
+      training.build(group.front(), "fit");
+      if (training.options.steps_per_execution == 1 || group.size() == 1)
+        training.train(training.place(group.front(), "fit"));
+      else
+        training.trainMany(
+            training.placeStack(group, training.options.steps_per_execution,
+                                "fit"),
+            int64_t(group.size()));
+      done += int64_t(group.size());
+      Logs logs([&training] { return training.read(); });
+      callbacks.call(&Callback::on_train_batch_end, done - 1, logs);
+    }
+    if (done == 0 && epoch == options.initial_epoch)
+      refuseTraining("fit", "expected batches, got an empty dataset");
+    if (epochs.endedEarly)
+      log(LogLevel::WARNING,
+          fmt::format("[fit] the dataset ended after {} of {} batches of epoch "
+                      "{}, which is the last one: fit takes steps_per_epoch * "
+                      "epochs batches, so call repeat() on the dataset",
+                      done, *options.steps_per_epoch, epoch + 1));
+    last = Logs(training.read());
+    if (validation && (epoch + 1) % options.validation_freq == 0) {
+      const Logs seen = evaluateWith(training, callbacks, *validationBatches,
+                                     options.validation_steps, "fit");
+      for (auto &[name, value] : seen.values())
+        last.set("val_" + name, value);
+    }
+    callbacks.call(&Callback::on_epoch_end, epoch, last);
+  }
+  callbacks.call(&Callback::on_train_end, last);
+  return history.history();
+}
+
+//===-- evaluate, predict, single batches ---------------------------------===//
+
+Logs Trainer::evaluate(const TrainingData &data,
+                       EvaluateOptions options) const {
+  Training &training = trained("evaluate");
+  const AnyDataset batches = batchesOf(data, "evaluate", options.batch_size);
+  expectFinite(batches, options.steps, "evaluate", "steps");
+
+  callbacks::ProgbarLogger progress;
+  if (options.verbose > 0 && !showsProgress(options.callbacks))
+    options.callbacks.emplace_back(progress);
+  CallbackList callbacks(
+      static_cast<const Model &>(*this), std::move(options.callbacks),
+      {.steps = countOf(batches, options.steps), .verbose = options.verbose});
+  return evaluateWith(training, callbacks, batches, options.steps, "evaluate");
+}
+
+std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
+                                          PredictOptions options) const {
+  if (!state)
+    refuseTraining("predict", "expected a model, got an empty handle");
+  Training &training = *state;
+  const AnyDataset batches = batchesOf(data, "predict", options.batch_size);
+  expectFinite(batches, options.steps, "predict", "steps");
+
+  callbacks::ProgbarLogger progress;
+  if (options.verbose > 0 && !showsProgress(options.callbacks))
+    options.callbacks.emplace_back(progress);
+  CallbackList callbacks(
+      static_cast<const Model &>(*this), std::move(options.callbacks),
+      {.steps = countOf(batches, options.steps), .verbose = options.verbose});
+  using callbacks::Callback;
+
+  struct Rows {
+    DType type = DType::F32;
+    Shape shape;
+    std::vector<char> bytes;
+  };
+  std::vector<Rows> all;
+  Logs none;
+  callbacks.call(&Callback::on_predict_begin, none);
+  forEachBatch(
+      batches, options.steps, "predict", [&](int64_t step, Element &batch) {
+        callbacks.call(&Callback::on_predict_batch_begin, step, none);
+        training.build(batch, "predict");
+        const std::vector<Tensor> results =
+            training.predict(training.place(batch, "predict"));
+        all.resize(results.size());
+        for (size_t i = 0; i < results.size(); ++i) {
+          const std::vector<char> bytes = bytesOf(results[i], "predict");
+          Rows &rows = all[i];
+          const Shape &shape = results[i].shape();
+          if (shape.empty())
+            refuseTraining("predict", "expected the model to give a row for "
+                                      "each example, got a scalar");
+          if (rows.shape.empty()) {
+            rows.type = results[i].dtype();
+            rows.shape = shape;
+          } else if (!std::equal(shape.begin() + 1, shape.end(),
+                                 rows.shape.begin() + 1, rows.shape.end())) {
+            refuseTraining("predict",
+                           "the model gives rows of different shapes for "
+                           "batches: predict them one by one");
+          } else {
+            rows.shape.front() += shape.front();
+          }
+          rows.bytes.insert(rows.bytes.end(), bytes.begin(), bytes.end());
+        }
+        callbacks.call(&Callback::on_predict_batch_end, step, none);
+      });
+  callbacks.call(&Callback::on_predict_end, none);
+  std::vector<Tensor> whole;
+  whole.reserve(all.size());
+  for (const Rows &rows : all)
+    whole.push_back(hostTensor(rows.type, rows.shape, rows.bytes));
+  return whole;
+}
+
+static const Tensor &onlyOne(const std::vector<Tensor> &outputs) {
+  if (outputs.size() != 1)
+    refuseTraining("predict", fmt::format("the model has {} outputs: call "
+                                          "predict_many",
+                                          outputs.size()));
+  return outputs.front();
+}
+
+Tensor Trainer::predict(const TrainingData &data,
+                        PredictOptions options) const {
+  return onlyOne(predict_many(data, std::move(options)));
+}
+
+Tensor Trainer::predictOnBatch(const Element &batch) const {
+  if (!state)
+    refuseTraining("predict_on_batch", "expected a model, got an empty handle");
+  state->build(batch, "predict_on_batch");
+  return onlyOne(state->predict(state->place(batch, "predict_on_batch")));
+}
+
+Logs Trainer::onBatch(bool trains, const Element &given,
+                      const OnBatchOptions &options) const {
+  const char *const function = trains ? "train_on_batch" : "test_on_batch";
+  Training &training = trained(function);
+  if (trains)
+    (void)optimizer();
+  training.build(given, function);
+  StepBatch batch = training.place(given, function);
+  if (options.sample_weight.defined())
+    batch.weights =
+        training.place(data::detail::elementOf(options.sample_weight), function)
+            .x;
+  if (options.reset_metrics)
+    training.reset();
+  if (trains) {
+    training.setClassWeights(options.class_weight);
+    training.train(batch);
+  } else {
+    training.test(batch);
+  }
+  return Logs(training.read());
+}
+
+} // namespace meshloom

@@ -1,0 +1,75 @@
+// Numbers by name, see Logs.h.
+#include "meshloom/NN/Training/Logs.h"
+
+#include "meshloom/Core/Result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace meshloom {
+namespace {
+
+template <typename Values>
+[[noreturn]] void refuseName(std::string_view of, std::string_view name,
+                             const Values &values) {
+  std::vector<std::string_view> names;
+  names.reserve(values.size());
+  for (auto &[known, value] : values)
+    names.push_back(known);
+  throw Error(fmt::format("[{}] expected the name of a number, got '{}'; there "
+                          "are {}",
+                          of, name,
+                          names.empty()
+                              ? std::string("none")
+                              : fmt::format("'{}'", fmt::join(names, "', '"))));
+}
+
+} // namespace
+
+const std::vector<Logs::Value> &Logs::values() const {
+  if (read) {
+    std::vector<Value> values = std::exchange(read, nullptr)();
+    // What was set before it was read stays.
+    for (Value &own : known) {
+      auto same = [&](const Value &other) { return other.first == own.first; };
+      auto found = std::find_if(values.begin(), values.end(), same);
+      if (found != values.end())
+        found->second = own.second;
+      else
+        values.push_back(std::move(own));
+    }
+    known = std::move(values);
+  }
+  return known;
+}
+
+std::optional<double> Logs::find(std::string_view name) const {
+  for (auto &[known, value] : values())
+    if (known == name)
+      return value;
+  return std::nullopt;
+}
+
+double Logs::at(std::string_view name) const {
+  if (std::optional<double> found = find(name))
+    return *found;
+  refuseName("Logs", name, values());
+}
+
+void Logs::set(std::string_view name, double value) {
+  for (auto &[known, old] : known)
+    if (known == name) {
+      old = value;
+      return;
+    }
+  known.emplace_back(name, value);
+}
+
+const std::vector<double> &History::operator[](std::string_view name) const {
+  for (auto &[known, values] : history)
+    if (known == name)
+      return values;
+  refuseName("History", name, history);
+}
+
+} // namespace meshloom

@@ -1,0 +1,117 @@
+// A recorded profile as an XSpace of TensorBoard's profile plugin, see
+// ProfileFile.h: a plane for each process of the trace, a line for each of its
+// rows.
+#include "ProfileFile.h"
+
+#include "meshloom/Core/Result.h"
+
+#include "XPlane.pb.h"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace meshloom {
+namespace {
+
+class SpaceBuilder {
+public:
+  void add(const nlohmann::json &event) {
+    const std::string kind = event.at("ph");
+    const auto process = event.at("pid").get<int64_t>();
+    const auto row = event.at("tid").get<int64_t>();
+    if (kind == "M") {
+      const std::string text = event.at("args").at("name");
+      if (event.at("name") == "process_name")
+        plane(process).set_name("/host:" + text);
+      else
+        line(process, row).set_name(text);
+      return;
+    }
+    if (kind != "X")
+      return;
+    constexpr double picoseconds = 1e6; // of a microsecond
+    xplane::Event &made = *line(process, row).add_events();
+    made.set_metadata_id(nameOf(process, event.at("name")));
+    made.set_offset_ps(int64_t(event.at("ts").get<double>() * picoseconds));
+    made.set_duration_ps(int64_t(event.at("dur").get<double>() * picoseconds));
+  }
+  xplane::Space space;
+
+private:
+  xplane::Plane &plane(int64_t process) {
+    auto [known, isNew] = planes.try_emplace(process, space.planes_size());
+    if (!isNew)
+      return *space.mutable_planes(known->second);
+    xplane::Plane &made = *space.add_planes();
+    made.set_id(process);
+    made.set_name("/host:" + std::to_string(process));
+    return made;
+  }
+  xplane::Line &line(int64_t process, int64_t row) {
+    xplane::Plane &of = plane(process);
+    auto [known, isNew] =
+        lines.try_emplace(std::pair(process, row), of.lines_size());
+    if (!isNew)
+      return *of.mutable_lines(known->second);
+    xplane::Line &made = *of.add_lines();
+    made.set_id(row);
+    return made;
+  }
+  int64_t nameOf(int64_t process, const std::string &name) {
+    xplane::Plane &of = plane(process);
+    auto [known, isNew] = names.try_emplace(
+        std::pair(process, name), int64_t(of.event_metadata().size()) + 1);
+    if (isNew) {
+      xplane::EventMetadata &made =
+          (*of.mutable_event_metadata())[known->second];
+      made.set_id(known->second);
+      made.set_name(name);
+    }
+    return known->second;
+  }
+
+  std::map<int64_t, int> planes;
+  std::map<std::pair<int64_t, int64_t>, int> lines;
+  std::map<std::pair<int64_t, std::string>, int64_t> names;
+};
+
+std::string timeNow() {
+  const std::time_t now =
+      std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[64] = "";
+  return {text, std::strftime(text, sizeof text, "%Y_%m_%d_%H_%M_%S", &local)};
+}
+
+} // namespace
+
+void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0 || !*host)
+    std::snprintf(host, sizeof host, "localhost");
+  const std::filesystem::path run = folder / "plugins" / "profile" / timeNow();
+  std::error_code failed;
+  std::filesystem::create_directories(run, failed);
+  if (failed)
+    throw Error("[TensorBoard] cannot make the folder '" + run.string() +
+                "': " + failed.message());
+  const std::filesystem::path trace = run / (std::string(host) + ".trace.json");
+  profile.write(trace);
+  std::ifstream in(trace);
+  SpaceBuilder builder;
+  for (const auto &event : nlohmann::json::parse(in).at("traceEvents"))
+    builder.add(event);
+  builder.space.add_hostnames(host);
+  const std::filesystem::path planes = run / (std::string(host) + ".xplane.pb");
+  std::ofstream out(planes, std::ios::binary);
+  if (!builder.space.SerializeToOstream(&out) || !out.flush())
+    throw Error("[TensorBoard] cannot write '" + planes.string() + "'");
+}
+
+} // namespace meshloom

@@ -1,0 +1,123 @@
+// The callback that writes event files, see TensorBoard.h.
+#include "meshloom/NN/Training/TensorBoard.h"
+
+#include "ProfileFile.h"
+
+#include "meshloom/NN/Models/Model.h"
+
+#include <chrono>
+
+namespace meshloom::callbacks {
+namespace {
+
+double seconds() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+bool isOfValidation(std::string_view name) {
+  return name.starts_with("val_");
+}
+
+} // namespace
+
+TensorBoard::TensorBoard(TensorBoardOptions given) : options(std::move(given)) {
+  const auto [first, last] = options.profile_batch;
+  if (first < 0 || last < first)
+    throw Error("[TensorBoard] expected profile_batch to be the first and the "
+                "last batch, from 1, got " +
+                std::to_string(first) + " and " + std::to_string(last));
+}
+
+TensorBoard::~TensorBoard() = default;
+
+SummaryWriter &TensorBoard::validation() {
+  if (!evaluated)
+    evaluated = std::make_shared<SummaryWriter>(options.log_dir / "validation");
+  return *evaluated;
+}
+
+void TensorBoard::on_train_begin(Logs &) {
+  train = std::make_shared<SummaryWriter>(options.log_dir / "train");
+  hasGraph = false;
+}
+
+void TensorBoard::on_train_end(Logs &) {
+  endProfile();
+  if (train)
+    train->flush();
+  if (evaluated)
+    evaluated->flush();
+  train.reset();
+  evaluated.reset();
+}
+
+void TensorBoard::on_epoch_begin(int64_t, Logs &) {
+  epochBegan = seconds();
+  epochBatches = batches;
+}
+
+void TensorBoard::on_train_batch_begin(int64_t, Logs &) {
+  const auto [first, last] = options.profile_batch;
+  if (first > 0 && !profile && batches + 1 >= first && batches < last)
+    profile = std::make_shared<ProfileScope>();
+}
+
+void TensorBoard::endProfile() {
+  if (!profile)
+    return;
+  writeProfile(*profile, options.log_dir);
+  profile.reset();
+  options.profile_batch = {0, 0};
+}
+
+void TensorBoard::on_train_batch_end(int64_t batch, Logs &logs) {
+  batches = epochBatches + batch + 1;
+  if (profile && batches >= options.profile_batch.second)
+    endProfile();
+  if (options.update_freq <= 0 || batches - shown < options.update_freq)
+    return;
+  shown = batches;
+  for (auto &[name, value] : logs.values())
+    train->scalar("batch_" + name, value, batches - 1);
+  if (options.write_steps_per_second)
+    train->scalar("batch_steps_per_second",
+                  double(batches - epochBatches) / (seconds() - epochBegan),
+                  batches - 1);
+}
+
+void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
+  // Before the first batch a model may not be built.
+  if (options.write_graph && !hasGraph)
+    train->graph(model());
+  hasGraph = true;
+  for (auto &[name, value] : logs.values())
+    if (isOfValidation(name))
+      validation().scalar("epoch_" + name.substr(4), value, epoch);
+    else
+      train->scalar("epoch_" + name, value, epoch);
+  if (options.write_steps_per_second)
+    train->scalar("epoch_steps_per_second",
+                  double(batches - epochBatches) / (seconds() - epochBegan),
+                  epoch);
+  if (options.histogram_freq > 0 && epoch % options.histogram_freq == 0)
+    for (const NamedVariable &weight : model().named_variables())
+      if (isFloat(weight.variable.dtype()))
+        train->histogram(weight.path, weight.variable.read_value(), epoch);
+  train->flush();
+  if (evaluated)
+    evaluated->flush();
+}
+
+void TensorBoard::on_test_end(Logs &logs) {
+  // Of evaluate; those of fit come with their epoch, too.
+  for (auto &[name, value] : logs.values())
+    validation().scalar("evaluation_" + name + "_vs_iterations", value,
+                        model().steps_taken());
+  if (!train) {
+    evaluated->flush();
+    evaluated.reset();
+  }
+}
+
+} // namespace meshloom::callbacks

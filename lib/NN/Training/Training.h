@@ -1,0 +1,116 @@
+// What stands behind Trainer: a model as it was compiled, its steps, and the
+// numbers that they sum up on the devices.
+#pragma once
+
+#include "meshloom/API/CheckNumerics.h"
+#include "meshloom/Distribute/Strategy.h"
+#include "meshloom/NN/Training/Trainer.h"
+
+#include <mutex>
+
+namespace meshloom::detail {
+
+/// The tensors of a batch, in order: what a step is a function of.
+struct StepBatch {
+  std::vector<Tensor> x, y, weights;
+};
+
+[[noreturn]] void refuseTraining(std::string_view function,
+                                 const std::string &message);
+
+/// One output of the model: its loss and what is shown of it.
+struct TrainedOutput {
+  std::string name; ///< empty where there is one output only
+  losses::Loss loss;
+  double weight = 1;
+  /// The mean of its loss, where there are several outputs.
+  std::optional<metrics::Mean> mean;
+  std::vector<metrics::Metric> metrics, weighted;
+};
+
+/// Not copied: compiled functions refer to it.
+class Training {
+public:
+  explicit Training(Layer model) : model(std::move(model)) {}
+  Training(const Training &) = delete;
+  Training &operator=(const Training &) = delete;
+
+  void compile(TrainingOptions given);
+
+  /// Makes the model's weights for the batch, where they are not there.
+  void build(const data::detail::Element &batch, std::string_view function);
+  /// The batch on the devices. Throws where it is none: parts that differ in
+  /// their first dim, or have none.
+  StepBatch place(const data::detail::Element &batch,
+                  std::string_view function) const;
+  /// Several batches as one with another first dim, for a compiled loop.
+  /// `slots`: how many the loop is compiled for.
+  StepBatch placeStack(std::span<const data::detail::Element> batches,
+                       int64_t slots, std::string_view function) const;
+
+  /// Steps. Loss and metrics are added to.
+  void train(const StepBatch &batch);
+  void trainMany(const StepBatch &stack, int64_t count);
+  void test(const StepBatch &batch);
+  std::vector<Tensor> predict(const StepBatch &batch);
+
+  void reset();
+  /// Reads loss and metrics: waits for the devices.
+  std::vector<Logs::Value> read();
+  std::vector<std::string> names() const;
+
+  /// Of examples by their label; a change compiles the step again.
+  void setClassWeights(const std::map<int64_t, double> &weights);
+
+  const Layer model;
+  bool isCompiled = false;
+  bool stops = false;
+  int64_t steps = 0; ///< taken
+  TrainingOptions options;
+
+private:
+  /// Compiled by the first call, one for each signature.
+  using OnBatch = Function<std::function<void(const StepBatch &)>>;
+  using OnStack =
+      Function<std::function<void(const StepBatch &, const Tensor &)>>;
+  using Predicting =
+      Function<std::function<std::vector<Tensor>(const std::vector<Tensor> &)>>;
+  using Reading = Function<std::function<std::vector<Tensor>()>>;
+
+  /// While steps are traced and run: variables are made the strategy's way.
+  struct Scope {
+    explicit Scope(const Training &training);
+    std::optional<StrategyScope> strategy;
+    std::optional<DefaultMeshScope> mesh;
+    std::optional<CheckNumericsScope> checking;
+  };
+
+  void trainStep(const StepBatch &batch);
+  void testStep(const StepBatch &batch);
+  /// The loss of a batch, which is added to the means, and so are metrics.
+  Tensor measure(const StepBatch &batch, const std::vector<Tensor> &outputs,
+                 bool isTraining);
+  void makeOutputs(const StepBatch &batch, const std::vector<Tensor> &results);
+  Tensor exampleWeights(const StepBatch &batch, size_t output,
+                        bool isTraining) const;
+  std::vector<metrics::Metric> metricsOf(const MetricsOfOutputs &given,
+                                         size_t output, size_t count) const;
+  std::vector<std::string> outputNames(size_t count) const;
+  template <typename F> void forEachMetric(F &&visit) const;
+  std::optional<Layout> layoutOf(int64_t rank, int64_t dim) const;
+  Tensor placed(const Tensor &tensor, int64_t batchDim) const;
+
+  Strategy strategy = get_strategy();
+  std::optional<Mesh> mesh;        ///< where the model lies, once it is known
+  std::optional<std::string> axis; ///< that batches are cut over
+  std::vector<TrainedOutput> outputs;
+  std::optional<metrics::Mean> loss;
+  std::map<int64_t, double> classWeights;
+  Tensor classTable; ///< [classes] f32, or empty
+  std::optional<OnBatch> onTrain, onTest;
+  std::optional<OnStack> onTrainMany;
+  std::optional<Predicting> onPredict;
+  std::optional<Reading> onRead;
+};
+
+} // namespace meshloom::detail

@@ -1,0 +1,109 @@
+// Callbacks of training by themselves: what they keep, show and decide.
+#include "../API/Testing.h"
+
+#include "meshloom/NN/Training/TensorBoard.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+namespace meshloom {
+namespace {
+
+// Numbers of a batch are read when the first is asked for.
+TEST(LogsTest, AreReadWhenAskedFor) {
+  int reads = 0;
+  Logs logs([&] {
+    ++reads;
+    return std::vector<Logs::Value>{{"loss", 2.0}, {"accuracy", 0.5}};
+  });
+  logs.set("loss", 1.0);
+  logs.set("learning_rate", 0.1);
+  EXPECT_EQ(reads, 0);
+  EXPECT_EQ(logs.at("loss"), 1.0);
+  EXPECT_EQ(logs.at("accuracy"), 0.5);
+  EXPECT_EQ(logs.find("val_loss"), std::nullopt);
+  EXPECT_EQ(logs.values().size(), 3u);
+  EXPECT_EQ(reads, 1);
+  EXPECT_ERROR(logs.at("acuracy"), HAS("'acuracy'"), HAS("'accuracy'"));
+}
+
+// Keras's lines: numbers below 1e-3 have an exponent.
+TEST(ProgbarLoggerTest, WritesLinesAndBars) {
+  for (int verbose : {2, 1}) {
+    std::ostringstream out;
+    callbacks::ProgbarLogger progress(&out);
+    Model model = Sequential({Input({1}), layers::Dense(1)});
+    model.compile({.optimizer = "sgd", .loss = "mse"});
+    const Tensor x = ones({20, 1}), y = zeros({20, 1});
+    model.set_weights({zeros({1, 1}), zeros({1})});
+    model.fit(x, y,
+              {.batch_size = 10,
+               .epochs = 2,
+               .verbose = verbose,
+               .callbacks = {progress}});
+    if (verbose == 2)
+      EXPECT_THAT(out.str(),
+                  testing::MatchesRegex(
+                      "Epoch 1/2\n2/2 - [0-9]+s - loss: 0.0000e\\+00 - "
+                      "[0-9]+m?u?s/epoch - [0-9]+m?u?s/step\nEpoch 2/2\n.*\n"));
+    else
+      EXPECT_THAT(out.str(),
+                  testing::MatchesRegex(
+                      "Epoch 1/2\n2/2 \\[=+\\] - [0-9]+s [0-9]+m?u?s/step - "
+                      "loss: 0.0000e\\+00\nEpoch 2/2\n.*\n"));
+  }
+}
+
+/// What a command prints.
+std::string outputOf(const std::string &command) {
+  FILE *pipe = popen(command.c_str(), "r");
+  std::string text;
+  for (int c = 0; pipe && (c = fgetc(pipe)) != EOF;)
+    text += char(c);
+  if (pipe)
+    pclose(pipe);
+  return text;
+}
+
+// TensorBoard's own reader finds what was written.
+TEST(TensorBoardTest, ItsReaderReadsTheFiles) {
+  const std::string python = MESHLOOM_PYTHON;
+  if (outputOf(python + " -c 'import tensorboard; print(1)' 2>/dev/null") !=
+      "1\n")
+    GTEST_SKIP() << "the Python package tensorboard is not installed: "
+                    "MESHLOOM_PEER_PYTHON names a Python that has it";
+  const auto folder = std::filesystem::path(testing::TempDir()) / "tensorboard";
+  std::filesystem::remove_all(folder);
+  Sequential model({Input({1}), layers::Dense(1)});
+  model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mse"});
+  model.set_weights({tensor({{1.f}}), tensor({0.f})});
+  const Tensor x = ones({4, 1}), y = zeros({4, 1});
+  model.fit(x, y,
+            {.batch_size = 2,
+             .epochs = 2,
+             .verbose = 0,
+             .callbacks = {callbacks::TensorBoard({.log_dir = folder,
+                                                   .histogram_freq = 1,
+                                                   .update_freq = 1,
+                                                   .profile_batch = {2, 3}})},
+             .validation_data = {x, y}});
+  const std::string train =
+      outputOf(python + " " MESHLOOM_SOURCE "/test/NN/read_events.py " +
+               (folder / "train").string() + " 2>/dev/null");
+  EXPECT_THAT(train, HAS("scalar batch_loss 0: 1, 1: 1, 2: 1, 3: 1"));
+  EXPECT_THAT(train, HAS("scalar epoch_loss 0: 1, 1: 1"));
+  EXPECT_THAT(train, HAS("kernel 1: 1 in [1, 1]"));
+  EXPECT_THAT(train, HAS("Dense ['sequential/"));
+  EXPECT_THAT(outputOf(python + " " MESHLOOM_SOURCE "/test/NN/read_events.py " +
+                       (folder / "validation").string() + " 2>/dev/null"),
+              HAS("scalar epoch_loss 0: 1, 1: 1"));
+  size_t profiles = 0;
+  for (auto &file :
+       std::filesystem::recursive_directory_iterator(folder / "plugins"))
+    profiles += file.path().string().ends_with(".xplane.pb");
+  EXPECT_EQ(profiles, 1u);
+}
+
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,239 @@
+// compile, fit, evaluate and predict against what Keras prints.
+#include "../API/Testing.h"
+
+#include "meshloom/NN/Training/Callbacks.h"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+namespace meshloom {
+namespace {
+
+/// The line of TensorFlow's guide: one weight, one bias, and the first loss
+/// that the guide's numbers imply.
+Model line() {
+  Sequential model({Input({1}), layers::Dense(1)});
+  model.compile({.optimizer = optimizers::SGD(0.01), .loss = "mse"});
+  model.set_weights({tensor({{float(std::sqrt(3.1686627))}}), tensor({1.f})});
+  return model;
+}
+
+data::Dataset<std::pair<Tensor, Tensor>> ofOnes(int64_t examples,
+                                                int64_t batch) {
+  return data::from_tensors(tensor({1.f}), tensor({1.f}))
+      .repeat(examples)
+      .batch(batch);
+}
+
+const FitOptions silent{.verbose = 0};
+const EvaluateOptions silently{.verbose = 0};
+
+void expectLine(Model model) {
+  auto dataset = ofOnes(100, 10);
+  const History first = model.fit(dataset, {.epochs = 2, .verbose = 0});
+  EXPECT_EQ(first.epoch, (std::vector<int64_t>{0, 1}));
+  EXPECT_NEAR(first["loss"][0], 2.255237, 2.3e-6);
+  EXPECT_NEAR(first["loss"][1], 0.9968204, 1e-6);
+  EXPECT_NEAR(model.evaluate(dataset, silently).at("loss"), 0.6190494, 7e-7);
+  const Tensor all = ones({100, 1});
+  const History second =
+      model.fit(all, all, {.batch_size = 10, .epochs = 2, .verbose = 0});
+  EXPECT_NEAR(second["loss"][0], 0.4405970, 5e-7);
+  EXPECT_NEAR(second["loss"][1], 0.1947450, 2e-7);
+}
+
+TEST(FitTest, ALineHasTheGuidesLosses) {
+  expectLine(line());
+}
+
+// A step is on the whole batch, whatever the strategy.
+TEST(FitTest, ALineHasThemUnderEveryStrategy) {
+  for (int64_t replicas : {2, 3}) {
+    std::vector<DeviceName> devices;
+    for (const DeviceSpec &device : virtual_cpus(replicas))
+      devices.emplace_back(device);
+    for (const Strategy &strategy :
+         {Strategy(MirroredStrategy(devices)),
+          Strategy(CentralStorageStrategy(devices)),
+          Strategy(OneDeviceStrategy(devices.back()))}) {
+      SCOPED_TRACE(strategy.name());
+      std::optional<Model> model;
+      {
+        auto scope = strategy.scope();
+        model = line();
+      }
+      expectLine(*model);
+    }
+  }
+  auto scope = default_mesh(create_mesh({{"batch", 3}}, virtual_cpus(3)));
+  expectLine(line());
+}
+
+// The mean over examples: a last batch of 2 weighs as 2 examples.
+TEST(FitTest, UnevenLastBatchesWeighByTheirExamples) {
+  Model model = line();
+  model.compile(
+      {.optimizer = optimizers::SGD(0.0), .loss = "mse", .metrics = {"mae"}});
+  model.set_weights({tensor({{1.f}}), tensor({0.f})});
+  const Tensor x = zeros({10, 1});
+  const Tensor y =
+      tensor({1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 3.f, 3.f}, {10, 1});
+  const History history =
+      model.fit(x, y, {.batch_size = 4, .verbose = 0, .shuffle = false});
+  EXPECT_NEAR(history["loss"][0], (8 * 1 + 2 * 9) / 10.0, 1e-6);
+  EXPECT_NEAR(history["mae"][0], (8 * 1 + 2 * 3) / 10.0, 1e-6);
+  expectNear(model.predict(x, silently), std::vector<double>(10, 0.0));
+}
+
+// N steps of one compiled loop are N steps, and the last run is shorter.
+TEST(FitTest, StepsPerExecutionIsTheSame) {
+  for (int64_t steps : {3, 50}) {
+    Model model = line();
+    model.compile({.optimizer = optimizers::SGD(0.01),
+                   .loss = "mse",
+                   .steps_per_execution = steps});
+    std::vector<int64_t> ends;
+    callbacks::LambdaCallback ending(
+        {.on_train_batch_end = [&](int64_t batch, Logs &) {
+          ends.push_back(batch);
+        }});
+    const History history = model.fit(
+        ofOnes(100, 10), {.epochs = 2, .verbose = 0, .callbacks = {ending}});
+    EXPECT_NEAR(history["loss"][0], 2.255237, 2.3e-6);
+    EXPECT_NEAR(history["loss"][1], 0.9968204, 1e-6);
+    EXPECT_EQ(ends, steps == 3 ? (std::vector<int64_t>{2, 5, 8, 9, 2, 5, 8, 9})
+                               : (std::vector<int64_t>{9, 9}));
+    EXPECT_EQ(model.steps_taken(), 20);
+  }
+}
+
+TEST(FitTest, WeightsOfExamplesAndClasses) {
+  Model model = line();
+  model.compile(
+      {.optimizer = optimizers::SGD(0.0),
+       .loss = "mse",
+       .metrics = {"mae"},
+       .weighted_metrics = {metrics::MeanAbsoluteError({.name = "weighted"})}});
+  model.set_weights({tensor({{0.f}}), tensor({0.f})});
+  const Tensor x = zeros({4, 1}), y = tensor({0.f, 1.f, 1.f, 2.f}, {4, 1});
+  const Tensor weights = tensor({1.f, 2.f, 0.f, 3.f});
+  const History weighted =
+      model.fit({x, y, weights}, {.verbose = 0, .shuffle = false});
+  EXPECT_NEAR(weighted["loss"][0], (2 * 1 + 3 * 4) / 4.0, 1e-6);
+  EXPECT_NEAR(weighted["mae"][0], 1, 1e-6);
+  EXPECT_NEAR(weighted["weighted"][0], (2 + 6) / 6.0, 1e-6);
+  const History classes = model.fit(
+      x, y, {.verbose = 0, .class_weight = {{0, 1}, {1, 0.5}, {2, 2}}});
+  EXPECT_NEAR(classes["loss"][0], (0.5 + 0.5 + 2 * 4) / 4.0, 1e-6);
+}
+
+TEST(FitTest, ValidationAndItsCallbacks) {
+  Model model = line();
+  const Tensor x = ones({20, 1}), y = ones({20, 1});
+  callbacks::EarlyStopping stop(
+      {.min_delta = 100, .patience = 1, .restore_best_weights = true});
+  const auto csv = std::filesystem::path(testing::TempDir()) / "fit.csv";
+  const History history =
+      model.fit(x, y,
+                {.batch_size = 5,
+                 .epochs = 5,
+                 .verbose = 0,
+                 .callbacks = {stop,
+                               callbacks::LearningRateScheduler(
+                                   [](int64_t epoch, double rate) {
+                                     return epoch == 0 ? rate : rate / 2;
+                                   }),
+                               callbacks::CSVLogger(csv)},
+                 .validation_split = 0.25});
+  // Epoch 2 is no improvement of 100, so it is the last one.
+  EXPECT_EQ(history.epoch.size(), 2u);
+  EXPECT_EQ(stop.stopped_epoch(), 1);
+  EXPECT_NEAR(history["learning_rate"][1], 0.005, 1e-8);
+  EXPECT_NEAR(history["val_loss"][0], 3.1686627 * std::pow(0.9216, 3), 1e-5);
+  EXPECT_NEAR(model.evaluate(x, y, silently).at("loss"), history["val_loss"][0],
+              1e-6);
+  std::ifstream in(csv);
+  std::string header;
+  std::getline(in, header);
+  EXPECT_EQ(header, "epoch,learning_rate,loss,val_loss");
+}
+
+TEST(FitTest, OutputsWithTheirOwnLosses) {
+  SymbolicTensor x = Input({2});
+  SymbolicTensor a = layers::Dense(1, {.name = "a"})(x);
+  SymbolicTensor b = layers::Dense(1, {.name = "b"})(x);
+  Model model(x, {a, b});
+  model.compile(
+      {.optimizer = "adam",
+       .loss = std::map<std::string, losses::Loss>{{"a", "mse"}, {"b", "mae"}},
+       .metrics = {"mae"},
+       .loss_weights = {1, 0.5}});
+  for (const DVariable &weight : model.weights())
+    weight.assign(zeros(weight.shape()));
+  const Tensor ones4 = ones({4, 1});
+  const Logs logs = model.evaluate(
+      ones({4, 2}), std::vector{ones4 * 2.f, ones4 * 3.f}, silently);
+  EXPECT_EQ(
+      model.metrics_names(),
+      (std::vector<std::string>{"loss", "a_loss", "b_loss", "a_mae", "b_mae"}));
+  EXPECT_NEAR(logs.at("loss"), 4 + 0.5 * 3, 1e-6);
+  EXPECT_NEAR(logs.at("b_loss"), 3, 1e-6);
+  EXPECT_EQ(model.predict_many(ones({4, 2}), silently).size(), 2u);
+}
+
+TEST(FitTest, GeneratorsSingleBatchesAndShortDatasets) {
+  Model model = line();
+  auto generate = [] {
+    return std::optional(std::pair(ones({10, 1}), ones({10, 1})));
+  };
+  EXPECT_NEAR(
+      model.fit(generate,
+                {.epochs = 1, .verbose = 0, .steps_per_epoch = 10})["loss"][0],
+      2.255237, 2.3e-6);
+  EXPECT_ERROR(model.fit(generate, silent), HAS("steps_per_epoch"));
+  Model other = line();
+  EXPECT_NEAR(other.train_on_batch(ones({10, 1}), ones({10, 1})).at("loss"),
+              3.1686627, 3.2e-6);
+  EXPECT_NEAR(other.test_on_batch(ones({3, 1}), ones({3, 1})).at("loss"),
+              3.1686627 * 0.9216, 3.2e-6);
+
+  // As Keras: a warning, and the epoch is the last one.
+  std::string said;
+  Logger before =
+      set_logger([&](LogLevel, std::string_view text) { said += text; });
+  const History history = line().fit(
+      ofOnes(60, 10), {.epochs = 3, .verbose = 0, .steps_per_epoch = 4});
+  set_logger(before);
+  EXPECT_EQ(history.epoch.size(), 2u);
+  EXPECT_THAT(said, HAS("2 of 4 batches of epoch 2"));
+}
+
+TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
+  Sequential model({Input({1}), layers::Dense(1)});
+  const Tensor x = ones({4, 1});
+  EXPECT_ERROR(model.fit(x, x), HAS("not compiled"));
+  EXPECT_ERROR(model.compile({.optimizer = "sgdd"}), HAS("'sgd'"));
+  EXPECT_ERROR(model.compile({.loss = "msee"}), HAS("'mse'"));
+  EXPECT_ERROR(model.compile({.steps_per_execution = 0}), HAS("got 0"));
+  model.compile({.loss = "mse"});
+  EXPECT_ERROR(model.fit(x, x), HAS("without an optimizer"));
+  model.compile({.optimizer = "sgd", .loss = "mse", .check_numerics = true});
+  EXPECT_ERROR(model.fit(data::from_tensors(tensor(1.f), tensor(1.f)), silent),
+               HAS("call batch()"));
+  EXPECT_ERROR(model.fit(x, ones({3, 1}), silent), HAS("as many rows"));
+  EXPECT_ERROR(model.fit(ofOnes(4, 2), {.batch_size = 2}), HAS("batch_size"));
+  EXPECT_ERROR(model.fit(ofOnes(4, 2).repeat(), silent),
+               HAS("repeats without end"));
+  EXPECT_ERROR(model.fit(ones({4, 3}), x, silent),
+               HAS("expected an input [None, 1]"));
+  EXPECT_ERROR(model.fit(x, tensor({"none"[0], 'b', 'c', 'd'}, {2, 2}), silent),
+               HAS("as many rows"));
+  EXPECT_ERROR(model.fit(x, ones({4, 1, 5}), silent), HAS("[4, 1, 5]"));
+  EXPECT_ERROR(model.fit(x, silent), HAS("labels"));
+  EXPECT_ERROR(model.fit(full({4, 1}, INFINITY), x, silent), HAS("nan"));
+  EXPECT_ERROR(model.fit(x, x, {.validation_split = 1.5}), HAS("1.5"));
+}
+
+} // namespace
+} // namespace meshloom
