@@ -129,13 +129,43 @@ SmallVector<Value> gather(LaneBuilder &b, dtensor::GatherOp op,
       lanes, attributes.getAttrs());
 }
 
+/// The op once for each place: for scalars that differ and that it takes as the
+/// same for all elements.
+SmallVector<Value> placeByPlace(LaneBuilder &b, Operation *op,
+                                ArrayRef<Value> operands) {
+  Lanes lanes = b.lanesOf(operands);
+  int64_t places = 1;
+  for (int64_t extent : b.extentsOf(lanes))
+    places *= extent;
+  SmallVector<Value> all; // [places, ...]
+  for (Value value : operands)
+    all.push_back(
+        b.mergeDims(b.expose(value, lanes), 0, int64_t(lanes.size())));
+  SmallVector<SmallVector<Value>> results(op->getNumResults());
+  for (int64_t place = 0; place < places; ++place) {
+    SmallVector<Value> own;
+    for (auto [value, like] : llvm::zip_equal(all, operands))
+      own.push_back(
+          b.reshape(b.sliceDim(value, 0, place, place + 1), b.shapeOf(like)));
+    for (auto [list, result] : llvm::zip_equal(results, b.again(op, own, {}))) {
+      SmallVector<int64_t> shape = b.shapeOf(result);
+      shape.insert(shape.begin(), 1);
+      list.push_back(b.reshape(result, shape));
+    }
+  }
+  SmallVector<Value> joined;
+  for (ArrayRef<Value> list : results)
+    joined.push_back(b.hide(
+        b.splitDim(b.concatenate(list, 0), 0, b.extentsOf(lanes)), lanes));
+  return joined;
+}
+
 /// Windows of one and no padding along lanes; `initial` values are scalars.
-Vectorised windows(LaneBuilder &b, Operation *op, ArrayRef<Value> operands,
-                   size_t initial) {
+SmallVector<Value> windows(LaneBuilder &b, Operation *op,
+                           ArrayRef<Value> operands, size_t initial) {
   size_t inputs = operands.size() - initial;
   if (!b.lanesOf(operands.drop_front(inputs)).empty())
-    return op->emitOpError() << "takes initial values that are the same at all "
-                                "places";
+    return placeByPlace(b, op, operands);
   SmallVector<Value> values = b.aligned(operands.take_front(inputs));
   Lanes lanes = b.lanesOf(values);
   llvm::append_range(values, operands.drop_front(inputs));
@@ -260,8 +290,7 @@ Vectorised vectorised(LaneBuilder &b, Operation *op, ArrayRef<Value> operands) {
       .Case([&](dtensor::GenericReduceOp) -> Vectorised {
         size_t inputs = operands.size() / 2;
         if (!b.lanesOf(operands.drop_front(inputs)).empty())
-          return op->emitOpError() << "takes initial values that are the same "
-                                      "at all places";
+          return placeByPlace(b, op, operands);
         SmallVector<Value> values = b.aligned(operands.take_front(inputs));
         llvm::append_range(values, operands.drop_front(inputs));
         return b.again(op, values, lanes);
