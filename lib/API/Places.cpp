@@ -2,6 +2,7 @@
 #include "Places.h"
 
 #include "Operands.h"
+#include "PlaceGradients.h"
 
 #include "meshloom/Lanes/Vectorise.h"
 
@@ -130,6 +131,9 @@ PlaceResults traceMap(Trace &trace, const PlaceMap &map, const PlaceBody &body,
     PlaceResults results{lanes::laneBuilderFor(draft), {}};
     std::string why;
     lanes::VectoriserHooks hooks;
+    hooks.caseMade = [&](dtensor::CaseOp made, const lanes::LaneBuilder &b) {
+      mapCustomGradient(made, b);
+    };
     hooks.variableName = [&](Value variable) {
       return nameOf(trace, variable);
     };

@@ -542,5 +542,8 @@ std::shared_ptr<const int64_t> registerCustomGradient(CustomGradient rule) {
             delete number;
           }};
 }
+std::shared_ptr<const CustomGradient> findCustomGradient(int64_t number) {
+  return CustomGradients::get().find(number);
+}
 
 } // namespace meshloom

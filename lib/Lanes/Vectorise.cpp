@@ -596,7 +596,7 @@ private:
           !first->getDiscardableAttrDictionary().empty()) {
         built->setDiscardableAttrs(first->getDiscardableAttrDictionary());
         if (hooks.caseMade)
-          hooks.caseMade(first, built, b);
+          hooks.caseMade(built, b);
       }
     return success();
   }

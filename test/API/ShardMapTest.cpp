@@ -122,6 +122,34 @@ TEST(VmapTest, GradientsForEachExample) {
   expectSame(vmap(hvp)(vs), 6 * x * vs, 1e-4);
 }
 
+// The user's gradient is about one element; a tape outside sees all.
+TEST(VmapTest, GradientsThatUsersGive) {
+  Tensor xs = sample({3, 4}), y = sample({4}, 2);
+  auto product = custom_gradient(
+      [](const Tensor &x, const Tensor &y) { return reduce_sum(x * y); },
+      [](const Tensor &x, const Tensor &y, const Tensor &, const Tensor &dz) {
+        EXPECT_EQ(x.shape(), (Shape{4}));
+        return std::pair{2 * dz * y, 3 * dz * x};
+      });
+  auto gradients = function([&](const Tensor &xs, const Tensor &y) {
+    GradientTape tape;
+    Tensor z = vmap(product, {0, std::nullopt})(xs, y);
+    return tape.gradient(reduce_sum(z * z), {xs, y});
+  })(xs, y);
+  Tensor dz = 2 * expand_dims(einsum("nk,k->n", {xs, y}), 1);
+  expectSame(gradients[0], 2 * dz * expand_dims(y, 0));
+  expectSame(gradients[1], reduce_sum(3 * dz * xs, 0));
+  // What is computed again for a gradient is, too.
+  auto again = function([&](const Tensor &xs) {
+    GradientTape tape;
+    Tensor all = vmap([&](const Tensor &x) {
+      return checkpoint([&] { return reduce_sum(tanh(x) * x); });
+    })(xs);
+    return tape.gradient(reduce_sum(all), xs);
+  })(xs);
+  expectSame(again, tanh(xs) + xs * (1 - square(tanh(xs))));
+}
+
 TEST(VmapTest, RandomNumbers) {
   Seed seed{3, 4};
   // One seed: the same for all. A seed for each: its own.

@@ -52,6 +52,8 @@ inline constexpr llvm::StringLiteral customGradientAttr =
 /// The rule's number, under which it is known while the pointer or a copy of it
 /// lives; no other rule gets it. Safe from any thread.
 std::shared_ptr<const int64_t> registerCustomGradient(CustomGradient rule);
+/// The rule of that number, or null.
+std::shared_ptr<const CustomGradient> findCustomGradient(int64_t number);
 
 /// Why no gradient passes through an op that has none: "it gives integers".
 /// Every op of the dialect has a gradient, runs regions, or is in this list.

@@ -17,10 +17,8 @@ unsigned laneOf(dtensor::MapOp map, unsigned axis, unsigned part = 0);
 
 /// What users of the vectoriser add to it.
 struct VectoriserHooks {
-  /// `made` stands for `source`, a case that has attributes of their own.
-  std::function<void(dtensor::CaseOp source, dtensor::CaseOp made,
-                     LaneBuilder &b)>
-      caseMade;
+  /// A case was made that has attributes beside those of the dialect.
+  std::function<void(dtensor::CaseOp made, const LaneBuilder &b)> caseMade;
   /// What users call a variable.
   std::function<std::string(Value variable)> variableName;
 };
