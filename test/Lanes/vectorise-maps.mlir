@@ -67,15 +67,15 @@ func.func @on_mesh(%x: tensor<4x1x2xf32>) -> tensor<4x1x2xf32> {
 // Replicas of other shapes are regions of one map: each is a group of places of
 // its own, and what they meet at is made once. The variable counts one step.
 // CHECK-LABEL: func.func @members
-// CHECK-SAME: %[[V:.*]]: !dtensor.variable<tensor<f32>>
+
 // CHECK: %[[A1:.*]] = dtensor.reduce sum %arg0 dims [1] : (tensor<3x2xf32>) -> tensor<3xf32>
 // CHECK: %[[B1:.*]] = dtensor.reduce sum %arg1 dims [1] : (tensor<1x1xf32>) -> tensor<1xf32>
 // CHECK: %[[A:.*]] = dtensor.reduce sum %[[A1]] dims [0] : (tensor<3xf32>) -> tensor<f32>
 // CHECK: %[[B:.*]] = dtensor.reduce sum %[[B1]] dims [0] : (tensor<1xf32>) -> tensor<f32>
 // CHECK: %[[S:.*]] = dtensor.add %[[A]], %[[B]] : tensor<f32>
-// CHECK-NEXT: %[[OLD:.*]] = dtensor.read_variable %[[V]]
+// CHECK-NEXT: %[[OLD:.*]] = dtensor.read_variable %arg2
 // CHECK: %[[NEW:.*]] = dtensor.add %[[OLD]], %[[S]] : tensor<f32>
-// CHECK: dtensor.assign_variable %[[V]], %[[NEW]]
+// CHECK: dtensor.assign_variable %arg2, %[[NEW]]
 // CHECK-NOT: dtensor.assign_variable
 func.func @members(%a: tensor<3x2xf32>, %b: tensor<1x1xf32>, %v: !dtensor.variable<tensor<f32>>) {
   dtensor.map (%a, %b) {axes = ["replica"], sizes = array<i64: 4>,
