@@ -1,6 +1,7 @@
 // What all optimizers share, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 
+#include "Layers/Fields.h"
 #include "LossScaling.h"
 #include "OptimizerConfig.h"
 
@@ -577,8 +578,13 @@ Config Optimizer::config() const {
     rate = *number;
   else if (auto *variable = std::get_if<DVariable>(&state->learningRate.value))
     rate = cast(variable->read_value(), DType::F64).item<double>();
+  else if (const schedules::Schedule &schedule = state->learningRate.schedule;
+           schedule && !schedule.name().empty())
+    rate = detail::configOf(schedule);
   Config &options = config["options"];
   options = numbersOf(state->options);
+  options["loss_scale"] = state->options.loss_scale.initial;
+  options["loss_scale_growth_steps"] = state->options.loss_scale.growth_steps;
   options["decays"] = bool(state->options.decays);
   return config;
 }

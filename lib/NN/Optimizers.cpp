@@ -1,6 +1,7 @@
 // The rules of the optimizers in Optimizers.h.
 #include "meshloom/NN/Optimizers.h"
 
+#include "Layers/Fields.h"
 #include "Names.h"
 #include "OptimizerConfig.h"
 
@@ -443,8 +444,16 @@ Optimizer Optimizer::from_config(const Config &config) {
   const Config &rate = config.at("learning_rate");
   if (rate.is_null())
     refuse("has a learning rate that a function computes");
-  return Optimizer(rules().find(name).second(config.at("config")),
-                   rate.as_double(), optionsOf<OptimizerOptions>(options));
+  OptimizerOptions common = optionsOf<OptimizerOptions>(options);
+  common.loss_scale = {options.at("loss_scale").as_double(),
+                       options.at("loss_scale_growth_steps").as_int()};
+  const Hyperparameter learningRate =
+      rate.is_map() ? Hyperparameter(schedules::Schedule(
+                          rate.at("class_name").as_string(),
+                          detail::partConfigOf(rate.at("config"))))
+                    : Hyperparameter(rate.as_double());
+  return Optimizer(rules().find(name).second(config.at("config")), learningRate,
+                   std::move(common));
 }
 
 Optimizer get(std::string_view name) {

@@ -331,7 +331,10 @@ TEST(OptimizersTest, AreMadeAgainFromConfigs) {
       Adamax({.beta_1 = 0.6}),
       Nadam({.epsilon = 1e-3}),
       Ftrl({.l1_regularization_strength = 0.1, .beta = 0.2}),
-      Lion({.beta_2 = 0.6}),
+      Lion({.learning_rate = schedules::CosineDecay(
+                {.initial_learning_rate = 0.1, .decay_steps = 8}),
+            .beta_2 = 0.6}),
+      SGD({.common = {.loss_scale = {.initial = 4, .growth_steps = 2}}}),
       LAMB({.learning_rate = DVariable(tensor(0.25f))}),
       Adafactor({.clip_threshold = 0.5, .relative_step = false})};
   for (const Optimizer &optimizer : all) {

@@ -211,7 +211,8 @@ public:
   /// built: see `build`.
   DVariable iterations(Where where = Where::current()) const;
   /// What it is made again from: the rule's class and numbers, the learning
-  /// rate (the present one of a variable; nothing of a function), the options.
+  /// rate (the present one of a variable; a schedule that has a name; nothing
+  /// of a function), the options.
   /// Functions among the options, which are code, are not in it.
   Config config() const;
   /// The optimizer of such a config, without state. Throws meshloom::Error if
