@@ -90,7 +90,10 @@ TEST(SchedulesTest, AnOptimizersFirstStepIsStepZero) {
     EXPECT_EQ(w.item<float>(), value);
   }
   EXPECT_EQ(step.trace_count(), 1);
-  EXPECT_EQ(sgd.learning_rate().schedule.name(), "piecewise_constant_decay");
+  const optimizers::Optimizer again =
+      optimizers::Optimizer::from_config(sgd.config());
+  EXPECT_EQ(again.learning_rate().schedule.name(), "piecewise_constant_decay");
+  EXPECT_EQ(again.current_learning_rate(), 1);
 }
 
 TEST(LossScaleTest, StepsThatAreNotFiniteAreLeftOut) {
@@ -130,6 +133,9 @@ TEST(LossScaleTest, StepsThatAreNotFiniteAreLeftOut) {
   fixed.apply_gradients({{tensor({NAN}), v}});
   expectNear(v, {0.5});
   EXPECT_EQ(optimizers::SGD(1).scale_loss(x).internal(), x.internal());
+  const optimizers::Optimizer again =
+      optimizers::Optimizer::from_config(fixed.config());
+  expectNear(again.scale_loss(tensor(0.5f)), {2});
   EXPECT_ERROR(optimizers::LossScaleOptimizer(fixed, {.initial_scale = 2}),
                HAS("already"));
   EXPECT_ERROR(
