@@ -4,8 +4,8 @@
 #include "GradientProgram.h"
 
 #include "meshloom/API/Create.h"
-#include "meshloom/API/Ops.h"
 #include "meshloom/API/GradientTape.h"
+#include "meshloom/API/Ops.h"
 #include "meshloom/Autodiff/Autodiff.h"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Data/Digits.h"
-#include "meshloom/Data/Mnist.h"
 #include "meshloom/Data/Idx.h"
+#include "meshloom/Data/Mnist.h"
 
 #include <limits>
 

@@ -306,7 +306,8 @@ inline std::vector<LibraryCase> libraryCases() {
           {4, 3}),
       complexMatrices(
           "complex_pivoted_qr", 4, 3,
-          "%f, %order, %t = dtensor.pivoted_qr %m : (tensor<4x3xcomplex<f64>>) -> "
+          "%f, %order, %t = dtensor.pivoted_qr %m : (tensor<4x3xcomplex<f64>>) "
+          "-> "
           "(tensor<4x3xcomplex<f64>>, tensor<3xi32>, tensor<3xcomplex<f64>>)",
           {4, 3}),
       complexMatrices(

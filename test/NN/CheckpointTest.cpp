@@ -141,9 +141,7 @@ TEST_F(CheckpointTest, DamageChangesNothing) {
 /// Small state of a user's own.
 struct Position {
   int64_t at = 0;
-  std::string save() const {
-    return "{\"at\": " + std::to_string(at) + "}";
-  }
+  std::string save() const { return "{\"at\": " + std::to_string(at) + "}"; }
   void restore(const std::string &state) {
     if (at < 0)
       throw Error("the data is another one");

@@ -66,8 +66,7 @@ public:
   /// need an Input that is not given, or if two layers have one name.
   Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name = "");
   /// Of an implementation.
-  explicit Model(std::shared_ptr<ModelImpl> impl)
-      : Trainer(std::move(impl)) {}
+  explicit Model(std::shared_ptr<ModelImpl> impl) : Trainer(std::move(impl)) {}
   /// Of a layer that is a model. Throws meshloom::Error if it is none.
   explicit Model(const Layer &layer);
 
