@@ -39,11 +39,13 @@ static int run(int argc, char **argv) {
       argc, argv,
       "usage: convnet [options]\n"
       "Trains a convolutional network on drawn digits.\n"
-      "    --steps N  of training (60)\n"
-      "    --batch N  images a step, of all replicas together (48)\n"
-      "    --small    with 8 filters, 20 steps of 24 images\n");
+      "    --epochs N  of training (4)\n"
+      "    --images N  in an epoch (1000)\n"
+      "    --batch N   images a step, of all replicas together (48)\n"
+      "    --small     with 8 filters, 2 epochs of 229 images, 24 a step\n");
   const bool isSmall = options.has("--small");
-  const int64_t steps = options.number("--steps", isSmall ? 20 : 60);
+  const int64_t epochs = options.number("--epochs", isSmall ? 2 : 4);
+  const int64_t images = options.number("--images", isSmall ? 229 : 1000);
   const int64_t batch = options.number("--batch", isSmall ? 24 : 48);
   const Strategy strategy = options.makeStrategy();
   auto scope = options.scope(strategy);
@@ -51,45 +53,29 @@ static int run(int argc, char **argv) {
   set_random_seed(1);
   Model model = makeModel(isSmall ? 8 : 16);
   std::cout << summary(model);
-  optimizers::Adam adam(3e-3);
-  auto step = function([&](const Tensor &images, const Tensor &labels) {
-    GradientTape tape;
-    Tensor logits = model(images, {.training = true});
-    Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
-        {.labels = labels, .logits = logits}));
-    for (const Tensor &weights : model.losses())
-      loss += weights;
-    adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
-    return loss;
-  });
-  auto hits = function([&](const Tensor &images, const Tensor &labels) {
-    return reduce_mean(
-        cast(equal(argmax(model(images), -1, DType::I32), labels), DType::F32));
-  });
+  model.compile(
+      {.optimizer = optimizers::Adam(3e-3),
+       .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+       .metrics = {"accuracy"}});
 
-  const data::Digits digits = data::make_digits(steps * batch, 1);
-  auto part = [&](int64_t i, auto &&use) {
-    std::vector<float> pixels;
-    const int64_t size = data::Digits::side * data::Digits::side;
-    for (int64_t k = i * batch * size; k < (i + 1) * batch * size; ++k)
-      pixels.push_back(float(digits.images[size_t(k)]) / 255);
-    const std::vector<int32_t> labels(digits.labels.begin() + i * batch,
-                                      digits.labels.begin() + (i + 1) * batch);
-    auto placed = [&](const Tensor &host) {
-      const auto layout = options.batchLayout(strategy, host.rank());
-      return layout ? relayout(host, *layout) : host;
-    };
-    return use(placed(tensor(pixels, {batch, 28, 28, 1})),
-               placed(tensor(labels, {batch})));
-  };
-  for (int64_t i = 0; i < steps; ++i) {
-    const float loss = part(i, step).template item<float>();
-    if ((i + 1) % 10 == 0 || i == 0)
-      std::printf("step %lld: loss %.6f\n", static_cast<long long>(i + 1),
-                  double(loss));
-  }
-  std::printf("accuracy %.4f\n",
-              double(part(steps - 1, hits).template item<float>()));
+  // The last batch of an epoch has fewer images; replicas then have different
+  // numbers of them, and weigh them as one device does.
+  const data::Digits digits = data::make_digits(images, 1);
+  const auto dataset =
+      data::from_tensor_slices(tensor(digits.images, {images, 28, 28, 1}),
+                               tensor(digits.labels, {images}))
+          .batch(batch)
+          .map([](const Tensor &pixels, const Tensor &labels) {
+            return std::pair(cast(pixels, DType::F32) / 255,
+                             cast(labels, DType::I32));
+          });
+  const History history = model.fit(dataset, {.epochs = epochs, .verbose = 0});
+  for (size_t epoch = 0; epoch < history.epoch.size(); ++epoch)
+    std::printf("epoch %zu: loss %#.7g, accuracy %.4f\n", epoch + 1,
+                history["loss"][epoch], history["accuracy"][epoch]);
+  const Logs result = model.evaluate(dataset, {.verbose = 0});
+  std::printf("evaluate: loss %#.7g, accuracy %.4f\n", result.at("loss"),
+              result.at("accuracy"));
   return 0;
 }
 

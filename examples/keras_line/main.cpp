@@ -29,10 +29,10 @@ int main(int argc, char **argv) {
         data::from_tensors(tensor({1.f}), tensor({1.f})).repeat(100).batch(10);
     auto print = [](const History &history) {
       for (double loss : history["loss"])
-        std::printf("loss: %.7g\n", loss);
+        std::printf("loss: %#.7g\n", loss);
     };
     print(model.fit(dataset, {.epochs = 2, .verbose = 0}));
-    std::printf("evaluate: %.7g\n",
+    std::printf("evaluate: %#.7g\n",
                 model.evaluate(dataset, {.verbose = 0}).at("loss"));
 
     const Tensor inputs = ones({100, 1}), targets = ones({100, 1});

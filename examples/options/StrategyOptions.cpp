@@ -36,9 +36,9 @@ std::map<std::string, bool> optionsOf(const std::string &usage) {
     std::string name, value;
     words >> name >> value;
     if (name.starts_with("--"))
-      options[name] =
-          !value.empty() && value.find_first_of("abcdefghijklmnopqrstuvwxyz") ==
-                                std::string::npos;
+      options[name] = !value.empty() &&
+                      value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+                          std::string::npos;
   }
   return options;
 }

@@ -1,6 +1,6 @@
 // Trains a decoder-only transformer to predict the next byte of a text, then
 // writes with a cache of keys and values. Under a strategy it is data parallel;
-// --mesh adds Megatron's layouts, --fsdp cuts every weight over the batch's
+// --megatron adds Megatron's layouts, --fsdp cuts every weight over the batch's
 // axis.
 #include "../options/StrategyOptions.h"
 #include "Decoder.h"
@@ -43,7 +43,8 @@ int run(int argc, char **argv) {
       "usage: transformer [options]\n"
       "Trains a small transformer on the bytes of a text, then writes.\n"
       "    --text FILE   what it learns (sums in words)\n"
-      "    --steps N     of training (200)\n"
+      "    --epochs N    of training (4)\n"
+      "    --examples N  sequences in an epoch (397)\n"
       "    --batch N     sequences a step, of all replicas together (8)\n"
       "    --generate N  bytes to write (60)\n"
       "    --megatron N  with --strategy=dtensor: devices of the axis "
@@ -51,9 +52,11 @@ int run(int argc, char **argv) {
       "                  beside the --replicas of \"batch\" (1)\n"
       "    --fsdp        with --strategy=dtensor: weights are cut over "
       "\"batch\"\n"
-      "    --small       with 2 blocks of width 16, 20 steps, 20 bytes\n");
+      "    --small       with 2 blocks of width 16, 2 epochs of 77 sequences,\n"
+      "                  20 bytes\n");
   const bool isSmall = options.has("--small");
-  const int64_t steps = options.number("--steps", isSmall ? 20 : 200);
+  const int64_t epochs = options.number("--epochs", isSmall ? 2 : 4);
+  const int64_t examples = options.number("--examples", isSmall ? 77 : 397);
   const int64_t batch = options.number("--batch", 8);
   const int64_t count = options.number("--generate", isSmall ? 20 : 60);
   const int64_t parts = options.number("--megatron", 1);
@@ -89,33 +92,23 @@ int run(int argc, char **argv) {
     });
   std::cout << summary(model);
 
-  optimizers::AdamW adam(3e-3);
-  auto step = function([&](const Tensor &tokens) {
-    GradientTape tape;
-    Tensor logits = model(tokens(all, range(0, -1)), {.training = true});
-    Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
-        {.labels = tokens(all, range(1, {})), .logits = logits}));
-    adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
-    return loss;
-  });
-  for (int64_t i = 0; i < steps; ++i) {
-    std::vector<int32_t> tokens;
-    for (int64_t b = 0; b < batch; ++b) {
-      const auto from =
-          size_t((i * batch + b) * 37) % (text.size() - size_t(length));
-      tokens.insert(tokens.end(), text.begin() + ptrdiff_t(from),
-                    text.begin() + ptrdiff_t(from) + length + 1);
-    }
-    Tensor sequences = tensor(tokens, {batch, length + 1});
-    if (mesh)
-      sequences = relayout(sequences, Layout::batch_sharded(*mesh, "batch", 2));
-    else
-      sequences = strategy.place_batch(sequences);
-    const float loss = step(sequences).item<float>();
-    if ((i + 1) % (steps / 10 + 1) == 0 || i == 0 || i + 1 == steps)
-      std::printf("step %lld: loss %.6f\n", static_cast<long long>(i + 1),
-                  double(loss));
+  model.compile(
+      {.optimizer = optimizers::AdamW(3e-3),
+       .loss = losses::SparseCategoricalCrossentropy({.from_logits = true})});
+  std::vector<int32_t> inputs, targets;
+  for (int64_t i = 0; i < examples; ++i) {
+    const auto from = text.begin() + ptrdiff_t(size_t(i * 37) %
+                                               (text.size() - size_t(length)));
+    inputs.insert(inputs.end(), from, from + length);
+    targets.insert(targets.end(), from + 1, from + length + 1);
   }
+  const auto dataset =
+      data::from_tensor_slices(tensor(inputs, {examples, length}),
+                               tensor(targets, {examples, length}))
+          .batch(batch);
+  const History history = model.fit(dataset, {.epochs = epochs, .verbose = 0});
+  for (size_t epoch = 0; epoch < history.epoch.size(); ++epoch)
+    std::printf("epoch %zu: loss %#.7g\n", epoch + 1, history["loss"][epoch]);
 
   const std::vector<transformer::Cache> caches = model->makeCaches(1);
   auto next = function([&](const Tensor &token, const Tensor &position) {
