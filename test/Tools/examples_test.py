@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The model examples in their tiny sizes: what they print, that meshes train
-alike, that weights are saved and found by name, and that benchmark/models.cpp
-gives the losses of its twin in JAX.
+"""The model examples in their tiny sizes: files that they read and write,
+mistakes on their command lines, and that benchmark/models.cpp gives the losses
+of its twin in JAX. scripts/examples checks the losses that they print.
 
   examples_test.py BIN
 """
@@ -33,33 +33,6 @@ class ExamplesTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def assert_alike(self, one, other):
-        self.assertEqual(len(one), len(other))
-        for a, b in zip(one, other):
-            self.assertAlmostEqual(a, b, delta=1e-4)
-
-    def test_meshes_train_alike(self):
-        for program, mesh in (("gpt2", "batch=2,model=2"), ("vit", "batch=2,model=2"),
-                              ("lstm", "batch=2")):
-            with self.subTest(program):
-                plain = losses(run(program, "--steps=4"))
-                self.assertLess(plain[-1], plain[0])
-                self.assert_alike(plain, losses(run(program, "--steps=4", f"--mesh={mesh}")))
-
-    def test_strategies_train_alike(self):
-        """Dropout and batch normalization included."""
-        for program, options in (
-                ("convnet", ("--strategy=default", "--replicas=3", "--strategy=dtensor")),
-                ("transformer", ("--strategy=default", "--replicas=3",
-                                 "--strategy=dtensor --megatron=4",
-                                 "--strategy=dtensor --fsdp"))):
-            with self.subTest(program):
-                all = [re.findall(r"^step \d+: loss ([\d.]+)", run(
-                    program, "--small", "--steps=10", *each.split()), re.M)
-                    for each in options]
-                for other in all[1:]:
-                    self.assert_alike([float(x) for x in all[0]], [float(x) for x in other])
-
     def test_weights_are_found_by_name(self):
         """Two steps from where two steps ended are not the first two."""
         file = self.folder / "w.safetensors"
@@ -73,16 +46,8 @@ class ExamplesTest(unittest.TestCase):
         self.assertIn("no tensor for variable 'cls_token'",
                       run("vit", f"--weights={file}", ok=False))
 
-    def test_resnet_reads_records_of_cifar(self):
-        file = self.folder / "data_batch_1.bin"
-        records = [bytes([label]) + bytes((label * 37 + i * i) % 256 for i in range(3072))
-                   for label in range(8)]
-        file.write_bytes(b"".join(records))
-        one, two = (re.findall(r"loss ([\d.]+)", run("resnet", self.folder, devices, "8", "2"))
-                    for devices in ("1", "2"))
-        self.assertEqual(len(one), 2)
-        self.assert_alike([float(loss) for loss in one], [float(loss) for loss in two])
-        file.write_bytes(records[0][:-1])
+    def test_resnet_names_a_file_that_is_cut_off(self):
+        (self.folder / "data_batch_1.bin").write_bytes(bytes(3072))
         self.assertIn("records of 3073 bytes", run("resnet", self.folder, ok=False))
 
     def test_gpt2_reads_a_text_and_writes_on(self):
@@ -98,7 +63,11 @@ class ExamplesTest(unittest.TestCase):
                 ("gpt2", ["--data=/none"], "cannot read"),
                 ("lstm", ["--generate=1"], "unknown option --generate"),
                 ("vit", ["--mesh=batch"], "expected AXIS=N"),
-                ("vit", ["--batch=0"], "at least 1")):
+                ("vit", ["--batch=0"], "at least 1"),
+                # Its description begins with a number, which is no value.
+                ("gan", ["--small=1"], "--small takes no value"),
+                ("gan", ["--replicas=0"], "at least 1"),
+                ("keras_line", ["--strategy=none"], "expected mirrored, central")):
             with self.subTest(options):
                 self.assertIn(message, run(program, *options, ok=False))
 
