@@ -304,6 +304,14 @@ SourcePtr autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
   const AutoShardPolicy policy = optionsOf(*source).auto_shard_policy;
   if (workers == 1 || policy == AutoShardPolicy::Off)
     return source;
+  if (policy == AutoShardPolicy::Hint) {
+    if (SourcePtr part = shardHints(source, workers, worker))
+      return part;
+    refuse("auto_shard_policy",
+           "expected a dataset with shard(shard_hint, shard_hint), where each "
+           "worker takes its part, got none: put it in, or choose "
+           "AutoShardPolicy::Data");
+  }
   if (policy == AutoShardPolicy::File || policy == AutoShardPolicy::Auto) {
     if (const int64_t files = fileCountOf(*source); files >= workers) {
       if (SourcePtr part = shardFiles(source, workers, worker))

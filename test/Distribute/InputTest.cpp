@@ -152,6 +152,17 @@ TEST(StrategyInputTest, WorkersShardByPolicy) {
     return data::Dataset<Tensor>(detail::autoShard(
         numbers(8).batch(2).with_options(options).source(), 2, worker));
   };
+  auto hinted = [](int64_t worker) {
+    data::Options options;
+    options.auto_shard_policy = AutoShardPolicy::Hint;
+    return data::Dataset<Tensor>(
+        detail::autoShard(numbers(8)
+                              .shard(data::shard_hint, data::shard_hint)
+                              .batch(2)
+                              .with_options(options)
+                              .source(),
+                          2, worker));
+  };
   auto firsts = [](const data::Dataset<Tensor> &dataset) {
     Floats all;
     for (const Tensor &batch : dataset)
@@ -160,6 +171,10 @@ TEST(StrategyInputTest, WorkersShardByPolicy) {
   };
   EXPECT_THAT(firsts(part(AutoShardPolicy::Off, 1)), ElementsAre(0, 2, 4, 6));
   EXPECT_THAT(firsts(part(AutoShardPolicy::Data, 1)), ElementsAre(2, 6));
+  // Examples are shared out before they are batched: 1, 3 and 5, 7.
+  EXPECT_THAT(firsts(hinted(1)), ElementsAre(1, 5));
+  EXPECT_THAT(errorOf([&] { part(AutoShardPolicy::Hint, 0); }),
+              HasSubstr("expected a dataset with shard(shard_hint"));
   Logged logged;
   EXPECT_THAT(firsts(part(AutoShardPolicy::Auto, 0)), ElementsAre(0, 4));
   EXPECT_THAT(logged.lines,

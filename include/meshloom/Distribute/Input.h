@@ -69,7 +69,8 @@ std::vector<InputContext> inputContexts(const StrategyState &strategy,
 std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,
                                     int64_t replicasPerWorker, int64_t worker);
 /// The part of one of several workers, by the source's options. Throws where
-/// they ask for files and there are not enough.
+/// they ask for files and there are not enough, or for hints and there are
+/// none.
 data::detail::SourcePtr autoShard(const data::detail::SourcePtr &source,
                                   int64_t workers, int64_t worker);
 } // namespace detail
