@@ -1,6 +1,7 @@
 // Which ops have a gradient: those of the files of gradients. Why others have
 // none.
 #include "meshloom/Dialect/DTensor/Callback.h"
+#include "meshloom/Dialect/DTensor/Map.h"
 
 #include "GradientRules.h"
 
@@ -38,6 +39,9 @@ StringRef whyNoGradient(mlir::OperationName op) {
   if (isOneOf<HessenbergOp>(op))
     return "no formula for its reflections is known here; geqrf, pivoted_qr, "
            "eigh and eig have one";
+  if (isOneOf<MapOp>(op))
+    return "it stands for ops on the values of all; make it those first "
+           "(--dtensor-vectorise-maps)";
   if (isOneOf<AssignVariableOp, YieldOp>(op))
     return "it gives no value";
   return "";

@@ -41,6 +41,7 @@ using PartConfig =
 /// thread.
 template <typename Kind, typename Signature> class NamedPart;
 
+/// The same; `Result(Arguments...)` is what it computes.
 template <typename Kind, typename Result, typename... Arguments>
 class NamedPart<Kind, Result(Arguments...)> {
 public:

@@ -40,7 +40,9 @@ namespace callbacks {
 class Callback {
 public:
   Callback() = default;
+  /// Of classes that derive from it.
   Callback(const Callback &) = default;
+  /// Of classes that derive from it.
   Callback &operator=(const Callback &) = default;
   virtual ~Callback();
 

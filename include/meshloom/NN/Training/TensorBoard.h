@@ -16,7 +16,9 @@ public:
   /// A new file in `folder`, which is made where it is not there. Throws
   /// meshloom::Error if it cannot be written.
   explicit SummaryWriter(const std::filesystem::path &folder);
+  /// Goes on with the other's file.
   SummaryWriter(SummaryWriter &&) noexcept;
+  /// Closes its file, and goes on with the other's.
   SummaryWriter &operator=(SummaryWriter &&) noexcept;
   ~SummaryWriter();
 
