@@ -2,6 +2,8 @@
 #include "Errors.h"
 #include "Labels.h"
 
+#include "meshloom/API/Create.h"
+#include "meshloom/API/ShardMap.h"
 #include "meshloom/Distribute/Strategy.h"
 #include "meshloom/NN/Losses.h"
 
@@ -27,8 +29,13 @@ Tensor compute_average_loss(const Tensor &per_example_loss,
   if (given(options.sample_weight))
     losses = losses * weightsFor(losses, options.sample_weight, op);
   Tensor sum = reduce_sum(losses);
-  if (!options.global_batch_size)
-    return sum / double(per_example_loss.shape()[0] * countReplicas());
+  if (!options.global_batch_size) {
+    Tensor size = full({}, double(per_example_loss.shape()[0]), sum.dtype());
+    // Replicas may have different numbers of examples.
+    if (countReplicas() > 1)
+      size = psum(size, detail::ReplicaAxis().name);
+    return divideNoNan(sum, size);
+  }
   const TensorLike &size = *options.global_batch_size;
   if (size.kind == TensorLike::Kind::Tensor) {
     if (size.tensor.rank() != 0 || !isInteger(size.tensor.dtype()))

@@ -234,6 +234,20 @@ TEST(LossesTest, AveragesOverTheWholeBatch) {
                HAS("positive integer, got 0"));
 }
 
+TEST(LossesTest, AveragesOverReplicasOfDifferentSizes) {
+  MirroredStrategy strategy({"CPU:0", "CPU:1", "CPU:2"});
+  const std::vector<float> losses{1, 2, 3, 4, 5, 6, 14};
+  const auto batch =
+      *strategy
+           .experimental_distribute_dataset(
+               data::from_tensor_slices(tensor(losses, {7})).batch(7))
+           .iterate()
+           .next();
+  const auto parts = strategy.run(
+      [](const Tensor &own) { return nn::compute_average_loss(own); }, batch);
+  expectNear(strategy.reduce(ReduceOp::SUM, parts), {5});
+}
+
 TEST(LossesTest, WhatDoesNotFitIsRefused) {
   Tensor p = probabilities();
   EXPECT_ERROR(Loss("mse_loss"), HAS("the name of a loss"), HAS("'mse'"));

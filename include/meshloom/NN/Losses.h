@@ -217,7 +217,7 @@ namespace meshloom::nn {
 struct AverageLossOptions {
   Tensor sample_weight = {}; ///< of examples, the losses' first dims
   /// Of all replicas together; a number or an integer scalar. Default: how many
-  /// examples there are, times the replicas where this is one of them.
+  /// examples there are, added up over replicas where this is one of them.
   std::optional<TensorLike> global_batch_size = std::nullopt;
 };
 /// The sum of the losses of a replica's examples over the size of the whole
