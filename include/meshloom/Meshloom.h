@@ -68,6 +68,8 @@
 #include "meshloom/NN/State/CheckpointManager.h"
 #include "meshloom/NN/State/ExportedFunctions.h"
 #include "meshloom/NN/State/SavedModel.h"
+#include "meshloom/NN/Training/Checkpoints.h"
+#include "meshloom/NN/Training/Estimator.h"
 #include "meshloom/NN/Training/TensorBoard.h"
 
 #endif

@@ -2,6 +2,7 @@
 // has the config of the model too.
 #include "meshloom/NN/State/SavedModel.h"
 
+#include "meshloom/API/Logging.h"
 #include "meshloom/API/Mesh.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/Data/TensorFolder.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr char modelName[] = "model";
 constexpr char optimizerName[] = "optimizer";
 constexpr char trainingNote[] = "training";
+constexpr char compileNote[] = "compile";
 constexpr char architectureNote[] = "architecture";
 
 /// Where weights go that were laid out on some mesh.
@@ -80,9 +82,22 @@ void save(const Model &model, const fs::path &path,
   std::map<std::string, std::string> notes{
       {architectureNote, config.to_json()}};
   Checkpoint::Objects objects{{modelName, model}};
-  if (options.optimizer) {
-    objects.emplace_back(optimizerName, *options.optimizer);
-    notes[optimizerName] = options.optimizer->config().to_json();
+  std::optional<optimizers::Optimizer> optimizer = options.optimizer;
+  if (options.include_optimizer && model.compiled()) {
+    if (!optimizer)
+      optimizer = model.compile_options().optimizer.optimizer;
+    try {
+      notes[compileNote] = model.compile_config().to_json();
+    } catch (const Error &error) {
+      detail::log(LogLevel::WARNING,
+                  fmt::format("[save] '{}' is saved without what the model was "
+                              "compiled with: {}",
+                              path.string(), error.what()));
+    }
+  }
+  if (optimizer) {
+    objects.emplace_back(optimizerName, *optimizer);
+    notes[optimizerName] = optimizer->config().to_json();
   }
   if (!options.training.is_null())
     notes[trainingNote] = options.training.to_json();
@@ -109,6 +124,14 @@ Model load_model(const fs::path &path, const LoadModelOptions &options) {
       variable.set_layout(*layout);
   }
   Checkpoint({{modelName, model}}).restore(path, {.allow_extra_objects = true});
+  auto compile = folder.notes().find(compileNote);
+  if (options.compile && compile != folder.notes().end()) {
+    OptimizerOrName optimizer;
+    if (folder.notes().contains(optimizerName))
+      optimizer = load_optimizer(path, model);
+    model.compile_from_config(Config::parse(compile->second),
+                              std::move(optimizer));
+  }
   return model;
 }
 

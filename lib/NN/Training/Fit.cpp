@@ -97,7 +97,28 @@ public:
         startsAnew(!goesOn &&
                    (!steps || this->batches.cardinality() == *steps)) {}
 
+  /// The first batch, which is still to be taken; null if there is none.
+  const Element *first() {
+    begin();
+    held = stream->next();
+    isBegun = true;
+    return held ? &*held : nullptr;
+  }
+  /// Goes past so many epochs, and so many batches of the one after them.
+  void skip(int64_t whole, int64_t some) {
+    for (int64_t epoch = 0; epoch < whole; ++epoch) {
+      begin();
+      while (!startsAnew && !next(1).empty())
+        ;
+    }
+    begin();
+    while (taken < some && !next(1).empty())
+      ;
+    isBegun = true;
+  }
   void begin() {
+    if (std::exchange(isBegun, false))
+      return;
     if (startsAnew || !stream)
       stream = batches.open();
     taken = 0;
@@ -136,6 +157,7 @@ private:
   AnyDataset batches;
   std::optional<int64_t> steps;
   bool startsAnew;
+  bool isBegun = false; ///< the next epoch is
   std::shared_ptr<data::detail::Stream> stream;
   std::optional<Element> held; ///< taken, but of another type
   int64_t taken = 0;
@@ -334,14 +356,23 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
   Logs none, last;
   training.stops = false;
   Epochs epochs(batches, options.steps_per_epoch, data.isGenerator);
+  if (!training.model.built())
+    if (const Element *first = epochs.first())
+      training.build(*first, "fit");
+  training.resumed.reset();
   callbacks.call(&Callback::on_train_begin, none);
-  for (int64_t epoch = options.initial_epoch;
+  const auto [firstEpoch, firstBatch] =
+      training.resumed.value_or(std::pair(options.initial_epoch, int64_t(0)));
+  if (training.resumed)
+    epochs.skip(firstEpoch - options.initial_epoch, firstBatch);
+  for (int64_t epoch = firstEpoch;
        epoch < options.epochs && !training.stops && !epochs.endedEarly;
        ++epoch) {
     training.reset();
     callbacks.call(&Callback::on_epoch_begin, epoch, none);
     epochs.begin();
-    int64_t done = 0;
+    const int64_t before = epoch == firstEpoch ? firstBatch : 0;
+    int64_t done = before;
     while (!training.stops) {
       const std::vector<Element> group =
           epochs.next(training.options.steps_per_execution);
@@ -360,8 +391,10 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
       Logs logs([&training] { return training.read(); });
       callbacks.call(&Callback::on_train_batch_end, done - 1, logs);
     }
-    if (done == 0 && epoch == options.initial_epoch)
+    if (done == 0 && epoch == firstEpoch)
       refuseTraining("fit", "expected batches, got an empty dataset");
+    if (done == before && before > 0)
+      continue; // what was resumed had no batch left
     if (epochs.endedEarly)
       log(LogLevel::WARNING,
           fmt::format("[fit] the dataset ended after {} of {} batches of epoch "

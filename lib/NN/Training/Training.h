@@ -65,6 +65,9 @@ public:
   const Layer model;
   bool isCompiled = false;
   bool stops = false;
+  /// Where fit is to begin instead, as a callback found when training began:
+  /// an epoch, and the batches of it that were taken.
+  std::optional<std::pair<int64_t, int64_t>> resumed;
   int64_t steps = 0; ///< taken
   TrainingOptions options;
 

@@ -8,11 +8,13 @@ namespace meshloom {
 
 /// What is saved beside a model.
 struct SaveModelOptions {
-  /// The optimizer that it is trained by, with its state.
+  /// The optimizer that it is trained by, with its state; default: the one that
+  /// it was compiled with.
   std::optional<optimizers::Optimizer> optimizer = std::nullopt;
-  /// What else it is trained with, losses and metrics; see
-  /// load_training_config.
+  /// What else a loop of one's own trains it with; see load_training_config.
   Config training = {};
+  /// Whether what it was compiled with, and that optimizer, are saved too.
+  bool include_optimizer = true;
 };
 
 /// How a model is loaded.
@@ -23,18 +25,23 @@ struct LoadModelOptions {
   /// strategy's); axes that it has not cut nothing. Else weights are on a mesh
   /// as they were saved, of virtual CPUs, or on the host where none was cut.
   std::optional<Mesh> mesh = std::nullopt;
+  /// Whether it is compiled as it was when it was saved.
+  bool compile = true;
 };
 
 /// Writes a model into a folder of that name (by custom "NAME.keras"): its
 /// layers and how they are called, its weights with their layouts, and, if it
 /// was compiled, what with, and the optimizer's state. The folder is a
 /// checkpoint of {"model", "optimizer"}: after a crash it is what it was
-/// before, or the new one. Throws meshloom::Error if the model is not built, if
-/// a part of it is a function without a name, or as Checkpoint::write.
+/// before, or the new one. Where a loss or metric is a function without a name,
+/// a warning says so, and the model is saved as one that was not compiled.
+/// Throws meshloom::Error if the model is not built, if a part of it is a
+/// function without a name, or as Checkpoint::write.
 void save(const Model &model, const std::filesystem::path &path,
           const SaveModelOptions &options = {});
 
-/// The model of such a folder. Classes of the user's own are made by what
+/// The model of such a folder, compiled if it was: fit goes on where it was.
+/// Classes of the user's own are made by what
 /// register_layer was told. Throws meshloom::Error if there is none, if a class
 /// is not known, if the mesh has not an axis that weights are cut over, or as
 /// Checkpoint::restore.

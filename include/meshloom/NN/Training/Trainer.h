@@ -235,6 +235,11 @@ public:
   std::vector<std::string> metrics_names() const;
   /// What it was compiled with.
   const TrainingOptions &compile_options() const;
+  /// The same as JSON, without the optimizer: what a saved model has. Throws
+  /// meshloom::Error if a loss or a metric is a function without a name.
+  Config compile_config() const;
+  /// Compiles by what compile_config gave.
+  void compile_from_config(const Config &config, OptimizerOrName optimizer);
   /// Number of the batches that weights were changed by.
   int64_t steps_taken() const;
 

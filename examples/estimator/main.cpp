@@ -1,0 +1,67 @@
+// The first program of TensorFlow's guide to migrating training on several
+// workers: an estimator that is trained and evaluated, here twice, so that the
+// second call goes on from the folder of the first one.
+#include "../options/StrategyOptions.h"
+
+#include <meshloom/Meshloom.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+using namespace meshloom;
+
+namespace {
+
+data::AnyDataset inputFunction() {
+  return data::from_tensor_slices(
+             tensor({{1.f, 1.5f}, {2.f, 2.5f}, {3.f, 3.5f}}),
+             tensor({{.3f}, {.5f}, {.7f}}))
+      .batch(1);
+}
+
+data::AnyDataset evalInputFunction() {
+  return data::from_tensor_slices(
+             tensor({{4.f, 4.5f}, {5.f, 5.5f}, {6.f, 6.5f}}),
+             tensor({{.8f}, {.9f}, {1.f}}))
+      .batch(1);
+}
+
+/// Begins at zero, so that the numbers are the same in every run.
+estimator::EstimatorSpec modelFunction(const SymbolicTensor &features,
+                                       estimator::ModeKeys) {
+  const SymbolicTensor logits =
+      layers::Dense(1, {.kernel_initializer = "zeros"})(features);
+  return {.predictions = logits,
+          .loss = losses::MeanSquaredError(),
+          .optimizer = optimizers::Adagrad({.learning_rate = 0.05})};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    const example::StrategyOptions options = example::parseStrategyOptions(
+        argc, argv,
+        "usage: estimator [options]\n"
+        "    --output DIR  where checkpoints are written; what is there goes "
+        "(estimator)\n");
+    const Strategy strategy = options.makeStrategy();
+    auto scope = options.scope(strategy);
+    const std::filesystem::path folder = options.text("--output", "estimator");
+    std::filesystem::remove_all(folder / "model");
+    const estimator::Estimator classifier(modelFunction,
+                                          {.model_dir = folder / "model"});
+    for (int call = 0; call < 2; ++call) {
+      const auto numbers =
+          estimator::train_and_evaluate(classifier, {.input_fn = inputFunction},
+                                        {.input_fn = evalInputFunction});
+      std::printf("loss: %.7g, global_step: %d\n", numbers.at("loss"),
+                  int(numbers.at("global_step")));
+      std::fflush(stdout);
+    }
+  } catch (const std::exception &error) {
+    std::cerr << "estimator: " << error.what() << '\n';
+    return 1;
+  }
+}

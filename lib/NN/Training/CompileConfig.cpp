@@ -1,0 +1,111 @@
+// What a model was compiled with as JSON, and back.
+#include "../Layers/Fields.h"
+
+#include "meshloom/NN/Training/Trainer.h"
+
+namespace meshloom {
+
+namespace {
+
+using Losses = std::vector<losses::Loss>;
+using Metrics = std::vector<metrics::Metric>;
+
+Config write(const losses::Loss &loss) {
+  return detail::configOf(loss);
+}
+Config write(const metrics::Metric &metric) {
+  /// A metric as configOf takes parts: by what it is known by.
+  struct Known {
+    const metrics::Metric &metric;
+    explicit operator bool() const { return bool(metric); }
+    const std::string &name() const { return metric.id(); }
+    const PartConfig &config() const { return metric.config(); }
+  };
+  return detail::configOf(Known{metric});
+}
+template <typename Part> Config write(const std::vector<Part> &list) {
+  Config::List all;
+  all.reserve(list.size());
+  for (const Part &part : list)
+    all.push_back(write(part));
+  return all;
+}
+
+void read(const Config &config, losses::Loss &loss) {
+  if (!config.is_null())
+    loss = losses::Loss(config.at("class_name").as_string(),
+                        detail::partConfigOf(config.at("config")));
+}
+void read(const Config &config, metrics::Metric &metric) {
+  if (!config.is_null())
+    metric = metrics::Metric(config.at("class_name").as_string(),
+                             detail::partConfigOf(config.at("config")));
+}
+template <typename Part>
+void read(const Config &config, std::vector<Part> &list) {
+  for (const Config &one : config.as_list()) {
+    list.emplace_back();
+    read(one, list.back());
+  }
+}
+
+/// {"all": ...}, {"each": ...} or {"by_name": ...} of LossOfOutputs or
+/// MetricsOfOutputs.
+template <typename OfOutputs> Config writeOutputs(const OfOutputs &given) {
+  Config config{Config::Map()};
+  if (!given.each.empty()) {
+    config["each"] = write(given.each);
+  } else if (!given.byName.empty()) {
+    Config &byName = config["by_name"];
+    for (const auto &[name, part] : given.byName)
+      byName[name] = write(part);
+  } else {
+    config["all"] = write(given.all);
+  }
+  return config;
+}
+template <typename OfOutputs>
+void readOutputs(const Config &config, OfOutputs &given) {
+  if (const Config *each = config.find("each"))
+    read(*each, given.each);
+  else if (const Config *byName = config.find("by_name"))
+    for (const auto &[name, part] : byName->as_map())
+      read(part, given.byName[name]);
+  else
+    read(config.at("all"), given.all);
+}
+
+} // namespace
+
+Config Trainer::compile_config() const {
+  const TrainingOptions &options = compile_options();
+  Config config;
+  config["loss"] = writeOutputs(options.loss);
+  config["metrics"] = writeOutputs(options.metrics);
+  config["weighted_metrics"] = writeOutputs(options.weighted_metrics);
+  config["loss_weights"] =
+      Config::List(options.loss_weights.begin(), options.loss_weights.end());
+  config["steps_per_execution"] = options.steps_per_execution;
+  if (options.batch_axis)
+    config["batch_axis"] = *options.batch_axis;
+  config["check_numerics"] = options.check_numerics;
+  return config;
+}
+
+void Trainer::compile_from_config(const Config &config,
+                                  OptimizerOrName optimizer) {
+  TrainingOptions options;
+  options.optimizer = std::move(optimizer);
+  readOutputs(config.at("loss"), options.loss);
+  readOutputs(config.at("metrics"), options.metrics);
+  readOutputs(config.at("weighted_metrics"), options.weighted_metrics);
+  for (const Config &weight : config.at("loss_weights").as_list())
+    options.loss_weights.push_back(weight.as_double());
+  options.steps_per_execution = config.at("steps_per_execution").as_int();
+  if (const Config *axis = config.find("batch_axis"))
+    options.batch_axis = axis->as_string();
+  options.check_numerics = config.at("check_numerics").as_bool();
+  compile(std::move(options));
+}
+
+} // namespace meshloom
