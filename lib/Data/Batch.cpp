@@ -420,9 +420,10 @@ public:
     private:
       bool pull() {
         std::optional<Element> element = input->next();
-        if (element)
-          held.push_back(*std::move(element));
-        return element.has_value();
+        if (!element)
+          return false;
+        held.push_back(*std::move(element));
+        return true;
       }
       std::unique_ptr<Cursor> input;
       Window step;

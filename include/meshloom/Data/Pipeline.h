@@ -99,6 +99,8 @@ public:
 /// A step with one input. `Self` is copyable.
 template <typename Self> class Step : public Source {
 public:
+  // Public, as steps that have nothing but an input inherit it.
+  // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility)
   explicit Step(SourcePtr input) : input(std::move(input)) {}
   std::vector<SourcePtr> inputs() const override { return {input}; }
   SourcePtr over(std::vector<SourcePtr> inputs) const override {
