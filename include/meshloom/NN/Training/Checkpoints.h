@@ -21,11 +21,11 @@ public:
 
 /// What ModelCheckpoint takes beside the path.
 struct ModelCheckpointOptions {
-  std::string monitor = "val_loss"; ///< name of the number
-  int verbose = 0;                  ///< 1: says what it writes
-  bool save_best_only = false;      ///< only where the number got better
-  bool save_weights_only = false;   ///< see save_weights; else see save
-  Mode mode = Mode::Auto;           ///< which way is better
+  std::string monitor = "val_loss";  ///< name of the number
+  int verbose = 0;                   ///< 1: says what it writes
+  bool save_best_only = false;       ///< only where the number got better
+  bool save_weights_only = false;    ///< see save_weights; else see save
+  Mode mode = Mode::Auto;            ///< which way is better
   SaveFrequency save_freq = "epoch"; ///< when it is written
   /// What is to be exceeded first.
   std::optional<double> initial_value_threshold = std::nullopt;
@@ -67,7 +67,7 @@ private:
 
 /// What BackupAndRestore takes beside the folder.
 struct BackupAndRestoreOptions {
-  SaveFrequency save_freq = "epoch"; ///< when it is written ///< when the backup is written
+  SaveFrequency save_freq = "epoch"; ///< when the backup is written
   bool delete_checkpoint = true;     ///< when training is done
 };
 
