@@ -12,6 +12,19 @@
 
 namespace meshloom::detail {
 
+/// The options that layers with a kernel, a bias and an activation share.
+template <typename F, typename Options>
+void kernelAndBiasFields(F &field, Options &options) {
+  field("activation", options.activation);
+  field("use_bias", options.use_bias);
+  field("kernel_initializer", options.kernel_initializer);
+  field("bias_initializer", options.bias_initializer);
+  field("kernel_regularizer", options.kernel_regularizer);
+  field("bias_regularizer", options.bias_regularizer);
+  field("kernel_constraint", options.kernel_constraint);
+  field("bias_constraint", options.bias_constraint);
+}
+
 /// {"class_name": ..., "config": {...}} of what is known by name; nothing where
 /// there is none.
 template <typename Part> Config configOf(const Part &part) {

@@ -45,14 +45,7 @@ public:
     field("strides", o.strides.values);
     field("padding", o.padding);
     field("data_format", o.data_format);
-    field("activation", o.activation);
-    field("use_bias", o.use_bias);
-    field("kernel_initializer", o.kernel_initializer);
-    field("bias_initializer", o.bias_initializer);
-    field("kernel_regularizer", o.kernel_regularizer);
-    field("bias_regularizer", o.bias_regularizer);
-    field("kernel_constraint", o.kernel_constraint);
-    field("bias_constraint", o.bias_constraint);
+    kernelAndBiasFields(field, o);
   }
   Config get_config() const override {
     Config config = BuiltIn::get_config();
