@@ -69,6 +69,12 @@ TABLE = {
     ),
     "Runtime/Backends/CPU": ({"Core", "Runtime"}, HOST | {"tbb", "system"}),
     "Runtime/Backends/Reference": ({"Core", "Runtime"}, HOST),
+    # Who runs the program, as users are told it by their cluster.
+    "Cluster": ({"Core"}, {"Core", "fmt", "json", "system"}),
+    "Cluster/Coordination": (
+        {"Core", "Runtime"},
+        {"Core", "Cluster", "Runtime", "Support", "fmt", "grpc", "protobuf", "openssl", "system"},
+    ),
     # For users of {fmt}: the only public header that needs more than C++.
     "Fmt": ({"Core", "API", "fmt"}, set()),
     "API": (
@@ -96,6 +102,7 @@ OUTSIDE = [
     ("fmt", r"fmt/"),
     ("json", r"nlohmann/"),
     ("zlib", r"zlib\.h$"),
+    ("grpc", r"(grpcpp/|grpc/|.*\.grpc\.pb\.h$)"),
     ("protobuf", r"(google/protobuf/.*|.*\.pb\.h)$"),
     ("openssl", r"openssl/"),
     ("tbb", r"(oneapi/)?tbb/"),

@@ -1,0 +1,100 @@
+// CoordinationClient: a rank's side of a CoordinationService.
+#pragma once
+
+#include "meshloom/Cluster/Coordination/Failure.h"
+#include "meshloom/Cluster/Coordination/TlsFiles.h"
+#include "meshloom/Runtime/KeyValueStore.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meshloom {
+
+/// Who joins, and where.
+struct CoordinationClientOptions {
+  std::string address; ///< the service's, "host:port"
+  int64_t rank = 0;
+  int64_t size = 1;
+  /// What others call this machine; empty: its name.
+  std::string host;
+  /// Digest of the program; all ranks' must be equal. Empty: of this process'
+  /// executable file.
+  std::string binaryHash;
+  /// Of Meshloom; all ranks' must be equal.
+  std::string version;
+  std::string token; ///< see CoordinationServiceOptions
+  TlsFiles tls;
+  /// The start that this process belongs to, where it was told.
+  std::optional<uint64_t> generation = std::nullopt;
+  /// How long it waits for the service and for the other ranks to come.
+  std::chrono::milliseconds startTimeout{60000};
+};
+
+/// What ranks know of each other once all are there.
+struct RankInfo {
+  int64_t rank = 0;
+  std::string host;
+  int64_t pid = 0;
+};
+
+/// Joined to one start of one program. Calls may come from any thread; each
+/// that waits ends at once when the run fails, with that failure.
+class CoordinationClient final : public KeyValueStore {
+public:
+  /// Joins, and waits until all ranks have. Fails where the service is not
+  /// found in time (naming its address), refuses (wrong token, start, version,
+  /// program, rank or number of ranks), or ranks are missing in time (naming
+  /// them).
+  static Result<std::shared_ptr<CoordinationClient>>
+  connect(CoordinationClientOptions options);
+  /// As a process that ends without `shutdown`: the others take it for lost.
+  ~CoordinationClient() override;
+
+  int64_t rank() const;
+  int64_t size() const;
+  /// The number of this start.
+  uint64_t generation() const;
+  /// What names of things that this run leaves on its machines begin with, such
+  /// as shared memory: "meshloom-" and 16 digits of the generation. mesh-launch
+  /// removes those of a run that has ended.
+  std::string runName() const;
+  /// Of every rank, in order.
+  const std::vector<RankInfo> &ranks() const;
+
+  Status set(const std::string &key, std::string_view value) override;
+  Result<std::string> get(const std::string &key,
+                          std::chrono::milliseconds timeout) override;
+  Status erase(const std::string &prefix) override;
+
+  /// Waits until every rank is at the barrier of this name, which may be used
+  /// again afterwards. Fails after `timeout`, on every rank that waits, naming
+  /// those that did not come.
+  Status barrier(const std::string &name, std::chrono::milliseconds timeout);
+
+  /// Ends the run for all: every rank gets a failure with this text.
+  void reportFailure(const std::string &text);
+  /// The run's failure; nothing while all is well.
+  std::optional<Failure> failure() const;
+  /// Calls `callback` when the run fails, from another thread; at once where it
+  /// has. Replaces the one before; an empty one is not called.
+  void onFailure(std::function<void(const Failure &)> callback);
+
+  /// Leaves, once all ranks do: fails after `timeout` (naming the ranks that
+  /// did not come) or where the run has failed. Later calls do nothing.
+  Status shutdown(std::chrono::milliseconds timeout);
+
+private:
+  struct State;
+  explicit CoordinationClient(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+/// Digest of the file that this process runs, for `binaryHash`.
+std::string executableHash();
+
+} // namespace meshloom

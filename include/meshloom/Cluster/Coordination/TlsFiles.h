@@ -1,0 +1,20 @@
+// TlsFiles: certificates by which processes of one cluster know each other.
+#pragma once
+
+#include <string>
+
+namespace meshloom {
+
+/// Files in PEM format. All empty: no TLS. Both sides show a certificate that
+/// `authority` has signed, and take none that it has not.
+struct TlsFiles {
+  std::string certificate; ///< this process', with the chain above it
+  std::string key;         ///< that certificate's private key
+  std::string authority;   ///< the certificate that has signed all of them
+
+  bool given() const {
+    return !certificate.empty() || !key.empty() || !authority.empty();
+  }
+};
+
+} // namespace meshloom
