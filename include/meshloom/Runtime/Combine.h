@@ -7,7 +7,7 @@
 namespace meshloom {
 
 /// into[i] = sources[0][i] op sources[1][i] op ..., from left to right, for
-/// i < count. `into` may be sources[0]. Sums of f16 and bf16 are made in f32
+/// i < count. `into` may be sources[0] or sources[1]. Sums of f16 and bf16 are made in f32
 /// and rounded once; complex numbers have sums and products only. A nan in any
 /// operand of min or max is the result.
 void combine(ReduceKind kind, DType type, void *into,

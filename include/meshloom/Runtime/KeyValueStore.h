@@ -1,0 +1,63 @@
+// KeyValueStore: where processes of one run leave what others look for, such as
+// addresses. The coordination service's client is one; so is a table in memory,
+// for ranks that are threads of one process.
+#pragma once
+
+#include "meshloom/Core/Result.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace meshloom {
+
+/// Text by text, the same for everybody who has the store. Keys are paths such
+/// as "transport/3/shm/0"; values any bytes. Safe to use from any thread.
+class KeyValueStore {
+public:
+  virtual ~KeyValueStore();
+
+  /// Replaces what was there.
+  virtual Status set(const std::string &key, std::string_view value) = 0;
+  /// The value, once somebody has set it: waits at most `timeout`. The error
+  /// names the key.
+  virtual Result<std::string> get(const std::string &key,
+                                  std::chrono::milliseconds timeout) = 0;
+  /// Forgets every key that starts with `prefix`.
+  virtual Status erase(const std::string &prefix) = 0;
+};
+
+/// A table of this process.
+class MemoryStore final : public KeyValueStore {
+public:
+  Status set(const std::string &key, std::string_view value) override;
+  Result<std::string> get(const std::string &key,
+                          std::chrono::milliseconds timeout) override;
+  Status erase(const std::string &prefix) override;
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::string, std::string> values;
+};
+
+/// The part of a store below a prefix, which a generation of processes uses.
+class PrefixStore final : public KeyValueStore {
+public:
+  PrefixStore(std::shared_ptr<KeyValueStore> store, std::string prefix)
+      : store(std::move(store)), prefix(std::move(prefix)) {}
+  Status set(const std::string &key, std::string_view value) override;
+  Result<std::string> get(const std::string &key,
+                          std::chrono::milliseconds timeout) override;
+  Status erase(const std::string &keys) override;
+
+private:
+  std::shared_ptr<KeyValueStore> store;
+  std::string prefix;
+};
+
+} // namespace meshloom

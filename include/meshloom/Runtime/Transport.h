@@ -1,0 +1,71 @@
+// Transport: messages between the processes (ranks) of one run. Collectives are
+// made of them by a Communicator.
+#pragma once
+
+#include "meshloom/Runtime/Event.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace meshloom {
+
+/// Bytes that arrived, for as long as one holds it: they lie in memory that the
+/// sender goes on with once they are given back. Give them back soon, and in
+/// any order; a transport has only some per sender, so never wait for another
+/// message of the same sender before.
+using Arrived = std::shared_ptr<const void>;
+
+/// What a receive does with a part of its message: `bytes` are those from byte
+/// `offset` on. Parts come in order, one call at a time, and all but the last
+/// have a multiple of 64 bytes. A call must not wait (it may post transfers);
+/// `bytes` are good until it returns, or as long as `held` is kept.
+using Consumer = std::function<void(int64_t offset, std::span<const char> bytes,
+                                    Arrived held)>;
+
+/// Point to point, tagged, asynchronous. A message has a sender, a receiver, a
+/// tag and a size, which both sides must give alike; messages of one tag
+/// between two ranks match in the order in which they were posted, those of
+/// different tags in any. No order of posts makes a deadlock: a message waits
+/// for nothing but its other side. Safe to use from any thread.
+///
+/// An Event that fails says which rank and host it was about. A transfer fails
+/// when its peer's process has ended, when the peer has given up (the error is
+/// its), or when nothing of it has moved for the timeout. A transport whose
+/// transfer failed is not usable with that peer any more.
+class Transport {
+public:
+  virtual ~Transport();
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// The name of the machine that a rank runs on.
+  virtual const std::string &hostOf(int rank) const = 0;
+
+  /// `bytes` must stay as they are until the event is complete. A rank may send
+  /// to itself.
+  virtual Event send(int to, uint64_t tag, std::span<const char> bytes) = 0;
+  /// `into` belongs to the transport until the event is complete.
+  virtual Event receive(int from, uint64_t tag, std::span<char> into) = 0;
+  /// Hands over each part where it lies instead of copying it. Complete after
+  /// the last call and once everything that was held is given back.
+  virtual Event receive(int from, uint64_t tag, int64_t bytes,
+                        Consumer consume) = 0;
+
+  /// How long a transfer that is posted from now on may go without any
+  /// progress; zero is for ever.
+  virtual void setTimeout(std::chrono::milliseconds timeout) = 0;
+  /// Waits as `event.wait()` does, and moves messages meanwhile: faster, since
+  /// no other thread has to wake up.
+  virtual Status wait(const Event &event) { return event.wait(); }
+  /// Everything pending and later fails with `error`; so does what other ranks
+  /// have pending with this one, and they learn its text.
+  virtual void abort(const Error &error) = 0;
+};
+
+/// `size` ranks that are threads of this process: rank r uses the r-th.
+std::vector<std::shared_ptr<Transport>>
+makeInProcessTransports(int size, const std::string &host = "localhost");
+
+} // namespace meshloom

@@ -1,0 +1,474 @@
+// Collectives made of messages. Each is a Collective: a count of the transfers
+// that it still waits for, and the first error of them.
+#include "meshloom/Runtime/Communicator.h"
+
+#include "meshloom/Runtime/Combine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <fmt/format.h>
+#include <mutex>
+#include <optional>
+
+using namespace meshloom;
+
+namespace {
+class AllReduce;
+} // namespace
+
+struct Communicator::State {
+  explicit State(Transport &transport) : transport(transport) {}
+
+  void fail(const Error &error) {
+    if (!failed.exchange(true))
+      transport.abort(error);
+  }
+
+  Transport &transport;
+  std::atomic<bool> failed{false};
+
+  std::mutex mutex;
+  std::condition_variable idle;
+  int running = 0;
+  /// All-reduces that hold what arrives until the other addends are there. One
+  /// at a time, in the common order of all ranks: two that held parts of each
+  /// other's senders could wait for each other.
+  std::deque<std::shared_ptr<AllReduce>> reducing;
+};
+
+namespace {
+/// Elements of a message that spreads a result.
+constexpr int64_t SPREAD_BYTES = 512 << 10;
+/// Combined at a time, so that all of it stays in the nearest caches.
+constexpr int64_t BLOCK_BYTES = 16 << 10;
+/// Up to here every rank sends all it has to everybody: one hop, not two.
+constexpr int64_t DIRECT_BYTES = 8 << 10;
+/// Slices start at multiples of it, as the parts of messages do.
+constexpr int64_t ALIGNMENT = 64;
+
+class Collective : public std::enable_shared_from_this<Collective> {
+public:
+  explicit Collective(std::shared_ptr<Communicator::State> state)
+      : state(std::move(state)) {
+    std::lock_guard lock(this->state->mutex);
+    ++this->state->running;
+  }
+  virtual ~Collective() = default;
+
+  /// The collective is complete only after `transfer`.
+  void add(const Event &transfer) {
+    ++open;
+    transfer.then([self = shared_from_this()](const Status &outcome) {
+      self->release(outcome);
+    });
+  }
+
+  /// Gives up one of what `open` counts; one is the starter's.
+  void release(const Status &outcome) {
+    if (!outcome) {
+      {
+        std::lock_guard lock(errorMutex);
+        if (!error)
+          error = outcome.error();
+      }
+      state->fail(outcome.error());
+      failed();
+    }
+    if (--open > 0)
+      return;
+    if (!error)
+      conclude();
+    ended();
+    if (error)
+      done.fail(*error);
+    else
+      done.complete();
+    std::lock_guard lock(state->mutex);
+    if (--state->running == 0)
+      state->idle.notify_all();
+  }
+
+  const Event done = Event::pending();
+
+protected:
+  /// What is left to do when all transfers have succeeded.
+  virtual void conclude() {}
+  /// Called for each error: gives up what transfers wait for.
+  virtual void failed() {}
+  /// Called when all have ended, well or not.
+  virtual void ended() {}
+
+  Transport &transport() { return state->transport; }
+  const std::shared_ptr<Communicator::State> state;
+
+private:
+  std::atomic<int> open{1};
+  std::mutex errorMutex;
+  std::optional<Error> error;
+};
+
+/// What all-reduces of both sizes know.
+struct Reduction {
+  std::vector<int> group;
+  size_t self; // this rank's place in it
+  uint64_t tag;
+  DType type;
+  ReduceKind kind;
+  char *data;
+  int64_t count;
+
+  int64_t width() const { return byteWidth(type); }
+  int64_t bytes() const { return count * width(); }
+};
+
+/// Everybody sends all of it to everybody.
+class DirectAllReduce final : public Collective {
+public:
+  DirectAllReduce(std::shared_ptr<Communicator::State> state, Reduction what)
+      : Collective(std::move(state)), it(std::move(what)),
+        others(size_t(it.bytes()) * it.group.size()) {}
+
+  void start() {
+    for (size_t member = 0; member < it.group.size(); ++member)
+      if (member != it.self)
+        add(transport().receive(it.group[member], it.tag,
+                                std::span(place(member), it.bytes())));
+    for (size_t member = 0; member < it.group.size(); ++member)
+      if (member != it.self)
+        add(transport().send(it.group[member], it.tag,
+                             std::span(it.data, it.bytes())));
+    release(Success());
+  }
+
+private:
+  char *place(size_t member) {
+    return others.data() + member * size_t(it.bytes());
+  }
+
+  /// Only now: what is being sent must not change.
+  void conclude() override {
+    std::memcpy(place(it.self), it.data, it.bytes());
+    std::vector<const void *> sources(it.group.size());
+    for (size_t member = 0; member < sources.size(); ++member)
+      sources[member] = place(member);
+    combine(it.kind, it.type, it.data, sources, it.count);
+  }
+
+  const Reduction it;
+  std::vector<char> others;
+};
+
+/// Rank i of the group receives everybody's i-th slice, combines it as it comes
+/// and spreads the result, a message per SPREAD_BYTES.
+///
+/// Nobody overwrites what is still to be sent: a result of slice j comes from
+/// rank j, which has read our addends of that part before.
+class AllReduce final : public Collective {
+public:
+  AllReduce(std::shared_ptr<Communicator::State> state, Reduction what)
+      : Collective(std::move(state)), it(std::move(what)),
+        arrived(it.group.size()), scratch(it.self > 1 ? BLOCK_BYTES : 0) {
+    const int64_t step = ALIGNMENT / it.width();
+    const int64_t members = int64_t(it.group.size());
+    const int64_t steps = (it.count + step - 1) / step;
+    for (int64_t member = 0; member <= members; ++member)
+      begins.push_back(std::min(it.count, steps * member / members * step) *
+                       it.width());
+  }
+
+  /// Addends leave at once; what arrives waits for its turn.
+  void start() {
+    for (size_t i = 1; i < it.group.size(); ++i) {
+      const size_t member = (it.self + i) % it.group.size();
+      if (sliceBytes(member) > 0)
+        add(transport().send(it.group[member], it.tag, slice(member)));
+    }
+    bool first;
+    {
+      std::lock_guard lock(state->mutex);
+      state->reducing.push_back(self());
+      first = state->reducing.size() == 1;
+    }
+    if (first)
+      reduce();
+  }
+
+private:
+  struct Part {
+    int64_t offset;
+    std::span<const char> bytes;
+    Arrived held;
+    int64_t end() const { return offset + int64_t(bytes.size()); }
+  };
+
+  std::shared_ptr<AllReduce> self() {
+    return std::static_pointer_cast<AllReduce>(shared_from_this());
+  }
+  int64_t sliceBytes(size_t member) const {
+    return begins[member + 1] - begins[member];
+  }
+  std::span<char> slice(size_t member) const {
+    return {it.data + begins[member], size_t(sliceBytes(member))};
+  }
+
+  void reduce() {
+    for (size_t i = 1; i < it.group.size(); ++i) {
+      // Not all ask the same rank first.
+      const size_t member = (it.self + i) % it.group.size();
+      if (sliceBytes(it.self) > 0)
+        add(transport().receive(
+            it.group[member], it.tag, sliceBytes(it.self),
+            [this, member](int64_t offset, std::span<const char> bytes,
+                           Arrived held) {
+              arrive(member, {offset, bytes, std::move(held)});
+            }));
+      for (int64_t begin = 0; begin < sliceBytes(member); begin += SPREAD_BYTES)
+        add(transport().receive(
+            it.group[member], it.tag,
+            slice(member).subspan(
+                begin, std::min(SPREAD_BYTES, sliceBytes(member) - begin))));
+    }
+    if (sliceBytes(it.self) == 0)
+      giveTurn();
+    release(Success());
+  }
+
+  void arrive(size_t member, Part part) {
+    // Given back after the lock is.
+    std::vector<Part> used;
+    bool all;
+    {
+      std::lock_guard lock(mutex);
+      if (stopped)
+        return;
+      arrived[member].push_back(std::move(part));
+      merge(used);
+      all = merged == sliceBytes(it.self);
+    }
+    used.clear();
+    if (all)
+      giveTurn();
+  }
+
+  /// Combines as far as all addends are there, and spreads what is complete.
+  void merge(std::vector<Part> &used) {
+    const int64_t whole = sliceBytes(it.self);
+    while (merged < whole) {
+      int64_t end = std::min(whole, spread + SPREAD_BYTES);
+      for (size_t member = 0; member < arrived.size(); ++member) {
+        if (member == it.self)
+          continue;
+        if (arrived[member].empty())
+          return;
+        end = std::min(end, arrived[member].front().end());
+      }
+      for (; merged < end; merged = std::min(end, merged + BLOCK_BYTES))
+        mergeBlock(std::min(BLOCK_BYTES, end - merged));
+      for (std::deque<Part> &parts : arrived)
+        if (!parts.empty() && parts.front().end() == merged) {
+          used.push_back(std::move(parts.front()));
+          parts.pop_front();
+        }
+      if (merged < whole && merged < spread + SPREAD_BYTES)
+        continue;
+      for (size_t i = 1; i < it.group.size(); ++i)
+        add(transport().send(it.group[(it.self + i) % it.group.size()], it.tag,
+                             slice(it.self).subspan(spread, merged - spread)));
+      spread = merged;
+    }
+  }
+
+  void mergeBlock(int64_t bytes) {
+    char *into = slice(it.self).data() + merged;
+    const char *own = into;
+    if (!scratch.empty()) {
+      std::memcpy(scratch.data(), into, bytes);
+      own = scratch.data();
+    }
+    std::vector<const void *> &addends = sources;
+    addends.resize(arrived.size());
+    for (size_t member = 0; member < arrived.size(); ++member) {
+      if (member == it.self) {
+        addends[member] = own;
+        continue;
+      }
+      const Part &part = arrived[member].front();
+      addends[member] = part.bytes.data() + (merged - part.offset);
+    }
+    combine(it.kind, it.type, into, addends, bytes / it.width());
+  }
+
+  /// Lets the next all-reduce hold what arrives.
+  void giveTurn() {
+    if (gaveTurn.exchange(true))
+      return;
+    std::shared_ptr<AllReduce> next;
+    {
+      std::lock_guard lock(state->mutex);
+      state->reducing.pop_front();
+      if (!state->reducing.empty())
+        next = state->reducing.front();
+    }
+    if (next)
+      next->reduce();
+  }
+  void failed() override {
+    std::vector<std::deque<Part>> dropped; // outlives the lock
+    std::lock_guard lock(mutex);
+    stopped = true;
+    dropped.swap(arrived);
+  }
+  void ended() override { giveTurn(); }
+
+  const Reduction it;
+  std::vector<int64_t> begins; // of slices, in bytes
+
+  std::mutex mutex;
+  /// Of this rank's slice: what came from each member and is not used up, how
+  /// far it is combined, and how much of that has been sent.
+  std::vector<std::deque<Part>> arrived;
+  bool stopped = false;
+  int64_t merged = 0, spread = 0;
+  std::vector<char> scratch;
+  std::vector<const void *> sources;
+  std::atomic<bool> gaveTurn{false};
+};
+
+class Exchange final : public Collective {
+public:
+  using Collective::Collective;
+  void start(uint64_t tag, std::span<const Communicator::Outgoing> outgoing,
+             std::span<const Communicator::Incoming> incoming) {
+    for (const auto &[from, bytes] : incoming)
+      add(transport().receive(from, tag, bytes));
+    for (const auto &[to, bytes] : outgoing)
+      add(transport().send(to, tag, bytes));
+    release(Success());
+  }
+};
+
+/// In round k a rank tells the one 2^k further on, and hears from the one 2^k
+/// before: after the last round it has heard of all.
+class Barrier final : public Collective {
+public:
+  Barrier(std::shared_ptr<Communicator::State> state, std::vector<int> group,
+          size_t self, uint64_t tag)
+      : Collective(std::move(state)), group(std::move(group)), self(self),
+        tag(tag) {}
+
+  void round(size_t distance) {
+    if (distance >= group.size())
+      return release(Success());
+    const size_t size = group.size();
+    add(transport().send(group[(self + distance) % size], tag, {}));
+    const Event heard = transport().receive(
+        group[(self + size - distance) % size], tag, std::span<char>());
+    heard.then([barrier = shared_from_this(), distance](const Status &outcome) {
+      auto &it = static_cast<Barrier &>(*barrier);
+      if (outcome)
+        it.round(2 * distance);
+      else
+        it.release(outcome);
+    });
+  }
+
+private:
+  const std::vector<int> group;
+  const size_t self;
+  const uint64_t tag;
+};
+
+/// This rank's place in the group, or what is wrong with the group.
+Result<size_t> placeIn(std::span<const int> group, const Transport &transport) {
+  const auto place = std::find(group.begin(), group.end(), transport.rank());
+  if (place == group.end() ||
+      std::adjacent_find(group.begin(), group.end(), std::greater_equal()) !=
+          group.end() ||
+      group.front() < 0 || group.back() >= transport.size())
+    return Error(fmt::format(
+        "[communicator] a group is ranks of 0 to {} in ascending order and has "
+        "this one, {}; got ({})",
+        transport.size() - 1, transport.rank(), fmt::join(group, ", ")));
+  return size_t(place - group.begin());
+}
+} // namespace
+
+Communicator::Communicator(std::shared_ptr<Transport> transport)
+    : messages(std::move(transport)),
+      state(std::make_shared<State>(*messages)) {}
+
+Communicator::~Communicator() {
+  std::unique_lock lock(state->mutex);
+  if (state->running > 0) {
+    lock.unlock();
+    state->fail(Error("the communicator is closed"));
+    lock.lock();
+  }
+  state->idle.wait(lock, [&] { return state->running == 0; });
+}
+
+int Communicator::rank() const {
+  return messages->rank();
+}
+int Communicator::size() const {
+  return messages->size();
+}
+const std::string &Communicator::hostOf(int rank) const {
+  return messages->hostOf(rank);
+}
+Transport &Communicator::transport() const {
+  return *messages;
+}
+
+Event Communicator::allReduce(std::span<const int> group, uint64_t tag,
+                              DType type, ReduceKind kind, void *data,
+                              int64_t count) {
+  const Result<size_t> self = placeIn(group, *messages);
+  if (!self)
+    return Event::failed(self.error());
+  if (group.size() == 1 || count == 0)
+    return Event();
+  Reduction reduction{{group.begin(), group.end()}, *self, tag, type, kind,
+                      static_cast<char *>(data),    count};
+  if (reduction.bytes() <= DIRECT_BYTES) {
+    auto collective =
+        std::make_shared<DirectAllReduce>(state, std::move(reduction));
+    collective->start();
+    return collective->done;
+  }
+  auto collective = std::make_shared<AllReduce>(state, std::move(reduction));
+  collective->start();
+  return collective->done;
+}
+
+Event Communicator::exchange(uint64_t tag, std::span<const Outgoing> outgoing,
+                             std::span<const Incoming> incoming) {
+  auto collective = std::make_shared<Exchange>(state);
+  collective->start(tag, outgoing, incoming);
+  return collective->done;
+}
+
+Event Communicator::barrier(std::span<const int> group, uint64_t tag) {
+  const Result<size_t> self = placeIn(group, *messages);
+  if (!self)
+    return Event::failed(self.error());
+  auto collective = std::make_shared<Barrier>(
+      state, std::vector<int>(group.begin(), group.end()), *self, tag);
+  collective->round(1);
+  return collective->done;
+}
+
+Status Communicator::wait(const Event &event) {
+  return messages->wait(event);
+}
+
+void Communicator::setTimeout(std::chrono::milliseconds timeout) {
+  messages->setTimeout(timeout);
+}
+
+void Communicator::abort(const Error &error) {
+  state->fail(error);
+}
