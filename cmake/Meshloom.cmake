@@ -62,27 +62,41 @@ function(meshloom_library name)
   set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
 endfunction()
 
-# meshloom_protobuf(Name a.proto ...): the library MeshloomName has the messages of
-# these files, as "a.pb.h" in its sources. Files have names of their own in the
-# whole project: their messages are registered in the process.
+# meshloom_protobuf(Name [GRPC] a.proto ...): the library MeshloomName has the
+# messages of these files, as "a.pb.h" in its sources, and with GRPC their services
+# too, as "a.grpc.pb.h". Files have names of their own in the whole project: their
+# messages are registered in the process.
 function(meshloom_protobuf name)
-  foreach(file ${ARGN})
+  cmake_parse_arguments(arg "GRPC" "" "" ${ARGN})
+  set(proto ${CMAKE_CURRENT_BINARY_DIR}/proto)
+  file(MAKE_DIRECTORY ${proto})
+  foreach(file ${arg_UNPARSED_ARGUMENTS})
     get_filename_component(stem ${file} NAME_WE)
     get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR}/${file} DIRECTORY)
-    set(stem ${CMAKE_CURRENT_BINARY_DIR}/proto/${stem})
+    set(sources ${proto}/${stem}.pb.cc)
+    set(headers ${proto}/${stem}.pb.h)
+    set(services "")
+    if(arg_GRPC)
+      list(APPEND sources ${proto}/${stem}.grpc.pb.cc)
+      list(APPEND headers ${proto}/${stem}.grpc.pb.h)
+      set(services --grpc_out ${proto}
+                   --plugin=protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin>)
+    endif()
     add_custom_command(
-      OUTPUT ${stem}.pb.cc ${stem}.pb.h
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/proto
-      COMMAND protobuf::protoc --cpp_out ${CMAKE_CURRENT_BINARY_DIR}/proto
+      OUTPUT ${sources} ${headers}
+      COMMAND protobuf::protoc --cpp_out ${proto} ${services}
               -I ${folder} ${CMAKE_CURRENT_SOURCE_DIR}/${file}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file} VERBATIM)
-    set_source_files_properties(${stem}.pb.cc PROPERTIES
+    set_source_files_properties(${sources} PROPERTIES
       SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -w)
-    target_sources(Meshloom${name} PRIVATE ${stem}.pb.cc ${stem}.pb.h)
+    target_sources(Meshloom${name} PRIVATE ${sources} ${headers})
   endforeach()
-  target_include_directories(Meshloom${name} SYSTEM PRIVATE
-                             ${CMAKE_CURRENT_BINARY_DIR}/proto)
+  target_include_directories(Meshloom${name} SYSTEM PRIVATE ${proto})
   target_link_libraries(Meshloom${name} PUBLIC protobuf::libprotobuf)
+  if(arg_GRPC)
+    # Not how it is compiled: abseil's -pthread would not fit the precompiled header.
+    target_link_libraries(Meshloom${name} PUBLIC $<LINK_ONLY:gRPC::grpc++>)
+  endif()
 endfunction()
 
 # Says that a file only reads the command line and calls: CLI11 is all templates,

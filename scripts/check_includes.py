@@ -72,7 +72,7 @@ TABLE = {
     # Who runs the program, as users are told it by their cluster.
     "Cluster": ({"Core"}, {"Core", "fmt", "json", "system"}),
     "Cluster/Coordination": (
-        {"Core", "Runtime"},
+        {"Core", "Cluster", "Runtime"},
         {"Core", "Cluster", "Runtime", "Support", "fmt", "grpc", "protobuf", "openssl", "system"},
     ),
     # For users of {fmt}: the only public header that needs more than C++.
@@ -110,7 +110,7 @@ OUTSIDE = [
     ("eigen", r"(unsupported/)?Eigen/"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
-    ("system", r"(sys/\w+|sanitizer/\w+|unistd|dirent|dlfcn|fcntl|pthread|sched|signal|cpuid|immintrin)\.h$"),
+    ("system", r"((sys|arpa|netinet)/\w+|sanitizer/\w+|unistd|dirent|dlfcn|fcntl|pthread|netdb|poll|sched|spawn|signal|cpuid|immintrin)\.h$"),
     ("std", r"\w+$"),
 ]
 

@@ -40,8 +40,8 @@ public:
   explicit ClusterSpec(
       const std::map<std::string, std::vector<std::string>> &jobs);
   /// Tasks by number. Throws meshloom::Error if a number is negative.
-  explicit ClusterSpec(
-      std::map<std::string, std::map<int64_t, std::string>> jobs);
+  static ClusterSpec
+  numbered(std::map<std::string, std::map<int64_t, std::string>> jobs);
 
   /// Whether there is no task.
   bool empty() const;

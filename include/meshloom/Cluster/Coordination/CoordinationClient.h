@@ -25,7 +25,7 @@ struct CoordinationClientOptions {
   /// Digest of the program; all ranks' must be equal. Empty: of this process'
   /// executable file.
   std::string binaryHash;
-  /// Of Meshloom; all ranks' must be equal.
+  /// Of Meshloom; all ranks' must be equal. Empty: this library's buildId().
   std::string version;
   std::string token; ///< see CoordinationServiceOptions
   TlsFiles tls;
@@ -81,7 +81,8 @@ public:
   /// The run's failure; nothing while all is well.
   std::optional<Failure> failure() const;
   /// Calls `callback` when the run fails, from another thread; at once where it
-  /// has. Replaces the one before; an empty one is not called.
+  /// has. Replaces the one before; an empty one is not called. It must not
+  /// destroy the client.
   void onFailure(std::function<void(const Failure &)> callback);
 
   /// Leaves, once all ranks do: fails after `timeout` (naming the ranks that

@@ -29,6 +29,8 @@ struct CoordinationServiceOptions {
   std::string address = "localhost:0";
   /// Processes in the run: ranks 0 to n - 1.
   int64_t size = 1;
+  /// The rank in whose process it runs, for messages; -1: in none.
+  int64_t rank = -1;
   /// What every call must bring along; empty: nothing.
   std::string token;
   TlsFiles tls;

@@ -15,7 +15,8 @@ struct Failure {
     REPORTED,
     /// The rank may not be in this run: another version, another program.
     REFUSED,
-    /// The coordination service is gone; `rank` is -1.
+    /// The coordination service is gone; `rank` is the one that it ran in, -1
+    /// where it had a process of its own.
     SERVICE_LOST,
     /// The run was ended from outside (CoordinationService::abort); `rank` is
     /// -1.

@@ -1,0 +1,47 @@
+// Addresses, ports and credentials of gRPC servers and channels.
+#pragma once
+
+#include "meshloom/Cluster/Coordination/TlsFiles.h"
+#include "meshloom/Core/Result.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/security/server_credentials.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace meshloom::detail {
+
+/// A host and a port.
+struct Address {
+  std::string host;
+  int port = 0;
+};
+/// "host:port", "[::1]:port". `what` says what it is for, in errors.
+Result<Address> splitAddress(std::string_view text, std::string_view what);
+/// The other way round.
+std::string str(const Address &address);
+
+/// Whether all that a name stands for is inside of this machine. Fails where
+/// nothing is known of it.
+Result<bool> isLoopback(const std::string &host);
+/// Fails, with the system's reason, where this process cannot listen there.
+Status canListen(const Address &address);
+
+/// Fails where a file cannot be read, or one of the three is missing. Without
+/// files: what sends in the clear.
+Result<std::shared_ptr<grpc::ServerCredentials>>
+serverCredentials(const TlsFiles &files);
+/// A channel to a server; the same about files.
+Result<std::shared_ptr<grpc::Channel>> openChannel(const std::string &address,
+                                                   const TlsFiles &files);
+
+/// gRPC writes what goes wrong on connections to the standard error stream; our
+/// errors say it. Keeps it from that unless GRPC_VERBOSITY is set.
+void quietGrpc();
+
+/// What this machine calls itself.
+std::string hostName();
+
+} // namespace meshloom::detail
