@@ -279,7 +279,7 @@ Tensor stackPlaces(const Tensor &x, const std::string &axis,
   const MappedAxis &along = axisNamed(axis, op, where);
   Tensor own = x;
   std::vector<int64_t> sizes;
-  if (nodeOf(x, op, &where).shape.size() > 0)
+  if (nodeOf(x, op, &where).shape.size() > 0 && rows)
     sizes = sizesOf(along, x.shape()[0]);
   if (!sizes.empty())
     if (int64_t lacking = *llvm::max_element(sizes) - x.shape()[0]) {

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
@@ -260,10 +261,47 @@ ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own) {
   return all;
 }
 
+ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &own) {
+  ReplicaValue all{own, strategy.replicas() > 1, {}};
+  if (all.differs)
+    all.value =
+        stackPlaces(own, replicaAxis, nullptr, std::source_location::current());
+  return all;
+}
+
 Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all) {
   return strategy.replicas() > 1 ? ownPlace(all.value, replicaAxis, all.rows,
                                             std::source_location::current())
                                  : all.value;
+}
+
+bool choosesReduction(const StrategyState &strategy) {
+  return strategy.crossDeviceOps && strategy.replicas() > 1;
+}
+
+ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch) {
+  const int64_t replicas = strategy.replicas(), all = batch.shape().front();
+  ReplicaValue cut{batch, replicas > 1, {}};
+  if (!cut.differs)
+    return cut;
+  Shape shape = batch.shape();
+  const int64_t least = all / replicas, most = least + (all % replicas > 0);
+  shape.front() = most;
+  shape.insert(shape.begin(), replicas);
+  if (least == most) {
+    cut.value = reshape(batch, shape);
+    return cut;
+  }
+  std::vector<int64_t> numbers;
+  for (int64_t replica = 0, next = 0; replica < replicas; ++replica) {
+    cut.rows.push_back(least + (replica < all % replicas));
+    for (int64_t row = 0; row < most; ++row)
+      numbers.push_back(std::min(next + row, all - 1));
+    next += cut.rows.back();
+  }
+  cut.value =
+      reshape(take(batch, tensor(numbers, {replicas * most}), 0), shape);
+  return cut;
 }
 
 std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
@@ -289,7 +327,8 @@ std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
   std::vector<PerReplica<Tensor>> stacked;
   std::vector<int64_t> bytes;
   for (auto value = values.rbegin(); value != values.rend(); ++value) {
-    stacked.push_back(stackReplicas(strategy, *value, strategy.replicas()));
+    stacked.push_back({.stacked = stackAlike(strategy, *value).value,
+                       .replicas = strategy.replicas()});
     bytes.push_back(elementCount(value->shape()) * byteWidth(value->dtype()));
   }
   std::shared_ptr<const CrossDeviceOps> ops = strategy.crossDeviceOps;

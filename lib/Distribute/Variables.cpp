@@ -307,7 +307,7 @@ public:
     const bool isSum = variable.aggregation() == VariableAggregation::SUM;
     Tensor all;
     if (inReplica()) {
-      all = stackReplicas(*strategy, given).value;
+      all = stackAlike(*strategy, given).value;
     } else if (isSum && update != VariableUpdate::Assign) {
       refuse(
           name(update),

@@ -71,13 +71,10 @@ LabelsAndPredictions aligned(const Tensor &y_true, const Tensor &y_pred,
 LabelsAndPredictions alignedSparse(const Tensor &y_true, const Tensor &y_pred,
                                    std::string_view op) {
   expectPredictions(y_true, y_pred, op);
-  if (!isInteger(y_true.dtype()))
+  if (!isInteger(y_true.dtype()) && !isFloat(y_true.dtype()))
     refuse(op, y_true, y_pred,
            "expected labels that are numbers of classes, integers",
-           y_true.shape() == y_pred.shape()
-               ? "labels [..., classes] are for the categorical one, without "
-                 "'sparse'"
-               : "cast them to i32");
+           "cast them to i32");
   Tensor labels = y_true;
   if (labels.rank() == y_pred.rank() && y_pred.rank() > 0 &&
       labels.shape().back() == 1)
@@ -92,6 +89,9 @@ LabelsAndPredictions alignedSparse(const Tensor &y_true, const Tensor &y_pred,
                ? "labels [..., classes] are for the categorical one, without "
                  "'sparse'"
                : "");
+  // As Keras takes them, whose arrays of labels are often floats.
+  if (isFloat(labels.dtype()))
+    labels = cast(labels, DType::I32);
   return {labels, wide(y_pred)};
 }
 

@@ -18,7 +18,8 @@ struct LabelsAndPredictions {
 LabelsAndPredictions aligned(const Tensor &y_true, const Tensor &y_pred,
                              std::string_view op);
 /// Labels [...] of integers and predictions [..., classes]; labels may have a
-/// last dim of 1. Throws meshloom::Error.
+/// last dim of 1, and be floats, which are cut to integers. Throws
+/// meshloom::Error.
 LabelsAndPredictions alignedSparse(const Tensor &y_true, const Tensor &y_pred,
                                    std::string_view op);
 /// f32, or f64 as it is.

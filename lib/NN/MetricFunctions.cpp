@@ -25,10 +25,6 @@ using nn::aligned;
 using nn::alignedSparse;
 using nn::divideNoNan;
 
-std::string nameOr(const std::string &name, const char *otherwise) {
-  return name.empty() ? otherwise : name;
-}
-
 /// Values and their weights; values have the rank of the weights then.
 std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
   values = nn::wide(values);
@@ -46,12 +42,19 @@ std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
 
 using Values = Tensor (*)(const Tensor &y_true, const Tensor &y_pred);
 
-Metric meanMetric(const MetricOptions &options, const char *name,
-                  Values values) {
-  return Metric(nameOr(options.name, name),
-                meanRule([values](const MetricBatch &batch) {
-                  return values(batch.y_true, batch.y_pred);
-                }));
+/// A metric that is known by `id`, the mean of `values`.
+Metric
+meanMetric(const char *id, PartConfig config,
+           std::function<Tensor(const Tensor &, const Tensor &)> values) {
+  return Metric(
+      id, std::move(config),
+      meanRule([values = std::move(values)](const MetricBatch &batch) {
+        return values(batch.y_true, batch.y_pred);
+      }));
+}
+
+Metric meanMetric(const MetricOptions &options, const char *id, Values values) {
+  return meanMetric(id, namedAs(options.name, id), values);
 }
 
 Tensor asFloat(const Tensor &x) {
@@ -128,6 +131,12 @@ MetricRule sumRule() {
           [](const std::vector<Tensor> &sums) { return sums[0]; }};
 }
 
+PartConfig namedAs(const std::string &name, const char *id, PartConfig config) {
+  if (!name.empty() && name != id)
+    config["name"] = name;
+  return config;
+}
+
 Tensor valueOf(const TensorLike &value) {
   switch (value.kind) {
   case TensorLike::Kind::Tensor:
@@ -166,16 +175,20 @@ Metric CrossentropyByShapes(const MetricOptions &options) {
 }
 
 Metric Accuracy(const MetricOptions &options) {
-  return meanMetric(options, "accuracy", exactMatches);
+  return meanMetric("exact_accuracy",
+                    namedAs(options.name.empty() ? "accuracy" : options.name,
+                            "exact_accuracy"),
+                    exactMatches);
 }
 
 Metric BinaryAccuracy(const BinaryAccuracyOptions &options) {
-  return Metric(
+  constexpr const char *id = "binary_accuracy";
+  return meanMetric(
+      id, namedAs(options.name, id, {{"threshold", options.threshold}}),
       [threshold = options.threshold](const Tensor &y_true,
                                       const Tensor &y_pred) {
         return binaryMatches(y_true, y_pred, threshold);
-      },
-      nameOr(options.name, "binary_accuracy"));
+      });
 }
 
 Metric CategoricalAccuracy(const MetricOptions &options) {
@@ -189,26 +202,26 @@ Metric SparseCategoricalAccuracy(const MetricOptions &options) {
 Metric TopKCategoricalAccuracy(const TopKOptions &options) {
   constexpr const char *name = "top_k_categorical_accuracy";
   expectK(options, name);
-  return Metric(
+  return meanMetric(
+      name, namedAs(options.name, name, {{"k", options.k}}),
       [k = options.k](const Tensor &y_true, const Tensor &y_pred) {
         auto [labels, predictions] = aligned(y_true, y_pred, name);
         Tensor hot =
             one_hot(argmax(labels, -1), labels.shape().back(), DType::I1);
         return amongTop(hot, predictions, k);
-      },
-      nameOr(options.name, name));
+      });
 }
 
 Metric SparseTopKCategoricalAccuracy(const TopKOptions &options) {
   constexpr const char *name = "sparse_top_k_categorical_accuracy";
   expectK(options, name);
-  return Metric(
+  return meanMetric(
+      name, namedAs(options.name, name, {{"k", options.k}}),
       [k = options.k](const Tensor &y_true, const Tensor &y_pred) {
         auto [labels, predictions] = alignedSparse(y_true, y_pred, name);
         Tensor hot = one_hot(labels, predictions.shape().back(), DType::I1);
         return amongTop(hot, predictions, k);
-      },
-      nameOr(options.name, name));
+      });
 }
 
 Metric MeanSquaredError(const MetricOptions &options) {
@@ -221,8 +234,8 @@ Metric RootMeanSquaredError(const MetricOptions &options) {
   rule.result = [](const std::vector<Tensor> &sums) {
     return sqrt(divideNoNan(sums[0], sums[1]));
   };
-  return Metric(nameOr(options.name, "root_mean_squared_error"),
-                std::move(rule));
+  constexpr const char *id = "root_mean_squared_error";
+  return Metric(id, namedAs(options.name, id), std::move(rule));
 }
 Metric MeanAbsoluteError(const MetricOptions &options) {
   return meanMetric(options, "mean_absolute_error",
@@ -261,34 +274,41 @@ Metric Poisson(const MetricOptions &options) {
   return meanMetric(options, "poisson", losses::poisson);
 }
 
+static PartConfig configOf(const CrossentropyMetricOptions &options,
+                           const char *id) {
+  return namedAs(options.name, id,
+                 {{"from_logits", options.from_logits},
+                  {"label_smoothing", options.label_smoothing}});
+}
+
 Metric BinaryCrossentropy(const CrossentropyMetricOptions &options) {
-  return Metric(
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return losses::binary_crossentropy(
-            y_true, y_pred,
-            {.from_logits = options.from_logits,
-             .label_smoothing = options.label_smoothing});
-      },
-      nameOr(options.name, "binary_crossentropy"));
+  constexpr const char *id = "binary_crossentropy";
+  return meanMetric(id, configOf(options, id),
+                    [options](const Tensor &y_true, const Tensor &y_pred) {
+                      return losses::binary_crossentropy(
+                          y_true, y_pred,
+                          {.from_logits = options.from_logits,
+                           .label_smoothing = options.label_smoothing});
+                    });
 }
 Metric CategoricalCrossentropy(const CrossentropyMetricOptions &options) {
-  return Metric(
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return losses::categorical_crossentropy(
-            y_true, y_pred,
-            {.from_logits = options.from_logits,
-             .label_smoothing = options.label_smoothing});
-      },
-      nameOr(options.name, "categorical_crossentropy"));
+  constexpr const char *id = "categorical_crossentropy";
+  return meanMetric(id, configOf(options, id),
+                    [options](const Tensor &y_true, const Tensor &y_pred) {
+                      return losses::categorical_crossentropy(
+                          y_true, y_pred,
+                          {.from_logits = options.from_logits,
+                           .label_smoothing = options.label_smoothing});
+                    });
 }
 Metric SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options) {
-  return Metric(
-      [logits = options.from_logits](const Tensor &y_true,
-                                     const Tensor &y_pred) {
-        return losses::sparse_categorical_crossentropy(y_true, y_pred,
-                                                       {.from_logits = logits});
-      },
-      nameOr(options.name, "sparse_categorical_crossentropy"));
+  constexpr const char *id = "sparse_categorical_crossentropy";
+  return meanMetric(id, configOf(options, id),
+                    [logits = options.from_logits](const Tensor &y_true,
+                                                   const Tensor &y_pred) {
+                      return losses::sparse_categorical_crossentropy(
+                          y_true, y_pred, {.from_logits = logits});
+                    });
 }
 
 namespace {
@@ -338,11 +358,15 @@ Shape shapeOf(const ThresholdOptions &options) {
              : Shape{int64_t(options.thresholds.size())};
 }
 
+PartConfig configOf(const ThresholdOptions &options, const char *id) {
+  return namedAs(options.name, id, {{"thresholds", options.thresholds}});
+}
+
 Metric counting(const ThresholdOptions &options, const char *name,
                 bool positive, bool above) {
   expectThresholds(options, name);
   return Metric(
-      nameOr(options.name, name),
+      name, configOf(options, name),
       {{{"accumulator", shapeOf(options)}},
        [=, thresholds = options.thresholds](const MetricBatch &batch) {
          return std::vector{
@@ -356,7 +380,7 @@ Metric share(const ThresholdOptions &options, const char *name,
              const char *other, bool positive, bool above) {
   expectThresholds(options, name);
   return Metric(
-      nameOr(options.name, name),
+      name, configOf(options, name),
       {{{"true_positives", shapeOf(options)}, {other, shapeOf(options)}},
        [=, thresholds = options.thresholds](const MetricBatch &batch) {
          FlatBatch all = flat(batch, name);
@@ -437,7 +461,11 @@ Metric AUC(const AUCOptions &options) {
   static const detail::Names<int> curves("a curve", {{"ROC", 0}, {"PR", 1}});
   const bool isRoc = curves.find(options.curve).second == 0;
   const int64_t n = options.num_thresholds;
-  return Metric(nameOr(options.name, "auc"),
+  return Metric("auc",
+                namedAs(options.name, "auc",
+                        {{"num_thresholds", n},
+                         {"curve", options.curve},
+                         {"from_logits", options.from_logits}}),
                 {{{"true_positives", {n}},
                   {"false_positives", {n}},
                   {"true_negatives", {n}},
@@ -465,7 +493,7 @@ Metric MeanIoU(const MeanIoUOptions &options) {
                             "got {}",
                             n));
   return Metric(
-      nameOr(options.name, "mean_io_u"),
+      "mean_io_u", namedAs(options.name, "mean_io_u", {{"num_classes", n}}),
       {{{"total_confusion_matrix", {n, n}}},
        [n](const MetricBatch &batch) {
          const Tensor &labels = batch.y_true, &predictions = batch.y_pred;

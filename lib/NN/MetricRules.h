@@ -9,6 +9,9 @@ namespace meshloom::metrics {
 MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values);
 /// The weighted sum of values.
 MetricRule sumRule();
+/// `config`, and that a metric called `id` has another name, where it has.
+PartConfig namedAs(const std::string &name, const char *id,
+                   PartConfig config = {});
 /// A number as an f32 scalar.
 Tensor valueOf(const TensorLike &value);
 /// Whichever accuracy fits the shapes of labels and predictions.

@@ -51,6 +51,20 @@ Metric::Metric(std::string name, MetricRule rule)
   state->rule = std::move(rule);
 }
 
+static std::string nameIn(const PartConfig &config, const std::string &id) {
+  const auto found = config.find("name");
+  const auto *name = found == config.end()
+                         ? nullptr
+                         : std::get_if<std::string>(&found->second);
+  return name ? *name : id;
+}
+
+Metric::Metric(std::string id, PartConfig config, MetricRule rule)
+    : Metric(nameIn(config, id), std::move(rule)) {
+  state->id = std::move(id);
+  state->config = std::move(config);
+}
+
 MetricRule
 Metric::meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values) {
   return meanRule([values = std::move(values)](const MetricBatch &batch) {
@@ -123,7 +137,7 @@ std::vector<DVariable> Metric::variables() const {
 }
 
 Mean::Mean(const MetricOptions &options)
-    : Metric(options.name.empty() ? "mean" : options.name,
+    : Metric("mean", namedAs(options.name, "mean"),
              meanRule([](const MetricBatch &batch) { return batch.y_true; })) {}
 
 void Mean::update_state(const TensorLike &values,
@@ -134,7 +148,7 @@ void Mean::update_state(const TensorLike &values,
 }
 
 Sum::Sum(const MetricOptions &options)
-    : Metric(options.name.empty() ? "sum" : options.name, sumRule()) {}
+    : Metric("sum", namedAs(options.name, "sum"), sumRule()) {}
 
 void Sum::update_state(const TensorLike &values,
                        const std::optional<TensorLike> &sample_weight) const {
@@ -172,11 +186,12 @@ Metric crossentropy(Reader &from, std::string name) {
                .label_smoothing = from.number("label_smoothing", 0),
                .name = std::move(name)});
 }
-/// By name there is one threshold.
+/// Of "thresholds", or the one "threshold".
 template <Metric (*make)(const ThresholdOptions &)>
 Metric thresholded(Reader &from, std::string name) {
-  return make(
-      {.thresholds = {from.number("threshold", 0.5)}, .name = std::move(name)});
+  return make({.thresholds =
+                   from.numbers("thresholds", {from.number("threshold", 0.5)}),
+               .name = std::move(name)});
 }
 
 detail::Names<Maker> &knownMetrics() {
@@ -258,7 +273,8 @@ detail::Names<Maker> &knownMetrics() {
 Metric Metric::get(std::string_view id, const PartConfig &config) {
   auto [known, maker] = knownMetrics().find(id);
   Metric metric = maker(config);
-  if (metric.state && metric.state->id.empty()) {
+  // By the name that it was asked for, which may be a short one.
+  if (metric.state) {
     metric.state->id = known;
     metric.state->config = config;
   }

@@ -70,6 +70,115 @@ TEST(FitTest, ALineHasThemUnderEveryStrategy) {
   expectLine(line());
 }
 
+/// Adds values of replicas, and counts what it was asked.
+struct Counting : CrossDeviceOps {
+  std::string name() const override { return "Counting"; }
+  Tensor reduce(ReduceOp, const PerReplica<Tensor> &value,
+                const ReduceDestinations &) const override {
+    ++values;
+    return reduce_sum(value.stacked, {0});
+  }
+  mutable int values = 0;
+};
+
+std::vector<DeviceName> cpus(int64_t count) {
+  std::vector<DeviceName> names;
+  for (const DeviceSpec &device : virtual_cpus(count))
+    names.emplace_back(device);
+  return names;
+}
+
+// Batches of 10 are 4, 3 and 3 rows.
+TEST(FitTest, AStrategysWayToReduceIsTheSteps) {
+  auto counting = std::make_shared<Counting>();
+  for (const std::shared_ptr<CrossDeviceOps> &ops :
+       {std::shared_ptr<CrossDeviceOps>(
+            std::make_shared<HierarchicalCopyAllReduce>()),
+        std::shared_ptr<CrossDeviceOps>(
+            std::make_shared<ReductionToOneDevice>()),
+        std::shared_ptr<CrossDeviceOps>(counting)}) {
+    SCOPED_TRACE(ops->name());
+    MirroredStrategy strategy(cpus(3), ops);
+    auto scope = strategy.scope();
+    expectLine(line());
+  }
+  EXPECT_EQ(counting->values, 2 * 2); // kernel and bias, of both row counts
+}
+
+/// Losses that are regularized, of examples and outputs with weights, through a
+/// normalization: all of what a step makes a loss of.
+std::vector<double> lossesOf(const std::shared_ptr<CrossDeviceOps> &ops,
+                             int64_t replicas,
+                             std::vector<std::string> *collectives = nullptr) {
+  MirroredStrategy strategy(cpus(replicas), ops);
+  auto scope = strategy.scope();
+  const SymbolicTensor x = Input({3});
+  const SymbolicTensor hidden = layers::BatchNormalization()(
+      layers::Dense(4, {.kernel_initializer = "ones",
+                        .kernel_regularizer = "l2",
+                        .common = {.activity_regularizer = "l2"}})(x));
+  const layers::Dense a(1, {.kernel_initializer = "ones", .name = "a"});
+  const layers::Dense b(1, {.kernel_initializer = "ones", .name = "b"});
+  Model model(x, {a(hidden), b(hidden)});
+  model.compile({.optimizer = optimizers::Adam(0.1),
+                 .loss = std::vector<losses::Loss>{"mse", "mae"},
+                 .metrics = {"mae"},
+                 .loss_weights = {1, 0.5}});
+  const Tensor rows = sin(cast(iota({30}, 0), DType::F32));
+  const Tensor features = reshape(rows, {10, 3});
+  const Tensor label = reduce_sum(features, 1, true);
+  std::vector<double> all;
+  for (int step = 0; step < 3; ++step) {
+    const Logs logs = model.train_on_batch(
+        features, std::vector{label, label * 2.f},
+        {.sample_weight = cast(iota({10}, 0), DType::F32)});
+    for (auto &[name, value] : logs.values())
+      all.push_back(value);
+  }
+  if (collectives)
+    for (const CollectiveInfo &info :
+         model.train_functions().back().collectives("ring"))
+      collectives->push_back(std::string(name(info.kind)));
+  return all;
+}
+
+TEST(FitTest, LossesDoNotDependOnTheWayToReduce) {
+  std::vector<std::string> own, packed;
+  const std::vector<double> expected = lossesOf(nullptr, 4, &own);
+  EXPECT_EQ(expected.size(), 15u);
+  for (int64_t replicas : {3, 4}) {
+    const std::vector<double> got =
+        lossesOf(std::make_shared<HierarchicalCopyAllReduce>(2), replicas,
+                 replicas == 4 ? &packed : nullptr);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], 2e-5 * std::abs(expected[i])) << i;
+  }
+  EXPECT_NE(own, packed);
+}
+
+// The scale falls until what it multiplies is finite: steps before that change
+// nothing, those after it are those of the inner optimizer.
+TEST(FitTest, LossesAreScaled) {
+  Model model = line();
+  const optimizers::LossScaleOptimizer optimizer(
+      optimizers::SGD(0.01),
+      {.initial_scale = std::ldexp(1.0, 127), .dynamic_growth_steps = 2});
+  model.compile({.optimizer = optimizer, .loss = "mse"});
+  const Tensor x = ones({10, 1});
+  std::vector<double> losses;
+  for (int step = 0; step < 5; ++step)
+    losses.push_back(model.train_on_batch(x, x).at("loss"));
+  // The gradient of the bias is 3.56: 2^127 times that is beyond f32, and so
+  // is 3.28 after the scale has doubled again.
+  const double l = 3.1686627, next = l * 0.9216, last = next * 0.9216;
+  EXPECT_THAT(losses, testing::Pointwise(testing::DoubleNear(1e-5),
+                                         std::vector{l, l, next, last, last}));
+  const DVariable scale = optimizer.variables().front();
+  EXPECT_EQ(scale.name(), "loss_scale");
+  EXPECT_EQ(scale.item<float>(), std::ldexp(1.f, 126));
+}
+
 // The mean over examples: a last batch of 2 weighs as 2 examples.
 TEST(FitTest, UnevenLastBatchesWeighByTheirExamples) {
   Model model = line();

@@ -273,6 +273,18 @@ TEST(SummaryTest, IsKerassTable) {
   EXPECT_THAT(plot_model(model), HasSubstr("dense_1 (Dense)"));
 }
 
+// A layer that is called twice has one row.
+TEST(SummaryTest, SharedLayersCountOnce) {
+  const SymbolicTensor a = Input({3}, {.name = "a"});
+  const SymbolicTensor b = Input({3}, {.name = "b"});
+  const layers::Dense shared(4, {.name = "shared"});
+  Model model({a, b}, {shared(a), shared(b)});
+  const std::string text = summary(model);
+  EXPECT_EQ(text.find("shared (Dense)"), text.rfind("shared (Dense)"));
+  EXPECT_THAT(text, HasSubstr("a, b"));
+  EXPECT_THAT(text, HasSubstr("Total params: 16 "));
+}
+
 // Two stages of a pipeline, each on a mesh of its own, over the same devices.
 TEST(FunctionalTest, PartsAreOnDifferentMeshes) {
   Mesh rows = create_mesh({{"batch", 4}}, virtual_cpus(4));

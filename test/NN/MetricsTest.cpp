@@ -188,6 +188,71 @@ TEST(MetricsTest, OnesOwn) {
   EXPECT_EQ(Metric("mae", "off by").id(), "mae");
 }
 
+// What replicas add, of 7 rows on 3 of them, is what one device adds of all.
+TEST(MetricsTest, AreUpdatedInReplicasAndReadOutside) {
+  using namespace metrics;
+  MirroredStrategy strategy(
+      {virtual_cpus(3)[0], virtual_cpus(3)[1], virtual_cpus(3)[2]});
+  using Batch = std::pair<Tensor, Tensor>;
+  const Tensor labels = tensor({0, 1, 2, 1, 0, 2, 1});
+  const Tensor scores =
+      nn::softmax(reshape(sin(cast(iota({21}, 0), DType::F32) * 2.f), {7, 3}));
+  auto make = [] {
+    return std::vector<Metric>{SparseCategoricalAccuracy(),
+                               SparseTopKCategoricalAccuracy({.k = 2}),
+                               SparseCategoricalCrossentropy(),
+                               AUC({.num_thresholds = 9}),
+                               Precision({.thresholds = {0.4, 0.6}}),
+                               Mean()};
+  };
+  auto update = [&](const std::vector<Metric> &all, const Tensor &y,
+                    const Tensor &p) {
+    for (size_t i = 0; i < 3; ++i)
+      all[i].update_state(y, p);
+    const Tensor t = cast(less(y, 1), DType::F32), q = reduce_max(p, -1);
+    all[3].update_state(t, q);
+    all[4].update_state(t, q);
+    static_cast<const Mean &>(all[5]).update_state(q);
+  };
+  const std::vector<Metric> expected = make();
+  update(expected, labels, scores);
+  update(expected, labels, scores);
+
+  auto scope = strategy.scope();
+  const std::vector<Metric> all = make();
+  auto step = function([&](const PerReplica<Batch> &batch) {
+    strategy.run([&](const Batch &own) { update(all, own.first, own.second); },
+                 batch);
+  });
+  const auto dataset = strategy.experimental_distribute_dataset(
+      data::from_tensor_slices(labels, scores).batch(7));
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (int times = 0; times < 2; ++times)
+      for (const auto &batch : dataset)
+        step(batch);
+    for (size_t i = 0; i < all.size(); ++i) {
+      SCOPED_TRACE(all[i].name());
+      expectNear(all[i].result(),
+                 cast(expected[i].result(), DType::F64).to_vector<double>());
+      all[i].reset_state();
+    }
+    expectNear(all[0].result(), {0});
+  }
+  EXPECT_EQ(step.trace_count(), 1);
+}
+
+// Labels of floats are cut to integers, as Keras does it.
+TEST(MetricsTest, SparseLabelsMayBeFloats) {
+  Metric accuracy = metrics::SparseCategoricalAccuracy();
+  accuracy.update_state(tensor({1.f, 0.f}), probabilities());
+  expectNear(accuracy.result(), {0.5});
+  EXPECT_EQ(losses::SparseCategoricalCrossentropy()(tensor({1.f, 2.f}),
+                                                    probabilities())
+                .item<float>(),
+            losses::SparseCategoricalCrossentropy()(classes(), probabilities())
+                .item<float>());
+}
+
 TEST(MetricsTest, WhatDoesNotFitIsRefused) {
   EXPECT_ERROR(Metric("acuracy"), HAS("the name of a metric"),
                HAS("'accuracy'"));

@@ -71,6 +71,30 @@ TEST_F(ModelFilesTest, ALoadedModelGoesOn) {
       load_model(folder / "ckpt-2.keras", {.compile = false}).compiled());
 }
 
+// Parts that were made by value are saved as those by name.
+TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
+  using namespace metrics;
+  Model model = line();
+  model.compile({.optimizer = "sgd",
+                 .loss = losses::MeanAbsoluteError(),
+                 .metrics = {Accuracy(), BinaryAccuracy({.threshold = 0.25}),
+                             SparseTopKCategoricalAccuracy({.k = 2}),
+                             RootMeanSquaredError({.name = "root"}),
+                             BinaryCrossentropy({.label_smoothing = 0.1}),
+                             Precision({.thresholds = {0.25, 0.5}}),
+                             AUC({.num_thresholds = 10, .curve = "PR"}),
+                             MeanIoU({.num_classes = 3}), "acc"}});
+  save(model, folder / "all.keras");
+  Model again = load_model(folder / "all.keras");
+  EXPECT_EQ(again.compile_config(), model.compile_config());
+  const std::vector<Metric> &all = again.compile_options().metrics.all;
+  EXPECT_EQ(all[0].name(), "accuracy");
+  EXPECT_EQ(all[3].name(), "root");
+  EXPECT_EQ(all.back().name(), "acc");
+  EXPECT_EQ(std::get<std::vector<double>>(all[5].config().at("thresholds")),
+            (std::vector<double>{0.25, 0.5}));
+}
+
 // Batches are counted over epochs.
 TEST_F(ModelFilesTest, SavesEverySoManyBatches) {
   (void)line().fit(examples(),

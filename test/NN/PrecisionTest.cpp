@@ -175,6 +175,13 @@ TEST(MixedPrecisionTest, LayersComputeAsThePolicySaysThatTheyWereMadeUnder) {
       cast(matmul(x, matmul(x, kernel), {.transpose_a = true}) / 3, DType::F64)
           .to_vector<double>(),
       2e-2);
+  // A layer is made again for the same types, whatever the policy is then.
+  EXPECT_EQ(Layer::from_config(mixed->config())(x).dtype(), DType::BF16);
+  {
+    PolicyScope scope("mixed_bfloat16");
+    EXPECT_EQ(Layer::from_config(layers::Dense(2).config())(x).dtype(),
+              DType::BF16);
+  }
   layers::Dense wide(2, {.common = {.policy = Policy("float64")}});
   EXPECT_EQ(wide(x).dtype(), DType::F64);
   EXPECT_EQ(wide.kernel().dtype(), DType::F64);

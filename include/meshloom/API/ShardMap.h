@@ -138,7 +138,8 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
 
 /// All replicas' values of `x`, [places, ...], the same for all; where x's
 /// first dim is the rows of a replica, filled up with zeros to the most rows.
-/// `rows` is set to how many each has, where that is so.
+/// `rows` is set to how many each has, where that is so. Null: x has one shape
+/// in all replicas, also where its first dim is as long as one's rows.
 Tensor stackPlaces(const Tensor &x, const std::string &axis,
                    std::vector<int64_t> *rows,
                    const std::source_location &where);

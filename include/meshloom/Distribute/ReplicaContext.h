@@ -14,7 +14,15 @@ Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
                         int64_t axis);
 /// All replicas' tensors of this thread's replica, and back.
 ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own);
+/// The same of a tensor that has one shape in all replicas.
+ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &own);
 Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all);
+/// Whether the strategy says how values of its replicas are brought together,
+/// so that a step has to be one of replicas for it to count.
+bool choosesReduction(const StrategyState &strategy);
+/// The rows of `batch`, cut over the replicas: the first ones have one more
+/// where they do not divide.
+ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch);
 
 template <typename T>
 PerReplica<T> stackReplicas(const StrategyState &strategy, const T &own,

@@ -68,6 +68,9 @@ public:
       : Metric(get(id, {{"name", name}})) {}
   /// One's own.
   Metric(std::string name, MetricRule rule);
+  /// One's own that can be saved: `id` was added, or will be. Option "name":
+  /// what `name` gives, else the id.
+  Metric(std::string id, PartConfig config, MetricRule rule);
   /// The mean of what a function of labels and predictions gives of examples.
   template <typename F>
     requires std::is_invocable_r_v<Tensor, F &, const Tensor &,

@@ -43,7 +43,10 @@ Config Layer::config() const {
   const LayerImpl::State &state = LayerImpl::State::of(layer);
   Config config;
   config["class_name"] = state.className;
-  config["config"] = layer.get_config();
+  Config &own = config["config"];
+  own = layer.get_config();
+  // Here, as users' layers need not ask the base for theirs.
+  own["policy"] = state.options.policy->name();
   if (!state.isBuilt)
     return config;
   Config::List inputs;
@@ -60,6 +63,9 @@ Config Layer::config() const {
 Layer Layer::from_config(const Config &config) {
   const std::string &class_name = config.at("class_name").as_string();
   const Config &own = config.at("config");
+  std::optional<mixed_precision::PolicyScope> policy;
+  if (const Config *name = own.find("policy"))
+    policy.emplace(mixed_precision::Policy(name->as_string()));
   Layer layer = knownLayers().find(class_name).second(own);
   LayerImpl::State &state = LayerImpl::State::of(layer);
   if (const Config *name = own.find("name")) {

@@ -139,9 +139,15 @@ std::vector<Row> rowsOf(const Layer &model) {
        static_cast<ModelImpl &>(model.implementation()).inputs())
     rows.push_back({input.name() + " (Input)",
                     shapesOf({{input.shape(), input.dtype()}}), "0", "", ""});
-  for (const std::shared_ptr<GraphNode> &node : calls)
-    row(node->layer, names[node->layer.internal().get()],
-        shapesOf(node->results), sourcesOf(*node));
+  // A layer that is called several times has one row, and counts once.
+  std::map<const LayerImpl *, size_t> rowOf;
+  for (const std::shared_ptr<GraphNode> &node : calls) {
+    const LayerImpl *const layer = node->layer.internal().get();
+    if (auto [known, isNew] = rowOf.try_emplace(layer, rows.size()); isNew)
+      row(node->layer, names[layer], shapesOf(node->results), sourcesOf(*node));
+    else
+      rows[known->second].from += ", " + sourcesOf(*node);
+  }
   return rows;
 }
 

@@ -261,6 +261,9 @@ const TrainingOptions &Trainer::compile_options() const {
 int64_t Trainer::steps_taken() const {
   return trained("steps_taken").steps;
 }
+std::vector<ConcreteFunction> Trainer::train_functions() const {
+  return trained("train_functions").trainFunctions();
+}
 std::vector<std::string> Trainer::metrics_names() const {
   std::vector<std::string> names = trained("metrics_names").names();
   if (names.empty())

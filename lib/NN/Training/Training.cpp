@@ -7,6 +7,7 @@
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/NN/Models/Model.h"
 
 #include <fmt/format.h>
@@ -343,7 +344,8 @@ Tensor Training::exampleWeights(const StepBatch &batch, size_t output,
 }
 
 Tensor Training::measure(const StepBatch &batch,
-                         const std::vector<Tensor> &results, bool isTraining) {
+                         const std::vector<Tensor> &results,
+                         const std::vector<Tensor> &added, bool isTraining) {
   makeOutputs(batch, results);
   const Tensor examples = full({}, double(batch.x.front().shape().front()));
   Tensor total;
@@ -366,18 +368,52 @@ Tensor Training::measure(const StepBatch &batch,
     for (const metrics::Metric &metric : output.weighted)
       metric.update_state(batch.y[i], results[i], weights);
   }
-  for (const Tensor &added : model.losses())
-    add(added);
+  for (const Tensor &term : added)
+    add(term);
   if (total.defined())
     loss->update_state(total, examples);
   return total;
 }
 
 void Training::trainStep(const StepBatch &batch) {
+  if (choosesReduction(*strategy.internal()))
+    return trainStepInReplicas(batch);
   GradientTape tape;
   const std::vector<Tensor> results =
       model.call_many(batch.x, {.training = true});
-  const Tensor total = measure(batch, results, true);
+  changeBy(tape, measure(batch, results, model.losses(), true));
+}
+
+// A step on the whole batch has no gradients of replicas, which a strategy that
+// says how they are brought together asks for. So the model runs in replicas;
+// the loss is the same one of all their outputs, each of which has its share.
+void Training::trainStepInReplicas(const StepBatch &batch) {
+  const int64_t replicas = strategy.num_replicas_in_sync();
+  ReplicaValues cut;
+  for (const Tensor &x : batch.x)
+    cut.push_back(cutRows(*strategy.internal(), x));
+  const auto examples = double(batch.x.front().shape().front());
+  strategy.run(
+      [&](const std::vector<Tensor> &x) {
+        const ReplicaContext context = *get_replica_context();
+        GradientTape tape;
+        std::vector<Tensor> results = model.call_many(x, {.training = true});
+        for (Tensor &result : results)
+          result = context.all_gather(result, 0);
+        // A loss that a layer adds is a mean over its examples.
+        std::vector<Tensor> added = model.losses();
+        const double share = double(x.front().shape().front()) / examples;
+        for (Tensor &term : added)
+          term = psum(term * share, ReplicaAxis().name);
+        const Tensor total = context.merge_call([&](const Strategy &) {
+          return measure(batch, results, added, true);
+        });
+        changeBy(tape, total.defined() ? total / double(replicas) : total);
+      },
+      perReplica(batch.x, cut, replicas));
+}
+
+void Training::changeBy(GradientTape &tape, const Tensor &total) {
   if (!total.defined())
     refuseTraining("fit", "there is nothing to make small: compile the model "
                           "with a loss, and give labels, or add losses in its "
@@ -386,7 +422,8 @@ void Training::trainStep(const StepBatch &batch) {
   if (variables.empty())
     refuseTraining("fit", "the model has no trainable weights");
   const optimizers::Optimizer &optimizer = *options.optimizer.optimizer;
-  const Gradients gradients = tape.gradient(total, variables);
+  const Gradients gradients =
+      tape.gradient(optimizer.scale_loss(total), variables);
   // A number becomes a variable now, so that callbacks set it without another
   // trace.
   optimizer.build(variables);
@@ -396,7 +433,9 @@ void Training::trainStep(const StepBatch &batch) {
 }
 
 void Training::testStep(const StepBatch &batch) {
-  measure(batch, model.call_many(batch.x, {.training = false}), false);
+  const std::vector<Tensor> results =
+      model.call_many(batch.x, {.training = false});
+  measure(batch, results, model.losses(), false);
 }
 
 //===-- Calls -------------------------------------------------------------===//
@@ -411,6 +450,13 @@ void Training::trainMany(const StepBatch &stack, int64_t count) {
   Scope scope(*this);
   (*onTrainMany)(stack, tensor(int32_t(count)));
   steps += count;
+}
+
+std::vector<ConcreteFunction> Training::trainFunctions() const {
+  std::vector<ConcreteFunction> all = onTrain->concrete_functions();
+  for (ConcreteFunction &loop : onTrainMany->concrete_functions())
+    all.push_back(std::move(loop));
+  return all;
 }
 
 void Training::test(const StepBatch &batch) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/API/CheckNumerics.h"
+#include "meshloom/API/GradientTape.h"
 #include "meshloom/Distribute/Strategy.h"
 #include "meshloom/NN/Training/Trainer.h"
 
@@ -58,6 +59,8 @@ public:
   /// Reads loss and metrics: waits for the devices.
   std::vector<Logs::Value> read();
   std::vector<std::string> names() const;
+  /// See Trainer::train_functions.
+  std::vector<ConcreteFunction> trainFunctions() const;
 
   /// Of examples by their label; a change compiles the step again.
   void setClassWeights(const std::map<int64_t, double> &weights);
@@ -89,10 +92,15 @@ private:
   };
 
   void trainStep(const StepBatch &batch);
+  /// The same in replicas, whose gradients the strategy reduces its own way.
+  void trainStepInReplicas(const StepBatch &batch);
+  /// What both do with the loss and its tape.
+  void changeBy(GradientTape &tape, const Tensor &total);
   void testStep(const StepBatch &batch);
   /// The loss of a batch, which is added to the means, and so are metrics.
+  /// `added`: the losses that the model's layers added.
   Tensor measure(const StepBatch &batch, const std::vector<Tensor> &outputs,
-                 bool isTraining);
+                 const std::vector<Tensor> &added, bool isTraining);
   void makeOutputs(const StepBatch &batch, const std::vector<Tensor> &results);
   Tensor exampleWeights(const StepBatch &batch, size_t output,
                         bool isTraining) const;

@@ -242,6 +242,9 @@ public:
   void compile_from_config(const Config &config, OptimizerOrName optimizer);
   /// Number of the batches that weights were changed by.
   int64_t steps_taken() const;
+  /// The training steps that were compiled, one for each kind of batch: which
+  /// collectives they have, how values are laid out (see ConcreteFunction).
+  std::vector<ConcreteFunction> train_functions() const;
 
   /// For Meshloom's own layers.
   const std::shared_ptr<detail::Training> &training() const { return state; }
