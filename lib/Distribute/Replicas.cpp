@@ -91,13 +91,15 @@ void expectCrossReplica(std::string_view op) {
 
 ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                           const ReplicaValues &arguments,
-                          const ReplicaBody &body) {
+                          const ReplicaBody &body, const Where &where) {
   const Strategy entered(strategy);
   if (const StrategyFrame now = currentFrame();
       now.inReplica && now.strategy->kind != StrategyState::Kind::Default)
-    refuse("run", fmt::format("expected to be outside of replicas, got a call "
-                              "in one of {}: call the function itself",
-                              textOf(*now.strategy)));
+    refuse("run",
+           fmt::format("expected to be outside of replicas, got a call "
+                       "in one of {}: call the function itself",
+                       textOf(*now.strategy)),
+           &where);
   const StrategyScope scope(entered);
   auto inReplica = [&](std::span<const Tensor> own) {
     const StrategyFrameScope replica(strategy, true);
@@ -123,8 +125,7 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
     for (size_t i = 0; i < given.size(); ++i)
       given[i].value = tensors[i];
     results = replicaMap(
-        axis, given, [&](RegionTensors own) { return inReplica(own); },
-        std::source_location::current());
+        axis, given, [&](RegionTensors own) { return inReplica(own); }, where);
     std::vector<Tensor> values;
     for (ReplicaValue &result : results) {
       // One for each replica, as callers expect.
@@ -145,7 +146,8 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
     map(tensors);
     return results;
   }
-  const std::vector<Tensor> values = function(map, {.name = "run"})(tensors);
+  const std::vector<Tensor> values =
+      function(map, {.name = "run"}, where)(tensors);
   for (size_t i = 0; i < values.size(); ++i)
     results[i].value = values[i];
   return results;
@@ -275,6 +277,14 @@ Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all) {
                                  : all.value;
 }
 
+void failOutsideOfReplicas() {
+  refuse("get_replica_context",
+         fmt::format("expected to be in a replica, got a call in the scope of "
+                     "{} outside of its replicas: there is a context in what "
+                     "strategy.run runs",
+                     textOf(*currentFrame().strategy)));
+}
+
 bool choosesReduction(const StrategyState &strategy) {
   return strategy.crossDeviceOps && strategy.replicas() > 1;
 }
@@ -355,7 +365,8 @@ Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
 } // namespace detail
 
 Tensor Strategy::reduce(ReduceOp op, const Tensor &value,
-                        std::optional<int64_t> axis) const {
+                        std::optional<int64_t> axis, Where where) const {
+  CallSite site(where);
   expectCrossReplica("reduce");
   const int64_t replicas = num_replicas_in_sync();
   if (op == ReduceOp::SUM && replicas > 1)
@@ -377,10 +388,10 @@ Tensor ReplicaContext::replica_id_in_sync_group() const {
                                     : zeros({}, DType::I32);
 }
 
-std::optional<ReplicaContext> get_replica_context() {
+MaybeReplicaContext get_replica_context() {
   const StrategyFrame now = currentFrame();
-  return now.inReplica ? std::optional(ReplicaContext(now.strategy))
-                       : std::nullopt;
+  return now.inReplica ? MaybeReplicaContext(ReplicaContext(now.strategy))
+                       : MaybeReplicaContext();
 }
 
 } // namespace meshloom

@@ -2,6 +2,8 @@
 #include "meshloom/Distribute/Strategy.h"
 #include "StrategyState.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "meshloom/API/Distribute.h"
 
 #include <fmt/format.h>
@@ -53,10 +55,11 @@ std::string textOf(const StrategyState &strategy) {
 
 void refuse(std::string_view op, const std::string &message,
             const std::source_location *where) {
-  if (where)
-    throw Error(fmt::format("[{}] {} (at {}:{})", op, message,
-                            where->file_name(), where->line()));
-  throw Error(fmt::format("[{}] {}", op, message));
+  const std::source_location line = callSiteOr(where ? *where : Where());
+  if (line.line() == 0)
+    throw Error(fmt::format("[{}] {}", op, message));
+  throw Error(fmt::format("[{}] {} (at {}:{})", op, message, line.file_name(),
+                          line.line()));
 }
 
 } // namespace detail

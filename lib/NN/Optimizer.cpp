@@ -130,7 +130,7 @@ Tensor same(const Tensor &value) {
 /// In a replica the sums over all replicas, by the strategy's cross_device_ops:
 /// then all of them change variables alike.
 Gradients overReplicas(const Gradients &gradients, const Where &where) {
-  const std::optional<ReplicaContext> context = get_replica_context();
+  const MaybeReplicaContext context = get_replica_context();
   if (!context || context->num_replicas_in_sync() == 1)
     return gradients;
   std::vector<Tensor> own;

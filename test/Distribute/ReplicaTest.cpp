@@ -119,6 +119,57 @@ TEST(ReplicaTest, UnevenReplicasWorkOnTheirTrueRows) {
               HasSubstr("expected values of one shape (on TPUs)"));
 }
 
+// Values of one shape stay whole where their first dim is as long as the rows
+// of a replica.
+TEST(ReplicaTest, ValuesMayBeAsLongAsRows) {
+  MirroredStrategy strategy(cpus(3));
+  auto scope = strategy.scope();
+  const DVariable own(zeros({4}),
+                      {.name = "own",
+                       .synchronization = VariableSynchronization::ON_READ,
+                       .aggregation = VariableAggregation::SUM});
+  const auto sums = strategy.run(
+      [&](const Tensor &rows) {
+        own.assign_add(ones({4}) * reduce_sum(rows));
+        return get_replica_context()->all_reduce(
+            ReduceOp::SUM, ones({4}) * reduce_sum(rows), {.bytes_per_pack = 1});
+      },
+      rowsOn(strategy, 10)); // 4, 3, 3
+  EXPECT_THAT(strategy.experimental_local_results(sums)[2].to_vector<float>(),
+              ElementsAre(45, 45, 45, 45));
+  EXPECT_THAT(own.to_vector<float>(), ElementsAre(45, 45, 45, 45));
+}
+
+TEST(ReplicaTest, MessagesNameTheUsersLine) {
+  MirroredStrategy strategy(cpus(2));
+  auto scope = strategy.scope();
+  const DVariable v(zeros({1}), {.name = "v"});
+  const PerReplica<Tensor> x = rowsOn(strategy, 3); // 2 and 1
+  const auto error = [&](auto fn) {
+    return errorOf([&] { strategy.run(fn, x); });
+  };
+  const auto context = [] { return *get_replica_context(); };
+  for (const std::string &said :
+       {error([&](const Tensor &own) { v.assign(reduce_sum(own, 0)); }),
+        error([&](const Tensor &own) {
+          return context().all_reduce(ReduceOp::SUM, own);
+        }),
+        error([&](const Tensor &own) {
+          return context().all_gather(reduce_sum(own), 0);
+        }),
+        error([](const Tensor &) { return Tensor(); }),
+        error([&](const Tensor &own) {
+          return strategy.reduce(ReduceOp::SUM, own);
+        }),
+        errorOf([&] { strategy.gather(x, 3); })}) {
+    EXPECT_THAT(said, HasSubstr("ReplicaTest.cpp:"));
+    EXPECT_THAT(said, testing::Not(HasSubstr("lib/Distribute")));
+  }
+  EXPECT_FALSE(get_replica_context());
+  EXPECT_THAT(errorOf([&] { (void)context(); }),
+              HasSubstr("[get_replica_context] expected to be in a replica"));
+}
+
 TEST(ReplicaTest, ReplicasMustMakeTheSameCalls) {
   MirroredStrategy strategy(cpus(2));
   EXPECT_NE(errorOf([&] {

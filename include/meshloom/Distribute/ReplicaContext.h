@@ -17,6 +17,7 @@ ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own);
 /// The same of a tensor that has one shape in all replicas.
 ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &own);
 Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all);
+[[noreturn]] void failOutsideOfReplicas();
 /// Whether the strategy says how values of its replicas are brought together,
 /// so that a step has to be one of replicas for it to count.
 bool choosesReduction(const StrategyState &strategy);
@@ -73,14 +74,19 @@ public:
   /// meshloom::Error if shapes differ.
   template <typename T>
   T all_reduce(ReduceOp op, const T &value,
-               const CommunicationOptions &options = {}) const {
+               const CommunicationOptions &options = {},
+               Where where = Where::current()) const {
+    detail::CallSite site(where);
     return detail::rebuild(value,
                            std::span<const Tensor>(detail::reduceInReplicas(
                                *state, op, detail::tensorsOf(value), options)));
   }
   /// All replicas' values, one after the other along `axis`: the same in all.
   /// Throws meshloom::Error if values have no dims, or differ along others.
-  template <typename T> T all_gather(const T &value, int64_t axis) const {
+  template <typename T>
+  T all_gather(const T &value, int64_t axis,
+               Where where = Where::current()) const {
+    detail::CallSite site(where);
     std::vector<Tensor> gathered;
     for (const Tensor &tensor : detail::tensorsOf(value))
       gathered.push_back(detail::gatherInReplicas(*state, tensor, axis));
@@ -110,8 +116,30 @@ private:
   std::shared_ptr<const detail::StrategyState> state;
 };
 
+/// The context of a replica, or none: what get_replica_context gives.
+class MaybeReplicaContext {
+public:
+  /// None.
+  MaybeReplicaContext() = default;
+  /// One.
+  MaybeReplicaContext(const ReplicaContext &context) : context(context) {}
+  /// Whether there is one.
+  explicit operator bool() const { return context.has_value(); }
+  /// It. Throws meshloom::Error if there is none.
+  const ReplicaContext &operator*() const {
+    if (!context)
+      detail::failOutsideOfReplicas();
+    return *context;
+  }
+  /// See above.
+  const ReplicaContext *operator->() const { return &**this; }
+
+private:
+  std::optional<ReplicaContext> context;
+};
+
 /// That of the replica that this thread runs; none in a strategy's scope
 /// outside of its replicas (see in_cross_replica_context).
-std::optional<ReplicaContext> get_replica_context();
+MaybeReplicaContext get_replica_context();
 
 } // namespace meshloom

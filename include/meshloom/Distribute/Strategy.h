@@ -35,7 +35,7 @@ using ReplicaBody =
     std::function<std::vector<Tensor>(std::span<const Tensor> own)>;
 ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                           const ReplicaValues &arguments,
-                          const ReplicaBody &body);
+                          const ReplicaBody &body, const Where &where);
 /// `values` as if each had a dim of replicas, where there are several.
 template <typename T>
 PerReplica<T> perReplica(const T &structure, const ReplicaValues &values,
@@ -147,8 +147,29 @@ public:
   ///
   /// Throws meshloom::Error if a PerReplica is another strategy's, if the
   /// thread is in another strategy's scope or in a replica.
+  template <typename F> auto run(F &&fn, Where where = Where::current()) const {
+    return runAt(where, std::forward<F>(fn));
+  }
+  /// Of a function of one argument.
+  template <typename F, typename A>
+  auto run(F &&fn, const A &a, Where where = Where::current()) const {
+    return runAt(where, std::forward<F>(fn), a);
+  }
+  /// Of two.
+  template <typename F, typename A, typename B>
+  auto run(F &&fn, const A &a, const B &b,
+           Where where = Where::current()) const {
+    return runAt(where, std::forward<F>(fn), a, b);
+  }
+  /// Of three.
+  template <typename F, typename A, typename B, typename C>
+  auto run(F &&fn, const A &a, const B &b, const C &c,
+           Where where = Where::current()) const {
+    return runAt(where, std::forward<F>(fn), a, b, c);
+  }
+  /// The same; messages name the line `where`.
   template <typename F, typename... Args>
-  auto run(F &&fn, const Args &...args) const {
+  auto runAt(const Where &where, F &&fn, const Args &...args) const {
     constexpr bool isCallable =
         std::is_invocable_v<F &, const detail::Local<Args> &...>;
     static_assert(isCallable, "run calls a function with as many arguments, of "
@@ -159,10 +180,14 @@ public:
           std::invoke_result_t<F &, const detail::Local<Args> &...>>;
       const int64_t replicas = num_replicas_in_sync();
       detail::ReplicaValues values;
-      (detail::appendValues(args, replicas, values), ...);
+      {
+        detail::CallSite site(where);
+        (detail::appendValues(args, replicas, values), ...);
+      }
       std::conditional_t<std::is_void_v<R>, int, std::optional<R>> result{};
-      detail::ReplicaValues results =
-          detail::runReplicas(state, values, [&](std::span<const Tensor> own) {
+      detail::ReplicaValues results = detail::runReplicas(
+          state, values,
+          [&](std::span<const Tensor> own) {
             const std::tuple<detail::Local<Args>...> locals =
                 detail::rebuild(std::tuple<detail::Local<Args>...>(
                                     detail::structureOf(args)...),
@@ -174,7 +199,8 @@ public:
               result.emplace(std::apply(fn, locals));
               return detail::tensorsOf(*result);
             }
-          });
+          },
+          where);
       if constexpr (!std::is_void_v<R>)
         return detail::perReplica(*result, results, replicas);
     }
@@ -190,7 +216,9 @@ public:
   /// if shapes differ along another dim.
   template <typename T>
   T reduce(ReduceOp op, const PerReplica<T> &value,
-           std::optional<int64_t> axis = std::nullopt) const {
+           std::optional<int64_t> axis = std::nullopt,
+           Where where = Where::current()) const {
+    detail::CallSite site(where);
     detail::expectCrossReplica("reduce");
     detail::ReplicaValues values;
     detail::appendValues(value, num_replicas_in_sync(), values);
@@ -204,7 +232,8 @@ public:
   /// depend on how many there are. Throws meshloom::Error for a sum of several
   /// replicas.
   Tensor reduce(ReduceOp op, const Tensor &value,
-                std::optional<int64_t> axis = std::nullopt) const;
+                std::optional<int64_t> axis = std::nullopt,
+                Where where = Where::current()) const;
   /// See above; 0 is the sum of zeros.
   double reduce(ReduceOp op, double value) const;
 
@@ -212,7 +241,9 @@ public:
   /// meshloom::Error in a replica, if values have no dims, if they differ along
   /// other dims, or, under TPUStrategy, at all.
   template <typename T>
-  T gather(const PerReplica<T> &value, int64_t axis) const {
+  T gather(const PerReplica<T> &value, int64_t axis,
+           Where where = Where::current()) const {
+    detail::CallSite site(where);
     detail::expectCrossReplica("gather");
     detail::ReplicaValues values;
     detail::appendValues(value, num_replicas_in_sync(), values);
