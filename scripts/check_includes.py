@@ -62,6 +62,10 @@ TABLE = {
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
     ),
+    "Runtime/Transport": (
+        {"Core", "Runtime"},
+        {"Core", "Runtime", "fmt", "gloo", "system"},
+    ),
     "Runtime/Backends/PJRT": ({"Core", "Runtime"}, {"Core", "Runtime", "fmt", "system"}),
     "Runtime/Library": (
         {"Core", "Runtime"},
@@ -108,9 +112,10 @@ OUTSIDE = [
     ("tbb", r"(oneapi/)?tbb/"),
     ("dnnl", r"(oneapi/dnnl/|dnnl)"),
     ("eigen", r"(unsupported/)?Eigen/"),
+    ("gloo", r"gloo/"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
-    ("system", r"((sys|arpa|netinet)/\w+|sanitizer/\w+|unistd|dirent|dlfcn|fcntl|pthread|netdb|poll|sched|spawn|signal|cpuid|immintrin)\.h$"),
+    ("system", r"((sys|arpa|linux|netinet)/\w+|sanitizer/\w+|unistd|dirent|dlfcn|fcntl|pthread|netdb|poll|sched|spawn|signal|cpuid|immintrin)\.h$"),
     ("std", r"\w+$"),
 ]
 

@@ -1,0 +1,118 @@
+// Link: frames in order between this process and one other. What messages are
+// and how they match is the engine's (Engine.h); a link only carries them.
+#pragma once
+
+#include "meshloom/Runtime/Transport.h"
+
+#include <atomic>
+#include <optional>
+
+namespace meshloom {
+
+enum class FrameKind : uint32_t {
+  /// Bytes [offset, offset + bytes) of a message of `total` bytes.
+  Data = 1,
+  /// The receiver of a large message of `total` bytes is ready for it.
+  Ready,
+  /// No frame follows. The payload says why; empty: an orderly end.
+  Close,
+  /// The first one of a stream: `tag` is the secret of this run.
+  Hello,
+  /// Asks a process whether it runs, and its answer.
+  Ping,
+  Pong
+};
+
+/// In front of every payload; a cache line, and aligned as one.
+struct alignas(64) FrameHeader {
+  static constexpr uint32_t MAGIC = 0x4d4c4631;
+  uint32_t magic = MAGIC;
+  FrameKind kind = FrameKind::Data;
+  uint64_t tag = 0;
+  int64_t total = 0;
+  int64_t offset = 0;
+  int64_t bytes = 0;
+
+  /// What others wrote can be anything.
+  bool isSound(int64_t mostBytes) const {
+    return magic == MAGIC && kind >= FrameKind::Data &&
+           kind <= FrameKind::Pong && bytes >= 0 && bytes <= mostBytes &&
+           offset >= 0 && offset <= total && bytes <= total - offset;
+  }
+};
+
+struct Frame {
+  FrameHeader header;
+  const char *payload = nullptr;
+};
+
+/// Wakes the thread that moves this process's messages, whoever that is.
+class Bell {
+public:
+  /// Who sleeps: nobody, a thread that waits for an event, the engine's own.
+  enum Sleeper : uint32_t { Nobody, Waiter, Background };
+
+  /// From any thread and process; costs little while nobody sleeps.
+  void ring() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    uint32_t who = sleeper.load();
+    if (who == Nobody || who > Background)
+      return;
+    if (sleeper.compare_exchange_strong(who, Nobody))
+      wake(Sleeper(who));
+  }
+  void wake(Sleeper who);
+  /// Sleeps until woken after `seen` was read, or for that long (negative: for
+  /// ever).
+  uint32_t count(Sleeper who) const { return words[who - 1].load(); }
+  void sleep(Sleeper who, uint32_t seen, std::chrono::milliseconds most);
+  /// Only the thread that moves messages says so.
+  void setSleeper(Sleeper who) { sleeper.store(who); }
+  bool isSleeper(Sleeper who) const { return sleeper.load() == who; }
+
+  /// What shows others that the engine's thread runs.
+  void beat() { ++beats; }
+  uint32_t heartbeats() const { return beats.load(); }
+
+private:
+  std::atomic<uint32_t> sleeper{Nobody};
+  std::atomic<uint32_t> words[2] = {0, 0};
+  std::atomic<uint32_t> beats{0};
+};
+
+/// One thread at a time uses it, except where a function says otherwise.
+class Link {
+public:
+  virtual ~Link() = default;
+
+  /// The most that the payload of a frame may have.
+  virtual int64_t mostBytes() const = 0;
+  /// Whether a frame with a payload of that size can be written now. If not,
+  /// this process's bell rings when that may have changed.
+  virtual bool hasRoom(int64_t bytes) = 0;
+  virtual void write(const FrameHeader &header, const char *payload) = 0;
+  /// Tells the peer that frames were written.
+  virtual void flush() = 0;
+
+  /// Whether `next` has something to say; never blocks.
+  virtual bool hasNext() = 0;
+  /// The frame that arrived first, if any; an error if what came is no frame.
+  virtual Result<std::optional<Frame>> next() = 0;
+  /// Gives it back.
+  virtual void pop() = 0;
+  /// Gives it back, in any thread, when the last holder lets go.
+  virtual Arrived popHeld() = 0;
+
+  /// Asks the peer's engine whether it runs, without any room for frames.
+  virtual void ask() = 0;
+  /// Whether it has answered since.
+  virtual bool hasAnswered() = 0;
+
+  /// Why nothing more will come, for a link that has nothing next.
+  virtual std::optional<std::string> ended() = 0;
+  /// Tells the peer that this process gives up, and why; or that it has
+  /// nothing more to say (empty).
+  virtual void close(const std::string &reason) = 0;
+};
+
+} // namespace meshloom

@@ -1,0 +1,341 @@
+// How processes find each other: each says in the store where its segment is,
+// who it could share memory with, and its addresses for the others.
+#include "meshloom/Runtime/Transport/ProcessTransport.h"
+
+#include "Engine.h"
+#include "GlooLink.h"
+#include "SharedMemory.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <poll.h>
+#include <random>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace meshloom;
+
+namespace {
+/// Sees processes end, in a thread that sleeps otherwise.
+class ProcessWatch {
+public:
+  ~ProcessWatch() {
+    if (thread.joinable()) {
+      eventfd_write(stop, 1);
+      thread.join();
+    }
+    for (const Watched &watched : all)
+      close(watched.file);
+    if (stop >= 0)
+      close(stop);
+  }
+
+  /// False if there is no such process to be seen from here.
+  bool add(int pid, std::atomic<bool> &isGone) {
+    const int file = int(syscall(SYS_pidfd_open, pid, 0));
+    if (file < 0)
+      return false;
+    all.push_back({file, &isGone});
+    return true;
+  }
+
+  void start(std::shared_ptr<Bell> bell) {
+    stop = eventfd(0, EFD_CLOEXEC);
+    thread = std::thread([this, bell = std::move(bell)] {
+      std::vector<pollfd> files;
+      files.reserve(all.size() + 1);
+      for (const Watched &watched : all)
+        files.push_back({watched.file, POLLIN, 0});
+      files.push_back({stop, POLLIN, 0});
+      while (true) {
+        poll(files.data(), files.size(), -1);
+        if (files.back().revents)
+          return;
+        for (size_t i = 0; i < all.size(); ++i)
+          if (files[i].revents) {
+            *all[i].isGone = true;
+            files[i].fd = -1;
+          }
+        bell->ring();
+      }
+    });
+  }
+
+private:
+  struct Watched {
+    int file;
+    std::atomic<bool> *isGone;
+  };
+  std::vector<Watched> all;
+  int stop = -1;
+  std::thread thread;
+};
+
+/// What links use, destroyed after them.
+struct Shared {
+  std::shared_ptr<Segment> segment;
+  std::vector<std::atomic<bool>> gone;
+  ProcessWatch watch;
+  explicit Shared(int size) : gone(size) {}
+};
+
+/// What a process says of itself: text of four lines.
+struct Introduction {
+  std::string host;
+  int pid = 0;
+  std::string segment; // empty: none
+  uint64_t token = 0;
+
+  std::string text() const {
+    return fmt::format("{}\n{}\n{}\n{}", host, pid, segment, token);
+  }
+  static std::optional<Introduction> parse(const std::string &text) {
+    std::vector<std::string> lines;
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      lines.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    Introduction it;
+    auto number = [](const std::string &line, auto &value) {
+      return std::from_chars(line.data(), line.data() + line.size(), value)
+                 .ptr == line.data() + line.size();
+    };
+    if (lines.size() != 4 || !number(lines[1], it.pid) ||
+        !number(lines[3], it.token))
+      return std::nullopt;
+    it.host = lines[0];
+    it.segment = lines[2];
+    return it;
+  }
+};
+
+std::string systemName() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+Result<LinkKind> kindFromEnvironment(LinkKind otherwise) {
+  const char *text = std::getenv("MESHLOOM_TRANSPORT");
+  if (!text || !*text || std::string_view(text) == "auto")
+    return otherwise;
+  if (std::string_view(text) == "shm")
+    return LinkKind::SharedMemory;
+  if (std::string_view(text) == "tcp")
+    return LinkKind::TCP;
+  return Error(fmt::format(
+      "[transport] MESHLOOM_TRANSPORT is '{}'; it is shm (memory of one host), "
+      "tcp, or auto: memory where two processes are on one host",
+      text));
+}
+
+/// Rings together take some 16 MiB a process, and stay in the caches where few
+/// processes share a host.
+int64_t ringBytesFor(size_t processes) {
+  int64_t bytes = 1 << 20;
+  while (bytes > (128 << 10) && bytes * int64_t(processes) > (16 << 20))
+    bytes /= 2;
+  return bytes;
+}
+
+class Connecting {
+public:
+  Connecting(KeyValueStore &store, const ProcessTransportOptions &options)
+      : store(store), options(options),
+        deadline(std::chrono::steady_clock::now() + options.connectTimeout),
+        shared(std::make_shared<Shared>(options.size)) {}
+
+  Result<std::shared_ptr<Transport>> run() {
+    const Result<LinkKind> chosen = kindFromEnvironment(options.kind);
+    if (!chosen)
+      return chosen.error();
+    kind = *chosen;
+    if (options.size < 1 || options.rank < 0 || options.rank >= options.size)
+      return Error(fmt::format("[transport] rank {} is none of {} processes",
+                               options.rank, options.size));
+    if (Status status = introduce(); !status)
+      return status.error();
+    if (Status status = shareMemory(); !status)
+      return status.error();
+    if (Status status = connectOthers(); !status)
+      return status.error();
+    std::vector<Engine::Peer> peers(options.size);
+    for (int peer = 0; peer < options.size; ++peer)
+      peers[peer] = {everybody[peer].host, std::move(links[peer])};
+    // Spinning pays where processes have cores of their own.
+    const bool crowded =
+        neighbours.size() > std::thread::hardware_concurrency();
+    return std::shared_ptr<Transport>(std::make_shared<Engine>(
+        options.rank, std::move(peers), bell, options.timeout,
+        std::chrono::microseconds(crowded ? 20 : 100), shared));
+  }
+
+private:
+  std::chrono::milliseconds timeLeft() const {
+    return std::max(std::chrono::milliseconds(1),
+                    std::chrono::duration_cast<std::chrono::milliseconds>(
+                        deadline - std::chrono::steady_clock::now()));
+  }
+  std::string key(std::string_view subject, int rank) const {
+    return fmt::format("{}{}/{}", options.prefix, subject, rank);
+  }
+  std::string nameOf(int peer) const {
+    return fmt::format("rank {} (host {})", peer, everybody[peer].host);
+  }
+
+  /// Tells the others about this process, and hears about them.
+  Status introduce() {
+    Introduction self;
+    self.host = options.host.empty() ? systemName() : options.host;
+    if (self.host.find('\n') != std::string::npos)
+      return Error("[transport] a host's name has one line");
+    self.pid = getpid();
+    std::random_device random;
+    self.token = uint64_t(random()) << 32 | random();
+    // Rings for as many as there may be on this host; what is not used takes no
+    // memory.
+    if (kind != LinkKind::TCP && options.size > 1) {
+      Result<std::shared_ptr<Segment>> segment =
+          Segment::create("meshloom", options.size,
+                          ringBytesFor(size_t(options.size)), self.token);
+      if (segment) {
+        shared->segment = *segment;
+        self.segment = (*segment)->address();
+      } else if (kind == LinkKind::SharedMemory) {
+        return segment.error();
+      }
+    }
+    bell = shared->segment
+               ? std::shared_ptr<Bell>(shared->segment,
+                                       &shared->segment->header().bell)
+               : std::make_shared<Bell>();
+    if (Status status = store.set(key("rank", options.rank), self.text());
+        !status)
+      return status;
+    everybody.resize(options.size);
+    everybody[options.rank] = self;
+    for (int peer = 0; peer < options.size; ++peer) {
+      if (peer == options.rank)
+        continue;
+      const Result<std::string> text = store.get(key("rank", peer), timeLeft());
+      if (!text)
+        return Error(fmt::format(
+            "[transport] rank {} of {} has not come within {} ms: {}", peer,
+            options.size, options.connectTimeout.count(),
+            text.error().message()));
+      const std::optional<Introduction> other = Introduction::parse(*text);
+      if (!other)
+        return Error(
+            fmt::format("[transport] rank {} says of itself what is no "
+                        "introduction: '{}'",
+                        peer, *text));
+      everybody[peer] = *other;
+    }
+    for (int peer = 0; peer < options.size; ++peer)
+      if (everybody[peer].host == self.host)
+        neighbours.push_back(peer);
+    links.resize(options.size);
+    return Success();
+  }
+
+  /// Opens the segments of the processes of this host. Two share memory when
+  /// both could open the other's: containers may have a host's name and yet not
+  /// see each other.
+  Status shareMemory() {
+    if (!shared->segment)
+      return Success();
+    std::vector<std::shared_ptr<Segment>> segments(options.size);
+    std::string opened;
+    for (int peer : neighbours) {
+      const Introduction &it = everybody[peer];
+      if (peer == options.rank || it.segment.empty())
+        continue;
+      Result<std::shared_ptr<Segment>> segment =
+          Segment::open(it.segment, it.token);
+      if (segment && (*segment)->rings() == options.size &&
+          shared->watch.add(it.pid, shared->gone[peer])) {
+        segments[peer] = *segment;
+        opened += fmt::format(" {} ", peer);
+      } else if (kind == LinkKind::SharedMemory) {
+        return Error(fmt::format(
+            "[transport] no memory can be shared with {}: {}", nameOf(peer),
+            segment ? "its process cannot be watched from here"
+                    : segment.error().message()));
+      }
+    }
+    if (Status status = store.set(key("opened", options.rank), opened); !status)
+      return status;
+    for (int peer = 0; peer < options.size; ++peer) {
+      if (!segments[peer])
+        continue;
+      const Result<std::string> other =
+          store.get(key("opened", peer), timeLeft());
+      if (!other)
+        return other.error();
+      if (other->find(fmt::format(" {} ", options.rank)) == std::string::npos)
+        continue;
+      links[peer] = makeMemoryLink(shared->segment, peer, segments[peer],
+                                   options.rank, shared->gone[peer]);
+      if (!links[peer])
+        return Error(fmt::format(
+            "[transport] no address space for memory shared with {}",
+            nameOf(peer)));
+    }
+    shared->watch.start(bell);
+    return Success();
+  }
+
+  Status connectOthers() {
+    std::vector<int> others;
+    for (int peer = 0; peer < options.size; ++peer)
+      if (peer != options.rank && !links[peer])
+        others.push_back(peer);
+    if (others.empty())
+      return Success();
+    if (kind == LinkKind::SharedMemory)
+      return Error(fmt::format(
+          "[transport] MESHLOOM_TRANSPORT is shm, but {} is not on this host, "
+          "{}: leave it out, then TCP connects them",
+          nameOf(others[0]), everybody[options.rank].host));
+    GlooOptions gloo;
+    gloo.rank = options.rank;
+    gloo.size = options.size;
+    gloo.prefix = options.prefix;
+    gloo.timeout = timeLeft();
+    gloo.bell = bell;
+    // Rank 0's is everybody's.
+    gloo.token = everybody[0].token;
+    gloo.address = options.address;
+    if (gloo.address.empty())
+      gloo.address = neighbours.size() == size_t(options.size) ? "127.0.0.1"
+                                                               : systemName();
+    Result<std::map<int, std::unique_ptr<Link>>> connected =
+        connectByGloo(store, others, gloo);
+    if (!connected)
+      return connected.error();
+    for (auto &[peer, link] : *connected)
+      links[peer] = std::move(link);
+    return Success();
+  }
+
+  KeyValueStore &store;
+  const ProcessTransportOptions &options;
+  const std::chrono::steady_clock::time_point deadline;
+  LinkKind kind = LinkKind::Automatic;
+  std::shared_ptr<Shared> shared;
+  std::shared_ptr<Bell> bell;
+  std::vector<Introduction> everybody;
+  std::vector<int> neighbours; // the ranks of this host
+  std::vector<std::unique_ptr<Link>> links;
+};
+} // namespace
+
+Result<std::shared_ptr<Transport>>
+meshloom::connectProcesses(KeyValueStore &store,
+                           const ProcessTransportOptions &options) {
+  return Connecting(store, options).run();
+}
