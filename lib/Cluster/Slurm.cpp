@@ -152,7 +152,7 @@ std::string variable(const Environment &environment, const char *name,
     fail(fmt::format("{} is not set: srun sets it in each task of a step, such "
                      "as {}={}; start the program by srun",
                      name, name, example));
-  return *std::move(value);
+  return std::move(*value);
 }
 
 int64_t numberVariable(const Environment &environment, const char *name,

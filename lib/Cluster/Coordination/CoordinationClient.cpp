@@ -155,6 +155,10 @@ uint64_t randomNumber() {
 
 } // namespace
 
+std::string runName(uint64_t generation) {
+  return fmt::format("meshloom-{:016x}", generation);
+}
+
 std::string executableHash() {
   // The program cannot change while it runs.
   static const std::string hash = [] {
@@ -428,7 +432,7 @@ uint64_t CoordinationClient::generation() const {
   return state->caller.generation();
 }
 std::string CoordinationClient::runName() const {
-  return fmt::format("meshloom-{:016x}", generation());
+  return meshloom::runName(generation());
 }
 const std::vector<RankInfo> &CoordinationClient::ranks() const {
   return state->ranks;

@@ -113,16 +113,16 @@ Result<Pem> readPems(const TlsFiles &files) {
       readPem(files.certificate, "the certificate", "CERTIFICATE-----");
   if (!text)
     return text.error();
-  pem.certificate = *std::move(text);
+  pem.certificate = std::move(*text);
   text = readPem(files.key, "the certificate's key", "PRIVATE KEY-----");
   if (!text)
     return text.error();
-  pem.key = *std::move(text);
+  pem.key = std::move(*text);
   text = readPem(files.authority, "the authority's certificate",
                  "CERTIFICATE-----");
   if (!text)
     return text.error();
-  pem.authority = *std::move(text);
+  pem.authority = std::move(*text);
   return pem;
 }
 

@@ -59,9 +59,7 @@ public:
   int64_t size() const;
   /// The number of this start.
   uint64_t generation() const;
-  /// What names of things that this run leaves on its machines begin with, such
-  /// as shared memory: "meshloom-" and 16 digits of the generation. mesh-launch
-  /// removes those of a run that has ended.
+  /// runName(generation()).
   std::string runName() const;
   /// Of every rank, in order.
   const std::vector<RankInfo> &ranks() const;
@@ -94,6 +92,11 @@ private:
   explicit CoordinationClient(std::unique_ptr<State> state);
   std::unique_ptr<State> state;
 };
+
+/// What names of things that a run leaves on its machines begin with, such as
+/// shared memory: "meshloom-" and 16 digits of its generation. mesh-launch removes
+/// those of a run that has ended.
+std::string runName(uint64_t generation);
 
 /// Digest of the file that this process runs, for `binaryHash`.
 std::string executableHash();

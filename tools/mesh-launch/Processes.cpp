@@ -1,0 +1,356 @@
+// See Processes.h.
+#include "Processes.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace meshloom::launch {
+
+namespace {
+
+/// A line longer than this is handed on in pieces.
+constexpr size_t longestLine = size_t(16) << 20;
+/// Children wait while so much of their output is not taken.
+constexpr size_t mostKept = size_t(4) << 20;
+
+sigset_t handledSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number :
+       {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+    sigaddset(&set, number);
+  return set;
+}
+
+/// The file that a command's first word means, as a shell finds it.
+Result<std::string> findProgram(const std::string &name) {
+  if (name.find('/') != std::string::npos) {
+    if (access(name.c_str(), X_OK) == 0)
+      return name;
+    return Error(
+        fmt::format("'{}' cannot be run: {}", name, std::strerror(errno)));
+  }
+  const char *path = std::getenv("PATH");
+  std::string_view folders = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (true) {
+    const size_t colon = folders.find(':');
+    const std::string file =
+        fmt::format("{}/{}", folders.substr(0, colon), name);
+    struct stat status;
+    if (access(file.c_str(), X_OK) == 0 && stat(file.c_str(), &status) == 0 &&
+        S_ISREG(status.st_mode))
+      return file;
+    if (colon == std::string_view::npos)
+      return Error(
+          fmt::format("there is no program '{}' on PATH: give its path, "
+                      "such as ./{}",
+                      name, name));
+    folders.remove_prefix(colon + 1);
+  }
+}
+
+std::vector<char *> pointers(const std::vector<std::string> &texts) {
+  std::vector<char *> result;
+  result.reserve(texts.size() + 1);
+  for (const std::string &text : texts)
+    result.push_back(const_cast<char *>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+/// What a child does before it becomes the program: nothing that may wait for a
+/// lock, which another thread may have held when it was forked.
+[[noreturn]] void become(const char *file, char **words, char **environment,
+                         int input, int output, int errors, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(127);
+  for (int number = 1; number < NSIG; ++number)
+    if (number != SIGKILL && number != SIGSTOP)
+      ::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  dup2(input, 0);
+  dup2(output, 1);
+  dup2(errors, 2);
+  execve(file, words, environment);
+  constexpr std::string_view text = "mesh-launch: the program cannot be run\n";
+  (void)!::write(2, text.data(), text.size());
+  _exit(127);
+}
+
+} // namespace
+
+std::string describeStatus(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("signal {} ({})", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+Processes::Processes(std::function<void(int)> onSignal)
+    : onSignal(std::move(onSignal)) {
+  const sigset_t set = handledSignals();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+Processes::~Processes() {
+  signalAll(SIGKILL);
+  for (Child &child : children) {
+    while (!child.ended && waitpid(child.process, nullptr, 0) < 0 &&
+           errno == EINTR) {
+    }
+    for (const int file : {child.input, child.output[0], child.output[1]})
+      if (file >= 0)
+        close(file);
+  }
+  close(signals);
+  close(waker);
+}
+
+Result<size_t> Processes::start(Command command) {
+  Result<std::string> file = findProgram(command.words.front());
+  if (!file)
+    return file.error();
+  std::array<int, 2> output, errors, input = {-1, -1};
+  const auto noPipe = [] {
+    return Error(fmt::format("no pipe to a process: {}", std::strerror(errno)));
+  };
+  if (pipe2(output.data(), O_CLOEXEC) != 0)
+    return noPipe();
+  if (pipe2(errors.data(), O_CLOEXEC) != 0)
+    return noPipe();
+  if (command.takesInput) {
+    if (pipe2(input.data(), O_CLOEXEC) != 0)
+      return noPipe();
+  } else {
+    struct stat status;
+    const bool isFile = fstat(0, &status) == 0 && S_ISREG(status.st_mode);
+    input[0] =
+        open(isFile ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input[0] < 0)
+      input[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+  const std::vector<char *> words = pointers(command.words);
+  const std::vector<char *> environment = pointers(command.environment);
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process == 0)
+    become(file->c_str(), const_cast<char **>(words.data()),
+           const_cast<char **>(environment.data()), input[0], output[1],
+           errors[1], parent);
+  const int error = errno;
+  for (const int other : {input[0], output[1], errors[1]})
+    close(other);
+  if (process < 0)
+    return Error(
+        fmt::format("no process can be started: {}", std::strerror(error)));
+  // Both do: whichever comes first, the group is there before a signal.
+  setpgid(process, process);
+  for (const int own : {output[0], errors[0]})
+    fcntl(own, F_SETFL, O_NONBLOCK);
+  Child child;
+  child.command = std::move(command);
+  child.process = process;
+  child.input = input[1];
+  child.output[0] = output[0];
+  child.output[1] = errors[0];
+  children.push_back(std::move(child));
+  return children.size() - 1;
+}
+
+void Processes::signal(size_t child, int number) {
+  // The group stays while one of it lives, and its number is not given again
+  // before that.
+  if (!children[child].ended)
+    kill(-children[child].process, number);
+}
+
+void Processes::signalAll(int number) {
+  for (size_t child = 0; child < children.size(); ++child)
+    signal(child, number);
+}
+
+void Processes::write(size_t child, std::string_view text) {
+  Child &target = children[child];
+  if (target.input < 0)
+    return;
+  if (text.empty()) {
+    close(target.input);
+    target.input = -1;
+    return;
+  }
+  while (!text.empty()) {
+    const ssize_t count = ::write(target.input, text.data(), text.size());
+    if (count < 0 && errno != EINTR)
+      return; // it has ended: its status says so
+    if (count > 0)
+      text.remove_prefix(size_t(count));
+  }
+}
+
+size_t Processes::running() const {
+  size_t count = 0;
+  for (const Child &child : children)
+    count += child.ended ? 0 : 1;
+  return count;
+}
+
+void Processes::print(std::string_view line, bool isError) {
+  std::string &bytes = (isError ? err : out).bytes;
+  bytes.append(line);
+  bytes += '\n';
+}
+
+void Processes::writeSome(Output &output) {
+  // A pipe that has room takes so much without waiting.
+  const size_t count = std::min(output.bytes.size(), size_t(4096));
+  const ssize_t written = ::write(output.file, output.bytes.data(), count);
+  if (written > 0) {
+    output.bytes.erase(0, size_t(written));
+  } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
+    closed = closed || output.file == 1;
+    output.bytes.clear();
+  }
+}
+
+/// Hands on what a child has written; `all` of it, however much is kept.
+void Processes::read(Child &child, int stream, bool all) {
+  std::string &pending = child.pending[stream];
+  const auto line = [&](std::string_view text) {
+    if (child.command.onLine)
+      child.command.onLine(text, stream == 1);
+  };
+  std::array<char, 65536> bytes;
+  while (true) {
+    const ssize_t count =
+        ::read(child.output[stream], bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0 && errno == EAGAIN)
+      return;
+    if (count <= 0) {
+      close(child.output[stream]);
+      child.output[stream] = -1;
+      if (!pending.empty())
+        line(pending);
+      pending.clear();
+      return;
+    }
+    pending.append(bytes.data(), size_t(count));
+    size_t begin = 0;
+    for (size_t end = pending.find('\n'); end != std::string::npos;
+         end = pending.find('\n', begin)) {
+      line(std::string_view(pending).substr(begin, end - begin));
+      begin = end + 1;
+    }
+    pending.erase(0, begin);
+    if (pending.size() > longestLine) {
+      line(pending);
+      pending.clear();
+    }
+    if (!all && out.bytes.size() + err.bytes.size() > mostKept)
+      return;
+  }
+}
+
+void Processes::reap() {
+  for (size_t i = 0; i < children.size(); ++i) {
+    int status = 0;
+    if (children[i].ended ||
+        waitpid(children[i].process, &status, WNOHANG) <= 0)
+      continue;
+    children[i].ended = true;
+    for (int stream = 0; stream < 2; ++stream) {
+      if (children[i].output[stream] < 0)
+        continue;
+      read(children[i], stream, true);
+      // What it has started may hold the pipe open; its words end here.
+      std::string &pending = children[i].pending[stream];
+      if (!pending.empty() && children[i].command.onLine)
+        children[i].command.onLine(pending, stream == 1);
+      pending.clear();
+    }
+    // Whatever it has left behind.
+    kill(-children[i].process, SIGKILL);
+    if (children[i].command.onExit)
+      children[i].command.onExit(status);
+  }
+}
+
+void Processes::handle(Clock::time_point deadline) {
+  std::vector<pollfd> files;
+  files.push_back({signals, POLLIN, 0});
+  files.push_back({waker, POLLIN, 0});
+  files.push_back({out.bytes.empty() ? -1 : out.file, POLLOUT, 0});
+  files.push_back({err.bytes.empty() ? -1 : err.file, POLLOUT, 0});
+  const bool full = out.bytes.size() + err.bytes.size() > mostKept;
+  for (const Child &child : children)
+    for (const int file : child.output)
+      files.push_back({full ? -1 : file, POLLIN, 0});
+  int timeout = -1;
+  if (deadline != Clock::time_point::max())
+    timeout = int(std::clamp<int64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now())
+            .count(),
+        0, 3600 * 1000));
+  if (poll(files.data(), files.size(), timeout) <= 0)
+    return;
+  if (files[1].revents != 0) {
+    uint64_t count = 0;
+    (void)!::read(waker, &count, sizeof(count));
+  }
+  if (files[2].revents != 0)
+    writeSome(out);
+  if (files[3].revents != 0)
+    writeSome(err);
+  // Callbacks may start children: those here are the ones that were asked.
+  const size_t asked = (files.size() - 4) / 2;
+  for (size_t i = 0; i < asked; ++i)
+    for (int stream = 0; stream < 2; ++stream)
+      if (files[4 + 2 * i + size_t(stream)].revents != 0 &&
+          children[i].output[stream] >= 0)
+        read(children[i], stream, false);
+  signalfd_siginfo info;
+  while (::read(signals, &info, sizeof(info)) == ssize_t(sizeof(info)))
+    if (int(info.ssi_signo) == SIGCHLD)
+      reap();
+    else
+      onSignal(int(info.ssi_signo));
+}
+
+void Processes::wake() const {
+  const uint64_t one = 1;
+  (void)!::write(waker, &one, sizeof(one));
+}
+
+void Processes::flush(std::chrono::milliseconds timeout) {
+  const Clock::time_point end = Clock::now() + timeout;
+  for (Output *output : {&out, &err})
+    while (!output->bytes.empty() && Clock::now() < end) {
+      pollfd file = {output->file, POLLOUT, 0};
+      if (poll(&file, 1, 100) > 0)
+        writeSome(*output);
+    }
+}
+
+} // namespace meshloom::launch
