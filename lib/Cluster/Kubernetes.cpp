@@ -23,8 +23,8 @@ std::vector<KubernetesPod> kubectlPods(const std::string &selector) {
                      output.error().message()));
   std::vector<KubernetesPod> pods;
   try {
-    for (const nlohmann::json &item :
-         nlohmann::json::parse(*output).at("items"))
+    const nlohmann::json list = nlohmann::json::parse(*output);
+    for (const nlohmann::json &item : list.at("items"))
       pods.push_back({item.at("metadata").at("name").get<std::string>(),
                       item.at("status").at("phase").get<std::string>(),
                       item.at("status").value("hostIP", std::string())});

@@ -111,7 +111,6 @@ int runAgent() {
     processes.handle(Processes::Clock::time_point::max());
   }
   processes.flush(std::chrono::milliseconds(5000));
-  removeSharedMemory(start.runName);
   // Not by way of main: the thread above uses what that would destroy.
   _exit(0);
 }

@@ -231,7 +231,7 @@ private:
   const int64_t number;
   std::vector<Rank> ranks;
   std::unique_ptr<CoordinationService> service;
-  std::string token, name;
+  std::string token;
   Stage stage = Stage::RUNNING;
   Clock::time_point deadline = Clock::time_point::max();
   std::optional<int64_t> firstToFail, firstToExit, firstKilled;
@@ -283,7 +283,6 @@ Status Attempt::startService() {
   if (!started)
     return started.error();
   service = std::move(*started);
-  name = runName(service->generation());
   return Success();
 }
 
@@ -292,7 +291,6 @@ Status Attempt::startPart(const Part &part) {
   start.ranks = part.ranks;
   start.program = options.program;
   start.folder = std::filesystem::current_path().string();
-  start.runName = name;
   start.variables = {
       {"DTENSOR_NUM_CLIENTS", std::to_string(ranks.size())},
       {"DTENSOR_JOB_NAME", "worker"},
@@ -567,7 +565,6 @@ int Attempt::run() {
   if (stage == Stage::DECIDING)
     decide();
   service.reset();
-  removeSharedMemory(name);
   return exitStatus();
 }
 

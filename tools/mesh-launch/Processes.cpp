@@ -95,6 +95,38 @@ std::vector<char *> pointers(const std::vector<std::string> &texts) {
   _exit(127);
 }
 
+/// The process beside this one: reads which groups there are (negative: no
+/// longer), and kills those that are left when the pipe closes.
+[[noreturn]] void guardGroups(int pipe) {
+  setpgid(0, 0);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  prctl(PR_SET_NAME, "mesh-launch-end");
+  // Nothing of this program stays open by it.
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (const int stream : {0, 1, 2})
+    dup2(nowhere, stream);
+  dup2(pipe, 3);
+  close_range(4, ~0U, 0);
+  std::vector<pid_t> groups;
+  pid_t group = 0;
+  while (true) {
+    const ssize_t count = ::read(3, &group, sizeof(group));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count != ssize_t(sizeof(group)))
+      break;
+    if (group > 0)
+      groups.push_back(group);
+    else
+      std::erase(groups, -group);
+  }
+  for (const pid_t left : groups)
+    kill(-left, SIGKILL);
+  _exit(0);
+}
+
 } // namespace
 
 std::string describeStatus(int status) {
@@ -111,6 +143,23 @@ Processes::Processes(std::function<void(int)> onSignal)
   ::signal(SIGPIPE, SIG_IGN);
   signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  startGuard();
+}
+
+void Processes::startGuard() {
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return;
+  guard = fork();
+  if (guard == 0)
+    guardGroups(ends[0]);
+  close(ends[0]);
+  guardPipe = ends[1];
+}
+
+void Processes::tellGuard(pid_t group) const {
+  // Atomic: far less than a pipe's least buffer.
+  (void)!::write(guardPipe, &group, sizeof(group));
 }
 
 Processes::~Processes() {
@@ -125,6 +174,9 @@ Processes::~Processes() {
   }
   close(signals);
   close(waker);
+  close(guardPipe);
+  if (guard > 0)
+    waitpid(guard, nullptr, 0);
 }
 
 Result<size_t> Processes::start(Command command) {
@@ -166,6 +218,7 @@ Result<size_t> Processes::start(Command command) {
         fmt::format("no process can be started: {}", std::strerror(error)));
   // Both do: whichever comes first, the group is there before a signal.
   setpgid(process, process);
+  tellGuard(process);
   for (const int own : {output[0], errors[0]})
     fcntl(own, F_SETFL, O_NONBLOCK);
   Child child;
@@ -292,6 +345,7 @@ void Processes::reap() {
     }
     // Whatever it has left behind.
     kill(-children[i].process, SIGKILL);
+    tellGuard(-children[i].process);
     if (children[i].command.onExit)
       children[i].command.onExit(status);
   }

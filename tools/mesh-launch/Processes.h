@@ -2,8 +2,9 @@
 // in one loop of one thread.
 //
 // Children are in process groups of their own, so that what they start is ended
-// with them, and die with this program (PR_SET_PDEATHSIG): whatever happens to
-// it, none is left over.
+// with them. Whatever happens to this program, none is left over: the system
+// ends the children with it (PR_SET_PDEATHSIG), and a small process beside it,
+// which notices when a pipe closes, the rest of their groups.
 #pragma once
 
 #include "meshloom/Core/Result.h"
@@ -38,7 +39,8 @@ class Processes {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Signals that are passed to `onSignal` from now on.
+  /// From now on signals go to `onSignal`. Comes before other threads: it
+  /// forks.
   explicit Processes(std::function<void(int)> onSignal);
   /// Kills what still runs.
   ~Processes();
@@ -83,13 +85,16 @@ private:
   };
 
   void read(Child &child, int stream, bool all);
+  void startGuard();
+  void tellGuard(pid_t group) const;
   void reap();
   void writeSome(Output &output);
 
   std::function<void(int)> onSignal;
   std::deque<Child> children;
   Output out{1, {}}, err{2, {}};
-  int signals = -1, waker = -1;
+  int signals = -1, waker = -1, guardPipe = -1;
+  pid_t guard = -1;
   bool closed = false;
 };
 

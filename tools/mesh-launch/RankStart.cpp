@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
-#include <system_error>
 #include <unistd.h>
 
 namespace meshloom::launch {
@@ -28,8 +26,7 @@ std::string toText(const RankStart &start) {
   return nlohmann::json{{"ranks", start.ranks},
                         {"program", start.program},
                         {"folder", start.folder},
-                        {"variables", start.variables},
-                        {"run", start.runName}}
+                        {"variables", start.variables}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -38,19 +35,7 @@ RankStart fromText(const std::string &text) {
   return {json.at("ranks").get<std::vector<int64_t>>(),
           json.at("program").get<std::vector<std::string>>(),
           json.at("folder").get<std::string>(),
-          json.at("variables").get<std::map<std::string, std::string>>(),
-          json.at("run").get<std::string>()};
-}
-
-void removeSharedMemory(const std::string &runName) {
-  std::error_code error;
-  std::vector<std::filesystem::path> found;
-  for (const auto &entry :
-       std::filesystem::directory_iterator("/dev/shm", error))
-    if (entry.path().filename().string().starts_with(runName))
-      found.push_back(entry.path());
-  for (const std::filesystem::path &path : found)
-    std::filesystem::remove(path, error);
+          json.at("variables").get<std::map<std::string, std::string>>()};
 }
 
 } // namespace meshloom::launch

@@ -16,8 +16,6 @@ struct RankStart {
   std::string folder;               ///< to run in; empty: this program's
   /// Variables of all of them, in place of or beside the host's own.
   std::map<std::string, std::string> variables;
-  /// What names of shared memory of the run begin with.
-  std::string runName;
 };
 
 /// The environment of a rank: this process' with `start`'s variables and those
@@ -28,8 +26,5 @@ std::vector<std::string> environmentOf(const RankStart &start, int64_t rank);
 /// another kind.
 std::string toText(const RankStart &start);
 RankStart fromText(const std::string &text);
-
-/// Removes the shared memory of a run that has ended.
-void removeSharedMemory(const std::string &runName);
 
 } // namespace meshloom::launch

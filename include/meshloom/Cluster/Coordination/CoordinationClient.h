@@ -93,9 +93,8 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// What names of things that a run leaves on its machines begin with, such as
-/// shared memory: "meshloom-" and 16 digits of its generation. mesh-launch removes
-/// those of a run that has ended.
+/// What names of things that belong to one run begin with: "meshloom-" and 16
+/// digits of its generation.
 std::string runName(uint64_t generation);
 
 /// Digest of the file that this process runs, for `binaryHash`.
