@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <set>
 
 using namespace meshloom;
 
@@ -17,13 +18,23 @@ std::string text(const Shape &shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+/// Indices of a mesh's devices that this process drives.
+std::vector<int64_t> devicesHere(const Mesh &mesh) {
+  const DeviceAssignment &assignment = mesh.assignment();
+  std::vector<int64_t> here = assignment.localIds;
+  for (int64_t &id : here)
+    id -= assignment.ids.front();
+  return here;
+}
+
 Status checkClient(const std::shared_ptr<Client> &client, const Mesh &mesh) {
-  if (mesh.size() <= int64_t(client->devices().size()))
+  const int64_t here = mesh.num_local_devices();
+  if (here <= int64_t(client->devices().size()))
     return Success();
-  return Error(fmt::format("the mesh has {} devices, but only {} {} devices "
+  return Error(fmt::format("the mesh has {} devices{}, but only {} {} devices "
                            "exist",
-                           mesh.size(), client->devices().size(),
-                           client->platform()));
+                           here, here < mesh.size() ? " in this process" : "",
+                           client->devices().size(), client->platform()));
 }
 
 Status checkShape(const ArrayType &type) {
@@ -39,14 +50,32 @@ Status checkShape(const ArrayType &type) {
   return Success();
 }
 
-/// The device with coordinate 0 on all axes that the layout does not use: the
-/// first of those that hold the same component.
-int64_t firstCopy(const Layout &layout, int64_t device) {
-  std::vector<int64_t> coords = layout.mesh().coords(device);
-  for (unsigned axis = 0; axis < coords.size(); ++axis)
-    if (!layout.uses_axis(axis))
-      coords[axis] = 0;
-  return layout.mesh().device_at(coords);
+/// The first of `devices` that holds the same component as the `d`-th.
+size_t firstCopy(const Layout &layout, const std::vector<int64_t> &devices,
+                 size_t d) {
+  auto usedCoords = [&](int64_t device) {
+    std::vector<int64_t> coords = layout.mesh().coords(device);
+    for (unsigned axis = 0; axis < coords.size(); ++axis)
+      if (!layout.uses_axis(axis))
+        coords[axis] = 0;
+    return coords;
+  };
+  const std::vector<int64_t> own = usedCoords(devices[d]);
+  // Where all are there, it is at 0 of the other axes.
+  if (int64_t(devices.size()) == layout.mesh().size())
+    return size_t(layout.mesh().device_at(own));
+  size_t first = 0;
+  while (usedCoords(devices[first]) != own)
+    ++first;
+  return first;
+}
+
+std::vector<Shape> shapesOf(std::span<const Component> components) {
+  std::vector<Shape> shapes;
+  shapes.reserve(components.size());
+  for (const Component &component : components)
+    shapes.push_back(component.shape);
+  return shapes;
 }
 
 Error wrongShape(const Layout &layout, int64_t device, const Shape &expected,
@@ -56,59 +85,100 @@ Error wrongShape(const Layout &layout, int64_t device, const Shape &expected,
                            device, layout.spec_string(), text(expected),
                            text(got)));
 }
-} // namespace
 
-Result<Shape> meshloom::globalShapeOf(const Layout &layout,
-                                      std::span<const Shape> components) {
-  const Mesh &mesh = layout.mesh();
-  if (int64_t(components.size()) != mesh.size())
-    return Error(fmt::format("layout {} is on {} devices, got {} components",
-                             layout.spec_string(), mesh.size(),
-                             components.size()));
-  const unsigned rank = layout.rank();
-  for (int64_t device = 0; device < mesh.size(); ++device)
-    if (components[device].size() != rank)
-      return Error(fmt::format("layout {} has rank {}, but the component of "
-                               "device {} has shape {}",
-                               layout.spec_string(), rank, device,
-                               text(components[device])));
-
-  // Along each dim, the blocks are those of the devices that differ only there.
-  Shape global(rank, 0);
-  for (int64_t device = 0; device < mesh.size(); ++device) {
-    const std::vector<int64_t> coords = mesh.coords(device);
-    for (unsigned dim = 0; dim < rank; ++dim) {
-      std::span<const unsigned> axes = layout.axes(dim);
-      bool onlyHere = true;
-      for (unsigned axis = 0; axis < mesh.rank() && onlyHere; ++axis)
-        onlyHere = coords[axis] == 0 ||
-                   std::find(axes.begin(), axes.end(), axis) != axes.end();
-      if (onlyHere)
-        global[dim] += components[device][dim];
-    }
-  }
-
-  std::optional<int64_t> wrong;
-  for (int64_t device = 0; device < mesh.size() && !wrong; ++device)
-    if (layout.shard(global, device).extent != components[device])
-      wrong = device;
+/// Fails where a component has not the shape that its device's part of `global`
+/// has.
+Status checkShapes(const Layout &layout, const Shape &global,
+                   std::span<const Shape> components) {
+  const std::vector<int64_t> here = devicesHere(layout.mesh());
+  std::optional<size_t> wrong;
+  for (size_t d = 0; d < here.size() && !wrong; ++d)
+    if (layout.shard(global, here[d]).extent != components[d])
+      wrong = d;
   if (!wrong)
-    return global;
+    return Success();
 
   // Blame the odd one out where most devices agree (on more than having none),
   // else the first.
-  std::map<Shape, int64_t> votes;
+  std::map<Shape, size_t> votes;
   for (const Shape &shape : components)
     ++votes[shape];
   auto winner =
       std::max_element(votes.begin(), votes.end(),
                        [](auto &a, auto &b) { return a.second < b.second; });
-  if (2 * winner->second > mesh.size() && elementCount(winner->first) > 0)
-    for (int64_t device = 0; device < mesh.size(); ++device)
-      if (components[device] != winner->first)
-        return wrongShape(layout, device, winner->first, components[device]);
-  return wrongShape(layout, *wrong, layout.shard(global, *wrong).extent,
+  if (2 * winner->second > here.size() && elementCount(winner->first) > 0)
+    for (size_t d = 0; d < here.size(); ++d)
+      if (components[d] != winner->first)
+        return wrongShape(layout, here[d], winner->first, components[d]);
+  return wrongShape(layout, here[*wrong],
+                    layout.shard(global, here[*wrong]).extent,
                     components[*wrong]);
+}
+} // namespace
+
+bool meshloom::isWhollyHere(const ArrayType &type) {
+  const Layout &layout = type.layout;
+  const std::vector<int64_t> here = devicesHere(layout.mesh());
+  if (int64_t(here.size()) == layout.mesh().size())
+    return true;
+  // Of each axis that the layout uses, devices at all places.
+  std::set<std::vector<int64_t>> places;
+  int64_t all = 1;
+  for (unsigned axis = 0; axis < layout.mesh().rank(); ++axis)
+    if (layout.uses_axis(axis))
+      all *= layout.mesh().axis_size(axis);
+  for (int64_t device : here) {
+    std::vector<int64_t> coords = layout.mesh().coords(device);
+    for (unsigned axis = 0; axis < coords.size(); ++axis)
+      if (!layout.uses_axis(axis))
+        coords[axis] = 0;
+    places.insert(std::move(coords));
+  }
+  return int64_t(places.size()) == all;
+}
+
+Result<Shape> meshloom::globalShapeOf(const Layout &layout,
+                                      std::span<const Shape> components) {
+  const Mesh &mesh = layout.mesh();
+  const std::vector<int64_t> here = devicesHere(mesh);
+  if (components.size() != here.size())
+    return Error(fmt::format(
+        "layout {} is on {} devices{}, got {} components", layout.spec_string(),
+        here.size(),
+        int64_t(here.size()) < mesh.size() ? " of this process" : "",
+        components.size()));
+  const unsigned rank = layout.rank();
+  for (size_t d = 0; d < here.size(); ++d)
+    if (components[d].size() != rank)
+      return Error(fmt::format("layout {} has rank {}, but the component of "
+                               "device {} has shape {}",
+                               layout.spec_string(), rank, here[d],
+                               text(components[d])));
+
+  // Along each dim, one block a shard.
+  Shape global(rank, 0);
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    std::vector<int64_t> blocks(size_t(layout.num_shards(dim)), -1);
+    int64_t known = 0, sum = 0;
+    for (size_t d = 0; d < here.size(); ++d) {
+      const std::vector<int64_t> coords = mesh.coords(here[d]);
+      int64_t shard = 0;
+      for (unsigned axis : layout.axes(dim))
+        shard = shard * mesh.axis_size(axis) + coords[axis];
+      if (blocks[size_t(shard)] >= 0)
+        continue;
+      blocks[size_t(shard)] = components[d][dim];
+      sum += components[d][dim];
+      ++known;
+    }
+    // Those of other processes are taken to be as large.
+    global[dim] = known == layout.num_shards(dim) || here.empty()
+                      ? sum
+                      : components.front()[dim] * layout.num_shards(dim);
+  }
+  if (Status ok = checkShapes(layout, global, components); !ok)
+    return ok.error();
+  return global;
 }
 
 struct Array::State {
@@ -143,34 +213,49 @@ Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
                                     std::span<const Component> components) {
   if (Status ok = checkClient(client, layout.mesh()); !ok)
     return ok.error();
-  std::vector<Shape> shapes;
-  for (const Component &component : components)
-    shapes.push_back(component.shape);
-  Result<Shape> global = globalShapeOf(layout, shapes);
+  Result<Shape> global = globalShapeOf(layout, shapesOf(components));
   if (!global)
     return global.error();
-  for (size_t device = 0; device < components.size(); ++device) {
-    const Component &given = components[device];
+  return fromComponents(client, {dtype, std::move(*global), layout},
+                        components);
+}
+
+Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
+                                    const ArrayType &type,
+                                    std::span<const Component> components) {
+  const auto &[dtype, shape, layout] = type;
+  if (Status ok = checkShape(type); !ok)
+    return ok.error();
+  if (Status ok = checkClient(client, layout.mesh()); !ok)
+    return ok.error();
+  const std::vector<int64_t> here = devicesHere(layout.mesh());
+  if (components.size() != here.size())
+    return Error(fmt::format("{} has {} devices in this process, got {} "
+                             "components",
+                             type.to_string(), here.size(), components.size()));
+  if (Status ok = checkShapes(layout, shape, shapesOf(components)); !ok)
+    return ok.error();
+  for (size_t d = 0; d < components.size(); ++d) {
+    const Component &given = components[d];
     const size_t bytes = size_t(elementCount(given.shape)) * byteWidth(dtype);
     if (given.bytes.size() != bytes)
       return Error(fmt::format("the component of device {}, {}{}, takes {} "
                                "bytes, got {}",
-                               device, name(dtype), text(given.shape), bytes,
+                               here[d], name(dtype), text(given.shape), bytes,
                                given.bytes.size()));
-    const int64_t first = firstCopy(layout, int64_t(device));
-    if (bytes && first != int64_t(device) &&
+    const size_t first = firstCopy(layout, here, d);
+    if (bytes && first != d &&
         std::memcmp(components[first].bytes.data(), given.bytes.data(),
                     bytes) != 0)
       return Error(fmt::format("layout {} makes the components of devices {} "
                                "and {} copies of each other, but they differ",
-                               layout.spec_string(), first, device));
+                               layout.spec_string(), here[first], here[d]));
   }
-  ArrayType type{dtype, std::move(*global), layout};
   Result<std::shared_ptr<Buffer>> buffer =
       client->fromComponents(type, components);
   if (!buffer)
     return buffer.error();
-  return Array(std::move(type), std::move(*buffer));
+  return Array(type, std::move(*buffer));
 }
 
 Array Array::as(ArrayType type) && {

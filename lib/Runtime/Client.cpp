@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <numeric>
 
 namespace meshloom {
 
@@ -15,6 +16,22 @@ static Signature placedOn(Signature signature,
   for (Signature::Result &result : signature.results)
     result.type.layout = result.type.layout.placed_on(assignment);
   return signature;
+}
+
+/// The devices of `here` as those of one of several processes, each of which
+/// has as many.
+static DeviceAssignment amongProcesses(DeviceAssignment here, int64_t process,
+                                       int64_t processes) {
+  const int64_t each = here.size();
+  if (here.localDevices.empty())
+    for (int64_t id : here.ids)
+      here.localDevices.push_back(
+          DeviceAssignment::standardName(here.deviceType, id));
+  here.ids.resize(size_t(each * processes));
+  std::iota(here.ids.begin(), here.ids.end(), 0);
+  here.localIds.assign(here.ids.begin() + process * each,
+                       here.ids.begin() + (process + 1) * each);
+  return here;
 }
 
 Executable::Executable(std::shared_ptr<Client> client, Compiled compiled,
@@ -78,23 +95,34 @@ Client::load(Compiled compiled, const DeviceAssignment &assignment,
 Result<std::shared_ptr<Executable>> Client::load(Compiled compiled,
                                                  const LoadOptions &options) {
   const Signature &signature = compiled.signature();
-  const size_t size = size_t(signature.mesh.size());
+  size_t size = size_t(signature.mesh.size());
+  const size_t everywhere = size_t(processes());
+  if (everywhere > 1) {
+    if (size % everywhere != 0)
+      return Error(
+          fmt::format("program '{}' runs on a mesh of {} devices, which "
+                      "{} processes cannot have equal parts of",
+                      signature.name, size, everywhere));
+    size /= everywhere;
+  }
   if (size > devices().size())
     return Error(fmt::format("program '{}' runs on a mesh of {} devices, but "
                              "only {} {} devices exist",
-                             signature.name, size, devices().size(),
-                             platform()));
+                             signature.name, size * everywhere,
+                             devices().size() * everywhere, platform()));
   std::vector<int64_t> numbers;
   numbers.reserve(size);
   for (size_t i = 0; i < size; ++i)
-    numbers.push_back(devices()[signature.deviceOrder.empty()
+    numbers.push_back(devices()[signature.deviceOrder.empty() || everywhere > 1
                                     ? i
                                     : size_t(signature.deviceOrder[i])]
                           .id);
   const std::string &first = devices().front().name;
-  return load(std::move(compiled),
-              DeviceAssignment::of(first.substr(0, first.find(':')), numbers),
-              options);
+  DeviceAssignment assignment =
+      DeviceAssignment::of(first.substr(0, first.find(':')), numbers);
+  if (everywhere > 1)
+    assignment = amongProcesses(std::move(assignment), process(), processes());
+  return load(std::move(compiled), assignment, options);
 }
 
 } // namespace meshloom

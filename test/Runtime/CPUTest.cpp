@@ -1,6 +1,7 @@
 // Virtual CPUs: the conformance suite with shared and private memories, and
 // what only this backend does.
 #include "Conformance.h"
+#include "Processes.h"
 
 #include "meshloom/Runtime/Library/HostCode.h"
 
@@ -18,6 +19,15 @@ ClientMaker maker(std::string name, CPUOptions options) {
           }};
 }
 
+/// Devices in several processes.
+ClientMaker processes(std::string name, int64_t count, CPUOptions options) {
+  return {std::move(name), [count, options](int64_t devices) {
+            CPUOptions with = options;
+            with.devices = devices;
+            return makeProcesses(count, with);
+          }};
+}
+
 const auto makers = testing::Values(
     maker("Shared", {.workers = 2}), maker("SharedOneWorker", {.workers = 1}),
     // Cut into chunks however small the work is.
@@ -29,7 +39,10 @@ const auto makers = testing::Values(
     // Every call returns before its work is done.
     maker("SharedLaunched", {.workers = 2, .launchFrom = 0}),
     maker("PrivateLaunched",
-          {.workers = 2, .privateMemories = true, .launchFrom = 0}));
+          {.workers = 2, .privateMemories = true, .launchFrom = 0}),
+    processes("TwoProcesses", 2, {.workers = 1}),
+    processes("FourProcesses", 4, {.workers = 2, .chunks = 3}),
+    processes("TwoProcessesLaunched", 2, {.workers = 1, .launchFrom = 0}));
 INSTANTIATE_TEST_SUITE_P(CPU, ClientConformance, makers, ClientMaker::nameOf);
 INSTANTIATE_TEST_SUITE_P(CPU, Conformance, makers, ClientMaker::nameOf);
 

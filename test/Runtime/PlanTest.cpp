@@ -33,10 +33,12 @@ struct Update {
   }
   Result<MemoryPlan> plan(bool anyOrder, bool views = false) const {
     MemoryRules rules{.bytes = [](unsigned) -> int64_t { return 48; },
-                      .isView = {},
+                      .way = {},
                       .anyOrder = anyOrder};
     if (views)
-      rules.isView = [](const CollectiveStep::Move &) { return true; };
+      rules.way = [](const CollectiveStep &, const CollectiveStep::Move &) {
+        return MoveWay::View;
+      };
     return planMemory(b.program, rules);
   }
   Mesh mesh;

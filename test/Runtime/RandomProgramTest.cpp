@@ -2,7 +2,7 @@
 // shared memory with few and many chunks, in schedule order and in any other
 // order the step graph allows, and private memories. All values are small
 // integers, so every result is exact whatever the order of additions.
-#include "TestPrograms.h"
+#include "Processes.h"
 
 #include "meshloom/Core/RelayoutPlanner.h"
 
@@ -463,10 +463,14 @@ TEST(RandomProgramTest, EveryWayOfRunningGivesTheSameResult) {
   std::vector<std::shared_ptr<Client>> clients;
   for (const CPUOptions &way : ways)
     clients.push_back(makeClient(way));
+  // Some meshes are such that the devices of each process are no box of them.
+  clients.push_back(makeProcesses(2, {.devices = 12, .workers = 1}));
+  clients.push_back(
+      makeProcesses(4, {.devices = 12, .workers = 2, .chunks = 3}));
   for (unsigned seed = 0; seed < 600; ++seed) {
     Generator generator(seed);
     generator.run(4 + int(seed % 20));
-    for (size_t w = 0; w < ways.size(); ++w) {
+    for (size_t w = 0; w < clients.size(); ++w) {
       auto executable =
           clients[w]->load(Compiled(generator.b.program, testKernels()));
       ASSERT_TRUE(executable)

@@ -50,13 +50,18 @@ public:
   static Result<Array> fromHost(const std::shared_ptr<Client> &client,
                                 const ArrayType &type,
                                 std::span<const char> data);
-  /// One component per device of the mesh, in device order, each exactly of its
-  /// local shape (empty ones included). The global shape is their sum along
-  /// each dim. Fails, naming the device, what was expected and what was given,
-  /// where a shape does not fit, and where components that should be copies of
-  /// each other differ.
+  /// One component per device of the mesh in this process, in device order,
+  /// each exactly of its local shape (empty ones included). The global shape is
+  /// their sum along each dim; where some are in other processes, as many times
+  /// their size as there are shards, for they must then be alike. Fails, naming
+  /// the device, what was expected and what was given, where a shape does not
+  /// fit, and where components that should be copies of each other differ.
   static Result<Array> fromComponents(const std::shared_ptr<Client> &client,
                                       DType dtype, const Layout &layout,
+                                      std::span<const Component> components);
+  /// Of a known global shape.
+  static Result<Array> fromComponents(const std::shared_ptr<Client> &client,
+                                      const ArrayType &type,
                                       std::span<const Component> components);
 
   explicit operator bool() const { return state != nullptr; }
@@ -70,9 +75,10 @@ public:
   const Event &event() const;
   Status wait() const { return event().wait(); }
 
-  /// The global value; addends of a partial value are combined.
+  /// The global value; addends of a partial value are combined. Fails where a
+  /// part of it is in other processes only: see isWhollyHere.
   Result<HostBytes> toHost() const;
-  /// What device `device` of the mesh holds.
+  /// What device `device` of the mesh, which is one of this process, holds.
   Result<OwnedComponent> component(int64_t device) const;
   /// The one element of a global value with one element.
   template <typename T> Result<T> item() const;
@@ -87,8 +93,13 @@ private:
   std::shared_ptr<const State> state;
 };
 
-/// The global shape that components of the given shapes make up; fails naming
-/// the first device whose shape does not fit.
+/// Whether devices of this process hold all of a value: every element, of every
+/// addend.
+bool isWhollyHere(const ArrayType &type);
+
+/// The global shape that components of the given shapes make up, those of the
+/// devices of this process; fails naming the first device whose shape does not
+/// fit.
 Result<Shape> globalShapeOf(const Layout &layout,
                             std::span<const Shape> components);
 

@@ -101,6 +101,10 @@ public:
   virtual std::span<const Device> devices() const = 0;
   /// Bytes of live arrays, on all devices together.
   virtual int64_t bytesInUse() const = 0;
+  /// How many processes there are, each with as many devices, and which of them
+  /// this is.
+  virtual int64_t processes() const { return 1; }
+  virtual int64_t process() const { return 0; }
 
   /// Index i of the program's mesh runs on the device that `assignment` names.
   /// Fails on a program that these devices cannot run (its form, their number,
@@ -108,12 +112,14 @@ public:
   Result<std::shared_ptr<Executable>> load(Compiled compiled,
                                            const DeviceAssignment &assignment,
                                            const LoadOptions &options = {});
-  /// On the client's first devices, in the order that the signature says.
+  /// On the client's first devices, in the order that the signature says; where
+  /// there are several processes, on as many devices of each.
   Result<std::shared_ptr<Executable>> load(Compiled compiled,
                                            const LoadOptions &options = {});
 
   // What Array's functions of the same names are made of: the arguments are
-  // checked, and the array's event waited for.
+  // checked, and the array's event waited for. Components are those of the
+  // mesh's devices in this process.
   virtual Result<std::shared_ptr<Buffer>>
   fromHost(const ArrayType &type, std::span<const char> data) = 0;
   virtual Result<std::shared_ptr<Buffer>>

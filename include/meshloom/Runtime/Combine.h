@@ -7,9 +7,9 @@
 namespace meshloom {
 
 /// into[i] = sources[0][i] op sources[1][i] op ..., from left to right, for
-/// i < count. `into` may be sources[0] or sources[1]. Sums of f16 and bf16 are made in f32
-/// and rounded once; complex numbers have sums and products only. A nan in any
-/// operand of min or max is the result.
+/// i < count. `into` may be sources[0] or sources[1]. Sums of f16 and bf16 are
+/// made in f32 and rounded once; complex numbers have sums and products only. A
+/// nan in any operand of min or max is the result.
 void combine(ReduceKind kind, DType type, void *into,
              std::span<const void *const> sources, int64_t count);
 

@@ -3,11 +3,15 @@
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
+#include "meshloom/Runtime/Plan/Region.h"
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
+#include <numeric>
 
 using namespace meshloom;
+using namespace meshloom::plan;
 
 int64_t plan::copyCount(const Layout &layout) {
   int64_t count = 1;
@@ -22,6 +26,22 @@ int64_t plan::copyIndex(const Layout &layout, std::span<const int64_t> coords) {
     index =
         index * layout.mesh().axis_size(partial.axis) + coords[partial.axis];
   return index;
+}
+
+std::vector<int64_t> plan::copiesOf(const Layout &layout, Interval devices) {
+  const int64_t all = copyCount(layout);
+  std::vector<int64_t> copies;
+  if (devices.size() == layout.mesh().size()) {
+    copies.resize(size_t(all));
+    std::iota(copies.begin(), copies.end(), 0);
+    return copies;
+  }
+  for (int64_t device = devices.begin; device < devices.end; ++device)
+    copies.push_back(
+        all == 1 ? 0 : copyIndex(layout, layout.mesh().coords(device)));
+  std::ranges::sort(copies);
+  copies.erase(std::ranges::unique(copies).begin(), copies.end());
+  return copies;
 }
 
 std::vector<int64_t> plan::addendDevices(const Layout &layout, int64_t device) {
@@ -99,35 +119,82 @@ ArrayView padded(const ArrayType &type, const char *data, const Box &box) {
 }
 } // namespace
 
-int64_t plan::wholeBytes(const ArrayType &type) {
-  return copyCount(type.layout) * elementCount(type.shape) *
-         byteWidth(type.dtype);
+namespace {
+/// The box that devices share of each addend.
+Box sharedBox(const ArrayType &type, Interval devices) {
+  if (devices.size() == type.layout.mesh().size())
+    return Box::whole(type.shape);
+  std::vector<Box> boxes;
+  boxes.reserve(size_t(devices.size()));
+  for (int64_t device = devices.begin; device < devices.end; ++device)
+    boxes.push_back(type.layout.shard(type.shape, device));
+  return hullOf(boxes, type.shape.size());
 }
 
-void plan::fillWhole(const ArrayType &type, std::span<const char> data,
-                     char *into) {
-  if (!data.empty())
-    std::memcpy(into, data.data(), data.size());
-  const int64_t copies = copyCount(type.layout), bytes = int64_t(data.size());
-  for (int64_t copy = 1; copy < copies; ++copy)
-    fillOtherAddend(type.layout, type.dtype, copy, into + copy * bytes,
-                    bytes / byteWidth(type.dtype));
+/// The array of the addend that `device` holds.
+ArrayView sharedAddend(const ArrayType &type, Interval devices,
+                       const char *memory, int64_t device) {
+  const Box where = sharedBox(type, devices);
+  const std::vector<int64_t> copies = copiesOf(type.layout, devices);
+  const int64_t copy =
+      copyIndex(type.layout, type.layout.mesh().coords(device));
+  const int64_t slot = std::ranges::lower_bound(copies, copy) - copies.begin();
+  return {writable(memory) + slot * where.count() * byteWidth(type.dtype),
+          where};
 }
 
-void plan::placeInWhole(const ArrayType &type, const Component &component,
-                        int64_t device, char *into) {
-  const Layout &layout = type.layout;
+/// Whether an earlier one of the devices holds the same component.
+bool isHeldBefore(const Layout &layout, Interval devices, int64_t device) {
   const std::vector<int64_t> coords = layout.mesh().coords(device);
-  if (!isFirstCopy(layout, coords))
-    return;
-  const unsigned width = byteWidth(type.dtype);
-  const Box box = layout.shard(type.shape, device);
-  const int64_t bytes = elementCount(type.shape) * width;
-  copyBox({into + copyIndex(layout, coords) * bytes, Box::whole(type.shape)},
-          {writable(component.bytes.data()), box}, box, width);
+  if (devices.size() == layout.mesh().size())
+    return !isFirstCopy(layout, coords);
+  for (int64_t other = devices.begin; other < device; ++other) {
+    const std::vector<int64_t> others = layout.mesh().coords(other);
+    bool same = true;
+    for (unsigned axis = 0; axis < coords.size(); ++axis)
+      same &= others[axis] == coords[axis] || !layout.uses_axis(axis);
+    if (same)
+      return true;
+  }
+  return false;
+}
+} // namespace
+
+int64_t plan::sharedBytes(const ArrayType &type, Interval devices) {
+  return int64_t(copiesOf(type.layout, devices).size()) *
+         sharedBox(type, devices).count() * byteWidth(type.dtype);
 }
 
-HostBytes plan::readWhole(const ArrayType &type, const char *from) {
+void plan::fillShared(const ArrayType &type, Interval devices,
+                      std::span<const char> data, char *into) {
+  const Box where = sharedBox(type, devices);
+  const unsigned width = byteWidth(type.dtype);
+  for (int64_t copy : copiesOf(type.layout, devices)) {
+    if (copy)
+      fillOtherAddend(type.layout, type.dtype, copy, into, where.count());
+    else
+      copyBox({into, where}, {writable(data.data()), Box::whole(type.shape)},
+              where, width);
+    into += where.count() * width;
+  }
+}
+
+void plan::placeInShared(const ArrayType &type, Interval devices,
+                         const Component &component, int64_t device,
+                         char *into) {
+  if (isHeldBefore(type.layout, devices, device))
+    return;
+  const Box box = type.layout.shard(type.shape, device);
+  copyBox(sharedAddend(type, devices, into, device),
+          {writable(component.bytes.data()), box}, box, byteWidth(type.dtype));
+}
+
+Result<HostBytes> plan::readShared(const ArrayType &type, const char *from) {
+  if (!isWhollyHere(type))
+    return Error(fmt::format(
+        "{} has parts in other processes: relayout it to one that is "
+        "replicated first, or read the components of this process's devices",
+        type.to_string()));
   const int64_t copies = copyCount(type.layout);
   const int64_t count = elementCount(type.shape);
   const int64_t bytes = count * byteWidth(type.dtype);
@@ -143,16 +210,13 @@ HostBytes plan::readWhole(const ArrayType &type, const char *from) {
   return scratch;
 }
 
-OwnedComponent plan::takeFromWhole(const ArrayType &type, const char *from,
-                                   int64_t device) {
-  const Layout &layout = type.layout;
+OwnedComponent plan::takeFromShared(const ArrayType &type, Interval devices,
+                                    const char *from, int64_t device) {
   const unsigned width = byteWidth(type.dtype);
-  const Box box = layout.shard(type.shape, device);
+  const Box box = type.layout.shard(type.shape, device);
   OwnedComponent result{box.extent, HostBytes(size_t(box.count()) * width)};
-  const int64_t copy = copyIndex(layout, layout.mesh().coords(device));
-  const char *addend = from + copy * elementCount(type.shape) * width;
-  copyBox({result.bytes.data(), box},
-          {writable(addend), Box::whole(type.shape)}, box, width);
+  copyBox({result.bytes.data(), box}, sharedAddend(type, devices, from, device),
+          box, width);
   return result;
 }
 

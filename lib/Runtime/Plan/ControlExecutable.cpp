@@ -7,6 +7,9 @@
 // body may update it in place; one that something else still refers to (an init
 // that is used after the loop, two carried values that swap places) is copied
 // by the update, as any argument is that the caller keeps.
+#include "meshloom/Core/Hash.h"
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Plan/ExchangeTags.h"
 #include "meshloom/Runtime/Plan/Load.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 #include "meshloom/Runtime/Plan/SubProgram.h"
@@ -14,6 +17,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <numeric>
 #include <optional>
 
 using namespace meshloom;
@@ -33,6 +37,9 @@ struct LoopPlan {
   const LoopStep *step;
   unsigned id;             ///< of the step
   std::vector<List> lists; ///< condition, body
+  /// Where processes must go on together though each of them knows its own
+  /// predicate only.
+  std::optional<ExchangeTags> agreement = std::nullopt;
 };
 
 struct BranchPlan {
@@ -70,11 +77,13 @@ private:
   int64_t bytesOf(const std::vector<unsigned> &buffers) const;
   int64_t peakOf(const List &list) const;
 
+  bool exchanges(const List &list) const;
+  Result<bool> goesOn(LoopPlan &loop, const Array &predicate) const;
   static void forgetResults(const List &list, Values &values);
-  Status run(const List &list, Values &values);
+  Status run(List &list, Values &values);
   Status run(const Piece &piece, const Item &item, Values &values);
-  Status run(const LoopPlan &loop, const Item &item, Values &values);
-  Status run(const BranchPlan &branch, const Item &item, Values &values);
+  Status run(LoopPlan &loop, const Item &item, Values &values);
+  Status run(BranchPlan &branch, const Item &item, Values &values);
   int32_t scalar(const Array &array) const;
   bool onAnyDevice(const Array &predicate) const;
 
@@ -164,6 +173,14 @@ Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
       return body.error();
     made.lists.push_back(std::move(*condition));
     made.lists.push_back(std::move(*body));
+    if (loaded.buffers[loop->predicate].layout.is_partial() &&
+        std::ranges::any_of(
+            made.lists, [this](const List &list) { return exchanges(list); })) {
+      StableHash hash;
+      hash.add("loop");
+      hash.add(id);
+      made.agreement.emplace(hash.value());
+    }
     return Item{std::move(made)};
   }
   const BranchStep &branch = std::get<BranchStep>(step);
@@ -355,6 +372,37 @@ bool ControlExecutable::onAnyDevice(const Array &predicate) const {
   return false;
 }
 
+bool ControlExecutable::exchanges(const List &list) const {
+  return std::ranges::any_of(list.items, [this](const Item &item) {
+    if (auto *piece = std::get_if<Piece>(&item.what))
+      return piece->part->exchanges();
+    auto *loop = std::get_if<LoopPlan>(&item.what);
+    return std::ranges::any_of(
+        loop ? loop->lists : std::get<BranchPlan>(item.what).branches,
+        [this](const List &inner) { return exchanges(inner); });
+  });
+}
+
+/// Whether there is a next iteration: on any device here or, where processes
+/// must agree, in any of them.
+Result<bool> ControlExecutable::goesOn(LoopPlan &loop,
+                                       const Array &predicate) const {
+  int32_t any = onAnyDevice(predicate);
+  if (!loop.agreement)
+    return any != 0;
+  Communicator &communicator = *device->communicator();
+  std::vector<int> all(static_cast<size_t>(communicator.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const Event agreed = communicator.allReduce(
+      all, loop.agreement->nextRun(), DType::I32, ReduceKind::Max, &any, 1);
+  if (Status ok = communicator.wait(agreed); !ok)
+    return Error(fmt::format("{}{}in '{}': whether to go on: {}",
+                             loop.step->note.location,
+                             loop.step->note.location.empty() ? "" : ": ",
+                             loop.step->note.op, ok.error().message()));
+  return any != 0;
+}
+
 Status ControlExecutable::run(const Piece &piece, const Item &item,
                               Values &values) {
   std::vector<Array> arguments;
@@ -397,7 +445,7 @@ void ControlExecutable::forgetResults(const List &list, Values &values) {
   }
 }
 
-Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
+Status ControlExecutable::run(LoopPlan &loop, const Item &item,
                               Values &values) {
   for (const LoopStep::Carry &carry : loop.step->carried)
     values[carry.argument] = values[carry.init];
@@ -408,9 +456,11 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
   while (true) {
     if (Status ok = run(loop.lists[0], values); !ok)
       return ok;
-    const bool goOn = onAnyDevice(values[loop.step->predicate]);
+    const Result<bool> goOn = goesOn(loop, values[loop.step->predicate]);
     forgetResults(loop.lists[0], values);
     if (!goOn)
+      return goOn.error();
+    if (!*goOn)
       break;
     ++iterations;
     if (Status ok = run(loop.lists[1], values); !ok)
@@ -435,13 +485,13 @@ Status ControlExecutable::run(const LoopPlan &loop, const Item &item,
   return Success();
 }
 
-Status ControlExecutable::run(const BranchPlan &branch, const Item &,
+Status ControlExecutable::run(BranchPlan &branch, const Item &,
                               Values &values) {
   const int64_t last = int64_t(branch.branches.size()) - 1;
   int64_t chosen = scalar(values[branch.step->index]);
   if (chosen < 0 || chosen > last)
     chosen = last;
-  const List &list = branch.branches[size_t(chosen)];
+  List &list = branch.branches[size_t(chosen)];
   const int64_t begin = profiled ? profiled->profiler().now() : 0;
   if (Status ok = run(list, values); !ok)
     return ok;
@@ -458,10 +508,10 @@ Status ControlExecutable::run(const BranchPlan &branch, const Item &,
   return Success();
 }
 
-Status ControlExecutable::run(const List &list, Values &values) {
-  for (const Item &item : list.items) {
-    Status ok = std::visit(
-        [&](const auto &what) { return run(what, item, values); }, item.what);
+Status ControlExecutable::run(List &list, Values &values) {
+  for (Item &item : list.items) {
+    Status ok = std::visit([&](auto &what) { return run(what, item, values); },
+                           item.what);
     if (!ok)
       return ok;
     for (unsigned buffer : item.dropAtEnd)

@@ -25,8 +25,18 @@ public:
   MemoryPlan plan;
 
 private:
-  bool isView(const CollectiveStep::Move &move) const {
-    return rules.isView && rules.isView(move);
+  MoveWay wayOf(const CollectiveStep &step,
+                const CollectiveStep::Move &move) const {
+    return rules.way ? rules.way(step, move) : MoveWay::Local;
+  }
+  bool areAlike(unsigned memory, unsigned buffer) const {
+    const unsigned first = plan.buffers[plan.memories[memory].buffer].decl;
+    return !rules.areAlike || rules.areAlike(first, buffer);
+  }
+  bool isResult(unsigned buffer) const {
+    return std::ranges::any_of(
+        program.results,
+        [&](const ProgramResult &result) { return result.buffer == buffer; });
   }
   void findLastReads();
   void addMemory(unsigned buffer, Memory::Kind kind, unsigned index = 0);
@@ -34,11 +44,13 @@ private:
   void define(unsigned buffer, unsigned action);
   bool canOverwrite(const KernelStep &step, int index, unsigned output,
                     const std::vector<bool> &taken) const;
-  unsigned addBuffer(unsigned decl, int64_t parts = 1);
+  unsigned addBuffer(PlannedBuffer planned);
   unsigned addCopy(unsigned buffer, unsigned step, unsigned input);
   void defineOutput(unsigned id, unsigned output);
   Status addKernel(const KernelStep &step, unsigned index);
   void addCollective(const CollectiveStep &step, unsigned index);
+  void addExchange(unsigned step, unsigned move, std::vector<unsigned> reads,
+                   unsigned target);
   void addEdges();
   void edge(unsigned from, unsigned to);
   bool hasOrder() const;
@@ -56,6 +68,7 @@ private:
   std::vector<std::vector<unsigned>> readers, writers; ///< actions, per value
   /// (value, action) for each update in place.
   std::vector<std::pair<unsigned, unsigned>> overwrites;
+  std::vector<unsigned> exchanges; ///< actions that begin one
 };
 
 void Planner::findLastReads() {
@@ -69,15 +82,20 @@ void Planner::findLastReads() {
     if (auto *collective = std::get_if<CollectiveStep>(&step))
       for (const CollectiveStep::Move &move : collective->moves)
         lastRead[move.from] = std::max(
-            {lastRead[move.from], s, isView(move) ? lastRead[move.to] : NEVER});
+            {lastRead[move.from], s,
+             wayOf(*collective, move) == MoveWay::View ? lastRead[move.to]
+                                                       : NEVER});
   }
 }
 
 void Planner::addMemory(unsigned buffer, Memory::Kind kind, unsigned index) {
-  const unsigned decl = plan.buffers[buffer].decl;
-  plan.buffers[buffer].memory = unsigned(plan.memories.size());
-  plan.memories.push_back(
-      {kind, index, buffer, rules.bytes(decl) * plan.buffers[buffer].parts});
+  PlannedBuffer &planned = plan.buffers[buffer];
+  planned.memory = unsigned(plan.memories.size());
+  const int64_t bytes =
+      planned.sumsOf < 0
+          ? rules.bytes(planned.decl) * planned.parts
+          : rules.sumBytes(planned.decl, unsigned(planned.sumsOf));
+  plan.memories.push_back({kind, index, buffer, bytes});
   value[buffer] = buffer;
   current.push_back(buffer);
 }
@@ -107,6 +125,7 @@ bool Planner::canOverwrite(const KernelStep &step, int index, unsigned output,
   const unsigned memory = plan.buffers[old].memory;
   if (taken[input] || plan.memories[memory].kind == Memory::Kind::Constant ||
       current[memory] != old || lastRead[old] == AT_END ||
+      !areAlike(memory, step.outputs[output].buffer) ||
       (keepProgramOrder && lastRead[old] > index))
     return false;
   // Another operand that sees the same memory elsewhere would see the update.
@@ -119,9 +138,9 @@ bool Planner::canOverwrite(const KernelStep &step, int index, unsigned output,
 }
 
 /// One behind the program's.
-unsigned Planner::addBuffer(unsigned decl, int64_t parts) {
+unsigned Planner::addBuffer(PlannedBuffer planned) {
   const unsigned buffer = unsigned(plan.buffers.size());
-  plan.buffers.push_back({.decl = decl, .parts = parts});
+  plan.buffers.push_back(planned);
   value.push_back(buffer);
   readers.emplace_back();
   writers.emplace_back();
@@ -136,7 +155,7 @@ void Planner::defineOutput(unsigned id, unsigned output) {
   const int64_t parts = rules.parts ? rules.parts(step) : 1;
   if (parts == 1)
     return define(result, id);
-  const unsigned buffer = addBuffer(result, parts);
+  const unsigned buffer = addBuffer({.decl = result, .parts = parts});
   plan.actions[id].writes[output] = buffer;
   define(buffer, id);
   define(result,
@@ -146,7 +165,7 @@ void Planner::defineOutput(unsigned id, unsigned output) {
 /// A copy of `buffer`, which step `step` has as input `input`; the old value
 /// lives on.
 unsigned Planner::addCopy(unsigned buffer, unsigned step, unsigned input) {
-  const unsigned copy = addBuffer(plan.buffers[buffer].decl);
+  const unsigned copy = addBuffer({.decl = plan.buffers[buffer].decl});
   define(copy, addAction({Action::Kind::Copy, step, input, {buffer}, {copy}}));
   return copy;
 }
@@ -195,14 +214,42 @@ Status Planner::addKernel(const KernelStep &step, unsigned index) {
 void Planner::addCollective(const CollectiveStep &step, unsigned index) {
   for (unsigned m = 0; m < step.moves.size(); ++m) {
     const CollectiveStep::Move &move = step.moves[m];
-    if (isView(move)) {
+    const MoveWay way = wayOf(step, move);
+    // A caller gets an array of its own.
+    if (way == MoveWay::View &&
+        (areAlike(plan.buffers[move.from].memory, move.to) ||
+         !isResult(move.to))) {
       plan.buffers[move.to].memory = plan.buffers[move.from].memory;
       value[move.to] = value[move.from];
       continue;
     }
-    define(move.to,
-           addAction({Action::Kind::Move, index, m, {move.from}, {move.to}}));
+    if (way == MoveWay::Exchange) {
+      addExchange(index, m, {move.from}, move.to);
+      continue;
+    }
+    const unsigned target =
+        way == MoveWay::SumAndExchange
+            ? addBuffer({.decl = move.from, .sumsOf = int(move.to)})
+            : move.to;
+    define(target,
+           addAction({Action::Kind::Move, index, m, {move.from}, {target}}));
+    if (way == MoveWay::SumAndExchange)
+      addExchange(index, m, {target}, move.to);
+    else if (way == MoveWay::SumInPlace)
+      addExchange(index, m, {}, move.to);
   }
+}
+
+/// What is read stays as it is until the end.
+void Planner::addExchange(unsigned step, unsigned move,
+                          std::vector<unsigned> reads, unsigned target) {
+  const unsigned begin =
+      addAction({Action::Kind::Exchange, step, move, reads, {target}});
+  define(target, begin);
+  exchanges.push_back(begin);
+  define(target,
+         addAction(
+             {Action::Kind::Arrival, step, move, std::move(reads), {target}}));
 }
 
 void Planner::edge(unsigned from, unsigned to) {
@@ -220,6 +267,8 @@ void Planner::addEdges() {
       for (unsigned reader : readers[v])
         edge(writers[v].back(), reader);
   }
+  for (size_t e = 1; e < exchanges.size(); ++e)
+    edge(exchanges[e - 1], exchanges[e]);
   for (auto [old, action] : overwrites)
     for (unsigned reader : readers[old])
       if (reader != action)

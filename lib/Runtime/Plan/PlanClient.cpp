@@ -1,6 +1,7 @@
 // Arrays in blocks.
 #include "meshloom/Runtime/Plan/PlanClient.h"
 
+#include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/HappensBefore.h"
 #include "meshloom/Runtime/Plan/Components.h"
 
@@ -39,6 +40,25 @@ std::vector<int64_t> PlanClient::devicesHere(const Mesh &mesh) const {
   return here;
 }
 
+int64_t PlanClient::processes() const {
+  return communicator() ? communicator()->size() : 1;
+}
+int64_t PlanClient::process() const {
+  return communicator() ? communicator()->rank() : 0;
+}
+
+Result<MeshProcesses> PlanClient::processesOf(const Mesh &mesh) const {
+  return MeshProcesses::of(mesh, process(), processes());
+}
+
+Interval PlanClient::sharersOf(const Mesh &mesh) const {
+  const DeviceAssignment &assignment = mesh.assignment();
+  if (assignment.localIds.empty())
+    return {};
+  const int64_t first = assignment.localIds.front() - assignment.ids.front();
+  return {first, first + int64_t(assignment.localIds.size())};
+}
+
 void PlanClient::fill(size_t, const Block &block, int64_t,
                       const std::function<void(char *)> &write) {
   write(block.get());
@@ -55,7 +75,8 @@ void PlanClient::copy(size_t, char *to, const char *from, int64_t bytes) {
 }
 
 int64_t PlanClient::blockBytes(const ArrayType &type) const {
-  return sharesMemory() ? wholeBytes(type) : paddedBytes(type);
+  return sharesMemory() ? sharedBytes(type, sharersOf(type.layout.mesh()))
+                        : paddedBytes(type);
 }
 
 Result<std::shared_ptr<BlockBuffer>>
@@ -76,13 +97,17 @@ PlanClient::allocate(const ArrayType &type) {
 
 Result<std::shared_ptr<Buffer>>
 PlanClient::fromHost(const ArrayType &type, std::span<const char> data) {
+  if (Result<MeshProcesses> ok = processesOf(type.layout.mesh()); !ok)
+    return ok.error();
   Result<std::shared_ptr<BlockBuffer>> buffer = allocate(type);
   if (!buffer)
     return buffer.error();
   const std::vector<Block> &blocks = (*buffer)->blocks();
   const int64_t bytes = blockBytes(type);
   if (sharesMemory()) {
-    fill(0, blocks[0], bytes, [&](char *into) { fillWhole(type, data, into); });
+    fill(0, blocks[0], bytes, [&](char *into) {
+      fillShared(type, sharersOf(type.layout.mesh()), data, into);
+    });
   } else {
     const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
     for (size_t slot = 0; slot < devices.size(); ++slot)
@@ -95,6 +120,8 @@ PlanClient::fromHost(const ArrayType &type, std::span<const char> data) {
 Result<std::shared_ptr<Buffer>>
 PlanClient::fromComponents(const ArrayType &type,
                            std::span<const Component> components) {
+  if (Result<MeshProcesses> ok = processesOf(type.layout.mesh()); !ok)
+    return ok.error();
   Result<std::shared_ptr<BlockBuffer>> buffer = allocate(type);
   if (!buffer)
     return buffer.error();
@@ -103,14 +130,15 @@ PlanClient::fromComponents(const ArrayType &type,
   const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
   if (sharesMemory())
     fill(0, blocks[0], bytes, [&](char *into) {
-      for (int64_t device : devices)
-        placeInWhole(type, components[size_t(device)], device, into);
+      for (size_t d = 0; d < devices.size(); ++d)
+        placeInShared(type, sharersOf(type.layout.mesh()), components[d],
+                      devices[d], into);
     });
   else
     for (size_t slot = 0; slot < devices.size(); ++slot)
       fill(slot, blocks[slot], bytes, [&](char *into) {
         const int64_t device = devices[slot];
-        placeInPadded(type, components[size_t(device)], device, into);
+        placeInPadded(type, components[slot], device, into);
       });
   return std::shared_ptr<Buffer>(std::move(*buffer));
 }
@@ -129,7 +157,7 @@ Result<HostBytes> PlanClient::toHost(const ArrayType &type,
       static_cast<const BlockBuffer &>(buffer).blocks();
   const int64_t bytes = blockBytes(type);
   if (sharesMemory())
-    return readWhole(type, read(0, blocks[0], bytes).get());
+    return readShared(type, read(0, blocks[0], bytes).get());
   const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
   if (int64_t(devices.size()) < type.layout.mesh().size())
     return Error(fmt::format(
@@ -152,9 +180,15 @@ Result<OwnedComponent> PlanClient::component(const ArrayType &type,
   const int64_t bytes = blockBytes(type);
   const int64_t slot = slotOf(devicesHere(type.layout.mesh()), device);
   if (slot < 0)
-    return Error(fmt::format("device {} is one of another process", device));
+    return Error(fmt::format(
+        "device {} of the mesh {} is one of another process, which can read "
+        "its component; here are {} to {}",
+        device, type.layout.mesh().spec_string(),
+        devicesHere(type.layout.mesh()).front(),
+        devicesHere(type.layout.mesh()).back()));
   if (sharesMemory())
-    return takeFromWhole(type, read(0, blocks[0], bytes).get(), device);
+    return takeFromShared(type, sharersOf(type.layout.mesh()),
+                          read(0, blocks[0], bytes).get(), device);
   return takeFromPadded(
       type, read(size_t(slot), blocks[size_t(slot)], bytes).get(), device);
 }

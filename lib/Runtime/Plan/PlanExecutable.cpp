@@ -45,9 +45,16 @@ Result<Array>
 PlanExecutable::constantArray(const ConstantData &constant) const {
   const BufferDecl &decl = loaded.buffers[constant.buffer];
   ArrayType type = typeOf(constant.buffer);
-  if (!decl.windows.empty() && !device->sharesMemory())
+  const Result<MeshProcesses> processes = device->processesOf(mesh());
+  if (!processes)
+    return processes.error();
+  if (!decl.windows.empty() &&
+      (!device->sharesMemory() || processes->several()))
     // What a device holds is not its block, but the same everywhere.
-    type = {decl.type, decl.localShape(),
+    type = {decl.type,
+            device->sharesMemory()
+                ? processes->hullOf(decl, processes->own).extent
+                : decl.localShape(),
             Layout::replicated(mesh(), unsigned(decl.shape.size()))};
   const size_t width = byteWidth(decl.type);
   const size_t bytes = size_t(elementCount(type.shape)) * width;
@@ -75,7 +82,7 @@ PlanExecutable::constantArray(const ConstantData &constant) const {
 
 Status PlanExecutable::countMemory(int64_t bytes, const std::string &prefix,
                                    const std::string &detail) {
-  const int64_t devices = loaded.mesh.size();
+  const int64_t devices = mesh().num_local_devices();
   stats.peakBytes = bytes;
   stats.peakBytesPerDevice = (bytes + devices - 1) / devices;
   if (bytes <= device->memoryLimit())

@@ -2,6 +2,7 @@
 // together again, in memory of the host.
 #pragma once
 
+#include "meshloom/Core/Window.h"
 #include "meshloom/Runtime/Array.h"
 
 #include <functional>
@@ -15,17 +16,24 @@ int64_t copyIndex(const Layout &layout, std::span<const int64_t> coords);
 /// All devices that hold addends of what `device` holds, in device order.
 std::vector<int64_t> addendDevices(const Layout &layout, int64_t device);
 
-/// An array in one memory that devices share is the global value, row-major and
-/// unpadded, once for each addend (see copyIndex).
-int64_t wholeBytes(const ArrayType &type);
-void fillWhole(const ArrayType &type, std::span<const char> data, char *into);
+/// The addends of a value that `devices` hold, by their numbers (see
+/// copyIndex), sorted.
+std::vector<int64_t> copiesOf(const Layout &layout, Interval devices);
+
+/// An array in one memory that `devices`, a process's, share is the smallest
+/// box around what they hold, row-major and unpadded, once for each addend that
+/// they have (see copiesOf). All devices hold the whole value.
+int64_t sharedBytes(const ArrayType &type, Interval devices);
+void fillShared(const ArrayType &type, Interval devices,
+                std::span<const char> data, char *into);
 /// Puts the component of `device` in its place, unless an earlier device has
 /// brought the same.
-void placeInWhole(const ArrayType &type, const Component &component,
-                  int64_t device, char *into);
-HostBytes readWhole(const ArrayType &type, const char *from);
-OwnedComponent takeFromWhole(const ArrayType &type, const char *from,
-                             int64_t device);
+void placeInShared(const ArrayType &type, Interval devices,
+                   const Component &component, int64_t device, char *into);
+/// Fails where a part of the value is in another process.
+Result<HostBytes> readShared(const ArrayType &type, const char *from);
+OwnedComponent takeFromShared(const ArrayType &type, Interval devices,
+                              const char *from, int64_t device);
 
 /// An array in memories of their own is a component on each device, padded to
 /// the largest one's shape.

@@ -12,6 +12,9 @@
 //     overwrites its value, an update is in place even if a reader comes later
 //     in the program. Where program order is kept, that update is made on a
 //     copy.
+//   - Where devices are in several processes, some moves are exchanges: they
+//     begin in program order, the same in all processes, and end when they
+//     have arrived.
 //
 // Example: w' = w - g in place, then s = twice(w). In any order, twice(w) runs
 // first and w' takes w's memory; in program order w is copied, since it is
@@ -49,16 +52,29 @@ struct PlannedBuffer {
   /// Of the values of parts of a step's reduction loops: how many lie behind
   /// one another.
   int64_t parts = 1;
+  /// Of sums that processes exchange: the buffer that they become; else -1.
+  int sumsOf = -1;
+};
+
+/// How a move of a collective is done.
+enum class MoveWay : uint8_t {
+  Local,    ///< in this process
+  View,     ///< not at all: the target is the source, seen as another value
+  Exchange, ///< with other processes
+  SumAndExchange, ///< likewise, of what the addends here are together
+  SumInPlace      ///< likewise; the sums are made in the target's memory
 };
 
 /// What a backend runs: a kernel, library call or dot; one move of a
-/// collective; a copy in front of an update; or the combination of what parts
-/// of a step made.
+/// collective; the beginning and the end of what of it is exchanged with other
+/// processes; a copy in front of an update; or the combination of what parts of
+/// a step made.
 struct Action {
-  enum class Kind : uint8_t { Step, Move, Copy, Combine };
+  enum class Kind : uint8_t { Step, Move, Exchange, Arrival, Copy, Combine };
   Kind kind;
   unsigned step; ///< in Program::steps; of the step that needs it for a Copy
-  /// Move: which of the collective's; Copy: which input; Combine: which output.
+  /// Move, Exchange, Arrival: which of the collective's moves; Copy: which
+  /// input; Combine: which output.
   unsigned part = 0;
   /// Indices of MemoryPlan::buffers. Of a step, its operands in order, where
   /// an input that is copied first is the copy, and an output that parts make
@@ -85,8 +101,15 @@ struct MemoryPlan {
 struct MemoryRules {
   /// Bytes of one of the program's buffers in each memory.
   std::function<int64_t(unsigned buffer)> bytes;
-  /// Whether the target of a move is a view of its source. None: never.
-  std::function<bool(const CollectiveStep::Move &move)> isView = {};
+  /// How a move of a collective is done. None: all here.
+  std::function<MoveWay(const CollectiveStep &, const CollectiveStep::Move &)>
+      way = {};
+  /// Bytes of the sums of `from`'s addends here that become `to`.
+  std::function<int64_t(unsigned from, unsigned to)> sumBytes = {};
+  /// Whether two of the program's buffers are arrays of the same elements in
+  /// memory, so that one may have the other's. None: where their bytes are
+  /// equal.
+  std::function<bool(unsigned a, unsigned b)> areAlike = {};
   /// How many parts of its reduction loops a step is cut into, each with values
   /// of its own that are combined afterwards. None: 1.
   std::function<int64_t(unsigned step)> parts = {};

@@ -9,6 +9,11 @@
 
 #include "meshloom/Runtime/Client.h"
 #include "meshloom/Runtime/LaunchQueue.h"
+#include "meshloom/Runtime/Plan/MeshProcesses.h"
+
+namespace meshloom {
+class Communicator;
+}
 
 namespace meshloom::plan {
 
@@ -68,6 +73,12 @@ public:
   virtual int64_t memoryLimit() const { return machineMemory(); }
   /// Whether all devices of this process share one memory.
   virtual bool sharesMemory() const { return false; }
+  /// Between the processes that meshes are over; null where this one is alone.
+  virtual Communicator *communicator() const { return nullptr; }
+  int64_t processes() const override;
+  int64_t process() const override;
+  /// Where the devices of a mesh with an assignment are.
+  Result<MeshProcesses> processesOf(const Mesh &mesh) const;
   /// The devices of a mesh that have a memory here: those of this process.
   virtual std::vector<int64_t> devicesHere(const Mesh &mesh) const;
   /// Calls `write` with memory of the host that then is the block's content.
@@ -86,6 +97,8 @@ public:
     return sharesMemory() ? 1 : devicesHere(mesh).size();
   }
   int64_t blockBytes(const ArrayType &type) const;
+  /// The devices of a mesh that share the memory here, if any do.
+  Interval sharersOf(const Mesh &mesh) const;
   /// Uninitialised memory for an array of this type.
   Result<std::shared_ptr<BlockBuffer>> allocate(const ArrayType &type);
 

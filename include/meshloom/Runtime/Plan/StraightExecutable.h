@@ -17,6 +17,8 @@ public:
   /// largest only: this one and all `others`, which share theirs already, share
   /// that. Gives the bytes that all of them together have then.
   int64_t shareScratch(std::span<StraightExecutable *const> others);
+  /// Whether a run exchanges anything with other processes; the same in all.
+  virtual bool exchanges() const { return false; }
   /// Bytes on all devices, its own or shared.
   int64_t scratchBytes() const;
 
@@ -52,6 +54,8 @@ protected:
     work.bytes = bytes;
   }
   char *workMemory() const { return work.blocks.front().get(); }
+  /// Where the plan's scratch memories are in a slot.
+  char *arena(size_t slot) const { return arenas.blocks[slot].get(); }
 
   /// An event of a profiled run: `worker` has copied an old value since
   /// `begin`.

@@ -5,6 +5,7 @@
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 using namespace meshloom;
@@ -61,10 +62,50 @@ int64_t goodChunk(const Step &step, unsigned loop) {
   return 1;
 }
 
+std::vector<int64_t> devicesHere(const MeshProcesses &processes) {
+  const Interval interval = processes.devicesOf(processes.own);
+  std::vector<int64_t> devices(size_t(interval.size()));
+  std::iota(devices.begin(), devices.end(), interval.begin);
+  return devices;
+}
+
+/// The loops with the extents that this process runs; nothing where that is not
+/// one box.
+std::optional<std::vector<Loop>> loopsHere(std::vector<Loop> loops,
+                                           const MeshProcesses &processes) {
+  if (!processes.several())
+    return loops;
+  const auto pieces =
+      iterationPieces(loops, processes.mesh, devicesHere(processes));
+  if (!pieces || pieces->size() != 1)
+    return std::nullopt;
+  for (size_t l = 0; l < loops.size(); ++l)
+    loops[l].extent = pieces->front().box.extent[l];
+  return loops;
+}
+
+/// Whether addends can be merged into one a process: every one has addends of
+/// the same elements, and makes all of each in one call.
+bool canMerge(const std::vector<Loop> &loops, const MeshProcesses &processes) {
+  if (!processes.aligned())
+    return false;
+  // What a process runs is the same box of the mesh, moved: one stands for all
+  // but where shards are uneven.
+  for (int64_t process = 0; process < processes.count; ++process) {
+    const Interval interval = processes.devicesOf(process);
+    std::vector<int64_t> devices(size_t(interval.size()));
+    std::iota(devices.begin(), devices.end(), interval.begin);
+    if (!iterationPieces(loops, processes.mesh, devices))
+      return false;
+  }
+  return true;
+}
+
 /// The reduction loop of `step` to cut because nothing else makes good chunks.
 /// Only of operands whose addends, if any, are merged into one.
 AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
-                          const Step &step, int64_t chunks) {
+                          const Step &step, int64_t chunks,
+                          const MeshProcesses &processes) {
   auto *kernel = std::get_if<KernelStep>(&step);
   if ((!kernel && !std::holds_alternative<DotStep>(step)) || chunks < 2)
     return {};
@@ -72,7 +113,11 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
       (kernel->combine.empty() ||
        kernel->inPlace != std::vector<int>(kernel->outputs.size(), -1)))
     return {};
-  const std::vector<Loop> &loops = *loopsOf(step);
+  const std::optional<std::vector<Loop>> here =
+      loopsHere(*loopsOf(step), processes);
+  if (!here)
+    return {};
+  const std::vector<Loop> &loops = *here;
   int cut = -1;
   int64_t iterations = 1, widest = 1, bytes = 0, partBytes = 0;
   for (unsigned l = 0; l < loops.size(); ++l) {
@@ -93,7 +138,8 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
       const BufferDecl &decl = program.buffers[operand->buffer];
       if (plan.copies[operand->buffer] != 1 || plan.perDevice[operand->buffer])
         return {};
-      *sum += elementCount(decl.shape) * byteWidth(decl.type);
+      *sum +=
+          processes.hullOf(decl, processes.own).count() * byteWidth(decl.type);
     }
   // The parts are written and read once more.
   int64_t count = chunks;
@@ -115,7 +161,8 @@ int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
   return (bound + grain / 2) / grain * grain;
 }
 
-AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
+AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
+                            const MeshProcesses &processes) {
   const size_t n = program.buffers.size();
   AddendPlan plan{std::vector<int64_t>(n, 1),
                   std::vector<int>(n, -1),
@@ -168,6 +215,9 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
       if (isCut(loops, axes, /*reduction=*/false))
         seen[b] = true;
     }
+    // So it is where no process has the same part of all it has to combine.
+    if (processes.several() && !partial.empty() && !canMerge(loops, processes))
+      seen[partial[0]] = true;
   }
   std::vector<bool> groupSeen(n, false), groupLinked(n, false);
   for (unsigned b = 0; b < n; ++b)
@@ -182,7 +232,9 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
     const unsigned group = groups.find(b);
     if (groupSeen[group]) {
       plan.perDevice[b] = true;
-      plan.copies[b] = copyCount(program.buffers[b].layout);
+      plan.copies[b] = int64_t(copiesOf(program.buffers[b].layout,
+                                        processes.devicesOf(processes.own))
+                                   .size());
       continue;
     }
     if (groupLinked[group] || writer[b] < 0)
@@ -192,7 +244,11 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
     const Step &step = program.steps[writer[b]];
     int cut = -1, numCut = 0;
     int64_t iterations = 1, widest = 1;
-    const std::vector<Loop> &loops = *loopsOf(step);
+    const std::optional<std::vector<Loop>> here =
+        loopsHere(*loopsOf(step), processes);
+    if (!here)
+      continue;
+    const std::vector<Loop> &loops = *here;
     for (unsigned l = 0; l < loops.size(); ++l) {
       iterations *= loops[l].extent;
       if (loops[l].reduction && !loops[l].axes.empty()) {
@@ -222,14 +278,16 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks) {
   }
   plan.parts.reserve(program.steps.size());
   for (const Step &step : program.steps)
-    plan.parts.push_back(partsOf(program, plan, step, chunks));
+    plan.parts.push_back(partsOf(program, plan, step, chunks, processes));
   return plan;
 }
 
-Result<std::vector<Instance>>
-cpu::instancesOf(const Program &program, const std::vector<Loop> &loops,
-                 const std::vector<unsigned> &operands,
-                 const AddendPlan &plan) {
+namespace {
+/// Where all devices are here.
+std::vector<Instance> instancesOf(const Program &program,
+                                  const std::vector<Loop> &loops,
+                                  const std::vector<unsigned> &operands,
+                                  const AddendPlan &plan) {
   const Mesh &mesh = program.mesh;
   auto partialOf = [&](unsigned buffer) {
     return plan.perDevice[buffer] ? program.buffers[buffer].layout.partial()
@@ -240,7 +298,7 @@ cpu::instancesOf(const Program &program, const std::vector<Loop> &loops,
     for (const Partial &partial : partialOf(buffer))
       apart[partial.axis] = true;
   if (std::find(apart.begin(), apart.end(), true) == apart.end())
-    return std::vector<Instance>();
+    return {};
   // A loop that is cut over one of them is cut over all of its axes.
   std::vector<bool> cut(loops.size(), false);
   for (bool changed = true; changed;) {
@@ -285,4 +343,79 @@ cpu::instancesOf(const Program &program, const std::vector<Loop> &loops,
     if (axis == unsigned(-1))
       return instances;
   }
+}
+
+/// Where others are in other processes: devices that use the same addends work
+/// together.
+Result<StepSpace> spaceHere(const Program &program,
+                            const std::vector<Loop> &loops,
+                            const std::vector<unsigned> &operands,
+                            const AddendPlan &plan,
+                            const MeshProcesses &processes) {
+  const std::vector<int64_t> devices = devicesHere(processes);
+  std::vector<std::vector<int64_t>> copies; // per operand
+  bool apart = false;
+  for (unsigned buffer : operands) {
+    copies.push_back(plan.perDevice[buffer]
+                         ? copiesOf(program.buffers[buffer].layout,
+                                    processes.devicesOf(processes.own))
+                         : std::vector<int64_t>());
+    apart |= copies.back().size() > 1;
+  }
+  std::map<std::vector<int64_t>, std::vector<int64_t>> groups;
+  for (int64_t device : devices) {
+    std::vector<int64_t> used(operands.size(), 0);
+    for (size_t o = 0; o < operands.size() && apart; ++o)
+      if (copies[o].size() > 1)
+        used[o] = std::ranges::lower_bound(
+                      copies[o], copyIndex(program.buffers[operands[o]].layout,
+                                           program.mesh.coords(device))) -
+                  copies[o].begin();
+    groups[std::move(used)].push_back(device);
+  }
+  StepSpace space;
+  std::vector<Box> boxes;
+  for (const auto &[used, together] : groups) {
+    auto pieces = iterationPieces(loops, program.mesh, together);
+    if (!pieces)
+      return Error("the devices of a process have parts of a reduction that "
+                   "cannot be done together");
+    for (IterationPiece &piece : *pieces) {
+      space.instances.push_back({piece.box.offset, piece.box.extent, used});
+      boxes.push_back(std::move(piece.box));
+    }
+  }
+  // A reduction of nothing still makes a result.
+  space.hull = {Shape(loops.size()), Shape(loops.size())};
+  for (size_t l = 0; l < loops.size(); ++l) {
+    Interval around;
+    for (const Box &box : boxes)
+      around = around.hull({box.offset[l], box.offset[l] + box.extent[l]});
+    space.hull.offset[l] = around.begin;
+    space.hull.extent[l] = around.size();
+  }
+  for (Instance &instance : space.instances)
+    for (size_t l = 0; l < loops.size(); ++l)
+      instance.begin[l] =
+          instance.extent[l] ? instance.begin[l] - space.hull.offset[l] : 0;
+  if (space.instances.size() == 1 && !apart)
+    space.instances.clear();
+  return space;
+}
+} // namespace
+
+Result<StepSpace> cpu::spaceOf(const std::vector<Loop> &loops,
+                               const Program &program,
+                               const std::vector<unsigned> &operands,
+                               const AddendPlan &plan,
+                               const MeshProcesses &processes) {
+  if (processes.several())
+    return spaceHere(program, loops, operands, plan, processes);
+  StepSpace space;
+  for (const Loop &loop : loops) {
+    space.hull.offset.push_back(0);
+    space.hull.extent.push_back(loop.extent);
+  }
+  space.instances = instancesOf(program, loops, operands, plan);
+  return space;
 }

@@ -4,13 +4,15 @@
 
 #include "Work.h"
 
+#include "meshloom/Runtime/Plan/MeshProcesses.h"
+
 namespace meshloom::cpu {
 
 /// Rows of a chunk below this many elements are not worth cutting them.
 inline constexpr int64_t SHORT_ROW = 32;
 
-/// For every buffer of a program: addends kept, 1 for values that are not
-/// partial.
+/// For every buffer of a program: addends that this process keeps, 1 for values
+/// that are not partial.
 struct AddendPlan {
   std::vector<int64_t> copies;
   /// Per buffer: the loop of its (only) writer that is cut into `copies`
@@ -27,15 +29,24 @@ struct AddendPlan {
   std::vector<Parts> parts; ///< per step
 };
 
-AddendPlan planAddends(const Program &program, int64_t chunks);
+AddendPlan planAddends(const Program &program, int64_t chunks,
+                       const plan::MeshProcesses &processes);
 
-/// The runs of a step that differ in the addends they use: empty where one
-/// covers everything. `operands`: the program's buffer behind each of
-/// Work::accesses.
-Result<std::vector<Instance>> instancesOf(const Program &program,
-                                          const std::vector<Loop> &loops,
-                                          const std::vector<unsigned> &operands,
-                                          const AddendPlan &plan);
+/// What this process does of a step.
+struct StepSpace {
+  /// The box around it, in global indices.
+  Box hull;
+  /// Runs that differ in the addends they use, or that are not next to each
+  /// other; `begin` counts from the hull. Empty where one covers everything.
+  std::vector<Instance> instances;
+};
+
+/// `operands`: the program's buffer behind each of Work::accesses.
+Result<StepSpace> spaceOf(const std::vector<Loop> &loops,
+                          const Program &program,
+                          const std::vector<unsigned> &operands,
+                          const AddendPlan &plan,
+                          const plan::MeshProcesses &processes);
 
 /// chunk c of `chunks` covers [bound(c), bound(c + 1)) of `extent` iterations:
 /// the same bounds for the same extent in every step, on round numbers where

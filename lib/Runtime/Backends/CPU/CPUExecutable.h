@@ -23,6 +23,9 @@ public:
   }
   int64_t memoryLimit() const override { return pool->limit(); }
   bool sharesMemory() const override { return !options.privateMemories; }
+  Communicator *communicator() const override {
+    return options.communicator.get();
+  }
 
   const CPUOptions options;
   const std::shared_ptr<MemoryPool> pool;

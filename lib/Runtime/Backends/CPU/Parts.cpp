@@ -18,11 +18,17 @@ std::vector<Box> boxesOf(const Program &program, const StepGraph &graph,
   // The loops of a reduction or copy are the dims of what it writes.
   const BufferDecl &written =
       program.buffers[graph.buffers[work.accesses.back().buffer].decl];
+  const Shape &origin =
+      loops ? work.begin : graph.buffers[work.accesses.back().buffer].origin;
   std::vector<Box> boxes;
   boxes.reserve(size_t(program.mesh.size()));
-  for (int64_t device = 0; device < program.mesh.size(); ++device)
-    boxes.push_back(loops ? iterationBox(*loops, program.mesh, device)
-                          : written.box(device));
+  for (int64_t device = 0; device < program.mesh.size(); ++device) {
+    Box &box =
+        boxes.emplace_back(loops ? iterationBox(*loops, program.mesh, device)
+                                 : written.box(device));
+    for (size_t d = 0; d < origin.size(); ++d)
+      box.offset[d] -= origin[d];
+  }
   return boxes;
 }
 
@@ -63,6 +69,8 @@ std::vector<Part> cpu::partsOf(const Program &program, const StepGraph &graph,
   const Work &work = graph.works[item.work];
   const std::vector<Box> devices = boxesOf(program, graph, work);
   std::vector<Part> parts(static_cast<size_t>(chunks));
+  if (work.isExchange())
+    return parts;
   std::vector<Interval> touched;
   for (int64_t c = 0; c < chunks; ++c) {
     Part &part = parts[size_t(c)];

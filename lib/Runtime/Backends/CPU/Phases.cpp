@@ -142,6 +142,7 @@ private:
   Phase buildPhase(const std::vector<unsigned> &ready, const Item *first,
                    std::vector<unsigned> &deferred);
   void undo(const Phase &phase);
+  std::optional<unsigned> takeExchange(std::vector<unsigned> &ready) const;
   size_t boxSize(unsigned work, unsigned access) const {
     return graph.works[work].accesses[access].dims.size() + 1;
   }
@@ -317,6 +318,10 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
   while (!stack.empty()) {
     const unsigned work = stack.back();
     stack.pop_back();
+    if (graph.works[work].isExchange()) {
+      deferred.push_back(work);
+      continue;
+    }
     std::vector<Item> options = cuts(work);
     if (first && phase.items.empty())
       options = {*first};
@@ -352,6 +357,26 @@ void Scheduler::undo(const Phase &phase) {
       ++waiting[successor];
 }
 
+/// Takes an exchange out of `ready` that is to begin, or to end since there is
+/// nothing else to do.
+std::optional<unsigned>
+Scheduler::takeExchange(std::vector<unsigned> &ready) const {
+  auto is = [&](Work::Kind kind) {
+    return [&graph = graph, kind](unsigned work) {
+      return graph.works[work].kind == kind;
+    };
+  };
+  auto found = std::ranges::find_if(ready, is(Work::Kind::Exchange));
+  if (found == ready.end() &&
+      std::ranges::all_of(ready, is(Work::Kind::Arrival)))
+    found = ready.begin();
+  if (found == ready.end())
+    return std::nullopt;
+  const unsigned work = *found;
+  ready.erase(found);
+  return work;
+}
+
 std::vector<Phase> Scheduler::run() {
   std::vector<Phase> phases;
   std::vector<unsigned> ready, deferred;
@@ -359,6 +384,14 @@ std::vector<Phase> Scheduler::run() {
     if (waiting[w] == 0)
       ready.push_back(w);
   while (!ready.empty()) {
+    if (std::optional<unsigned> exchange = takeExchange(ready)) {
+      phases.push_back({{{*exchange}}, 0});
+      for (unsigned successor : graph.plan.successors[*exchange])
+        if (--waiting[successor] == 0)
+          ready.push_back(successor);
+      std::ranges::sort(ready);
+      continue;
+    }
     // How the heaviest work is cut decides what can follow it: try each way.
     const unsigned heaviest = *std::max_element(
         ready.begin(), ready.end(), [&](unsigned a, unsigned b) {
@@ -389,6 +422,8 @@ std::vector<Phase> Scheduler::run() {
 }
 
 Item Scheduler::cutAlone(unsigned work) {
+  if (graph.works[work].isExchange())
+    return {work};
   Boxes boxes;
   for (Item item : cuts(work))
     if (fits(item, boxes))

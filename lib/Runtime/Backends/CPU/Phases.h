@@ -6,6 +6,10 @@
 // phase ends where data must cross chunks: where a chunk would read or
 // overwrite what another one writes, or overwrite what another one reads.
 // Between phases all workers wait.
+//
+// An exchange with other processes begins in a phase of its own, as soon as
+// what it sends is there, and ends in another one, when nothing is left to do
+// that does not wait for it.
 #pragma once
 
 #include "StepGraph.h"

@@ -60,16 +60,24 @@ bool findParts(const StepGraph &graph, const Schedule &schedule,
 } // namespace
 
 Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
-                     int64_t workers) {
+                     int64_t workers, std::span<const int64_t> stagingBytes) {
   const std::vector<Memory> &memories = graph.plan.memories;
   const size_t n = memories.size();
   Placement placement;
   placement.places.resize(n);
   std::vector<Life> lives(n);
+  std::vector<Lifetime> staged(stagingBytes.size());
   for (int p = 0; p < int(schedule.phases.size()); ++p) {
     const Phase &phase = schedule.phases[size_t(p)];
     for (int i = 0; i < int(phase.items.size()); ++i) {
       const Work &work = graph.works[phase.items[size_t(i)].work];
+      if (work.isExchange() && !staged.empty()) {
+        Lifetime &life = staged[work.exchange];
+        if (work.kind == Work::Kind::Exchange)
+          life.first = p;
+        life.last = p;
+        life.bytes = stagingBytes[work.exchange];
+      }
       for (unsigned a = 0; a < work.accesses.size(); ++a) {
         Life &life = lives[graph.buffers[work.accesses[a].buffer].memory];
         if (life.firstPhase < 0) {
@@ -108,11 +116,13 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
       inArena.push_back(m);
     }
   }
+  std::vector<int64_t> offsets;
   auto placeAll = [&](const std::vector<unsigned> &which,
                       const std::vector<Lifetime> &lifetimes) {
-    const Offsets placed = placeByLifetime(lifetimes);
+    Offsets placed = placeByLifetime(lifetimes);
     for (size_t i = 0; i < which.size(); ++i)
       placement.places[which[i]].offset = placed.offsets[i];
+    offsets = std::move(placed.offsets);
     return placed.peak;
   };
   std::vector<Lifetime> lifetimes;
@@ -120,7 +130,10 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
   for (unsigned m : inArena)
     lifetimes.push_back(
         {lives[m].firstPhase, lives[m].lastPhase, memories[m].bytes});
+  lifetimes.insert(lifetimes.end(), staged.begin(), staged.end());
   placement.arenaBytes = placeAll(inArena, lifetimes);
+  placement.staging.assign(offsets.begin() + long(inArena.size()),
+                           offsets.end());
   for (const std::vector<unsigned> &inPhase : inWorkers) {
     lifetimes.clear();
     for (unsigned m : inPhase)

@@ -27,10 +27,13 @@ struct Place {
 
 struct Placement {
   std::vector<Place> places; ///< per memory of the plan
+  /// Per exchange: where its staging memory is in the arena.
+  std::vector<int64_t> staging;
   int64_t arenaBytes = 0, workerBytes = 0;
 };
 
+/// `stagingBytes`: of each exchange, from its beginning to its end.
 Placement place(const StepGraph &graph, const Schedule &schedule,
-                int64_t workers);
+                int64_t workers, std::span<const int64_t> stagingBytes = {});
 
 } // namespace meshloom::cpu

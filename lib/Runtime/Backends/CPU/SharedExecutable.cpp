@@ -5,16 +5,20 @@
 // There is no other waiting anywhere, so any number of devices runs on any
 // number of workers.
 #include "CPUExecutable.h"
+#include "ExchangeCall.h"
 #include "Parts.h"
 #include "Placement.h"
 
+#include "meshloom/Core/Hash.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/NonFinite.h"
+#include "meshloom/Runtime/Plan/ExchangeTags.h"
 #include "meshloom/Runtime/Plan/Failure.h"
 
 #include <cstring>
+#include <fmt/format.h>
 #include <utility>
 
 using namespace meshloom;
@@ -67,6 +71,7 @@ struct ReadyPhase {
 /// One run of the executable.
 struct Run {
   char *const *memory; ///< per memory of the plan
+  uint64_t tag;        ///< of its first exchange; the next ones follow
   Failure failure;
 };
 
@@ -74,6 +79,7 @@ struct Run {
 struct Pointers {
   std::vector<void *> pointers;
   std::vector<int64_t> begin, extent;
+  std::vector<int64_t> origin; ///< `begin` as global indices
 };
 
 class SharedExecutable : public plan::StraightExecutable {
@@ -83,11 +89,15 @@ public:
         cpus(*load.client), kernels(load.kernels) {}
   Status plan(std::span<const unsigned> order);
   int64_t cores() const override { return busyCores; }
+  bool exchanges() const override { return !graph.exchanges.empty(); }
 
 private:
   Status runActions(const Frame &frame) override;
   bool isProduct(const Work &work) const;
   Status prepare(const Schedule &schedule);
+  std::vector<int64_t> prepareExchanges();
+  void runExchange(const Work &work, Run &run);
+  void abandonExchanges(const Error &error);
   Result<Call> prepareCall(const Item &item) const;
   void runPhase(const ReadyPhase &phase, Run &run);
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
@@ -104,7 +114,10 @@ private:
 
   CPUClient &cpus; ///< `device`, which the executable keeps alive
   const std::shared_ptr<const CodeSymbols> kernels;
+  plan::MeshProcesses processes{loaded.mesh};
   StepGraph graph;
+  std::vector<ExchangeCall> exchangeCalls; ///< of the graph's
+  plan::ExchangeTags tags{0};
   Placement placement;
   int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
@@ -118,6 +131,20 @@ private:
   std::vector<Cursor> cursors;
 };
 
+/// The same in all processes.
+uint64_t hashOfCollectives(const Program &program) {
+  StableHash hash;
+  hash.add(program.steps.size());
+  for (size_t s = 0; s < program.steps.size(); ++s)
+    if (auto *step = std::get_if<CollectiveStep>(&program.steps[s])) {
+      hash.add(s);
+      hash.add(uint64_t(step->kind));
+      for (const CollectiveStep::Move &move : step->moves)
+        hash.add(program.buffers[move.to].layout.hash());
+    }
+  return hash.value();
+}
+
 /// Whether chunks of the work are products of matrices, which must not be
 /// small.
 bool SharedExecutable::isProduct(const Work &work) const {
@@ -127,7 +154,24 @@ bool SharedExecutable::isProduct(const Work &work) const {
           step->library == "convolution");
 }
 
+std::vector<int64_t> SharedExecutable::prepareExchanges() {
+  std::vector<int64_t> bytes;
+  exchangeCalls.clear();
+  exchangeCalls.reserve(graph.exchanges.size());
+  for (const Exchange &exchange : graph.exchanges)
+    bytes.push_back(exchangeCalls.emplace_back(graph, exchange).stagingBytes());
+  return bytes;
+}
+
 Status SharedExecutable::plan(std::span<const unsigned> order) {
+  Result<plan::MeshProcesses> placed = cpus.processesOf(mesh());
+  if (!placed)
+    return placed.error();
+  processes = std::move(*placed);
+  tags = plan::ExchangeTags(hashOfCollectives(loaded));
+  const OnOneHost onOneHost = [this](int a, int b) {
+    return cpus.communicator()->hostOf(a) == cpus.communicator()->hostOf(b);
+  };
   const int64_t workers = cpus.workers.count();
   // Four chunks for each worker: enough to even out what a busy machine does to
   // one of them, and few enough for efficient matrix products.
@@ -136,7 +180,8 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   bool small = false;
   Schedule planned;
   while (true) {
-    Result<StepGraph> built = buildStepGraph(loaded, chunks);
+    Result<StepGraph> built =
+        buildStepGraph(loaded, chunks, processes, onOneHost);
     if (!built)
       return built.error();
     graph = std::move(*built);
@@ -153,7 +198,7 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     }
     planned = order.empty() ? schedule(graph, chunks, workers)
                             : scheduleInOrder(graph, chunks, workers, order);
-    placement = place(graph, planned, workers);
+    placement = place(graph, planned, workers, prepareExchanges());
     // Without products, chunks should be small enough to stay in the cache. A
     // program of one chunk stays so: chunks grow to their bound or end here.
     if (wanted || small || chunks >= 64 * workers ||
@@ -215,6 +260,8 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
+  if (work.isExchange())
+    call.nonFinite.clear();
   if (work.kind == Work::Kind::Kernel || work.kind == Work::Kind::Dot) {
     auto function =
         library::HostCall::make(loaded, loaded.steps[work.step], kernels.get());
@@ -293,7 +340,10 @@ Status SharedExecutable::runInstance(const Call &call, const Pointers &frame,
   case Work::Kind::Kernel:
   case Work::Kind::Dot:
     return call.function.run(frame.pointers.data(), call.strides.data(),
-                             frame.begin.data(), frame.extent.data());
+                             frame.origin.data(), frame.extent.data());
+  case Work::Kind::Exchange:
+  case Work::Kind::Arrival:
+    break; // see runExchange
   case Work::Kind::Copy:
     forEachRun(call, frame, [&](int64_t source, int64_t target, int64_t run) {
       std::memcpy(static_cast<char *>(frame.pointers[1]) + target,
@@ -360,6 +410,9 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
     if (work.kind == Work::Kind::Reduce || work.kind == Work::Kind::Copy)
       if (elementCount(frame.extent) == 0)
         continue;
+    frame.origin = frame.begin;
+    for (size_t l = 0; l < work.begin.size(); ++l)
+      frame.origin[l] += work.begin[l];
     Status status = runInstance(call, frame, instance, i);
     if (!status) {
       run.failure.report(work.step, status.error().message());
@@ -436,7 +489,52 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
   kept = std::move(frame);
 }
 
+/// Begins or ends one.
+void SharedExecutable::runExchange(const Work &work, Run &run) {
+  const Exchange &exchange = graph.exchanges[work.exchange];
+  ExchangeCall &call = exchangeCalls[work.exchange];
+  auto memoryOf = [&](unsigned buffer) {
+    return run.memory[graph.buffers[buffer].memory];
+  };
+  const ExchangeCall::Memory memory{
+      exchange.from < 0 ? nullptr : memoryOf(unsigned(exchange.from)),
+      memoryOf(exchange.to), arena(0) + placement.staging[work.exchange]};
+  Communicator &communicator = *cpus.communicator();
+  const int64_t begin = profiled ? profiled->profiler().now() : 0;
+  if (work.kind == Work::Kind::Exchange)
+    call.begin(communicator, run.tag + work.exchange, memory);
+  else if (Status ok = call.end(communicator, memory); !ok)
+    run.failure.report(
+        work.step,
+        fmt::format(
+            "{} between processes: {}",
+            name(std::get<CollectiveStep>(loaded.steps[work.step]).kind),
+            ok.error().message()));
+  if (!profiled)
+    return;
+  ProfileEvent event =
+      profiled->event(ProfileEvent::Kind::Step, work.step, begin);
+  event.worker = Workers::index();
+  if (work.kind == Work::Kind::Arrival) {
+    event.bytes = call.bytes();
+    event.flops = call.combinations();
+  }
+  profiled->profiler().add(std::move(event));
+}
+
+/// Others wait for what this process does not send any more.
+void SharedExecutable::abandonExchanges(const Error &error) {
+  Communicator &communicator = *cpus.communicator();
+  communicator.abort(Error(
+      fmt::format("process {} ({}): {}", communicator.rank(),
+                  communicator.hostOf(communicator.rank()), error.message())));
+  for (const ExchangeCall &call : exchangeCalls)
+    call.abandon(communicator);
+}
+
 void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
+  if (const Work &first = *phase.calls.front().work; first.isExchange())
+    return runExchange(first, run);
   static std::atomic<uint64_t> numbers{0};
   const uint64_t number = ++numbers;
   if (phase.serial) {
@@ -479,7 +577,7 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
 }
 
 Status SharedExecutable::runActions(const Frame &frame) {
-  Run run{frame.addresses.data(), {}};
+  Run run{frame.addresses.data(), tags.nextRun(), {}};
   if (profiled)
     describeParts();
   cpus.workers.visit([&] {
@@ -495,9 +593,12 @@ Status SharedExecutable::runActions(const Frame &frame) {
         return;
     }
   });
-  if (run.failure.any())
-    return run.failure.error(loaded);
-  return Success();
+  if (!run.failure.any())
+    return Success();
+  const Error error = run.failure.error(loaded);
+  if (processes.several())
+    abandonExchanges(error);
+  return error;
 }
 } // namespace
 

@@ -2,8 +2,7 @@
 // cut, with what it costs.
 #include "StepGraph.h"
 
-#include "Addends.h"
-
+#include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
@@ -26,25 +25,35 @@ std::vector<DimAccess> identityDims(size_t rank) {
 
 class Builder {
 public:
-  Builder(const Program &program, int64_t chunks, const AddendPlan &addends,
-          StepGraph &graph)
-      : program(program), chunks(chunks), addends(addends), graph(graph) {}
+  Builder(const Program &program, int64_t chunks,
+          const MeshProcesses &processes, const AddendPlan &addends,
+          std::vector<PlannedMove> moves, StepGraph &graph)
+      : program(program), chunks(chunks), processes(processes),
+        addends(addends), moves(std::move(moves)), graph(graph) {}
 
   Status build();
 
 private:
-  Result<Work> workOf(const Action &action) const;
+  Result<Work> workOf(const Action &action);
   Result<Work> kernel(const KernelStep &step, const Action &action) const;
   Result<Work> dot(const DotStep &step, const Action &action) const;
-  Result<Work> reduction(const CollectiveStep &step,
-                         const Action &action) const;
+  Result<Work> move(const CollectiveStep &step, const Action &action) const;
+  std::vector<std::vector<int64_t>> addendsFor(const GraphBuffer &from,
+                                               const GraphBuffer &to,
+                                               unsigned target) const;
+  Work exchange(const CollectiveStep &step, const Action &action);
   Work copy(const Action &action) const;
   Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
+  GraphBuffer bufferOf(const PlannedBuffer &planned) const;
+  std::vector<DimAccess> sameElements(const GraphBuffer &target,
+                                      const GraphBuffer &buffer) const;
 
   const Program &program;
   const int64_t chunks;
+  const MeshProcesses &processes;
   const AddendPlan &addends;
+  std::vector<PlannedMove> moves;
   StepGraph &graph;
 };
 
@@ -56,8 +65,18 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     if (access.writes && addends.chunkLoop[decls.back()] >= 0)
       work.addendLoop = addends.chunkLoop[decls.back()];
   }
-  for (const Loop &loop : loops)
-    work.extents.push_back(loop.extent);
+  Result<StepSpace> space = spaceOf(loops, program, decls, addends, processes);
+  if (!space)
+    return Error(describe(program, work.step) + space.error().message());
+  work.extents = space->hull.extent;
+  work.begin = space->hull.offset;
+  for (Access &access : work.accesses)
+    for (size_t d = 0; d < access.dims.size(); ++d) {
+      DimAccess &dim = access.dims[d];
+      dim.offset -= graph.buffers[access.buffer].origin[d];
+      for (auto [loop, coefficient] : dim.terms)
+        dim.offset += coefficient * work.begin[loop];
+    }
   int64_t parts = chunks;
   if (addends.parts[work.step].loop >= 0) {
     work.addendLoop = addends.parts[work.step].loop;
@@ -77,19 +96,15 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     }
     return Success();
   }
-  Result<std::vector<Instance>> instances =
-      instancesOf(program, loops, decls, addends);
-  if (!instances)
-    return Error(describe(program, work.step) + instances.error().message());
-  work.instances = std::move(*instances);
+  work.instances = std::move(space->instances);
 
   // Loops that the compiler cut over devices first: it saw to it that they run
   // without communication. Then long ones, outer ones.
   for (unsigned l = 0; l < loops.size(); ++l) {
     const bool whole = std::all_of(
         work.instances.begin(), work.instances.end(),
-        [&](const Instance &i) { return i.extent[l] == loops[l].extent; });
-    if (!loops[l].reduction && !loops[l].held && loops[l].extent > 1 && whole)
+        [&](const Instance &i) { return i.extent[l] == work.extents[l]; });
+    if (!loops[l].reduction && !loops[l].held && work.extents[l] > 1 && whole)
       work.candidates.push_back(l);
   }
   // Fewer chunks are better than short rows. A convolution wants whole rows of
@@ -103,9 +118,9 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
       if ((access.writes || isConvolution) && !access.dims.empty())
         for (auto [loop, coefficient] : access.dims.back().terms)
           innermost |= loop == l && access.dims.size() > 1;
-    if (innermost && (isConvolution || loops[l].extent < SHORT_ROW * chunks))
+    if (innermost && (isConvolution || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
-    return loops[l].extent < chunks ? FewChunks : Good;
+    return work.extents[l] < chunks ? FewChunks : Good;
   };
   auto rank = [&](unsigned l) {
     return std::tuple(quality(l), loops[l].axes.empty(), l);
@@ -123,12 +138,22 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   return Success();
 }
 
+/// The element of `buffer` that is that of `target` at (loop 0, loop 1, ...).
+std::vector<DimAccess> Builder::sameElements(const GraphBuffer &target,
+                                             const GraphBuffer &buffer) const {
+  std::vector<DimAccess> dims = identityDims(target.shape.size());
+  for (size_t d = 0; d < dims.size(); ++d)
+    dims[d].offset = target.origin[d] - buffer.origin[d];
+  return dims;
+}
+
 Work Builder::copy(const Action &action) const {
-  const GraphBuffer &old = graph.buffers[action.reads[0]];
+  const GraphBuffer &from = graph.buffers[action.reads[0]];
+  const GraphBuffer &old = graph.buffers[action.writes[0]];
   const size_t rank = old.shape.size();
   Work work{.kind = Work::Kind::Copy, .step = action.step};
   work.extents = old.shape;
-  work.accesses = {{action.reads[0], identityDims(rank), true, false},
+  work.accesses = {{action.reads[0], sameElements(old, from), true, false},
                    {action.writes[0], identityDims(rank), false, true}};
   for (unsigned d = 0; d < rank; ++d)
     if (work.extents[d] > 1)
@@ -158,15 +183,18 @@ Result<Work> Builder::kernel(const KernelStep &step,
   }
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
-  double iterations = 1, bytes = 0;
-  for (const Loop &loop : step.loops)
-    iterations *= double(loop.extent);
+  double iterations = 1, bytes = 0, share = 1;
+  for (size_t l = 0; l < step.loops.size(); ++l) {
+    iterations *= double(work.extents[l]);
+    if (step.loops[l].extent > 0 && !step.loops[l].held)
+      share *= double(work.extents[l]) / double(step.loops[l].extent);
+  }
   for (const Access &access : work.accesses)
     bytes += double(graph.buffers[access.buffer].bytesPerCopy());
   work.cost = step.library.empty()
                   ? iterations * double(std::max<int64_t>(step.flops, 1)) / 8 +
                         std::min(bytes, iterations * 8) / 20
-                  : double(step.flops) / 4 + bytes / 20;
+                  : share * double(step.flops) / 4 + bytes / 20;
   return work;
 }
 
@@ -216,52 +244,114 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
     return ok.error();
   keepThinSide(step, chunks, work);
   double iterations = 1;
-  for (const Loop &loop : step.loops)
-    iterations *= double(loop.extent);
+  for (int64_t extent : work.extents)
+    iterations *= double(extent);
   work.cost = iterations / 40;
   return work;
 }
 
-Result<Work> Builder::reduction(const CollectiveStep &step,
-                                const Action &action) const {
-  if (step.kind != CollectiveKind::AllReduce &&
-      step.kind != CollectiveKind::ReduceScatter)
-    return Error(fmt::format("{}{} cannot change what a value is partial over",
-                             describe(program, action.step), name(step.kind)));
+/// Which addends of `from` become each of `to`'s, which is `target` or sums
+/// that become it.
+std::vector<std::vector<int64_t>> Builder::addendsFor(const GraphBuffer &from,
+                                                      const GraphBuffer &to,
+                                                      unsigned target) const {
+  std::vector<std::vector<int64_t>> sources(static_cast<size_t>(to.copies));
+  if (to.copies == 1) {
+    for (int64_t copy = 0; copy < from.copies; ++copy)
+      sources[0].push_back(copy);
+    return sources;
+  }
+  // Those that agree on the axes the target is still partial over.
+  const Mesh &mesh = program.mesh;
+  const Layout &source = program.buffers[from.decl].layout;
+  const Layout &result = program.buffers[target].layout;
+  const Interval devices = processes.devicesOf(processes.own);
+  const std::vector<int64_t> copies = copiesOf(source, devices);
+  const std::vector<int64_t> results = copiesOf(result, devices);
+  std::vector<int64_t> coords(mesh.rank(), 0);
+  for (size_t slot = 0; slot < copies.size(); ++slot) {
+    int64_t rest = copies[slot];
+    for (size_t p = source.partial().size(); p-- > 0;) {
+      const unsigned axis = source.partial()[p].axis;
+      coords[axis] = rest % mesh.axis_size(axis);
+      rest /= mesh.axis_size(axis);
+    }
+    const auto at =
+        std::ranges::lower_bound(results, copyIndex(result, coords));
+    sources[size_t(at - results.begin())].push_back(int64_t(slot));
+  }
+  return sources;
+}
+
+Result<Work> Builder::move(const CollectiveStep &step,
+                           const Action &action) const {
   const GraphBuffer &from = graph.buffers[action.reads[0]];
   const GraphBuffer &to = graph.buffers[action.writes[0]];
-  Work work{.kind = Work::Kind::Reduce, .step = action.step};
+  const bool reduces = step.kind == CollectiveKind::AllReduce ||
+                       step.kind == CollectiveKind::ReduceScatter;
+  if (!reduces && from.copies != to.copies)
+    return Error(fmt::format("{}{} cannot change what a value is partial over",
+                             describe(program, action.step), name(step.kind)));
+  Work work{.kind = reduces ? Work::Kind::Reduce : Work::Kind::Copy,
+            .step = action.step};
   work.reduce = step.reduce;
   const size_t rank = to.shape.size();
   work.extents = to.shape;
-  work.accesses = {{action.reads[0], identityDims(rank), true, false},
+  work.accesses = {{action.reads[0], sameElements(to, from), true, false},
                    {action.writes[0], identityDims(rank), false, true}};
   for (unsigned d = 0; d < rank; ++d)
     if (work.extents[d] > 1)
       work.candidates.push_back(d);
-  // Addends that agree on the axes the target is still partial over.
-  work.addends.resize(size_t(to.copies));
-  const Mesh &mesh = program.mesh;
-  const Layout &source = program.buffers[from.decl].layout;
-  std::vector<int64_t> coords(mesh.rank(), 0);
-  for (int64_t copy = 0; copy < from.copies; ++copy) {
-    int64_t target = 0;
-    if (to.copies > 1) {
-      int64_t rest = copy;
-      for (size_t p = source.partial().size(); p-- > 0;) {
-        const unsigned axis = source.partial()[p].axis;
-        coords[axis] = rest % mesh.axis_size(axis);
-        rest /= mesh.axis_size(axis);
-      }
-      for (const Partial &p : program.buffers[to.decl].layout.partial())
-        target = target * mesh.axis_size(p.axis) + coords[p.axis];
+  std::vector<std::vector<int64_t>> addends;
+  if (reduces)
+    addends = addendsFor(from, to, step.moves[action.part].to);
+  const BufferDecl &written = program.buffers[to.decl];
+  const Region region = processes.regionOf(written, processes.own);
+  const bool whole = region.size() == 1;
+  for (const Box &box : region)
+    for (int64_t copy = 0; copy < to.copies; ++copy) {
+      if (reduces)
+        work.addends.push_back(addends[size_t(copy)]);
+      if (whole && to.copies == 1)
+        continue;
+      Instance instance{box.offset, box.extent, {reduces ? 0 : copy, copy}};
+      for (size_t d = 0; d < rank; ++d)
+        instance.begin[d] -= to.origin[d];
+      work.instances.push_back(std::move(instance));
     }
-    work.addends[size_t(target)].push_back(copy);
-  }
-  if (to.copies > 1)
-    for (int64_t copy = 0; copy < to.copies; ++copy)
-      work.instances.push_back({Shape(rank), work.extents, {0, copy}});
+  if (reduces && region.empty())
+    work.addends.emplace_back();
+  if (!whole)
+    std::erase_if(work.candidates, [&](unsigned d) {
+      return std::ranges::any_of(work.instances, [&](const Instance &i) {
+        return i.extent[d] != work.extents[d];
+      });
+    });
   work.cost = double(from.bytesPerCopy() * from.copies) / 20;
+  return work;
+}
+
+Work Builder::exchange(const CollectiveStep &step, const Action &action) {
+  const unsigned target = step.moves[action.part].to;
+  Work work{.kind = Work::Kind::Arrival, .step = action.step};
+  if (action.kind == Action::Kind::Exchange) {
+    work.kind = Work::Kind::Exchange;
+    graph.exchanges.push_back(
+        {std::move(moves[target]),
+         action.reads.empty() ? -1 : int(action.reads[0]), action.writes[0],
+         graph.buffers[action.writes[0]].type, step.reduce});
+  }
+  for (size_t e = 0; e < graph.exchanges.size(); ++e)
+    if (graph.exchanges[e].to == action.writes[0])
+      work.exchange = unsigned(e);
+  auto add = [&](unsigned buffer, bool writes) {
+    work.accesses.push_back(
+        {buffer, std::vector<DimAccess>(graph.buffers[buffer].shape.size()),
+         true, writes});
+  };
+  for (unsigned buffer : action.reads)
+    add(buffer, false);
+  add(action.writes[0], true);
   return work;
 }
 
@@ -285,7 +375,7 @@ Work Builder::combination(const Action &action) const {
   return work;
 }
 
-Result<Work> Builder::workOf(const Action &action) const {
+Result<Work> Builder::workOf(const Action &action) {
   const Step &step = program.steps[action.step];
   switch (action.kind) {
   case Action::Kind::Copy:
@@ -293,7 +383,10 @@ Result<Work> Builder::workOf(const Action &action) const {
   case Action::Kind::Combine:
     return combination(action);
   case Action::Kind::Move:
-    return reduction(std::get<CollectiveStep>(step), action);
+    return move(std::get<CollectiveStep>(step), action);
+  case Action::Kind::Exchange:
+  case Action::Kind::Arrival:
+    return exchange(std::get<CollectiveStep>(step), action);
   case Action::Kind::Step:
     break;
   }
@@ -302,17 +395,35 @@ Result<Work> Builder::workOf(const Action &action) const {
   return dot(std::get<DotStep>(step), action);
 }
 
+GraphBuffer Builder::bufferOf(const PlannedBuffer &planned) const {
+  const BufferDecl &decl = program.buffers[planned.decl];
+  // An array is that of the first value that its memory has.
+  const unsigned first =
+      graph.plan.buffers[graph.plan.memories[planned.memory].buffer].decl;
+  Box where = processes.hullOf(program.buffers[first], processes.own);
+  GraphBuffer buffer{decl.name,
+                     decl.type,
+                     std::move(where.extent),
+                     std::move(where.offset),
+                     addends.copies[planned.decl],
+                     planned.decl,
+                     planned.memory};
+  if (planned.parts > 1)
+    buffer.copies = planned.parts;
+  else if (planned.sumsOf >= 0)
+    buffer.copies = addends.copies[unsigned(planned.sumsOf)];
+  return buffer;
+}
+
 Status Builder::build() {
   graph.buffers.reserve(graph.plan.buffers.size());
   graph.works.reserve(graph.plan.actions.size());
   for (const PlannedBuffer &planned : graph.plan.buffers) {
-    const BufferDecl &decl = program.buffers[planned.decl];
-    graph.buffers.push_back(
-        {decl.name, decl.type, decl.shape,
-         planned.parts > 1 ? planned.parts : addends.copies[planned.decl],
-         planned.decl, planned.memory});
+    graph.buffers.push_back(bufferOf(planned));
     if (planned.parts > 1)
       graph.buffers.back().name += ".parts";
+    else if (planned.sumsOf >= 0)
+      graph.buffers.back().name += ".sums";
     else if (graph.buffers.size() > program.buffers.size())
       graph.buffers.back().name += ".old";
   }
@@ -327,26 +438,52 @@ Status Builder::build() {
 } // namespace
 
 Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks) {
-  const AddendPlan addends = planAddends(program, chunks);
-  auto bytes = [&](unsigned buffer) {
-    const BufferDecl &decl = program.buffers[buffer];
-    return addends.copies[buffer] * elementCount(decl.shape) *
-           byteWidth(decl.type);
+  return buildStepGraph(program, chunks, MeshProcesses(program.mesh), {});
+}
+
+Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks,
+                                      const MeshProcesses &processes,
+                                      const OnOneHost &onOneHost) {
+  const AddendPlan addends = planAddends(program, chunks, processes);
+  std::vector<PlannedMove> moves =
+      planMoves(program, addends, processes, onOneHost);
+  std::vector<Box> arrays;
+  if (processes.several())
+    for (const BufferDecl &decl : program.buffers)
+      arrays.push_back(processes.hullOf(decl, processes.own));
+  auto elements = [&](unsigned buffer) {
+    return processes.several() ? arrays[buffer].count()
+                               : elementCount(program.buffers[buffer].shape);
   };
-  // As many addends: a view, or they are merged.
-  auto isView = [&](const CollectiveStep::Move &move) {
-    return addends.copies[move.from] == addends.copies[move.to];
-  };
-  Result<MemoryPlan> planned = planMemory(
-      program,
-      {.bytes = bytes,
-       .isView = isView,
-       .parts = [&](unsigned step) { return addends.parts[step].count; },
-       .anyOrder = true});
+  MemoryRules rules{
+      .bytes =
+          [&](unsigned buffer) {
+            return addends.copies[buffer] * elements(buffer) *
+                   byteWidth(program.buffers[buffer].type);
+          },
+      .way =
+          [&](const CollectiveStep &, const CollectiveStep::Move &move) {
+            return moves[move.to].way;
+          },
+      .sumBytes =
+          [&](unsigned from, unsigned to) {
+            return addends.copies[to] * elements(from) *
+                   byteWidth(program.buffers[from].type);
+          },
+      .parts = [&](unsigned step) { return addends.parts[step].count; },
+      .anyOrder = true};
+  if (processes.several())
+    rules.areAlike = [&](unsigned a, unsigned b) {
+      return arrays[a] == arrays[b];
+    };
+  Result<MemoryPlan> planned = planMemory(program, rules);
   if (!planned)
     return planned.error();
-  StepGraph graph{std::move(*planned), {}, {}};
-  if (Status ok = Builder(program, chunks, addends, graph).build(); !ok)
+  StepGraph graph{std::move(*planned), {}, {}, {}};
+  if (Status ok =
+          Builder(program, chunks, processes, addends, std::move(moves), graph)
+              .build();
+      !ok)
     return ok.error();
   return graph;
 }

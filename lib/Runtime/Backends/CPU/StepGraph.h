@@ -12,31 +12,49 @@
 // when there is nothing but the reduction to share out, into one per chunk. A
 // reduction that leaves nothing else to share out is cut like that in any
 // program.
+//
+// Where some of the mesh's devices are in other processes, all this is about
+// those of this one: an array is the smallest box around what they hold, and
+// work is what they do. What crosses processes is an exchange.
 #pragma once
 
-#include "Work.h"
-
-#include "meshloom/Runtime/Plan/MemoryPlan.h"
+#include "Moves.h"
 
 namespace meshloom::cpu {
 
 struct GraphBuffer {
   std::string name;
   DType type;
-  Shape shape;
+  Shape shape;         ///< of the array here
+  Shape origin;        ///< the global index of its first element
   int64_t copies = 1;  ///< addends or parts kept
   unsigned decl = 0;   ///< the program's buffer that it is, or is a copy of
   unsigned memory = 0; ///< index of the plan's memories
   int64_t bytesPerCopy() const { return elementCount(shape) * byteWidth(type); }
 };
 
+/// What crosses processes: from the array of `from` (unless sums are in the
+/// target's already) to that of `to`.
+struct Exchange {
+  PlannedMove move;
+  int from = -1; ///< in StepGraph::buffers
+  unsigned to;   ///< likewise
+  DType type;
+  ReduceKind reduce = ReduceKind::Sum;
+};
+
 struct StepGraph {
   plan::MemoryPlan plan;
   std::vector<GraphBuffer> buffers; ///< the plan's
   std::vector<Work> works;          ///< the plan's actions
+  std::vector<Exchange> exchanges;  ///< in program order
 };
 
 /// `chunks`: pieces that a reduction is cut into when nothing else can be.
+Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks,
+                                 const plan::MeshProcesses &processes,
+                                 const OnOneHost &onOneHost);
+/// Where all devices are in this process.
 Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks);
 
 } // namespace meshloom::cpu

@@ -23,14 +23,19 @@ struct Instance {
   std::vector<int64_t> copy;          ///< per access
 };
 
-/// All devices' runs of a step, merged: parallel loops cover the whole global
-/// range, whatever their axes.
+/// The runs of a step of all devices here, merged: where all are here, parallel
+/// loops cover the whole global range, whatever their axes. Loops count from
+/// where they begin here, and indices from where arrays do.
 struct Work {
-  enum class Kind : uint8_t { Kernel, Dot, Reduce, Copy };
+  /// An Exchange begins to send and receive, and its Arrival ends that.
+  enum class Kind : uint8_t { Kernel, Dot, Reduce, Copy, Exchange, Arrival };
   Kind kind;
   /// Index in Program::steps; of the step that needs it for a Copy.
   unsigned step;
   std::vector<int64_t> extents = {}; ///< of each loop
+  /// The global index of each loop's first iteration, for the kernel; empty:
+  /// all 0.
+  std::vector<int64_t> begin = {};
   /// Loops that may be cut into chunks, in order of preference.
   std::vector<unsigned> candidates = {};
   /// How many of them, from the front, make good chunks: wide enough for all
@@ -48,8 +53,14 @@ struct Work {
   /// Reduce: per instance (or for the one), the addends of accesses[0].
   std::vector<std::vector<int64_t>> addends = {};
   ReduceKind reduce = ReduceKind::Sum;
+  /// Exchange, Arrival: which of the graph's exchanges.
+  unsigned exchange = 0;
   /// Rough time on one core, in nanoseconds.
   double cost = 0;
+
+  bool isExchange() const {
+    return kind == Kind::Exchange || kind == Kind::Arrival;
+  }
 };
 
 } // namespace meshloom::cpu

@@ -5,8 +5,10 @@
 
 namespace meshloom {
 
+class Communicator;
+
 struct CPUOptions {
-  /// Virtual devices; costs nothing, 1 or 512.
+  /// Virtual devices of this process; costs nothing, 1 or 512.
   int64_t devices = 1;
   /// Their numbers: 3 of "CPU:3"; empty: 0, 1, ...
   std::vector<int64_t> numbers = {};
@@ -24,6 +26,10 @@ struct CPUOptions {
   /// Executables whose last run took as many seconds return from `execute`
   /// before the next one is over; 0: all do.
   double launchFrom = 5e-3;
+  /// What meshes over several processes go through: each process has as many
+  /// devices of them, and runs the same programs in the same order. Null: this
+  /// process is alone. Not with private memories.
+  std::shared_ptr<Communicator> communicator = nullptr;
 };
 
 /// Fails on a number of devices or workers below what makes sense.

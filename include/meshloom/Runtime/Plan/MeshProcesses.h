@@ -1,0 +1,61 @@
+// MeshProcesses: which process drives which devices of a mesh, and what a
+// process whose devices share memory holds of a buffer.
+#pragma once
+
+#include "meshloom/Core/Program.h"
+#include "meshloom/Runtime/Plan/Region.h"
+
+namespace meshloom::plan {
+
+/// A mesh over processes: each drives as many devices, the first one the first
+/// ones. They all work this out alike.
+struct MeshProcesses {
+  Mesh mesh; ///< axes only
+  int64_t count = 1, own = 0;
+  int64_t each; ///< devices of a process
+  /// Per axis: devices along it in one process, where the devices of each are a
+  /// box of the mesh; else empty.
+  std::vector<int64_t> inner;
+
+  /// All devices are here.
+  explicit MeshProcesses(const Mesh &mesh);
+  /// Of a mesh with an assignment; this is process `own` of `count`. Fails
+  /// unless all devices are here, or those that are an equal part.
+  static Result<MeshProcesses> of(const Mesh &bound, int64_t own,
+                                  int64_t count);
+
+  bool several() const { return count > 1; }
+  /// Whether the devices of each process are a box of the mesh.
+  bool aligned() const { return !inner.empty(); }
+  /// Whether devices along the axis are in several processes.
+  bool crosses(unsigned axis) const {
+    return inner.empty() ? several() : inner[axis] < mesh.axis_size(axis);
+  }
+  Interval devicesOf(int64_t process) const {
+    return {process * each, (process + 1) * each};
+  }
+  /// The position of a process among processes along each axis; aligned ones.
+  std::vector<int64_t> coordsOf(int64_t process) const;
+
+  /// What the devices of a process hold, all addends together.
+  Region regionOf(const BufferDecl &decl, int64_t process) const;
+  /// The smallest box around it: the array of the buffer in the process's
+  /// memory.
+  Box hullOf(const BufferDecl &decl, int64_t process) const;
+};
+
+/// A part of the work of a step in one process.
+struct IterationPiece {
+  Box box; ///< of all loops, in global indices
+  /// The devices whose work it is (of some of it, at least).
+  std::vector<int64_t> devices;
+};
+/// The iterations of `devices`, each once: what several do is done once, and
+/// neighbours' parts are joined. Nothing, where the pieces of reductions that
+/// belong together are no box: then there is no call that makes all of a
+/// result.
+std::optional<std::vector<IterationPiece>>
+iterationPieces(std::span<const Loop> loops, const Mesh &mesh,
+                std::span<const int64_t> devices);
+
+} // namespace meshloom::plan

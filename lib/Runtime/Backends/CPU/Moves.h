@@ -1,0 +1,33 @@
+// Moves: how each move of a collective is done where devices of one process
+// share memory and others are in other processes.
+//
+// Whether a move is an exchange all processes decide alike, from what each of
+// them holds. A partial value whose addends are merged is one addend a process;
+// its exchange combines those.
+#pragma once
+
+#include "Addends.h"
+
+#include "meshloom/Runtime/Plan/Exchange.h"
+#include "meshloom/Runtime/Plan/MemoryPlan.h"
+
+namespace meshloom::cpu {
+
+struct PlannedMove {
+  plan::MoveWay way = plan::MoveWay::Local;
+  /// What is exchanged; nothing where `group` is not empty: the processes that
+  /// make one sum of all that the target's array holds.
+  plan::ExchangePlan exchange;
+  std::vector<int> group;
+};
+
+/// Whether two processes are on one host.
+using OnOneHost = std::function<bool(int, int)>;
+
+/// Of all moves of a straight program, by the buffer that is their target.
+std::vector<PlannedMove> planMoves(const Program &program,
+                                   const AddendPlan &addends,
+                                   const plan::MeshProcesses &processes,
+                                   const OnOneHost &onOneHost);
+
+} // namespace meshloom::cpu

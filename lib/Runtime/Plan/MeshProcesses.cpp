@@ -1,0 +1,158 @@
+// Boxes of the devices of a process, put together.
+#include "meshloom/Runtime/Plan/MeshProcesses.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+namespace {
+/// See MeshProcesses::inner.
+std::vector<int64_t> innerSizes(const Mesh &mesh, int64_t each) {
+  std::vector<int64_t> inner(mesh.rank(), 1);
+  for (unsigned axis = mesh.rank(); axis-- > 0;) {
+    const int64_t size = mesh.axis_size(axis);
+    inner[axis] = std::min(size, each);
+    if (size % inner[axis] != 0 || each % inner[axis] != 0)
+      return {};
+    each /= inner[axis];
+  }
+  return inner;
+}
+} // namespace
+
+MeshProcesses::MeshProcesses(const Mesh &mesh)
+    : mesh(mesh.without_devices()), each(mesh.size()),
+      inner(innerSizes(mesh, mesh.size())) {}
+
+Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t own,
+                                        int64_t count) {
+  MeshProcesses processes(bound);
+  const std::vector<int64_t> &here = bound.assignment().localIds;
+  const int64_t size = bound.size();
+  if (int64_t(here.size()) == size)
+    return processes;
+  std::vector<int64_t> wanted(size_t(size / count));
+  std::iota(wanted.begin(), wanted.end(),
+            bound.assignment().ids.front() + own * (size / count));
+  if (count < 2)
+    return Error(fmt::format("the mesh {} has {} of its {} devices in other "
+                             "processes, but this one runs alone: call "
+                             "initialize() first",
+                             bound.to_string(), size - int64_t(here.size()),
+                             size));
+  if (size % count != 0 || here != wanted)
+    return Error(fmt::format(
+        "the mesh {} must be on all {} processes alike: {} devices on each, "
+        "which are the next ones in the order of processes; process {} has {} "
+        "of {}",
+        bound.to_string(), count,
+        size % count == 0 ? std::to_string(size / count) : "as many", own,
+        here.size(), size));
+  processes.count = count;
+  processes.own = own;
+  processes.each = size / count;
+  processes.inner = innerSizes(bound, processes.each);
+  return processes;
+}
+
+std::vector<int64_t> MeshProcesses::coordsOf(int64_t process) const {
+  std::vector<int64_t> coords = mesh.coords(process * each);
+  for (unsigned axis = 0; axis < coords.size(); ++axis)
+    coords[axis] /= inner[axis];
+  return coords;
+}
+
+static std::vector<Box> boxesOf(const BufferDecl &decl, Interval devices) {
+  std::vector<Box> boxes;
+  boxes.reserve(size_t(devices.size()));
+  for (int64_t device = devices.begin; device < devices.end; ++device)
+    boxes.push_back(decl.box(device));
+  return boxes;
+}
+
+Region MeshProcesses::regionOf(const BufferDecl &decl, int64_t process) const {
+  if (!several())
+    return {Box::whole(decl.shape)};
+  return unionOf(boxesOf(decl, devicesOf(process)));
+}
+
+Box MeshProcesses::hullOf(const BufferDecl &decl, int64_t process) const {
+  if (!several())
+    return Box::whole(decl.shape);
+  return plan::hullOf(boxesOf(decl, devicesOf(process)), decl.shape.size());
+}
+
+std::optional<std::vector<IterationPiece>>
+plan::iterationPieces(std::span<const Loop> loops, const Mesh &mesh,
+                      std::span<const int64_t> devices) {
+  std::vector<unsigned> parallel, reduced, held;
+  for (unsigned l = 0; l < loops.size(); ++l)
+    (loops[l].held        ? held
+     : loops[l].reduction ? reduced
+                          : parallel)
+        .push_back(l);
+  auto project = [](const Box &box, const std::vector<unsigned> &dims) {
+    Box part;
+    for (unsigned dim : dims) {
+      part.offset.push_back(box.offset[dim]);
+      part.extent.push_back(box.extent[dim]);
+    }
+    return part;
+  };
+  using Key = std::pair<Shape, Shape>;
+  auto keyOf = [](const Box &box) { return Key(box.offset, box.extent); };
+
+  // What is reduced for each box of results, then the boxes with the same.
+  std::vector<Box> boxes;
+  boxes.reserve(devices.size());
+  std::map<Key, std::vector<Box>> reductions;
+  for (int64_t device : devices) {
+    boxes.push_back(iterationBox(loops, mesh, device));
+    const Box results = project(boxes.back(), parallel);
+    if (!results.empty())
+      reductions[keyOf(results)].push_back(project(boxes.back(), reduced));
+  }
+  std::map<Key, std::vector<Box>> results;
+  for (auto &[key, parts] : reductions) {
+    Box none = parts.front();
+    Region sum = unionOf(std::move(parts));
+    if (sum.size() > 1)
+      return std::nullopt;
+    results[keyOf(sum.empty() ? none : sum.front())].push_back(
+        {key.first, key.second});
+  }
+  std::vector<IterationPiece> pieces;
+  Region before;
+  for (auto &[reduction, parts] : results) {
+    const Region region = unionOf(std::move(parts));
+    for (const Box &part : region) {
+      if (!plan::intersect(before, part).empty())
+        return std::nullopt;
+      IterationPiece piece{{Shape(loops.size()), Shape(loops.size())}, {}};
+      auto set = [&](const std::vector<unsigned> &dims, const Shape &offset,
+                     const Shape &extent) {
+        for (size_t d = 0; d < dims.size(); ++d) {
+          piece.box.offset[dims[d]] = offset[d];
+          piece.box.extent[dims[d]] = extent[d];
+        }
+      };
+      set(parallel, part.offset, part.extent);
+      set(reduced, reduction.first, reduction.second);
+      std::vector<Box> there;
+      for (size_t d = 0; d < devices.size(); ++d)
+        if (!project(boxes[d], parallel).intersect(part).empty()) {
+          piece.devices.push_back(devices[d]);
+          there.push_back(project(boxes[d], held));
+        }
+      const Box hull = plan::hullOf(there, held.size());
+      set(held, hull.offset, hull.extent);
+      pieces.push_back(std::move(piece));
+    }
+    before.insert(before.end(), region.begin(), region.end());
+  }
+  return pieces;
+}

@@ -1,0 +1,242 @@
+// Arrays and executables of every process, behind one interface.
+#include "Processes.h"
+
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Plan/Components.h"
+
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+using namespace meshloom;
+using namespace meshloom::test;
+
+namespace {
+/// An array in each process that has a part of it.
+class Parts : public Buffer {
+public:
+  Parts(std::shared_ptr<Client> owner, std::vector<Array> arrays)
+      : owner(std::move(owner)), arrays(std::move(arrays)) {}
+  const std::shared_ptr<Client> &client() const override { return owner; }
+  int64_t bytes() const override {
+    int64_t sum = 0;
+    for (const Array &array : arrays)
+      sum += array.buffer()->bytes();
+    return sum;
+  }
+  static std::vector<Array> &of(const Buffer &buffer) {
+    return const_cast<Parts &>(static_cast<const Parts &>(buffer)).arrays;
+  }
+
+private:
+  const std::shared_ptr<Client> owner;
+  std::vector<Array> arrays;
+};
+
+class Processes : public Client {
+public:
+  Processes(int64_t count, CPUOptions options) {
+    for (int64_t d = 0; d < options.devices; ++d)
+      all.push_back({d, "CPU:" + std::to_string(d)});
+    each = options.devices = std::max<int64_t>(1, options.devices / count);
+    for (auto &transport : makeInProcessTransports(int(count))) {
+      options.communicator = std::make_shared<Communicator>(transport);
+      clients.push_back(makeClient(options));
+    }
+    // What only the first one has a part of may have all devices.
+    options.communicator = nullptr;
+    options.devices = int64_t(all.size());
+    alone = makeClient(options);
+  }
+  std::string_view platform() const override { return "cpu"; }
+  std::span<const Device> devices() const override { return all; }
+  int64_t bytesInUse() const override {
+    int64_t sum = alone->bytesInUse();
+    for (const auto &client : clients)
+      sum += client->bytesInUse();
+    return sum;
+  }
+
+  /// The clients that have devices of a mesh.
+  std::vector<std::shared_ptr<Client>> clientsOf(const Mesh &mesh) const {
+    if (mesh.size() % int64_t(clients.size()) != 0)
+      return {alone};
+    return clients;
+  }
+  /// A type as one of the processes sees it.
+  ArrayType typeOn(const ArrayType &type, size_t process) const {
+    const int64_t size = type.layout.mesh().size();
+    const int64_t count = int64_t(clientsOf(type.layout.mesh()).size());
+    DeviceAssignment assignment = DeviceAssignment::standard(size);
+    if (count > 1) {
+      const int64_t own = size / count;
+      assignment.localIds.resize(size_t(own));
+      std::iota(assignment.localIds.begin(), assignment.localIds.end(),
+                int64_t(process) * own);
+      for (int64_t d = 0; d < own; ++d)
+        assignment.localDevices.push_back(
+            DeviceAssignment::standardName("CPU", d));
+    }
+    return {type.dtype, type.shape, type.layout.placed_on(assignment)};
+  }
+
+  Result<std::shared_ptr<Buffer>>
+  fromHost(const ArrayType &type, std::span<const char> data) override {
+    return make(type, [&](const std::shared_ptr<Client> &client, size_t process,
+                          const ArrayType &own) {
+      (void)process;
+      return Array::fromHost(client, own, data);
+    });
+  }
+  Result<std::shared_ptr<Buffer>>
+  fromComponents(const ArrayType &type,
+                 std::span<const Component> components) override {
+    return make(type, [&](const std::shared_ptr<Client> &client, size_t process,
+                          const ArrayType &own) {
+      const size_t count = size_t(own.layout.mesh().num_local_devices());
+      return Array::fromComponents(client, own,
+                                   components.subspan(process * count, count));
+    });
+  }
+  Result<OwnedComponent> component(const ArrayType &type, const Buffer &buffer,
+                                   int64_t device) override {
+    const std::vector<Array> &arrays = Parts::of(buffer);
+    const int64_t own = type.layout.mesh().size() / int64_t(arrays.size());
+    return arrays[size_t(device / own)].component(device);
+  }
+  Result<HostBytes> toHost(const ArrayType &type,
+                           const Buffer &buffer) override {
+    std::vector<HostBytes> memories;
+    for (int64_t device = 0; device < type.layout.mesh().size(); ++device) {
+      Result<OwnedComponent> part = component(type, buffer, device);
+      if (!part)
+        return part.error();
+      memories.emplace_back(size_t(plan::paddedBytes(type)));
+      plan::placeInPadded(type, {part->shape, part->bytes}, device,
+                          memories.back().data());
+    }
+    return plan::readPadded(type, [&](int64_t device) -> const char * {
+      return memories[size_t(device)].data();
+    });
+  }
+
+protected:
+  Result<std::shared_ptr<Executable>>
+  loadOn(Compiled compiled, const DeviceAssignment &assignment,
+         const LoadOptions &options) override;
+
+private:
+  template <typename F>
+  Result<std::shared_ptr<Buffer>> make(const ArrayType &type, F part) {
+    const auto owners = clientsOf(type.layout.mesh());
+    std::vector<Array> arrays;
+    for (size_t p = 0; p < owners.size(); ++p) {
+      Result<Array> array = part(owners[p], p, typeOn(type, p));
+      if (!array)
+        return array.error();
+      arrays.push_back(std::move(*array));
+    }
+    return std::shared_ptr<Buffer>(
+        std::make_shared<Parts>(shared_from_this(), std::move(arrays)));
+  }
+
+  std::vector<Device> all;
+  int64_t each;
+  std::vector<std::shared_ptr<Client>> clients;
+  std::shared_ptr<Client> alone;
+
+public:
+  /// Processes run programs in one order.
+  std::mutex order;
+};
+
+class ProcessesExecutable : public Executable {
+public:
+  ProcessesExecutable(std::shared_ptr<Processes> client, Compiled compiled,
+                      const DeviceAssignment &assignment,
+                      std::vector<std::shared_ptr<Executable>> parts)
+      : Executable(client, std::move(compiled), assignment),
+        processes(std::move(client)), parts(std::move(parts)) {}
+
+  Statistics statistics() const override {
+    for (size_t p = 1; p < parts.size(); ++p)
+      (void)parts[p]->statistics(); // waits for its runs
+    return parts[0]->statistics();
+  }
+
+  Result<std::vector<Array>> execute(std::vector<Array> arguments) override {
+    if (Status ok = checkArguments(arguments); !ok)
+      return ok.error();
+    std::vector<std::vector<Array>> given(parts.size());
+    for (size_t a = 0; a < arguments.size(); ++a) {
+      std::vector<Array> own = Parts::of(*arguments[a].buffer());
+      if (arguments[a].isUnique())
+        Parts::of(*arguments[a].buffer()).clear();
+      // Those of a test may wait for something else.
+      const Event &event = arguments[a].event();
+      if (!event.isReady() || !event.wait())
+        for (Array &array : own)
+          array = Array(array.type(), array.buffer(), event);
+      for (size_t p = 0; p < parts.size(); ++p)
+        given[p].push_back(std::move(own[p]).as(
+            processes->typeOn(signature().arguments[a].type, p)));
+    }
+    arguments.clear();
+    std::vector<Result<std::vector<Array>>> made(parts.size(),
+                                                 Error("it did not run"));
+    {
+      std::lock_guard lock(processes->order);
+      std::vector<std::thread> threads;
+      auto run = [&](size_t p) {
+        made[p] = parts[p]->execute(std::move(given[p]));
+      };
+      for (size_t p = 1; p < parts.size(); ++p)
+        threads.emplace_back(run, p);
+      run(0);
+      for (std::thread &thread : threads)
+        thread.join();
+    }
+    for (const auto &results : made)
+      if (!results)
+        return results.error();
+    std::vector<Array> results;
+    for (size_t r = 0; r < signature().results.size(); ++r) {
+      std::vector<Array> arrays;
+      std::vector<Event> events;
+      for (auto &part : made) {
+        events.push_back((*part)[r].event());
+        arrays.push_back(std::move((*part)[r]));
+      }
+      results.emplace_back(
+          signature().results[r].type,
+          std::make_shared<Parts>(processes, std::move(arrays)),
+          Event::whenAll(events));
+    }
+    return results;
+  }
+
+private:
+  const std::shared_ptr<Processes> processes;
+  const std::vector<std::shared_ptr<Executable>> parts;
+};
+
+Result<std::shared_ptr<Executable>>
+Processes::loadOn(Compiled compiled, const DeviceAssignment &assignment,
+                  const LoadOptions &options) {
+  std::vector<std::shared_ptr<Executable>> parts;
+  for (const auto &client : clientsOf(compiled.signature().mesh)) {
+    auto part = client->load(compiled, options);
+    if (!part)
+      return part.error();
+    parts.push_back(std::move(*part));
+  }
+  return std::shared_ptr<Executable>(std::make_shared<ProcessesExecutable>(
+      std::static_pointer_cast<Processes>(shared_from_this()),
+      std::move(compiled), assignment, std::move(parts)));
+}
+} // namespace
+
+std::shared_ptr<Client> test::makeProcesses(int64_t processes,
+                                            CPUOptions options) {
+  return std::make_shared<Processes>(processes, std::move(options));
+}
