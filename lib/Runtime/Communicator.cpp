@@ -40,7 +40,20 @@ struct Communicator::State {
 };
 
 namespace {
-/// Elements of a message that spreads a result.
+class Batch {
+public:
+  explicit Batch(Transport &transport) : transport(transport) {
+    transport.beginBatch();
+  }
+  ~Batch() { transport.endBatch(); }
+  Batch(const Batch &) = delete;
+  Batch &operator=(const Batch &) = delete;
+
+private:
+  Transport &transport;
+};
+
+/// Bytes of a message that spreads a result.
 constexpr int64_t SPREAD_BYTES = 512 << 10;
 /// Combined at a time, so that all of it stays in the nearest caches.
 constexpr int64_t BLOCK_BYTES = 16 << 10;
@@ -132,6 +145,7 @@ public:
         others(size_t(it.bytes()) * it.group.size()) {}
 
   void start() {
+    const Batch batch(transport());
     for (size_t member = 0; member < it.group.size(); ++member)
       if (member != it.self)
         add(transport().receive(it.group[member], it.tag,
@@ -181,6 +195,7 @@ public:
 
   /// Addends leave at once; what arrives waits for its turn.
   void start() {
+    const Batch batch(transport());
     for (size_t i = 1; i < it.group.size(); ++i) {
       const size_t member = (it.self + i) % it.group.size();
       if (sliceBytes(member) > 0)
@@ -342,6 +357,7 @@ public:
   using Collective::Collective;
   void start(uint64_t tag, std::span<const Communicator::Outgoing> outgoing,
              std::span<const Communicator::Incoming> incoming) {
+    const Batch batch(transport());
     for (const auto &[from, bytes] : incoming)
       add(transport().receive(from, tag, bytes));
     for (const auto &[to, bytes] : outgoing)
@@ -362,6 +378,7 @@ public:
   void round(size_t distance) {
     if (distance >= group.size())
       return release(Success());
+    const Batch batch(transport());
     const size_t size = group.size();
     add(transport().send(group[(self + distance) % size], tag, {}));
     const Event heard = transport().receive(
@@ -449,6 +466,28 @@ Event Communicator::exchange(uint64_t tag, std::span<const Outgoing> outgoing,
   auto collective = std::make_shared<Exchange>(state);
   collective->start(tag, outgoing, incoming);
   return collective->done;
+}
+
+Event Communicator::allGather(std::span<const int> group, uint64_t tag,
+                              std::span<const char> mine, std::span<char> all) {
+  const Result<size_t> self = placeIn(group, *messages);
+  if (!self)
+    return Event::failed(self.error());
+  if (all.size() != mine.size() * group.size())
+    return Event::failed(Error(fmt::format(
+        "[communicator] {} ranks that give {} bytes each give {}; there is "
+        "room for {}",
+        group.size(), mine.size(), mine.size() * group.size(), all.size())));
+  std::vector<Outgoing> outgoing;
+  std::vector<Incoming> incoming;
+  outgoing.reserve(group.size());
+  incoming.reserve(group.size());
+  for (size_t member = 0; member < group.size(); ++member) {
+    outgoing.push_back({group[member], mine});
+    incoming.push_back(
+        {group[member], all.subspan(member * mine.size(), mine.size())});
+  }
+  return exchange(tag, outgoing, incoming);
 }
 
 Event Communicator::barrier(std::span<const int> group, uint64_t tag) {

@@ -50,6 +50,10 @@ public:
   Event exchange(uint64_t tag, std::span<const Outgoing> outgoing,
                  std::span<const Incoming> incoming);
 
+  /// `all` has, in the order of the group, what each rank gave: as many bytes.
+  Event allGather(std::span<const int> group, uint64_t tag,
+                  std::span<const char> mine, std::span<char> all);
+
   /// Complete when every rank of the group has called it.
   Event barrier(std::span<const int> group, uint64_t tag);
 

@@ -53,6 +53,12 @@ public:
   virtual Event receive(int from, uint64_t tag, int64_t bytes,
                         Consumer consume) = 0;
 
+  /// What is posted until `endBatch` may be taken up only then, all together:
+  /// saves what a single post costs. Batches of several threads may overlap;
+  /// nobody may wait within one.
+  virtual void beginBatch() {}
+  virtual void endBatch() {}
+
   /// How long a transfer that is posted from now on may go without any
   /// progress; zero is for ever.
   virtual void setTimeout(std::chrono::milliseconds timeout) = 0;

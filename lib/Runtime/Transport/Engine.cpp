@@ -17,7 +17,7 @@ Engine::Engine(int rank, std::vector<Peer> peers, std::shared_ptr<Bell> bell,
                std::chrono::milliseconds timeout,
                std::chrono::microseconds spin, std::shared_ptr<void> keep)
     : self(rank), bell(std::move(bell)), keep(std::move(keep)),
-      channels(peers.size()), timeout(timeout), spin(spin),
+      channels(peers.size()), timeout(timeout), mostSpin(spin), spin(spin),
       loopback(makeInProcessTransports(1, peers[rank].host)[0]),
       nextCheck(Clock::now()) {
   for (size_t peer = 0; peer < peers.size(); ++peer) {
@@ -31,7 +31,9 @@ Engine::~Engine() {
   closing = true;
   bell->wake(Bell::Background);
   background.join();
-  // No other thread has the role: nobody may use a transport any longer.
+  // No other thread has the role: nobody may use a transport any longer. What
+  // was said last, such as why it gives up, is still to be heard.
+  pass();
   const Error error("[transport] this rank has closed its transport");
   for (int peer = 0; peer < size(); ++peer) {
     Channel &channel = channels[peer];

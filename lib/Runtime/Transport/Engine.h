@@ -47,6 +47,8 @@ public:
   Event receive(int from, uint64_t tag, int64_t bytes,
                 Consumer consume) override;
   void setTimeout(std::chrono::milliseconds limit) override { timeout = limit; }
+  void beginBatch() override { ++batches; }
+  void endBatch() override;
   Status wait(const Event &event) override;
   void abort(const Error &error) override;
 
@@ -119,6 +121,7 @@ private:
 
   bool takeRole() { return !role.exchange(true, std::memory_order_acquire); }
   void giveRole();
+  void takeUp();
   void runBackground();
 
   const int self;
@@ -126,7 +129,10 @@ private:
   const std::shared_ptr<void> keep;
   std::vector<Channel> channels;
   std::atomic<std::chrono::milliseconds> timeout;
-  const std::chrono::microseconds spin;
+  /// How long a thread that waits looks again and again before it sleeps; with
+  /// the role. It adapts to whether that was of use.
+  const std::chrono::nanoseconds mostSpin;
+  std::chrono::nanoseconds spin;
   /// Messages of this rank to itself.
   std::shared_ptr<Transport> loopback;
 
@@ -137,6 +143,7 @@ private:
   std::mutex postMutex;
   std::vector<std::unique_ptr<Transfer>> posted;
   std::atomic<bool> somethingPosted{false};
+  std::atomic<int> batches{0};
   std::optional<Error> aborting;
   bool aborted = false; // with the role
 

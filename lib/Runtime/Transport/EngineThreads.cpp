@@ -6,6 +6,8 @@
 using namespace meshloom;
 using namespace std::chrono_literals;
 
+static constexpr std::chrono::nanoseconds LEAST_SPIN = 2us;
+
 static void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -29,14 +31,24 @@ Event Engine::post(std::unique_ptr<Transfer> transfer) {
     posted.push_back(std::move(transfer));
     somethingPosted = true;
   }
-  // Whoever has the role sees it, unless asleep.
+  if (batches == 0)
+    takeUp();
+  return done;
+}
+
+void Engine::endBatch() {
+  if (--batches == 0 && somethingPosted)
+    takeUp();
+}
+
+/// Moves what was posted, or lets who has the role do so, should it sleep.
+void Engine::takeUp() {
   if (takeRole()) {
     pass();
     giveRole();
   } else {
     bell->ring();
   }
-  return done;
 }
 
 /// Moves what can be moved. Whether anything could.
@@ -141,17 +153,18 @@ Status Engine::wait(const Event &event) {
   Clock::time_point lastMove = Clock::now();
   for (int idle = 0; !event.isReady();) {
     if (pass()) {
+      if (idle > 0)
+        spin = std::min(spin * 2, mostSpin);
       lastMove = Clock::now();
       idle = 0;
       continue;
     }
     relax();
-    if (++idle % 16 != 0)
+    if (++idle % 8 != 0 || Clock::now() - lastMove < spin)
       continue;
-    // On a busy machine the peer may wait for this very core.
-    std::this_thread::yield();
-    if (Clock::now() - lastMove < spin)
-      continue;
+    // Nothing came while it ran. Where that is the rule, the peer may be
+    // waiting for this very core: spin less from now on.
+    spin = std::max(spin / 2, LEAST_SPIN);
     if (!hooked) {
       // It may be completed by another thread, for other reasons.
       hooked = true;

@@ -71,7 +71,7 @@ public:
     hello.tag = token;
     write(hello, nullptr);
     const NoPipeSignal inThreadsToo;
-    sender = std::thread([this] { sendAll(); });
+    sender = std::thread([this] { awaitSent(); });
     receiver = std::thread([this] { receiveAll(); });
   }
 
@@ -90,8 +90,8 @@ public:
       stopped = true;
       for (const auto &buffer : posted)
         buffer->message->abortWaitRecv();
-      if (sending)
-        sending->message->abortWaitSend();
+      for (const auto &buffer : onTheWay)
+        buffer->message->abortWaitSend();
       changed.notify_all();
     }
     sender.join();
@@ -117,8 +117,7 @@ public:
     if (header.bytes > 0)
       std::memcpy(buffer->bytes.data() + HEADER, payload, header.bytes);
     std::lock_guard lock(mutex);
-    toSend.push_back({std::move(buffer), size_t(HEADER + header.bytes)});
-    changed.notify_all();
+    send(std::move(buffer), HEADER + header.bytes);
   }
   void flush() override {}
 
@@ -178,17 +177,24 @@ public:
     // what it has said before.
     for (; !arrived.empty(); arrived.pop_front())
       toPost.push_back(std::move(arrived.front()));
-    if (!why.empty())
-      toSend.clear();
     patience = why.empty() ? 2000ms : 300ms;
     say(FrameKind::Close, why);
   }
 
 private:
-  struct Filled {
-    std::unique_ptr<Buffer> buffer;
-    size_t bytes;
-  };
+  /// With the lock. Gloo writes what the socket takes, and the rest later.
+  void send(std::unique_ptr<Buffer> buffer, int64_t bytes) {
+    if (reason)
+      return;
+    const NoPipeSignal whileWriting;
+    try {
+      buffer->message->send(peer, 0, 0, size_t(bytes));
+      onTheWay.push_back(std::move(buffer));
+      changed.notify_all();
+    } catch (const std::exception &error) {
+      end(fmt::format("its connection is broken: {}", error.what()));
+    }
+  }
 
   /// With the lock: a frame that needs no room.
   void say(FrameKind kind, std::string_view text = {}) {
@@ -199,38 +205,37 @@ private:
     auto buffer = std::make_unique<Buffer>(*context);
     std::memcpy(buffer->bytes.data(), &header, HEADER);
     std::copy_n(text.data(), header.bytes, buffer->bytes.data() + HEADER);
-    toSend.push_back({std::move(buffer), size_t(HEADER + header.bytes)});
-    changed.notify_all();
+    send(std::move(buffer), HEADER + header.bytes);
   }
 
-  void sendAll() {
+  /// Waits for what was sent, to use its buffer again.
+  void awaitSent() {
     std::unique_lock lock(mutex);
     while (true) {
-      changed.wait(lock, [&] { return closing || !toSend.empty(); });
-      if (toSend.empty() || stopped || reason) {
-        // A peer that is no more is not written to.
+      changed.wait(lock, [&] { return closing || !onTheWay.empty(); });
+      // A peer that is no more does not take anything.
+      if (onTheWay.empty() || stopped || reason) {
         if (closing)
           break;
-        toSend.clear();
-        continue;
+        changed.wait(lock, [&] { return closing; });
+        break;
       }
-      Filled next = std::move(toSend.front());
-      toSend.pop_front();
-      sending = next.buffer.get();
+      gloo::transport::UnboundBuffer &first = *onTheWay.front()->message;
       lock.unlock();
       std::string broken;
       try {
-        next.buffer->message->send(peer, 0, 0, next.bytes);
-        next.buffer->message->waitSend(nullptr, FOR_EVER);
+        first.waitSend(nullptr, FOR_EVER);
       } catch (const std::exception &error) {
         broken = error.what();
       }
       lock.lock();
-      sending = nullptr;
-      if (!broken.empty())
+      if (!broken.empty()) {
         end("its connection is broken: " + broken);
+        continue;
+      }
       if (idle.size() < BUFFERS)
-        idle.push_back(std::move(next.buffer));
+        idle.push_back(std::move(onTheWay.front()));
+      onTheWay.pop_front();
       if (std::exchange(wantsRoom, false))
         bell->ring();
     }
@@ -319,8 +324,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::unique_ptr<Buffer>> idle; // to be written
-  std::deque<Filled> toSend;
-  Buffer *sending = nullptr;
+  std::deque<std::unique_ptr<Buffer>> onTheWay;
   /// To be posted, waited for, to be read: what comes in goes through them.
   std::deque<std::unique_ptr<Buffer>> toPost, posted, arrived;
   std::optional<std::string> reason; // it has ended

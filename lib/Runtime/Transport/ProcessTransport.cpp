@@ -171,7 +171,7 @@ public:
         neighbours.size() > std::thread::hardware_concurrency();
     return std::shared_ptr<Transport>(std::make_shared<Engine>(
         options.rank, std::move(peers), bell, options.timeout,
-        std::chrono::microseconds(crowded ? 20 : 100), shared));
+        std::chrono::microseconds(crowded ? 10 : 50), shared));
   }
 
 private:

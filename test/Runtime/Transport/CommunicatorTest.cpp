@@ -114,6 +114,18 @@ TEST(CommunicatorTest, ExchangeMovesWhatBothSidesList) {
   });
 }
 
+TEST(CommunicatorTest, AllGatherIsInTheOrderOfRanks) {
+  onRanks(3, [&](Communicator &communicator) {
+    const std::string mine(2, char('a' + communicator.rank()));
+    std::string all(6, ' ');
+    ASSERT_TRUE(communicator.wait(
+        communicator.allGather(allOf(communicator), 1, mine, all)));
+    EXPECT_EQ(all, "aabbcc");
+    EXPECT_FALSE(communicator.wait(communicator.allGather(
+        allOf(communicator), 2, mine, std::span(all).first(5))));
+  });
+}
+
 TEST(CommunicatorTest, BarrierWaitsForAll) {
   std::atomic<int> before{0};
   onRanks(5, [&](Communicator &communicator) {
