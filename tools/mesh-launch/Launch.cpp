@@ -203,6 +203,7 @@ private:
     int64_t pid = 0;
     std::optional<int> status;
     bool lost = false;
+    bool endedByUs = false; ///< its status says nothing
     std::string lastError;
   };
   enum class Stage { RUNNING, DECIDING, ENDING, TERMINATING, KILLING };
@@ -408,6 +409,7 @@ void Attempt::onExit(int64_t rank, int status) {
   if (own.status)
     return;
   own.status = status;
+  own.endedByUs = stage >= Stage::TERMINATING;
   if (status == 0 || stage >= Stage::ENDING)
     return;
   if (!firstToExit)
@@ -581,7 +583,8 @@ int Attempt::exitStatus() const {
     return firstToFail || stage != Stage::RUNNING ? 1 : 0;
   if (interrupted != 0)
     return 128 + interrupted;
-  if (firstToFail && *ranks[size_t(*firstToFail)].status != 0)
+  if (firstToFail && !ranks[size_t(*firstToFail)].endedByUs &&
+      *ranks[size_t(*firstToFail)].status != 0)
     return codeOf(*ranks[size_t(*firstToFail)].status);
   return firstToExit ? codeOf(*ranks[size_t(*firstToExit)].status) : 1;
 }

@@ -45,6 +45,7 @@ struct CoordinationClient::State {
   std::set<grpc::ClientContext *> calls;
   grpc::ClientContext *stream = nullptr;
   bool stopping = false, left = false;
+  bool watched = false; ///< the stream has been open: the service sees our end
   std::thread watcher, heart;
 
   ~State() { stop(); }
@@ -229,6 +230,10 @@ Status CoordinationClient::State::join() {
 
 /// Waits for the others.
 Status CoordinationClient::State::meet() {
+  {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, heartbeatTimeout, [&] { return watched || first; });
+  }
   Result<BarrierReply> others =
       barrier(BarrierRequest::START, "", options.startTimeout);
   if (!others)
@@ -319,6 +324,12 @@ void CoordinationClient::State::watch() {
     const Clock::time_point opened = Clock::now();
     std::unique_ptr<grpc::ClientReader<FailureMessage>> reader =
         stub->Watch(&context, caller);
+    reader->WaitForInitialMetadata();
+    {
+      const std::lock_guard lock(mutex);
+      watched = true;
+    }
+    changed.notify_all();
     FailureMessage message;
     const bool failed = reader->Read(&message);
     if (failed) {

@@ -55,7 +55,10 @@ public:
           stream->tell(failure);
         },
         stream->number);
-    if (!status.ok())
+    if (status.ok())
+      // The rank waits for it: from now on its end is seen here.
+      stream->StartSendInitialMetadata();
+    else
       stream->finish(status);
     return stream.get();
   }

@@ -14,6 +14,9 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr size_t longestText = size_t(1) << 20;
+constexpr milliseconds reportDelay(100);
+constexpr const char *processEnded =
+    "its process has ended before the program did";
 
 /// How long a rank may take to open its stream again before it counts as dead.
 milliseconds graceOf(milliseconds heartbeatTimeout) {
@@ -369,17 +372,32 @@ void Run::failRank(Failure::Kind kind, int64_t rank, const std::string &text,
   fail({kind, rank, who.host, who.pid, text}, answers);
 }
 
+/// A rank that sees another one die reports that, often before the other one's
+/// stream is seen to break here: who was lost comes first.
 grpc::Status Run::report(const coordination::ReportRequest &request) {
-  Answers answers;
   {
     const std::lock_guard lock(mutex);
     if (grpc::Status status = checkLocked(request.caller()); !status.ok())
       return status;
-    failRank(Failure::Kind::REPORTED, request.caller().rank(),
-             request.text().substr(0, longestText), answers);
+    if (!reported) {
+      const Rank &who = ranks[size_t(request.caller().rank())];
+      reported = {Failure::Kind::REPORTED, request.caller().rank(), who.host,
+                  who.pid, request.text().substr(0, longestText)};
+      reportDeadline = Clock::now() + reportDelay;
+    }
   }
-  call(answers);
+  clockChanged.notify_all();
   return grpc::Status::OK;
+}
+
+void Run::endByReport(Clock::time_point now, Answers &answers) {
+  if (!reported || first || reportDeadline > now)
+    return;
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].joined && ranks[rank].brokenAt && !ranks[rank].left &&
+        int64_t(rank) != reported->rank)
+      failRank(Failure::Kind::LOST, int64_t(rank), processEnded, answers);
+  fail(*reported, answers);
 }
 
 void Run::abort(const std::string &text) {
@@ -454,6 +472,7 @@ Run::Clock::time_point Run::nextDeadline() const {
       next = std::min(next, wait.deadline);
   if (first || over)
     return next;
+  next = std::min(next, reportDeadline);
   for (const Rank &rank : ranks) {
     if (!rank.joined)
       continue;
@@ -503,8 +522,7 @@ void Run::loseSilentRanks(Clock::time_point now, Answers &answers) {
       continue;
     if (who.brokenAt &&
         *who.brokenAt + graceOf(options.heartbeatTimeout) <= now)
-      failRank(Failure::Kind::LOST, int64_t(rank),
-               "its process has ended before the program did", answers);
+      failRank(Failure::Kind::LOST, int64_t(rank), processEnded, answers);
     else if (who.lastHeard + options.heartbeatTimeout <= now)
       failRank(Failure::Kind::LOST, int64_t(rank),
                fmt::format("nothing was heard of it for {}: its process is "
@@ -521,6 +539,7 @@ void Run::runClock() {
     const Clock::time_point now = Clock::now();
     Answers answers;
     endOverdueWaits(now, answers);
+    endByReport(now, answers);
     loseSilentRanks(now, answers);
     if (!first && startDeadline <= now) {
       std::vector<BarrierWait> come;

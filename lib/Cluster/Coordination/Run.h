@@ -106,6 +106,7 @@ private:
   std::string missing(const std::vector<BarrierWait> &waits) const;
   void endOverdueWaits(Clock::time_point now, Answers &answers);
   void loseSilentRanks(Clock::time_point now, Answers &answers);
+  void endByReport(Clock::time_point now, Answers &answers);
   Clock::time_point nextDeadline() const;
   void runClock();
   bool allKnowFailure() const;
@@ -119,6 +120,9 @@ private:
   std::vector<GetWait> gets;
   std::map<BarrierKey, std::vector<BarrierWait>> barriers;
   std::optional<Failure> first;
+  /// What a rank has said, until it is sure that none was lost before.
+  std::optional<Failure> reported;
+  Clock::time_point reportDeadline = Clock::time_point::max();
   Clock::time_point startDeadline = Clock::time_point::max();
   uint64_t lastNumber = 0;
   bool over = false, stopping = false;
