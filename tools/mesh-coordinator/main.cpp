@@ -77,7 +77,8 @@ int main(int argc, char **argv) {
                "all of its "
                "processes have left. They are started with DTENSOR_CLIENT_ID, "
                "DTENSOR_NUM_CLIENTS and the two variables that it prints. "
-               "MESHLOOM_TOKEN is a secret that all must have.");
+               "MESHLOOM_TOKEN is a secret that all must have.",
+               "mesh-coordinator");
   app.add_option("-n,--processes", options.processes,
                  "How many processes the program has (default: 1)")
       ->check(CLI::Range(1, 100000));

@@ -13,7 +13,8 @@ int main(int argc, char **argv) {
       "Starts a program once a rank, with a coordination service beside "
       "it. Lines that ranks write begin with their number. When one "
       "fails the others are ended, and it says which failed first and "
-      "why. Signals are passed on.");
+      "why. Signals are passed on.",
+      "mesh-launch");
   app.footer("After the options: PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   app.add_option("-n,--processes", options.processes,
