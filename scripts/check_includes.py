@@ -85,16 +85,18 @@ TABLE = {
         {"Core"},
         COMPILER
         | {"Compiler", "Lanes", "Math", "Runtime"}
-        | {"Runtime/Backends/PJRT", "Support", "system"},
+        | {"Runtime/Backends/PJRT", "Support", "system"}
+        # The processes that run a program together.
+        | {"Cluster", "Cluster/Coordination", "Runtime/Backends/CPU", "Runtime/Transport"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),
-    "Distribute": (USER | {"Data"}, USER | {"Data", "fmt"}),
+    "Distribute": (USER | {"Cluster", "Data"}, USER | {"Cluster", "Data", "fmt"}),
     "NN": (
         USER | {"Data", "Distribute"},
         USER | {"Data", "Distribute", "Support", "fmt", "json", "protobuf", "system"},
     ),
     # Meshloom.h, all of the user API.
-    "Meshloom.h": (USER | {"Data", "Distribute", "NN"}, set()),
+    "Meshloom.h": (USER | {"Cluster", "Data", "Distribute", "NN"}, set()),
     "examples": (None, {"API", "Data", "Distribute", "NN", "Meshloom.h", "system"}),
 }
 # tools/ may include everything; so may test/ and benchmark/, which are not read.

@@ -32,6 +32,7 @@
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/PatternOps.h"
+#include "meshloom/API/Processes.h"
 #include "meshloom/API/Profile.h"
 #include "meshloom/API/Random.h"
 #include "meshloom/API/SavedFunction.h"
@@ -70,6 +71,7 @@
 #include "meshloom/NN/State/SavedModel.h"
 #include "meshloom/NN/Training/Checkpoints.h"
 #include "meshloom/NN/Training/Estimator.h"
+#include "meshloom/NN/Training/Preemption.h"
 #include "meshloom/NN/Training/TensorBoard.h"
 
 #endif

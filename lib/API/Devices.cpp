@@ -1,11 +1,13 @@
 // Connecting platforms, listing their devices, and TPUs.
 #include "Devices.h"
 #include "Node.h"
+#include "Processes.h"
 
 #include "meshloom/Core/TPUMachine.h"
 #include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -141,7 +143,23 @@ TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
 }
 } // namespace
 
+namespace {
+struct GivenOptions {
+  std::mutex mutex;
+  ClientOptions value;
+};
+GivenOptions &givenOptions() {
+  static GivenOptions &given = *new GivenOptions;
+  return given;
+}
+} // namespace
+
 namespace detail {
+
+ClientOptions clientOptions() {
+  std::lock_guard lock(givenOptions().mutex);
+  return givenOptions().value;
+}
 
 std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                                      std::string_view op) {
@@ -191,22 +209,41 @@ MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
 DeviceSpec DeviceSpec::from_string(std::string_view name) {
   constexpr std::string_view op = "device";
   std::string_view rest = name;
-  // The only process: job "localhost", or "worker" of a resolver, task 0.
-  for (std::string_view own :
-       {"/job:localhost", "/job:worker", "/replica:0", "/task:0"})
+  const Processes &all = processes(op);
+  // Where there is one process: job "localhost", or "worker" of a resolver.
+  for (const std::string &own :
+       {"/job:" + all.group.jobName, std::string("/job:localhost"),
+        std::string("/job:worker"), std::string("/replica:0")})
     if (rest.starts_with(own) && rest.substr(own.size()).starts_with('/'))
       rest.remove_prefix(own.size());
+  int64_t process = -1;
+  if (constexpr std::string_view task = "/task:"; rest.starts_with(task)) {
+    int64_t number = -1;
+    auto [end, error] = std::from_chars(rest.data() + task.size(),
+                                        rest.data() + rest.size(), number);
+    if (error == std::errc() && number >= 0 && number < all.group.size &&
+        end != rest.data() + rest.size() && *end == '/') {
+      rest.remove_prefix(size_t(end - rest.data()));
+      process = all.isAlone() ? -1 : number;
+    }
+  }
   for (std::string_view place : {"/job:", "/replica:", "/task:"})
     if (rest.starts_with(place))
-      fail(op, fmt::format("expected a device of this process, which is "
-                           "/job:localhost/replica:0/task:0, got \"{}\"",
-                           name));
+      fail(op,
+           all.isAlone()
+               ? fmt::format("expected a device of this process, which is "
+                             "/job:localhost/replica:0/task:0, got \"{}\"",
+                             name)
+               : fmt::format("expected a device of one of the {} processes, "
+                             "/job:{}/replica:0/task:0 to {}, got \"{}\"",
+                             all.group.size, all.group.jobName,
+                             all.group.size - 1, name));
   if (rest.starts_with('/'))
     rest.remove_prefix(1);
   if (rest.starts_with("device:"))
     rest.remove_prefix(std::string_view("device:").size());
   const size_t colon = std::min(rest.find(':'), rest.size());
-  DeviceSpec device{upper(rest.substr(0, colon)), 0};
+  DeviceSpec device{upper(rest.substr(0, colon)), 0, process};
   const std::string_view number =
       colon == rest.size() ? "0" : rest.substr(colon + 1);
   const bool digits =
@@ -264,6 +301,8 @@ void set_client_options(const ClientOptions &options) {
                     op);
   Connections::get().remove(std::string(virtualType));
   Connections::get().add(std::string(virtualType), made, op);
+  std::lock_guard lock(givenOptions().mutex);
+  givenOptions().value = options;
 }
 
 void set_logical_device_configuration(

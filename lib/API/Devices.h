@@ -19,4 +19,7 @@ MachineModel machineFor(const Mesh &mesh, const MachineModel &machine);
 /// The first device that was used in this process, "CPU:0"; empty: none was.
 std::string firstUsedDevice();
 
+/// What set_client_options said last.
+ClientOptions clientOptions();
+
 } // namespace meshloom::detail

@@ -44,6 +44,7 @@ Tensor pack(const std::vector<Tensor> &components, const Layout &layout) {
                            typeText(component), device));
     bytes.push_back(bytesOf(component, op));
   }
+  parts.reserve(components.size());
   for (size_t device = 0; device < components.size(); ++device)
     parts.push_back({components[device].shape(), bytes[device]});
   return wrap(

@@ -3,6 +3,7 @@
 #include "Contexts.h"
 #include "Devices.h"
 #include "Operands.h"
+#include "Processes.h"
 #include "Running.h"
 #include "Tape.h"
 
@@ -193,7 +194,7 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
       std::move(key), [&] { return compileOp(call, arrays, meshes, now); });
   bool host = mesh == hostMesh();
   std::vector<Array> made =
-      check(execute(*compiled->executable, compiled->meshes, std::move(arrays)),
+      check(execute(compiled->executable, compiled->meshes, std::move(arrays)),
             call.name);
   std::vector<Tensor> results;
   size_t next = 0;
@@ -245,19 +246,23 @@ static Result<Array> asArgument(Array array,
       meshText(own.mesh())));
 }
 
-Result<std::vector<Array>> execute(Executable &program,
+Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments) {
+  const Signature &signature = program->signature();
+  if (spansProcesses(signature.mesh))
+    if (Status agreed = agreeOn(program); !agreed)
+      return agreed.error();
   if (meshes.size() < 2)
-    return executeIn(program, std::move(arguments));
-  const Signature &signature = program.signature();
+    return executeIn(*program, std::move(arguments));
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
     if (!array)
       return array.error();
     arguments[i] = std::move(*array);
   }
-  Result<std::vector<Array>> results = executeIn(program, std::move(arguments));
+  Result<std::vector<Array>> results =
+      executeIn(*program, std::move(arguments));
   if (!results)
     return results;
   for (Array &result : *results)

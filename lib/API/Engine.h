@@ -80,9 +80,10 @@ struct Loaded {
 /// `meshes`, where it has its axes; else as it is, on the meshes' refinement.
 Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout);
 /// Runs a program whose values are on `meshes` of the user's, over the same
-/// devices: takes arrays and gives arrays on them. An
-/// Error where memory does not suffice.
-Result<std::vector<Array>> execute(Executable &program,
+/// devices: takes arrays and gives arrays on them. Where other processes run it
+/// too, they agree on it before its first run. An Error where memory does not
+/// suffice.
+Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments);
 /// For the devices of `mesh`.

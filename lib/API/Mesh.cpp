@@ -2,6 +2,7 @@
 #include "meshloom/API/Mesh.h"
 #include "Devices.h"
 #include "Node.h"
+#include "Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,7 +28,76 @@ std::string sizesText(const std::vector<MeshAxis> &axes) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
+/// Which process has which devices of a mesh.
+struct Placement {
+  /// Of each device: the process and the number there.
+  std::vector<std::pair<int64_t, int64_t>> devices;
+  bool isSpanning = false;
+};
+
+/// Of devices of one type. Throws where processes have no equal blocks of them.
+Placement placementOf(const std::vector<DeviceSpec> &devices,
+                      std::string_view op) {
+  const Processes &all = processes(op);
+  const int64_t rank = all.group.rank, size = all.group.size;
+  const auto count = int64_t(devices.size());
+  Placement placement;
+  placement.devices.reserve(devices.size());
+  auto isOwn = [&](const DeviceSpec &device) {
+    return device.process < 0 || device.process == rank;
+  };
+  const bool isNamed = std::ranges::any_of(
+      devices, [](const DeviceSpec &device) { return device.process >= 0; });
+  // Other types are those of each process; so is a single device.
+  if (all.isAlone() || devices.front().type != "CPU" ||
+      (count == 1 && isOwn(devices.front())) ||
+      (isNamed && std::ranges::all_of(devices, isOwn))) {
+    for (const DeviceSpec &device : devices)
+      placement.devices.emplace_back(rank, device.index);
+    return placement;
+  }
+  placement.isSpanning = true;
+  const int64_t each = count / size;
+  if (count % size)
+    fail(op, fmt::format("expected a number of devices that the {} processes "
+                         "divide, so that each has as many, got {}: take a "
+                         "multiple of {}, or devices of each process alone "
+                         "(local_devices())",
+                         size, count, size));
+  for (int64_t i = 0; i < count; ++i) {
+    const DeviceSpec &device = devices[size_t(i)];
+    const bool isInPlace = device.process < 0 ? device.index == i
+                                              : device.process == i / each &&
+                                                    device.index == i % each;
+    if (!isInPlace)
+      fail(op, fmt::format("expected the devices of {} processes in order: "
+                           "CPU:0 to CPU:{}, or CPU:0 to CPU:{} of process 0, "
+                           "then of process 1, got {} as number {}",
+                           size, count - 1, each - 1, device.to_string(), i));
+    placement.devices.emplace_back(i / each, i % each);
+  }
+  return placement;
+}
+
+std::string fullName(const std::string &type, int64_t process, int64_t index) {
+  const Processes &all = processes("create_mesh");
+  return fmt::format("/job:{}/replica:0/task:{}/device:{}:{}",
+                     all.isAlone() ? "localhost" : all.group.jobName, process,
+                     type, index);
+}
+
 } // namespace
+
+std::string DeviceSpec::to_string() const {
+  return process < 0 ? fmt::format("{}:{}", type, index) : name();
+}
+
+std::string DeviceSpec::name() const {
+  const Processes &all = processes("device");
+  if (process < 0 && !all.isAlone())
+    return "/device:" + to_string();
+  return fullName(type, std::max<int64_t>(process, 0), index);
+}
 
 std::vector<DeviceSpec> virtual_cpus(int64_t n) {
   if (n < 1 || n > mostDevices)
@@ -43,8 +113,13 @@ std::vector<DeviceSpec> virtual_cpus(int64_t n) {
 }
 
 std::vector<DeviceSpec> list_devices(std::string_view type) {
-  if (type.empty() || type == "CPU")
-    return virtual_cpus(deviceCount());
+  if (type.empty() || type == "CPU") {
+    const Processes &all = processes("list_devices");
+    const int64_t least = all.isAlone() && all.devicesEach == 1
+                              ? 1
+                              : all.devicesEach * all.group.size;
+    return virtual_cpus(std::max<int64_t>(deviceCount(), least));
+  }
   platformOf(std::string(type), "list_devices");
   return list_logical_devices(type);
 }
@@ -85,7 +160,7 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
   MeshOptions options;
   options.name = std::move(name);
   options.deviceType = devices.front().type;
-  std::set<int64_t> seen;
+  std::set<std::pair<int64_t, int64_t>> seen;
   for (const DeviceSpec &device : devices) {
     if (device.type != options.deviceType)
       fail(op, fmt::format("expected devices of one type, got {} beside {}",
@@ -93,11 +168,21 @@ Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
     if (device.index < 0 || device.index >= mostDevices)
       fail(op, fmt::format("expected devices numbered from 0 to {}, got {}",
                            mostDevices - 1, device.to_string()));
-    if (!seen.insert(device.index).second)
+    if (!seen.emplace(device.process, device.index).second)
       fail(op, fmt::format("expected different devices, got {} twice",
                            device.to_string()));
-    options.localDevices.push_back(fmt::format(
-        "/job:localhost/replica:0/task:0/device:{}", device.to_string()));
+  }
+  const Placement placement = placementOf(devices, op);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto &[process, index] = placement.devices[size_t(i)];
+    std::string device = fullName(options.deviceType, process, index);
+    if (process == processes(op).group.rank) {
+      options.localDeviceIds.push_back(i);
+      options.localDevices.push_back(device);
+    }
+    options.globalDeviceIds.push_back(i);
+    if (placement.isSpanning)
+      options.globalDevices.push_back(std::move(device));
   }
   Mesh mesh = check(
       [&]() -> Result<Mesh> {

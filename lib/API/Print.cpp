@@ -1,6 +1,8 @@
 // Tensors as text: like NumPy prints arrays, and which device holds what.
 #include "Node.h"
 
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Processes.h"
 #include "meshloom/API/Tensor.h"
 
 #include <fmt/format.h>
@@ -285,17 +287,39 @@ std::string drawGrid(const std::vector<Shard> &shards, bool isMatrix,
 
 } // namespace
 
-std::string to_string(const Tensor &tensor) {
-  if (!tensor.defined())
-    return "Tensor()";
-  if (tensor.is_traced())
-    return fmt::format("Tensor({}, traced)", typeText(tensor));
+namespace {
+
+std::string elementsText(const Tensor &tensor) {
   const Shape &shape = tensor.shape();
   bool shorten = tensor.size() > mostElements;
   std::vector<int64_t> shown;
   visit(shape, 0, 0, shorten, shown);
   std::string out;
   print(out, Elements(tensor, shown), shape, 0, 0, shorten);
+  return out;
+}
+
+/// What this process's devices hold, where others hold the rest.
+std::string componentsText(const Tensor &tensor) {
+  const std::span<const std::string> devices =
+      tensor.layout().mesh().local_devices();
+  const std::vector<Tensor> components = unpack(tensor);
+  std::string out = "{";
+  for (size_t i = 0; i < components.size(); ++i)
+    out += fmt::format("{}{}: {}", i ? ",\n " : "", devices[i],
+                       elementsText(components[i]));
+  return out + "}";
+}
+
+} // namespace
+
+std::string to_string(const Tensor &tensor) {
+  if (!tensor.defined())
+    return "Tensor()";
+  if (tensor.is_traced())
+    return fmt::format("Tensor({}, traced)", typeText(tensor));
+  std::string out =
+      isWhollyHere(tensor) ? elementsText(tensor) : componentsText(tensor);
   Layout layout = tensor.layout();
   out += fmt::format(" {}", typeText(tensor));
   if (!tensor.internal()->host)

@@ -1,6 +1,7 @@
 // Loading and running .mlprog files; see SavedFunction.h.
 #include "meshloom/API/SavedFunction.h"
 
+#include "Engine.h"
 #include "ExecutableInfo.h"
 #include "Node.h"
 
@@ -90,7 +91,7 @@ SavedFunction::operator()(const std::vector<Tensor> &given) const {
     arrays.push_back(arrayOf(placed, op));
   }
   std::vector<Array> made =
-      check(state->executable->execute(std::move(arrays)), op);
+      check(execute(state->executable, {}, std::move(arrays)), op);
   std::vector<Tensor> results;
   results.reserve(made.size());
   for (Array &array : made)

@@ -11,15 +11,15 @@ ShardBytes shardOf(const Tensor &tensor, int64_t device) {
   return {std::move(part.shape), std::move(part.bytes)};
 }
 
-Tensor tensorOfShards(DType type, const Layout &layout,
+Tensor tensorOfShards(DType type, const Shape &shape, const Layout &layout,
                       std::span<const ShardView> shards) {
   std::vector<Component> parts;
   parts.reserve(shards.size());
   for (const ShardView &shard : shards)
     parts.push_back({shard.shape, shard.bytes});
-  return wrap(check(
-      Array::fromComponents(clientFor(layout.mesh()), type, layout, parts),
-      "shard"));
+  return wrap(check(Array::fromComponents(clientFor(layout.mesh()),
+                                          {type, shape, layout}, parts),
+                    "shard"));
 }
 
 Tensor hostTensorOf(DType type, const Shape &shape,

@@ -1,6 +1,7 @@
 // Threads' state, clients, settings and the small accessors of Node.h.
 #include "Devices.h"
 #include "Node.h"
+#include "Processes.h"
 #include "Trace.h"
 
 #include "meshloom/API/CheckNumerics.h"
@@ -72,7 +73,9 @@ namespace {
 /// Held for good: eager programs and variables come and go.
 struct Clients {
   std::mutex mutex;
-  std::map<std::pair<Platform *, std::vector<int64_t>>, std::shared_ptr<Client>>
+  /// By their devices, and whether other processes have some too.
+  std::map<std::tuple<Platform *, std::vector<int64_t>, bool>,
+           std::shared_ptr<Client>>
       held;
   std::string first; ///< device that was used
 };
@@ -85,10 +88,13 @@ Clients &clients() {
 std::shared_ptr<Client> clientFor(const Mesh &mesh) {
   std::shared_ptr<Platform> on = platformFor(mesh);
   std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
+  const bool isSpanning = spansProcesses(mesh);
   std::lock_guard lock(clients().mutex);
-  std::shared_ptr<Client> &client = clients().held[{on.get(), numbers}];
+  std::shared_ptr<Client> &client =
+      clients().held[{on.get(), numbers, isSpanning}];
   if (!client) {
-    client = check(on->client(numbers), "create_mesh");
+    client = isSpanning ? makeSpanningClient(mesh)
+                        : check(on->client(numbers), "create_mesh");
     if (clients().first.empty())
       clients().first = fmt::format("{}:{}", mesh.device_type(),
                                     numbers.empty() ? 0 : numbers.front());
@@ -190,6 +196,9 @@ bool onSameDevices(const Mesh &mesh, const Mesh &other) {
 
 std::string devicesText(const Mesh &mesh) {
   constexpr size_t most = 8;
+  if (spansProcesses(mesh))
+    return fmt::format("{} on devices of {} processes", meshText(mesh),
+                       processes("mesh").group.size);
   std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(most, numbers.size()); ++i)

@@ -83,6 +83,8 @@ Tensor::operator bool() const {
 
 std::string Tensor::device() const {
   Mesh mesh = layout().mesh();
+  if (const auto all = mesh.global_devices(); !all.empty())
+    return fmt::format("{} ... {}", all.front(), all.back());
   const std::vector<int64_t> ids = mesh.assignment().localDeviceNumbers();
   std::string first = fmt::format("{}:{}", mesh.device_type(), ids.front());
   return ids.size() == 1 ? first

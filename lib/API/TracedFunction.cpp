@@ -107,7 +107,7 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (isMovedIn(argument))
       arrays[argument] = std::move(variable->array);
   Result<std::vector<Array>> out =
-      execute(*loaded.executable, meshes, std::move(arrays));
+      execute(loaded.executable, meshes, std::move(arrays));
   if (!out) {
     for (size_t argument : assigned)
       if (VariableState &variable = *arguments[argument].variable; !keeping) {

@@ -213,8 +213,8 @@ Tensor TensorFolder::read(const std::string &name,
   std::vector<std::pair<Box, std::vector<char>>> blocks;
   std::vector<size_t> blockOf;
   const size_t width = byteWidth(type);
-  for (int64_t device = 0; device < cut.mesh().size(); ++device) {
-    const Box box = cut.shard(shape, device);
+  for (int64_t id : cut.mesh().local_device_ids()) {
+    const Box box = cut.shard(shape, id - cut.mesh().min_global_device_id());
     size_t block = 0;
     while (block < blocks.size() && !(blocks[block].first == box))
       ++block;
@@ -238,7 +238,7 @@ Tensor TensorFolder::read(const std::string &name,
   parts.reserve(blockOf.size());
   for (size_t block : blockOf)
     parts.push_back({blocks[block].first.extent, blocks[block].second});
-  return detail::tensorOfShards(type, cut, parts);
+  return detail::tensorOfShards(type, shape, cut, parts);
 }
 
 } // namespace meshloom::data

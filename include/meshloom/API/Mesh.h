@@ -5,41 +5,53 @@
 
 namespace meshloom {
 
-/// A device of this process, such as "CPU:3" or "TPU:0".
+/// A device, such as "CPU:3" or "TPU:0".
 struct DeviceSpec {
   std::string type = "CPU"; ///< of its platform
-  int64_t index = 0;        ///< among those of its type
-  /// "CPU:3".
-  std::string to_string() const { return type + ":" + std::to_string(index); }
-  /// "/job:localhost/replica:0/task:0/device:CPU:3", TensorFlow's form.
-  std::string name() const {
-    return "/job:localhost/replica:0/task:0/device:" + to_string();
-  }
+  /// Among those of its type: of its process, or, where that is not said, of
+  /// all that run this program together (see Processes.h).
+  int64_t index = 0;
+  /// Where several processes run this program: which one has it; -1: not said.
+  int64_t process = -1;
+  /// "CPU:3"; the form of `name` where the process is said.
+  std::string to_string() const;
+  /// "/job:localhost/replica:0/task:0/device:CPU:3", TensorFlow's form; where
+  /// several processes run this program and it is not said which one has the
+  /// device, "/device:CPU:3".
+  std::string name() const;
   /// Of "CPU:3", "/CPU:3", "/device:CPU:3" or the form of `name`, in any case
   /// of letters; without an index it is 0. Throws meshloom::Error if it is not
-  /// a device's name, or one of another process.
+  /// a device's name, or one of a process that there is not.
   static DeviceSpec from_string(std::string_view name);
   /// Whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
 };
 
 /// `n` virtual CPUs, CPU:0 to CPU:n-1: devices that share this process's memory
-/// and cores. Making them costs nothing; asking again gives the same ones.
+/// and cores, or, where several processes run this program, those of all of
+/// them, each of which has a block. Making them costs nothing; asking again
+/// gives the same ones.
 /// Throws meshloom::Error if n is not in [1, 65536].
 std::vector<DeviceSpec> virtual_cpus(int64_t n);
 
-/// The devices of this process: the virtual CPUs asked for so far, at least
-/// CPU:0, or those of another type that is connected (see Devices.h). Throws
+/// The virtual CPUs asked for so far, at least CPU:0 (of several processes: as
+/// many in each as InitializeOptions::devices_per_process), or this process's
+/// devices of another type that is connected (see Devices.h). Throws
 /// meshloom::Error if there is none of the type. Empty: virtual CPUs.
 std::vector<DeviceSpec> list_devices(std::string_view type = "");
 
 /// A mesh of `devices` (default: all of list_devices()), in the order of the
 /// axes, the last one fastest: create_mesh({{"x", 2}, {"y", 4}}). One size may
 /// be -1: what the number of devices leaves. Without axes: one axis "x".
+///
+/// Where several processes run this program, "CPU:0" to "CPU:n-1" are n devices
+/// of all of them, the k-th block in process k; devices of this process alone
+/// are those of local_devices(), and one device is each process's own.
+///
 /// Throws meshloom::Error if the product of the sizes is not the number of
 /// devices, if an axis is repeated or has no valid name, if two sizes are -1,
 /// if a device is repeated, does not exist or is of another type than the
-/// others.
+/// others, if the processes do not divide the devices.
 Mesh create_mesh(std::vector<MeshAxis> axes = {},
                  std::vector<DeviceSpec> devices = {}, std::string name = "");
 

@@ -21,9 +21,9 @@ struct ShardView {
   Shape shape;
   std::span<const char> bytes;
 };
-/// The tensor whose shard on device k is `shards[k]`. Throws meshloom::Error as
-/// `pack` does.
-Tensor tensorOfShards(DType type, const Layout &layout,
+/// The tensor whose shard on the k-th device of this process is `shards[k]`.
+/// Throws meshloom::Error as `pack` does.
+Tensor tensorOfShards(DType type, const Shape &shape, const Layout &layout,
                       std::span<const ShardView> shards);
 /// A host tensor of those elements, whatever the default mesh is.
 Tensor hostTensorOf(DType type, const Shape &shape,

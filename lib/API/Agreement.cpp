@@ -1,0 +1,213 @@
+// What processes compare before they run a program together for the first time.
+//
+// Every process sends every other 16 bytes: a hash of all that must be equal,
+// and its name. Where they differ, each says in text what it has, line by line,
+// and all name the first line that is not the same. Programs are compared in
+// the order of their first runs, so that a process that runs another one, or
+// the same ones in another order, is found at the first difference.
+#include "Node.h"
+#include "Processes.h"
+
+#include "meshloom/Cluster/Coordination/CoordinationClient.h"
+#include "meshloom/Core/Hash.h"
+#include "meshloom/Runtime/Communicator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <sstream>
+
+namespace meshloom::detail {
+namespace {
+
+uint64_t hashOf(std::string_view text) {
+  StableHash hash;
+  hash.add(text);
+  return hash.value();
+}
+
+std::string bufferText(const BufferDecl &buffer) {
+  return fmt::format("{} {}", typeText(buffer.type, buffer.shape),
+                     buffer.layout.spec_string());
+}
+
+std::string placeText(const SourceNote &note) {
+  return note.location.empty() ? "" : fmt::format(" (at {})", note.location);
+}
+
+/// One line for each thing of a program that processes may have otherwise.
+class Description {
+public:
+  explicit Description(const Compiled &compiled) {
+    const Signature &own = compiled.signature();
+    lines.push_back(
+        fmt::format("program '{}' on {}", own.name, own.mesh.spec_string()));
+    lines.push_back(fmt::format("machine model {}", compiled.machine()));
+    for (const auto &[name, type] : own.arguments)
+      lines.push_back(fmt::format("argument '{}': {}", name, type.to_string()));
+    if (const CodedProgram *coded = compiled.coded())
+      addSteps(coded->program, coded->program.steps);
+    for (const auto &[name, type, alias] : own.results)
+      lines.push_back(fmt::format("result '{}': {}", name, type.to_string()));
+    if (const CodedProgram *coded = compiled.coded())
+      for (const ConstantData &constant : coded->program.constants)
+        lines.push_back(fmt::format(
+            "constant {} with hash {:016x}",
+            bufferText(coded->program.buffers[constant.buffer]),
+            hashOf({constant.bytes.data(), constant.bytes.size()})));
+  }
+
+  std::string text() const { return fmt::format("{}", fmt::join(lines, "\n")); }
+
+private:
+  void addSteps(const Program &program, const std::vector<Step> &steps) {
+    for (const Step &step : steps) {
+      std::visit([&](const auto &own) { add(program, own); }, step);
+      for (const std::vector<Step> *inner : nestedLists(step))
+        addSteps(program, *inner);
+    }
+  }
+  void add(const Program &program, const KernelStep &step) {
+    std::vector<std::string> outputs;
+    for (const Operand &output : step.outputs)
+      outputs.push_back(bufferText(program.buffers[output.buffer]));
+    lines.push_back(fmt::format(
+        "op {} -> {}{}", step.note.op.empty() ? step.library : step.note.op,
+        fmt::join(outputs, ", "), placeText(step.note)));
+  }
+  void add(const Program &program, const DotStep &step) {
+    lines.push_back(fmt::format("op {} -> {}{}", step.note.op,
+                                bufferText(program.buffers[step.out.buffer]),
+                                placeText(step.note)));
+  }
+  void add(const Program &program, const CollectiveStep &step) {
+    std::vector<std::string> axes, moves;
+    for (unsigned axis : step.axes)
+      axes.push_back(program.mesh.axes()[axis].name);
+    for (const auto &[from, to] : step.moves)
+      moves.push_back(fmt::format("{} to {}", bufferText(program.buffers[from]),
+                                  program.buffers[to].layout.spec_string()));
+    lines.push_back(fmt::format("{} over [{}] of {}: {}{}", name(step.kind),
+                                fmt::join(axes, ", "), fmt::join(moves, ", "),
+                                step.reason, placeText(step.note)));
+  }
+  void add(const Program &, const LoopStep &step) {
+    lines.push_back(
+        fmt::format("loop {}{}", step.note.op, placeText(step.note)));
+  }
+  void add(const Program &, const BranchStep &step) {
+    lines.push_back(
+        fmt::format("branch {}{}", step.note.op, placeText(step.note)));
+  }
+
+  std::vector<std::string> lines;
+};
+
+/// The first line that two texts do not share, from each.
+std::pair<std::string, std::string> difference(const std::string &one,
+                                               const std::string &other) {
+  std::istringstream first(one), second(other);
+  for (;;) {
+    std::string here, there;
+    const bool hasHere(std::getline(first, here));
+    const bool hasThere(std::getline(second, there));
+    if (!hasHere && !hasThere)
+      return {"", ""};
+    if (here != there || hasHere != hasThere)
+      return {hasHere ? here : "nothing more",
+              hasThere ? there : "nothing more"};
+  }
+}
+
+/// What all processes say.
+struct Word {
+  uint64_t hash;  ///< of the program and what it was made for
+  uint64_t count; ///< of programs that were compared before
+  bool operator==(const Word &) const = default;
+};
+
+/// The words of all ranks, in order.
+Result<std::vector<Word>> exchanged(const Processes &all, const Word &own) {
+  auto said =
+      exchangedBytes(all, {reinterpret_cast<const char *>(&own), sizeof own});
+  if (!said)
+    return said.error();
+  std::vector<Word> words(said->size());
+  for (size_t rank = 0; rank < words.size(); ++rank)
+    std::memcpy(&words[rank], (*said)[rank].data(), sizeof(Word));
+  return words;
+}
+
+/// Says what each has, and how the first one that has not what rank 0 has
+/// differs.
+Error differenceOf(const Processes &all, const Compiled &compiled,
+                   const std::vector<Word> &words) {
+  const std::vector<std::string> texts = gatherTexts(
+      "agreement", Description(compiled).text(), /*timeoutSeconds=*/5);
+  std::string message = "the processes run different programs";
+  for (size_t rank = 1; rank < texts.size(); ++rank) {
+    if (words[rank] == words.front())
+      continue;
+    auto [first, other] = difference(texts.front(), texts[rank]);
+    if (first.empty())
+      first = other = "the same steps, of kernels that differ inside";
+    message = fmt::format(
+        "{} runs another program than rank 0 as number {}: rank 0 has\n  {}\n"
+        "where rank {} has\n  {}\nEvery process must call the same functions "
+        "on the same shapes, in one order, and read the same settings",
+        all.rankText(int64_t(rank)), words.front().count + 1, first, rank,
+        other);
+    break;
+  }
+  // All have what they need before the first one ends.
+  (void)all.client->barrier("agreement", std::chrono::seconds(1));
+  all.communicator->abort(Error(message));
+  return Error(message);
+}
+
+/// Programs that all have agreed on.
+struct Agreed {
+  std::mutex mutex;
+  /// Handles, so that a run costs one look; and by contents, as programs are
+  /// made again when they were pushed out of the cache.
+  std::set<std::weak_ptr<Executable>, std::owner_less<>> programs;
+  std::set<uint64_t> hashes;
+  uint64_t count = 0;
+};
+
+} // namespace
+
+Status agreeOn(const std::shared_ptr<Executable> &program) {
+  static Agreed &agreed = *new Agreed;
+  std::lock_guard lock(agreed.mutex);
+  if (agreed.programs.contains(program))
+    return Success();
+  const Processes &all = processes("mesh");
+  if (!all.communicator)
+    return Error("expected the other processes of the mesh, which this one has "
+                 "left");
+  const Compiled &compiled = program->compiled();
+  StableHash content;
+  content.add(compiled.contentHash());
+  content.add(compiled.machine());
+  const uint64_t hash = content.value();
+  std::erase_if(agreed.programs,
+                [](const auto &known) { return known.expired(); });
+  agreed.programs.insert(program);
+  if (!agreed.hashes.insert(hash).second)
+    return Success();
+  const Word own{hash, agreed.count++};
+  Result<std::vector<Word>> words = exchanged(all, own);
+  if (!words)
+    return Error(fmt::format("the processes could not compare the program "
+                             "before its first run: {}",
+                             words.error().message()));
+  if (std::ranges::count(*words, own) != std::ssize(*words))
+    return differenceOf(all, compiled, *words);
+  return Success();
+}
+
+} // namespace meshloom::detail

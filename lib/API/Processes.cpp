@@ -1,0 +1,522 @@
+// Joining, naming and leaving the processes of a program.
+#include "Processes.h"
+
+#include "Devices.h"
+#include "Node.h"
+
+#include "meshloom/API/Distribute.h"
+#include "meshloom/API/Logging.h"
+#include "meshloom/API/Shards.h"
+#include "meshloom/Cluster/ClusterResolver.h"
+#include "meshloom/Cluster/Coordination/RunOptions.h"
+#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Transport/ProcessTransport.h"
+
+#include "meshloom/Core/Hash.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <thread>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds inMilliseconds(double seconds) {
+  // A few hundred years are for ever.
+  return milliseconds(int64_t(std::clamp(seconds, 0.0, 1e10) * 1000));
+}
+
+std::string variable(const char *name) {
+  return processEnvironment(name).value_or("");
+}
+
+/// The number in a variable, or `standard` where neither is set.
+double numberOf(const char *name, double given, double standard) {
+  if (given != 0)
+    return given;
+  const std::string text = variable(name);
+  if (text.empty())
+    return standard;
+  double value = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0))
+    fail("initialize",
+         fmt::format("expected {} to be a number above 0, got '{}': for "
+                     "example {}={}",
+                     name, text, name, standard));
+  return value;
+}
+
+enum class Stage : uint8_t { Alone, Joined, Left };
+
+struct Membership {
+  std::mutex mutex;
+  /// Those that were asked for; never freed, as threads read them.
+  std::atomic<Processes *> current = nullptr;
+  Stage stage = Stage::Alone;
+  bool byItself = false; ///< nobody called `initialize`
+};
+Membership &membership() {
+  static Membership &membership = *new Membership;
+  return membership;
+}
+
+/// What `options` say in place of the environment, as that would say it.
+Environment overlaid(const InitializeOptions &options) {
+  return [options](const char *name) -> std::optional<std::string> {
+    const std::string_view wanted = name;
+    if (wanted == "DTENSOR_CLIENT_ID" && options.client_id)
+      return std::to_string(*options.client_id);
+    if (wanted == "DTENSOR_NUM_CLIENTS" && options.num_clients)
+      return std::to_string(*options.num_clients);
+    if (wanted == "DTENSOR_JOB_NAME" && !options.job_name.empty())
+      return options.job_name;
+    if (wanted == "DTENSOR_JOBS" && !options.jobs.empty())
+      return fmt::format("{}", fmt::join(options.jobs, ","));
+    return processEnvironment(name);
+  };
+}
+
+/// Where a program ends: what the others are told.
+void leaveAtExit(int status, void *) {
+  Membership &membership = ::meshloom::membership();
+  std::lock_guard lock(membership.mutex);
+  Processes *own = membership.current;
+  if (!own || !own->client)
+    return;
+  if (membership.stage == Stage::Joined) {
+    if (status != 0)
+      own->client->reportFailure(
+          fmt::format("the program ended with status {}", status));
+    else if (Status left = own->client->shutdown(inMilliseconds(60)); !left)
+      logOnce(LogLevel::WARNING, left.error().message());
+    // A service ends after all know how the run ended.
+    if (own->service)
+      (void)own->service->waitForEnd(milliseconds(2000));
+  }
+  // Before what they stand on is destroyed.
+  own->client.reset();
+  own->service.reset();
+}
+
+LinkKind linkKindOf(const std::string &given) {
+  const std::string text =
+      given.empty() ? variable("MESHLOOM_TRANSPORT") : given;
+  if (text.empty() || text == "auto")
+    return LinkKind::Automatic;
+  if (text == "shm")
+    return LinkKind::SharedMemory;
+  if (text == "tcp")
+    return LinkKind::TCP;
+  fail("initialize", fmt::format("expected MESHLOOM_TRANSPORT to be auto, shm "
+                                 "or tcp, got '{}'",
+                                 text));
+}
+
+std::unique_ptr<Processes> join(ProcessGroup group,
+                                const InitializeOptions &options) {
+  constexpr std::string_view op = "initialize";
+  auto joined = std::make_unique<Processes>();
+  joined->devicesEach = int64_t(numberOf(
+      "MESHLOOM_DEVICES_PER_PROCESS", double(options.devices_per_process), 1));
+  joined->timeoutSeconds =
+      numberOf("MESHLOOM_TIMEOUT", options.timeout_seconds, 30);
+  const LinkKind linkKind = linkKindOf(options.transport);
+  joined->group = std::move(group);
+  if (joined->isAlone())
+    return joined;
+
+  const ProcessGroup &own = joined->group;
+  CoordinationClientOptions client = check(clientOptions(own), op);
+  client.version = MESHLOOM_VERSION;
+  if (options.start_timeout_seconds > 0)
+    client.startTimeout = inMilliseconds(options.start_timeout_seconds);
+  if (own.rank == 0 && !own.coordinatorRuns) {
+    CoordinationServiceOptions service = check(serviceOptions(own), op);
+    service.startTimeout = client.startTimeout;
+    if (options.heartbeat_timeout_seconds > 0)
+      service.heartbeatTimeout =
+          inMilliseconds(options.heartbeat_timeout_seconds);
+    joined->service = check(CoordinationService::start(service), op);
+    client.address = joined->service->address();
+  }
+  joined->client = check(CoordinationClient::connect(client), op);
+  ProcessTransportOptions link;
+  link.rank = int(own.rank);
+  link.size = int(own.size);
+  link.host = joined->client->ranks()[size_t(own.rank)].host;
+  link.prefix = joined->client->runName() + "/transport/";
+  link.kind = linkKind;
+  link.connectTimeout = client.startTimeout;
+  link.timeout = inMilliseconds(joined->timeoutSeconds);
+  joined->communicator = std::make_shared<Communicator>(
+      check(connectProcesses(*joined->client, link), op));
+  joined->client->onFailure(
+      [communicator =
+           std::weak_ptr(joined->communicator)](const Failure &failure) {
+        if (auto alive = communicator.lock())
+          alive->abort(Error(failure.message()));
+      });
+  return joined;
+}
+
+/// Makes it what all ask from now on. The membership is locked.
+const Processes &enter(std::unique_ptr<Processes> joined, bool byItself) {
+  Membership &own = membership();
+  if (!joined->isAlone()) {
+    static bool isRegistered = false;
+    if (!std::exchange(isRegistered, true))
+      on_exit(leaveAtExit, nullptr);
+  }
+  own.stage = Stage::Joined;
+  own.byItself = byItself;
+  own.current = joined.release();
+  return *own.current;
+}
+
+void initializeWith(ProcessGroup group, const InitializeOptions &options) {
+  constexpr std::string_view op = "initialize";
+  Membership &own = membership();
+  std::lock_guard lock(own.mutex);
+  const Processes *now = own.current;
+  if (own.stage == Stage::Joined && own.byItself && now->isAlone()) {
+    // It was alone so far, and nothing has been sent.
+  } else if (own.stage == Stage::Joined && own.byItself &&
+             now->group.rank == group.rank && now->group.size == group.size) {
+    own.byItself = false;
+    return;
+  } else if (own.stage != Stage::Alone) {
+    fail(op,
+         fmt::format("this process {} as {} of {}: call initialize once, at "
+                     "the start of the program",
+                     own.stage == Stage::Left ? "has left the others"
+                                              : "has joined already",
+                     now->group.rank, now->group.size));
+  }
+  enter(join(std::move(group), options), /*byItself=*/false);
+}
+
+} // namespace
+
+namespace detail {
+
+std::string Processes::rankText(int64_t rank) const {
+  const std::string host =
+      client && size_t(rank) < client->ranks().size()
+          ? fmt::format(" (host {})", client->ranks()[size_t(rank)].host)
+          : "";
+  return fmt::format("rank {}{}", rank, host);
+}
+
+int64_t Processes::onThisHost() const {
+  if (!client)
+    return 1;
+  const std::vector<RankInfo> &all = client->ranks();
+  return std::ranges::count(all, all[size_t(group.rank)].host, &RankInfo::host);
+}
+
+const Processes &processes(std::string_view op) {
+  Membership &own = membership();
+  if (const Processes *current = own.current)
+    return *current;
+  std::lock_guard lock(own.mutex);
+  if (const Processes *current = own.current)
+    return *current;
+  // Only what a launcher of SPMD programs sets makes a process join by itself:
+  // TF_CONFIG and SLURM's variables are there for other programs too.
+  ProcessGroup group;
+  if (!variable("DTENSOR_NUM_CLIENTS").empty())
+    group = check(processGroup(), op);
+  return enter(join(std::move(group), {}), /*byItself=*/true);
+}
+
+std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh) {
+  constexpr std::string_view op = "create_mesh";
+  const Processes &all = processes(op);
+  if (!all.communicator || mesh.is_remote())
+    fail(op, fmt::format("{} has devices of other processes, which this one "
+                         "{}: initialize comes before the mesh is made",
+                         meshText(mesh),
+                         all.isAlone() ? "has not joined" : "has left"));
+  const ClientOptions given = clientOptions();
+  CPUOptions options;
+  options.devices = mesh.num_local_devices();
+  options.numbers = mesh.assignment().localDeviceNumbers();
+  options.workers = given.workers;
+  options.memoryLimit = given.memory_limit;
+  options.privateMemories = given.private_memories;
+  options.communicator = all.communicator;
+  if (options.workers == 0)
+    // Processes of a machine share its cores.
+    options.workers = std::max<int64_t>(
+        1, int64_t(std::thread::hardware_concurrency()) / all.onThisHost());
+  return check(createCPUClient(options), op);
+}
+
+int64_t processOf(const Mesh &mesh, int64_t device) {
+  if (!spansProcesses(mesh))
+    return processes("mesh").group.rank;
+  return device / mesh.num_local_devices();
+}
+
+bool isWhollyHere(const Tensor &tensor) {
+  return meshloom::isWhollyHere(arrayOf(tensor, "isWhollyHere").type());
+}
+
+std::vector<std::string> gatherTexts(std::string_view topic,
+                                     const std::string &own,
+                                     double timeoutSeconds) {
+  const Processes &all = processes(topic);
+  if (!all.client)
+    return {own};
+  static std::mutex &mutex = *new std::mutex;
+  static auto &counts = *new std::map<std::string, int64_t, std::less<>>;
+  int64_t number = 0;
+  {
+    std::lock_guard lock(mutex);
+    number = counts[std::string(topic)]++;
+  }
+  auto keyOf = [&](int64_t rank) {
+    return fmt::format("texts/{}/{}/{}/", topic, rank, number);
+  };
+  check(all.client->set(keyOf(all.group.rank), own), topic);
+  std::vector<std::string> texts;
+  for (int64_t rank = 0; rank < all.group.size; ++rank) {
+    Result<std::string> text =
+        all.client->get(keyOf(rank), inMilliseconds(timeoutSeconds));
+    if (!text)
+      fail(topic, fmt::format("{} did not come: {}", all.rankText(rank),
+                              text.error().message()));
+    texts.push_back(std::move(*text));
+  }
+  // Everybody is here, so everybody has read what was said before.
+  if (number > 0)
+    check(all.client->erase(fmt::format("texts/{}/{}/{}/", topic,
+                                        all.group.rank, number - 1)),
+          topic);
+  return texts;
+}
+
+namespace {
+/// Tags of what the API sends, the first time with 2^63: those of runs do not
+/// have that bit.
+uint64_t nextTag() {
+  static std::atomic<uint64_t> next = uint64_t(1) << 63;
+  return next++;
+}
+
+/// What process 0 has.
+Status broadcastBytes(const Processes &all, std::span<char> bytes) {
+  std::vector<Communicator::Outgoing> outgoing;
+  std::vector<Communicator::Incoming> incoming;
+  if (all.group.rank == 0)
+    for (int rank = 1; rank < int(all.group.size); ++rank)
+      outgoing.push_back({rank, bytes});
+  else
+    incoming.push_back({0, bytes});
+  if (Status came = all.communicator->wait(
+          all.communicator->exchange(nextTag(), outgoing, incoming));
+      !came)
+    return came.error();
+  return Success();
+}
+} // namespace
+
+Result<std::vector<HostBytes>> exchangedBytes(const Processes &all,
+                                              std::span<const char> own) {
+  std::vector<HostBytes> said(size_t(all.group.size),
+                              HostBytes(own.begin(), own.end()));
+  std::vector<Communicator::Outgoing> outgoing;
+  std::vector<Communicator::Incoming> incoming;
+  for (int rank = 0; rank < int(all.group.size); ++rank)
+    if (rank != all.group.rank) {
+      outgoing.push_back({rank, own});
+      incoming.push_back({rank, said[size_t(rank)]});
+    }
+  if (Status came = all.communicator->wait(
+          all.communicator->exchange(nextTag(), outgoing, incoming));
+      !came)
+    return came.error();
+  return said;
+}
+
+std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
+                                                std::string_view op) {
+  const Processes &all = processes(op);
+  if (!all.communicator)
+    return {own};
+  const auto *bytes = reinterpret_cast<const char *>(own.data());
+  std::vector<std::vector<int64_t>> numbers;
+  for (const HostBytes &said :
+       check(exchangedBytes(all, {bytes, own.size() * sizeof(int64_t)}), op)) {
+    numbers.emplace_back(own.size());
+    std::memcpy(numbers.back().data(), said.data(), said.size());
+  }
+  return numbers;
+}
+
+Tensor ofFirstProcess(const Tensor &own) {
+  constexpr std::string_view op = "initial value";
+  const Processes &all = processes(op);
+  if (!all.communicator)
+    return own;
+  const HostBytes bytes = bytesOf(own, op);
+  StableHash hash;
+  for (int64_t number : own.shape())
+    hash.add(uint64_t(number));
+  hash.add(uint64_t(own.dtype()));
+  // Sizes first: what is sent must be as large as what is awaited.
+  const auto shapes =
+      gatherNumbers({int64_t(hash.value()), int64_t(bytes.size())}, op);
+  for (size_t rank = 1; rank < shapes.size(); ++rank)
+    if (shapes[rank] != shapes.front())
+      fail(op,
+           fmt::format("expected the same type and shape in all processes, "
+                       "got another one in {} than in rank 0; here it is {}",
+                       all.rankText(int64_t(rank)), typeText(own)));
+  HostBytes first = bytes;
+  check(broadcastBytes(all, first), op);
+  return hostTensorOf(own.dtype(), own.shape(), first);
+}
+
+Tensor madeWhollyHere(const Tensor &tensor) {
+  return isWhollyHere(tensor)
+             ? tensor
+             : relayout(tensor, Layout::replicated(tensor.layout().mesh(),
+                                                   unsigned(tensor.rank())));
+}
+
+void waitForAll(std::string_view topic, double timeoutSeconds) {
+  const Processes &all = processes(topic);
+  if (all.client)
+    check(
+        all.client->barrier(std::string(topic), inMilliseconds(timeoutSeconds)),
+        topic);
+}
+
+} // namespace detail
+
+void initialize(const InitializeOptions &options) {
+  initializeWith(check(processGroup(overlaid(options)), "initialize"), options);
+}
+
+void initialize(const ClusterResolver &resolver,
+                const InitializeOptions &options) {
+  initializeWith(check(processGroup(resolver), "initialize"), options);
+}
+
+void shutdown() {
+  constexpr std::string_view op = "shutdown";
+  Membership &own = membership();
+  std::lock_guard lock(own.mutex);
+  const Processes *now = own.current;
+  if (own.stage != Stage::Joined || own.byItself)
+    fail(op,
+         fmt::format("this process {}: call initialize first",
+                     own.stage == Stage::Left ? "has left the others already"
+                                              : "has not joined others"));
+  own.stage = Stage::Left;
+  if (now->client)
+    check(now->client->shutdown(inMilliseconds(60)), op);
+}
+
+int64_t client_id() {
+  return processes("client_id").group.rank;
+}
+int64_t num_clients() {
+  return processes("num_clients").group.size;
+}
+std::string job_name() {
+  return processes("job_name").group.jobName;
+}
+std::string full_job_name(std::optional<int64_t> task_id) {
+  const ProcessGroup &group = processes("full_job_name").group;
+  const int64_t task = task_id.value_or(group.rank);
+  if (task < 0 || task >= group.size)
+    fail("full_job_name", fmt::format("expected a task from 0 to {}, got {}",
+                                      group.size - 1, task));
+  return fmt::format("{}/replica:0/task:{}", group.jobName, task);
+}
+std::vector<std::string> jobs() {
+  return processes("jobs").group.addresses;
+}
+
+std::vector<DeviceSpec> local_devices(std::string_view type) {
+  const Processes &all = processes("local_devices");
+  std::vector<DeviceSpec> devices = list_devices(type);
+  if (all.isAlone() || (!type.empty() && type != "CPU"))
+    return devices;
+  const int64_t count = int64_t(devices.size()) / all.group.size;
+  devices.clear();
+  for (int64_t i = 0; i < count; ++i)
+    devices.push_back({"CPU", i, all.group.rank});
+  return devices;
+}
+int64_t num_local_devices(std::string_view type) {
+  return int64_t(local_devices(type).size());
+}
+int64_t num_global_devices(std::string_view type) {
+  const bool isShared = type.empty() || type == "CPU";
+  return isShared ? int64_t(list_devices(type).size())
+                  : num_local_devices(type) * num_clients();
+}
+
+Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
+                             std::vector<DeviceSpec> local_devices,
+                             std::string name) {
+  constexpr std::string_view op = "create_distributed_mesh";
+  const Processes &all = processes(op);
+  for (const DeviceSpec &device : local_devices)
+    if (device.process >= 0 && device.process != all.group.rank)
+      fail(op, fmt::format("expected devices of this process, which is rank "
+                           "{}, got {}",
+                           all.group.rank, device.to_string()));
+  if (all.isAlone() && !local_devices.empty())
+    return create_mesh(std::move(axes), std::move(local_devices),
+                       std::move(name));
+  int64_t count = int64_t(local_devices.size()) * all.group.size;
+  if (count == 0) {
+    count = 1;
+    for (const MeshAxis &axis : axes)
+      count = axis.size == -1 ? -1
+                              : std::clamp<int64_t>(count, -1, 65537) *
+                                    std::clamp<int64_t>(axis.size, 1, 65537);
+    if (count < 0 || axes.empty())
+      return create_mesh(std::move(axes), {}, std::move(name));
+    return create_mesh(std::move(axes), virtual_cpus(count), std::move(name));
+  }
+  for (size_t i = 0; i < local_devices.size(); ++i)
+    if (local_devices[i].type != "CPU" || local_devices[i].index != int64_t(i))
+      fail(op, fmt::format("expected the virtual CPUs CPU:0 to CPU:{} of each "
+                           "process, in order, got {} as number {}",
+                           local_devices.size() - 1,
+                           local_devices[i].to_string(), i));
+  return create_mesh(std::move(axes), virtual_cpus(count), std::move(name));
+}
+
+void barrier(const Mesh &mesh, const std::string &name,
+             double timeout_seconds) {
+  constexpr std::string_view op = "barrier";
+  if (!mesh.defined())
+    fail(op, "expected a mesh, got an empty one: make it with create_mesh");
+  if (!spansProcesses(mesh))
+    return;
+  const Processes &all = processes(op);
+  check(all.client->barrier("barrier/" + name, inMilliseconds(timeout_seconds)),
+        op);
+}
+
+} // namespace meshloom

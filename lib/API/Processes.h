@@ -1,0 +1,51 @@
+// The processes that run this program, as the API's sources see them.
+#pragma once
+
+#include "meshloom/API/Processes.h"
+#include "meshloom/Cluster/ProcessGroup.h"
+#include "meshloom/Runtime/Client.h"
+
+namespace meshloom {
+class Communicator;
+class CoordinationClient;
+class CoordinationService;
+} // namespace meshloom
+
+namespace meshloom::detail {
+
+/// This process among the others.
+struct Processes {
+  ProcessGroup group;
+  /// Virtual CPUs of each process where a mesh does not say.
+  int64_t devicesEach = 1;
+  double timeoutSeconds = 30;
+  /// Where there are several, and they have not left.
+  std::shared_ptr<CoordinationService> service;
+  std::shared_ptr<CoordinationClient> client;
+  std::shared_ptr<Communicator> communicator;
+
+  bool isAlone() const { return group.size == 1; }
+  /// "rank 2 (host b)".
+  std::string rankText(int64_t rank) const;
+  /// How many of them are on this machine.
+  int64_t onThisHost() const;
+};
+
+/// Those that this process has joined; joins where the environment says that
+/// mesh-launch (or who sets DTENSOR_NUM_CLIENTS) started it and it has not.
+/// `op` asks.
+const Processes &processes(std::string_view op);
+
+/// Sends `own` to every other process and takes the bytes that they send, as
+/// many from each, by their order.
+Result<std::vector<HostBytes>> exchangedBytes(const Processes &all,
+                                              std::span<const char> own);
+
+/// The client of this process's devices of a mesh that spans processes.
+std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh);
+
+/// Fails where processes run different programs, saying what differs: called by
+/// all before a program's first run.
+Status agreeOn(const std::shared_ptr<Executable> &program);
+
+} // namespace meshloom::detail
