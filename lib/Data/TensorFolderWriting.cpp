@@ -7,12 +7,17 @@
 // renamed when it is whole. So there is one instant at which the new one
 // stands, and all before and after it is tidying, which a later write does
 // where a crash kept it from being done.
+//
+// Where a tensor lies on devices of several processes all of them write: each
+// the shards that it is to write, into files of its own, of which it tells the
+// others. Process 0 makes the folder and its index.
 #include "meshloom/Data/TensorFolder.h"
 
 #include "SafetensorsFormat.h"
 #include "TensorFolderFormat.h"
 
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/Processes.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/Support/File.h"
 
@@ -24,7 +29,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
 #include <regex>
+#include <set>
+#include <sys/file.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -80,6 +88,13 @@ std::string shardName(const Shard &shard, const Shape &shape) {
   return fmt::format("{}[{}]", shard.tensor, fmt::join(ranges, ", "));
 }
 
+/// Whether several processes have parts of a tensor.
+bool isShared(const NamedTensors &tensors) {
+  return std::ranges::any_of(tensors, [](const auto &named) {
+    return detail::spansProcesses(named.second.layout().mesh());
+  });
+}
+
 /// One folder, as it is being written.
 class FolderWriter {
 public:
@@ -93,7 +108,8 @@ public:
     }
   }
 
-  /// Writes all data files; gives the index's "tensors".
+  /// Writes the data files, of several processes this one's; gives the index's
+  /// "tensors", with the shards that are written here.
   json write() {
     assign();
     create();
@@ -101,20 +117,13 @@ public:
     for (const auto &[name, tensor] : tensors)
       index[name] = {{"dtype", meshloom::name(tensor.dtype())},
                      {"shape", tensor.shape()},
-                     {"layout", is_dtensor(tensor) ? tensor.layout().to_string()
-                                                   : std::string()},
+                     {"layout", layoutText(tensor)},
                      {"shards", json::array()}};
     for (const Shard &shard : shards)
       index[shard.tensor]["shards"].push_back(write(shard));
     for (auto &[number, file] : files)
       std::move(file.writer->finish()).value_or_throw();
     return index;
-  }
-
-  /// Names of the files that are written.
-  bool owns(const std::string &name) const {
-    return std::ranges::any_of(
-        files, [&](const auto &file) { return file.second.name == name; });
   }
 
 private:
@@ -125,6 +134,18 @@ private:
     uint64_t at = 0;    ///< where the next one goes
     std::optional<FileWriter> writer;
   };
+
+  /// The same in all processes.
+  static std::string layoutText(const Tensor &tensor) {
+    if (!is_dtensor(tensor))
+      return "";
+    const Layout layout = tensor.layout();
+    const int64_t devices = layout.mesh().size();
+    return detail::spansProcesses(layout.mesh())
+               ? layout.placed_on(DeviceAssignment::standard(devices))
+                     .to_string()
+               : layout.to_string();
+  }
 
   static uint64_t bytesOf(const Tensor &tensor, const Box &box) {
     return uint64_t(box.count()) * byteWidth(tensor.dtype());
@@ -155,6 +176,14 @@ private:
         shards.push_back({name, device, box, device % mostFiles});
       }
     }
+    if (isShared(tensors))
+      std::erase_if(shards, [&](const Shard &shard) {
+        const Mesh &mesh = tensors.at(shard.tensor).layout().mesh();
+        const int64_t process = detail::spansProcesses(mesh)
+                                    ? detail::processOf(mesh, shard.device)
+                                    : 0;
+        return process != client_id();
+      });
   }
 
   /// Writes the heads.
@@ -244,6 +273,92 @@ void removeLeftovers(const fs::path &beside) {
     fs::remove_all(folder, ignored);
 }
 
+/// Keeps other processes from a folder while it lives.
+class FolderLock {
+public:
+  explicit FolderLock(const fs::path &folder)
+      : file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (file >= 0)
+      flock(file, LOCK_EX);
+  }
+  ~FolderLock() {
+    if (file >= 0)
+      close(file);
+  }
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+
+private:
+  int file;
+};
+
+/// What a part of the work gave, or why it failed.
+struct Attempt {
+  json result;
+  std::optional<std::string> error;
+};
+template <typename Work> Attempt attempted(Work &&work) {
+  try {
+    return {work(), std::nullopt};
+  } catch (const std::exception &error) {
+    return {json(), error.what()};
+  }
+}
+
+/// What all processes' attempts gave, where they work together, else this one's
+/// alone. Throws if one failed, in all of them.
+std::vector<json> told(std::string_view step, bool isTogether,
+                       const Attempt &own) {
+  if (!isTogether) {
+    if (own.error)
+      throw Error(*own.error);
+    return {own.result};
+  }
+  json said = {{"result", own.result}};
+  if (own.error)
+    said["error"] = *own.error;
+  std::vector<json> results;
+  for (const std::string &text : detail::gatherTexts(
+           fmt::format("write_tensor_folder/{}", step), said.dump(),
+           /*timeoutSeconds=*/600)) {
+    json theirs = json::parse(text);
+    if (theirs.contains("error"))
+      throw Error(fmt::format("process {}: {}", results.size(),
+                              theirs["error"].get<std::string>()));
+    results.push_back(std::move(theirs["result"]));
+  }
+  return results;
+}
+
+/// Writes the index of the shards that `parts` name, puts the folder in its
+/// place and removes what is not of it.
+void finish(const fs::path &folder, const fs::path &target, json index,
+            const std::vector<json> &parts) {
+  json &tensors = index["tensors"] = parts.front();
+  std::set<std::string> files;
+  for (const json &part : parts)
+    for (const auto &[name, entry] : part.items())
+      for (const json &shard : entry["shards"]) {
+        files.insert(shard["file"].get<std::string>());
+        if (&part != &parts.front())
+          tensors[name]["shards"].push_back(shard);
+      }
+  const fs::path part = folder / (indexName + ("." + freshId()) + ".part");
+  FileWriter file = FileWriter::create(part.string()).value_or_throw();
+  std::move(file.write(textWithSum(index))).value_or_throw();
+  std::move(file.finish()).value_or_throw();
+  std::move(renameDurably(part.string(), (folder / indexName).string()))
+      .value_or_throw();
+  if (folder != target && fs::absolute(target) != folder)
+    std::move(renameDurably(folder.string(), target.string())).value_or_throw();
+  for (const fs::directory_entry &entry : fs::directory_iterator(target)) {
+    const std::string name = entry.path().filename().string();
+    if (isOurs(name) && !files.contains(name))
+      fs::remove(entry.path());
+  }
+  removeLeftovers(target.parent_path());
+}
+
 } // namespace
 
 void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
@@ -255,8 +370,7 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     throw refuse("expected to be outside of a function, whose variables have "
                  "no values while it is traced");
   const fs::path target = path.has_filename() ? path : path.parent_path();
-  const bool isThere = fs::exists(target);
-  if (isThere && !is_tensor_folder(target) && !fs::is_empty(target))
+  if (fs::exists(target) && !is_tensor_folder(target) && !fs::is_empty(target))
     throw refuse("there is something else under that name: choose another one, "
                  "or remove it");
   json index = {{"format", folderFormat},
@@ -269,29 +383,51 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     index["notes"][name] = std::move(note);
   }
 
-  const fs::path folder = isThere ? target : hiddenName(target);
+  const bool isTogether = isShared(contents.tensors);
+  // Processes that write values of their own may do so to one folder.
+  std::optional<FolderLock> lock;
+  if (!isTogether && num_clients() > 1) {
+    fs::create_directories(fs::absolute(target).parent_path());
+    lock.emplace(fs::absolute(target).parent_path());
+  }
+  const bool isThere = fs::exists(target);
+  const bool isFirst = !isTogether || client_id() == 0;
+  fs::path folder = isThere ? target : hiddenName(target);
   try {
-    fs::create_directories(folder);
-    FolderWriter writer(folder, contents.tensors);
-    index["tensors"] = writer.write();
-    const fs::path part = folder / (indexName + ("." + freshId()) + ".part");
-    FileWriter file = FileWriter::create(part.string()).value_or_throw();
-    std::move(file.write(textWithSum(index))).value_or_throw();
-    std::move(file.finish()).value_or_throw();
-    std::move(renameDurably(part.string(), (folder / indexName).string()))
-        .value_or_throw();
-    if (!isThere)
-      std::move(renameDurably(folder.string(), target.string()))
-          .value_or_throw();
-    for (const fs::directory_entry &entry : fs::directory_iterator(target)) {
-      const std::string name = entry.path().filename().string();
-      if (isOurs(name) && !writer.owns(name))
-        fs::remove(entry.path());
+    const Attempt made = attempted([&] {
+      if (isFirst)
+        fs::create_directories(folder);
+      return json{{"target", fs::absolute(target)},
+                  {"folder", fs::absolute(folder)}};
+    });
+    const std::vector<json> places = told("place", isTogether, made);
+    if (isTogether) {
+      for (const json &place : places)
+        if (place["target"] != places.front()["target"])
+          throw Error(fmt::format("expected all processes to write the same "
+                                  "folder together, got '{}' and '{}'",
+                                  places.front()["target"].get<std::string>(),
+                                  place["target"].get<std::string>()));
+      folder = places.front()["folder"].get<std::string>();
     }
-    removeLeftovers(target.parent_path());
+    const Attempt wrote = attempted([&] {
+      if (!fs::is_directory(folder))
+        throw Error(fmt::format("this process does not see '{}', which process "
+                                "0 made: processes write to a file system that "
+                                "they share",
+                                folder.string()));
+      return FolderWriter(folder, contents.tensors).write();
+    });
+    const std::vector<json> parts = told("shards", isTogether, wrote);
+    const Attempt stands = attempted([&] {
+      if (isFirst)
+        finish(folder, target, std::move(index), parts);
+      return json();
+    });
+    told("index", isTogether, stands);
   } catch (const std::exception &error) {
     std::error_code ignored;
-    if (!isThere)
+    if (!isThere && isFirst)
       fs::remove_all(folder, ignored);
     throw refuse(error.what());
   }

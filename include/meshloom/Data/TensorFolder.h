@@ -17,6 +17,9 @@ struct FolderContents {
 /// part of those that several hold; no tensor is gathered. A folder of that
 /// name is replaced: after a crash at any time `path` is the old one or the new
 /// one (or, where there was none, none). Waits until the disk has all of it.
+/// Where a tensor is on devices of several processes all of them call this with
+/// the same path, on a file system that they share; each writes its devices'
+/// files, and all wait until the folder stands.
 ///
 ///   data::write_tensor_folder("w", {{{"kernel", kernel}}, {{"step", "7"}}});
 ///   data::TensorFolder w("w");

@@ -2,6 +2,7 @@
 // which of them are kept for good is written down beside them.
 #include "meshloom/NN/State/CheckpointManager.h"
 
+#include "meshloom/API/Processes.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Support/File.h"
 
@@ -62,7 +63,8 @@ struct CheckpointManager::State {
 
 /// Removes what is too old, oldest first. Runs where checkpoints are written.
 void CheckpointManager::State::prune() const {
-  if (options.max_to_keep == 0)
+  // Of several processes that share the folder one tidies it.
+  if (options.max_to_keep == 0 || client_id() != 0)
     return;
   json kept = {{"numbers", json::array()}, {"hours", hoursNow()}};
   const bool isFirst = !fs::exists(record());

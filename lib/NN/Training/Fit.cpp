@@ -6,6 +6,7 @@
 
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
 
@@ -466,7 +467,8 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
             training.predict(training.place(batch, "predict"));
         all.resize(results.size());
         for (size_t i = 0; i < results.size(); ++i) {
-          const std::vector<char> bytes = bytesOf(results[i], "predict");
+          const std::vector<char> bytes =
+              bytesOf(madeWhollyHere(results[i]), "predict");
           Rows &rows = all[i];
           const Shape &shape = results[i].shape();
           if (shape.empty())

@@ -2,9 +2,11 @@
 #include "Training.h"
 
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/Processes.h"
 #include "meshloom/NN/Config.h"
 #include "meshloom/NN/State/SavedModel.h"
 #include "meshloom/NN/Training/Checkpoints.h"
+#include "meshloom/NN/Training/Preemption.h"
 
 #include <fmt/args.h>
 #include <fmt/format.h>
@@ -184,6 +186,8 @@ BackupAndRestore::BackupAndRestore(fs::path backup_dir,
 void BackupAndRestore::on_train_begin(Logs &) {
   seen = 0;
   last = -1;
+  if (options.save_before_preemption)
+    detail::watchForPreemption();
   if (!fs::exists(folder))
     return;
   Position position{model().optimizer()};
@@ -198,12 +202,16 @@ void BackupAndRestore::on_epoch_begin(int64_t epoch, Logs &) {
 }
 
 void BackupAndRestore::on_train_batch_end(int64_t batch, Logs &) {
-  if (!isTime(options.save_freq, batch, last, seen))
+  const bool isPreempted =
+      options.save_before_preemption && detail::isAnyPreempted();
+  if (!isTime(options.save_freq, batch, last, seen) && !isPreempted)
     return;
   if (batch + 1 == params().steps)
     write(currentEpoch + 1, 0);
   else
     write(currentEpoch, batch + 1);
+  if (isPreempted)
+    detail::exitPreempted();
 }
 
 void BackupAndRestore::on_epoch_end(int64_t epoch, Logs &) {
@@ -214,9 +222,14 @@ void BackupAndRestore::on_epoch_end(int64_t epoch, Logs &) {
 void BackupAndRestore::on_train_end(Logs &) {
   if (!options.delete_checkpoint)
     return;
-  fs::remove_all(folder);
-  std::error_code isShared; // whatever else is there stays
-  fs::remove(folder.parent_path(), isShared);
+  // One of several processes removes what they wrote together, before any of
+  // them looks for it again.
+  if (client_id() == 0) {
+    fs::remove_all(folder);
+    std::error_code isShared; // whatever else is there stays
+    fs::remove(folder.parent_path(), isShared);
+  }
+  detail::waitForAll("BackupAndRestore");
 }
 
 void BackupAndRestore::write(int64_t epoch, int64_t batch) {

@@ -69,6 +69,9 @@ private:
 struct BackupAndRestoreOptions {
   SaveFrequency save_freq = "epoch"; ///< when the backup is written
   bool delete_checkpoint = true;     ///< when training is done
+  /// When a process of the program gets SIGTERM, all write the backup after the
+  /// batch and end.
+  bool save_before_preemption = false;
 };
 
 /// Writes weights, the optimizer's state and where training is into
