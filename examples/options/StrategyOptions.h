@@ -4,6 +4,7 @@
 
 #include <meshloom/Meshloom.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +23,8 @@ namespace example {
 struct StrategyOptions {
   /// mirrored, central, one_device, default, tpu or dtensor.
   std::string strategy = "mirrored";
-  int64_t replicas = 2;
+  /// Where several processes run the example, one in each at least.
+  int64_t replicas = std::max<int64_t>(2, meshloom::num_clients());
   /// Those of the example's usage, by name; of one without a value "".
   std::map<std::string, std::string> own = {};
 

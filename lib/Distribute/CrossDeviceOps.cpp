@@ -97,7 +97,7 @@ ReductionToOneDevice::reduce(ReduceOp op, const PerReplica<Tensor> &value,
   expectSeveral(value);
   const DeviceSpec to = device.empty() ? destinations.devices.front()
                                        : DeviceSpec::from_string(device);
-  const auto all = destinations.mesh.local_devices();
+  const auto all = deviceNames(destinations.mesh);
   const auto found = std::ranges::find(all, to.name());
   if (found == all.end())
     refuse(name(),
@@ -170,7 +170,7 @@ std::vector<Tensor> AllReduceCrossDeviceOps::batch_reduce(
   logReduction(fmt::format("by {} of {} pack{} over ({})", name(),
                            packs ? std::to_string(packs) : "no",
                            packs == 1 ? "" : "s",
-                           fmt::join(destinations.mesh.local_devices(), ", ")));
+                           fmt::join(deviceNames(destinations.mesh), ", ")));
   auto shaped = [&](size_t i, const Tensor &row) {
     const Shape &stacked = values[i].stacked.shape();
     reduced[i] = reshape(through(op, row, values[i].replicas),
@@ -239,7 +239,7 @@ HierarchicalCopyAllReduce::sum(const Tensor &stacked,
   // part of the axis only.
   const int64_t inGroup = replicas / groups;
   std::vector<DeviceSpec> devices;
-  for (const std::string &device : destinations.mesh.local_devices())
+  for (const std::string &device : deviceNames(destinations.mesh))
     devices.push_back(DeviceSpec::from_string(device));
   const Mesh split =
       create_mesh({{"group", groups}, {"member", inGroup}}, devices);

@@ -349,9 +349,14 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
            "got one of single elements: batch it first, with the global batch "
            "size");
   std::vector<int64_t> sizes;
+  const int64_t workers = strategy.workers();
   if (const std::optional<int64_t> size = batchSizeOf(*source))
-    sizes = rowsOfReplicas(*size, 1, strategy.replicas(), 0);
-  SourcePtr part = autoShard(source, 1, 0);
+    sizes = rowsOfReplicas(*size, workers, strategy.localReplicas(),
+                           strategy.worker());
+  SourcePtr part = autoShard(source, workers, strategy.worker());
+  if (workers > 1)
+    return distributeOverWorkers(strategy, std::move(part), std::move(sizes),
+                                 /*cuts=*/true, std::move(make));
   return fetched(
       strategy,
       std::make_shared<CutBatches>(std::move(part), strategy.replicas(),
@@ -367,6 +372,8 @@ std::vector<InputContext> inputContexts(const StrategyState &strategy,
     refuse("distribute_datasets_from_function",
            fmt::format("PER_REPLICA is of MirroredStrategy, got {}",
                        textOf(strategy)));
+  if (strategy.workers() > 1)
+    return {{strategy.workers(), strategy.worker(), strategy.replicas()}};
   const int64_t pipelines = isEach ? strategy.replicas() : 1;
   std::vector<InputContext> contexts;
   for (int64_t i = 0; i < pipelines; ++i)
@@ -378,6 +385,9 @@ SourcePtr distributeTurns(const StrategyState &strategy,
                           std::vector<SourcePtr> sources,
                           const StrategyInputOptions &options,
                           MakePerReplica make) {
+  if (strategy.workers() > 1)
+    return distributeOverWorkers(strategy, std::move(sources.front()), {},
+                                 /*cuts=*/false, std::move(make));
   return fetched(strategy,
                  std::make_shared<TakeTurns>(
                      std::move(sources), strategy.replicas(), std::move(make)),

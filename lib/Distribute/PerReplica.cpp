@@ -4,10 +4,12 @@
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/Processes.h"
 #include "meshloom/API/SliceOps.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace meshloom::detail {
@@ -39,6 +41,49 @@ std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
   return values;
 }
 
+namespace {
+/// Whether other processes have replicas of these.
+bool isElsewhere(std::span<const Tensor> stacked) {
+  return std::ranges::any_of(stacked, [](const Tensor &tensor) {
+    return !tensor.is_traced() && spansProcesses(tensor.layout().mesh());
+  });
+}
+/// The first replica of this process, and the one after its last.
+std::pair<int64_t, int64_t> localOf(const Mesh &mesh, int64_t replicas) {
+  const int64_t each = replicas / (mesh.size() / mesh.num_local_devices());
+  const int64_t first = client_id() * each;
+  return {first, first + each};
+}
+} // namespace
+
+std::vector<std::vector<Tensor>>
+ofLocalReplicas(std::span<const Tensor> stacked,
+                std::span<const ReplicaRows> rows, int64_t replicas) {
+  std::vector<std::vector<Tensor>> local;
+  if (!isElsewhere(stacked)) {
+    for (int64_t replica = 0; replica < replicas; ++replica)
+      local.push_back(ofReplica(stacked, rows, replicas, replica));
+    return local;
+  }
+  for (size_t leaf = 0; leaf < stacked.size(); ++leaf) {
+    // A device for each replica.
+    const Tensor cut = relayout(
+        stacked[leaf], Layout::batch_sharded(stacked[leaf].mesh(), replicaAxis,
+                                             unsigned(stacked[leaf].rank())));
+    const std::vector<Tensor> components = unpack(cut);
+    local.resize(components.size());
+    const int64_t first = localOf(stacked[leaf].mesh(), replicas).first;
+    for (size_t i = 0; i < components.size(); ++i) {
+      const Shape shape =
+          localShape(stacked[leaf], rows, leaf, first + int64_t(i));
+      Shape begin(shape.size() + 1, 0), size = shape;
+      size.insert(size.begin(), 1);
+      local[i].push_back(reshape(slice(components[i], begin, size), shape));
+    }
+  }
+  return local;
+}
+
 void failNotPlain(int64_t replicas) {
   refuse("PerReplica",
          fmt::format("expected the value of one replica, got those of {}: "
@@ -56,9 +101,15 @@ void print(std::ostream &out, std::span<const Tensor> stacked,
   if (replicas == 1)
     return printAll({stacked.begin(), stacked.end()});
   out << "PerReplica:{";
-  for (int64_t replica = 0; replica < replicas; ++replica) {
-    out << (replica ? "," : "") << "\n  " << replica << ": ";
-    printAll(ofReplica(stacked, rows, replicas, replica));
+  int64_t replica = isElsewhere(stacked)
+                        ? localOf(stacked.front().mesh(), replicas).first
+                        : 0;
+  bool isFirst = true;
+  for (const std::vector<Tensor> &own :
+       ofLocalReplicas(stacked, rows, replicas)) {
+    out << (isFirst ? "" : ",") << "\n  " << replica++ << ": ";
+    printAll(own);
+    isFirst = false;
   }
   out << "\n}";
 }

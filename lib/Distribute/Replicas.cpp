@@ -6,6 +6,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +21,7 @@ namespace {
 
 ReduceDestinations destinationsOf(const StrategyState &strategy) {
   ReduceDestinations all{*strategy.mesh, replicaAxis, {}};
-  for (const std::string &device : strategy.mesh->local_devices())
+  for (const std::string &device : deviceNames(*strategy.mesh))
     all.devices.push_back(DeviceSpec::from_string(device));
   return all;
 }
@@ -203,9 +204,39 @@ Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
   return reshape(value.value, all);
 }
 
+std::pair<int64_t, int64_t> localReplicas(const StrategyState &strategy) {
+  const int64_t first = strategy.firstLocalReplica();
+  return {first, first + strategy.localReplicas()};
+}
+
+/// The values of this process's replicas; those of others come from there. All
+/// are of one shape.
+static ReplicaValues
+placeLocalReplicas(const StrategyState &strategy,
+                   const std::vector<std::vector<Tensor>> &values) {
+  ReplicaValues placed;
+  for (size_t leaf = 0; leaf < values.front().size(); ++leaf) {
+    std::vector<Tensor> components;
+    for (const std::vector<Tensor> &own : values) {
+      const Tensor whole = madeWhollyHere(own[leaf]);
+      components.push_back(
+          expand_dims(is_dtensor(whole) ? unpack(whole).front() : whole, 0));
+    }
+    placed.push_back(
+        {pack(components,
+              Layout::batch_sharded(*strategy.mesh, replicaAxis,
+                                    unsigned(components.front().rank()))),
+         true,
+         {}});
+  }
+  return placed;
+}
+
 ReplicaValues placeReplicas(const StrategyState &strategy,
                             const std::vector<std::vector<Tensor>> &values) {
   ReplicaValues placed;
+  if (strategy.workers() > 1)
+    return placeLocalReplicas(strategy, values);
   const size_t count = values.front().size();
   for (const std::vector<Tensor> &own : values)
     if (own.size() != count)
@@ -317,7 +348,7 @@ ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch) {
 std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
                                      const std::vector<Tensor> &values,
                                      const CommunicationOptions &options) {
-  const CommunicationOptions asked = CommunicationOptions().merged(options);
+  const CommunicationOptions asked = strategy.communication.merged(options);
   if (strategy.replicas() == 1)
     return values;
   if (asked.implementation == CommunicationImplementation::NCCL &&

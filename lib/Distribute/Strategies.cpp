@@ -3,6 +3,7 @@
 #include "StrategyState.h"
 
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,6 +40,11 @@ std::vector<DeviceSpec> chosen(const std::vector<DeviceName> &names,
   }
   for (const DeviceName &name : names) {
     const DeviceSpec device = DeviceSpec::from_string(name.text);
+    if (device.process >= 0 && device.process != client_id())
+      refuse(op, fmt::format("expected devices of this process, got {}: "
+                             "MultiWorkerMirroredStrategy is for those of "
+                             "several",
+                             device.to_string()));
     if (std::ranges::count(devices, device) > 0)
       refuse(op, fmt::format("expected different devices, got {} twice",
                              device.to_string()));

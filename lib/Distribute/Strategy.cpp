@@ -46,7 +46,7 @@ std::string textOf(const StrategyState &strategy) {
   std::string text = strategy.name;
   if (!strategy.mesh)
     return text + " strategy";
-  for (const std::string &device : strategy.mesh->local_devices())
+  for (const std::string &device : deviceNames(*strategy.mesh))
     text +=
         fmt::format("{}{}", text.size() == strategy.name.size() ? " on " : ", ",
                     DeviceSpec::from_string(device).to_string());

@@ -11,6 +11,7 @@ struct StrategyState {
     Default,   ///< where they are made
     OneDevice, ///< on the only device
     Mirrored,  ///< on all of them
+    Workers,   ///< on all of them, in all workers
     Central,   ///< on the first one
     TPU        ///< on all of them
   };
@@ -20,9 +21,37 @@ struct StrategyState {
   /// Null: as the compiler finds best.
   std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr;
   std::optional<TPUClusterResolver> resolver = std::nullopt;
+  /// Of a strategy of several workers.
+  CommunicationOptions communication = {};
 
   int64_t replicas() const { return mesh ? mesh->size() : 1; }
+  /// Those of this process; there are as many in each.
+  int64_t localReplicas() const { return mesh ? mesh->num_local_devices() : 1; }
+  /// The first of those.
+  int64_t firstLocalReplica() const {
+    return mesh
+               ? mesh->local_device_ids().front() - mesh->min_global_device_id()
+               : 0;
+  }
+  /// Processes that the replicas are in.
+  int64_t workers() const { return replicas() / localReplicas(); }
+  /// Which of them this is.
+  int64_t worker() const { return firstLocalReplica() / localReplicas(); }
 };
+
+/// The names of all devices of a mesh, in their order.
+inline std::span<const std::string> deviceNames(const Mesh &mesh) {
+  return mesh.global_devices().empty() ? mesh.local_devices()
+                                       : mesh.global_devices();
+}
+
+/// Batches of a worker's own part of a dataset, for its replicas; `cuts`:
+/// `source` gives global batches, of `sizes` for all replicas (empty: of
+/// unknown size), else those of replicas, which take them in turn.
+data::detail::SourcePtr distributeOverWorkers(const StrategyState &strategy,
+                                              data::detail::SourcePtr source,
+                                              std::vector<int64_t> sizes,
+                                              bool cuts, MakePerReplica make);
 
 /// The axis of replicas.
 inline constexpr char replicaAxis[] = "replica";

@@ -6,6 +6,7 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,7 +39,8 @@ Tensor placed(const StrategyState &strategy, const Tensor &initial,
     expectMesh(initial.mesh(), "an initial value");
     return initial;
   }
-  return options.layout ? initial : copy_to_mesh(initial, *strategy.mesh);
+  return options.layout ? initial
+                        : copy_to_mesh(ofFirstProcess(initial), *strategy.mesh);
 }
 
 /// `value` outside of traces as a tensor of the variable's type, on its mesh.
@@ -61,7 +63,8 @@ public:
     out << kind() << ":{";
     const std::vector<Tensor> values = copies(variable);
     for (size_t replica = 0; replica < values.size(); ++replica)
-      out << (replica ? "," : "") << "\n  " << replica << ": variable '"
+      out << (replica ? "," : "") << "\n  "
+          << strategy->firstLocalReplica() + int64_t(replica) << ": variable '"
           << variable.name() << "' on "
           << DeviceSpec::from_string(strategy->mesh->local_devices()[replica])
                  .to_string()

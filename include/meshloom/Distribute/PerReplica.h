@@ -58,8 +58,12 @@ Shape localShape(const Tensor &stacked, std::span<const ReplicaRows> rows,
 std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
                               std::span<const ReplicaRows> rows,
                               int64_t replicas, int64_t replica);
+/// The same, of each replica of this process.
+std::vector<std::vector<Tensor>>
+ofLocalReplicas(std::span<const Tensor> stacked,
+                std::span<const ReplicaRows> rows, int64_t replicas);
 [[noreturn]] void failNotPlain(int64_t replicas);
-/// "PerReplica:{\n  0: ...,\n  1: ...\n}".
+/// "PerReplica:{\n  0: ...,\n  1: ...\n}": those of this process.
 void print(std::ostream &out, std::span<const Tensor> stacked,
            std::span<const ReplicaRows> rows, int64_t replicas);
 } // namespace detail

@@ -1,6 +1,7 @@
 // The strategies: mirrored, central storage, one device, TPU.
 #pragma once
 
+#include "meshloom/Cluster/ClusterResolver.h"
 #include "meshloom/Distribute/Strategy.h"
 
 namespace meshloom {
@@ -32,6 +33,36 @@ public:
   explicit MirroredStrategy(
       const std::vector<DeviceName> &devices = {},
       std::shared_ptr<const CrossDeviceOps> cross_device_ops = nullptr);
+};
+
+/// Synchronous training on the devices of several processes, the workers: a
+/// replica on each. Every worker runs the same program, saves and metrics
+/// included.
+///
+///   TF_CONFIG='{"cluster": {"worker": ["a:2222", "b:2222"]},
+///               "task": {"type": "worker", "index": 0}}' program
+///
+///   MultiWorkerMirroredStrategy strategy; // in both
+///
+/// Variables begin with what the first worker (the chief) has. Without a
+/// cluster it is the only worker. The error of a worker that is lost, or of a
+/// collective that takes longer than `timeout_seconds`, ends the program.
+class MultiWorkerMirroredStrategy : public Strategy {
+public:
+  /// Of the cluster that TF_CONFIG describes, or that mesh-launch started.
+  /// Throws meshloom::Error if TF_CONFIG is malformed, and as `initialize`.
+  explicit MultiWorkerMirroredStrategy(
+      const CommunicationOptions &communication_options = {});
+  /// Of a resolver's. Throws meshloom::Error as above, if it does not say which
+  /// task this process is, if this process runs as one of others already.
+  explicit MultiWorkerMirroredStrategy(
+      const ClusterResolver &resolver,
+      const CommunicationOptions &communication_options = {});
+  /// As given; else TF_CONFIG's.
+  const ClusterResolver &cluster_resolver() const { return *resolved; }
+
+private:
+  std::shared_ptr<const ClusterResolver> resolved;
 };
 
 /// Synchronous training with variables on one device: replicas fetch them from

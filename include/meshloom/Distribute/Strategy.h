@@ -74,7 +74,9 @@ Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
                    int64_t axis, int64_t replicas);
 /// Throws unless all replicas are seen.
 void expectCrossReplica(std::string_view op);
-/// Values of each replica, on their devices.
+/// The replicas of this process: the first, and the one after the last.
+std::pair<int64_t, int64_t> localReplicas(const StrategyState &strategy);
+/// Values of each of those, on their devices.
 ReplicaValues placeReplicas(const StrategyState &strategy,
                             const std::vector<std::vector<Tensor>> &values);
 } // namespace detail
@@ -254,15 +256,14 @@ public:
     return detail::rebuild(value.stacked, std::span<const Tensor>(gathered));
   }
 
-  /// The value of each replica, in their order.
+  /// The value of each replica of this process, in their order.
   template <typename T>
   std::vector<T> experimental_local_results(const PerReplica<T> &value) const {
     std::vector<T> results;
-    for (int64_t replica = 0; replica < value.replicas; ++replica)
-      results.push_back(detail::rebuild(
-          value.stacked, std::span<const Tensor>(detail::ofReplica(
-                             detail::tensorsOf(value.stacked), value.rows,
-                             value.replicas, replica))));
+    for (const std::vector<Tensor> &own : detail::ofLocalReplicas(
+             detail::tensorsOf(value.stacked), value.rows, value.replicas))
+      results.push_back(
+          detail::rebuild(value.stacked, std::span<const Tensor>(own)));
     return results;
   }
   /// One value.
@@ -270,14 +271,15 @@ public:
     return {value};
   }
 
-  /// fn(ValueContext) for each replica.
+  /// fn(ValueContext) for each replica of this process.
   template <typename F>
   auto experimental_distribute_values_from_function(F &&fn) const {
     using T = std::decay_t<std::invoke_result_t<F &, const ValueContext &>>;
     const int64_t replicas = num_replicas_in_sync();
     std::vector<std::vector<Tensor>> values;
     std::optional<T> first;
-    for (int64_t replica = 0; replica < replicas; ++replica) {
+    const auto [firstReplica, end] = detail::localReplicas(*state);
+    for (int64_t replica = firstReplica; replica < end; ++replica) {
       T own = fn(ValueContext{replica, replicas});
       values.push_back(detail::tensorsOf(own));
       if (!first)

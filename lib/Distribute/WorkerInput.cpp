@@ -1,0 +1,201 @@
+// Batches for the replicas of one of several workers. Each worker reads what is
+// its own of a dataset; before each step they tell each other how many rows
+// their replicas have, so that all know when there are none left.
+#include "StrategyState.h"
+
+#include "meshloom/API/Processes.h"
+#include "meshloom/API/Shards.h"
+#include "meshloom/Distribute/Input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <numeric>
+
+namespace meshloom::detail {
+using namespace data::detail;
+
+namespace {
+
+int64_t rowsOf(const Element &batch) {
+  return batch.values.empty() || batch.values.front().shape().empty()
+             ? 0
+             : batch.values.front().shape().front();
+}
+
+/// What is the same of all batches of a dataset.
+struct BatchType {
+  std::vector<DType> types;
+  std::vector<Shape> shapes; ///< without the rows
+};
+
+/// Hands out the parts of a worker's batches, as many as it has replicas a
+/// step.
+class WorkerCursor : public Cursor {
+public:
+  WorkerCursor(std::shared_ptr<const StrategyState> strategy,
+               std::vector<int64_t> sizes, bool cuts, MakePerReplica make,
+               std::unique_ptr<Cursor> batches)
+      : strategy(std::move(strategy)), sizes(std::move(sizes)), cuts(cuts),
+        make(std::move(make)), batches(std::move(batches)) {}
+
+  std::optional<Element> next() override {
+    for (;;) {
+      const std::vector<Element> own = ownParts();
+      std::vector<int64_t> said = {std::ssize(own)};
+      for (int64_t i = 0; i < strategy->localReplicas(); ++i)
+        said.push_back(i < std::ssize(own) ? rowsOf(own[size_t(i)]) : 0);
+      ReplicaRows rows;
+      bool hasAny = false;
+      for (const std::vector<int64_t> &worker :
+           gatherNumbers(said, "experimental_distribute_dataset")) {
+        hasAny |= worker.front() > 0;
+        rows.insert(rows.end(), worker.begin() + 1, worker.end());
+      }
+      if (!hasAny)
+        return std::nullopt;
+      if (std::ranges::any_of(rows, [](int64_t count) { return count > 0; }))
+        return placed(own, rows);
+    }
+  }
+
+private:
+  /// At most one for each replica; fewer, or none, at the end.
+  std::vector<Element> ownParts() {
+    const auto wanted = size_t(strategy->localReplicas());
+    while (parts.size() < wanted)
+      if (std::optional<Element> batch = batches->next())
+        take(*batch);
+      else
+        break;
+    const size_t count = std::min(wanted, parts.size());
+    std::vector<Element> own(parts.begin(),
+                             parts.begin() + std::ptrdiff_t(count));
+    parts.erase(parts.begin(), parts.begin() + std::ptrdiff_t(count));
+    return own;
+  }
+
+  void take(const Element &batch) {
+    if (!like)
+      like = batch;
+    if (!cuts)
+      return parts.push_back(batch);
+    const int64_t replicas = strategy->replicas(), rows = rowsOf(batch);
+    std::vector<HostArray> values;
+    for (const HostArray &value : batch.values) {
+      if (value.shape().empty() || value.shape().front() != rows)
+        refuse("experimental_distribute_dataset",
+               fmt::format("expected batches, whose tensors have one number of "
+                           "rows, got {}: batch the dataset first",
+                           batch.typeText()));
+      values.push_back(value.inMemory());
+    }
+    int64_t begin = 0;
+    for (int64_t replica = 0; replica < replicas; ++replica) {
+      // Of a batch of unknown size the same for all.
+      const int64_t size = sizes.empty() ? (rows + replicas - 1) / replicas
+                                         : sizes[size_t(replica)];
+      const int64_t end = std::min(rows, begin + size);
+      Element part{{}, batch.skeleton};
+      for (const HostArray &value : values)
+        part.values.push_back(value.rows(begin, end));
+      parts.push_back(std::move(part));
+      begin = end;
+    }
+  }
+
+  /// [replicas, most rows, ...] of all workers, of which the local ones are
+  /// `own`.
+  Element placed(const std::vector<Element> &own, const ReplicaRows &rows) {
+    if (!like)
+      refuse("experimental_distribute_dataset",
+             "the dataset of this worker is empty, while others have batches: "
+             "give each worker at least one, or choose another "
+             "auto_shard_policy");
+    const Mesh &mesh = *strategy->mesh;
+    const int64_t most = *std::ranges::max_element(rows);
+    const int64_t first = strategy->firstLocalReplica();
+    Element result;
+    for (size_t leaf = 0; leaf < like->values.size(); ++leaf) {
+      const DType type = like->values[leaf].dtype();
+      Shape shape = like->values[leaf].shape();
+      shape.front() = most;
+      shape.insert(shape.begin(), 1);
+      const auto bytes =
+          static_cast<size_t>(elementCount(shape)) * byteWidth(type);
+      std::vector<std::vector<char>> components;
+      for (int64_t i = 0; i < strategy->localReplicas(); ++i) {
+        components.emplace_back(bytes);
+        if (i < std::ssize(own) && rows[size_t(first + i)] > 0)
+          own[size_t(i)].values[leaf].copyTo(components.back().data());
+      }
+      std::vector<ShardView> views;
+      views.reserve(components.size());
+      for (const std::vector<char> &component : components)
+        views.push_back({shape, component});
+      shape.front() = strategy->replicas();
+      result.values.emplace_back(tensorOfShards(
+          type, shape,
+          Layout::batch_sharded(mesh, replicaAxis, unsigned(shape.size())),
+          views));
+    }
+    const bool isEven =
+        std::ranges::count(rows, rows.front()) == std::ssize(rows);
+    result.skeleton =
+        make(*like, strategy->replicas(),
+             isEven ? std::vector<ReplicaRows>()
+                    : std::vector<ReplicaRows>(like->values.size(), rows));
+    return result;
+  }
+
+  std::shared_ptr<const StrategyState> strategy;
+  std::vector<int64_t> sizes;
+  bool cuts;
+  MakePerReplica make;
+  std::unique_ptr<Cursor> batches;
+  std::deque<Element> parts;
+  std::optional<Element> like; ///< a batch that this worker has seen
+};
+
+class WorkerBatches : public data::detail::Step<WorkerBatches> {
+public:
+  WorkerBatches(SourcePtr input, std::shared_ptr<const StrategyState> strategy,
+                std::vector<int64_t> sizes, bool cuts, MakePerReplica make)
+      : Step(std::move(input)), strategy(std::move(strategy)),
+        sizes(std::move(sizes)), cuts(cuts), make(std::move(make)) {}
+  std::string_view name() const override { return "distribute"; }
+  bool keepsBatches() const override { return true; }
+  /// Others may have more.
+  int64_t cardinality() const override {
+    return input->cardinality() == data::infinite_cardinality
+               ? data::infinite_cardinality
+               : data::unknown_cardinality;
+  }
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    return std::make_unique<WorkerCursor>(strategy, sizes, cuts, make,
+                                          input->open(opening));
+  }
+
+private:
+  std::shared_ptr<const StrategyState> strategy;
+  std::vector<int64_t> sizes;
+  bool cuts;
+  MakePerReplica make;
+};
+
+} // namespace
+
+SourcePtr distributeOverWorkers(const StrategyState &strategy, SourcePtr source,
+                                std::vector<int64_t> sizes, bool cuts,
+                                MakePerReplica make) {
+  // The next ones are read meanwhile; what all do together is done by the
+  // thread that asks for them.
+  return std::make_shared<WorkerBatches>(
+      prefetch(std::move(source), 2, {}),
+      std::make_shared<const StrategyState>(strategy), std::move(sizes), cuts,
+      std::move(make));
+}
+
+} // namespace meshloom::detail
