@@ -1,8 +1,8 @@
 // Virtual CPUs: the conformance suite with shared and private memories, and
 // what only this backend does.
 #include "Conformance.h"
-#include "Processes.h"
 
+#include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 #include "meshloom/Runtime/Library/HostCode.h"
 
 #include <fstream>
@@ -24,7 +24,8 @@ ClientMaker processes(std::string name, int64_t count, CPUOptions options) {
   return {std::move(name), [count, options](int64_t devices) {
             CPUOptions with = options;
             with.devices = devices;
-            return makeProcesses(count, with);
+            return createProcessThreads(std::min(count, devices), with)
+                .value_or_throw();
           }};
 }
 

@@ -2,9 +2,11 @@
 // shared memory with few and many chunks, in schedule order and in any other
 // order the step graph allows, and private memories. All values are small
 // integers, so every result is exact whatever the order of additions.
-#include "Processes.h"
+
+#include "TestPrograms.h"
 
 #include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 
 #include "../../lib/Runtime/Backends/CPU/CPUExecutable.h"
 #include "../../lib/Runtime/Backends/CPU/Memory.h"
@@ -464,9 +466,11 @@ TEST(RandomProgramTest, EveryWayOfRunningGivesTheSameResult) {
   for (const CPUOptions &way : ways)
     clients.push_back(makeClient(way));
   // Some meshes are such that the devices of each process are no box of them.
-  clients.push_back(makeProcesses(2, {.devices = 12, .workers = 1}));
   clients.push_back(
-      makeProcesses(4, {.devices = 12, .workers = 2, .chunks = 3}));
+      createProcessThreads(2, {.devices = 12, .workers = 1}).value_or_throw());
+  clients.push_back(
+      createProcessThreads(4, {.devices = 12, .workers = 2, .chunks = 3})
+          .value_or_throw());
   for (unsigned seed = 0; seed < 600; ++seed) {
     Generator generator(seed);
     generator.run(4 + int(seed % 20));

@@ -1,6 +1,7 @@
 // The platform "cpu": clients of virtual CPUs. After the name come options:
-// "cpu:workers=2,memory-limit=1000000,private-memories".
-#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+// "cpu:workers=2,memory-limit=1000000,private-memories", or "cpu:processes=4"
+// for devices in as many processes, which are threads of this one.
+#include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
 #include <fmt/format.h>
@@ -10,8 +11,14 @@
 namespace meshloom {
 namespace {
 
-Result<CPUOptions> parseOptions(std::string_view text) {
-  CPUOptions options;
+struct PlatformOptions {
+  CPUOptions each;
+  int64_t processes = 1;
+};
+
+Result<PlatformOptions> parseOptions(std::string_view text) {
+  PlatformOptions parsed;
+  CPUOptions &options = parsed.each;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
     std::string_view option = text.substr(0, comma);
@@ -26,6 +33,7 @@ Result<CPUOptions> parseOptions(std::string_view text) {
         option.substr(std::min(equals + 1, option.size()));
     int64_t *number = name == "workers"        ? &options.workers
                       : name == "memory-limit" ? &options.memoryLimit
+                      : name == "processes"    ? &parsed.processes
                                                : nullptr;
     if (number) {
       auto [end, error] =
@@ -34,27 +42,30 @@ Result<CPUOptions> parseOptions(std::string_view text) {
           *number >= 0)
         continue;
     }
-    return Error(fmt::format("the platform cpu takes workers=N, "
-                             "memory-limit=BYTES and private-memories after "
-                             "its name, separated by commas, got '{}'",
-                             option));
+    return Error(fmt::format(
+        "the platform cpu takes workers=N, "
+        "memory-limit=BYTES, processes=N and "
+        "private-memories after its name, separated by commas, got '{}'",
+        option));
   }
-  return options;
+  return parsed;
 }
 
 } // namespace
 
 Result<std::shared_ptr<Platform>> cpuPlatform(const std::string &name,
                                               const std::string &argument) {
-  Result<CPUOptions> parsed = parseOptions(argument);
+  Result<PlatformOptions> parsed = parseOptions(argument);
   if (!parsed)
     return parsed.error();
   return virtualPlatform(
       name, "", [given = *parsed](const std::vector<int64_t> &numbers) {
-        CPUOptions options = given;
+        CPUOptions options = given.each;
         options.devices = int64_t(numbers.size());
         options.numbers = numbers;
-        return createCPUClient(options);
+        return given.processes == 1
+                   ? createCPUClient(options)
+                   : createProcessThreads(given.processes, options);
       });
 }
 

@@ -1,15 +1,16 @@
 // Arrays and executables of every process, behind one interface.
-#include "Processes.h"
+#include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/Components.h"
 
+#include <fmt/format.h>
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 using namespace meshloom;
-using namespace meshloom::test;
 
 namespace {
 /// An array in each process that has a part of it.
@@ -24,8 +25,12 @@ public:
       sum += array.buffer()->bytes();
     return sum;
   }
-  static std::vector<Array> &of(const Buffer &buffer) {
-    return const_cast<Parts &>(static_cast<const Parts &>(buffer)).arrays;
+  static const std::vector<Array> &of(const Buffer &buffer) {
+    return static_cast<const Parts &>(buffer).arrays;
+  }
+  /// Of one that nobody else has.
+  static std::vector<Array> take(Buffer &buffer) {
+    return std::exchange(static_cast<Parts &>(buffer).arrays, {});
   }
 
 private:
@@ -35,21 +40,12 @@ private:
 
 class Processes : public Client {
 public:
-  Processes(int64_t count, CPUOptions options) {
-    for (int64_t d = 0; d < options.devices; ++d)
-      all.push_back({d, "CPU:" + std::to_string(d)});
-    each = options.devices = std::max<int64_t>(1, options.devices / count);
-    for (auto &transport : makeInProcessTransports(int(count))) {
-      options.communicator = std::make_shared<Communicator>(transport);
-      clients.push_back(makeClient(options));
-    }
-    // What only the first one has a part of may have all devices.
-    options.communicator = nullptr;
-    options.devices = int64_t(all.size());
-    alone = makeClient(options);
-  }
+  /// `alone`: of all devices in one process.
+  Processes(std::vector<std::shared_ptr<Client>> clients,
+            std::shared_ptr<Client> alone)
+      : clients(std::move(clients)), alone(std::move(alone)) {}
   std::string_view platform() const override { return "cpu"; }
-  std::span<const Device> devices() const override { return all; }
+  std::span<const Device> devices() const override { return alone->devices(); }
   int64_t bytesInUse() const override {
     int64_t sum = alone->bytesInUse();
     for (const auto &client : clients)
@@ -82,9 +78,8 @@ public:
 
   Result<std::shared_ptr<Buffer>>
   fromHost(const ArrayType &type, std::span<const char> data) override {
-    return make(type, [&](const std::shared_ptr<Client> &client, size_t process,
+    return make(type, [&](const std::shared_ptr<Client> &client, size_t,
                           const ArrayType &own) {
-      (void)process;
       return Array::fromHost(client, own, data);
     });
   }
@@ -107,6 +102,7 @@ public:
   Result<HostBytes> toHost(const ArrayType &type,
                            const Buffer &buffer) override {
     std::vector<HostBytes> memories;
+    memories.reserve(size_t(type.layout.mesh().size()));
     for (int64_t device = 0; device < type.layout.mesh().size(); ++device) {
       Result<OwnedComponent> part = component(type, buffer, device);
       if (!part)
@@ -130,6 +126,7 @@ private:
   Result<std::shared_ptr<Buffer>> make(const ArrayType &type, F part) {
     const auto owners = clientsOf(type.layout.mesh());
     std::vector<Array> arrays;
+    arrays.reserve(owners.size());
     for (size_t p = 0; p < owners.size(); ++p) {
       Result<Array> array = part(owners[p], p, typeOn(type, p));
       if (!array)
@@ -140,10 +137,8 @@ private:
         std::make_shared<Parts>(shared_from_this(), std::move(arrays)));
   }
 
-  std::vector<Device> all;
-  int64_t each;
-  std::vector<std::shared_ptr<Client>> clients;
-  std::shared_ptr<Client> alone;
+  const std::vector<std::shared_ptr<Client>> clients;
+  const std::shared_ptr<Client> alone;
 
 public:
   /// Processes run programs in one order.
@@ -169,10 +164,10 @@ public:
       return ok.error();
     std::vector<std::vector<Array>> given(parts.size());
     for (size_t a = 0; a < arguments.size(); ++a) {
-      std::vector<Array> own = Parts::of(*arguments[a].buffer());
-      if (arguments[a].isUnique())
-        Parts::of(*arguments[a].buffer()).clear();
-      // Those of a test may wait for something else.
+      std::vector<Array> own = arguments[a].isUnique()
+                                   ? Parts::take(*arguments[a].buffer())
+                                   : Parts::of(*arguments[a].buffer());
+      // It may be waited for something else.
       const Event &event = arguments[a].event();
       if (!event.isReady() || !event.wait())
         for (Array &array : own)
@@ -187,6 +182,7 @@ public:
     {
       std::lock_guard lock(processes->order);
       std::vector<std::thread> threads;
+      threads.reserve(parts.size());
       auto run = [&](size_t p) {
         made[p] = parts[p]->execute(std::move(given[p]));
       };
@@ -200,9 +196,12 @@ public:
       if (!results)
         return results.error();
     std::vector<Array> results;
+    results.reserve(signature().results.size());
     for (size_t r = 0; r < signature().results.size(); ++r) {
       std::vector<Array> arrays;
       std::vector<Event> events;
+      arrays.reserve(made.size());
+      events.reserve(made.size());
       for (auto &part : made) {
         events.push_back((*part)[r].event());
         arrays.push_back(std::move((*part)[r]));
@@ -236,7 +235,27 @@ Processes::loadOn(Compiled compiled, const DeviceAssignment &assignment,
 }
 } // namespace
 
-std::shared_ptr<Client> test::makeProcesses(int64_t processes,
-                                            CPUOptions options) {
-  return std::make_shared<Processes>(processes, std::move(options));
+Result<std::shared_ptr<Client>> meshloom::createProcessThreads(
+    int64_t processes, CPUOptions options,
+    std::vector<std::shared_ptr<Transport>> transports) {
+  if (processes < 1 || processes > options.devices)
+    return Error(fmt::format("{} devices cannot be in {} processes",
+                             options.devices, processes));
+  Result<std::shared_ptr<Client>> alone = createCPUClient(options);
+  if (!alone)
+    return alone;
+  if (transports.empty())
+    transports = makeInProcessTransports(int(processes));
+  options.devices /= processes;
+  options.numbers.clear();
+  std::vector<std::shared_ptr<Client>> clients;
+  for (const std::shared_ptr<Transport> &transport : transports) {
+    options.communicator = std::make_shared<Communicator>(transport);
+    Result<std::shared_ptr<Client>> client = createCPUClient(options);
+    if (!client)
+      return client;
+    clients.push_back(std::move(*client));
+  }
+  return std::shared_ptr<Client>(
+      std::make_shared<Processes>(std::move(clients), std::move(*alone)));
 }
