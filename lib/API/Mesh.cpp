@@ -114,11 +114,10 @@ std::vector<DeviceSpec> virtual_cpus(int64_t n) {
 
 std::vector<DeviceSpec> list_devices(std::string_view type) {
   if (type.empty() || type == "CPU") {
+    // As many in each process.
     const Processes &all = processes("list_devices");
-    const int64_t least = all.isAlone() && all.devicesEach == 1
-                              ? 1
-                              : all.devicesEach * all.group.size;
-    return virtual_cpus(std::max<int64_t>(deviceCount(), least));
+    const int64_t each = (deviceCount() + all.group.size - 1) / all.group.size;
+    return virtual_cpus(std::max(each, all.devicesEach) * all.group.size);
   }
   platformOf(std::string(type), "list_devices");
   return list_logical_devices(type);

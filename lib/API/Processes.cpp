@@ -496,6 +496,11 @@ Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
                                     std::clamp<int64_t>(axis.size, 1, 65537);
     if (count < 0 || axes.empty())
       return create_mesh(std::move(axes), {}, std::move(name));
+    if (count % all.group.size)
+      fail(op, fmt::format("expected sizes whose product the {} processes "
+                           "divide, so that each has as many devices, got {} "
+                           "devices",
+                           all.group.size, count));
     return create_mesh(std::move(axes), virtual_cpus(count), std::move(name));
   }
   for (size_t i = 0; i < local_devices.size(); ++i)

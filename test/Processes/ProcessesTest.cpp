@@ -1,0 +1,311 @@
+// Programs of several processes: every test runs in all of them at the same
+// time, as mesh-launch starts this program.
+#include "meshloom/API/Processes.h"
+#include "meshloom/Meshloom.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace meshloom {
+namespace {
+
+using testing::HasSubstr;
+
+/// The error of `call`; empty where there is none.
+std::string errorOf(const std::function<void()> &call) {
+  try {
+    call();
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+/// Two devices of each process.
+Mesh meshOfAll() {
+  return create_distributed_mesh({{"batch", 2 * num_clients()}});
+}
+/// As many devices in this process alone.
+Mesh meshHere() {
+  std::vector<DeviceSpec> devices;
+  for (int64_t i = 0; i < 2 * num_clients(); ++i)
+    devices.push_back({"CPU", i, client_id()});
+  return create_mesh({{"batch", -1}}, devices);
+}
+
+/// The value, which is the same in all processes.
+std::vector<float> valuesOf(const Tensor &tensor) {
+  return detail::madeWhollyHere(tensor).to_vector<float>();
+}
+
+TEST(ProcessesTest, AMeshHasABlockOfDevicesInEachProcess) {
+  const Mesh mesh = meshOfAll();
+  EXPECT_EQ(mesh.size(), 2 * num_clients());
+  EXPECT_EQ(mesh.num_local_devices(), 2);
+  EXPECT_EQ(mesh.local_device_ids()[0], 2 * client_id());
+  EXPECT_EQ(
+      mesh.local_devices()[1],
+      fmt::format("/job:worker/replica:0/task:{}/device:CPU:1", client_id()));
+  EXPECT_EQ(int64_t(mesh.global_devices().size()), mesh.size());
+  EXPECT_EQ(mesh, create_mesh({{"batch", 2 * num_clients()}},
+                              virtual_cpus(2 * num_clients())));
+  EXPECT_EQ(full_job_name(),
+            fmt::format("worker/replica:0/task:{}", client_id()));
+  EXPECT_EQ(meshHere().num_local_devices(), meshHere().size());
+  EXPECT_EQ(create_mesh({{"x", 1}}, virtual_cpus(1)).num_local_devices(), 1);
+}
+
+TEST(ProcessesTest, MeshesThatProcessesDoNotDivideAreRefused) {
+  EXPECT_THAT(
+      errorOf([] { create_distributed_mesh({{"x", 2 * num_clients() + 1}}); }),
+      HasSubstr(fmt::format("the {} processes divide", num_clients())));
+  EXPECT_EQ(num_global_devices() % num_clients(), 0);
+  EXPECT_THAT(errorOf([] {
+                create_mesh({{"x", num_clients()}}, [] {
+                  auto devices = virtual_cpus(num_clients());
+                  std::swap(devices[0], devices[1]);
+                  return devices;
+                }());
+              }),
+              HasSubstr("in order"));
+  EXPECT_THAT(errorOf([] {
+                (void)DeviceSpec::from_string(fmt::format(
+                    "/job:worker/task:{}/device:CPU:0", num_clients()));
+              }),
+              HasSubstr("one of the"));
+}
+
+TEST(ProcessesTest, OpsAndReadsSayWhatIsNotHere) {
+  const Mesh mesh = meshOfAll();
+  const Layout rows = Layout::batch_sharded(mesh, "batch", 2);
+  const Tensor x = distribute(iota({8, 4}, 0, DType::F32), rows);
+  const Tensor y = x * 2.0 + 1.0;
+  EXPECT_THAT(errorOf([&] { (void)y.to_vector<float>(); }),
+              HasSubstr("relayout"));
+  const std::vector<float> values = valuesOf(y);
+  for (int64_t row = 0; row < 8; ++row)
+    EXPECT_EQ(values[size_t(row * 4)], float(2 * row + 1));
+  EXPECT_EQ(reduce_sum(y).item<float>(), 8 * 4 * 8);
+  // What this process has.
+  const std::string text = to_string(y);
+  EXPECT_THAT(text, HasSubstr(std::string(mesh.local_devices()[0])));
+  if (client_id() == 0)
+    EXPECT_THAT(text, HasSubstr("1."));
+}
+
+TEST(ProcessesTest, PackTakesAndUnpackGivesTheComponentsOfThisProcess) {
+  const Mesh mesh = meshOfAll();
+  const Layout rows = Layout::batch_sharded(mesh, "batch", 1);
+  const float first = float(2 * client_id());
+  const Tensor packed = pack({tensor({first}), tensor({first + 1})}, rows);
+  EXPECT_EQ(packed.shape(), Shape({mesh.size()}));
+  const std::vector<float> all = valuesOf(packed);
+  for (size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(all[i], float(i));
+  const std::vector<Tensor> parts = unpack(packed * 10.0);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[1].to_vector<float>(), std::vector<float>{10 * (first + 1)});
+  EXPECT_THAT(errorOf([&] { pack({tensor({1.f})}, rows); }),
+              HasSubstr("expected 2 components"));
+}
+
+TEST(ProcessesTest, RandomNumbersAreThoseOfOneProcess) {
+  const Mesh mesh = meshOfAll();
+  auto draw = [](const Layout &layout) {
+    return call_with_layout(
+        [] { return random::stateless_normal({16, 3}, Seed{3, 7}); }, layout);
+  };
+  EXPECT_EQ(
+      valuesOf(draw(Layout::batch_sharded(mesh, "batch", 2))),
+      draw(Layout::batch_sharded(meshHere(), "batch", 2)).to_vector<float>());
+}
+
+/// Ten steps of a model of two layers; its losses.
+std::vector<float> losses(const Mesh &mesh) {
+  auto scope = default_mesh(mesh);
+  const Layout whole = Layout::replicated(mesh, 2);
+  DVariable w(call_with_layout(
+      [] { return random::stateless_normal({4, 8}, Seed{1, 2}); }, whole));
+  DVariable v(call_with_layout(
+      [] { return random::stateless_normal({8, 1}, Seed{3, 4}); }, whole));
+  auto step = function([&](const Tensor &x, const Tensor &y) {
+    GradientTape tape;
+    const Tensor error = matmul(nn::relu(matmul(x, w)), v) - y;
+    const Tensor loss = reduce_mean(error * error);
+    const auto gradients = tape.gradient(loss, {w, v});
+    w.assign_sub(gradients[0].gradient * 0.01);
+    v.assign_sub(gradients[1].gradient * 0.01);
+    return loss;
+  });
+  std::vector<float> all;
+  for (uint32_t i = 0; i < 5; ++i) {
+    const Layout rows = Layout::batch_sharded(mesh, "batch", 2);
+    const Tensor x =
+        distribute(random::stateless_normal({16, 4}, Seed{5, i}), rows);
+    const Tensor y =
+        distribute(random::stateless_normal({16, 1}, Seed{6, i}), rows);
+    all.push_back(step(x, y).item<float>());
+  }
+  return all;
+}
+
+TEST(ProcessesTest, AModelLearnsWhatItLearnsInOneProcess) {
+  const std::vector<float> together = losses(meshOfAll());
+  const std::vector<float> here = losses(meshHere());
+  for (size_t i = 0; i < here.size(); ++i)
+    EXPECT_NEAR(together[i], here[i], 1e-5 * std::abs(here[i]));
+}
+
+/// A folder that all processes know.
+std::filesystem::path sharedFolder(const std::string &name) {
+  const std::filesystem::path own =
+      std::filesystem::temp_directory_path() /
+      fmt::format("meshloom-{}-{}", name, getpid());
+  return detail::gatherTexts("folder", own.string()).front();
+}
+
+TEST(ProcessesTest, CheckpointsAreWrittenByAllAndReadIntoOtherMeshes) {
+  const std::filesystem::path folder = sharedFolder("checkpoint");
+  const Mesh mesh = meshOfAll();
+  const Tensor value = iota({10, 3}, 0, DType::F32);
+  DVariable cut(distribute(value, Layout::batch_sharded(mesh, "batch", 2)),
+                {.name = "cut"});
+  DVariable whole(copy_to_mesh(value + 1.0, mesh), {.name = "whole"});
+  Checkpoint({{"cut", cut}, {"whole", whole}}).write(folder / "one");
+  // Again, in place of it.
+  Checkpoint({{"cut", cut}, {"whole", whole}}).write(folder / "one");
+  DVariable here(
+      distribute(zeros({10, 3}), Layout::batch_sharded(meshHere(), "batch", 2)),
+      {.name = "cut"});
+  DVariable again(copy_to_mesh(zeros({10, 3}), mesh), {.name = "whole"});
+  Checkpoint({{"cut", here}, {"whole", again}}).restore(folder / "one");
+  EXPECT_EQ(here.read_value().to_vector<float>(), value.to_vector<float>());
+  EXPECT_EQ(again.read_value().to_vector<float>(),
+            (value + 1.0).to_vector<float>());
+  // Each element once.
+  if (client_id() == 0) {
+    uintmax_t bytes = 0;
+    for (const auto &entry :
+         std::filesystem::directory_iterator(folder / "one"))
+      if (entry.path().extension() == ".safetensors")
+        bytes += entry.file_size();
+    EXPECT_LT(bytes, 2u * 10 * 3 * 4 + 600u * unsigned(mesh.size()));
+  }
+  detail::waitForAll("read");
+  if (client_id() == 0)
+    std::filesystem::remove_all(folder);
+}
+
+TEST(ProcessesTest, ABarrierNamesWhoIsMissing) {
+  const Mesh mesh = meshOfAll();
+  barrier(mesh, "all");
+  barrier(meshHere(), "here");
+  if (client_id() == 0)
+    return detail::waitForAll("after");
+  EXPECT_THAT(errorOf([&] { barrier(mesh, "late", 0.3); }),
+              HasSubstr("rank 0"));
+  detail::waitForAll("after");
+}
+
+TEST(ProcessesTest, AWorkersVariablesBeginWithTheChiefsValue) {
+  const MultiWorkerMirroredStrategy strategy;
+  EXPECT_EQ(strategy.num_replicas_in_sync() % num_clients(), 0);
+  auto scope = strategy.scope();
+  std::optional<Tensor> initial;
+  {
+    // A tensor of the host, which nobody has told of the mesh.
+    auto host = device("CPU:0");
+    initial = tensor(float(client_id() + 5));
+  }
+  const DVariable own(*initial);
+  EXPECT_EQ(own.read_value().item<float>(), 5.f);
+}
+
+/// The rows that each step has in the replicas of this process.
+std::vector<std::vector<int64_t>> rowsOfSteps(int64_t examples, int64_t batch,
+                                              data::AutoShardPolicy policy) {
+  const MultiWorkerMirroredStrategy strategy;
+  auto dataset = data::from_tensor_slices(iota({examples}, 0, DType::F32))
+                     .batch(batch)
+                     .with_options({.auto_shard_policy = policy});
+  std::vector<std::vector<int64_t>> steps;
+  double sum = 0;
+  for (const PerReplica<Tensor> &step :
+       strategy.experimental_distribute_dataset(dataset)) {
+    std::vector<int64_t> rows;
+    for (const Tensor &own : strategy.experimental_local_results(step)) {
+      rows.push_back(own.shape().front());
+      for (float value : own.to_vector<float>())
+        sum += value;
+    }
+    steps.push_back(rows);
+  }
+  // All examples are seen once, or by every worker.
+  double total = 0;
+  for (const std::vector<int64_t> &own :
+       detail::gatherNumbers({int64_t(sum)}, "test"))
+    total += double(own.front());
+  const double all = double(examples * (examples - 1)) / 2;
+  EXPECT_EQ(total, policy == data::AutoShardPolicy::Off
+                       ? all * double(num_clients())
+                       : all);
+  return steps;
+}
+
+TEST(ProcessesTest, BatchesAreCutOverWorkersAsTheyRotate) {
+  const MultiWorkerMirroredStrategy strategy;
+  if (num_clients() != 2 || strategy.num_replicas_in_sync() != 4)
+    GTEST_SKIP() << "the numbers are those of two workers of two replicas";
+  // Global batches of 7: 2, 2, 2, 1 to worker 0, 2, 1, 2, 2 to worker 1.
+  const auto steps = rowsOfSteps(14, 7, data::AutoShardPolicy::Data);
+  const std::vector<std::vector<int64_t>> first = {{2, 2}, {2, 1}},
+                                          second = {{2, 1}, {2, 2}};
+  EXPECT_EQ(steps, client_id() == 0 ? first : second);
+  (void)rowsOfSteps(14, 7, data::AutoShardPolicy::Off);
+  // Three batches, the last one of 4 rows: in the last step worker 1 has none.
+  const auto uneven = rowsOfSteps(20, 8, data::AutoShardPolicy::Data);
+  EXPECT_EQ(uneven.size(), 3u);
+}
+
+TEST(ProcessesTest, AFunctionIsCalledOnceInEachWorker) {
+  const MultiWorkerMirroredStrategy strategy;
+  int64_t calls = 0;
+  auto dataset = strategy.distribute_datasets_from_function(
+      [&](const InputContext &context) {
+        ++calls;
+        EXPECT_EQ(context.num_input_pipelines, num_clients());
+        EXPECT_EQ(context.input_pipeline_id, client_id());
+        return data::from_tensor_slices(iota({8}, 0, DType::F32)).batch(2);
+      });
+  int64_t steps = 0;
+  for (const PerReplica<Tensor> &step : dataset) {
+    EXPECT_EQ(step.replicas, strategy.num_replicas_in_sync());
+    ++steps;
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(steps, 4 / (strategy.num_replicas_in_sync() / num_clients()));
+}
+
+TEST(ProcessesTest, ReplicasOfAllWorkersAreReduced) {
+  const MultiWorkerMirroredStrategy strategy;
+  const int64_t replicas = strategy.num_replicas_in_sync();
+  const auto values = strategy.experimental_distribute_values_from_function(
+      [](const ValueContext &context) {
+        return tensor(float(context.replica_id_in_sync_group));
+      });
+  const auto doubled =
+      strategy.run([](const Tensor &own) { return own * 2.0; }, values);
+  EXPECT_EQ(strategy.reduce(ReduceOp::SUM, doubled).item<float>(),
+            float(replicas * (replicas - 1)));
+  const std::vector<Tensor> local =
+      strategy.experimental_local_results(doubled);
+  EXPECT_EQ(int64_t(local.size()), replicas / num_clients());
+  EXPECT_EQ(local.front().item<float>(),
+            float(2 * client_id() * replicas / num_clients()));
+}
+
+} // namespace
+} // namespace meshloom

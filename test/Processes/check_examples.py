@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Runs training examples as several processes, started by TF_CONFIG and by
+mesh-launch, and compares the numbers that they print with those of one process.
+
+usage: check_examples.py BUILD
+"""
+import json
+import math
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+
+NUMBER = re.compile(r"(?:loss|accuracy|evaluate): (-?[\d.]+(?:e[-+]?\d+)?)")
+
+
+def numbers(output):
+    return [float(number) for number in NUMBER.findall(output)]
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("localhost", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def run(command, folder):
+    done = subprocess.run([str(part) for part in command], cwd=folder, text=True,
+                          capture_output=True, timeout=200)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command} failed: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def run_by_tf_config(program, workers, folder):
+    """The chief's output, and that all ended well."""
+    addresses = [f"localhost:{port}" for port in free_ports(workers)]
+    processes = []
+    for index in range(workers):
+        config = {"cluster": {"worker": addresses},
+                  "task": {"type": "worker", "index": index}}
+        processes.append(subprocess.Popen(
+            [program], cwd=folder, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TF_CONFIG": json.dumps(config)}))
+    outputs = [process.communicate(timeout=200) for process in processes]
+    for index, process in enumerate(processes):
+        if process.returncode != 0:
+            raise RuntimeError(f"worker {index} failed: {outputs[index]}")
+    return outputs[0][0]
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    launcher = [build / "bin" / "mesh-launch", "-n"]
+    failed = False
+
+    def compare(name, wanted, got):
+        nonlocal failed
+        same = len(wanted) > 0 and len(wanted) == len(got) and all(
+            math.isclose(one, other, rel_tol=1e-5, abs_tol=2e-3 if "mnist" in name else 0)
+            for one, other in zip(wanted, got))
+        print(f"{name}: {got if same else f'expected {wanted}, got {got}'}",
+              flush=True)
+        failed |= not same
+
+    with tempfile.TemporaryDirectory() as folder:
+        program = build / "bin" / "multi_worker"
+        wanted = numbers(run([program], folder))
+        for workers in (2, 3):
+            compare(f"multi_worker by TF_CONFIG, {workers} workers", wanted,
+                    numbers(run_by_tf_config(program, workers, folder)))
+        for command in (["keras_line", "--replicas=4"],
+                        ["mnist_mlp", "--train=264", "--test=64", "--epochs=1"]):
+            program = [build / "bin" / command[0], *command[1:]]
+            wanted = numbers(run(program, folder))
+            output = run([*launcher, "4", *program], folder)
+            # Lines have the rank in front; all say the same.
+            first = "\n".join(line for line in output.splitlines()
+                              if re.match(r"\W*0\W", line))
+            compare(f"mesh-launch -n 4 {' '.join(command)}", wanted,
+                    numbers(first))
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
