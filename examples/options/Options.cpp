@@ -22,6 +22,7 @@ const char *const Usage = R"(
     --rate X            of learning (0.001)
     --weights FILE      .safetensors to start from, by name
     --save FILE         .safetensors to write after training
+    --deterministic     the same bits for every mesh
     --platform P        other devices: pjrt:PLUGIN.so is those of a PJRT plug-in
 )";
 
@@ -86,6 +87,10 @@ Options parseOptions(int argc, char **argv, const std::string &usage) {
     if (option == "--help" || option == "-h") {
       std::cout << usage << std::string_view(Usage).substr(1);
       std::exit(0);
+    }
+    if (option == "--deterministic") {
+      enable_op_determinism();
+      continue;
     }
     if (size_t equals = option.find('='); equals != std::string::npos) {
       value = option.substr(equals + 1);

@@ -14,6 +14,7 @@ const char *const Usage = R"(
     --strategy S    mirrored, central, one_device, default, tpu (on virtual
                     CPUs) or dtensor, with layouts written out (mirrored)
     --replicas N    virtual CPUs, each with a replica (2)
+    --deterministic the same bits for every number of replicas
 )";
 
 int64_t parsed(const std::string &option, const std::string &text,
@@ -99,6 +100,7 @@ StrategyOptions parseStrategyOptions(int argc, char **argv,
   StrategyOptions options;
   std::map<std::string, bool> known = optionsOf(usage);
   known["--strategy"] = known["--replicas"] = true;
+  known["--deterministic"] = false;
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i], value;
     if (option == "--help" || option == "-h") {
@@ -124,6 +126,8 @@ StrategyOptions parseStrategyOptions(int argc, char **argv,
       options.strategy = value;
     else if (option == "--replicas")
       options.replicas = parsed(option, value, 1);
+    else if (option == "--deterministic")
+      enable_op_determinism();
     else
       options.own[option] = value;
   }

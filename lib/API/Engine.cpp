@@ -278,6 +278,7 @@ CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {
   CompileOptions options;
   options.machine = machineFor(mesh, *settings.machine);
   options.refine = settings.refine;
+  options.deterministic = settings.deterministic;
   options.target = platformFor(mesh)->target();
   return options;
 }

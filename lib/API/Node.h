@@ -114,6 +114,7 @@ struct Settings {
   std::shared_ptr<const MachineModel> machine;
   bool refine = true;
   bool checkNumerics = false;
+  bool deterministic = false;
   int64_t generation = 0;
 };
 Settings settings();

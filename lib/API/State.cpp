@@ -261,6 +261,13 @@ MachineModel get_machine_model() {
   return *settings().machine;
 }
 
+void enable_op_determinism(bool enable) {
+  SharedSettings &shared = sharedSettings();
+  std::lock_guard lock(shared.mutex);
+  shared.value.deterministic = enable;
+  ++shared.value.generation;
+}
+
 void enable_check_numerics(bool enable) {
   SharedSettings &shared = sharedSettings();
   std::lock_guard lock(shared.mutex);

@@ -7,6 +7,7 @@
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/TensorSize.h"
@@ -273,7 +274,14 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   if (key)
     if (auto found = cachedProgram(*key, **target, emitOptions))
       return std::move(*found);
+  if ((options.deterministic || isDeterministic(*function)) &&
+      options.target != "cpu")
+    return Error("a deterministic program runs on virtual CPUs only: in which "
+                 "order others add is theirs");
   OwningOpRef<ModuleOp> work = isolate(*function);
+  if (options.deterministic)
+    (*work->getOps<FuncOp>().begin())
+        ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));
 
   mlir::PassManager passes(context);
   passes.enableVerifier(false);

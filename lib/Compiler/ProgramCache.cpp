@@ -29,7 +29,9 @@ std::optional<std::string> programKey(mlir::func::FuncOp function,
   llvm::raw_string_ostream(said)
       << StringRef(buildId()) << " LLVM " << major << "." << minor << "."
       << patch << " " << options.target << " " << (*target)->machineCode()
-      << " refine=" << options.refine << " optimize=" << options.optimizeKernels
+      << " refine=" << options.refine
+      << " deterministic=" << options.deterministic
+      << " optimize=" << options.optimizeKernels
       << " bytes=" << options.codeAsBytes << "\n"
       << machineModelText(options.machine);
   std::optional<std::string> digest = fingerprint(function, said);

@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 6;
+static constexpr uint32_t version = 7;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -205,6 +205,7 @@ public:
     put(program.results);
     put(program.steps);
     put(program.deviceOrder);
+    put(uint8_t(program.deterministic));
   }
   void put(const ArrayType &type) {
     put(type.dtype);
@@ -549,6 +550,7 @@ public:
     });
     program.steps = steps();
     program.deviceOrder = integers();
+    program.deterministic = flag();
     return program;
   }
 

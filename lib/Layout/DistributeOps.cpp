@@ -10,6 +10,7 @@
 
 #include "DistributeOps.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/Layout/Passes.h"
@@ -52,7 +53,7 @@ private:
         return signalPassFailure();
       for (const FlowOp &each : flow.ops)
         if (!each.linksOnly && !each.joins &&
-            isa<DistributableOpInterface>(each.op))
+            isa<DistributableOpInterface>(each.op) && mayDistribute(each.op))
           if (std::optional<Candidate> candidate = candidateFor(flow, each))
             candidates.push_back(std::move(*candidate));
     }
@@ -67,6 +68,16 @@ private:
     }
     for (auto &[candidate, way] : chosen)
       rewrite(candidate->op, way);
+  }
+
+  /// In a deterministic function nothing is summed block by block.
+  static bool mayDistribute(Operation *op) {
+    return !isDeterministic(op) ||
+           !isa<dtensor::CumulativeOp, dtensor::GenericReduceOp>(op) ||
+           llvm::none_of(op->getOperandTypes(), [](Type type) {
+             return isa<FloatType, mlir::ComplexType>(
+                 dtensor::elementTypeOf(type));
+           });
   }
 
   /// Whether every device can make the value in any layout: from nothing, or by

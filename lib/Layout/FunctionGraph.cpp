@@ -4,6 +4,7 @@
 #include "FunctionGraph.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
   auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
   if (!sharded || op.getNumResults() == 0)
     return op.emitOpError("has no sharding rule, so it cannot be laid out");
-  LayoutGraph::Op node{sharded.getShardingRule(), {}, {}};
+  LayoutGraph::Op node{layoutRule(sharded), {}, {}};
   dtensor::OpCost cost = sharded.getCost(node.rule);
   node.flopsPerPoint = cost.flopsPerPoint;
   node.flat = std::move(cost.flat);

@@ -6,6 +6,7 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Layout/Passes.h"
@@ -162,7 +163,7 @@ private:
       return op.emitOpError("has no sharding rule, so it cannot be laid out");
     if (op.getNumResults() == 0)
       return op.emitOpError("must be lifted by --dtensor-lift-variables first");
-    ShardingRule rule = sharded.getShardingRule();
+    ShardingRule rule = layoutRule(sharded);
     SmallVector<Layout> operands, results;
     for (Value operand : op.getOperands())
       operands.push_back(*givenLayout(operand.getType()));

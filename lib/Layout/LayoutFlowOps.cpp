@@ -3,6 +3,7 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -181,7 +182,7 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
       auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
       if (!sharded)
         return op.emitOpError("has no sharding rule, so it cannot be laid out");
-      flow.rule = sharded.getShardingRule();
+      flow.rule = layoutRule(sharded);
       flow.kind = classify(flow.rule);
     }
     for (Value operand : op.getOperands())

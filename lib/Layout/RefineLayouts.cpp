@@ -2,6 +2,7 @@
 // it found into the types of ops' results.
 
 #include "FunctionGraph.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
@@ -236,7 +237,7 @@ private:
   }
 
   static bool producesItsTypes(Operation *op) {
-    ShardingRule rule = cast<dtensor::ShardedOpInterface>(op).getShardingRule();
+    ShardingRule rule = layoutRule(cast<dtensor::ShardedOpInterface>(op));
     std::vector<Layout> operands, results;
     for (Value operand : op->getOperands())
       operands.push_back(*givenLayout(operand.getType()));
@@ -250,8 +251,7 @@ private:
   }
 
   static bool canMake(Operation *leaf, const Layout &layout) {
-    ShardingRule rule =
-        cast<dtensor::ShardedOpInterface>(leaf).getShardingRule();
+    ShardingRule rule = layoutRule(cast<dtensor::ShardedOpInterface>(leaf));
     std::vector<Layout> operands;
     for (Value operand : leaf->getOperands())
       operands.push_back(*givenLayout(operand.getType()));

@@ -181,11 +181,15 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
   };
   // Reductions innermost, so that `first` is the first addend.
   visit(visit, 0, 0, 0, 0, true, false);
-  Status status = library::Dot(step).run(
-      lhs.data(), rhs.data(), out.data(), extents.data(),
-      {strides[0].data(), strides[1].data(), strides[2].data()});
-  ASSERT_TRUE(status) << status.error().message();
-  EXPECT_EQ(out, expected);
+  for (bool deterministic : {false, true}) {
+    std::vector<float> result = out;
+    Status status =
+        library::Dot(step, DType::F32, deterministic)
+            .run(lhs.data(), rhs.data(), result.data(), extents.data(),
+                 {strides[0].data(), strides[1].data(), strides[2].data()});
+    ASSERT_TRUE(status) << status.error().message();
+    EXPECT_EQ(result, expected) << deterministic;
+  }
 
   // The same of narrow floats: operands are small integers, sums are rounded
   // once.
@@ -200,13 +204,92 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
     };
     const std::vector<uint16_t> left = narrow(lhs), right = narrow(rhs);
     std::vector<uint16_t> result(out.size(), narrow({-7}).front());
-    Status done =
-        library::Dot(step, type)
-            .run(left.data(), right.data(), result.data(), extents.data(),
-                 {strides[0].data(), strides[1].data(), strides[2].data()});
-    ASSERT_TRUE(done) << done.error().message();
-    EXPECT_EQ(result, narrow(expected)) << name(type);
+    for (bool deterministic : {false, true}) {
+      Status done =
+          library::Dot(step, type, deterministic)
+              .run(left.data(), right.data(), result.data(), extents.data(),
+                   {strides[0].data(), strides[1].data(), strides[2].data()});
+      ASSERT_TRUE(done) << done.error().message();
+      EXPECT_EQ(result, narrow(expected)) << name(type) << deterministic;
+    }
   }
+}
+
+// An element's bits are the same whatever part of the product is computed with
+// it, and however its operands lie in memory.
+TEST(DotTest, DeterministicElements) {
+  const int64_t m = 41, n = 75;
+  DotStep step;
+  step.loops = {{m, false, {}}, {n, false, {}}, {1, true, {}}};
+  step.lhs.dims = {{0, {{0, 1}}}, {0, {{2, 1}}}};
+  step.rhs.dims = {{0, {{2, 1}}}, {0, {{1, 1}}}};
+  step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
+  for (DType type : {DType::F32, DType::BF16})
+    for (int64_t k : {1, 7, 512, 1300}) {
+      const library::Dot dot(step, type, /*deterministic=*/true);
+      std::vector<float> lhs(size_t(m * k)), rhs(size_t(k * n));
+      for (size_t i = 0; i < lhs.size(); ++i)
+        lhs[i] = std::sin(float(i) * 1.7f);
+      for (size_t i = 0; i < rhs.size(); ++i)
+        rhs[i] = std::cos(float(i) * 2.3f);
+      /// Rows [r, r + rows) and columns [c, c + columns) of the product, of
+      /// operands that lie row by row or column by column.
+      auto product = [&](int64_t r, int64_t rows, int64_t c, int64_t columns,
+                         bool byColumn) {
+        auto operand = [&](const std::vector<float> &whole, int64_t lines,
+                           int64_t length) {
+          std::vector<float> moved(whole.size());
+          for (int64_t i = 0; i < lines; ++i)
+            for (int64_t j = 0; j < length; ++j)
+              moved[size_t(byColumn ? j * lines + i : i * length + j)] =
+                  whole[size_t(i * length + j)];
+          return moved;
+        };
+        const std::vector<float> left = operand(lhs, m, k),
+                                 right = operand(rhs, k, n);
+        const std::array<int64_t, 3> extents{rows, columns, k},
+            l{byColumn ? 1 : k, 0, byColumn ? m : 1},
+            t{0, byColumn ? k : 1, byColumn ? 1 : n},
+            o{byColumn ? 1 : columns, byColumn ? rows : 1, 0};
+        std::vector<float> wide(size_t(rows * columns));
+        std::vector<uint16_t> bits(wide.size());
+        auto narrow = [](const std::vector<float> &from) {
+          std::vector<uint16_t> to;
+          to.reserve(from.size());
+          for (float value : from)
+            to.push_back(BF16::narrow(value));
+          return to;
+        };
+        const int64_t from = r * l[0], to = c * t[1];
+        if (type == DType::F32) {
+          EXPECT_TRUE(dot.run(left.data() + from, right.data() + to,
+                              wide.data(), extents.data(),
+                              {l.data(), t.data(), o.data()}));
+        } else {
+          EXPECT_TRUE(dot.run(narrow(left).data() + from,
+                              narrow(right).data() + to, bits.data(),
+                              extents.data(), {l.data(), t.data(), o.data()}));
+          for (size_t i = 0; i < bits.size(); ++i)
+            wide[i] = BF16::widen(bits[i]);
+        }
+        return [wide, o](int64_t i, int64_t j) {
+          return wide[size_t(i * o[0] + j * o[1])];
+        };
+      };
+      auto whole = product(0, m, 0, n, false);
+      for (bool byColumn : {false, true})
+        for (auto [r, rows, c, columns] :
+             std::vector<std::array<int64_t, 4>>{{0, m, 0, n},
+                                                 {3, 1, 5, n - 5},
+                                                 {7, m - 7, 2, 1},
+                                                 {5, 13, 33, 40}}) {
+          auto part = product(r, rows, c, columns, byColumn);
+          for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < columns; ++j)
+              ASSERT_EQ(part(i, j), whole(r + i, c + j))
+                  << "terms " << k << ", element " << r + i << ", " << c + j;
+        }
+    }
 }
 
 TEST(DotTest, PlainAndTransposedOperands) {

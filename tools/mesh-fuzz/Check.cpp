@@ -30,6 +30,7 @@ namespace meshloom::fuzz {
 
 std::string Way::text() const {
   return machine + (privateMemories ? ", private memories" : "") +
+         (workers > 1 ? fmt::format(", {} workers", workers) : "") +
          (platform == "cpu" ? "" : ", on " + platform);
 }
 
@@ -113,7 +114,7 @@ struct Checker::Impl {
   OwningOpRef<ModuleOp> parse(const Recipe &recipe, std::string &failure);
   std::string expect(const Recipe &recipe, ModuleOp module);
   Result<std::shared_ptr<Client>> clientFor(const Way &way, int64_t devices);
-  std::string run(const Compiled &compiled, const Way &way);
+  std::string run(const Compiled &compiled, const Way &way, bool deterministic);
   std::string runAll(ModuleOp module, const CheckOptions &options);
 
   MLIRContext context;
@@ -122,8 +123,11 @@ struct Checker::Impl {
   std::vector<HostValue> inputs;
   std::vector<Range> ranges;
   std::vector<Expectation> expected;
-  /// By number of devices, kind of memory and platform.
-  std::map<std::tuple<int64_t, bool, std::string>, std::shared_ptr<Client>>
+  /// What a deterministic program gave first.
+  std::vector<HostBytes> bits;
+  /// By number of devices, kind of memory, workers and platform.
+  std::map<std::tuple<int64_t, bool, int64_t, std::string>,
+           std::shared_ptr<Client>>
       clients;
 };
 
@@ -171,6 +175,7 @@ OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
 std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
   seed = recipe.seed;
   inputs.clear();
+  bits.clear();
   ranges.clear();
   for (unsigned argument : recipe.arguments)
     ranges.push_back(recipe.values[argument].range);
@@ -252,13 +257,13 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
 Result<std::shared_ptr<Client>> Checker::Impl::clientFor(const Way &way,
                                                          int64_t devices) {
   std::shared_ptr<Client> &client =
-      clients[{devices, way.privateMemories, way.platform}];
+      clients[{devices, way.privateMemories, way.workers, way.platform}];
   if (client)
     return client;
   auto make = [&]() -> Result<std::shared_ptr<Client>> {
     if (way.platform == "cpu")
       return createCPUClient({.devices = devices,
-                              .workers = 1,
+                              .workers = way.workers,
                               .privateMemories = way.privateMemories});
     auto on = platform(way.platform);
     if (!on)
@@ -271,7 +276,8 @@ Result<std::shared_ptr<Client>> Checker::Impl::clientFor(const Way &way,
   return made;
 }
 
-std::string Checker::Impl::run(const Compiled &compiled, const Way &way) {
+std::string Checker::Impl::run(const Compiled &compiled, const Way &way,
+                               bool deterministic) {
   const Signature &signature = compiled.signature();
   auto client = clientFor(way, signature.mesh.size());
   if (!client)
@@ -304,8 +310,24 @@ std::string Checker::Impl::run(const Compiled &compiled, const Way &way) {
       return fmt::format("result {}: {}", i, got.error().message());
     if (std::string wrong = differs(*got, expected[i]); !wrong.empty())
       return fmt::format("WRONG result {}: {}", i, wrong);
+    if (!deterministic)
+      continue;
+    if (bits.size() == i)
+      bits.push_back(std::move(*bytes));
+    else if (bits[i] != *bytes)
+      return fmt::format("OTHER BITS in result {}", i);
   }
   return "";
+}
+
+/// The same program on one device: all axes of its mesh have size one.
+static Recipe onOneDevice(Recipe recipe) {
+  recipe.mesh.text.clear();
+  for (size_t axis = 0; axis < recipe.mesh.axes.size(); ++axis) {
+    recipe.mesh.sizes[axis] = 1;
+    recipe.mesh.text += (axis ? ", " : "") + recipe.mesh.axes[axis] + " = 1";
+  }
+  return recipe;
 }
 
 std::vector<std::string> Checker::ops() const {
@@ -335,6 +357,15 @@ std::string Checker::check(const Recipe &recipe, const CheckOptions &options) {
     return failure;
   if (failure = impl->expect(recipe, *module); !failure.empty())
     return failure;
+  if (options.deterministic) {
+    auto alone = impl->parse(onOneDevice(recipe), failure);
+    CheckOptions once = options;
+    once.ways = {{"shared-memory", false}};
+    if (failure.empty())
+      failure = impl->runAll(*alone, once);
+    if (!failure.empty())
+      return "on one device: " + failure;
+  }
   return impl->runAll(*module, options);
 }
 
@@ -350,6 +381,7 @@ std::string Checker::check(const TextProgram &program,
       return "import: " + messages.text;
   }
   impl->inputs = program.inputs;
+  impl->bits.clear();
   impl->ranges.assign(program.inputs.size(), Range{});
   impl->expected.clear();
   auto interpreted = interpret(*module, "", program.inputs);
@@ -384,7 +416,8 @@ std::string Checker::Impl::runAll(ModuleOp module,
         return machine.error().message();
       compileOptions.machine = *machine;
       compileOptions.refine = options.refine;
-      compileOptions.optimizeKernels = false;
+      compileOptions.optimizeKernels = options.deterministic;
+      compileOptions.deterministic = options.deterministic;
       compileOptions.target = key.second;
       auto made = compile(module, compileOptions);
       if (!made)
@@ -396,7 +429,7 @@ std::string Checker::Impl::runAll(ModuleOp module,
       }
       found = compiled.emplace(key, std::move(*made)).first;
     }
-    failure = run(found->second, way);
+    failure = run(found->second, way, options.deterministic);
     if (!failure.empty())
       return way.text() + ": " + failure;
   }

@@ -18,6 +18,7 @@ struct Way {
   bool privateMemories = false;
   /// "cpu", or another that platform() knows.
   std::string platform = "cpu";
+  int64_t workers = 1;
   std::string text() const;
 };
 
@@ -28,6 +29,9 @@ struct CheckOptions {
                            {"ring", false},
                            {"ring", true}};
   bool refine = true;
+  /// Compiles deterministic programs; every way, and the program on one device,
+  /// must give the same bits.
+  bool deterministic = false;
   /// Damages the compiled program, to see that the damage is found.
   std::function<void(CodedProgram &)> damage = {};
 };

@@ -24,10 +24,15 @@ struct Options {
   int64_t count = 1000, least = 0;
   unsigned jobs = 0;
   bool print = false, keepGoing = false, noShrink = false, statistics = false,
-       shardMaps = false;
+       shardMaps = false, deterministic = false;
   std::string platform = "cpu";
 
   CheckOptions ways() const {
+    if (deterministic)
+      return {.ways = {{"shared-memory", false},
+                       {"ring", false, "cpu", 3},
+                       {"ring", true}},
+              .deterministic = true};
     if (platform == "cpu")
       return {};
     return {.ways = {{"shared-memory", false, platform},
@@ -268,6 +273,10 @@ int main(int argc, char **argv) {
   app.add_flag("--shard-map", options.shardMaps,
                "Bodies of shard_map with chains of collectives, as StableHLO, "
                "against a simulation of every device");
+  app.add_flag(
+      "--deterministic", options.deterministic,
+      "Compile them in the deterministic mode: every way must give the "
+      "bits that one device gives");
   app.add_option("--least", options.least,
                  "Fail if an op, layout or mesh was used less often");
   app.add_option("--platform", options.platform,

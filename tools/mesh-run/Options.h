@@ -13,6 +13,7 @@ struct Options {
   std::string machine = "shared-memory";
   std::string platform = "cpu";
   bool refine = true;
+  bool deterministic = false;
   std::vector<std::string> inputs;
   uint32_t seed = 0;
   std::string outputDir;

@@ -57,6 +57,7 @@ Result<Compiled> Source::compile(std::string_view target) const {
   CompileOptions compileOptions;
   compileOptions.machine = *machine;
   compileOptions.refine = options.refine;
+  compileOptions.deterministic = options.deterministic;
   compileOptions.function = options.function;
   compileOptions.target = target;
   compileOptions.codeAsBytes = !options.emitProgram.empty();

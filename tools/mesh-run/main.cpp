@@ -320,6 +320,10 @@ void addOptions(CLI::App &app, Options &options) {
                  "tpu:v5e:2x4, or a JSON file");
   app.add_flag("!--no-refine", options.refine,
                "Keep the layouts that propagation gives");
+  app.add_flag(
+      "--deterministic", options.deterministic,
+      "Give the same bits for every mesh, layout, memory and number of "
+      "workers");
   app.add_option("--input", options.inputs,
                  "A global value (.npy) for each argument, in order; without, "
                  "random ones")

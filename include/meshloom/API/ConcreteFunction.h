@@ -142,4 +142,9 @@ MachineModel get_machine_model();
 /// or infinite, naming the op and its line. Costs time.
 void enable_check_numerics(bool enable = true);
 
+/// Functions traced and ops run from now on, in all threads, give the same bits
+/// for every mesh, layout, number of workers and kind of memory, which takes
+/// longer: see docs/Threads.md.
+void enable_op_determinism(bool enable = true);
+
 } // namespace meshloom

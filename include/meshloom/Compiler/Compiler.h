@@ -25,6 +25,10 @@ struct CompileOptions {
   MachineModel machine;
   /// Let the machine model change layouts that no user gave.
   bool refine = true;
+  /// The same bits for every mesh, layout and way of running: see
+  /// docs/Threads.md. A function that says so itself (dtensor.deterministic)
+  /// needs no option.
+  bool deterministic = false;
   /// What it is compiled for: see targetNames().
   std::string target = "cpu";
   /// Full optimisation of the kernels; false compiles several times faster.

@@ -249,6 +249,10 @@ struct Program {
   std::vector<Step> steps;
   /// See Signature.
   std::vector<int64_t> deviceOrder = {};
+  /// The results' bits may depend on neither mesh, layouts nor backend: no
+  /// reduction of floats is cut, and library functions add in an order that
+  /// only the sum's own extents decide.
+  bool deterministic = false;
   /// Every index in range, layouts of steps consistent with their buffers,
   /// written before read. Run on every program that is read from a file.
   Status verify() const;

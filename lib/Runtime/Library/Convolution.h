@@ -31,6 +31,8 @@ struct Convolution {
   std::vector<ConvolutionDim> dims;
   /// Whose convolution it is: see CallScope in HostCall.h.
   const void *call = nullptr;
+  /// An element's bits depend on neither the boxes nor their strides.
+  bool deterministic = false;
 };
 
 /// Computes `out`, all of it: zeros where nothing meets. bf16 and f16 are

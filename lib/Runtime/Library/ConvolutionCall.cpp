@@ -15,6 +15,7 @@ class ConvolutionRoutine final : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
     auto routine = std::make_unique<ConvolutionRoutine>();
+    routine->deterministic = step.deterministic;
     if (Status ok = routine->read(step); !ok)
       return ok.error();
     return MadeRoutine(std::move(routine));
@@ -28,6 +29,7 @@ public:
     };
     Convolution c;
     c.call = this;
+    c.deterministic = deterministic;
     c.groups = extent(groupLoop);
     c.batch = extent(batchLoop);
     c.input = extent(inputLoop);
@@ -140,6 +142,7 @@ private:
   size_t inputBatch = 0, inputFeature = 0, kernelInput = 0, kernelOutput = 0,
          outputBatch = 0, outputFeature = 0;
   int64_t featureGroups = 1, batchGroups = 1;
+  bool deterministic = false;
   std::vector<Spatial> spatial;
 };
 

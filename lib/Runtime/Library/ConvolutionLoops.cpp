@@ -57,12 +57,17 @@ void addMultiple(std::complex<R> *out, std::complex<R> x,
                         x.real() * row[i].imag() + x.imag() * row[i].real());
 }
 
-/// out[i] += lhs[i * step] * row[i].
+/// out[i] += lhs[i * step] * row[i], rounded as addMultiple does.
 template <typename T>
 void addProducts(T *out, const T *lhs, int64_t step, const T *row,
                  int64_t count) {
   for (int64_t i = 0; i < count; ++i)
-    out[i] = T(out[i] + lhs[i * step] * row[i]);
+    addMultiple(&out[i], lhs[i * step], &row[i], 1);
+}
+MESHLOOM_CLONES void addProducts(float *out, const float *lhs, int64_t step,
+                                 const float *row, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = out[i] + lhs[i * step] * row[i];
 }
 
 /// One meeting of a place of the result with the kernel: where it is in lhs and

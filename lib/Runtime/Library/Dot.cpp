@@ -4,6 +4,7 @@
 #include "Dot.h"
 
 #include "Clones.h"
+#include "FixedProduct.h"
 #include "NarrowDot.h"
 #include "PairwiseSums.h"
 #include "ThinProduct.h"
@@ -331,7 +332,8 @@ SingleThreaded::~SingleThreaded() {
     setThreads()(before);
 }
 
-Dot::Dot(const DotStep &step, DType type) : type(type) {
+Dot::Dot(const DotStep &step, DType type, bool deterministic)
+    : type(type), deterministic(deterministic) {
   auto uses = [](const Operand &operand, unsigned loop) {
     for (const DimAccess &dim : operand.dims)
       for (auto [l, coefficient] : dim.terms)
@@ -385,9 +387,50 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   });
 }
 
+/// Where the iterations of `loops` are in operands `first` and `second`.
+static Offsets offsetsOf(std::span<const unsigned> loops,
+                         const int64_t *extents, const int64_t *first,
+                         const int64_t *second) {
+  Offsets all{{0}, {0}};
+  for (unsigned loop : loops) {
+    Offsets next;
+    const size_t count =
+        all.first.size() * size_t(std::max<int64_t>(extents[loop], 0));
+    next.first.reserve(count);
+    next.second.reserve(count);
+    for (size_t i = 0; i < all.first.size(); ++i)
+      for (int64_t j = 0; j < extents[loop]; ++j) {
+        next.first.push_back(all.first[i] + j * first[loop]);
+        next.second.push_back(all.second[i] + j * second[loop]);
+      }
+    all = std::move(next);
+  }
+  return all;
+}
+
+void Dot::runFixed(const void *lhs, const void *rhs, void *out,
+                   const int64_t *extents,
+                   std::array<const int64_t *, 3> strides) const {
+  const Offsets m = offsetsOf(rows, extents, strides[0], strides[2]),
+                n = offsetsOf(columns, extents, strides[1], strides[2]),
+                k = offsetsOf(reduced, extents, strides[0], strides[1]);
+  const auto width = int64_t(byteWidth(type));
+  const std::vector<Extent> outer = join(batch, extents, strides);
+  (void)forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
+    fixedProduct(type, static_cast<const char *>(lhs) + at[0] * width,
+                 static_cast<const char *>(rhs) + at[1] * width,
+                 static_cast<char *>(out) + at[2] * width, m, n, k);
+    return Status(Success());
+  });
+}
+
 Status Dot::run(const void *lhs, const void *rhs, void *out,
                 const int64_t *extents,
                 std::array<const int64_t *, 3> strides) const {
+  if (deterministic) {
+    runFixed(lhs, rhs, out, extents, strides);
+    return Success();
+  }
   if (type == DType::F32)
     return runAs(static_cast<const float *>(lhs),
                  static_cast<const float *>(rhs), static_cast<float *>(out),

@@ -11,8 +11,10 @@ namespace meshloom::library {
 /// What each loop of a dot is to the product, read off its operands.
 class Dot {
 public:
-  /// `type`: of all three operands, f32, bf16 or f16.
-  explicit Dot(const DotStep &step, DType type = DType::F32);
+  /// `type`: of all three operands, f32, bf16 or f16. `deterministic`: an
+  /// element's bits depend on its terms alone (FixedProduct.h).
+  explicit Dot(const DotStep &step, DType type = DType::F32,
+               bool deterministic = false);
 
   /// out = sum over the reduction loops of lhs * rhs; zero where they are
   /// empty. `extents`: iterations of each loop. `strides[o]`: elements from one
@@ -26,8 +28,12 @@ private:
   template <typename T, typename Tile>
   Status runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
                std::array<const int64_t *, 3> strides, const Tile &tile) const;
+  void runFixed(const void *lhs, const void *rhs, void *out,
+                const int64_t *extents,
+                std::array<const int64_t *, 3> strides) const;
 
   const DType type;
+  const bool deterministic;
   /// Loop indices: in all operands; lhs and out; rhs and out; lhs and rhs.
   std::vector<unsigned> batch, rows, columns, reduced;
 };

@@ -26,7 +26,8 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
   HostCall made;
   if (auto *product = std::get_if<DotStep>(&step)) {
     made.dot = std::make_shared<const Dot>(
-        *product, program.buffers[product->out.buffer].type);
+        *product, program.buffers[product->out.buffer].type,
+        program.deterministic);
     made.loops = product->loops.size();
     return made;
   }

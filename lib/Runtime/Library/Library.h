@@ -24,6 +24,9 @@ struct LibraryStep {
   /// The scalar function that goes with the call, or null. operands: one
   /// element each of its arguments, then of its results.
   KernelFunction scalar = nullptr;
+  /// The program is deterministic: an element's bits may depend on neither the
+  /// boxes nor their strides.
+  bool deterministic = false;
 };
 
 /// The part of an input or output that a call is about.

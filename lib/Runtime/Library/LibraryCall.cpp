@@ -24,7 +24,7 @@ LibraryCall::make(const Program &program, const KernelStep &step,
                                      "backwards",
                                      step.library));
   auto call = std::make_shared<LibraryCall>();
-  LibraryStep described{step, {}, {}, scalar};
+  LibraryStep described{step, {}, {}, scalar, program.deterministic};
   call->loops = step.loops.size();
   unsigned next = 0;
   for (const Operand &input : step.inputs) {

@@ -112,7 +112,8 @@ template <ReduceKind kind, typename T> class KindReduction {
 
 public:
   KindReduction(const std::vector<WindowDim> &window, const LibraryOperand &in,
-                const LibraryOperand &initial, const LibraryOperand &out)
+                const LibraryOperand &initial, const LibraryOperand &out,
+                bool deterministic)
       : window(window), in(in), out(out),
         source(reinterpret_cast<const T *>(in.data)),
         target(reinterpret_cast<T *>(out.data)),
@@ -120,7 +121,7 @@ public:
     rank = out.extent.size();
     for (size_t d = 0; d < rank; ++d) {
       touches.push_back(touchesOf(window[d], in, out, d));
-      if (out.extent[d] > 1 &&
+      if (!deterministic && out.extent[d] > 1 &&
           (row == rank_none || out.strides[d] < out.strides[row]))
         row = d;
     }
@@ -199,7 +200,8 @@ private:
   static constexpr size_t rank_none = size_t(-1);
   static constexpr bool sumsInPairs = kind == ReduceKind::Sum && isRounded<Sum>;
 
-  /// A row was combined with the sums.
+  /// A row was combined with the sums, or one without elements: how many there
+  /// are depends on the window alone.
   void addedRow() {
     if constexpr (sumsInPairs)
       pairs.added(sums);
@@ -242,13 +244,12 @@ private:
           std::clamp(placesBelow(in.begin(row)) - first, int64_t(0), count);
       const int64_t end =
           std::clamp(placesBelow(in.end(row)) - first, begin, count);
-      if (begin == end)
-        continue;
       const int64_t element = (first + begin) * dim.stride + shift;
-      combineRowFast<kind, T>(sums + begin,
-                              source + offset +
-                                  (element - in.begin(row)) * in.strides[row],
-                              dim.stride * in.strides[row], end - begin);
+      if (begin < end)
+        combineRowFast<kind, T>(sums + begin,
+                                source + offset +
+                                    (element - in.begin(row)) * in.strides[row],
+                                dim.stride * in.strides[row], end - begin);
       addedRow();
     }
   }
@@ -385,6 +386,7 @@ public:
       return Error("unknown kind of reduction, or options that it has not");
     routine->window = std::move(*window);
     routine->function = step.scalar;
+    routine->deterministic = step.deterministic;
     return MadeRoutine(std::move(routine));
   }
 
@@ -401,7 +403,7 @@ public:
     withElement(out.type, [&]<typename T>() {
       withKind(by, [&]<ReduceKind known>() {
         KindReduction<known, T>(window, arguments.inputs[0],
-                                arguments.inputs[1], out)
+                                arguments.inputs[1], out, deterministic)
             .run();
       });
     });
@@ -411,6 +413,7 @@ public:
 private:
   std::vector<WindowDim> window;
   int kind = -1;
+  bool deterministic = false;
   KernelFunction function = nullptr;
 };
 

@@ -5,6 +5,7 @@
 
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/CPU/KernelToLLVM.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -66,8 +67,6 @@ makeTargetMachine(CodegenMode mode) {
   // Other architectures' levels have no names here: they get the host's.
   bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
-  // a * b + c as one instruction: faster and more accurate.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, portable ? "x86-64" : llvm::sys::getHostCPUName(),
       featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
@@ -102,7 +101,11 @@ public:
   }
 
   /// The object file of `module`.
-  Result<std::string> run(llvm::Module &module) {
+  Result<std::string> run(llvm::Module &module, bool mayContract) {
+    // a * b + c as one instruction is faster and more accurate, but it depends
+    // on which ops share a kernel.
+    machine->Options.AllowFPOpFusion =
+        mayContract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
     module.setDataLayout(machine->createDataLayout());
     module.setTargetTriple(machine->getTargetTriple().str());
     {
@@ -146,6 +149,7 @@ private:
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
 struct KernelModule {
   size_t index = 0; ///< of the kernel
+  bool mayContract = true;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };
@@ -196,7 +200,8 @@ static Result<KernelModule> translate(const KernelToCompile &item, size_t index,
   emitKernel(kernel, item.symbol, *code);
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  KernelModule made{index, std::make_unique<llvm::LLVMContext>(), nullptr};
+  KernelModule made{index, !loopOrder(kernel).deterministic,
+                    std::make_unique<llvm::LLVMContext>(), nullptr};
   made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
   if (!made.module)
     return Error("a kernel did not translate to LLVM IR");
@@ -240,7 +245,7 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
     }
     CodeGenerator generator(std::move(*machine), mode);
     while (std::optional<KernelModule> kernel = queue.pop()) {
-      auto object = generator.run(*kernel->module);
+      auto object = generator.run(*kernel->module, kernel->mayContract);
       if (object)
         objects[kernel->index] = std::move(*object);
       else

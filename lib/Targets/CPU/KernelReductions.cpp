@@ -76,8 +76,12 @@ void KernelEmitter::emitReduction(const Position &start) {
   Value isLong = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
                                          extents[order.reduction.back()],
                                          constant(vectorLoop));
-  Value size = b.create<arith::SelectOp>(loc, isLong, constant(vectorBlock),
-                                         constant(serialBlock));
+  Value size =
+      order.deterministic
+          ? constant(serialBlock)
+          : b.create<arith::SelectOp>(loc, isLong, constant(vectorBlock),
+                                      constant(serialBlock))
+                .getResult();
   nest(order.parallel, start, [&](const Position &at) {
     SmallVector<Value> carried = identities();
     carried.append({zero, zero}); // terms in this block, blocks before it
@@ -130,20 +134,25 @@ SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
           return reduceInBlocks(loops.drop_front(), advance(at, reduced, index),
                                 inner, size, places, sums);
         });
-  return loop(
-      extents[reduced], size, carried, [&](Value first, ValueRange inner) {
-        Value left = b.create<arith::SubIOp>(loc, extents[reduced], first);
-        Value count = b.create<arith::MinSIOp>(loc, left, size);
-        Position block = advance(at, reduced, first);
-        SmallVector<Value> next = loop(
-            count, one, inner.drop_back(2), [&](Value index, ValueRange in) {
-              return reduceOne(advance(block, reduced, index), in);
-            });
-        Value terms =
-            b.create<arith::AddIOp>(loc, inner[inner.size() - 2], count);
-        next.append({terms, inner.back()});
-        return completeBlock(next, places, size, sums);
-      });
+  // A deterministic block is complete wherever it has its terms: counted from
+  // where the one begins that is there already.
+  Value begun = order.deterministic ? carried[carried.size() - 2] : zero;
+  Value end = b.create<arith::AddIOp>(loc, extents[reduced], begun);
+  return loop(end, size, carried, [&](Value blockBegin, ValueRange inner) {
+    Value after = b.create<arith::MinSIOp>(
+        loc, b.create<arith::AddIOp>(loc, blockBegin, size), end);
+    Value from = b.create<arith::MaxSIOp>(loc, blockBegin, begun);
+    Value first = b.create<arith::SubIOp>(loc, from, begun);
+    Value count = b.create<arith::SubIOp>(loc, after, from);
+    Position block = advance(at, reduced, first);
+    SmallVector<Value> next =
+        loop(count, one, inner.drop_back(2), [&](Value index, ValueRange in) {
+          return reduceOne(advance(block, reduced, index), in);
+        });
+    Value terms = b.create<arith::AddIOp>(loc, inner[inner.size() - 2], count);
+    next.append({terms, inner.back()});
+    return completeBlock(next, places, size, sums);
+  });
 }
 
 SmallVector<Value> KernelEmitter::completeBlock(ArrayRef<Value> carried,

@@ -169,7 +169,7 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
   start.indices.resize(loops);
 
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-    reducers.push_back(makeReducer(kernel, i));
+    reducers.push_back(makeReducer(kernel, i, !order.deterministic));
   if (!kernel.hasReductionLoops())
     emitParallel(start);
   else if (order.vectorIsReduction)

@@ -21,8 +21,10 @@ Value constant(OpBuilder &b, Location loc, Type type, llvm::APInt value) {
 /// sum, prod, min, max, and, or: one scalar.
 class Combiner : public ScalarReducer {
 public:
-  Combiner(Reducer kind, Type state, Type stored, bool isUnsigned)
-      : kind(kind), state(state), stored(stored), isUnsigned(isUnsigned) {}
+  Combiner(Reducer kind, Type state, Type stored, bool isUnsigned,
+           arith::FastMathFlags order)
+      : kind(kind), state(state), stored(stored), isUnsigned(isUnsigned),
+        order(order) {}
 
   SmallVector<Type> stateTypes() const override { return {state}; }
   bool isFloatSum() const override {
@@ -68,17 +70,14 @@ public:
 private:
   Value combine(OpBuilder &b, Location loc, Value x, Value y) const {
     bool isFloat = isa<FloatType>(state);
-    // The order of a reduction is free: several accumulators may run side by
-    // side in vector lanes.
-    auto free = arith::FastMathFlags::reassoc;
     switch (kind) {
     case Reducer::Sum:
       if (isFloat)
-        return b.create<arith::AddFOp>(loc, x, y, free);
+        return b.create<arith::AddFOp>(loc, x, y, order);
       return b.create<arith::AddIOp>(loc, x, y);
     case Reducer::Prod:
       if (isFloat)
-        return b.create<arith::MulFOp>(loc, x, y, free);
+        return b.create<arith::MulFOp>(loc, x, y, order);
       return b.create<arith::MulIOp>(loc, x, y);
     case Reducer::Min:
       if (isFloat)
@@ -102,12 +101,14 @@ private:
   Reducer kind;
   Type state, stored;
   bool isUnsigned;
+  arith::FastMathFlags order;
 };
 
 /// sum and prod of complex numbers: the parts.
 class ComplexCombiner : public ScalarReducer {
 public:
-  ComplexCombiner(Reducer kind, Type part) : kind(kind), part(part) {}
+  ComplexCombiner(Reducer kind, Type part, arith::FastMathFlags order)
+      : kind(kind), part(part), order(order) {}
 
   SmallVector<Type> stateTypes() const override { return {part, part}; }
   bool isFloatSum() const override { return kind == Reducer::Sum; }
@@ -122,9 +123,8 @@ public:
                              Value value, Value) const override {
     Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
     Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
-    auto free = arith::FastMathFlags::reassoc;
     auto add = [&](Value x, Value y) -> Value {
-      return b.create<arith::AddFOp>(loc, x, y, free);
+      return b.create<arith::AddFOp>(loc, x, y, order);
     };
     auto multiply = [&](Value x, Value y) -> Value {
       return b.create<arith::MulFOp>(loc, x, y);
@@ -144,6 +144,7 @@ public:
 private:
   Reducer kind;
   Type part;
+  arith::FastMathFlags order;
 };
 
 /// argmax and argmin: the best value so far and its index. The first of equal
@@ -209,8 +210,12 @@ private:
 };
 } // namespace
 
-std::unique_ptr<ScalarReducer> meshloom::makeReducer(spmd::KernelOp kernel,
-                                                     unsigned output) {
+std::unique_ptr<ScalarReducer>
+meshloom::makeReducer(spmd::KernelOp kernel, unsigned output, bool anyOrder) {
+  // Where the order is free several accumulators may run side by side in vector
+  // lanes.
+  const auto order =
+      anyOrder ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
   Reducer kind = kernel.getReducer(output);
   if (kind == Reducer::None)
     return nullptr;
@@ -225,7 +230,8 @@ std::unique_ptr<ScalarReducer> meshloom::makeReducer(spmd::KernelOp kernel,
     return std::make_unique<ArgCombiner>(kind, yielded, stored, loop);
   }
   if (auto complex = dyn_cast<mlir::ComplexType>(stored))
-    return std::make_unique<ComplexCombiner>(kind, complex.getElementType());
+    return std::make_unique<ComplexCombiner>(kind, complex.getElementType(),
+                                             order);
   return std::make_unique<Combiner>(kind, yielded, stored,
-                                    element.isUnsignedInteger());
+                                    element.isUnsignedInteger(), order);
 }

@@ -28,8 +28,9 @@ public:
   virtual Value result(OpBuilder &b, Location loc, ValueRange state) const = 0;
 };
 
-/// nullptr where nothing is reduced into output `output`.
+/// nullptr where nothing is reduced into output `output`. `anyOrder`: whether
+/// sums and products of floats may be made in any order.
 std::unique_ptr<ScalarReducer> makeReducer(spmd::KernelOp kernel,
-                                           unsigned output);
+                                           unsigned output, bool anyOrder);
 
 } // namespace meshloom

@@ -1,6 +1,8 @@
 // Static strides of a kernel's operands and the order of its loops.
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
+
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 
@@ -55,6 +57,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   unsigned operands = kernel.getAccesses().size();
   unsigned numInputs = kernel.getInputs().size();
   LoopOrder order;
+  order.deterministic = isDeterministic(kernel);
   SmallVector<int> cost(loops, 0);
   for (unsigned k = 0; k < operands; ++k) {
     SmallVector<StaticStride> strides = staticStrides(kernel, k);
@@ -78,6 +81,10 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
     order.vector = loops - 1;
   order.vectorIsReduction =
       order.vector >= 0 && kernel.getReductions()[order.vector];
+  if (order.deterministic && order.vectorIsReduction)
+    for (unsigned loop = order.vector; loop < loops; ++loop)
+      if (kernel.getReductions()[loop])
+        order.vector = loop;
   for (unsigned loop = 0; loop < loops; ++loop)
     if (int(loop) != order.vector)
       (kernel.getReductions()[loop] ? order.reduction : order.parallel)

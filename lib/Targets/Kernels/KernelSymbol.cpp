@@ -42,6 +42,8 @@ std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
   os << " r";
   llvm::interleaveComma(order.reduction, os);
   os << " n" << reductionBits(kernel);
+  if (order.deterministic)
+    os << " deterministic";
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     os << "\n";
     for (StaticStride stride : staticStrides(kernel, k))

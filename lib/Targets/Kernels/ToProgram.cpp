@@ -7,6 +7,7 @@
 //   dtensor.while, case  a loop or branch with steps of its own
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/SPMD/Signature.h"
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
@@ -107,7 +108,8 @@ public:
                         .arguments = {},
                         .results = {},
                         .steps = {},
-                        .deviceOrder = signature.deviceOrder},
+                        .deviceOrder = signature.deviceOrder,
+                        .deterministic = isDeterministic(func)},
                 {}},
         program(lowered.program) {}
 

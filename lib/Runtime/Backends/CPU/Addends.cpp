@@ -107,7 +107,8 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
                           const Step &step, int64_t chunks,
                           const MeshProcesses &processes) {
   auto *kernel = std::get_if<KernelStep>(&step);
-  if ((!kernel && !std::holds_alternative<DotStep>(step)) || chunks < 2)
+  if ((!kernel && !std::holds_alternative<DotStep>(step)) || chunks < 2 ||
+      program.deterministic)
     return {};
   if (kernel &&
       (kernel->combine.empty() ||
@@ -259,7 +260,8 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
         widest = std::max(widest, loops[l].extent / goodChunk(step, l));
     }
     bool simple = numCut == 1 && widest < chunks &&
-                  iterations >= SMALL_REDUCTION && chunks > 1;
+                  iterations >= SMALL_REDUCTION && chunks > 1 &&
+                  !program.deterministic;
     if (auto *kernel = std::get_if<KernelStep>(&step)) {
       simple &= kernel->library.empty() || kernel->flops >= SMALL_REDUCTION;
       simple &= std::all_of(kernel->inPlace.begin(), kernel->inPlace.end(),
