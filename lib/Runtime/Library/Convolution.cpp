@@ -213,9 +213,16 @@ Status library::convolve(const Convolution &convolution, DType type,
   lhs = static_cast<const char *>(lhs) + offset * int64_t(byteWidth(type));
   switch (type) {
   case DType::F32:
-    if (!c.deterministic && convolveByOneDNN(c, static_cast<const float *>(lhs),
-                                             static_cast<const float *>(rhs),
-                                             static_cast<float *>(out)))
+    if (c.by == Convolution::By::Products) {
+      convolveByProducts(c, static_cast<const float *>(lhs),
+                         static_cast<const float *>(rhs),
+                         static_cast<float *>(out));
+      return Success();
+    }
+    if (c.by == Convolution::By::Any &&
+        convolveByOneDNN(c, static_cast<const float *>(lhs),
+                         static_cast<const float *>(rhs),
+                         static_cast<float *>(out)))
       return Success();
     return run<float>(c, lhs, rhs, out);
   case DType::BF16:

@@ -31,8 +31,9 @@ struct Convolution {
   std::vector<ConvolutionDim> dims;
   /// Whose convolution it is: see CallScope in HostCall.h.
   const void *call = nullptr;
-  /// An element's bits depend on neither the boxes nor their strides.
-  bool deterministic = false;
+  /// Which functions may be used: any; or those by which an element's bits
+  /// depend on neither the boxes nor their strides, always the same one.
+  enum class By : uint8_t { Any, Loops, Products } by = By::Any;
 };
 
 /// Computes `out`, all of it: zeros where nothing meets. bf16 and f16 are
@@ -45,6 +46,9 @@ Status convolve(const Convolution &convolution, DType type, const void *lhs,
 /// By oneDNN, f32. False where it has no good implementation.
 bool convolveByOneDNN(const Convolution &convolution, const float *lhs,
                       const float *rhs, float *out);
+/// By our own matrix products, f32.
+void convolveByProducts(const Convolution &convolution, const float *lhs,
+                        const float *rhs, float *out);
 /// By loops; `T`: float, double, int64_t, ... and complex numbers.
 template <typename T>
 void convolveByLoops(const Convolution &convolution, const T *lhs, const T *rhs,

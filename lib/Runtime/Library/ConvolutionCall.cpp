@@ -15,7 +15,6 @@ class ConvolutionRoutine final : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
     auto routine = std::make_unique<ConvolutionRoutine>();
-    routine->deterministic = step.deterministic;
     if (Status ok = routine->read(step); !ok)
       return ok.error();
     return MadeRoutine(std::move(routine));
@@ -29,7 +28,7 @@ public:
     };
     Convolution c;
     c.call = this;
-    c.deterministic = deterministic;
+    c.by = by;
     c.groups = extent(groupLoop);
     c.batch = extent(batchLoop);
     c.input = extent(inputLoop);
@@ -135,6 +134,12 @@ private:
                          reversal[i] != 0});
     if (!good)
       return Error("a convolution's options are missing or out of range");
+    // As the whole op's extents decide, not a box's: where a group has few
+    // results, products would compute zeros for the most part.
+    const int64_t outputs =
+        step.inputs[1]->shape[kernelOutput] / (featureGroups * batchGroups);
+    if (step.deterministic)
+      by = outputs < 4 ? Convolution::By::Loops : Convolution::By::Products;
     return Success();
   }
 
@@ -142,7 +147,7 @@ private:
   size_t inputBatch = 0, inputFeature = 0, kernelInput = 0, kernelOutput = 0,
          outputBatch = 0, outputFeature = 0;
   int64_t featureGroups = 1, batchGroups = 1;
-  bool deterministic = false;
+  Convolution::By by = Convolution::By::Any;
   std::vector<Spatial> spatial;
 };
 
