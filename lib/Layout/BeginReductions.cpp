@@ -75,10 +75,19 @@ private:
   /// the devices have the same first.
   void findCuts() {
     before = beforeBeginning(from, to, Shape(global.begin(), global.end()));
+    Layout::DimAxes dims = before.dim_axes();
     for (unsigned dim = 0; dim < global.size(); ++dim) {
       auto extra = before.axes(dim).subspan(to.axes(dim).size());
       cut.emplace_back(extra.begin(), extra.end());
+      if (sizeOf(mesh, cut[dim]) > 1)
+        continue;
+      // One device cuts nothing.
+      cut[dim].clear();
+      dims[dim].resize(to.axes(dim).size());
     }
+    before = *Layout::get(mesh, dims,
+                          std::vector<Partial>(before.partial().begin(),
+                                               before.partial().end()));
     for (const Partial &partial : to.partial())
       if (llvm::none_of(cut, [&](ArrayRef<unsigned> some) {
             return llvm::is_contained(some, partial.axis);

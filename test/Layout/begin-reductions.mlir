@@ -5,6 +5,8 @@
 // RUN: mesh-run --verify --private-memories --function=main %s
 // RUN: mesh-run --verify --private-memories --function=small %s
 // RUN: mesh-run --verify --machine=ring --private-memories --function=main %s
+// An axis of one device.
+// RUN: sed "s/x = 2, y = 4/x = 2, y = 1/" %s > %t.mlir && mesh-run --verify --function=main %t.mlir
 
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #rows = #dtensor.layout<#mesh, [x, *]>

@@ -10,6 +10,8 @@
 #include "ThreadScratch.h"
 
 #include <algorithm>
+#include <optional>
+#include <type_traits>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -22,20 +24,27 @@ constexpr int64_t TERMS = 512;
 constexpr int64_t TILE_ROWS = 6, TILE_COLUMNS = 32;
 constexpr int64_t STRIP_ROWS = 16 * TILE_ROWS, STRIP_COLUMNS = 256;
 
-typedef float Lanes __attribute__((vector_size(64)));
+/// Rows for which columns that lie side by side are read where they are: to
+/// pack them would take longer than to multiply them.
+constexpr int64_t FEW_ROWS = 4 * TILE_ROWS;
 
-/// tile = the sum over k of left[k, r] * right[k, c].
+typedef float Lanes __attribute__((vector_size(64)));
+typedef float Unaligned __attribute__((vector_size(64), aligned(4)));
+
+/// tile = the sum over k of left[k, r] * right[k, c]; `step`: from one k to the
+/// next in `right`.
 MESHLOOM_CLONES void multiplyTile(int64_t terms, const float *left,
-                                  const float *right, float *tile) {
+                                  const float *right, int64_t step,
+                                  float *tile) {
   Lanes sums[TILE_ROWS][2] = {};
   for (int64_t k = 0; k < terms; ++k) {
-    const auto *row = reinterpret_cast<const Lanes *>(right);
+    const auto *row = reinterpret_cast<const Unaligned *>(right);
     for (int64_t r = 0; r < TILE_ROWS; ++r) {
       sums[r][0] += left[r] * row[0];
       sums[r][1] += left[r] * row[1];
     }
     left += TILE_ROWS;
-    right += TILE_COLUMNS;
+    right += step;
   }
   auto *to = reinterpret_cast<Lanes *>(tile);
   for (int64_t r = 0; r < TILE_ROWS; ++r) {
@@ -85,11 +94,22 @@ int64_t panels(int64_t lines, int64_t width) {
   return (lines + width - 1) / width;
 }
 
+/// The step between all neighbours of a list, if it is one.
+std::optional<int64_t> stepOf(const std::vector<int64_t> &list) {
+  const int64_t step = list.size() > 1 ? list[1] - list[0] : 1;
+  for (size_t i = 1; i < list.size(); ++i)
+    if (list[i] - list[i - 1] != step)
+      return std::nullopt;
+  return step;
+}
+
 template <typename Element>
 void product(const void *lhs, const void *rhs, void *result,
              const Offsets &rows, const Offsets &columns,
              const Offsets &terms) {
   using T = typename Element::Type;
+  const T *left = static_cast<const T *>(lhs),
+          *right = static_cast<const T *>(rhs);
   T *out = static_cast<T *>(result);
   const auto rowCount = int64_t(rows.first.size()),
              columnCount = int64_t(columns.first.size()),
@@ -103,33 +123,48 @@ void product(const void *lhs, const void *rhs, void *result,
                 stripColumns =
                     panels(std::min(columnCount, STRIP_COLUMNS), TILE_COLUMNS);
   constexpr int64_t tile = TILE_ROWS * TILE_COLUMNS;
-  float *left = scratch(0, stripRows * TILE_ROWS * most),
-        *right = scratch(1, stripColumns * TILE_COLUMNS * most),
+  float *packedLeft = scratch(0, stripRows * TILE_ROWS * most),
+        *packedRight = scratch(1, stripColumns * TILE_COLUMNS * most),
         *sums = scratch(2, stripRows * stripColumns * tile);
+  std::optional<int64_t> step;
+  if (std::is_same_v<T, float> && rowCount <= FEW_ROWS &&
+      stepOf(columns.first) == 1)
+    step = stepOf(terms.second);
   thread_local PairwiseSums<float> blocks;
   for (int64_t c = 0; c < columnCount; c += STRIP_COLUMNS) {
     const int64_t width = std::min(STRIP_COLUMNS, columnCount - c);
+    const int64_t across = panels(width, TILE_COLUMNS);
+    // Panels [0, whole) of the columns are read where they are.
+    const int64_t whole = step ? width / TILE_COLUMNS : 0;
     // With few terms the columns are packed once for all rows.
-    bool packed = false;
+    bool isPacked = false;
     for (int64_t r = 0; r < rowCount; r += STRIP_ROWS) {
       const int64_t height = std::min(STRIP_ROWS, rowCount - r);
-      const int64_t across = panels(width, TILE_COLUMNS),
-                    down = panels(height, TILE_ROWS);
+      const int64_t down = panels(height, TILE_ROWS);
       blocks.start(across * down * tile);
       for (int64_t k = 0; k < termCount; k += TERMS) {
         const int64_t depth = std::min(TERMS, termCount - k);
-        pack<Element>(static_cast<const T *>(lhs), &rows.first[size_t(r)],
-                      height, &terms.first[size_t(k)], depth, TILE_ROWS, left);
-        if (!packed)
-          pack<Element>(static_cast<const T *>(rhs), &columns.first[size_t(c)],
-                        width, &terms.second[size_t(k)], depth, TILE_COLUMNS,
-                        right);
-        packed = termCount <= TERMS;
-        for (int64_t j = 0; j < across; ++j)
+        pack<Element>(left, &rows.first[size_t(r)], height,
+                      &terms.first[size_t(k)], depth, TILE_ROWS, packedLeft);
+        if (!isPacked && whole < across)
+          pack<Element>(right, &columns.first[size_t(c)] + whole * TILE_COLUMNS,
+                        width - whole * TILE_COLUMNS, &terms.second[size_t(k)],
+                        depth, TILE_COLUMNS,
+                        packedRight + whole * TILE_COLUMNS * depth);
+        isPacked = termCount <= TERMS;
+        for (int64_t j = 0; j < across; ++j) {
+          const float *panel = packedRight + j * TILE_COLUMNS * depth;
+          int64_t apart = TILE_COLUMNS;
+          if constexpr (std::is_same_v<T, float>)
+            if (j < whole) {
+              panel = right + columns.first[size_t(c + j * TILE_COLUMNS)] +
+                      terms.second[size_t(k)];
+              apart = *step;
+            }
           for (int64_t i = 0; i < down; ++i)
-            multiplyTile(depth, left + i * TILE_ROWS * depth,
-                         right + j * TILE_COLUMNS * depth,
-                         sums + (j * down + i) * tile);
+            multiplyTile(depth, packedLeft + i * TILE_ROWS * depth, panel,
+                         apart, sums + (j * down + i) * tile);
+        }
         if (termCount > TERMS)
           blocks.push(sums);
       }
@@ -137,12 +172,16 @@ void product(const void *lhs, const void *rhs, void *result,
         std::fill_n(sums, across * down * tile, 0.f);
         blocks.addTo(sums);
       }
-      for (int64_t i = 0; i < height; ++i)
-        for (int64_t j = 0; j < width; ++j) {
-          const int64_t place = j / TILE_COLUMNS * down + i / TILE_ROWS;
-          out[rows.second[size_t(r + i)] + columns.second[size_t(c + j)]] =
-              Element::narrow(sums[place * tile + i % TILE_ROWS * TILE_COLUMNS +
-                                   j % TILE_COLUMNS]);
+      for (int64_t j = 0; j < width; j += TILE_COLUMNS)
+        for (int64_t i = 0; i < height; ++i) {
+          const float *from = sums +
+                              (j / TILE_COLUMNS * down + i / TILE_ROWS) * tile +
+                              i % TILE_ROWS * TILE_COLUMNS;
+          T *to = out + rows.second[size_t(r + i)];
+          const int64_t *places = &columns.second[size_t(c + j)];
+          const int64_t count = std::min(TILE_COLUMNS, width - j);
+          for (int64_t l = 0; l < count; ++l)
+            to[places[l]] = Element::narrow(from[l]);
         }
     }
   }

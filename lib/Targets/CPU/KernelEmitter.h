@@ -91,6 +91,14 @@ private:
                                 ValueRange states);
   SmallVector<Value> reduceOne(const Position &at, ValueRange states);
 
+  /// The states after the first `count` iterations of loop `run`. After
+  /// `stageTerms`, where there are at most `serialBlock`, all terms are
+  /// computed first, which vectors do, and then combined in order, which none
+  /// does.
+  SmallVector<Value> reduceRun(const Position &at, unsigned run, Value count,
+                               ValueRange states);
+  void stageTerms();
+
   /// `carried`: the states, how many terms are in the running sums, and how
   /// many blocks were complete. A block is complete where it has `size` terms;
   /// it may go over several runs of the innermost loop.
@@ -156,6 +164,9 @@ private:
   SmallVector<Value> extents, origins;
   SmallVector<SmallVector<Value>> strides;
   SmallVector<std::unique_ptr<ScalarReducer>> reducers;
+  /// Per reducer: an array for the terms of a run; none where they are combined
+  /// as they are computed.
+  SmallVector<Value> staged;
   /// What the inner function that is being made does: note huge arguments
   /// (where `noted` points), compute exactly with them, store its results.
   bool notes = false, exact = false, stores = true;

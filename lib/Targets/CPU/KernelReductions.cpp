@@ -67,6 +67,10 @@ void KernelEmitter::emitReduction(const Position &start) {
   SmallVector<unsigned> places;
   SmallVector<Value> arrays = makeStateArrays(one, types);
   selectSums(arrays, running, sumTypes, places);
+  staged.clear();
+  if (order.deterministic && !running.empty() &&
+      !kernel.getBlock()->without_terminator().empty())
+    stageTerms();
   if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
     return nest(order.parallel, start, [&](const Position &at) {
       finish(at, reduceOver(order.reduction, at, identities()));
@@ -106,13 +110,57 @@ void KernelEmitter::inMemory(MutableArrayRef<Value> states,
 SmallVector<Value> KernelEmitter::reduceOver(ArrayRef<unsigned> loops,
                                              const Position &at,
                                              ValueRange states) {
+  if (loops.size() == 1)
+    return reduceRun(at, loops.front(), extents[loops.front()], states);
   return loop(extents[loops.front()], one, states,
               [&](Value index, ValueRange carried) {
-                Position inside = advance(at, loops.front(), index);
-                if (loops.size() > 1)
-                  return reduceOver(loops.drop_front(), inside, carried);
-                return reduceOne(inside, carried);
+                return reduceOver(loops.drop_front(),
+                                  advance(at, loops.front(), index), carried);
               });
+}
+
+void KernelEmitter::stageTerms() {
+  Operation *end = kernel.getBlock()->getTerminator();
+  for (auto [i, reducer] : llvm::enumerate(reducers))
+    if (reducer)
+      staged.push_back(b.create<LLVM::AllocaOp>(
+          loc, pointer, storageType(end->getOperand(i).getType()),
+          constant(serialBlock), /*alignment=*/64));
+}
+
+SmallVector<Value> KernelEmitter::reduceRun(const Position &at, unsigned run,
+                                            Value count, ValueRange states) {
+  if (staged.empty())
+    return loop(count, one, states, [&](Value index, ValueRange in) {
+      return reduceOne(advance(at, run, index), in);
+    });
+  Operation *end = kernel.getBlock()->getTerminator();
+  /// Calls use(output, address of its term) for what is reduced.
+  auto forTerms = [&](Value index,
+                      function_ref<void(unsigned, Value, Type)> use) {
+    unsigned next = 0;
+    for (unsigned i = 0; i < reducers.size(); ++i)
+      if (reducers[i]) {
+        Type type = end->getOperand(i).getType();
+        use(i, element(staged[next++], storageType(type), index), type);
+      }
+  };
+  loop(count, one, {}, [&](Value index, ValueRange) {
+    Position here = advance(at, run, index);
+    SmallVector<Value> yielded = emitBody(here);
+    storeElements(here, yielded);
+    forTerms(index, [&](unsigned i, Value address, Type) {
+      storeScalar(address, yielded[i]);
+    });
+    return SmallVector<Value>();
+  });
+  return loop(count, one, states, [&](Value index, ValueRange in) {
+    SmallVector<Value> yielded(reducers.size());
+    forTerms(index, [&](unsigned i, Value address, Type type) {
+      yielded[i] = loadScalar(address, type);
+    });
+    return combine(advance(at, run, index), in, yielded);
+  });
 }
 
 SmallVector<Value> KernelEmitter::reduceOne(const Position &at,
@@ -146,9 +194,7 @@ SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
     Value count = b.create<arith::SubIOp>(loc, after, from);
     Position block = advance(at, reduced, first);
     SmallVector<Value> next =
-        loop(count, one, inner.drop_back(2), [&](Value index, ValueRange in) {
-          return reduceOne(advance(block, reduced, index), in);
-        });
+        reduceRun(block, reduced, count, inner.drop_back(2));
     Value terms = b.create<arith::AddIOp>(loc, inner[inner.size() - 2], count);
     next.append({terms, inner.back()});
     return completeBlock(next, places, size, sums);
