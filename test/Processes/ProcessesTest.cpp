@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace meshloom {
@@ -194,6 +195,75 @@ TEST(ProcessesTest, CheckpointsAreWrittenByAllAndReadIntoOtherMeshes) {
         bytes += entry.file_size();
     EXPECT_LT(bytes, 2u * 10 * 3 * 4 + 600u * unsigned(mesh.size()));
   }
+  detail::waitForAll("read");
+  if (client_id() == 0)
+    std::filesystem::remove_all(folder);
+}
+
+TEST(ProcessesTest, ASignalToOneSavesOneStepOfAll) {
+  const std::filesystem::path folder = sharedFolder("preemption");
+  const Mesh mesh = meshOfAll();
+  auto handlerOf = [&](const DVariable &steps) {
+    return PreemptionCheckpointHandler(
+        Checkpoint({{"steps", steps}}), folder,
+        {.exit_fn = [] { throw std::runtime_error("ended"); }});
+  };
+  {
+    const DVariable steps(copy_to_mesh(zeros({}), mesh));
+    const PreemptionCheckpointHandler handler = handlerOf(steps);
+    EXPECT_THROW(for (int i = 1; i <= 10; ++i) handler.run([&] {
+      steps.assign_add(1.0);
+      if (i == 4 && client_id() == num_clients() - 1)
+        std::raise(SIGTERM);
+    }),
+                 std::runtime_error);
+    EXPECT_EQ(handler.total_run_calls(), 4);
+  }
+  const DVariable steps(copy_to_mesh(zeros({}), mesh));
+  const PreemptionCheckpointHandler handler = handlerOf(steps);
+  EXPECT_EQ(handler.total_run_calls(), 4);
+  while (handler.total_run_calls() < 6)
+    handler.run([&] { steps.assign_add(1.0); });
+  EXPECT_EQ(steps.read_value().item<float>(), 6.f);
+  detail::waitForAll("read");
+  if (client_id() == 0)
+    std::filesystem::remove_all(folder);
+}
+
+TEST(ProcessesTest, FitGoesOnFromTheBackupOfAll) {
+  const std::filesystem::path folder = sharedFolder("backup");
+  auto train = [&](int64_t epochs, int64_t breaksAfter) {
+    const MultiWorkerMirroredStrategy strategy;
+    auto scope = strategy.scope();
+    Sequential model(
+        {Input({2}), layers::Dense(1, {.kernel_initializer = "ones"})});
+    model.compile({.optimizer = optimizers::Adam({.learning_rate = 0.05}),
+                   .loss = "mse"});
+    auto data = data::from_tensor_slices(iota({24, 2}, 0, DType::F32) * 0.1,
+                                         iota({24, 1}, 0, DType::F32) * 0.2)
+                    .batch(12);
+    callbacks::LambdaCallback crash(
+        {.on_epoch_end = [&](int64_t epoch, const Logs &) {
+          if (epoch == breaksAfter)
+            throw std::runtime_error("crash");
+        }});
+    return model.fit(
+        data, {.epochs = epochs,
+               .verbose = 0,
+               .callbacks = {callbacks::BackupAndRestore(folder / "b"),
+                             callbacks::ModelCheckpoint(folder / "{epoch}"),
+                             crash}})["loss"];
+  };
+  const std::vector<double> unbroken = train(4, -1);
+  ASSERT_EQ(unbroken.size(), 4u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "b"));
+  EXPECT_THROW(train(4, 1), std::runtime_error);
+  const std::vector<double> rest = train(4, -1);
+  ASSERT_EQ(rest.size(), 2u);
+  EXPECT_NEAR(rest[0], unbroken[2], 1e-5);
+  EXPECT_NEAR(rest[1], unbroken[3], 1e-5);
+  // What was written by all is a model of one process.
+  EXPECT_EQ(load_model(folder / "4").variables().size(), 2u);
   detail::waitForAll("read");
   if (client_id() == 0)
     std::filesystem::remove_all(folder);

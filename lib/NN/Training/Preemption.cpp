@@ -74,6 +74,7 @@ void PreemptionCheckpointHandler::endStep() const {
   if (!detail::isAnyPreempted())
     return;
   state->manager.save(state->calls);
+  wasTold = 0; // where the program goes on nevertheless
   if (!state->termination.exit_fn)
     detail::exitPreempted();
   state->termination.exit_fn();
