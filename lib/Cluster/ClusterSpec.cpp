@@ -106,7 +106,7 @@ namespace {
 constexpr std::array<std::string_view, 4> roles = {"chief", "worker", "ps",
                                                    "evaluator"};
 
-constexpr std::string_view example =
+constexpr std::string_view clusterExample =
     R"({"chief": ["a:2222"], "worker": ["b:2222", "c:2222"], "ps": ["d:2222"]})";
 
 Status knownRole(const std::string &job) {
@@ -114,7 +114,7 @@ Status knownRole(const std::string &job) {
     return Success();
   return Error(fmt::format("expected jobs chief, worker, ps and evaluator, got "
                            "\"{}\": a cluster is such as {}",
-                           job, example));
+                           job, clusterExample));
 }
 
 /// For functions that throw.

@@ -10,7 +10,7 @@ namespace meshloom {
 namespace {
 
 /// More hosts than there are anywhere: what a range of digits may not exceed.
-constexpr int64_t mostHosts = 1 << 20;
+constexpr int64_t mostHosts = 1 << 16;
 
 Error badHosts(std::string_view text, std::string_view why) {
   return Error(

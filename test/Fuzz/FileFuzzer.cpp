@@ -1,8 +1,9 @@
-// Malformed files, by libFuzzer: FORMAT is npy, idx or program, GOOD makes some
-// that are right. Whatever the
-// bytes are, the reader gives a value that can be written and read again, or an
-// error that says something. The readers' sources are compiled into this
-// program, so that libFuzzer sees which of their branches an input takes.
+// Malformed files, and variables of launchers, by libFuzzer: FORMAT is npy,
+// idx, program or group, GOOD makes some that are right. Whatever the bytes
+// are, the reader gives a value that can be written and read again, or an error
+// that says something. The readers' sources are compiled into this program, so
+// that libFuzzer sees which of their branches an input takes.
+#include "meshloom/Cluster/ProcessGroup.h"
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Data/Idx.h"
@@ -75,6 +76,27 @@ void expectMessage(const Error &error) {
     fail("a program that is not what was written");
 }
 
+/// Lines "NAME=value": what a launcher leaves in the environment.
+[[maybe_unused]] void group(std::string_view bytes) {
+  const Environment environment =
+      [&](const char *name) -> std::optional<std::string> {
+    const std::string begin = std::string(name) + "=";
+    for (size_t at = 0; at < bytes.size();) {
+      const size_t end = std::min(bytes.find('\n', at), bytes.size());
+      const std::string_view line = bytes.substr(at, end - at);
+      if (line.starts_with(begin))
+        return std::string(line.substr(begin.size()));
+      at = end + 1;
+    }
+    return std::nullopt;
+  };
+  const Result<ProcessGroup> read = processGroup(environment);
+  if (!read)
+    return expectMessage(read.error());
+  if (read->rank < 0 || read->rank >= read->size)
+    fail("a rank that is not one");
+}
+
 /// Files that are right: what mutations begin with.
 [[maybe_unused]] std::vector<std::string> goodNpys() {
   std::vector<char> bytes(24);
@@ -89,6 +111,17 @@ void expectMessage(const Error &error) {
           "abc"s,
           "\0\0\x0d\x02\0\0\0\x01\0\0\0\x02"
           "abcdefgh"s};
+}
+[[maybe_unused]] std::vector<std::string> goodGroups() {
+  return {
+      R"(TF_CONFIG={"cluster": {"chief": ["a:1"], "worker": {"0": "b:1"}}, )"
+      R"("task": {"type": "worker", "index": 0}, "rpc_layer": "grpc"})",
+      "DTENSOR_NUM_CLIENTS=2\nDTENSOR_CLIENT_ID=1\nDTENSOR_JOBS=a:1,b:2\n"
+      "DTENSOR_JOB_NAME=w\nMESHLOOM_COORDINATOR=c:3\n"
+      "MESHLOOM_GENERATION=ff",
+      "SLURM_PROCID=3\nSLURM_STEP_NUM_TASKS=8\n"
+      "SLURM_STEP_NODELIST=n[1-2],m5\nSLURM_STEP_TASKS_PER_NODE=3(x2),2",
+      "TPU_WORKER_HOSTNAMES=a,b:1\nTPU_WORKER_ID=1"};
 }
 [[maybe_unused]] std::vector<std::string> goodPrograms() {
   Mesh mesh = *Mesh::get({{"x", 2}, {"y", 2}});
