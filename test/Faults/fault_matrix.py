@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Hits one process of a program at every stage with every fault, and looks what
+becomes of the others: that they end in time, with an error that names who was
+hit, and leave nothing behind. Prints the matrix; exits 1 where a cell is wrong.
+
+usage: fault_matrix.py BUILD [--few] [--write] [--only TEXT]
+  --few    the part that runs in CI
+  --write  writes docs/Faults.md
+  --only   cells whose name has this text
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+STAGES = ["start", "joined", "compile", "all_reduce", "all_gather", "reduce_scatter",
+          "all_to_all", "permute", "barrier", "save"]
+FAULTS = {
+    "killed": ("kill", 1), "stopped": ("stop", 1), "throws": ("throw", 1), "exits": ("exit", 1),
+    "rank 0 killed": ("kill", 0), "rank 0 stopped": ("stop", 0),
+}
+FEW = {("killed", "joined"), ("killed", "all_reduce"), ("stopped", "all_to_all"), ("rank 0 killed", "all_gather"),
+       ("throws", "compile"), ("killed", "save")}
+SIZE = 3
+# What is waited for, shorter than by default so that the matrix takes minutes.
+SECONDS = {"MESHLOOM_HEARTBEAT_TIMEOUT": 2, "MESHLOOM_TIMEOUT": 5}
+# For the others to come. A busy machine takes its time; where one never comes, less.
+START, SHORT_START = 40, 5
+# Beside the longest of them: a busy machine.
+SLACK = 5
+# A rank that lives but does not come gets the time twice.
+LIMIT = 2 * max(SECONDS.values()) + SLACK
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Case:
+    """A start of the program, its processes' output and when they ended."""
+
+    def __init__(self, build, stage, fault, victim):
+        self.bin = pathlib.Path(build, "bin").resolve()
+        self.folder = tempfile.mkdtemp(prefix="meshloom-fault-")
+        self.words = [stage, fault, str(victim), self.folder]
+        self.mark = f"{os.getpid()}.{time.time_ns()}"
+        self.environment = {**os.environ, "FAULT_MATRIX": self.mark, "MESHLOOM_CACHE": "off",
+                            "MESHLOOM_START_TIMEOUT": str(SHORT_START if stage == "start" and fault != "none" else START),
+                            **{name: str(value) for name, value in SECONDS.items()}}
+        self.processes, self.ended, self.errors = [], {}, {}
+        self.threads = []
+
+    def start(self, words, rank, **variables):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   errors="replace", env={**self.environment, **variables})
+
+        def wait():
+            self.errors[rank] = process.stderr.read()
+            process.wait()
+            self.ended[rank] = time.time()
+        self.processes.append(process)
+        self.threads.append(threading.Thread(target=wait))
+        self.threads[-1].start()
+        return process
+
+    def start_ranks(self, program=None, ranks=range(SIZE), port=None, **variables):
+        port = port or free_port()
+        for rank in ranks:
+            self.start([str(program or self.bin / "faulty"), *self.words], rank,
+                       DTENSOR_CLIENT_ID=str(rank), DTENSOR_NUM_CLIENTS=str(SIZE),
+                       DTENSOR_JOBS=f"localhost:{port}", **variables)
+        return port
+
+    def start_launcher(self, *options):
+        return self.start([str(self.bin / "mesh-launch"), "-n", str(SIZE), *options, str(self.bin / "faulty"),
+                           *self.words], "launcher")
+
+    def wait(self, ranks, seconds):
+        """Whether these ended in time."""
+        end = time.time() + seconds
+        while time.time() < end and not all(rank in self.ended for rank in ranks):
+            time.sleep(0.01)
+        return all(rank in self.ended for rank in ranks)
+
+    def hit(self):
+        try:
+            return int(pathlib.Path(self.folder, "hit").read_text()) / 1000
+        except (OSError, ValueError):
+            return None
+
+    def wait_for_hit(self, seconds=60):
+        end = time.time() + seconds
+        while self.hit() is None and time.time() < end and not all(p.poll() is not None for p in self.processes):
+            time.sleep(0.005)
+        return self.hit()
+
+    def left(self):
+        found = []
+        for folder in pathlib.Path("/proc").iterdir():
+            try:
+                if folder.name.isdigit() and f"FAULT_MATRIX={self.mark}".encode() in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:
+                pass
+        return found
+
+    def checkpoint(self):
+        """What can be restored of what was being saved."""
+        if not pathlib.Path(self.folder, "checkpoint").exists():
+            return "none"
+        done = subprocess.run([str(self.bin / "faulty"), "check", "-", "-", self.folder], capture_output=True, text=True)
+        return "whole" if done.returncode == 0 else "damaged: " + done.stderr.strip()
+
+    def close(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+        for thread in self.threads:
+            thread.join()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def first_line(text):
+    lines = [line for line in text.splitlines() if line.strip() and " listens on " not in line]
+    return lines[0] if lines else "(no message)"
+
+
+def hit_by_hand(build, stage, name):
+    """One cell: the ranks are started by hand, rank 0 has the service."""
+    fault, victim = FAULTS[name]
+    case = Case(build, stage, fault, victim)
+    try:
+        case.start_ranks()
+        hit = case.wait_for_hit()
+        if hit is None:
+            return False, "the stage was not reached", first_line(case.errors.get(0, ""))
+        others = [rank for rank in range(SIZE) if rank != victim]
+        limit = LIMIT
+        in_time = case.wait(others, limit)
+        seconds = max(case.ended.get(rank, time.time()) for rank in others) - hit
+        named = [bool(re.search(rf"rank {victim}\b|ranks? (\d+, )*{victim}\b", case.errors.get(rank, ""))) for rank in others]
+        failed = [case.processes[rank].returncode not in (0, None) for rank in others]
+        problems = []
+        if not in_time:
+            problems.append(f"not ended after {limit} s")
+        elif not all(failed):
+            problems.append("a survivor ended with status 0")
+        elif not all(named):
+            problems.append("the victim is not named")
+        if stage == "save":
+            state = case.checkpoint()
+            if state.startswith("damaged"):
+                problems.append("checkpoint " + state)
+        message = first_line(case.errors.get(others[-1], ""))
+        text = f"{seconds:.1f} s" if not problems else "**" + ", ".join(problems) + "**"
+        return not problems, text, message
+    finally:
+        case.close()
+
+
+def hit_launched(build, stage, fault):
+    """The same under mesh-launch, which ends everything."""
+    case = Case(build, stage, fault, 1)
+    try:
+        case.start_launcher()
+        hit = case.wait_for_hit()
+        limit = LIMIT
+        in_time = case.wait(["launcher"], limit)
+        seconds = case.ended.get("launcher", time.time()) - (hit or time.time())
+        error = case.errors.get("launcher", "")
+        time.sleep(0.2)
+        problems = []
+        if hit is None:
+            problems.append("the stage was not reached")
+        if not in_time:
+            problems.append(f"not ended after {limit} s")
+        elif case.left():
+            problems.append("processes are left over")
+        elif "rank 1 " not in error or "failed first" not in error:
+            problems.append("it does not say who failed first")
+        said = [line for line in error.splitlines() if line.startswith("mesh-launch:")]
+        text = f"{seconds:.1f} s" if not problems else "**" + ", ".join(problems) + "**"
+        return not problems, text, said[0] if said else first_line(error)
+    finally:
+        case.close()
+
+
+# Faults that are no matter of a stage -------------------------------------------------
+
+
+def expect(case, pattern, ranks, seconds=SLACK + 5, status=None):
+    """All these end in time with an error that has the pattern."""
+    begin = time.time()
+    in_time = case.wait(ranks, seconds)
+    took = max([case.ended.get(rank, time.time()) for rank in ranks]) - begin
+    errors = [case.errors.get(rank, "") for rank in ranks]
+    found = [line for error in errors for line in error.splitlines() if re.search(pattern, line)]
+    good = in_time and len(found) >= 1 and all(re.search(pattern, error) for error in errors)
+    return good, f"{took:.1f} s", found[0] if found else first_line(errors[0])
+
+
+def another_program(case):
+    other = pathlib.Path(case.folder, "faulty-other")
+    shutil.copy(case.bin / "faulty", other)
+    with open(other, "ab") as file:
+        file.write(b"\0")
+    port = case.start_ranks(ranks=[0, 1])
+    case.start_ranks(program=other, ranks=[2], port=port)
+    return expect(case, "rank [0-2] .*runs another program than rank|runs another program", range(SIZE))
+
+
+def another_number(case):
+    port = case.start_ranks(ranks=[0, 1])
+    case.start([str(case.bin / "faulty"), *case.words], 2, DTENSOR_CLIENT_ID="2", DTENSOR_NUM_CLIENTS="4",
+               DTENSOR_JOBS=f"localhost:{port}")
+    return expect(case, "started as one of 4 processes, this run has 3", range(SIZE))
+
+
+def a_rank_twice(case):
+    port = case.start_ranks(ranks=[0, 1])
+    time.sleep(1)
+    case.start([str(case.bin / "faulty"), *case.words], "second", DTENSOR_CLIENT_ID="1",
+               DTENSOR_NUM_CLIENTS=str(SIZE), DTENSOR_JOBS=f"localhost:{port}")
+    result = expect(case, "is rank 1 already", ["second"])
+    # The run itself goes on.
+    case.start_ranks(ranks=[2], port=port)
+    well = case.wait(range(SIZE), 30) and all(case.processes[i].returncode == 0 for i in (0, 1, 3))
+    return result[0] and well, result[1], result[2]
+
+
+def wrong_tf_config(case):
+    for rank in range(2):
+        config = {"cluster": {"worker": ["localhost:1", "localhost:2"]}, "task": {"type": "worker", "index": rank + 1}}
+        case.start([str(case.bin / "faulty"), *case.words], rank, TF_CONFIG=json.dumps(config) if rank else "{")
+    return expect(case, "a right one is", range(2))
+
+
+def port_taken(case):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        case.start_ranks(ranks=[0], port=taken.getsockname()[1])
+        return expect(case, "port .* is taken by another process", [0])
+
+
+def wrong_token(case):
+    port = case.start_ranks(ranks=[0], MESHLOOM_TOKEN="right")
+    case.start_ranks(ranks=[1], port=port, MESHLOOM_TOKEN="wrong")
+    return expect(case, "the token is wrong", [1])
+
+
+def earlier_start(case):
+    port = case.start_ranks(ranks=[0], MESHLOOM_GENERATION="2")
+    case.start_ranks(ranks=[1], port=port, MESHLOOM_GENERATION="1")
+    return expect(case, "belongs to start 0{15}1 of the program, this service is of start 0{15}2", [1])
+
+
+def stranger(case):
+    port = free_port()
+    stop = threading.Event()
+
+    def disturb():
+        while not stop.is_set():
+            try:
+                with socket.create_connection(("127.0.0.1", port), 0.5) as one:
+                    one.sendall(os.urandom(200) if time.time_ns() % 2 else b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + os.urandom(99))
+            except OSError:
+                time.sleep(0.01)
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    case.start_ranks(port=port)
+    well = case.wait(range(SIZE), 40)
+    stop.set()
+    thread.join()
+    return well and all(p.returncode == 0 for p in case.processes), "ends well", ""
+
+
+def disk_full(case):
+    # A file system of its own, too small, which only these processes see.
+    case.words[0] = "save"
+    inside = (f"mount -t tmpfs -o size=64k none {case.folder} && exec {case.bin}/mesh-launch -n {SIZE} "
+              f"{case.bin}/faulty {' '.join(case.words)}")
+    if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", case.folder]).returncode != 0:
+        return None, "skipped: this machine allows no mounts", ""
+    case.start(["unshare", "-m", "sh", "-c", inside], "launcher")
+    return expect(case, "No space left|cannot be written|space", ["launcher"], 40)
+
+
+def slow_network(case):
+    if subprocess.run(["unshare", "-n", "sh", "-c", "ip link set lo up && tc qdisc add dev lo root netem delay 5ms loss 5%"],
+                      capture_output=True).returncode != 0:
+        return None, "skipped: this machine has no network namespaces with tc", ""
+    case.start(["unshare", "-n", "sh", "-c", "ip link set lo up && tc qdisc add dev lo root netem delay 5ms loss 5% && exec "
+                f"{case.bin}/mesh-launch -n {SIZE} {case.bin}/faulty {' '.join(case.words)}"], "launcher",
+               MESHLOOM_TRANSPORT="tcp", MESHLOOM_TIMEOUT="30", MESHLOOM_START_TIMEOUT="30", MESHLOOM_HEARTBEAT_TIMEOUT="10")
+    begin = time.time()
+    well = case.wait(["launcher"], 60)
+    return well and case.processes[0].returncode == 0, f"ends well after {time.time() - begin:.1f} s", first_line(case.errors.get("launcher", ""))
+
+
+OTHERS = {
+    "another executable file on one rank": another_program,
+    "another number of processes on one rank": another_number,
+    "two processes of one rank": a_rank_twice,
+    "TF_CONFIG that is no JSON, or has no such task": wrong_tf_config,
+    "the service's port is taken": port_taken,
+    "another token": wrong_token,
+    "a process of an earlier start": earlier_start,
+    "a stranger sends garbage to the service": stranger,
+    "the disk is full while saving": disk_full,
+    "5 ms delay and 5 % loss on the network (TCP)": slow_network,
+}
+FEW_OTHERS = {"another executable file on one rank", "a process of an earlier start", "a stranger sends garbage to the service"}
+
+INTRODUCTION = f"""# Faults on purpose
+
+Written by `test/Faults/fault_matrix.py build --write`; do not edit. A program of {SIZE} processes, of which one is hit by a fault at a stage. Each cell is
+the time from then on until the last of the others has ended, with an error that names the one that was hit. What is waited for is shorter than by
+default: {", ".join(f"`{name}={value}`" for name, value in SECONDS.items())}, and at the stage *start*, where the victim never comes,
+`MESHLOOM_START_TIMEOUT={SHORT_START}`.
+
+"In a collective" means that the others are in it when it happens. Rank 0 runs the coordination service here; under `mesh-launch` that is the
+launcher. *exits*: it ends with status 0 while the others go on, which is for the others as if it were late. *save*: besides, what lies on the disk is
+a whole checkpoint or none.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--few", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    wrong = 0
+    page = [INTRODUCTION, "## Started by hand", "",
+            "| stage | " + " | ".join(f"rank 1 {name}" if not name.startswith("rank") else name for name in FAULTS) + " |",
+            "|---" * (len(FAULTS) + 1) + "|"]
+    messages = []
+
+    def note(name, result):
+        nonlocal wrong
+        good, text, message = result
+        wrong += good is False
+        print(f"{name:45} {text:12} {message[:170]}", flush=True)
+        return text
+
+    for stage in STAGES:
+        row = [stage]
+        for name in FAULTS:
+            if arguments.few and (name, stage) not in FEW or arguments.only not in f"{name} at {stage}":
+                row.append("")
+                continue
+            result = hit_by_hand(arguments.build, stage, name)
+            row.append(note(f"{name} at {stage}", result))
+            if (name, stage) in FEW:
+                messages.append((f"{name}, {stage}", result[2]))
+        page.append("| " + " | ".join(row) + " |")
+    page += ["", "## Under mesh-launch", "", "| stage | rank 1 killed | rank 1 stopped |", "|---|---|---|"]
+    for stage in STAGES:
+        row = [stage]
+        for fault in ("kill", "stop"):
+            if arguments.few and (stage, fault) != ("permute", "stop") or arguments.only not in f"launched {fault} at {stage}":
+                row.append("")
+                continue
+            row.append(note(f"launched {fault} at {stage}", hit_launched(arguments.build, stage, fault)))
+        page.append("| " + " | ".join(row) + " |")
+    page += ["", "## Others", "", "| fault | outcome | |", "|---|---|---|"]
+    for name, function in OTHERS.items():
+        if arguments.few and name not in FEW_OTHERS or arguments.only not in name:
+            continue
+        case = Case(arguments.build, "all_reduce", "none", 0)
+        try:
+            result = function(case)
+        finally:
+            case.close()
+        note(name, result)
+        page.append(f"| {name} | {result[1]} | {result[2][:200].replace('|', '/')} |")
+    page += ["", "## What the others say", ""]
+    for name, message in messages:
+        page += [f"{name}:", "", "```", message, "```", ""]
+    if arguments.write:
+        pathlib.Path(__file__).resolve().parents[2].joinpath("docs/Faults.md").write_text("\n".join(page))
+    print(f"{wrong} cells are wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
