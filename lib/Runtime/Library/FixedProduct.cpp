@@ -10,6 +10,7 @@
 #include "ThreadScratch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <type_traits>
 
@@ -28,8 +29,7 @@ constexpr int64_t STRIP_ROWS = 16 * TILE_ROWS, STRIP_COLUMNS = 256;
 /// pack them would take longer than to multiply them.
 constexpr int64_t FEW_ROWS = 4 * TILE_ROWS;
 
-typedef float Lanes __attribute__((vector_size(64)));
-typedef float Unaligned __attribute__((vector_size(64), aligned(4)));
+using Lanes = float __attribute__((vector_size(64)));
 
 /// tile = the sum over k of left[k, r] * right[k, c]; `step`: from one k to the
 /// next in `right`.
@@ -38,7 +38,8 @@ MESHLOOM_CLONES void multiplyTile(int64_t terms, const float *left,
                                   float *tile) {
   Lanes sums[TILE_ROWS][2] = {};
   for (int64_t k = 0; k < terms; ++k) {
-    const auto *row = reinterpret_cast<const Unaligned *>(right);
+    Lanes row[2]; // wherever they are: not aligned
+    std::memcpy(row, right, sizeof row);
     for (int64_t r = 0; r < TILE_ROWS; ++r) {
       sums[r][0] += left[r] * row[0];
       sums[r][1] += left[r] * row[1];
