@@ -167,7 +167,10 @@ Value LaneBuilder::reduceLanes(ReduceKind kind, Value value,
   }
   if (kind == ReduceKind::Prod)
     llvm::append_range(differing, same);
-  if (!differing.empty())
+  if (Value sum =
+          kind == ReduceKind::Sum ? sumOfProducts(value, differing) : Value())
+    value = sum;
+  else if (!differing.empty())
     value = reduce(
         kind, expose(value, differing),
         llvm::to_vector(llvm::seq<int64_t>(0, int64_t(differing.size()))));

@@ -59,6 +59,39 @@ Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
   return note(result, all);
 }
 
+Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
+  auto product = value.getDefiningOp<dtensor::DotGeneralOp>();
+  if (!product || axes.empty())
+    return {};
+  const Lanes has(lanesOf(value));
+  SmallVector<int64_t> left(product.getLhsBatchingDimensions()),
+      right(product.getRhsBatchingDimensions()),
+      leftSummed(product.getLhsContractingDimensions()),
+      rightSummed(product.getRhsContractingDimensions()), leftKept, rightKept;
+  // Results begin with the batching dims, and values with their lanes.
+  if (has.size() > left.size())
+    return {};
+  for (size_t dim = 0; dim < left.size(); ++dim) {
+    const bool isSummed = dim < has.size() && contains(axes, has[dim]);
+    (isSummed ? leftSummed : leftKept).push_back(left[dim]);
+    (isSummed ? rightSummed : rightKept).push_back(right[dim]);
+  }
+  // Dims in order: those of rows that lie one after the other become one.
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, leftSummed.size()));
+  llvm::sort(order,
+             [&](size_t a, size_t b) { return leftSummed[a] < leftSummed[b]; });
+  SmallVector<int64_t> leftSorted, rightSorted;
+  for (size_t i : order) {
+    leftSorted.push_back(leftSummed[i]);
+    rightSorted.push_back(rightSummed[i]);
+  }
+  return note(create<dtensor::DotGeneralOp>(getLoc(), product.getLhs(),
+                                            product.getRhs(), leftKept,
+                                            rightKept, leftSorted, rightSorted)
+                  .getResult(),
+              without(has, axes));
+}
+
 Value LaneBuilder::convolution(Value lhs, Value rhs,
                                dtensor::ConvolutionSpec spec,
                                RankedTensorType resultType) {

@@ -100,3 +100,25 @@ func.func @members(%a: tensor<3x2xf32>, %b: tensor<1x1xf32>, %v: !dtensor.variab
   }
   return
 }
+
+// -----
+
+// The sum of all places' products of their own operands is one product: none of
+// a place's own is made. One side's lanes are rows, and are summed as they are.
+// CHECK-LABEL: func.func @sum_of_products
+// CHECK: dtensor.dot_general %arg0, %arg1 contracting [0, 1] x [0, 1] : (tensor<4x2x5xf32>, tensor<4x2x3xf32>) -> tensor<5x3xf32>
+// CHECK: %[[ROWS:.*]] = dtensor.dot_general %arg0, %arg2 contracting [2] x [0] : (tensor<4x2x5xf32>, tensor<5x3xf32>) -> tensor<4x2x3xf32>
+// CHECK: dtensor.reduce sum {{.*}} dims [0] : (tensor<4x2x3xf32>) -> tensor<2x3xf32>
+func.func @sum_of_products(%x: tensor<4x2x5xf32>, %y: tensor<4x2x3xf32>, %w: tensor<5x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x2x3xf32>) {
+  %r:2 = dtensor.map (%x, %y, %w) {axes = ["replica"], sizes = array<i64: 4>,
+      lanes = [array<i64: 0>, array<i64: 0>, array<i64>]}
+      : (tensor<4x2x5xf32>, tensor<4x2x3xf32>, tensor<5x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x2x3xf32>) {
+  ^bb0(%a: tensor<2x5xf32>, %b: tensor<2x3xf32>, %c: tensor<5x3xf32>):
+    %p = dtensor.dot_general %a, %b contracting [0] x [0] : (tensor<2x5xf32>, tensor<2x3xf32>) -> tensor<5x3xf32>
+    %s = dtensor.axis_reduce %p {axes = ["replica"], kind = #dtensor.kind<sum>} : (tensor<5x3xf32>) -> tensor<5x3xf32>
+    %q = dtensor.dot_general %a, %c contracting [1] x [0] : (tensor<2x5xf32>, tensor<5x3xf32>) -> tensor<2x3xf32>
+    %t = dtensor.axis_reduce %q {axes = ["replica"], kind = #dtensor.kind<sum>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    dtensor.yield %s, %t : tensor<5x3xf32>, tensor<2x3xf32>
+  }
+  return %r#0, %r#1 : tensor<4x5x3xf32>, tensor<4x2x3xf32>
+}

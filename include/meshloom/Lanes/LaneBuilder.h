@@ -74,6 +74,10 @@ public:
   Value hide(Value value, ArrayRef<unsigned> axes);
   /// What all places along `axes` make up by `kind`: it has no lanes for them.
   Value reduceLanes(ReduceKind kind, Value value, ArrayRef<unsigned> axes);
+  /// The sum over lanes of a value that is a product of which they are batching
+  /// dims: a product that contracts them, so that no place's own is made. Null
+  /// where it is none.
+  Value sumOfProducts(Value value, ArrayRef<unsigned> axes);
   /// At each place along `axis`, its number.
   Value coordinate(unsigned axis, Type element);
 
