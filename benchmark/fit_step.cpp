@@ -95,7 +95,9 @@ losses::Loss lossOf(const Case &options, const char *reduction) {
 optimizers::Optimizer optimizerOf(const Case &options) {
   if (options.name == "line")
     return optimizers::SGD(0.01);
-  return optimizers::Adam({.learning_rate = 1e-3});
+  // Keras adds epsilon before it corrects the moments: where it is next to
+  // nothing both are the same.
+  return optimizers::Adam({.learning_rate = 1e-3, .epsilon = 1e-12});
 }
 
 metrics::Metric metricOf(const Case &options) {

@@ -81,7 +81,7 @@ def fit(name, steps_per_execution):
             options = dict(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse", metrics=["mae"])
         else:
             options = dict(
-                optimizer=tf.keras.optimizers.Adam(1e-3),
+                optimizer=tf.keras.optimizers.Adam(1e-3, epsilon=1e-12),
                 loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
                 metrics=["sparse_categorical_accuracy"])
         model.compile(steps_per_execution=steps_per_execution, **options)

@@ -28,12 +28,14 @@ data::AnyDataset evalInputFunction() {
 }
 
 /// Begins at zero, so that the numbers are the same in every run.
-estimator::EstimatorSpec modelFunction(const SymbolicTensor &features,
-                                       estimator::ModeKeys) {
-  const SymbolicTensor logits =
-      layers::Dense(1, {.kernel_initializer = "zeros"})(features);
-  return {.predictions = logits,
-          .loss = losses::MeanSquaredError(),
+estimator::EstimatorSpec modelFunction(const Tensor &features,
+                                       const Tensor &labels,
+                                       estimator::ModeKeys mode) {
+  const layers::Dense layer(1, {.kernel_initializer = "zeros"});
+  const Tensor logits = layer(features);
+  const Tensor loss = losses::MeanSquaredError()(labels, logits);
+  return {.mode = mode,
+          .loss = loss,
           .optimizer = optimizers::Adagrad({.learning_rate = 0.05})};
 }
 

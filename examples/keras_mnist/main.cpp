@@ -34,7 +34,7 @@ Model getCompiledModel() {
   model.compile(
       {.optimizer = optimizers::Adam(),
        .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
-       .metrics = {"sparse_categorical_accuracy"}});
+       .metrics = {metrics::SparseCategoricalAccuracy()}});
   return model;
 }
 
@@ -48,7 +48,7 @@ Splits getDataset(const fs::path &folder, int64_t images) {
   auto batches = [](const data::Dataset<data::LabelledImages> &digits) {
     return digits.batch(32)
         .map([](const data::LabelledImages &batch) {
-          return std::pair(batch.images, batch.labels);
+          return std::pair(batch.images, cast(batch.labels, DType::F32));
         })
         .cache()
         .prefetch(2);

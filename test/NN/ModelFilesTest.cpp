@@ -213,11 +213,17 @@ TEST_F(EstimatorTest, TrainsAndEvaluatesAndGoesOn) {
     };
   };
   const estimator::Estimator line(
-      [](const SymbolicTensor &features, estimator::ModeKeys) {
+      [](const Tensor &features, const Tensor &labels,
+         estimator::ModeKeys mode) {
+        const layers::Dense layer(1);
+        const Tensor logits = layer(features);
+        const metrics::Metric far = metrics::MeanAbsoluteError();
+        far.update_state(labels, logits);
         return estimator::EstimatorSpec{
-            .predictions = layers::Dense(1)(features),
-            .loss = "mse",
-            .optimizer = optimizers::Adagrad({.learning_rate = 0.05})};
+            .mode = mode,
+            .loss = losses::MeanSquaredError()(labels, logits),
+            .optimizer = optimizers::Adagrad({.learning_rate = 0.05}),
+            .eval_metric_ops = {{"far", far}}};
       },
       {.model_dir = folder / "model"});
   const estimator::TrainSpec train{
@@ -230,12 +236,37 @@ TEST_F(EstimatorTest, TrainsAndEvaluatesAndGoesOn) {
               HasSubstr("no checkpoint"));
   auto numbers = estimator::train_and_evaluate(line, train, evaluation);
   EXPECT_EQ(numbers["global_step"], 3);
+  EXPECT_EQ(numbers.size(), 3u);
+  // All errors are on one side: their mean is no more than the root of that of
+  // their squares, and more than half of it.
+  EXPECT_LE(numbers["far"], std::sqrt(numbers["loss"]));
+  EXPECT_GT(numbers["far"], std::sqrt(numbers["loss"]) / 2);
   EXPECT_THAT(namesIn(folder / "model"),
               ElementsAre("model.ckpt-0", "model.ckpt-3"));
   EXPECT_EQ(line.evaluate(evaluation.input_fn), numbers);
   EXPECT_EQ(line.train(train.input_fn, 5), 5);
   EXPECT_EQ(line.train(train.input_fn, 5), 5);
   EXPECT_EQ(line.evaluate(evaluation.input_fn)["global_step"], 5);
+
+  // An input whose last batch is another one: the same variables.
+  auto uneven = [&]() -> data::AnyDataset {
+    return data::from_tensor_slices(
+               tensor({{1.f, 1.5f}, {2.f, 2.5f}, {3.f, 3.5f}}),
+               tensor({{.3f}, {.5f}, {.7f}}))
+        .batch(2);
+  };
+  EXPECT_EQ(line.train(uneven), 7);
+  const estimator::Estimator wrong(
+      [](const Tensor &features, const Tensor &, estimator::ModeKeys mode) {
+        return estimator::EstimatorSpec{
+            .mode = mode,
+            .loss =
+                reduce_sum(layers::Dense(features.shape().front())(features)),
+            .optimizer = "sgd"};
+      },
+      {.model_dir = folder / "wrong"});
+  EXPECT_THAT(refusal([&] { wrong.train(uneven); }),
+              HasSubstr("the same variables in each call"));
 }
 
 } // namespace

@@ -1,10 +1,14 @@
 // Estimators on one process, see Estimator.h.
 #include "meshloom/NN/Training/Estimator.h"
 
+#include "../Layers/LayerState.h"
+
+#include "meshloom/API/VariableCreation.h"
 #include "meshloom/NN/State/CheckpointManager.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -16,38 +20,116 @@ namespace {
 
 constexpr char checkpointName[] = "model.ckpt";
 
-/// What the model function makes of the features of the input's first batch.
-struct Compiled {
-  Model model;
-  std::optional<optimizers::Optimizer> optimizer;
+/// A model of features and labels, whose only result is that it adds the loss.
+class FunctionModel : public ModelImpl {
+public:
+  FunctionModel(ModelFunction function, ModeKeys mode)
+      : ModelImpl("Estimator", "estimator"), function(std::move(function)),
+        mode(mode) {}
+
+  /// What the first call gave. Its metrics are those that later ones update.
+  std::optional<EstimatorSpec> spec;
+
+  std::vector<Tensor> call_many(const std::vector<Tensor> &inputs,
+                                const CallOptions &) override {
+    size_t next = 0;
+    const bool isFirst = !spec;
+    auto creator = variable_creator_scope([&](const NextVariable &make,
+                                              const Tensor &initial,
+                                              VariableOptions options) {
+      if (isFirst) {
+        made.push_back(make(initial, std::move(options)));
+        return made.back();
+      }
+      if (next == made.size() || made[next].shape() != initial.shape() ||
+          made[next].dtype() != initial.dtype())
+        throw Error(fmt::format(
+            "[Estimator] expected the model function to make the same "
+            "variables in each call, got another one, '{}': what it makes "
+            "does not depend on the batch",
+            options.name));
+      return made[next++];
+    });
+    EstimatorSpec given = function(inputs[0], inputs[1], mode);
+    if (!given.loss.defined() || given.loss.rank() != 0)
+      throw Error("[Estimator] expected the model function to give a loss, a "
+                  "scalar: reduce it");
+    if (mode == ModeKeys::TRAIN && !given.optimizer.optimizer)
+      throw Error("[Estimator] expected the model function to give an "
+                  "optimizer for training, got none");
+    add_loss(given.loss);
+    const Tensor loss = given.loss;
+    if (isFirst) {
+      // Sums of metrics are no part of the model.
+      auto isOfMetric = [&](const DVariable &variable) {
+        return std::ranges::any_of(given.eval_metric_ops, [&](auto &each) {
+          return std::ranges::any_of(
+              each.second.variables(),
+              [&](const DVariable &sum) { return sum.is(variable); });
+        });
+      };
+      auto &weights = State::of(*this).weights;
+      for (const DVariable &variable : made)
+        if (!isOfMetric(variable))
+          weights.push_back(
+              {fmt::format("{}_{}", variable.name(), weights.size()),
+               variable,
+               {},
+               true});
+      given.loss = Tensor(); // of a trace that ends
+      spec = std::move(given);
+    }
+    return {expand_dims(loss, 0)};
+  }
+
+private:
+  ModelFunction function;
+  ModeKeys mode;
+  std::vector<DVariable> made; ///< in the order of the first call
 };
 
+struct Compiled {
+  ModelOf<FunctionModel> model;
+  std::optional<optimizers::Optimizer> optimizer;
+  data::AnyDataset input; ///< batches of features and labels, as inputs
+};
+
+/// What the model function makes of the input's first batch.
 Compiled makeModel(const ModelFunction &function, ModeKeys mode,
                    const data::AnyDataset &input) {
   const std::optional<Element> batch = input.open()->next();
-  if (!batch || batch->parts().size() != 2 || batch->parts().front() != 1)
+  if (!batch || batch->values.size() != 2 || batch->parts().size() != 2)
     throw Error(fmt::format("[Estimator] expected input_fn to give batches of "
                             "features and labels, got {}",
                             batch ? batch->typeText() : "none"));
-  const data::detail::HostArray &features = batch->values.front();
-  Shape shape = features.shape();
-  if (shape.empty())
-    throw Error("[Estimator] expected input_fn to give batches, got single "
-                "examples: call batch() on the dataset");
-  shape.erase(shape.begin());
-  const SymbolicTensor input0 = Input(shape, {.dtype = features.dtype()});
-  EstimatorSpec spec = function(input0, mode);
-  if (!spec.loss)
-    throw Error("[Estimator] expected the model function to give a loss, got "
-                "none");
-  if (mode == ModeKeys::TRAIN && !spec.optimizer.optimizer)
-    throw Error("[Estimator] expected the model function to give an optimizer "
-                "for training, got none");
-  Compiled made{Model(input0, spec.predictions), spec.optimizer.optimizer};
-  made.model.compile({.optimizer = spec.optimizer,
-                      .loss = spec.loss,
-                      .metrics = std::move(spec.metrics)});
-  return made;
+  std::vector<TensorSpec> specs;
+  for (const data::detail::HostArray &value : batch->values) {
+    if (value.shape().empty())
+      throw Error("[Estimator] expected input_fn to give batches, got single "
+                  "examples: call batch() on the dataset");
+    specs.push_back({value.shape(), value.dtype()});
+  }
+  const auto both =
+      std::make_shared<data::detail::TypedSkeleton<std::vector<Tensor>>>(
+          std::vector<Tensor>(2));
+  Compiled compiled{ModelOf<FunctionModel>(function, mode),
+                    {},
+                    data::AnyDataset(data::detail::map(
+                        input.source(),
+                        [skeleton = both](const Element &element) {
+                          return Element{element.values, skeleton};
+                        },
+                        {}))};
+  (void)eval_shape(
+      [&](const std::vector<Tensor> &inputs) {
+        return compiled.model.call_many(inputs,
+                                        {.training = mode == ModeKeys::TRAIN});
+      },
+      specs);
+  const EstimatorSpec &spec = *compiled.model->spec;
+  compiled.optimizer = spec.optimizer.optimizer;
+  compiled.model.compile({.optimizer = spec.optimizer});
+  return compiled;
 }
 
 /// Counts steps, and writes checkpoints by the clock.
@@ -112,7 +194,8 @@ int64_t Estimator::train(const InputFunction &input_fn,
   if (left && input.cardinality() >= 0)
     left = std::min(*left, input.cardinality());
   (void)made.model.fit(
-      input, {.verbose = 0, .callbacks = {steps}, .steps_per_epoch = left});
+      made.input,
+      {.verbose = 0, .callbacks = {steps}, .steps_per_epoch = left});
   if (step != before)
     write();
   return step;
@@ -132,9 +215,12 @@ Estimator::evaluate(const InputFunction &input_fn,
   Checkpoint({{"model", made.model}, {"global_step", &step}})
       .restore(*newest, {.allow_extra_objects = true});
   std::map<std::string, double> numbers;
-  const Logs logs = made.model.evaluate(input, {.verbose = 0, .steps = count});
+  const Logs logs =
+      made.model.evaluate(made.input, {.verbose = 0, .steps = count});
   for (const auto &[name, value] : logs.values())
     numbers[name] = value;
+  for (const auto &[name, metric] : made.model->spec->eval_metric_ops)
+    numbers[name] = cast(metric.result(), DType::F64).item<double>();
   numbers["global_step"] = double(step);
   return numbers;
 }

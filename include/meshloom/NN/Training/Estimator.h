@@ -18,24 +18,31 @@ enum class ModeKeys : uint8_t {
 
 /// What a model function gives.
 struct EstimatorSpec {
-  SymbolicTensor predictions;                ///< of the features
-  losses::Loss loss;                         ///< of labels and predictions
-  OptimizerOrName optimizer = {};            ///< for training
-  std::vector<metrics::Metric> metrics = {}; ///< for evaluation
+  ModeKeys mode = ModeKeys::TRAIN; ///< as it was given
+  Tensor loss;                     ///< of the batch, a scalar
+  OptimizerOrName optimizer = {};  ///< makes the loss small, in training
+  /// Metrics that were updated, by what they are called in evaluation.
+  std::map<std::string, metrics::Metric> eval_metric_ops = {};
 };
 
-/// Makes a model of features:
+/// Computes the loss of a batch by layers that it makes:
 ///
-///   auto model_fn = [](const SymbolicTensor &features, estimator::ModeKeys) {
-///     return estimator::EstimatorSpec{.predictions =
-///                                         layers::Dense(1)(features),
-///                                     .loss = "mse",
-///                                     .optimizer =
-///                                     optimizers::Adagrad({.learning_rate =
-///                                     0.05})};
+///   auto model_fn = [](const Tensor &features, const Tensor &labels,
+///                      estimator::ModeKeys mode) {
+///     layers::Dense layer(1);
+///     Tensor logits = layer(features);
+///     Tensor loss = losses::MeanSquaredError()(labels, logits);
+///     return estimator::EstimatorSpec{
+///         .mode = mode,
+///         .loss = loss,
+///         .optimizer = optimizers::Adagrad({.learning_rate = 0.05})};
 ///   };
-using ModelFunction =
-    std::function<EstimatorSpec(const SymbolicTensor &features, ModeKeys mode)>;
+///
+/// It is called once for each shape of batches; the variables that it makes are
+/// the same in each call, by the order in which they are made. Throws
+/// meshloom::Error from the call that makes others.
+using ModelFunction = std::function<EstimatorSpec(
+    const Tensor &features, const Tensor &labels, ModeKeys mode)>;
 
 /// Gives a dataset whose elements are batches of features and labels.
 using InputFunction = std::function<data::AnyDataset()>;
