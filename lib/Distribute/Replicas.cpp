@@ -317,7 +317,8 @@ void failOutsideOfReplicas() {
 }
 
 bool choosesReduction(const StrategyState &strategy) {
-  return strategy.crossDeviceOps && strategy.replicas() > 1;
+  return strategy.replicas() > 1 &&
+         (strategy.crossDeviceOps || strategy.communication.bytes_per_pack > 0);
 }
 
 ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch) {

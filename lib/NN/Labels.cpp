@@ -43,6 +43,9 @@ bool areSparse(const Tensor &y_true, const Tensor &y_pred) {
 LabelsAndPredictions aligned(const Tensor &y_true, const Tensor &y_pred,
                              std::string_view op) {
   expectPredictions(y_true, y_pred, op);
+  if (isComplex(y_true.dtype()))
+    refuse(op, y_true, y_pred, "expected labels that are real numbers",
+           "take real() or abs() of them");
   Tensor labels = y_true, predictions = wide(y_pred);
   if (labels.rank() + 1 == predictions.rank() &&
       predictions.shape().back() == 1) {

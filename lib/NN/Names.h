@@ -70,15 +70,24 @@ public:
 
 private:
   std::string message(std::string_view name) const {
-    std::vector<std::pair<size_t, std::string_view>> near;
+    // Those that it is the beginning of come first.
+    struct Near {
+      bool isOther;
+      size_t distance;
+      std::string_view name;
+      auto operator<=>(const Near &) const = default;
+    };
+    const std::string given = bareName(name);
+    std::vector<Near> near;
     near.reserve(known.size());
     for (auto &[bare, entry] : known)
-      near.emplace_back(editDistance(bareName(name), bare), entry.first);
+      near.push_back({given.size() < 3 || !bare.starts_with(given),
+                      editDistance(given, bare), entry.first});
     std::ranges::sort(near);
     std::string text = "expected the name of " + kind + ", got '" +
                        std::string(name) + "'; closest are";
     for (size_t i = 0; i < std::min<size_t>(3, near.size()); ++i)
-      text += std::string(i ? ", '" : " '") + std::string(near[i].second) + "'";
+      text += std::string(i ? ", '" : " '") + std::string(near[i].name) + "'";
     return text;
   }
 

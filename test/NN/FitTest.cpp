@@ -330,6 +330,12 @@ TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
   model.compile({.optimizer = "sgd", .loss = "mse", .check_numerics = true});
   EXPECT_ERROR(model.fit(data::from_tensors(tensor(1.f), tensor(1.f)), silent),
                HAS("call batch()"));
+  EXPECT_ERROR(model.fit(data::from_tensor_slices(ones({4, 2}), x), silent),
+               HAS("call batch()"));
+  EXPECT_ERROR(model.fit(x, cast(x, DType::C64), silent), HAS("real numbers"));
+  EXPECT_ERROR(model.fit(cast(x, DType::I32), x, silent), HAS("[Dense]"),
+               HAS("cast it first"));
+  EXPECT_ERROR(initializers::Initializer("glorot"), HAS("'glorot_uniform'"));
   EXPECT_ERROR(model.fit(x, ones({3, 1}), silent), HAS("as many rows"));
   EXPECT_ERROR(model.fit(ofOnes(4, 2), {.batch_size = 2}), HAS("batch_size"));
   EXPECT_ERROR(model.fit(ofOnes(4, 2).repeat(), silent),

@@ -1,5 +1,6 @@
 // Dense and other layers that work on any dims; see Core.h.
 #include "meshloom/NN/Layers/Core.h"
+#include "../Errors.h"
 #include "BuiltIn.h"
 
 #include "meshloom/NN/Functions.h"
@@ -46,6 +47,8 @@ public:
     set_input_spec({.min_rank = 2, .sizes = {{-1, input.back()}}});
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
+    if (!isComplex(x.dtype()))
+      nn::expectFloat(x, "Dense", Where::current());
     Tensor y = matmul(x, kernel);
     if (bias.defined())
       y = y + bias;

@@ -183,7 +183,8 @@ static void expectBatch(const Element &batch, std::string_view function) {
       refuseTraining(function,
                      fmt::format("expected as many labels and weights as "
                                  "examples, got {}: all first dims of a batch "
-                                 "are the same",
+                                 "are the same; call batch() on a dataset of "
+                                 "single examples",
                                  batch.typeText()));
 }
 
