@@ -202,16 +202,20 @@ bool fits(const Strided &array, const memory::desc &desc) {
 /// CallScope find there again.
 enum KeptSlot : unsigned { FlippedKernel = 8, PackedKernel = 9 };
 
-/// Whether this thread's `slot` holds what `call` made of `data` by `plan` in
-/// this scope. If not, it is about to.
-bool isKept(KeptSlot slot, const void *call, const void *data,
-            const void *plan) {
-  using Key = std::tuple<uint64_t, const void *, const void *, const void *>;
+/// Whether this thread's `slot` holds what `call` made of `data` by `plan` and
+/// `sizes` in this scope. If not, it is about to: what is made of it in turn
+/// must then be made again, too.
+bool isKept(KeptSlot slot, const void *call, const void *data, const void *plan,
+            std::vector<int64_t> sizes = {}) {
+  using Key = std::tuple<uint64_t, const void *, const void *, const void *,
+                         std::vector<int64_t>>;
   thread_local std::array<Key, 2> keys{};
-  const Key now{CallScope::current(), call, data, plan};
+  Key now{CallScope::current(), call, data, plan, std::move(sizes)};
   Key &kept = keys[slot - FlippedKernel];
   const bool isSame = std::get<0>(now) != 0 && call && kept == now;
-  kept = now;
+  kept = std::move(now);
+  if (!isSame && slot == FlippedKernel)
+    keys[PackedKernel - FlippedKernel] = {};
   return isSame;
 }
 
@@ -274,7 +278,11 @@ float *flipped(const Convolution &c, const std::vector<bool> &flip,
   changed.groupStep[1] = steps;
   auto *copy = static_cast<float *>(
       threadScratch(FlippedKernel, size_t(steps * c.groups) * sizeof(float)));
-  if (isKept(FlippedKernel, c.call, rhs, nullptr))
+  // Tasks of one call may read other parts of a kernel from one place on.
+  std::vector<int64_t> sizes{c.groups, rows, row};
+  for (size_t d = 0; d < c.dims.size(); ++d)
+    sizes.insert(sizes.end(), {c.dims[d].kernel, flip[d]});
+  if (isKept(FlippedKernel, c.call, rhs, nullptr, std::move(sizes)))
     return copy;
   int64_t places = 1;
   for (const ConvolutionDim &dim : c.dims)
