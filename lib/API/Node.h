@@ -27,6 +27,8 @@ public:
   std::shared_ptr<Trace> trace;
   /// The mlir::Value of a value of a trace, as an opaque pointer.
   void *value = nullptr;
+  /// See get_mask; null: there is none.
+  std::shared_ptr<TensorNode> mask;
 };
 
 class VariableState {

@@ -7,7 +7,6 @@
 #include "meshloom/NN/Functions.h"
 
 #include <cmath>
-#include <limits>
 
 namespace meshloom::nn {
 
@@ -19,17 +18,19 @@ Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v,
   auto dim = [&](const Tensor &x, int64_t fromEnd) {
     return x.shape()[size_t(rank - fromEnd)];
   };
-  bool fits = rank >= 3 && k.rank() == rank && k.shape() == v.shape() &&
+  bool fits = rank >= 3 && k.rank() == rank && v.rank() == rank &&
               q.dtype() == k.dtype() && q.dtype() == v.dtype();
-  for (int64_t d = 0; fits && d < rank - 3; ++d)
-    fits = q.shape()[size_t(d)] == k.shape()[size_t(d)];
+  for (int64_t d = 0; fits && d < rank - 1; ++d)
+    fits = k.shape()[size_t(d)] == v.shape()[size_t(d)] &&
+           (d >= rank - 3 || q.shape()[size_t(d)] == k.shape()[size_t(d)]);
   if (!fits || dim(q, 1) != dim(k, 1) || dim(k, 2) < 1 ||
       dim(q, 2) % dim(k, 2) != 0)
-    fail(op,
-         "expected q [..., t, heads, d] and k and v [..., s, heads, d] of one "
-         "type (or with heads that divide q's), got " +
-             text(q) + ", " + text(k) + " and " + text(v),
-         loc);
+    fail(
+        op,
+        "expected q [..., t, heads, d], k [..., s, heads, d] and v [..., s, "
+        "heads, e] of one type (k and v may have heads that divide q's), got " +
+            text(q) + ", " + text(k) + " and " + text(v),
+        loc);
   const int64_t t = dim(q, 3), s = dim(k, 3), heads = dim(q, 2),
                 groups = dim(k, 2);
   const bool isGrouped = groups != heads;
@@ -66,14 +67,24 @@ Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v,
     Tensor order = tri(t, s, 0, DType::I1, loc);
     sees = given(sees) ? logical_and({sees, loc}, {order, loc}) : order;
   }
+  // Not minus infinity: a query that sees no key would give nan.
+  constexpr double unseen = -1e30;
   if (given(sees))
-    scores = where({sees, loc}, {scores, loc},
-                   {-std::numeric_limits<double>::infinity(), loc});
+    scores = where({sees, loc}, {scores, loc}, {unseen, loc});
   Tensor weights = cast(softmax(scores, -1, loc), q.dtype(), loc);
+  if (options.dropout > 0) {
+    if (!options.seed)
+      fail(op, "expected a seed beside dropout", loc);
+    weights = dropout(weights, options.dropout, *options.seed, loc);
+  }
   Tensor y =
       einsum(isGrouped ? "...gnts,...sgd->...tgnd" : "...nts,...snd->...tnd",
              std::vector<Tensor>{weights, v}, loc);
-  return isGrouped ? reshape(y, q.shape(), loc) : y;
+  if (!isGrouped)
+    return y;
+  Shape result = q.shape();
+  result.back() = v.shape().back();
+  return reshape(y, std::move(result), loc);
 }
 
 } // namespace meshloom::nn

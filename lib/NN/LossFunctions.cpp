@@ -4,6 +4,12 @@
 #include "Errors.h"
 #include "Labels.h"
 
+#include "meshloom/API/ControlOps.h"
+#include "meshloom/API/Create.h"
+#include "meshloom/API/GradientTape.h"
+#include "meshloom/API/Mask.h"
+#include "meshloom/API/PatternOps.h"
+#include "meshloom/API/SliceOps.h"
 #include "meshloom/NN/Functions.h"
 
 #include <fmt/format.h>
@@ -235,6 +241,129 @@ Tensor dice(const Tensor &y_true, const Tensor &y_pred) {
   return 1 - 2 * reduce_sum(t * p) / (reduce_sum(t) + reduce_sum(p) + tiny);
 }
 
+Tensor categorical_focal_crossentropy(const Tensor &y_true,
+                                      const Tensor &y_pred,
+                                      const CategoricalFocalOptions &options) {
+  constexpr std::string_view op = "categorical_focal_crossentropy";
+  auto [labels, p] = aligned(y_true, y_pred, op);
+  expectSeveral(y_true, y_pred, op);
+  Tensor t =
+      smoothed(labels, options.label_smoothing, 1 / double(p.shape().back()));
+  if (options.from_logits)
+    p = nn::softmax(p);
+  else
+    nn::expectProbabilities(p, op);
+  p = within(p / reduce_sum(p, -1, true), tiny, 1 - tiny);
+  return sumOfLast(pow(1 - p, options.gamma) * -options.alpha * t * log(p));
+}
+
+Tensor tversky(const Tensor &y_true, const Tensor &y_pred,
+               const TverskyOptions &options) {
+  auto [t, p] = aligned(y_true, y_pred, "tversky");
+  Tensor both = reduce_sum(t * p);
+  return 1 - both / (both + options.alpha * reduce_sum((1 - p) * t) +
+                     options.beta * reduce_sum(p * (1 - t)) + tiny);
+}
+
+/// log(sum(exp(x))) of the elements [n, m] for which `holds`, along m; very
+/// negative where there is none.
+static Tensor logSumExp(const Tensor &x, const Tensor &holds) {
+  Tensor known = where(holds, x, -1e30);
+  Tensor largest = stop_gradient(reduce_max(known, -1, true));
+  Tensor sum = reduce_sum(where(holds, exp(known - largest), 0), -1);
+  return where(reduce_any(holds, -1), log(maximum(sum, 1e-30)), -1e30) +
+         squeeze(where(reduce_any(holds, -1, true), largest, 0), {-1});
+}
+
+Tensor circle(const Tensor &y_true, const Tensor &y_pred,
+              const CircleOptions &options) {
+  constexpr std::string_view op = "circle";
+  if (!isInteger(y_true.dtype()) || y_pred.rank() != 2 || y_true.rank() < 1 ||
+      y_true.size() != y_pred.shape()[0])
+    nn::fail(op,
+             "expected labels [batch] of integers and embeddings [batch, d], "
+             "got y_true " +
+                 nn::text(y_true) + " and y_pred " + nn::text(y_pred),
+             Where::current());
+  const Tensor embeddings = nn::wide(y_pred);
+  const Tensor labels = reshape(y_true, {-1});
+  const double margin = options.margin;
+  Tensor far =
+      maximum(1 - matmul(embeddings, embeddings, {.transpose_b = true}), 0);
+  Tensor isSame = equal(expand_dims(labels, 1), expand_dims(labels, 0));
+  Tensor isOther = logical_not(isSame);
+  if (options.remove_diagonal)
+    isSame =
+        logical_and(isSame, logical_not(eye(labels.size(), {}, 0, DType::I1)));
+  Tensor ofSame = -options.gamma * maximum(margin + far, 0) * (margin - far);
+  Tensor ofOther =
+      options.gamma * maximum(1 + margin - far, 0) * (1 - margin - far);
+  Tensor losses =
+      nn::softplus(logSumExp(ofSame, isSame) + logSumExp(ofOther, isOther));
+  set_mask(losses, greater(losses, 0));
+  return losses;
+}
+
+// The forward pass of Graves et al. (2006) over the labels with a blank around
+// each, all in logarithms: alpha[s] is the probability that the steps so far
+// are the symbols up to s.
+Tensor ctc(const Tensor &y_true, const Tensor &y_pred) {
+  if (!isInteger(y_true.dtype()) || y_true.rank() != 2 || y_pred.rank() != 3 ||
+      y_true.shape()[0] != y_pred.shape()[0])
+    nn::fail("ctc",
+             "expected labels [batch, n] of integers and logits [batch, steps, "
+             "classes], got y_true " +
+                 nn::text(y_true) + " and y_pred " + nn::text(y_pred),
+             Where::current());
+  constexpr double never = -1e30;
+  const int64_t batch = y_true.shape()[0], n = y_true.shape()[1];
+  const int64_t classes = y_pred.shape()[2], symbols = 2 * n + 1;
+  const Tensor logits = nn::log_softmax(nn::wide(y_pred));
+  // Blank, label, blank, label, ..., blank.
+  const Tensor labels = cast(y_true, DType::I32);
+  const Tensor around =
+      concat({reshape(stack({zeros_like(labels), labels}, -1), {batch, 2 * n}),
+              zeros({batch, 1}, DType::I32)},
+             1);
+  const Tensor emitted = matmul(
+      logits, one_hot(around, classes, logits.dtype()), {.transpose_b = true});
+  // From s - 2 on where s is another label.
+  const Tensor before = concat(
+      {zeros({batch, 2}, DType::I32), slice(around, {0, 0}, {-1, symbols - 2})},
+      1);
+  const Tensor skips =
+      logical_and(not_equal(around, 0), not_equal(around, before));
+  auto shifted = [&](const Tensor &alpha, int64_t by) {
+    return concat({full({batch, by}, never, alpha.dtype()),
+                   slice(alpha, {0, 0}, {-1, symbols - by})},
+                  1);
+  };
+  auto either = [](const Tensor &a, const Tensor &b) {
+    const Tensor larger = maximum(a, b);
+    return larger + nn::softplus(minimum(a, b) - larger);
+  };
+  const Tensor steps = transpose(emitted, {1, 0, 2});
+  const Tensor isFirst = less(arange(double(symbols)), 2);
+  const Tensor first = where(isFirst, steps[0], never);
+  auto [last, all] = scan(
+      [&](const Tensor &alpha, const Tensor &step) {
+        Tensor next = either(alpha, shifted(alpha, 1));
+        next = either(next, where(skips, shifted(alpha, 2), never)) + step;
+        return std::pair(next, reduce_sum(next));
+      },
+      first, steps[range(1, {})]);
+  // They end in the last label, or the blank behind it.
+  const Tensor length =
+      reduce_sum(cast(not_equal(labels, 0), DType::I32), -1, true) * 2;
+  const Tensor place = cast(arange(double(symbols)), DType::I32);
+  auto at = [&](const Tensor &index) {
+    return reduce_sum(where(equal(place, index), last, 0), -1);
+  };
+  const Tensor inLabel = where(squeeze(greater(length, 0), {-1}),
+                               at(maximum(length - 1, 0)), never);
+  return -either(at(length), inLabel);
+}
+
 Loss MeanSquaredError(const LossOptions &options) {
   return plain("mean_squared_error", mean_squared_error, options);
 }
@@ -329,6 +458,44 @@ Loss CosineSimilarity(const LossOptions &options) {
 }
 Loss Dice(const LossOptions &options) {
   return plain("dice", dice, options);
+}
+Loss CTC(const LossOptions &options) {
+  return plain("ctc", ctc, options);
+}
+
+Loss CategoricalFocalCrossentropy(const CategoricalFocalOptions &options) {
+  expectSmoothing(options.label_smoothing, "CategoricalFocalCrossentropy");
+  return Loss(
+      "categorical_focal_crossentropy",
+      {{"alpha", options.alpha},
+       {"gamma", options.gamma},
+       {"from_logits", options.from_logits},
+       {"label_smoothing", options.label_smoothing}},
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return categorical_focal_crossentropy(y_true, y_pred, options);
+      },
+      options.reduction);
+}
+
+Loss Tversky(const TverskyOptions &options) {
+  return Loss(
+      "tversky", {{"alpha", options.alpha}, {"beta", options.beta}},
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return tversky(y_true, y_pred, options);
+      },
+      options.reduction);
+}
+
+Loss Circle(const CircleOptions &options) {
+  return Loss(
+      "circle",
+      {{"gamma", options.gamma},
+       {"margin", options.margin},
+       {"remove_diagonal", options.remove_diagonal}},
+      [options](const Tensor &y_true, const Tensor &y_pred) {
+        return circle(y_true, y_pred, options);
+      },
+      options.reduction);
 }
 
 } // namespace meshloom::losses

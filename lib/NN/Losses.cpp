@@ -5,6 +5,8 @@
 #include "Labels.h"
 #include "Parts.h"
 
+#include "meshloom/API/Mask.h"
+
 #include <fmt/format.h>
 
 namespace meshloom::losses {
@@ -72,6 +74,24 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
                         const Tensor &sample_weight, Where where) const {
   detail::CallSite site(where);
   Tensor losses = NamedPart::operator()(y_true, y_pred);
+  // What is masked, by the predictions or the loss itself, costs nothing and
+  // does not count.
+  Tensor counts = get_mask(losses);
+  if (Tensor mask = get_mask(y_pred);
+      nn::given(mask) && mask.rank() <= losses.rank()) {
+    for (int64_t d = mask.rank(); d < losses.rank(); ++d)
+      mask = expand_dims(mask, -1);
+    counts = nn::given(counts) ? logical_and(counts, mask) : mask;
+  }
+  const auto ignored = config().find("ignore_class");
+  if (nn::given(counts)) {
+    counts = broadcast_to(counts, losses.shape());
+    if (ignored != config().end())
+      counts = logical_and(
+          counts, reshape(not_equal(y_true, std::get<int64_t>(ignored->second)),
+                          losses.shape()));
+    losses = meshloom::where(counts, losses, 0);
+  }
   Tensor weights;
   if (nn::given(sample_weight)) {
     weights = nn::weightsFor(losses, sample_weight, "sample_weight");
@@ -86,12 +106,16 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
   const bool byWeights =
       how.kind == Reduction::MEAN_WITH_SAMPLE_WEIGHT && nn::given(weights);
   Tensor count;
-  if (byWeights)
-    count = reduce_sum(broadcast_to(weights, losses.shape()));
-  else if (auto ignored = config().find("ignore_class");
-           ignored != config().end())
+  if (byWeights) {
+    weights = broadcast_to(weights, losses.shape());
+    count = reduce_sum(nn::given(counts) ? meshloom::where(counts, weights, 0)
+                                         : weights);
+  } else if (nn::given(counts)) {
+    count = reduce_sum(cast(counts, losses.dtype()));
+  } else if (ignored != config().end()) {
     count = reduce_sum(cast(
         not_equal(y_true, std::get<int64_t>(ignored->second)), losses.dtype()));
+  }
   return nn::given(count) ? nn::divideNoNan(sum, count) : sum / all;
 }
 
@@ -172,7 +196,29 @@ detail::Names<std::function<Loss(const PartConfig &)>> &knownParts<Loss>() {
        part("kld", plain<KLDivergence>),
        part("poisson", plain<Poisson>),
        part("cosine_similarity", plain<CosineSimilarity>),
-       part("dice", plain<Dice>)});
+       part("dice", plain<Dice>),
+       part("ctc", plain<CTC>),
+       part("categorical_focal_crossentropy",
+            [](Reader &from) {
+              return CategoricalFocalCrossentropy(
+                  {.alpha = from.number("alpha", 0.25),
+                   .gamma = from.number("gamma", 2),
+                   .from_logits = from.flag("from_logits", false),
+                   .label_smoothing = from.number("label_smoothing", 0),
+                   .reduction = reductionOf(from)});
+            }),
+       part("tversky",
+            [](Reader &from) {
+              return Tversky({.alpha = from.number("alpha", 0.5),
+                              .beta = from.number("beta", 0.5),
+                              .reduction = reductionOf(from)});
+            }),
+       part("circle", [](Reader &from) {
+         return Circle({.gamma = from.number("gamma", 80),
+                        .margin = from.number("margin", 0.4),
+                        .remove_diagonal = from.flag("remove_diagonal", true),
+                        .reduction = reductionOf(from)});
+       })});
   return known;
 }
 

@@ -375,21 +375,67 @@ Metric counting(const ThresholdOptions &options, const char *name,
        [](const std::vector<Tensor> &sums) { return sums[0]; }});
 }
 
+/// The predictions of the k largest of each example, and of the class, that
+/// are asked for; the others are as negative as can be.
+MetricBatch retrieved(MetricBatch batch, const RetrievalOptions &options,
+                      std::string_view op) {
+  if (!options.top_k && !options.class_id)
+    return batch;
+  auto [labels, p] = aligned(batch.y_true, batch.y_pred, op);
+  const int64_t classes = p.rank() < 2 ? 0 : p.shape().back();
+  if (options.top_k.value_or(1) > classes ||
+      options.class_id.value_or(0) >= classes)
+    nn::fail(op,
+             fmt::format("expected predictions [..., classes] of more classes "
+                         "than {}, got {}",
+                         std::max(options.top_k.value_or(1) - 1,
+                                  options.class_id.value_or(0)),
+                         nn::text(batch.y_pred)),
+             Where::current());
+  if (options.top_k) {
+    // Of equal ones the first count.
+    Tensor order = argsort(argsort(p, -1, true), -1);
+    p = where(less(order, *options.top_k), p, -1e30);
+  }
+  if (options.class_id) {
+    const Index one = range(*options.class_id, *options.class_id + 1);
+    labels = labels(ellipsis, one);
+    p = p(ellipsis, one);
+  }
+  return {labels, p, batch.sample_weight};
+}
+
 /// True positives over them and another count.
-Metric share(const ThresholdOptions &options, const char *name,
+Metric share(const RetrievalOptions &options, const char *name,
              const char *other, bool positive, bool above) {
-  expectThresholds(options, name);
-  return Metric(
-      name, configOf(options, name),
-      {{{"true_positives", shapeOf(options)}, {other, shapeOf(options)}},
-       [=, thresholds = options.thresholds](const MetricBatch &batch) {
-         FlatBatch all = flat(batch, name);
-         return std::vector{countBeyond(all, thresholds, true, true),
-                            countBeyond(all, thresholds, positive, above)};
-       },
-       [](const std::vector<Tensor> &sums) {
-         return divideNoNan(sums[0], sums[0] + sums[1]);
-       }});
+  if (options.top_k.value_or(1) < 1 || options.class_id.value_or(0) < 0)
+    throw Error(fmt::format("[{}] expected a top_k of 1 or more and a class_id "
+                            "of 0 or more, got {} and {}",
+                            name, options.top_k.value_or(1),
+                            options.class_id.value_or(0)));
+  std::vector<double> thresholds = options.thresholds;
+  if (thresholds.empty())
+    thresholds = {options.top_k ? -1e20 : 0.5};
+  const Shape shape =
+      thresholds.size() == 1 ? Shape{} : Shape{int64_t(thresholds.size())};
+  PartConfig config;
+  if (!options.thresholds.empty())
+    config["thresholds"] = options.thresholds;
+  if (options.top_k)
+    config["top_k"] = *options.top_k;
+  if (options.class_id)
+    config["class_id"] = *options.class_id;
+  return Metric(name, namedAs(options.name, name, std::move(config)),
+                {{{"true_positives", shape}, {other, shape}},
+                 [=](const MetricBatch &batch) {
+                   FlatBatch all = flat(retrieved(batch, options, name), name);
+                   return std::vector{
+                       countBeyond(all, thresholds, true, true),
+                       countBeyond(all, thresholds, positive, above)};
+                 },
+                 [](const std::vector<Tensor> &sums) {
+                   return divideNoNan(sums[0], sums[0] + sums[1]);
+                 }});
 }
 
 } // namespace
@@ -406,10 +452,10 @@ Metric TrueNegatives(const ThresholdOptions &options) {
 Metric FalseNegatives(const ThresholdOptions &options) {
   return counting(options, "false_negatives", true, false);
 }
-Metric Precision(const ThresholdOptions &options) {
+Metric Precision(const RetrievalOptions &options) {
   return share(options, "precision", "false_positives", false, true);
 }
-Metric Recall(const ThresholdOptions &options) {
+Metric Recall(const RetrievalOptions &options) {
   return share(options, "recall", "false_negatives", true, false);
 }
 

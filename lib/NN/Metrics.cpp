@@ -194,6 +194,19 @@ Metric thresholded(Reader &from, std::string name) {
                .name = std::move(name)});
 }
 
+template <Metric (*make)(const RetrievalOptions &)>
+Metric retrieval(Reader &from, std::string name) {
+  RetrievalOptions options{.name = std::move(name)};
+  if (from.has("threshold"))
+    options.thresholds = {from.number("threshold", 0.5)};
+  options.thresholds = from.numbers("thresholds", options.thresholds);
+  if (from.has("top_k"))
+    options.top_k = from.integer("top_k", 1);
+  if (from.has("class_id"))
+    options.class_id = from.integer("class_id", 0);
+  return make(options);
+}
+
 detail::Names<Maker> &knownMetrics() {
   static detail::Names<Maker> known(
       "a metric",
@@ -251,8 +264,8 @@ detail::Names<Maker> &knownMetrics() {
        entry("false_positives", thresholded<FalsePositives>),
        entry("true_negatives", thresholded<TrueNegatives>),
        entry("false_negatives", thresholded<FalseNegatives>),
-       entry("precision", thresholded<Precision>),
-       entry("recall", thresholded<Recall>),
+       entry("precision", retrieval<Precision>),
+       entry("recall", retrieval<Recall>),
        entry("auc",
              [](Reader &from, std::string name) {
                return AUC(

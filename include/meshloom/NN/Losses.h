@@ -119,6 +119,27 @@ struct FocalOptions {
   double label_smoothing = 0; ///< see CrossentropyOptions
   Reduction reduction = {};   ///< of a batch's losses
 };
+/// What CategoricalFocalCrossentropy takes.
+struct CategoricalFocalOptions {
+  double alpha = 0.25;        ///< what all is times
+  double gamma = 2;           ///< how little easy examples cost
+  bool from_logits = false;   ///< see CrossentropyOptions
+  double label_smoothing = 0; ///< see CrossentropyOptions
+  Reduction reduction = {};   ///< of a batch's losses
+};
+/// What Tversky takes.
+struct TverskyOptions {
+  double alpha = 0.5;       ///< weight of labels that are not predicted
+  double beta = 0.5;        ///< weight of predictions that are no labels
+  Reduction reduction = {}; ///< of a batch's losses
+};
+/// What Circle takes.
+struct CircleOptions {
+  double gamma = 80;           ///< how steep it is
+  double margin = 0.4;         ///< how far apart pairs are to be
+  bool remove_diagonal = true; ///< an example is no pair of itself
+  Reduction reduction = {};    ///< of a batch's losses
+};
 
 // Below, t is a label and p a prediction; means are over the last dim, so that
 // [batch, d...] gives [batch, d... but the last].
@@ -164,6 +185,21 @@ Loss Poisson(const LossOptions &options = {});
 Loss CosineSimilarity(const LossOptions &options = {});
 /// 1 - 2 sum(t p) / (sum(t) + sum(p)), of all elements.
 Loss Dice(const LossOptions &options = {});
+/// labels [..., classes] as probabilities: the sum of -alpha t (1 - p)^gamma
+/// log(p) (Lin et al., 2017).
+Loss CategoricalFocalCrossentropy(const CategoricalFocalOptions &options = {});
+/// 1 - sum(t p) / (sum(t p) + alpha sum(t (1 - p)) + beta sum(p (1 - t))), of
+/// all elements (Salehi et al., 2017).
+Loss Tversky(const TverskyOptions &options = {});
+/// labels [batch] of integers, embeddings [batch, d] of length 1: examples of
+/// one class are to be close, of different ones far apart (Sun et al., 2020).
+/// Examples that cost nothing do not count in the mean.
+Loss Circle(const CircleOptions &options = {});
+/// labels [batch, n] of integers, of which 0 is no label, logits [batch, steps,
+/// classes], of which class 0 is the blank: minus the logarithm of the
+/// probability of the labels, however they lie in the steps (Graves et al.,
+/// 2006).
+Loss CTC(const LossOptions &options = {});
 
 // The losses of examples, by Keras's names of functions.
 
@@ -208,6 +244,18 @@ Tensor poisson(const Tensor &y_true, const Tensor &y_pred);
 Tensor cosine_similarity(const Tensor &y_true, const Tensor &y_pred);
 /// See Dice.
 Tensor dice(const Tensor &y_true, const Tensor &y_pred);
+/// See CategoricalFocalCrossentropy.
+Tensor
+categorical_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                               const CategoricalFocalOptions &options = {});
+/// See Tversky.
+Tensor tversky(const Tensor &y_true, const Tensor &y_pred,
+               const TverskyOptions &options = {});
+/// See Circle.
+Tensor circle(const Tensor &y_true, const Tensor &y_pred,
+              const CircleOptions &options = {});
+/// See CTC.
+Tensor ctc(const Tensor &y_true, const Tensor &y_pred);
 
 } // namespace meshloom::losses
 

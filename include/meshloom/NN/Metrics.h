@@ -230,10 +230,21 @@ Metric FalsePositives(const ThresholdOptions &options = {});
 Metric TrueNegatives(const ThresholdOptions &options = {});
 /// How many negative predictions have a positive label.
 Metric FalseNegatives(const ThresholdOptions &options = {});
+/// What Precision and Recall take.
+struct RetrievalOptions {
+  /// Greater predictions are positive. With several the result has one element
+  /// for each. Default: 0.5, or with top_k none.
+  std::vector<double> thresholds = {};
+  /// Of predictions [..., classes] only the k largest may be positive.
+  std::optional<int64_t> top_k = std::nullopt;
+  /// Only that class counts.
+  std::optional<int64_t> class_id = std::nullopt;
+  std::string name = ""; ///< for reports
+};
 /// The share of positive predictions whose label is positive.
-Metric Precision(const ThresholdOptions &options = {});
+Metric Precision(const RetrievalOptions &options = {});
 /// The share of positive labels that are predicted.
-Metric Recall(const ThresholdOptions &options = {});
+Metric Recall(const RetrievalOptions &options = {});
 
 /// What AUC takes.
 struct AUCOptions {

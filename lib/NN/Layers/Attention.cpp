@@ -1,9 +1,12 @@
 // Attention as a layer; see Layers/Attention.h.
 #include "meshloom/NN/Layers/Attention.h"
 #include "BuiltIn.h"
+#include "LayerState.h"
 
 #include "meshloom/API/Einsum.h"
+#include "meshloom/API/PatternOps.h"
 #include "meshloom/NN/Attention.h"
+#include "meshloom/NN/Functions.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +16,27 @@ namespace meshloom::layers {
 namespace {
 
 using namespace detail;
+
+void expectRate(const LayerImpl &layer, double rate) {
+  if (!(rate >= 0 && rate < 1))
+    throw Error(fmt::format("[{}] layer '{}': expected a rate of dropout in "
+                            "[0, 1), got {}",
+                            layer.class_name(), layer.name(), rate));
+}
+
+/// Which query sees which key, [batch, t, s] or what broadcasts to it, of
+/// {query, value, key}: as the call says, and no key that is masked.
+Tensor seenKeys(const std::vector<Tensor> &xs, const Tensor &asked) {
+  Tensor seen = asked;
+  for (size_t i = xs.size() > 1 ? 1 : 0; i < xs.size(); ++i)
+    if (Tensor mask = get_mask(xs[i]); mask.defined() && mask.rank() == 2) {
+      Tensor keys = expand_dims(mask, 1);
+      if (seen.defined() && seen.rank() == 4) // of each head
+        keys = expand_dims(keys, 1);
+      seen = seen.defined() ? logical_and(seen, keys) : keys;
+    }
+  return seen;
+}
 
 class MultiHeadAttentionImpl
     : public BuiltIn<MultiHeadAttentionImpl, MultiHeadAttentionOptions> {
@@ -25,6 +49,11 @@ public:
     expectPositive("num_heads", heads);
     expectPositive("key_dim", size);
     expectPositive("num_key_value_heads", groups);
+    expectPositive("value_dim", own.value_dim ? own.value_dim : size);
+    expectRate(*this, own.dropout);
+    if (own.seed)
+      set_seed({0, *own.seed});
+    LayerImpl::State::of(*this).hasOwnMask = true;
     if (heads % groups != 0)
       refuse(fmt::format("expected num_key_value_heads that divide num_heads, "
                          "got {} and {}",
@@ -35,6 +64,9 @@ public:
                                config.at("key_dim").as_int(), read(config)) {}
   template <typename F>
   static void fields(F &field, MultiHeadAttentionOptions &o) {
+    field("value_dim", o.value_dim);
+    field("dropout", o.dropout);
+    seedField(field, o.seed);
     field("num_key_value_heads", o.num_key_value_heads);
     field("use_bias", o.use_bias);
     field("causal", o.causal);
@@ -69,20 +101,27 @@ public:
     const int64_t out = own.output_dim ? own.output_dim : features(0);
     query = project("query", {features(0), heads, size}, {heads, size});
     key = project("key", {features(2), groups, size}, {groups, size});
-    value = project("value", {features(1), groups, size}, {groups, size});
-    output = project("output", {heads, size, out}, {out});
+    const int64_t each = own.value_dim ? own.value_dim : size;
+    value = project("value", {features(1), groups, each}, {groups, each});
+    output = project("output", {heads, each, out}, {out});
+    if (own.dropout > 0)
+      add_seed();
   }
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
-    Tensor mask = options.mask;
+    Tensor mask = seenKeys(xs, options.mask);
     if (mask.defined() && mask.rank() == 3)
       mask = expand_dims(mask, 1); // of all heads
+    nn::AttentionOptions how{.mask = mask, .causal = own.causal};
+    if (*options.training && own.dropout > 0) {
+      how.dropout = own.dropout;
+      how.seed = next_seed();
+    }
     Tensor mixed = nn::attention(toHeads(xs[0], query), toHeads(keys, key),
-                                 toHeads(values, value),
-                                 {.mask = mask, .causal = own.causal});
+                                 toHeads(values, value), how);
     Tensor y = einsum("bthd,hdw->btw", mixed, output.kernel);
     return {output.bias.defined() ? y + output.bias : y};
   }
@@ -114,7 +153,81 @@ private:
   Projection query, key, value, output;
 };
 
+/// Attention and AdditiveAttention.
+class AttentionImpl : public BuiltIn<AttentionImpl, AttentionLayerOptions> {
+public:
+  AttentionImpl(bool isAdditive, AttentionLayerOptions options)
+      : BuiltIn(isAdditive ? "AdditiveAttention" : "Attention",
+                std::move(options)),
+        isAdditive(isAdditive) {
+    expectRate(*this, own.dropout);
+    if (own.seed)
+      set_seed({0, *own.seed});
+    LayerImpl::State::of(*this).hasOwnMask = true;
+  }
+  AttentionImpl(bool isAdditive, const Config &config)
+      : AttentionImpl(isAdditive, read(config)) {}
+  template <typename F> static void fields(F &field, AttentionLayerOptions &o) {
+    field("use_scale", o.use_scale);
+    field("dropout", o.dropout);
+    field("causal", o.causal);
+    seedField(field, o.seed);
+  }
+  void build_many(const std::vector<Shape> &inputs) override {
+    if (inputs.size() < 2 || inputs.size() > 3)
+      refuse(fmt::format("expected {{query, value}} or {{query, value, key}}, "
+                         "got {} inputs",
+                         inputs.size()));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].size() != 3 || inputs[i].back() < 0)
+        refuse("expected inputs [batch, t, features], got " +
+               sizesText(inputs[i]));
+      set_input_spec({.rank = 3, .sizes = {{2, inputs[i].back()}}}, i);
+    }
+    if (own.use_scale)
+      scale =
+          add_weight("scale", isAdditive ? Shape{inputs[0].back()} : Shape{},
+                     {.initializer = isAdditive ? "glorot_uniform" : "ones"});
+    if (own.dropout > 0)
+      add_seed();
+  }
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &options) override {
+    const Tensor &query = xs[0], &value = xs[1],
+                 &key = xs.size() > 2 ? xs[2] : value;
+    Tensor scores;
+    if (isAdditive) {
+      scores = tanh(expand_dims(query, 2) + expand_dims(key, 1));
+      scores = reduce_sum(scale.defined() ? scores * scale : scores, -1);
+    } else {
+      scores = matmul(query, key, {.transpose_b = true});
+      if (scale.defined())
+        scores = scores * scale;
+    }
+    Tensor seen = seenKeys(xs, options.mask);
+    if (own.causal) {
+      const Tensor order = tri(query.shape()[1], key.shape()[1], 0, DType::I1);
+      seen = seen.defined() ? logical_and(seen, order) : order;
+    }
+    if (seen.defined())
+      scores = where(seen, scores, scores.dtype() == DType::F16 ? -6e4 : -1e30);
+    Tensor weights = nn::softmax(scores, -1);
+    if (*options.training && own.dropout > 0)
+      weights = nn::dropout(weights, own.dropout, next_seed());
+    return {matmul(weights, value)};
+  }
+
+private:
+  const bool isAdditive;
+  DVariable scale;
+};
+
 } // namespace
+
+Attention::Attention(AttentionLayerOptions options)
+    : Layer(std::make_shared<AttentionImpl>(false, std::move(options))) {}
+AdditiveAttention::AdditiveAttention(AttentionLayerOptions options)
+    : Layer(std::make_shared<AttentionImpl>(true, std::move(options))) {}
 
 MultiHeadAttention::MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                                        MultiHeadAttentionOptions options)
@@ -124,5 +237,13 @@ MultiHeadAttention::MultiHeadAttention(int64_t num_heads, int64_t key_dim,
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::attentionLayers() {
-  return {{"MultiHeadAttention", madeOf<layers::MultiHeadAttentionImpl>}};
+  using layers::AttentionImpl;
+  auto make = [](bool isAdditive) {
+    return [=](const Config &config) {
+      return Layer(std::make_shared<AttentionImpl>(isAdditive, config));
+    };
+  };
+  return {{"MultiHeadAttention", madeOf<layers::MultiHeadAttentionImpl>},
+          {"Attention", make(false)},
+          {"AdditiveAttention", make(true)}};
 }

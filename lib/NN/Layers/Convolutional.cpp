@@ -149,11 +149,23 @@ public:
     field("data_format", o.data_format);
   }
   void build(const Shape &input) override { expectRank(input); }
-  Tensor call(const Tensor &x, const CallOptions &) override {
+  Tensor call(const Tensor &x, const CallOptions &options) override {
     std::vector<int64_t> dims(static_cast<size_t>(rank));
     std::iota(dims.begin(), dims.end(), channelsFirst ? 2 : 1);
-    return isMax ? reduce_max(x, Axis(dims), own.keepdims)
-                 : reduce_mean(x, Axis(dims), own.keepdims);
+    if (isMax)
+      return reduce_max(x, Axis(dims), own.keepdims);
+    if (!options.mask.defined() || options.mask.rank() != rank + 1)
+      return reduce_mean(x, Axis(dims), own.keepdims);
+    // Of the positions that count.
+    const Tensor counts = expand_dims(options.mask, channelsFirst ? 1 : -1);
+    const Tensor number =
+        reduce_sum(cast(counts, x.dtype()), Axis(dims), own.keepdims);
+    return reduce_sum(where(counts, x, 0), Axis(dims), own.keepdims) /
+           maximum(number, 1);
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
   }
 
 private:

@@ -74,6 +74,7 @@ public:
     field("embeddings_initializer", o.embeddings_initializer);
     field("embeddings_regularizer", o.embeddings_regularizer);
     field("embeddings_constraint", o.embeddings_constraint);
+    field("mask_zero", o.mask_zero);
   }
   Config get_config() const override {
     Config config = BuiltIn::get_config();
@@ -90,6 +91,10 @@ public:
   Tensor call(const Tensor &ids, const CallOptions &) override {
     return nn::embedding(table,
                          isInteger(ids.dtype()) ? ids : cast(ids, DType::I32));
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
+                                   const std::vector<Tensor> &) override {
+    return {own.mask_zero ? not_equal(xs[0], 0) : Tensor()};
   }
 
 private:
@@ -151,10 +156,7 @@ public:
   explicit DropoutImpl(const Config &config)
       : DropoutImpl(config.at("rate").as_double(), read(config)) {}
   template <typename F> static void fields(F &field, DropoutOptions &o) {
-    std::optional<int64_t> seed = o.seed;
-    field("seed", seed);
-    if (seed)
-      o.seed = uint32_t(*seed);
+    seedField(field, o.seed);
   }
   Config get_config() const override {
     Config config = BuiltIn::get_config();
@@ -230,6 +232,8 @@ Activation::Activation(activations::Activation activation, PlainOptions options)
           "Activation", std::move(activation), std::move(options))) {}
 ReLU::ReLU(ReLUOptions options)
     : Layer(std::make_shared<ReLUImpl>(std::move(options))) {}
+ELU::ELU(double alpha, PlainOptions options)
+    : Activation({"elu", {{"alpha", alpha}}}, std::move(options)) {}
 LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
     : Activation({"leaky_relu", {{"negative_slope", negative_slope}}},
                  std::move(options)) {}

@@ -25,6 +25,13 @@ void kernelAndBiasFields(F &field, Options &options) {
   field("bias_constraint", options.bias_constraint);
 }
 
+/// A seed that may be given.
+template <typename F> void seedField(F &field, std::optional<uint32_t> &seed) {
+  std::optional<int64_t> number = seed;
+  field("seed", number);
+  seed = number ? std::optional(uint32_t(*number)) : std::nullopt;
+}
+
 /// {"class_name": ..., "config": {...}} of what is known by name; nothing where
 /// there is none.
 template <typename Part> Config configOf(const Part &part) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ranges>
 
 namespace meshloom {
 using namespace detail;
@@ -154,9 +155,29 @@ std::vector<Tensor> inComputeType(const LayerImpl::State &state,
   const DType type = state.options.policy->compute_dtype();
   if (type != DType::F32)
     for (Tensor &input : inputs)
-      if (isFloat(input.dtype()) && input.dtype() != type)
+      if (isFloat(input.dtype()) && input.dtype() != type) {
+        const Tensor mask = get_mask(input);
         input = cast(input, type);
+        set_mask(input, mask);
+      }
   return inputs;
+}
+
+/// Whether the dims of the mask are the first ones of x.
+bool isMaskOf(const Tensor &mask, const Tensor &x) {
+  return mask.defined() && mask.dtype() == DType::I1 &&
+         mask.rank() <= x.rank() &&
+         std::ranges::equal(mask.shape(),
+                            x.shape() | std::views::take(mask.rank()));
+}
+
+/// Results that have no mask yet get that which the layer says.
+void passMasksOn(LayerImpl &layer, const std::vector<Tensor> &xs,
+                 std::vector<Tensor> masks, const std::vector<Tensor> &ys) {
+  const std::vector<Tensor> given = layer.compute_mask(xs, masks);
+  for (size_t i = 0; i < std::min(given.size(), ys.size()); ++i)
+    if (isMaskOf(given[i], ys[i]) && !get_mask(ys[i]).defined())
+      set_mask(ys[i], given[i]);
 }
 
 void clearLosses(const Layer &layer) {
@@ -234,12 +255,23 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
                              ? std::optional(policy.compute_dtype())
                              : std::nullopt);
   const std::vector<TensorSpec> inputs = specsOf(xs);
+  if (xs.empty())
+    failAt(layer, "expected inputs, got none", where);
   if (!state.isBuilt)
     buildIn(layer, anyBatch(inputs), meshFor(state, xs));
   checkInputs(layer, inputs, where);
   CallOptions given = options;
   given.training = frame.training;
   given.seed = frame.seed;
+  std::vector<Tensor> masks;
+  masks.reserve(xs.size());
+  for (const Tensor &x : xs)
+    masks.push_back(get_mask(x));
+  if (!state.hasOwnMask) {
+    if (!given.mask.defined())
+      given.mask = masks.front();
+    masks.front() = given.mask;
+  }
   std::vector<Tensor> ys = layer.call_many(inComputeType(state, xs), given);
   if (ys.empty() ||
       std::ranges::any_of(ys, [](const Tensor &y) { return !y.defined(); }))
@@ -253,6 +285,7 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
       state.addLoss(state.options.activity_regularizer(y) /
                     double(y.shape()[0]));
   }
+  passMasksOn(layer, xs, std::move(masks), ys);
   if (state.results.empty()) {
     std::lock_guard lock(state.mutex);
     state.results = specsOf(ys);
@@ -412,6 +445,11 @@ std::vector<Tensor> LayerImpl::call_many(const std::vector<Tensor> &xs,
     throw Error(fmt::format("[{}] layer '{}' takes one input, got {}",
                             state->className, state->name, xs.size()));
   return {call(xs[0], options)};
+}
+
+std::vector<Tensor> LayerImpl::compute_mask(const std::vector<Tensor> &,
+                                            const std::vector<Tensor> &masks) {
+  return {masks.at(0)};
 }
 
 Layer LayerImpl::handle() {

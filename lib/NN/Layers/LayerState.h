@@ -27,6 +27,9 @@ struct LayerImpl::State {
   bool isAdopted = false;
   /// Its own name is not part of the paths in it.
   bool isModel = false;
+  /// CallOptions::mask of its calls says more than which positions of the first
+  /// input count: where not given it is not that input's.
+  bool hasOwnMask = false;
   LayerOptions options;
   bool trainable = true;
   bool isBuilt = false;

@@ -112,7 +112,9 @@ public:
       std::vector<int64_t> back(order.size());
       for (size_t d = 0; d < order.size(); ++d)
         back[size_t(order[d])] = int64_t(d);
-      return transpose(normalized(transpose(x, order), options), back);
+      CallOptions given = options;
+      given.mask = {}; // is of the first dims
+      return transpose(normalized(transpose(x, order), given), back);
     }
     return normalized(x, options);
   }
@@ -127,8 +129,11 @@ private:
     std::vector<int64_t> axes(size_t(x.rank() - 1));
     std::iota(axes.begin(), axes.end(), 0);
     const bool isReplica = isMappedAxis(replicaAxis);
-    const nn::Moments now = isReplica && own.synchronized
-                                ? momentsOfAll(x, axes)
+    const Tensor &mask = options.mask;
+    const bool isMasked = mask.defined() && mask.rank() == x.rank() - 1;
+    const nn::Moments now = isMasked || (isReplica && own.synchronized)
+                                ? momentsOf(x, axes, isMasked ? mask : Tensor(),
+                                            isReplica && own.synchronized)
                                 : nn::moments(x, Axis(axes));
     Tensor y =
         nn::batch_norm(x, now, valueOf(gamma), valueOf(beta), own.epsilon);
@@ -138,20 +143,30 @@ private:
       keep(now.mean, now.variance);
     return y;
   }
-  /// In the code of one replica: of what all replicas have, which may be of
-  /// different sizes.
-  static nn::Moments momentsOfAll(const Tensor &x,
-                                  const std::vector<int64_t> &axes) {
+  /// Of the positions that count, if there is a mask; in the code of one
+  /// replica of what all replicas have, which may be of different sizes.
+  static nn::Moments momentsOf(const Tensor &x,
+                               const std::vector<int64_t> &axes,
+                               const Tensor &mask, bool ofAllReplicas) {
     const bool isNarrow = x.dtype() == DType::BF16 || x.dtype() == DType::F16;
     const Tensor wide = isNarrow ? cast(x, DType::F32) : x;
+    const Tensor counts = mask.defined() ? expand_dims(mask, -1) : Tensor();
     int64_t elements = 1;
     for (int64_t axis : axes)
       elements *= x.shape()[size_t(axis)];
-    const Tensor count =
-        psum(full({}, double(elements), wide.dtype()), replicaAxis);
-    const Tensor mean = psum(reduce_sum(wide, Axis(axes)), replicaAxis) / count;
-    const Tensor off = square(wide - mean);
-    return {mean, psum(reduce_sum(off, Axis(axes)), replicaAxis) / count};
+    auto ofAll = [&](const Tensor &sum) {
+      return ofAllReplicas ? psum(sum, replicaAxis) : sum;
+    };
+    auto sumOf = [&](const Tensor &values) {
+      return ofAll(reduce_sum(
+          counts.defined() ? where(counts, values, 0) : values, Axis(axes)));
+    };
+    const Tensor number =
+        counts.defined()
+            ? maximum(ofAll(reduce_sum(cast(mask, wide.dtype()))), 1)
+            : ofAll(full({}, double(elements), wide.dtype()));
+    const Tensor mean = sumOf(wide) / number;
+    return {mean, sumOf(square(wide - mean)) / number};
   }
   /// Each replica's part of the batch by its own moments; the moving averages
   /// get the mean of these.

@@ -4,6 +4,8 @@
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
+#include "meshloom/API/Function.h"
+#include "meshloom/NN/Functions.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +25,12 @@ public:
   RecurrentImpl(Cell cell, int64_t units, RecurrentOptions options)
       : BuiltIn(nameOf(cell), std::move(options)), cell(cell), units(units) {
     expectPositive("units", units);
+    for (double rate : {own.dropout, own.recurrent_dropout})
+      if (!(rate >= 0 && rate < 1))
+        refuse(
+            fmt::format("expected rates of dropout in [0, 1), got {}", rate));
+    if (own.seed)
+      set_seed({0, *own.seed});
     set_input_spec({.rank = 3});
   }
   RecurrentImpl(Cell cell, const Config &config)
@@ -42,9 +50,14 @@ public:
     field("kernel_constraint", o.kernel_constraint);
     field("recurrent_constraint", o.recurrent_constraint);
     field("bias_constraint", o.bias_constraint);
+    field("dropout", o.dropout);
+    field("recurrent_dropout", o.recurrent_dropout);
+    seedField(field, o.seed);
     field("return_sequences", o.return_sequences);
     field("return_state", o.return_state);
     field("go_backwards", o.go_backwards);
+    field("stateful", o.stateful);
+    field("zero_output_for_mask", o.zero_output_for_mask);
     field("reset_after", o.reset_after);
   }
   Config get_config() const override {
@@ -74,13 +87,38 @@ public:
                         {.initializer = biasInitializer(),
                          .regularizer = own.bias_regularizer,
                          .constraint = own.bias_constraint});
+    if (own.dropout > 0 || own.recurrent_dropout > 0)
+      add_seed();
     set_input_spec({.rank = 3, .sizes = {{2, input[2]}}});
+  }
+
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &masks) override {
+    return {own.return_sequences ? masks.at(0) : Tensor()};
+  }
+
+  void giveZerosWhereMasked() { own.zero_output_for_mask = true; }
+
+  void resetStates() const {
+    if (!own.stateful)
+      refuse("expected a layer that is stateful: make it with .stateful = "
+             "true");
+    for (const DVariable &state : kept)
+      state.assign(zeros_like(state.read_value()));
   }
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {
-    const Tensor &x = xs.at(0);
     std::vector<Tensor> states = firstStates(xs);
+    const Tensor x =
+        *options.training
+            ? dropped(xs[0], {xs[0].shape()[0], 1, xs[0].shape()[2]},
+                      own.dropout)
+            : xs[0];
+    Tensor keptOfState; // what h's product is of: h times this
+    if (*options.training && own.recurrent_dropout > 0)
+      keptOfState = dropped(ones_like(states[0]), states[0].shape(),
+                            own.recurrent_dropout);
     // All steps' products with x are one; the loop has those with h only.
     Tensor projected = matmul(x, kernel);
     Tensor ofState; // a bias that is added to h's product
@@ -105,13 +143,22 @@ public:
     using States = std::vector<Tensor>;
     auto [last, all] = scan(
         [&](const States &now, const States &step) {
-          States next = advance(step[0], now, weights, ofState);
-          if (step.size() > 1)
-            for (size_t i = 0; i < next.size(); ++i)
-              next[i] = where(step[1], next[i], now[i]);
-          return std::pair<States, Tensor>(next, next[0]);
+          States next =
+              advance(step[0], now, weights, ofState,
+                      keptOfState.defined() ? now[0] * keptOfState : now[0]);
+          if (step.size() == 1)
+            return std::pair<States, Tensor>(next, next[0]);
+          const Tensor given = own.zero_output_for_mask
+                                   ? where(step[1], next[0], 0)
+                                   : where(step[1], next[0], now[0]);
+          for (size_t i = 0; i < next.size(); ++i)
+            next[i] = where(step[1], next[i], now[i]);
+          return std::pair<States, Tensor>(next, given);
         },
         states, steps);
+    if (own.stateful)
+      for (size_t i = 0; i < kept.size(); ++i)
+        kept[i].assign(last[i]);
     std::vector<Tensor> results{own.return_sequences ? transpose(all, {1, 0, 2})
                                                      : last[0]};
     if (own.return_state)
@@ -133,9 +180,34 @@ private:
     };
   }
 
-  std::vector<Tensor> firstStates(const std::vector<Tensor> &xs) const {
+  /// x, of which parts of that shape are dropped together.
+  Tensor dropped(const Tensor &x, const Shape &shape, double rate) {
+    return rate == 0
+               ? x
+               : x * nn::dropout(ones(shape, x.dtype()), rate, next_seed());
+  }
+
+  /// What a stateful layer keeps, made for the first batch. While shapes are
+  /// inferred that is not known yet.
+  std::vector<Tensor> keptStates(const Shape &shape, DType type, size_t count) {
+    if (kept.empty())
+      for (size_t i = 0; i < count; ++i)
+        kept.push_back(add_state(i ? "state_c" : "state_h", init_scope([&] {
+                                   return zeros(shape, type);
+                                 })));
+    if (kept[0].shape() != shape)
+      refuse(fmt::format("it is stateful and began with batches of {} "
+                         "examples, got {}: give batches of one size "
+                         "(drop_remainder)",
+                         kept[0].shape()[0], shape[0]));
+    return {kept.begin(), kept.end()};
+  }
+
+  std::vector<Tensor> firstStates(const std::vector<Tensor> &xs) {
     const size_t count = cell == Cell::LSTM ? 2 : 1;
-    const Tensor &x = xs[0];
+    const Tensor &x = xs.at(0);
+    if (xs.size() == 1 && own.stateful)
+      return keptStates({x.shape()[0], units}, x.dtype(), count);
     if (xs.size() == 1)
       return std::vector<Tensor>(count,
                                  zeros({x.shape()[0], units}, x.dtype()));
@@ -175,11 +247,11 @@ private:
     return slice(x, {0, begin * units}, {-1, count * units});
   }
 
-  /// The states after a step; the first one is what the layer gives.
+  /// The states after a step; the first one is what the layer gives. `h`: the
+  /// first one now, of which some may be dropped in products.
   std::vector<Tensor> advance(const Tensor &x, const std::vector<Tensor> &now,
-                              const Tensor &weights,
-                              const Tensor &ofState) const {
-    const Tensor &h = now[0];
+                              const Tensor &weights, const Tensor &ofState,
+                              const Tensor &h) const {
     if (cell == Cell::Simple)
       return {activated(x + matmul(h, weights))};
     if (cell == Cell::LSTM) {
@@ -195,12 +267,13 @@ private:
     Tensor r = gate(part(x, 1) + part(inner, 1));
     Tensor ofReset =
         own.reset_after ? r * part(inner, 2) : matmul(r * h, part(weights, 2));
-    return {z * h + (1 - z) * activated(part(x, 2) + ofReset)};
+    return {z * now[0] + (1 - z) * activated(part(x, 2) + ofReset)};
   }
 
   const Cell cell;
   const int64_t units;
   DVariable kernel, recurrent, bias;
+  std::vector<DVariable> kept; ///< of a stateful layer
 };
 
 class BidirectionalImpl
@@ -220,6 +293,13 @@ public:
                          layer.class_name()));
     sequences = inner.at("return_sequences").as_bool();
     const std::string name = layer.name();
+    // Steps that are masked give nothing, in either direction.
+    if (auto *recurrent =
+            dynamic_cast<RecurrentImpl *>(&layer.implementation());
+        recurrent && sequences) {
+      recurrent->giveZerosWhereMasked();
+      inner["zero_output_for_mask"] = true;
+    }
     inner["go_backwards"] = !inner.at("go_backwards").as_bool();
     inner["name"] = "backward_" + name;
     other["class_name"] = config["class_name"];
@@ -260,6 +340,16 @@ public:
     results.insert(results.end(), first.begin() + 1, first.end());
     results.insert(results.end(), second.begin() + 1, second.end());
     return results;
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &masks) override {
+    return {sequences ? masks.at(0) : Tensor()};
+  }
+  void resetStates() const {
+    for (const Layer &layer : {forward, backward})
+      if (auto *recurrent =
+              dynamic_cast<RecurrentImpl *>(&layer.implementation()))
+        recurrent->resetStates();
   }
 
 private:
@@ -302,8 +392,17 @@ public:
     Shape each{batch * steps};
     each.insert(each.end(), x.shape().begin() + 2, x.shape().end());
     CallOptions given = options;
-    if (given.mask.defined())
-      given.mask = reshape(given.mask, {batch * steps});
+    if (given.mask.defined()) { // of each step what is left of the mask
+      Shape rest(given.mask.shape().begin() +
+                     std::min<int64_t>(2, given.mask.rank()),
+                 given.mask.shape().end());
+      if (rest.empty())
+        given.mask = {};
+      else {
+        rest.insert(rest.begin(), batch * steps);
+        given.mask = reshape(given.mask, rest);
+      }
+    }
     Tensor y = layer(reshape(x, each), given);
     Shape result{batch, steps};
     result.insert(result.end(), y.shape().begin() + 1, y.shape().end());
@@ -320,15 +419,21 @@ template <Cell cell> Layer recurrentOf(const Config &config) {
 
 } // namespace
 
+void Recurrent::reset_states() const {
+  implOf<RecurrentImpl>(*this).resetStates();
+}
+void Bidirectional::reset_states() const {
+  implOf<BidirectionalImpl>(*this).resetStates();
+}
 LSTM::LSTM(int64_t units, RecurrentOptions options)
-    : Layer(std::make_shared<RecurrentImpl>(Cell::LSTM, units,
-                                            std::move(options))) {}
+    : Recurrent(std::make_shared<RecurrentImpl>(Cell::LSTM, units,
+                                                std::move(options))) {}
 GRU::GRU(int64_t units, RecurrentOptions options)
-    : Layer(std::make_shared<RecurrentImpl>(Cell::GRU, units,
-                                            std::move(options))) {}
+    : Recurrent(std::make_shared<RecurrentImpl>(Cell::GRU, units,
+                                                std::move(options))) {}
 SimpleRNN::SimpleRNN(int64_t units, RecurrentOptions options)
-    : Layer(std::make_shared<RecurrentImpl>(Cell::Simple, units,
-                                            std::move(options))) {}
+    : Recurrent(std::make_shared<RecurrentImpl>(Cell::Simple, units,
+                                                std::move(options))) {}
 Bidirectional::Bidirectional(const Layer &layer, BidirectionalOptions options)
     : Layer(std::make_shared<BidirectionalImpl>(layer, std::move(options))) {}
 TimeDistributed::TimeDistributed(const Layer &layer,

@@ -17,7 +17,8 @@ static Names<MakeLayer> &knownLayers() {
     for (const LayerList &list :
          {coreLayers(), shapeLayers(), convolutionalLayers(),
           normalizationLayers(), attentionLayers(), recurrentLayers(),
-          transposedLayers()})
+          transposedLayers(), noiseLayers(), pointwiseLayers(),
+          operatorLayers()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;

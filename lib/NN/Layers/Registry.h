@@ -16,5 +16,8 @@ LayerList normalizationLayers();
 LayerList attentionLayers();
 LayerList recurrentLayers();
 LayerList transposedLayers();
+LayerList noiseLayers();
+LayerList pointwiseLayers();
+LayerList operatorLayers();
 
 } // namespace meshloom::detail

@@ -2,11 +2,14 @@
 #include "meshloom/NN/Layers/Shapes.h"
 #include "BuiltIn.h"
 
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Einsum.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/PatternOps.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace meshloom::layers {
@@ -25,6 +28,11 @@ public:
     Config config = BuiltIn<Impl, PlainOptions>::get_config();
     config[Impl::argument] = numbers;
     return config;
+  }
+  /// Steps are other steps, mostly.
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
   }
 
 protected:
@@ -100,6 +108,87 @@ public:
   }
 };
 
+class CroppingImpl : public ShapeLayer<CroppingImpl> {
+public:
+  static constexpr const char *argument = "cropping";
+  using ShapeLayer::ShapeLayer;
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    const size_t spatial = numbers.size() / 2;
+    if (size_t(x.rank()) != spatial + 2)
+      refuse(fmt::format("expected a tensor [batch, spatial..., features] of "
+                         "rank {}, got {}",
+                         spatial + 2, sizesText(x.shape())));
+    Shape begins(x.shape().size(), 0), sizes = x.shape();
+    for (size_t d = 0; d < spatial; ++d) {
+      begins[d + 1] = numbers[2 * d];
+      sizes[d + 1] -= numbers[2 * d] + numbers[2 * d + 1];
+      if (sizes[d + 1] < 1)
+        refuse(fmt::format("cropping {} and {} leaves nothing of dim {} of {}",
+                           numbers[2 * d], numbers[2 * d + 1], d + 1,
+                           sizesText(x.shape())));
+    }
+    return slice(x, begins, sizes);
+  }
+};
+
+class DotImpl : public BuiltIn<DotImpl, DotOptions> {
+public:
+  DotImpl(std::array<int64_t, 2> axes, DotOptions options)
+      : BuiltIn("Dot", std::move(options)), axes(axes) {}
+  explicit DotImpl(const Config &config)
+      : DotImpl(axesOf(config.at("axes")), read(config)) {}
+  template <typename F> static void fields(F &field, DotOptions &o) {
+    field("normalize", o.normalize);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["axes"] = Shape{axes[0], axes[1]};
+    return config;
+  }
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &) override {
+    if (xs.size() != 2)
+      refuse(fmt::format("expected two tensors, got {}: call it with a list",
+                         xs.size()));
+    std::string terms[2], result = "a";
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t rank = xs[i].rank();
+      const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+      if (axis < 1 || axis >= rank)
+        refuse(fmt::format("expected an axis in [1, {}] of {}, got {}",
+                           rank - 1, sizesText(xs[i].shape()), axes[i]));
+      terms[i] = "a";
+      for (int64_t d = 1; d < rank; ++d) {
+        const char letter = d == axis ? 'z' : char((i ? 'n' : 'b') + d);
+        terms[i] += letter;
+        if (d != axis)
+          result += letter;
+      }
+    }
+    std::vector<Tensor> given = xs;
+    if (own.normalize)
+      for (size_t i = 0; i < 2; ++i)
+        given[i] =
+            given[i] *
+            rsqrt(maximum(reduce_sum(square(given[i]), axes[i], true), 1e-12));
+    Tensor y = einsum(terms[0] + "," + terms[1] + "->" + result, given);
+    return {y.rank() == 1 ? expand_dims(y, -1) : y};
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
+  }
+
+private:
+  static std::array<int64_t, 2> axesOf(const Config &config) {
+    if (config.is_integer())
+      return {config.as_int(), config.as_int()};
+    const Shape both = config.as_ints();
+    return {both.at(0), both.at(1)};
+  }
+  const std::array<int64_t, 2> axes;
+};
+
 class UpSamplingImpl : public ShapeLayer<UpSamplingImpl> {
 public:
   static constexpr const char *argument = "size";
@@ -138,6 +227,42 @@ public:
           : kind == "Minimum"  ? minimum(y, xs[i])
                                : y + xs[i];
     return {kind == "Average" ? y / double(xs.size()) : y};
+  }
+  /// A position counts where it does in any input; of what is put together
+  /// along steps, each step as in its own.
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
+                                   const std::vector<Tensor> &masks) override {
+    const auto given = size_t(
+        std::ranges::count_if(masks, [](auto &m) { return m.defined(); }));
+    if (given == 0 || (class_name() != "Concatenate" && given < masks.size()))
+      return {};
+    if (class_name() != "Concatenate") {
+      Tensor any = masks[0];
+      for (size_t i = 1; i < masks.size(); ++i)
+        any = logical_or(any, masks[i]);
+      return {any};
+    }
+    const int64_t rank = xs[0].rank();
+    const int64_t axis = numbers[0] < 0 ? numbers[0] + rank : numbers[0];
+    std::vector<Tensor> parts;
+    for (size_t i = 0; i < xs.size(); ++i) {
+      const Shape shape(xs[i].shape().begin(),
+                        xs[i].shape().begin() + firstOf(masks).rank());
+      parts.push_back(masks[i].defined() ? masks[i]
+                                         : broadcast_to(tensor(true), shape));
+    }
+    if (axis < parts[0].rank())
+      return {concat(parts, axis)};
+    // Elements of several inputs: it counts where any does.
+    Tensor all = parts[0];
+    for (size_t i = 1; i < parts.size(); ++i)
+      all = logical_or(all, parts[i]);
+    return {all};
+  }
+
+private:
+  static const Tensor &firstOf(const std::vector<Tensor> &masks) {
+    return *std::ranges::find_if(masks, [](auto &m) { return m.defined(); });
   }
 };
 
@@ -207,6 +332,19 @@ UpSampling<Rank>::UpSampling(Sizes size, PlainOptions options)
 template class ZeroPadding<1>;
 template class ZeroPadding<2>;
 template class ZeroPadding<3>;
+template <int Rank>
+Cropping<Rank>::Cropping(Sizes cropping, PlainOptions options)
+    : Layer(make<CroppingImpl>(ranked("Cropping", Rank).c_str(),
+                               doubled<Rank>(cropping), std::move(options))) {}
+template <int Rank>
+Cropping<Rank>::Cropping(
+    const std::array<std::array<int64_t, 2>, Rank> &cropping,
+    PlainOptions options)
+    : Layer(make<CroppingImpl>(ranked("Cropping", Rank).c_str(),
+                               flat<Rank>(cropping), std::move(options))) {}
+template class Cropping<1>;
+template class Cropping<2>;
+template class Cropping<3>;
 template class UpSampling<1>;
 template class UpSampling<2>;
 template class UpSampling<3>;
@@ -219,6 +357,10 @@ Subtract::Subtract(PlainOptions options)
     : Layer(make<MergeImpl>("Subtract", {}, std::move(options))) {}
 Multiply::Multiply(PlainOptions options)
     : Layer(make<MergeImpl>("Multiply", {}, std::move(options))) {}
+Dot::Dot(int64_t axis, DotOptions options)
+    : Dot(std::array<int64_t, 2>{axis, axis}, std::move(options)) {}
+Dot::Dot(std::array<int64_t, 2> axes, DotOptions options)
+    : Layer(std::make_shared<DotImpl>(axes, std::move(options))) {}
 Average::Average(PlainOptions options)
     : Layer(make<MergeImpl>("Average", {}, std::move(options))) {}
 Maximum::Maximum(PlainOptions options)
@@ -244,6 +386,8 @@ meshloom::detail::LayerList meshloom::detail::shapeLayers() {
   add.operator()<RepeatVectorImpl>({"RepeatVector"});
   add.operator()<ZeroPaddingImpl>(
       {"ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"});
+  add.operator()<CroppingImpl>({"Cropping1D", "Cropping2D", "Cropping3D"});
+  all.emplace_back("Dot", madeOf<DotImpl>);
   add.operator()<UpSamplingImpl>(
       {"UpSampling1D", "UpSampling2D", "UpSampling3D"});
   add.operator()<MergeImpl>({"Concatenate", "Add", "Subtract", "Multiply",

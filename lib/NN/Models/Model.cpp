@@ -61,7 +61,7 @@ public:
   std::vector<SymbolicTensor> outputs() const override { return outs; }
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
-                                const CallOptions &) override {
+                                const CallOptions &options) override {
     if (xs.size() != ins.size())
       throw Error(fmt::format("[Model] model '{}' takes {} inputs, got {}",
                               handle().name(), ins.size(), xs.size()));
@@ -75,8 +75,11 @@ public:
       std::vector<Tensor> given;
       for (const SymbolicTensor &input : node->inputs)
         given.push_back(valueOf(input));
+      CallOptions how = node->options;
+      if (!how.mask.defined() && node->inputs[0].is(ins[0]))
+        how.mask = options.mask;
       std::vector<Tensor> results =
-          node->layer.call_many(given, node->options, node->where);
+          node->layer.call_many(given, how, node->where);
       for (size_t i = 0; i < results.size(); ++i)
         values.try_emplace({node.get(), i}, results[i]);
     }
@@ -84,6 +87,11 @@ public:
     for (const SymbolicTensor &output : outs)
       ys.push_back(valueOf(output));
     return ys;
+  }
+  /// Its layers say so.
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
   }
 
   Config get_config() const override {
@@ -159,9 +167,17 @@ public:
 
   Tensor call(const Tensor &x, const CallOptions &options) override {
     Tensor y = x;
-    for (const Layer &layer : handle().layers())
-      y = layer(y, {.training = std::nullopt, .mask = options.mask});
+    CallOptions how{.training = std::nullopt, .mask = options.mask};
+    for (const Layer &layer : handle().layers()) {
+      y = layer(y, how);
+      how = {}; // what is masked goes on with the tensors
+    }
     return y;
+  }
+  /// Its layers say so.
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
   }
 
   Config get_config() const override {

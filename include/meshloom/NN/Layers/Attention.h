@@ -7,6 +7,8 @@ namespace meshloom::layers {
 
 /// What MultiHeadAttention takes beside heads and their size.
 struct MultiHeadAttentionOptions {
+  int64_t value_dim = 0; ///< of each head's values; 0: key_dim
+  double dropout = 0;    ///< of attention weights, in training
   /// Of keys and values, each for as many of the query's in a row (grouped
   /// queries); 0: as many as the query has.
   int64_t num_key_value_heads = 0;
@@ -20,13 +22,15 @@ struct MultiHeadAttentionOptions {
   regularizers::Regularizer bias_regularizer = {};      ///< adds to the losses
   constraints::Constraint kernel_constraint = {};       ///< after each step
   constraints::Constraint bias_constraint = {};         ///< after each step
+  std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
   std::string name = "";    ///< default: "multi_head_attention"
   LayerOptions common = {}; ///< of all layers
 };
 /// Attention with projections to heads and from them. It is called on x [batch,
 /// t, features] alone, or on {query, value}, or {query, value, key};
 /// CallOptions::mask says which query sees which key: [batch, t, s], or what
-/// broadcasts to it.
+/// broadcasts to it. Keys that the mask of value or key (see get_mask) leaves
+/// out are not seen either; a query that sees none gets the mean of all values.
 ///
 /// Cut over the heads ({"query": [*, model, *], ..., "output": [model, *, *]}),
 /// each device has some of them whole, and the projection from them sums over
@@ -34,10 +38,35 @@ struct MultiHeadAttentionOptions {
 class MultiHeadAttention : public Layer {
 public:
   /// Weights are "query" [features, num_heads, key_dim], "key", "value",
-  /// "output" [num_heads, key_dim, features] and "query_bias", ... Throws
+  /// "output" [num_heads, value_dim, features] and "query_bias", ... Throws
   /// meshloom::Error if a size is not positive, or heads do not divide.
   MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                      MultiHeadAttentionOptions options = {});
+};
+
+/// What Attention and AdditiveAttention take.
+struct AttentionLayerOptions {
+  bool use_scale = false; ///< products are times a learnt "scale", 1 at first
+  double dropout = 0;     ///< of attention weights, in training
+  bool causal = false;    ///< position i sees positions 0 to i only
+  std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
+  std::string name = "";    ///< default: "attention", "additive_attention"
+  LayerOptions common = {}; ///< of all layers
+};
+/// Attention without projections, by products (Luong et al., 2015), not scaled:
+/// {query [batch, t, d], value [batch, s, d]} or {query, value, key} -> [batch,
+/// t, d]. Masks are as those of MultiHeadAttention.
+class Attention : public Layer {
+public:
+  /// Attention({.use_scale = true}).
+  explicit Attention(AttentionLayerOptions options = {});
+};
+/// The same by sum(scale tanh(query + key)) (Bahdanau et al., 2015), with a
+/// "scale" [d] where use_scale is set.
+class AdditiveAttention : public Layer {
+public:
+  /// AdditiveAttention({.use_scale = true}).
+  explicit AdditiveAttention(AttentionLayerOptions options = {});
 };
 
 } // namespace meshloom::layers

@@ -42,8 +42,10 @@ struct EmbeddingOptions {
       "random_uniform";                                  ///< random
   regularizers::Regularizer embeddings_regularizer = {}; ///< adds to the losses
   constraints::Constraint embeddings_constraint = {};    ///< after each step
-  std::string name = "";                                 ///< "embedding"
-  LayerOptions common = {};                              ///< of all layers
+  /// Whether id 0 stands for no step: it is masked.
+  bool mask_zero = false;
+  std::string name = "";    ///< default: "embedding"
+  LayerOptions common = {}; ///< of all layers
 };
 /// Rows of a table by id: [batch, ...] of integers (floats are rounded towards
 /// zero) -> [batch, ..., output_dim]. A table whose rows are sharded is looked
@@ -83,6 +85,12 @@ public:
   /// See activations::leaky_relu.
   explicit LeakyReLU(double negative_slope = 0.3, PlainOptions options = {});
 };
+/// x where it is positive, else alpha (exp(x) - 1).
+class ELU : public Activation {
+public:
+  /// See activations::elu.
+  explicit ELU(double alpha = 1, PlainOptions options = {});
+};
 /// exp(x) / sum(exp(x)).
 class Softmax : public Activation {
 public:
@@ -103,6 +111,72 @@ class Dropout : public Layer {
 public:
   /// Throws meshloom::Error if the rate is not in [0, 1).
   explicit Dropout(double rate, DropoutOptions options = {});
+};
+
+/// Dropout of whole features: [batch, spatial..., features] loses some at all
+/// places.
+template <int Rank> class SpatialDropout : public Layer {
+public:
+  /// Throws meshloom::Error if the rate is not in [0, 1).
+  explicit SpatialDropout(double rate, DropoutOptions options = {});
+};
+using SpatialDropout1D = SpatialDropout<1>; ///< x [batch, steps, features]
+using SpatialDropout2D = SpatialDropout<2>; ///< x [batch, rows, columns, ...]
+using SpatialDropout3D = SpatialDropout<3>; ///< with three spatial dims
+/// In training, x plus normal noise.
+class GaussianNoise : public Layer {
+public:
+  /// Throws meshloom::Error if the standard deviation is negative.
+  explicit GaussianNoise(double stddev, DropoutOptions options = {});
+};
+/// In training, x times normal noise around 1 of variance rate / (1 - rate).
+class GaussianDropout : public Layer {
+public:
+  /// Throws meshloom::Error if the rate is not in [0, 1).
+  explicit GaussianDropout(double rate, DropoutOptions options = {});
+};
+
+/// Steps [batch, steps] of x [batch, steps, ...] whose elements are all
+/// `mask_value` are masked (see get_mask), and become 0.
+class Masking : public Layer {
+public:
+  /// Masking(0).
+  explicit Masking(double mask_value = 0, PlainOptions options = {});
+};
+/// x itself.
+class Identity : public Layer {
+public:
+  /// A name for a tensor of a graph.
+  explicit Identity(PlainOptions options = {});
+};
+/// What ActivityRegularization takes.
+struct ActivityOptions {
+  double l1 = 0;            ///< of the sum of |x|
+  double l2 = 0;            ///< of the sum of x^2
+  std::string name = "";    ///< default: "activity_regularization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// x itself; adds l1 sum(|x|) + l2 sum(x^2), over the size of the batch, to the
+/// losses.
+class ActivityRegularization : public Layer {
+public:
+  /// ActivityRegularization({.l2 = 1e-4}).
+  explicit ActivityRegularization(ActivityOptions options);
+};
+/// What PReLU takes.
+struct PReLUOptions {
+  initializers::Initializer alpha_initializer = "zeros"; ///< of alpha
+  regularizers::Regularizer alpha_regularizer = {};      ///< adds to the losses
+  constraints::Constraint alpha_constraint = {};         ///< after each step
+  Shape shared_axes = {};   ///< dims along which alpha is the same
+  std::string name = "";    ///< default: "p_re_lu"
+  LayerOptions common = {}; ///< of all layers
+};
+/// x where it is positive, else alpha x, with a learnt alpha for each element.
+class PReLU : public Layer {
+public:
+  /// The weight is "alpha".
+  explicit PReLU(PReLUOptions options = {});
 };
 
 /// x scale + offset, as floats.

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "meshloom/API/EvalShape.h"
+#include "meshloom/API/Mask.h"
 #include "meshloom/API/Random.h"
 #include "meshloom/NN/Activations.h"
 #include "meshloom/NN/Config.h"
@@ -51,7 +52,8 @@ struct CallOptions {
   /// Whether this is training. Not given: as in the call that this one is a
   /// part of, else no.
   std::optional<bool> training = std::nullopt;
-  /// i1: of what the layer says, which steps or positions count. Empty: all.
+  /// i1: of what the layer says, which steps or positions count. Empty: the
+  /// mask of the first input (see get_mask), if it has one; else all.
   Tensor mask = {};
   /// ui32 [2]: of what is random in this call, another one at each step. Not
   /// given: as in the call that this one is a part of, else layers count their
@@ -235,6 +237,11 @@ public:
   /// The same of layers with several inputs or results; by default `call`.
   virtual std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                         const CallOptions &options);
+  /// Which positions of each result count, where `masks`, one for each input,
+  /// say it of these (i1 of their first dims; empty: all). What is empty or not
+  /// of a result's first dims counts as all. By default the first input's.
+  virtual std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
+                                           const std::vector<Tensor> &masks);
   /// What its constructor was given. By default the name.
   virtual Config get_config() const;
 

@@ -22,9 +22,17 @@ struct RecurrentOptions {
   constraints::Constraint kernel_constraint = {};       ///< after each step
   constraints::Constraint recurrent_constraint = {};    ///< after each step
   constraints::Constraint bias_constraint = {};         ///< after each step
+  double dropout = 0;           ///< of x in training, the same at all steps
+  double recurrent_dropout = 0; ///< of h in training, the same at all steps
+  std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
   bool return_sequences = false; ///< all steps' states instead of the last
   bool return_state = false;     ///< the last states, too: see call_many
   bool go_backwards = false;     ///< from the last step to the first
+  /// A batch begins with the states that the last one ended with, example by
+  /// example, until reset_states. Batches are all of one size.
+  bool stateful = false;
+  /// Of steps that are masked, 0 is given, not what the last step gave.
+  bool zero_output_for_mask = false;
   /// GRU: the reset gate counts after the product, as in cuDNN.
   bool reset_after = true;
   std::string name = "";    ///< default: "lstm", ...
@@ -34,26 +42,34 @@ struct RecurrentOptions {
 // x [batch, steps, features] -> [batch, units], or [batch, steps, units] with
 // return_sequences. call_many takes x and the first states ([batch, units]
 // each; default: 0), and gives with return_state the result and the last
-// states. Where CallOptions::mask [batch, steps] does not hold, states stay as
-// they are. Weights are "kernel" [features, k units], "recurrent_kernel"
-// [units, k units] and "bias". Throw meshloom::Error if `units` is not
-// positive.
+// states. Where CallOptions::mask [batch, steps], or that of x, does not hold,
+// states stay as they are. Weights are "kernel" [features, k units],
+// "recurrent_kernel" [units, k units] and "bias". Throw meshloom::Error if
+// `units` is not positive.
+
+/// What these have in common.
+class Recurrent : public Layer {
+public:
+  using Layer::Layer;
+  /// Of a stateful layer: the next batch begins with 0.
+  void reset_states() const;
+};
 
 /// Long short-term memory (Hochreiter and Schmidhuber, 1997). Two states: h and
 /// c. k = 4: input, forget, new, output.
-class LSTM : public Layer {
+class LSTM : public Recurrent {
 public:
   /// LSTM(64, {.return_sequences = true}).
   explicit LSTM(int64_t units, RecurrentOptions options = {});
 };
 /// Gated recurrent units (Cho et al., 2014). k = 3: update, reset, new.
-class GRU : public Layer {
+class GRU : public Recurrent {
 public:
   /// GRU(64).
   explicit GRU(int64_t units, RecurrentOptions options = {});
 };
 /// h = activation(x kernel + h recurrent_kernel + bias).
-class SimpleRNN : public Layer {
+class SimpleRNN : public Recurrent {
 public:
   /// SimpleRNN(64).
   explicit SimpleRNN(int64_t units, RecurrentOptions options = {});
@@ -73,6 +89,8 @@ public:
   /// Throws meshloom::Error if the layer has no go_backwards, or the mode is
   /// unknown.
   explicit Bidirectional(const Layer &layer, BidirectionalOptions options = {});
+  /// See Recurrent::reset_states.
+  void reset_states() const;
 };
 
 /// What TimeDistributed takes beside the layer.

@@ -59,6 +59,20 @@ using ZeroPadding1D = ZeroPadding<1>; ///< [batch, steps, features]
 using ZeroPadding2D = ZeroPadding<2>; ///< [batch, rows, columns, features]
 using ZeroPadding3D = ZeroPadding<3>; ///< with three spatial dims
 
+/// Some elements off both ends of the spatial dims of [batch, spatial...,
+/// features].
+template <int Rank> class Cropping : public Layer {
+public:
+  /// As many at the beginning as at the end.
+  explicit Cropping(Sizes cropping = 1, PlainOptions options = {});
+  /// {begin, end} of each spatial dim.
+  explicit Cropping(const std::array<std::array<int64_t, 2>, Rank> &cropping,
+                    PlainOptions options = {});
+};
+using Cropping1D = Cropping<1>; ///< [batch, steps, features]
+using Cropping2D = Cropping<2>; ///< [batch, rows, columns, features]
+using Cropping3D = Cropping<3>; ///< with three spatial dims
+
 /// Every element of [batch, spatial..., features] so often along the spatial
 /// dims.
 template <int Rank> class UpSampling : public Layer {
@@ -93,6 +107,21 @@ class Multiply : public Layer {
 public:
   /// See Multiply.
   explicit Multiply(PlainOptions options = {});
+};
+/// What Dot takes beside the axes.
+struct DotOptions {
+  bool normalize = false;   ///< vectors have length 1: cosines
+  std::string name = "";    ///< default: "dot"
+  LayerOptions common = {}; ///< of all layers
+};
+/// Products of two tensors [batch, ...] of each example: sums along one axis of
+/// either.
+class Dot : public Layer {
+public:
+  /// Along the same axis of both; negative ones count from the end.
+  explicit Dot(int64_t axis, DotOptions options = {});
+  /// Along an axis of each.
+  explicit Dot(std::array<int64_t, 2> axes, DotOptions options = {});
 };
 /// The mean of tensors.
 class Average : public Layer {

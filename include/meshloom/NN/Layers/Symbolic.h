@@ -33,6 +33,17 @@ public:
   const std::string &name() const;
   /// Whether it is not empty.
   bool defined() const { return graphNode != nullptr; }
+
+  /// Part of it, as Tensor's x[i] and x(i, j, ...); indices are no tensors, and
+  /// the batch is taken whole: x(all, -1). Throws meshloom::Error if they do
+  /// not fit.
+  SymbolicTensor operator[](const Index &index) const { return (*this)(index); }
+  /// See above.
+  SymbolicTensor operator()(const Index &a, const Index &b = {},
+                            const Index &c = {}, const Index &d = {},
+                            const Index &e = {}, const Index &f = {},
+                            const Index &g = {}, const Index &h = {}) const;
+
   /// Whether both are the same.
   bool is(const SymbolicTensor &other) const {
     return graphNode == other.graphNode && resultIndex == other.resultIndex;
@@ -62,5 +73,58 @@ SymbolicTensor Input(const Shape &shape, InputOptions options = {});
 
 /// "f32 [None, 784]".
 std::string to_string(const SymbolicTensor &tensor);
+
+/// The other operand of an operator: what a layer gives, or a number.
+class SymbolicOperand {
+public:
+  /// What a layer gives.
+  SymbolicOperand(const SymbolicTensor &tensor) : tensor(tensor) {}
+  /// A number.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  SymbolicOperand(T number) : number(double(number)) {}
+  SymbolicTensor tensor; ///< empty: a number
+  double number = 0;     ///< where there is no tensor
+};
+
+namespace detail {
+SymbolicTensor applyOperator(const char *name, const SymbolicOperand &a,
+                             const SymbolicOperand &b);
+template <typename A, typename B>
+concept AreSymbolic =
+    (std::same_as<A, SymbolicTensor> || std::same_as<B, SymbolicTensor>) &&
+    std::convertible_to<A, SymbolicOperand> &&
+    std::convertible_to<B, SymbolicOperand>;
+} // namespace detail
+
+// Operators make layers without weights: x + y, 2 * x - 1, which broadcast as
+// those of tensors. Throw meshloom::Error if shapes do not.
+
+/// The sum.
+template <typename A, typename B>
+  requires detail::AreSymbolic<A, B>
+SymbolicTensor operator+(const A &a, const B &b) {
+  return detail::applyOperator("add", a, b);
+}
+/// The difference.
+template <typename A, typename B>
+  requires detail::AreSymbolic<A, B>
+SymbolicTensor operator-(const A &a, const B &b) {
+  return detail::applyOperator("subtract", a, b);
+}
+/// The product of elements.
+template <typename A, typename B>
+  requires detail::AreSymbolic<A, B>
+SymbolicTensor operator*(const A &a, const B &b) {
+  return detail::applyOperator("multiply", a, b);
+}
+/// The quotient of elements.
+template <typename A, typename B>
+  requires detail::AreSymbolic<A, B>
+SymbolicTensor operator/(const A &a, const B &b) {
+  return detail::applyOperator("divide", a, b);
+}
+/// 0 - x.
+SymbolicTensor operator-(const SymbolicTensor &x);
 
 } // namespace meshloom

@@ -1,0 +1,18 @@
+// Masks: which positions of a tensor count, said beside its value. Layers pass
+// them on; losses and recurrent layers go by them.
+#pragma once
+
+#include "meshloom/API/Tensor.h"
+
+namespace meshloom {
+
+/// Which positions of x count: i1, of x's first dims, such as [batch, steps].
+/// Empty: all do, or nobody said.
+Tensor get_mask(const Tensor &x);
+/// From now on get_mask gives this of x and of its copies; empty: nothing. What
+/// ops make of x has no mask, nor has what a compiled function gives. Not while
+/// other threads use x. Throws meshloom::Error if the mask is not i1 of x's
+/// first dims.
+void set_mask(const Tensor &x, const Tensor &mask);
+
+} // namespace meshloom

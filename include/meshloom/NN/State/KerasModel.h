@@ -1,0 +1,36 @@
+// Models that Keras wrote: their JSON, and their weights by path.
+#pragma once
+
+#include "meshloom/NN/Models/Model.h"
+
+#include <filesystem>
+#include <string_view>
+
+namespace meshloom {
+
+/// The model of what `model.to_json()` of Keras 3 gave: a Sequential or
+/// functional one of layers that Meshloom has, and of +, -, *, / and slices of
+/// their tensors. Its names are Keras's, its weights new ones. Masks that Keras
+/// wrote down are left out, as layers pass them on; so are optimizer and loss.
+/// BatchNormalization is synchronized, as here by default.
+///
+/// Throws meshloom::Error, naming the layer, if its class is not known (see
+/// register_layer), if it has an option that Meshloom's has not, or if it is
+/// called in a way that Meshloom's cannot be.
+///
+///   Model model = model_from_json(text);
+///   load_keras_weights(model, "model.safetensors");
+Model model_from_json(std::string_view json);
+
+/// Gives a model that is built the weights of a .safetensors file by Keras's
+/// paths, which there was written by
+///
+///   safetensors.numpy.save_file({v.path: np.array(v) for v in model.weights},
+///                               "model.safetensors")
+///
+/// What Keras has beside weights, such as its states of random numbers, is left
+/// out. Throws meshloom::Error, listing them, if weights are missing,
+/// superfluous or of another shape: none is changed then.
+void load_keras_weights(const Layer &model, const std::filesystem::path &path);
+
+} // namespace meshloom

@@ -1,0 +1,122 @@
+// Layers that are random in training, and pass x on else; see Core.h.
+#include "BuiltIn.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/NN/Functions.h"
+#include "meshloom/NN/Layers/Core.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace meshloom::layers {
+namespace {
+
+using namespace detail;
+
+/// One class for all, known by its name; `number` is a rate or a standard
+/// deviation.
+class NoiseImpl : public BuiltIn<NoiseImpl, DropoutOptions> {
+public:
+  enum class Kind : uint8_t { SpatialDropout, GaussianNoise, GaussianDropout };
+
+  /// `rank`: the spatial dims of SpatialDropout.
+  NoiseImpl(Kind kind, int64_t rank, double number, DropoutOptions options)
+      : BuiltIn(classOf(kind, rank), std::move(options)), kind(kind),
+        number(number) {
+    if (kind == Kind::GaussianNoise ? !(number >= 0)
+                                    : !(number >= 0 && number < 1))
+      refuse(fmt::format("expected a {}, got {}",
+                         kind == Kind::GaussianNoise
+                             ? "standard deviation of 0 or more"
+                             : "rate in [0, 1)",
+                         number));
+    if (own.seed)
+      set_seed({0, *own.seed});
+    if (kind == Kind::SpatialDropout)
+      set_input_spec({.rank = rank + 2});
+  }
+  NoiseImpl(Kind kind, int64_t rank, const Config &config)
+      : NoiseImpl(kind, rank, config.at(argumentOf(kind)).as_double(),
+                  read(config)) {}
+  template <typename F> static void fields(F &field, DropoutOptions &o) {
+    seedField(field, o.seed);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config[argumentOf(kind)] = number;
+    return config;
+  }
+  void build(const Shape &) override {
+    if (number > 0)
+      add_seed();
+  }
+  Tensor call(const Tensor &x, const CallOptions &options) override {
+    if (!*options.training || number == 0)
+      return x;
+    if (kind == Kind::SpatialDropout) {
+      Shape ofFeatures(x.shape().size(), 1);
+      ofFeatures.front() = x.shape().front();
+      ofFeatures.back() = x.shape().back();
+      return x * nn::dropout(ones(ofFeatures, x.dtype()), number, next_seed());
+    }
+    const bool isAdded = kind == Kind::GaussianNoise;
+    const double deviation =
+        isAdded ? number : std::sqrt(number / (1 - number));
+    const Tensor noise =
+        cast(random::stateless_normal(x.shape(), next_seed(), isAdded ? 0 : 1,
+                                      deviation, DType::F32),
+             x.dtype());
+    return isAdded ? x + noise : x * noise;
+  }
+
+  static std::string classOf(Kind kind, int64_t rank) {
+    return kind == Kind::GaussianNoise ? "GaussianNoise"
+           : kind == Kind::GaussianDropout
+               ? "GaussianDropout"
+               : fmt::format("SpatialDropout{}D", rank);
+  }
+
+private:
+  static const char *argumentOf(Kind kind) {
+    return kind == Kind::GaussianNoise ? "stddev" : "rate";
+  }
+
+  const Kind kind;
+  const double number;
+};
+
+using Kind = NoiseImpl::Kind;
+
+} // namespace
+
+template <int Rank>
+SpatialDropout<Rank>::SpatialDropout(double rate, DropoutOptions options)
+    : Layer(std::make_shared<NoiseImpl>(Kind::SpatialDropout, Rank, rate,
+                                        std::move(options))) {}
+template class SpatialDropout<1>;
+template class SpatialDropout<2>;
+template class SpatialDropout<3>;
+GaussianNoise::GaussianNoise(double stddev, DropoutOptions options)
+    : Layer(std::make_shared<NoiseImpl>(Kind::GaussianNoise, 0, stddev,
+                                        std::move(options))) {}
+GaussianDropout::GaussianDropout(double rate, DropoutOptions options)
+    : Layer(std::make_shared<NoiseImpl>(Kind::GaussianDropout, 0, rate,
+                                        std::move(options))) {}
+
+} // namespace meshloom::layers
+
+meshloom::detail::LayerList meshloom::detail::noiseLayers() {
+  using namespace layers;
+  LayerList all;
+  auto add = [&](Kind kind, int64_t rank) {
+    all.emplace_back(NoiseImpl::classOf(kind, rank), [=](const Config &config) {
+      return Layer(std::make_shared<NoiseImpl>(kind, rank, config));
+    });
+  };
+  for (int64_t rank = 1; rank <= 3; ++rank)
+    add(Kind::SpatialDropout, rank);
+  add(Kind::GaussianNoise, 0);
+  add(Kind::GaussianDropout, 0);
+  return all;
+}

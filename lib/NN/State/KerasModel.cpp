@@ -1,0 +1,629 @@
+// Models of Keras's JSON: each of its layers becomes the config of ours, and
+// its graph is called again. See KerasModel.h.
+#include "meshloom/NN/State/KerasModel.h"
+#include "../Layers/LayerState.h"
+
+#include "meshloom/Data/Safetensors.h"
+#include "meshloom/NN/Layers/Core.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+using List = Config::List;
+using Map = Config::Map;
+
+/// Of which layer an error speaks.
+struct Place {
+  std::string className, name;
+  [[noreturn]] void refuse(const std::string &message) const {
+    throw Error(
+        fmt::format("[model_from_json] {} '{}': {}", className, name, message));
+  }
+};
+
+Shape shapeOf(const Config &keras) { // null: any size
+  Shape shape;
+  for (const Config &size : keras.as_list())
+    shape.push_back(size.is_null() ? -1 : size.as_int());
+  return shape;
+}
+
+DType typeOf(const Config &keras) {
+  // "float32", or a policy of that name.
+  const std::string &name = keras.is_string()
+                                ? keras.as_string()
+                                : keras.at("config").at("name").as_string();
+  static const std::map<std::string, DType, std::less<>> known{
+      {"float16", DType::F16}, {"bfloat16", DType::BF16},
+      {"float32", DType::F32}, {"float64", DType::F64},
+      {"int8", DType::I8},     {"int16", DType::I16},
+      {"int32", DType::I32},   {"int64", DType::I64},
+      {"uint8", DType::UI8},   {"uint16", DType::UI16},
+      {"uint32", DType::UI32}, {"uint64", DType::UI64},
+      {"bool", DType::I1}};
+  if (auto found = known.find(name); found != known.end())
+    return found->second;
+  throw Error("[model_from_json] expected the name of an element type, got '" +
+              name + "'");
+}
+
+/// An initializer, regularizer, constraint or activation: what Keras left open
+/// is left out.
+Config partOf(const Config &keras) {
+  if (!keras.is_map())
+    return keras;
+  Config part;
+  part["class_name"] = keras.at("class_name");
+  Config &options = part["config"];
+  options = Map();
+  for (auto &[key, value] : keras.at("config").as_map())
+    if (!value.is_null())
+      options[key] = value;
+  return part;
+}
+
+/// [[1, 2], [3, 4]] as [1, 2, 3, 4].
+Config flattened(const Config &lists) {
+  if (!lists.is_list())
+    return List{lists, lists};
+  List flat;
+  for (const Config &entry : lists.as_list())
+    if (entry.is_list())
+      flat.insert(flat.end(), entry.as_list().begin(), entry.as_list().end());
+    else
+      flat.push_back(entry);
+  return flat;
+}
+Config listOf(const Config &oneOrMany) {
+  return oneOrMany.is_list() ? oneOrMany : Config(List{oneOrMany});
+}
+
+/// What says nothing that matters here, or is written somewhere else.
+bool isLeftOut(std::string_view key) {
+  static const std::set<std::string, std::less<>> keys{"name",
+                                                       "trainable",
+                                                       "dtype",
+                                                       "module",
+                                                       "registered_name",
+                                                       "rank",
+                                                       "implementation",
+                                                       "unroll",
+                                                       "batch_shape",
+                                                       "synchronized",
+                                                       "renorm_momentum",
+                                                       "flash_attention",
+                                                       "batch_input_shape"};
+  return keys.contains(key);
+}
+
+/// Whether an option that ours does not have says what ours does anyway.
+bool isUsual(std::string_view key, const Config &value) {
+  if (value.is_null() || value == Config(false))
+    return true;
+  if (key == "data_format")
+    return value == Config("channels_last");
+  if (key == "interpolation")
+    return value == Config("nearest");
+  if (key == "attention_axes")
+    return value == Config(List{1});
+  if (key == "dilation_rate")
+    return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
+      return one == Config(1);
+    });
+  if (key == "axis") // RMS- and GroupNormalization
+    return listOf(value) == Config(List{-1});
+  if (key == "score_mode")
+    return value == Config("dot");
+  return false;
+}
+
+Model modelOf(const Config &keras);
+
+bool isModel(const std::string &className) {
+  return className == "Functional" || className == "Sequential" ||
+         className == "Model";
+}
+
+Config translated(const Config &keras, const Place &place);
+
+/// A layer of ours.
+Layer layerOf(const Config &keras) {
+  const std::string &className = keras.at("class_name").as_string();
+  const Config &config = keras.at("config");
+  const Config *named = config.find("name");
+  const Place place{className, named ? named->as_string() : ""};
+  if (isModel(className))
+    return modelOf(keras);
+  std::optional<mixed_precision::PolicyScope> scope;
+  if (const Config *type = config.find("dtype"); type && !type->is_null())
+    scope.emplace(type->is_string()
+                      ? type->as_string()
+                      : type->at("config").at("name").as_string());
+  Layer layer;
+  try {
+    layer = Layer::from_config(translated(keras, place));
+  } catch (const Error &error) {
+    place.refuse(error.message());
+  }
+  // What it was made of is what it is saved as: options that are not there
+  // are none of ours.
+  const Config saved = layer.implementation().get_config();
+  for (auto &[key, value] : config.as_map())
+    if (!isLeftOut(key) && !saved.find(key) && key != "activity_regularizer" &&
+        !isUsual(key, value))
+      place.refuse(fmt::format("its option '{}' = {} is not known here", key,
+                               value.to_json()));
+  return layer;
+}
+
+/// The config of a layer in a wrapper.
+Config innerOf(const Config &keras) {
+  const Layer layer = layerOf(keras);
+  Config inner;
+  inner["class_name"] = layer.class_name();
+  inner["config"] = layer.config().at("config");
+  return inner;
+}
+
+/// Our config of a layer of Keras's.
+Config translated(const Config &keras, const Place &place) {
+  const Config &config = keras.at("config");
+  std::string name = place.className;
+  Config ours;
+  for (auto &[key, value] : config.as_map())
+    if (!isLeftOut(key) && !(value.is_null() && key != "activation"))
+      ours[key] = partOf(value);
+  if (config.find("name"))
+    ours["name"] = place.name;
+  if (const Config *trainable = config.find("trainable"))
+    ours["trainable"] = *trainable;
+  auto is = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  auto turn = [&](const char *key, Config (*how)(const Config &)) {
+    if (ours.find(key))
+      ours[key] = how(ours.at(key));
+  };
+  if (const Config *regularizer = config.find("activity_regularizer");
+      regularizer && !regularizer->is_null())
+    place.refuse("its activity_regularizer is not read: put an "
+                 "ActivityRegularization behind it");
+  if (name == "Flatten")
+    ours["sizes"] = List();
+  else if (name == "RepeatVector")
+    turn("n", listOf);
+  else if (is("ZeroPadding"))
+    turn("padding", flattened);
+  else if (is("Cropping"))
+    turn("cropping", flattened);
+  else if (is("UpSampling"))
+    turn("size", listOf);
+  else if (name == "Concatenate")
+    turn("axis", listOf);
+  else if (name == "Add" || name == "Subtract" || name == "Multiply" ||
+           name == "Average" || name == "Maximum" || name == "Minimum")
+    ours["axis"] = List();
+  else if (name == "LayerNormalization")
+    turn("axis", listOf);
+  else if (name == "BatchNormalization")
+    turn("axis", [](const Config &axis) { // Keras: one, or a list of one
+      return axis.is_list() ? axis.as_list().at(0) : axis;
+    });
+  else if (is("LeakyReLU") || name == "ELU" || name == "Softmax") {
+    Config activation;
+    activation["class_name"] = name == "ELU"       ? "elu"
+                               : name == "Softmax" ? "softmax"
+                                                   : "leaky_relu";
+    const char *option = name == "ELU"       ? "alpha"
+                         : name == "Softmax" ? "axis"
+                                             : "negative_slope";
+    activation["config"][option] = config.at(option);
+    ours["activation"] = activation;
+    name = "Activation";
+  } else if (name == "Bidirectional" || name == "TimeDistributed") {
+    Config inner = innerOf(config.at("layer"));
+    if (name == "Bidirectional") { // Keras names both; ours is without
+      const std::string &given = inner.at("config").at("name").as_string();
+      if (given.starts_with("forward_"))
+        inner["config"]["name"] = given.substr(8);
+    }
+    ours["layer"] = std::move(inner);
+  } else if (name == "MultiHeadAttention") {
+    if (const Config *shape = config.find("output_shape");
+        shape && !shape->is_null())
+      ours["output_dim"] = listOf(*shape).as_list().at(0);
+  } else if (name == "GroupedQueryAttention" || name == "GroupQueryAttention") {
+    ours["key_dim"] = config.at("head_dim");
+    ours["num_heads"] = config.at("num_query_heads");
+    name = "MultiHeadAttention";
+  }
+  Config layer;
+  layer["class_name"] = name;
+  layer["config"] = ours.is_null() ? Config(Map()) : ours;
+  return layer;
+}
+
+//===-- Graphs ------------------------------------------------------------===//
+
+const Config *tensorIn(const Config &argument) {
+  if (!argument.is_map() || !argument.find("class_name") ||
+      argument.at("class_name") != Config("__keras_tensor__"))
+    return nullptr;
+  return &argument.at("config").at("keras_history");
+}
+
+/// Every tensor in it, in order.
+void tensorsIn(const Config &argument, std::vector<const Config *> &found) {
+  if (const Config *history = tensorIn(argument)) {
+    found.push_back(history);
+    return;
+  }
+  if (argument.is_list())
+    for (const Config &entry : argument.as_list())
+      tensorsIn(entry, found);
+}
+
+bool isOperation(const Config &keras) {
+  const Config *module = keras.find("module");
+  return module && module->is_string() &&
+         module->as_string().starts_with("keras.src.ops");
+}
+
+Index indexOf(const Config &keras, const Place &place) {
+  if (keras.is_integer())
+    return keras.as_int();
+  if (keras.is_null())
+    return newaxis;
+  if (keras.is_map() && keras.find("class_name")) {
+    const std::string &kind = keras.at("class_name").as_string();
+    if (kind == "__ellipsis__")
+      return ellipsis;
+    if (kind == "__slice__") {
+      const Config &slice = keras.at("config");
+      auto bound = [&](const char *key) {
+        const Config &value = slice.at(key);
+        return value.is_null() ? std::nullopt : std::optional(value.as_int());
+      };
+      return range(bound("start"), bound("stop"), bound("step").value_or(1));
+    }
+  }
+  place.refuse("it is sliced by " + keras.to_json() +
+               ", which is no number and no slice");
+}
+
+class GraphReader {
+public:
+  explicit GraphReader(const Config &keras) : config(keras.at("config")) {
+    for (const Config &layer : config.at("layers").as_list())
+      if (layer.at("class_name") != Config("InputLayer") && !isOperation(layer))
+        layers.emplace(
+            nameOf(layer),
+            layerOf(isCausal(layer) ? withOption(layer, "causal") : layer));
+  }
+
+  Model read() {
+    // A layer that is called twice may need in its second call what comes
+    // later in the list: go through it until all calls are made.
+    const List &all = config.at("layers").as_list();
+    for (bool isNew = true; isNew;) {
+      isNew = false;
+      for (const Config &layer : all)
+        isNew |= callsOf(layer);
+    }
+    const std::string name =
+        config.find("name") ? config.at("name").as_string() : "";
+    return Model(tensors("input_layers"), tensors("output_layers"), name);
+  }
+
+private:
+  using Key = std::tuple<std::string, int64_t, int64_t>;
+
+  /// Whether attention is called with a causal mask, which is an option here.
+  static bool isCausal(const Config &layer) {
+    const Config *nodes = layer.find("inbound_nodes");
+    size_t count = 0;
+    if (nodes)
+      for (const Config &node : nodes->as_list()) {
+        const Config *flag = node.at("kwargs").find("use_causal_mask");
+        count += flag && *flag == Config(true);
+      }
+    if (count > 0 && count < nodes->as_list().size())
+      Place{layer.at("class_name").as_string(), nameOf(layer)}.refuse(
+          "it is called with and without use_causal_mask");
+    return count > 0;
+  }
+  static Config withOption(Config layer, const char *option) {
+    layer["config"][option] = true;
+    return layer;
+  }
+  static std::string nameOf(const Config &layer) {
+    return layer.find("name") ? layer.at("name").as_string()
+                              : layer.at("config").at("name").as_string();
+  }
+  static Key keyOf(const Config &history) {
+    const List &parts = history.as_list();
+    return {parts.at(0).as_string(), parts.at(1).as_int(),
+            parts.at(2).as_int()};
+  }
+
+  /// ["x", 0, 0], or a list of such.
+  std::vector<SymbolicTensor> tensors(const char *which) const {
+    const List &list = config.at(which).as_list();
+    if (list.empty())
+      return {};
+    std::vector<SymbolicTensor> found;
+    auto add = [&](const Config &history) {
+      auto known = made.find(keyOf(history));
+      if (known == made.end())
+        refuseMissing(history);
+      found.push_back(known->second);
+    };
+    if (list[0].is_string())
+      add(config.at(which));
+    else
+      for (const Config &history : list)
+        add(history);
+    return found;
+  }
+
+  [[noreturn]] void refuseMissing(const Config &history) const {
+    std::vector<std::string> operations;
+    for (const Config &layer : config.at("layers").as_list())
+      if (isOperation(layer) && !done.contains({nameOf(layer), 0}))
+        operations.push_back(fmt::format(
+            "{} '{}'", layer.at("class_name").as_string(), nameOf(layer)));
+    throw Error(
+        fmt::format("[model_from_json] '{}' is needed, but not computed: {}",
+                    history.as_list().at(0).as_string(),
+                    operations.empty()
+                        ? "its inputs are not in the model"
+                        : fmt::format("these operations are not known here: {}",
+                                      fmt::join(operations, ", "))));
+  }
+
+  /// Makes calls whose inputs are there; whether there were any.
+  bool callsOf(const Config &layer) {
+    const std::string name = nameOf(layer);
+    const Place place{layer.at("class_name").as_string(), name};
+    if (place.className == "InputLayer") {
+      const Config &own = layer.at("config");
+      const Config *given = own.find("batch_shape");
+      Shape shape = shapeOf(given ? *given : own.at("batch_input_shape"));
+      return made
+          .try_emplace({name, 0, 0},
+                       made.contains({name, 0, 0})
+                           ? made.at({name, 0, 0})
+                           : Input(Shape(shape.begin() + 1, shape.end()),
+                                   {.batch_size = shape.at(0),
+                                    .dtype = typeOf(own.at("dtype")),
+                                    .name = name}))
+          .second;
+    }
+    bool isNew = false;
+    const List &nodes = layer.at("inbound_nodes").as_list();
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (done.contains({name, i}))
+        continue;
+      const std::optional<std::vector<SymbolicTensor>> results =
+          isOperation(layer) ? operation(nodes[i], place)
+                             : call(layers.at(name), nodes[i], place);
+      if (!results)
+        continue;
+      for (size_t k = 0; k < results->size(); ++k)
+        made.emplace(Key{name, int64_t(i), int64_t(k)}, (*results)[k]);
+      done.insert({name, i});
+      isNew = true;
+    }
+    return isNew;
+  }
+
+  std::optional<std::vector<SymbolicTensor>>
+  known(const std::vector<const Config *> &histories) const {
+    std::vector<SymbolicTensor> found;
+    for (const Config *history : histories) {
+      auto tensor = made.find(keyOf(*history));
+      if (tensor == made.end())
+        return std::nullopt;
+      found.push_back(tensor->second);
+    }
+    return found;
+  }
+
+  std::optional<std::vector<SymbolicTensor>>
+  call(const Layer &layer, const Config &node, const Place &place) const {
+    std::vector<const Config *> histories;
+    tensorsIn(node.at("args"), histories);
+    CallOptions options;
+    for (auto &[key, value] : node.at("kwargs").as_map()) {
+      if (key == "training" && !value.is_null())
+        options.training = value.as_bool();
+      else if (key == "initial_state" || key == "inputs" || key == "value" ||
+               key == "key" || key == "sequences")
+        tensorsIn(value, histories);
+      else if (!value.is_null() && value != Config(false) &&
+               key != "training" &&
+               (!key.ends_with("mask") || key == "attention_mask"))
+        place.refuse(fmt::format("it is called with '{}' = {}, which is not "
+                                 "known here",
+                                 key, value.to_json()));
+    }
+    const auto inputs = known(histories);
+    if (!inputs)
+      return std::nullopt;
+    return layer.call_many(*inputs, options);
+  }
+
+  std::optional<std::vector<SymbolicTensor>>
+  operation(const Config &node, const Place &place) const {
+    const List &args = node.at("args").as_list();
+    std::vector<const Config *> histories;
+    tensorsIn(node.at("args"), histories);
+    const auto inputs = known(histories);
+    if (!inputs)
+      return std::nullopt;
+    const std::string &kind = place.className;
+    if (kind == "GetItem") {
+      const List &given = listOf(args.at(1)).as_list();
+      if (given.size() > 8)
+        place.refuse("it has more than 8 indices");
+      Index indices[8];
+      for (size_t i = 0; i < given.size(); ++i)
+        indices[i] = indexOf(given[i], place);
+      return std::vector{(*inputs)[0](indices[0], indices[1], indices[2],
+                                      indices[3], indices[4], indices[5],
+                                      indices[6], indices[7])};
+    }
+    if (kind == "Negative")
+      return std::vector{-(*inputs)[0]};
+    static const std::map<std::string, const char *> arithmetic{
+        {"Add", "add"},
+        {"Subtract", "subtract"},
+        {"Multiply", "multiply"},
+        {"Divide", "divide"},
+        {"TrueDivide", "divide"}};
+    auto found = arithmetic.find(kind);
+    // What only masks are computed by is not computed here.
+    if (found == arithmetic.end() || args.size() != 2)
+      return std::nullopt;
+    size_t next = 0;
+    auto operand = [&](const Config &argument) {
+      return tensorIn(argument) ? SymbolicOperand((*inputs)[next++])
+                                : SymbolicOperand(argument.as_double());
+    };
+    const SymbolicOperand first = operand(args[0]), second = operand(args[1]);
+    return std::vector{applyOperator(found->second, first, second)};
+  }
+
+  const Config &config;
+  std::map<std::string, Layer> layers;
+  std::map<Key, SymbolicTensor> made;
+  std::set<std::pair<std::string, size_t>> done;
+};
+
+Model modelOf(const Config &keras) {
+  const std::string &className = keras.at("class_name").as_string();
+  const Config &config = keras.at("config");
+  const std::string name =
+      config.find("name") ? config.at("name").as_string() : "";
+  if (className != "Sequential") {
+    if (!isModel(className) || !config.find("output_layers"))
+      throw Error(fmt::format("[model_from_json] expected a Sequential or "
+                              "functional model, got {} '{}': what a model of "
+                              "code computes is not in its JSON",
+                              className, name));
+    return GraphReader(keras).read();
+  }
+  Sequential model(std::vector<SequentialPart>{}, name);
+  bool hasInput = false;
+  auto input = [&](const Shape &shape, DType type, const std::string &called) {
+    model.add(
+        Input(Shape(shape.begin() + 1, shape.end()),
+              {.batch_size = shape.at(0), .dtype = type, .name = called}));
+    hasInput = true;
+  };
+  for (const Config &layer : config.at("layers").as_list()) {
+    const Config &own = layer.at("config");
+    if (layer.at("class_name") == Config("InputLayer")) {
+      const Config *given = own.find("batch_shape");
+      input(shapeOf(given ? *given : own.at("batch_input_shape")),
+            typeOf(own.at("dtype")), own.at("name").as_string());
+      continue;
+    }
+    if (const Config *shape = config.find("build_input_shape");
+        !hasInput && shape && shape->is_list())
+      input(shapeOf(*shape),
+            layer.at("class_name") == Config("Embedding") ? DType::I32
+                                                          : DType::F32,
+            "");
+    model.add(layerOf(layer));
+  }
+  return model;
+}
+
+} // namespace
+
+Model model_from_json(std::string_view json) {
+  return modelOf(Config::parse(json));
+}
+
+//===-- Weights -----------------------------------------------------------===//
+
+/// Keras's path as ours: cells of recurrent layers and parts of attention have
+/// no names of their own here.
+static std::string ourPath(const std::string &keras) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= keras.size();) {
+    const size_t end = std::min(keras.find('/', begin), keras.size());
+    parts.push_back(keras.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::erase_if(parts, [](const std::string &part) {
+    static const std::set<std::string> cells{"lstm_cell", "gru_cell",
+                                             "simple_rnn_cell"};
+    return cells.contains(part);
+  });
+  static const std::map<std::string, std::string> projections{
+      {"query", "query"},
+      {"key", "key"},
+      {"value", "value"},
+      {"attention_output", "output"},
+      {"output_dense", "output"}};
+  if (parts.size() >= 3)
+    if (auto found = projections.find(parts[parts.size() - 2]);
+        found != projections.end()) {
+      const std::string last = parts.back();
+      parts.resize(parts.size() - 2);
+      parts.push_back(found->second + (last == "bias" ? "_bias" : ""));
+    }
+  return fmt::format("{}", fmt::join(parts, "/"));
+}
+
+void load_keras_weights(const Layer &model, const std::filesystem::path &path) {
+  data::NamedTensors given;
+  for (auto &[name, value] : data::load_safetensors(path))
+    if (name.find("seed_generator") == std::string::npos)
+      given.emplace(ourPath(name), value);
+  // Weights of a Sequential begin with its name in Keras.
+  const std::string prefix = model.name() + "/";
+  std::vector<std::string> problems;
+  std::vector<std::pair<DVariable, Tensor>> values;
+  const std::vector<DVariable> weights = model.weights();
+  for (const NamedVariable &named : model.named_variables()) {
+    if (std::ranges::none_of(weights, [&](const DVariable &weight) {
+          return weight.is(named.variable);
+        }))
+      continue;
+    auto found = given.find(named.path);
+    if (found == given.end())
+      found = given.find(prefix + named.path);
+    if (found == given.end()) {
+      problems.push_back(fmt::format("'{}' is missing", named.path));
+      continue;
+    }
+    if (found->second.shape() != named.variable.shape())
+      problems.push_back(fmt::format("'{}' is {}, expected {}", named.path,
+                                     sizesText(found->second.shape()),
+                                     sizesText(named.variable.shape())));
+    else
+      values.emplace_back(named.variable, found->second);
+    given.erase(found);
+  }
+  for (auto &[name, value] : given)
+    problems.push_back(fmt::format("'{}' is of no weight", name));
+  if (!problems.empty())
+    throw Error(fmt::format("[load_keras_weights] '{}' is not of the model "
+                            "'{}': {}",
+                            path.string(), model.name(),
+                            fmt::join(problems, "; ")));
+  for (auto &[variable, value] : values)
+    variable.assign(cast(value, variable.dtype()));
+}
+
+} // namespace meshloom
