@@ -159,10 +159,12 @@ void Trace::finish(ArrayRef<Tensor> results,
     bool host =
         isVariable ? argument.variable->host : argument.tensor.internal()->host;
     if (host && argument.assigned && mesh != hostMesh())
-      fail("assign",
-           fmt::format("expected variable '{}' on the mesh of '{}', {}, got a "
-                       "variable on the host: make it with a layout",
-                       argument.variable->name, title, meshText(mesh)));
+      fail(
+          "assign",
+          fmt::format("expected variable '{}' on the mesh of '{}', {}, got a "
+                      "variable on the host: make it with a layout, or give it "
+                      "one by set_layout (a model: set_layouts)",
+                      argument.variable->name, title, meshText(mesh)));
     BlockArgument value = block->getArgument(unsigned(i));
     unsigned rank =
         unsigned(isVariable ? argument.variable->type.shape.size()

@@ -59,6 +59,22 @@ int main() {
     plot_model(model, "model.svg");
   }
   {
+    SymbolicTensor a = Input({6, 8}), b = Input({6, 8});
+    SymbolicTensor mixed = (1 - a) * b / 2 + a(all, range({}, {}, -1));
+    Model pair({a, b}, layers::Dense(3)(mixed[all] - a));
+  }
+  {
+    Sequential tagger({Input({5}, {.dtype = DType::I32}),
+                       layers::Embedding(100, 8, {.mask_zero = true}),
+                       layers::Bidirectional(
+                           layers::LSTM(4, {.return_sequences = true})),
+                       layers::Dense(3)});
+    Tensor scores = tagger(tensor({7, 3, 9, 0, 0}, {1, 5}));
+    Tensor counts = get_mask(scores); // true for three steps
+    Tensor loss = losses::SparseCategoricalCrossentropy({.from_logits = true})(
+        tensor({0, 2, 1, 0, 0}, {1, 5}), scores); // of those three
+  }
+  {
     Net net;
     Tensor y = net(ones({2, 784}), {.training = true});
     Tensor penalty = net.losses()[0];

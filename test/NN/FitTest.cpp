@@ -195,6 +195,18 @@ TEST(FitTest, UnevenLastBatchesWeighByTheirExamples) {
   expectNear(model.predict(x, silently), std::vector<double>(10, 0.0));
 }
 
+// A model that was made before the strategy's scope.
+TEST(FitTest, WeightsFromOutsideOfScopesComeToTheMesh) {
+  Model model = line();
+  const MirroredStrategy strategy({"CPU:0", "CPU:1", "CPU:2"});
+  const StrategyScope scope(strategy);
+  model.compile({.optimizer = optimizers::SGD(0.01), .loss = "mse"});
+  const History history =
+      model.fit(ofOnes(100, 10), {.epochs = 2, .verbose = 0});
+  EXPECT_NEAR(history["loss"][1], 0.9968204, 1e-6);
+  EXPECT_EQ(model.variables()[0].layout().mesh(), *strategy.mesh());
+}
+
 // N steps of one compiled loop are N steps, and the last run is shorter.
 TEST(FitTest, StepsPerExecutionIsTheSame) {
   for (int64_t steps : {3, 50}) {

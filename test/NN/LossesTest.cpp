@@ -144,6 +144,34 @@ std::vector<LossCase> lossCases() {
   };
 }
 
+// Keras 3.15's numbers on JAX.
+TEST(LossesTest, OfClassesPairsAndSequences) {
+  using namespace losses;
+  expectNear(CategoricalFocalCrossentropy(
+                 {.alpha = 0.3, .gamma = 1.5, .label_smoothing = 0.1})(
+                 tensor({{1.f, 0.f, 0.f}, {0.f, 0.2f, 0.8f}}),
+                 tensor({{0.7f, 0.2f, 0.1f}, {0.3f, 0.3f, 0.4f}})),
+             {0.09800401});
+  expectNear(Tversky({.alpha = 0.3, .beta = 0.7})(
+                 tensor({{1.f, 0.f, 0.f}, {0.f, 0.2f, 0.8f}}),
+                 tensor({{0.7f, 0.2f, 0.1f}, {0.3f, 0.3f, 0.4f}})),
+             {0.46});
+  Tensor e = reshape(meshloom::sin(arange(12.) * 0.7), {4, 3});
+  e = e * rsqrt(reduce_sum(square(e), -1, true));
+  const Tensor pairs = tensor({0, 1, 0, 1});
+  expectNear(Circle({.gamma = 8, .reduction = "none"})(pairs, e),
+             {29.423706, 8.5862064, 23.398571, 15.037357});
+  expectNear(Circle({.gamma = 8})(pairs, e), {19.111460});
+  const Tensor steps = reshape(meshloom::sin(arange(48.) * 0.7), {2, 6, 4});
+  const Tensor labels = tensor({1, 1, 2, 3, 0, 0}, {2, 3});
+  expectNear(Loss("ctc", {{"reduction", std::string("none")}})(labels, steps),
+             {5.3603983, 5.8998518});
+  expectSharded([&](const Tensor &x) { return ctc(labels, x); }, steps,
+                {"xyu"});
+  EXPECT_ERROR(CTC()(cast(labels, DType::F32), steps),
+               HAS("labels [batch, n] of integers"));
+}
+
 TEST(LossesTest, ValuesAndGradientsAreThoseOfKeras) {
   const std::vector<LossCase> cases = lossCases();
   auto compute = function([&](const std::vector<Tensor> &predictions) {

@@ -97,6 +97,33 @@ TEST(MetricsTest, AreThoseOfKeras) {
   EXPECT_EQ(cases[0].metric.result().item<float>(), 0);
 }
 
+// Keras 3.15's numbers.
+TEST(MetricsTest, PrecisionAndRecallOfTheLargestAndOfAClass) {
+  using namespace metrics;
+  const Tensor y = tensor({{0.f, 1.f, 1.f}, {1.f, 0.f, 0.f}});
+  const Tensor p = tensor({{0.9f, 0.6f, 0.3f}, {0.2f, 0.8f, 0.4f}});
+  struct Case {
+    RetrievalOptions options;
+    std::vector<double> precision, recall;
+  };
+  for (const Case &one :
+       {Case{{.top_k = 2}, {0.25}, {1 / 3.}}, Case{{.class_id = 1}, {0.5}, {1}},
+        Case{{.top_k = 1, .class_id = 1}, {0}, {0}},
+        Case{{.thresholds = {0.1, 0.5}, .class_id = 0}, {0.5, 0}, {1, 0}}}) {
+    const Metric precision = Precision(one.options);
+    const Metric recall = Recall(one.options);
+    for (const Metric &metric : {precision, recall})
+      metric.update_state(y, p);
+    expectNear(precision.result(), one.precision);
+    expectNear(recall.result(), one.recall);
+    EXPECT_EQ(Metric(precision.id(), precision.config()).config(),
+              precision.config());
+  }
+  EXPECT_ERROR(Precision({.top_k = 4}).update_state(y, p),
+               HAS("[..., classes] of more classes than 3"));
+  EXPECT_ERROR(Recall({.class_id = -1}), HAS("class_id of 0 or more"));
+}
+
 TEST(MetricsTest, MeansOfValuesOutsideOfFunctions) {
   metrics::Mean mean("loss");
   metrics::Sum sum;

@@ -113,6 +113,12 @@ public:
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
     Tensor mask = seenKeys(xs, options.mask);
+    if (Tensor asks = get_mask(xs[0]); asks.defined() && asks.rank() == 2) {
+      asks = expand_dims(asks, -1); // masked queries see nothing
+      if (mask.defined() && mask.rank() == 4)
+        asks = expand_dims(asks, 1);
+      mask = mask.defined() ? logical_and(mask, asks) : asks;
+    }
     if (mask.defined() && mask.rank() == 3)
       mask = expand_dims(mask, 1); // of all heads
     nn::AttentionOptions how{.mask = mask, .causal = own.causal};
@@ -214,7 +220,11 @@ public:
     Tensor weights = nn::softmax(scores, -1);
     if (*options.training && own.dropout > 0)
       weights = nn::dropout(weights, own.dropout, next_seed());
-    return {matmul(weights, value)};
+    const Tensor y = matmul(weights, value);
+    const Tensor asks = get_mask(query);
+    return {asks.defined() && asks.rank() == 2
+                ? y * cast(expand_dims(asks, -1), y.dtype())
+                : y};
   }
 
 private:

@@ -138,6 +138,19 @@ private:
 
 } // namespace
 
+/// Sizes that are not known fit all.
+static void expectBroadcast(const char *name, const SymbolicTensor &a,
+                            const SymbolicTensor &b) {
+  const Shape &x = a.shape(), &y = b.shape();
+  for (size_t d = 1; d <= std::min(x.size(), y.size()); ++d) {
+    const int64_t m = x[x.size() - d], n = y[y.size() - d];
+    if (m != n && m > 1 && n > 1)
+      throw Error(fmt::format("[{}] expected shapes that broadcast, got {} and "
+                              "{}",
+                              name, to_string(a), to_string(b)));
+  }
+}
+
 SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
                                      const SymbolicOperand &b) {
   auto number = [](const SymbolicOperand &operand) {
@@ -151,6 +164,8 @@ SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
   if (inputs.empty())
     throw Error("[SymbolicTensor] expected what Input or a layer gave, got an "
                 "empty one");
+  if (inputs.size() == 2)
+    expectBroadcast(name, inputs[0], inputs[1]);
   return Layer(std::make_shared<OperatorImpl>(name, number(a), number(b),
                                               PlainOptions()))(inputs);
 }

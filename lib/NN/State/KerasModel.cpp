@@ -98,10 +98,13 @@ bool isLeftOut(std::string_view key) {
                                                        "implementation",
                                                        "unroll",
                                                        "batch_shape",
+                                                       "head_dim",
+                                                       "num_query_heads",
                                                        "synchronized",
                                                        "renorm_momentum",
                                                        "flash_attention",
-                                                       "batch_input_shape"};
+                                                       "batch_input_shape",
+                                                       "backward_layer"};
   return keys.contains(key);
 }
 
@@ -157,9 +160,10 @@ Layer layerOf(const Config &keras) {
   // What it was made of is what it is saved as: options that are not there
   // are none of ours.
   const Config saved = layer.implementation().get_config();
+  const bool isActivation = layer.class_name() == "Activation";
   for (auto &[key, value] : config.as_map())
-    if (!isLeftOut(key) && !saved.find(key) && key != "activity_regularizer" &&
-        !isUsual(key, value))
+    if (!isActivation && !isLeftOut(key) && !saved.find(key) &&
+        key != "activity_regularizer" && !isUsual(key, value))
       place.refuse(fmt::format("its option '{}' = {} is not known here", key,
                                value.to_json()));
   return layer;
@@ -172,6 +176,17 @@ Config innerOf(const Config &keras) {
   inner["class_name"] = layer.class_name();
   inner["config"] = layer.config().at("config");
   return inner;
+}
+
+/// Both directions of Bidirectional have the same options.
+void expectMirrored(const Config &forward, const Config &backward,
+                    const Place &place) {
+  for (auto &[key, value] : forward.at("config").as_map()) {
+    const Config *other = backward.at("config").find(key);
+    if (key != "name" && key != "go_backwards" && other && *other != value)
+      place.refuse(fmt::format("the '{}' of its directions differ, {} and {}",
+                               key, value.to_json(), other->to_json()));
+  }
 }
 
 /// Our config of a layer of Keras's.
@@ -230,6 +245,8 @@ Config translated(const Config &keras, const Place &place) {
   } else if (name == "Bidirectional" || name == "TimeDistributed") {
     Config inner = innerOf(config.at("layer"));
     if (name == "Bidirectional") { // Keras names both; ours is without
+      if (const Config *backward = config.find("backward_layer"))
+        expectMirrored(config.at("layer"), *backward, place);
       const std::string &given = inner.at("config").at("name").as_string();
       if (given.starts_with("forward_"))
         inner["config"]["name"] = given.substr(8);
@@ -470,7 +487,7 @@ private:
       return std::nullopt;
     const std::string &kind = place.className;
     if (kind == "GetItem") {
-      const List &given = listOf(args.at(1)).as_list();
+      const List given = listOf(args.at(1)).as_list();
       if (given.size() > 8)
         place.refuse("it has more than 8 indices");
       Index indices[8];

@@ -8,6 +8,7 @@
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/Distribute/ReplicaContext.h"
+#include "meshloom/NN/Models/Inspect.h"
 #include "meshloom/NN/Models/Model.h"
 
 #include <fmt/format.h>
@@ -125,6 +126,14 @@ void Training::build(const Element &batch, std::string_view function) {
       }
   if (!mesh || axis)
     return;
+  // Weights that were made outside of every scope come to the mesh.
+  set_layouts(model,
+              [&](const std::string &,
+                  const DVariable &weight) -> std::optional<Layout> {
+                if (is_dtensor(weight.read_value()))
+                  return std::nullopt;
+                return Layout::replicated(*mesh, unsigned(weight.rank()));
+              });
   auto has = [&](std::string_view name) {
     return std::ranges::any_of(
         mesh->axes(), [&](const MeshAxis &of) { return of.name == name; });

@@ -30,7 +30,8 @@ struct MultiHeadAttentionOptions {
 /// t, features] alone, or on {query, value}, or {query, value, key};
 /// CallOptions::mask says which query sees which key: [batch, t, s], or what
 /// broadcasts to it. Keys that the mask of value or key (see get_mask) leaves
-/// out are not seen either; a query that sees none gets the mean of all values.
+/// out are not seen either, and a masked query sees none; one that sees none
+/// gets the mean of all values.
 ///
 /// Cut over the heads ({"query": [*, model, *], ..., "output": [model, *, *]}),
 /// each device has some of them whole, and the projection from them sums over
@@ -55,7 +56,8 @@ struct AttentionLayerOptions {
 };
 /// Attention without projections, by products (Luong et al., 2015), not scaled:
 /// {query [batch, t, d], value [batch, s, d]} or {query, value, key} -> [batch,
-/// t, d]. Masks are as those of MultiHeadAttention.
+/// t, d]. Masks are as those of MultiHeadAttention, but masked
+/// queries get 0.
 class Attention : public Layer {
 public:
   /// Attention({.use_scale = true}).
