@@ -38,6 +38,11 @@ detail::capturedValues(const ConcreteFunction &function) {
     if (argument.kind != TraceArgument::Kind::Variable)
       continue;
     VariableState &variable = *argument.variable;
+    if (const DVariable own = DVariable::internalFrom(argument.variable);
+        remoteOf(own)) {
+      values.push_back({own.read_value(), variable.id});
+      continue;
+    }
     std::lock_guard lock(variable.mutex);
     if (!variable.array)
       fail("save", fmt::format("variable '{}' has lost its value: {}",
@@ -147,13 +152,17 @@ void ConcreteFunction::save(const std::filesystem::path &path) const {
   check(writeFile(path.string(), serialize()), "save");
 }
 
-std::string ConcreteFunction::serialize() const {
+std::string detail::serialize(const TracedFunction &function) {
   Running running;
-  CompileOptions options =
-      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
+  CompileOptions options = optionsFor(
+      function.loaded.executable->signature().mesh, function.compiledFor);
   options.codeAsBytes = true;
-  Compiled saved = check(compile(*get().source->module, options), "save");
+  Compiled saved = check(compile(*function.source->module, options), "save");
   return saved.serialize();
+}
+
+std::string ConcreteFunction::serialize() const {
+  return detail::serialize(get());
 }
 
 std::string ConcreteFunction::explain() const {

@@ -124,15 +124,17 @@ void reportRetrace(FunctionState &state, std::span<const Tensor> inputs) {
 std::shared_ptr<TracedFunction>
 traceBody(const std::string &name, std::span<const Tensor> inputs,
           const TraceBody &body, const std::vector<std::string> &names = {},
-          const std::optional<Layout> &layout = {}) {
+          const std::optional<Layout> &layout = {}, bool isUpdate = false) {
   HostRange range([&] { return "trace " + name; });
   auto begin = std::chrono::steady_clock::now();
   auto trace = std::make_shared<Trace>(name, functionContext());
   trace->reusable = layout.has_value();
   TraceOutput out;
+  std::vector<TracedUpdate> updates;
   {
     TimedScope timed("trace");
     TraceScope scope(trace);
+    RemoteTrace remote(*trace, isUpdate);
     try {
       std::vector<Tensor> arguments;
       for (size_t i = 0; i < inputs.size(); ++i)
@@ -151,7 +153,12 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
           layouts.push_back(layout);
         }
       }
-      trace->finish(out.tensors, layouts);
+      std::vector<Tensor> returned = out.tensors;
+      for (const TracedUpdate &update : remote.updates)
+        returned.insert(returned.end(), update.operands.begin(),
+                        update.operands.end());
+      updates = std::move(remote.updates);
+      trace->finish(returned, layouts);
     } catch (...) {
       trace->abandon();
       throw;
@@ -160,8 +167,8 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
   double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  auto traced = std::make_shared<TracedFunction>(trace, out.tensors.size(),
-                                                 out.skeleton, seconds);
+  auto traced = std::make_shared<TracedFunction>(
+      trace, out.tensors.size(), out.skeleton, seconds, std::move(updates));
   trace->abandon(); // tensors that were kept name the trace still
   return traced;
 }
@@ -202,11 +209,21 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
 
 } // namespace
 
+std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
+                                              std::span<const Tensor> inputs,
+                                              const TraceBody &body,
+                                              bool isUpdate) {
+  return traceBody(name, inputs, body, {}, {}, isUpdate);
+}
+
 CallOutput callFunction(FunctionState &state, CallInput input,
                         const TraceBody &body) {
   Running running;
   std::lock_guard lock(state.mutex);
   std::shared_ptr<TracedFunction> traced = find(state, input, body);
+  if (std::optional<std::vector<Tensor>> empty =
+          captureCall(traced, input.tensors))
+    return {std::move(*empty), traced->skeleton};
   return {traced->run(input.tensors), traced->skeleton};
 }
 

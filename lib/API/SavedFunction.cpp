@@ -115,8 +115,10 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
     fail(op, fmt::format("expected a mesh with the axes of '{}', {}, got {}",
                          name, meshText(wanted), meshText(*mesh)));
   Mesh on = mesh ? *mesh : create_mesh(axes, virtual_cpus(wanted.size()));
-  return SavedFunction(std::make_shared<SavedFunction::State>(
-      check(clientFor(on)->load(std::move(compiled), on.assignment()), op)));
+  LoadOptions options;
+  options.checkNonFinite = settings().checkNumerics;
+  return SavedFunction(std::make_shared<SavedFunction::State>(check(
+      clientFor(on)->load(std::move(compiled), on.assignment(), options), op)));
 }
 
 } // namespace meshloom

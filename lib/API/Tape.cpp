@@ -6,6 +6,7 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/RemoteVariables.h"
 #include "meshloom/Autodiff/Autodiff.h"
 
 #include <fmt/format.h>
@@ -261,9 +262,30 @@ GradientTape::gradient(const Tensor &target,
                        const std::vector<GradientSource> &sources,
                        UnconnectedGradients unconnected, Where where) const {
   std::vector<Source> list;
-  for (const GradientSource &source : sources)
-    list.push_back(sourceOf(source, list.size(), where));
-  return gradientsOf(*state, target, list, unconnected, where);
+  std::vector<size_t> counts; ///< of each source: how many of the list it is
+  for (const GradientSource &source : sources) {
+    const size_t before = list.size();
+    Source own = sourceOf(source, counts.size(), where);
+    if (own.variable.defined())
+      for (const DVariable &part : partsOf(own.variable))
+        list.push_back(
+            {fmt::format("variable '{}'", part.name()), part, Tensor()});
+    if (list.size() == before)
+      list.push_back(std::move(own));
+    counts.push_back(list.size() - before);
+  }
+  const std::vector<Tensor> found =
+      gradientsOf(*state, target, list, unconnected, where);
+  if (found.size() == sources.size())
+    return found;
+  std::vector<Tensor> gradients;
+  auto part = found.begin();
+  for (size_t count : counts) {
+    gradients.push_back(
+        count == 1 ? *part : concat({part, part + ptrdiff_t(count)}, 0, where));
+    part += ptrdiff_t(count);
+  }
+  return gradients;
 }
 
 std::vector<Tensor> GradientTape::gradient(const Tensor &target,

@@ -37,11 +37,12 @@ static Loaded loadedOnce(ModuleOp module, const Mesh &mesh,
 
 TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                std::shared_ptr<const void> skeleton,
-                               double traceSeconds)
+                               double traceSeconds,
+                               std::vector<TracedUpdate> itsUpdates)
     : name(trace->name()), id(nextId()), arguments(trace->arguments()),
       resultCount(resultCount), skeleton(std::move(skeleton)),
       traceSeconds(traceSeconds), compiledFor(settings()),
-      meshes(trace->meshes()) {
+      meshes(trace->meshes()), updates(std::move(itsUpdates)) {
   const Mesh &first = meshes.front();
   loaded = trace->reusable
                ? loadedOnce(trace->moduleOp(), first, compiledFor, name)
@@ -50,7 +51,12 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
   const Signature &signature = loaded.executable->signature();
   assert(signature.arguments.size() == arguments.size() &&
          "a program keeps its function's arguments");
-  for (size_t r = resultCount; r < signature.results.size(); ++r) {
+  size_t returned = resultCount;
+  for (TracedUpdate &update : updates) {
+    returned += update.operandCount;
+    update.operands.clear(); // values of the trace, which has ended
+  }
+  for (size_t r = returned; r < signature.results.size(); ++r) {
     assert(signature.results[r].aliasedArgument >= 0 &&
            "results beyond the explicit ones are variables");
     assigned.push_back(size_t(signature.results[r].aliasedArgument));
@@ -58,8 +64,15 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == TraceArgument::Kind::Explicit)
       arguments[i].tensor = Tensor(); // the first call's, not to be kept alive
-    if (arguments[i].kind == TraceArgument::Kind::Variable)
+    if (arguments[i].kind != TraceArgument::Kind::Variable)
+      continue;
+    const DVariable variable = DVariable::internalFrom(arguments[i].variable);
+    if (const RemoteVariable *policy = remoteOf(variable)) {
+      remote[policy->store.get()].first.push_back(variable);
+      remote[policy->store.get()].second.push_back(i);
+    } else {
       variables.emplace_back(arguments[i].variable.get(), i);
+    }
   }
   llvm::sort(variables,
              [](auto &a, auto &b) { return a.first->id < b.first->id; });
@@ -80,10 +93,19 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     arrays[i] = taken(node.array, node.host);
   }
 
-  // A variable is moved in where it gets a new value, so that the runtime may
-  // hold its only reference and update it in place.
   bool recording = isRecording();
   std::vector<Tensor> variableValues(recording ? arguments.size() : 0);
+  for (const auto &[store, used] : remote) {
+    const std::vector<Tensor> values = store->read(used.first);
+    for (size_t i = 0; i < values.size(); ++i) {
+      arrays[used.second[i]] = taken(values[i].internal()->array, true);
+      if (recording)
+        variableValues[used.second[i]] = values[i];
+    }
+  }
+
+  // A variable is moved in where it gets a new value, so that the runtime may
+  // hold its only reference and update it in place.
   std::vector<std::unique_lock<std::mutex>> locks;
   locks.reserve(variables.size());
   for (auto [variable, argument] : variables) {
@@ -117,10 +139,11 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
       }
     fail(name, out.error().message());
   }
+  const size_t returned = out->size() - assigned.size();
   for (size_t r = 0; r < assigned.size(); ++r) {
     VariableState &variable = *arguments[assigned[r]].variable;
     // Two meshes of the user's may differ in name alone.
-    Array &value = (*out)[resultCount + r];
+    Array &value = (*out)[returned + r];
     variable.array = value.type() == variable.type
                          ? std::move(value)
                          : std::move(value).as(variable.type);
@@ -132,6 +155,14 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   results.reserve(resultCount);
   for (size_t r = 0; r < resultCount; ++r)
     results.push_back(wrap(std::move((*out)[r]), host));
+  size_t next = resultCount;
+  for (const TracedUpdate &update : updates) {
+    std::vector<Tensor> operands;
+    operands.reserve(update.operandCount);
+    for (size_t i = 0; i < update.operandCount; ++i)
+      operands.push_back(wrap(std::move((*out)[next++]), host));
+    update.store->update(update.program, operands);
+  }
   if (recording)
     record(inputs, variableValues, results);
   return results;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Engine.h"
+#include "RemoteTrace.h"
 
 #include "meshloom/API/Function.h"
 
@@ -11,9 +12,11 @@ namespace meshloom::detail {
 class TracedFunction {
 public:
   /// Takes over a finished trace and compiles it; a `reusable` one only where
-  /// no equal one has been compiled (see OpCache.h).
+  /// no equal one has been compiled (see OpCache.h). What the trace returns
+  /// are `resultCount` results, then the operands of the updates.
   TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
-                 std::shared_ptr<const void> skeleton, double traceSeconds);
+                 std::shared_ptr<const void> skeleton, double traceSeconds,
+                 std::vector<TracedUpdate> updates = {});
 
   /// Runs it: explicit arguments in, explicit results out; variables are read
   /// and updated. `captured` are this trace's own by default.
@@ -33,17 +36,36 @@ public:
   /// The module as traced.
   std::shared_ptr<const TracedModule> source;
 
+  /// Of variables that other processes hold, when the program has run.
+  std::vector<TracedUpdate> updates;
+
 private:
   void record(std::span<const Tensor> inputs,
               const std::vector<Tensor> &variableValues,
               const std::vector<Tensor> &results) const;
 
-  /// Variables in the order in which they are locked, with their arguments.
+  /// Variables at hand in the order in which they are locked, with their
+  /// arguments.
   std::vector<std::pair<VariableState *, size_t>> variables;
+  /// Those that other processes hold, and the arguments that they are.
+  std::map<const VariableStore *,
+           std::pair<std::vector<DVariable>, std::vector<size_t>>>
+      remote;
   /// Per result of the program beyond the explicit ones: its variable's
   /// argument.
   std::vector<size_t> assigned;
 };
+
+/// Traces and compiles a body; see traceUpdate for `isUpdate`.
+std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
+                                              std::span<const Tensor> inputs,
+                                              const TraceBody &body,
+                                              bool isUpdate);
+/// Empty results of a call that this thread's CallCapture keeps; none: it is to
+/// be run.
+std::optional<std::vector<Tensor>>
+captureCall(const std::shared_ptr<TracedFunction> &function,
+            std::span<const Tensor> inputs);
 
 /// Clones the function that was traced to where `emitter` is, in the same
 /// context; variables are values. Returns its explicit results.

@@ -7,6 +7,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/RemoteVariables.h"
 
 #include <fmt/format.h>
 
@@ -442,6 +443,9 @@ int64_t detail::layoutGeneration() {
   return layoutChanges;
 }
 void detail::renameVariable(const DVariable &variable, std::string name) {
+  const std::vector<DVariable> parts = partsOf(variable);
+  for (size_t i = 0; i < parts.size(); ++i)
+    renameVariable(parts[i], fmt::format("{}/part_{}", name, i));
   stateOf(variable, "rename")->name = std::move(name);
 }
 

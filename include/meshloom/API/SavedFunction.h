@@ -48,7 +48,8 @@ private:
 };
 
 /// Loads what ConcreteFunction::save or `mesh-run --emit-program` wrote. Runs
-/// on `mesh`, whose axes are the program's; default: on virtual CPUs.
+/// on `mesh`, whose axes are the program's; default: on virtual CPUs. Fails
+/// where a value is nan or infinite as enable_check_numerics says now.
 ///
 /// A saved program is native code that runs when it is called: load only what
 /// you trust as you would a library. Throws meshloom::Error if the file is
