@@ -91,12 +91,21 @@ TABLE = {
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),
     "Distribute": (USER | {"Cluster", "Data"}, USER | {"Cluster", "Data", "fmt"}),
+    "Distribute/ParameterServer": (
+        USER | {"Data", "Distribute", "Cluster"},
+        USER | {"Data", "Distribute", "Cluster", "fmt", "grpc", "system"},
+    ),
     "NN": (
-        USER | {"Data", "Distribute"},
-        USER | {"Data", "Distribute", "Support", "fmt", "json", "protobuf", "system"},
+        USER | {"Data", "Distribute", "Distribute/ParameterServer"},
+        USER
+        | {"Data", "Distribute", "Distribute/ParameterServer"}
+        | {"Support", "fmt", "json", "protobuf", "system"},
     ),
     # Meshloom.h, all of the user API.
-    "Meshloom.h": (USER | {"Cluster", "Data", "Distribute", "NN"}, set()),
+    "Meshloom.h": (
+        USER | {"Cluster", "Data", "Distribute", "Distribute/ParameterServer", "NN"},
+        set(),
+    ),
     "examples": (None, {"API", "Data", "Distribute", "NN", "Meshloom.h", "system"}),
 }
 # tools/ may include everything; so may test/ and benchmark/, which are not read.

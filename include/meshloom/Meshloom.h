@@ -45,6 +45,8 @@
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/API/WindowOps.h"
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
+#include "meshloom/Distribute/ParameterServer/Server.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/Distribute/Strategies.h"
 #include "meshloom/NN/Activations.h"

@@ -5,8 +5,10 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/API/Logging.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/API/RemoteVariables.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -106,6 +108,11 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
     const StrategyFrameScope replica(strategy, true);
     return body(own);
   };
+  if (strategy->coordination && !isCapturingCalls())
+    logOnce(LogLevel::WARNING,
+            fmt::format("run of a {} outside of what a ClusterCoordinator "
+                        "schedules runs in this process, on no worker",
+                        strategy->name));
   if (strategy->replicas() == 1) {
     std::vector<Tensor> own;
     for (const ReplicaValue &value : arguments)

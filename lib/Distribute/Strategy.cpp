@@ -44,6 +44,8 @@ StrategyFrameScope::~StrategyFrameScope() {
 
 std::string textOf(const StrategyState &strategy) {
   std::string text = strategy.name;
+  if (strategy.kind == StrategyState::Kind::ParameterServer)
+    return text;
   if (!strategy.mesh)
     return text + " strategy";
   for (const std::string &device : deviceNames(*strategy.mesh))
@@ -84,7 +86,11 @@ StrategyScope::StrategyScope(const Strategy &strategy)
     : frame(enterable(strategy),
             !frames().empty() && frames().back().inReplica) {
   const std::shared_ptr<const StrategyState> &state = strategy.internal();
-  if (!state->mesh || frames().size() > 1)
+  if (frames().size() > 1)
+    return;
+  if (state->createVariable)
+    creator.emplace(state->createVariable);
+  if (!state->mesh)
     return;
   mesh.emplace(*state->mesh);
   creator.emplace([state](const NextVariable &next, const Tensor &initial,

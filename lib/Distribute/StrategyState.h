@@ -5,15 +5,18 @@
 
 namespace meshloom::detail {
 
+class Coordination;
+
 struct StrategyState {
   /// How variables lie on the devices.
   enum class Kind : uint8_t {
-    Default,   ///< where they are made
-    OneDevice, ///< on the only device
-    Mirrored,  ///< on all of them
-    Workers,   ///< on all of them, in all workers
-    Central,   ///< on the first one
-    TPU        ///< on all of them
+    Default,        ///< where they are made
+    OneDevice,      ///< on the only device
+    Mirrored,       ///< on all of them
+    Workers,        ///< on all of them, in all workers
+    Central,        ///< on the first one
+    TPU,            ///< on all of them
+    ParameterServer ///< on other processes
   };
   std::string name;
   Kind kind = Kind::Default;
@@ -23,6 +26,10 @@ struct StrategyState {
   std::optional<TPUClusterResolver> resolver = std::nullopt;
   /// Of a strategy of several workers.
   CommunicationOptions communication = {};
+  /// Of variables on other processes: makes one.
+  VariableCreator createVariable = {};
+  /// Has workers run functions; null where there are none.
+  std::shared_ptr<Coordination> coordination = nullptr;
 
   int64_t replicas() const { return mesh ? mesh->size() : 1; }
   /// Those of this process; there are as many in each.

@@ -10,6 +10,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/RemoteVariables.h"
 #include "meshloom/API/StatisticsOps.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 
@@ -209,13 +210,18 @@ struct Optimizer::State {
               const std::optional<TensorLike> &learning_rate);
   Gradients clipped(const Gradients &gradients) const;
   TensorLike rate(const std::optional<TensorLike> &given) const;
-  void average(const Entry &entry) const;
+  /// One variable, or a part of one, where it is. `number`: of the step.
+  void changeOne(const DVariable &variable, const std::vector<DVariable> &slots,
+                 const Tensor &gradient, const Step &now, const Tensor &number,
+                 const TensorLike &given);
+  void average(const DVariable &of, const DVariable &average,
+               const Tensor &number) const;
 
   bool accumulates() const { return options.gradient_accumulation_steps > 1; }
   bool averages() const { return options.ema_momentum > 0; }
   /// Follow what the rule keeps.
-  const DVariable &averageOf(const Entry &entry) const {
-    return entry.slots[entry.slots.size() - (accumulates() ? 2 : 1)];
+  const DVariable &averageOf(const std::vector<DVariable> &slots) const {
+    return slots[slots.size() - (accumulates() ? 2 : 1)];
   }
   static const DVariable &sumOf(const Entry &entry) {
     return entry.slots.back();
@@ -254,6 +260,7 @@ Optimizer::State::entry(const DVariable &variable) {
   for (const Slot &slot : slotsOf(variable)) {
     entry.names.push_back(slot.name);
     entry.slots.push_back(init_scope([&] {
+      const detail::ColocationScope beside(variable);
       Tensor initial = slot.initial(variable.read_value());
       if (options.state_layout && initial.shape() == variable.shape())
         initial = relayout(initial, options.state_layout(variable));
@@ -325,27 +332,69 @@ void Optimizer::State::change(const Gradients &gradients,
                               const std::optional<TensorLike> &learning_rate) {
   if (step)
     step->assign_add(1);
-  const Step now(step ? step->read_value() : Tensor());
+  const Tensor number = step ? step->read_value() : Tensor();
+  const Step now(number);
   const TensorLike given = rate(learning_rate);
   for (auto &[gradient, variable] : clipped(gradients)) {
     const Entry &kept = entry(variable);
+    const std::vector<DVariable> parts = detail::partsOf(variable);
+    if (parts.empty()) {
+      changeOne(kept.of, kept.slots, gradient, now, number, given);
+      continue;
+    }
+    // Each where it is, with its part of the state.
+    const std::vector<Tensor> rows =
+        detail::rowsOfParts(gradient, parts, given.where);
+    for (size_t part = 0; part < parts.size(); ++part) {
+      std::vector<DVariable> slots;
+      for (const DVariable &slot : kept.slots) {
+        const std::vector<DVariable> own = detail::partsOf(slot);
+        if (own.size() != parts.size())
+          refuse(applying,
+                 fmt::format("variable '{}' is in {} parts, and the "
+                             "optimizer's '{}' is not: leave this variable "
+                             "whole, or take another optimizer",
+                             variable.name(), parts.size(), slot.name()),
+                 given.where);
+        slots.push_back(own[part]);
+      }
+      changeOne(parts[part], slots, rows[part], now, number, given);
+    }
+  }
+}
+
+void Optimizer::State::changeOne(const DVariable &variable,
+                                 const std::vector<DVariable> &slots,
+                                 const Tensor &gradient, const Step &now,
+                                 const Tensor &number,
+                                 const TensorLike &given) {
+  std::vector<Tensor> operands = {gradient};
+  if (given.kind == TensorLike::Kind::Tensor)
+    operands.push_back(given.tensor);
+  if (number.defined())
+    operands.push_back(number);
+  const bool isHere = !detail::remoteOf(variable);
+  detail::updateInPlace(variable, operands, [&](std::span<const Tensor> own) {
+    const Tensor at = number.defined() ? own.back() : Tensor();
+    // Corrections are computed once for all variables of a process.
+    const Step there(at);
     // A number as it is, a scalar in the variable's type.
-    const TensorLike own =
+    const TensorLike rate =
         given.kind == TensorLike::Kind::Tensor
-            ? TensorLike(cast(given.tensor, variable.dtype()), given.where)
+            ? TensorLike(cast(own[1], variable.dtype()), given.where)
             : given;
     if (options.weight_decay > 0 &&
         (!options.decays || options.decays(variable)))
-      variable.assign_sub(variable * options.weight_decay * own);
-    const std::span<const DVariable> slots =
-        std::span(kept.slots)
-            .first(kept.slots.size() - averages() - accumulates());
-    rule->update({gradient, variable, slots, own, now});
+      variable.assign_sub(variable * options.weight_decay * rate);
+    rule->update(
+        {own[0], variable,
+         std::span(slots).first(slots.size() - averages() - accumulates()),
+         rate, isHere ? now : there});
     if (const auto &constraint = variable.constraint())
       variable.assign(constraint(variable));
     if (averages())
-      average(kept);
-  }
+      average(variable, averageOf(slots), at);
+  });
 }
 
 TensorLike
@@ -383,15 +432,15 @@ Gradients Optimizer::State::clipped(const Gradients &gradients) const {
   return shorter;
 }
 
-void Optimizer::State::average(const Entry &entry) const {
-  const DVariable &average = averageOf(entry);
-  const Tensor value = entry.of.read_value();
+void Optimizer::State::average(const DVariable &of, const DVariable &average,
+                               const Tensor &number) const {
+  const Tensor value = of.read_value();
   const double momentum = options.ema_momentum;
-  average.assign(where(equal(*step, 1), value,
+  average.assign(where(equal(number, 1), value,
                        average * momentum + value * (1 - momentum)));
   if (options.ema_overwrite_frequency > 0)
-    entry.of.assign(where(equal(*step % options.ema_overwrite_frequency, 0),
-                          average.read_value(), value));
+    of.assign(where(equal(number % options.ema_overwrite_frequency, 0),
+                    average.read_value(), value));
 }
 
 Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
@@ -600,7 +649,7 @@ void Optimizer::overwrite_with_averages(Where where) const {
   detail::CallSite site(where);
   std::lock_guard lock(state->mutex);
   for (const State::Entry &entry : state->table)
-    entry.of.assign(state->averageOf(entry).read_value());
+    entry.of.assign(state->averageOf(entry.slots).read_value());
 }
 
 } // namespace meshloom::optimizers

@@ -384,8 +384,10 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
         break;
       callbacks.call(&Callback::on_train_batch_begin, done, none);
       training.build(group.front(), "fit");
-      if (training.options.steps_per_execution == 1 || group.size() == 1)
-        training.train(training.place(group.front(), "fit"));
+      if (training.options.steps_per_execution == 1 || group.size() == 1 ||
+          training.hasWorkers())
+        for (const Element &batch : group)
+          training.train(training.place(batch, "fit"));
       else
         training.trainMany(
             training.placeStack(group, training.options.steps_per_execution,

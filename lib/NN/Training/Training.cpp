@@ -35,6 +35,9 @@ void Training::compile(TrainingOptions given) {
                                given.steps_per_execution));
   options = std::move(given);
   strategy = get_strategy();
+  workers = coordinationIfAny(strategy)
+                ? std::optional<ClusterCoordinator>(strategy)
+                : std::nullopt;
   mesh = strategy.mesh();
   axis.reset();
   outputs.clear();
@@ -90,7 +93,7 @@ void Training::setClassWeights(const std::map<int64_t, double> &weights) {
 }
 
 Training::Scope::Scope(const Training &training) {
-  if (training.strategy.mesh()) {
+  if (training.strategy.mesh() || training.workers) {
     if (!has_strategy())
       strategy.emplace(training.strategy);
   } else if (training.mesh) {
@@ -118,7 +121,7 @@ void Training::build(const Element &batch, std::string_view function) {
     }
     model.build_many(inputSpecs);
   }
-  if (!mesh && model.built())
+  if (!mesh && !workers && model.built())
     for (const DVariable &variable : model.variables())
       if (Tensor value = variable.read_value(); is_dtensor(value)) {
         mesh = value.mesh();
@@ -452,7 +455,10 @@ void Training::testStep(const StepBatch &batch) {
 
 void Training::train(const StepBatch &batch) {
   Scope scope(*this);
-  (*onTrain)(batch);
+  if (workers)
+    workers->schedule(*onTrain, batch);
+  else
+    (*onTrain)(batch);
   ++steps;
 }
 
@@ -471,7 +477,10 @@ std::vector<ConcreteFunction> Training::trainFunctions() const {
 
 void Training::test(const StepBatch &batch) {
   Scope scope(*this);
-  (*onTest)(batch);
+  if (workers)
+    workers->schedule(*onTest, batch);
+  else
+    (*onTest)(batch);
 }
 
 std::vector<Tensor> Training::predict(const StepBatch &batch) {
@@ -504,6 +513,8 @@ template <typename F> void Training::forEachMetric(F &&visit) const {
 
 void Training::reset() {
   Scope scope(*this);
+  if (workers)
+    workers->join();
   forEachMetric([](const metrics::Metric &metric, const std::string &) {
     metric.reset_state();
   });
@@ -521,6 +532,8 @@ std::vector<Logs::Value> Training::read() {
   if (!loss)
     return {};
   Scope scope(*this);
+  if (workers)
+    workers->join();
   if (!onRead)
     onRead.emplace(
         [this] {

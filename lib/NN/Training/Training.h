@@ -4,7 +4,7 @@
 
 #include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/GradientTape.h"
-#include "meshloom/Distribute/Strategy.h"
+#include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
 #include "meshloom/NN/Training/Trainer.h"
 
 #include <mutex>
@@ -61,6 +61,8 @@ public:
   std::vector<std::string> names() const;
   /// See Trainer::train_functions.
   std::vector<ConcreteFunction> trainFunctions() const;
+  /// Whether steps are run by workers, each on its own: several are no loop.
+  bool hasWorkers() const { return workers.has_value(); }
 
   /// Of examples by their label; a change compiles the step again.
   void setClassWeights(const std::map<int64_t, double> &weights);
@@ -112,6 +114,8 @@ private:
   Tensor placed(const Tensor &tensor, int64_t batchDim) const;
 
   Strategy strategy = get_strategy();
+  /// What runs steps, where that are others: without waiting for each other.
+  std::optional<ClusterCoordinator> workers;
   std::optional<Mesh> mesh;        ///< where the model lies, once it is known
   std::optional<std::string> axis; ///< that batches are cut over
   std::vector<TrainedOutput> outputs;

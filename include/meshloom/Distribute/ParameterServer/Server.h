@@ -1,0 +1,61 @@
+// Server: a task of a cluster that a coordinator uses: a parameter server,
+// which holds variables and changes them, or a worker, which runs functions.
+#pragma once
+
+#include "meshloom/Cluster/ClusterSpec.h"
+
+#include <memory>
+
+namespace meshloom {
+
+/// What a Server is given.
+struct ServerOptions {
+  /// What every call must bring along. Default: the environment's
+  /// MESHLOOM_TOKEN. Whoever can call a server can have it run a program: one
+  /// without a token listens on loopback addresses only.
+  std::optional<std::string> token = std::nullopt;
+  /// Listen without a token on an address that others can reach too.
+  bool allow_without_token = false;
+};
+
+/// Serves one task of a cluster, job "ps", "worker" or "chief", in threads of
+/// this process, from the constructor on to the destructor. Whether a task is a
+/// process of its own or several are threads of one, as in a test, is the same:
+///
+///   ClusterSpec cluster({{"worker", {"localhost:2222"}},
+///                        {"ps", {"localhost:2223"}}});
+///   Server server(cluster, "worker", 0);
+///   server.join(); // in a process of its own
+///
+/// A parameter server holds the variables of one coordinator; those of an
+/// earlier one go when the next one begins. A worker runs one function of the
+/// coordinator at a time: it reads variables from the parameter servers, and
+/// sends them what they are to be updated by.
+class Server {
+public:
+  /// Throws meshloom::Error if the cluster has no such task, if the address
+  /// cannot be listened on (its port is taken), or would be open to others.
+  Server(const ClusterSpec &cluster, const std::string &job_name,
+         int64_t task_index, const ServerOptions &options = {});
+  ~Server();
+  Server(Server &&) noexcept;
+  Server &operator=(Server &&) noexcept;
+
+  /// "grpc://localhost:2222".
+  const std::string &target() const;
+  /// Waits for `shutdown`, which another thread calls: for ever, in a process
+  /// that is ended from outside.
+  void join() const;
+  /// Ends it: calls that are running come to nothing, variables are lost.
+  void shutdown();
+
+  struct State;
+
+private:
+  std::unique_ptr<State> state;
+};
+
+/// A port of this machine that nobody listens on now.
+int64_t pick_unused_port();
+
+} // namespace meshloom

@@ -1,0 +1,353 @@
+// Reaching the parameter servers, see Store.h.
+#include "Store.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/HostTensor.h"
+#include "meshloom/API/Ops.h"
+#include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace meshloom::detail::ps {
+
+using Kind = FunctionParts::Argument::Kind;
+
+/// Where the variable is; throws where it is not on these servers.
+static const ServerVariable &placeOf(const DVariable &variable,
+                                     const VariableStore &store) {
+  const auto *place = dynamic_cast<const ServerVariable *>(remoteOf(variable));
+  if (!place || place->store.get() != &store)
+    throw Error(fmt::format("[schedule] variable '{}' is not on the parameter "
+                            "servers of this strategy: make it in its scope",
+                            variable.name()));
+  return *place;
+}
+
+ServerVariable::~ServerVariable() {
+  static_cast<const Store &>(*store).drop(*this);
+}
+
+void failUnavailable(const std::string &what) {
+  throw UnavailableError(fmt::format(
+      "[ClusterCoordinator] {}. What it held is lost: start it again, make "
+      "strategy and model anew, and restore the newest checkpoint",
+      what));
+}
+
+Store::Store(const ClusterSpec &cluster, Partitioner partitioner,
+             const std::string &token)
+    : cluster(cluster), partitioner(std::move(partitioner)),
+      session(drawNumber()) {
+  auto peersOf = [&](const std::string &job) {
+    std::vector<std::unique_ptr<Peer>> peers;
+    for (int64_t index : cluster.task_indices(job))
+      peers.push_back(std::make_unique<Peer>(
+          str(TaskId{job, index}), cluster.task_address(job, index), token));
+    return peers;
+  };
+  servers = peersOf("ps");
+  workers = peersOf("worker");
+}
+
+void Store::begin(double timeoutSeconds) {
+  for (uint64_t server = 0; server < servers.size(); ++server) {
+    if (!servers[server]->connect(timeoutSeconds))
+      throw UnavailableError(fmt::format(
+          "[ParameterServerStrategy] {} did not come up within {} s: start it "
+          "with Server(cluster, \"ps\", {})",
+          servers[server]->text(), timeoutSeconds, server));
+    MessageWriter out;
+    out.put(session);
+    grpc::ByteBuffer answer;
+    ask(server, Method::Begin, out.finish(), answer);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+void Store::fail(uint64_t server, const grpc::Status &status) const {
+  const std::string text =
+      fmt::format("{}: {}", servers[server]->text(), status.error_message());
+  if (isLost(status) || status.error_code() == unknownSession)
+    failUnavailable("Unavailable: " + text);
+  throw Error(fmt::format("[ParameterServerStrategy] {}", text));
+}
+
+grpc::Status Store::tryTo(uint64_t server, Method method,
+                          const grpc::ByteBuffer &frame,
+                          grpc::ByteBuffer &answer) const {
+  return servers[server]->call(method, frame, answer);
+}
+
+void Store::ask(uint64_t server, Method method, const grpc::ByteBuffer &frame,
+                grpc::ByteBuffer &answer) const {
+  if (grpc::Status status = tryTo(server, method, frame, answer); !status.ok())
+    fail(server, status);
+}
+
+std::vector<Tensor> Store::read(const std::vector<DVariable> &variables) const {
+  std::map<uint64_t, std::vector<size_t>> byServer;
+  for (size_t i = 0; i < variables.size(); ++i)
+    byServer[placeOf(variables[i], *this).server].push_back(i);
+  std::vector<Tensor> values(variables.size());
+  for (const auto &[server, own] : byServer) {
+    MessageWriter out;
+    out.put(session);
+    out.put(uint64_t(own.size()));
+    for (size_t i : own)
+      out.put(placeOf(variables[i], *this).number);
+    grpc::ByteBuffer answer;
+    ask(server, Method::Read, out.finish(), answer);
+    MessageReader in(answer);
+    if (in.count() != own.size())
+      throw Error("[ParameterServerStrategy] expected as many values as "
+                  "variables");
+    for (size_t i : own)
+      values[i] = in.tensor();
+  }
+  return values;
+}
+
+void Store::write(const DVariable &variable, const Tensor &value) const {
+  const ServerVariable &place = placeOf(variable, *this);
+  MessageWriter out;
+  out.put(session);
+  out.put(place.number);
+  out.put(value);
+  grpc::ByteBuffer answer;
+  ask(place.server, Method::Write, out.finish(), answer);
+}
+
+void Store::update(const std::shared_ptr<const TracedFunction> &function,
+                   const std::vector<Tensor> &operands) const {
+  const std::shared_ptr<const Program> made = program(function);
+  auto frame = [&] {
+    MessageWriter out;
+    out.put(session);
+    out.put(uint64_t(1));
+    out.put(made->hash);
+    out.put(uint64_t(made->parts.arguments.size()));
+    size_t next = 0;
+    for (const FunctionParts::Argument &argument : made->parts.arguments)
+      if (argument.kind == Kind::Given) {
+        out.put(uint64_t(0));
+        out.put(operands[next++]);
+      } else {
+        putKnown(out, argument);
+      }
+    return out.finish();
+  };
+  grpc::ByteBuffer answer;
+  grpc::Status status = tryTo(made->server, Method::Update, frame(), answer);
+  if (status.error_code() == unknownProgram) {
+    grpc::ByteBuffer none;
+    ask(made->server, Method::Load, loading(*made), none);
+    status = tryTo(made->server, Method::Update, frame(), answer);
+  }
+  if (!status.ok())
+    fail(made->server, status);
+}
+
+void Store::drop(const ServerVariable &variable) const {
+  MessageWriter out;
+  out.put(session);
+  out.put(variable.number);
+  grpc::ByteBuffer answer;
+  // A server that is gone has dropped it.
+  (void)servers[variable.server]->call(Method::Drop, out.finish(), answer, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Making variables
+//===----------------------------------------------------------------------===//
+
+DVariable Store::place(const NextVariable &next, const Tensor &initial,
+                       VariableOptions options, uint64_t server) {
+  const DVariable made = next(initial, std::move(options));
+  const uint64_t number = [&] {
+    std::lock_guard lock(mutex);
+    return ++nextNumber;
+  }();
+  MessageWriter out;
+  out.put(session);
+  out.put(number);
+  out.put(initial);
+  grpc::ByteBuffer answer;
+  ask(server, Method::Create, out.finish(), answer);
+  setPolicy(made, std::make_shared<ServerVariable>(shared_from_this(), server,
+                                                   number));
+  dropStored(made);
+  return made;
+}
+
+DVariable Store::make(const NextVariable &next, const Tensor &initial,
+                      VariableOptions options) {
+  if (options.layout)
+    throw Error(
+        fmt::format("[DVariable] a variable{} on a parameter server "
+                    "has no layout: leave it out",
+                    options.name.empty() ? "" : " '" + options.name + "'"));
+  HostScope onHost;
+  // Laid out over a mesh it would be no value that is sent as it is.
+  const Tensor value = hostTensor(initial.dtype(), initial.shape(),
+                                  bytesOf(initial, "DVariable"));
+  // Of the variable that it lies with.
+  std::optional<DVariable> with = colocated();
+  const std::vector<DVariable> withParts =
+      with ? partsOf(*with) : std::vector<DVariable>();
+  if (with && withParts.empty() && !remoteOf(*with))
+    with.reset();
+  std::vector<int64_t> rows;
+  if (with && !withParts.empty() && with->shape() == initial.shape())
+    for (const DVariable &part : withParts)
+      rows.push_back(part.shape().front());
+  else if (!with)
+    rows = detail::rowsOfPartition(partitioner, value.shape(), value.dtype());
+  auto serverOf = [&](size_t part) -> uint64_t {
+    if (with)
+      return placeOf(withParts.empty() ? *with
+                                       : withParts[part % withParts.size()],
+                     *this)
+          .server;
+    std::lock_guard lock(mutex);
+    return nextServer++ % servers.size();
+  };
+  if (rows.size() < 2)
+    return place(next, value, std::move(options), serverOf(0));
+
+  const DVariable whole = next(value, options);
+  std::vector<DVariable> parts;
+  parts.reserve(rows.size());
+  const std::vector<Tensor> values = split(value, rows, 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    VariableOptions own = options;
+    own.name = fmt::format("{}/part_{}", whole.name(), i);
+    parts.push_back(place(next, values[i], std::move(own), serverOf(i)));
+  }
+  setPolicy(whole, std::make_shared<PartitionedVariable>(std::move(parts)));
+  dropStored(whole);
+  return whole;
+}
+
+void Store::expectTogether(const std::vector<DVariable> &variables) const {
+  for (const DVariable &variable : variables) {
+    const uint64_t first = placeOf(variables.front(), *this).server;
+    if (placeOf(variable, *this).server != first)
+      throw Error(fmt::format(
+          "[assign] '{}' is on another parameter server than '{}', with which "
+          "it is updated: make it in a ColocationScope of that",
+          variable.name(), variables.front().name()));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+std::shared_ptr<const Program>
+Store::program(const std::shared_ptr<const TracedFunction> &function) const {
+  auto made = std::make_shared<Program>();
+  made->parts = partsOf(*function);
+  // Several threads may make it; the first one's is kept.
+  auto known = [&]() -> std::shared_ptr<const Program> {
+    std::lock_guard lock(mutex);
+    auto found = programs.find(made->parts.id);
+    return found == programs.end() ? nullptr : found->second;
+  };
+  if (std::shared_ptr<const Program> found = known())
+    return found;
+  made->bytes = serialize(*function);
+  made->hash = hashOf(made->bytes, made->parts.checksNumerics);
+  for (const std::shared_ptr<const TracedFunction> &update :
+       made->parts.updates)
+    made->updates.push_back(program(update));
+  for (const FunctionParts::Argument &argument : made->parts.arguments)
+    if (argument.kind == Kind::Variable && remoteOf(argument.variable))
+      made->server = placeOf(argument.variable, *this).server;
+    else if (argument.kind == Kind::Variable && argument.assigned)
+      throw Error(fmt::format(
+          "[schedule] '{}' assigns variable '{}', which is of this process: "
+          "make it in the scope of the strategy",
+          made->parts.name, argument.variable.name()));
+  std::lock_guard lock(mutex);
+  return programs.emplace(made->parts.id, made).first->second;
+}
+
+grpc::ByteBuffer Store::loading(const Program &program) {
+  MessageWriter out;
+  out.put(program.hash);
+  out.put(uint64_t(program.parts.checksNumerics));
+  out.put(program.bytes);
+  return out.finish();
+}
+
+void Store::loadUpdates(const Program &program, bool again) const {
+  for (const std::shared_ptr<const Program> &update : program.updates) {
+    const auto key = std::pair(update->server, update->hash);
+    {
+      std::lock_guard lock(mutex);
+      if (!again && loaded.contains(key))
+        continue;
+    }
+    grpc::ByteBuffer answer;
+    ask(update->server, Method::Load, loading(*update), answer);
+    std::lock_guard lock(mutex);
+    loaded.insert(key);
+  }
+}
+
+void Store::putKnown(MessageWriter &out,
+                     const FunctionParts::Argument &argument) const {
+  if (argument.kind == Kind::Variable) {
+    out.put(uint64_t(1));
+    out.put(placeOf(argument.variable, *this).number);
+    return;
+  }
+  out.put(uint64_t(0));
+  out.put(argument.captured);
+}
+
+grpc::ByteBuffer Store::frameOf(const Program &program,
+                                const std::vector<Tensor> &inputs) const {
+  MessageWriter out;
+  out.put(session);
+  out.put(program.hash);
+  out.put(uint64_t(program.parts.arguments.size()));
+  size_t next = 0;
+  for (const FunctionParts::Argument &argument : program.parts.arguments) {
+    if (argument.kind == Kind::Variable && remoteOf(argument.variable)) {
+      const ServerVariable &place = placeOf(argument.variable, *this);
+      out.put(uint64_t(1));
+      out.put(place.server);
+      out.put(place.number);
+      continue;
+    }
+    out.put(uint64_t(0));
+    if (argument.kind == Kind::Given)
+      out.put(inputs[next++]);
+    else
+      out.put(argument.kind == Kind::Captured ? argument.captured
+                                              : argument.variable.read_value());
+  }
+  out.put(uint64_t(program.parts.results));
+  out.put(uint64_t(program.updates.size()));
+  uint64_t result = program.parts.results;
+  for (const std::shared_ptr<const Program> &update : program.updates) {
+    out.put(update->server);
+    out.put(update->hash);
+    out.put(uint64_t(update->parts.arguments.size()));
+    for (const FunctionParts::Argument &argument : update->parts.arguments)
+      if (argument.kind == Kind::Given) {
+        out.put(uint64_t(2));
+        out.put(result++);
+      } else {
+        putKnown(out, argument);
+      }
+  }
+  return out.finish();
+}
+
+} // namespace meshloom::detail::ps

@@ -1,0 +1,86 @@
+// ParameterServerStrategy, see its header.
+#include "Coordination.h"
+
+#include "../StrategyState.h"
+
+#include "meshloom/API/Logging.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace meshloom {
+using namespace detail;
+
+namespace {
+
+constexpr char strategyName[] = "ParameterServerStrategy";
+
+void expectCluster(const ClusterSpec &cluster) {
+  constexpr std::string_view right =
+      "{\"cluster\": {\"chief\": [\"a:2222\"], \"worker\": [\"b:2222\"], "
+      "\"ps\": [\"c:2222\"]}, \"task\": {\"type\": \"chief\", \"index\": 0}}";
+  for (const std::string &job : cluster.jobs())
+    if (job != "chief" && job != "worker" && job != "ps")
+      refuse(strategyName,
+             fmt::format("expected jobs chief, worker and ps, got '{}': a "
+                         "right TF_CONFIG is {}",
+                         job, right));
+  for (const char *job : {"ps", "worker"})
+    if (!cluster.has_job(job) || cluster.num_tasks(job) == 0)
+      refuse(strategyName,
+             fmt::format("expected a cluster with at least one '{}', got jobs "
+                         "[{}]: a right TF_CONFIG is {}",
+                         job, fmt::join(cluster.jobs(), ", "), right));
+}
+
+std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
+                                               ParameterServerOptions options) {
+  const ClusterSpec &cluster = resolver.cluster_spec();
+  expectCluster(cluster);
+  if (const auto &type = resolver.task_type(); type && *type != "chief")
+    refuse(strategyName,
+           fmt::format("expected this process to be the chief, got task type "
+                       "'{}': that is a Server(cluster, \"{}\", {})",
+                       *type, *type, resolver.task_id().value_or(0)));
+  auto store = std::make_shared<ps::Store>(
+      cluster, std::move(options.variable_partitioner),
+      ps::tokenOr(options.token));
+  store->begin(options.connect_timeout_seconds);
+  auto state = std::make_shared<StrategyState>();
+  state->name = strategyName;
+  state->kind = StrategyState::Kind::ParameterServer;
+  state->createVariable = [store](const NextVariable &next,
+                                  const Tensor &initial,
+                                  VariableOptions given) {
+    return store->make(next, initial, std::move(given));
+  };
+  state->coordination =
+      Coordination::make(store, options.worker_timeout_seconds);
+  log(LogLevel::INFO,
+      fmt::format("Using {} with {} worker(s) and {} parameter server(s)",
+                  strategyName, store->workers.size(), store->servers.size()));
+  return state;
+}
+
+} // namespace
+
+int64_t detail::replicasOfWorkers(const std::vector<int64_t> &gpus) {
+  const auto [least, most] = std::ranges::minmax(gpus);
+  if (least != most)
+    refuse(strategyName,
+           fmt::format("expected as many GPUs in each worker, got [{}]",
+                       fmt::join(gpus, ", ")));
+  return std::max<int64_t>(1, most);
+}
+
+ParameterServerStrategy::ParameterServerStrategy(
+    const ClusterResolver &cluster_resolver, ParameterServerOptions options)
+    : Strategy(connected(cluster_resolver, std::move(options))) {}
+
+const ClusterSpec &ParameterServerStrategy::cluster_spec() const {
+  return state->coordination->store->cluster;
+}
+
+} // namespace meshloom
