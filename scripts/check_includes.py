@@ -79,6 +79,12 @@ TABLE = {
         {"Core", "Cluster", "Runtime"},
         {"Core", "Cluster", "Runtime", "Support", "fmt", "grpc", "protobuf", "openssl", "system"},
     ),
+    # How a process joins the others of its program.
+    "Processes": (
+        {"Core", "Cluster", "Cluster/Coordination", "Runtime", "Runtime/Transport"},
+        {"Core", "Cluster", "Cluster/Coordination", "Runtime", "Runtime/Plan"}
+        | {"Runtime/Transport", "fmt", "system"},
+    ),
     # For users of {fmt}: the only public header that needs more than C++.
     "Fmt": ({"Core", "API", "fmt"}, set()),
     "API": (
@@ -87,7 +93,8 @@ TABLE = {
         | {"Compiler", "Lanes", "Math", "Runtime"}
         | {"Runtime/Backends/PJRT", "Support", "system"}
         # The processes that run a program together.
-        | {"Cluster", "Cluster/Coordination", "Runtime/Backends/CPU", "Runtime/Transport"},
+        | {"Cluster", "Cluster/Coordination", "Processes"}
+        | {"Runtime/Backends/CPU", "Runtime/Transport"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),
     "Distribute": (USER | {"Cluster", "Data"}, USER | {"Cluster", "Data", "fmt"}),

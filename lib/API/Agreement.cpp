@@ -8,9 +8,7 @@
 #include "Node.h"
 #include "Processes.h"
 
-#include "meshloom/Cluster/Coordination/CoordinationClient.h"
 #include "meshloom/Core/Hash.h"
-#include "meshloom/Runtime/Communicator.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,10 +8,7 @@
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/Cluster/ClusterResolver.h"
-#include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
-#include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/Transport/ProcessTransport.h"
 
 #include "meshloom/Core/Hash.h"
 
@@ -24,7 +21,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <thread>
 
 namespace meshloom {
 using namespace detail;
@@ -94,22 +90,9 @@ Environment overlaid(const InitializeOptions &options) {
 void leaveAtExit(int status, void *) {
   Membership &membership = ::meshloom::membership();
   std::lock_guard lock(membership.mutex);
-  Processes *own = membership.current;
-  if (!own || !own->client)
-    return;
-  if (membership.stage == Stage::Joined) {
-    if (status != 0)
-      own->client->reportFailure(
-          fmt::format("the program ended with status {}", status));
-    else if (Status left = own->client->shutdown(inMilliseconds(60)); !left)
+  if (Processes *own = membership.current)
+    if (Status left = own->leave(status); !left)
       logOnce(LogLevel::WARNING, left.error().message());
-    // A service ends after all know how the run ended.
-    if (own->service)
-      (void)own->service->waitForEnd(milliseconds(2000));
-  }
-  // Before what they stand on is destroyed.
-  own->client.reset();
-  own->service.reset();
 }
 
 LinkKind linkKindOf(const std::string &given) {
@@ -129,47 +112,21 @@ LinkKind linkKindOf(const std::string &given) {
 std::unique_ptr<Processes> join(ProcessGroup group,
                                 const InitializeOptions &options) {
   constexpr std::string_view op = "initialize";
+  auto optional = [](double seconds) {
+    return seconds > 0 ? std::optional(inMilliseconds(seconds)) : std::nullopt;
+  };
   auto joined = std::make_unique<Processes>();
   joined->devicesEach = int64_t(numberOf(
       "MESHLOOM_DEVICES_PER_PROCESS", double(options.devices_per_process), 1));
-  joined->timeoutSeconds =
-      numberOf("MESHLOOM_TIMEOUT", options.timeout_seconds, 30);
-  const LinkKind linkKind = linkKindOf(options.transport);
-  joined->group = std::move(group);
-  if (joined->isAlone())
-    return joined;
-
-  const ProcessGroup &own = joined->group;
-  CoordinationClientOptions client = check(clientOptions(own), op);
-  client.version = MESHLOOM_VERSION;
-  if (options.start_timeout_seconds > 0)
-    client.startTimeout = inMilliseconds(options.start_timeout_seconds);
-  if (own.rank == 0 && !own.coordinatorRuns) {
-    CoordinationServiceOptions service = check(serviceOptions(own), op);
-    service.startTimeout = client.startTimeout;
-    if (options.heartbeat_timeout_seconds > 0)
-      service.heartbeatTimeout =
-          inMilliseconds(options.heartbeat_timeout_seconds);
-    joined->service = check(CoordinationService::start(service), op);
-    client.address = joined->service->address();
-  }
-  joined->client = check(CoordinationClient::connect(client), op);
-  ProcessTransportOptions link;
-  link.rank = int(own.rank);
-  link.size = int(own.size);
-  link.host = joined->client->ranks()[size_t(own.rank)].host;
-  link.prefix = joined->client->runName() + "/transport/";
-  link.kind = linkKind;
-  link.connectTimeout = client.startTimeout;
-  link.timeout = inMilliseconds(joined->timeoutSeconds);
-  joined->communicator = std::make_shared<Communicator>(
-      check(connectProcesses(*joined->client, link), op));
-  joined->client->onFailure(
-      [communicator =
-           std::weak_ptr(joined->communicator)](const Failure &failure) {
-        if (auto alive = communicator.lock())
-          alive->abort(Error(failure.message()));
-      });
+  static_cast<JoinedProcesses &>(*joined) = check(
+      joinProcesses(
+          std::move(group),
+          {.links = linkKindOf(options.transport),
+           .timeout = inMilliseconds(
+               numberOf("MESHLOOM_TIMEOUT", options.timeout_seconds, 30)),
+           .startTimeout = optional(options.start_timeout_seconds),
+           .heartbeatTimeout = optional(options.heartbeat_timeout_seconds)}),
+      op);
   return joined;
 }
 
@@ -221,13 +178,6 @@ std::string Processes::rankText(int64_t rank) const {
   return fmt::format("rank {}{}", rank, host);
 }
 
-int64_t Processes::onThisHost() const {
-  if (!client)
-    return 1;
-  const std::vector<RankInfo> &all = client->ranks();
-  return std::ranges::count(all, all[size_t(group.rank)].host, &RankInfo::host);
-}
-
 const Processes &processes(std::string_view op) {
   Membership &own = membership();
   if (const Processes *current = own.current)
@@ -260,9 +210,7 @@ std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh) {
   options.privateMemories = given.private_memories;
   options.communicator = all.communicator;
   if (options.workers == 0)
-    // Processes of a machine share its cores.
-    options.workers = std::max<int64_t>(
-        1, int64_t(std::thread::hardware_concurrency()) / all.onThisHost());
+    options.workers = all.workers();
   return check(createCPUClient(options), op);
 }
 

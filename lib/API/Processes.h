@@ -2,33 +2,18 @@
 #pragma once
 
 #include "meshloom/API/Processes.h"
-#include "meshloom/Cluster/ProcessGroup.h"
+#include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Client.h"
-
-namespace meshloom {
-class Communicator;
-class CoordinationClient;
-class CoordinationService;
-} // namespace meshloom
 
 namespace meshloom::detail {
 
 /// This process among the others.
-struct Processes {
-  ProcessGroup group;
+struct Processes : JoinedProcesses {
   /// Virtual CPUs of each process where a mesh does not say.
   int64_t devicesEach = 1;
-  double timeoutSeconds = 30;
-  /// Where there are several, and they have not left.
-  std::shared_ptr<CoordinationService> service;
-  std::shared_ptr<CoordinationClient> client;
-  std::shared_ptr<Communicator> communicator;
 
-  bool isAlone() const { return group.size == 1; }
   /// "rank 2 (host b)".
   std::string rankText(int64_t rank) const;
-  /// How many of them are on this machine.
-  int64_t onThisHost() const;
 };
 
 /// Those that this process has joined; joins where the environment says that

@@ -57,6 +57,26 @@ def run_by_tf_config(program, workers, folder):
     return outputs[0][0]
 
 
+def check_mesh_run(build, launcher, folder):
+    """mesh-run in four processes gives what it gives in one."""
+    programs = pathlib.Path(__file__).resolve().parent.parent / "Programs"
+    failed = False
+    for name in ("mlp_two_axes", "reductions_uneven"):
+        command = [build / "bin" / "mesh-run", programs / f"{name}.mlir"]
+        wanted = run(command, folder).splitlines()
+        got = [line[4:] for line in run([*launcher, "4", *command],
+                                        folder).splitlines()
+               if line.startswith("[2] ")]
+        # What is printed has six digits; sums are in another order.
+        same = len(wanted) == len(got) and all(
+            one.split("[")[0] == other.split("[")[0]
+            for one, other in zip(wanted, got))
+        print(f"mesh-launch -n 4 mesh-run {name}: "
+              f"{'ok' if same else f'expected {wanted}, got {got}'}", flush=True)
+        failed |= not same
+    return failed
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     launcher = [build / "bin" / "mesh-launch", "-n"]
@@ -77,6 +97,7 @@ def main():
         for workers in (2, 3):
             compare(f"multi_worker by TF_CONFIG, {workers} workers", wanted,
                     numbers(run_by_tf_config(program, workers, folder)))
+        failed |= check_mesh_run(build, launcher, folder)
         for command in (["keras_line", "--replicas=4"],
                         ["mnist_mlp", "--train=264", "--test=64", "--epochs=1"]):
             program = [build / "bin" / command[0], *command[1:]]

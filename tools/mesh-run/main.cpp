@@ -9,6 +9,7 @@
 #endif
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 #include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
@@ -36,6 +37,7 @@ double millisecondsSince(Clock::time_point start) {
 
 /// A program on its devices, and the source it came from, if any.
 struct Loaded {
+  JoinedProcesses processes;
   std::shared_ptr<Client> client;
   std::shared_ptr<Executable> executable;
   double compileMilliseconds = 0;
@@ -50,15 +52,27 @@ struct Measured {
   std::vector<double> milliseconds; ///< of each repetition
 };
 
+/// `processes`: those that run the program; each has a part of the devices.
 Result<std::shared_ptr<Client>> makeClient(int64_t devices,
+                                           const JoinedProcesses &processes,
                                            const Options &options) {
   if (options.platform == "cpu") {
+    if (devices % processes.group.size)
+      return Error(fmt::format("expected a mesh whose {} devices the {} "
+                               "processes divide",
+                               devices, processes.group.size));
     CPUOptions cpu;
-    cpu.devices = devices;
-    cpu.workers = options.workers;
+    cpu.devices = devices / processes.group.size;
+    cpu.workers = options.workers || processes.isAlone() ? options.workers
+                                                         : processes.workers();
     cpu.privateMemories = options.privateMemories;
+    cpu.communicator = processes.communicator;
     return createCPUClient(cpu);
   }
+  if (!processes.isAlone())
+    return Error("several processes run programs on the platform cpu, not on "
+                 "'" +
+                 options.platform + "'");
   if (options.privateMemories || options.workers)
     return Error("--private-memories and --workers are for the platform cpu, "
                  "not for '" +
@@ -69,14 +83,38 @@ Result<std::shared_ptr<Client>> makeClient(int64_t devices,
   return (*found)->client(devices);
 }
 
+/// Index i of the mesh in the process that has it.
+DeviceAssignment assignmentIn(const ProcessGroup &group, int64_t devices) {
+  DeviceAssignment assignment = DeviceAssignment::standard(devices);
+  const int64_t each = devices / group.size;
+  assignment.localIds.clear();
+  for (int64_t i = 0; i < devices; ++i) {
+    assignment.globalDevices.push_back(
+        fmt::format("/job:{}/replica:0/task:{}/device:CPU:{}", group.jobName,
+                    i / each, i % each));
+    if (i / each != group.rank)
+      continue;
+    assignment.localIds.push_back(i);
+    assignment.localDevices.push_back(assignment.globalDevices.back());
+  }
+  return assignment;
+}
+
 Status load(Loaded &loaded, Compiled compiled, const Options &options) {
-  auto client = makeClient(compiled.signature().mesh.size(), options);
+  auto client =
+      makeClient(compiled.signature().mesh.size(), loaded.processes, options);
   if (!client)
     return client.error();
   TimedScope timed("load");
   LoadOptions loadOptions;
   loadOptions.checkNonFinite = options.checkFinite;
-  auto executable = (*client)->load(std::move(compiled), loadOptions);
+  const ProcessGroup &group = loaded.processes.group;
+  const int64_t devices = compiled.signature().mesh.size();
+  auto executable =
+      loaded.processes.isAlone()
+          ? (*client)->load(std::move(compiled), loadOptions)
+          : (*client)->load(std::move(compiled), assignmentIn(group, devices),
+                            loadOptions);
   if (!executable)
     return executable.error();
   loaded.client = *client;
@@ -180,8 +218,13 @@ Result<Measured> execute(const Loaded &loaded,
         return done.error();
     measured.milliseconds.push_back(millisecondsSince(start));
   }
+  // Tags of runs do not have the first bit.
+  uint64_t tag = uint64_t(1) << 63;
   for (const Array &result : results) {
-    auto bytes = result.toHost();
+    auto bytes =
+        loaded.processes.isAlone()
+            ? result.toHost()
+            : gatherValue(result, *loaded.processes.communicator, tag++);
     if (!bytes)
       return bytes.error();
     measured.results.push_back(std::move(*bytes));
@@ -222,8 +265,7 @@ Status writeStats(const Options &options, const Loaded &loaded,
   return writeFile(options.statsFile, stats.dump(2) + "\n");
 }
 
-Status run(const Options &options) {
-  Loaded loaded;
+Status runIn(Loaded &loaded, const Options &options) {
   Clock::time_point start = Clock::now();
   if (!options.signKey.empty() && options.emitProgram.empty())
     return Error("--sign-key signs what --emit-program saves: give both");
@@ -286,6 +328,24 @@ Status run(const Options &options) {
     return loaded.source->verify(*inputs, measured->results, signature);
 #endif
   return Success();
+}
+
+/// In the processes that mesh-launch started, or alone.
+Status run(const Options &options) {
+  Result<ProcessGroup> group = ProcessGroup();
+  if (processEnvironment("DTENSOR_NUM_CLIENTS"))
+    group = processGroup();
+  if (!group)
+    return group.error();
+  auto joined = joinProcesses(std::move(*group));
+  if (!joined)
+    return joined.error();
+  Loaded loaded;
+  loaded.processes = std::move(*joined);
+  Status done = runIn(loaded, options);
+  if (Status left = loaded.processes.leave(done ? 0 : 1); done && !left)
+    return left;
+  return done;
 }
 
 /// Registers what prints its inputs in place of Python's functions.

@@ -1,0 +1,51 @@
+// Joining the processes that run a program together: they meet at the
+// coordination service, then connect with each other.
+#pragma once
+
+#include "meshloom/Cluster/Coordination/CoordinationClient.h"
+#include "meshloom/Cluster/Coordination/CoordinationService.h"
+#include "meshloom/Cluster/ProcessGroup.h"
+#include "meshloom/Runtime/Array.h"
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Transport/ProcessTransport.h"
+
+namespace meshloom {
+
+/// How processes join; what is left empty is as the environment says.
+struct JoinOptions {
+  LinkKind links = LinkKind::Automatic;
+  /// A transfer during which nothing has come for so long has failed.
+  std::chrono::milliseconds timeout{30000};
+  std::optional<std::chrono::milliseconds> startTimeout = std::nullopt;
+  std::optional<std::chrono::milliseconds> heartbeatTimeout = std::nullopt;
+};
+
+/// What a process has of the others. Where it is alone, nothing.
+struct JoinedProcesses {
+  ProcessGroup group;
+  /// In the first process, where none ran already.
+  std::shared_ptr<CoordinationService> service;
+  std::shared_ptr<CoordinationClient> client;
+  std::shared_ptr<Communicator> communicator;
+
+  bool isAlone() const { return group.size == 1; }
+  /// How many of them are on this machine.
+  int64_t onThisHost() const;
+  /// Threads that each of those on this machine works with: its share of the
+  /// cores.
+  int64_t workers() const;
+  /// Comes before the process ends: waits until all leave, or, where `status`
+  /// is not 0, tells the others that this one failed.
+  Status leave(int status);
+};
+
+/// Waits until all have joined. A failure of the run aborts the communicator.
+Result<JoinedProcesses> joinProcesses(ProcessGroup group,
+                                      const JoinOptions &options = {});
+
+/// The global value of an array of which processes have parts: all call it, and
+/// all get it. `tag`: see Communicator.
+Result<HostBytes> gatherValue(const Array &array, Communicator &communicator,
+                              uint64_t tag);
+
+} // namespace meshloom

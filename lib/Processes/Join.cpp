@@ -1,0 +1,131 @@
+// Meeting, connecting and leaving, see Join.h.
+#include "meshloom/Processes/Join.h"
+
+#include "meshloom/Cluster/Coordination/RunOptions.h"
+#include "meshloom/Runtime/Plan/Components.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace meshloom {
+
+using std::chrono::milliseconds;
+
+int64_t JoinedProcesses::onThisHost() const {
+  if (!client)
+    return 1;
+  const std::vector<RankInfo> &all = client->ranks();
+  return std::count_if(all.begin(), all.end(), [&](const RankInfo &rank) {
+    return rank.host == all[size_t(group.rank)].host;
+  });
+}
+
+int64_t JoinedProcesses::workers() const {
+  return std::max<int64_t>(1, int64_t(std::thread::hardware_concurrency()) /
+                                  onThisHost());
+}
+
+Status JoinedProcesses::leave(int status) {
+  Status left = Success();
+  if (client && status != 0)
+    client->reportFailure(
+        fmt::format("the program ended with status {}", status));
+  else if (client)
+    left = client->shutdown(milliseconds(60000));
+  // A service ends after all know how the run ended.
+  if (service)
+    (void)service->waitForEnd(milliseconds(2000));
+  client.reset();
+  service.reset();
+  return left;
+}
+
+Result<JoinedProcesses> joinProcesses(ProcessGroup group,
+                                      const JoinOptions &options) {
+  JoinedProcesses joined;
+  joined.group = std::move(group);
+  if (joined.isAlone())
+    return joined;
+  const ProcessGroup &own = joined.group;
+  Result<CoordinationClientOptions> client = clientOptions(own);
+  if (!client)
+    return client.error();
+  client->version = MESHLOOM_VERSION;
+  if (options.startTimeout)
+    client->startTimeout = *options.startTimeout;
+  if (own.rank == 0 && !own.coordinatorRuns) {
+    Result<CoordinationServiceOptions> service = serviceOptions(own);
+    if (!service)
+      return service.error();
+    service->startTimeout = client->startTimeout;
+    if (options.heartbeatTimeout)
+      service->heartbeatTimeout = *options.heartbeatTimeout;
+    auto started = CoordinationService::start(*service);
+    if (!started)
+      return started.error();
+    joined.service = std::move(*started);
+    client->address = joined.service->address();
+  }
+  const milliseconds startTimeout = client->startTimeout;
+  auto met = CoordinationClient::connect(std::move(*client));
+  if (!met)
+    return met.error();
+  joined.client = std::move(*met);
+  ProcessTransportOptions link;
+  link.rank = int(own.rank);
+  link.size = int(own.size);
+  link.host = joined.client->ranks()[size_t(own.rank)].host;
+  link.prefix = joined.client->runName() + "/transport/";
+  link.kind = options.links;
+  link.connectTimeout = startTimeout;
+  link.timeout = options.timeout;
+  auto transport = connectProcesses(*joined.client, link);
+  if (!transport)
+    return transport.error();
+  joined.communicator = std::make_shared<Communicator>(std::move(*transport));
+  joined.client->onFailure([communicator = std::weak_ptr(joined.communicator)](
+                               const Failure &failure) {
+    if (auto alive = communicator.lock())
+      alive->abort(Error(failure.message()));
+  });
+  return joined;
+}
+
+Result<HostBytes> gatherValue(const Array &array, Communicator &communicator,
+                              uint64_t tag) {
+  const ArrayType &type = array.type();
+  const Mesh &mesh = type.layout.mesh();
+  if (isWhollyHere(type))
+    return array.toHost();
+  const auto padded = size_t(plan::paddedBytes(type));
+  const size_t each = padded * size_t(mesh.num_local_devices());
+  HostBytes all(padded * size_t(mesh.size()));
+  for (int64_t id : mesh.local_device_ids()) {
+    const int64_t device = id - mesh.min_global_device_id();
+    Result<OwnedComponent> part = array.component(device);
+    if (!part)
+      return part.error();
+    plan::placeInPadded(type, {part->shape, part->bytes}, device,
+                        all.data() + size_t(device) * padded);
+  }
+  std::vector<Communicator::Outgoing> outgoing;
+  std::vector<Communicator::Incoming> incoming;
+  for (int rank = 0; rank < communicator.size(); ++rank) {
+    if (rank == communicator.rank())
+      continue;
+    outgoing.push_back(
+        {rank, {all.data() + size_t(communicator.rank()) * each, each}});
+    incoming.push_back({rank, {all.data() + size_t(rank) * each, each}});
+  }
+  if (Status came =
+          communicator.wait(communicator.exchange(tag, outgoing, incoming));
+      !came)
+    return came.error();
+  return plan::readPadded(type, [&](int64_t device) -> const char * {
+    return all.data() + size_t(device) * padded;
+  });
+}
+
+} // namespace meshloom
