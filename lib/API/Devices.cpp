@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace meshloom {
@@ -180,8 +181,34 @@ std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                        : "connect_platform(\"pjrt:/path/to/plugin.so\")"));
 }
 
+/// Devices of several processes: those of one are linked as fast as its memory
+/// is; axes that leave it are messages.
+static MachineModel acrossProcesses(const Mesh &mesh,
+                                    const MachineModel &machine) {
+  MachineModel model = *MachineModel::preset("ring-latency");
+  model.name = "processes";
+  model.flopsPerSecond = machine.flopsPerSecond;
+  model.memoryBytesPerSecond = machine.memoryBytesPerSecond;
+  model.defaultLink = {.bytesPerSecond = machine.cacheBytesPerSecond,
+                       .latency = machine.phaseBoundary};
+  // What a process has of the axes, from the innermost one on.
+  int64_t here = mesh.num_local_devices();
+  for (unsigned axis = mesh.rank(); axis-- > 0;) {
+    const int64_t size = mesh.axis_size(axis), inner = std::gcd(size, here);
+    if (inner < size)
+      model.links[mesh.axes()[axis].name] = {.bytesPerSecond = 3'000'000'000,
+                                             .latency = 20'000'000};
+    here /= inner;
+  }
+  return model;
+}
+
 MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
-  if (!machine.sharedMemory || mesh.device_type() == virtualType)
+  if (!machine.sharedMemory)
+    return machine;
+  if (spansProcesses(mesh))
+    return acrossProcesses(mesh, machine);
+  if (mesh.device_type() == virtualType)
     return machine;
   const MachineModel ring = *MachineModel::preset("ring");
   auto devices = platformOf(mesh.device_type(), "create_mesh")->devices();
