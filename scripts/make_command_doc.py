@@ -16,6 +16,7 @@ TOOLS = {
     "mesh-run": "Runs a program: text in the dtensor dialect, StableHLO with Shardy annotations, or a saved program.",
     "mesh-launch": "Starts a program several times, as the ranks of one run.",
     "mesh-coordinator": "The coordination service on its own, for programs that something else than mesh-launch starts several times.",
+    "mesh-sim": "Runs a saved program as several processes would, on simulated networks.",
     "mesh-fuzz": "Makes random programs and compares them with the reference interpreter ([Fuzzing.md](Fuzzing.md)).",
     "mnist_mlp": "The tutorial: trains an MLP on digits ([GettingStarted.md](GettingStarted.md)).",
 }
