@@ -187,7 +187,7 @@ def hit_launched(build, stage, fault):
             problems.append(f"not ended after {limit} s")
         elif case.left():
             problems.append("processes are left over")
-        elif "rank 1 " not in error or "failed first" not in error:
+        elif "rank 1 " not in error or not re.search("failed first|did not start", error):
             problems.append("it does not say who failed first")
         said = [line for line in error.splitlines() if line.startswith("mesh-launch:")]
         text = f"{seconds:.1f} s" if not problems else "**" + ", ".join(problems) + "**"
