@@ -88,6 +88,26 @@ TEST(CoordinationTest, BarriersNameWhoIsMissing) {
                 Each(IsEmpty()));
 }
 
+TEST(CoordinationTest, ABarrierIsNotWaitedAtForOneThatLeaves) {
+  const TestService test(2);
+  const Clients clients = joinAll(*test.service, 2);
+  const std::string expected =
+      fmt::format("barrier 'epoch': rank 1 (host host1, process {}) does not "
+                  "come: its program has ended, or has called shutdown",
+                  getpid());
+  auto waiting = std::async(std::launch::async, [&] {
+    return clients[0]->barrier("epoch", 60s).error().message();
+  });
+  std::this_thread::sleep_for(20ms);
+  auto leaving =
+      std::async(std::launch::async, [&] { return clients[1]->shutdown(60s); });
+  EXPECT_EQ(waiting.get(), expected);
+  // Who comes later does not wait either; leaving itself goes on.
+  EXPECT_EQ(clients[0]->barrier("epoch", 60s).error().message(), expected);
+  EXPECT_TRUE(clients[0]->shutdown(5s));
+  EXPECT_TRUE(leaving.get());
+}
+
 /// Rank 1 of a run as another process, which waits. gRPC does not survive a
 /// fork: the child starts this program anew, with DISABLED_JoinAndSleep alone.
 pid_t startRank1(const std::string &address) {

@@ -262,6 +262,38 @@ std::string Run::missing(const std::vector<BarrierWait> &waits) const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// A rank that waits to leave comes to no barrier any more.
+void Run::endHopelessBarriers(Answers &answers) {
+  const auto end = barriers.find({int(BarrierRequest::END), ""});
+  if (end == barriers.end())
+    return;
+  for (auto barrier = barriers.begin(); barrier != barriers.end();) {
+    std::vector<BarrierWait> &waits = barrier->second;
+    const auto leaver = std::find_if(
+        end->second.begin(), end->second.end(), [&](const BarrierWait &wait) {
+          return std::none_of(
+              waits.begin(), waits.end(),
+              [&](const BarrierWait &here) { return here.rank == wait.rank; });
+        });
+    if (barrier->first.first != int(BarrierRequest::NAMED) ||
+        leaver == end->second.end()) {
+      ++barrier;
+      continue;
+    }
+    const Rank &who = ranks[size_t(leaver->rank)];
+    const grpc::Status status(
+        grpc::StatusCode::FAILED_PRECONDITION,
+        fmt::format("rank {} (host {}, process {}) does not come: its program "
+                    "has ended, or has called shutdown",
+                    leaver->rank, who.host, who.pid));
+    for (BarrierWait &wait : waits)
+      answers.emplace_back([answer = std::move(wait.answer), status] {
+        answer(status, coordination::BarrierReply());
+      });
+    barrier = barriers.erase(barrier);
+  }
+}
+
 uint64_t Run::barrier(const BarrierRequest &request, BarrierAnswer answer) {
   Answers answers;
   grpc::Status status;
@@ -307,6 +339,8 @@ uint64_t Run::barrier(const BarrierRequest &request, BarrierAnswer answer) {
               answers.emplace_back([tell = each.tell] { tell(std::nullopt); });
           }
         }
+      } else {
+        endHopelessBarriers(answers);
       }
     } else {
       answers.emplace_back([answer = std::move(answer), status] {

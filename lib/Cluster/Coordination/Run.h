@@ -104,6 +104,7 @@ private:
   void failRank(Failure::Kind kind, int64_t rank, const std::string &text,
                 Answers &answers);
   std::string missing(const std::vector<BarrierWait> &waits) const;
+  void endHopelessBarriers(Answers &answers);
   void endOverdueWaits(Clock::time_point now, Answers &answers);
   void loseSilentRanks(Clock::time_point now, Answers &answers);
   void endByReport(Clock::time_point now, Answers &answers);
