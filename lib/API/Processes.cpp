@@ -241,15 +241,15 @@ std::vector<std::string> gatherTexts(std::string_view topic,
     return fmt::format("texts/{}/{}/{}/", topic, rank, number);
   };
   check(all.client->set(keyOf(all.group.rank), own), topic);
+  // A barrier knows who is missing, and who has left and will not come.
+  check(all.client->barrier(fmt::format("texts/{}/{}", topic, number),
+                            inMilliseconds(timeoutSeconds)),
+        topic);
   std::vector<std::string> texts;
-  for (int64_t rank = 0; rank < all.group.size; ++rank) {
-    Result<std::string> text =
-        all.client->get(keyOf(rank), inMilliseconds(timeoutSeconds));
-    if (!text)
-      fail(topic, fmt::format("{} did not come: {}", all.rankText(rank),
-                              text.error().message()));
-    texts.push_back(std::move(*text));
-  }
+  texts.reserve(size_t(all.group.size));
+  for (int64_t rank = 0; rank < all.group.size; ++rank)
+    texts.push_back(check(
+        all.client->get(keyOf(rank), inMilliseconds(timeoutSeconds)), topic));
   // Everybody is here, so everybody has read what was said before.
   if (number > 0)
     check(all.client->erase(fmt::format("texts/{}/{}/{}/", topic,

@@ -118,9 +118,10 @@ Status checkShapes(const Layout &layout, const Shape &global,
 
 bool meshloom::isWhollyHere(const ArrayType &type) {
   const Layout &layout = type.layout;
-  const std::vector<int64_t> here = devicesHere(layout.mesh());
-  if (int64_t(here.size()) == layout.mesh().size())
+  // Mostly there is one process: no list is made for that.
+  if (layout.mesh().num_local_devices() == layout.mesh().size())
     return true;
+  const std::vector<int64_t> here = devicesHere(layout.mesh());
   // Of each axis that the layout uses, devices at all places.
   std::set<std::vector<int64_t>> places;
   int64_t all = 1;

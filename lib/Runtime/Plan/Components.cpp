@@ -161,6 +161,9 @@ bool isHeldBefore(const Layout &layout, Interval devices, int64_t device) {
 } // namespace
 
 int64_t plan::sharedBytes(const ArrayType &type, Interval devices) {
+  if (devices.size() == type.layout.mesh().size())
+    return copyCount(type.layout) * elementCount(type.shape) *
+           byteWidth(type.dtype);
   return int64_t(copiesOf(type.layout, devices).size()) *
          sharedBox(type, devices).count() * byteWidth(type.dtype);
 }
