@@ -70,8 +70,11 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   }
   const milliseconds startTimeout = client->startTimeout;
   auto met = CoordinationClient::connect(std::move(*client));
-  if (!met)
+  if (!met) {
+    if (joined.service)
+      (void)joined.service->waitForEnd(milliseconds(2000));
     return met.error();
+  }
   joined.client = std::move(*met);
   ProcessTransportOptions link;
   link.rank = int(own.rank);

@@ -181,12 +181,6 @@ grpc::Status CoordinationClient::State::joinOnce(const JoinRequest &request,
 }
 
 Status CoordinationClient::State::join() {
-  Result<std::shared_ptr<grpc::Channel>> channel =
-      detail::openChannel(options.address, options.tls);
-  if (!channel)
-    return channel.error();
-  stub = Coordination::NewStub(*channel);
-
   JoinRequest request;
   request.set_rank(options.rank);
   request.set_size(options.size);
@@ -202,6 +196,13 @@ Status CoordinationClient::State::join() {
   const std::string doing = fmt::format("rank {} cannot join the run at {}",
                                         options.rank, options.address);
   while (true) {
+    // A new channel each time: gRPC 1.51 now and then never tries again on one
+    // whose first connection took longer than the time to the next.
+    Result<std::shared_ptr<grpc::Channel>> channel =
+        detail::openChannel(options.address, options.tls);
+    if (!channel)
+      return channel.error();
+    stub = Coordination::NewStub(*channel);
     JoinReply reply;
     const grpc::Status status = joinOnce(request, reply);
     if (status.ok()) {

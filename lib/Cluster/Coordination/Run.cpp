@@ -72,6 +72,9 @@ grpc::Status Run::refuse(const coordination::JoinRequest &request,
         [log = options.log, refused] { log("refused " + refused.message()); });
   if (ofThisRun)
     fail(refused, answers);
+  if (ofThisRun && request.rank() >= 0 &&
+      request.rank() < int64_t(ranks.size()))
+    ranks[size_t(request.rank())].knowsFailure = true;
   return {grpc::StatusCode::FAILED_PRECONDITION, cut(refused.message())};
 }
 
@@ -115,8 +118,11 @@ grpc::Status Run::join(const coordination::JoinRequest &request,
                                 "from an earlier start",
                                 rank.pid, rank.host, request.rank()),
                     false, answers);
-    if (first)
+    if (first) {
+      rank.knowsFailure = true;
+      ended.notify_all();
       return statusOf(*first);
+    }
     for (size_t other = 0; other < ranks.size(); ++other) {
       if (!ranks[other].joined)
         continue;
@@ -611,8 +617,17 @@ bool Run::allKnowFailure() const {
 
 Status Run::waitForEnd(milliseconds timeout) {
   std::unique_lock lock(mutex);
-  if (ended.wait_for(lock, timeout, [&] { return over || allKnowFailure(); }))
+  if (ended.wait_for(lock, timeout, [&] { return over || allKnowFailure(); })) {
+    // Ranks that come late are told why, instead of looking for a service.
+    constexpr milliseconds LATE{2000};
+    if (first)
+      ended.wait_for(lock, std::min(timeout, LATE), [&] {
+        return std::ranges::all_of(ranks, [](const Rank &rank) {
+          return rank.joined || rank.knowsFailure;
+        });
+      });
     return Success();
+  }
   std::vector<BarrierWait> here;
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     if (first ? ranks[rank].stream == 0 || ranks[rank].knowsFailure
