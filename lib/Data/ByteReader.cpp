@@ -13,8 +13,29 @@
 namespace meshloom::data::detail {
 
 bool beginsAsGzip(std::string_view first) {
-  return first.starts_with("\x1f\x8b\x08");
+  return first == "\x1f\x8b" || first.starts_with("\x1f\x8b\x08");
 }
+
+/// Gzip's members, one after the other; zeros may fill the file's rest.
+struct ByteReader::Unpacking {
+  Unpacking() : bytes(size_t(1) << 16) {
+    // 15: the largest window; 16: a gzip wrapper.
+    isReady = inflateInit2(&stream, 15 + 16) == Z_OK;
+  }
+  ~Unpacking() {
+    if (isReady)
+      inflateEnd(&stream);
+  }
+  Unpacking(const Unpacking &) = delete;
+  Unpacking &operator=(const Unpacking &) = delete;
+
+  z_stream stream{};
+  std::vector<char> bytes; ///< of the file
+  uint64_t taken = 0;      ///< bytes of the file, those that wait included
+  int64_t members = 0;     ///< that have ended
+  bool isReady = false, isInMember = false, isAtEnd = false;
+  std::string failure; ///< to be thrown when all before it was given
+};
 
 ByteReader::ByteReader(const std::string &path, Compression compression,
                        bool (*isPacked)(std::string_view first))
@@ -35,41 +56,77 @@ ByteReader::ByteReader(const std::string &path, Compression compression,
   }
   if (compression != Compression::Gzip)
     return;
-  packed = gzdopen(descriptor, "rb"); // takes it over
-  if (!packed)
+  packed = std::make_unique<Unpacking>();
+  if (!packed->isReady) {
+    close(descriptor);
     throw refuse("there is no memory for it");
+  }
 }
 ByteReader::~ByteReader() {
-  if (packed)
-    gzclose(static_cast<gzFile>(packed));
-  else if (descriptor >= 0)
-    close(descriptor);
+  close(descriptor);
+}
+
+size_t ByteReader::readFile(char *to, size_t n) {
+  ssize_t got;
+  do
+    got = ::read(descriptor, to, n);
+  while (got < 0 && errno == EINTR);
+  if (got < 0)
+    throw Error(
+        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  return size_t(got);
+}
+
+size_t ByteReader::unpack() {
+  Unpacking &from = *packed;
+  z_stream &stream = from.stream;
+  stream.next_out = reinterpret_cast<Bytef *>(buffer.data());
+  stream.avail_out = uInt(buffer.size());
+  auto fail = [&](std::string_view kind, std::string_view why) {
+    from.failure = fmt::format("'{}' is {} at byte {} of the packed file ({})",
+                               path, kind, from.taken - stream.avail_in, why);
+  };
+  while (stream.avail_out > 0 && from.failure.empty()) {
+    if (stream.avail_in == 0 && !from.isAtEnd) {
+      const size_t n = readFile(from.bytes.data(), from.bytes.size());
+      stream.next_in = reinterpret_cast<Bytef *>(from.bytes.data());
+      stream.avail_in = uInt(n);
+      from.taken += n;
+      from.isAtEnd = n == 0;
+    }
+    if (!from.isInMember) {
+      while (from.members > 0 && stream.avail_in > 0 && *stream.next_in == 0) {
+        ++stream.next_in;
+        --stream.avail_in;
+      }
+      if (stream.avail_in == 0 && !from.isAtEnd)
+        continue;
+      if (stream.avail_in == 0 && from.members > 0)
+        break;
+      inflateReset(&stream);
+      from.isInMember = true;
+    }
+    const int status = inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_STREAM_END) {
+      ++from.members;
+      from.isInMember = false;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      fail("corrupt", stream.msg ? stream.msg : "zlib has no memory");
+    } else if (from.isAtEnd && stream.avail_out > 0) {
+      fail("cut off", "its gzip data end early");
+    }
+  }
+  const size_t got = buffer.size() - stream.avail_out;
+  if (got == 0 && !from.failure.empty())
+    throw Error(
+        fmt::format("{}, after {} unpacked bytes", from.failure, position));
+  return got;
 }
 
 bool ByteReader::fill() {
   at = end = 0;
-  if (packed) {
-    auto *stream = static_cast<gzFile>(packed);
-    const int n = gzread(stream, buffer.data(), unsigned(buffer.size()));
-    int code = Z_OK;
-    const char *why = gzerror(stream, &code);
-    if (n < 0 || (n == 0 && code == Z_BUF_ERROR))
-      throw Error(fmt::format("'{}' is {} after {} unpacked bytes ({})", path,
-                              code == Z_BUF_ERROR ? "cut off" : "corrupt",
-                              position,
-                              code == Z_ERRNO ? std::strerror(errno) : why));
-    end = size_t(n);
-    return n > 0;
-  }
-  ssize_t n;
-  do
-    n = ::read(descriptor, buffer.data(), buffer.size());
-  while (n < 0 && errno == EINTR);
-  if (n < 0)
-    throw Error(
-        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  end = size_t(n);
-  return n > 0;
+  end = packed ? unpack() : readFile(buffer.data(), buffer.size());
+  return end > 0;
 }
 
 size_t ByteReader::read(char *to, size_t n) {

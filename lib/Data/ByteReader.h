@@ -24,16 +24,22 @@ public:
   uint64_t offset() const { return position; }
 
 private:
+  struct Unpacking;
   bool fill();
+  /// Up to n bytes of the file as they are; 0: its end.
+  size_t readFile(char *to, size_t n);
+  /// Fills the buffer with unpacked bytes; 0: there are no more. What comes
+  /// before damage is given before it is thrown.
+  size_t unpack();
   const std::string path;
   int descriptor = -1;
-  void *packed = nullptr; ///< zlib's file, which has the descriptor
+  std::unique_ptr<Unpacking> packed; ///< null: they are not
   std::vector<char> buffer;
   size_t at = 0, end = 0;
   uint64_t position = 0;
 };
 
-/// Whether a file begins as gzip's do.
+/// Whether a file begins as gzip's do, or is cut off in the mark of them.
 bool beginsAsGzip(std::string_view first);
 
 /// Elements of files, one file after the other.

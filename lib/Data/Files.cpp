@@ -74,30 +74,58 @@ private:
   std::vector<char> ahead;
 };
 
-/// Splits a line; false: a quote is open at its end.
-bool splitCsv(std::string_view line, char delimiter,
-              std::vector<std::string> &fields) {
-  fields.assign(1, "");
-  bool isQuoted = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (isQuoted) {
-      if (c != '"')
+/// Splits a record, given line by line, into fields.
+class CsvSplitter {
+public:
+  explicit CsvSplitter(char delimiter) : delimiter(delimiter) {}
+  /// Whether a quote is open at the end: a line break is part of the field.
+  bool isOpen() const { return state == State::Quoted; }
+  void add(std::string_view line) {
+    if (isOpen())
+      fields.back() += '\n';
+    for (size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      if (isOpen()) {
+        if (c != '"')
+          fields.back() += c;
+        else if (i + 1 < line.size() && line[i + 1] == '"')
+          fields.back() += line[++i];
+        else
+          state = State::Closed;
+      } else if (c == delimiter) {
+        fields.emplace_back();
+        state = State::Empty;
+      } else if (state == State::Closed) {
+        if (c != ' ' && !malformed)
+          malformed = fields.size() - 1;
+      } else if (c == '"' && state == State::Empty) {
+        state = State::Quoted;
+      } else {
         fields.back() += c;
-      else if (i + 1 < line.size() && line[i + 1] == '"')
-        fields.back() += line[++i];
-      else
-        isQuoted = false;
-    } else if (c == '"' && fields.back().empty()) {
-      isQuoted = true;
-    } else if (c == delimiter) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
+        state = State::Plain;
+      }
     }
   }
-  return !isQuoted;
-}
+  /// Why what was added is no record; empty: it is one.
+  std::string refusal() const {
+    if (isOpen())
+      return fmt::format("the quote of column {} is not closed",
+                         fields.size() - 1);
+    if (malformed)
+      return fmt::format("column {} goes on behind its closing quote: a quote "
+                         "in a quoted field is written twice",
+                         *malformed);
+    return "";
+  }
+
+  std::vector<std::string> fields{""};
+
+private:
+  enum class State : uint8_t { Empty, Plain, Quoted, Closed };
+  const char delimiter;
+  State state = State::Empty;
+  std::optional<size_t> malformed; ///< a column
+};
 
 class CsvLines : public detail::FileElements {
 public:
@@ -105,25 +133,14 @@ public:
            const CsvOptions &options)
       : path(path), columns(std::move(columns)), options(options),
         reader(path, options.compression, detail::beginsAsGzip) {
-    std::string header;
-    if (options.header && reader.readLine(header))
-      ++number;
+    if (options.header)
+      readRecord();
   }
   std::optional<Element> next() override {
-    std::string line;
-    do {
-      if (!reader.readLine(line))
-        return std::nullopt;
-      ++number;
-    } while (line.empty());
-    std::vector<std::string> fields;
-    while (!splitCsv(line, options.delimiter, fields)) {
-      std::string more; // a quoted field with a line break in it
-      if (!reader.readLine(more))
-        throw refusal("a quote is not closed");
-      ++number;
-      line += "\n" + more;
-    }
+    const std::optional<std::vector<std::string>> record = readRecord();
+    if (!record)
+      return std::nullopt;
+    const std::vector<std::string> &fields = *record;
     const auto &selected = options.select_columns;
     if (selected.empty() ? fields.size() != columns.size()
                          : fields.size() <= size_t(selected.back()))
@@ -150,15 +167,38 @@ private:
     const char zero = 0;
     return meshloom::detail::hostTensor(DType::UI8, {}, {&zero, 1});
   }
+  /// The fields of the next record; lines that are empty are passed over.
+  std::optional<std::vector<std::string>> readRecord() {
+    std::string line;
+    do {
+      if (!readLine(line))
+        return std::nullopt;
+    } while (line.empty());
+    first = number;
+    CsvSplitter splitter(options.delimiter);
+    splitter.add(line);
+    while (splitter.isOpen() && readLine(line))
+      splitter.add(line);
+    if (std::string why = splitter.refusal(); !why.empty())
+      throw refusal(why);
+    return std::move(splitter.fields);
+  }
+  bool readLine(std::string &line) {
+    if (!reader.readLine(line))
+      return false;
+    constexpr std::string_view mark = "\xEF\xBB\xBF"; // of UTF-8
+    if (number++ == 0 && line.starts_with(mark))
+      line.erase(0, mark.size());
+    return true;
+  }
   Error refusal(std::string_view why) const {
-    return Error(fmt::format("'{}', line {}: {}", path, number, why));
+    return Error(fmt::format("'{}', line {}: {}", path, first, why));
   }
   detail::HostArray parsed(std::string_view text, const CsvColumn &column,
                            size_t index) const {
-    while (text.starts_with(' '))
-      text.remove_prefix(1);
-    while (text.ends_with(' '))
-      text.remove_suffix(1);
+    constexpr std::string_view blanks = " \t\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    text = text.substr(0, text.find_last_not_of(blanks) + 1);
     std::string bytes;
     auto append = [&](auto value) {
       return detail::appendNumber(bytes, column.dtype, value);
@@ -171,8 +211,9 @@ private:
         throw refusal(fmt::format("the default_value of column {} is no {}",
                                   index, name(column.dtype)));
     } else {
-      const char *begin = text.data() + (text.front() == '+'), // not for them
-          *end = text.data() + text.size();
+      const char *begin = text.data(), *end = begin + text.size();
+      if (text.starts_with('+') && !text.starts_with("+-"))
+        ++begin; // from_chars knows none
       auto read = [&]<typename T>(T value) {
         const auto [stop, failure] = std::from_chars(begin, end, value);
         return failure == std::errc() && stop == end && append(value);
@@ -193,7 +234,8 @@ private:
   const std::vector<CsvColumn> columns;
   const CsvOptions options;
   ByteReader reader;
-  int64_t number = 0;
+  int64_t number = 0; ///< of lines that were read
+  int64_t first = 0;  ///< the line that the record begins with
   std::shared_ptr<const detail::Skeleton> skeleton;
 };
 
@@ -279,11 +321,11 @@ CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
 }
 
 std::vector<std::string> parse_csv_line(std::string_view line, char delimiter) {
-  std::vector<std::string> fields;
-  if (!splitCsv(line, delimiter, fields))
-    throw Error(
-        fmt::format("[parse_csv_line] a quote is not closed in '{}'", line));
-  return fields;
+  CsvSplitter splitter(delimiter);
+  splitter.add(line);
+  if (std::string why = splitter.refusal(); !why.empty())
+    throw Error(fmt::format("[parse_csv_line] {} in '{}'", why, line));
+  return std::move(splitter.fields);
 }
 
 Dataset<std::string> list_files(const std::string &pattern) {

@@ -82,16 +82,18 @@ struct CsvOptions {
   /// How the files are packed.
   Compression compression = Compression::Auto;
 };
-/// The lines of CSV files: a scalar for each column. Fields may be quoted
-/// ("a ""quoted"" field"). A line with another number of columns, and a field
-/// that is no number of its type, are errors that name the file and the line.
+/// The records of CSV files: a scalar for each column. Fields may be quoted
+/// ("a ""quoted"" field") and then hold line breaks; lines that are empty are
+/// passed over. A record with another number of columns, and a field that is no
+/// number of its type, are errors that name the file and the record's line.
 class CsvDataset : public Dataset<std::vector<Tensor>> {
 public:
   /// Throws meshloom::Error if there is no file or no column.
   CsvDataset(FileNames files, std::vector<CsvColumn> columns,
              const CsvOptions &options = {});
 };
-/// The fields of one line. Throws meshloom::Error if a quote is not closed.
+/// The fields of one line. Throws meshloom::Error if a quote is not closed, or
+/// if a field goes on behind one.
 std::vector<std::string> parse_csv_line(std::string_view line,
                                         char delimiter = ',');
 
