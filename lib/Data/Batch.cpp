@@ -1,4 +1,5 @@
 // Steps that join elements to larger ones, and cut them.
+#include "Numbers.h"
 #include "Steps.h"
 #include "meshloom/API/Create.h"
 
@@ -54,13 +55,22 @@ Element stacked(std::span<const Element> elements, int64_t first) {
   return joined;
 }
 
-/// What pads tensors of `type`: `number` as bytes of it.
-std::vector<char> padding(DType type, double number) {
-  Tensor element = [&] {
+/// What pads `value`, tensor `index` of an element: `number` as bytes of its
+/// type.
+std::string padding(const HostArray &value, size_t index, double number) {
+  std::string bytes;
+  if (isComplex(value.dtype())) {
     meshloom::detail::HostScope host;
-    return full({}, number, type);
-  }();
-  return meshloom::detail::bytesOf(element, "padded_batch");
+    const std::vector<char> element = meshloom::detail::bytesOf(
+        full({}, number, value.dtype()), "padded_batch");
+    bytes.assign(element.begin(), element.end());
+  } else if (!appendNumber(bytes, value.dtype(), number)) {
+    throw Error(fmt::format("[padded_batch] the padding value {} of tensor {}, "
+                            "{}, is no {}",
+                            number, index, value.typeText(),
+                            name(value.dtype())));
+  }
+  return bytes;
 }
 
 /// Copies `from` [shape] into the front corner of `to` [wide].
@@ -131,8 +141,8 @@ Element padded(std::span<const Element> elements, int64_t first,
               v, first + int64_t(i), value.typeText(), fmt::join(asked, ", ")));
       }
     }
-    std::vector<char> pad =
-        detail::padding(type, padding.values.empty() ? 0. : padding.values[v]);
+    const std::string pad = detail::padding(
+        model.values[v], v, padding.values.empty() ? 0. : padding.values[v]);
     const int64_t count = elementCount(wide), width = int64_t(pad.size());
     std::vector<char> bytes(size_t(count * width) * elements.size());
     for (size_t at = 0; at < bytes.size(); at += pad.size())
@@ -188,8 +198,9 @@ public:
       }
       void skip(int64_t n) override {
         if (n > 0) {
-          taken += n * size;
-          input->skip(n * size);
+          const int64_t elements = capped(__int128(n) * size);
+          taken = capped(__int128(taken) + elements);
+          input->skip(elements);
         }
       }
 
@@ -386,7 +397,8 @@ public:
   std::string_view name() const override { return "window"; }
   int64_t cardinality() const override {
     return ofFinite(input->cardinality(), [&](int64_t n) -> int64_t {
-      const int64_t span = dropRemainder ? (size - 1) * stride + 1 : 1;
+      const int64_t span =
+          dropRemainder ? capped(__int128(size - 1) * stride + 1) : 1;
       return n < span ? 0 : (n - span) / shift + 1;
     });
   }
@@ -396,7 +408,8 @@ public:
       Windowing(std::unique_ptr<Cursor> input, const Window &step)
           : input(std::move(input)), step(step) {}
       std::optional<Element> next() override {
-        const size_t span = size_t((step.size - 1) * step.stride + 1);
+        const auto span =
+            size_t(capped(__int128(step.size - 1) * step.stride + 1));
         // Elements between two windows are passed over.
         while (behind > 0 && pull())
           if (behind > 0) {

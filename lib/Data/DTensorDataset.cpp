@@ -17,6 +17,7 @@ Error refusal(const std::string &why) {
 struct Placement {
   std::vector<Layout> layouts;
   int64_t size;
+  bool isBatched; ///< by the user
 
   Element operator()(const Element &batch) const {
     if (batch.values.size() != layouts.size())
@@ -28,6 +29,13 @@ struct Placement {
     placed.values.reserve(layouts.size());
     for (size_t i = 0; i < layouts.size(); ++i) {
       const HostArray &value = batch.values[i];
+      if (isBatched && value.shape().size() + 1 == layouts[i].rank())
+        throw refusal(fmt::format("expected batches of {}, got {} as tensor "
+                                  "{}, for layout {} of rank {}: batch the "
+                                  "dataset first, or leave "
+                                  "dataset_already_batched out",
+                                  size, value.typeText(), i,
+                                  layouts[i].spec_string(), layouts[i].rank()));
       if (value.shape().size() != layouts[i].rank())
         throw refusal(fmt::format("layout {} has rank {}, but with the batch "
                                   "tensor {} is {}",
@@ -78,7 +86,7 @@ SourcePtr placedBatches(SourcePtr source, const Mesh &mesh,
   } else {
     source = batch(std::move(source), size, /*dropRemainder=*/true);
   }
-  Placement place{std::move(layouts), size};
+  Placement place{std::move(layouts), size, options.dataset_already_batched};
   if (options.prefetch)
     return prefetch(std::move(source), options.prefetch, place);
   return map(std::move(source), place, {});

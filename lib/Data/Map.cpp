@@ -190,27 +190,28 @@ private:
           isAhead(step.calls.count > 1), opening(opening),
           input(step.input->open(opening)), open(size_t(step.cycle)) {}
     std::optional<Element> next() override {
-      while (true) {
-        if (!open[turn] && !begin())
-          return std::nullopt;
+      while (open[turn] || begin()) {
         if (open[turn]) {
-          if (given < block)
-            if (std::optional<Element> element = open[turn]->next()) {
-              ++given;
-              return element;
-            }
-          if (given < block) // it has no more: the next takes its place
-            open[turn].reset();
+          if (std::optional<Element> element = open[turn]->next()) {
+            if (++given == block)
+              advance();
+            return element;
+          }
+          // It has no more: another one takes its place in its next turn.
+          open[turn].reset();
         }
-        if (given == block || isExhausted) {
-          turn = (turn + 1) % open.size();
-          given = 0;
-        }
+        advance();
       }
+      return std::nullopt;
     }
 
   private:
-    /// Opens the next dataset in this turn's place; false: all are exhausted.
+    void advance() {
+      turn = (turn + 1) % open.size();
+      given = 0;
+    }
+    /// Opens the next dataset, where there is one, in this turn's place; false:
+    /// all are exhausted.
     bool begin() {
       if (!isExhausted) {
         if (std::optional<Element> element = input->next()) {
@@ -221,7 +222,6 @@ private:
           if (isAhead)
             source = prefetch(std::move(source), block);
           open[turn] = source->open(opening.nested(opening.iteration + 1));
-          given = 0;
           return true;
         }
         isExhausted = true;

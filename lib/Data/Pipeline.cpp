@@ -114,16 +114,19 @@ std::string Stream::save() const {
 }
 
 void Stream::restore(std::string_view text) {
+  static constexpr std::string_view counted = "elements";
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  auto number = [&](const char *key) {
+  auto number = [&](std::string_view key) {
     if (!json.is_object() || !json.contains(key) ||
-        !json[key].is_number_unsigned())
+        !json[key].is_number_unsigned() ||
+        (key == counted && json[key].get<uint64_t>() >
+                               uint64_t(std::numeric_limits<int64_t>::max())))
       throw Error(fmt::format("[restore] expected the position of an iterator, "
                               "as save() gives it, got '{}'",
                               text));
     return json[key].get<uint64_t>();
   };
-  const uint64_t elements = number("elements"), iteration = number("iteration");
+  const uint64_t elements = number(counted), iteration = number("iteration");
   std::lock_guard lock(state->mutex);
   state->cursor.reset();
   state->ahead.reset();

@@ -107,7 +107,8 @@ public:
       }
       void skip(int64_t n) override {
         if (n > 0)
-          input->skip(std::exchange(before, count - 1) + 1 + (n - 1) * count);
+          input->skip(capped(std::exchange(before, count - 1) + __int128(1) +
+                             __int128(n - 1) * count));
       }
 
     private:

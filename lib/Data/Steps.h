@@ -45,6 +45,12 @@ inline void expect(bool holds, std::string_view step, std::string_view what,
     throw Error(fmt::format("[{}] expected {}, got {}", step, what, value));
 }
 
+/// A number of elements; the largest there is where it is larger.
+inline int64_t capped(__int128 count) {
+  return int64_t(
+      std::min<__int128>(count, std::numeric_limits<int64_t>::max()));
+}
+
 /// f(n) of a finite number, and others as they are.
 template <typename F> int64_t ofFinite(int64_t cardinality, F f) {
   return cardinality < 0 ? cardinality : f(cardinality);

@@ -181,13 +181,13 @@ TEST(DatasetTest, InterleaveTakesTurns) {
   };
   auto three = data::range(1, 4);
   EXPECT_EQ(items(three.interleave(rows, {.cycle_length = 2})),
-            (Numbers{1, 2, 3, 2, 3, 3}));
+            (Numbers{1, 2, 2, 3, 3, 3}));
   EXPECT_EQ(
       items(three.interleave(rows, {.cycle_length = 3, .block_length = 2})),
       (Numbers{1, 2, 2, 3, 3, 3}));
   EXPECT_EQ(items(three.interleave(
                 rows, {.cycle_length = 2, .num_parallel_calls = 2})),
-            (Numbers{1, 2, 3, 2, 3, 3}));
+            (Numbers{1, 2, 2, 3, 3, 3}));
   EXPECT_EQ(items(three.flat_map(rows)), (Numbers{1, 2, 2, 3, 3, 3}));
 }
 

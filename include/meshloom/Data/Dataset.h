@@ -210,7 +210,8 @@ public:
         }));
   }
   /// The elements of the datasets that function(element) gives, of several of
-  /// them in turn.
+  /// them in turn. The next dataset takes the place of one that has no more
+  /// when its turn comes again, as in tf.data.
   template <typename F>
   auto interleave(F function, const InterleaveOptions &options = {}) const {
     using Inner = detail::Applied<F, T>;
