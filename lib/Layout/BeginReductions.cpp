@@ -85,9 +85,9 @@ private:
       cut[dim].clear();
       dims[dim].resize(to.axes(dim).size());
     }
-    before = *Layout::get(mesh, dims,
-                          std::vector<Partial>(before.partial().begin(),
-                                               before.partial().end()));
+    before = *Layout::get(
+        mesh, dims,
+        std::vector<Partial>(before.partial().begin(), before.partial().end()));
     for (const Partial &partial : to.partial())
       if (llvm::none_of(cut, [&](ArrayRef<unsigned> some) {
             return llvm::is_contained(some, partial.axis);

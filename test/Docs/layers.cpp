@@ -64,11 +64,11 @@ int main() {
     Model pair({a, b}, layers::Dense(3)(mixed[all] - a));
   }
   {
-    Sequential tagger({Input({5}, {.dtype = DType::I32}),
-                       layers::Embedding(100, 8, {.mask_zero = true}),
-                       layers::Bidirectional(
-                           layers::LSTM(4, {.return_sequences = true})),
-                       layers::Dense(3)});
+    Sequential tagger(
+        {Input({5}, {.dtype = DType::I32}),
+         layers::Embedding(100, 8, {.mask_zero = true}),
+         layers::Bidirectional(layers::LSTM(4, {.return_sequences = true})),
+         layers::Dense(3)});
     Tensor scores = tagger(tensor({7, 3, 9, 0, 0}, {1, 5}));
     Tensor counts = get_mask(scores); // true for three steps
     Tensor loss = losses::SparseCategoricalCrossentropy({.from_logits = true})(

@@ -30,8 +30,7 @@ Model attention() {
                     layers::MultiHeadAttention(2, 4), layers::ReLU(),
                     layers::LayerNormalization(), layers::Flatten(),
                     layers::Dense(4)});
-  model.compile(
-      {.optimizer = optimizers::SGD(0.01, 0.9), .loss = "mse"});
+  model.compile({.optimizer = optimizers::SGD(0.01, 0.9), .loss = "mse"});
   return model;
 }
 

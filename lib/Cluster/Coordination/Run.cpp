@@ -620,7 +620,7 @@ Status Run::waitForEnd(milliseconds timeout) {
   if (ended.wait_for(lock, timeout, [&] { return over || allKnowFailure(); })) {
     // Ranks that come late are told why, instead of looking for a service.
     constexpr milliseconds LATE{2000};
-    if (first)
+    if (first && first->kind == Failure::Kind::REFUSED)
       ended.wait_for(lock, std::min(timeout, LATE), [&] {
         return std::ranges::all_of(ranks, [](const Rank &rank) {
           return rank.joined || rank.knowsFailure;

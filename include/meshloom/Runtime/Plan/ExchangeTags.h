@@ -16,8 +16,8 @@ public:
   /// Of the first exchange of the next run; those of the others follow.
   uint64_t nextRun() {
     constexpr unsigned runBits = 20;
-    return program << (runBits + EXCHANGE_BITS) |
-           low(runs++, runBits) << EXCHANGE_BITS;
+    return program << (runBits + EXCHANGE_BITS) | low(runs++, runBits)
+                                                      << EXCHANGE_BITS;
   }
 
 private:
