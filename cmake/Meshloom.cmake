@@ -139,11 +139,16 @@ function(meshloom_test name)
   if(arg_LABEL STREQUAL unit)
     add_dependencies(unit-tests ${name})
   endif()
+  meshloom_sanitized_test(${name})
+endfunction()
+
+# What a test needs to run under sanitizers.
+function(meshloom_sanitized_test name)
   if(MESHLOOM_SANITIZERS)
     # Containers and allocators pass between our code and libMLIR's, which is not
     # instrumented, moves their ends unseen, and uses memory that our side's
     # inline functions poisoned.
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
-      "ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0;UBSAN_OPTIONS=print_stacktrace=1")
+      "ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0;UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/leak.supp")
   endif()
 endfunction()

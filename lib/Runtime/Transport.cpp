@@ -54,7 +54,7 @@ public:
 
   Event post(bool sending, const Channel &channel, Side side,
              std::chrono::milliseconds timeout) {
-    const Event done = side.done;
+    Event done = side.done;
     std::unique_lock lock(mutex);
     const int self = sending ? std::get<0>(channel) : std::get<1>(channel);
     const int peer = sending ? std::get<1>(channel) : std::get<0>(channel);

@@ -171,6 +171,7 @@ Coordination::~Coordination() {
     worker->cancel();
   for (std::thread &thread : threads)
     thread.join();
+  store->forgetPrograms();
 }
 
 int64_t Coordination::startsOf(int64_t worker) const {

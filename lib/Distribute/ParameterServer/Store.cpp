@@ -276,6 +276,13 @@ Store::program(const std::shared_ptr<const TracedFunction> &function) const {
   return programs.emplace(made->parts.id, made).first->second;
 }
 
+void Store::forgetPrograms() const {
+  // Variables that end with them ask for the lock.
+  decltype(programs) forgotten;
+  std::lock_guard lock(mutex);
+  forgotten.swap(programs);
+}
+
 grpc::ByteBuffer Store::loading(const Program &program) {
   MessageWriter out;
   out.put(program.hash);

@@ -66,6 +66,9 @@ public:
   /// again with `again`.
   void loadUpdates(const Program &program, bool again = false) const;
   static grpc::ByteBuffer loading(const Program &program);
+  /// Once nobody schedules any more: programs hold their variables, which hold
+  /// the store.
+  void forgetPrograms() const;
 
   const ClusterSpec cluster;
   std::vector<std::unique_ptr<Peer>> servers, workers;

@@ -141,8 +141,7 @@ void Engine::acceptReceive(Channel &channel,
   const int peer = transfer->peer;
   const auto early = channel.early.find(transfer->tag);
   if (early != channel.early.end()) {
-    const std::shared_ptr<std::string> message =
-        std::move(early->second.front());
+    std::shared_ptr<std::string> message = std::move(early->second.front());
     early->second.pop_front();
     if (early->second.empty())
       channel.early.erase(early);

@@ -159,17 +159,27 @@ public:
   }
 
   Status wait(int rank, const Event &event) {
-    {
+    // Counted as waiting not an instant longer than the event is pending, or
+    // something could happen while the rank runs.
+    struct Count {
+      bool isCounted = false, isOver = false;
+    };
+    auto count = std::make_shared<Count>();
+    event.then([this, rank, count](const Status &) {
       std::lock_guard lock(mutex);
-      ++ranks[rank].waiting;
-      touch();
-    }
-    // Counted as running before anything else happens.
-    event.then([this, rank](const Status &) {
-      std::lock_guard lock(mutex);
-      --ranks[rank].waiting;
+      count->isOver = true;
+      if (count->isCounted)
+        --ranks[rank].waiting;
       touch();
     });
+    {
+      std::lock_guard lock(mutex);
+      if (!count->isOver) {
+        count->isCounted = true;
+        ++ranks[rank].waiting;
+      }
+      touch();
+    }
     return event.wait();
   }
 
@@ -371,10 +381,9 @@ private:
       }
       const int64_t left = send.bytes - transfer->moved;
       bytes = left;
-      if (left > 64 && transfer->draws.chance(0.5))
-        bytes =
-            (1 + int64_t(transfer->draws.next() * double((left - 1) / 64))) *
-            64;
+      const int64_t pieces = (left - 1) / 64;
+      if (pieces > 0 && transfer->draws.chance(0.5))
+        bytes = (1 + int64_t(transfer->draws.next() * double(pieces))) * 64;
       ++arrivals;
       schedule = (schedule ^ (uint64_t(std::get<0>(send.channel)) << 40) ^
                   (uint64_t(std::get<1>(send.channel)) << 20) ^

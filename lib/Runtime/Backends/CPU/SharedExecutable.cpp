@@ -156,6 +156,7 @@ bool SharedExecutable::isProduct(const Work &work) const {
 
 std::vector<int64_t> SharedExecutable::prepareExchanges() {
   std::vector<int64_t> bytes;
+  bytes.reserve(graph.exchanges.size());
   exchangeCalls.clear();
   exchangeCalls.reserve(graph.exchanges.size());
   for (const Exchange &exchange : graph.exchanges)
