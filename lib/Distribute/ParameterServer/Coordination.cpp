@@ -78,19 +78,20 @@ std::optional<ClosureQueue::Item> ClosureQueue::take() {
 }
 
 void ClosureQueue::finish(const Item &item, std::vector<Tensor> values) {
-  item.result->set(std::move(values));
   std::lock_guard lock(mutex);
   --inFlight;
+  // Who has fetched it finds the queue as it then is.
+  item.result->set(std::move(values));
   changed.notify_all();
 }
 
 void ClosureQueue::fail(const Item &item, std::exception_ptr failure) {
-  item.result->set({}, failure);
   std::lock_guard lock(mutex);
   if (!error)
-    error = std::move(failure);
+    error = failure;
   cancelAll(otherFailed);
   --inFlight;
+  item.result->set({}, std::move(failure));
   changed.notify_all();
 }
 
