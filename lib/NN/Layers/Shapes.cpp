@@ -91,16 +91,30 @@ public:
   }
 };
 
-class ZeroPaddingImpl : public ShapeLayer<ZeroPaddingImpl> {
+/// Has two numbers for each spatial dim, before and after it.
+template <typename Derived> class EdgeLayer : public ShapeLayer<Derived> {
+public:
+  using ShapeLayer<Derived>::ShapeLayer;
+
+protected:
+  /// How many spatial dims there are; refuses an `x` of another rank.
+  size_t spatialDims(const Tensor &x) const {
+    const size_t spatial = this->numbers.size() / 2;
+    if (size_t(x.rank()) != spatial + 2)
+      this->refuse(
+          fmt::format("expected a tensor [batch, spatial..., features] of "
+                      "rank {}, got {}",
+                      spatial + 2, sizesText(x.shape())));
+    return spatial;
+  }
+};
+
+class ZeroPaddingImpl : public EdgeLayer<ZeroPaddingImpl> {
 public:
   static constexpr const char *argument = "padding";
-  using ShapeLayer::ShapeLayer;
+  using EdgeLayer::EdgeLayer;
   Tensor call(const Tensor &x, const CallOptions &) override {
-    const size_t spatial = numbers.size() / 2;
-    if (size_t(x.rank()) != spatial + 2)
-      refuse(fmt::format("expected a tensor [batch, spatial..., features] of "
-                         "rank {}, got {}",
-                         spatial + 2, sizesText(x.shape())));
+    const size_t spatial = spatialDims(x);
     std::vector<PadDim> dims(spatial + 2);
     for (size_t d = 0; d < spatial; ++d)
       dims[d + 1] = {numbers[2 * d], numbers[2 * d + 1]};
@@ -108,16 +122,12 @@ public:
   }
 };
 
-class CroppingImpl : public ShapeLayer<CroppingImpl> {
+class CroppingImpl : public EdgeLayer<CroppingImpl> {
 public:
   static constexpr const char *argument = "cropping";
-  using ShapeLayer::ShapeLayer;
+  using EdgeLayer::EdgeLayer;
   Tensor call(const Tensor &x, const CallOptions &) override {
-    const size_t spatial = numbers.size() / 2;
-    if (size_t(x.rank()) != spatial + 2)
-      refuse(fmt::format("expected a tensor [batch, spatial..., features] of "
-                         "rank {}, got {}",
-                         spatial + 2, sizesText(x.shape())));
+    const size_t spatial = spatialDims(x);
     Shape begins(x.shape().size(), 0), sizes = x.shape();
     for (size_t d = 0; d < spatial; ++d) {
       begins[d + 1] = numbers[2 * d];
