@@ -3,7 +3,7 @@
 // peers/jax_bench.py (convnet), with the same inputs and losses.
 //
 //   conv_step --case=cnn|convnet|resnet50 --batch=64 --devices=1 --steps=50
-//   [--size=224] [--channels-first] [--dataset]
+//   [--size=224] [--channels-first] [--dataset] [--profile]
 //     prints one JSON line
 //
 // With --dataset the batches of convnet come from the TPU guide's input: bytes
@@ -11,6 +11,7 @@
 // more lines then tell how long the step waits for a batch, and how long making
 // one takes.
 #include "PeerModel.h"
+#include "StepCosts.h"
 #include "resnet/ResNet.h"
 
 #include "meshloom/Data/Dataset.h"
@@ -33,7 +34,7 @@ namespace {
 struct Case {
   std::string name = "cnn";
   int64_t batch = 64, devices = 1, steps = 50, size = 224;
-  bool channelsFirst = false, dataset = false;
+  bool channelsFirst = false, dataset = false, profiles = false;
 };
 
 /// Which variables a seed is counted for.
@@ -251,6 +252,11 @@ int run(const Case &options) {
   }
   const double processor = double(std::clock() - before) * 1e3 /
                            double(CLOCKS_PER_SEC) / double(options.steps);
+  if (options.profiles) {
+    auto recorded = profile();
+    step(training.x, training.y);
+    peers::printCosts(recorded.steps());
+  }
   std::vector<double> sorted(times.begin() + options.steps / 10, times.end());
   std::sort(sorted.begin(), sorted.end());
   std::printf("{\"peer\": \"meshloom\", \"case\": \"%s\", \"devices\": %lld, "
@@ -289,6 +295,7 @@ int main(int argc, char **argv) try {
       options.name = argv[i] + 7;
     options.channelsFirst |= !std::strcmp(argv[i], "--channels-first");
     options.dataset |= !std::strcmp(argv[i], "--dataset");
+    options.profiles |= !std::strcmp(argv[i], "--profile");
     number(argv[i], "--batch=", options.batch);
     number(argv[i], "--devices=", options.devices);
     number(argv[i], "--steps=", options.steps);

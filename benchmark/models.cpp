@@ -4,10 +4,12 @@
 //
 //   model_step --model=gpt2 --size=small --mesh=batch=1 --steps=10 --json
 //   model_step --model=decode --size=small --batch=8
+//   model_step --model=gpt2 --size=small --profile    # the costliest steps too
 //
 // Models: gpt2, vit, lstm, decode. Losses of decode are the sum over the batch
 // of the largest logit after 1 and 10 tokens.
 #include "PeerInputs.h"
+#include "StepCosts.h"
 
 #include "../examples/gpt2/Model.h"
 #include "../examples/lstm/Model.h"
@@ -30,7 +32,7 @@ struct Arguments {
   std::string model = "gpt2", size = "tiny", mesh = "batch=1";
   int64_t batch = 0, length = 0, layers = 0;
   int64_t steps = 10; ///< 2 at least
-  bool explain = false;
+  bool explain = false, profiles = false;
 };
 
 /// Weight k of a model, in its order, is uniform by seed 100 + k, as the peers
@@ -187,6 +189,11 @@ int run(const Arguments &arguments) {
     times.push_back(example::now() - begin);
     processor.push_back(double(std::clock() - used) * 1e3 / CLOCKS_PER_SEC);
   }
+  if (arguments.profiles) {
+    auto recorded = profile();
+    program.step();
+    peers::printCosts(recorded.steps());
+  }
   // The first one warms up.
   std::sort(times.begin() + 1, times.end());
   std::sort(processor.begin() + 1, processor.end());
@@ -231,6 +238,8 @@ int main(int argc, char **argv) try {
       arguments.steps = std::atoll(value.c_str());
     else if (option == "--ir")
       arguments.explain = true;
+    else if (option == "--profile")
+      arguments.profiles = true;
     else if (option != "--json")
       throw Error("unknown option " + option);
   }

@@ -42,16 +42,43 @@ function(meshloom_add_plain_pch)
   endif()
 endfunction()
 
-# meshloom_library(Name [MLIR] SOURCES a.cpp ... LINK lib ... [DEPENDS target ...])
-# makes the static library MeshloomName. MLIR: it includes MLIR's headers. LINK
-# states the layer table of docs/Architecture.md: only what a layer may include.
+# The precompiled header of programs that see what a user sees: examples and the
+# programs of the docs.
+function(meshloom_add_api_pch)
+  file(WRITE ${CMAKE_BINARY_DIR}/pch/Api.cpp "")
+  add_library(MeshloomApiPch OBJECT ${CMAKE_BINARY_DIR}/pch/Api.cpp)
+  target_precompile_headers(MeshloomApiPch PRIVATE <meshloom/Meshloom.h>)
+endfunction()
+
+# Compiles the files of a target eight at a time, if MESHLOOM_UNITY_BUILD says so:
+# for targets of many small files that include much alike.
+function(meshloom_unity target)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# meshloom_library(Name [MLIR] [UNITY] [OBJECT] [COLD] SOURCES a.cpp ...
+# LINK lib ... [DEPENDS target ...]) makes the library MeshloomName, a static one
+# but where BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. UNITY: see
+# meshloom_unity. OBJECT: its files are compiled apart, and are a part of another
+# library. COLD: with sanitizers, optimising it takes longer than it runs in the
+# tests. LINK states the layer table of docs/Architecture.md: only what a layer may
+# include.
 function(meshloom_library name)
-  cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
-  add_library(Meshloom${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(arg "MLIR;UNITY;OBJECT;COLD" ""
+                        "SOURCES;LINK;DEPENDS" ${ARGN})
+  set(kind "")
+  if(arg_OBJECT)
+    set(kind OBJECT)
+  endif()
+  add_library(Meshloom${name} ${kind} ${arg_SOURCES})
+  if(arg_UNITY)
+    meshloom_unity(Meshloom${name})
+  endif()
   if(arg_MLIR)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomMlirPch)
     target_link_libraries(Meshloom${name} PUBLIC MLIR LLVM)
-  else()
+  elseif(NOT MESHLOOM_SANITIZERS OR NOT arg_COLD) # the header is for optimised code
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
   endif()
@@ -116,16 +143,31 @@ function(meshloom_executable_uses_pch name pch)
   target_precompile_headers(${name} REUSE_FROM ${pch})
 endfunction()
 
-# meshloom_test(name [MLIR] [LABEL label] SOURCES a.cpp ... LINK lib ...): a
-# GoogleTest program, one ctest entry (one process: starting MLIR costs more than
-# the tests). LABEL: default unit. Unit tests run under the sanitizers too: they
-# need no other program, and take seconds.
+# Lets all that is built in a folder see what a user sees without reading it each
+# time.
+function(meshloom_folder_uses_api_pch folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    meshloom_executable_uses_pch(${target} MeshloomApiPch)
+  endforeach()
+endfunction()
+
+# meshloom_test(name [MLIR] [UNITY] [LABEL label] [NOT_SANITIZED pattern ...]
+# SOURCES a.cpp ... LINK lib ...): a GoogleTest program, one ctest entry (one
+# process: starting MLIR costs more than the tests). LABEL: default unit. Unit
+# tests run under the sanitizers too: they need no other program, and take
+# seconds. NOT_SANITIZED: its tests that run the same code thousands of times,
+# minutes there, and find nothing that the others do not.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "MLIR;UNITY" "LABEL" "SOURCES;LINK;NOT_SANITIZED"
+                        ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  if(arg_UNITY)
+    meshloom_unity(${name})
+  endif()
   if(arg_MLIR)
     meshloom_executable_uses_pch(${name} MeshloomMlirPch)
   else()
@@ -134,7 +176,12 @@ function(meshloom_test name)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
+  set(filter "")
+  if(MESHLOOM_SANITIZERS AND arg_NOT_SANITIZED)
+    list(JOIN arg_NOT_SANITIZED ":" patterns)
+    set(filter "--gtest_filter=-${patterns}")
+  endif()
+  add_test(NAME ${name} COMMAND ${name} ${filter})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
   if(arg_LABEL STREQUAL unit)
     add_dependencies(unit-tests ${name})

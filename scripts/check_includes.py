@@ -33,7 +33,7 @@ TABLE = {
     "LLVM.h": ({"mlir", "llvm"}, set()),
     "Dialect": (DIALECTS, DIALECTS | {"fmt"}),
     "Math": (DIALECTS, DIALECTS),
-    "Lanes": (DIALECTS | {"Math"}, DIALECTS | {"Math"}),
+    "Lanes": (DIALECTS | {"Math"}, FLOW | {"Math"}),
     "Import": (DIALECTS, DIALECTS | {"Lanes", "Math", "fmt"}),
     # What passes are given on a command line: the one place that reads it.
     "Options": ({"Core", "llvm"}, {"Core", "llvm", "Support"}),
@@ -55,7 +55,7 @@ TABLE = {
         FLOW | {"SPMD", "Targets", "fmt"},
     ),
     # Support: what is compiled says for which machine, in text.
-    "Compiler": (COMPILER, COMPILER | {"Support", "system"}),
+    "Compiler": (COMPILER, COMPILER | {"Lanes", "Support", "system"}),
     "Interpreter": (DIALECTS, DIALECTS | {"fmt"}),
     "Runtime": ({"Core"}, {"Core", "fmt", "system"}),
     "Runtime/Plan": (
@@ -99,8 +99,9 @@ TABLE = {
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),
     "Distribute": (USER | {"Cluster", "Data"}, USER | {"Cluster", "Data", "fmt"}),
     "Distribute/ParameterServer": (
-        USER | {"Data", "Distribute", "Cluster"},
-        USER | {"Data", "Distribute", "Cluster", "fmt", "grpc", "system"},
+        USER | {"Data", "Distribute", "Cluster", "Cluster/Coordination"},
+        USER | {"Data", "Distribute", "Cluster", "Cluster/Coordination"}
+        | {"fmt", "grpc", "system"},
     ),
     "NN": (
         USER | {"Data", "Distribute", "Distribute/ParameterServer"},

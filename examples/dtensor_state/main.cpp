@@ -6,6 +6,7 @@
 // stopped would; then the other half with new objects on another mesh, whose
 // losses are those of the training that was not stopped. Last, the trained
 // model is exported and loaded without its source.
+#include "../options/OutputFolder.h"
 #include "../options/StrategyOptions.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Mlp : Module {
         second(
             hidden, classes,
             {.name = "second", .layout = cut(mesh, axis, 0), .seed = {3, 4}}) {
-    track(first, second);
+    track(this, first, second);
   }
   Tensor operator()(const Tensor &x) const {
     return second(nn::relu(first(x)));
@@ -117,7 +118,7 @@ void run(const example::StrategyOptions &options) {
       options.number("--steps", options.has("--small") ? 6 : 40);
   const fs::path folder = options.text("--folder", "dtensor_state");
   const fs::path checkpoints = folder / "checkpoints";
-  fs::remove_all(checkpoints);
+  example::clearFolder(checkpoints);
 
   std::vector<float> whole;
   const Strategy strategy = options.makeStrategy();

@@ -1,6 +1,7 @@
 // The first program of TensorFlow's guide to migrating training on several
 // workers: an estimator that is trained and evaluated, here twice, so that the
 // second call goes on from the folder of the first one.
+#include "../options/OutputFolder.h"
 #include "../options/StrategyOptions.h"
 
 #include <meshloom/Meshloom.h>
@@ -51,7 +52,7 @@ int main(int argc, char **argv) {
     const Strategy strategy = options.makeStrategy();
     auto scope = options.scope(strategy);
     const std::filesystem::path folder = options.text("--output", "estimator");
-    std::filesystem::remove_all(folder / "model");
+    example::clearFolder(folder / "model");
     const estimator::Estimator classifier(modelFunction,
                                           {.model_dir = folder / "model"});
     for (int call = 0; call < 2; ++call) {

@@ -39,7 +39,7 @@ Linear::Linear(const std::string &name, int64_t in, int64_t out,
                const Layout &layout)
     : weight(normalWeight(name + ".weight", {in, out}, layout)),
       bias(constantWeight(name + ".bias", {out}, 0, layout.remove({0}))) {
-  track(weight, bias);
+  track(this, weight, bias);
 }
 Tensor Linear::operator()(const Tensor &x) const {
   return matmul(x, weight) + bias;
@@ -50,7 +50,7 @@ Norm::Norm(const std::string &name, int64_t width, const Mesh &mesh)
                             Layout::replicated(mesh, 1))),
       bias(constantWeight(name + ".bias", {width}, 0,
                           Layout::replicated(mesh, 1))) {
-  track(weight, bias);
+  track(this, weight, bias);
 }
 Tensor Norm::operator()(const Tensor &x) const {
   return nn::layer_norm(x, weight, bias, 1e-5);
@@ -73,7 +73,7 @@ Block::Block(const std::string &name, const Config &config, const Mesh &mesh)
          Layout({UNSHARDED, axisOrNone(mesh, "model")}, mesh)),
       down(name + ".mlp.c_proj", 4 * config.width, config.width,
            Layout({axisOrNone(mesh, "model"), UNSHARDED}, mesh)) {
-  track(ln_1, attention, attentionBias, project, ln_2, up, down);
+  track(this, ln_1, attention, attentionBias, project, ln_2, up, down);
 }
 
 Tensor Block::operator()(const Tensor &x, const Cache *cache,
@@ -109,7 +109,7 @@ Model::Model(const Config &config, const Mesh &mesh)
       ln_f("ln_f", config.width, mesh) {
   for (int64_t i = 0; i < config.layers; ++i)
     blocks.emplace_back("h." + std::to_string(i), config, mesh);
-  track(wte, wpe, blocks, ln_f);
+  track(this, wte, wpe, blocks, ln_f);
 }
 
 Tensor Model::operator()(const Tensor &tokens) const {

@@ -1,6 +1,7 @@
 // The program of Keras's guide to training on several GPUs: an MLP for MNIST
 // that is fit and evaluated, and training that is started again from the newest
 // model in a folder.
+#include "../options/OutputFolder.h"
 #include "../options/StrategyOptions.h"
 
 #include <meshloom/Data/Digits.h>
@@ -107,7 +108,7 @@ int main(int argc, char **argv) {
     const Splits digits = getDataset(folder, images);
     const fs::path models = output / "ckpt";
     if (options.has("--small"))
-      fs::remove_all(models);
+      example::clearFolder(models);
     fs::create_directories(models);
     // The first makes a model, unless an earlier run left one; the second goes
     // on with what the first one wrote.

@@ -31,7 +31,7 @@ Layer::Layer(int64_t index, int64_t width, const Mesh &mesh)
                                {4 * width}, 0, Layout::replicated(mesh, 1))),
       hiddenBias(constantWeight("rnn.bias_hh_l" + std::to_string(index),
                                 {4 * width}, 0, Layout::replicated(mesh, 1))) {
-  track(input, hidden, inputBias, hiddenBias);
+  track(this, input, hidden, inputBias, hiddenBias);
 }
 
 Tensor Layer::operator()(const Tensor &x) const {
@@ -60,7 +60,7 @@ Model::Model(const Config &config, const Mesh &mesh)
                                  Layout::replicated(mesh, 1))) {
   for (int64_t i = 0; i < config.layers; ++i)
     layers.emplace_back(i, config.width, mesh);
-  track(encoder, layers, decoder, decoderBias);
+  track(this, encoder, layers, decoder, decoderBias);
 }
 
 Tensor Model::operator()(const Tensor &words) const {

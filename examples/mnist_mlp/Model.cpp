@@ -20,7 +20,7 @@ Dense::Dense(int64_t in, int64_t out, int number, const Layout &layout)
         {.name = "w" + std::to_string(number)}),
       b(call_with_layout([&] { return zeros({out}); }, layout.remove({0})),
         {.name = "b" + std::to_string(number)}) {
-  track(w, b);
+  track(this, w, b);
 }
 
 Tensor Dense::operator()(const Tensor &x) const {
@@ -35,7 +35,7 @@ Mlp::Mlp(const std::vector<int64_t> &widths, const Mesh &mesh,
       layout = Layout::batch_sharded(mesh, modelAxis, 2, i % 2 == 0 ? 1 : 0);
     layers.emplace_back(widths[i], widths[i + 1], int(i + 1), layout);
   }
-  track(layers);
+  track(this, layers);
 }
 
 Tensor Mlp::operator()(const Tensor &x) const {

@@ -27,6 +27,7 @@ const char *const Usage =
                         handwritten-like digits are generated
     --output DIR        where data, plots and losses go (mnist_mlp)
     --platform P        other devices: pjrt:PLUGIN.so is those of a PJRT plug-in
+    --deterministic     the same bits for every mesh
     --explain           print why each collective is there, and what it costs
 )";
 
@@ -92,6 +93,10 @@ Options parseOptions(int argc, char **argv) {
     }
     if (option == "--explain") {
       options.explain = true;
+      continue;
+    }
+    if (option == "--deterministic") {
+      enable_op_determinism();
       continue;
     }
     if (size_t equals = option.find('='); equals != std::string::npos) {

@@ -10,7 +10,7 @@ Unit::Unit(const std::string &conv, const std::string &norm, int64_t window,
             .padding = {{window / 2, window / 2}, {window / 2, window / 2}}},
            {.name = conv, .bias = false}),
       norm(out, 0.9, 1e-5, {.name = norm}) {
-  track(this->conv, this->norm);
+  track(this, this->conv, this->norm);
 }
 
 Block::Block(const std::string &name, int64_t in, int64_t width, int64_t stride)
@@ -20,10 +20,7 @@ Block::Block(const std::string &name, int64_t in, int64_t width, int64_t stride)
   if (stride != 1 || in != 4 * width)
     shortcut.emplace_back(name + ".downsample.0", name + ".downsample.1", 1, in,
                           4 * width, stride);
-  if (shortcut.empty())
-    track(reduce, convolve, expand);
-  else
-    track(reduce, convolve, expand, shortcut);
+  track(this, reduce, convolve, expand, shortcut);
 }
 
 Tensor Block::operator()(const Tensor &x, bool training) const {
@@ -48,7 +45,7 @@ ResNet::ResNet(const Options &options)
                           features, width, k == 0 && stage > 0 ? 2 : 1);
       features = 4 * width;
     }
-  track(first, blocks, classify);
+  track(this, first, blocks, classify);
 }
 
 Tensor ResNet::operator()(const Tensor &images, bool training) const {

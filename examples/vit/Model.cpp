@@ -29,7 +29,7 @@ Linear::Linear(const std::string &name, int64_t in, int64_t out,
                const Layout &layout)
     : weight(normalWeight(name + ".weight", {out, in}, layout)),
       bias(constantWeight(name + ".bias", {out}, 0, layout.remove({1}))) {
-  track(weight, bias);
+  track(this, weight, bias);
 }
 Tensor Linear::operator()(const Tensor &x) const {
   return matmul(x, weight, {.transpose_b = true}) + bias;
@@ -40,7 +40,7 @@ Norm::Norm(const std::string &name, int64_t width, const Mesh &mesh)
                             Layout::replicated(mesh, 1))),
       bias(constantWeight(name + ".bias", {width}, 0,
                           Layout::replicated(mesh, 1))) {
-  track(weight, bias);
+  track(this, weight, bias);
 }
 Tensor Norm::operator()(const Tensor &x) const {
   return nn::layer_norm(x, weight, bias, 1e-6);
@@ -63,7 +63,7 @@ Block::Block(const std::string &name, const Config &config, const Mesh &mesh)
          Layout({axisOrNone(mesh, "model"), UNSHARDED}, mesh)),
       down(name + ".mlp.fc2", 4 * config.width, config.width,
            Layout({UNSHARDED, axisOrNone(mesh, "model")}, mesh)) {
-  track(norm1, attention, attentionBias, project, norm2, up, down);
+  track(this, norm1, attention, attentionBias, project, norm2, up, down);
 }
 
 Tensor Block::operator()(const Tensor &x) const {
@@ -93,7 +93,7 @@ Model::Model(const Config &config, const Mesh &mesh)
       head("head", config.width, config.classes, Layout::replicated(mesh, 2)) {
   for (int64_t i = 0; i < config.layers; ++i)
     blocks.emplace_back("blocks." + std::to_string(i), config, mesh);
-  track(classToken, positions, patches, patchBias, blocks, norm, head);
+  track(this, classToken, positions, patches, patchBias, blocks, norm, head);
 }
 
 Tensor Model::operator()(const Tensor &images) const {

@@ -8,6 +8,7 @@
 #include "Node.h"
 #include "Processes.h"
 
+#include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/Hash.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -120,6 +122,23 @@ std::pair<std::string, std::string> difference(const std::string &one,
   }
 }
 
+/// Of the comparison of any program, so that programs that differ are found by
+/// it, which can say how.
+constexpr uint64_t FIRST_RUN = 0x6669727374;
+
+/// "'main' (at model.cpp:17) for the first time", for the first place that is
+/// known.
+std::string firstRunOf(const Compiled &compiled) {
+  std::string place;
+  if (const CodedProgram *coded = compiled.coded())
+    for (const Step &step : coded->program.steps)
+      if (place.empty())
+        place = std::visit([](const auto &own) { return placeText(own.note); },
+                           step);
+  return fmt::format("'{}'{} for the first time", compiled.signature().name,
+                     place);
+}
+
 /// What all processes say.
 struct Word {
   uint64_t hash;  ///< of the program and what it was made for
@@ -128,9 +147,12 @@ struct Word {
 };
 
 /// The words of all ranks, in order.
-Result<std::vector<Word>> exchanged(const Processes &all, const Word &own) {
-  auto said =
-      exchangedBytes(all, {reinterpret_cast<const char *>(&own), sizeof own});
+Result<std::vector<Word>> exchanged(const Processes &all,
+                                    const Compiled &compiled, const Word &own) {
+  auto said = exchangedBytes(
+      all, {reinterpret_cast<const char *>(&own), sizeof own},
+      all.communicator->calls().next(std::make_shared<const SharedCall>(
+          SharedCall{FIRST_RUN, firstRunOf(compiled)})));
   if (!said)
     return said.error();
   std::vector<Word> words(said->size());
@@ -169,20 +191,33 @@ Error differenceOf(const Processes &all, const Compiled &compiled,
 /// Programs that all have agreed on.
 struct Agreed {
   std::mutex mutex;
-  /// Handles, so that a run costs one look; and by contents, as programs are
-  /// made again when they were pushed out of the cache.
-  std::set<std::weak_ptr<Executable>, std::owner_less<>> programs;
+  /// Handles, so that a run costs one look, with what `agreeOn` gives; and by
+  /// contents, as programs are made again when they were pushed out of the
+  /// cache.
+  std::map<std::weak_ptr<Executable>, bool, std::owner_less<>> programs;
   std::set<uint64_t> hashes;
   uint64_t count = 0;
 };
 
+bool callsTogether(const std::vector<Step> &steps) {
+  return std::ranges::any_of(steps, [](const Step &step) {
+    const auto *kernel = std::get_if<KernelStep>(&step);
+    return (kernel && failsTogether(*kernel)) ||
+           std::ranges::any_of(nestedLists(step),
+                               [](const std::vector<Step> *inner) {
+                                 return callsTogether(*inner);
+                               });
+  });
+}
+
 } // namespace
 
-Status agreeOn(const std::shared_ptr<Executable> &program) {
+Result<bool> agreeOn(const std::shared_ptr<Executable> &program) {
   static Agreed &agreed = *new Agreed;
   std::lock_guard lock(agreed.mutex);
-  if (agreed.programs.contains(program))
-    return Success();
+  if (auto known = agreed.programs.find(program);
+      known != agreed.programs.end())
+    return known->second;
   const Processes &all = processes("mesh");
   if (!all.communicator)
     return Error("expected the other processes of the mesh, which this one has "
@@ -193,19 +228,21 @@ Status agreeOn(const std::shared_ptr<Executable> &program) {
   content.add(compiled.machine());
   const uint64_t hash = content.value();
   std::erase_if(agreed.programs,
-                [](const auto &known) { return known.expired(); });
-  agreed.programs.insert(program);
+                [](const auto &known) { return known.first.expired(); });
+  const CodedProgram *coded = compiled.coded();
+  const bool isTogether = coded && callsTogether(coded->program.steps);
+  agreed.programs.emplace(program, isTogether);
   if (!agreed.hashes.insert(hash).second)
-    return Success();
+    return isTogether;
   const Word own{hash, agreed.count++};
-  Result<std::vector<Word>> words = exchanged(all, own);
+  Result<std::vector<Word>> words = exchanged(all, compiled, own);
   if (!words)
     return Error(fmt::format("the processes could not compare the program "
                              "before its first run: {}",
                              words.error().message()));
   if (std::ranges::count(*words, own) != std::ssize(*words))
     return differenceOf(all, compiled, *words);
-  return Success();
+  return isTogether;
 }
 
 } // namespace meshloom::detail

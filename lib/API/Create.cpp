@@ -29,10 +29,6 @@ Tensor place(DType type, const Shape &shape, std::span<const char> bytes,
       !mesh);
 }
 
-SmallVector<Value> one(Value value) {
-  return {value};
-}
-
 TensorLike numberFor(double value, DType type,
                      const std::source_location &where) {
   return type == DType::I1 ? TensorLike(value != 0, where)

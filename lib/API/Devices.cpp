@@ -3,6 +3,9 @@
 #include "Node.h"
 #include "Processes.h"
 
+#include "meshloom/Cluster/ClusterResolver.h"
+#include "meshloom/Cluster/ThisMachine.h"
+#include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Core/TPUMachine.h"
 #include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
 
@@ -13,13 +16,18 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace meshloom {
 using namespace detail;
 
 namespace {
+/// Before its devices are looked at: some may be of the other processes.
+void joinOthers(Platform &platform, std::string_view op) {
+  if (const auto &others = processes(op).ofPlatforms)
+    check(platform.join(others), op);
+}
+
 constexpr std::string_view virtualType = "CPU";
 constexpr std::string_view tpuType = "TPU";
 
@@ -41,6 +49,7 @@ public:
   /// Connects a platform under the type that it says, and gives that.
   std::string connect(const std::string &name, std::string_view op) {
     std::shared_ptr<Platform> made = check(platform(name), op);
+    joinOthers(*made, op);
     std::string type = check(made->deviceType(), op);
     // The type of virtual CPUs, which are not it.
     if (type == virtualType && name != "cpu")
@@ -93,8 +102,11 @@ private:
 std::shared_ptr<Platform> findPlatform(const std::string &type,
                                        std::string_view op) {
   Connections &connections = Connections::get();
-  if (auto found = connections.find(type))
+  if (auto found = connections.find(type)) {
+    if (type != virtualType)
+      joinOthers(*found, op);
     return found;
+  }
   for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
     if (upper(plugin.name) == type) {
       const std::string name = "pjrt:" + plugin.path;
@@ -114,9 +126,12 @@ std::vector<DeviceSpec> devicesOf(const std::string &type,
   if (type == virtualType)
     return list_devices(virtualType);
   std::vector<DeviceSpec> devices;
-  if (std::shared_ptr<Platform> found = findPlatform(type, op))
-    for (const PlatformDevice &device : check(found->devices(), op))
-      devices.push_back({type, device.number});
+  std::shared_ptr<Platform> found = findPlatform(type, op);
+  if (!found)
+    return devices;
+  const bool isShared = isOfSeveralProcesses(type, op);
+  for (const PlatformDevice &device : check(found->devices(), op))
+    devices.push_back({type, device.number, isShared ? device.process : -1});
   return devices;
 }
 
@@ -181,49 +196,37 @@ std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                        : "connect_platform(\"pjrt:/path/to/plugin.so\")"));
 }
 
-/// Devices of several processes: those of one are linked as fast as its memory
-/// is; axes that leave it are messages.
-static MachineModel acrossProcesses(const Mesh &mesh,
-                                    const MachineModel &machine) {
-  MachineModel model = *MachineModel::preset("ring-latency");
-  model.name = "processes";
-  model.flopsPerSecond = machine.flopsPerSecond;
-  model.memoryBytesPerSecond = machine.memoryBytesPerSecond;
-  model.defaultLink = {.bytesPerSecond = machine.cacheBytesPerSecond,
-                       .latency = machine.phaseBoundary};
-  // What a process has of the axes, from the innermost one on.
-  int64_t here = mesh.num_local_devices();
-  for (unsigned axis = mesh.rank(); axis-- > 0;) {
-    const int64_t size = mesh.axis_size(axis), inner = std::gcd(size, here);
-    if (inner < size)
-      model.links[mesh.axes()[axis].name] = {.bytesPerSecond = 3'000'000'000,
-                                             .latency = 20'000'000};
-    here /= inner;
-  }
-  return model;
+bool isOfSeveralProcesses(const std::string &deviceType, std::string_view op) {
+  return !std::ranges::all_of(check(platformOf(deviceType, op)->devices(), op),
+                              &PlatformDevice::isHere);
 }
 
 MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
   if (!machine.sharedMemory)
     return machine;
   if (spansProcesses(mesh))
-    return acrossProcesses(mesh, machine);
+    return machineOfProcesses(machine, mesh, mesh.num_local_devices(),
+                              processes("create_mesh").memoryGroups());
   if (mesh.device_type() == virtualType)
     return machine;
   const MachineModel ring = *MachineModel::preset("ring");
   auto devices = platformOf(mesh.device_type(), "create_mesh")->devices();
   if (!devices || devices->empty())
     return ring;
-  std::vector<std::vector<int64_t>> chips;
-  for (const PlatformDevice &device : *devices)
-    if (!device.coords.empty())
-      chips.push_back(device.coords);
+  std::vector<std::vector<int64_t>> chips, chipsHere;
+  for (const PlatformDevice &device : *devices) {
+    if (device.coords.empty())
+      continue;
+    chips.push_back(device.coords);
+    if (device.isHere)
+      chipsHere.push_back(device.coords);
+  }
   auto name = tpuTopology(devices->front().kind, chips);
   // Links follow from places only where the mesh has all devices.
   std::vector<std::vector<int64_t>> placed;
   for (int64_t number : mesh.assignment().localDeviceNumbers())
-    if (size_t(number) < chips.size())
-      placed.push_back(chips[size_t(number)]);
+    if (size_t(number) < chipsHere.size())
+      placed.push_back(chipsHere[size_t(number)]);
   if (!name || chips.size() != devices->size())
     return ring;
   auto model =
@@ -369,11 +372,20 @@ DefaultMeshScope device(std::string_view name) {
 TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library)
     : name(tpu.empty() ? "local" : std::move(tpu)) {
   constexpr std::string_view op = "TPUClusterResolver";
-  if (name != "local")
-    fail(op, fmt::format("expected \"local\", the TPUs of this machine, got "
-                         "\"{}\": TPUs of other machines are driven by "
-                         "programs that run there",
-                         name));
+  const TPUWorkersResolver workers(name);
+  if (!workers.cluster_spec().empty()) {
+    const std::vector<std::string> machines =
+        workers.cluster_spec().job_tasks("worker");
+    firstMachine = workers.master(TaskId{"worker", 0});
+    const auto own = std::ranges::find_if(machines, isThisMachine);
+    task = name == "local" ? workers.task_id().value_or(0)
+                           : own - machines.begin();
+    if (name != "local" && own == machines.end())
+      fail(op, fmt::format("the TPU \"{}\" is in the machines {}, and this is "
+                           "none of them: TPUs are driven by programs that run "
+                           "where they are (mesh-launch --hosts starts them)",
+                           name, fmt::join(machines, ", ")));
+  }
   path = check(pjrt::findTPULibrary(library), op);
   if (!std::filesystem::exists(path))
     fail(op, fmt::format("there is no libtpu at '{}', {}", path,
@@ -385,8 +397,11 @@ TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library)
 
 int64_t TPUClusterResolver::num_accelerators() const {
   constexpr std::string_view op = "TPUClusterResolver";
-  return int64_t(
-      check(check(platform(platformName(*this)), op)->devices(), op).size());
+  const std::shared_ptr<Platform> found =
+      check(platform(platformName(*this)), op);
+  joinOthers(*found, op);
+  return std::ranges::count(check(found->devices(), op), true,
+                            &PlatformDevice::isHere);
 }
 
 void connect_to_cluster(const TPUClusterResolver &resolver) {
@@ -404,6 +419,7 @@ TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
                          used));
   const std::string name = platformName(resolver);
   std::shared_ptr<Platform> found = check(platform(name), op);
+  joinOthers(*found, op);
   Result<std::string> type = found->deviceType();
   if (!type)
     fail(op, fmt::format("no TPU was found in this machine by '{}': {}",

@@ -12,6 +12,9 @@ namespace meshloom::detail {
 std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                                      std::string_view op);
 
+/// Whether the platform of that type knows devices of other processes, too.
+bool isOfSeveralProcesses(const std::string &deviceType, std::string_view op);
+
 /// What programs on `mesh` are made for: `machine`, but where that shares
 /// memory and the devices do not, their own.
 MachineModel machineFor(const Mesh &mesh, const MachineModel &machine);

@@ -5,10 +5,6 @@
 
 namespace meshloom::detail {
 
-inline SmallVector<Value> one(Value value) {
-  return {value};
-}
-
 /// Element types that an op takes: Numbers are all but i1, Reals those that
 /// have an order, Bits i1 and integers, Integers without i1.
 enum class Accepts : uint8_t {

@@ -205,11 +205,20 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 
 } // namespace
 
-/// Runs it; an Error where memory does not suffice.
-static Result<std::vector<Array>> executeIn(Executable &executable,
-                                            std::vector<Array> arguments) {
+/// Runs it, and waits for its results where that is asked for; an Error where
+/// memory does not suffice.
+static Result<std::vector<Array>>
+executeIn(Executable &executable, std::vector<Array> arguments, bool waits) {
   try {
-    return executable.execute(std::move(arguments));
+    Result<std::vector<Array>> results =
+        executable.execute(std::move(arguments));
+    if (!waits || !results)
+      return results;
+    (void)executable.statistics(); // once it has run
+    for (const Array &result : *results)
+      if (Status ok = result.wait(); !ok)
+        return ok.error();
+    return results;
   } catch (const std::bad_alloc &) {
     return Error("out of memory: no room for what the program makes");
   } catch (const std::length_error &) {
@@ -250,11 +259,15 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments) {
   const Signature &signature = program->signature();
-  if (spansProcesses(signature.mesh))
-    if (Status agreed = agreeOn(program); !agreed)
-      return agreed.error();
+  bool waits = false;
+  if (spansProcesses(signature.mesh)) {
+    Result<bool> isTogether = agreeOn(program);
+    if (!isTogether)
+      return isTogether.error();
+    waits = *isTogether;
+  }
   if (meshes.size() < 2)
-    return executeIn(*program, std::move(arguments));
+    return executeIn(*program, std::move(arguments), waits);
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
     if (!array)
@@ -262,7 +275,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
     arguments[i] = std::move(*array);
   }
   Result<std::vector<Array>> results =
-      executeIn(*program, std::move(arguments));
+      executeIn(*program, std::move(arguments), waits);
   if (!results)
     return results;
   for (Array &result : *results)

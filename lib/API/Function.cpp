@@ -124,11 +124,14 @@ void reportRetrace(FunctionState &state, std::span<const Tensor> inputs) {
 std::shared_ptr<TracedFunction>
 traceBody(const std::string &name, std::span<const Tensor> inputs,
           const TraceBody &body, const std::vector<std::string> &names = {},
-          const std::optional<Layout> &layout = {}, bool isUpdate = false) {
+          const std::optional<Layout> &layout = {}, bool isUpdate = false,
+          bool deterministic = false) {
   HostRange range([&] { return "trace " + name; });
   auto begin = std::chrono::steady_clock::now();
   auto trace = std::make_shared<Trace>(name, functionContext());
   trace->reusable = layout.has_value();
+  if (deterministic || settings().deterministic)
+    trace->beDeterministic();
   TraceOutput out;
   std::vector<TracedUpdate> updates;
   {
@@ -201,7 +204,8 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
   reportRetrace(state, input.tensors);
   warnOfNumbers(state, input);
   std::shared_ptr<TracedFunction> traced = traceBody(
-      state.options.name, input.tensors, body, state.options.arguments);
+      state.options.name, input.tensors, body, state.options.arguments, {},
+      /*isUpdate=*/false, state.options.deterministic);
   state.traced.emplace(std::move(key), traced);
   state.order.push_back(traced);
   return traced;

@@ -274,7 +274,12 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
            const TensorLike &value, Where loc) {
   constexpr std::string_view op = "pad";
   expectPadding(x, padding, loc);
-  Tensor filler = operandLike(value, x.dtype(), op, &x);
+  // 0 is what is given where nothing is; beside bools it is false.
+  TensorLike number = value;
+  if (x.dtype() == DType::I1 && number.kind == TensorLike::Kind::Integer &&
+      number.integer == 0)
+    number.kind = TensorLike::Kind::Bool;
+  Tensor filler = operandLike(number, x.dtype(), op, &x);
   if (filler.rank() != 0 || filler.dtype() != x.dtype())
     fail(op,
          fmt::format("expected a scalar of type {} to pad with, got {}",
@@ -376,14 +381,25 @@ Tensor roll(const Tensor &x, int64_t shift, int64_t axis, Where loc) {
   if (shift == 0)
     return x;
   OpCall call = callOf(op, {x}, {shift, axis}, loc);
+  // Moved to both places where its elements go: so devices fetch what they need
+  // straight from x, and not first for two pieces and then for what is joined.
   call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    SmallVector<int64_t> start(e.shape(operands[0]).size(), 0);
-    SmallVector<int64_t> limit(e.shape(operands[0])), middle(limit);
-    middle[size_t(axis)] = extent - shift;
-    Value front = e.slice(operands[0], start, middle);
-    start[size_t(axis)] = extent - shift;
-    return one(
-        e.concatenate({e.slice(operands[0], start, limit), front}, axis));
+    Value value = operands[0];
+    const SmallVector<int64_t> shape(e.shape(value));
+    const List none(shape.size(), 0);
+    Value zero = e.number(e.elementType(value), 0);
+    auto moved = [&](int64_t by) -> Value {
+      List low = none, high = none;
+      low[size_t(axis)] = by;
+      high[size_t(axis)] = -by;
+      return e.builder.create<dtensor::PadOp>(e.location, value, zero, low,
+                                              high, none);
+    };
+    Type integer = e.builder.getI64Type();
+    Value isWrapped = e.compare(dtensor::ComparisonDirection::LT,
+                                e.iota(shape, axis, integer),
+                                e.number(integer, shift, shape));
+    return one(e.select(isWrapped, moved(shift - extent), moved(shift)));
   };
   return runOp(std::move(call));
 }

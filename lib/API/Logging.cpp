@@ -22,6 +22,11 @@ struct Log {
     for (LogLevel level : {LogLevel::WARNING, LogLevel::SILENT})
       if (given && name(level) == given)
         return level;
+    if (given && name(LogLevel::INFO) != given)
+      fmt::print(stderr,
+                 "meshloom {}: MESHLOOM_LOG_LEVEL is '{}', expected INFO, "
+                 "WARNING or SILENT: all messages are written\n",
+                 name(LogLevel::WARNING), given);
     return LogLevel::INFO;
   }();
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -48,8 +49,23 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
   };
   const bool isNamed = std::ranges::any_of(
       devices, [](const DeviceSpec &device) { return device.process >= 0; });
+  // Programs over several processes run on virtual CPUs alone.
+  const std::string &type = devices.front().type;
+  const auto other = std::ranges::find_if_not(devices, isOwn);
+  if (!all.isAlone() && type != "CPU" &&
+      (other != devices.end() ||
+       (!isNamed && count > 1 && isOfSeveralProcesses(type, op))))
+    fail(op,
+         fmt::format(
+             "expected devices of this process, which is rank {}: "
+             "a mesh over several processes is one of virtual "
+             "CPUs; got {}, where {} devices are those of several: "
+             "take local_devices(\"{}\")",
+             rank,
+             (other == devices.end() ? devices.front() : *other).to_string(),
+             type, type));
   // Other types are those of each process; so is a single device.
-  if (all.isAlone() || devices.front().type != "CPU" ||
+  if (all.isAlone() || type != "CPU" ||
       (count == 1 && isOwn(devices.front())) ||
       (isNamed && std::ranges::all_of(devices, isOwn))) {
     for (const DeviceSpec &device : devices)

@@ -45,4 +45,9 @@ int64_t largestInteger(DType type);
 void expectFloat(const Tensor &x, std::string_view op,
                  const std::source_location &where);
 
+/// What an op with one result gives.
+inline SmallVector<Value> one(Value value) {
+  return {value};
+}
+
 } // namespace meshloom::detail

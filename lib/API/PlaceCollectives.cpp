@@ -70,13 +70,24 @@ OpCall axisCall(std::string_view name, const Tensor &x, const MappedAxis &axis,
   return call;
 }
 
+/// The same of what is joined, of which other bodies may have told.
+std::vector<int64_t> joinedSizesOf(const MappedAxis &axis, int64_t extent) {
+  if (!axis.joints)
+    return sizesOf(axis, extent);
+  JoinedExtents &joints = *axis.joints;
+  const size_t turn = joints.own.size();
+  joints.own.push_back(extent);
+  return joints.used.emplace_back(
+      turn < joints.known.size() ? joints.known[turn] : sizesOf(axis, extent));
+}
+
 /// The values of all places joined along `dim`.
 Tensor joined(std::string_view op, const Tensor &x, const MappedAxis &axis,
               int64_t dim, bool byRows, const Where &where) {
   Shape shape = x.shape();
   std::vector<int64_t> sizes;
   if (byRows)
-    sizes = sizesOf(axis, shape[size_t(dim)]);
+    sizes = joinedSizesOf(axis, shape[size_t(dim)]);
   shape[size_t(dim)] =
       sizes.empty() ? shape[size_t(dim)] * axis.size
                     : std::accumulate(sizes.begin(), sizes.end(), int64_t(0));

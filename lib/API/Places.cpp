@@ -100,6 +100,58 @@ std::string nameOf(Trace &trace, Value variable) {
   return argument ? trace.arguments()[argument.getArgNumber()].name : "";
 }
 
+/// Puts what `body` makes into the regions of `draft`. False: its regions took
+/// each other's joined values to have other extents than they have, which
+/// `joints` tells now.
+bool traceBodies(Trace &trace, const PlaceMap &map, MapOp draft,
+                 const PlaceBody &body,
+                 const std::function<void(size_t region)> &entering,
+                 const std::shared_ptr<JoinedExtents> &joints,
+                 const std::source_location &where) {
+  InMap inside(trace, map.axes);
+  std::vector<JoinedExtents> found;
+  for (auto [i, region] : llvm::enumerate(draft.getBodies())) {
+    if (!map.members.empty()) {
+      joints->own.clear();
+      joints->used.clear();
+      trace.mapped.back().joints = joints;
+    }
+    if (entering)
+      entering(i);
+    OpBuilder::InsertionGuard guard(trace.builder());
+    trace.builder().setInsertionPointToEnd(&region.front());
+    std::vector<Tensor> arguments;
+    for (Value argument : region.getArguments())
+      arguments.push_back(trace.wrapValue(argument));
+    SmallVector<Value> results;
+    for (const Tensor &result : body(arguments))
+      results.push_back(trace.valueOf(result, map.op, &where));
+    trace.builder().create<dtensor::YieldOp>(trace.location(where), results);
+    found.push_back(*joints);
+  }
+  // Where the bodies do not join alike, the vectoriser says so.
+  const size_t turns = found.front().own.size();
+  std::vector<std::vector<int64_t>> extents;
+  bool fits = true;
+  for (size_t turn = 0; turn < turns; ++turn) {
+    std::vector<int64_t> &all = extents.emplace_back();
+    for (auto [members, its] : llvm::zip_equal(map.members, found)) {
+      if (its.own.size() != turns)
+        return true;
+      for (int64_t place : members) {
+        all.resize(std::max(all.size(), size_t(place) + 1));
+        all[size_t(place)] = its.own[turn];
+      }
+    }
+    for (const JoinedExtents &its : found)
+      fits &=
+          its.used[turn].empty() ? llvm::all_equal(all) : its.used[turn] == all;
+  }
+  if (!fits)
+    joints->known = std::move(extents);
+  return fits;
+}
+
 } // namespace
 
 PlaceResults traceMap(Trace &trace, const PlaceMap &map, const PlaceBody &body,
@@ -107,19 +159,14 @@ PlaceResults traceMap(Trace &trace, const PlaceMap &map, const PlaceBody &body,
                       const std::source_location &where) {
   MapOp draft = draftOf(trace, map, where);
   try {
-    InMap inside(trace, map.axes);
-    for (auto [i, region] : llvm::enumerate(draft.getBodies())) {
-      if (entering)
-        entering(i);
-      OpBuilder::InsertionGuard guard(trace.builder());
-      trace.builder().setInsertionPointToEnd(&region.front());
-      std::vector<Tensor> arguments;
-      for (Value argument : region.getArguments())
-        arguments.push_back(trace.wrapValue(argument));
-      SmallVector<Value> results;
-      for (const Tensor &result : body(arguments))
-        results.push_back(trace.valueOf(result, map.op, &where));
-      trace.builder().create<dtensor::YieldOp>(trace.location(where), results);
+    auto joints = std::make_shared<JoinedExtents>();
+    // What is learnt of one join may change the extents of those behind it.
+    for (size_t turn = 0;
+         !traceBodies(trace, map, draft, body, entering, joints, where) &&
+         turn <= joints->known.size();
+         ++turn) {
+      trace.discard(draft);
+      draft = draftOf(trace, map, where);
     }
     for (Region &region : draft.getBodies())
       if (region.front().getTerminator()->getNumOperands() !=

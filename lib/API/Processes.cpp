@@ -7,6 +7,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Shards.h"
+#include "meshloom/API/TransferTimeout.h"
 #include "meshloom/Cluster/ClusterResolver.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 namespace meshloom {
 using namespace detail;
@@ -109,6 +111,29 @@ LinkKind linkKindOf(const std::string &given) {
                                  text));
 }
 
+/// Meshes over all processes have as many devices in each.
+void expectAsManyDevices(const Processes &joined) {
+  if (!joined.communicator)
+    return;
+  const char *own = reinterpret_cast<const char *>(&joined.devicesEach);
+  const auto said =
+      check(exchangedBytes(joined, {own, sizeof joined.devicesEach},
+                           joined.communicator->calls().next("initialize")),
+            "initialize");
+  std::vector<int64_t> counts(said.size());
+  for (size_t rank = 0; rank < said.size(); ++rank)
+    std::memcpy(&counts[rank], said[rank].data(), sizeof counts[rank]);
+  for (size_t rank = 1; rank < counts.size(); ++rank)
+    if (counts[rank] != counts.front())
+      fail("initialize",
+           fmt::format("expected as many devices in each process, got {} in {} "
+                       "and {} in {}: set MESHLOOM_DEVICES_PER_PROCESS to one "
+                       "number for all, as mesh-launch "
+                       "--devices-per-process does",
+                       counts.front(), joined.rankText(0), counts[rank],
+                       joined.rankText(int64_t(rank))));
+}
+
 std::unique_ptr<Processes> join(ProcessGroup group,
                                 const InitializeOptions &options) {
   constexpr std::string_view op = "initialize";
@@ -116,8 +141,14 @@ std::unique_ptr<Processes> join(ProcessGroup group,
     return seconds > 0 ? std::optional(inMilliseconds(seconds)) : std::nullopt;
   };
   auto joined = std::make_unique<Processes>();
-  joined->devicesEach = int64_t(numberOf(
-      "MESHLOOM_DEVICES_PER_PROCESS", double(options.devices_per_process), 1));
+  const double devices = numberOf("MESHLOOM_DEVICES_PER_PROCESS",
+                                  double(options.devices_per_process), 1);
+  joined->devicesEach = int64_t(std::min(devices, 1e6));
+  if (double(joined->devicesEach) != devices)
+    fail(op, fmt::format("expected a whole number up to 1000000 as "
+                         "MESHLOOM_DEVICES_PER_PROCESS, got {}: for example "
+                         "MESHLOOM_DEVICES_PER_PROCESS=4",
+                         devices));
   static_cast<JoinedProcesses &>(*joined) = check(
       joinProcesses(
           std::move(group),
@@ -127,6 +158,11 @@ std::unique_ptr<Processes> join(ProcessGroup group,
            .startTimeout = optional(options.start_timeout_seconds),
            .heartbeatTimeout = optional(options.heartbeat_timeout_seconds)}),
       op);
+  expectAsManyDevices(*joined);
+  if (joined->client)
+    joined->ofPlatforms = std::make_shared<PlatformProcesses>(
+        joined->group.rank, joined->group.size, joined->client,
+        joined->client->runName() + "/");
   return joined;
 }
 
@@ -188,9 +224,18 @@ const Processes &processes(std::string_view op) {
   // Only what a launcher of SPMD programs sets makes a process join by itself:
   // TF_CONFIG and SLURM's variables are there for other programs too.
   ProcessGroup group;
-  if (!variable("DTENSOR_NUM_CLIENTS").empty())
+  if (!variable("DTENSOR_NUM_CLIENTS").empty() ||
+      !variable("DTENSOR_CLIENT_ID").empty() ||
+      !variable("DTENSOR_JOBS").empty())
     group = check(processGroup(), op);
   return enter(join(std::move(group), {}), /*byItself=*/true);
+}
+
+bool hasRunFailed() {
+  const Processes *own = membership().current;
+  // The service's word may come before the communicator hears it.
+  return own && ((own->communicator && own->communicator->failure()) ||
+                 (own->client && own->client->failure()));
 }
 
 std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh) {
@@ -220,6 +265,26 @@ int64_t processOf(const Mesh &mesh, int64_t device) {
   return device / mesh.num_local_devices();
 }
 
+namespace {
+/// A barrier that is one of the calls of all; where somebody did not come, it
+/// was none.
+void meetAt(const Processes &all, const std::string &name,
+            std::string_view callName, double timeoutSeconds,
+            std::string_view op) {
+  CallOrder &calls = all.communicator->calls();
+  // Those of other threads than the main one are in no order.
+  const uint64_t before = calls.calls();
+  calls.next(callName);
+  const bool isInOrder = calls.calls() > before;
+  const Status met =
+      all.client->barrier(name, inMilliseconds(timeoutSeconds),
+                          isInOrder ? std::string(callName) : std::string());
+  if (!met)
+    calls.takeBack();
+  check(met, op);
+}
+} // namespace
+
 bool isWhollyHere(const Tensor &tensor) {
   return meshloom::isWhollyHere(arrayOf(tensor, "isWhollyHere").type());
 }
@@ -242,9 +307,8 @@ std::vector<std::string> gatherTexts(std::string_view topic,
   };
   check(all.client->set(keyOf(all.group.rank), own), topic);
   // A barrier knows who is missing, and who has left and will not come.
-  check(all.client->barrier(fmt::format("texts/{}/{}", topic, number),
-                            inMilliseconds(timeoutSeconds)),
-        topic);
+  meetAt(all, fmt::format("texts/{}/{}", topic, number), topic, timeoutSeconds,
+         topic);
   std::vector<std::string> texts;
   texts.reserve(size_t(all.group.size));
   for (int64_t rank = 0; rank < all.group.size; ++rank)
@@ -259,15 +323,14 @@ std::vector<std::string> gatherTexts(std::string_view topic,
 }
 
 namespace {
-/// Tags of what the API sends, the first time with 2^63: those of runs do not
-/// have that bit.
-uint64_t nextTag() {
-  static std::atomic<uint64_t> next = uint64_t(1) << 63;
-  return next++;
+/// The tag of what the API sends next: those of runs do not have bit 63.
+uint64_t nextTag(const Processes &all, std::string_view name) {
+  return uint64_t(1) << 63 | all.communicator->calls().next(name);
 }
 
 /// What process 0 has.
-Status broadcastBytes(const Processes &all, std::span<char> bytes) {
+Status broadcastBytes(const Processes &all, std::span<char> bytes,
+                      std::string_view name) {
   std::vector<Communicator::Outgoing> outgoing;
   std::vector<Communicator::Incoming> incoming;
   if (all.group.rank == 0)
@@ -276,28 +339,28 @@ Status broadcastBytes(const Processes &all, std::span<char> bytes) {
   else
     incoming.push_back({0, bytes});
   if (Status came = all.communicator->wait(
-          all.communicator->exchange(nextTag(), outgoing, incoming));
+          all.communicator->exchange(nextTag(all, name), outgoing, incoming));
       !came)
     return came.error();
   return Success();
 }
 } // namespace
 
-Result<std::vector<HostBytes>> exchangedBytes(const Processes &all,
-                                              std::span<const char> own) {
-  std::vector<HostBytes> said(size_t(all.group.size),
-                              HostBytes(own.begin(), own.end()));
-  std::vector<Communicator::Outgoing> outgoing;
-  std::vector<Communicator::Incoming> incoming;
-  for (int rank = 0; rank < int(all.group.size); ++rank)
-    if (rank != all.group.rank) {
-      outgoing.push_back({rank, own});
-      incoming.push_back({rank, said[size_t(rank)]});
-    }
-  if (Status came = all.communicator->wait(
-          all.communicator->exchange(nextTag(), outgoing, incoming));
+Result<std::vector<HostBytes>>
+exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call) {
+  std::vector<int> group(size_t(all.group.size));
+  std::iota(group.begin(), group.end(), 0);
+  HostBytes gathered(own.size() * group.size());
+  if (Status came = all.communicator->wait(all.communicator->allGather(
+          group, uint64_t(1) << 63 | call, own, gathered));
       !came)
     return came.error();
+  std::vector<HostBytes> said;
+  said.reserve(group.size());
+  for (size_t rank = 0; rank < group.size(); ++rank) {
+    const char *from = gathered.data() + rank * own.size();
+    said.emplace_back(from, from + own.size());
+  }
   return said;
 }
 
@@ -309,7 +372,9 @@ std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
   const auto *bytes = reinterpret_cast<const char *>(own.data());
   std::vector<std::vector<int64_t>> numbers;
   for (const HostBytes &said :
-       check(exchangedBytes(all, {bytes, own.size() * sizeof(int64_t)}), op)) {
+       check(exchangedBytes(all, {bytes, own.size() * sizeof(int64_t)},
+                            all.communicator->calls().next(op)),
+             op)) {
     numbers.emplace_back(own.size());
     std::memcpy(numbers.back().data(), said.data(), said.size());
   }
@@ -336,23 +401,29 @@ Tensor ofFirstProcess(const Tensor &own) {
                        "got another one in {} than in rank 0; here it is {}",
                        all.rankText(int64_t(rank)), typeText(own)));
   HostBytes first = bytes;
-  check(broadcastBytes(all, first), op);
+  check(broadcastBytes(all, first, op), op);
   return hostTensorOf(own.dtype(), own.shape(), first);
 }
 
 Tensor madeWhollyHere(const Tensor &tensor) {
-  return isWhollyHere(tensor)
+  const Layout &layout = arrayOf(tensor, "relayout").type().layout;
+  // One process may have all of what others have a part of: all decide alike.
+  return !spansProcesses(layout.mesh()) || layout.is_fully_replicated()
              ? tensor
-             : relayout(tensor, Layout::replicated(tensor.layout().mesh(),
+             : relayout(tensor, Layout::replicated(layout.mesh(),
                                                    unsigned(tensor.rank())));
+}
+
+void setTransferTimeout(double seconds) {
+  const Processes &all = processes("timeout");
+  if (all.communicator)
+    all.communicator->setTimeout(inMilliseconds(seconds));
 }
 
 void waitForAll(std::string_view topic, double timeoutSeconds) {
   const Processes &all = processes(topic);
   if (all.client)
-    check(
-        all.client->barrier(std::string(topic), inMilliseconds(timeoutSeconds)),
-        topic);
+    meetAt(all, std::string(topic), topic, timeoutSeconds, topic);
 }
 
 } // namespace detail
@@ -378,7 +449,7 @@ void shutdown() {
                                               : "has not joined others"));
   own.stage = Stage::Left;
   if (now->client)
-    check(now->client->shutdown(inMilliseconds(60)), op);
+    check(now->endOrderly(inMilliseconds(60)), op);
 }
 
 int64_t client_id() {
@@ -405,8 +476,12 @@ std::vector<std::string> jobs() {
 std::vector<DeviceSpec> local_devices(std::string_view type) {
   const Processes &all = processes("local_devices");
   std::vector<DeviceSpec> devices = list_devices(type);
-  if (all.isAlone() || (!type.empty() && type != "CPU"))
+  if (all.isAlone() || (!type.empty() && type != "CPU")) {
+    std::erase_if(devices, [&](const DeviceSpec &device) {
+      return device.process >= 0 && device.process != all.group.rank;
+    });
     return devices;
+  }
   const int64_t count = int64_t(devices.size()) / all.group.size;
   devices.clear();
   for (int64_t i = 0; i < count; ++i)
@@ -417,9 +492,10 @@ int64_t num_local_devices(std::string_view type) {
   return int64_t(local_devices(type).size());
 }
 int64_t num_global_devices(std::string_view type) {
-  const bool isShared = type.empty() || type == "CPU";
-  return isShared ? int64_t(list_devices(type).size())
-                  : num_local_devices(type) * num_clients();
+  const std::vector<DeviceSpec> devices = list_devices(type);
+  const bool isShared = type.empty() || type == "CPU" ||
+                        isOfSeveralProcesses(std::string(type), "list_devices");
+  return int64_t(devices.size()) * (isShared ? 1 : num_clients());
 }
 
 Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
@@ -468,8 +544,8 @@ void barrier(const Mesh &mesh, const std::string &name,
   if (!spansProcesses(mesh))
     return;
   const Processes &all = processes(op);
-  check(all.client->barrier("barrier/" + name, inMilliseconds(timeout_seconds)),
-        op);
+  meetAt(all, "barrier/" + name, fmt::format("barrier '{}'", name),
+         timeout_seconds, op);
 }
 
 } // namespace meshloom

@@ -4,6 +4,7 @@
 #include "meshloom/API/Processes.h"
 #include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Client.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 
 namespace meshloom::detail {
 
@@ -11,6 +12,8 @@ namespace meshloom::detail {
 struct Processes : JoinedProcesses {
   /// Virtual CPUs of each process where a mesh does not say.
   int64_t devicesEach = 1;
+  /// As platforms see them; null where this process is alone.
+  std::shared_ptr<PlatformProcesses> ofPlatforms = nullptr;
 
   /// "rank 2 (host b)".
   std::string rankText(int64_t rank) const;
@@ -21,16 +24,21 @@ struct Processes : JoinedProcesses {
 /// `op` asks.
 const Processes &processes(std::string_view op);
 
+/// Whether a failure has ended what this process and others do together.
+bool hasRunFailed();
+
 /// Sends `own` to every other process and takes the bytes that they send, as
-/// many from each, by their order.
-Result<std::vector<HostBytes>> exchangedBytes(const Processes &all,
-                                              std::span<const char> own);
+/// many from each, by their order. `call`: its number in the order of calls.
+Result<std::vector<HostBytes>>
+exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call);
 
 /// The client of this process's devices of a mesh that spans processes.
 std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh);
 
 /// Fails where processes run different programs, saying what differs: called by
-/// all before a program's first run.
-Status agreeOn(const std::shared_ptr<Executable> &program);
+/// all before a program's run. Gives whether the program calls the host for
+/// what processes do together, so that it must be over before they do anything
+/// else together.
+Result<bool> agreeOn(const std::shared_ptr<Executable> &program);
 
 } // namespace meshloom::detail

@@ -16,12 +16,6 @@ using namespace detail;
 SeedLike::SeedLike(const DVariable &variable)
     : tensor(variable.read_value()), isTensor(true) {}
 
-namespace {
-SmallVector<Value> one(Value value) {
-  return {value};
-}
-} // namespace
-
 namespace random {
 namespace {
 

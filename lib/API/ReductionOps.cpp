@@ -9,10 +9,6 @@ using namespace detail;
 
 namespace {
 
-SmallVector<Value> one(Value value) {
-  return {value};
-}
-
 Shape withOnes(Shape shape, std::span<const int64_t> dims) {
   for (int64_t d : dims)
     shape[size_t(d)] = 1;

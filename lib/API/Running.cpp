@@ -1,6 +1,8 @@
 // Counting what runs, and waiting for it at exit, see Running.h.
 #include "Running.h"
 
+#include "meshloom/Runtime/LaunchQueue.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -63,6 +65,8 @@ Running::~Running() {
 }
 
 void waitAtExit() {
+  // Programs that run come to their end before the threads that they run in.
+  LaunchQueue::endAtExit();
   // Handlers run in reverse order, between the destructors of what was made
   // after and before each was registered.
   std::atexit(close);

@@ -11,10 +11,6 @@ using namespace detail;
 
 namespace {
 
-SmallVector<Value> one(Value value) {
-  return {value};
-}
-
 Tensor reshapeTo(std::string_view op, const Tensor &x, Shape shape,
                  const std::source_location &where) {
   if (x.shape() == shape)

@@ -6,6 +6,7 @@
 
 #include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/API/Errors.h"
 #include "meshloom/Runtime/Platform.h"
 
 #include <fmt/format.h>
@@ -52,6 +53,11 @@ void fail(std::string_view op, const std::string &message,
         fmt::format(" (at {}:{}{})", where->file_name(), where->line(), part);
   else if (!part.empty() && !message.starts_with('['))
     text += fmt::format(" ({})", part.substr(1));
+  // Text is what processes tell each other of a failure.
+  if (text.find("DeadlineExceeded: ") != std::string::npos)
+    throw DeadlineExceededError(text);
+  if (hasRunFailed())
+    throw UnavailableError(text);
   throw Error(text);
 }
 

@@ -21,7 +21,7 @@ Tensor squared(const Tensor &x, Where loc) {
              {square(imag(x, loc), loc), loc});
 }
 
-void expectNumbers(const Tensor &x, std::string_view op, Where loc) {
+void expectFloatOrComplex(const Tensor &x, std::string_view op, Where loc) {
   if (!isComplex(nodeOf(x, op, &loc).dtype))
     expectFloat(x, op, loc);
 }
@@ -59,7 +59,7 @@ Tensor segments(std::string_view op, const Tensor &data, const Tensor &ids,
 Tensor reduce_variance(const Tensor &x, const Axis &axis, bool keepdims,
                        int64_t ddof, Where loc) {
   constexpr std::string_view op = "reduce_variance";
-  expectNumbers(x, op, loc);
+  expectFloatOrComplex(x, op, loc);
   int64_t count = 1;
   for (int64_t d : axesOf(axis.dims, axis.all, x.rank(), op, loc))
     count *= x.shape()[size_t(d)];
@@ -73,7 +73,7 @@ Tensor reduce_variance(const Tensor &x, const Axis &axis, bool keepdims,
 
 Tensor reduce_std(const Tensor &x, const Axis &axis, bool keepdims,
                   int64_t ddof, Where loc) {
-  expectNumbers(x, "reduce_std", loc);
+  expectFloatOrComplex(x, "reduce_std", loc);
   return root(reduce_variance(x, axis, keepdims, ddof, loc), loc);
 }
 
@@ -118,7 +118,7 @@ Tensor median(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
 }
 
 Tensor norm(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
-  expectNumbers(x, "norm", loc);
+  expectFloatOrComplex(x, "norm", loc);
   return root(reduce_sum(squared(x, loc), axis, keepdims, loc), loc);
 }
 
@@ -128,7 +128,7 @@ Tensor global_norm(const std::vector<Tensor> &tensors, Where loc) {
     fail(op, "expected at least one tensor, got none", &loc);
   DType type = DType::F32;
   for (const Tensor &each : tensors) {
-    expectNumbers(each, op, loc);
+    expectFloatOrComplex(each, op, loc);
     if (wideType(each.dtype()) == DType::F64)
       type = DType::F64;
   }
@@ -188,7 +188,7 @@ Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
 Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
                     int64_t num_segments, Where loc) {
   constexpr std::string_view op = "segment_mean";
-  expectNumbers(data, op, loc);
+  expectFloatOrComplex(data, op, loc);
   Tensor sum = segments(op, data, segment_ids, num_segments, loc);
   Tensor ones =
       full({data.shape().empty() ? 0 : data.shape()[0]}, 1, DType::F32, loc);

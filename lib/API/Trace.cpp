@@ -1,6 +1,7 @@
 // Building the traced function, see Trace.h.
 #include "Trace.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 
 #include <fmt/format.h>
@@ -20,6 +21,10 @@ Trace::Trace(std::string name, std::shared_ptr<MLIRContext> itsContext)
 }
 
 Trace::~Trace() = default;
+
+void Trace::beDeterministic() {
+  function->setAttr(deterministicAttr, build.getUnitAttr());
+}
 
 Operation *Trace::lastOp() const {
   Block *now = const_cast<OpBuilder &>(build).getInsertionBlock();

@@ -22,6 +22,18 @@ struct TraceArgument {
   std::string name = "";
 };
 
+/// How long values are that tiled all_gathers join, in the order that a body
+/// makes them: where places have other numbers of rows, the extents of others
+/// are known when their bodies have been traced.
+struct JoinedExtents {
+  /// For each join the extents of all places, where those are known.
+  std::vector<std::vector<int64_t>> known = {};
+  /// Of the body being traced: its own extent at each join, and those that the
+  /// join was made with (none: the same everywhere).
+  std::vector<int64_t> own = {};
+  std::vector<std::vector<int64_t>> used = {};
+};
+
 /// An axis that a function is mapped over (ShardMap.h), in the body of which
 /// this is.
 struct MappedAxis {
@@ -32,6 +44,8 @@ struct MappedAxis {
   std::vector<std::vector<int64_t>> rows = {};
   /// One of the places that the body is traced for.
   int64_t place = 0;
+  /// Of bodies that are traced for several.
+  std::shared_ptr<JoinedExtents> joints = nullptr;
 };
 
 /// The module of a trace that has ended. Nobody changes it, so that threads may
@@ -55,6 +69,8 @@ public:
   /// Innermost last.
   std::vector<MappedAxis> mapped;
 
+  /// What is traced from now on has the same bits everywhere.
+  void beDeterministic();
   const std::string &name() const { return title; }
   /// Any thread may ask.
   bool active() const { return !ended; }

@@ -1,6 +1,9 @@
 // Running a compiled function, see TracedFunction.h.
 #include "TracedFunction.h"
+#include "CollectiveLimits.h"
 #include "Tape.h"
+
+#include "meshloom/Runtime/Communicator.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -128,6 +131,7 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   for (auto [variable, argument] : variables)
     if (isMovedIn(argument))
       arrays[argument] = std::move(variable->array);
+  const CollectiveTimeout limit(collectiveTimeoutOf(*source->module));
   Result<std::vector<Array>> out =
       execute(loaded.executable, meshes, std::move(arrays));
   if (!out) {

@@ -16,10 +16,6 @@ using namespace detail;
 
 namespace {
 
-SmallVector<Value> one(Value value) {
-  return {value};
-}
-
 using List = std::vector<int64_t>;
 
 /// No window, stride or padding is larger: their products fit an int64_t.
@@ -404,9 +400,16 @@ Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
       if (letter != 'N' && letter != 'C')
         letters += letter;
   }
+  // Lists go by the order of the kernel's dims, as in JAX.
+  std::string order;
+  for (char letter : options.rhs_dims)
+    if (letter != 'O' && letter != 'I')
+      order += letter;
+  if (!std::ranges::is_permutation(order, letters))
+    order = letters;
   auto named = [&](const std::string &given, const std::string &otherwise,
                    char first, char second, const Tensor &of) {
-    return dimsOf(given.empty() ? otherwise : given, first, second, letters, of,
+    return dimsOf(given.empty() ? otherwise : given, first, second, order, of,
                   op, loc);
   };
   NamedDims left = named(options.lhs_dims, "N" + letters + "C", 'N', 'C', lhs);

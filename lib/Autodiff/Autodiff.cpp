@@ -2,10 +2,9 @@
 #include "meshloom/Autodiff/Autodiff.h"
 
 #include "ControlGradients.h"
+#include "Queries.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
-
-#include "mlir/IR/TypeUtilities.h"
 
 #include <fmt/format.h>
 
@@ -42,18 +41,6 @@ SmallVector<Operation *> opsBehind(ValueRange outputs, Block *block) {
     }
   }
   return order;
-}
-
-bool holdsFloats(Type type) {
-  if (auto variable = dyn_cast<dtensor::VariableType>(type))
-    type = variable.getTensorType();
-  return isa<FloatType, mlir::ComplexType>(mlir::getElementTypeOrSelf(type));
-}
-
-std::string locationOf(Operation *op) {
-  std::string text;
-  llvm::raw_string_ostream(text) << op->getLoc();
-  return text;
 }
 
 /// Values that some `wrt` value influences through floats.

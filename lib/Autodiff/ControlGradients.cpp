@@ -10,6 +10,7 @@
 // the body's gradient really reads are kept. Both loops count by constants, so
 // they have gradients again, and trip counts that later passes can use.
 #include "ControlGradients.h"
+#include "Queries.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Dialect/DTensor/Recompute.h"
@@ -27,17 +28,6 @@ namespace meshloom {
 namespace {
 
 using dtensor::CaseOp, dtensor::WhileOp, dtensor::YieldOp;
-
-std::string locationOf(Operation *op) {
-  std::string text;
-  llvm::raw_string_ostream(text) << op->getLoc();
-  return text;
-}
-
-bool holdsFloats(Value value) {
-  return isa<FloatType, mlir::ComplexType>(
-      dtensor::elementTypeOf(value.getType()));
-}
 
 /// Copies the ops of `block` but the terminator to `builder`.
 void cloneBody(OpBuilder &builder, Block &block, mlir::IRMapping &mapping) {
@@ -249,7 +239,7 @@ void WhileGradient::findCarried() {
       Operation *op = value.getDefiningOp();
       if (!op || op->getBlock() != yield->getBlock())
         sources[i].insert(value);
-      else if (holdsFloats(value) && !op->hasAttr(stopGradientAttr))
+      else if (holdsFloats(value.getType()) && !op->hasAttr(stopGradientAttr))
         llvm::append_range(work, usedValues(op));
     }
   }
@@ -274,7 +264,7 @@ void WhileGradient::findCarried() {
       }
   }
   for (unsigned i = 0; i < count; ++i)
-    if (useful[i] && reached[i] && holdsFloats(loop.getResult(i)))
+    if (useful[i] && reached[i] && holdsFloats(loop.getResult(i).getType()))
       carried.push_back(i);
   for (Value value : wanted)
     if (llvm::any_of(carried,

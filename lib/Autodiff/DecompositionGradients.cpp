@@ -29,8 +29,10 @@ static Value inverseOrZero(OpGradient &g, Value x) {
 /// are equal, of the element type of `like`.
 static Value inverseGaps(OpGradient &g, Value x, Value like) {
   MatrixBuilder matrices(g);
-  Value gaps =
-      g.subtract(matrices.alongColumns(x, like), matrices.alongRows(x, like));
+  // On the diagonal 0, also where x is a product that is subtracted unrounded.
+  Value gaps = matrices.keepWhere(
+      g.subtract(matrices.alongColumns(x, like), matrices.alongRows(x, like)),
+      ComparisonDirection::NE);
   return g.convert(inverseOrZero(g, gaps), g.typeOf(like).getElementType());
 }
 

@@ -1,11 +1,12 @@
 // --dtensor-gradient: appends gradients of the first result to a function's
 // results.
+#include "Queries.h"
+
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <fmt/format.h>
@@ -31,12 +32,6 @@ std::string describe(FuncOp function, unsigned index) {
   return fmt::format("argument {} ({}{})", index,
                      name ? "'" + name.str() + "', " : "",
                      print(function.getArgumentTypes()[index]));
-}
-
-bool holdsFloats(Type type) {
-  if (auto variable = dyn_cast<dtensor::VariableType>(type))
-    type = variable.getTensorType();
-  return isa<FloatType, mlir::ComplexType>(mlir::getElementTypeOrSelf(type));
 }
 
 /// The gradient in the layout of what it is the gradient of.

@@ -48,6 +48,11 @@ void attachScatterGradients(MLIRContext *context);
 void attachStructuralGradients(MLIRContext *context);
 void attachWindowGradients(MLIRContext *context);
 
+/// `from`, `from` + 1, ..., `to` - 1.
+inline SmallVector<int64_t> range(int64_t from, int64_t to) {
+  return llvm::to_vector(llvm::seq<int64_t>(from, to));
+}
+
 /// The gradient of what a window's region or kinds make of its elements, one
 /// after the other.
 void gradientInTurn(dtensor::ReduceWindowOp op, OpGradient &g);

@@ -7,10 +7,6 @@ namespace meshloom {
 
 using dtensor::ComparisonDirection;
 
-static SmallVector<int64_t> range(int64_t from, int64_t to) {
-  return llvm::to_vector(llvm::seq<int64_t>(from, to));
-}
-
 static void gradientOf(dtensor::DynamicSliceOp op, OpGradient &g) {
   if (g.wants(0))
     g.give(0, g.builder.create<dtensor::DynamicUpdateSliceOp>(

@@ -20,10 +20,6 @@ namespace meshloom {
 
 using dtensor::ComparisonDirection, dtensor::ScatterOp;
 
-static SmallVector<int64_t> range(int64_t from, int64_t to) {
-  return llvm::to_vector(llvm::seq<int64_t>(from, to));
-}
-
 /// Integers, one an entry of an index vector, as a tensor like `indices`.
 static Value perEntry(GradientBuilder &g, Value indices, int64_t vectorDim,
                       ArrayRef<int64_t> numbers) {

@@ -5,10 +5,6 @@ namespace meshloom {
 
 using dtensor::ComparisonDirection;
 
-static SmallVector<int64_t> range(int64_t from, int64_t to) {
-  return llvm::to_vector(llvm::seq<int64_t>(from, to));
-}
-
 //===----------------------------------------------------------------------===//
 // Movement
 //===----------------------------------------------------------------------===//

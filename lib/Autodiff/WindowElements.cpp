@@ -6,10 +6,6 @@ namespace meshloom {
 using dtensor::dilated;
 using dtensor::WindowSpec;
 
-static bool isPlain(ArrayRef<int64_t> list, int64_t value) {
-  return llvm::all_of(list, [&](int64_t entry) { return entry == value; });
-}
-
 Value padded(GradientBuilder &math, Value value, Value filler,
              const WindowSpec &window) {
   SmallVector<int64_t> low, high, interior;

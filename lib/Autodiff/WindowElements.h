@@ -6,6 +6,11 @@
 
 namespace meshloom {
 
+/// Whether every entry is `value`, that which does nothing.
+inline bool isPlain(ArrayRef<int64_t> list, int64_t value) {
+  return llvm::all_of(list, [&](int64_t entry) { return entry == value; });
+}
+
 /// `value` with its holes and padding filled with `filler`, a scalar.
 Value padded(GradientBuilder &math, Value value, Value filler,
              const dtensor::WindowSpec &window);

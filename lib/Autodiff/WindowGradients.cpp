@@ -13,10 +13,6 @@ using dtensor::WindowSpec;
 /// More elements than this are not written out one by one, but left to a loop.
 constexpr int64_t mostElements = 256;
 
-static bool isPlain(ArrayRef<int64_t> list, int64_t value) {
-  return llvm::all_of(list, [&](int64_t entry) { return entry == value; });
-}
-
 /// The gradient of `from` for the gradient of `padded(from)`.
 static Value unpadded(OpGradient &g, Value gradient, RankedTensorType from,
                       const WindowSpec &window) {

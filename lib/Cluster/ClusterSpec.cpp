@@ -134,7 +134,7 @@ Status validate(const ClusterSpec &spec, const std::optional<TaskId> &task) {
     if (spec.has_job(job) && spec.num_tasks(job) > 1)
       return Error(fmt::format("a cluster has at most one {}, got {}", job,
                                spec.num_tasks(job)));
-  if (!task || spec.empty())
+  if (!task || spec.jobs().empty())
     return Success();
   if (Status known = knownRole(task->type); !known)
     return known;
@@ -147,6 +147,10 @@ Status validate(const ClusterSpec &spec, const std::optional<TaskId> &task) {
                              str(*task), task->type,
                              fmt::join(spec.jobs(), "\", \"")));
   }
+  if (spec.num_tasks(task->type) == 0)
+    return Error(fmt::format("this task is {}, but the cluster has no task of "
+                             "that job: a cluster is such as {}",
+                             str(*task), clusterExample));
   if (task->index < 0 || task->index >= spec.num_tasks(task->type))
     return Error(
         fmt::format("this task is {}, but the cluster has {} task{} of "

@@ -9,7 +9,7 @@ namespace meshloom {
 
 namespace {
 
-[[noreturn]] void fail(const std::string &problem) {
+[[noreturn]] void throwKubernetesError(const std::string &problem) {
   throw Error(fmt::format("[KubernetesClusterResolver] {}", problem));
 }
 
@@ -19,8 +19,8 @@ std::vector<KubernetesPod> kubectlPods(const std::string &selector) {
   Result<std::string> output = detail::commandOutput(
       {"kubectl", "get", "pods", "--selector=" + selector, "-o", "json"});
   if (!output)
-    fail(fmt::format("pods \"{}\" cannot be listed: {}", selector,
-                     output.error().message()));
+    throwKubernetesError(fmt::format("pods \"{}\" cannot be listed: {}",
+                                     selector, output.error().message()));
   std::vector<KubernetesPod> pods;
   try {
     const nlohmann::json list = nlohmann::json::parse(*output);
@@ -29,8 +29,9 @@ std::vector<KubernetesPod> kubectlPods(const std::string &selector) {
                       item.at("status").at("phase").get<std::string>(),
                       item.at("status").value("hostIP", std::string())});
   } catch (const nlohmann::json::exception &error) {
-    fail(fmt::format("kubectl's list of pods \"{}\" cannot be read: {}",
-                     selector, error.what()));
+    throwKubernetesError(
+        fmt::format("kubectl's list of pods \"{}\" cannot be read: {}",
+                    selector, error.what()));
   }
   return pods;
 }
@@ -38,8 +39,8 @@ std::vector<KubernetesPod> kubectlPods(const std::string &selector) {
 KubernetesClusterResolver::KubernetesClusterResolver(
     const KubernetesOptions &options, const KubernetesPodList &list) {
   if (options.tf_server_port < 1 || options.tf_server_port > 65535)
-    fail(fmt::format("expected a port in 1..65535, got {}",
-                     options.tf_server_port));
+    throwKubernetesError(fmt::format("expected a port in 1..65535, got {}",
+                                     options.tf_server_port));
   std::map<std::string, std::vector<std::string>> jobs;
   for (const auto &[job, selectors] : options.job_to_label_mapping)
     for (const std::string &selector : selectors) {
@@ -50,11 +51,13 @@ KubernetesClusterResolver::KubernetesClusterResolver(
                 });
       for (const KubernetesPod &pod : pods) {
         if (pod.phase != "Running")
-          fail(fmt::format("pod \"{}\" of job \"{}\" (selector \"{}\") is {}, "
-                           "not Running: wait until all pods run",
-                           pod.name, job, selector, pod.phase));
+          throwKubernetesError(
+              fmt::format("pod \"{}\" of job \"{}\" (selector \"{}\") is {}, "
+                          "not Running: wait until all pods run",
+                          pod.name, job, selector, pod.phase));
         if (pod.hostIp.empty())
-          fail(fmt::format("pod \"{}\" has no host address", pod.name));
+          throwKubernetesError(
+              fmt::format("pod \"{}\" has no host address", pod.name));
         jobs[job].push_back(
             fmt::format("{}:{}", pod.hostIp, options.tf_server_port));
       }

@@ -3,18 +3,22 @@
 
 #include "Reading.h"
 
+#include <algorithm>
+
 namespace meshloom {
 
 namespace {
 
-constexpr std::string_view example =
+constexpr std::string_view dtensorExample =
     "a right setting is DTENSOR_NUM_CLIENTS=4 DTENSOR_CLIENT_ID=2 "
     "DTENSOR_JOB_NAME=worker "
     "DTENSOR_JOBS=host0:10000,host1:10000,host2:10000,host3:10000";
 
 Error bad(std::string_view problem) {
-  return Error(fmt::format("{}; {}", problem, example));
+  return Error(fmt::format("{}; {}", problem, dtensorExample));
 }
+
+constexpr int64_t mostProcesses = 1 << 16;
 
 Result<int64_t> readCount(const Environment &environment, const char *name,
                           int64_t otherwise, int64_t least) {
@@ -25,6 +29,9 @@ Result<int64_t> readCount(const Environment &environment, const char *name,
   if (!number || *number < least)
     return bad(fmt::format("expected a number from {} as {}, got \"{}\"", least,
                            name, *text));
+  if (*number > mostProcesses)
+    return bad(fmt::format("expected at most {} as {}, got {}", mostProcesses,
+                           name, *number));
   return *number;
 }
 
@@ -44,14 +51,25 @@ std::vector<std::string> splitJobs(std::string_view text) {
   }
 }
 
-Status checkAddress(const std::string &address, std::string_view name) {
+bool isAddress(const std::string &address) {
   const size_t colon = address.rfind(':');
   const std::optional<int64_t> port =
       colon == std::string::npos
           ? std::nullopt
           : detail::readNumber(std::string_view(address).substr(colon + 1));
-  if (colon == std::string::npos || colon == 0 || !port || *port < 1 ||
-      *port > 65535)
+  return colon != std::string::npos && colon != 0 && port && *port >= 1 &&
+         *port <= 65535;
+}
+
+/// The first of several that are the same.
+std::optional<std::string> repeated(std::vector<std::string> addresses) {
+  std::ranges::sort(addresses);
+  const auto found = std::ranges::adjacent_find(addresses);
+  return found == addresses.end() ? std::nullopt : std::optional(*found);
+}
+
+Status checkAddress(const std::string &address, std::string_view name) {
+  if (!isAddress(address))
     return bad(fmt::format("expected addresses \"host:port\" in {}, got \"{}\"",
                            name, address));
   return Success();
@@ -85,7 +103,13 @@ Status readService(const Environment &environment, ProcessGroup &group) {
 Result<ProcessGroup> readDTensor(const Environment &environment) {
   ProcessGroup group;
   group.source = "DTENSOR_NUM_CLIENTS";
-  Result<int64_t> size = readCount(environment, "DTENSOR_NUM_CLIENTS", 1, 1);
+  const std::string jobs = environment("DTENSOR_JOBS").value_or("");
+  if (!jobs.empty())
+    group.addresses = splitJobs(jobs);
+  // As many as there are addresses, as in TensorFlow.
+  Result<int64_t> size =
+      readCount(environment, "DTENSOR_NUM_CLIENTS",
+                std::max<int64_t>(std::ssize(group.addresses), 1), 1);
   if (!size)
     return size.error();
   Result<int64_t> rank = readCount(environment, "DTENSOR_CLIENT_ID", 0, 0);
@@ -93,19 +117,25 @@ Result<ProcessGroup> readDTensor(const Environment &environment) {
     return rank.error();
   group.size = *size;
   group.rank = *rank;
+  if (*rank >= *size && jobs.empty() && !environment("DTENSOR_NUM_CLIENTS"))
+    return bad(fmt::format("DTENSOR_CLIENT_ID is {}, but neither "
+                           "DTENSOR_NUM_CLIENTS nor DTENSOR_JOBS says how many "
+                           "processes there are",
+                           *rank));
   if (*rank >= *size)
-    return bad(fmt::format("expected DTENSOR_CLIENT_ID in 0..{}, as "
-                           "DTENSOR_NUM_CLIENTS is {}, got {}",
-                           *size - 1, *size, *rank));
+    return bad(fmt::format(
+        "expected DTENSOR_CLIENT_ID in 0..{}, as {} {}, got {}", *size - 1,
+        environment("DTENSOR_NUM_CLIENTS")
+            ? "DTENSOR_NUM_CLIENTS is"
+            : "without DTENSOR_NUM_CLIENTS the addresses of DTENSOR_JOBS are",
+        *size, *rank));
   group.jobName = environment("DTENSOR_JOB_NAME")
                       .value_or(*size > 1 ? "worker" : "localhost");
   if (group.jobName.empty() ||
       group.jobName.find_first_of("/:, ") != std::string::npos)
     return bad(fmt::format("expected a name as DTENSOR_JOB_NAME, got \"{}\"",
                            group.jobName));
-  if (const std::string jobs = environment("DTENSOR_JOBS").value_or("");
-      !jobs.empty()) {
-    group.addresses = splitJobs(jobs);
+  if (!jobs.empty()) {
     for (const std::string &address : group.addresses)
       if (Status status = checkAddress(address, "DTENSOR_JOBS"); !status)
         return status.error();
@@ -114,6 +144,10 @@ Result<ProcessGroup> readDTensor(const Environment &environment) {
           fmt::format("DTENSOR_JOBS has {} addresses, expected {}, one a "
                       "client, or rank 0's alone",
                       group.addresses.size(), *size));
+    if (const std::optional<std::string> twice = repeated(group.addresses))
+      return bad(fmt::format("expected another address for each client in "
+                             "DTENSOR_JOBS, got \"{}\" twice",
+                             *twice));
     group.coordinator = group.addresses.front();
   }
   if (Status status = readService(environment, group); !status)
@@ -155,8 +189,14 @@ Result<ProcessGroup> processGroup(const ClusterResolver &resolver) {
   group.jobName = "worker";
   if (group.size > 1) {
     group.coordinator = group.addresses.front();
-    if (Status status = checkAddress(group.coordinator, "the cluster"); !status)
-      return status.error();
+    const auto wrong = std::ranges::find_if_not(group.addresses, isAddress);
+    const std::optional<std::string> twice = repeated(group.addresses);
+    if (wrong != group.addresses.end() || twice)
+      return Error(fmt::format(
+          "expected an address \"host:port\" of its own for each task, got "
+          "\"{}\"{}; a right cluster is {{\"worker\": [\"a:2222\", "
+          "\"b:2222\"]}}",
+          twice ? *twice : *wrong, twice ? " twice" : ""));
   }
   return group;
 }

@@ -141,7 +141,7 @@ Result<std::vector<int64_t>> expandTaskCounts(std::string_view text) {
 
 namespace {
 
-[[noreturn]] void fail(const std::string &problem) {
+[[noreturn]] void throwSlurmError(const std::string &problem) {
   throw Error(fmt::format("[SlurmClusterResolver] {}", problem));
 }
 
@@ -149,9 +149,10 @@ std::string variable(const Environment &environment, const char *name,
                      std::string_view example) {
   std::optional<std::string> value = environment(name);
   if (!value)
-    fail(fmt::format("{} is not set: srun sets it in each task of a step, such "
-                     "as {}={}; start the program by srun",
-                     name, name, example));
+    throwSlurmError(
+        fmt::format("{} is not set: srun sets it in each task of a step, such "
+                    "as {}={}; start the program by srun",
+                    name, name, example));
   return std::move(*value);
 }
 
@@ -160,8 +161,8 @@ int64_t numberVariable(const Environment &environment, const char *name,
   const std::string text = variable(environment, name, example);
   const std::optional<int64_t> number = detail::readNumber(text);
   if (!number)
-    fail(fmt::format("expected a number such as {}={}, got \"{}\"", name,
-                     example, text));
+    throwSlurmError(fmt::format("expected a number such as {}={}, got \"{}\"",
+                                name, example, text));
   return *number;
 }
 
@@ -175,13 +176,13 @@ std::vector<Host> readHosts(const Environment &environment) {
   Result<std::vector<std::string>> names =
       expandHostList(variable(environment, "SLURM_STEP_NODELIST", "n[1-2],m5"));
   if (!names)
-    fail("SLURM_STEP_NODELIST: " + names.error().message());
+    throwSlurmError("SLURM_STEP_NODELIST: " + names.error().message());
   Result<std::vector<int64_t>> counts = expandTaskCounts(
       variable(environment, "SLURM_STEP_TASKS_PER_NODE", "3(x2),2"));
   if (!counts)
-    fail("SLURM_STEP_TASKS_PER_NODE: " + counts.error().message());
+    throwSlurmError("SLURM_STEP_TASKS_PER_NODE: " + counts.error().message());
   if (names->size() != counts->size())
-    fail(fmt::format(
+    throwSlurmError(fmt::format(
         "SLURM_STEP_NODELIST has {} hosts, "
         "SLURM_STEP_TASKS_PER_NODE numbers of tasks for {}: such as "
         "\"n[1-2],m5\" and \"3(x2),2\"",
@@ -209,36 +210,39 @@ SlurmClusterResolver::SlurmClusterResolver(SlurmOptions options,
       hosts.begin(), hosts.end(), int64_t(0),
       [](int64_t sum, const Host &host) { return sum + host.tasks; });
   if (started != total)
-    fail(fmt::format("SLURM_STEP_NUM_TASKS is {}, but "
-                     "SLURM_STEP_TASKS_PER_NODE has {} tasks in all",
-                     total, started));
+    throwSlurmError(fmt::format("SLURM_STEP_NUM_TASKS is {}, but "
+                                "SLURM_STEP_TASKS_PER_NODE has {} tasks in all",
+                                total, started));
   if (rank >= total)
-    fail(
+    throwSlurmError(
         fmt::format("expected SLURM_PROCID in 0..{}, got {}", total - 1, rank));
   if (options.jobs.empty())
     options.jobs = {{"worker", total}};
   int64_t wanted = 0;
   for (const auto &[job, tasks] : options.jobs) {
     if (tasks < 0)
-      fail(fmt::format("job \"{}\" has {} tasks", job, tasks));
+      throwSlurmError(fmt::format("job \"{}\" has {} tasks", job, tasks));
     wanted += tasks;
   }
   if (wanted != total)
-    fail(fmt::format("the jobs have {} tasks, but srun started {}: start as "
-                     "many (srun -n {})",
-                     wanted, total, wanted));
+    throwSlurmError(
+        fmt::format("the jobs have {} tasks, but srun started {}: start as "
+                    "many (srun -n {})",
+                    wanted, total, wanted));
   int64_t busiest = 1;
   for (const Host &host : hosts)
     busiest = std::max(busiest, host.tasks);
   if (options.port_base < 1 || options.port_base + busiest - 1 > 65535)
-    fail(fmt::format("ports of {} tasks from {} do not lie in 1..65535",
-                     busiest, options.port_base));
+    throwSlurmError(
+        fmt::format("ports of {} tasks from {} do not lie in 1..65535", busiest,
+                    options.port_base));
   const int64_t gpus =
       options.gpus_per_task.value_or(options.gpus_per_node / busiest);
   if (options.gpus_per_node < 0 || gpus < 0 ||
       gpus * busiest > options.gpus_per_node)
-    fail(fmt::format("{} tasks of {} GPUs on one host need {}, it has {}",
-                     busiest, gpus, gpus * busiest, options.gpus_per_node));
+    throwSlurmError(
+        fmt::format("{} tasks of {} GPUs on one host need {}, it has {}",
+                    busiest, gpus, gpus * busiest, options.gpus_per_node));
 
   std::vector<std::string> addresses, visible;
   for (const Host &host : hosts)

@@ -10,13 +10,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view example =
+constexpr std::string_view tfConfigExample =
     R"(a right one is {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", )"
     R"("c:2222"]}, "task": {"type": "worker", "index": 0}})";
 
-[[noreturn]] void fail(const std::string &problem) {
+[[noreturn]] void throwTFConfigError(const std::string &problem) {
   throw Error(fmt::format("[TFConfigClusterResolver] TF_CONFIG: {}; {}",
-                          problem, example));
+                          problem, tfConfigExample));
 }
 
 /// What a value is, in JSON's words, and the value where it is short.
@@ -30,11 +30,12 @@ std::string shown(const Json &value) {
 
 std::string readAddress(const Json &value, const std::string &place) {
   if (!value.is_string())
-    fail(fmt::format("expected an address \"host:port\" in {}, got {}", place,
-                     shown(value)));
+    throwTFConfigError(
+        fmt::format("expected an address \"host:port\" in {}, got {}", place,
+                    shown(value)));
   auto address = value.get<std::string>();
   if (address.empty())
-    fail(fmt::format("an address in {} is empty", place));
+    throwTFConfigError(fmt::format("an address in {} is empty", place));
   return address;
 }
 
@@ -49,8 +50,8 @@ int64_t readIndex(const Json &value, const std::string &place) {
         text.find_first_not_of("0123456789") == std::string::npos)
       return std::stoll(text);
   }
-  fail(fmt::format("expected a number from 0 as {}, got {}", place,
-                   shown(value)));
+  throwTFConfigError(fmt::format("expected a number from 0 as {}, got {}",
+                                 place, shown(value)));
 }
 
 std::map<int64_t, std::string> readTasks(const std::string &job,
@@ -66,8 +67,8 @@ std::map<int64_t, std::string> readTasks(const std::string &job,
           readIndex(Json(number), fmt::format("a task's number in {}", place)),
           readAddress(address, place));
   } else {
-    fail(fmt::format("expected a list of addresses as {}, got {}", place,
-                     shown(value)));
+    throwTFConfigError(fmt::format("expected a list of addresses as {}, got {}",
+                                   place, shown(value)));
   }
   return tasks;
 }
@@ -78,7 +79,8 @@ std::optional<std::string> readText(const Json &object, const char *name) {
   if (found == object.end() || found->is_null())
     return std::nullopt;
   if (!found->is_string())
-    fail(fmt::format("expected a text as \"{}\", got {}", name, shown(*found)));
+    throwTFConfigError(
+        fmt::format("expected a text as \"{}\", got {}", name, shown(*found)));
   return found->get<std::string>();
 }
 
@@ -95,16 +97,18 @@ TFConfigClusterResolver::TFConfigClusterResolver(
       // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
       std::string_view problem = error.what();
       problem.remove_prefix(std::min(problem.size(), problem.find(']') + 2));
-      fail(fmt::format("it is not JSON ({})", problem));
+      throwTFConfigError(fmt::format("it is not JSON ({})", problem));
     }
   }
   if (!config.is_object())
-    fail(fmt::format("expected an object, got {}", shown(config)));
+    throwTFConfigError(
+        fmt::format("expected an object, got {}", shown(config)));
 
   if (const auto cluster = config.find("cluster"); cluster != config.end()) {
     if (!cluster->is_object())
-      fail(fmt::format("expected an object of jobs as \"cluster\", got {}",
-                       shown(*cluster)));
+      throwTFConfigError(
+          fmt::format("expected an object of jobs as \"cluster\", got {}",
+                      shown(*cluster)));
     std::map<std::string, std::map<int64_t, std::string>> jobs;
     for (const auto &[job, tasks] : cluster->items())
       jobs.emplace(job, readTasks(job, tasks));
@@ -112,7 +116,7 @@ TFConfigClusterResolver::TFConfigClusterResolver(
   }
   if (const auto task = config.find("task"); task != config.end()) {
     if (!task->is_object())
-      fail(
+      throwTFConfigError(
           fmt::format("expected {{\"type\": ..., \"index\": ...}} as \"task\", "
                       "got {}",
                       shown(*task)));
@@ -133,9 +137,10 @@ TFConfigClusterResolver::TFConfigClusterResolver(
   if (options.environment)
     kind = *std::move(options.environment);
   if (!spec.empty() && type.has_value() != index.has_value())
-    fail(fmt::format("\"task\" has no {}", type ? "\"index\"" : "\"type\""));
+    throwTFConfigError(
+        fmt::format("\"task\" has no {}", type ? "\"index\"" : "\"type\""));
   if (Status status = validate(spec, task()); !status)
-    fail(status.error().message());
+    throwTFConfigError(status.error().message());
 }
 
 } // namespace meshloom

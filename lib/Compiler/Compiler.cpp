@@ -12,6 +12,7 @@
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Lanes/Passes.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Explain.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -292,6 +293,8 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   // ops there are.
   passes.addNestedPass<FuncOp>(createUnifyMeshes());
   passes.addNestedPass<FuncOp>(createLiftVariables());
+  // What replicas with other numbers of rows compute still looks alike.
+  passes.addNestedPass<FuncOp>(createMergeSums());
   passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
   passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   buildPartitionPipeline(passes, partition);

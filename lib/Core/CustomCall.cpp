@@ -1,6 +1,7 @@
 // The process's table of custom call targets.
 #include "meshloom/Core/CustomCall.h"
 
+#include "meshloom/Core/Program.h"
 #include "meshloom/Core/ShardingRule.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ struct Targets {
 };
 
 Targets &targets() {
-  static Targets instance;
+  static auto &instance = *new Targets;
   return instance;
 }
 } // namespace
@@ -46,6 +47,17 @@ std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name) {
   std::lock_guard lock(all.mutex);
   auto it = all.known.find(name);
   return it == all.known.end() ? nullptr : it->second;
+}
+
+bool failsTogether(const KernelStep &step) {
+  if (step.library != "callback")
+    return false;
+  const auto option = step.options.find("call_target_name");
+  const auto *target = option == step.options.end()
+                           ? nullptr
+                           : std::get_if<std::string>(&option->second);
+  const auto known = target ? find_custom_call(*target) : nullptr;
+  return known && known->fails_together;
 }
 
 } // namespace meshloom

@@ -71,7 +71,7 @@ std::string Layout::spec_string() const {
 
 namespace {
 /// What is left of a layout string, read from the front.
-struct Reader {
+struct LayoutReader {
   std::string_view whole, rest;
 
   bool take(std::string_view prefix) {
@@ -95,7 +95,7 @@ struct Reader {
 } // namespace
 
 Result<Layout> Layout::from_string(std::string_view text) {
-  Reader in{text, text};
+  LayoutReader in{text, text};
   if (!in.take("sharding_specs:"))
     return in.error("it does not begin with 'sharding_specs:'");
   std::vector<DimSpec> specs;

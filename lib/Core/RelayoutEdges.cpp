@@ -129,7 +129,9 @@ void Planner::exchanges(unsigned dim, const AxisText &lost) {
     int64_t group = groupOf(lost);
     Cost least = leastLatency;
     if (!machine.sharedMemory)
-      least += timeFor(evenBytes() / group * (group - 1), fastest);
+      least += leastMove(evenBytes() / group * (group - 1));
+    else if (group > 1)
+      least += leastMove(evenBytes());
     if (!lost.empty() && limit.cost - at->length.cost >= least)
       deal(lost, 0);
     return;
@@ -160,10 +162,10 @@ void Planner::deal(const AxisText &axes, size_t count) {
 /// straight to the target, other orders of one dim's axes, and two axes of one
 /// size exchanged, of which one may be free.
 void Planner::permutations() {
-  // All of a shard is sent (but along axes of size one).
+  // All of a shard is moved (but along axes of size one).
   Cost least = leastLatency;
-  if (!machine.sharedMemory && std::ranges::find(sizes, 1) == sizes.end())
-    least += timeFor(bytesOf(dims), fastest);
+  if (std::ranges::find(sizes, 1) == sizes.end())
+    least += leastMove(bytesOf(dims));
   if (limit.cost - at->length.cost < least)
     return;
   if (exhaustive) {

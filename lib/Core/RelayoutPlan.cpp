@@ -1,6 +1,8 @@
 // What can be said about chains of collectives without searching for one, and
 // cheapestTree: in which order, and from what, several layouts of one value are
 // made.
+#include "Contains.h"
+
 #include "meshloom/Core/RelayoutPlanner.h"
 
 #include <algorithm>
@@ -23,10 +25,6 @@ bool RelayoutPlan::reduces() const {
     return op.kind == CollectiveKind::AllReduce ||
            op.kind == CollectiveKind::ReduceScatter;
   });
-}
-
-static bool contains(std::span<const unsigned> list, unsigned axis) {
-  return std::find(list.begin(), list.end(), axis) != list.end();
 }
 
 bool beginsReduction(const Layout &from, const Layout &to) {

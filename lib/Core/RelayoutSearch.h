@@ -4,6 +4,7 @@
 
 #include "meshloom/Core/RelayoutPlanner.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <queue>
@@ -170,6 +171,15 @@ private:
     for (const AxisText &axes : dims)
       shards *= groupOf(axes);
     return wholeBytes / shards;
+  }
+  /// What moving the data of shards of so many bytes takes at least, beside the
+  /// latency: all of each is sent, or read by a worker.
+  Cost leastMove(int64_t bytes) const {
+    if (!machine.sharedMemory)
+      return timeFor(bytes, fastest);
+    const int64_t each = (mesh.size() + machine.workers - 1) / machine.workers;
+    return timeFor(std::min(wholeBytes, bytes * each),
+                   machine.cacheBytesPerSecond);
   }
   /// How many of the dim's axes it has in common with the target, from the
   /// major one on.

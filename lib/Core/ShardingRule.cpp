@@ -1,5 +1,7 @@
 // The generic algorithm: from a rule and some layouts to how the op runs, and
 // from how it runs to all layouts.
+#include "Contains.h"
+
 #include "meshloom/Core/ShardingRule.h"
 
 #include <algorithm>
@@ -8,10 +10,6 @@
 namespace meshloom {
 
 namespace {
-bool contains(std::span<const unsigned> list, unsigned value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 bool isUsed(const FactorSharding &sharding, unsigned axis) {
   return std::any_of(sharding.axes.begin(), sharding.axes.end(),
                      [&](const auto &axes) { return contains(axes, axis); });

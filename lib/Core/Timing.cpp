@@ -42,7 +42,7 @@ struct Table {
   }
 };
 
-Table &table() {
+Table &timingTable() {
   static Table &instance = *new Table; // outlives all threads
   return instance;
 }
@@ -80,7 +80,7 @@ void enableTiming() {
 }
 
 std::string timingReport() {
-  Table &all = table();
+  Table &all = timingTable();
   std::lock_guard lock(all.mutex);
   std::string text;
   if (!all.stages.empty())
@@ -120,8 +120,8 @@ void TimedScope::begin(std::string_view name, const std::string &parent) {
   outer = std::exchange(currentPath(), path);
   {
     // Now, so that it stands before what is in it.
-    std::lock_guard lock(table().mutex);
-    table().entry(path);
+    std::lock_guard lock(timingTable().mutex);
+    timingTable().entry(path);
   }
   active = true;
   start = std::chrono::steady_clock::now();
@@ -133,7 +133,7 @@ TimedScope::~TimedScope() {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
-  Table &all = table();
+  Table &all = timingTable();
   std::lock_guard lock(all.mutex);
   Stage &stage = all.entry(currentPath());
   stage.seconds += seconds;

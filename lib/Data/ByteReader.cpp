@@ -34,7 +34,8 @@ struct ByteReader::Unpacking {
   uint64_t taken = 0;      ///< bytes of the file, those that wait included
   int64_t members = 0;     ///< that have ended
   bool isReady = false, isInMember = false, isAtEnd = false;
-  std::string failure; ///< to be thrown when all before it was given
+  bool isOnlyNamedSo = false; ///< and begins otherwise
+  std::string failure;        ///< to be thrown when all before it was given
 };
 
 ByteReader::ByteReader(const std::string &path, Compression compression,
@@ -48,15 +49,20 @@ ByteReader::ByteReader(const std::string &path, Compression compression,
   descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
     throw refuse(std::strerror(errno));
+  bool isNamedSo = false;
   if (compression == Compression::Auto) {
     char first[12];
     ssize_t n = pread(descriptor, first, sizeof first, 0);
-    if (n > 0 && isPacked({first, size_t(n)}))
+    const std::string_view begin(first, n > 0 ? size_t(n) : 0);
+    isNamedSo = std::filesystem::path(path).extension() == ".gz";
+    if (isNamedSo || (!begin.empty() && isPacked(begin)))
       compression = Compression::Gzip;
+    isNamedSo = isNamedSo && !beginsAsGzip(begin);
   }
   if (compression != Compression::Gzip)
     return;
   packed = std::make_unique<Unpacking>();
+  packed->isOnlyNamedSo = isNamedSo;
   if (!packed->isReady) {
     close(descriptor);
     throw refuse("there is no memory for it");
@@ -118,8 +124,11 @@ size_t ByteReader::unpack() {
   }
   const size_t got = buffer.size() - stream.avail_out;
   if (got == 0 && !from.failure.empty())
-    throw Error(
-        fmt::format("{}, after {} unpacked bytes", from.failure, position));
+    throw Error(fmt::format(
+        "{}, after {} unpacked bytes{}", from.failure, position,
+        from.isOnlyNamedSo ? "; it is named .gz, but does not begin as gzip's "
+                             "files do: say Compression::None if it is plain"
+                           : ""));
   return got;
 }
 

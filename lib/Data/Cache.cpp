@@ -25,11 +25,12 @@ public:
     if (element) {
       made.push_back(*element);
     } else if (kept) {
-      std::lock_guard lock(kept->mutex);
-      if (!kept->elements)
-        kept->elements =
+      // Nobody else may have it any more: it outlives the lock.
+      const std::shared_ptr<Kept> last = std::move(kept);
+      std::lock_guard lock(last->mutex);
+      if (!last->elements)
+        last->elements =
             std::make_shared<const std::vector<Element>>(std::move(made));
-      kept.reset();
     }
     return element;
   }

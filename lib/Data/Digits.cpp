@@ -30,7 +30,7 @@ using Glyph = std::vector<Stroke>;
 /// x to the right, y down, both in [0, 1].
 const std::array<Glyph, 10> &glyphs() {
   constexpr bool curve = true, lines = false;
-  static const std::array<Glyph, 10> all{{
+  static const auto &all = *new std::array<Glyph, 10>{{
       {{curve,
         {{.5, .07},
          {.27, .22},

@@ -1,15 +1,13 @@
 // Streams, and what is asked of a whole pipeline.
 #include "meshloom/Data/Iterator.h"
 
+#include "InFunctions.h"
 #include "Random.h"
-#include "meshloom/API/CustomOps.h"
-#include "meshloom/API/Distribute.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <mutex>
-#include <unordered_map>
 
 namespace meshloom::data {
 namespace detail {
@@ -29,22 +27,16 @@ SourcePtr Source::withFiles(int64_t, int64_t) const {
   throw Error(fmt::format("[{}] reads no files", name()));
 }
 
-namespace {
-/// The streams that functions were given.
-struct Registry {
-  std::mutex mutex;
-  std::unordered_map<int64_t, std::weak_ptr<Stream>> streams;
-};
-Registry &registry() {
-  // Never destroyed: threads may use it while the process ends.
-  static Registry &registry = *new Registry;
-  return registry;
-}
-int64_t nextNumber() {
+/// Numbers that name streams.
+static int64_t nextNumber() {
   static std::atomic<int64_t> last;
   return ++last;
 }
-} // namespace
+
+/// Keys of a saved position.
+static constexpr const char *countOfGiven = "elements";
+static constexpr const char *countOfFailed = "failed";
+static constexpr const char *countOfCalls = "calls";
 
 struct Stream::State {
   SourcePtr source;
@@ -52,8 +44,15 @@ struct Stream::State {
   std::unique_ptr<Cursor> cursor; ///< null: not opened yet
   std::optional<Element> ahead;   ///< peeked at
   bool exhausted = false;
-  int64_t given = 0;
-  int64_t skipped = 0; ///< to be passed over when it is opened
+  /// Calls of the cursor, as saved: what comes behind the last one that threw
+  /// can be passed over without being made.
+  struct Position {
+    int64_t given = 0;   ///< elements
+    int64_t failed = 0;  ///< calls that threw
+    int64_t through = 0; ///< calls up to the last of those
+  };
+  Position position;
+  Position start; ///< where it is opened
   uint64_t iteration = 0;
 
   std::optional<Element> take() {
@@ -61,13 +60,29 @@ struct Stream::State {
       return std::nullopt;
     if (!cursor) {
       Opening opening{iteration, optionsOf(*source)};
-      cursor = source->open(opening);
-      if (skipped)
-        cursor->skip(skipped);
+      std::unique_ptr<Cursor> opened = source->open(opening);
+      // What a call lost that threw (half a batch) is known by throwing again.
+      int64_t failed = 0;
+      for (int64_t call = 0; call < start.through; ++call)
+        try {
+          opened->next();
+        } catch (const std::exception &) {
+          ++failed;
+        }
+      // One that does not throw this time gives an element more.
+      if (int64_t rest = start.given - (start.through - failed); rest > 0)
+        opened->skip(rest);
+      cursor = std::move(opened);
     }
-    std::optional<Element> element = cursor->next();
-    exhausted = !element;
-    return element;
+    try {
+      std::optional<Element> element = cursor->next();
+      exhausted = !element;
+      return element;
+    } catch (...) {
+      ++position.failed;
+      position.through = position.given + position.failed;
+      throw;
+    }
   }
 };
 
@@ -77,20 +92,14 @@ Stream::Stream(SourcePtr source, uint64_t iteration)
   state->iteration = iteration;
 }
 Stream::~Stream() {
-  std::lock_guard lock(registry().mutex);
-  registry().streams.erase(number);
-}
-int64_t Stream::id() {
-  std::lock_guard lock(registry().mutex);
-  registry().streams[number] = weak_from_this();
-  return number;
+  forgetStream(number);
 }
 
 std::optional<Element> Stream::next() {
   std::lock_guard lock(state->mutex);
   std::optional<Element> element =
       state->ahead ? std::exchange(state->ahead, std::nullopt) : state->take();
-  state->given += element.has_value();
+  state->position.given += element.has_value();
   return element;
 }
 
@@ -108,31 +117,49 @@ uint64_t Stream::iteration() const {
 
 std::string Stream::save() const {
   std::lock_guard lock(state->mutex);
-  return nlohmann::json{{"elements", state->given},
-                        {"iteration", state->iteration}}
-      .dump();
+  nlohmann::json json{{countOfGiven, state->position.given},
+                      {"iteration", state->iteration}};
+  if (state->position.failed) {
+    json[countOfFailed] = state->position.failed;
+    json[countOfCalls] = state->position.through;
+  }
+  return json.dump();
 }
 
 void Stream::restore(std::string_view text) {
-  static constexpr std::string_view counted = "elements";
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  auto refuse = [&] {
+    throw Error(fmt::format("[restore] expected the position of an iterator, "
+                            "as save() gives it, got '{}'",
+                            text));
+  };
   auto number = [&](std::string_view key) {
     if (!json.is_object() || !json.contains(key) ||
-        !json[key].is_number_unsigned() ||
-        (key == counted && json[key].get<uint64_t>() >
-                               uint64_t(std::numeric_limits<int64_t>::max())))
-      throw Error(fmt::format("[restore] expected the position of an iterator, "
-                              "as save() gives it, got '{}'",
-                              text));
+        !json[key].is_number_unsigned())
+      refuse();
     return json[key].get<uint64_t>();
   };
-  const uint64_t elements = number(counted), iteration = number("iteration");
+  auto count = [&](std::string_view key) {
+    const uint64_t n = number(key);
+    if (n > uint64_t(std::numeric_limits<int64_t>::max()))
+      refuse();
+    return int64_t(n);
+  };
+  State::Position position{.given = count(countOfGiven)};
+  const uint64_t iteration = number("iteration");
+  if (json.contains(countOfFailed)) {
+    position.failed = count(countOfFailed);
+    position.through = count(countOfCalls);
+    if (position.failed > position.through ||
+        position.through - position.failed > position.given)
+      refuse();
+  }
   std::lock_guard lock(state->mutex);
   state->cursor.reset();
   state->ahead.reset();
   state->exhausted = false;
   state->iteration = iteration;
-  state->given = state->skipped = int64_t(elements);
+  state->position = state->start = position;
 }
 
 Options optionsOf(const Source &source) {
@@ -195,105 +222,6 @@ SourcePtr shardHints(const SourcePtr &source, int64_t n, int64_t i) {
       found = true;
     }
   return found ? source->over(std::move(inputs)) : nullptr;
-}
-
-void failMoved() {
-  throw Error("[Iterator] expected an iterator, got one that was moved from");
-}
-void failExhausted(const Stream &stream) {
-  throw Error(fmt::format(
-      "[Iterator] the dataset is exhausted (at {}): repeat() it, or begin "
-      "another iteration",
-      stream.save()));
-}
-
-std::string nextType(Stream &stream) {
-  std::optional<Element> element = stream.peek();
-  if (!element)
-    failExhausted(stream);
-  std::string text = element->typeText() + element->key();
-  for (const HostArray &value : element->values)
-    if (std::optional<Layout> layout = value.layout())
-      text += layout->to_string();
-  return text;
-}
-
-/// Writes `from`, row-major, to a result's elements from dim `dim` on.
-static const char *write(const char *from, const CustomOperand &result,
-                         size_t dim, char *to) {
-  const int64_t width = byteWidth(result.type);
-  if (dim == result.shape.size()) {
-    std::memcpy(to, from, size_t(width));
-    return from + width;
-  }
-  for (int64_t i = 0; i < result.shape[dim]; ++i)
-    from = write(from, result, dim + 1, to + i * result.strides[dim] * width);
-  return from;
-}
-static void write(const HostArray &value, const CustomOperand &result) {
-  bool isDense = true;
-  int64_t stride = 1;
-  for (size_t d = result.shape.size(); d-- > 0; stride *= result.shape[d])
-    isDense &= result.shape[d] == 1 || result.strides[d] == stride;
-  char *to = static_cast<char *>(result.data);
-  if (isDense)
-    value.copyTo(to);
-  else
-    write(value.inMemory().data(), result, 0, to);
-}
-
-/// What compiled functions call: input 0 names the stream, results are the
-/// values of its next element.
-static Status giveNext(const CustomCall &call) {
-  int64_t id;
-  std::memcpy(&id, call.inputs[0].data, sizeof id);
-  std::shared_ptr<Stream> stream;
-  {
-    std::lock_guard lock(registry().mutex);
-    if (auto it = registry().streams.find(id); it != registry().streams.end())
-      stream = it->second.lock();
-  }
-  if (!stream)
-    return Error("[Iterator] a function takes elements from an iterator that "
-                 "is no more: keep it while the function runs");
-  try {
-    std::optional<Element> element = stream->next();
-    if (!element)
-      failExhausted(*stream);
-    for (size_t i = 0; i < element->values.size(); ++i) {
-      const HostArray &value = element->values[i];
-      const CustomOperand &result = call.results[i];
-      if (value.dtype() != result.type || value.shape() != result.shape)
-        throw Error(fmt::format(
-            "[Iterator] tensor {} of an element is {}, but the first one that "
-            "this call of the function took had {} [{}]: one call takes "
-            "elements of one type; batch with drop_remainder",
-            i, value.typeText(), name(result.type),
-            fmt::join(result.shape, ", ")));
-      write(value, result);
-    }
-  } catch (const std::exception &error) {
-    return Error(error.what());
-  }
-  return Success();
-}
-
-std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like) {
-  static constexpr const char *target = "meshloom.data.next";
-  static const bool known = [] {
-    register_custom_call(target, {"", giveNext}).value_or_throw();
-    return true;
-  }();
-  (void)known;
-  std::vector<TensorType> types;
-  types.reserve(like.values.size());
-  for (const HostArray &value : like.values)
-    types.push_back({value.dtype(), value.shape()});
-  std::vector<Tensor> values = host_call(target, {handle}, types);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (std::optional<Layout> layout = like.values[i].layout())
-      values[i] = relayout(values[i], *layout);
-  return values;
 }
 
 } // namespace detail

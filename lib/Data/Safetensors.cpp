@@ -83,8 +83,9 @@ Tensor readTensor(const std::string &tensor, const json &entry,
   std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
   std::memcpy(aligned.data(), data.data() + *begin, bytes);
   const int64_t elements = elementCount(shape);
-  return detail::fromHost(*known, aligned.data(), elements, std::move(shape),
-                          std::source_location::current());
+  return meshloom::detail::fromHost(*known, aligned.data(), elements,
+                                    std::move(shape),
+                                    std::source_location::current());
 }
 } // namespace
 
@@ -143,8 +144,8 @@ void save_safetensors(const std::filesystem::path &path,
     const uint64_t bytes = uint64_t(tensor.size()) * byteWidth(tensor.dtype());
     // Elements need not lie where their type may be written.
     std::vector<uint64_t> aligned(bytes / 8 + 1);
-    detail::readValue(tensor, tensor.dtype(), aligned.data(), tensor.size(),
-                      "save_safetensors");
+    meshloom::detail::readValue(tensor, tensor.dtype(), aligned.data(),
+                                tensor.size(), "save_safetensors");
     std::memcpy(out, aligned.data(), bytes);
     out += bytes;
   }

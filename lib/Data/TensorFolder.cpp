@@ -233,12 +233,12 @@ Tensor TensorFolder::read(const std::string &name,
       copyCommon(shard.box, bytes.data(), box, destination.data(), width);
   }
   if (!layout)
-    return detail::hostTensorOf(type, shape, blocks.front().second);
-  std::vector<detail::ShardView> parts;
+    return meshloom::detail::hostTensorOf(type, shape, blocks.front().second);
+  std::vector<meshloom::detail::ShardView> parts;
   parts.reserve(blockOf.size());
   for (size_t block : blockOf)
     parts.push_back({blocks[block].first.extent, blocks[block].second});
-  return detail::tensorOfShards(type, shape, cut, parts);
+  return meshloom::detail::tensorOfShards(type, shape, cut, parts);
 }
 
 } // namespace meshloom::data

@@ -91,7 +91,7 @@ std::string shardName(const Shard &shard, const Shape &shape) {
 /// Whether several processes have parts of a tensor.
 bool isShared(const NamedTensors &tensors) {
   return std::ranges::any_of(tensors, [](const auto &named) {
-    return detail::spansProcesses(named.second.layout().mesh());
+    return meshloom::detail::spansProcesses(named.second.layout().mesh());
   });
 }
 
@@ -141,7 +141,7 @@ private:
       return "";
     const Layout layout = tensor.layout();
     const int64_t devices = layout.mesh().size();
-    return detail::spansProcesses(layout.mesh())
+    return meshloom::detail::spansProcesses(layout.mesh())
                ? layout.placed_on(DeviceAssignment::standard(devices))
                      .to_string()
                : layout.to_string();
@@ -179,9 +179,10 @@ private:
     if (isShared(tensors))
       std::erase_if(shards, [&](const Shard &shard) {
         const Mesh &mesh = tensors.at(shard.tensor).layout().mesh();
-        const int64_t process = detail::spansProcesses(mesh)
-                                    ? detail::processOf(mesh, shard.device)
-                                    : 0;
+        const int64_t process =
+            meshloom::detail::spansProcesses(mesh)
+                ? meshloom::detail::processOf(mesh, shard.device)
+                : 0;
         return process != client_id();
       });
   }
@@ -222,8 +223,8 @@ private:
   /// Appends the shard to its file; gives its entry of the index.
   json write(const Shard &shard) {
     File &file = files.at(shard.file);
-    const detail::ShardBytes part =
-        detail::shardOf(tensors.at(shard.tensor), shard.device);
+    const meshloom::detail::ShardBytes part =
+        meshloom::detail::shardOf(tensors.at(shard.tensor), shard.device);
     std::move(file.writer->write(part.bytes)).value_or_throw();
     const uint64_t begin = file.at;
     file.at += part.bytes.size();
@@ -255,8 +256,8 @@ fs::path hiddenName(const fs::path &target) {
 
 /// Removes what writers that crashed left beside a new folder.
 void removeLeftovers(const fs::path &beside) {
-  static const std::regex pattern(
-      R"(\..*\.[0-9a-f]+-([0-9a-f]+)-[0-9a-f]+\.part)");
+  static const auto &pattern =
+      *new std::regex(R"(\..*\.[0-9a-f]+-([0-9a-f]+)-[0-9a-f]+\.part)");
   std::error_code ignored;
   std::vector<fs::path> left;
   for (const fs::directory_entry &entry :
@@ -318,7 +319,7 @@ std::vector<json> told(std::string_view step, bool isTogether,
   if (own.error)
     said["error"] = *own.error;
   std::vector<json> results;
-  for (const std::string &text : detail::gatherTexts(
+  for (const std::string &text : meshloom::detail::gatherTexts(
            fmt::format("write_tensor_folder/{}", step), said.dump(),
            /*timeoutSeconds=*/600)) {
     json theirs = json::parse(text);
@@ -366,7 +367,7 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     return Error(
         fmt::format("[write_tensor_folder] '{}': {}", path.string(), why));
   };
-  if (detail::isTracing())
+  if (meshloom::detail::isTracing())
     throw refuse("expected to be outside of a function, whose variables have "
                  "no values while it is traced");
   const fs::path target = path.has_filename() ? path : path.parent_path();

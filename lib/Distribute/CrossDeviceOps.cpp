@@ -274,6 +274,12 @@ CommunicationOptions::merged(const CommunicationOptions &given) const {
       refuse("CommunicationOptions",
              fmt::format("expected bytes_per_pack of at least 0, got {}",
                          options.bytes_per_pack));
+  for (const CommunicationOptions &options : {*this, given})
+    if (options.timeout_seconds && !(*options.timeout_seconds > 0))
+      refuse("CommunicationOptions",
+             fmt::format("expected timeout_seconds above 0, got {}; leave it "
+                         "out to wait as long as other transfers may",
+                         *options.timeout_seconds));
   if (given.bytes_per_pack != 0)
     both.bytes_per_pack = given.bytes_per_pack;
   if (given.timeout_seconds)

@@ -95,6 +95,13 @@ std::vector<ReplicaRows> unevenRows(const ReplicaRows &rows, size_t values) {
                 : std::vector<ReplicaRows>(values, rows);
 }
 
+/// Among how many processes datasets are divided. Of a strategy of one program
+/// that happens to run as several, each reads all, and keeps the rows of its
+/// own replicas: steps are those of one process.
+int64_t readersOf(const StrategyState &strategy) {
+  return strategy.kind == StrategyState::Kind::Workers ? strategy.workers() : 1;
+}
+
 /// Each element, a global batch, cut into those of replicas.
 class CutBatches : public data::detail::Step<CutBatches> {
 public:
@@ -263,7 +270,7 @@ private:
 
 /// Two steps ahead, on the devices.
 SourcePtr fetched(const StrategyState &strategy, SourcePtr source,
-                  const StrategyInputOptions &options) {
+                  const InputOptions &options) {
   if (!strategy.mesh || !options.experimental_fetch_to_device)
     return source;
   return prefetch(
@@ -313,7 +320,8 @@ SourcePtr autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
            "AutoShardPolicy::Data");
   }
   if (policy == AutoShardPolicy::File || policy == AutoShardPolicy::Auto) {
-    if (const int64_t files = fileCountOf(*source); files >= workers) {
+    const int64_t files = fileCountOf(*source);
+    if (files >= workers) {
       if (SourcePtr part = shardFiles(source, workers, worker))
         return part;
     } else if (policy == AutoShardPolicy::File) {
@@ -325,19 +333,18 @@ SourcePtr autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
                          workers, files ? std::to_string(files) : "none"));
     }
     logOnce(LogLevel::WARNING,
-            fmt::format("The dataset reads {} files, fewer than the {} "
-                        "workers, so it is sharded by elements "
+            fmt::format("The dataset reads {} files, and there are {} "
+                        "workers, so it is sharded by its batches "
                         "(AutoShardPolicy::Data): choose that yourself with "
                         "with_options, or Off if every worker is to see all "
                         "elements",
-                        fileCountOf(*source), workers));
+                        files ? std::to_string(files) : "no", workers));
   }
   return shard(source, workers, worker);
 }
 
 SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
-                            const StrategyInputOptions &options,
-                            MakePerReplica make) {
+                            const InputOptions &options, MakePerReplica make) {
   if (options.experimental_replication_mode ==
       InputReplicationMode::PER_REPLICA)
     refuse("experimental_distribute_dataset",
@@ -349,11 +356,12 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
            "got one of single elements: batch it first, with the global batch "
            "size");
   std::vector<int64_t> sizes;
-  const int64_t workers = strategy.workers();
+  const int64_t workers = readersOf(strategy);
+  const int64_t worker = workers > 1 ? strategy.worker() : 0;
   if (const std::optional<int64_t> size = batchSizeOf(*source))
-    sizes = rowsOfReplicas(*size, workers, strategy.localReplicas(),
-                           strategy.worker());
-  SourcePtr part = autoShard(source, workers, strategy.worker());
+    sizes =
+        rowsOfReplicas(*size, workers, strategy.replicas() / workers, worker);
+  SourcePtr part = autoShard(source, workers, worker);
   if (workers > 1)
     return distributeOverWorkers(strategy, std::move(part), std::move(sizes),
                                  /*cuts=*/true, std::move(make));
@@ -365,14 +373,14 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
 }
 
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
-                                        const StrategyInputOptions &options) {
+                                        const InputOptions &options) {
   const bool isEach = options.experimental_replication_mode ==
                       InputReplicationMode::PER_REPLICA;
   if (isEach && strategy.kind != StrategyState::Kind::Mirrored)
     refuse("distribute_datasets_from_function",
            fmt::format("PER_REPLICA is of MirroredStrategy, got {}",
                        textOf(strategy)));
-  if (strategy.workers() > 1)
+  if (readersOf(strategy) > 1)
     return {{strategy.workers(), strategy.worker(), strategy.replicas()}};
   const int64_t pipelines = isEach ? strategy.replicas() : 1;
   std::vector<InputContext> contexts;
@@ -383,9 +391,8 @@ std::vector<InputContext> inputContexts(const StrategyState &strategy,
 
 SourcePtr distributeTurns(const StrategyState &strategy,
                           std::vector<SourcePtr> sources,
-                          const StrategyInputOptions &options,
-                          MakePerReplica make) {
-  if (strategy.workers() > 1)
+                          const InputOptions &options, MakePerReplica make) {
+  if (readersOf(strategy) > 1)
     return distributeOverWorkers(strategy, std::move(sources.front()), {},
                                  /*cuts=*/false, std::move(make));
   return fetched(strategy,

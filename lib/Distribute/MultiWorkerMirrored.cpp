@@ -5,6 +5,7 @@
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/API/TransferTimeout.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,8 +31,7 @@ std::string_view nameOf(CommunicationImplementation implementation) {
 
 /// Joins the cluster's other workers, where nothing else has made this process
 /// one of them.
-void join(const ClusterResolver &resolver,
-          const CommunicationOptions &communication) {
+void join(const ClusterResolver &resolver) {
   const ClusterSpec &cluster = resolver.cluster_spec();
   if (cluster.empty())
     return;
@@ -40,10 +40,15 @@ void join(const ClusterResolver &resolver,
            "expected a resolver that says which task of the cluster this "
            "process is, got one without type or id: TF_CONFIG has them as "
            R"("task": {"type": "worker", "index": 0})");
+  if (const TaskId task = *resolver.task(); task.type == "ps")
+    refuse(strategyName,
+           fmt::format("expected a task that computes, a chief or a worker, "
+                       "got {}: parameter servers are of "
+                       "ParameterServerStrategy, and run Server(...).join()",
+                       str(task)));
   if (num_clients() == 1) {
     if (worker_count(cluster, *resolver.task()) > 1)
-      initialize(resolver, {.timeout_seconds =
-                                communication.timeout_seconds.value_or(0)});
+      initialize(resolver);
     return;
   }
   const TaskId task = *resolver.task();
@@ -64,7 +69,14 @@ std::shared_ptr<const StrategyState> make(const ClusterResolver &resolver,
   state->name = strategyName;
   state->kind = StrategyState::Kind::Workers;
   state->communication = CommunicationOptions().merged(options);
-  join(resolver, state->communication);
+  const std::optional<double> timeout = state->communication.timeout_seconds;
+  if (timeout && !(*timeout > 0))
+    refuse(strategyName,
+           fmt::format("expected timeout_seconds above 0, got {}", *timeout));
+  join(resolver);
+  // Of all transfers: the transport does not know strategies.
+  if (timeout)
+    setTransferTimeout(*timeout);
   std::vector<DeviceSpec> devices;
   if (num_clients() == 1)
     devices = list_logical_devices("GPU");

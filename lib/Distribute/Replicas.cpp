@@ -2,6 +2,7 @@
 #include "StrategyState.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 
+#include "meshloom/API/CollectiveLimit.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"
@@ -96,6 +97,8 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                           const ReplicaValues &arguments,
                           const ReplicaBody &body, const Where &where) {
   const Strategy entered(strategy);
+  const CollectiveLimit limit(std::nullopt,
+                              strategy->communication.timeout_seconds);
   if (const StrategyFrame now = currentFrame();
       now.inReplica && now.strategy->kind != StrategyState::Kind::Default)
     refuse("run",
@@ -164,6 +167,8 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
 Tensor reduceValue(const StrategyState &strategy, ReduceOp op,
                    const ReplicaValue &value, std::optional<int64_t> axis,
                    int64_t replicas) {
+  const CollectiveLimit limit(std::nullopt,
+                              strategy.communication.timeout_seconds);
   const int64_t rank = value.value.rank() - (replicas > 1);
   if (axis)
     axis = axisOf("reduce", *axis, rank);
@@ -191,6 +196,8 @@ Tensor reduceValue(const StrategyState &strategy, ReduceOp op,
 
 Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
                    int64_t axis, int64_t replicas) {
+  const CollectiveLimit limit(std::nullopt,
+                              strategy.communication.timeout_seconds);
   const int64_t rank = value.value.rank() - (replicas > 1);
   if (rank == 0)
     refuse("gather", "expected values with a dim to gather along, got scalars: "
@@ -357,6 +364,8 @@ std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
                                      const std::vector<Tensor> &values,
                                      const CommunicationOptions &options) {
   const CommunicationOptions asked = strategy.communication.merged(options);
+  const CollectiveLimit limit(options.timeout_seconds,
+                              strategy.communication.timeout_seconds);
   if (strategy.replicas() == 1)
     return values;
   if (asked.implementation == CommunicationImplementation::NCCL &&
@@ -396,7 +405,9 @@ std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
 }
 
 Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
-                        int64_t axis) {
+                        int64_t axis, const CommunicationOptions &options) {
+  const CollectiveLimit limit(
+      strategy.communication.merged(options).timeout_seconds, std::nullopt);
   return gatherValue(strategy, stackReplicas(strategy, value), axis,
                      strategy.replicas());
 }

@@ -27,7 +27,11 @@ std::string listText(const std::vector<DeviceSpec> &devices) {
 /// Whether it is there; virtual CPUs are made as they are named.
 bool isVisible(const DeviceSpec &device) {
   return device.type == "CPU" ||
-         std::ranges::count(list_logical_devices(device.type), device) > 0;
+         std::ranges::any_of(
+             list_logical_devices(device.type), [&](const DeviceSpec &known) {
+               return known.index == device.index &&
+                      (known.process < 0 || known.process == client_id());
+             });
 }
 
 /// Those asked for that are there; all GPUs or CPUs where none is asked for.

@@ -60,9 +60,6 @@ data::detail::SourcePtr distributeOverWorkers(const StrategyState &strategy,
                                               std::vector<int64_t> sizes,
                                               bool cuts, MakePerReplica make);
 
-/// The axis of replicas.
-inline constexpr char replicaAxis[] = "replica";
-
 /// The innermost frame of this thread; its strategy is never null.
 StrategyFrame currentFrame();
 

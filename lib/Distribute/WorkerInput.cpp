@@ -5,14 +5,18 @@
 
 #include "meshloom/API/Processes.h"
 #include "meshloom/API/Shards.h"
+#include "meshloom/Core/Hash.h"
 #include "meshloom/Distribute/Input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <numeric>
+#include <ranges>
+#include <sstream>
 
 namespace meshloom::detail {
 using namespace data::detail;
@@ -24,12 +28,6 @@ int64_t rowsOf(const Element &batch) {
              ? 0
              : batch.values.front().shape().front();
 }
-
-/// What is the same of all batches of a dataset.
-struct BatchType {
-  std::vector<DType> types;
-  std::vector<Shape> shapes; ///< without the rows
-};
 
 /// Hands out the parts of a worker's batches, as many as it has replicas a
 /// step.
@@ -43,25 +41,138 @@ public:
 
   std::optional<Element> next() override {
     for (;;) {
-      const std::vector<Element> own = ownParts();
-      std::vector<int64_t> said = {std::ssize(own)};
+      std::vector<Element> own;
+      std::exception_ptr failure;
+      try {
+        own = ownParts();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      std::vector<int64_t> said = {failure ? failed : std::ssize(own),
+                                   like ? hashOfType(*like) : 0};
       for (int64_t i = 0; i < strategy->localReplicas(); ++i)
         said.push_back(i < std::ssize(own) ? rowsOf(own[size_t(i)]) : 0);
+      const auto words = gatherNumbers(said, op);
+      if (std::ranges::any_of(
+              words, [](const auto &word) { return word.front() == failed; }))
+        failTogether(failure, words);
       ReplicaRows rows;
       bool hasAny = false;
-      for (const std::vector<int64_t> &worker :
-           gatherNumbers(said, "experimental_distribute_dataset")) {
+      for (const std::vector<int64_t> &worker : words) {
         hasAny |= worker.front() > 0;
-        rows.insert(rows.end(), worker.begin() + 1, worker.end());
+        rows.insert(rows.end(), worker.begin() + 2, worker.end());
       }
       if (!hasAny)
         return std::nullopt;
+      expectOneType(words);
       if (std::ranges::any_of(rows, [](int64_t count) { return count > 0; }))
         return placed(own, rows);
     }
   }
 
 private:
+  /// In the place of a number of batches.
+  static constexpr int64_t failed = -1;
+  static constexpr std::string_view op = "experimental_distribute_dataset";
+
+  /// Of what all batches have: types and shapes without the rows. Never 0.
+  static int64_t hashOfType(const Element &batch) {
+    StableHash hash;
+    for (const HostArray &value : batch.values) {
+      hash.add(uint64_t(value.dtype()));
+      hash.add(value.shape().size());
+      for (size_t dim = 1; dim < value.shape().size(); ++dim)
+        hash.add(uint64_t(value.shape()[dim]));
+    }
+    return int64_t(hash.value() | 1);
+  }
+
+  /// All are here, and none goes on: `words` are what they said.
+  [[noreturn]] static void
+  failTogether(const std::exception_ptr &own,
+               const std::vector<std::vector<int64_t>> &words) {
+    std::string text;
+    try {
+      if (own)
+        std::rethrow_exception(own);
+    } catch (const std::exception &error) {
+      text = error.what();
+    }
+    const std::vector<std::string> texts = gatherTexts(op, text);
+    if (own)
+      std::rethrow_exception(own);
+    for (size_t worker = 0; worker < words.size(); ++worker)
+      if (words[worker].front() == failed)
+        refuse(op, fmt::format("the dataset of worker {} failed, so that no "
+                               "worker has a batch in this step: {}",
+                               worker, texts[worker]));
+    refuse(op, "a worker failed");
+  }
+
+  /// Tells a worker without batches what those of the others are. Throws, in
+  /// all workers, where they have different ones.
+  void expectOneType(const std::vector<std::vector<int64_t>> &words) {
+    if (isAgreed)
+      return;
+    std::optional<size_t> first;
+    bool lacks = false;
+    for (size_t worker = 0; worker < words.size(); ++worker) {
+      const int64_t hash = words[worker][1];
+      lacks |= hash == 0;
+      if (hash == 0)
+        continue;
+      if (!first)
+        first = worker;
+      if (hash == words[*first][1])
+        continue;
+      const std::vector<std::string> types =
+          gatherTexts(op, like ? like->typeText() : "");
+      refuse(op, fmt::format("expected batches of one type in all workers, but "
+                             "for their rows, got {} in worker {} and {} in "
+                             "worker {}",
+                             types[*first], *first, types[worker], worker));
+    }
+    isAgreed = !lacks;
+    if (!lacks || isTold)
+      return;
+    isTold = true;
+    const std::vector<std::string> texts =
+        gatherTexts(op, like ? describe(*like) : "");
+    if (!like)
+      like = emptyBatch(texts[*first]);
+  }
+
+  /// What `emptyBatch` reads.
+  static std::string describe(const Element &batch) {
+    std::string text = fmt::format("{}\n", batch.values.size());
+    for (const HostArray &value : batch.values)
+      text += fmt::format("{} {} {}\n", int(value.dtype()),
+                          value.shape().size() - 1,
+                          fmt::join(value.shape() | std::views::drop(1), " "));
+    return text + batch.key();
+  }
+  Element emptyBatch(const std::string &text) const {
+    std::istringstream in(text);
+    std::string restOfLine;
+    auto number = [&] {
+      int64_t read = 0;
+      in >> read;
+      return read;
+    };
+    Element batch;
+    int64_t values = number();
+    for (std::getline(in, restOfLine); values > 0; --values) {
+      const auto type = DType(number());
+      Shape shape(size_t(number()) + 1, 0);
+      for (size_t dim = 1; dim < shape.size(); ++dim)
+        shape[dim] = number();
+      std::getline(in, restOfLine);
+      batch.values.emplace_back(type, std::move(shape), std::vector<char>());
+    }
+    batch.skeleton = make.read(text.substr(size_t(in.tellg())));
+    return batch;
+  }
+
   /// At most one for each replica; fewer, or none, at the end.
   std::vector<Element> ownParts() {
     const auto wanted = size_t(strategy->localReplicas());
@@ -109,11 +220,6 @@ private:
   /// [replicas, most rows, ...] of all workers, of which the local ones are
   /// `own`.
   Element placed(const std::vector<Element> &own, const ReplicaRows &rows) {
-    if (!like)
-      refuse("experimental_distribute_dataset",
-             "the dataset of this worker is empty, while others have batches: "
-             "give each worker at least one, or choose another "
-             "auto_shard_policy");
     const Mesh &mesh = *strategy->mesh;
     const int64_t most = *std::ranges::max_element(rows);
     const int64_t first = strategy->firstLocalReplica();
@@ -157,6 +263,8 @@ private:
   std::unique_ptr<Cursor> batches;
   std::deque<Element> parts;
   std::optional<Element> like; ///< a batch that this worker has seen
+  bool isAgreed = false;       ///< all have seen batches of one type
+  bool isTold = false;         ///< all know that type
 };
 
 class WorkerBatches : public data::detail::Step<WorkerBatches> {

@@ -69,7 +69,7 @@ std::vector<int64_t> Call::integers(StringRef attribute) const {
 using namespace interpreter;
 
 static const OpTable &opTable() {
-  static const OpTable table = [] {
+  static const auto &table = *new OpTable([] {
     OpTable ops;
     addElementwiseOps(ops);
     addBitOps(ops);
@@ -84,7 +84,7 @@ static const OpTable &opTable() {
     addEigenvalueOps(ops);
     addReflectionOps(ops);
     return ops;
-  }();
+  }());
   return table;
 }
 

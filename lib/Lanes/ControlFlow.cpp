@@ -60,10 +60,12 @@ private:
     Made preds = parts.condition(arguments(loop.getCondition()));
     if (failed(preds))
       return failure();
-    bool diverges = preds->size() > 1;
+    bool diverges = !llvm::all_equal(*preds);
     Value any;
     for (Value pred : *preds) {
       diverges |= !b.lanesOf(pred).empty();
+      if (pred == preds->front() && any)
+        continue;
       Value here = anyLane(b, pred);
       any = any ? b.apply<dtensor::OrOp>({any, here}) : here;
     }

@@ -4,6 +4,7 @@
 #include "meshloom/Lanes/Vectorise.h"
 #include "VectoriseOp.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Lanes/Blocks.h"
 #include "meshloom/Lanes/ControlFlow.h"
 
@@ -211,9 +212,8 @@ private:
   /// With several regions, what is the same at all places is made once: so that
   /// they can be seen to assign the same.
   bool isShared(Operation *op, ValueRange operands) const {
-    return values.size() > 1 && op->getNumRegions() == 0 &&
-           b.lanesOf(operands).empty() &&
-           (mlir::isMemoryEffectFree(op) || isa<dtensor::ReadVariableOp>(op));
+    return values.size() > 1 && b.lanesOf(operands).empty() &&
+           dependsOnOperandsAlone(op);
   }
   llvm::hash_code hashOf(Operation *op, ValueRange operands) const {
     return llvm::hash_combine(
@@ -227,10 +227,8 @@ private:
     if (it == shared.end())
       return failure();
     for (Operation *made : it->second)
-      if (made->getName() == op->getName() &&
-          made->getAttrDictionary() == op->getAttrDictionary() &&
+      if (computesAlike(made, op) &&
           llvm::equal(made->getOperands(), operands) &&
-          made->getResultTypes() == op->getResultTypes() &&
           made->getParentRegion()->isAncestor(
               b.getInsertionBlock()->getParent()))
         return SmallVector<Value>(made->getResults());
@@ -266,6 +264,12 @@ private:
         others.push_back(axis);
     }
     Value result;
+    // One sum, for --dtensor-merge-sums to find.
+    const bool isOne =
+        ops.size() > 1 && op.getKind() == ReduceKind::Sum &&
+        isDeterministic(map) &&
+        isa<FloatType>(dtensor::elementTypeOf(op.getOperand().getType()));
+    SmallVector<Value> addends;
     for (auto [part, it] : ops) {
       auto its = cast<dtensor::AxisReduceOp>(it);
       if (its.getKind() != op.getKind() || its.getAxes() != op.getAxes())
@@ -280,9 +284,16 @@ private:
                << " and " << b.typeOf(value)
                << " on replicas with other numbers of rows: reduce over the "
                   "rows first";
+      if (isOne) {
+        addends.push_back(b.expose(b.withLanes(value, lanes), lanes));
+        result = value;
+        continue;
+      }
       value = b.reduceLanes(op.getKind(), value, lanes);
       result = result ? b.combine(op.getKind(), result, value) : value;
     }
+    if (isOne)
+      result = b.reduce(ReduceKind::Sum, b.concatenate(addends, 0), {0});
     result = written(result);
     if (!others.empty()) {
       Lanes lanes(b.lanesOf(result));
@@ -357,9 +368,18 @@ private:
                               (from + count) * extents[part]));
         place += size_t(count);
       }
-      for (Value run : runs)
-        if (b.typeOf(run).getRank() != b.rankOf(runs[0]))
-          return first.emitOpError() << "joins values of different ranks";
+      for (Value run : runs) {
+        SmallVector<int64_t> shape = b.shapeOf(run), other = b.shapeOf(runs[0]);
+        if (shape.size() == other.size())
+          shape[dim] = other[dim];
+        if (shape != other)
+          return first.emitOpError()
+                 << "joins values along dim " << dim
+                 << " that differ in other dims, " << b.typeOf(runs[0])
+                 << " and " << b.typeOf(run)
+                 << " on replicas with other numbers of rows: gather along "
+                    "the dim of the rows";
+      }
       result = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
     }
     result = written(result);
@@ -486,62 +506,105 @@ private:
     forgetShared();
   }
 
-  /// The loops of several regions are one that carries the values of all.
+  /// The loops of several regions are one that carries the values of all. What
+  /// is the same in all of them (a counter) is carried once, so that the loop
+  /// ends, and has gradients, as one of them.
   LogicalResult loop(OfOps ops) {
-    Location loc = b.getLoc();
-    SmallVector<Value> inits;
-    SmallVector<unsigned> counts;
-    LoopParts parts;
-    for (auto [i, at] : llvm::enumerate(ops)) {
-      auto op = cast<dtensor::WhileOp>(at.it);
-      llvm::append_range(inits, get(at.part, op.getInits()));
-      counts.push_back(op.getNumResults());
-      parts.governors.append(op.getNumResults(), int(i));
-    }
-    auto make =
-        [&](ArrayRef<Value> carried,
-            llvm::function_ref<Region &(dtensor::WhileOp)> regionOf) -> Made {
-      SmallVector<Of<Block *>> blocks;
-      for (auto [at, count] : llvm::zip_equal(ops, counts)) {
-        Block &block = regionOf(cast<dtensor::WhileOp>(at.it)).front();
-        blocks.push_back({at.part, &block});
-        set(at.part, block.getArguments(), carried.take_front(count));
-        carried = carried.drop_front(count);
+    const Location loc = b.getLoc();
+    // For each region the carried value that its own ones are.
+    SmallVector<SmallVector<unsigned>> slots;
+    llvm::DenseSet<std::pair<unsigned, unsigned>> apart;
+    SmallVector<Value> made;
+    while (true) {
+      slots.clear();
+      SmallVector<Value> inits;
+      LoopParts parts;
+      for (auto [i, at] : llvm::enumerate(ops)) {
+        SmallVector<Value> own =
+            get(at.part, cast<dtensor::WhileOp>(at.it).getInits());
+        auto &its = slots.emplace_back();
+        for (auto [k, init] : llvm::enumerate(own)) {
+          const bool isFirsts = i > 0 && k < slots[0].size() &&
+                                init == inits[slots[0][k]] &&
+                                !apart.contains({unsigned(i), unsigned(k)});
+          its.push_back(isFirsts ? slots[0][k] : unsigned(inits.size()));
+          if (isFirsts)
+            continue;
+          inits.push_back(init);
+          parts.governors.push_back(int(i));
+        }
       }
-      if (failed(walk(blocks)))
+      const size_t known = apart.size();
+      auto make = [&](ArrayRef<Value> carried,
+                      llvm::function_ref<Region &(dtensor::WhileOp)> regionOf)
+          -> FailureOr<SmallVector<SmallVector<Value>>> {
+        SmallVector<Of<Block *>> blocks;
+        for (auto [at, its] : llvm::zip_equal(ops, slots)) {
+          Block &block = regionOf(cast<dtensor::WhileOp>(at.it)).front();
+          blocks.push_back({at.part, &block});
+          for (auto [argument, slot] :
+               llvm::zip_equal(block.getArguments(), its))
+            set(at.part, Value(argument), carried[slot]);
+        }
+        if (failed(walk(blocks)))
+          return failure();
+        b.setLoc(loc);
+        SmallVector<SmallVector<Value>> results;
+        for (auto [part, block] : blocks)
+          results.push_back(get(part, block->getTerminator()->getOperands()));
+        return results;
+      };
+      parts.condition = [&](ArrayRef<Value> carried) -> Made {
+        auto preds = make(carried, [](dtensor::WhileOp op) -> Region & {
+          return op.getCondition();
+        });
+        if (failed(preds))
+          return failure();
+        SmallVector<Value> each;
+        for (const SmallVector<Value> &pred : *preds)
+          each.push_back(pred[0]);
+        // Regions that end at different times have nothing in common.
+        if (!llvm::all_equal(each))
+          for (unsigned i = 1; i < slots.size(); ++i)
+            for (unsigned k = 0; k < slots[i].size(); ++k)
+              if (k < slots[0].size() && slots[i][k] == slots[0][k])
+                apart.insert({i, k});
+        return each;
+      };
+      parts.body = [&](ArrayRef<Value> carried, bool diverges) -> Made {
+        diverging += diverges;
+        auto next = make(carried, [](dtensor::WhileOp op) -> Region & {
+          return op.getBody();
+        });
+        diverging -= diverges;
+        if (failed(next))
+          return failure();
+        SmallVector<Value> results(inits.size());
+        for (auto [i, values] : llvm::enumerate(*next))
+          for (auto [k, value] : llvm::enumerate(values)) {
+            Value &result = results[slots[i][k]];
+            if (result && result != value)
+              apart.insert({unsigned(i), unsigned(k)});
+            else
+              result = value;
+          }
+        return results;
+      };
+      parts.retract = [&](dtensor::WhileOp loop) { retract(loop); };
+      const Made built = buildWhile(b, inits, parts);
+      forgetShared();
+      if (failed(built))
         return failure();
-      b.setLoc(loc);
-      SmallVector<Value> results;
-      for (auto [part, block] : blocks)
-        llvm::append_range(results,
-                           get(part, block->getTerminator()->getOperands()));
-      return results;
-    };
-    parts.condition = [&](ArrayRef<Value> carried) {
-      return make(carried, [](dtensor::WhileOp op) -> Region & {
-        return op.getCondition();
-      });
-    };
-    parts.body = [&](ArrayRef<Value> carried, bool diverges) {
-      diverging += diverges;
-      Made made = make(carried, [](dtensor::WhileOp op) -> Region & {
-        return op.getBody();
-      });
-      diverging -= diverges;
-      return made;
-    };
-    parts.retract = [&](dtensor::WhileOp made) { retract(made); };
-    Made made = buildWhile(b, inits, parts);
-    forgetShared();
-    if (failed(made))
-      return failure();
-    ArrayRef<Value> rest = *made;
-    for (auto [at, count] : llvm::zip_equal(ops, counts)) {
-      set(at.part, at.it->getResults(), rest.take_front(count));
-      rest = rest.drop_front(count);
+      made = *built;
+      if (apart.size() == known)
+        break;
+      retract(made[0].getDefiningOp());
     }
-    if (ops.size() == 1 && !made->empty())
-      (*made)[0].getDefiningOp()->setDiscardableAttrs(
+    for (auto [at, its] : llvm::zip_equal(ops, slots))
+      for (auto [result, slot] : llvm::zip_equal(at.it->getResults(), its))
+        set(at.part, Value(result), made[slot]);
+    if (ops.size() == 1 && !made.empty())
+      made[0].getDefiningOp()->setDiscardableAttrs(
           ops[0].it->getDiscardableAttrDictionary());
     return success();
   }

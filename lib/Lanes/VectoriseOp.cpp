@@ -7,6 +7,9 @@
 #include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Lanes/CounterBits.h"
 
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace meshloom;
@@ -319,4 +322,24 @@ Vectorised lanes::vectoriseOp(LaneBuilder &b, Operation *op,
             !llvm::is_contained(operands, result))
           made->setDiscardableAttr(attribute.getName(), attribute.getValue());
   return results;
+}
+
+bool lanes::dependsOnOperandsAlone(Operation *op) {
+  if (!mlir::isMemoryEffectFree(op) && !isa<dtensor::ReadVariableOp>(op))
+    return false;
+  llvm::SetVector<Value> captured;
+  mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return captured.empty();
+}
+
+bool lanes::computesAlike(Operation *op, Operation *other) {
+  return op->getName() == other->getName() &&
+         op->getAttrDictionary() == other->getAttrDictionary() &&
+         op->getResultTypes() == other->getResultTypes() &&
+         llvm::equal(op->getRegions(), other->getRegions(),
+                     [](mlir::Region &one, mlir::Region &another) {
+                       return mlir::OperationEquivalence::isRegionEquivalentTo(
+                           &one, &another,
+                           mlir::OperationEquivalence::IgnoreLocations);
+                     });
 }

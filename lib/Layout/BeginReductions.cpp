@@ -15,6 +15,7 @@
 #include "BeginReductions.h"
 
 #include "DistributeOps.h"
+#include "LaidOut.h"
 
 #include "meshloom/Layout/LayoutFlow.h"
 
@@ -47,12 +48,12 @@ public:
     for (auto [dim, is] : llvm::enumerate(sumDims))
       if (!is)
         left.push_back(axes[dim]);
-    lay(sum, *Layout::get(mesh, left,
-                          std::vector<Partial>(to.partial().begin(),
-                                               to.partial().end())));
+    setLayout(sum, *Layout::get(mesh, left,
+                                std::vector<Partial>(to.partial().begin(),
+                                                     to.partial().end())));
     if (Maker::shapeOf(sum) != global)
       sum = make.reshape(sum, global);
-    lay(sum, to);
+    setLayout(sum, to);
     op.getResult().replaceAllUsesWith(sum);
     op.erase();
   }
@@ -63,12 +64,6 @@ private:
     for (unsigned axis : axes)
       size *= mesh.axis_size(axis);
     return size;
-  }
-  static void lay(Value value, const Layout &layout) {
-    auto type = cast<RankedTensorType>(value.getType());
-    value.setType(RankedTensorType::get(
-        type.getShape(), type.getElementType(),
-        dtensor::LayoutAttr::get(value.getContext(), layout)));
   }
 
   /// Which of the axes cut a dim and only have to be left there; of the others
@@ -100,13 +95,8 @@ private:
     Value value = op.getOperand();
     if (before == from)
       return value;
-    auto type = cast<RankedTensorType>(op.getResult().getType());
     auto relayout = make.builder.create<dtensor::RelayoutOp>(
-        make.location,
-        RankedTensorType::get(
-            type.getShape(), type.getElementType(),
-            dtensor::LayoutAttr::get(op.getContext(), before)),
-        value);
+        make.location, laidOut(op.getResult(), before), value);
     relayout->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     return relayout;
   }
@@ -152,7 +142,7 @@ private:
     Layout layout = *Layout::get(mesh, axes);
     Type element = Maker::elementOf(value);
     auto laid = [&](Value made, const Layout &its) {
-      lay(made, its);
+      setLayout(made, its);
       return made;
     };
     if (pieces != Maker::shapeOf(value))

@@ -97,7 +97,7 @@ private:
     SmallVector<std::optional<Layout>> operands;
     for (auto [value, state] :
          llvm::zip_equal(each.op->getOperands(), each.operands)) {
-      Layout layout = flow.states[state].wish();
+      Layout layout = flow.layoutOf(state);
       bool free = isFree(value);
       operands.push_back(free ? std::nullopt : std::optional(layout));
       if (made || free)
@@ -112,7 +112,7 @@ private:
     made->operands = std::move(operands);
     for (auto [value, state] :
          llvm::zip_equal(each.op->getResults(), each.results))
-      made->results.push_back(wanted(value, flow.states[state].wish(), *made));
+      made->results.push_back(wanted(value, flow.layoutOf(state), *made));
     return made;
   }
 

@@ -5,13 +5,14 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include <algorithm>
 
 namespace meshloom {
 
-static bool laidOut(Type type) {
+static bool hasLayout(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && givenLayout(tensor);
 }
@@ -62,14 +63,21 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
     output.result = int(addValue(result, -1, scope));
     return success();
   }
-  auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
-  if (!sharded || op.getNumResults() == 0)
-    return op.emitOpError("has no sharding rule, so it cannot be laid out");
-  LayoutGraph::Op node{layoutRule(sharded), {}, {}};
-  dtensor::OpCost cost = sharded.getCost(node.rule);
-  node.flopsPerPoint = cost.flopsPerPoint;
-  node.flat = std::move(cost.flat);
-  node.free = sharded.isFreeToMake();
+  unsigned kind = kinds.of(&op);
+  if (kind == ofKind.size()) {
+    auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+    if (!sharded || op.getNumResults() == 0)
+      return op.emitOpError("has no sharding rule, so it cannot be laid out");
+    ShardingRule rule = layoutRule(sharded);
+    dtensor::OpCost cost = sharded.getCost(rule);
+    ofKind.push_back(
+        {std::move(rule), std::move(cost), sharded.isFreeToMake()});
+  }
+  const OfKind &known = ofKind[kind];
+  LayoutGraph::Op node{known.rule, {}, {}};
+  node.flopsPerPoint = known.cost.flopsPerPoint;
+  node.flat = known.cost.flat;
+  node.free = known.free;
   node.runs = scope.runs;
   node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;
@@ -128,7 +136,7 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
     Value inside = loop.getBodyArgument(i), after = loop.getResult(i);
     Value init = loop.getInits()[i];
     for (Value each : {inside, after})
-      if (!laidOut(each.getType()))
+      if (!hasLayout(each.getType()))
         return loop.emitOpError("has carried value #")
                << i << " without a layout; " << remedy;
     if (isPinned(loop, i)) {
@@ -205,7 +213,7 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
       return failure();
   for (unsigned i = 0; i < branch.getNumResults(); ++i) {
     Value result = branch.getResult(i);
-    if (!laidOut(result.getType()))
+    if (!hasLayout(result.getType()))
       return branch.emitOpError("has a result without a layout; ") << remedy;
     // Yields are brought to the result's layout inside of the branches.
     Scope inside{scope.block, scope.runs, ++branches, runs};
@@ -232,7 +240,7 @@ LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
   for (Operation &op : block) {
     if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
       continue;
-    if (!llvm::all_of(op.getResultTypes(), laidOut))
+    if (!llvm::all_of(op.getResultTypes(), hasLayout))
       return op.emitOpError("has a result without a layout; ") << remedy;
     auto loop = dyn_cast<dtensor::WhileOp>(op);
     auto branch = dyn_cast<dtensor::CaseOp>(op);
@@ -244,19 +252,31 @@ LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
   return success();
 }
 
+/// What `attribute` of the function lists.
+static ArrayRef<int64_t> listed(mlir::func::FuncOp function,
+                                StringRef attribute) {
+  auto list = function->getAttrOfType<mlir::DenseI64ArrayAttr>(attribute);
+  return list ? list.asArrayRef() : ArrayRef<int64_t>();
+}
+
 LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
   Block &block = function.getBody().front();
   Scope scope{0, runsOnce, 0, runsOnce};
   for (BlockArgument argument : block.getArguments()) {
-    if (!laidOut(argument.getType()))
+    if (!hasLayout(argument.getType()))
       return function.emitError("argument #")
              << argument.getArgNumber() << " has no layout; " << remedy;
     addValue(argument, -1, scope, /*argument=*/true);
   }
+  for (int64_t argument : listed(function, dtensor::openArgumentsAttr))
+    graph.values[size_t(argument)].open = true;
   if (failed(addBlock(block, scope)))
     return failure();
+  const size_t inner = graph.outputs.size();
   for (Value result : block.getTerminator()->getOperands())
     addOutput(result, *givenLayout(result.getType()), scope, /*atEnd=*/true);
+  for (int64_t result : listed(function, dtensor::openResultsAttr))
+    graph.outputs[inner + size_t(result)].open = true;
   return success();
 }
 

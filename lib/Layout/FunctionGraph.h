@@ -2,16 +2,19 @@
 // the search over layouts sees it, and which op and value is which.
 #pragma once
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/ControlFlow/OpKinds.h"
 #include "meshloom/Layout/Search/LayoutGraph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <deque>
+
 namespace meshloom {
 
-/// Arguments of the function, what constraints and relayouts give, and carried
-/// values and results of branches that the user laid out, are laid out as they
-/// are. How often blocks run: trip counts where they are known, else
+/// What constraints and relayouts give, and carried values and results of
+/// branches that the user laid out, are laid out as they are, and so are
+/// arguments and results of the function but for those that the function lists
+/// as open. How often blocks run: trip counts where they are known, else
 /// `unknownTrips`; each branch of a case is as likely as the others.
 struct FunctionGraph {
   LayoutGraph graph;
@@ -48,6 +51,15 @@ private:
                  bool atEnd = false);
   void markSums(dtensor::WhileOp loop, int64_t runs);
 
+  /// What all ops of a kind have in common.
+  struct OfKind {
+    ShardingRule rule;
+    dtensor::OpCost cost;
+    bool free;
+  };
+
+  OpKinds kinds;
+  std::deque<OfKind> ofKind;
   DenseMap<Value, unsigned> index;
   unsigned blocks = 0, branches = 0;
 };

@@ -2,17 +2,21 @@
 // asks for, and puts a relayout where they differ.
 
 #include "BeginReductions.h"
+#include "LaidOut.h"
 
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/ControlFlow/OpKinds.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 
 #include "llvm/ADT/MapVector.h"
+
+#include <deque>
 
 namespace meshloom {
 #define GEN_PASS_DEF_INSERTRELAYOUTS
@@ -23,8 +27,8 @@ namespace {
 struct Need {
   Layout target;
   SmallVector<OpOperand *> uses;
-  /// Before which op it has to be there.
-  unsigned position;
+  /// Before which op of the block it has to be there.
+  Operation *before;
   /// What it is made from: this value, or, where there is one, that need.
   Value root = {};
   Need *source = nullptr;
@@ -45,20 +49,16 @@ private:
     FailureOr<Mesh> mesh = onlyMesh(function);
     if (failed(mesh))
       return signalPassFailure();
-    position.clear();
-    order.clear();
     needs.clear();
     made.clear();
+    kinds = OpKinds();
+    needsOfKind.clear();
     prices.emplace(*mesh, machine);
     SmallVector<Block *> blocks = runBlocks(function);
     for (Block *block : blocks)
-      for (Operation &op : *block) {
-        position[&op] = order.size();
-        order.push_back(&op);
-      }
-    for (Operation *op : order)
-      if (failed(collect(*op)))
-        return signalPassFailure();
+      for (Operation &op : *block)
+        if (failed(collect(op)))
+          return signalPassFailure();
     // Outer blocks come first: what is made there serves the inner ones too.
     for (Block *block : blocks)
       for (auto &[place, wanted] : needs)
@@ -78,10 +78,6 @@ private:
             beginsReduction(*givenLayout(relayout.getOperand().getType()),
                             *givenLayout(relayout.getResult().getType())))
           beginReduction(relayout);
-    for (Block *block : blocks)
-      for (Operation &op : *block)
-        if (failed(dtensor::verifyLayouts(&op)))
-          return signalPassFailure();
   }
 
   /// What the program asks to be told of this value.
@@ -123,6 +119,10 @@ private:
     return anchor;
   }
 
+  static Operation *earlier(Operation *a, Operation *b) {
+    return b->isBeforeInBlock(a) ? b : a;
+  }
+
   LogicalResult need(OpOperand &use, const Layout &target) {
     Value value = use.get();
     Layout have = *givenLayout(value.getType());
@@ -133,31 +133,56 @@ private:
     auto same = llvm::find_if(
         wanted, [&](const Need &other) { return other.target == target; });
     if (same == wanted.end()) {
-      wanted.push_back({target, {}, position[anchor]});
+      wanted.push_back({target, {}, anchor});
       same = std::prev(wanted.end());
     }
     // Uses inside of a loop are met after those behind it.
-    same->position = std::min(same->position, position[anchor]);
+    same->before = earlier(same->before, anchor);
     same->uses.push_back(&use);
     return success();
   }
 
+  /// What an op needs that its operands are not.
+  struct OperandNeed {
+    unsigned operand;
+    Layout target;
+  };
+  using OperandNeeds = SmallVector<OperandNeed, 1>;
+
+  /// Found once for ops of one kind.
   LogicalResult collect(Operation &op) {
+    unsigned kind = kinds.of(&op);
+    if (kind == needsOfKind.size()) {
+      FailureOr<OperandNeeds> found = needsOf(op);
+      if (failed(found))
+        return failure();
+      needsOfKind.push_back(std::move(*found));
+    }
+    for (const OperandNeed &wanted : needsOfKind[kind])
+      if (failed(need(op.getOpOperand(wanted.operand), wanted.target)))
+        return failure();
+    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+      return collect(loop);
+    if (auto branch = dyn_cast<dtensor::CaseOp>(op))
+      return collect(branch);
+    return success();
+  }
+
+  static FailureOr<OperandNeeds> needsOf(Operation &op) {
     auto hasLayout = [](Type type) { return givenLayout(type).has_value(); };
     if (!llvm::all_of(op.getOperandTypes(), hasLayout) ||
         !llvm::all_of(op.getResultTypes(), hasLayout))
       return op.emitOpError("has a value without a layout; run "
                             "--dtensor-propagate-layouts first");
-    if (isa<dtensor::RelayoutOp>(op))
-      return success();
-    if (isa<dtensor::ConstraintOp>(op))
-      return need(op.getOpOperand(0), *givenLayout(op.getResult(0).getType()));
-    if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
-      return success(); // of the function's result types; asked for below
-    if (auto loop = dyn_cast<dtensor::WhileOp>(op))
-      return collect(loop);
-    if (auto branch = dyn_cast<dtensor::CaseOp>(op))
-      return collect(branch);
+    OperandNeeds found;
+    if (isa<dtensor::ConstraintOp>(op)) {
+      found.push_back({0, *givenLayout(op.getResult(0).getType())});
+      return found;
+    }
+    // Returns and yields are of the result types of what they end.
+    if (isControl(&op) ||
+        isa<dtensor::RelayoutOp, mlir::func::ReturnOp, dtensor::YieldOp>(op))
+      return found;
     auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
     if (!sharded)
       return op.emitOpError("has no sharding rule, so it cannot be laid out");
@@ -178,10 +203,11 @@ private:
         return op.emitOpError("has result #")
                << i << " laid out " << layout.spec_string() << ", but makes "
                << made.spec_string() << "; only a relayout can change a layout";
-    for (auto [i, use] : llvm::enumerate(op.getOpOperands()))
-      if (failed(need(use, operandLayout(rule, i, sharding, mesh))))
-        return failure();
-    return success();
+    for (auto [i, layout] : llvm::enumerate(operands))
+      if (Layout target = operandLayout(rule, i, sharding, mesh);
+          !(target == layout))
+        found.push_back({unsigned(i), target});
+    return found;
   }
 
   LogicalResult collect(dtensor::WhileOp loop) {
@@ -244,11 +270,11 @@ private:
     return builder.getDictionaryAttr(entries);
   }
 
-  /// Whether what an outer block has brought to some layout is there before the
-  /// op at `place`.
-  bool isBefore(Value candidate, unsigned place) {
+  /// Whether what an outer block has brought to some layout is there before
+  /// `place`.
+  static bool isBefore(Value candidate, Operation *place) {
     Operation *maker = candidate.getDefiningOp();
-    Operation *here = maker->getBlock()->findAncestorOpInBlock(*order[place]);
+    Operation *here = maker->getBlock()->findAncestorOpInBlock(*place);
     return here && maker->isBeforeInBlock(here);
   }
 
@@ -269,11 +295,11 @@ private:
     TensorKind kind = costs.kindOf(
         Shape(dims.begin(), dims.end()),
         *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType())));
-    unsigned first = order.size();
+    Operation *first = ordinary.front()->before;
     std::vector<LayoutId> targets;
     for (const Need *need : ordinary) {
       targets.push_back(costs.intern(need->target));
-      first = std::min(first, need->position);
+      first = earlier(first, need->before);
     }
     std::vector<Value> roots{value};
     for (Value candidate : made[value])
@@ -303,7 +329,7 @@ private:
     llvm::erase_if(wanted, [&](Need &need) {
       for (Value candidate : made[value])
         if (*givenLayout(candidate.getType()) == need.target &&
-            isBefore(candidate, need.position)) {
+            isBefore(candidate, need.before)) {
           for (OpOperand *use : need.uses)
             use->set(candidate);
           return true;
@@ -317,8 +343,8 @@ private:
     for (bool changed = true; changed;) {
       changed = false;
       for (Need &need : wanted)
-        if (need.source && need.source->position > need.position) {
-          need.source->position = need.position;
+        if (need.source && need.before->isBeforeInBlock(need.source->before)) {
+          need.source->before = need.before;
           changed = true;
         }
     }
@@ -364,20 +390,14 @@ private:
   }
 
   Value insert(Value value, Value source, const Need &need) {
-    Operation *before = order[need.position];
     Operation *user = need.uses.front()->getOwner();
-    OpBuilder builder(before);
+    OpBuilder builder(need.before);
     Layout have = *givenLayout(source.getType());
     // A pending reduction is there because of the op that left it; any other
     // relayout because of the op that needs it.
     Location location = have.is_partial() ? source.getLoc() : user->getLoc();
-    auto type = cast<RankedTensorType>(source.getType());
     auto relayout = builder.create<dtensor::RelayoutOp>(
-        location,
-        RankedTensorType::get(
-            type.getShape(), type.getElementType(),
-            dtensor::LayoutAttr::get(&getContext(), need.target)),
-        source);
+        location, laidOut(source, need.target), source);
 
     std::string what = describe(*need.uses.front());
     user = explained(user);
@@ -443,8 +463,8 @@ private:
     return find(a) == find(b);
   }
 
-  DenseMap<Operation *, unsigned> position;
-  std::vector<Operation *> order;
+  OpKinds kinds;
+  std::deque<OperandNeeds> needsOfKind;
   /// By value and the block that relayouts of it go into.
   llvm::MapVector<std::pair<Value, Block *>, SmallVector<Need>> needs;
   /// Relayouts of a value that have been inserted.

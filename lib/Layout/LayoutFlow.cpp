@@ -11,29 +11,29 @@ namespace meshloom {
 /// Whether propagation may put `axis` on dim `dim` of a value.
 bool LayoutFlow::mayTake(const FlowState &state, unsigned dim,
                          unsigned axis) const {
-  if (llvm::any_of(state.dims, [&](const auto &axes) {
-        return llvm::is_contained(axes, axis);
-      }))
+  if (layouts[state.layout].uses_axis(axis))
     return false;
-  return !state.wished || (!state.waiting[dim] && state.wished->isOpen(dim) &&
-                           !state.wished->layout.uses_axis(axis) &&
-                           !llvm::is_contained(state.wished->replicated, axis));
+  if (!state.wished)
+    return true;
+  const auto &[wish, waiting] = *state.wished;
+  return !waiting[dim] && wish.isOpen(dim) && !wish.layout.uses_axis(axis) &&
+         !llvm::is_contained(wish.replicated, axis);
 }
 
-int LayoutFlow::originOf(const FlowOp &op, unsigned factor,
-                         unsigned axis) const {
+int LayoutFlow::originOf(const FlowOp &op, unsigned factor, unsigned axis) {
   auto find = [&](const ShardingRule::Tensor &tensor, unsigned value) {
-    const FlowState &state = states[value];
+    const Layout::DimAxes &dims = layoutOf(value).dim_axes();
     for (auto [dim, factors] : llvm::enumerate(tensor))
       if (llvm::is_contained(factors, factor) &&
-          llvm::is_contained(state.dims[dim], axis))
-        return state.origins[axis];
+          llvm::is_contained(dims[dim], axis))
+        return originsOf(value)[axis];
     return -1;
   };
-  for (auto [tensor, value] : llvm::zip_equal(op.rule.results, op.results))
+  const ShardingRule &rule = op.rule();
+  for (auto [tensor, value] : llvm::zip_equal(rule.results, op.results))
     if (int origin = find(tensor, value); origin >= 0)
       return origin;
-  for (auto [tensor, value] : llvm::zip_equal(op.rule.operands, op.operands))
+  for (auto [tensor, value] : llvm::zip_equal(rule.operands, op.operands))
     if (int origin = find(tensor, value); origin >= 0)
       return origin;
   return -1;
@@ -47,82 +47,120 @@ void LayoutFlow::enqueueNeighbours(unsigned value) {
     }
 }
 
-/// Adds to a value the axes that `layout` has beyond its own, dim by dim, where
-/// they extend what is there and are not in use elsewhere in the value.
-void LayoutFlow::write(unsigned value, const Layout &layout, const FlowOp &op,
-                       const FactorSharding &factors) {
+unsigned LayoutFlow::extended(const FlowState &state, const Layout &wanted) {
+  Layout::DimAxes dims = layouts[state.layout].dim_axes();
+  bool changed = false;
+  for (auto [dim, have] : llvm::enumerate(dims)) {
+    std::span<const unsigned> want = wanted.axes(dim);
+    if (want.size() <= have.size() ||
+        !std::equal(have.begin(), have.end(), want.begin()) ||
+        !llvm::all_of(want.subspan(have.size()),
+                      [&](unsigned axis) { return mayTake(state, dim, axis); }))
+      continue;
+    have.assign(want.begin(), want.end());
+    changed = true;
+  }
+  return changed ? layouts.of(*Layout::get(mesh(), std::move(dims)))
+                 : state.layout;
+}
+
+LayoutFlow::Visit LayoutFlow::findVisit(const FlowOp &op, bool forward,
+                                        bool backward) {
+  const ShardingRule &rule = op.rule();
+  Visit visit{FactorSharding::none(rule), {}};
+  FactorSharding &factors = visit.factors;
+  for (auto [tensor, value] : llvm::zip_equal(rule.results, op.results))
+    merge(rule, factors, project(rule, tensor, layoutOf(value)), mesh());
+  std::vector<FactorSharding> wishes;
+  wishes.reserve(op.operands.size());
+  for (auto [tensor, value] : llvm::zip_equal(rule.operands, op.operands))
+    wishes.push_back(project(rule, tensor, layoutOf(value)));
+  for (const FactorSharding &wish : wishes) {
+    FactorSharding shown = wish;
+    for (auto [factor, axes] : llvm::enumerate(shown.axes))
+      if (rule.factors[factor].kind == FactorKind::Reduced)
+        axes.clear();
+    merge(rule, factors, shown, mesh());
+  }
+  for (const FactorSharding &wish : wishes)
+    merge(rule, factors, wish, mesh());
+
+  OpSharding sharding{factors, {}, 0};
+  auto add = [&](bool isResult, ArrayRef<unsigned> values) {
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Layout wanted = isResult ? resultLayout(rule, i, sharding, mesh())
+                               : operandLayout(rule, i, sharding, mesh());
+      FlowState plain;
+      plain.layout = states[value].layout;
+      unsigned after = extended(plain, wanted);
+      if (after != plain.layout)
+        visit.extensions.push_back(
+            {isResult, unsigned(i), layouts.of(wanted), plain.layout, after});
+    }
+  };
+  if (forward)
+    add(true, op.results);
+  if (backward)
+    add(false, op.operands);
+  return visit;
+}
+
+void LayoutFlow::extend(const FlowOp &op, const Extension &extension,
+                        const FactorSharding &factors) {
+  unsigned value =
+      (extension.isResult ? op.results : op.operands)[extension.index];
   FlowState &state = states[value];
   if (state.given)
     return;
-  bool changed = false;
-  for (auto [dim, have] : llvm::enumerate(state.dims)) {
-    std::span<const unsigned> want = layout.axes(dim);
-    if (want.size() <= have.size() ||
-        !std::equal(have.begin(), have.end(), want.begin()))
-      continue;
-    if (!llvm::all_of(want.subspan(have.size()),
-                      [&](unsigned axis) { return mayTake(state, dim, axis); }))
-      continue;
-    for (unsigned axis : want.subspan(have.size())) {
-      have.push_back(axis);
-      for (auto [factor, axes] : llvm::enumerate(factors.axes))
-        if (llvm::is_contained(axes, axis))
-          state.origins[axis] = originOf(op, factor, axis);
-    }
-    changed = true;
-  }
-  if (changed)
-    enqueueNeighbours(value);
+  unsigned before = state.layout;
+  // Else it has a wish, or is the op's value twice and was extended just now.
+  unsigned after = !state.wished && before == extension.before
+                       ? extension.after
+                       : extended(state, layouts[extension.wanted]);
+  if (after == before)
+    return;
+  for (auto [factor, axes] : llvm::enumerate(factors.axes))
+    for (unsigned axis : axes)
+      if (layouts[after].uses_axis(axis) && !layouts[before].uses_axis(axis))
+        originsOf(value)[axis] = originOf(op, factor, axis);
+  state.layout = after;
+  enqueueNeighbours(value);
 }
 
 void LayoutFlow::visit(const FlowOp &op, unsigned stage) {
   const unsigned first[] = {4, 0, 1, 3}; // per kind: the stage it joins at
-  unsigned joins = first[unsigned(op.kind)];
-  if (stage < joins)
+  if (stage < first[unsigned(op.kind())])
     return;
   // Contractions: forward in stage 1, backward from stage 2 on.
-  bool backward = op.kind != FlowKind::Contraction || stage >= 2;
+  bool backward = op.kind() != FlowKind::Contraction || stage >= 2;
   using dtensor::WishDirection;
   backward &= op.direction == WishDirection::Both ||
               op.direction == WishDirection::Backward;
   bool forward = op.direction == WishDirection::Both ||
                  op.direction == WishDirection::Forward;
 
-  const Mesh &mesh = *states[op.results.front()].mesh;
-  FactorSharding factors = FactorSharding::none(op.rule);
-  for (auto [tensor, value] : llvm::zip_equal(op.rule.results, op.results))
-    merge(op.rule, factors, project(op.rule, tensor, states[value].wish()),
-          mesh);
-  std::vector<FactorSharding> wishes;
-  for (auto [tensor, value] : llvm::zip_equal(op.rule.operands, op.operands))
-    wishes.push_back(project(op.rule, tensor, states[value].wish()));
-  for (const FactorSharding &wish : wishes) {
-    FactorSharding shown = wish;
-    for (auto [factor, axes] : llvm::enumerate(shown.axes))
-      if (op.rule.factors[factor].kind == FactorKind::Reduced)
-        axes.clear();
-    merge(op.rule, factors, shown, mesh);
-  }
-  for (const FactorSharding &wish : wishes)
-    merge(op.rule, factors, wish, mesh);
-
-  OpSharding sharding{factors, {}, 0};
-  if (forward)
-    for (auto [i, value] : llvm::enumerate(op.results))
-      write(value, resultLayout(op.rule, i, sharding, mesh), op, factors);
-  if (backward)
-    for (auto [i, value] : llvm::enumerate(op.operands))
-      write(value, operandLayout(op.rule, i, sharding, mesh), op, factors);
+  SmallVector<uintptr_t, 8> key{uintptr_t(op.shared),
+                                uintptr_t(forward) << 1 | uintptr_t(backward)};
+  for (unsigned value : op.results)
+    key.push_back(states[value].layout);
+  for (unsigned value : op.operands)
+    key.push_back(states[value].layout);
+  unsigned number = visitNumbers(key);
+  if (number == visits.size())
+    visits.push_back(findVisit(op, forward, backward));
+  const Visit &visit = visits[number];
+  for (const Extension &extension : visit.extensions)
+    extend(op, extension, visit.factors);
 }
 
 void LayoutFlow::runStage(unsigned stage) {
   // Those that the stage lets do more; the rest is at its fixpoint.
-  const FlowKind kinds[] = {FlowKind::Identity, FlowKind::Contraction,
-                            FlowKind::Contraction, FlowKind::Broadcast};
+  const FlowKind joining[] = {FlowKind::Identity, FlowKind::Contraction,
+                              FlowKind::Contraction, FlowKind::Broadcast};
   queue.clear();
   queued.assign(ops.size(), false);
   for (unsigned i = 0; i < ops.size(); ++i)
-    if (ops[i].kind == kinds[stage]) {
+    if (ops[i].kind() == joining[stage]) {
       queue.push_back(i);
       queued[i] = true;
     }
@@ -135,12 +173,26 @@ void LayoutFlow::runStage(unsigned stage) {
 }
 
 void LayoutFlow::runPriority(int64_t priority) {
-  for (FlowState &state : states)
-    for (unsigned dim = 0; state.wished && dim < state.dims.size(); ++dim)
-      if (state.wished->priority(dim) == priority) {
-        state.waiting[dim] = false;
-        state.dims[dim] = state.wished->layout.dim_axes()[dim];
+  for (FlowState &state : states) {
+    if (!state.wished)
+      continue;
+    auto &[wish, waiting] = *state.wished;
+    Layout::DimAxes dims = layouts[state.layout].dim_axes();
+    for (unsigned dim = 0; dim < dims.size(); ++dim)
+      if (wish.priority(dim) == priority) {
+        waiting[dim] = false;
+        dims[dim] = wish.layout.dim_axes()[dim];
       }
+    Result<Layout> layout = Layout::get(mesh(), dims);
+    if (!layout) {
+      // Axes that another annotation put on dims whose turn has not come.
+      for (auto [axes, waits] : llvm::zip_equal(dims, waiting))
+        if (waits)
+          axes.clear();
+      layout = Layout::get(mesh(), std::move(dims));
+    }
+    state.layout = layouts.of(*layout);
+  }
   for (unsigned stage = 0; stage < 4; ++stage)
     runStage(stage);
 }
@@ -152,8 +204,8 @@ LogicalResult LayoutFlow::run() {
   std::set<int64_t> priorities{0};
   for (const FlowState &state : states)
     if (state.wished)
-      priorities.insert(state.wished->priorities.begin(),
-                        state.wished->priorities.end());
+      priorities.insert(state.wished->wish.priorities.begin(),
+                        state.wished->wish.priorities.end());
   for (int64_t priority : priorities)
     runPriority(priority);
   return success();

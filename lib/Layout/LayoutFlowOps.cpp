@@ -51,13 +51,28 @@ LogicalResult expectOneBlock(mlir::func::FuncOp function) {
 unsigned LayoutFlow::number(Value value) {
   auto [entry, isNew] = index.try_emplace(value, states.size());
   if (isNew) {
-    FlowState &state = states.emplace_back();
+    states.emplace_back();
     values.push_back(value);
     touching.emplace_back();
-    if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
-      state.dims.resize(tensor.getRank());
   }
   return entry->second;
+}
+
+const FlowRule *LayoutFlow::addRule(ShardingRule rule, FlowKind kind) {
+  return &rules.emplace_back(FlowRule{std::move(rule), kind});
+}
+
+const FlowRule *LayoutFlow::ruleOf(Operation &op, bool wished) {
+  unsigned kind = kinds.of(&op);
+  if (kind < ruleOfKind.size())
+    return ruleOfKind[kind];
+  const FlowRule *rule = nullptr;
+  if (auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op)) {
+    ShardingRule own = wished ? sharded.getShardingRule() : layoutRule(sharded);
+    FlowKind flows = wished ? FlowKind::Identity : classify(own);
+    rule = addRule(std::move(own), flows);
+  }
+  return ruleOfKind.emplace_back(rule);
 }
 
 void LayoutFlow::add(FlowOp flow) {
@@ -128,7 +143,7 @@ LogicalResult LayoutFlow::addGroups() {
       error.attachNote(other->getLoc()) << "the other one";
       return error;
     };
-    FlowOp link{first, FlowKind::Identity, {}, {}, {}};
+    FlowOp link{first, nullptr, {}, {}};
     std::optional<Layout> decided;
     for (FlowOp *member : members) {
       SmallVector<int64_t> own =
@@ -150,7 +165,8 @@ LogicalResult LayoutFlow::addGroups() {
         link.operands.push_back(member->results.front());
     }
     link.results = members.front()->results;
-    link.rule = sameShapes(shape, link.operands.size());
+    link.shared =
+        addRule(sameShapes(shape, link.operands.size()), FlowKind::Identity);
     link.linksOnly = true;
     links.push_back(std::move(link));
   }
@@ -169,21 +185,18 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
         return failure();
       continue;
     }
-    FlowOp flow{&op, FlowKind::Barrier, {}, {}, {}};
+    FlowOp flow{&op, nullptr, {}, {}};
     std::optional<dtensor::Wish> wish;
     if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
       wish = dtensor::wishOf(constraint);
-    if (wish) {
-      flow.rule = cast<dtensor::ShardedOpInterface>(op).getShardingRule();
-      flow.kind = FlowKind::Identity;
+    if (wish)
       flow.direction = wish->direction;
-    } else if (!isa<dtensor::RelayoutOp, dtensor::ConstraintOp,
-                    mlir::func::ReturnOp>(op)) {
-      auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
-      if (!sharded)
+    if (wish ||
+        !isa<dtensor::RelayoutOp, dtensor::ConstraintOp, mlir::func::ReturnOp>(
+            op)) {
+      flow.shared = ruleOf(op, wish.has_value());
+      if (!flow.shared)
         return op.emitOpError("has no sharding rule, so it cannot be laid out");
-      flow.rule = layoutRule(sharded);
-      flow.kind = classify(flow.rule);
     }
     for (Value operand : op.getOperands())
       flow.operands.push_back(number(operand));
@@ -196,9 +209,11 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
 
 /// The values of `operands` and the result have the same factors.
 void LayoutFlow::addJoin(Operation *op, unsigned result, ValueRange operands) {
-  FlowOp flow{op, FlowKind::Identity, {}, {}, {}, result};
-  flow.rule = sameShapes(dtensor::globalShape(op->getResult(result).getType()),
-                         operands.size());
+  FlowOp flow{op, nullptr, {}, {}, result};
+  flow.shared =
+      addRule(sameShapes(dtensor::globalShape(op->getResult(result).getType()),
+                         operands.size()),
+              FlowKind::Identity);
   for (Value operand : operands)
     flow.operands.push_back(number(operand));
   flow.results.push_back(number(op->getResult(result)));

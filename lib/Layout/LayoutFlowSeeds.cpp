@@ -76,9 +76,12 @@ FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function) {
     error.attachNote(firstLoc) << "mesh " << text(first) << " is from here";
     return error;
   };
+  // Programs have many values, and few types.
+  DenseSet<Type> seen;
   auto lookAt = [&](mlir::ValueRange values) -> LogicalResult {
     for (Value value : values)
-      if (failed(look(dtensor::layoutAttrOf(value.getType()), value.getLoc())))
+      if (seen.insert(value.getType()).second &&
+          failed(look(dtensor::layoutAttrOf(value.getType()), value.getLoc())))
         return failure();
     return success();
   };
@@ -111,44 +114,50 @@ FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function) {
 }
 
 LogicalResult LayoutFlow::resolveMesh() {
-  FailureOr<Mesh> mesh = onlyMesh(function);
-  if (failed(mesh))
+  FailureOr<Mesh> found = onlyMesh(function);
+  if (failed(found))
     return failure();
-  for (FlowState &state : states) {
-    state.mesh = *mesh;
-    state.origins.assign(mesh->rank(), -1);
+  onMesh = *found;
+  origins.assign(states.size() * mesh().rank(), -1);
+  SmallVector<unsigned> replicated; // by rank
+  for (auto [state, value] : llvm::zip_equal(states, values)) {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    size_t rank = tensor ? size_t(tensor.getRank()) : 0;
+    while (replicated.size() <= rank)
+      replicated.push_back(
+          layouts.of(Layout::replicated(mesh(), unsigned(replicated.size()))));
+    state.layout = replicated[rank];
   }
   return success();
 }
 
 void LayoutFlow::seed(Value value, const Layout &layout, std::string text,
                       Location location, bool given) {
-  FlowState &target = state(value);
+  unsigned target = indexOf(value);
+  FlowState &state = states[target];
+  MutableArrayRef<int> from = originsOf(target);
   int annotation = int(annotations.size());
   annotations.push_back({std::move(text), location});
   if (given) {
-    target.given = true;
-    target.actual = layout;
-    target.dims = layout.dim_axes();
-    target.origins.assign(target.mesh->rank(), -1);
+    state.given = true;
+    state.actual = layouts.of(layout);
+    std::fill(from.begin(), from.end(), -1);
     for (const Partial &partial : layout.partial())
-      target.origins[partial.axis] = annotation;
-  } else {
-    if (target.given ||
-        llvm::any_of(target.dims, [](auto &axes) { return !axes.empty(); }))
-      return; // an earlier annotation has it
-    target.dims = layout.dim_axes();
+      from[partial.axis] = annotation;
+  } else if (state.given || !layoutOf(target).is_fully_replicated()) {
+    return; // an earlier annotation has it
   }
-  for (const auto &axes : target.dims)
+  state.layout = layouts.of(layout.without_partial());
+  for (const auto &axes : layout.dim_axes())
     for (unsigned axis : axes)
-      target.origins[axis] = annotation;
+      from[axis] = annotation;
 }
 
 /// A wish's axes come in when their dim's priority does; see runPriority.
 void LayoutFlow::seedWish(FlowOp &flow, const dtensor::Wish &wish) {
-  FlowState &target = states[flow.results.front()];
-  target.wished = wish;
-  target.waiting.assign(target.dims.size(), true);
+  unsigned target = flow.results.front();
+  states[target].wished = std::make_unique<FlowWish>(
+      FlowWish{wish, SmallVector<char>(layoutOf(target).rank(), char(true))});
   std::string text = resultName(function, flow.op->getResult(0));
   if (text.empty())
     if (auto argument = dyn_cast<BlockArgument>(flow.op->getOperand(0));
@@ -161,7 +170,7 @@ void LayoutFlow::seedWish(FlowOp &flow, const dtensor::Wish &wish) {
       {text + " " + wish.layout.spec_string(), flow.op->getLoc()});
   for (const auto &axes : wish.layout.dim_axes())
     for (unsigned axis : axes)
-      target.origins[axis] = annotation;
+      originsOf(target)[axis] = annotation;
 }
 
 void LayoutFlow::collectAnnotations() {

@@ -1,10 +1,13 @@
 // PropagateLayouts: decides every op's result types from the flow of axes, in
 // program order, so that each op sees what its operands really are.
 
+#include "LaidOut.h"
+
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Layout/Passes.h"
 
 #include <map>
@@ -27,7 +30,7 @@ using LeafCopies = std::vector<SmallVector<Operation *>>;
 /// likes. The ones that end up equal are merged again.
 static void copyLeaves(Block &block, LeafCopies &copies) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    if (!isFreeLeaf(op) || op.getResult(0).hasOneUse() || op.use_empty())
+    if (op.use_empty() || op.hasOneUse() || !isFreeLeaf(op))
       continue;
     SmallVector<Operation *> &group = copies.emplace_back();
     group.push_back(&op);
@@ -106,11 +109,11 @@ static bool isReadInParts(const FlowOp &op, ArrayRef<Layout> actual) {
   return elements(from) <= runs * elements(to);
 }
 
-/// Which axes the op's factors run over, its operands being `actual`.
-static FactorSharding chooseFactors(LayoutFlow &flow, const FlowOp &op,
-                                    ArrayRef<Layout> actual) {
-  const ShardingRule &rule = op.rule;
-  const Mesh &mesh = *flow.states[op.results.front()].mesh;
+/// Which axes the op's factors run over, its operands being `actual` and its
+/// results wished to be `wished`.
+static FactorSharding chooseFactors(const FlowOp &op, ArrayRef<Layout> actual,
+                                    ArrayRef<Layout> wished, const Mesh &mesh) {
+  const ShardingRule &rule = op.rule();
   std::vector<FactorSharding> offers;
   for (auto [tensor, layout] : llvm::zip_equal(rule.operands, actual))
     offers.push_back(project(rule, tensor, layout));
@@ -142,8 +145,8 @@ static FactorSharding chooseFactors(LayoutFlow &flow, const FlowOp &op,
   };
 
   FactorSharding chosen = FactorSharding::none(rule);
-  for (auto [tensor, value] : llvm::zip_equal(rule.results, op.results)) {
-    FactorSharding wish = project(rule, tensor, flow.states[value].wish());
+  for (auto [tensor, layout] : llvm::zip_equal(rule.results, wished)) {
+    FactorSharding wish = project(rule, tensor, layout);
     for (auto [factor, axes] : llvm::enumerate(wish.axes))
       for (unsigned i = 0; i < axes.size(); ++i)
         if (betterReduced(factor, axes[i])) {
@@ -165,31 +168,25 @@ static FactorSharding chooseFactors(LayoutFlow &flow, const FlowOp &op,
 /// Keeps of the pending reductions that could pass through the op those that
 /// cost no more after it: their carriers have no other user, and are at least
 /// as large as the results.
-static OpSharding choosePassed(LayoutFlow &flow, const FlowOp &op,
-                               ArrayRef<Layout> actual,
-                               FactorSharding factors) {
-  const Mesh &mesh = *flow.states[op.results.front()].mesh;
-  OpSharding sharding =
-      passPartial(op.rule, {actual.data(), actual.size()}, std::move(factors));
-  if (sharding.passed.empty())
-    return sharding;
+static OpSharding choosePassed(const FlowOp &op, ArrayRef<Layout> actual,
+                               OpSharding sharding, const Mesh &mesh) {
   int64_t after = 0;
   for (auto [i, result] : llvm::enumerate(op.op->getResults()))
-    after += localElements(result, resultLayout(op.rule, i, sharding, mesh));
+    after += localElements(result, resultLayout(op.rule(), i, sharding, mesh));
   std::optional<Layout> typed = givenLayout(op.op->getResult(0).getType());
   std::erase_if(sharding.passed, [&](const Partial &partial) {
     if (typed && isPartialOver(*typed, partial))
       return false; // the user wrote so
     int64_t before = 0;
     for (auto [i, operand] : llvm::enumerate(op.op->getOperands())) {
-      if (!isPartialOver(actual[i], partial) || !op.rule.isCarrier(i) ||
-          (op.rule.partialFlow == PartialFlow::LinearEach &&
+      if (!isPartialOver(actual[i], partial) || !op.rule().isCarrier(i) ||
+          (op.rule().partialFlow == PartialFlow::LinearEach &&
            i != sharding.carrier))
         continue;
       // Inside a loop it would be resolved again and again.
       if (operand.getParentBlock() != op.op->getBlock())
         return true;
-      bool each = op.rule.partialFlow == PartialFlow::LinearEach;
+      bool each = op.rule().partialFlow == PartialFlow::LinearEach;
       if (each ? !operand.hasOneUse()
                : llvm::any_of(operand.getUsers(),
                               [&](Operation *user) { return user != op.op; }))
@@ -213,9 +210,14 @@ class PropagateLayoutsPass
     LeafCopies copies;
     for (Block *block : runBlocks(function))
       copyLeaves(*block, copies);
+    // What earlier runs found, of other functions.
+    originNumbers = choiceNumbers = {};
+    origins.clear();
+    choices.clear();
     LayoutFlow flow(function);
     if (failed(flow.run()))
       return signalPassFailure();
+    markOpen(flow);
     layOutArguments(flow);
     std::vector<dtensor::ConstraintOp> released;
     for (const FlowOp &op : flow.ops) {
@@ -224,14 +226,14 @@ class PropagateLayoutsPass
       if (op.joins)
         layOutJoin(flow, op);
       else if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op.op);
-               constraint && op.kind != FlowKind::Barrier) {
+               constraint && op.kind() != FlowKind::Barrier) {
         if (dtensor::wishOf(constraint)->released)
           released.push_back(constraint);
         layOutWish(flow, op);
-      } else if (op.kind != FlowKind::Barrier)
+      } else if (op.kind() != FlowKind::Barrier)
         layOut(flow, op);
       else if (!op.results.empty())
-        setOrigin(flow, op.op, flow.states[op.results.front()]);
+        setOrigin(flow, op.op, op.results.front());
     }
     mergeLeaves(copies);
     for (dtensor::ConstraintOp constraint : released) {
@@ -241,91 +243,206 @@ class PropagateLayoutsPass
     setFunctionType(flow);
   }
 
-  static void setType(Value value, const Layout &layout) {
-    auto type = cast<RankedTensorType>(value.getType());
-    value.setType(RankedTensorType::get(
-        type.getShape(), type.getElementType(),
-        dtensor::LayoutAttr::get(type.getContext(), layout)));
-  }
+  /// What an op is told of where its axes are from.
+  struct Origin {
+    DictionaryAttr axes;      ///< null: none is from anywhere
+    DictionaryAttr attribute; ///< of an op that has no others
+  };
 
-  DictionaryAttr originAttr(LayoutFlow &flow, const Mesh &mesh,
-                            ArrayRef<int> origins) {
+  const Origin &originOf(LayoutFlow &flow, unsigned value) {
+    SmallVector<uintptr_t, 4> key;
+    for (int origin : flow.originsOf(value))
+      key.push_back(uintptr_t(origin));
+    unsigned number = originNumbers(key);
+    if (number < origins.size())
+      return origins[number];
     Builder builder(&getContext());
     SmallVector<NamedAttribute> entries;
-    for (auto [axis, origin] : llvm::enumerate(origins))
+    for (auto [axis, origin] : llvm::enumerate(flow.originsOf(value)))
       if (origin >= 0)
         entries.push_back(builder.getNamedAttr(
-            mesh.axes()[axis].name,
+            flow.mesh().axes()[axis].name,
             builder.getStringAttr(flow.annotations[origin].text)));
-    return entries.empty() ? DictionaryAttr()
-                           : builder.getDictionaryAttr(entries);
+    Origin made;
+    if (!entries.empty()) {
+      made.axes = builder.getDictionaryAttr(entries);
+      made.attribute = builder.getDictionaryAttr(
+          builder.getNamedAttr(originName, made.axes));
+    }
+    return origins.emplace_back(made);
+  }
+
+  /// Says which arguments and results nobody laid out, nor wished to be laid
+  /// out in a way, where the caller leaves those to the compiler. What shares
+  /// its memory with a result is laid out as that.
+  void markOpen(LayoutFlow &flow) {
+    mlir::func::FuncOp function = getOperation();
+    auto module = function->getParentOfType<mlir::ModuleOp>();
+    if (!module || !module->hasAttr(dtensor::openSignatureAttr))
+      return;
+    auto isWish = [](Operation *op) {
+      auto constraint = dyn_cast_or_null<dtensor::ConstraintOp>(op);
+      return constraint && dtensor::wishOf(constraint);
+    };
+    SmallVector<int64_t> arguments, results;
+    llvm::SmallDenseSet<int64_t> shared;
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned index = argument.getArgNumber();
+      if (auto alias =
+              function.getArgAttrOfType<IntegerAttr>(index, "dtensor.alias"))
+        shared.insert(alias.getInt());
+      else if (!flow.state(argument).given &&
+               llvm::none_of(argument.getUsers(), isWish))
+        arguments.push_back(index);
+    }
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (int64_t index = operand.getOperandNumber();
+          !givenLayout(function.getResultTypes()[index]) &&
+          !isWish(operand.get().getDefiningOp()) && !shared.contains(index))
+        results.push_back(index);
+    Builder builder(&getContext());
+    function->setAttr(dtensor::openArgumentsAttr,
+                      builder.getDenseI64ArrayAttr(arguments));
+    function->setAttr(dtensor::openResultsAttr,
+                      builder.getDenseI64ArrayAttr(results));
   }
 
   void layOutArguments(LayoutFlow &flow) {
     mlir::func::FuncOp function = getOperation();
     ArgumentAttributes attributes(function);
     for (BlockArgument argument : function.getArguments()) {
-      FlowState &state = flow.state(argument);
+      unsigned value = flow.indexOf(argument);
+      FlowState &state = flow.states[value];
       if (state.given)
         continue;
-      state.actual = state.wish();
-      setType(argument, *state.actual);
-      if (DictionaryAttr origin = originAttr(flow, *state.mesh, state.origins))
-        attributes.set(argument.getArgNumber(), "dtensor.origin", origin);
+      decide(flow, argument, value);
+      if (DictionaryAttr origin = originOf(flow, value).axes)
+        attributes.set(argument.getArgNumber(), originName, origin);
     }
     attributes.apply();
   }
 
-  void layOut(LayoutFlow &flow, const FlowOp &op) {
-    const Mesh &mesh = *flow.states[op.results.front()].mesh;
+  /// The value, whose index this is, is what the flow came to.
+  static void decide(LayoutFlow &flow, Value value, unsigned index) {
+    FlowState &state = flow.states[index];
+    state.actual = state.layout;
+    value.setType(flow.layouts.typeOf(value.getType(), state.layout));
+  }
+
+  /// How an op runs, by its rule and the layouts around it.
+  struct Choice {
+    OpSharding sharding;
+    /// Which pending reductions pass depends on who else uses what carries
+    /// them: `sharding` has those that may.
+    bool asksUses = false;
+    struct Result {
+      unsigned actual, axes; ///< layouts, the second without what is pending
+    };
+    SmallVector<Result, 1> results;
+  };
+
+  static Choice choose(LayoutFlow &flow, const FlowOp &op) {
+    SmallVector<Layout> actual = layoutsOf(flow, op), wished;
+    for (unsigned value : op.results)
+      wished.push_back(flow.layoutOf(value));
+    Choice choice;
+    choice.sharding =
+        passPartial(op.rule(), {actual.data(), actual.size()},
+                    chooseFactors(op, actual, wished, flow.mesh()));
+    choice.asksUses = !choice.sharding.passed.empty();
+    setResults(flow, op, choice);
+    return choice;
+  }
+
+  static SmallVector<Layout> layoutsOf(LayoutFlow &flow, const FlowOp &op) {
     SmallVector<Layout> actual;
     for (unsigned value : op.operands)
-      actual.push_back(*flow.states[value].actual);
-    OpSharding sharding =
-        choosePassed(flow, op, actual, chooseFactors(flow, op, actual));
+      actual.push_back(flow.layouts[*flow.states[value].actual]);
+    return actual;
+  }
 
-    SmallVector<int> origins(mesh.rank(), -1);
-    for (auto [factor, axes] : llvm::enumerate(sharding.factors.axes))
+  static void setResults(LayoutFlow &flow, const FlowOp &op, Choice &choice) {
+    choice.results.clear();
+    for (unsigned i = 0; i < op.results.size(); ++i) {
+      Layout layout = resultLayout(op.rule(), i, choice.sharding, flow.mesh());
+      choice.results.push_back(
+          {flow.layouts.of(layout), flow.layouts.of(layout.without_partial())});
+    }
+  }
+
+  /// Found once for ops of one rule between the same layouts.
+  const Choice &choiceFor(LayoutFlow &flow, const FlowOp &op) {
+    SmallVector<uintptr_t, 8> key{uintptr_t(op.shared)};
+    for (unsigned value : op.results)
+      key.push_back(flow.states[value].layout);
+    for (unsigned value : op.operands)
+      key.push_back(*flow.states[value].actual);
+    // What a slice reads also depends on the loop that it is in.
+    if (isa<dtensor::DynamicSliceOp>(op.op))
+      key.push_back(uintptr_t(op.op));
+    unsigned number = choiceNumbers(key);
+    if (number == choices.size())
+      choices.push_back(choose(flow, op));
+    return choices[number];
+  }
+
+  void layOut(LayoutFlow &flow, const FlowOp &op) {
+    const Choice *choice = &choiceFor(flow, op);
+    Choice own;
+    SmallVector<Layout> actual;
+    if (choice->asksUses) {
+      own = *choice;
+      actual = layoutsOf(flow, op);
+      own.sharding =
+          choosePassed(op, actual, std::move(own.sharding), flow.mesh());
+      setResults(flow, op, own);
+      choice = &own;
+    }
+
+    SmallVector<int, 8> from(flow.mesh().rank(), -1);
+    for (auto [factor, axes] : llvm::enumerate(choice->sharding.factors.axes))
       for (unsigned axis : axes)
-        origins[axis] = flow.originOf(op, factor, axis);
-    for (const Partial &partial : sharding.passed)
+        from[axis] = flow.originOf(op, factor, axis);
+    for (const Partial &partial : choice->sharding.passed)
       for (auto [layout, value] : llvm::zip_equal(actual, op.operands))
         if (isPartialOver(layout, partial))
-          origins[partial.axis] = flow.states[value].origins[partial.axis];
+          from[partial.axis] = flow.originsOf(value)[partial.axis];
 
     for (auto [i, result] : llvm::enumerate(op.op->getResults())) {
       FlowState &state = flow.states[op.results[i]];
-      state.actual = resultLayout(op.rule, i, sharding, mesh);
+      state.actual = choice->results[i].actual;
       // Later ops ask where an axis of this value came from.
-      state.dims = state.actual->dim_axes();
-      state.origins = origins;
-      setType(result, *state.actual);
+      state.layout = choice->results[i].axes;
+      llvm::copy(from, flow.originsOf(op.results[i]).begin());
+      result.setType(flow.layouts.typeOf(result.getType(), *state.actual));
     }
-    setOrigin(flow, op.op, flow.states[op.results.front()]);
+    setOrigin(flow, op.op, op.results.front());
   }
 
   /// Everywhere as the flow left it: what a carried value or a result of a case
   /// is given is brought to that.
   void layOutJoin(LayoutFlow &flow, const FlowOp &op) {
-    FlowState &state = flow.states[op.results.front()];
+    unsigned value = op.results.front();
+    FlowState &state = flow.states[value];
     if (state.given)
       pin(op.op, *op.joins);
     else
-      state.actual = state.wish();
-    setType(op.op->getResult(*op.joins), *state.actual);
+      state.actual = state.layout;
+    const Layout &layout = flow.layouts[*state.actual];
+    setLayout(op.op->getResult(*op.joins), layout);
     if (auto loop = dyn_cast<dtensor::WhileOp>(op.op)) {
-      setType(loop.getConditionArgument(*op.joins), *state.actual);
-      setType(loop.getBodyArgument(*op.joins), *state.actual);
+      setLayout(loop.getConditionArgument(*op.joins), layout);
+      setLayout(loop.getBodyArgument(*op.joins), layout);
     }
-    DictionaryAttr origin = originAttr(flow, *state.mesh, state.origins);
+    DictionaryAttr origin = originOf(flow, value).axes;
     if (!origin)
       return;
-    mlir::NamedAttrList all(
-        op.op->getAttrOfType<DictionaryAttr>("dtensor.origin"));
+    mlir::NamedAttrList all(op.op->getAttrOfType<DictionaryAttr>(originName));
     for (NamedAttribute entry : origin)
       if (!all.get(entry.getName()))
         all.append(entry);
-    op.op->setAttr("dtensor.origin", all.getDictionary(&getContext()));
+    op.op->setAttr(originName, all.getDictionary(&getContext()));
   }
 
   static void pin(Operation *op, unsigned result) {
@@ -340,18 +457,20 @@ class PropagateLayoutsPass
 
   /// From here on it is a constraint like others.
   void layOutWish(LayoutFlow &flow, const FlowOp &op) {
-    FlowState &state = flow.states[op.results.front()];
-    state.actual = state.wish();
-    setType(op.op->getResult(0), *state.actual);
+    decide(flow, op.op->getResult(0), op.results.front());
     op.op->removeAttr(dtensor::Wish::attrName);
-    setOrigin(flow, op.op, state);
+    setOrigin(flow, op.op, op.results.front());
   }
 
-  void setOrigin(LayoutFlow &flow, Operation *op, const FlowState &result) {
-    if (op->hasAttr("dtensor.origin"))
-      return; // of an earlier run
-    if (DictionaryAttr origin = originAttr(flow, *result.mesh, result.origins))
-      op->setAttr("dtensor.origin", origin);
+  /// `value` is the op's first result.
+  void setOrigin(LayoutFlow &flow, Operation *op, unsigned value) {
+    const Origin &origin = originOf(flow, value);
+    if (!origin.axes)
+      return;
+    if (op->getRawDictionaryAttrs().empty())
+      op->setDiscardableAttrs(origin.attribute);
+    else if (!op->hasAttr(originName)) // of an earlier run
+      op->setAttr(originName, origin.axes);
   }
 
   /// Results keep the layout they have; those without get that of the value,
@@ -365,7 +484,8 @@ class PropagateLayoutsPass
     for (BlockArgument argument : block.getArguments())
       if (auto alias = function.getArgAttrOfType<IntegerAttr>(
               argument.getArgNumber(), "dtensor.alias"))
-        variables.try_emplace(alias.getInt(), *flow.state(argument).actual);
+        variables.try_emplace(alias.getInt(),
+                              flow.layouts[*flow.state(argument).actual]);
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       auto made = givenLayout(operand.get().getType());
@@ -388,6 +508,11 @@ class PropagateLayoutsPass
         mlir::FunctionType::get(&getContext(), block.getArgumentTypes(),
                                 terminator->getOperandTypes()));
   }
+
+  static constexpr llvm::StringLiteral originName = "dtensor.origin";
+  TupleNumbers originNumbers, choiceNumbers;
+  std::deque<Origin> origins;
+  std::deque<Choice> choices;
 };
 } // namespace
 } // namespace meshloom

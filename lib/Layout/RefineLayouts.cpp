@@ -2,8 +2,11 @@
 // it found into the types of ops' results.
 
 #include "FunctionGraph.h"
+#include "LaidOut.h"
+#include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/Layout/Passes.h"
@@ -14,13 +17,6 @@
 namespace meshloom {
 #define GEN_PASS_DEF_REFINELAYOUTS
 #include "meshloom/Layout/Passes.h.inc"
-
-static void setLayout(Value value, const Layout &layout) {
-  auto type = cast<RankedTensorType>(value.getType());
-  value.setType(RankedTensorType::get(
-      type.getShape(), type.getElementType(),
-      dtensor::LayoutAttr::get(type.getContext(), layout)));
-}
 
 namespace {
 class RefineLayoutsPass : public impl::RefineLayoutsBase<RefineLayoutsPass> {
@@ -36,6 +32,8 @@ private:
       return signalPassFailure();
     if (failed(refine(function, machine)))
       return signalPassFailure();
+    function->removeAttr(dtensor::openArgumentsAttr);
+    function->removeAttr(dtensor::openResultsAttr);
   }
 
   LogicalResult refine(mlir::func::FuncOp function, const MachineModel &model) {
@@ -131,9 +129,53 @@ private:
       if (decision.moved)
         notes.push_back(builder.getStringAttr(describe(nodes, decision)));
     }
+    layOutArguments(nodes, found, notes);
     getOperation()->setAttr("dtensor.refined", builder.getArrayAttr(notes));
     layOutLeaves(nodes, found);
-    keepResults();
+    layOutResults(graph);
+  }
+
+  /// Arguments that nobody laid out; adds to `notes` which ones change.
+  void layOutArguments(FunctionGraph &nodes, const LayoutRefinement &found,
+                       SmallVector<Attribute> &notes) {
+    mlir::func::FuncOp function = getOperation();
+    ArgumentAttributes attributes(function);
+    for (BlockArgument argument : function.getArguments()) {
+      // Arguments are the first values.
+      const unsigned value = argument.getArgNumber();
+      const Layout &layout = found.layouts[value],
+                   &before = nodes.graph.values[value].layout;
+      if (layout == before)
+        continue;
+      notes.push_back(StringAttr::get(
+          &getContext(), "argument " +
+                             LayoutFlow::argumentName(function, value) + ": " +
+                             before.spec_string() + " -> " +
+                             layout.spec_string() + ", as its users take it"));
+      setLayout(argument, layout);
+      DictionaryAttr origins = originsOf(
+          function.getArgAttrOfType<DictionaryAttr>(value, "dtensor.origin"),
+          layout);
+      if (origins.empty())
+        attributes.erase(value, "dtensor.origin");
+      else
+        attributes.set(value, "dtensor.origin", origins);
+    }
+    attributes.apply();
+  }
+
+  /// Of the axes of `layout`, where those came from that `known` has; the
+  /// others come from what refinement made of the program.
+  DictionaryAttr originsOf(DictionaryAttr known, const Layout &layout) {
+    Builder builder(&getContext());
+    mlir::NamedAttrList origins;
+    for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes()))
+      if (layout.uses_axis(axis)) {
+        Attribute before = known ? known.get(meshAxis.name) : Attribute();
+        origins.set(meshAxis.name,
+                    before ? before : builder.getStringAttr("refinement"));
+      }
+    return origins.getDictionary(&getContext());
   }
 
   /// "dtensor.multiply at f.mlir:1:2 and 12 more: [*, *] -> [batch, *], not
@@ -160,19 +202,29 @@ private:
   }
 
   /// Function results keep the layouts that they had: what makes them is
-  /// brought back by a constraint.
-  void keepResults() {
+  /// brought back by a constraint. Those that nobody laid out are as what makes
+  /// them is.
+  void layOutResults(const LayoutGraph &graph) {
     mlir::func::FuncOp function = getOperation();
     Operation *terminator = function.getBody().front().getTerminator();
+    const size_t first = graph.outputs.size() - terminator->getNumOperands();
     for (OpOperand &operand : terminator->getOpOperands()) {
-      Type type = function.getResultTypes()[operand.getOperandNumber()];
-      if (operand.get().getType() == type)
+      const unsigned index = operand.getOperandNumber();
+      const Layout made = *givenLayout(operand.get().getType());
+      const Layout wanted =
+          graph.outputs[first + index].open
+              ? made.without_partial()
+              : *givenLayout(function.getResultTypes()[index]);
+      if (made == wanted)
         continue;
       OpBuilder builder(terminator);
       operand.set(builder.create<dtensor::ConstraintOp>(
           operand.get().getLoc(), operand.get(),
-          dtensor::LayoutAttr::get(&getContext(), *givenLayout(type))));
+          dtensor::LayoutAttr::get(&getContext(), wanted)));
     }
+    function.setFunctionType(mlir::FunctionType::get(
+        &getContext(), function.getBody().front().getArgumentTypes(),
+        terminator->getOperandTypes()));
   }
 
   /// Axes that the op did not have before come from what it is moved to suit.
@@ -210,10 +262,7 @@ private:
         const Layout &need = found.needs[i][operand];
         if (*givenLayout(use->get().getType()) == need || !canMake(leaf, need))
           continue;
-        auto type = cast<RankedTensorType>(use->get().getType());
-        auto wanted = RankedTensorType::get(
-            type.getShape(), type.getElementType(),
-            dtensor::LayoutAttr::get(&getContext(), need));
+        RankedTensorType wanted = laidOut(use->get(), need);
         Operation *&copy = copies[{leaf, wanted}];
         if (!copy) {
           OpBuilder builder(leaf);

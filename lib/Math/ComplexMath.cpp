@@ -183,7 +183,7 @@ using Unary = Parts (*)(ComplexMath &, Parts, Type);
 } // namespace
 
 static const llvm::StringMap<Unary> &unaryFunctions() {
-  static const llvm::StringMap<Unary> table = {
+  static const auto &table = *new llvm::StringMap<Unary>{
       {"acos", [](ComplexMath &m, Parts z, Type) { return m.acos(z); }},
       {"acosh", [](ComplexMath &m, Parts z, Type) { return m.acosh(z); }},
       {"asin", [](ComplexMath &m, Parts z, Type) { return m.asin(z); }},

@@ -32,7 +32,9 @@ Value FloatMath::chebyshev(Value x, ArrayRef<double> coefficients) {
 
 Value FloatMath::erfc(Value x) {
   // exp(-x^2) P(x) / Q(x) from 1 on, and R / S from 8 on; below 1, 1 - erf(x).
-  Value size = abs(x);
+  // Beyond 30 the result is 0 in every type; the polynomials would overflow.
+  Value whole = abs(x), isSeen = lt(whole, 30);
+  Value size = select(isSeen, whole, number(x, 1));
   Value middle = div(
       polynomial(size, {2.46196981473530512524e-10, 5.64189564831068821977e-1,
                         7.46321056442269912687e0, 4.86371970985681366614e1,
@@ -50,11 +52,10 @@ Value FloatMath::erfc(Value x) {
       polynomial(size, {1.0, 2.26052863220117276590e0, 9.39603524938001434673e0,
                         1.20489539808096656605e1, 1.70814450747565897222e1,
                         9.60896809063285878198e0, 3.36907645100081516050e0}));
-  // Beyond 30 the result is 0 in every type; the polynomials would overflow.
   Value tail = mul(exp(neg(mul(size, size))), select(lt(size, 8), middle, far));
-  tail = select(lt(size, 30), tail, select(ne(size, size), size, 0.0));
+  tail = select(isSeen, tail, select(ne(x, x), x, 0.0));
   tail = select(lt(x, 0), sub(2, tail), tail);
-  return select(lt(size, 1), sub(1, b.apply<dtensor::ErfOp>(x)), tail);
+  return select(lt(whole, 1), sub(1, b.apply<dtensor::ErfOp>(x)), tail);
 }
 
 Value FloatMath::erfInv(Value x) {
@@ -63,24 +64,29 @@ Value FloatMath::erfInv(Value x) {
       polynomial(add(w, -2.5), {2.81022636e-08, 3.43273939e-07, -3.5233877e-06,
                                 -4.39150654e-06, 0.00021858087, -0.00125372503,
                                 -0.00417768164, 0.246640727, 1.50140941});
-  Value far = polynomial(add(sqrt(w), -3),
+  Value isNear = lt(w, 5);
+  Value far = polynomial(add(sqrt(select(isNear, number(x, 5), w)), -3),
                          {-0.000200214257, 0.000100950558, 0.00134934322,
                           -0.00367342844, 0.00573950773, -0.0076224613,
                           0.00943887047, 1.00167406, 2.83297682});
-  Value result = mul(select(lt(w, 5), near, far), x);
+  Value result = mul(select(isNear, near, far), x);
   if (isF64(x)) {
     // The above is good to single precision (less in the far tail); Halley's
-    // method on erfc(|y|) = 1 - |x|, which is exact near 1, does the rest.
-    Value wanted = sub(1, abs(x)), y = abs(result);
+    // method does the rest: on erfc(|y|) = 1 - |x|, which is exact near 1, and
+    // on erf(|y|) = |x| near 0.
+    Value size = abs(x), wanted = sub(1, size), y = abs(result);
+    Value isSmall = lt(size, 0.5);
     for (int i = 0; i < 4; ++i) {
       Value slope = mul(exp(neg(mul(y, y))), -2 / std::sqrt(std::numbers::pi));
-      Value step = div(sub(erfc(y), wanted), slope);
+      Value off = select(isSmall, sub(size, b.apply<dtensor::ErfOp>(y)),
+                         sub(erfc(y), wanted));
+      Value step = div(off, slope);
       y = sub(y, div(step, add(mul(y, step), 1)));
     }
     result = select(lt(x, 0), neg(y), y);
-    result = select(eq(x, 0), x, result);
+    result = select(eq(x, 0), mul(x, std::sqrt(std::numbers::pi) / 2), result);
   }
-  Value infinite = mul(x, HUGE_VAL);
+  Value infinite = select(lt(x, 0), number(x, -HUGE_VAL), HUGE_VAL);
   return select(eq(abs(x), 1), infinite, select(gt(abs(x), 1), NAN, result));
 }
 
@@ -113,6 +119,7 @@ Value FloatMath::lgamma(Value x) {
                 std::log(2 * std::numbers::pi) / 2);
   Value size = abs(x), fraction = sub(size, floor(size));
   fraction = select(gt(fraction, 0.5), sub(1, fraction), fraction);
+  fraction = select(reflect, fraction, number(x, 0.25));
   Value logSine = log(sin(mul(fraction, std::numbers::pi)));
   Value reflected = select(
       b.apply<dtensor::IsFiniteOp>(logSine, b.typeOf(x).clone(b.getI1Type())),
@@ -231,20 +238,23 @@ Value FloatMath::besselI1e(Value x) {
       -1.8974946058847308e-11, -5.589743556910776e-10,  -3.8353804576729544e-09,
       -2.6314688366113614e-08, -2.512236238816357e-07,  -3.8825648088369746e-06,
       -0.00011058893876265907, -0.009761097491361425,   0.7785762350182802};
-  Value size = abs(x);
-  Value small = mul(chebyshev(add(mul(size, 0.5), -2), near), size);
-  Value large = div(
-      chebyshev(add(div(32, max(size, number(size, 1))), -2), far), sqrt(size));
-  return mul(select(le(size, 8), small, large), sign(x));
+  Value size = abs(x), isNear = le(size, 8), border = number(x, 8);
+  Value low = select(isNear, size, border);
+  Value small = mul(chebyshev(add(mul(low, 0.5), -2), near), x);
+  Value high = select(isNear, border, size);
+  Value large =
+      mul(div(chebyshev(add(div(32, high), -2), far), sqrt(high)), sign(x));
+  return select(isNear, small, large);
 }
 
 Value FloatMath::sinh(Value x) {
   // Near 0 by expm1, elsewhere so that exp(x) / 2 does not overflow early.
-  Value e = expm1(x);
+  Value isNear = lt(abs(x), 1);
+  Value e = expm1(select(isNear, x, number(x, 0)));
   Value near = mul(add(e, div(e, add(e, 1))), 0.5);
   double half = std::log(0.5);
   Value far = sub(exp(add(x, half)), exp(add(neg(x), half)));
-  return select(lt(abs(x), 1), near, far);
+  return select(isNear, near, far);
 }
 
 Value FloatMath::nextAfter(Value x, Value y) {

@@ -1,5 +1,6 @@
 // Special functions by name: by formulas that hold over the whole range of the
-// type.
+// type. So do those of their gradients: what a select leaves out is computed of
+// a number where it is finite, as 0 times its slope would be nan otherwise.
 #include "meshloom/Math/SpecialFunctions.h"
 
 #include "meshloom/Math/FloatMath.h"
@@ -14,34 +15,39 @@ using Binary = Value (*)(FloatMath &, Value, Value);
 
 static Value asin(FloatMath &m, Value x) {
   // 2 atan2(x, 1 + sqrt(1 - x^2)), with 1 - x^2 as a product.
-  Value root = m.sqrt(m.mul(m.sub(1, x), m.add(x, 1)));
+  Value root = m.mul(m.sqrt(m.sub(1, x)), m.sqrt(m.add(x, 1)));
   return m.mul(m.atan2(x, m.add(root, 1)), 2);
 }
 
 static Value acos(FloatMath &m, Value x) {
-  Value root = m.sqrt(m.mul(m.sub(1, x), m.add(x, 1)));
-  // At -1, where the point would be the origin, pi.
-  return m.select(m.eq(x, -1), std::numbers::pi,
-                  m.mul(m.atan2(root, m.add(x, 1)), 2));
+  // Neither of the two vanishes where the other does, so that the slope is
+  // -inf at both ends.
+  return m.mul(m.atan2(m.sqrt(m.sub(1, x)), m.sqrt(m.add(x, 1))), 2);
 }
 
 /// Where squaring would overflow.
 static constexpr double large = 1e9;
 
 static Value asinh(FloatMath &m, Value x) {
-  Value size = m.abs(x), square = m.mul(size, size);
+  Value isNegative = m.lt(x, 0), size = m.select(isNegative, m.neg(x), x);
+  Value isFar = m.gt(size, large), one = m.number(x, 1);
+  Value low = m.select(isFar, one, size), square = m.mul(low, low);
   Value near =
-      m.log1p(m.add(size, m.div(square, m.add(m.sqrt(m.add(square, 1)), 1))));
-  Value far = m.add(m.log(size), std::numbers::ln2);
-  return m.mul(m.select(m.gt(size, large), far, near), m.sign(x));
+      m.log1p(m.add(low, m.div(square, m.add(m.sqrt(m.add(square, 1)), 1))));
+  Value far = m.add(m.log(m.select(isFar, size, one)), std::numbers::ln2);
+  Value result = m.select(isFar, far, near);
+  result = m.select(isNegative, m.neg(result), result);
+  // -0 stays what it is.
+  return m.select(m.eq(x, 0), x, result);
 }
 
 static Value acosh(FloatMath &m, Value x) {
-  // log(x + sqrt((x - 1) (x + 1))) = log1p(t + sqrt(t (t + 2))), t = x - 1.
-  Value t = m.add(x, -1);
-  Value near = m.log1p(m.add(t, m.sqrt(m.mul(t, m.add(t, 2)))));
-  Value far = m.add(m.log(x), std::numbers::ln2);
-  return m.select(m.lt(x, 1), NAN, m.select(m.gt(x, large), far, near));
+  // log(x + sqrt((x - 1) (x + 1))) = log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1.
+  Value isFar = m.gt(x, large), one = m.number(x, 1);
+  Value t = m.select(isFar, one, m.add(x, -1));
+  Value near = m.log1p(m.add(t, m.mul(m.sqrt(t), m.sqrt(m.add(t, 2)))));
+  Value far = m.add(m.log(m.select(isFar, x, one)), std::numbers::ln2);
+  return m.select(m.lt(x, 1), NAN, m.select(isFar, far, near));
 }
 
 static Value atanh(FloatMath &m, Value x) {
@@ -58,7 +64,7 @@ static Value atan(FloatMath &m, Value x) {
 }
 
 static const llvm::StringMap<Unary> &unaryFunctions() {
-  static const llvm::StringMap<Unary> table = {
+  static const auto &table = *new llvm::StringMap<Unary>{
       {"acos", acos},
       {"acosh", acosh},
       {"asin", asin},
@@ -76,7 +82,7 @@ static const llvm::StringMap<Unary> &unaryFunctions() {
 }
 
 static const llvm::StringMap<Binary> &binaryFunctions() {
-  static const llvm::StringMap<Binary> table = {
+  static const auto &table = *new llvm::StringMap<Binary>{
       {"next_after",
        [](FloatMath &m, Value x, Value y) { return m.nextAfter(x, y); }},
       {"polygamma",

@@ -261,51 +261,53 @@ detail::Names<std::function<Activation(const PartConfig &)>> &
 knownParts<Activation>() {
   using namespace activations;
   constexpr auto part = knownPart<Activation>;
-  static detail::Names<std::function<Activation(const PartConfig &)>> known(
-      "an activation",
-      {numbered<activations::celu>("celu", "alpha", 1),
-       numbered<activations::elu>("elu", "alpha", 1),
-       plain<exponential>("exponential"),
-       part("gelu",
-            [](Reader &from) -> Activation {
-              const bool approximate = from.flag("approximate", false);
-              return [approximate](const Tensor &x) {
-                return activations::gelu(x, approximate);
-              };
-            }),
-       alongAxis<glu>("glu"),
-       numbered<hard_shrink>("hard_shrink", "threshold", 0.5),
-       plain<hard_sigmoid>("hard_sigmoid"),
-       plain<hard_silu>("hard_silu"),
-       plain<hard_silu>("hard_swish"),
-       plain<hard_tanh>("hard_tanh"),
-       numbered<activations::leaky_relu>("leaky_relu", "negative_slope", 0.2),
-       plain<linear>("linear"),
-       plain<log_sigmoid>("log_sigmoid"),
-       alongAxis<activations::log_softmax>("log_softmax"),
-       plain<mish>("mish"),
-       part("relu", reluOf),
-       plain<relu6>("relu6"),
-       plain<selu>("selu"),
-       plain<activations::sigmoid>("sigmoid"),
-       plain<activations::silu>("silu"),
-       plain<activations::silu>("swish"),
-       alongAxis<activations::softmax>("softmax"),
-       numbered<soft_shrink>("soft_shrink", "threshold", 0.5),
-       plain<activations::softplus>("softplus"),
-       plain<softsign>("softsign"),
-       plain<sparse_plus>("sparse_plus"),
-       plain<sparse_sigmoid>("sparse_sigmoid"),
-       alongAxis<sparsemax>("sparsemax"),
-       numbered<squareplus>("squareplus", "b", 4),
-       plain<activations::tanh>("tanh"),
-       plain<tanh_shrink>("tanh_shrink"),
-       part("threshold", [](Reader &from) -> Activation {
-         return [above = from.number("threshold", 0),
-                 value = from.number("default_value", 0)](const Tensor &x) {
-           return activations::threshold(x, above, value);
-         };
-       })});
+  static auto &known =
+      *new detail::Names<std::function<Activation(const PartConfig &)>>(
+          "an activation",
+          {numbered<activations::celu>("celu", "alpha", 1),
+           numbered<activations::elu>("elu", "alpha", 1),
+           plain<exponential>("exponential"),
+           part("gelu",
+                [](Reader &from) -> Activation {
+                  const bool approximate = from.flag("approximate", false);
+                  return [approximate](const Tensor &x) {
+                    return activations::gelu(x, approximate);
+                  };
+                }),
+           alongAxis<glu>("glu"),
+           numbered<hard_shrink>("hard_shrink", "threshold", 0.5),
+           plain<hard_sigmoid>("hard_sigmoid"),
+           plain<hard_silu>("hard_silu"),
+           plain<hard_silu>("hard_swish"),
+           plain<hard_tanh>("hard_tanh"),
+           numbered<activations::leaky_relu>("leaky_relu", "negative_slope",
+                                             0.2),
+           plain<linear>("linear"),
+           plain<log_sigmoid>("log_sigmoid"),
+           alongAxis<activations::log_softmax>("log_softmax"),
+           plain<mish>("mish"),
+           part("relu", reluOf),
+           plain<relu6>("relu6"),
+           plain<selu>("selu"),
+           plain<activations::sigmoid>("sigmoid"),
+           plain<activations::silu>("silu"),
+           plain<activations::silu>("swish"),
+           alongAxis<activations::softmax>("softmax"),
+           numbered<soft_shrink>("soft_shrink", "threshold", 0.5),
+           plain<activations::softplus>("softplus"),
+           plain<softsign>("softsign"),
+           plain<sparse_plus>("sparse_plus"),
+           plain<sparse_sigmoid>("sparse_sigmoid"),
+           alongAxis<sparsemax>("sparsemax"),
+           numbered<squareplus>("squareplus", "b", 4),
+           plain<activations::tanh>("tanh"),
+           plain<tanh_shrink>("tanh_shrink"),
+           part("threshold", [](Reader &from) -> Activation {
+             return [above = from.number("threshold", 0),
+                     value = from.number("default_value", 0)](const Tensor &x) {
+               return activations::threshold(x, above, value);
+             };
+           })});
   return known;
 }
 

@@ -71,22 +71,25 @@ knownParts<Constraint>() {
   using namespace constraints;
   using Reader = detail::ConfigReader;
   constexpr auto part = knownPart<Constraint>;
-  static detail::Names<std::function<Constraint(const PartConfig &)>> known(
-      "a constraint",
-      {part("max_norm",
-            [](Reader &from) {
-              return MaxNorm(from.number("max_value", 2),
-                             from.integers("axis", {0}));
-            }),
-       part("non_neg", [](Reader &) { return NonNeg(); }),
-       part("unit_norm",
-            [](Reader &from) { return UnitNorm(from.integers("axis", {0})); }),
-       part("min_max_norm", [](Reader &from) {
-         return MinMaxNorm({.min_value = from.number("min_value", 0),
-                            .max_value = from.number("max_value", 1),
-                            .rate = from.number("rate", 1),
-                            .axis = from.integers("axis", {0})});
-       })});
+  static auto &known =
+      *new detail::Names<std::function<Constraint(const PartConfig &)>>(
+          "a constraint",
+          {part("max_norm",
+                [](Reader &from) {
+                  return MaxNorm(from.number("max_value", 2),
+                                 from.integers("axis", {0}));
+                }),
+           part("non_neg", [](Reader &) { return NonNeg(); }),
+           part("unit_norm",
+                [](Reader &from) {
+                  return UnitNorm(from.integers("axis", {0}));
+                }),
+           part("min_max_norm", [](Reader &from) {
+             return MinMaxNorm({.min_value = from.number("min_value", 0),
+                                .max_value = from.number("max_value", 1),
+                                .rate = from.number("rate", 1),
+                                .axis = from.integers("axis", {0})});
+           })});
   return known;
 }
 

@@ -170,9 +170,9 @@ Initializer VarianceScaling(const VarianceScalingOptions &options) {
   if (!(options.scale > 0))
     throw Error(fmt::format(
         "[variance_scaling] expected a positive scale, got {}", options.scale));
-  static const detail::Names<int> modes(
+  static const auto &modes = *new detail::Names<int>(
       "a mode", {{"fan_in", 0}, {"fan_out", 0}, {"fan_avg", 0}});
-  static const detail::Names<int> distributions(
+  static const auto &distributions = *new detail::Names<int>(
       "a distribution",
       {{"truncated_normal", 0}, {"untruncated_normal", 0}, {"uniform", 0}});
   VarianceScalingOptions known = options;
@@ -226,45 +226,49 @@ knownParts<Initializer>() {
   using namespace initializers;
   using Reader = detail::ConfigReader;
   constexpr auto part = knownPart<Initializer>;
-  static detail::Names<std::function<Initializer(const PartConfig &)>> known(
-      "an initializer",
-      {part("zeros", [](Reader &) { return Zeros(); }),
-       part("ones", [](Reader &) { return Ones(); }),
-       part("constant",
-            [](Reader &from) { return Constant(from.number("value", 0)); }),
-       part("identity",
-            [](Reader &from) { return Identity(from.number("gain", 1)); }),
-       part("random_uniform",
-            [](Reader &from) {
-              return RandomUniform({.minval = from.number("minval", -0.05),
-                                    .maxval = from.number("maxval", 0.05),
-                                    .seed = seedOf(from)});
-            }),
-       part("random_normal",
-            [](Reader &from) { return RandomNormal(normalOf(from)); }),
-       part("truncated_normal",
-            [](Reader &from) { return TruncatedNormal(normalOf(from)); }),
-       part("variance_scaling",
-            [](Reader &from) {
-              return VarianceScaling({.scale = from.number("scale", 1),
-                                      .mode = from.word("mode", "fan_in"),
-                                      .distribution = from.word(
-                                          "distribution", "truncated_normal"),
-                                      .seed = seedOf(from)});
-            }),
-       part("glorot_uniform",
-            [](Reader &from) { return GlorotUniform(seedOf(from)); }),
-       part("glorot_normal",
-            [](Reader &from) { return GlorotNormal(seedOf(from)); }),
-       part("he_uniform", [](Reader &from) { return HeUniform(seedOf(from)); }),
-       part("he_normal", [](Reader &from) { return HeNormal(seedOf(from)); }),
-       part("lecun_uniform",
-            [](Reader &from) { return LecunUniform(seedOf(from)); }),
-       part("lecun_normal",
-            [](Reader &from) { return LecunNormal(seedOf(from)); }),
-       part("orthogonal", [](Reader &from) {
-         return Orthogonal(from.number("gain", 1), seedOf(from));
-       })});
+  static auto &known =
+      *new detail::Names<std::function<Initializer(const PartConfig &)>>(
+          "an initializer",
+          {part("zeros", [](Reader &) { return Zeros(); }),
+           part("ones", [](Reader &) { return Ones(); }),
+           part("constant",
+                [](Reader &from) { return Constant(from.number("value", 0)); }),
+           part("identity",
+                [](Reader &from) { return Identity(from.number("gain", 1)); }),
+           part("random_uniform",
+                [](Reader &from) {
+                  return RandomUniform({.minval = from.number("minval", -0.05),
+                                        .maxval = from.number("maxval", 0.05),
+                                        .seed = seedOf(from)});
+                }),
+           part("random_normal",
+                [](Reader &from) { return RandomNormal(normalOf(from)); }),
+           part("truncated_normal",
+                [](Reader &from) { return TruncatedNormal(normalOf(from)); }),
+           part("variance_scaling",
+                [](Reader &from) {
+                  return VarianceScaling(
+                      {.scale = from.number("scale", 1),
+                       .mode = from.word("mode", "fan_in"),
+                       .distribution =
+                           from.word("distribution", "truncated_normal"),
+                       .seed = seedOf(from)});
+                }),
+           part("glorot_uniform",
+                [](Reader &from) { return GlorotUniform(seedOf(from)); }),
+           part("glorot_normal",
+                [](Reader &from) { return GlorotNormal(seedOf(from)); }),
+           part("he_uniform",
+                [](Reader &from) { return HeUniform(seedOf(from)); }),
+           part("he_normal",
+                [](Reader &from) { return HeNormal(seedOf(from)); }),
+           part("lecun_uniform",
+                [](Reader &from) { return LecunUniform(seedOf(from)); }),
+           part("lecun_normal",
+                [](Reader &from) { return LecunNormal(seedOf(from)); }),
+           part("orthogonal", [](Reader &from) {
+             return Orthogonal(from.number("gain", 1), seedOf(from));
+           })});
   return known;
 }
 

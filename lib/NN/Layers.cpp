@@ -83,9 +83,7 @@ Dense::Dense(int64_t in, int64_t out, LayerOptions options)
     : kernel(glorot(options, "kernel", {in, out}, options.layout, double(in),
                     double(out))),
       bias(biasOf(options, "bias", out)) {
-  track(kernel);
-  if (bias)
-    track(*bias);
+  track(this, kernel, bias);
 }
 
 Tensor Dense::operator()(const Tensor &x, Where loc) const {
@@ -107,7 +105,7 @@ Embedding::Embedding(int64_t count, int64_t features, LayerOptions options)
             {count, features}, options.seed, 0,
             1 / std::sqrt(std::max(double(features), 1.0)), options.type);
       })) {
-  track(table);
+  track(this, table);
 }
 
 Tensor Embedding::operator()(const Tensor &ids, Where loc) const {
@@ -138,9 +136,7 @@ Conv::Conv(std::vector<int64_t> window, int64_t in, int64_t out,
                     productOf(window) * double(in) / double(groups),
                     productOf(window) * double(out) / double(groups))),
       bias(biasOf(options, "bias", out)), convolution(std::move(convolution)) {
-  track(kernel);
-  if (bias)
-    track(*bias);
+  track(this, kernel, bias);
 }
 
 Tensor Conv::operator()(const Tensor &x, Where loc) const {
@@ -159,9 +155,7 @@ Tensor Conv::operator()(const Tensor &x, Where loc) const {
 LayerNorm::LayerNorm(int64_t features, double epsilon, LayerOptions options)
     : scale(vector(options, "scale", features, 1)),
       offset(biasOf(options, "offset", features)), epsilon(epsilon) {
-  track(scale);
-  if (offset)
-    track(*offset);
+  track(this, scale, offset);
 }
 
 Tensor LayerNorm::operator()(const Tensor &x, Where loc) const {
@@ -170,7 +164,7 @@ Tensor LayerNorm::operator()(const Tensor &x, Where loc) const {
 
 RMSNorm::RMSNorm(int64_t features, double epsilon, LayerOptions options)
     : scale(vector(options, "scale", features, 1)), epsilon(epsilon) {
-  track(scale);
+  track(this, scale);
 }
 
 Tensor RMSNorm::operator()(const Tensor &x, Where loc) const {
@@ -182,9 +176,7 @@ GroupNorm::GroupNorm(int64_t groups, int64_t features, double epsilon,
     : scale(vector(options, "scale", features, 1)),
       offset(biasOf(options, "offset", features)), groups(groups),
       epsilon(epsilon) {
-  track(scale);
-  if (offset)
-    track(*offset);
+  track(this, scale, offset);
 }
 
 Tensor GroupNorm::operator()(const Tensor &x, Where loc) const {
@@ -198,10 +190,7 @@ BatchNorm::BatchNorm(int64_t features, double momentum, double epsilon,
       moving_mean(vector(options, "moving_mean", features, 0, false)),
       moving_variance(vector(options, "moving_variance", features, 1, false)),
       momentum(momentum), epsilon(epsilon) {
-  track(scale);
-  if (offset)
-    track(*offset);
-  track(moving_mean, moving_variance);
+  track(this, scale, offset, moving_mean, moving_variance);
 }
 
 Tensor BatchNorm::operator()(const Tensor &x, bool training, Where loc) const {
@@ -238,9 +227,7 @@ MultiHeadAttention::MultiHeadAttention(int64_t width, int64_t heads,
     own.layout = turned(options.layout); // its last dim is the width
     bias = vector(own, "bias", width, 0);
   }
-  track(query, key, value, out);
-  if (bias)
-    track(*bias);
+  track(this, query, key, value, out, bias);
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor &x, const Tensor &memory,
@@ -267,7 +254,7 @@ Dropout::Dropout(double rate, LayerOptions options, std::optional<Mesh> mesh)
           mesh ? std::optional(Layout::replicated(*mesh, 0)) : std::nullopt,
           [] { return zeros({}, DType::I64); }, false)),
       rate(rate), seed(options.seed) {
-  track(calls);
+  track(this, calls);
 }
 
 Tensor Dropout::operator()(const Tensor &x, bool training, Where loc) const {

@@ -3,6 +3,7 @@
 
 #include "Placement.h"
 
+#include "meshloom/API/RemoteVariables.h"
 #include "meshloom/NN/Optimizers.h"
 
 #include <fmt/format.h>
@@ -26,6 +27,8 @@ void LossScaling::build(const Tensor &like) {
                                 {.name = name, .trainable = false});
   };
   scale = make("loss_scale", options.initial, DType::F32);
+  // One process holds both.
+  const detail::ColocationScope beside(scale);
   if (options.growth_steps > 0)
     steps = make("loss_scale_steps", 0, DType::I64);
 }
@@ -53,12 +56,14 @@ Tensor LossScaling::areFinite(const Gradients &gradients) {
 void LossScaling::follow(const Tensor &finite) const {
   if (!steps.defined())
     return;
-  const Tensor count = steps + 1, now = scale.read_value();
-  const Tensor grows = greater_equal(count, options.growth_steps);
-  // Never less than 1: halves of halves would end as 0, for good.
-  scale.assign(
-      where(finite, where(grows, now * 2, now), maximum(now * 0.5, 1)));
-  steps.assign(where(logical_and(finite, logical_not(grows)), count, 0));
+  detail::updateInPlace(scale, {finite}, [&](std::span<const Tensor> own) {
+    const Tensor count = steps + 1, now = scale.read_value();
+    const Tensor grows = greater_equal(count, options.growth_steps);
+    // Never less than 1: halves of halves would end as 0, for good.
+    scale.assign(
+        where(own[0], where(grows, now * 2, now), maximum(now * 0.5, 1)));
+    steps.assign(where(logical_and(own[0], logical_not(grows)), count, 0));
+  });
 }
 
 std::vector<DVariable> LossScaling::variables() const {

@@ -12,7 +12,7 @@
 namespace meshloom::losses {
 
 static const detail::Names<Reduction::Kind> &reductions() {
-  static const detail::Names<Reduction::Kind> known(
+  static const auto &known = *new detail::Names<Reduction::Kind>(
       "a reduction",
       {{"none", Reduction::NONE},
        {"sum", Reduction::SUM},
@@ -147,78 +147,81 @@ template <>
 detail::Names<std::function<Loss(const PartConfig &)>> &knownParts<Loss>() {
   using namespace losses;
   constexpr auto part = knownPart<Loss>;
-  static detail::Names<std::function<Loss(const PartConfig &)>> known(
-      "a loss",
-      {part("mean_squared_error", plain<MeanSquaredError>),
-       part("mse", plain<MeanSquaredError>),
-       part("mean_absolute_error", plain<MeanAbsoluteError>),
-       part("mae", plain<MeanAbsoluteError>),
-       part("mean_absolute_percentage_error",
-            plain<MeanAbsolutePercentageError>),
-       part("mape", plain<MeanAbsolutePercentageError>),
-       part("mean_squared_logarithmic_error",
-            plain<MeanSquaredLogarithmicError>),
-       part("msle", plain<MeanSquaredLogarithmicError>),
-       part("binary_crossentropy", crossentropy<BinaryCrossentropy>),
-       part("bce", crossentropy<BinaryCrossentropy>),
-       part("binary_focal_crossentropy",
-            [](Reader &from) {
-              return BinaryFocalCrossentropy(
-                  {.apply_class_balancing =
-                       from.flag("apply_class_balancing", false),
-                   .alpha = from.number("alpha", 0.25),
-                   .gamma = from.number("gamma", 2),
-                   .from_logits = from.flag("from_logits", false),
-                   .label_smoothing = from.number("label_smoothing", 0),
-                   .reduction = reductionOf(from)});
-            }),
-       part("categorical_crossentropy", crossentropy<CategoricalCrossentropy>),
-       part("sparse_categorical_crossentropy",
-            [](Reader &from) {
-              SparseCrossentropyOptions options{
-                  .from_logits = from.flag("from_logits", false),
-                  .ignore_class = std::nullopt,
-                  .reduction = reductionOf(from)};
-              if (from.has("ignore_class"))
-                options.ignore_class = from.integer("ignore_class", 0);
-              return SparseCategoricalCrossentropy(options);
-            }),
-       part("huber",
-            [](Reader &from) {
-              return Huber({.delta = from.number("delta", 1),
-                            .reduction = reductionOf(from)});
-            }),
-       part("log_cosh", plain<LogCosh>),
-       part("hinge", plain<Hinge>),
-       part("squared_hinge", plain<SquaredHinge>),
-       part("categorical_hinge", plain<CategoricalHinge>),
-       part("kl_divergence", plain<KLDivergence>),
-       part("kld", plain<KLDivergence>),
-       part("poisson", plain<Poisson>),
-       part("cosine_similarity", plain<CosineSimilarity>),
-       part("dice", plain<Dice>),
-       part("ctc", plain<CTC>),
-       part("categorical_focal_crossentropy",
-            [](Reader &from) {
-              return CategoricalFocalCrossentropy(
-                  {.alpha = from.number("alpha", 0.25),
-                   .gamma = from.number("gamma", 2),
-                   .from_logits = from.flag("from_logits", false),
-                   .label_smoothing = from.number("label_smoothing", 0),
-                   .reduction = reductionOf(from)});
-            }),
-       part("tversky",
-            [](Reader &from) {
-              return Tversky({.alpha = from.number("alpha", 0.5),
-                              .beta = from.number("beta", 0.5),
-                              .reduction = reductionOf(from)});
-            }),
-       part("circle", [](Reader &from) {
-         return Circle({.gamma = from.number("gamma", 80),
-                        .margin = from.number("margin", 0.4),
-                        .remove_diagonal = from.flag("remove_diagonal", true),
-                        .reduction = reductionOf(from)});
-       })});
+  static auto &known =
+      *new detail::Names<std::function<Loss(const PartConfig &)>>(
+          "a loss",
+          {part("mean_squared_error", plain<MeanSquaredError>),
+           part("mse", plain<MeanSquaredError>),
+           part("mean_absolute_error", plain<MeanAbsoluteError>),
+           part("mae", plain<MeanAbsoluteError>),
+           part("mean_absolute_percentage_error",
+                plain<MeanAbsolutePercentageError>),
+           part("mape", plain<MeanAbsolutePercentageError>),
+           part("mean_squared_logarithmic_error",
+                plain<MeanSquaredLogarithmicError>),
+           part("msle", plain<MeanSquaredLogarithmicError>),
+           part("binary_crossentropy", crossentropy<BinaryCrossentropy>),
+           part("bce", crossentropy<BinaryCrossentropy>),
+           part("binary_focal_crossentropy",
+                [](Reader &from) {
+                  return BinaryFocalCrossentropy(
+                      {.apply_class_balancing =
+                           from.flag("apply_class_balancing", false),
+                       .alpha = from.number("alpha", 0.25),
+                       .gamma = from.number("gamma", 2),
+                       .from_logits = from.flag("from_logits", false),
+                       .label_smoothing = from.number("label_smoothing", 0),
+                       .reduction = reductionOf(from)});
+                }),
+           part("categorical_crossentropy",
+                crossentropy<CategoricalCrossentropy>),
+           part("sparse_categorical_crossentropy",
+                [](Reader &from) {
+                  SparseCrossentropyOptions options{
+                      .from_logits = from.flag("from_logits", false),
+                      .ignore_class = std::nullopt,
+                      .reduction = reductionOf(from)};
+                  if (from.has("ignore_class"))
+                    options.ignore_class = from.integer("ignore_class", 0);
+                  return SparseCategoricalCrossentropy(options);
+                }),
+           part("huber",
+                [](Reader &from) {
+                  return Huber({.delta = from.number("delta", 1),
+                                .reduction = reductionOf(from)});
+                }),
+           part("log_cosh", plain<LogCosh>),
+           part("hinge", plain<Hinge>),
+           part("squared_hinge", plain<SquaredHinge>),
+           part("categorical_hinge", plain<CategoricalHinge>),
+           part("kl_divergence", plain<KLDivergence>),
+           part("kld", plain<KLDivergence>),
+           part("poisson", plain<Poisson>),
+           part("cosine_similarity", plain<CosineSimilarity>),
+           part("dice", plain<Dice>),
+           part("ctc", plain<CTC>),
+           part("categorical_focal_crossentropy",
+                [](Reader &from) {
+                  return CategoricalFocalCrossentropy(
+                      {.alpha = from.number("alpha", 0.25),
+                       .gamma = from.number("gamma", 2),
+                       .from_logits = from.flag("from_logits", false),
+                       .label_smoothing = from.number("label_smoothing", 0),
+                       .reduction = reductionOf(from)});
+                }),
+           part("tversky",
+                [](Reader &from) {
+                  return Tversky({.alpha = from.number("alpha", 0.5),
+                                  .beta = from.number("beta", 0.5),
+                                  .reduction = reductionOf(from)});
+                }),
+           part("circle", [](Reader &from) {
+             return Circle(
+                 {.gamma = from.number("gamma", 80),
+                  .margin = from.number("margin", 0.4),
+                  .remove_diagonal = from.flag("remove_diagonal", true),
+                  .reduction = reductionOf(from)});
+           })});
   return known;
 }
 

@@ -8,6 +8,7 @@
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/API/Mask.h"
 #include "meshloom/API/PatternOps.h"
 #include "meshloom/API/SliceOps.h"
 #include "meshloom/API/StatisticsOps.h"
@@ -38,6 +39,17 @@ std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
   }
   Tensor fitting = nn::weightsFor(values, weights, "sample_weight");
   return {values * fitting, broadcast_to(fitting, values.shape())};
+}
+
+/// Which of `values` count, by the mask of the predictions that they are of;
+/// empty: all.
+Tensor maskFor(const Tensor &values, const Tensor &predictions) {
+  Tensor mask = nn::given(predictions) ? get_mask(predictions) : Tensor();
+  if (!nn::given(mask) || mask.rank() > values.rank())
+    return {};
+  for (int64_t d = mask.rank(); d < values.rank(); ++d)
+    mask = expand_dims(mask, -1);
+  return broadcast_to(mask, values.shape());
 }
 
 using Values = Tensor (*)(const Tensor &y_true, const Tensor &y_pred);
@@ -109,8 +121,17 @@ void expectK(const TopKOptions &options, std::string_view op) {
 MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
   return {{{"total"}, {"count"}},
           [values = std::move(values)](const MetricBatch &batch) {
-            auto [terms, weights] =
-                weighted(values(batch), batch.sample_weight);
+            const Tensor each = nn::wide(values(batch));
+            // What is masked in the predictions does not count.
+            if (Tensor mask = maskFor(each, batch.y_pred); nn::given(mask)) {
+              Tensor weights = cast(mask, each.dtype());
+              if (nn::given(batch.sample_weight))
+                weights = weights * nn::weightsFor(each, batch.sample_weight,
+                                                   "sample_weight");
+              return std::vector{reduce_sum(where(mask, each * weights, 0)),
+                                 reduce_sum(weights)};
+            }
+            auto [terms, weights] = weighted(each, batch.sample_weight);
             Tensor total = reduce_sum(terms);
             return std::vector{total,
                                nn::given(weights)
@@ -504,7 +525,8 @@ Metric AUC(const AUCOptions &options) {
     throw Error(fmt::format("[auc] expected num_thresholds of 2 or more, got "
                             "{}",
                             options.num_thresholds));
-  static const detail::Names<int> curves("a curve", {{"ROC", 0}, {"PR", 1}});
+  static const auto &curves =
+      *new detail::Names<int>("a curve", {{"ROC", 0}, {"PR", 1}});
   const bool isRoc = curves.find(options.curve).second == 0;
   const int64_t n = options.num_thresholds;
   return Metric("auc",

@@ -208,7 +208,7 @@ Metric retrieval(Reader &from, std::string name) {
 }
 
 detail::Names<Maker> &knownMetrics() {
-  static detail::Names<Maker> known(
+  static auto &known = *new detail::Names<Maker>(
       "a metric",
       {entry("accuracy", plain<AccuracyByShapes>),
        entry("acc", plain<AccuracyByShapes>),

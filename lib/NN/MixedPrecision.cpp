@@ -12,7 +12,7 @@ struct Types {
   DType compute, variable;
 };
 const detail::Names<Types> &policies() {
-  static const detail::Names<Types> known(
+  static const auto &known = *new detail::Names<Types>(
       "a policy", {{"float32", {DType::F32, DType::F32}},
                    {"float64", {DType::F64, DType::F64}},
                    {"bfloat16", {DType::BF16, DType::BF16}},
@@ -29,7 +29,7 @@ std::mutex &globalMutex() {
   return mutex;
 }
 Policy &globalPolicy() {
-  static Policy policy("float32");
+  static auto &policy = *new Policy("float32");
   return policy;
 }
 

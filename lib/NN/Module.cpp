@@ -4,104 +4,234 @@
 #include "meshloom/NN/Layers/Layer.h"
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 #include <variant>
 
 namespace meshloom {
 
+/// The parts that a member has now.
+struct Module::Found {
+  /// A module that is a part. `whole`, where known, has its members.
+  struct Inner {
+    std::shared_ptr<State> state;
+    const Module *whole;
+  };
+  using Part = std::variant<DVariable, Inner, Layer>;
+
+  /// In its module's constructor: what is empty may come later.
+  bool isEarly = false;
+  std::vector<Part> parts;
+};
+
 /// Shared by the copies of a module, and by the modules that track it.
 struct Module::State {
-  std::vector<std::variant<DVariable, std::shared_ptr<State>, Layer>> parts;
+  struct Member {
+    ptrdiff_t offset; ///< in its module
+    ReadMember read;
+    std::vector<Found::Part> last; ///< what it had when it was last looked at
+  };
+  std::vector<std::variant<Found::Part, Member>> parts;
   bool isTracked = false; ///< `track` was called
+  /// One that lives and has the members, for copies of nothing but the base.
+  const Module *whole = nullptr;
+  std::mutex mutex; ///< guards `whole` and `Member::last`
 
-  /// Whether `other` is this one or a part of it. There are no circles.
+  void leave(const Module *module, const Module *successor) {
+    std::lock_guard lock(mutex);
+    if (whole == module)
+      whole = successor;
+  }
+
+  /// What `member` of `module` (null: of the one that is known) has.
+  std::vector<Found::Part> partsOf(Member &member, const Module *module) {
+    std::lock_guard lock(mutex);
+    for (const Module *candidate : {module, std::as_const(whole)}) {
+      Found found;
+      if (!candidate || !member.read(*candidate, member.offset, found))
+        continue;
+      if (!whole)
+        whole = candidate;
+      member.last = found.parts;
+      for (Found::Part &part : member.last)
+        if (auto *inner = std::get_if<Found::Inner>(&part))
+          inner->whole = nullptr; // which may be gone by then
+      return std::move(found.parts);
+    }
+    return member.last;
+  }
+
+  /// Whether `other` is this one or a part of it, as far as known.
   bool contains(const State &other) const {
+    auto isIn = [&](const Found::Part &part) {
+      auto *inner = std::get_if<Found::Inner>(&part);
+      return inner && inner->state->contains(other);
+    };
     return this == &other || std::ranges::any_of(parts, [&](auto &part) {
-             auto *module = std::get_if<1>(&part);
-             return module && (*module)->contains(other);
+             auto *member = std::get_if<Member>(&part);
+             return member ? std::ranges::any_of(member->last, isIn)
+                           : isIn(std::get<Found::Part>(part));
            });
   }
 
-  void collect(std::vector<DVariable> &found, std::set<const State *> &seen,
-               bool onlyTrainable) const {
-    if (!seen.insert(this).second)
+  struct Collected {
+    bool onlyTrainable;
+    std::vector<DVariable> variables;
+    std::set<std::pair<const State *, const Module *>> seen;
+
+    void add(const DVariable &variable) {
+      if (std::ranges::none_of(variables, [&](const DVariable &other) {
+            return other.is(variable);
+          }))
+        variables.push_back(variable);
+    }
+  };
+
+  void collect(const Module *module, Collected &to) {
+    if (!to.seen.insert({this, module}).second)
       return;
     if (!isTracked)
       throw Error(
-          seen.size() == 1
+          to.seen.size() == 1
               ? "[Module] this module has not named its variables: end its "
-                "constructor with track(first, second, ...), or with track() "
-                "if it has none"
+                "constructor with track(this, first, second, ...), or with "
+                "track() if it has none"
               : "[Module] a module inside of this one has not named its "
-                "variables: end its constructor with track(first, second, "
-                "...), or with track() if it has none");
+                "variables: end its constructor with track(this, first, "
+                "second, ...), or with track() if it has none");
     for (auto &part : parts) {
-      if (auto *module = std::get_if<1>(&part)) {
-        (*module)->collect(found, seen, onlyTrainable);
-      } else if (auto *layer = std::get_if<Layer>(&part)) {
-        for (const DVariable &variable :
-             onlyTrainable ? layer->trainable_variables() : layer->variables())
-          add(found, variable);
-      } else if (!onlyTrainable || std::get<0>(part).trainable()) {
-        add(found, std::get<0>(part));
-      }
+      if (auto *member = std::get_if<Member>(&part))
+        for (const Found::Part &one : partsOf(*member, module))
+          collect(one, to);
+      else
+        collect(std::get<Found::Part>(part), to);
     }
   }
-
-  static void add(std::vector<DVariable> &found, const DVariable &variable) {
-    if (std::ranges::none_of(
-            found, [&](const DVariable &other) { return other.is(variable); }))
-      found.push_back(variable);
+  static void collect(const Found::Part &part, Collected &to) {
+    if (auto *inner = std::get_if<Found::Inner>(&part)) {
+      inner->state->collect(inner->whole, to);
+    } else if (auto *layer = std::get_if<Layer>(&part)) {
+      for (const DVariable &variable :
+           to.onlyTrainable ? layer->trainable_variables() : layer->variables())
+        to.add(variable);
+    } else if (!to.onlyTrainable || std::get<DVariable>(part).trainable()) {
+      to.add(std::get<DVariable>(part));
+    }
   }
 };
 
 Module::Module() : state(std::make_shared<State>()) {}
+Module::Module(Module &&other) noexcept : state(std::move(other.state)) {
+  if (state)
+    state->leave(&other, this);
+}
+Module &Module::operator=(const Module &other) {
+  if (state && state != other.state)
+    state->leave(this, nullptr);
+  state = other.state;
+  return *this;
+}
+Module &Module::operator=(Module &&other) noexcept {
+  if (this == &other)
+    return *this;
+  if (state)
+    state->leave(this, nullptr);
+  state = std::move(other.state);
+  if (state)
+    state->leave(&other, this);
+  return *this;
+}
+Module::~Module() {
+  if (state)
+    state->leave(this, nullptr);
+}
 
 static Error movedFrom() {
   return Error("[Module] expected a module, got one that was moved from: use "
                "the one that it was moved to");
 }
-
-void Module::startTracking() {
-  if (!state)
-    throw movedFrom();
-  state->isTracked = true;
+static Error partOfItself() {
+  return Error("[track] a module cannot be a part of itself: leave out the "
+               "one that contains this one");
 }
 
-void Module::expectParts(size_t count) {
-  if (count == 0)
-    throw Error("[track] expected a vector of variables or modules, got an "
-                "empty one: fill it before track, which does not see what is "
-                "added later; leave out one that stays empty");
+void Module::find(const DVariable &variable, Found &found) {
+  if (variable.defined())
+    found.parts.emplace_back(variable);
+  else if (!found.isEarly)
+    throw Error("[Module] expected a variable, got an empty DVariable as a "
+                "member that is tracked: give it an initial value before, or "
+                "make it a std::optional if it may stay empty");
+}
+void Module::find(const Module &module, Found &found) {
+  if (module.state)
+    found.parts.emplace_back(Found::Inner{module.state, &module});
+  else if (!found.isEarly)
+    throw movedFrom();
+}
+void Module::find(const Layer &layer, Found &found) {
+  if (!found.isEarly)
+    layer.implementation(); // throws if it is empty
+  if (layer.defined())
+    found.parts.emplace_back(layer);
+}
+
+void Module::startTracking(const Module *self) {
+  if (!state)
+    throw movedFrom();
+  if (self != this)
+    throw Error("[track] expected 'this' as the first of the arguments, got a "
+                "pointer to another module: track(this, ...)");
+  state->isTracked = true;
+  state->whole = this;
+}
+
+void Module::trackMember(const void *self, size_t size, const void *part,
+                         size_t partSize, ReadMember read) {
+  const ptrdiff_t offset =
+      static_cast<const char *>(part) - static_cast<const char *>(self);
+  if (offset < 0 || size_t(offset) + partSize > size)
+    throw Error("[track] track(this, ...) takes members of the module, got "
+                "something else: give the member that holds it, such as the "
+                "pointer to it, or leave 'this' out if it stays as it is");
+  Found found;
+  found.isEarly = true;
+  read(*this, offset, found);
+  State::Member member{offset, read, std::move(found.parts)};
+  for (Found::Part &one : member.last)
+    if (auto *inner = std::get_if<Found::Inner>(&one)) {
+      if (inner->state->contains(*state))
+        throw partOfItself();
+      inner->whole = nullptr;
+    }
+  state->parts.emplace_back(std::move(member));
 }
 
 void Module::trackOne(const DVariable &variable) {
   if (!variable.defined())
     throw Error("[track] expected a variable, got an empty DVariable: give it "
-                "an initial value before track");
-  state->parts.emplace_back(variable);
+                "an initial value before track, or call track(this, ...), "
+                "which finds what members get later");
+  state->parts.emplace_back(Found::Part(variable));
 }
 void Module::trackOne(const Module &module) {
   if (!module.state)
     throw movedFrom();
   if (module.state->contains(*state))
-    throw Error("[track] a module cannot be a part of itself: leave out the "
-                "one that contains this one");
-  state->parts.emplace_back(module.state);
+    throw partOfItself();
+  state->parts.emplace_back(Found::Part(Found::Inner{module.state, nullptr}));
 }
-
 void Module::trackOne(const Layer &layer) {
   layer.implementation(); // throws if it is empty
-  state->parts.emplace_back(layer);
+  state->parts.emplace_back(Found::Part(layer));
 }
 
 std::vector<DVariable> Module::found(bool onlyTrainable) const {
   if (!state)
     throw movedFrom();
-  std::vector<DVariable> found;
-  std::set<const State *> seen;
-  state->collect(found, seen, onlyTrainable);
-  return found;
+  State::Collected collected{onlyTrainable, {}, {}};
+  state->collect(this, collected);
+  return std::move(collected.variables);
 }
 std::vector<DVariable> Module::variables() const {
   return found(false);

@@ -206,17 +206,24 @@ struct Optimizer::State {
              const Where &where);
   void accumulate(Gradients gradients,
                   const std::optional<TensorLike> &learning_rate);
+  /// `when`: whether it is to happen, a bool scalar; empty: it is.
   void change(const Gradients &gradients,
-              const std::optional<TensorLike> &learning_rate);
+              const std::optional<TensorLike> &learning_rate,
+              const Tensor &when = {});
   Gradients clipped(const Gradients &gradients) const;
   TensorLike rate(const std::optional<TensorLike> &given) const;
   /// One variable, or a part of one, where it is. `number`: of the step.
   void changeOne(const DVariable &variable, const std::vector<DVariable> &slots,
                  const Tensor &gradient, const Step &now, const Tensor &number,
-                 const TensorLike &given);
+                 const TensorLike &given, const Tensor &when);
   void average(const DVariable &of, const DVariable &average,
                const Tensor &number) const;
 
+  void expectNoAccumulation(const Where &where) const;
+  /// Whether another process holds it.
+  static bool isElsewhere(const DVariable &variable) {
+    return detail::remoteOf(variable) || !detail::partsOf(variable).empty();
+  }
   bool accumulates() const { return options.gradient_accumulation_steps > 1; }
   bool averages() const { return options.ema_momentum > 0; }
   /// Follow what the rule keeps.
@@ -288,11 +295,18 @@ void Optimizer::State::apply(Gradients gradients,
   std::lock_guard lock(mutex);
   for (auto &[gradient, variable] : gradients)
     build(variable);
+  if (isElsewhere(gradients.front().variable))
+    expectNoAccumulation(where);
   if (!scaling)
     return accumulate(std::move(gradients), learning_rate);
   scaling->build(gradients.front().variable.read_value());
   gradients = scaling->unscaled(std::move(gradients));
   const Tensor finite = LossScaling::areFinite(gradients);
+  if (isElsewhere(gradients.front().variable)) {
+    // Where the variables are it is decided whether they change.
+    change(gradients, learning_rate, finite);
+    return scaling->follow(finite);
+  }
   auto accumulateAll = [&] {
     accumulate(gradients, learning_rate);
     return std::vector<Tensor>();
@@ -328,9 +342,23 @@ void Optimizer::State::accumulate(
     changeByMeans();
 }
 
+void Optimizer::State::expectNoAccumulation(const Where &where) const {
+  if (accumulates())
+    refuse(applying,
+           fmt::format("gradient_accumulation_steps of {} cannot be had with a "
+                       "ParameterServerStrategy, whose workers do not wait for "
+                       "each other, so that no step is the last one of a mean: "
+                       "make batches larger instead",
+                       options.gradient_accumulation_steps),
+           where);
+}
+
 void Optimizer::State::change(const Gradients &gradients,
-                              const std::optional<TensorLike> &learning_rate) {
-  if (step)
+                              const std::optional<TensorLike> &learning_rate,
+                              const Tensor &when) {
+  if (step && when.defined())
+    step->assign_add(cast(when, DType::I64));
+  else if (step)
     step->assign_add(1);
   const Tensor number = step ? step->read_value() : Tensor();
   const Step now(number);
@@ -339,7 +367,7 @@ void Optimizer::State::change(const Gradients &gradients,
     const Entry &kept = entry(variable);
     const std::vector<DVariable> parts = detail::partsOf(variable);
     if (parts.empty()) {
-      changeOne(kept.of, kept.slots, gradient, now, number, given);
+      changeOne(kept.of, kept.slots, gradient, now, number, given, when);
       continue;
     }
     // Each where it is, with its part of the state.
@@ -358,7 +386,7 @@ void Optimizer::State::change(const Gradients &gradients,
                  given.where);
         slots.push_back(own[part]);
       }
-      changeOne(parts[part], slots, rows[part], now, number, given);
+      changeOne(parts[part], slots, rows[part], now, number, given, when);
     }
   }
 }
@@ -366,16 +394,19 @@ void Optimizer::State::change(const Gradients &gradients,
 void Optimizer::State::changeOne(const DVariable &variable,
                                  const std::vector<DVariable> &slots,
                                  const Tensor &gradient, const Step &now,
-                                 const Tensor &number,
-                                 const TensorLike &given) {
+                                 const Tensor &number, const TensorLike &given,
+                                 const Tensor &when) {
   std::vector<Tensor> operands = {gradient};
   if (given.kind == TensorLike::Kind::Tensor)
     operands.push_back(given.tensor);
   if (number.defined())
     operands.push_back(number);
+  const size_t last = operands.size() - 1; // number's, where there is one
+  if (when.defined())
+    operands.push_back(when);
   const bool isHere = !detail::remoteOf(variable);
-  detail::updateInPlace(variable, operands, [&](std::span<const Tensor> own) {
-    const Tensor at = number.defined() ? own.back() : Tensor();
+  auto body = [&](std::span<const Tensor> own) {
+    const Tensor at = number.defined() ? own[last] : Tensor();
     // Corrections are computed once for all variables of a process.
     const Step there(at);
     // A number as it is, a scalar in the variable's type.
@@ -394,6 +425,15 @@ void Optimizer::State::changeOne(const DVariable &variable,
       variable.assign(constraint(variable));
     if (averages())
       average(variable, averageOf(slots), at);
+    return std::vector<Tensor>();
+  };
+  detail::updateInPlace(variable, operands, [&](std::span<const Tensor> own) {
+    if (when.defined())
+      cond(
+          own.back(), [&] { return body(own); },
+          [] { return std::vector<Tensor>(); });
+    else
+      body(own);
   });
 }
 
@@ -636,6 +676,10 @@ Config Optimizer::config() const {
   options["loss_scale_growth_steps"] = state->options.loss_scale.growth_steps;
   options["decays"] = bool(state->options.decays);
   return config;
+}
+
+bool Optimizer::keeps_averages() const {
+  return state && state->averages();
 }
 
 void Optimizer::overwrite_with_averages(Where where) const {

@@ -407,7 +407,7 @@ std::shared_ptr<const UpdateRule> makeRule(const Config &config) {
 
 /// Rules by class name.
 detail::Names<MakeRule> &rules() {
-  static detail::Names<MakeRule> known(
+  static auto &known = *new detail::Names<MakeRule>(
       "an optimizer",
       {{"SGD", makeRule<SGDRule, SGDOptions>},
        {"Adam", makeRule<AdamRule, AdamOptions>},
@@ -458,7 +458,7 @@ Optimizer Optimizer::from_config(const Config &config) {
 
 Optimizer get(std::string_view name) {
   using Make = Optimizer (*)();
-  static const detail::Names<Make> optimizers(
+  static const auto &optimizers = *new detail::Names<Make>(
       "an optimizer", {{"sgd", [] { return Optimizer(SGD()); }},
                        {"adam", [] { return Optimizer(Adam()); }},
                        {"adamw", [] { return Optimizer(AdamW()); }},

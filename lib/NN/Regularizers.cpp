@@ -54,8 +54,8 @@ Regularizer L1L2(const L1L2Options &options) {
 }
 
 Regularizer OrthogonalRegularizer(double factor, const std::string &mode) {
-  static const detail::Names<int> modes("a mode",
-                                        {{"rows", 0}, {"columns", 0}});
+  static const auto &modes =
+      *new detail::Names<int>("a mode", {{"rows", 0}, {"columns", 0}});
   const std::string known = modes.find(mode).first;
   return Regularizer("orthogonal_regularizer",
                      {{"factor", factor}, {"mode", known}},
@@ -76,20 +76,21 @@ knownParts<Regularizer>() {
   using namespace regularizers;
   using Reader = detail::ConfigReader;
   constexpr auto part = knownPart<Regularizer>;
-  static detail::Names<std::function<Regularizer(const PartConfig &)>> known(
-      "a regularizer",
-      {part("l1", [](Reader &from) { return L1(from.number("l1", 0.01)); }),
-       part("l2", [](Reader &from) { return L2(from.number("l2", 0.01)); }),
-       // Its name alone means both, as in Keras.
-       part("l1_l2",
-            [](Reader &from) {
-              return L1L2({.l1 = from.number("l1", 0.01),
-                           .l2 = from.number("l2", 0.01)});
-            }),
-       part("orthogonal_regularizer", [](Reader &from) {
-         return OrthogonalRegularizer(from.number("factor", 0.01),
-                                      from.word("mode", "rows"));
-       })});
+  static auto &known =
+      *new detail::Names<std::function<Regularizer(const PartConfig &)>>(
+          "a regularizer",
+          {part("l1", [](Reader &from) { return L1(from.number("l1", 0.01)); }),
+           part("l2", [](Reader &from) { return L2(from.number("l2", 0.01)); }),
+           // Its name alone means both, as in Keras.
+           part("l1_l2",
+                [](Reader &from) {
+                  return L1L2({.l1 = from.number("l1", 0.01),
+                               .l2 = from.number("l2", 0.01)});
+                }),
+           part("orthogonal_regularizer", [](Reader &from) {
+             return OrthogonalRegularizer(from.number("factor", 0.01),
+                                          from.word("mode", "rows"));
+           })});
   return known;
 }
 

@@ -192,36 +192,39 @@ detail::Names<std::function<Schedule(const PartConfig &)>> &
 knownParts<Schedule>() {
   using namespace schedules;
   constexpr auto part = knownPart<Schedule>;
-  static detail::Names<std::function<Schedule(const PartConfig &)>> known(
-      "a schedule",
-      {part("exponential_decay",
-            [](Reader &from) { return ExponentialDecay(decayOf(from)); }),
-       part("inverse_time_decay",
-            [](Reader &from) { return InverseTimeDecay(decayOf(from)); }),
-       part("piecewise_constant_decay",
-            [](Reader &from) {
-              return PiecewiseConstantDecay(from.integers("boundaries", {}),
-                                            from.numbers("values", {}));
-            }),
-       part("polynomial_decay",
-            [](Reader &from) {
-              return PolynomialDecay(
-                  {.initial_learning_rate =
-                       from.number("initial_learning_rate", 0),
-                   .decay_steps = from.number("decay_steps", 0),
-                   .end_learning_rate = from.number("end_learning_rate", 1e-4),
-                   .power = from.number("power", 1),
-                   .cycle = from.flag("cycle", false)});
-            }),
-       part("cosine_decay", cosineOf),
-       part("cosine_decay_restarts", [](Reader &from) {
-         return CosineDecayRestarts(
-             {.initial_learning_rate = from.number("initial_learning_rate", 0),
-              .first_decay_steps = from.number("first_decay_steps", 0),
-              .t_mul = from.number("t_mul", 2),
-              .m_mul = from.number("m_mul", 1),
-              .alpha = from.number("alpha", 0)});
-       })});
+  static auto &known =
+      *new detail::Names<std::function<Schedule(const PartConfig &)>>(
+          "a schedule",
+          {part("exponential_decay",
+                [](Reader &from) { return ExponentialDecay(decayOf(from)); }),
+           part("inverse_time_decay",
+                [](Reader &from) { return InverseTimeDecay(decayOf(from)); }),
+           part("piecewise_constant_decay",
+                [](Reader &from) {
+                  return PiecewiseConstantDecay(from.integers("boundaries", {}),
+                                                from.numbers("values", {}));
+                }),
+           part("polynomial_decay",
+                [](Reader &from) {
+                  return PolynomialDecay(
+                      {.initial_learning_rate =
+                           from.number("initial_learning_rate", 0),
+                       .decay_steps = from.number("decay_steps", 0),
+                       .end_learning_rate =
+                           from.number("end_learning_rate", 1e-4),
+                       .power = from.number("power", 1),
+                       .cycle = from.flag("cycle", false)});
+                }),
+           part("cosine_decay", cosineOf),
+           part("cosine_decay_restarts", [](Reader &from) {
+             return CosineDecayRestarts(
+                 {.initial_learning_rate =
+                      from.number("initial_learning_rate", 0),
+                  .first_decay_steps = from.number("first_decay_steps", 0),
+                  .t_mul = from.number("t_mul", 2),
+                  .m_mul = from.number("m_mul", 1),
+                  .alpha = from.number("alpha", 0)});
+           })});
   return known;
 }
 

@@ -3,6 +3,7 @@
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Runtime/Plan/Components.h"
+#include "meshloom/Runtime/Plan/LaunchedRuns.h"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,11 @@ int64_t JoinedProcesses::onThisHost() const {
   });
 }
 
+std::vector<int> JoinedProcesses::memoryGroups() const {
+  return communicator ? communicator->transport().memoryGroups()
+                      : std::vector<int>(size_t(group.size));
+}
+
 int64_t JoinedProcesses::workers() const {
   return std::max<int64_t>(1, int64_t(std::thread::hardware_concurrency()) /
                                   onThisHost());
@@ -29,17 +35,29 @@ int64_t JoinedProcesses::workers() const {
 
 Status JoinedProcesses::leave(int status) {
   Status left = Success();
-  if (client && status != 0)
-    client->reportFailure(
-        fmt::format("the program ended with status {}", status));
-  else if (client)
-    left = client->shutdown(milliseconds(60000));
+  if (client && status != 0) {
+    // The first culprit is named also where another one's end is heard first.
+    const std::optional<Error> why = communicator->failure();
+    client->reportFailure(fmt::format(
+        "the program ended with status {}{}", status,
+        why ? fmt::format(", after: {}", why->message()) : std::string()));
+  } else if (client) {
+    left = endOrderly(milliseconds(60000));
+  }
   // A service ends after all know how the run ended.
   if (service)
     (void)service->waitForEnd(milliseconds(2000));
   client.reset();
   service.reset();
   return left;
+}
+
+Status JoinedProcesses::endOrderly(milliseconds timeout) const {
+  // What was called is done. Who waits for more of this process learns it
+  // before the end that all come to.
+  (void)plan::waitForLaunchedRuns(milliseconds(10000));
+  communicator->leave();
+  return client->shutdown(timeout);
 }
 
 Result<JoinedProcesses> joinProcesses(ProcessGroup group,
@@ -100,7 +118,9 @@ Result<HostBytes> gatherValue(const Array &array, Communicator &communicator,
                               uint64_t tag) {
   const ArrayType &type = array.type();
   const Mesh &mesh = type.layout.mesh();
-  if (isWhollyHere(type))
+  // One process may have all of what others have a part of: all decide alike.
+  if (mesh.num_local_devices() == mesh.size() ||
+      type.layout.is_fully_replicated())
     return array.toHost();
   const auto padded = size_t(plan::paddedBytes(type));
   const size_t each = padded * size_t(mesh.num_local_devices());

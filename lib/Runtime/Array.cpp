@@ -18,15 +18,6 @@ std::string text(const Shape &shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-/// Indices of a mesh's devices that this process drives.
-std::vector<int64_t> devicesHere(const Mesh &mesh) {
-  const DeviceAssignment &assignment = mesh.assignment();
-  std::vector<int64_t> here = assignment.localIds;
-  for (int64_t &id : here)
-    id -= assignment.ids.front();
-  return here;
-}
-
 Status checkClient(const std::shared_ptr<Client> &client, const Mesh &mesh) {
   const int64_t here = mesh.num_local_devices();
   if (here <= int64_t(client->devices().size()))
@@ -115,6 +106,14 @@ Status checkShapes(const Layout &layout, const Shape &global,
                     components[*wrong]);
 }
 } // namespace
+
+std::vector<int64_t> meshloom::devicesHere(const Mesh &mesh) {
+  const DeviceAssignment &assignment = mesh.assignment();
+  std::vector<int64_t> here = assignment.localIds;
+  for (int64_t &id : here)
+    id -= assignment.ids.front();
+  return here;
+}
 
 bool meshloom::isWhollyHere(const ArrayType &type) {
   const Layout &layout = type.layout;

@@ -23,14 +23,20 @@ struct Communicator::State {
   explicit State(Transport &transport) : transport(transport) {}
 
   void fail(const Error &error) {
-    if (!failed.exchange(true))
-      transport.abort(error);
+    if (failed.exchange(true))
+      return;
+    {
+      std::lock_guard lock(mutex);
+      failure = error;
+    }
+    transport.abort(error);
   }
 
   Transport &transport;
   std::atomic<bool> failed{false};
 
   std::mutex mutex;
+  std::optional<Error> failure;
   std::condition_variable idle;
   int running = 0;
   /// All-reduces that hold what arrives until the other addends are there. One
@@ -40,6 +46,9 @@ struct Communicator::State {
 };
 
 namespace {
+/// Ends before its collective gives up the count that is the starter's: once
+/// that is gone a collective may be complete, and who waited for it may have
+/// destroyed the communicator and its transport.
 class Batch {
 public:
   explicit Batch(Transport &transport) : transport(transport) {
@@ -57,8 +66,10 @@ private:
 constexpr int64_t SPREAD_BYTES = 512 << 10;
 /// Combined at a time, so that all of it stays in the nearest caches.
 constexpr int64_t BLOCK_BYTES = 16 << 10;
-/// Up to here every rank sends all it has to everybody: one hop, not two.
+/// Up to here every rank gets all that the others have: one hop, not two.
 constexpr int64_t DIRECT_BYTES = 8 << 10;
+/// So many send it to each other; more do in rounds.
+constexpr size_t DIRECT_RANKS = 8;
 /// Slices start at multiples of it, as the parts of messages do.
 constexpr int64_t ALIGNMENT = 64;
 
@@ -123,7 +134,7 @@ private:
   std::optional<Error> error;
 };
 
-/// What all-reduces of both sizes know.
+/// What all-reduces of all sizes know.
 struct Reduction {
   std::vector<int> group;
   size_t self; // this rank's place in it
@@ -132,47 +143,120 @@ struct Reduction {
   ReduceKind kind;
   char *data;
   int64_t count;
+  TransferTimeout timeout;
 
   int64_t width() const { return byteWidth(type); }
   int64_t bytes() const { return count * width(); }
 };
 
-/// Everybody sends all of it to everybody.
-class DirectAllReduce final : public Collective {
+/// Everybody's block for everybody: small ones, which cost what their messages
+/// do. Few ranks send theirs to all others. Many do in rounds: in each a rank
+/// gives the one `distance` before it what it has, and gets as much from the
+/// one as far behind, so that ten messages are enough for a thousand ranks.
+class SmallGather : public Collective {
 public:
-  DirectAllReduce(std::shared_ptr<Communicator::State> state, Reduction what)
-      : Collective(std::move(state)), it(std::move(what)),
-        others(size_t(it.bytes()) * it.group.size()) {}
+  SmallGather(std::shared_ptr<Communicator::State> state,
+              std::vector<int> group, size_t self, uint64_t tag,
+              std::span<const char> own, TransferTimeout timeout)
+      : Collective(std::move(state)), group(std::move(group)), self(self),
+        tag(tag), timeout(timeout), bytes(own.size()),
+        blocks(bytes * this->group.size()) {
+    std::ranges::copy(own, blocks.begin());
+  }
 
   void start() {
-    const Batch batch(transport());
-    for (size_t member = 0; member < it.group.size(); ++member)
-      if (member != it.self)
-        add(transport().receive(it.group[member], it.tag,
-                                std::span(place(member), it.bytes())));
-    for (size_t member = 0; member < it.group.size(); ++member)
-      if (member != it.self)
-        add(transport().send(it.group[member], it.tag,
-                             std::span(it.data, it.bytes())));
+    if (group.size() > DIRECT_RANKS)
+      return round(1);
+    {
+      const Batch batch(transport());
+      for (size_t behind = 1; behind < group.size(); ++behind)
+        add(transport().receive(rankBehind(behind), tag, part(behind, 1),
+                                timeout));
+      for (size_t behind = 1; behind < group.size(); ++behind)
+        add(transport().send(rankBehind(behind), tag, part(0, 1), timeout));
+    }
     release(Success());
   }
 
+protected:
+  std::span<const char> blockOf(size_t member) {
+    return part((member + group.size() - self) % group.size(), 1);
+  }
+  const std::vector<int> group;
+
 private:
-  char *place(size_t member) {
-    return others.data() + member * size_t(it.bytes());
+  int rankBehind(size_t places) const {
+    return group[(self + places) % group.size()];
+  }
+  /// Blocks of the ranks from the one that is `behind` this one on.
+  std::span<char> part(size_t behind, size_t count) {
+    return {blocks.data() + behind * bytes, count * bytes};
   }
 
-  /// Only now: what is being sent must not change.
+  void round(size_t distance) {
+    const size_t size = group.size();
+    if (distance >= size)
+      return release(Success());
+    const size_t count = std::min(distance, size - distance);
+    Event heard;
+    {
+      const Batch batch(transport());
+      heard = transport().receive(rankBehind(distance), tag,
+                                  part(distance, count), timeout);
+      add(transport().send(rankBehind(size - distance), tag, part(0, count),
+                           timeout));
+    }
+    heard.then([gather = shared_from_this(), distance](const Status &outcome) {
+      auto &it = static_cast<SmallGather &>(*gather);
+      if (outcome)
+        it.round(2 * distance);
+      else
+        it.release(outcome);
+    });
+  }
+
+  const size_t self;
+  const uint64_t tag;
+  const TransferTimeout timeout;
+  const size_t bytes;       // of a block
+  std::vector<char> blocks; ///< from this rank's on
+};
+
+class SmallAllReduce final : public SmallGather {
+public:
+  SmallAllReduce(std::shared_ptr<Communicator::State> state,
+                 const Reduction &what)
+      : SmallGather(std::move(state), what.group, what.self, what.tag,
+                    {what.data, size_t(what.bytes())}, what.timeout),
+        it(what) {}
+
+private:
   void conclude() override {
-    std::memcpy(place(it.self), it.data, it.bytes());
-    std::vector<const void *> sources(it.group.size());
+    std::vector<const void *> sources(group.size());
     for (size_t member = 0; member < sources.size(); ++member)
-      sources[member] = place(member);
+      sources[member] = blockOf(member).data();
     combine(it.kind, it.type, it.data, sources, it.count);
   }
-
   const Reduction it;
-  std::vector<char> others;
+};
+
+class SmallAllGather final : public SmallGather {
+public:
+  SmallAllGather(std::shared_ptr<Communicator::State> state,
+                 std::vector<int> group, size_t self, uint64_t tag,
+                 std::span<const char> own, std::span<char> all,
+                 TransferTimeout timeout)
+      : SmallGather(std::move(state), std::move(group), self, tag, own,
+                    timeout),
+        all(all) {}
+
+private:
+  void conclude() override {
+    char *to = all.data();
+    for (size_t member = 0; member < group.size(); ++member)
+      to = std::ranges::copy(blockOf(member), to).out;
+  }
+  const std::span<char> all;
 };
 
 /// Rank i of the group receives everybody's i-th slice, combines it as it comes
@@ -195,11 +279,14 @@ public:
 
   /// Addends leave at once; what arrives waits for its turn.
   void start() {
-    const Batch batch(transport());
-    for (size_t i = 1; i < it.group.size(); ++i) {
-      const size_t member = (it.self + i) % it.group.size();
-      if (sliceBytes(member) > 0)
-        add(transport().send(it.group[member], it.tag, slice(member)));
+    {
+      const Batch batch(transport());
+      for (size_t i = 1; i < it.group.size(); ++i) {
+        const size_t member = (it.self + i) % it.group.size();
+        if (sliceBytes(member) > 0)
+          add(transport().send(it.group[member], it.tag, slice(member),
+                               it.timeout));
+      }
     }
     bool first;
     {
@@ -230,6 +317,14 @@ private:
   }
 
   void reduce() {
+    postReceives();
+    if (sliceBytes(it.self) == 0)
+      giveTurn();
+    release(Success());
+  }
+
+  void postReceives() {
+    const Batch batch(transport());
     for (size_t i = 1; i < it.group.size(); ++i) {
       // Not all ask the same rank first.
       const size_t member = (it.self + i) % it.group.size();
@@ -239,19 +334,20 @@ private:
             [this, member](int64_t offset, std::span<const char> bytes,
                            Arrived held) {
               arrive(member, {offset, bytes, std::move(held)});
-            }));
+            },
+            it.timeout));
       for (int64_t begin = 0; begin < sliceBytes(member); begin += SPREAD_BYTES)
         add(transport().receive(
             it.group[member], it.tag,
             slice(member).subspan(
-                begin, std::min(SPREAD_BYTES, sliceBytes(member) - begin))));
+                begin, std::min(SPREAD_BYTES, sliceBytes(member) - begin)),
+            it.timeout));
     }
-    if (sliceBytes(it.self) == 0)
-      giveTurn();
-    release(Success());
   }
 
   void arrive(size_t member, Part part) {
+    // Giving parts back may complete the collective.
+    const std::shared_ptr<AllReduce> alive = self();
     // Given back after the lock is.
     std::vector<Part> used;
     bool all;
@@ -291,7 +387,8 @@ private:
         continue;
       for (size_t i = 1; i < it.group.size(); ++i)
         add(transport().send(it.group[(it.self + i) % it.group.size()], it.tag,
-                             slice(it.self).subspan(spread, merged - spread)));
+                             slice(it.self).subspan(spread, merged - spread),
+                             it.timeout));
       spread = merged;
     }
   }
@@ -356,12 +453,15 @@ class Exchange final : public Collective {
 public:
   using Collective::Collective;
   void start(uint64_t tag, std::span<const Communicator::Outgoing> outgoing,
-             std::span<const Communicator::Incoming> incoming) {
-    const Batch batch(transport());
-    for (const auto &[from, bytes] : incoming)
-      add(transport().receive(from, tag, bytes));
-    for (const auto &[to, bytes] : outgoing)
-      add(transport().send(to, tag, bytes));
+             std::span<const Communicator::Incoming> incoming,
+             TransferTimeout timeout) {
+    {
+      const Batch batch(transport());
+      for (const auto &[from, bytes] : incoming)
+        add(transport().receive(from, tag, bytes, timeout));
+      for (const auto &[to, bytes] : outgoing)
+        add(transport().send(to, tag, bytes, timeout));
+    }
     release(Success());
   }
 };
@@ -378,11 +478,14 @@ public:
   void round(size_t distance) {
     if (distance >= group.size())
       return release(Success());
-    const Batch batch(transport());
     const size_t size = group.size();
-    add(transport().send(group[(self + distance) % size], tag, {}));
-    const Event heard = transport().receive(
-        group[(self + size - distance) % size], tag, std::span<char>());
+    Event heard;
+    {
+      const Batch batch(transport());
+      add(transport().send(group[(self + distance) % size], tag, {}));
+      heard = transport().receive(group[(self + size - distance) % size], tag,
+                                  std::span<char>());
+    }
     heard.then([barrier = shared_from_this(), distance](const Status &outcome) {
       auto &it = static_cast<Barrier &>(*barrier);
       if (outcome)
@@ -414,8 +517,10 @@ Result<size_t> placeIn(std::span<const int> group, const Transport &transport) {
 } // namespace
 
 Communicator::Communicator(std::shared_ptr<Transport> transport)
-    : messages(std::move(transport)),
-      state(std::make_shared<State>(*messages)) {}
+    : messages(std::move(transport)), state(std::make_shared<State>(*messages)),
+      order(std::make_shared<CallOrder>()) {
+  messages->compareCalls(order);
+}
 
 Communicator::~Communicator() {
   std::unique_lock lock(state->mutex);
@@ -442,17 +547,16 @@ Transport &Communicator::transport() const {
 
 Event Communicator::allReduce(std::span<const int> group, uint64_t tag,
                               DType type, ReduceKind kind, void *data,
-                              int64_t count) {
+                              int64_t count, TransferTimeout timeout) {
   const Result<size_t> self = placeIn(group, *messages);
   if (!self)
     return Event::failed(self.error());
   if (group.size() == 1 || count == 0)
     return Event();
-  Reduction reduction{{group.begin(), group.end()}, *self, tag, type, kind,
-                      static_cast<char *>(data),    count};
+  Reduction reduction{{group.begin(), group.end()}, *self, tag,    type, kind,
+                      static_cast<char *>(data),    count, timeout};
   if (reduction.bytes() <= DIRECT_BYTES) {
-    auto collective =
-        std::make_shared<DirectAllReduce>(state, std::move(reduction));
+    auto collective = std::make_shared<SmallAllReduce>(state, reduction);
     collective->start();
     return collective->done;
   }
@@ -462,14 +566,16 @@ Event Communicator::allReduce(std::span<const int> group, uint64_t tag,
 }
 
 Event Communicator::exchange(uint64_t tag, std::span<const Outgoing> outgoing,
-                             std::span<const Incoming> incoming) {
+                             std::span<const Incoming> incoming,
+                             TransferTimeout timeout) {
   auto collective = std::make_shared<Exchange>(state);
-  collective->start(tag, outgoing, incoming);
+  collective->start(tag, outgoing, incoming, timeout);
   return collective->done;
 }
 
 Event Communicator::allGather(std::span<const int> group, uint64_t tag,
-                              std::span<const char> mine, std::span<char> all) {
+                              std::span<const char> mine, std::span<char> all,
+                              TransferTimeout timeout) {
   const Result<size_t> self = placeIn(group, *messages);
   if (!self)
     return Event::failed(self.error());
@@ -478,6 +584,13 @@ Event Communicator::allGather(std::span<const int> group, uint64_t tag,
         "[communicator] {} ranks that give {} bytes each give {}; there is "
         "room for {}",
         group.size(), mine.size(), mine.size() * group.size(), all.size())));
+  if (int64_t(mine.size()) <= DIRECT_BYTES) {
+    auto collective = std::make_shared<SmallAllGather>(
+        state, std::vector<int>(group.begin(), group.end()), *self, tag, mine,
+        all, timeout);
+    collective->start();
+    return collective->done;
+  }
   std::vector<Outgoing> outgoing;
   std::vector<Incoming> incoming;
   outgoing.reserve(group.size());
@@ -487,7 +600,7 @@ Event Communicator::allGather(std::span<const int> group, uint64_t tag,
     incoming.push_back(
         {group[member], all.subspan(member * mine.size(), mine.size())});
   }
-  return exchange(tag, outgoing, incoming);
+  return exchange(tag, outgoing, incoming, timeout);
 }
 
 Event Communicator::barrier(std::span<const int> group, uint64_t tag) {
@@ -510,4 +623,31 @@ void Communicator::setTimeout(std::chrono::milliseconds timeout) {
 
 void Communicator::abort(const Error &error) {
   state->fail(error);
+}
+
+std::optional<Error> Communicator::failure() const {
+  std::lock_guard lock(state->mutex);
+  return state->failure;
+}
+
+void Communicator::leave() {
+  messages->leave();
+}
+
+namespace {
+thread_local TransferTimeout currentTimeout;
+} // namespace
+
+CollectiveTimeout::CollectiveTimeout(TransferTimeout timeout)
+    : before(currentTimeout) {
+  if (timeout)
+    currentTimeout = timeout;
+}
+
+CollectiveTimeout::~CollectiveTimeout() {
+  currentTimeout = before;
+}
+
+TransferTimeout CollectiveTimeout::current() {
+  return currentTimeout;
 }

@@ -3,9 +3,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using namespace meshloom;
 
 KeyValueStore::~KeyValueStore() = default;
+
+Result<std::vector<std::string>>
+KeyValueStore::gather(const std::string &subject, int rank, int size,
+                      std::string_view own, std::chrono::milliseconds timeout) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + timeout;
+  auto keyOf = [&](int of) { return fmt::format("{}/{}", subject, of); };
+  if (Status status = set(keyOf(rank), own); !status)
+    return status.error();
+  std::vector<std::string> all;
+  all.reserve(size_t(size));
+  for (int other = 0; other < size; ++other) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - Clock::now());
+    Result<std::string> value =
+        get(keyOf(other), std::max(left, std::chrono::milliseconds(1)));
+    if (!value)
+      return Error(fmt::format("rank {} of {} has not come within {} ms: {}",
+                               other, size, timeout.count(),
+                               value.error().message()));
+    all.push_back(std::move(*value));
+  }
+  return all;
+}
 
 Status MemoryStore::set(const std::string &key, std::string_view value) {
   std::lock_guard lock(mutex);
@@ -23,6 +49,12 @@ Result<std::string> MemoryStore::get(const std::string &key,
   return values.at(key);
 }
 
+Result<std::optional<std::string>> MemoryStore::find(const std::string &key) {
+  std::lock_guard lock(mutex);
+  const auto found = values.find(key);
+  return found == values.end() ? std::nullopt : std::optional(found->second);
+}
+
 Status MemoryStore::erase(const std::string &prefix) {
   std::lock_guard lock(mutex);
   std::erase_if(values, [&](const auto &entry) {
@@ -38,6 +70,10 @@ Status PrefixStore::set(const std::string &key, std::string_view value) {
 Result<std::string> PrefixStore::get(const std::string &key,
                                      std::chrono::milliseconds timeout) {
   return store->get(prefix + key, timeout);
+}
+
+Result<std::optional<std::string>> PrefixStore::find(const std::string &key) {
+  return store->find(prefix + key);
 }
 
 Status PrefixStore::erase(const std::string &keys) {

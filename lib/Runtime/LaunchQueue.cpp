@@ -283,6 +283,10 @@ Event LaunchQueue::launch(Launch launch) {
   return state->add(std::move(launch));
 }
 
+void LaunchQueue::endAtExit() {
+  (void)Threads::all();
+}
+
 bool LaunchQueue::isIdle() const {
   return state->open.load() == 0;
 }

@@ -3,7 +3,6 @@
 #include "meshloom/Runtime/PlatformRegistry.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -57,36 +56,6 @@ Result<std::shared_ptr<Platform>> virtualPlatform(const std::string &name,
                     name.substr(0, name.find(':')), argument));
   return std::shared_ptr<Platform>(
       std::make_shared<VirtualPlatform>(name, std::move(make)));
-}
-
-std::vector<std::string> platformNames() {
-  std::vector<std::string> names;
-  for (const PlatformEntry &entry : platformTable())
-    names.emplace_back(entry.name);
-  return names;
-}
-
-Result<std::shared_ptr<Platform>> platform(const std::string &name) {
-  const size_t colon = std::min(name.find(':'), name.size());
-  const std::string_view kind = std::string_view(name).substr(0, colon);
-  for (const PlatformEntry &entry : platformTable()) {
-    if (entry.name != kind)
-      continue;
-    // Never destroyed: arrays that outlive main keep clients alive.
-    static std::mutex &mutex = *new std::mutex;
-    static auto &known = *new std::map<std::string, std::shared_ptr<Platform>>;
-    std::lock_guard lock(mutex);
-    std::shared_ptr<Platform> &found = known[name];
-    if (found)
-      return found;
-    auto made =
-        entry.make(name, colon == name.size() ? "" : name.substr(colon + 1));
-    if (made)
-      found = *made;
-    return made;
-  }
-  return Error(fmt::format("there is no platform '{}'; the platforms are {}",
-                           name, fmt::join(platformNames(), ", ")));
 }
 
 } // namespace meshloom

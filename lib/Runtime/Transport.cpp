@@ -220,24 +220,29 @@ public:
   int size() const override { return exchange->size; }
   const std::string &hostOf(int) const override { return exchange->host; }
 
-  Event send(int to, uint64_t tag, std::span<const char> bytes) override {
+  Event send(int to, uint64_t tag, std::span<const char> bytes,
+             TransferTimeout limit) override {
     Side side;
     side.source = bytes;
     side.bytes = int64_t(bytes.size());
-    return exchange->post(true, {self, to, tag}, std::move(side), timeout);
+    return exchange->post(true, {self, to, tag}, std::move(side),
+                          limit.value_or(timeout));
   }
-  Event receive(int from, uint64_t tag, std::span<char> into) override {
+  Event receive(int from, uint64_t tag, std::span<char> into,
+                TransferTimeout limit) override {
     Side side;
     side.into = into;
     side.bytes = int64_t(into.size());
-    return exchange->post(false, {from, self, tag}, std::move(side), timeout);
+    return exchange->post(false, {from, self, tag}, std::move(side),
+                          limit.value_or(timeout));
   }
-  Event receive(int from, uint64_t tag, int64_t bytes,
-                Consumer consume) override {
+  Event receive(int from, uint64_t tag, int64_t bytes, Consumer consume,
+                TransferTimeout limit) override {
     Side side;
     side.consume = std::move(consume);
     side.bytes = bytes;
-    return exchange->post(false, {from, self, tag}, std::move(side), timeout);
+    return exchange->post(false, {from, self, tag}, std::move(side),
+                          limit.value_or(timeout));
   }
 
   void setTimeout(std::chrono::milliseconds limit) override { timeout = limit; }

@@ -6,6 +6,7 @@
 #include "ExchangeHalos.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/SharedWindows.h"
 #include "meshloom/SPMD/RunningOp.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -77,44 +78,38 @@ static Operation *onlyUser(ArrayRef<OpOperand *> uses) {
   return only ? user : nullptr;
 }
 
+/// Before what a use's exchange is made, as relayouts are: in front of loops
+/// that the value comes from outside of, but inside of branches, which may not
+/// run.
+static Operation *placeOf(Value value, Operation *user) {
+  while (user->getBlock() != value.getParentBlock() &&
+         isa<dtensor::WhileOp>(user->getParentOp()))
+    user = user->getParentOp();
+  return user;
+}
+
 void HaloExchanges::insert() {
-  llvm::MapVector<Value, SmallVector<Need>> needs;
+  using Place = std::pair<Value, Block *>;
+  llvm::MapVector<Place, SmallVector<Need>> needs;
+  llvm::DenseMap<Place, SharedWindows> sharing;
   for (auto &[use, windows] : found) {
     Value value = use.operand->get();
-    SmallVector<Need> &wanted = needs[value];
-    Layout layout = spmd::layoutOf(value.getType());
-    Shape shape = shapeOf(value);
-    // With the one that makes the exchange of all move least, or, where that
-    // moves less still, by itself: devices that have little to do for one may
-    // have much to do for another.
-    auto moved = [&](const Need *widened) {
-      HaloTraffic traffic;
-      for (const Need &need : wanted)
-        traffic.add(layout, shape,
-                    &need == widened
-                        ? hull(layout, shape, need.windows, windows)
-                        : need.windows,
-                    /*width=*/1);
-      if (!widened)
-        traffic.add(layout, shape, windows, /*width=*/1);
-      return traffic.mostBytes();
-    };
-    Need *shared = nullptr;
-    int64_t least = moved(nullptr);
-    for (Need &need : llvm::reverse(wanted))
-      if (int64_t bytes = moved(&need); bytes <= least) {
-        shared = &need;
-        least = bytes;
-      }
-    if (!shared)
-      shared = &wanted.emplace_back(Need{value, windows, {}});
-    shared->windows = hull(layout, shape, shared->windows, windows);
-    shared->uses.push_back(use);
+    Place place{value, placeOf(value, use.operand->getOwner())->getBlock()};
+    auto shared = sharing.try_emplace(place, spmd::layoutOf(value.getType()),
+                                      shapeOf(value));
+    SmallVector<Need> &wanted = needs[place];
+    size_t part = shared.first->second.add(windows);
+    if (part == wanted.size())
+      wanted.push_back(Need{value, {}, {}});
+    wanted[part].windows = shared.first->second.all()[part];
+    wanted[part].uses.push_back(use);
   }
   // By what they have in common, the value or the op, and the axes.
-  llvm::MapVector<std::pair<const void *, const void *>, SmallVector<Need>>
+  llvm::MapVector<std::tuple<const void *, Block *, const void *>,
+                  SmallVector<Need>>
       together;
-  for (auto &[value, wanted] : needs) {
+  for (auto &[place, wanted] : needs) {
+    const auto [value, block] = place;
     llvm::erase_if(wanted, makeLocally);
     for (const Need &need : wanted) {
       std::vector<unsigned> axes = haloAxes(spmd::layoutOf(value.getType()),
@@ -128,18 +123,11 @@ void HaloExchanges::insert() {
       const void *common = wanted.size() == 1 && user
                                ? static_cast<const void *>(user)
                                : value.getAsOpaquePointer();
-      together[{common, over.getAsOpaquePointer()}].push_back(need);
+      together[{common, block, over.getAsOpaquePointer()}].push_back(need);
     }
   }
   for (auto &[key, group] : together)
     exchange(group);
-}
-
-/// Before the first use; outside of regions that the value comes from outside
-/// of.
-static Operation *placeOf(Value value, Operation *user) {
-  Operation *ancestor = value.getParentBlock()->findAncestorOpInBlock(*user);
-  return ancestor ? ancestor : user;
 }
 
 /// Whether the devices that `slice` cuts a value for have all of `windows`. The

@@ -13,8 +13,9 @@ class HaloExchanges {
 public:
   /// Finds them, while types still have their layouts and ops their origins.
   void collect(mlir::func::FuncOp function);
-  /// Inserts the exchanges, once all types are shards. Uses of one value share
-  /// one where that moves no more than one for each would; several windows of
+  /// Inserts the exchanges, once all types are shards, as relayouts are placed:
+  /// in front of loops, inside of branches. There uses of one value share one
+  /// where that moves no more than one for each would; several windows of
   /// one value, and values that only one op needs, are exchanged together.
   void insert();
 

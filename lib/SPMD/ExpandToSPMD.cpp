@@ -7,6 +7,7 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/OpKinds.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -14,15 +15,6 @@
 namespace meshloom {
 #define GEN_PASS_DEF_EXPANDTOSPMD
 #include "meshloom/SPMD/Passes.h.inc"
-
-/// The shard of a global tensor type that has a layout; null if it has none.
-static RankedTensorType shardOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(tensor.getEncoding());
-  if (!layout)
-    return {};
-  return spmd::shardType(tensor.getShape(), tensor.getElementType(), layout);
-}
 
 namespace {
 class ExpandToSPMDPass : public impl::ExpandToSPMDBase<ExpandToSPMDPass> {
@@ -34,11 +26,15 @@ private:
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    shards.clear();
+    notes.clear();
     // All or nothing: types are checked before the first one changes.
-    if (failed(checkTypes(function)))
+    bool anyWindows = false;
+    if (failed(checkTypes(function, anyWindows)))
       return signalPassFailure();
     HaloExchanges halos;
-    halos.collect(function);
+    if (anyWindows)
+      halos.collect(function);
     for (Block *block : runBlocks(function)) {
       for (BlockArgument argument : block->getArguments())
         argument.setType(shardOf(argument.getType()));
@@ -50,10 +46,7 @@ private:
         }
         for (Value result : op.getResults())
           result.setType(shardOf(result.getType()));
-        // From here on the collectives tell.
-        for (StringRef note :
-             {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
-          op.removeAttr(note);
+        dropNotes(op);
       }
     }
     halos.insert();
@@ -68,11 +61,37 @@ private:
         &getContext(), function.getBody().getArgumentTypes(), results));
   }
 
-  static LogicalResult checkTypes(mlir::func::FuncOp function) {
-    auto good = [](Type type) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor && shardOf(tensor);
-    };
+  /// The shard of a global tensor type that has a layout; null if it has none.
+  RankedTensorType shardOf(Type type) {
+    auto [entry, isNew] = shards.try_emplace(type);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (isNew && tensor)
+      if (auto layout =
+              dyn_cast_or_null<dtensor::LayoutAttr>(tensor.getEncoding()))
+        entry->second =
+            spmd::shardType(tensor.getShape(), tensor.getElementType(), layout);
+    return entry->second;
+  }
+
+  /// From here on the collectives tell.
+  void dropNotes(Operation &op) {
+    DictionaryAttr all = op.getRawDictionaryAttrs();
+    if (all.empty())
+      return;
+    auto [entry, isNew] = notes.try_emplace(all);
+    if (isNew) {
+      mlir::NamedAttrList kept(all);
+      for (StringRef note :
+           {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
+        kept.erase(note);
+      entry->second = kept.getDictionary(&getContext());
+    }
+    op.setDiscardableAttrs(entry->second);
+  }
+
+  /// `anyWindows`: whether an op reads an operand through one.
+  LogicalResult checkTypes(mlir::func::FuncOp function, bool &anyWindows) {
+    auto good = [&](Type type) { return bool(shardOf(type)); };
     if (failed(expectOneBlock(function)) || failed(onlyMesh(function)))
       return failure();
     if (!llvm::all_of(function.getResultTypes(), good))
@@ -81,8 +100,13 @@ private:
     if (!llvm::all_of(function.getArgumentTypes(), good))
       return function.emitError("has an argument without a layout; run "
                                 "--dtensor-propagate-layouts first");
+    OpKinds kinds;
     for (Block *block : runBlocks(function))
       for (Operation &op : *block) {
+        // What holds for an op holds for all of its kind.
+        size_t checked = kinds.size();
+        if (kinds.of(&op) < checked)
+          continue;
         if (!llvm::all_of(op.getResultTypes(), good) ||
             !llvm::all_of(op.getOperandTypes(), good))
           return op.emitOpError("has a value without a layout; run "
@@ -97,6 +121,9 @@ private:
                    failed(dtensor::verifyLayouts(&op))) {
           return failure();
         }
+        if (auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+            sharded && op.getNumResults() != 0 && !isa<dtensor::RelayoutOp>(op))
+          anyWindows |= !sharded.getShardingRule().windows.empty();
       }
     Operation *terminator = function.getBody().front().getTerminator();
     for (auto [i, operand] : llvm::enumerate(terminator->getOperandTypes()))
@@ -179,6 +206,10 @@ private:
     relayout.erase();
     return success();
   }
+
+  DenseMap<Type, RankedTensorType> shards;
+  /// What is left of an op's attributes without notes.
+  DenseMap<Attribute, DictionaryAttr> notes;
 };
 } // namespace
 } // namespace meshloom

@@ -18,7 +18,7 @@
 
 namespace meshloom {
 
-static constexpr std::string_view magic = "MLCACHE1";
+static constexpr std::string_view fileMark = "MLCACHE1";
 /// What a file takes at least.
 static constexpr int64_t diskBlock = 4096;
 /// A temporary file that is as old was left by a process that died.
@@ -71,7 +71,7 @@ std::string header(std::string_view key, std::string_view bytes) {
   StableHash checksum;
   checksum.add(key);
   checksum.add(bytes);
-  return fmt::format("{} {} {} {:016x}\n", magic, key, bytes.size(),
+  return fmt::format("{} {} {} {:016x}\n", fileMark, key, bytes.size(),
                      checksum.value());
 }
 

@@ -25,8 +25,14 @@ Result<std::string> readFile(const std::string &path) {
   if (!file)
     return Error(
         fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  std::string bytes((std::istreambuf_iterator<char>(file)),
-                    std::istreambuf_iterator<char>());
+  // Some have another size than they say: those of /proc, pipes.
+  std::string bytes(size_t(info.st_size) + 1, '\0');
+  size_t end = 0;
+  while (file.read(bytes.data() + end, std::streamsize(bytes.size() - end))) {
+    end = bytes.size();
+    bytes.resize(2 * end);
+  }
+  bytes.resize(end + size_t(file.gcount()));
   if (file.bad())
     return Error(fmt::format("cannot read all of '{}'", path));
   return bytes;

@@ -12,7 +12,7 @@
 
 namespace meshloom {
 
-static constexpr std::string_view magic = "\x93NUMPY";
+static constexpr std::string_view npyMagic = "\x93NUMPY";
 
 namespace {
 
@@ -202,9 +202,12 @@ Result<NpyArray> parseNpy(std::string_view file, std::string_view path) {
   auto wrong = [&](const std::string &why) {
     return Error(fmt::format("cannot use '{}': {}", path, why));
   };
-  if (!file.starts_with(magic))
+  if (file.starts_with("PK\3\4"))
+    return wrong("it is a zip archive, as .npz files are: unpack it, and use "
+                 "the .npy files that it holds");
+  if (!file.starts_with(npyMagic))
     return wrong("it is not a .npy file");
-  std::string_view rest = file.substr(magic.size());
+  std::string_view rest = file.substr(npyMagic.size());
   if (rest.size() < 2)
     return wrong("it is cut off in its header");
   unsigned version = uint8_t(rest[0]);
@@ -277,10 +280,10 @@ std::string formatNpy(DType type, const Shape &shape,
       ordered ? '<' : '|', code, fmt::join(shape, ", "),
       shape.size() == 1 ? "," : "");
   // Elements start at a multiple of 64.
-  size_t fixed = magic.size() + 4;
+  size_t fixed = npyMagic.size() + 4;
   header.append(63 - (fixed + header.size()) % 64, ' ');
   header += '\n';
-  std::string file(magic);
+  std::string file(npyMagic);
   file += '\x01';
   file += '\0';
   file += char(header.size() & 0xff);

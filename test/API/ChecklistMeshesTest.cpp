@@ -1,6 +1,7 @@
 // The acceptance list of TensorFlow DTensor's own tests, continued: data,
-// several meshes and training (items 96 to 100). What needs several processes
-// or sparse tensors (items 11, 16 and parts of 99) is not here.
+// several meshes and training (items 96 to 100), sparse matrices (16 and a part
+// of 99) as the indices and values that they are made of, and what item 11 says
+// of one process (of two with two devices: ProcessesTest).
 #include "Testing.h"
 
 namespace meshloom {
@@ -11,6 +12,53 @@ protected:
   Mesh mesh = mesh2x4();
   Layout on(std::string_view letters) const { return specs(letters, mesh); }
 };
+
+TEST_F(ChecklistMeshes, Item11OneProcessHasAllDevices) {
+  Mesh all = create_distributed_mesh({{"x", 2}, {"y", 2}}, virtual_cpus(4));
+  EXPECT_EQ(all.size(), 4);
+  EXPECT_EQ(all.num_local_devices(), 4);
+  EXPECT_THAT(all.local_device_ids(), testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_ERROR(shutdown(), HAS("has not joined others: call initialize first"));
+}
+
+// A sparse matrix is a tensor of values and one of indices for each dim, whose
+// entries are cut over devices; entries of one place add up.
+TEST_F(ChecklistMeshes, Items16And99SparseMatrices) {
+  for (DType type : {DType::I32, DType::I64, DType::F32, DType::F64}) {
+    SCOPED_TRACE(name(type));
+    Tensor entry = iota({16}, 0, DType::I32);
+    Tensor rows = (entry * 5) % 6, columns = (entry * 3) % 8;
+    Tensor values = cast(9 * sample({16}), type);
+    Tensor b = cast(9 * sample({8, 5}, 2), type);
+    Tensor dense = reshape(segment_sum(values, rows * 8 + columns, 48), {6, 8});
+
+    std::vector<Tensor> placed;
+    for (const Tensor &part : {rows, columns, values}) {
+      placed.push_back(distribute(part, on("x")));
+      std::vector<Tensor> components = unpack(placed.back());
+      EXPECT_EQ(components[0].shape(), (Shape{8}));
+      expectSame(pack(components, on("x")), part, 0);
+      check_layout(function([](const Tensor &x) { return x; })(placed.back()),
+                   on("x"));
+    }
+    auto product = function([&](const Tensor &r, const Tensor &c,
+                                const Tensor &v, const Tensor &x) {
+      return relayout(segment_sum(expand_dims(v, 1) * gather(x, c), r, 6),
+                      on("uu"));
+    });
+    Tensor sum =
+        product(placed[0], placed[1], placed[2], distribute(b, on("uu")));
+    check_layout(sum, on("uu"));
+    expectSame(sum, matmul(dense, b));
+
+    // Components of other numbers of entries, and of another rank.
+    std::vector<Tensor> components = unpack(placed[2]);
+    components[1] = zeros({7}, type);
+    EXPECT_ERROR(pack(components, on("x")), HAS("[7]"));
+    components[1] = zeros({4, 2}, type);
+    EXPECT_ERROR(pack(components, on("x")), HAS("rank"));
+  }
+}
 
 // Images whole, in batches, in rows, in columns, and cut twice.
 TEST_F(ChecklistMeshes, Item96SixLayoutsOfImages) {

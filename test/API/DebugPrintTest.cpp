@@ -16,14 +16,14 @@ namespace {
 using testing::HasSubstr;
 
 /// What `body` prints.
-template <typename F> std::string printed(F body) {
+template <typename F> std::string outputOf(F body) {
   testing::internal::CaptureStdout();
   body();
   return testing::internal::GetCapturedStdout();
 }
 
 TEST(DebugPrintTest, PrintsAtOnceOutsideOfFunctions) {
-  EXPECT_EQ(printed([] {
+  EXPECT_EQ(outputOf([] {
               debug_print("{} and {{{}}}",
                           {tensor({1.5f, -2.f}), tensor(int64_t(7))});
               debug_print("nothing", {});
@@ -46,9 +46,9 @@ TEST(DebugPrintTest, PrintsWheneverAFunctionGetsThere) {
     debug_print("y {}", {y});
     return y;
   });
-  EXPECT_EQ(printed([&] { (void)f(tensor({1.f, 2.f})).to_vector<float>(); }),
+  EXPECT_EQ(outputOf([&] { (void)f(tensor({1.f, 2.f})).to_vector<float>(); }),
             "x [1 2]\nturn 0\nturn 1\ny [4 8]\n");
-  EXPECT_EQ(printed([&] { (void)f(tensor({3.f, 4.f})).to_vector<float>(); }),
+  EXPECT_EQ(outputOf([&] { (void)f(tensor({3.f, 4.f})).to_vector<float>(); }),
             "x [3 4]\nturn 0\nturn 1\ny [12 16]\n");
 }
 
@@ -60,7 +60,7 @@ TEST(DebugPrintTest, PrintsGlobalValuesOnce) {
     return x + x;
   });
   Tensor x = distribute(tensor({1.f, 2.f, 3.f, 4.f, 5.f}), Layout({"x"}, mesh));
-  EXPECT_EQ(printed([&] { (void)f(x).to_vector<float>(); }), "[1 2 3 4 5]\n");
+  EXPECT_EQ(outputOf([&] { (void)f(x).to_vector<float>(); }), "[1 2 3 4 5]\n");
 }
 
 // The forward pass prints, its gradient is as without.
@@ -73,7 +73,7 @@ TEST(DebugPrintTest, GradientsPassItBy) {
     return tape.gradient(y, x);
   });
   Tensor gradient;
-  EXPECT_EQ(printed([&] {
+  EXPECT_EQ(outputOf([&] {
               gradient = f(tensor(3.f));
               (void)gradient.item<float>();
             }),

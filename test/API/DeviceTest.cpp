@@ -188,9 +188,30 @@ TEST_F(DeviceTest, WithoutLibtpuTheErrorSaysWhatWasLookedFor) {
     EXPECT_THAT(
         errorOf([] { TPUClusterResolver resolver("", "/no/tpu.so"); }),
         HasSubstr("there is no libtpu at '/no/tpu.so', the path given"));
-    EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("grpc://10.0.0.2"); }),
-                HasSubstr("expected \"local\", the TPUs of this machine, got "
-                          "\"grpc://10.0.0.2\""));
+  });
+}
+
+// A name or an address is looked up: TPUs are used where they are.
+TEST_F(DeviceTest, TPUsOfOtherMachinesAreRefused) {
+  IN_FRESH_PROCESS({
+    FourTPUs tpus;
+    EXPECT_THAT(
+        errorOf([] { TPUClusterResolver resolver("grpc://192.0.2.1"); }),
+        HasSubstr("the TPU \"grpc://192.0.2.1\" is in the machines "
+                  "192.0.2.1:8470, and this is none of them"));
+    EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("grpc://a:b"); }),
+                HasSubstr("expected an address such as"));
+    EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("-x"); }),
+                HasSubstr("is no name of a TPU"));
+    TPUClusterResolver resolver("grpc://192.0.2.1,grpc://127.0.0.1:9000",
+                                tpus.path);
+    EXPECT_EQ(resolver.tpu(), "grpc://192.0.2.1,grpc://127.0.0.1:9000");
+    EXPECT_EQ(resolver.master(), "grpc://192.0.2.1:8470");
+    EXPECT_EQ(resolver.task_id(), 1);
+    EXPECT_EQ(resolver.num_accelerators(), 4);
+    connect_to_cluster(resolver);
+    EXPECT_THAT(initialize_tpu_system(resolver).device_coordinates,
+                testing::SizeIs(4));
   });
 }
 

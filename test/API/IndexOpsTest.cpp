@@ -35,14 +35,6 @@ Tensor positive(Shape shape) {
   return matmul(a, a, {.transpose_a = true}) + one_hot(range(n), n) * 3.f;
 }
 
-Tensor transposed(const Tensor &x) {
-  std::vector<int64_t> perm;
-  for (int64_t d = 0; d < x.rank(); ++d)
-    perm.push_back(d);
-  std::swap(perm.end()[-1], perm.end()[-2]);
-  return transpose(x, perm);
-}
-
 TEST(IndexOpsTest, Pad) {
   Tensor x = ramp({2, 3});
   auto op = [](const Tensor &x) { return pad(x, {{1, 0}, {-1, 1, 1}}, 9); };
@@ -54,6 +46,13 @@ TEST(IndexOpsTest, Pad) {
              {3, 2, 1, 2, 3, 2});
   expectNear(pad(tensor({1.f, 2.f, 3.f}), {{2, 1}}, PadMode::Symmetric),
              {2, 1, 1, 2, 3, 3});
+  // 0, which padding is where nothing is said, is false beside bools.
+  Tensor kept = tensor({true, true});
+  EXPECT_EQ(pad(kept, {{1, 1}}).to_vector<bool>(),
+            (std::vector<bool>{false, true, true, false}));
+  EXPECT_EQ(pad(!kept, {{0, 1}}, true).to_vector<bool>(),
+            (std::vector<bool>{false, false, true}));
+  EXPECT_ERROR(pad(kept, {{1, 1}}, 2), HAS("i1 can hold"));
   EXPECT_ERROR(pad(x, {{1, 1}}), HAS("[pad]"), HAS("each of the 2 dims"));
   EXPECT_ERROR(pad(x, {{0, -3}, {0, 0}}), HAS("takes more away than dim 0"));
   EXPECT_ERROR(pad(x, {{0, 0}, {3, 0}}, PadMode::Reflect), HAS("dim 1"));
@@ -66,6 +65,7 @@ TEST(IndexOpsTest, RollAndFlip) {
   expectNear(roll(x, -1), {2, 3, 4, 5, 1});
   expectNear(flip(x), {5, 4, 3, 2, 1});
   expectOnMeshes(op, x, op(x), {"x", "y"});
+  expectNear(cast(roll(cast(x, DType::I32), 4), DType::F32), {2, 3, 4, 5, 1});
 }
 
 TEST(IndexOpsTest, Gather) {

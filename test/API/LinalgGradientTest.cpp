@@ -122,5 +122,24 @@ TEST(ScatterGradientTest, ExtremesShareAmongEqualOnes) {
   expectNear(gradients[1], {0.5, 0.5, 5, 0});
 }
 
+// Of an invertible matrix the pseudo-inverse, which is made of singular
+// vectors, is the inverse. What is on the diagonal of K - K^H is imaginary, not
+// 0.
+TEST(SvdGradientTest, OfComplexVectorsIsThatOfTheInverse) {
+  auto gradientOf = [](auto inverse) {
+    const Tensor a = complex(chirps({3, 3}), waves({3, 3}));
+    const Tensor weights = complex(waves({3, 3}), chirps({3, 3}));
+    GradientTape tape;
+    const Tensor loss = reduce_sum(real(inverse(a) * weights));
+    return tape.gradient(loss, a);
+  };
+  const Tensor expected =
+      gradientOf([](const Tensor &a) { return linalg::inv(a); });
+  const Tensor got =
+      gradientOf([](const Tensor &a) { return linalg::pinv(a); });
+  EXPECT_LT(reduce_max(abs(got - expected)).item<double>(),
+            1e-11 * reduce_max(abs(expected)).item<double>());
+}
+
 } // namespace
 } // namespace meshloom

@@ -30,14 +30,6 @@ Tensor complexNumbers(Shape shape) {
   return complex(numbers(shape), numbers(shape, 5));
 }
 
-Tensor transposed(const Tensor &x) {
-  std::vector<int64_t> perm;
-  for (int64_t d = 0; d < x.rank(); ++d)
-    perm.push_back(d);
-  std::swap(perm.end()[-1], perm.end()[-2]);
-  return transpose(x, perm);
-}
-
 Tensor adjoint(const Tensor &x) {
   Tensor y = transposed(x);
   return isComplex(x.dtype()) ? complex(real(y), -imag(y)) : y;
@@ -58,9 +50,9 @@ void expectEqual(const Tensor &x, const Tensor &y, double error = 1e-10) {
 
 /// `op` of x, cut in each way, gives what it gives uncut.
 template <typename F>
-void expectOnMeshes(F op, const Tensor &x,
-                    std::initializer_list<std::string_view> layouts = {
-                        "xuu", "yuu", "uxy"}) {
+void expectSameOnMeshes(F op, const Tensor &x,
+                        std::initializer_list<std::string_view> layouts = {
+                            "xuu", "yuu", "uxy"}) {
   Tensor expected = op(x);
   Mesh mesh = mesh2x4();
   for (std::string_view letters : layouts) {
@@ -105,7 +97,7 @@ TEST(LinalgTest, SolveAndInverse) {
   Tensor z = complexNumbers({2, 3, 3});
   expectEqual(matmul(z, linalg::inv(z)),
               cast(broadcast_to(identity(3), {2, 3, 3}), DType::C128));
-  expectOnMeshes([](const Tensor &a) { return linalg::inv(a); }, a);
+  expectSameOnMeshes([](const Tensor &a) { return linalg::inv(a); }, a);
   EXPECT_ERROR(linalg::solve(a, numbers({2, 5, 2})), HAS("[solve]"),
                HAS("[3, 5]"));
   EXPECT_ERROR(linalg::inv(numbers({2, 3})), HAS("[inv]"), HAS("square"));
@@ -125,7 +117,7 @@ TEST(LinalgTest, Determinants) {
   auto [phases, logs] = linalg::slogdet(z);
   expectEqual(phases * cast(exp(logs), DType::C128), linalg::det(z));
   EXPECT_EQ(linalg::slogdet(numbers({2, 2}) * 0.).sign.item<double>(), 0);
-  expectOnMeshes([](const Tensor &a) { return linalg::det(a); }, many);
+  expectSameOnMeshes([](const Tensor &a) { return linalg::det(a); }, many);
   EXPECT_ERROR(linalg::det(numbers({3})), HAS("[det]"), HAS("square"));
 }
 
@@ -141,7 +133,8 @@ TEST(LinalgTest, Eigh) {
       expectEqual(w, linalg::eigvalsh(a));
     }
   Tensor a = numbers({4, 3, 3});
-  expectOnMeshes([](const Tensor &a) { return linalg::eigh(a).vectors; }, a);
+  expectSameOnMeshes([](const Tensor &a) { return linalg::eigh(a).vectors; },
+                     a);
   EXPECT_ERROR(linalg::eigh(numbers({2, 3})), HAS("[eigh]"), HAS("square"));
 }
 
@@ -167,15 +160,15 @@ TEST(LinalgTest, Svd) {
                                unit.dtype()));
         expectEqual(s, linalg::svdvals(a));
       }
-  expectOnMeshes([](const Tensor &a) { return linalg::svd(a).u; },
-                 numbers({4, 5, 3}));
+  expectSameOnMeshes([](const Tensor &a) { return linalg::svd(a).u; },
+                     numbers({4, 5, 3}));
 }
 
 TEST(LinalgTest, Eig) {
   Tensor a = numbers({3, 4, 4});
   auto [w, v] = linalg::eig(a);
   expectEqual(matmul(cast(a, DType::C128), v), timesColumns(v, w));
-  expectOnMeshes([](const Tensor &a) { return linalg::eigvals(a); }, a);
+  expectSameOnMeshes([](const Tensor &a) { return linalg::eigvals(a); }, a);
   Tensor turn = tensor({{0., -1.}, {1., 0.}});
   expectNear(imag(linalg::eigvals(turn)), {1, -1});
   EXPECT_ERROR(linalg::eig(cast(a, DType::F16)), HAS("[eig]"), HAS("cast"));
@@ -195,8 +188,8 @@ TEST(LinalgTest, LeastSquares) {
   expectNear(linalg::cond(tensor({{2., 0.}, {0., 0.5}})), {4});
   expectEqual(linalg::lstsq(numbers({4, 3}), numbers({4})),
               reduce_sum(linalg::pinv(numbers({4, 3})) * numbers({4}), 1));
-  expectOnMeshes([](const Tensor &a) { return linalg::pinv(a); }, a,
-                 {"xuu", "uxu"});
+  expectSameOnMeshes([](const Tensor &a) { return linalg::pinv(a); }, a,
+                     {"xuu", "uxu"});
   EXPECT_ERROR(linalg::lstsq(a, numbers({2, 4, 2})), HAS("[lstsq]"),
                HAS("[2, 5]"));
   EXPECT_ERROR(linalg::pinv(numbers({0, 3})), HAS("[pinv]"), HAS("elements"));
@@ -218,8 +211,8 @@ TEST(LinalgTest, PowersAndExponentials) {
                 broadcast_to(identity(3), {2, 3, 3}), 1e-6);
   Tensor single = linalg::expm(cast(numbers({3, 3}), DType::F32));
   expectSame(cast(single, DType::F64), linalg::expm(numbers({3, 3})), 1e-5);
-  expectOnMeshes([](const Tensor &a) { return linalg::expm(a); }, a,
-                 {"xuu", "uxy"});
+  expectSameOnMeshes([](const Tensor &a) { return linalg::expm(a); }, a,
+                     {"xuu", "uxy"});
 }
 
 TEST(LinalgTest, Norms) {
@@ -342,7 +335,7 @@ TEST(LinalgGradientTest, IsTheSameOnMeshes) {
                   reduce_sum(linalg::svd(a).u);
     return tape.gradient(loss, a);
   };
-  expectOnMeshes(gradient, dominant({4, 3, 3}), {"yuu"});
+  expectSameOnMeshes(gradient, dominant({4, 3, 3}), {"yuu"});
 }
 
 } // namespace

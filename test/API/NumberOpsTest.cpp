@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <sstream>
 
 namespace meshloom {
@@ -153,6 +154,76 @@ TEST(NumberOpsTest, SpecialFunctionsMatchTheirNames) {
   EXPECT_EQ(reduce_precision(tensor({2.5f, 1e10f}), 5, 1).to_vector<float>(),
             (std::vector<float>{2, INFINITY}));
   EXPECT_ERROR(reduce_precision(x, 0, 1), HAS("exponent"));
+}
+
+TEST(NumberOpsTest, ErfinvNearZeroIsPreciseRelatively) {
+  Tensor x = tensor({1e-300, -1e-40, 1e-8, 1e-3, 0.49, 0.51, 1 - 1e-9});
+  const std::vector<double> roots = erfinv(x).to_vector<double>();
+  // SciPy's.
+  const std::vector<double> expected{
+      8.86226925452758e-301, -8.862269254527579e-41, 8.86226925452758e-09,
+      0.000886227157466552,  0.4658686002350574,     0.4881220505159588,
+      4.320005388105362};
+  for (size_t i = 0; i < roots.size(); ++i)
+    EXPECT_NEAR(roots[i] / expected[i], 1, 4e-15) << expected[i];
+}
+
+TEST(NumberOpsTest, SlopesOfSpecialFunctionsAreFiniteWhereTheyAre) {
+  struct Slope {
+    const char *name;
+    Tensor (*function)(const Tensor &, Where);
+    std::vector<double> at, slopes; ///< JAX's
+  };
+  const std::vector<Slope> cases{
+      {"asinh", asinh, {0, 1, -1e10}, {1, 0.7071067811865475, 1e-10}},
+      {"sinh", sinh, {0, -50}, {1, 2.5923527642935313e21}},
+      {"erfc", erfc, {0, 1e100}, {-1.1283791670955126, 0}},
+      {"erfinv",
+       erfinv,
+       {0, 1e-20, 0.3, -0.999},
+       {0.8862269254527579, 0.8862269254527579, 0.9545203588405493,
+        198.93951776442725}},
+      {"lgamma",
+       lgamma,
+       {1, 3, 50, -0.5},
+       {-0.5772156649015334, 0.9227843350984669, 3.901989673427891,
+        0.0364899739785768}},
+      {"bessel_i1e", bessel_i1e, {0, 1e5}, {0.5, -6.30776034e-9}}};
+  for (const auto &[name, function, at, slopes] : cases) {
+    Tensor x = tensor(at, {int64_t(at.size())});
+    GradientTape tape;
+    const Tensor y = function(x, Where::current());
+    const std::vector<double> got = tape.gradient(y, x).to_vector<double>();
+    for (size_t i = 0; i < at.size(); ++i)
+      EXPECT_NEAR(got[i], slopes[i], 1e-7 * std::abs(slopes[i]))
+          << name << " at " << at[i];
+  }
+}
+
+TEST(NumberOpsTest, AcosIsSteepAtBothEnds) {
+  Tensor x = tensor({-1.0, 0.5, 1.0}, {3});
+  GradientTape tape;
+  const Tensor y = acos(x);
+  const std::vector<double> slopes = tape.gradient(y, x).to_vector<double>();
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(slopes[0], -infinite);
+  EXPECT_NEAR(slopes[1], -2 / std::sqrt(3), 1e-15);
+  EXPECT_EQ(slopes[2], -infinite);
+  EXPECT_EQ(y.to_vector<double>()[0], std::acos(-1));
+}
+
+TEST(NumberOpsTest, TheLargerOfNanAndZeroIsNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  Tensor x = tensor({nan, 0.f, nan, -0.f, nan, 1.f}),
+         y = tensor({0.f, nan, -0.f, nan, 1.f, nan});
+  for (DType type : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+    const Tensor a = cast(x, type), b = cast(y, type);
+    for (const Tensor &extreme :
+         {maximum(a, b), minimum(a, b), maximum(a(range(0, {}, 2)), 0),
+          clip_by_value(a(range(0, {}, 2)), 0, 0)})
+      for (float value : cast(extreme, DType::F32).to_vector<float>())
+        EXPECT_TRUE(std::isnan(value)) << extreme;
+  }
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // profile(): traces that are JSON with every step in it, nested as they ran,
 // and the costs of steps. Times themselves are not asserted.
+#include "../TemporaryFolder.h"
 #include "Testing.h"
 
 #include <fstream>
@@ -12,10 +13,7 @@ namespace meshloom {
 namespace {
 using Json = nlohmann::json;
 
-std::string traceFile(const std::string &name) {
-  return (std::filesystem::path(testing::TempDir()) / (name + ".json"))
-      .string();
-}
+using ProfileTest = test::TemporaryFolderTest;
 
 std::vector<Json> eventsOf(const std::string &path) {
   std::ifstream file(path);
@@ -53,14 +51,14 @@ auto makeStep() {
       {.name = "step"});
 }
 
-TEST(ProfileTest, TraceHasEveryStepOfTheProgram) {
+TEST_F(ProfileTest, TraceHasEveryStepOfTheProgram) {
   Mesh mesh = mesh8();
   auto step = makeStep();
   Tensor x =
       distribute(sample({64, 32}), Layout({DimSpec("batch"), UNSHARDED}, mesh));
   Tensor w = distribute(sample({32, 32}), Layout::replicated(mesh, 2));
   Tensor expected = step(x, w);
-  const std::string path = traceFile("steps");
+  const std::string path = (folder / "steps.json").string();
   {
     auto recorded = profile(path);
     for (int i = 0; i < 3; ++i)
@@ -112,7 +110,7 @@ TEST(ProfileTest, TraceHasEveryStepOfTheProgram) {
     expectNested(spans);
 }
 
-TEST(ProfileTest, LoopsAndBranchesHoldTheirSteps) {
+TEST_F(ProfileTest, LoopsAndBranchesHoldTheirSteps) {
   auto count = function(
       [](const Tensor &x) {
         using State = std::vector<Tensor>;
@@ -129,7 +127,7 @@ TEST(ProfileTest, LoopsAndBranchesHoldTheirSteps) {
       {.name = "count"});
   Tensor x = distribute(ones({16}), Layout({DimSpec("batch")}, mesh8()));
   count(x);
-  const std::string path = traceFile("loops");
+  const std::string path = (folder / "loops.json").string();
   {
     auto recorded = profile(path);
     count(x);
@@ -150,7 +148,7 @@ TEST(ProfileTest, LoopsAndBranchesHoldTheirSteps) {
   EXPECT_EQ(branches, 5);
 }
 
-TEST(ProfileTest, CostsNameStepsAndAddUp) {
+TEST_F(ProfileTest, CostsNameStepsAndAddUp) {
   auto step = makeStep();
   Mesh mesh = mesh8();
   Tensor x =
@@ -183,10 +181,10 @@ TEST(ProfileTest, CostsNameStepsAndAddUp) {
 }
 
 // What is off is not recorded; compiling and parts of the model are, by thread.
-TEST(ProfileTest, UsersThreadsHaveRows) {
+TEST_F(ProfileTest, UsersThreadsHaveRows) {
   auto step = makeStep();
   Tensor x = sample({8, 8});
-  const std::string path = traceFile("host");
+  const std::string path = (folder / "host.json").string();
   {
     auto recorded = profile(path);
     auto epoch = name_scope("epoch 3");
@@ -205,7 +203,7 @@ TEST(ProfileTest, UsersThreadsHaveRows) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST(ProfileTest, WithoutAPathTheTableIsPrinted) {
+TEST_F(ProfileTest, WithoutAPathTheTableIsPrinted) {
   testing::internal::CaptureStdout();
   {
     auto recorded = profile();
@@ -222,11 +220,12 @@ TEST(ProfileTest, WithoutAPathTheTableIsPrinted) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
-TEST(ProfileTest, MistakesAreErrors) {
+TEST_F(ProfileTest, MistakesAreErrors) {
   EXPECT_ERROR(profile("/no/such/folder/trace.json"), HAS("[profile]"),
                HAS("/no/such/folder/trace.json"));
-  auto recorded = profile(traceFile("first"));
-  EXPECT_ERROR(profile(traceFile("second")), HAS("[profile]"), HAS("already"));
+  auto recorded = profile(folder / "first.json");
+  EXPECT_ERROR(profile(folder / "second.json"), HAS("[profile]"),
+               HAS("already"));
   EXPECT_ERROR(recorded.write("/no/such/folder/trace.json"),
                HAS("/no/such/folder/trace.json"));
 }

@@ -1,15 +1,13 @@
 // Saving a compiled function, loading it, and what both tell about runs.
+#include "../TemporaryFolder.h"
 #include "Testing.h"
 
 namespace meshloom {
 namespace {
 
-class SavedFunctionTest : public testing::Test {
+class SavedFunctionTest : public test::TemporaryFolderTest {
 protected:
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() /
-      ("meshloom_saved_" + std::to_string(getpid()) + ".mlprog");
-  ~SavedFunctionTest() override { std::filesystem::remove(path); }
+  const std::filesystem::path path = folder / "saved.mlprog";
 };
 
 TEST_F(SavedFunctionTest, RunsWithoutItsSource) {

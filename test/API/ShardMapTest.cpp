@@ -411,6 +411,111 @@ TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
                HAS("not reached by all replicas"));
 }
 
+// Other extents than the number of rows, and those that are by chance as long:
+// what replicas with other numbers of rows have is known when all are traced.
+TEST(ReplicaMapTest, JoinsOfAnyExtent) {
+  const Tensor xs = sample({4, 2, 3});
+  const std::vector<int64_t> rows{2, 2, 2, 1};
+  auto run = [&](auto body) {
+    return function([&](const Tensor &xs) {
+      std::vector<Tensor> values;
+      for (const detail::ReplicaValue &result : detail::replicaMap(
+               fourReplicas(), {{xs, true, rows}},
+               [&](detail::RegionTensors own) { return body(own[0]); }, {})) {
+        EXPECT_FALSE(result.differs);
+        values.push_back(result.value);
+      }
+      return values;
+    })(xs);
+  };
+  auto gathered = [](const Tensor &x, int64_t dim) {
+    return all_gather(x, "replica", dim, true);
+  };
+  const std::vector<Tensor> values = run([&](const Tensor &x) {
+    const Tensor flat = gathered(reshape(x, {-1}), 0);
+    return std::vector<Tensor>{
+        flat, gathered(transpose(x, {1, 0}), 1), gathered(ones({2, 2}), 1),
+        // As long as what was joined before it.
+        gathered(broadcast_to(reduce_sum(x), {flat.shape()[0] == 21 ? 2 : 1}),
+                 0)};
+  });
+  std::vector<Tensor> own, sums;
+  for (int64_t i = 0; i < 4; ++i) {
+    own.push_back(slice(xs[i], {0, 0}, {rows[size_t(i)], 3}));
+    sums.push_back(broadcast_to(reduce_sum(own.back()), {2}));
+  }
+  expectSame(values[0], reshape(concat(own, 0), {-1}));
+  expectSame(values[1], transpose(concat(own, 0), {1, 0}));
+  EXPECT_EQ(values[2].shape(), (Shape{2, 8}));
+  expectSame(values[3], concat(sums, 0));
+  EXPECT_ERROR(
+      run([&](const Tensor &x) { return std::vector<Tensor>{gathered(x, 1)}; }),
+      HAS("along dim 1 that differ in other dims"),
+      HAS("gather along the dim of the rows"));
+}
+
+// Loops that meet and end at different times: each replica's counter is its
+// own.
+TEST(ReplicaMapTest, LoopsThatEndAtDifferentTimes) {
+  const auto ran = function([&](const Tensor &xs) {
+    return detail::replicaMap(
+               fourReplicas(), {{xs, true, {2, 2, 2, 1}}},
+               [&](detail::RegionTensors own) {
+                 const int32_t rows = int32_t(own[0].shape()[0]);
+                 const std::vector<Tensor> ends = while_loop(
+                     [&](const std::vector<Tensor> &at) {
+                       return less(at[0], tensor(rows));
+                     },
+                     [&](const std::vector<Tensor> &at) {
+                       return std::vector<Tensor>{
+                           at[0] + 1, psum(cast(at[0], DType::F32), "replica")};
+                     },
+                     std::vector<Tensor>{tensor(0), tensor(0.f)});
+                 return std::vector<Tensor>{ends[0]};
+               },
+               {})[0]
+        .value;
+  })(sample({4, 2, 3}));
+  EXPECT_EQ(ran.to_vector<int32_t>(), (std::vector<int32_t>{2, 2, 2, 1}));
+}
+
+// The loops of replicas with other numbers of rows are one when they meet; it
+// counts as one of them does.
+TEST(ReplicaMapTest, LoopsThatMeetHaveGradientsFromOutside) {
+  const Tensor xs = sample({4, 2, 3});
+  const std::vector<int64_t> rows{2, 2, 2, 1};
+  auto gradient = function([&](const Tensor &xs) {
+    GradientTape tape;
+    const Tensor looped =
+        detail::replicaMap(
+            fourReplicas(), {{xs, true, rows}},
+            [&](detail::RegionTensors own) {
+              const std::vector<Tensor> sums = fori_loop(
+                  0, 3,
+                  [&](const Tensor &, const std::vector<Tensor> &sums) {
+                    const Tensor mine = reduce_mean(square(own[0])) + sums[0];
+                    return std::vector<Tensor>{
+                        mine, sums[1] * 0.5f + psum(mine * mine, "replica")};
+                  },
+                  std::vector<Tensor>{zeros({}), zeros({})});
+              return std::vector<Tensor>{sums[1]};
+            },
+            {})[0]
+            .value;
+    // Each replica may have a copy.
+    return tape.gradient(reduce_mean(looped), xs);
+  });
+  const Tensor found = gradient(xs);
+  // sum of c_t t^2 m^2 with c = 1/4, 1/2, 1: 11.25 m^2 of each replica's mean.
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t n = rows[size_t(i)];
+    const Tensor own = slice(xs[i], {0, 0}, {n, 3});
+    const float mean = reduce_mean(square(own)).item<float>();
+    expectSame(slice(found[i], {0, 0}, {n, 3}),
+               own * (2 * 11.25f * mean * 2 / float(n * 3)), 1e-4);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//

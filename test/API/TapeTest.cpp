@@ -203,7 +203,8 @@ double peakMemory() {
   return double(usage.ru_maxrss) / 1024;
 }
 
-// Memory does not grow with the square of the number of ops (8,000 took 5 GB).
+// Memory does not grow with the square of the number of ops: 4,000 took over
+// 1 GB. (Under AddressSanitizer up to 256 MB of what was freed count.)
 TEST(TapeTest, ManyOpsTakeLittleMemory) {
   auto gradientOf = [](int count) {
     DVariable w(full({2}, 1.0, DType::F64));
@@ -215,7 +216,7 @@ TEST(TapeTest, ManyOpsTakeLittleMemory) {
     return peakMemory();
   };
   double few = gradientOf(100);
-  EXPECT_LT(gradientOf(1000), few + 50);
+  EXPECT_LT(gradientOf(4000), few + 500);
 }
 
 TEST(TapeTest, UnconnectedGradientsAreZerosOnRequest) {

@@ -1,4 +1,5 @@
 // Tensors in and out: creation, reading, printing, files, random numbers.
+#include "../TemporaryFolder.h"
 #include "Testing.h"
 
 #include "meshloom/Fmt/Formatters.h"
@@ -136,8 +137,8 @@ TEST(TensorTest, VisualizeDrawsWhoHoldsWhat) {
 }
 
 TEST(TensorTest, NpyRoundTripsEachType) {
-  std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / "round_trip.npy";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "round_trip.npy";
   Tensor base = tensor({0, 1, 2, 3, 4, 5}, {3, 2});
   for (DType type : {DType::F32, DType::F64, DType::BF16, DType::I1, DType::I8,
                      DType::I32, DType::I64, DType::UI8, DType::UI32}) {
@@ -160,8 +161,8 @@ TEST(TensorTest, NpyRoundTripsEachType) {
 TEST(TensorTest, MissingAndBrokenFilesAreErrors) {
   EXPECT_ERROR(load_npy("/nowhere/x.npy"), HAS("[load_npy]"),
                HAS("/nowhere/x.npy"));
-  std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / "broken.npy";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "broken.npy";
   std::ofstream(path) << "not an array";
   EXPECT_ERROR(load_npy(path), HAS("[load_npy]"), HAS("broken.npy"));
 }

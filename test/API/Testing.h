@@ -31,6 +31,15 @@ inline Tensor sample(Shape shape, uint32_t seed = 1, DType type = DType::F32) {
   return random::stateless_uniform(shape, Seed{seed, 7}, -1, 1, type);
 }
 
+/// With its last two dims exchanged.
+inline Tensor transposed(const Tensor &x) {
+  std::vector<int64_t> perm;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    perm.push_back(d);
+  std::swap(perm.end()[-1], perm.end()[-2]);
+  return transpose(x, perm);
+}
+
 inline void expectNear(const Tensor &actual,
                        const std::vector<double> &expected,
                        double tolerance = 1e-5) {

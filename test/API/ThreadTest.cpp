@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <atomic>
+#include <latch>
 #include <thread>
 
 namespace meshloom {
@@ -125,6 +126,25 @@ TEST(ThreadDeathTest, DetachedThreadsMayComputeAtExit) {
         }
       }).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::exit(0);
+  };
+  EXPECT_EXIT(computeUntilTheEnd(), testing::ExitedWithCode(0), "");
+}
+
+// Nothing is compiled any more when the first program is launched.
+TEST(ThreadDeathTest, WhatIsLaunchedEndsBeforeTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto computeUntilTheEnd = [] {
+    static std::latch begun(1);
+    std::thread([] {
+      Tensor x = ones({1 << 18});
+      for (int n = 0;; ++n) {
+        x = tanh(x);
+        if (n == 50)
+          begun.count_down();
+      }
+    }).detach();
+    begun.wait();
     std::exit(0);
   };
   EXPECT_EXIT(computeUntilTheEnd(), testing::ExitedWithCode(0), "");

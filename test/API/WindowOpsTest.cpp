@@ -7,7 +7,7 @@
 namespace meshloom {
 namespace {
 
-Tensor ramp(Shape shape) {
+Tensor countedFromOne(Shape shape) {
   int64_t count = elementCount(shape);
   std::vector<float> values;
   for (int64_t i = 0; i < count; ++i)
@@ -16,7 +16,8 @@ Tensor ramp(Shape shape) {
 }
 
 TEST(WindowOpsTest, Conv1d) {
-  Tensor x = ramp({1, 4, 1}), w = tensor({1.f, 10.f, 100.f}, {3, 1, 1});
+  Tensor x = countedFromOne({1, 4, 1}),
+         w = tensor({1.f, 10.f, 100.f}, {3, 1, 1});
   expectNear(conv1d(x, w), {321, 432});
   expectNear(conv1d(x, w, {.padding = "SAME"}), {210, 321, 432, 43});
   expectNear(conv1d(x, w, {.strides = {2}, .padding = "same"}), {321, 43});
@@ -60,7 +61,7 @@ TEST(WindowOpsTest, GroupsFollowFromTheShapes) {
 }
 
 TEST(WindowOpsTest, ConvGeneralDilated) {
-  Tensor x = ramp({1, 1, 3}), w = tensor({1.f, 10.f}, {1, 1, 2});
+  Tensor x = countedFromOne({1, 1, 3}), w = tensor({1.f, 10.f}, {1, 1, 2});
   expectNear(conv_general_dilated(x, w,
                                   {.padding = {{1, 1}},
                                    .lhs_dilation = {2},
@@ -70,6 +71,14 @@ TEST(WindowOpsTest, ConvGeneralDilated) {
              {10, 1, 20, 2, 30, 3});
   Tensor three = sample({2, 4, 5, 6, 3}), cube = sample({2, 2, 2, 3, 4}, 2);
   expectSame(conv_general_dilated(three, cube), conv3d(three, cube));
+  // Lists are by the kernel's dims; the numbers are JAX's.
+  Tensor image = countedFromOne({1, 2, 5, 1}) - 1;
+  Tensor wide = tensor({1.f, 10.f, 100.f, 1e3f, 1e4f, 1e5f}, {3, 2, 1, 1});
+  expectNear(
+      conv_general_dilated(
+          image, wide,
+          {.strides = {1, 2}, .padding = {{1, 0}, {0, 1}}, .rhs_dims = "WHIO"}),
+      {615000, 726150, 837261, 948372});
   EXPECT_ERROR(conv_general_dilated(x, w, {.lhs_dims = "NWW"}),
                HAS("[conv_general_dilated]"), HAS("NWW"));
 }
@@ -86,7 +95,7 @@ TEST(WindowOpsTest, ErrorsNameWhatIsWrong) {
 }
 
 TEST(WindowOpsTest, Pooling) {
-  Tensor x = ramp({1, 5, 1});
+  Tensor x = countedFromOne({1, 5, 1});
   expectNear(max_pool(x, {2}), {2, 4});
   expectNear(max_pool(-x, {3}, {.strides = {2}, .padding = "SAME"}),
              {-1, -2, -4});
@@ -107,7 +116,7 @@ TEST(WindowOpsTest, Pooling) {
 }
 
 TEST(WindowOpsTest, ReduceWindow) {
-  Tensor x = ramp({4});
+  Tensor x = countedFromOne({4});
   expectNear(reduce_window(x, 0, ReduceKind::Sum, {.window = {2}}), {3, 5, 7});
   // Padding holds the init value, which is combined once more at the start.
   expectNear(reduce_window(x, 10, ReduceKind::Sum,

@@ -38,6 +38,10 @@ TEST(ProcessGroupTest, DTensorVariables) {
   EXPECT_EQ(group.coordinator, "a:1");
   EXPECT_FALSE(group.coordinatorRuns);
   EXPECT_EQ(group.addresses, (std::vector<std::string>{"a:1", "b:1"}));
+  // As many processes as there are addresses.
+  Values counted = values;
+  counted.erase("DTENSOR_NUM_CLIENTS");
+  EXPECT_EQ(processGroup(variables(counted)).value_or_throw().size, 2);
   // What a launcher says beside them.
   values["DTENSOR_JOBS"] = "a:1";
   values["DTENSOR_JOB_NAME"] = "train";
@@ -66,6 +70,11 @@ TEST(ProcessGroupTest, MalformedDTensorVariablesAreSaidWithRightOnes) {
             "expected a number from 0 as DTENSOR_CLIENT_ID, got \"one\"");
   EXPECT_EQ(with("DTENSOR_NUM_CLIENTS", "0"),
             "expected a number from 1 as DTENSOR_NUM_CLIENTS, got \"0\"");
+  EXPECT_EQ(with("DTENSOR_NUM_CLIENTS", "99999999999"),
+            "expected at most 65536 as DTENSOR_NUM_CLIENTS, got 99999999999");
+  EXPECT_EQ(with("DTENSOR_JOBS", "a:1,a:1"),
+            "expected another address for each client in DTENSOR_JOBS, got "
+            "\"a:1\" twice");
   EXPECT_EQ(with("DTENSOR_CLIENT_ID", "2"),
             "expected DTENSOR_CLIENT_ID in 0..1, as DTENSOR_NUM_CLIENTS is 2, "
             "got 2");
@@ -87,6 +96,8 @@ TEST(ProcessGroupTest, MalformedDTensorVariablesAreSaidWithRightOnes) {
   EXPECT_EQ(with("MESHLOOM_COORDINATOR", "here"),
             "expected addresses \"host:port\" in MESHLOOM_COORDINATOR, got "
             "\"here\"");
+  EXPECT_THAT(problem({{"DTENSOR_CLIENT_ID", "1"}}),
+              HasSubstr("neither DTENSOR_NUM_CLIENTS nor DTENSOR_JOBS says"));
   Values values = right;
   values["MESHLOOM_GENERATION"] = "xyz";
   EXPECT_THAT(problem(values),
@@ -114,6 +125,16 @@ TEST(ProcessGroupTest, TFConfigNumbersChiefAndWorkers) {
   EXPECT_THAT(problem({{"TF_CONFIG", R"({"cluster": {"worker": ["a:1"]}})"}}),
               HasSubstr("does not say which of its tasks this process is"));
   EXPECT_THAT(problem({{"TF_CONFIG", "{"}}), HasSubstr("it is not JSON"));
+  auto workers = [](const std::string &addresses) {
+    return problem({{"TF_CONFIG", R"({"cluster": {"worker": [)" + addresses +
+                                      R"(]}, "task": {"type": "worker", )"
+                                      R"("index": 0}})"}});
+  };
+  EXPECT_THAT(workers(R"("a:1", "b")"),
+              HasSubstr(R"(of its own for each task, got "b"; a right cluster )"
+                        R"(is {"worker": ["a:2222", "b:2222"]})"));
+  EXPECT_THAT(workers(R"("a:1", "a:1")"), HasSubstr(R"(got "a:1" twice)"));
+  EXPECT_THAT(workers(""), HasSubstr("the cluster has no task of that job"));
 }
 
 TEST(ProcessGroupTest, SlurmAndTPU) {

@@ -1,5 +1,6 @@
 // Cluster resolvers: 90, 93, 94 and 95 of tf.distribute's facts, and what they
 // say of malformed input.
+#include "../TemporaryFolder.h"
 #include "Variables.h"
 
 #include <filesystem>
@@ -270,21 +271,17 @@ TEST(KubernetesTest, APodThatDoesNotRunIsSaid) {
 class OwnProgram {
 public:
   OwnProgram(const std::string &name, const std::string &text)
-      : folder(testing::TempDir() + "cluster-programs"),
-        path(processEnvironment("PATH").value_or("")) {
-    std::filesystem::create_directories(folder);
-    const std::string file = folder + "/" + name;
+      : path(processEnvironment("PATH").value_or("")) {
+    const std::string file = folder / name;
     std::ofstream(file) << "#!/bin/sh\n" << text << "\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
-    setenv("PATH", (folder + ":" + path).c_str(), 1);
+    setenv("PATH", (folder.path.string() + ":" + path).c_str(), 1);
   }
-  ~OwnProgram() {
-    setenv("PATH", path.c_str(), 1);
-    std::filesystem::remove_all(folder);
-  }
+  ~OwnProgram() { setenv("PATH", path.c_str(), 1); }
 
 private:
-  std::string folder, path;
+  const test::TemporaryFolder folder;
+  const std::string path;
 };
 
 TEST(KubernetesTest, KubectlIsAsked) {

@@ -1,10 +1,9 @@
 // TLS between ranks and the coordination service, by certificates that openssl
 // makes here.
+#include "Certificates.h"
 #include "TestRun.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <memory>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -12,38 +11,22 @@ using testing::HasSubstr;
 
 namespace {
 
-/// An authority and certificates that it has signed, in a folder of this test.
 class TlsTest : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    folder = testing::TempDir() + "cluster-tls-" + std::to_string(getpid());
-    std::filesystem::create_directories(folder);
-    const std::string script = "set -e; cd " + folder +
-                               R"(; exec >/dev/null 2>&1
-for a in authority stranger; do
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
-    -keyout $a.key -out $a.pem -days 2 -subj /CN=$a
-  openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
-    -keyout $a-rank.key -out $a-rank.csr -subj /CN=rank
-  printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\n' > $a.ext
-  openssl x509 -req -in $a-rank.csr -CA $a.pem -CAkey $a.key -CAcreateserial \
-    -out $a-rank.pem -days 2 -extfile $a.ext
-done)";
-    ASSERT_EQ(std::system(script.c_str()), 0) << "openssl is needed";
+    certificates = std::make_unique<Certificates>();
+    ASSERT_TRUE(certificates->areMade);
   }
-  static void TearDownTestSuite() { std::filesystem::remove_all(folder); }
-
+  static void TearDownTestSuite() { certificates.reset(); }
   static TlsFiles filesOf(const std::string &authority) {
-    return {folder + "/" + authority + "-rank.pem",
-            folder + "/" + authority + "-rank.key",
-            folder + "/" + authority + ".pem"};
+    return certificates->filesOf(authority);
   }
   static CoordinationServiceOptions tlsOptions() {
     CoordinationServiceOptions options;
     options.tls = filesOf("authority");
     return options;
   }
-  static inline std::string folder;
+  static inline std::unique_ptr<Certificates> certificates;
 };
 
 TEST_F(TlsTest, RanksWithCertificatesMeet) {
@@ -54,7 +37,7 @@ TEST_F(TlsTest, RanksWithCertificatesMeet) {
   auto client = CoordinationClient::connect(options).value_or_throw();
   ASSERT_TRUE(client->set("k", "v"));
   EXPECT_EQ(*client->get("k", 0ms), "v");
-  EXPECT_TRUE(client->shutdown(5s));
+  EXPECT_TRUE(client->shutdown(60s));
 }
 
 TEST_F(TlsTest, ThoseWithoutOrWithOthersAreRefused) {
@@ -77,7 +60,7 @@ TEST_F(TlsTest, FilesThatCannotBeUsedAreNamed) {
   EXPECT_THAT(CoordinationService::start(options).error().message(),
               HasSubstr("TLS needs three files: the certificate's key is "
                         "missing"));
-  options.tls.key = folder + "/none.key";
+  options.tls.key = certificates->folder / "none.key";
   EXPECT_THAT(CoordinationService::start(options).error().message(),
               HasSubstr("none.key"));
   options.tls.key = options.tls.certificate;

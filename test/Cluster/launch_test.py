@@ -110,6 +110,16 @@ class Launch(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"rank 1 \(.*\) (is lost|failed first): its process has ended before")
 
+    def test_a_rank_that_ends_without_joining_is_not_waited_for(self):
+        # Before the others join, and while they wait.
+        for verbs in (["1@exit:0", "sleep:0.5", "join"], ["1@sleep:0.5", "1@exit:0", "join"]):
+            before = time.time()
+            done = launch("-n", "3", RANK, *verbs)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"mesh-launch: rank 1 .* failed first: its program has ended "
+                                          r"before it joined the others")
+            self.assertLess(time.time() - before, 30)
+
     def test_a_stopped_rank_is_lost(self):
         before = time.time()
         done = launch("-n", "2", "--heartbeat-timeout", "1", RANK, "join", "1@signal:19", "barrier:a")

@@ -1,5 +1,7 @@
 // compile(): what a Program says about its module, errors as text, shared
 // objects, several threads.
+#include "../TemporaryFolder.h"
+
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Runtime/KernelFunction.h"
 
@@ -95,7 +97,8 @@ TEST(CompilerTest, SharedObject) {
   ASSERT_TRUE(compiled) << compiled.error().message();
   EXPECT_EQ(compiled->code().symbols, nullptr);
   EXPECT_THAT(compiled->code().requirements, HasSubstr("sse4.2"));
-  std::string path = testing::TempDir() + "meshloom-compiler-test.so";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "kernels.so";
   std::ofstream(path, std::ios::binary)
       .write(compiled->code().bytes.data(),
              std::streamsize(compiled->code().bytes.size()));
@@ -112,7 +115,6 @@ TEST(CompilerTest, SharedObject) {
   for (int i = 0; i < 4; ++i)
     EXPECT_DOUBLE_EQ(y[i], std::tanh(x[i]));
   dlclose(library);
-  std::remove(path.c_str());
 }
 
 TEST(CompilerTest, ChoiceOfTheFunction) {

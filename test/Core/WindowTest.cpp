@@ -3,6 +3,7 @@
 #include "meshloom/Core/Collective.h"
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/ShardingRule.h"
+#include "meshloom/Core/SharedWindows.h"
 
 #include <gtest/gtest.h>
 
@@ -212,6 +213,23 @@ TEST(WindowTest, HullAndCovers) {
   EXPECT_FALSE(covers(rows, {10, 3}, above, below));
   EXPECT_EQ(hull(rows, {10, 3}, {}, above), above);
   EXPECT_EQ(heldShape(rows, {10, 3}, both), (Shape{6, 3}));
+}
+
+TEST(WindowTest, UsesShareWindowsWhereThatMovesNoMore) {
+  Mesh mesh = *Mesh::get({{"x", 4}});
+  Layout cut = *Layout::get(mesh, {{0}});
+  // A stencil: what is read before and behind comes in one window.
+  SharedWindows stencil(cut, {8});
+  EXPECT_EQ(stencil.add({{{0, 1}, {1, 3}, {3, 5}, {5, 7}}}), 0u);
+  EXPECT_EQ(stencil.add({{{1, 3}, {3, 5}, {5, 7}, {7, 8}}}), 0u);
+  ASSERT_EQ(stencil.all().size(), 1u);
+  EXPECT_EQ(to_string(stencil.all()[0]), "[0:3 1:5 3:7 5:8]");
+  // A roll by three: the second device needs its first element from the end,
+  // and not all that lies between.
+  SharedWindows roll(cut, {8});
+  EXPECT_EQ(roll.add({{{0, 0}, {0, 1}, {1, 3}, {3, 5}}}), 0u);
+  EXPECT_EQ(roll.add({{{5, 7}, {7, 8}, {0, 0}, {0, 0}}}), 1u);
+  EXPECT_EQ(to_string(roll.all()[1]), "[5:7 7:8 0:0 0:0]");
 }
 
 TEST(WindowTest, WindowsThatDoNotFitAreRefused) {

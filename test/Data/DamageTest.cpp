@@ -2,7 +2,7 @@
 // the error names the file and the place. And CSV in all its forms.
 #include "meshloom/Data/TFRecord.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/Data/Idx.h"
 
@@ -14,7 +14,7 @@ using namespace meshloom::test;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
-using DamageTest = meshloom::test::TemporaryFolder;
+using DamageTest = meshloom::test::TemporaryFolderTest;
 using Texts = std::vector<std::string>;
 
 namespace {
@@ -115,8 +115,8 @@ TEST_F(DamageTest, PackedRecords) {
                           AnyOf(HasSubstr("cut off"), HasSubstr("corrupt"))));
       return outcome;
     };
-    // An empty file is one without records, unless it is said to be packed.
-    for (size_t size = packed == Compression::Auto; size < bytes.size(); ++size)
+    // By its name an empty file is packed, and cut off.
+    for (size_t size = 0; size < bytes.size(); ++size)
       EXPECT_NE(damagedBy(bytes.substr(0, size)).error, "") << size;
     EXPECT_EQ(damagedBy(bytes.substr(0, bytes.size() - 1)).given, records)
         << "all are whole";
@@ -143,6 +143,26 @@ TEST_F(DamageTest, PackedRecords) {
   const Outcome outcome = outcomeOf(TFRecordDataset(path));
   EXPECT_GT(outcome.given.size(), 20u);
   EXPECT_THAT(outcome.error, HasSubstr("corrupt"));
+}
+
+// What is damaged where a packed file is known by is not read as plain text.
+TEST_F(DamageTest, TheNameTellsThatAFileIsPacked) {
+  writeRecords(folder / "t.gz", Compression::Gzip);
+  std::string bytes = read("t.gz");
+  bytes[1] ^= 1;
+  write("t.gz", bytes);
+  const Outcome outcome = outcomeOf(TextLineDataset(folder / "t.gz"));
+  EXPECT_EQ(outcome.given, Texts());
+  EXPECT_THAT(outcome.error,
+              AllOf(HasSubstr("t.gz' is corrupt at byte"),
+                    HasSubstr("it is named .gz"),
+                    HasSubstr("say Compression::None if it is plain")));
+  write("t.gz", "plain\n");
+  EXPECT_EQ(
+      outcomeOf(TextLineDataset(folder / "t.gz", {Compression::None})).given,
+      Texts{"plain"});
+  write("t", "plain\n");
+  EXPECT_EQ(outcomeOf(TextLineDataset(folder / "t")).given, Texts{"plain"});
 }
 
 // Members may be several, zeros may stand behind them, and nothing else: a

@@ -1,7 +1,8 @@
 // Dataset: where elements come from, and what the steps make of them.
 #include "meshloom/Data/Dataset.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
+#include "Elements.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Ops.h"
 
@@ -14,8 +15,6 @@ using namespace meshloom::test;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Numbers = std::vector<int64_t>;
-using Lists = std::vector<Numbers>;
 
 namespace {
 
@@ -23,12 +22,6 @@ Numbers numbers(const Tensor &tensor) {
   return tensor.to_vector<int64_t>();
 }
 /// The only number of each element.
-Numbers items(const data::Dataset<Tensor> &dataset) {
-  Numbers all;
-  for (const Tensor &element : dataset)
-    all.push_back(element.item<int64_t>());
-  return all;
-}
 Lists lists(const data::Dataset<Tensor> &dataset) {
   Lists all;
   for (const Tensor &element : dataset)
@@ -277,6 +270,15 @@ TEST(DatasetTest, CacheCallsOnce) {
   EXPECT_EQ(*calls, 6);
 }
 
+// Each of them is gone by the time that its last element is asked for.
+TEST(DatasetTest, CachesInsideOfDatasets) {
+  auto cached = [](const Tensor &n) {
+    return data::from_tensors(n).repeat(2).cache();
+  };
+  EXPECT_EQ(items(data::range(3).flat_map(cached)),
+            (Numbers{0, 0, 1, 1, 2, 2}));
+}
+
 TEST(DatasetTest, PrefetchBringsElementsToDevices) {
   Mesh mesh = create_mesh({{"batch", 4}}, virtual_cpus(4));
   Layout rows = Layout::batch_sharded(mesh, "batch", 1);
@@ -312,6 +314,50 @@ TEST(DatasetTest, PositionsAreSavedAndRestored) {
     restored.push_back(numbers(*element));
   EXPECT_EQ(restored, rest);
   EXPECT_THAT(refusal([&] { again.restore("{}"); }),
+              HasSubstr("position of an iterator"));
+}
+
+// What a call lost that threw (a batch, up to the element that it threw at) is
+// lost after a restart as well, and the error does not come again.
+TEST(DatasetTest, PositionsBehindErrors) {
+  const auto dataset = data::range(12)
+                           .map([](const Tensor &x) {
+                             if (x.item<int64_t>() % 5 == 2)
+                               throw std::runtime_error("damaged");
+                             return x * 10;
+                           })
+                           .batch(2);
+  auto iterator = dataset.iterate();
+  const auto taken = [](data::Iterator<Tensor> &from) {
+    std::string text; // "!": an error
+    while (true)
+      try {
+        const auto element = from.next();
+        if (!element)
+          return text;
+        for (int64_t number : numbers(*element))
+          text += std::to_string(number) + " ";
+      } catch (const std::exception &) {
+        text += "! ";
+      }
+  };
+  auto all = dataset.iterate();
+  EXPECT_EQ(taken(all), "0 10 ! 30 40 50 60 ! 80 90 100 110 ");
+  iterator.next();
+  EXPECT_THAT(refusal([&] { iterator.next(); }), HasSubstr("damaged"));
+  auto first = dataset.iterate(iterator.save());
+  EXPECT_EQ(taken(first), "30 40 50 60 ! 80 90 100 110 ");
+  first.restore(iterator.save());
+  first.next();
+  first.next();
+  EXPECT_THAT(refusal([&] { (void)first.peek(); }), HasSubstr("damaged"));
+  auto second = dataset.iterate(first.save());
+  EXPECT_EQ(second.save(), first.save());
+  EXPECT_EQ(taken(second), "80 90 100 110 ");
+  EXPECT_THAT(refusal([&] {
+                dataset.iterate("{\"calls\":1,\"elements\":0,\"failed\":2,"
+                                "\"iteration\":0}");
+              }),
               HasSubstr("position of an iterator"));
 }
 

@@ -2,7 +2,7 @@
 // impossible to learn.
 #include "meshloom/Data/Digits.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Data/Idx.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 using namespace meshloom;
 using namespace meshloom::data;
-using DigitsTest = meshloom::test::TemporaryFolder;
+using DigitsTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 constexpr int pixels = Digits::side * Digits::side;

@@ -1,7 +1,7 @@
 // Datasets in files: what they give, and what damaged files are refused with.
 #include "meshloom/Data/TFRecord.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/Data/Idx.h"
@@ -13,7 +13,7 @@ using namespace meshloom::data;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using FilesTest = meshloom::test::TemporaryFolder;
+using FilesTest = meshloom::test::TemporaryFolderTest;
 using Texts = std::vector<std::string>;
 
 namespace {

@@ -2,7 +2,7 @@
 // damage is refused with a message that names it.
 #include "meshloom/Data/Idx.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Core/Result.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ using namespace meshloom::data;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using IdxTest = meshloom::test::TemporaryFolder;
+using IdxTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 std::string gzip(const std::string &bytes) {

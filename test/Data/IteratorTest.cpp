@@ -1,7 +1,7 @@
 // Iterators as arguments of functions, caches in files, and batches on meshes.
 #include "meshloom/Data/DTensorDataset.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
@@ -13,7 +13,7 @@ using namespace meshloom;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using IteratorTest = meshloom::test::TemporaryFolder;
+using IteratorTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // The loader of MNIST's files, with all the ways in which those can be wrong.
 #include "meshloom/Data/Mnist.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Data/Digits.h"
 #include "meshloom/Data/Idx.h"
 
@@ -12,7 +12,7 @@ using namespace meshloom::data;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using MnistTest = meshloom::test::TemporaryFolder;
+using MnistTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 // What the generator writes is what the loader reads, scaled to [0, 1].

@@ -2,7 +2,7 @@
 // every kind of damage is refused with a message that names it.
 #include "meshloom/Data/Safetensors.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Meshloom.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using namespace meshloom::test;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using SafetensorsTest = meshloom::test::TemporaryFolder;
+using SafetensorsTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 /// A file with that header, and bytes 1, 2, 3, ... behind it.

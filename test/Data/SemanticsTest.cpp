@@ -3,7 +3,8 @@
 #include "meshloom/Data/DTensorDataset.h"
 #include "meshloom/Data/TFRecord.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
+#include "Elements.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Ops.h"
 
@@ -13,18 +14,9 @@ using namespace meshloom;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using SemanticsTest = meshloom::test::TemporaryFolder;
-using Numbers = std::vector<int64_t>;
-using Lists = std::vector<Numbers>;
+using SemanticsTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
-
-Numbers items(const data::Dataset<Tensor> &dataset) {
-  Numbers all;
-  for (const Tensor &element : dataset)
-    all.push_back(element.item<int64_t>());
-  return all;
-}
 
 TEST_F(SemanticsTest, Windows) {
   auto windows = [](int64_t size, const data::WindowOptions &options) {

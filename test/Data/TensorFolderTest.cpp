@@ -2,7 +2,7 @@
 // files, damage is named, and a crash at any write leaves the old or the new.
 #include "meshloom/Data/TensorFolder.h"
 
-#include "TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Meshloom.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using namespace meshloom;
 using namespace meshloom::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using TensorFolderTest = meshloom::test::TemporaryFolder;
+using TensorFolderTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 /// In a process that is to die: at the call of which number. 0: it lives.

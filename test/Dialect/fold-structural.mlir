@@ -20,6 +20,28 @@ func.func @cancel(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, ten
 
 // -----
 
+// Reductions over dims of one element move elements; where layouts are chosen
+// they stay.
+#mesh = #dtensor.mesh<x = 2>
+#row = #dtensor.layout<#mesh, [*, x]>
+#sum = #dtensor.layout<#mesh, [*] partial<x: sum>>
+// CHECK-LABEL: func.func @reduce_one_element
+// CHECK-SAME: (%[[X:.*]]: tensor<8x1x1xf32>, %[[Y:.*]]: tensor<8x1xi32>, %[[Z:.*]]: tensor<8x1xf32, {{.*}}>)
+func.func @reduce_one_element(%x: tensor<8x1x1xf32>, %y: tensor<8x1xi32>, %z: tensor<8x1xf32, #row>) -> (tensor<8xf32>, tensor<8xi32>, tensor<1x1xf32>, tensor<8xf32, #sum>) {
+  // CHECK-DAG: %[[A:.*]] = dtensor.reshape %[[X]] : (tensor<8x1x1xf32>) -> tensor<8xf32>
+  %0 = dtensor.reduce sum %x dims [1, 2] : (tensor<8x1x1xf32>) -> tensor<8xf32>
+  // CHECK-DAG: %[[B:.*]] = dtensor.reshape %[[Y]] : (tensor<8x1xi32>) -> tensor<8xi32>
+  %1 = dtensor.reduce max %y dims [1] : (tensor<8x1xi32>) -> tensor<8xi32>
+  // CHECK-DAG: %[[C:.*]] = dtensor.reduce sum %[[X]] dims [0]
+  %2 = dtensor.reduce sum %x dims [0] : (tensor<8x1x1xf32>) -> tensor<1x1xf32>
+  // CHECK-DAG: %[[D:.*]] = dtensor.reduce sum %[[Z]] dims [1]
+  %3 = dtensor.reduce sum %z dims [1] : (tensor<8x1xf32, #row>) -> tensor<8xf32, #sum>
+  // CHECK: return %[[A]], %[[B]], %[[C]], %[[D]]
+  return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xi32>, tensor<1x1xf32>, tensor<8xf32, #sum>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @merge
 // CHECK-SAME: (%[[X:.*]]: tensor<8x4x2xf32>, %[[V:.*]]: tensor<4xf32>)
 func.func @merge(%x: tensor<8x4x2xf32>, %v: tensor<4xf32>) -> (tensor<4x2x8xf32>, tensor<64xf32>, tensor<2x8x4xf32>, tensor<1x2x2xf32>) {

@@ -5,19 +5,10 @@ namespace meshloom {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Floats = std::vector<float>;
-using Rows = std::vector<Floats>;
 
 data::Dataset<Tensor> numbers(int64_t count) {
   return data::range(count).map(
       [](const Tensor &i) { return cast(i, DType::F32); });
-}
-
-Rows each(const Strategy &strategy, const PerReplica<Tensor> &value) {
-  Rows all;
-  for (const Tensor &own : strategy.experimental_local_results(value))
-    all.push_back(own.to_vector<float>());
-  return all;
 }
 
 TEST(StrategyInputTest, GlobalBatchesAreCutAndOnTheDevices) {
@@ -28,7 +19,7 @@ TEST(StrategyInputTest, GlobalBatchesAreCutAndOnTheDevices) {
   std::vector<Rows> steps;
   for (const PerReplica<Tensor> &batch : dataset) {
     EXPECT_EQ(batch.stacked.layout(), *strategy.batch_layout(2));
-    steps.push_back(each(strategy, batch));
+    steps.push_back(localValues(strategy, batch));
   }
   // The last one is short: the first replica's rows are full.
   EXPECT_THAT(steps, ElementsAre(Rows{{0, 1}, {2, 3}}, Rows{{4, 5}, {6, 7}},
@@ -39,12 +30,12 @@ TEST(StrategyInputTest, UnevenBatchesGiveTheFirstReplicasOneMore) {
   MirroredStrategy strategy(cpus(4));
   auto sizes = [&](int64_t batch) {
     std::vector<size_t> rows;
-    for (const Floats &own :
-         each(strategy,
-              *strategy
-                   .experimental_distribute_dataset(numbers(batch).batch(batch))
-                   .iterate()
-                   .next()))
+    for (const Floats &own : localValues(
+             strategy,
+             *strategy
+                  .experimental_distribute_dataset(numbers(batch).batch(batch))
+                  .iterate()
+                  .next()))
       rows.push_back(own.size());
     return rows;
   };
@@ -63,9 +54,31 @@ TEST(StrategyInputTest, BatchesOfUnknownSizeAreCutByTheirOwn) {
     };
   });
   EXPECT_THAT(
-      each(strategy,
-           *strategy.experimental_distribute_dataset(dataset).iterate().next()),
+      localValues(
+          strategy,
+          *strategy.experimental_distribute_dataset(dataset).iterate().next()),
       ElementsAre(Floats{1, 2}, Floats{3}));
+}
+
+// They may have one shape, filled up.
+TEST(StrategyInputTest, BatchesOfOneCallHaveOneNumberOfRows) {
+  MirroredStrategy strategy(cpus(4));
+  auto both = function([&](data::Iterator<PerReplica<Tensor>> iterator) {
+    auto sum = [&] {
+      return strategy.reduce(
+          ReduceOp::SUM,
+          strategy.run([](const Tensor &rows) { return reduce_sum(rows); },
+                       iterator.get_next()));
+    };
+    const Tensor first = sum();
+    return first + sum();
+  });
+  const auto dataset =
+      strategy.experimental_distribute_dataset(numbers(31).batch(8));
+  auto iterator = dataset.iterate();
+  EXPECT_EQ(both(iterator).item<float>(), 15 * 16 / 2);
+  EXPECT_THAT(errorOf([&] { (void)both(iterator).item<float>(); }),
+              HasSubstr("other numbers of rows"));
 }
 
 TEST(StrategyInputTest, UnbatchedDatasetsAreRefused) {
@@ -106,7 +119,7 @@ TEST(StrategyInputTest, FunctionsGiveBatchesOfReplicasInTurn) {
   EXPECT_EQ(dataset.cardinality(), 2);
   std::vector<Rows> steps;
   for (const PerReplica<Tensor> &batch : dataset)
-    steps.push_back(each(strategy, batch));
+    steps.push_back(localValues(strategy, batch));
   EXPECT_THAT(steps, ElementsAre(Rows{{0, 1}, {2, 3}}, Rows{{4}, {}}));
   EXPECT_THAT(errorOf([] {
                 (void)InputContext{.num_replicas_in_sync = 2}
@@ -116,8 +129,8 @@ TEST(StrategyInputTest, FunctionsGiveBatchesOfReplicasInTurn) {
 }
 
 TEST(StrategyInputTest, FunctionsAreCalledForEachReplicaWhereAsked) {
-  const StrategyInputOptions options{.experimental_replication_mode =
-                                         InputReplicationMode::PER_REPLICA};
+  const InputOptions options{.experimental_replication_mode =
+                                 InputReplicationMode::PER_REPLICA};
   auto make = [](const InputContext &context) {
     return numbers(4)
         .shard(context.num_input_pipelines, context.input_pipeline_id)
@@ -127,7 +140,7 @@ TEST(StrategyInputTest, FunctionsAreCalledForEachReplicaWhereAsked) {
   std::vector<Rows> steps;
   for (const PerReplica<Tensor> &batch :
        strategy.experimental_distribute_datasets_from_function(make, options))
-    steps.push_back(each(strategy, batch));
+    steps.push_back(localValues(strategy, batch));
   EXPECT_THAT(steps, ElementsAre(Rows{{0}, {1}}, Rows{{2}, {3}}));
   EXPECT_THAT(errorOf([&] {
                 OneDeviceStrategy("CPU:0").distribute_datasets_from_function(
@@ -177,7 +190,7 @@ TEST(StrategyInputTest, WorkersShardByPolicy) {
               HasSubstr("expected a dataset with shard(shard_hint"));
   Logged logged;
   EXPECT_THAT(firsts(part(AutoShardPolicy::Auto, 0)), ElementsAre(0, 4));
-  EXPECT_THAT(logged.lines,
+  EXPECT_THAT(logged.lines(),
               ElementsAre(AllOf(HasSubstr("WARNING"),
                                 HasSubstr("AutoShardPolicy::Data"),
                                 HasSubstr("or Off if"))));

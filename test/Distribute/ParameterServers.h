@@ -7,6 +7,12 @@
 #include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
 #include "meshloom/Distribute/ParameterServer/Server.h"
 
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
 namespace meshloom {
 
 inline ClusterSpec freeCluster(int64_t workers, int64_t servers) {
@@ -56,6 +62,49 @@ struct ServerThreads {
   Quiet quiet;
   ClusterSpec spec;
   std::vector<std::unique_ptr<Server>> servers, workers;
+};
+
+/// This program as a task of a cluster.
+class Process {
+public:
+  Process(const ClusterSpec &spec, const std::string &job, int64_t index) {
+    std::string jobs;
+    for (const std::string &name : spec.jobs())
+      jobs += fmt::format("{}\"{}\": [\"{}\"]", jobs.empty() ? "" : ", ", name,
+                          fmt::join(spec.job_tasks(name), "\", \""));
+    const std::string config = fmt::format(
+        "TF_CONFIG={{\"cluster\": {{{}}}, \"task\": {{\"type\": \"{}\", "
+        "\"index\": {}}}}}",
+        jobs, job, index);
+    std::vector<char *> variables;
+    for (char **variable = environ; *variable; ++variable)
+      variables.push_back(*variable);
+    variables.push_back(const_cast<char *>(config.c_str()));
+    variables.push_back(nullptr);
+    const char *arguments[] = {"distribute_test",
+                               "--gtest_filter=ServerProcess.*",
+                               "--gtest_also_run_disabled_tests", nullptr};
+    id = ::fork();
+    if (id == 0) {
+      ::execve("/proc/self/exe", const_cast<char **>(arguments),
+               variables.data());
+      ::_exit(1);
+    }
+  }
+  ~Process() { kill(); }
+  Process(const Process &) = delete;
+  pid_t number() const { return id; }
+  void signal(int signal) const { ::kill(id, signal); }
+  void kill() {
+    if (id > 0) {
+      ::kill(id, SIGKILL);
+      ::waitpid(id, nullptr, 0);
+    }
+    id = 0;
+  }
+
+private:
+  pid_t id;
 };
 
 } // namespace meshloom

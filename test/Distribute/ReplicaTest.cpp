@@ -19,15 +19,6 @@ PerReplica<Tensor> rowsOn(const Strategy &strategy, int64_t count) {
   return *strategy.experimental_distribute_dataset(batches).iterate().next();
 }
 
-std::vector<std::vector<float>> each(const Strategy &strategy,
-                                     const PerReplica<Tensor> &value) {
-  std::vector<std::vector<float>> all;
-  for (const Tensor &own : strategy.experimental_local_results(value))
-    all.push_back(cast(own, DType::F32).to_vector<float>());
-  return all;
-}
-using Floats = std::vector<float>;
-
 TEST(ReplicaTest, EveryReplicaGetsItsPartAndPlainValuesWhole) {
   MirroredStrategy strategy(cpus(2));
   const Tensor plain = tensor({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
@@ -51,8 +42,9 @@ TEST(ReplicaTest, EveryReplicaGetsItsPartAndPlainValuesWhole) {
       },
       rowsOn(strategy, 4), plain, 3);
   auto of = [&](const Tensor Results::*field) {
-    return each(strategy, PerReplica<Tensor>{.stacked = results.stacked.*field,
-                                             .replicas = 2});
+    return localValues(
+        strategy,
+        PerReplica<Tensor>{.stacked = results.stacked.*field, .replicas = 2});
   };
   EXPECT_THAT(of(&Results::own), ElementsAre(Floats{1, 2}, Floats{3, 4}));
   EXPECT_THAT(of(&Results::plain),
@@ -194,7 +186,7 @@ TEST(ReplicaTest, ValuesAreReducedAndGatheredOutsideOfReplicas) {
         return tensor({{id, id + 1}, {id + 2, id + 3}});
       });
   EXPECT_EQ(value.stacked.layout(), *strategy.batch_layout(3));
-  EXPECT_THAT(each(strategy, value),
+  EXPECT_THAT(localValues(strategy, value),
               ElementsAre(Floats{0, 1, 2, 3}, Floats{1, 2, 3, 4}));
   EXPECT_THAT(strategy.reduce("Sum", value).to_vector<float>(),
               ElementsAre(1, 3, 5, 7));
@@ -241,7 +233,8 @@ TEST(ReplicaTest, MergeCallsSeeAllReplicas) {
             own);
       },
       rowsOn(strategy, 4));
-  EXPECT_THAT(each(strategy, results), ElementsAre(Floats{6, 7}, Floats{8, 9}));
+  EXPECT_THAT(localValues(strategy, results),
+              ElementsAre(Floats{6, 7}, Floats{8, 9}));
 }
 
 TEST(ReplicaTest, WhatIsOfTheOtherContextIsRefused) {

@@ -117,7 +117,7 @@ TEST(StrategyTest, DevicesThatAreNotThereAreLeftOutWithAWarning) {
   Logged logged;
   const Strategy strategy = MirroredStrategy({"CPU:0", "GPU:7"});
   EXPECT_EQ(strategy.num_replicas_in_sync(), 1);
-  EXPECT_THAT(logged.lines,
+  EXPECT_THAT(logged.lines(),
               testing::Contains(AllOf(
                   HasSubstr("WARNING: MirroredStrategy: the devices GPU:7 are "
                             "not visible and are left out"),
@@ -129,7 +129,7 @@ TEST(StrategyTest, DevicesThatAreNotThereAreLeftOutWithAWarning) {
 TEST(StrategyTest, DecisionsAreLoggedOnceAndQuietByALevel) {
   Logged logged;
   MirroredStrategy first({"CPU:5", "CPU:6"}), second({"CPU:5", "CPU:6"});
-  EXPECT_THAT(logged.lines,
+  EXPECT_THAT(logged.lines(),
               ElementsAre(HasSubstr(
                   "INFO: Using MirroredStrategy with devices "
                   "('/job:localhost/replica:0/task:0/device:CPU:5', "
@@ -137,7 +137,7 @@ TEST(StrategyTest, DecisionsAreLoggedOnceAndQuietByALevel) {
   set_log_level(LogLevel::WARNING);
   MirroredStrategy third({"CPU:6", "CPU:5"});
   set_log_level(LogLevel::INFO);
-  EXPECT_THAT(logged.lines, SizeIs(1));
+  EXPECT_THAT(logged.lines(), SizeIs(1));
 }
 
 TEST(StrategyTest, TPUStrategyIsTriedOnCPUs) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <mutex>
 
 namespace meshloom {
 
@@ -15,6 +16,18 @@ inline std::vector<DeviceName> cpus(int64_t count) {
   for (const DeviceSpec &device : virtual_cpus(count))
     names.push_back(device);
   return names;
+}
+
+using Floats = std::vector<float>;
+using Rows = std::vector<Floats>;
+
+/// The values of each replica of this process.
+inline Rows localValues(const Strategy &strategy,
+                        const PerReplica<Tensor> &value) {
+  Rows all;
+  for (const Tensor &own : strategy.experimental_local_results(value))
+    all.push_back(cast(own, DType::F32).to_vector<float>());
+  return all;
 }
 
 /// The error of `call`; empty where there is none.
@@ -27,18 +40,24 @@ inline std::string errorOf(const std::function<void()> &call) {
   }
 }
 
-/// Keeps what is logged while it lives.
+/// Keeps what is logged while it lives, by any thread.
 class Logged {
 public:
   Logged()
       : before(set_logger([this](LogLevel level, std::string_view text) {
-          lines.push_back(fmt::format("{}: {}", name(level), text));
+          const std::lock_guard lock(mutex);
+          kept.push_back(fmt::format("{}: {}", name(level), text));
         })) {}
   ~Logged() { set_logger(before); }
   Logged(const Logged &) = delete;
-  std::vector<std::string> lines;
+  std::vector<std::string> lines() const {
+    const std::lock_guard lock(mutex);
+    return kept;
+  }
 
 private:
+  mutable std::mutex mutex;
+  std::vector<std::string> kept;
   Logger before;
 };
 

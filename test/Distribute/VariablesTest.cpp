@@ -240,5 +240,36 @@ TEST(StrategyVariableTest, OptimizersSumGradientsOverReplicas) {
   EXPECT_THAT(plain->seen, ElementsAre(Shape({2, 2}), Shape({2, 3})));
 }
 
+// Whatever the strategies are: neither reads nor writes a variable of another.
+TEST(StrategyVariableTest, NoStrategyTakesThatOfAnother) {
+  const std::vector<Strategy> all{
+      MirroredStrategy(cpus(2)), CentralStorageStrategy(cpus(2)),
+      TPUStrategy(cpus(3)), OneDeviceStrategy("CPU:1")};
+  for (const Strategy &owner : all)
+    for (const Strategy &user : all) {
+      if (owner.name() == user.name())
+        continue;
+      SCOPED_TRACE(std::string(owner.name()) + " in " +
+                   std::string(user.name()));
+      const DVariable v = made(owner, tensor(3.f), Aggregation::SUM);
+      const auto said = errorOf([&] {
+        auto scope = user.scope();
+        user.run([&] { v.assign_add(ownNumber()); });
+      });
+      // A variable of one device is as if made outside of strategies: what is
+      // told is that it is on another device.
+      if (owner.num_replicas_in_sync() == 1) {
+        EXPECT_THAT(said, HasSubstr("same devices"));
+      } else {
+        EXPECT_THAT(said, HasSubstr("'v'"));
+        EXPECT_THAT(said, HasSubstr("VariablesTest.cpp:"));
+      }
+      const auto read = errorOf(
+          [&] { user.run([&] { return v.read_value() + ownNumber(); }); });
+      EXPECT_NE(read, "");
+      EXPECT_EQ(v.item<float>(), 3);
+    }
+}
+
 } // namespace
 } // namespace meshloom

@@ -3,16 +3,16 @@
 #include <meshloom/Data/TensorFolder.h>
 #include <meshloom/Meshloom.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 using namespace meshloom;
 
 int main() {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("meshloom-docs-" + std::to_string(std::rand()));
-  std::filesystem::create_directories(folder);
-  std::filesystem::current_path(folder);
+  std::string folder =
+      std::filesystem::temp_directory_path() / "meshloom-docs-XXXXXX";
+  std::filesystem::current_path(mkdtemp(folder.data()));
 
   Mesh mesh = create_mesh({{"batch", 2}, {"model", 2}}, virtual_cpus(4));
   auto scope = default_mesh(mesh);

@@ -80,7 +80,7 @@ int main() {
         : hidden(5, 16, {.layout = Layout({UNSHARDED, "y"}, mesh)}),
           out(16, 1, {.layout = Layout({"y", UNSHARDED}, mesh)}),
           norm(16, 1e-6, {.layout = Layout({"y"}, mesh)}) {
-      track(hidden, norm, out);
+      track(this, hidden, norm, out);
     }
     Tensor operator()(const Tensor &x) const {
       auto scope = name_scope("net");

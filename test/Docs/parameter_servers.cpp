@@ -3,6 +3,10 @@
 
 using namespace meshloom;
 
+const auto numbers = register_dataset("numbers", [](int64_t worker) {
+  return data::range(100).shuffle(100, {.seed = uint64_t(worker)}).repeat();
+});
+
 int main() {
   auto local = [] { return "localhost:" + std::to_string(pick_unused_port()); };
   ClusterSpec cluster({{"worker", {local(), local()}}, {"ps", {local()}}});
@@ -37,6 +41,12 @@ int main() {
   for (int i = 0; i < 10; ++i)
     coordinator.schedule(step, iterator);
   coordinator.join();
+
+  auto more = coordinator.create_per_worker_dataset(numbers).iterate();
+  auto square = function([](const Tensor &x) { return x * x; });
+  const Tensor result = coordinator.schedule(square, more).fetch();
+  if (result.item<int64_t>() > 99 * 99)
+    return 1;
 
   const float last = coordinator.schedule(step, iterator).fetch().item<float>();
   return last < first.fetch().item<float>() ? 0 : 1;

@@ -16,11 +16,16 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import parameter_servers
+from free_ports import free_ports
 
 STAGES = ["start", "joined", "compile", "all_reduce", "all_gather", "reduce_scatter",
           "all_to_all", "permute", "barrier", "save"]
@@ -36,15 +41,9 @@ SECONDS = {"MESHLOOM_HEARTBEAT_TIMEOUT": 2, "MESHLOOM_TIMEOUT": 5}
 # For the others to come. A busy machine takes its time; where one never comes, less.
 START, SHORT_START = 40, 5
 # Beside the longest of them: a busy machine.
-SLACK = 5
+SLACK = 20
 # A rank that lives but does not come gets the time twice.
 LIMIT = 2 * max(SECONDS.values()) + SLACK
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Case:
@@ -74,10 +73,10 @@ class Case:
         self.threads[-1].start()
         return process
 
-    def start_ranks(self, program=None, ranks=range(SIZE), port=None, **variables):
-        port = port or free_port()
+    def start_ranks(self, program=None, ranks=range(SIZE), port=None, under=(), **variables):
+        port = port or free_ports(1)[0]
         for rank in ranks:
-            self.start([str(program or self.bin / "faulty"), *self.words], rank,
+            self.start([*under, str(program or self.bin / "faulty"), *self.words], rank,
                        DTENSOR_CLIENT_ID=str(rank), DTENSOR_NUM_CLIENTS=str(SIZE),
                        DTENSOR_JOBS=f"localhost:{port}", **variables)
         return port
@@ -267,7 +266,7 @@ def earlier_start(case):
 
 
 def stranger(case):
-    port = free_port()
+    port = free_ports(1)[0]
     stop = threading.Event()
 
     def disturb():
@@ -288,6 +287,81 @@ def stranger(case):
     return well and all(p.returncode == 0 for p in case.processes), "ends well", ""
 
 
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+SETTINGS = b"\0\0\x06\4\0\0\0\0\0" + b"\0\4\0\1\0\0"
+
+
+def flood(case, *texts):
+    """Strangers who connect as fast as they can, say something and go."""
+    port = free_ports(1)[0]
+    flooders = [subprocess.Popen([sys.executable, "-c", f"""
+import socket
+while True:
+    try:
+        with socket.create_connection(("127.0.0.1", {port}), 0.5) as one:
+            one.sendall({said!r})
+    except OSError:
+        pass
+"""]) for said in texts]
+    begin = time.time()
+    case.start_ranks(port=port)
+    well = case.wait(range(SIZE), 40)
+    for flooder in flooders:
+        flooder.kill()
+        flooder.wait()
+    well = well and all(p.returncode == 0 for p in case.processes)
+    return well, f"ends well after {time.time() - begin:.1f} s", "" if well else first_line(" ".join(case.errors.values()))
+
+
+def sockets_of(processes):
+    found = set()
+    for process in processes:
+        for file in pathlib.Path(f"/proc/{process.pid}/fd").glob("*"):
+            try:
+                found.add(os.readlink(file))
+            except OSError:
+                pass
+    return {name for name in found if name.startswith("socket:")}
+
+
+def ports_of(processes):
+    """The addresses and ports that they listen at (IPv4)."""
+    own = sockets_of(processes)
+    lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().split("\n")[1:] if line]
+    listening = [words[1].split(":") for words in lines if words[3] == "0A" and f"socket:[{words[9]}]" in own]
+    return [(socket.inet_ntoa(int(host, 16).to_bytes(4, "little")), int(port, 16)) for host, port in listening]
+
+
+def strangers_between(case):
+    """Strangers at whatever port a rank listens at, but the service's, from its start to its end: who say nothing, garbage, what Gloo's pairs
+    say, or what ranks say but for the secret; all of them stay."""
+    # The last rank connects a little late, so that the others listen for a while.
+    late = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=connect", "-e", "inject=connect:delay_enter=400000"]
+    if not shutil.which(late[0]):
+        return None, "skipped: this machine has no strace, which makes a rank connect late", ""
+    service = free_ports(1)[0]
+    begin = time.time()
+    case.start_ranks(port=service, ranks=range(SIZE - 1), MESHLOOM_TRANSPORT="tcp")
+    case.start_ranks(port=service, ranks=[SIZE - 1], under=late, MESHLOOM_TRANSPORT="tcp")
+    said = [b"", os.urandom(200), struct.pack("<6QI", 52, 1, 0, 0, 4, 0, 7), struct.pack("<6Q", 48, 3, 0, 0, 4, 0),
+            struct.pack("<QQii", 0x4d4c4f4f4d544350, 7, 1, 0), struct.pack("<QQ", 0x4d4c4f4f4d544350, 7)]
+    strangers = []
+
+    while time.time() < begin + 40 and not all(rank in case.ended for rank in range(SIZE)):
+        for address in ports_of(case.processes):
+            try:
+                while address[1] != service and len(strangers) < 500:
+                    strangers.append(socket.create_connection(address, 0.5))
+                    strangers[-1].sendall(said[len(strangers) % len(said)])
+            except OSError:
+                pass
+        time.sleep(0.003)
+    for one in strangers:
+        one.close()
+    well = case.wait(range(SIZE), 1) and all(p.returncode == 0 for p in case.processes)
+    return well, f"ends well with {len(strangers)} of them", "" if well else first_line(" ".join(case.errors.values()))
+
+
 def disk_full(case):
     # A file system of its own, too small, which only these processes see.
     case.words[0] = "save"
@@ -299,16 +373,33 @@ def disk_full(case):
     return expect(case, "No space left|cannot be written|space", ["launcher"], 40)
 
 
+# Ways to make the loopback of a namespace of its own slow and lossy. Kernels
+# without netem can drop packets by a program of their packet filter (a random
+# number below a twentieth of 2^32: drop), and send 64 KiB in 5 ms.
+SLOW_NETWORKS = {
+    "5 ms delay and 5 % loss": "tc qdisc add dev lo root netem delay 5ms loss 5%",
+    "100 Mbit/s and 5 % loss, as the kernel has no netem":
+        "tc qdisc add dev lo root tbf rate 100mbit burst 128kb latency 50ms && tc qdisc add dev lo clsact && "
+        "tc filter add dev lo ingress bpf da bytecode '4,32 0 0 4294963256,53 0 1 214748365,6 0 0 0,6 0 0 2'",
+}
+
+
 def slow_network(case):
-    if subprocess.run(["unshare", "-n", "sh", "-c", "ip link set lo up && tc qdisc add dev lo root netem delay 5ms loss 5%"],
-                      capture_output=True).returncode != 0:
-        return None, "skipped: this machine has no network namespaces with tc", ""
-    case.start(["unshare", "-n", "sh", "-c", "ip link set lo up && tc qdisc add dev lo root netem delay 5ms loss 5% && exec "
-                f"{case.bin}/mesh-launch -n {SIZE} {case.bin}/faulty {' '.join(case.words)}"], "launcher",
+    refused = []
+    for network, commands in SLOW_NETWORKS.items():
+        prepare = f"ip link set lo up && {commands}"
+        tried = subprocess.run(["unshare", "-n", "sh", "-c", prepare], capture_output=True, text=True)
+        if tried.returncode == 0:
+            break
+        refused.append(tried.stderr.strip().split("\n")[0])
+    else:
+        return None, f"skipped: this machine has no network that can be made slow ({'; '.join(refused)})", ""
+    case.start(["unshare", "-n", "sh", "-c", f"{prepare} && exec {case.bin}/mesh-launch -n {SIZE} {case.bin}/faulty {' '.join(case.words)}"], "launcher",
                MESHLOOM_TRANSPORT="tcp", MESHLOOM_TIMEOUT="30", MESHLOOM_START_TIMEOUT="30", MESHLOOM_HEARTBEAT_TIMEOUT="10")
     begin = time.time()
     well = case.wait(["launcher"], 60)
-    return well and case.processes[0].returncode == 0, f"ends well after {time.time() - begin:.1f} s", first_line(case.errors.get("launcher", ""))
+    well = well and case.processes[0].returncode == 0
+    return well, f"ends well after {time.time() - begin:.1f} s ({network})", "" if well else first_line(case.errors.get("launcher", ""))
 
 
 OTHERS = {
@@ -320,8 +411,11 @@ OTHERS = {
     "another token": wrong_token,
     "a process of an earlier start": earlier_start,
     "a stranger sends garbage to the service": stranger,
+    "a flood of connections to the service": lambda case: flood(case, b"", b"", PREFACE),
+    "a flood of what clients say first": lambda case: flood(case, PREFACE + SETTINGS),
+    "strangers at the ports between processes (TCP)": strangers_between,
     "the disk is full while saving": disk_full,
-    "5 ms delay and 5 % loss on the network (TCP)": slow_network,
+    "a slow network that loses packets (TCP)": slow_network,
 }
 FEW_OTHERS = {"another executable file on one rank", "a process of an earlier start", "a stranger sends garbage to the service"}
 
@@ -333,8 +427,8 @@ default: {", ".join(f"`{name}={value}`" for name, value in SECONDS.items())}, an
 `MESHLOOM_START_TIMEOUT={SHORT_START}`.
 
 "In a collective" means that the others are in it when it happens. Rank 0 runs the coordination service here; under `mesh-launch` that is the
-launcher. *exits*: it ends with status 0 while the others go on, which is for the others as if it were late. *save*: besides, what lies on the disk is
-a whole checkpoint or none.
+launcher. *exits*: it ends with status 0 while the others go on, which they learn when it leaves. *save*: besides, what lies on the disk is a whole
+checkpoint or none.
 """
 
 
@@ -389,6 +483,9 @@ def main():
             case.close()
         note(name, result)
         page.append(f"| {name} | {result[1]} | {result[2][:200].replace('|', '/')} |")
+    servers, said = parameter_servers.rows(arguments, Case, note)
+    page += servers
+    messages += said
     page += ["", "## What the others say", ""]
     for name, message in messages:
         page += [f"{name}:", "", "```", message, "```", ""]

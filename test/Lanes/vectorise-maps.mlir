@@ -69,9 +69,8 @@ func.func @on_mesh(%x: tensor<4x1x2xf32>) -> tensor<4x1x2xf32> {
 // CHECK-LABEL: func.func @members
 
 // CHECK: %[[A1:.*]] = dtensor.reduce sum %arg0 dims [1] : (tensor<3x2xf32>) -> tensor<3xf32>
-// CHECK: %[[B1:.*]] = dtensor.reduce sum %arg1 dims [1] : (tensor<1x1xf32>) -> tensor<1xf32>
 // CHECK: %[[A:.*]] = dtensor.reduce sum %[[A1]] dims [0] : (tensor<3xf32>) -> tensor<f32>
-// CHECK: %[[B:.*]] = dtensor.reduce sum %[[B1]] dims [0] : (tensor<1xf32>) -> tensor<f32>
+// CHECK: %[[B:.*]] = dtensor.reshape %arg1 : (tensor<1x1xf32>) -> tensor<f32>
 // CHECK: %[[S:.*]] = dtensor.add %[[A]], %[[B]] : tensor<f32>
 // CHECK-NEXT: %[[OLD:.*]] = dtensor.read_variable %arg2
 // CHECK: %[[NEW:.*]] = dtensor.add %[[OLD]], %[[S]] : tensor<f32>

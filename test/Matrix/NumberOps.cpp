@@ -8,8 +8,7 @@ namespace {
 using Specs = std::vector<OpSpec>;
 
 bool hasGradient(const std::string &type) {
-  return type == "f16" || type == "f32" || type == "f64" || type == "bf16" ||
-         type.starts_with("complex");
+  return isFloat(type) || type.starts_with("complex");
 }
 
 /// complex_f32 for complex<f32>.

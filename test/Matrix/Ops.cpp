@@ -13,10 +13,6 @@ std::string types(size_t operands) {
   return text + ") -> $R";
 }
 
-bool isFloat(const std::string &type) {
-  return type == "f32" || type == "f64" || type == "bf16";
-}
-
 OpSpec elementwise(const std::string &op, size_t operands, double low,
                    double high, const std::string &type = "f32") {
   OpSpec spec;

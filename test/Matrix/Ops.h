@@ -25,6 +25,11 @@ struct OpSpec {
   unsigned others = 0;
 };
 
+/// Whether an element type is a real one that has gradients.
+inline bool isFloat(const std::string &type) {
+  return type == "f16" || type == "bf16" || type == "f32" || type == "f64";
+}
+
 /// Convolutions, windows and running reductions.
 void addWindows(std::vector<OpSpec> &specs);
 

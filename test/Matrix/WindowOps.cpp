@@ -6,10 +6,6 @@
 namespace meshloom::matrix {
 namespace {
 
-bool isFloat(const std::string &type) {
-  return type == "f32" || type == "f64" || type == "bf16" || type == "f16";
-}
-
 OpSpec convolution(const std::string &name, const std::string &lhs,
                    const std::string &rhs, const std::string &result,
                    const std::string &attributes,

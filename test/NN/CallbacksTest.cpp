@@ -1,14 +1,93 @@
 // Callbacks of training by themselves: what they keep, show and decide.
 #include "../API/Testing.h"
+#include "../TemporaryFolder.h"
 
 #include "meshloom/NN/Training/TensorBoard.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
 
 namespace meshloom {
 namespace {
+
+/// A model that a step costs next to nothing of.
+Model tiny(std::vector<metrics::Metric> metrics = {}) {
+  Sequential model({Input({1}), layers::Dense(1, {.activation = "sigmoid"})});
+  model.compile({.optimizer = optimizers::SGD(1.),
+                 .loss = "mse",
+                 .metrics = std::move(metrics)});
+  return model;
+}
+
+/// Gives each epoch that number under a name.
+callbacks::LambdaCallback shows(std::string name, std::vector<double> values) {
+  return callbacks::LambdaCallback(
+      {.on_epoch_end = [name, values](int64_t epoch, Logs &logs) {
+        logs.set(name, values.at(size_t(epoch)));
+      }});
+}
+
+// The rates that Keras's rules give.
+TEST(ReduceLROnPlateauTest, WaitsAndRests) {
+  const std::vector<double> values{1, 1, 1, 0.5, 0.5, 0.5};
+  const History history = tiny().fit(
+      ones({2, 1}), ones({2, 1}),
+      {.epochs = 6,
+       .verbose = 0,
+       .callbacks = {shows("m", values),
+                     callbacks::ReduceLROnPlateau({.monitor = "m",
+                                                   .factor = 0.5,
+                                                   .patience = 1,
+                                                   .cooldown = 1,
+                                                   .min_lr = 0.2})}});
+  EXPECT_THAT(
+      history["learning_rate"],
+      testing::Pointwise(testing::DoubleNear(1e-6),
+                         std::vector<double>{1, 1, 0.5, 0.25, 0.25, 0.2}));
+}
+
+TEST(TerminateOnNaNTest, EndsTraining) {
+  const Tensor x = full({4, 1}, std::nan(""));
+  const History history =
+      tiny().fit(x, ones({4, 1}),
+                 {.batch_size = 1,
+                  .epochs = 3,
+                  .verbose = 0,
+                  .callbacks = {callbacks::TerminateOnNaN()}});
+  EXPECT_EQ(history.epoch.size(), 1u);
+}
+
+TEST(ValidationTest, ComesEverySoManyEpochs) {
+  const Tensor x = ones({2, 1});
+  const History history = tiny().fit(x, x,
+                                     {.epochs = 6,
+                                      .verbose = 0,
+                                      .validation_data = {x, x},
+                                      .initial_epoch = 2,
+                                      .validation_freq = 3});
+  EXPECT_EQ(history.epoch, (std::vector<int64_t>{2, 3, 4, 5}));
+  EXPECT_EQ(history["val_loss"].size(), 2u); // after the third and the sixth
+}
+
+// Where it was not said, the metric of that name tells which way is better.
+TEST(EarlyStoppingTest, KnowsWhichWayIsBetter) {
+  auto epochs = [](const std::string &monitor) {
+    Model model = tiny({metrics::Precision({.name = "p"})});
+    return model
+        .fit(ones({2, 1}), ones({2, 1}),
+             {.epochs = 4,
+              .verbose = 0,
+              .callbacks = {shows(monitor, {0.1, 0.2, 0.3, 0.4}),
+                            callbacks::EarlyStopping(
+                                {.monitor = monitor, .patience = 1})}})
+        .epoch.size();
+  };
+  EXPECT_EQ(epochs("val_p"), 4u);
+  EXPECT_EQ(epochs("val_recall"), 4u);
+  EXPECT_EQ(epochs("val_q"), 2u);
+}
 
 // Numbers of a batch are read when the first is asked for.
 TEST(LogsTest, AreReadWhenAskedFor) {
@@ -73,8 +152,7 @@ TEST(TensorBoardTest, ItsReaderReadsTheFiles) {
       "1\n")
     GTEST_SKIP() << "the Python package tensorboard is not installed: "
                     "MESHLOOM_PEER_PYTHON names a Python that has it";
-  const auto folder = std::filesystem::path(testing::TempDir()) / "tensorboard";
-  std::filesystem::remove_all(folder);
+  const test::TemporaryFolder folder;
   Sequential model({Input({1}), layers::Dense(1)});
   model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mse"});
   model.set_weights({tensor({{1.f}}), tensor({0.f})});
@@ -83,7 +161,7 @@ TEST(TensorBoardTest, ItsReaderReadsTheFiles) {
             {.batch_size = 2,
              .epochs = 2,
              .verbose = 0,
-             .callbacks = {callbacks::TensorBoard({.log_dir = folder,
+             .callbacks = {callbacks::TensorBoard({.log_dir = folder.path,
                                                    .histogram_freq = 1,
                                                    .update_freq = 1,
                                                    .profile_batch = {2, 3}})},

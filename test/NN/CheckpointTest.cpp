@@ -3,7 +3,7 @@
 // beside the program; managers keep what they are told.
 #include "meshloom/NN/State/CheckpointManager.h"
 
-#include "../Data/TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Meshloom.h"
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
 using testing::UnorderedElementsAre;
-using CheckpointTest = meshloom::test::TemporaryFolder;
+using CheckpointTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 

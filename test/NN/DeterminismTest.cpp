@@ -1,6 +1,6 @@
 // Training in the deterministic mode: losses and weights have the same bits
 // whatever the strategy and the number of replicas.
-#include "../API/Testing.h"
+#include "Samples.h"
 
 #include <cstring>
 
@@ -87,6 +87,26 @@ TEST(DeterminismTest, AConvolutionalNetHasTheSameBitsOnAnyDevices) {
 
 TEST(DeterminismTest, AttentionHasTheSameBitsOnAnyDevices) {
   expectSameBits(attention, {13, 6, 32});
+}
+
+// Of one function alone; what is around it adds up as it likes.
+TEST(DeterminismTest, AFunctionMayBeDeterministicAlone) {
+  const Tensor x = waves({13, 700}, 0.3), w = waves({700, 5}, 0.1);
+  auto product = [](const FunctionOptions &options, const Mesh &mesh,
+                    const Tensor &x, const Tensor &w) {
+    auto multiply = function(
+        [](const Tensor &x, const Tensor &w) { return matmul(x, w); }, options);
+    return multiply(relayout(x, {{UNSHARDED, "x"}, mesh}),
+                    relayout(w, {{"x", UNSHARDED}, mesh}))
+        .to_vector<float>();
+  };
+  const Mesh one = create_mesh({{"x", 1}}, virtual_cpus(1)),
+             seven = create_mesh({{"x", 7}}, virtual_cpus(7));
+  EXPECT_EQ(product({.deterministic = true}, seven, x, w),
+            product({.deterministic = true}, one, x, w));
+  // The library adds up in an order of its own.
+  EXPECT_NE(product({}, one, x, w),
+            product({.deterministic = true}, one, x, w));
 }
 
 } // namespace

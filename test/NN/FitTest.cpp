@@ -1,5 +1,6 @@
 // compile, fit, evaluate and predict against what Keras prints.
 #include "../API/Testing.h"
+#include "../TemporaryFolder.h"
 
 #include "meshloom/NN/Training/Callbacks.h"
 
@@ -25,6 +26,8 @@ data::Dataset<std::pair<Tensor, Tensor>> ofOnes(int64_t examples,
       .repeat(examples)
       .batch(batch);
 }
+
+using BadInputTest = test::TemporaryFolderTest;
 
 const FitOptions silent{.verbose = 0};
 const EvaluateOptions silently{.verbose = 0};
@@ -103,6 +106,32 @@ TEST(FitTest, AStrategysWayToReduceIsTheSteps) {
     expectLine(line());
   }
   EXPECT_EQ(counting->values, 2 * 2); // kernel and bias, of both row counts
+}
+
+// Counting by thresholds scatters: ops with regions are seen to be the same in
+// replicas of 2, 1 and 1 rows, too.
+TEST(FitTest, MetricsThatScatterCountTheSameInReplicas) {
+  const Tensor x = reshape(arange(26.f) / 26.f - 0.5f, {13, 2});
+  const Tensor y =
+      cast(equal(cast(arange(13.f), DType::I32) % 3, 0), DType::F32);
+  auto fitted = [&](const Strategy &strategy) {
+    auto scope = strategy.scope();
+    Sequential model{Input({2}),
+                     layers::Dense(1, {.activation = "sigmoid",
+                                       .kernel_initializer = "ones"})};
+    model.compile({.optimizer = optimizers::SGD(0.1),
+                   .loss = "binary_crossentropy",
+                   .metrics = {metrics::AUC(), metrics::Precision()}});
+    return model.fit(
+        {x, reshape(y, {13, 1}), arange(13.f) / 13.f + 0.5f},
+        {.batch_size = 4, .epochs = 2, .verbose = 0, .shuffle = false});
+  };
+  const History expected = fitted(OneDeviceStrategy("CPU:0"));
+  const History got = fitted(
+      MirroredStrategy(cpus(3), std::make_shared<HierarchicalCopyAllReduce>()));
+  for (const char *name : {"loss", "auc", "precision"})
+    for (size_t epoch = 0; epoch < 2; ++epoch)
+      EXPECT_NEAR(got[name][epoch], expected[name][epoch], 1e-5) << name;
 }
 
 /// Losses that are regularized, of examples and outputs with weights, through a
@@ -249,12 +278,33 @@ TEST(FitTest, WeightsOfExamplesAndClasses) {
   EXPECT_NEAR(classes["loss"][0], (0.5 + 0.5 + 2 * 4) / 4.0, 1e-6);
 }
 
+TEST(FitTest, MetricsOfOneName) {
+  Model model = line();
+  model.compile({.optimizer = optimizers::SGD(0.0),
+                 .loss = "mse",
+                 .metrics = {"mae", "mae"},
+                 .weighted_metrics = {"mae", "mae"}});
+  model.set_weights({tensor({{0.f}}), tensor({0.f})});
+  const Tensor y = tensor({0.f, 1.f, 1.f, 2.f}, {4, 1});
+  const Tensor weights = tensor({1.f, 2.f, 0.f, 3.f});
+  const History history =
+      model.fit({zeros({4, 1}), y, weights}, {.epochs = 2, .verbose = 0});
+  // Keras's names. Each has one number an epoch.
+  for (const char *name : {"mae", "mae_1"})
+    EXPECT_EQ(history[name], (std::vector<double>{1, 1})) << name;
+  for (const char *name : {"weighted_mae", "weighted_mae_1"}) {
+    ASSERT_EQ(history[name].size(), 2) << name;
+    EXPECT_NEAR(history[name][1], (2 + 6) / 6.0, 1e-6) << name;
+  }
+}
+
 TEST(FitTest, ValidationAndItsCallbacks) {
   Model model = line();
   const Tensor x = ones({20, 1}), y = ones({20, 1});
   callbacks::EarlyStopping stop(
       {.min_delta = 100, .patience = 1, .restore_best_weights = true});
-  const auto csv = std::filesystem::path(testing::TempDir()) / "fit.csv";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path csv = folder / "fit.csv";
   const History history =
       model.fit(x, y,
                 {.batch_size = 5,
@@ -301,6 +351,105 @@ TEST(FitTest, OutputsWithTheirOwnLosses) {
   EXPECT_NEAR(logs.at("loss"), 4 + 0.5 * 3, 1e-6);
   EXPECT_NEAR(logs.at("b_loss"), 3, 1e-6);
   EXPECT_EQ(model.predict_many(ones({4, 2}), silently).size(), 2u);
+}
+
+/// Two inputs and two outputs, which come in another order than their names.
+Model ofNames(TrainingOptions options = {}) {
+  const SymbolicTensor title = Input({2}, {.name = "title"});
+  const SymbolicTensor body = Input({2}, {.name = "body"});
+  const layers::DenseOptions from1{.kernel_initializer = "ones"};
+  layers::DenseOptions price = from1, kind = from1;
+  price.name = "price";
+  kind.name = "kind";
+  Model model({title, body}, {layers::Dense(1, price)(title),
+                              layers::Dense(1, kind)(body * 2)});
+  options.optimizer = optimizers::SGD(0.1);
+  options.loss = {{"price", "mse"}, {"kind", "mse"}};
+  model.compile(std::move(options));
+  return model;
+}
+
+using Named = std::map<std::string, Tensor>;
+
+// As Keras's dicts: in fit, evaluate and predict, in compiled loops too.
+TEST(FitTest, WhatIsOfMapsGoesByNames) {
+  const Tensor a = sample({6, 2}), b = sample({6, 2}, 2), p = ones({6, 1}),
+               k = full({6, 1}, 3.f), w = full({6}, 0.5f), v = ones({6});
+  const std::vector x{a, b}, y{p, k}, weights{w, v};
+  const Named named{{"title", a}, {"body", b}},
+      labels{{"price", p}, {"kind", k}}, importance{{"price", w}, {"kind", v}};
+  Model model = ofNames(), same = ofNames();
+  const FitOptions options{.batch_size = 4, .verbose = 0, .shuffle = false};
+  EXPECT_EQ(model.fit({named, labels, importance}, options)["loss"],
+            same.fit({x, y, weights}, options)["loss"]);
+  EXPECT_EQ(model.evaluate(named, labels, silently).at("kind_loss"),
+            same.evaluate(x, y, silently).at("kind_loss"));
+  expectSame(model.predict_many(named, silently)[1],
+             same.predict_many(x, silently)[1]);
+  Model looped = ofNames({.steps_per_execution = 3});
+  EXPECT_NEAR(
+      looped.fit(data::from_tensor_slices(named, labels).batch(2),
+                 silent)["loss"][0],
+      ofNames().fit(data::from_tensor_slices(x, y).batch(2), silent)["loss"][0],
+      1e-5);
+
+  EXPECT_ERROR(model.fit(Named{{"title", a}, {"text", b}}, labels, silent),
+               HAS("names of the model's inputs, 'title', 'body', got 'text', "
+                   "'title'"));
+  EXPECT_ERROR(model.fit(named, Named{{"price", p}}, silent),
+               HAS("names of the model's outputs, 'price', 'kind'"));
+  EXPECT_ERROR(model.fit({x, y, std::vector{w, v, v}}, silent),
+               HAS("each of the model's 2 outputs, got 3"));
+  EXPECT_ERROR(model.fit(x, y, {.verbose = 0, .class_weight = {{1, 2.}}}),
+               HAS("class_weight is for models with one output"));
+  const std::map<std::string, std::vector<metrics::Metric>> wrong{
+      {"prize", {"mae"}}};
+  EXPECT_ERROR(ofNames({.metrics = wrong}).fit(x, y, silent),
+               HAS("there is a metric for 'prize', but the model's outputs are "
+                   "'price', 'kind'"));
+  EXPECT_ERROR(ofNames({.loss_weights = {{"prize", 2}}}).fit(x, y, silent),
+               HAS("there is a loss weight for 'prize'"));
+  const Logs logs = ofNames({.loss_weights = {{"kind", 0.5}}})
+                        .evaluate(named, labels, silently);
+  EXPECT_NEAR(logs.at("loss"),
+              logs.at("price_loss") + 0.5 * logs.at("kind_loss"), 1e-5);
+}
+
+// A loop that was compiled with other weights is compiled again.
+TEST(FitTest, ClassWeightsOfCompiledLoops) {
+  std::vector<std::vector<double>> losses;
+  for (int64_t steps : {1, 2}) {
+    Model model = line();
+    model.compile({.optimizer = optimizers::SGD(0.01),
+                   .loss = "mse",
+                   .steps_per_execution = steps});
+    FitOptions options{.batch_size = 5, .verbose = 0, .shuffle = false};
+    for (double weight : {1., 4.}) {
+      options.class_weight = {{1, weight}};
+      losses.push_back(
+          model.fit(ones({20, 1}), ones({20, 1}), options)["loss"]);
+    }
+  }
+  EXPECT_NEAR(losses[2][0], losses[0][0], 1e-5);
+  EXPECT_NEAR(losses[3][0], losses[1][0], 1e-5);
+}
+
+// As in Keras: fit ends with the averages, of which evaluate is then.
+TEST(FitTest, WeightsEndAsTheirAverages) {
+  Model model = line();
+  const optimizers::SGD optimizer(
+      {.learning_rate = 0.01, .common = {.ema_momentum = 0.5}});
+  model.compile({.optimizer = optimizer, .loss = "mse"});
+  const Tensor x = ones({10, 1});
+  // w + b - 1 of three steps, and their running average.
+  double error = std::sqrt(3.1686627), average = 0;
+  for (int step = 0; step < 3; ++step) {
+    error *= 0.96;
+    average = step == 0 ? error : 0.5 * average + 0.5 * error;
+  }
+  model.fit(x, x, {.batch_size = 10, .epochs = 3, .verbose = 0});
+  EXPECT_NEAR(model.evaluate(x, x, silently).at("loss"), average * average,
+              1e-5);
 }
 
 TEST(FitTest, GeneratorsSingleBatchesAndShortDatasets) {
@@ -360,6 +509,67 @@ TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
   EXPECT_ERROR(model.fit(x, silent), HAS("labels"));
   EXPECT_ERROR(model.fit(full({4, 1}, INFINITY), x, silent), HAS("nan"));
   EXPECT_ERROR(model.fit(x, x, {.validation_split = 1.5}), HAS("1.5"));
+}
+
+// Nothing has changed then, under any strategy; validation data are looked at
+// before the first step.
+TEST_F(BadInputTest, IsRefusedUnderEveryStrategy) {
+  std::vector<DeviceName> devices;
+  for (const DeviceSpec &device : virtual_cpus(3))
+    devices.emplace_back(device);
+  const std::filesystem::path another = folder / "another";
+  save_weights(Sequential({Input({2}), layers::Dense(2, {.name = "other"})}),
+               another);
+  for (const Strategy &strategy : {Strategy(MirroredStrategy(devices)),
+                                   Strategy(CentralStorageStrategy(devices)),
+                                   Strategy(OneDeviceStrategy(devices.front())),
+                                   Strategy(TPUStrategy(devices))}) {
+    SCOPED_TRACE(strategy.name());
+    auto scope = strategy.scope();
+    Sequential model({Input({2}), layers::Dense(3, {.name = "classes"})});
+    model.compile(
+        {.optimizer = optimizers::SGD(0.1),
+         .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+         .metrics = {"accuracy"},
+         .check_numerics = true});
+    const std::vector<float> before = model.get_weights()[0].to_vector<float>();
+    const Tensor x = ones({7, 2}), y = zeros({7}, DType::I32),
+                 wrong = zeros({7, 5}, DType::I32);
+    const auto fits = data::from_tensor_slices(x, y);
+    EXPECT_ERROR(model.fit(fits, silent), HAS("call batch()"));
+    EXPECT_ERROR(model.fit(x, wrong, silent), HAS("[7, 5]"),
+                 HAS("in the loss of the model's output of layer 'classes'"),
+                 HAS("FitTest.cpp:")); // compile's line
+    EXPECT_ERROR(model.fit(x, cast(y, DType::C64), silent),
+                 HAS("numbers of classes"));
+    EXPECT_ERROR(model.fit(fits.batch(4),
+                           {.verbose = 0,
+                            .validation_data =
+                                data::from_tensor_slices(x, wrong).batch(4)}),
+                 HAS("[fit] validation_data do not fit"), HAS("[4, 5]"));
+    EXPECT_ERROR(model.fit(ones({7, 4}), y, silent),
+                 HAS("expected an input [None, 2]"));
+    EXPECT_ERROR(model.fit(full({7, 2}, INFINITY), y, silent),
+                 HAS("classes: in 'dot_general'"));
+    EXPECT_ERROR(model.compile({.optimizer = "adan", .loss = "mse"}),
+                 HAS("adam"));
+    const layers::Dense dense(3);
+    dense(x);
+    EXPECT_ERROR(dense(ones({7, 4})),
+                 HAS("expected an input [..., 2], as it was built for"));
+    EXPECT_ERROR(load_weights(model, another), HAS("model/other/kernel"),
+                 HAS("model/classes/kernel"));
+    EXPECT_EQ(model.get_weights()[0].to_vector<float>(), before);
+    // A dataset may end before an epoch does: this epoch is the last one.
+    std::string said;
+    Logger logger =
+        set_logger([&](LogLevel, std::string_view text) { said += text; });
+    const History history = model.fit(
+        fits.batch(4), {.epochs = 3, .verbose = 0, .steps_per_epoch = 3});
+    set_logger(logger);
+    EXPECT_EQ(history.epoch.size(), 1u);
+    EXPECT_THAT(said, HAS("2 of 3 batches of epoch 1"));
+  }
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // Functions of nn against the values that JAX 0.10 and Flax 0.12 give for
-// waves(shape, phase), and sharded against unsharded.
+// sines(shape, phase), and sharded against unsharded.
 #include "../API/Testing.h"
 
 #include <cmath>
@@ -8,7 +8,7 @@ namespace meshloom {
 namespace {
 
 /// cos(0.7 i + phase) of the i-th element.
-Tensor waves(Shape shape, double phase) {
+Tensor sines(Shape shape, double phase) {
   std::vector<float> values;
   for (int64_t i = 0; i < elementCount(shape); ++i)
     values.push_back(float(std::cos(0.7 * double(i) + phase)));
@@ -47,7 +47,7 @@ TEST(FunctionsTest, DropoutDropsAtItsRate) {
 }
 
 TEST(FunctionsTest, Normalizations) {
-  Tensor x = waves({2, 3, 4}, 1), s = waves({4}, 2), o = waves({4}, 3);
+  Tensor x = sines({2, 3, 4}, 1), s = sines({4}, 2), o = sines({4}, 3);
   expectNear(nn::layer_norm(x, s, o),
              {-1.60055,  -1.15616,  0.353621,   1.02423,   -0.423991,
               -0.420467, -0.854225, -0.350574,  -1.50723,  -1.37949,
@@ -84,14 +84,14 @@ TEST(FunctionsTest, Normalizations) {
     expectSharded([&](const Tensor &x) { return nn::group_norm(x, 2, s); }, x,
                   {letters}, 1e-4);
   }
-  EXPECT_ERROR(nn::layer_norm(x, waves({3}, 0)), HAS("[layer_norm]"),
+  EXPECT_ERROR(nn::layer_norm(x, sines({3}, 0)), HAS("[layer_norm]"),
                HAS("a scale [4]"), HAS("f32 [3]"));
   EXPECT_ERROR(nn::group_norm(x, 3), HAS("divides the features"));
 }
 
 TEST(FunctionsTest, Attention) {
-  Tensor q = waves({1, 3, 4, 2}, 1), k = waves({1, 3, 2, 2}, 2),
-         v = waves({1, 3, 2, 2}, 3);
+  Tensor q = sines({1, 3, 4, 2}, 1), k = sines({1, 3, 2, 2}, 2),
+         v = sines({1, 3, 2, 2}, 3);
   expectNear(nn::attention(q, k, v),
              {-0.274842, -0.320632,   -0.636652,  -0.633348,  -0.436951,
               0.0288753, 0.294467,    -0.0109117, 0.00111547, -0.0377303,
@@ -118,7 +118,7 @@ TEST(FunctionsTest, Attention) {
 }
 
 TEST(FunctionsTest, TransposedConvolutions) {
-  Tensor x = waves({1, 3, 2}, 1), w = waves({3, 2, 2}, 2);
+  Tensor x = sines({1, 3, 2}, 1), w = sines({3, 2, 2}, 2);
   auto check = [&](int64_t stride, const char *padding, int64_t width,
                    const std::vector<double> &values) {
     Tensor y =

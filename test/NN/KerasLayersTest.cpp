@@ -325,4 +325,41 @@ TEST(FunctionalTest, PartsAreOnDifferentMeshes) {
                              .to_vector<float>()));
 }
 
+// By weights of what is between elements; Keras's numbers.
+TEST(KerasLayersTest, ImagesAreInterpolated) {
+  using namespace layers;
+  const Tensor x =
+      reshape(sin(cast(iota({6}, 0), DType::F32) + 1), {1, 3, 2, 1});
+  struct Known {
+    std::string name;
+    std::vector<double> values; ///< at 0, 7, 20, 35; the sum of absolutes
+  };
+  for (const Known &known :
+       {Known{"bilinear",
+              {0.841471, 0.666383, -0.301746, -0.279415, 19.538656}},
+        Known{"bicubic", {0.887157, 0.732646, -0.335038, -0.151115, 22.037584}},
+        Known{"lanczos3", {0.835245, 0.779980, -0.433098, 0.048925, 23.387581}},
+        Known{"lanczos5",
+              {0.735404, 0.827745, -0.479316, 0.191702, 23.950651}}}) {
+    SCOPED_TRACE(known.name);
+    const UpSampling2D layer({2, 3}, {.interpolation = known.name});
+    for (const Layer &each :
+         {Layer(layer),
+          Layer::from_config(Config::parse(layer.config().to_json()))}) {
+      const std::vector<float> y = each(x).to_vector<float>();
+      ASSERT_EQ(y.size(), 36u);
+      double sum = 0;
+      for (float value : y)
+        sum += std::abs(value);
+      for (auto [i, at] : {std::pair(0, 0), {1, 7}, {2, 20}, {3, 35}})
+        EXPECT_NEAR(y[size_t(at)], known.values[size_t(i)], 3e-6) << at;
+      EXPECT_NEAR(sum, known.values[4], 3e-5);
+    }
+  }
+  EXPECT_ERROR(UpSampling2D(2, {.interpolation = "linear"}),
+               HAS("'bicubic', 'bilinear', 'lanczos3'"), HAS("got 'linear'"));
+  EXPECT_ERROR(UpSampling1D(2, {.interpolation = "bilinear"}),
+               HAS("'nearest', as only images have others"));
+}
+
 } // namespace

@@ -100,7 +100,7 @@ struct Reader : Module {
             {.name = "attend", .layout = specs("uxu", mesh), .seed = {3, 3}}),
         out(8, 5,
             {.name = "out", .layout = specs("uu", mesh), .seed = {4, 4}}) {
-    track(tokens, places, norm, attend, out);
+    track(this, tokens, places, norm, attend, out);
   }
   Tensor operator()(const Tensor &ids) const {
     Tensor x = tokens(ids) + places(range(ids.shape().back()));

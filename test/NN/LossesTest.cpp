@@ -1,30 +1,15 @@
 // Losses against Keras, with gradients; reductions and weights; layouts; what
 // does not fit.
-#include "../API/Testing.h"
+#include "Samples.h"
 
 namespace meshloom {
 namespace {
 
 using losses::Loss;
 
-Tensor probabilities() {
-  return tensor({{0.1f, 0.7f, 0.2f}, {0.3f, 0.3f, 0.4f}});
-}
-Tensor logits() {
-  return tensor({{-1.5f, 2.f, 0.3f}, {0.6f, -0.4f, 1.1f}});
-}
-Tensor oneHot() {
-  return tensor({{0.f, 1.f, 0.f}, {0.f, 0.f, 1.f}});
-}
 /// Probabilities that are no classes.
 Tensor shares() {
   return tensor({{0.f, 1.f, 0.f}, {0.2f, 0.3f, 0.5f}});
-}
-Tensor classes() {
-  return tensor({1, 2});
-}
-Tensor weights() {
-  return tensor({0.5f, 2.f});
 }
 
 struct LossCase {

@@ -1,6 +1,7 @@
 // Masks beside tensors: who makes them, passes them on and goes by them; layers
 // of sequences with states and dropout; operators on symbolic tensors.
 #include "../API/Testing.h"
+#include "../TemporaryFolder.h"
 
 #include "meshloom/Data/Safetensors.h"
 
@@ -81,6 +82,33 @@ TEST(MasksTest, StatesStayFromBatchToBatch) {
   EXPECT_ERROR(layers::LSTM(2).reset_states(), HAS(".stateful = true"));
 }
 
+// Each replica goes on from the states of its own examples.
+TEST(MasksTest, StatesStayInReplicas) {
+  std::vector<DeviceName> devices;
+  for (const DeviceSpec &device : virtual_cpus(2))
+    devices.emplace_back(device);
+  const MirroredStrategy strategy(devices);
+  auto scope = strategy.scope();
+  const layers::GRU gru(2, {.stateful = true}), whole(2);
+  const Tensor x = sample({4, 4, 3});
+  std::vector<Tensor> values;
+  auto run = [&](const Tensor &steps) {
+    for (const auto &rows : strategy.experimental_distribute_dataset(
+             data::from_tensor_slices(steps).batch(4)))
+      values.push_back(strategy.gather(
+          strategy.run([&](const Tensor &own) { return gru(own); }, rows), 0));
+  };
+  for (int times = 0; times < 2; ++times) {
+    run(slice(x, {0, 0, 0}, {-1, 2, -1}));
+    run(slice(x, {0, 2, 0}, {-1, 2, -1}));
+    gru.reset_states();
+  }
+  whole(x);
+  whole.set_weights(gru.get_weights());
+  for (size_t i : {1, 3})
+    expectNear(values[i], whole(x).to_vector<double>());
+}
+
 // In training only, and the same steps of one call.
 TEST(MasksTest, RecurrentLayersDrop) {
   layers::LSTM lstm(3, {.dropout = 0.5,
@@ -149,9 +177,8 @@ TEST(KerasModelTest, ModelsOfKerasGiveItsNumbers) {
                     0.5,
                 shape);
   }
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() /
-      fmt::format("meshloom-keras-{}.safetensors", getpid());
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "keras.safetensors";
   data::save_safetensors(path, file);
   load_keras_weights(model, path);
   const Tensor ids =
@@ -164,7 +191,6 @@ TEST(KerasModelTest, ModelsOfKerasGiveItsNumbers) {
   file.erase("dense/bias");
   data::save_safetensors(path, file);
   EXPECT_ERROR(load_keras_weights(model, path), HAS("'dense/bias' is missing"));
-  std::filesystem::remove(path);
 }
 
 TEST(KerasModelTest, WhatIsNotKnownIsRefused) {

@@ -1,7 +1,7 @@
 // What training writes of models, and how it goes on from that.
 #include "meshloom/NN/Training/Checkpoints.h"
 
-#include "../Data/TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/API/Logging.h"
 #include "meshloom/Meshloom.h"
 
@@ -11,14 +11,14 @@ using namespace meshloom;
 using namespace meshloom::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using ModelFilesTest = meshloom::test::TemporaryFolder;
-using EstimatorTest = meshloom::test::TemporaryFolder;
+using ModelFilesTest = meshloom::test::TemporaryFolderTest;
+using EstimatorTest = meshloom::test::TemporaryFolderTest;
 namespace fs = std::filesystem;
 
 namespace {
 
 /// A line through numbers that begin alike.
-Model line() {
+Model lineThroughTwo() {
   Sequential model({Input({2}), layers::Dense(1)});
   model.compile({.optimizer = optimizers::Adam(0.1),
                  .loss = losses::Huber({.delta = 0.5}),
@@ -54,7 +54,7 @@ std::vector<float> weightsOf(const Model &model) {
 // A model that was loaded is compiled, and goes on as if nothing had been.
 TEST_F(ModelFilesTest, ALoadedModelGoesOn) {
   const Tensor x = tensor({{1.f, 2.f}, {3.f, 4.f}}), y = tensor({{1.f}, {0.f}});
-  Model model = line();
+  Model model = lineThroughTwo();
   (void)model.fit(x, y,
                   {.epochs = 2,
                    .verbose = 0,
@@ -74,7 +74,7 @@ TEST_F(ModelFilesTest, ALoadedModelGoesOn) {
 // Parts that were made by value are saved as those by name.
 TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
   using namespace metrics;
-  Model model = line();
+  Model model = lineThroughTwo();
   model.compile({.optimizer = "sgd",
                  .loss = losses::MeanAbsoluteError(),
                  .metrics = {Accuracy(), BinaryAccuracy({.threshold = 0.25}),
@@ -97,15 +97,15 @@ TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
 
 // Batches are counted over epochs.
 TEST_F(ModelFilesTest, SavesEverySoManyBatches) {
-  (void)line().fit(examples(),
-                   {.epochs = 3,
-                    .verbose = 0,
-                    .callbacks = {callbacks::ModelCheckpoint(
-                        folder / "{epoch:02d}-{batch}",
-                        {.save_weights_only = true, .save_freq = 4})}});
+  (void)lineThroughTwo().fit(
+      examples(), {.epochs = 3,
+                   .verbose = 0,
+                   .callbacks = {callbacks::ModelCheckpoint(
+                       folder / "{epoch:02d}-{batch}",
+                       {.save_weights_only = true, .save_freq = 4})}});
   EXPECT_THAT(namesIn(folder), ElementsAre("02-1", "03-2"));
   EXPECT_THROW(load_model(folder / "02-1"), Error);
-  load_weights(line(), folder / "02-1");
+  load_weights(lineThroughTwo(), folder / "02-1");
 }
 
 // Where the number did not get better nothing is written; where it is missing
@@ -122,7 +122,7 @@ TEST_F(ModelFilesTest, SavesTheBest) {
       {.on_epoch_end = [](int64_t epoch, Logs &logs) {
         logs.set("loss", epoch == 1 ? 5.0 : 4.0 - double(epoch));
       }});
-  (void)line().fit(
+  (void)lineThroughTwo().fit(
       examples(),
       {.epochs = 3, .verbose = 0, .callbacks = {numbers, missing, best}});
   set_logger({});
@@ -132,7 +132,8 @@ TEST_F(ModelFilesTest, SavesTheBest) {
   EXPECT_THAT(warnings.front(), HasSubstr("'val_loss'"));
   callbacks::ModelCheckpoint wrong(folder / "{los}");
   EXPECT_THAT(refusal([&] {
-                line().fit(examples(), {.verbose = 0, .callbacks = {wrong}});
+                lineThroughTwo().fit(examples(),
+                                     {.verbose = 0, .callbacks = {wrong}});
               }),
               HasSubstr("{los}"));
 }
@@ -141,7 +142,7 @@ TEST_F(ModelFilesTest, SavesTheBest) {
 // another strategy too.
 TEST_F(ModelFilesTest, GoesOnAfterACrash) {
   struct Crash {};
-  Model whole = line();
+  Model whole = lineThroughTwo();
   (void)whole.fit(examples(), {.epochs = 3, .verbose = 0});
   for (bool byBatches : {false, true}) {
     SCOPED_TRACE(byBatches);
@@ -156,12 +157,13 @@ TEST_F(ModelFilesTest, GoesOnAfterACrash) {
           }});
     };
     EXPECT_THROW(
-        line().fit(examples(),
-                   {.epochs = 3,
-                    .verbose = 0,
-                    .callbacks = {callbacks::BackupAndRestore(
-                                      folder / "backup", {.save_freq = often}),
-                                  crash(5)}}),
+        lineThroughTwo().fit(
+            examples(),
+            {.epochs = 3,
+             .verbose = 0,
+             .callbacks = {callbacks::BackupAndRestore(folder / "backup",
+                                                       {.save_freq = often}),
+                           crash(5)}}),
         Crash);
     EXPECT_THAT(namesIn(folder / "backup"), ElementsAre("chief"));
     calls = 0;
@@ -170,7 +172,7 @@ TEST_F(ModelFilesTest, GoesOnAfterACrash) {
       devices.emplace_back(device);
     const Strategy strategy = MirroredStrategy(devices);
     auto scope = strategy.scope();
-    Model model = line();
+    Model model = lineThroughTwo();
     const History history = model.fit(
         examples(), {.epochs = 3,
                      .verbose = 0,

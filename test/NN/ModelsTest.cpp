@@ -10,6 +10,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <map>
+#include <memory>
+#include <optional>
+
 using namespace meshloom;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -178,10 +182,184 @@ TEST(SubclassedTest, LearnsOnAMesh) {
                                         "out/kernel", "out/bias"));
 }
 
+/// Layers in containers, of which some are filled after `track`.
+struct LateImpl : LayerImpl {
+  LateImpl() : LayerImpl("Late") {
+    blocks.emplace_back(4);
+    track(blocks);
+    track("first", first);
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    Tensor y = first(x);
+    for (layers::Dense &block : blocks)
+      y = block(y);
+    for (auto &[name, layer] : byName)
+      y = layer(y);
+    if (last)
+      y = (*last)(y);
+    return other ? (*other)(layers::Activation("relu")(y)) : y;
+  }
+  void trackLast() { track("last", *last); }
+  layers::Dense first{4};
+  std::vector<layers::Dense> blocks;
+  std::map<std::string, layers::Dense> byName;
+  std::optional<layers::Dense> last;
+  std::unique_ptr<layers::Dense> other;
+};
+
+// A layer that calls one which it was not told to be made of says so, however
+// it came to be there; one without weights, or that nobody is to train, may be
+// called.
+TEST(LayerTest, PartsThatCameAfterTrackAreErrors) {
+  using LateLayer = LayerOf<LateImpl>;
+  const Tensor x = ones({2, 4});
+  auto says = [&](auto change) {
+    LateLayer layer;
+    layer(x);
+    EXPECT_EQ(layer.trainable_variables().size(), 4u);
+    change(*layer.operator->());
+    return errorOf([&] { layer(x); });
+  };
+  EXPECT_THAT(says([](LateImpl &late) { late.blocks.emplace_back(4); }),
+              AllOf(HasSubstr("[Dense] layer 'dense'"),
+                    HasSubstr("it is called by 'late' (Late), which was not "
+                              "told that it is a part"),
+                    HasSubstr("Call track in the constructor or in build")));
+  const auto notTold = HasSubstr("not told that it is a part");
+  EXPECT_THAT(
+      says([](LateImpl &late) { late.byName.emplace("a", layers::Dense(4)); }),
+      notTold);
+  EXPECT_THAT(says([](LateImpl &late) { late.last.emplace(4); }), notTold);
+  EXPECT_THAT(says([](LateImpl &late) {
+                late.other = std::make_unique<layers::Dense>(4);
+              }),
+              notTold);
+  EXPECT_THAT(says([](LateImpl &late) { late.first = layers::Dense(4); }),
+              notTold);
+  // Built before it is a part, and frozen, or told.
+  EXPECT_EQ(says([](LateImpl &late) {
+              late.last.emplace(4);
+              late.trackLast();
+            }),
+            "no error");
+  EXPECT_EQ(says([](LateImpl &late) {
+              late.last.emplace(4);
+              late.last->set_trainable(false);
+            }),
+            "no error");
+}
+
 struct HolderModule : Module {
   layers::Dense dense{2};
   HolderModule() { track(dense); }
 };
+
+// The caller's line, and sizes as the caller knows them.
+TEST(FunctionalTest, MessagesAreInTheCallersTerms) {
+  EXPECT_ERROR(layers::Add()({Input({4}), Input({3})}), HAS("[None, 4]"),
+               HAS("layer 'add' was called at"), HAS("ModelsTest.cpp:"));
+  const SymbolicTensor a = Input({4}, {.name = "a"}),
+                       b = Input({4}, {.name = "b"});
+  const Model both({a, b}, a + b);
+  EXPECT_ERROR(
+      both.predict(ones({2, 4}), {.verbose = 0}),
+      HAS("takes 2 inputs, 'a', 'b', got 1: give several as a vector"));
+}
+
+TEST(FunctionalTest, LayersKnowWhatTheyGive) {
+  Sequential model({Input({3}), layers::Dense(4, {.name = "hidden"}),
+                    layers::Dense(2, {.name = "out"})});
+  const Tensor x = sample({5, 3});
+  const Layer hidden = model.get_layer("hidden");
+  const Model features(model.inputs(), {hidden.output(), model.output()});
+  const std::vector<Tensor> both = features.call_many({x});
+  expectSame(both[0], hidden(x));
+  expectSame(both[1], model(x));
+  EXPECT_TRUE(model.get_layer("out").input().is(hidden.output()));
+  EXPECT_ERROR(layers::Dense(1, {.name = "alone"}).output(),
+               HAS("layer 'alone' has no output of its own: it was not called"),
+               HAS("ModelsTest.cpp:"));
+  const layers::Dense twice(3);
+  const SymbolicTensor once = twice(Input({3})), again = twice(once);
+  EXPECT_ERROR(twice.output(), HAS("it was called 2 times"));
+}
+
+/// Is trained by an optimizer of its own, and shows what it likes.
+struct CompressorImpl : ModelImpl {
+  layers::Dense encoder{2}, decoder{4};
+  optimizers::SGD descent{0.1};
+  metrics::Mean shown{"loss"}, size{"size"};
+  CompressorImpl() : ModelImpl("Compressor") {
+    track("encoder", encoder);
+    track("decoder", decoder);
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return decoder(encoder(x));
+  }
+  void train_step(TrainingStep &step) override {
+    const Tensor &x = step.x()[0];
+    GradientTape tape;
+    const Tensor code = encoder(x);
+    const Tensor loss = reduce_mean(square(decoder(code) - x));
+    descent.apply_gradients(
+        tape.gradient(loss, handle().trainable_variables()));
+    shown.update_state(loss);
+    size.update_state(reduce_mean(abs(code)));
+  }
+  std::vector<metrics::Metric> own_metrics() const override {
+    return {shown, size};
+  }
+};
+
+/// Uses what it was compiled with.
+struct PlainImpl : ModelImpl {
+  layers::Dense dense{1, {.kernel_initializer = "ones"}};
+  PlainImpl() : ModelImpl("Plain") { track("dense", dense); }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return dense(x);
+  }
+  void train_step(TrainingStep &step) override {
+    GradientTape tape;
+    const Tensor y = handle()(step.x()[0], {.training = true});
+    const Tensor loss = step.compute_loss(y);
+    step.optimizer().apply_gradients(
+        tape.gradient(loss, handle().trainable_variables()));
+  }
+};
+
+// fit's loop, callbacks and loops of steps around it.
+TEST(SubclassedTest, MayHaveAStepOfItsOwn) {
+  const Tensor x = sample({12, 4}), y = sample({12, 1}, 3);
+  ModelOf<CompressorImpl> own;
+  own.compile({.steps_per_execution = 2});
+  const History history =
+      own.fit(x, {.batch_size = 3, .epochs = 4, .verbose = 0});
+  ASSERT_EQ(history["loss"].size(), 4u);
+  EXPECT_LT(history["loss"][3], history["loss"][0]);
+  EXPECT_EQ(own.metrics_names(), (std::vector<std::string>{"loss", "size"}));
+
+  ModelOf<PlainImpl> plain;
+  Sequential usual({layers::Dense(1, {.kernel_initializer = "ones"})});
+  std::vector<std::vector<double>> losses;
+  for (Model model : {Model(plain), Model(usual)}) {
+    model.compile(
+        {.optimizer = optimizers::SGD(0.1), .loss = "mse", .metrics = {"mae"}});
+    const History of =
+        model.fit(x, y,
+                  {.batch_size = 5,
+                   .epochs = 2,
+                   .verbose = 0,
+                   .callbacks = {callbacks::LearningRateScheduler(
+                       [](int64_t epoch) { return 0.1 / double(epoch + 1); })},
+                   .shuffle = false});
+    losses.push_back(of["loss"]);
+    losses.push_back(of["mae"]);
+  }
+  EXPECT_EQ(losses[0], losses[2]);
+  EXPECT_EQ(losses[1], losses[3]);
+  plain.compile({.loss = "mse"});
+  EXPECT_ERROR(plain.fit(x, y, {.verbose = 0}), HAS("without an optimizer"));
+}
 
 TEST(LayerTest, IsAPartOfAModule) {
   HolderModule holder;

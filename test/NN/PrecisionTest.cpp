@@ -185,6 +185,17 @@ TEST(MixedPrecisionTest, LayersComputeAsThePolicySaysThatTheyWereMadeUnder) {
   layers::Dense wide(2, {.common = {.policy = Policy("float64")}});
   EXPECT_EQ(wide(x).dtype(), DType::F64);
   EXPECT_EQ(wide.kernel().dtype(), DType::F64);
+  // A last layer in f32, as is usual, is given narrower inputs.
+  {
+    PolicyScope scope("mixed_bfloat16");
+    const layers::Dense narrow(3), last(2, {.common = {.policy = "float32"}});
+    EXPECT_EQ(last(narrow(x)).dtype(), DType::F32);
+    const layers::Activation softmax("softmax",
+                                     {.common = {.policy = "float32"}});
+    EXPECT_EQ(softmax(narrow(x)).dtype(), DType::F32);
+    EXPECT_EQ(layers::Flatten()(narrow(x)).dtype(), DType::BF16);
+  }
+  EXPECT_EQ(layers::Dense(2)(cast(x, DType::F16)).dtype(), DType::F32);
   EXPECT_ERROR(Policy("mixed_bf16"), HAS("a policy"), HAS("'mixed_bfloat16'"));
 }
 

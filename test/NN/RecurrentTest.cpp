@@ -1,15 +1,9 @@
 // Recurrent layers and wrappers for sequences against Keras; masks, states,
 // gradients, configs; what does not fit.
-#include "../API/Testing.h"
+#include "Samples.h"
 
 namespace meshloom {
 namespace {
-
-Tensor waves(const Shape &shape, double shift) {
-  return meshloom::sin(reshape(
-             arange(double(elementCount(shape))) * 0.7 + shift, shape)) *
-         0.5;
-}
 
 /// With weights that are known.
 Layer filled(const Layer &layer) {

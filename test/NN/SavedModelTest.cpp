@@ -2,7 +2,7 @@
 // where they were laid out, or where one wishes.
 #include "meshloom/NN/State/SavedModel.h"
 
-#include "../Data/TemporaryFolder.h"
+#include "../TemporaryFolder.h"
 #include "meshloom/Data/Dataset.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Distribute/Strategies.h"
@@ -16,8 +16,8 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
-using SavedModelTest = meshloom::test::TemporaryFolder;
-using ExportedFunctionsTest = meshloom::test::TemporaryFolder;
+using SavedModelTest = meshloom::test::TemporaryFolderTest;
+using ExportedFunctionsTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
 

@@ -1,14 +1,8 @@
 // Transposed, depthwise and separable convolutions against Keras.
-#include "../API/Testing.h"
+#include "Samples.h"
 
 namespace meshloom {
 namespace {
-
-Tensor waves(const Shape &shape, double shift) {
-  return meshloom::sin(reshape(
-             arange(double(elementCount(shape))) * 0.7 + shift, shape)) *
-         0.5;
-}
 
 TEST(TransposedTest, ConvolutionsAreThoseOfKeras) {
   using namespace layers;

@@ -1,16 +1,22 @@
-// Processes that do not run the same program, in the way that the argument
-// names; the last one is the one that differs. Prints what it throws, and how
-// long after the first difference.
+// Processes that do not run the same program, or none that several can run, in
+// the way that the argument names; the last one is the one that differs. Prints
+// what it throws, and how long after the first difference.
 #include "meshloom/API/Create.h"
+#include "meshloom/API/Devices.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/Errors.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/Distribute/ReplicaContext.h"
+#include "meshloom/Distribute/Strategies.h"
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string>
+#include <thread>
 
 using namespace meshloom;
 
@@ -23,13 +29,95 @@ Tensor multiply(const Tensor &x) {
   return reduce_sum(x * 2.0); // that of the last one
 }
 
+/// All have run both before; then they do so in an order of their own.
+void runInOrder(const std::string &difference, bool isOther, const Mesh &mesh,
+                const Tensor &x) {
+  auto first = function(add, {.name = "first"});
+  auto second = function(multiply, {.name = "second"});
+  auto once = [&](auto &step) { (void)step(x).template item<float>(); };
+  once(first);
+  once(second);
+  if (difference == "order" && isOther)
+    std::swap(first, second);
+  if (difference == "often" && isOther)
+    once(first);
+  if (difference == "eager" && isOther)
+    (void)reduce_max(x).item<float>();
+  if (difference == "barrier" && isOther)
+    barrier(mesh, "meet", 60);
+  if (difference == "barriers")
+    barrier(mesh, isOther ? "meet" : "part", 60);
+  if (difference == "end" && isOther)
+    std::exit(0);
+  once(first);
+  once(second);
+}
+
+/// Another thread than the main one of the last one does not call what those of
+/// the others do.
+void runInThreads(bool isOther, const Mesh &mesh, const Tensor &x) {
+  auto first = function(add, {.name = "first"});
+  auto second = function(multiply, {.name = "second"});
+  auto once = [&](auto &step) { (void)step(x).template item<float>(); };
+  once(first);
+  once(second);
+  detail::waitForAll("thread");
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      once(first);
+      if (!isOther)
+        once(second);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure)
+    std::rethrow_exception(failure);
+  barrier(mesh, "end", 60);
+}
+
+/// The last one comes later than others wait for it, as is asked of all
+/// collectives of a strategy or of the one call. Its first run is in time.
+void runLate(bool ofTheCall, bool isOther) {
+  CommunicationOptions usual, asked;
+  (ofTheCall ? asked : usual).timeout_seconds = 2;
+  const MultiWorkerMirroredStrategy strategy(usual);
+  const auto own = strategy.experimental_distribute_values_from_function(
+      [](const ValueContext &context) {
+        return tensor(float(context.replica_id_in_sync_group));
+      });
+  auto sum = [&] {
+    const auto sums = strategy.run(
+        [&](const Tensor &x) {
+          return get_replica_context()->all_reduce(ReduceOp::SUM, x, asked);
+        },
+        own);
+    return strategy.experimental_local_results(sums).front().item<float>();
+  };
+  (void)sum();
+  if (isOther)
+    std::this_thread::sleep_for(std::chrono::seconds(12));
+  std::printf("%g\n", double(sum()));
+}
+
 void run(const std::string &difference) {
+  if (difference == "private")
+    set_client_options({.private_memories = true});
   const bool isOther = client_id() == num_clients() - 1;
+  if (difference == "late" || difference == "late call")
+    return runLate(difference == "late call", isOther);
   const Mesh mesh = create_distributed_mesh({{"batch", num_clients()}});
   const Tensor x = distribute(
       ones({8, 4}),
       Layout::batch_sharded(mesh, "batch", 2,
                             difference == "layout" && isOther ? 1 : 0));
+  for (const char *known :
+       {"order", "often", "eager", "barrier", "barriers", "end"})
+    if (difference == known)
+      return runInOrder(difference, isOther, mesh, x);
+  if (difference == "thread")
+    return runInThreads(isOther, mesh, x);
   if (difference == "machine" && isOther)
     set_machine_model("ring");
   auto step = function(difference == "op" && isOther ? multiply : add,
@@ -41,16 +129,29 @@ void run(const std::string &difference) {
 
 } // namespace
 
+/// What a program can tell from the type of an error.
+static const char *kindOf(const std::exception &error) {
+  return dynamic_cast<const DeadlineExceededError *>(&error)
+             ? "deadline exceeded"
+         : dynamic_cast<const UnavailableError *>(&error) ? "unavailable"
+                                                          : "other";
+}
+
 int main(int, char **argv) {
-  detail::waitForAll("start");
   const auto begin = std::chrono::steady_clock::now();
   try {
+    const char *rank = std::getenv("DTENSOR_CLIENT_ID");
+    if (argv[1] == std::string("devices"))
+      setenv("MESHLOOM_DEVICES_PER_PROCESS", rank[0] == '2' ? "4" : "2", 1);
+    if (argv[1] == std::string("thread"))
+      setenv("MESHLOOM_TIMEOUT", "10", 1);
+    detail::waitForAll("start");
     run(argv[1]);
   } catch (const std::exception &error) {
     const std::chrono::duration<double> seconds =
         std::chrono::steady_clock::now() - begin;
-    std::cout << error.what() << "\nafter " << seconds.count() << " s"
-              << std::endl;
+    std::cout << error.what() << " [" << kindOf(error) << "]\nafter "
+              << seconds.count() << " s" << std::endl;
     return 1;
   }
 }

@@ -1,6 +1,7 @@
 // Programs of several processes: every test runs in all of them at the same
 // time, as mesh-launch starts this program.
 #include "meshloom/API/Processes.h"
+#include "../Distribute/Testing.h"
 #include "meshloom/Meshloom.h"
 
 #include <fmt/format.h>
@@ -8,22 +9,19 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace meshloom {
 namespace {
 
 using testing::HasSubstr;
-
-/// The error of `call`; empty where there is none.
-std::string errorOf(const std::function<void()> &call) {
-  try {
-    call();
-    return "";
-  } catch (const Error &error) {
-    return error.what();
-  }
-}
 
 /// Two devices of each process.
 Mesh meshOfAll() {
@@ -97,6 +95,18 @@ TEST(ProcessesTest, OpsAndReadsSayWhatIsNotHere) {
     EXPECT_THAT(text, HasSubstr("1."));
 }
 
+// Of three processes the second has devices of both halves of `outer`, and so
+// all of a value that is cut over it; the others have one half each.
+TEST(ProcessesTest, WhatOneProcessHasAllOfComesToAll) {
+  const Mesh mesh =
+      create_distributed_mesh({{"outer", 2}, {"inner", num_clients()}});
+  const Tensor whole = iota({6}, 0, DType::F32);
+  const Tensor halves =
+      distribute(whole, Layout::batch_sharded(mesh, "outer", 1));
+  EXPECT_EQ(valuesOf(halves), whole.to_vector<float>());
+  EXPECT_EQ(reduce_sum(halves).item<float>(), 15);
+}
+
 TEST(ProcessesTest, PackTakesAndUnpackGivesTheComponentsOfThisProcess) {
   const Mesh mesh = meshOfAll();
   const Layout rows = Layout::batch_sharded(mesh, "batch", 1);
@@ -151,6 +161,32 @@ std::vector<float> losses(const Mesh &mesh) {
     all.push_back(step(x, y).item<float>());
   }
   return all;
+}
+
+TEST(ProcessesTest, WhatIsLargeMovesWithinProcesses) {
+  const Mesh mesh =
+      create_distributed_mesh({{"outer", num_clients()}, {"inner", 2}});
+  auto add = function(
+      [](const Tensor &x, const Tensor &y) { return reduce_sum(exp(x + y)); });
+  auto onAxis = [&](const std::string &axis) {
+    return distribute(ones({256, 256}) * 0.5,
+                      Layout::batch_sharded(mesh, axis, 2));
+  };
+  const Tensor x = onAxis("outer"), y = onAxis("inner");
+  EXPECT_NEAR(add(x, y).item<float>(), 65536 * std::exp(1.f), 1);
+  auto moves = [&](std::string_view machine) {
+    std::set<std::string> axes;
+    const ConcreteFunction compiled = add.get_concrete_function(x, y);
+    for (const CollectiveInfo &one : machine.empty()
+                                         ? compiled.collectives()
+                                         : compiled.collectives(machine))
+      if (one.bytes > 1000)
+        axes.insert(one.axes.begin(), one.axes.end());
+    return axes;
+  };
+  // x is where all of its devices are together; y comes to it.
+  EXPECT_THAT(moves(""), testing::ElementsAre("inner"));
+  EXPECT_THAT(moves("ring"), testing::ElementsAre("inner", "outer"));
 }
 
 TEST(ProcessesTest, AModelLearnsWhatItLearnsInOneProcess) {
@@ -269,15 +305,113 @@ TEST(ProcessesTest, FitGoesOnFromTheBackupOfAll) {
     std::filesystem::remove_all(folder);
 }
 
+// Gradients in packs: one for each of them, a few, and one for all.
+/// The standard output of this process is a terminal while one lives.
+class Terminal {
+public:
+  Terminal() : before(::dup(STDOUT_FILENO)), end(::posix_openpt(O_RDWR)) {
+    ::grantpt(end);
+    ::unlockpt(end);
+    const int terminal = ::open(::ptsname(end), O_RDWR | O_NOCTTY);
+    ::dup2(terminal, STDOUT_FILENO);
+    ::close(terminal);
+  }
+  ~Terminal() {
+    ::dup2(before, STDOUT_FILENO);
+    ::close(before);
+    ::close(end);
+  }
+  Terminal(const Terminal &) = delete;
+
+private:
+  int before, end;
+};
+
+TEST(ProcessesTest, TheFirstWritesWhatAllSee) {
+  const std::filesystem::path folder = sharedFolder("callbacks");
+  std::filesystem::create_directories(folder);
+  const MultiWorkerMirroredStrategy strategy;
+  auto scope = strategy.scope();
+  Sequential model({Input({2}), layers::Dense(1)});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  {
+    // A bar that moves in one process alone asks nothing of the others.
+    std::optional<Terminal> terminal;
+    if (client_id() == 0)
+      terminal.emplace();
+    model.fit(data::from_tensor_slices(ones({16, 2}), ones({16, 1})).batch(4),
+              {.epochs = 2,
+               .callbacks = {callbacks::CSVLogger(folder / "log.csv"),
+                             callbacks::TensorBoard({.log_dir = folder,
+                                                     .histogram_freq = 1,
+                                                     .update_freq = 2})}});
+  }
+  detail::waitForAll("written");
+  std::ifstream log(folder / "log.csv");
+  std::string line;
+  int64_t lines = 0;
+  while (std::getline(log, line))
+    ++lines;
+  EXPECT_EQ(lines, 3);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "train"),
+                          std::filesystem::directory_iterator()),
+            1);
+  detail::waitForAll("read");
+  if (client_id() == 0)
+    std::filesystem::remove_all(folder);
+}
+
+TEST(ProcessesTest, FitAddsUpGradientsInPacks) {
+  auto train = [](int64_t bytesPerPack) {
+    const MultiWorkerMirroredStrategy strategy(
+        {.bytes_per_pack = bytesPerPack});
+    auto scope = strategy.scope();
+    Sequential model(
+        {Input({2}),
+         layers::Dense(6, {.activation = "tanh", .kernel_initializer = "ones"}),
+         layers::Dense(1, {.kernel_initializer = "ones"})});
+    model.compile(
+        {.optimizer = optimizers::SGD({.learning_rate = 0.05}), .loss = "mse"});
+    auto data = data::from_tensor_slices(iota({16, 2}, 0, DType::F32) * 0.1,
+                                         iota({16, 1}, 0, DType::F32) * 0.2)
+                    .batch(8);
+    return model.fit(data, {.epochs = 3, .verbose = 0})["loss"];
+  };
+  const std::vector<double> expected = train(0);
+  ASSERT_EQ(expected.size(), 3u);
+  for (const int64_t bytes : {1, 32, 1 << 20}) {
+    const std::vector<double> losses = train(bytes);
+    ASSERT_EQ(losses.size(), 3u);
+    for (size_t epoch = 0; epoch < 3; ++epoch)
+      EXPECT_NEAR(losses[epoch], expected[epoch], 1e-5 * expected[epoch])
+          << bytes << " bytes a pack";
+  }
+}
+
+// The first process waits at no barrier until all others have given theirs up.
 TEST(ProcessesTest, ABarrierNamesWhoIsMissing) {
+  const std::filesystem::path folder = sharedFolder("barrier");
+  std::filesystem::create_directories(folder);
   const Mesh mesh = meshOfAll();
   barrier(mesh, "all");
   barrier(meshHere(), "here");
-  if (client_id() == 0)
-    return detail::waitForAll("after");
-  EXPECT_THAT(errorOf([&] { barrier(mesh, "late", 0.3); }),
-              HasSubstr("rank 0"));
+  if (client_id() > 0) {
+    try {
+      barrier(mesh, "late", 0.3);
+      ADD_FAILURE();
+    } catch (const DeadlineExceededError &error) {
+      EXPECT_THAT(error.what(), HasSubstr("rank 0"));
+    }
+    std::filesystem::create_directory(folder / std::to_string(client_id()));
+  }
+  const auto haveGivenUp = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  };
+  while (client_id() == 0 && haveGivenUp() < num_clients() - 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   detail::waitForAll("after");
+  if (client_id() == 0)
+    std::filesystem::remove_all(folder);
 }
 
 TEST(ProcessesTest, AWorkersVariablesBeginWithTheChiefsValue) {
@@ -375,6 +509,42 @@ TEST(ProcessesTest, ReplicasOfAllWorkersAreReduced) {
   EXPECT_EQ(int64_t(local.size()), replicas / num_clients());
   EXPECT_EQ(local.front().item<float>(),
             float(2 * client_id() * replicas / num_clients()));
+}
+
+// A value that all have is printed by one of them; results are everybody's own.
+TEST(ProcessesTest, CallsForTheirEffectAreMadeOnceInAll) {
+  static std::atomic<int64_t> counts[2];
+  for (int own : {0, 1})
+    ASSERT_TRUE(register_custom_call(own ? "count_and_give" : "count",
+                                     {"", [own](const CustomCall &call) {
+                                        ++counts[own];
+                                        if (!call.results.empty())
+                                          *static_cast<float *>(
+                                              call.results[0].data) = 7;
+                                        return Status(Success());
+                                      }}));
+  const Mesh mesh = meshOfAll();
+  const Tensor whole = distribute(ones({4}), Layout::replicated(mesh, 1));
+  const Tensor cut =
+      distribute(ones({16}), Layout::batch_sharded(mesh, "batch", 1));
+  for (const Tensor &value : {whole, cut}) {
+    host_call("count", {value}, {});
+    (void)function([](const Tensor &x) {
+      host_call("count", {x}, {});
+      return x + 1.0;
+    })(value);
+  }
+  EXPECT_EQ(host_call("count_and_give", {whole}, {{DType::F32, {}}})
+                .front()
+                .item<float>(),
+            7.F);
+  int64_t calls[2] = {0, 0};
+  for (const std::vector<int64_t> &own :
+       detail::gatherNumbers({counts[0], counts[1]}, "counts"))
+    for (int kind : {0, 1})
+      calls[kind] += own[size_t(kind)];
+  EXPECT_EQ(calls[0], 4);
+  EXPECT_EQ(calls[1], num_clients());
 }
 
 } // namespace

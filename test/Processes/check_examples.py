@@ -9,26 +9,19 @@ import math
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 
-NUMBER = re.compile(r"(?:loss|accuracy|evaluate): (-?[\d.]+(?:e[-+]?\d+)?)")
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from free_ports import free_ports
+
+NUMBER = re.compile(r"(?:loss|accuracy|evaluate|without the stop):? "
+                    r"(-?[\d.]+(?:e[-+]?\d+)?)")
 
 
 def numbers(output):
     return [float(number) for number in NUMBER.findall(output)]
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("localhost", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def run(command, folder):
@@ -85,14 +78,36 @@ def check_mesh_run(build, launcher, folder):
     return failed
 
 
+def check_bits(build, launcher, folder):
+    """In the deterministic mode four processes of two devices give the bits of
+    one process of eight."""
+    programs = pathlib.Path(__file__).resolve().parent.parent / "Programs"
+    failed = False
+    for name in ("mnist_mlp_step", "attention"):
+        found = []
+        for start in ([], [*launcher, "4"]):
+            results = pathlib.Path(folder) / f"{name}-{len(found)}"
+            results.mkdir()
+            run([*start, build / "bin" / "mesh-run", "--deterministic",
+                 programs / f"{name}.mlir", f"--output-dir={results}"], folder)
+            found.append({path.name: path.read_bytes() for path in results.iterdir()})
+        same = found[0] and found[0] == found[1]
+        print(f"mesh-launch -n 4 mesh-run --deterministic {name}: "
+              f"{len(found[0])} results, {'the same bits' if same else 'other bits'}",
+              flush=True)
+        failed |= not same
+    return failed
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     launcher = [build / "bin" / "mesh-launch", "-n"]
     failed = False
 
-    def compare(name, wanted, got):
+    def compare(name, wanted, got, exact=False):
         nonlocal failed
         same = len(wanted) > 0 and len(wanted) == len(got) and all(
+            one == other if exact else
             math.isclose(one, other, rel_tol=1e-5, abs_tol=2e-3 if "mnist" in name else 0)
             for one, other in zip(wanted, got))
         print(f"{name}: {got if same else f'expected {wanted}, got {got}'}",
@@ -106,16 +121,23 @@ def main():
             compare(f"multi_worker by TF_CONFIG, {workers} workers", wanted,
                     numbers(run_by_tf_config(program, workers, folder)))
         failed |= check_mesh_run(build, launcher, folder)
-        for command in (["keras_line", "--replicas=4"],
-                        ["mnist_mlp", "--train=264", "--test=64", "--epochs=1"]):
+        failed |= check_bits(build, launcher, folder)
+        for processes, *command in (
+                ["4", "keras_line", "--replicas=4"],
+                ["2", "tpu_mnist", "--small", "--strategy=mirrored",
+                 "--replicas=2", "--epochs=1"],
+                ["4", "mnist_mlp", "--train=264", "--test=64", "--epochs=1"],
+                ["2", "dtensor_state", "--small"],
+                ["4", "dtensor_state", "--small", "--strategy=dtensor", "--replicas=8",
+                 "--deterministic"]):
             program = [build / "bin" / command[0], *command[1:]]
             wanted = numbers(run(program, folder))
-            output = run([*launcher, "4", *program], folder)
+            output = run([*launcher, processes, *program], folder)
             # Lines have the rank in front; all say the same.
             first = "\n".join(line for line in output.splitlines()
                               if re.match(r"\W*0\W", line))
-            compare(f"mesh-launch -n 4 {' '.join(command)}", wanted,
-                    numbers(first))
+            compare(f"mesh-launch -n {processes} {' '.join(command)}", wanted,
+                    numbers(first), exact="--deterministic" in command)
     sys.exit(failed)
 
 

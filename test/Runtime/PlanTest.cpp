@@ -6,6 +6,7 @@
 #include "meshloom/Runtime/Plan/Offsets.h"
 
 #include <algorithm>
+#include <random>
 
 using namespace meshloom;
 using namespace meshloom::plan;
@@ -145,6 +146,41 @@ TEST(OffsetsTest, LifetimesThatDoNotMeetShareMemory) {
   EXPECT_EQ(placed.offsets[2], placed.offsets[0]);
   EXPECT_EQ(placed.offsets[4], placed.offsets[1]);
   EXPECT_NE(placed.offsets[0], placed.offsets[1]);
+}
+
+// In turn, a large value does not fit into the gap that small ones left and one
+// of them still divides.
+TEST(OffsetsTest, LargestFirstWhereTurnsLeaveGaps) {
+  const std::vector<Lifetime> lives = {
+      {0, 0, 64000}, {0, 3, 6400}, {0, 0, 64000}, {1, 2, 128000}};
+  const Offsets placed = placeByLifetime(lives);
+  EXPECT_EQ(placed.live, 64000 + 6400 + 64000);
+  EXPECT_EQ(placed.peak, placed.live);
+}
+
+// Memory is at most a tenth more than what lives at one time, as forward and
+// backward passes make it: activations of many sizes that the gradients need
+// in reverse, and values that live for a few steps.
+TEST(OffsetsTest, NearlyNoMemoryIsLostToGaps) {
+  std::mt19937 random(7);
+  for (int model = 0; model < 10; ++model) {
+    const int steps = 40 + int(random() % 200);
+    std::vector<Lifetime> lives;
+    for (int step = 0; step < steps; ++step) {
+      const int64_t bytes = int64_t(1 + random() % 64) << (10 + random() % 8);
+      lives.push_back({step, 2 * steps - step, bytes});
+      for (int begin : {step, 2 * steps - step})
+        lives.push_back({begin, begin + int(random() % 4),
+                         int64_t(1 + random() % 64) << (10 + random() % 10)});
+    }
+    const Offsets placed = placeByLifetime(lives);
+    EXPECT_LE(double(placed.peak), 1.1 * double(placed.live)) << model;
+    for (size_t a = 0; a < lives.size(); ++a)
+      for (size_t b = 0; b < a; ++b)
+        if (lives[a].first <= lives[b].last && lives[b].first <= lives[a].last)
+          EXPECT_TRUE(placed.offsets[a] + lives[a].bytes <= placed.offsets[b] ||
+                      placed.offsets[b] + lives[b].bytes <= placed.offsets[a]);
+  }
 }
 
 TEST(OffsetAllocatorTest, FreedMemoryIsReusedAndJoined) {

@@ -157,6 +157,57 @@ TEST(ProcessesTest, FailureOfOneEndsTheOthers) {
                     HasSubstr("'dtensor.index': no more ink")));
 }
 
+// Where values are checked, one that is not finite in one process ends the step
+// in all of them, with one text, and they go on. Sums that overflow are found
+// at the collective.
+TEST(ProcessesTest, NonFiniteValuesEndAStepInAllProcesses) {
+  auto clients = makeProcesses(2, 2);
+  const Mesh mesh = makeMesh({{"x", 4}});
+  ProgramBuilder b(mesh);
+  const Layout columns({UNSHARDED, "x"}, mesh);
+  const Layout parts =
+      Layout::get(mesh, {{}}, {{0, ReduceKind::Sum}}).value_or_throw();
+  const unsigned in = b.argument({4, 4}, columns);
+  const unsigned twice = b.buffer({4, 4}, columns), sum = b.buffer({4}, parts);
+  const unsigned whole = b.buffer({4}, Layout::replicated(mesh, 1));
+  b.kernel("twice", {{4}, {4, false, {0}}}, {{in, at({0, 1})}},
+           {{twice, at({0, 1})}});
+  b.kernel("row_sum", {{4}, {4, true, {0}}}, {{twice, at({0, 1})}},
+           {{sum, at({0})}});
+  b.collective(CollectiveKind::AllReduce, {0}, {{sum, whole}});
+  b.result(whole);
+  std::vector<std::vector<std::string>> said(2);
+  inProcesses(2, [&](size_t p) {
+    auto executable = clients[p]->load(Compiled(b.program, testKernels()),
+                                       {.checkNonFinite = true});
+    ASSERT_TRUE(executable);
+    const Layout here = (*executable)->signature().arguments[0].type.layout;
+    for (const auto &[first, third, last] :
+         {std::array{1.F, 1.F, 1.F}, std::array{1.F, 1.F, 3e38F},
+          std::array{1e38F, 1e38F, 1.F}, std::array{1.F, 1.F, 2.F}}) {
+      std::vector<float> values(16, 1);
+      values[0] = first;
+      values[2] = third;
+      values[15] = last;
+      auto results =
+          (*executable)
+              ->execute({fromFloats(clients[p], {4, 4}, here, values)});
+      said[p].push_back(results
+                            ? std::to_string(floats((*results)[0].toHost())[3])
+                            : results.error().message());
+    }
+  });
+  EXPECT_EQ(said[0], said[1]);
+  EXPECT_THAT(
+      said[0],
+      ElementsAre("8.000000",
+                  AllOf(HasSubstr("in 'dtensor.twice': the result "),
+                        HasSubstr("or an infinity (in process 1, localhost)")),
+                  AllOf(HasSubstr("in 'dtensor.relayout': the result "),
+                        HasSubstr("or an infinity")),
+                  "10.000000"));
+}
+
 void doubleAndTell(void *const *operands, const int64_t *, const int64_t *,
                    const int64_t *extents) {
   // Whether this device's element is below 100.

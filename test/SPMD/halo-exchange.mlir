@@ -112,3 +112,29 @@ func.func @for_nothing(%a: tensor<8xf32, #full>) -> tensor<16xf32, #rows> {
   %2 = dtensor.concatenate %0, %1 dim 0 : (tensor<8xf32, #rows>, tensor<8xf32, #rows>) -> tensor<16xf32, #rows>
   return %2 : tensor<16xf32, #rows>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 4>
+#rows = #dtensor.layout<#mesh, [x]>
+#index = #dtensor.layout<#mesh, []>
+
+// What only one branch needs is sent where that runs.
+// CHECK-LABEL: func.func @branches
+// CHECK-NOT: spmd.halo_exchange
+// CHECK: dtensor.case
+// CHECK: spmd.halo_exchange over [x] {{.*}}bytes = 4 : i64
+// CHECK: dtensor.yield
+// CHECK: spmd.halo_exchange over [x] {{.*}}bytes = 12 : i64
+// CHECK: dtensor.yield
+func.func @branches(%a: tensor<12xf32, #rows>, %i: tensor<i32, #index>) -> tensor<12xf32, #rows> {
+  %zero = dtensor.constant dense<0.0> : tensor<f32> -> tensor<f32, #index>
+  %r = dtensor.case %i : (tensor<i32, #index>) -> tensor<12xf32, #rows> {
+    %0 = dtensor.pad %a, %zero low [1] high [-1] interior [0] : (tensor<12xf32, #rows>, tensor<f32, #index>) -> tensor<12xf32, #rows>
+    dtensor.yield %0 : tensor<12xf32, #rows>
+  }, {
+    %0 = dtensor.reverse %a dims [0] : (tensor<12xf32, #rows>) -> tensor<12xf32, #rows>
+    dtensor.yield %0 : tensor<12xf32, #rows>
+  }
+  return %r : tensor<12xf32, #rows>
+}

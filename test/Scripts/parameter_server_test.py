@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs examples/parameter_server: as one process, then as one for each task of a
-TF_CONFIG, of which a worker is killed on the way. Its losses fall.
+TF_CONFIG, of which a worker is killed on the way. Its losses fall, and with the
+chief the others end.
 
 usage: parameter_server_test.py PROGRAM
 """
@@ -35,7 +36,7 @@ def free_addresses(count):
 
 def start(program, cluster, job, index, **options):
     config = {"cluster": cluster, "task": {"type": job, "index": index}}
-    return subprocess.Popen([program], env=os.environ | {"TF_CONFIG": json.dumps(config)},
+    return subprocess.Popen([program], env=os.environ | {"TF_CONFIG": json.dumps(config), "MESHLOOM_COORDINATOR_TIMEOUT": "1"},
                             text=True, **options)
 
 
@@ -60,6 +61,9 @@ def main():
         if chief.wait(timeout=120):
             sys.exit("the chief failed")
         check("processes", output)
+        for (job, index), task in tasks.items():
+            if (job, index) != ("worker", 0) and task.wait(timeout=60):
+                sys.exit(f"{job} {index} failed")
     finally:
         for task in tasks.values():
             task.kill()

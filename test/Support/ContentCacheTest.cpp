@@ -1,5 +1,7 @@
 // The cache of what was compiled: what comes back is what was put in, or
 // nothing.
+#include "../TemporaryFolder.h"
+
 #include "meshloom/Support/ContentCache.h"
 
 #include "meshloom/Support/File.h"
@@ -21,14 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int64_t enough = 1 << 30;
 
-class ContentCacheTest : public testing::Test {
+class ContentCacheTest : public test::TemporaryFolderTest {
 protected:
-  ContentCacheTest() {
-    std::string pattern = (fs::temp_directory_path() / "cacheXXXXXX").string();
-    folder = mkdtemp(pattern.data());
-  }
-  ~ContentCacheTest() override { fs::remove_all(folder); }
-
   std::unique_ptr<CacheFolder> open(int64_t mostBytes = enough) {
     auto opened = CacheFolder::open(folder.string(), mostBytes);
     EXPECT_TRUE(opened) << opened.error().message();
@@ -39,8 +35,6 @@ protected:
     return size_t(std::distance(fs::directory_iterator(folder),
                                 fs::directory_iterator()));
   }
-
-  fs::path folder;
 };
 
 std::shared_ptr<const std::string> shared(std::string text) {

@@ -1,6 +1,8 @@
 // Machine models from JSON.
-#include "meshloom/Support/MachineModelFile.h"
+#include "../TemporaryFolder.h"
+
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/MachineModelFile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,10 +60,10 @@ TEST(MachineModelFileTest, WrongFilesSayWhere) {
 
 TEST(MachineModelFileTest, PresetsAndFilesByName) {
   EXPECT_EQ(loadMachineModel("ring-latency")->defaultLink.latency, 5'000'000);
-  std::string path = testing::TempDir() + "meshloom-machine.json";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "machine.json";
   ASSERT_TRUE(writeFile(path, R"({"preset": "ring", "workers": 3})"));
   EXPECT_EQ(loadMachineModel(path)->workers, 3);
-  std::remove(path.c_str());
   EXPECT_THAT(loadMachineModel("rong").error().message(),
               HasSubstr("none of shared-memory, ring, ring-latency"));
 }

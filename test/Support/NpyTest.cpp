@@ -1,7 +1,9 @@
 // .npy files: what NumPy writes is read, what is written NumPy reads, and what
 // is neither is refused with a reason.
-#include "meshloom/Support/Npy.h"
+#include "../TemporaryFolder.h"
+
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/Npy.h"
 
 #include <cstring>
 #include <filesystem>
@@ -117,7 +119,9 @@ TEST(NpyTest, NumbersOfOneByteThatNumPyDoesNotKnowAreBytes) {
 
 TEST(NpyTest, WrongFilesSayWhy) {
   std::string data = raw<float>({1, 2});
-  EXPECT_THAT(problem("PK\x03\x04"), HasSubstr("'a.npy': it is not a .npy"));
+  EXPECT_THAT(problem("PK\x03\x04"),
+              HasSubstr("'a.npy': it is a zip archive, as .npz files are"));
+  EXPECT_THAT(problem("PNG"), HasSubstr("'a.npy': it is not a .npy"));
   EXPECT_THAT(problem(npy(dict(">f4", "False", "(2,)"), data)),
               HasSubstr("big endian"));
   EXPECT_THAT(problem(npy(dict("<f3", "False", "(4,)"), data)),
@@ -161,17 +165,15 @@ TEST(NpyTest, DamagedFilesAreReadSafely) {
 }
 
 TEST(FileTest, WritesWholeFilesOnly) {
-  std::string folder = testing::TempDir() + "meshloom-file-test";
-  std::filesystem::create_directories(folder);
-  std::string path = folder + "/a.bin", bytes("x\0y", 3);
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "a.bin", bytes("x\0y", 3);
   ASSERT_TRUE(writeFile(path, bytes));
   EXPECT_EQ(*readFile(path), bytes);
   ASSERT_TRUE(writeNpy(path, DType::I8, {3}, bytes));
   EXPECT_EQ(readNpy(path)->shape, Shape{3});
-  Status missing = writeFile(folder + "/none/a.bin", bytes);
+  Status missing = writeFile(folder / "none/a.bin", bytes);
   EXPECT_THAT(missing.error().message(), HasSubstr("cannot write"));
   // No temporary file stays behind.
-  auto entries = std::filesystem::directory_iterator(folder);
+  auto entries = std::filesystem::directory_iterator(folder.path);
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
-  std::filesystem::remove_all(folder);
 }

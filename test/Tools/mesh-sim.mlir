@@ -1,11 +1,19 @@
 // Two and four processes on simulated networks: one process's results, the same
-// bits in every schedule, and a rank that dies is named.
+// bits in every schedule, seeds that play the same schedules again, a rank that
+// dies is named, and two collectives in another order are found.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: mesh-run %s --emit-program=%t/f.mlprog --compile-only
 // RUN: mesh-sim %t/f.mlprog --processes=4 --schedules=200 | FileCheck %s
 // RUN: mesh-sim %t/f.mlprog --processes=2 --schedules=20 --kill | FileCheck %s --check-prefix=KILL
+// RUN: mesh-sim %t/f.mlprog --processes=4 --schedules=8 --seed=3 > %t/once
+// RUN: mesh-sim %t/f.mlprog --processes=4 --schedules=8 --seed=3 > %t/again
+// RUN: diff %t/once %t/again
+// RUN: mesh-sim %t/f.mlprog --processes=4 --schedules=20 --plant-reordering | FileCheck %s --check-prefix=PLANTED
+// RUN: not mesh-sim %t/f.mlprog --processes=1 --plant-reordering 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: not mesh-sim %t/f.mlprog --processes=3 2>&1 | FileCheck %s --check-prefix=DIVISOR
-// CHECK: 200 schedules of 4 processes, {{[0-9]+}} different orders, {{[0-9]+}} parts of messages: all the same bits
+// CHECK: 200 schedules of 4 processes, {{[0-9]+}} different orders (digest {{[0-9a-f]+}}), {{[0-9]+}} parts of messages: all the same bits
+// PLANTED: two collectives of a rank in another order: all found ({{[0-9]+}} by ranks that wait for each other, {{[0-9]+}} by sizes, {{[0-9]+}} by results)
+// ONE: no rank runs two collectives: --plant-reordering needs two that can change places
 // KILL: 20 schedules of 2 processes
 // DIVISOR: mesh-sim: error: a mesh of 4 devices cannot be over 3 processes: give --processes a divisor
 #mesh = #dtensor.mesh<x = 2, y = 2>

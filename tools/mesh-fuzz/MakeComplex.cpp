@@ -39,18 +39,18 @@ Range upTo(DType type, double most, double epsilon) {
 
 /// A function that is smooth where both parts are in [low, high]; the parts of
 /// its values are at most `most`.
-struct Smooth {
+struct SmoothComplex {
   const char *op;
   double low, high, most;
 };
-const Smooth SMOOTH[] = {
+const SmoothComplex SMOOTH_COMPLEX[] = {
     {"exp", -2, 2, 8},      {"expm1", -2, 2, 9},  {"log", 0.25, 2, 2},
     {"log1p", -0.25, 2, 2}, {"sqrt", 0.25, 2, 2}, {"rsqrt", 0.25, 2, 2},
     {"tanh", -1, 1, 2},     {"tan", -1, 1, 2},    {"logistic", -2, 2, 2},
     {"sine", -2, 2, 4},     {"cosine", -2, 2, 4}, {"sign", 0.25, 2, 1}};
 
 void addFunctions(OpMakers &makers) {
-  for (const Smooth &f : SMOOTH)
+  for (const SmoothComplex &f : SMOOTH_COMPLEX)
     makers.push_back(
         {std::string(f.op) + " of complex", [&f](Generator &g) {
            unsigned x = complexIn(g, f.low, f.high, 0);
@@ -102,7 +102,7 @@ void addParts(OpMakers &makers) {
                     }});
 }
 
-void addArithmetic(OpMakers &makers) {
+void addComplexArithmetic(OpMakers &makers) {
   for (const char *op : {"add", "subtract", "multiply"})
     makers.push_back(
         {std::string(op) + " of complex", [op](Generator &g) {
@@ -206,7 +206,7 @@ void addSums(OpMakers &makers) {
 void addComplexMakers(OpMakers &makers) {
   addParts(makers);
   addFunctions(makers);
-  addArithmetic(makers);
+  addComplexArithmetic(makers);
   addSums(makers);
 }
 

@@ -88,10 +88,12 @@ bool gatherBatched(Generator &g) {
   int64_t count = g.extent();
   unsigned at = indices(g, indexType(g), {v.shape[0], count, 1}, v.shape[1]);
   g.emitOne("dtensor.gather", {x, at}, {v.type, {v.shape[0], count}, v.range},
-            "collapsed_slice_dims = array<i64: 1>, index_vector_dim = 2 : i64, "
-            "operand_batching_dims = array<i64: 0>, slice_sizes = array<i64: "
-            "1, 1>, start_index_map = array<i64: 1>, "
-            "start_indices_batching_dims = array<i64: 0>",
+            fmt::format("collapsed_slice_dims = array<i64: 1>, "
+                        "index_vector_dim = 2 : i64, operand_batching_dims = "
+                        "array<i64: 0>, slice_sizes = array<i64: {}, 1>, "
+                        "start_index_map = array<i64: 1>, "
+                        "start_indices_batching_dims = array<i64: 0>",
+                        std::min<int64_t>(1, v.shape[0])),
             true);
   return true;
 }

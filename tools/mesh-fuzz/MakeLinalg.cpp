@@ -9,14 +9,20 @@
 namespace meshloom::fuzz {
 namespace {
 
-/// A number for each of `count` elements of a diagonal, as a matrix.
-unsigned diagonal(Generator &g, const Shape &shape, double value) {
+/// A matrix with `value` on the diagonal that is `below` rows below the main
+/// one.
+unsigned diagonal(Generator &g, const Shape &shape, double value,
+                  int64_t below = 0) {
   size_t last = shape.size() - 1;
   auto index = [&](size_t dim) {
     return g.emitOne("dtensor.iota", {}, {DType::I32, shape, {0, 16, 0, 0}},
                      fmt::format("iota_dimension = {} : i64", dim));
   };
-  unsigned same = g.emitOne("dtensor.compare", {index(last - 1), index(last)},
+  unsigned row = index(last);
+  if (below > 0)
+    row = g.emitOne("dtensor.add", {row, g.splat(DType::I32, shape, below)},
+                    {DType::I32, shape, {0, 16, 0, 0}});
+  unsigned same = g.emitOne("dtensor.compare", {index(last - 1), row},
                             {DType::I1, shape, {0, 1, 0, 0}},
                             "direction = #dtensor<comparison EQ>");
   return g.emitOne(
@@ -168,11 +174,16 @@ bool pivotedQr(Generator &g) {
   return true;
 }
 
+/// What a reflection moves to is far from zero, whose sign is that of the
+/// result's rows and columns.
 bool hessenberg(Generator &g) {
   Shape shape = matrices(g), taus = shape;
   taus.pop_back();
   --taus.back();
-  g.emit("dtensor.hessenberg", {spreadApart(g, shape)},
+  const unsigned a = g.emitOne(
+      "dtensor.add", {spreadApart(g, shape), diagonal(g, shape, 1, 1)},
+      {DType::F32, shape, rangeIn(DType::F32, -1, 9, -1, 0)});
+  g.emit("dtensor.hessenberg", {a},
          {{DType::F32, shape, result(10)}, {DType::F32, taus, result(2)}});
   return true;
 }

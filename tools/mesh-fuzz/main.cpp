@@ -24,9 +24,16 @@ struct Options {
   int64_t count = 1000, least = 0;
   unsigned jobs = 0;
   bool print = false, keepGoing = false, noShrink = false, statistics = false,
-       shardMaps = false, deterministic = false;
+       shardMaps = false, deterministic = false, oneWay = false;
   std::string platform = "cpu";
 
+  CheckOptions waysOf(uint64_t program) const {
+    CheckOptions all = ways();
+    // In the deterministic mode ways are compared with one another.
+    if (oneWay && !deterministic)
+      all.ways = {all.ways[program % all.ways.size()]};
+    return all;
+  }
   CheckOptions ways() const {
     if (deterministic)
       return {.ways = {{"shared-memory", false},
@@ -55,7 +62,11 @@ struct Options {
     });
   }
   std::string waysText() const {
-    return platform == "cpu" ? "in 2 kinds of memory" : "on " + platform;
+    return std::string(oneWay ? "under 1 of 2 machines "
+                              : "each under 2 machines ") +
+           (platform != "cpu" ? "on " + platform
+            : oneWay          ? "in 1 of 2 kinds of memory"
+                              : "in 2 kinds of memory");
   }
 };
 
@@ -142,7 +153,7 @@ public:
     if (options.statistics)
       coverage.print();
     bool rare = coverage.printRare(options.least);
-    fmt::print("{} programs from seed {}, each under 2 machines {}: {} failed, "
+    fmt::print("{} programs from seed {}, {}: {} failed, "
                "in {:.0f} s\n",
                done.load(), options.seed, options.waysText(), failed.load(),
                seconds);
@@ -176,7 +187,7 @@ private:
         std::lock_guard lock(mutex);
         fmt::print("{}", recipe.text());
       }
-      std::string failure = checker.check(recipe, options.ways());
+      std::string failure = checker.check(recipe, options.waysOf(seed));
       // Factorizations, mostly: StableHLO has no such op.
       if (failure.find("cannot be exported to StableHLO") !=
           std::string::npos) {
@@ -201,7 +212,7 @@ private:
 
   void tryShardMap(Checker &checker, const ShardMapProgram &program) {
     auto check = [&](const ShardMapProgram &candidate) {
-      return checker.check(*describe(candidate), options.ways());
+      return checker.check(*describe(candidate), options.waysOf(program.seed));
     };
     if (options.print) {
       std::lock_guard lock(mutex);
@@ -232,9 +243,10 @@ private:
     std::string message = failure;
     if (!options.noShrink) {
       small = shrink(recipe, [&](const Recipe &candidate) {
-        return kind(checker.check(candidate, options.ways())) == kind(failure);
+        return kind(checker.check(candidate, options.waysOf(recipe.seed))) ==
+               kind(failure);
       });
-      message = checker.check(small, options.ways());
+      message = checker.check(small, options.waysOf(recipe.seed));
     }
     fmt::print("seed {}: {}\n{}replay: mesh-fuzz --seed={} --count=1{}\n\n",
                recipe.seed, message, small.text(), recipe.seed,
@@ -277,6 +289,10 @@ int main(int argc, char **argv) {
       "--deterministic", options.deterministic,
       "Compile them in the deterministic mode: every way must give the "
       "bits that one device gives");
+  app.add_flag("--one-way", options.oneWay,
+               "Run each program in one way only, which its seed chooses: "
+               "under one machine, in one kind of memory; more programs, each "
+               "compiled once");
   app.add_option("--least", options.least,
                  "Fail if an op, layout or mesh was used less often");
   app.add_option("--platform", options.platform,

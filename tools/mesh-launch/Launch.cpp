@@ -410,6 +410,8 @@ void Attempt::onExit(int64_t rank, int status) {
     return;
   own.status = status;
   own.endedByUs = stage >= Stage::TERMINATING;
+  if (status == 0 && stage == Stage::RUNNING)
+    service->noteEnd(rank);
   if (status == 0 || stage >= Stage::ENDING)
     return;
   if (!firstToExit)

@@ -2,7 +2,7 @@
 // it, watched until all of it has ended, and started again where asked.
 #pragma once
 
-#include "meshloom/Cluster/Coordination/TlsFiles.h"
+#include "meshloom/Cluster/TlsFiles.h"
 #include "meshloom/Core/Result.h"
 
 #include <chrono>

@@ -3,6 +3,7 @@
 #include "Values.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
@@ -47,13 +48,21 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   return std::unique_ptr<Source>(new Source(std::move(impl)));
 }
 
-Result<Compiled> Source::compile(std::string_view target) const {
+Result<Compiled> Source::compile(std::string_view target,
+                                 std::span<const int> processes) const {
   const Options &options = impl->options;
   Result<MachineModel> machine = loadMachineModel(options.machine);
   if (!machine)
     return machine.error();
   if (options.workers > 0)
     machine->workers = options.workers;
+  // Memory is shared within a process only.
+  if (processes.size() > 1 && machine->sharedMemory) {
+    loadDialects(&impl->context);
+    const Mesh mesh = dtensor::meshOf(*impl->module).getMesh();
+    *machine = machineOfProcesses(
+        *machine, mesh, mesh.size() / std::ssize(processes), processes);
+  }
   CompileOptions compileOptions;
   compileOptions.machine = *machine;
   compileOptions.refine = options.refine;

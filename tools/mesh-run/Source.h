@@ -16,9 +16,11 @@ public:
   static Result<std::unique_ptr<Source>> open(const Options &options);
   ~Source();
 
-  /// For a target of compile(). Prints what --explain asks for to the standard
-  /// output.
-  Result<Compiled> compile(std::string_view target) const;
+  /// For a target of compile(), and processes which each have as many devices:
+  /// their memory groups (JoinedProcesses). Prints what --explain asks for to
+  /// the standard output.
+  Result<Compiled> compile(std::string_view target,
+                           std::span<const int> processes) const;
 
   /// Runs the program in the reference interpreter and prints each result's
   /// error. Fails where one is larger than its type allows.

@@ -168,7 +168,8 @@ Status loadSource(Loaded &loaded, const Options &options) {
   auto found = platform(options.platform);
   if (!found)
     return found.error();
-  auto compiled = (*source)->compile((*found)->target());
+  auto compiled =
+      (*source)->compile((*found)->target(), loaded.processes.memoryGroups());
   if (!compiled)
     return compiled.error();
   if (!options.emitProgram.empty()) {

@@ -2,7 +2,9 @@
 // networks: many schedules, each from a seed. All must give the same bits,
 // those of one process within rounding.
 #include "../mesh-run/Values.h"
+#include "Reordering.h"
 
+#include "meshloom/Core/Hash.h"
 #include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 #include "meshloom/Runtime/HalfFloats.h"
 #include "meshloom/Runtime/Transport/Simulation.h"
@@ -25,6 +27,7 @@ struct Options {
   double loss = 0.05;
   double tolerance = 1e-5;
   bool kill = false;
+  bool plantReordering = false;
 };
 
 using Results = std::vector<HostBytes>;
@@ -110,19 +113,131 @@ std::optional<std::string> difference(const Signature &signature,
   return std::nullopt;
 }
 
-Status simulate(const Options &options) {
+class Simulator {
+public:
+  explicit Simulator(const Options &options) : options(options) {}
+  Status run();
+
+private:
+  /// What a schedule came to.
+  struct Outcome {
+    Result<Results> results;
+    int64_t arrivals;
+    uint64_t order;
+  };
+
+  SimulationOptions networkOf(int64_t schedule) const;
+  Result<Outcome> play(
+      const SimulationOptions &network,
+      const std::function<std::shared_ptr<Transport>(
+          std::shared_ptr<Transport>)> &changed = [](auto it) { return it; });
+  Status judge(const SimulationOptions &network, const Outcome &outcome);
+  Status judgeReordering(const Outcome &outcome);
+  void report() const;
+
+  const Options &options;
+  CPUOptions cpu;
+  std::optional<Compiled> compiled;
+  std::vector<HostBytes> inputs;
+  Results expected; ///< of one process
+  std::optional<Results> first;
+  std::set<uint64_t> orders;
+  StableHash allOrders;
+  int64_t arrivals = 0, deaths = 0, deadlocks = 0, mismatches = 0;
+};
+
+SimulationOptions Simulator::networkOf(int64_t schedule) const {
+  SimulationOptions network;
+  network.size = options.processes;
+  network.seed = options.firstSeed + uint64_t(schedule);
+  network.loss = options.loss;
+  // They say when they work: nothing depends on this machine's time.
+  network.idle = std::chrono::minutes(1);
+  if (options.kill) {
+    network.killedRank = int(network.seed % uint64_t(options.processes));
+    network.killAfter = 1 + int64_t(network.seed / uint64_t(options.processes));
+  }
+  return network;
+}
+
+/// Runs the program once; `changed` may put something before each transport.
+Result<Simulator::Outcome> Simulator::play(
+    const SimulationOptions &network,
+    const std::function<std::shared_ptr<Transport>(std::shared_ptr<Transport>)>
+        &changed) {
+  Simulation simulation(network);
+  std::vector<std::shared_ptr<Transport>> transports;
+  transports.reserve(size_t(options.processes));
+  for (int rank = 0; rank < options.processes; ++rank)
+    transports.push_back(changed(simulation.transport(rank)));
+  auto client =
+      createProcessThreads(options.processes, cpu, std::move(transports),
+                           [&](int rank) { return simulation.working(rank); });
+  if (!client)
+    return client.error();
+  Result<Results> results = runOn(*client, *compiled, inputs);
+  return Outcome{std::move(results), simulation.arrivals(),
+                 simulation.schedule()};
+}
+
+Status Simulator::judge(const SimulationOptions &network,
+                        const Outcome &outcome) {
+  const Result<Results> &got = outcome.results;
+  if (!got && network.killedRank >= 0 &&
+      outcome.arrivals >= network.killAfter) {
+    const std::string &error = got.error().message();
+    if (error.find(fmt::format("rank {}", network.killedRank)) ==
+            std::string::npos &&
+        error.find("this rank is killed") == std::string::npos)
+      return Error("the error does not name rank " +
+                   std::to_string(network.killedRank) + ": " + error);
+    ++deaths;
+    return Success();
+  }
+  if (!got)
+    return got.error();
+  if (const auto wrong =
+          difference(compiled->signature(), *got, expected, options.tolerance))
+    return Error(*wrong);
+  if (!first)
+    first = *got;
+  if (*first != *got)
+    return Error("other bits than the first schedule's");
+  return Success();
+}
+
+/// Ranks that wait for each other, sizes that differ, or wrong results.
+Status Simulator::judgeReordering(const Outcome &outcome) {
+  if (!outcome.results) {
+    const std::string &error = outcome.results.error().message();
+    if (error.find("wait for each other") != std::string::npos)
+      ++deadlocks;
+    else if (error.find("do not run the same program") != std::string::npos)
+      ++mismatches;
+    else
+      return outcome.results.error();
+    return Success();
+  }
+  if (difference(compiled->signature(), *outcome.results, expected,
+                 options.tolerance))
+    return Success();
+  return Error("a rank runs two collectives in another order, and the results "
+               "are right");
+}
+
+Status Simulator::run() {
   Result<std::string> bytes = readFile(options.run.program);
   if (!bytes)
     return bytes.error();
-  Result<Compiled> compiled = Compiled::deserialize(*bytes);
-  if (!compiled)
-    return Error(options.run.program + ": " + compiled.error().message());
-  const Signature &signature = compiled->signature();
-  auto inputs = run::makeInputs(signature, options.run);
-  if (!inputs)
-    return inputs.error();
-  CPUOptions cpu;
-  cpu.devices = signature.mesh.size();
+  Result<Compiled> loaded = Compiled::deserialize(*bytes);
+  if (!loaded)
+    return Error(options.run.program + ": " + loaded.error().message());
+  compiled = std::move(*loaded);
+  auto made = run::makeInputs(compiled->signature(), options.run);
+  if (!made)
+    return made.error();
+  inputs = std::move(*made);
+  cpu.devices = compiled->signature().mesh.size();
   cpu.workers = 1;
   if (cpu.devices % options.processes != 0)
     return Error(
@@ -132,65 +247,65 @@ Status simulate(const Options &options) {
   auto alone = createCPUClient(cpu);
   if (!alone)
     return alone.error();
-  Result<Results> expected = runOn(*alone, *compiled, *inputs);
-  if (!expected)
-    return expected.error();
+  Result<Results> results = runOn(*alone, *compiled, inputs);
+  if (!results)
+    return results.error();
+  expected = std::move(*results);
 
-  std::optional<Results> first;
-  std::set<uint64_t> orders;
-  int64_t arrivals = 0, deaths = 0;
-  for (int64_t i = 0; i < options.schedules; ++i) {
-    SimulationOptions network;
-    network.size = options.processes;
-    network.seed = options.firstSeed + uint64_t(i);
-    network.loss = options.loss;
-    network.idle = std::chrono::milliseconds(2);
-    const std::string schedule = fmt::format("schedule {}: ", network.seed);
-    if (options.kill) {
-      network.killedRank = int(network.seed % uint64_t(options.processes));
-      network.killAfter =
-          1 + int64_t(network.seed / uint64_t(options.processes));
-    }
-    Simulation simulation(network);
-    std::vector<std::shared_ptr<Transport>> transports;
-    transports.reserve(size_t(options.processes));
-    for (int rank = 0; rank < options.processes; ++rank)
-      transports.push_back(simulation.transport(rank));
-    auto client =
-        createProcessThreads(options.processes, cpu, std::move(transports));
-    if (!client)
-      return client.error();
-    Result<Results> got = runOn(*client, *compiled, *inputs);
-    orders.insert(simulation.schedule());
-    arrivals += simulation.arrivals();
-    if (!got && network.killedRank >= 0 &&
-        simulation.arrivals() >= network.killAfter) {
-      const std::string &error = got.error().message();
-      if (error.find(fmt::format("rank {}", network.killedRank)) ==
-              std::string::npos &&
-          error.find("this rank is killed") == std::string::npos)
-        return Error(schedule + "the error does not name rank " +
-                     std::to_string(network.killedRank) + ": " + error);
-      ++deaths;
-      continue;
-    }
-    if (!got)
-      return Error(schedule + got.error().message());
-    if (const auto wrong =
-            difference(signature, *got, *expected, options.tolerance))
-      return Error(schedule + *wrong);
-    if (!first)
-      first = *got;
-    if (*first != *got)
-      return Error(schedule + "other bits than the first schedule's");
+  sim::Reordering reordering;
+  if (options.plantReordering) {
+    auto recorded = play(networkOf(0), [&](std::shared_ptr<Transport> network) {
+      return reordering.recorded(std::move(network));
+    });
+    if (!recorded)
+      return recorded.error();
+    if (!recorded->results)
+      return recorded->results.error();
+    if (!reordering.isPossible())
+      return Error("no rank runs two collectives: --plant-reordering needs "
+                   "two that can change places");
   }
-  fmt::print("{} schedules of {} processes, {} different orders, {} parts of "
-             "messages{}: all {}\n",
-             options.schedules, options.processes, orders.size(), arrivals,
-             deaths > 0 ? fmt::format(", {} ended by a killed rank", deaths)
-                        : "",
-             deaths > 0 ? "right, or an error that names it" : "the same bits");
+  for (int64_t i = 0; i < options.schedules; ++i) {
+    const SimulationOptions network = networkOf(i);
+    auto outcome = options.plantReordering
+                       ? play(network,
+                              [&](std::shared_ptr<Transport> transport) {
+                                return reordering.planted(std::move(transport),
+                                                          network.seed);
+                              })
+                       : play(network);
+    if (!outcome)
+      return outcome.error();
+    orders.insert(outcome->order);
+    allOrders.add(outcome->order);
+    arrivals += outcome->arrivals;
+    const Status judged = options.plantReordering ? judgeReordering(*outcome)
+                                                  : judge(network, *outcome);
+    if (!judged)
+      return Error(fmt::format("schedule {}: {}", network.seed,
+                               judged.error().message()));
+  }
+  report();
   return Success();
+}
+
+void Simulator::report() const {
+  fmt::print("{} schedules of {} processes, {} different orders (digest "
+             "{:016x}), {} parts of messages",
+             options.schedules, options.processes, orders.size(),
+             allOrders.value(), arrivals);
+  if (options.plantReordering)
+    fmt::print(", two collectives of a rank in another order: all found "
+               "({} by ranks that wait for each other, {} by sizes, {} by "
+               "results)\n",
+               deadlocks, mismatches,
+               options.schedules - deadlocks - mismatches);
+  else if (deaths > 0)
+    fmt::print(", {} ended by a killed rank: all right, or an error that "
+               "names it\n",
+               deaths);
+  else
+    fmt::print(": all the same bits\n");
 }
 } // namespace
 
@@ -219,6 +334,10 @@ int main(int argc, char **argv) {
   app.add_flag("--kill", options.kill,
                "A rank dies in each schedule, at another point: all must end "
                "with an error that names it");
+  app.add_flag("--plant-reordering", options.plantReordering,
+               "A rank runs two collectives in another order in each "
+               "schedule, other ones each time: all must be found")
+      ->excludes("--kill");
   app.add_option("--input", options.run.inputs,
                  "A global value (.npy) for each argument, in order; without, "
                  "random ones")
@@ -228,7 +347,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 1;
   }
-  if (const Status done = simulate(options); !done) {
+  if (const Status done = Simulator(options).run(); !done) {
     fmt::print(stderr, "mesh-sim: error: {}\n", done.error().message());
     return 1;
   }

@@ -69,30 +69,34 @@ void set_client_options(const ClientOptions &options);
 /// device.
 DefaultMeshScope device(std::string_view name);
 
-/// Where TPUs are: in this machine. Finds libtpu, and does not touch devices.
+/// Where TPUs are: in this machine, and perhaps in others of the same name.
+/// Finds libtpu, and does not touch devices.
 class TPUClusterResolver {
 public:
   /// `tpu` is "local" (or empty). `library` is libtpu.so; empty: what
   /// PJRT_NAMES_AND_LIBRARY_PATHS calls "tpu", else TPU_LIBRARY_PATH.
   /// Throws meshloom::Error if `tpu` is the name or address of TPUs elsewhere,
-  /// if there is no libtpu: the error says what was looked for and where.
+  /// if TPU_WORKER_HOSTNAMES and TPU_WORKER_ID are malformed, if there is no
+  /// libtpu: the error says what was looked for and where.
   explicit TPUClusterResolver(std::string tpu = "local",
                               std::string library = "");
   /// As given.
   const std::string &tpu() const { return name; }
   /// The path of the libtpu.so that was found.
   const std::string &library() const { return path; }
-  /// The address of the first worker: none for local TPUs.
-  std::string master() const { return ""; }
+  /// "grpc://10.0.0.2:8470" of the first machine; "" where there is this one
+  /// alone.
+  const std::string &master() const { return firstMachine; }
   /// "worker": this process.
   std::string task_type() const { return "worker"; }
-  /// 0: the only process.
-  int64_t task_id() const { return 0; }
+  /// Which of the machines this one is.
+  int64_t task_id() const { return task; }
   /// Devices of type TPU. Throws meshloom::Error as initialize_tpu_system.
   int64_t num_accelerators() const;
 
 private:
-  std::string name, path;
+  std::string name, path, firstMachine;
+  int64_t task = 0;
 };
 
 /// TPUs and how they are linked.

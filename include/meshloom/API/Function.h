@@ -17,6 +17,10 @@ struct FunctionOptions {
   std::vector<std::string> arguments = {};
   /// Print to stderr, at each trace after the first, what differed.
   bool print_retraces = false;
+  /// Results have the same bits for every mesh, layout and number of replicas,
+  /// docs/Threads.md; as `enable_op_determinism`, for this function alone. One
+  /// that is called in another function is a part of that one.
+  bool deterministic = false;
 };
 
 namespace detail {

@@ -106,10 +106,13 @@ std::vector<Tensor> traceShardMap(const ShardMapPlan &plan,
 // For strategies
 //===----------------------------------------------------------------------===//
 
+/// What a strategy calls the axis of its replicas, in meshes and collectives.
+inline constexpr char replicaAxis[] = "replica";
+
 /// The replicas that a function is mapped over.
 struct ReplicaAxis {
-  std::string name = "replica"; ///< what collectives call it
-  int64_t replicas = 1;         ///< how many
+  std::string name = replicaAxis; ///< what collectives call it
+  int64_t replicas = 1;           ///< how many
   /// What differs is laid out over this axis of this mesh, where one is given.
   std::optional<Mesh> mesh = std::nullopt;
   std::string mesh_axis = ""; ///< of `mesh`

@@ -68,7 +68,7 @@ Tensor conv3d(const Tensor &x, const Tensor &filters,
               const ConvOptions &options = {}, Where loc = Where::current());
 
 /// What conv_general_dilated takes beside its operands; lists have one entry a
-/// spatial dim, or none.
+/// spatial dim, in the order that rhs_dims names them in, or none.
 struct ConvGeneralOptions {
   std::vector<int64_t> strides = {}; ///< how far windows are apart
   Padding padding = "VALID";         ///< around lhs

@@ -60,12 +60,12 @@ protected:
 
 /// What a SimpleClusterResolver is made of.
 struct SimpleClusterOptions {
-  std::string master;
+  std::string master{};
   std::optional<std::string> task_type = std::nullopt;
   std::optional<int64_t> task_id = std::nullopt;
-  std::string environment;
-  std::map<std::string, int64_t> num_accelerators;
-  std::string rpc_layer;
+  std::string environment{};
+  std::map<std::string, int64_t> num_accelerators{};
+  std::string rpc_layer{};
 };
 /// What is given.
 class SimpleClusterResolver : public ClusterResolver {

@@ -14,16 +14,25 @@ class ArgumentAttributes {
 public:
   explicit ArgumentAttributes(mlir::func::FuncOp function)
       : function(function) {
-    lists.reserve(function.getNumArguments());
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      lists.emplace_back(function.getArgAttrDict(i));
+    lists.resize(function.getNumArguments());
+    if (mlir::ArrayAttr all = function.getArgAttrsAttr())
+      for (auto [list, attributes] :
+           llvm::zip_equal(lists, all.getAsRange<DictionaryAttr>()))
+        list = mlir::NamedAttrList(attributes);
   }
 
   void set(unsigned argument, StringRef name, Attribute value) {
     lists[argument].set(name, value);
+    changed = true;
+  }
+  void erase(unsigned argument, StringRef name) {
+    lists[argument].erase(name);
+    changed = true;
   }
 
   void apply() {
+    if (!changed)
+      return;
     SmallVector<DictionaryAttr> all;
     all.reserve(lists.size());
     for (mlir::NamedAttrList &list : lists)
@@ -33,7 +42,8 @@ public:
 
 private:
   mlir::func::FuncOp function;
-  SmallVector<mlir::NamedAttrList> lists;
+  SmallVector<mlir::NamedAttrList, 0> lists;
+  bool changed = false;
 };
 
 } // namespace meshloom

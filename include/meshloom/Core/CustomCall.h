@@ -14,6 +14,8 @@
 
 namespace meshloom {
 
+struct KernelStep;
+
 /// What a custom function sees of one input or result: the box of the global
 /// tensor that this call is about.
 struct CustomOperand {
@@ -52,6 +54,11 @@ struct CustomTarget {
   /// devices. An error ends the program's run.
   std::function<Status(const CustomCall &)> run;
   ReduceKind kind = ReduceKind::Sum;
+  /// Of what `host_call` calls in a program of several processes: that it sees
+  /// to it that it fails in all of them or in none, at the same step. A run
+  /// that fails so does not end the processes' connection, as others do, and
+  /// callers of such programs wait for them.
+  bool fails_together = false;
 };
 
 /// Makes `target` known as `name`, in place of what was known so before. Fails
@@ -61,5 +68,9 @@ Status register_custom_call(std::string name, CustomTarget target);
 
 /// What is registered under `name`, or null.
 std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name);
+
+/// Whether the step calls a function of the host that `fails_together`. For
+/// Meshloom's own layers.
+bool failsTogether(const KernelStep &step);
 
 } // namespace meshloom

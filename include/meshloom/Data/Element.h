@@ -63,6 +63,9 @@ public:
   virtual std::string key() const = 0;
   /// How many tensors each part of a pair or tuple has; of others one part.
   virtual std::vector<size_t> parts() const = 0;
+  /// For each tensor the key by which its part, a map, has it; "" where its
+  /// part is none.
+  virtual std::vector<std::string> names() const = 0;
 };
 
 /// One element of a dataset.
@@ -74,6 +77,10 @@ struct Element {
   std::string key() const { return skeleton ? skeleton->key() : ""; }
   std::vector<size_t> parts() const {
     return skeleton ? skeleton->parts() : std::vector<size_t>{values.size()};
+  }
+  std::vector<std::string> names() const {
+    return skeleton ? skeleton->names()
+                    : std::vector<std::string>(values.size());
   }
   /// "(f32 [2], i32 [])".
   std::string typeText() const;
@@ -104,7 +111,31 @@ public:
       sizes.push_back(meshloom::detail::tensorsOf(value).size());
     return sizes;
   }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    if constexpr (meshloom::detail::isA<T, std::pair> ||
+                  meshloom::detail::isA<T, std::tuple>)
+      std::apply([&](const auto &...part) { (appendNames(part, all), ...); },
+                 value);
+    else if constexpr (!isDataset<T>)
+      appendNames(value, all);
+    return all;
+  }
   const T value;
+
+private:
+  template <typename Part>
+  static void appendNames(const Part &part, std::vector<std::string> &all) {
+    if constexpr (meshloom::detail::isA<Part, std::map>) {
+      if constexpr (std::is_same_v<typename Part::key_type, std::string>) {
+        for (const auto &[name, value] : part)
+          all.resize(all.size() + meshloom::detail::tensorsOf(value).size(),
+                     name);
+        return;
+      }
+    }
+    all.resize(all.size() + meshloom::detail::tensorsOf(part).size());
+  }
 };
 
 template <typename T> Element elementOf(const T &value) {

@@ -28,7 +28,9 @@ public:
 
 /// How the bytes of a file are packed.
 enum class Compression : uint8_t {
-  Auto, ///< as the file's first bytes tell; of a writer: not
+  /// As the file's first bytes tell; what is named .gz has to be packed. Of a
+  /// writer: not.
+  Auto,
   None, ///< not
   Gzip  ///< by gzip
 };

@@ -159,13 +159,16 @@ public:
 struct CommunicationOptions {
   /// Values are packed until there are more bytes than that; 0: in one pack.
   int64_t bytes_per_pack = 0;
-  /// After so many seconds the collective fails; none: it waits.
+  /// After so many seconds in which nothing of it moves, a collective between
+  /// processes fails, for all of them; none: after as many as other transfers
+  /// (InitializeOptions::timeout_seconds). What is compiled into one program
+  /// has the longest time that is asked for any of its collectives.
   std::optional<double> timeout_seconds = std::nullopt;
   /// See CommunicationImplementation.
   CommunicationImplementation implementation =
       CommunicationImplementation::AUTO;
   /// These, and `given` where it says something. Throws meshloom::Error if
-  /// bytes_per_pack is negative.
+  /// bytes_per_pack is negative, or timeout_seconds not positive.
   CommunicationOptions merged(const CommunicationOptions &given) const;
 };
 

@@ -23,7 +23,7 @@ enum class InputReplicationMode : uint8_t {
 };
 
 /// How a strategy's dataset brings batches to devices.
-struct StrategyInputOptions {
+struct InputOptions {
   /// Whether batches are on the devices before they are asked for.
   bool experimental_fetch_to_device = true;
   /// Of MirroredStrategy, in distribute_datasets_from_function.
@@ -34,36 +34,47 @@ struct StrategyInputOptions {
 namespace detail {
 struct StrategyState;
 
-/// The structure PerReplica<T> of elements that are T, without tensors.
-using MakePerReplica =
-    std::function<std::shared_ptr<const data::detail::Skeleton>(
-        const data::detail::Element &like, int64_t replicas,
-        std::vector<ReplicaRows> rows)>;
+/// What is made of elements that are T without knowing T.
+struct MakePerReplica {
+  /// Their structure PerReplica<T>, without tensors.
+  std::function<std::shared_ptr<const data::detail::Skeleton>(
+      const data::detail::Element &like, int64_t replicas,
+      std::vector<ReplicaRows> rows)>
+      make;
+  /// That of an element T, of its key: see Skeleton.
+  data::detail::ReadSkeleton read;
+
+  auto operator()(const data::detail::Element &like, int64_t replicas,
+                  std::vector<ReplicaRows> rows) const {
+    return make(like, replicas, std::move(rows));
+  }
+};
 template <typename T> MakePerReplica makePerReplica() {
-  return [](const data::detail::Element &like, int64_t replicas,
-            std::vector<ReplicaRows> rows) {
-    const std::vector<Tensor> none(like.values.size());
-    return std::make_shared<data::detail::TypedSkeleton<PerReplica<T>>>(
-        PerReplica<T>{
-            .stacked = data::detail::structureOf<T>(like.skeleton.get(), none),
-            .replicas = replicas,
-            .rows = std::move(rows)});
-  };
+  return {[](const data::detail::Element &like, int64_t replicas,
+             std::vector<ReplicaRows> rows) {
+            const std::vector<Tensor> none(like.values.size());
+            return std::make_shared<data::detail::TypedSkeleton<PerReplica<T>>>(
+                PerReplica<T>{.stacked = data::detail::structureOf<T>(
+                                  like.skeleton.get(), none),
+                              .replicas = replicas,
+                              .rows = std::move(rows)});
+          },
+          data::detail::skeletonFrom<T>};
 }
 
 /// Global batches, cut into those of replicas.
 data::detail::SourcePtr distributeBatches(const StrategyState &strategy,
                                           data::detail::SourcePtr source,
-                                          const StrategyInputOptions &options,
+                                          const InputOptions &options,
                                           MakePerReplica make);
 /// Batches of replicas, taken by them in turn; or one source for each.
 data::detail::SourcePtr
 distributeTurns(const StrategyState &strategy,
                 std::vector<data::detail::SourcePtr> sources,
-                const StrategyInputOptions &options, MakePerReplica make);
+                const InputOptions &options, MakePerReplica make);
 /// The contexts that the function is called with.
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
-                                        const StrategyInputOptions &options);
+                                        const InputOptions &options);
 
 /// How many rows of a global batch each replica of one of several workers has.
 std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,

@@ -11,7 +11,7 @@ std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
                                      const std::vector<Tensor> &values,
                                      const CommunicationOptions &options = {});
 Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
-                        int64_t axis);
+                        int64_t axis, const CommunicationOptions &options);
 /// All replicas' tensors of this thread's replica, and back.
 ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own);
 /// The same of a tensor that has one shape in all replicas.
@@ -85,11 +85,13 @@ public:
   /// Throws meshloom::Error if values have no dims, or differ along others.
   template <typename T>
   T all_gather(const T &value, int64_t axis,
+               const CommunicationOptions &options = {},
                Where where = Where::current()) const {
     detail::CallSite site(where);
     std::vector<Tensor> gathered;
     for (const Tensor &tensor : detail::tensorsOf(value))
-      gathered.push_back(detail::gatherInReplicas(*state, tensor, axis));
+      gathered.push_back(
+          detail::gatherInReplicas(*state, tensor, axis, options));
     return detail::rebuild(value, std::span<const Tensor>(gathered));
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/API/Devices.h"
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/ShardMap.h"
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/Distribute/CrossDeviceOps.h"
@@ -300,9 +301,10 @@ public:
   ///
   /// Throws meshloom::Error if the dataset is not batched.
   template <typename T>
-  data::Dataset<PerReplica<T>> experimental_distribute_dataset(
-      const data::Dataset<T> &dataset,
-      const StrategyInputOptions &options = {}) const {
+  data::Dataset<PerReplica<T>>
+  experimental_distribute_dataset(const data::Dataset<T> &dataset,
+                                  const InputOptions &options = {}) const {
+    detail::expectNotMovedFrom(state, "Strategy");
     return data::Dataset<PerReplica<T>>(detail::distributeBatches(
         *state, dataset.source(), options, detail::makePerReplica<T>()));
   }
@@ -310,11 +312,13 @@ public:
   /// takes: replicas take them in turn. Where there are none left for some,
   /// they get batches without rows. Throws meshloom::Error as the options say.
   template <typename F>
-  auto distribute_datasets_from_function(
-      F &&fn, const StrategyInputOptions &options = {}) const {
+  auto
+  distribute_datasets_from_function(F &&fn,
+                                    const InputOptions &options = {}) const {
     using Dataset =
         std::decay_t<std::invoke_result_t<F &, const InputContext &>>;
     using T = typename Dataset::Value;
+    detail::expectNotMovedFrom(state, "Strategy");
     std::vector<data::detail::SourcePtr> sources;
     for (const InputContext &context : detail::inputContexts(*state, options))
       sources.push_back(fn(context).source());
@@ -324,7 +328,7 @@ public:
   /// Its earlier name.
   template <typename F>
   auto experimental_distribute_datasets_from_function(
-      F &&fn, const StrategyInputOptions &options = {}) const {
+      F &&fn, const InputOptions &options = {}) const {
     return distribute_datasets_from_function(std::forward<F>(fn), options);
   }
   /// A dataset of the rows of tensors of the host; see

@@ -38,4 +38,27 @@ def VectoriseMaps : Pass<"dtensor-vectorise-maps", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def MergeSums : Pass<"dtensor-merge-sums", "::mlir::func::FuncOp"> {
+  let summary = "Make one sum of sums, in deterministic functions";
+  let description = [{
+    A sum of floats moves through linear ops (multiplications by what is the same
+    for all addends, additions, transposes, reshapes, ...) to the sum, product or
+    convolution that gives its addends, which then adds up all at once. What
+    replicas add up over their rows, and then over the replicas, is so the sum
+    over all rows, in the order that it has on one device. What each replica has
+    an n-th of, and n replicas add up, is the whole; x / a / b is x / (a * b)
+    where that is exact. Functions without `dtensor.deterministic` stay.
+
+    ```mlir
+    %rows = dtensor.reduce sum %x dims [1] : (tensor<2x12xf32>) -> tensor<2xf32>
+    %share = dtensor.divide %rows, %c24 : tensor<2xf32>
+    %all = dtensor.reduce sum %share dims [0] : (tensor<2xf32>) -> tensor<f32>
+    // becomes
+    %rows = dtensor.reduce sum %x dims [0, 1] : (tensor<2x12xf32>) -> tensor<f32>
+    %all = dtensor.divide %rows, %c24 : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 #endif // MESHLOOM_LANES_PASSES

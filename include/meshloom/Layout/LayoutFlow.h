@@ -2,11 +2,14 @@
 // rules: what PropagateLayouts decides types from.
 #pragma once
 
+#include "meshloom/ControlFlow/OpKinds.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
+#include "meshloom/Layout/LayoutNumbers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <deque>
+#include <memory>
 
 namespace meshloom {
 
@@ -24,23 +27,23 @@ struct Annotation {
   Location location;
 };
 
-/// The axes that a value's dims have been given so far.
+/// What the user wishes of a value, where that is less than a layout.
+struct FlowWish {
+  dtensor::Wish wish;
+  /// Dims whose priority has not come yet.
+  SmallVector<char> waiting;
+};
+
+/// The axes that a value's dims have been given so far. Layouts are numbers of
+/// the flow's.
 struct FlowState {
-  std::optional<Mesh> mesh;
-  Layout::DimAxes dims;
-  /// Per mesh axis: index of the annotation it came from, or -1.
-  SmallVector<int> origins;
+  /// The axes as a layout, without pending reductions.
+  unsigned layout = 0;
+  /// Given, or decided at the end: what the value is, pending reductions too.
+  std::optional<unsigned> actual;
   /// The user wrote the type: it never changes.
   bool given = false;
-  /// What the user wishes, where that is less than a layout.
-  std::optional<dtensor::Wish> wished;
-  /// Wished: dims whose priority has not come yet.
-  SmallVector<char> waiting;
-  /// Given, or decided at the end: what the value is, pending reductions too.
-  std::optional<Layout> actual;
-
-  /// `dims` as a layout.
-  Layout wish() const { return *Layout::get(*mesh, dims); }
+  std::unique_ptr<FlowWish> wished;
 };
 
 /// How an op takes part in the flow.
@@ -51,17 +54,25 @@ enum class FlowKind : uint8_t {
   Broadcast    ///< a result has a factor that no operand has
 };
 
+/// A rule that axes flow by; all ops of one kind share it.
+struct FlowRule {
+  ShardingRule rule;
+  FlowKind kind;
+};
+
 struct FlowOp {
   Operation *op;
-  FlowKind kind;
-  ShardingRule rule;
-  SmallVector<unsigned> operands, results; ///< indices of states
+  const FlowRule *shared;                     ///< null: a barrier
+  SmallVector<unsigned, 4> operands, results; ///< indices of states
   /// A result of a control op: no op makes it, values meet in it.
   std::optional<unsigned> joins = std::nullopt;
   /// Which way axes may pass.
   dtensor::WishDirection direction = dtensor::WishDirection::Both;
   /// Only links values: there is nothing to lay out.
   bool linksOnly = false;
+
+  FlowKind kind() const { return shared ? shared->kind : FlowKind::Barrier; }
+  const ShardingRule &rule() const { return shared->rule; }
 };
 
 /// Where dims have priorities, the stages run once for each, in order: the axes
@@ -73,7 +84,9 @@ struct FlowOp {
 /// elementwise op do, and so do a case's branches in its results. Axes are only
 /// ever added to a value, each at most once, so the number of changes is at
 /// most values x axes; an op is visited again only after a change to one of its
-/// values.
+/// values. What a visit comes to follows from the op's rule and the layouts
+/// that its values have by then; programs are made of few such, each found
+/// once.
 class LayoutFlow {
 public:
   explicit LayoutFlow(mlir::func::FuncOp function) : function(function) {}
@@ -82,10 +95,21 @@ public:
   /// ops that have no rule and on several meshes.
   LogicalResult run();
 
-  FlowState &state(Value value) { return states[index.lookup(value)]; }
+  unsigned indexOf(Value value) const { return index.lookup(value); }
+  FlowState &state(Value value) { return states[indexOf(value)]; }
+  const Mesh &mesh() const { return *onMesh; }
+  /// The axes of a value, by its index.
+  const Layout &layoutOf(unsigned value) const {
+    return layouts[states[value].layout];
+  }
+  /// Per mesh axis: index of the annotation that a value has it from, or -1.
+  MutableArrayRef<int> originsOf(unsigned value) {
+    return MutableArrayRef<int>(origins).slice(size_t(value) * mesh().rank(),
+                                               mesh().rank());
+  }
   /// The annotation that `axis` of `op` came from, for the factor that has it,
   /// or -1.
-  int originOf(const FlowOp &op, unsigned factor, unsigned axis) const;
+  int originOf(const FlowOp &op, unsigned factor, unsigned axis);
   /// "'x'", or "#2" where the argument has no name.
   static std::string argumentName(mlir::func::FuncOp function, unsigned arg);
   /// "argument 'x' [batch, *]": an argument with a layout, as the user wrote
@@ -98,8 +122,9 @@ public:
   /// "carried value #0 of the while at f.mlir:1:2".
   static std::string joinName(Operation *op, unsigned result);
 
-  std::vector<FlowOp> ops;
+  std::deque<FlowOp> ops;
   std::vector<FlowState> states;
+  LayoutNumbers layouts;
   std::vector<Annotation> annotations;
 
 private:
@@ -116,19 +141,46 @@ private:
             Location location, bool given);
   void collectAnnotations();
   LogicalResult addGroups();
+  const FlowRule *addRule(ShardingRule rule, FlowKind kind);
+  /// The rule of the op's kind; null where it has none.
+  const FlowRule *ruleOf(Operation &op, bool wished);
   void seedWish(FlowOp &flow, const dtensor::Wish &wish);
   bool mayTake(const FlowState &state, unsigned dim, unsigned axis) const;
   void runPriority(int64_t priority);
   void runStage(unsigned stage);
   void visit(const FlowOp &op, unsigned stage);
-  void write(unsigned value, const Layout &layout, const FlowOp &op,
-             const FactorSharding &factors);
+
+  /// Axes that a visit adds to one of the op's values.
+  struct Extension {
+    bool isResult;
+    unsigned index;         ///< of the operand or result
+    unsigned wanted;        ///< the layout with these axes
+    unsigned before, after; ///< what it makes of a value without wishes
+  };
+  struct Visit {
+    FactorSharding factors;
+    SmallVector<Extension, 1> extensions;
+  };
+  Visit findVisit(const FlowOp &op, bool forward, bool backward);
+  /// The layout of `state` with the axes that `wanted` has beyond its own, dim
+  /// by dim, where they extend what is there and are not in use elsewhere in
+  /// the value.
+  unsigned extended(const FlowState &state, const Layout &wanted);
+  void extend(const FlowOp &op, const Extension &extension,
+              const FactorSharding &factors);
   void enqueueNeighbours(unsigned value);
 
   mlir::func::FuncOp function;
+  std::optional<Mesh> onMesh;
+  std::vector<int> origins; ///< those of all states
+  OpKinds kinds;
+  std::vector<const FlowRule *> ruleOfKind;
+  std::deque<FlowRule> rules;
+  TupleNumbers visitNumbers;
+  std::deque<Visit> visits;
   DenseMap<Value, unsigned> index;
   std::vector<Value> values;
-  std::vector<SmallVector<unsigned>> touching; ///< per state, ops by index
+  std::vector<SmallVector<unsigned, 4>> touching; ///< per state, ops by index
   std::deque<unsigned> queue;
   std::vector<char> queued;
 };

@@ -123,6 +123,10 @@ def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp">
     through an op where that is linear, it is the value's only user, and its
     result is not larger; else it is resolved before the op.
 
+    In a module with `dtensor.open_signature` (the importer's) arguments and
+    results that nobody laid out are listed in the function's
+    `dtensor.open_arguments` and `dtensor.open_results`, for refinement.
+
     Function results are partial only where their type says so. Constants and
     other leaves that cost nothing are laid out per use.
 
@@ -171,10 +175,12 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     a loop counts once for each trip (8, where their number is not known), in a
     branch of n once in n.
 
-    Only types of ops' results change. Arguments, function results, constraints
-    and relayouts never do. A move must save at least 5 % of the cost that it
-    touches. A plan whose peak bytes per device exceed the given one's is not
-    taken.
+    Only types of ops' results change. Constraints and relayouts never do, nor
+    do arguments and function results but for those that propagation listed as
+    open: such an argument comes in the layout that makes its relayouts
+    cheapest, such a result as what makes it is laid out. A move must save at
+    least 5 % of the cost that it touches. A plan whose peak bytes per device
+    exceed the given one's is not taken.
 
     A changed op gets the discardable attribute `dtensor.refined`, what its
     first result was laid out as; ops whose cluster was moved or that collectives

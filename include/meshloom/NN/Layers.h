@@ -4,7 +4,7 @@
 //     nn::LayerNorm norm;
 //     nn::MultiHeadAttention attend;
 //     Block(int64_t width) : norm(width), attend(width, 8) {
-//       track(norm, attend);
+//       track(this, norm, attend);
 //     }
 //     Tensor operator()(const Tensor &x) const {
 //       return x + attend(norm(x), {.causal = true});

@@ -26,8 +26,8 @@ using PartConfig =
 /// Keras ("glorot_uniform", "GlorotUniform"), or a function of the user's own,
 /// which has no name and so cannot be saved:
 ///
-///   layers::Dense({.units = 64, .activation = "relu"});
-///   layers::Dense({.units = 64, .activation = [](const Tensor &x) {
+///   layers::Dense(64, {.activation = "relu"});
+///   layers::Dense(64, {.activation = [](const Tensor &x) {
 ///     return x * sigmoid(1.7f * x);
 ///   }});
 ///

@@ -219,6 +219,8 @@ public:
   /// its class is not known (see register_rule), or if it had a function that
   /// computes the learning rate or says which variables decay.
   static Optimizer from_config(const Config &config);
+  /// Whether it keeps running averages of variables; see ema_momentum.
+  bool keeps_averages() const;
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;

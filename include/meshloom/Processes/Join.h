@@ -31,9 +31,13 @@ struct JoinedProcesses {
   bool isAlone() const { return group.size == 1; }
   /// How many of them are on this machine.
   int64_t onThisHost() const;
+  /// Which of them share memory, see Transport.
+  std::vector<int> memoryGroups() const;
   /// Threads that each of those on this machine works with: its share of the
   /// cores.
   int64_t workers() const;
+  /// Takes part in nothing any more, and waits until all others do the same.
+  Status endOrderly(std::chrono::milliseconds timeout) const;
   /// Comes before the process ends: waits until all leave, or, where `status`
   /// is not 0, tells the others that this one failed.
   Status leave(int status);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Core/Layout.h"
+#include "meshloom/Runtime/CallOrder.h"
 #include "meshloom/Runtime/Transport.h"
 
 namespace meshloom {
@@ -34,7 +35,8 @@ public:
   /// right, on every rank of `group`, which is in ascending order and has this
   /// rank. Rank i of the group combines the i-th slice and spreads it.
   Event allReduce(std::span<const int> group, uint64_t tag, DType type,
-                  ReduceKind kind, void *data, int64_t count);
+                  ReduceKind kind, void *data, int64_t count,
+                  TransferTimeout timeout = std::nullopt);
 
   struct Outgoing {
     int to;
@@ -48,11 +50,13 @@ public:
   /// receives, several to one rank in the same order. Complete when all are;
   /// what a rank sends itself is copied.
   Event exchange(uint64_t tag, std::span<const Outgoing> outgoing,
-                 std::span<const Incoming> incoming);
+                 std::span<const Incoming> incoming,
+                 TransferTimeout timeout = std::nullopt);
 
   /// `all` has, in the order of the group, what each rank gave: as many bytes.
   Event allGather(std::span<const int> group, uint64_t tag,
-                  std::span<const char> mine, std::span<char> all);
+                  std::span<const char> mine, std::span<char> all,
+                  TransferTimeout timeout = std::nullopt);
 
   /// Complete when every rank of the group has called it.
   Event barrier(std::span<const int> group, uint64_t tag);
@@ -62,12 +66,36 @@ public:
 
   void setTimeout(std::chrono::milliseconds timeout);
   void abort(const Error &error);
+  /// Why it aborted; nothing while all is well.
+  std::optional<Error> failure() const;
+  /// See Transport::leave.
+  void leave();
+
+  /// What this rank calls together with the others. Ranks that wait for each
+  /// other compare it, and abort where it differs.
+  CallOrder &calls() const { return *order; }
 
   struct State; // of the source
 
 private:
   std::shared_ptr<Transport> messages;
   std::shared_ptr<State> state;
+  std::shared_ptr<CallOrder> order;
+};
+
+/// Collectives that this thread calls while one lives have this timeout, also
+/// those that begin later. An inner one counts before an outer one; one of none
+/// changes nothing.
+class CollectiveTimeout {
+public:
+  explicit CollectiveTimeout(TransferTimeout timeout);
+  ~CollectiveTimeout();
+  CollectiveTimeout(const CollectiveTimeout &) = delete;
+  CollectiveTimeout &operator=(const CollectiveTimeout &) = delete;
+  static TransferTimeout current();
+
+private:
+  const TransferTimeout before;
 };
 
 } // namespace meshloom

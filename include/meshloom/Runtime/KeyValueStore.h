@@ -10,8 +10,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace meshloom {
 
@@ -27,8 +29,17 @@ public:
   /// names the key.
   virtual Result<std::string> get(const std::string &key,
                                   std::chrono::milliseconds timeout) = 0;
+  /// The value, if somebody has set it by now; waits for nobody.
+  virtual Result<std::optional<std::string>> find(const std::string &key) = 0;
   /// Forgets every key that starts with `prefix`.
   virtual Status erase(const std::string &prefix) = 0;
+
+  /// What each of `size` ranks says of `subject`, in their order. All call it
+  /// once; this one is `rank` and says `own`. The error names a rank that did
+  /// not come within `timeout`.
+  virtual Result<std::vector<std::string>>
+  gather(const std::string &subject, int rank, int size, std::string_view own,
+         std::chrono::milliseconds timeout);
 };
 
 /// A table of this process.
@@ -37,6 +48,7 @@ public:
   Status set(const std::string &key, std::string_view value) override;
   Result<std::string> get(const std::string &key,
                           std::chrono::milliseconds timeout) override;
+  Result<std::optional<std::string>> find(const std::string &key) override;
   Status erase(const std::string &prefix) override;
 
 private:
@@ -53,6 +65,7 @@ public:
   Status set(const std::string &key, std::string_view value) override;
   Result<std::string> get(const std::string &key,
                           std::chrono::milliseconds timeout) override;
+  Result<std::optional<std::string>> find(const std::string &key) override;
   Status erase(const std::string &keys) override;
 
 private:

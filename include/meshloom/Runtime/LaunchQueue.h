@@ -44,6 +44,11 @@ public:
   /// it is run at once: the outer one may be waiting for it.
   Event launch(Launch launch);
 
+  /// At exit the threads of all queues end, and what has not begun fails: after
+  /// what is registered with std::atexit from now on. Without it, from the
+  /// first launch on.
+  static void endAtExit();
+
   /// Whether nothing that was launched is still to be done.
   bool isIdle() const;
 

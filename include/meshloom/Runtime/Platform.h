@@ -7,14 +7,18 @@
 
 namespace meshloom {
 
+class PlatformProcesses;
+
 /// A device of a platform, as far as it is known before anything runs there.
 struct PlatformDevice {
-  int64_t number = 0; ///< as client() takes it
-  std::string kind;   ///< "TPU v4"
+  /// Among those of its process, as client() takes it there.
+  int64_t number = 0;
+  std::string kind; ///< "TPU v4"
   /// Of its chip among those that are linked, x first; empty: not known.
   std::vector<int64_t> coords;
   int64_t core = 0;    ///< within its chip
   int64_t process = 0; ///< that drives it
+  bool isHere = true;  ///< and that this one is
 };
 
 /// A kind of device and the way to reach it: virtual CPUs, a PJRT plug-in. One
@@ -28,8 +32,14 @@ public:
   virtual std::string_view target() const = 0;
   /// The type of its devices: "CPU", "TPU".
   virtual Result<std::string> deviceType() = 0;
-  /// The devices that this process can use; none where they are virtual, made
-  /// as clients ask for them.
+  /// Says which processes run this program together, before anything asks for
+  /// devices; once is enough. Fails where this process alone has used some.
+  virtual Status join(const std::shared_ptr<PlatformProcesses> &) {
+    return Success();
+  }
+  /// The devices of all processes that the platform knows, process by process;
+  /// programs run on those that are here. None where they are virtual, made as
+  /// clients ask for them.
   virtual Result<std::vector<PlatformDevice>> devices() {
     return std::vector<PlatformDevice>();
   }

@@ -11,11 +11,6 @@ namespace meshloom {
 using PlatformFactory = Result<std::shared_ptr<Platform>> (*)(
     const std::string &name, const std::string &argument);
 
-struct PlatformEntry {
-  std::string_view name;
-  PlatformFactory make;
-};
-
 /// A platform of virtual CPUs, which runs programs of the target cpu: `make`
 /// makes a client of the devices of these numbers. Fails where there is an
 /// `argument`: it takes none.
@@ -23,8 +18,5 @@ Result<std::shared_ptr<Platform>> virtualPlatform(
     const std::string &name, const std::string &argument,
     std::function<Result<std::shared_ptr<Client>>(const std::vector<int64_t> &)>
         make);
-
-/// Those of this build: lib/Runtime/Backends/Platforms.cpp.
-std::span<const PlatformEntry> platformTable();
 
 } // namespace meshloom

@@ -6,10 +6,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace meshloom {
+
+class CallOrder;
+
+/// How long a transfer may go without any progress; none: as is usual, zero:
+/// for ever.
+using TransferTimeout = std::optional<std::chrono::milliseconds>;
 
 /// Bytes that arrived, for as long as one holds it: they lie in memory that the
 /// sender goes on with once they are given back. Give them back soon, and in
@@ -42,16 +49,23 @@ public:
   virtual int size() const = 0;
   /// The name of the machine that a rank runs on.
   virtual const std::string &hostOf(int rank) const = 0;
+  /// For each rank the first one of its group: ranks of a group share memory
+  /// with each other, and between groups is a network. The same in all ranks.
+  virtual std::vector<int> memoryGroups() const {
+    return std::vector<int>(size_t(size()));
+  }
 
   /// `bytes` must stay as they are until the event is complete. A rank may send
   /// to itself.
-  virtual Event send(int to, uint64_t tag, std::span<const char> bytes) = 0;
+  virtual Event send(int to, uint64_t tag, std::span<const char> bytes,
+                     TransferTimeout timeout = std::nullopt) = 0;
   /// `into` belongs to the transport until the event is complete.
-  virtual Event receive(int from, uint64_t tag, std::span<char> into) = 0;
+  virtual Event receive(int from, uint64_t tag, std::span<char> into,
+                        TransferTimeout timeout = std::nullopt) = 0;
   /// Hands over each part where it lies instead of copying it. Complete after
   /// the last call and once everything that was held is given back.
-  virtual Event receive(int from, uint64_t tag, int64_t bytes,
-                        Consumer consume) = 0;
+  virtual Event receive(int from, uint64_t tag, int64_t bytes, Consumer consume,
+                        TransferTimeout timeout = std::nullopt) = 0;
 
   /// What is posted until `endBatch` may be taken up only then, all together:
   /// saves what a single post costs. Batches of several threads may overlap;
@@ -59,8 +73,7 @@ public:
   virtual void beginBatch() {}
   virtual void endBatch() {}
 
-  /// How long a transfer that is posted from now on may go without any
-  /// progress; zero is for ever.
+  /// The usual timeout of transfers that are posted from now on.
   virtual void setTimeout(std::chrono::milliseconds timeout) = 0;
   /// Waits as `event.wait()` does, and moves messages meanwhile: faster, since
   /// no other thread has to wake up.
@@ -68,6 +81,14 @@ public:
   /// Everything pending and later fails with `error`; so does what other ranks
   /// have pending with this one, and they learn its text.
   virtual void abort(const Error &error) = 0;
+  /// This rank takes part in nothing any more, and has finished all that it
+  /// did: what others still post, or have posted, for it fails, saying so.
+  virtual void leave() {
+    abort(Error("its program has ended, or has called shutdown"));
+  }
+  /// What ranks compare when they wait for each other, where they can: one that
+  /// finds a difference aborts with it.
+  virtual void compareCalls(std::shared_ptr<const CallOrder>) {}
 };
 
 /// `size` ranks that are threads of this process: rank r uses the r-th.

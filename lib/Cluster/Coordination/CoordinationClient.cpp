@@ -9,16 +9,20 @@
 
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Support/BuildId.h"
-#include "meshloom/Support/File.h"
 
 #include <fmt/format.h>
 #include <grpcpp/channel.h>
 #include <unistd.h>
 
+#include <array>
+#include <bit>
 #include <condition_variable>
+#include <cstring>
+#include <fstream>
 #include <mutex>
 #include <random>
 #include <set>
+#include <span>
 #include <thread>
 
 namespace meshloom {
@@ -62,7 +66,9 @@ struct CoordinationClient::State {
   Status join();
   Status meet();
   Result<BarrierReply> barrier(BarrierRequest::Kind kind,
-                               const std::string &name, milliseconds timeout);
+                               const std::string &name, milliseconds timeout,
+                               std::string_view value = {},
+                               const std::string &called = {});
 
   void fail(const Failure &failure);
   void loseService(const std::string &text);
@@ -133,7 +139,10 @@ Error CoordinationClient::State::errorOf(const std::string &doing,
     const std::lock_guard lock(mutex);
     return Error(fmt::format("{}: {}", doing, first->message()));
   }
-  return Error(fmt::format("{}: {}", doing, status.error_message()));
+  return Error(fmt::format(
+      "{}: {}{}", doing,
+      code == grpc::StatusCode::DEADLINE_EXCEEDED ? "DeadlineExceeded: " : "",
+      status.error_message()));
 }
 
 /// Whether the run has failed, at the latest in `time`.
@@ -154,6 +163,40 @@ uint64_t randomNumber() {
   return (uint64_t(device()) << 32) | device();
 }
 
+/// Of the bytes of a file, in parts that are multiples of 32 bytes but for the
+/// last one. Programs have many: words go to four sums, none of which waits for
+/// the others.
+class FileDigest {
+public:
+  void add(std::span<const char> bytes) {
+    size += bytes.size();
+    std::array<uint64_t, 4> words{};
+    for (; bytes.size() >= sizeof(words);
+         bytes = bytes.subspan(sizeof(words))) {
+      std::memcpy(words.data(), bytes.data(), sizeof(words));
+      mix(words);
+    }
+    words = {};
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    mix(words);
+  }
+  uint64_t value() const {
+    StableHash digest;
+    digest.add(size);
+    for (uint64_t sum : sums)
+      digest.add(sum);
+    return digest.value();
+  }
+
+private:
+  void mix(const std::array<uint64_t, 4> &words) {
+    for (size_t i = 0; i < words.size(); ++i)
+      sums[i] = std::rotl(sums[i] ^ words[i], 29) * 0x9e3779b97f4a7c15;
+  }
+  uint64_t size = 0;
+  std::array<uint64_t, 4> sums{1, 2, 3, 4};
+};
+
 } // namespace
 
 std::string runName(uint64_t generation) {
@@ -162,14 +205,17 @@ std::string runName(uint64_t generation) {
 
 std::string executableHash() {
   // The program cannot change while it runs.
-  static const std::string hash = [] {
-    Result<std::string> bytes = readFile("/proc/self/exe");
-    if (!bytes)
-      return std::string("unknown");
-    StableHash digest;
-    digest.add(*bytes);
-    return fmt::format("{:016x}", digest.value());
-  }();
+  static const auto &hash = *new std::string([] {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    FileDigest digest;
+    std::vector<char> part(256 << 10);
+    do {
+      file.read(part.data(), std::streamsize(part.size()));
+      digest.add({part.data(), size_t(file.gcount())});
+    } while (file);
+    return file.eof() ? fmt::format("{:016x}", digest.value())
+                      : std::string("unknown");
+  }());
   return hash;
 }
 
@@ -477,12 +523,29 @@ Result<std::string> CoordinationClient::get(const std::string &key,
   const grpc::Status status =
       state->call(&State::Stub::Get, request, reply,
                   detail::clampTimeout(timeout.count()), true);
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
-    return Error(fmt::format("'{}' was not set by any rank within {} ms", key,
-                             timeout.count()));
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
+      status.error_code() == grpc::StatusCode::NOT_FOUND)
+    return Error(fmt::format("DeadlineExceeded: '{}' was not set by any rank "
+                             "within {} ms",
+                             key, timeout.count()));
   if (!status.ok())
     return state->errorOf(fmt::format("waiting for '{}'", key), status);
   return std::move(*reply.mutable_value());
+}
+
+Result<std::optional<std::string>>
+CoordinationClient::find(const std::string &key) {
+  GetRequest request;
+  *request.mutable_caller() = state->caller;
+  request.set_key(key);
+  GetReply reply;
+  const grpc::Status status = state->call(&State::Stub::Get, request, reply,
+                                          state->heartbeatTimeout, true);
+  if (status.error_code() == grpc::StatusCode::NOT_FOUND)
+    return std::optional<std::string>();
+  if (!status.ok())
+    return state->errorOf(fmt::format("looking for '{}'", key), status);
+  return std::optional(std::move(*reply.mutable_value()));
 }
 
 Status CoordinationClient::erase(const std::string &prefix) {
@@ -498,12 +561,15 @@ Status CoordinationClient::erase(const std::string &prefix) {
 }
 
 Result<BarrierReply> CoordinationClient::State::barrier(
-    BarrierRequest::Kind kind, const std::string &name, milliseconds timeout) {
+    BarrierRequest::Kind kind, const std::string &name, milliseconds timeout,
+    std::string_view value, const std::string &called) {
   BarrierRequest request;
   *request.mutable_caller() = caller;
   request.set_kind(kind);
   request.set_name(name);
   request.set_timeout_ms(timeout.count());
+  request.set_value(std::string(value));
+  request.set_call(called);
   BarrierReply reply;
   const grpc::Status status =
       call(&Stub::Barrier, request, reply,
@@ -518,12 +584,31 @@ Result<BarrierReply> CoordinationClient::State::barrier(
 }
 
 Status CoordinationClient::barrier(const std::string &name,
-                                   milliseconds timeout) {
+                                   milliseconds timeout,
+                                   const std::string &call) {
   Result<BarrierReply> reply =
-      state->barrier(BarrierRequest::NAMED, name, timeout);
+      state->barrier(BarrierRequest::NAMED, name, timeout, {}, call);
   if (!reply)
     return reply.error();
   return Success();
+}
+
+Result<std::vector<std::string>>
+CoordinationClient::gather(const std::string &subject, int rank, int size,
+                           std::string_view own, milliseconds timeout) {
+  if (rank != this->rank() || size != this->size())
+    return Error(fmt::format("expected all {} ranks of the run to gather '{}', "
+                             "with this one as rank {}, got rank {} of {}",
+                             this->size(), subject, this->rank(), rank, size));
+  Result<BarrierReply> reply =
+      state->barrier(BarrierRequest::NAMED, subject, timeout, own);
+  if (!reply)
+    return reply.error();
+  std::vector<std::string> all(
+      std::make_move_iterator(reply->mutable_values()->begin()),
+      std::make_move_iterator(reply->mutable_values()->end()));
+  all.resize(size_t(size)); // nobody has said anything
+  return all;
 }
 
 void CoordinationClient::reportFailure(const std::string &text) {

@@ -3,6 +3,7 @@
 #include "meshloom/Cluster/Coordination/CoordinationService.h"
 
 #include "Coordination.grpc.pb.h"
+#include "Gate.h"
 #include "Messages.h"
 #include "Network.h"
 #include "Run.h"
@@ -251,6 +252,7 @@ struct CoordinationService::State {
   detail::Run run;
   Handlers handlers;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<detail::Gate> gate;
   std::string address;
 };
 
@@ -259,6 +261,7 @@ CoordinationService::CoordinationService(std::unique_ptr<State> state)
 
 CoordinationService::~CoordinationService() {
   // What is answered is sent; what still waits ends.
+  state->gate.reset();
   const bool ended = bool(state->run.waitForEnd(std::chrono::milliseconds(0)));
   state->server->Shutdown(std::chrono::system_clock::now() +
                           std::chrono::milliseconds(ended ? 1000 : 0));
@@ -294,9 +297,6 @@ CoordinationService::start(CoordinationServiceOptions options) {
         "machine "
         "alone (localhost), or allow it where nobody else is on the network",
         options.address));
-  if (Status status = detail::canListen(*address); !status)
-    return Error(fmt::format("the coordination service does not start: {}",
-                             status.error().message()));
   Result<std::shared_ptr<grpc::ServerCredentials>> credentials =
       detail::serverCredentials(options.tls);
   if (!credentials)
@@ -305,29 +305,24 @@ CoordinationService::start(CoordinationServiceOptions options) {
   const uint64_t generation = options.generation.value_or(randomGeneration());
   const bool tls = options.tls.given(), token = !options.token.empty();
   auto state = std::make_unique<State>(std::move(options), generation);
-  // "localhost" is two addresses, of which gRPC would leave out a taken one.
-  const std::string listen = address->host == "localhost"
-                                 ? fmt::format("127.0.0.1:{}", address->port)
-                                 : str(*address);
-  int port = 0;
+  auto gate = detail::Gate::open(*address, tls, state->options.size);
+  if (!gate)
+    return Error(fmt::format("the coordination service does not start: {}",
+                             gate.error().message()));
+  state->gate = std::move(*gate);
+  address->port = state->gate->port();
   grpc::ServerBuilder builder;
-  // Two services on one port are one too many.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(detail::longestMessage);
   builder.SetMaxSendMessageSize(detail::longestMessage);
   builder.RegisterService(&state->handlers);
-  builder.AddListeningPort(listen, *credentials, &port);
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      *credentials);
   state->server = builder.BuildAndStart();
-  if (!state->server || port == 0) {
-    if (state->server)
-      state->server->Shutdown(std::chrono::system_clock::now());
-    return Error(fmt::format(
-        "the coordination service cannot listen on {}: {}", listen,
-        tls ? "the port was just taken, or the certificate and the key are no "
-              "pair"
-            : "the port was just taken"));
-  }
-  address->port = port;
+  if (!state->server)
+    return Error(fmt::format("the coordination service does not start on {}",
+                             str(*address)));
+  state->gate->letInto(std::move(acceptor));
   state->address = str(*address);
   state->options.log(fmt::format(
       "listens on {} ({}), {}, {} processes, start {:016x}", state->address,
@@ -351,6 +346,9 @@ std::optional<Failure> CoordinationService::failure() const {
 }
 void CoordinationService::abort(const std::string &text) {
   state->run.abort(text);
+}
+void CoordinationService::noteEnd(int64_t rank) {
+  state->run.noteEnd(rank);
 }
 Status CoordinationService::waitForEnd(std::chrono::milliseconds timeout) {
   return state->run.waitForEnd(timeout);

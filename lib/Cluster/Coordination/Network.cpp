@@ -9,9 +9,10 @@
 #include <fmt/format.h>
 #include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -58,13 +59,18 @@ namespace {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
+/// "localhost" is 127.0.0.1 also where nothing tells the system so, as on a
+/// machine without /etc/hosts.
+const char *const localhost = "localhost";
+const char *const loopback = "127.0.0.1";
+
 Result<AddressList> lookUp(const Address &address) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo *found = nullptr;
   const int error =
-      getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(),
-                  &hints, &found);
+      getaddrinfo(address.host == localhost ? loopback : address.host.c_str(),
+                  std::to_string(address.port).c_str(), &hints, &found);
   if (error != 0)
     return Error(fmt::format("host \"{}\" is not known: {}", address.host,
                              gai_strerror(error)));
@@ -104,6 +110,29 @@ Result<std::string> readPem(const std::string &path, std::string_view what,
   return text;
 }
 
+/// Of a file with several certificates the first one counts.
+Status checkPair(const std::string &certificate, const std::string &key) {
+  const auto bytes = [](const std::string &text) {
+    return std::unique_ptr<BIO, decltype(&BIO_free)>(
+        BIO_new_mem_buf(text.data(), int(text.size())), &BIO_free);
+  };
+  // A key with a password fails; nobody is asked for it.
+  const auto noPassword = [](char *, int, int, void *) { return -1; };
+  const std::unique_ptr<X509, decltype(&X509_free)> first(
+      PEM_read_bio_X509(bytes(certificate).get(), nullptr, noPassword, nullptr),
+      &X509_free);
+  if (!first)
+    return Error("the certificate cannot be read");
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> secret(
+      PEM_read_bio_PrivateKey(bytes(key).get(), nullptr, noPassword, nullptr),
+      &EVP_PKEY_free);
+  if (!secret)
+    return Error("the key cannot be read (one with a password is of no use)");
+  if (X509_check_private_key(first.get(), secret.get()) != 1)
+    return Error("the certificate and the key are no pair");
+  return Success();
+}
+
 struct Pem {
   std::string certificate, key, authority;
 };
@@ -123,6 +152,9 @@ Result<Pem> readPems(const TlsFiles &files) {
   if (!text)
     return text.error();
   pem.authority = std::move(*text);
+  if (Status status = checkPair(pem.certificate, pem.key); !status)
+    return Error(fmt::format("'{}' and '{}': {}", files.certificate, files.key,
+                             status.error().message()));
   return pem;
 }
 
@@ -138,25 +170,25 @@ Result<bool> isLoopback(const std::string &host) {
   return true;
 }
 
-Status canListen(const Address &address) {
+Result<int> listenOn(const Address &address) {
   Result<AddressList> found = lookUp(address);
   if (!found)
     return found.error();
   int error = 0;
   for (const addrinfo *each = found->get(); each; each = each->ai_next) {
-    const int file = socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int file =
+        socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (file < 0) {
       error = errno;
       continue;
     }
     const int yes = 1;
     setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    const bool bound = bind(file, each->ai_addr, each->ai_addrlen) == 0 &&
-                       listen(file, 1) == 0;
-    error = bound ? 0 : errno;
+    if (bind(file, each->ai_addr, each->ai_addrlen) == 0 &&
+        listen(file, SOMAXCONN) == 0)
+      return file;
+    error = errno;
     close(file);
-    if (bound)
-      return Success();
     if (error == EADDRINUSE)
       break;
   }
@@ -182,18 +214,23 @@ serverCredentials(const TlsFiles &files) {
   return grpc::SslServerCredentials(options);
 }
 
+Result<std::shared_ptr<grpc::ChannelCredentials>>
+channelCredentials(const TlsFiles &files) {
+  if (!files.given())
+    return grpc::InsecureChannelCredentials();
+  Result<Pem> pem = readPems(files);
+  if (!pem)
+    return pem.error();
+  return grpc::SslCredentials({pem->authority, pem->key, pem->certificate});
+}
+
 Result<std::shared_ptr<grpc::Channel>> openChannel(const std::string &address,
                                                    const TlsFiles &files) {
   quietGrpc();
-  std::shared_ptr<grpc::ChannelCredentials> credentials =
-      grpc::InsecureChannelCredentials();
-  if (files.given()) {
-    Result<Pem> pem = readPems(files);
-    if (!pem)
-      return pem.error();
-    credentials =
-        grpc::SslCredentials({pem->authority, pem->key, pem->certificate});
-  }
+  Result<std::shared_ptr<grpc::ChannelCredentials>> credentials =
+      channelCredentials(files);
+  if (!credentials)
+    return credentials.error();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(longestMessage);
   arguments.SetMaxSendMessageSize(longestMessage);
@@ -204,7 +241,17 @@ Result<std::shared_ptr<grpc::Channel>> openChannel(const std::string &address,
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
-  return grpc::CreateCustomChannel(address, credentials, arguments);
+  return grpc::CreateCustomChannel(dialled(address, arguments), *credentials,
+                                   arguments);
+}
+
+std::string dialled(const std::string &address,
+                    grpc::ChannelArguments &arguments) {
+  const Result<Address> parts = splitAddress(address, "the address");
+  if (!parts || parts->host != localhost)
+    return address;
+  arguments.SetSslTargetNameOverride(localhost);
+  return str({loopback, parts->port});
 }
 
 void quietGrpc() {

@@ -1,11 +1,13 @@
 // Addresses, ports and credentials of gRPC servers and channels.
 #pragma once
 
-#include "meshloom/Cluster/Coordination/TlsFiles.h"
+#include "meshloom/Cluster/TlsFiles.h"
 #include "meshloom/Core/Result.h"
 
 #include <grpcpp/channel.h>
+#include <grpcpp/security/credentials.h>
 #include <grpcpp/security/server_credentials.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <memory>
 #include <string>
@@ -26,16 +28,27 @@ std::string str(const Address &address);
 /// Whether all that a name stands for is inside of this machine. Fails where
 /// nothing is known of it.
 Result<bool> isLoopback(const std::string &host);
-/// Fails, with the system's reason, where this process cannot listen there.
-Status canListen(const Address &address);
+/// A socket that listens there and never blocks, to be closed by the caller.
+/// Fails with the system's reason.
+Result<int> listenOn(const Address &address);
 
 /// Fails where a file cannot be read, or one of the three is missing. Without
 /// files: what sends in the clear.
 Result<std::shared_ptr<grpc::ServerCredentials>>
 serverCredentials(const TlsFiles &files);
+/// The same for who calls.
+Result<std::shared_ptr<grpc::ChannelCredentials>>
+channelCredentials(const TlsFiles &files);
 /// A channel to a server; the same about files.
 Result<std::shared_ptr<grpc::Channel>> openChannel(const std::string &address,
                                                    const TlsFiles &files);
+
+/// What a channel to an address connects to: "localhost" is a name that some
+/// machines do not know, and two addresses, of which servers have one.
+/// Certificates are still compared
+/// with the name that was given, by way of `arguments`.
+std::string dialled(const std::string &address,
+                    grpc::ChannelArguments &arguments);
 
 /// gRPC writes what goes wrong on connections to the standard error stream; our
 /// errors say it. Keeps it from that unless GRPC_VERBOSITY is set.

@@ -4,7 +4,6 @@
 #include "Messages.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace meshloom::detail {
 
@@ -152,6 +151,7 @@ grpc::Status Run::join(const coordination::JoinRequest &request,
     rank.version = request.version();
     rank.incarnation = request.incarnation();
     rank.lastHeard = Clock::now();
+    endHopelessStart(answers);
     reply.set_generation(generation);
     reply.set_heartbeat_timeout_ms(options.heartbeatTimeout.count());
     reply.set_service_rank(options.rank);
@@ -232,7 +232,7 @@ uint64_t Run::get(const coordination::GetRequest &request, GetAnswer answer) {
       if (found != values.end()) {
         value = found->second;
       } else if (request.timeout_ms() <= 0) {
-        status = {grpc::StatusCode::DEADLINE_EXCEEDED, "it is not set"};
+        status = {grpc::StatusCode::NOT_FOUND, "it is not set"};
       } else {
         const auto deadline = Clock::now() + clampTimeout(request.timeout_ms());
         gets.push_back(
@@ -244,120 +244,6 @@ uint64_t Run::get(const coordination::GetRequest &request, GetAnswer answer) {
   }
   answer(status, value);
   return 0;
-}
-
-std::string Run::missing(const std::vector<BarrierWait> &waits) const {
-  std::vector<std::string> names;
-  constexpr size_t most = 16;
-  size_t count = 0;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    const bool here =
-        std::any_of(waits.begin(), waits.end(), [&](const BarrierWait &wait) {
-          return wait.rank == int64_t(rank);
-        });
-    if (here || ++count > most)
-      continue;
-    names.push_back(
-        ranks[rank].joined
-            ? fmt::format("rank {} (host {}, process {})", rank,
-                          ranks[rank].host, ranks[rank].pid)
-            : fmt::format("rank {} (which never joined the run)", rank));
-  }
-  if (count > most)
-    names.push_back(fmt::format("{} more", count - most));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// A rank that waits to leave comes to no barrier any more.
-void Run::endHopelessBarriers(Answers &answers) {
-  const auto end = barriers.find({int(BarrierRequest::END), ""});
-  if (end == barriers.end())
-    return;
-  for (auto barrier = barriers.begin(); barrier != barriers.end();) {
-    std::vector<BarrierWait> &waits = barrier->second;
-    const auto leaver = std::find_if(
-        end->second.begin(), end->second.end(), [&](const BarrierWait &wait) {
-          return std::none_of(
-              waits.begin(), waits.end(),
-              [&](const BarrierWait &here) { return here.rank == wait.rank; });
-        });
-    if (barrier->first.first != int(BarrierRequest::NAMED) ||
-        leaver == end->second.end()) {
-      ++barrier;
-      continue;
-    }
-    const Rank &who = ranks[size_t(leaver->rank)];
-    const grpc::Status status(
-        grpc::StatusCode::FAILED_PRECONDITION,
-        fmt::format("rank {} (host {}, process {}) does not come: its program "
-                    "has ended, or has called shutdown",
-                    leaver->rank, who.host, who.pid));
-    for (BarrierWait &wait : waits)
-      answers.emplace_back([answer = std::move(wait.answer), status] {
-        answer(status, coordination::BarrierReply());
-      });
-    barrier = barriers.erase(barrier);
-  }
-}
-
-uint64_t Run::barrier(const BarrierRequest &request, BarrierAnswer answer) {
-  Answers answers;
-  grpc::Status status;
-  uint64_t number = 0;
-  {
-    const std::lock_guard lock(mutex);
-    status = checkLocked(request.caller());
-    const BarrierKey key(int(request.kind()), request.name());
-    std::vector<BarrierWait> *waits = status.ok() ? &barriers[key] : nullptr;
-    const int64_t rank = request.caller().rank();
-    if (waits &&
-        std::any_of(waits->begin(), waits->end(),
-                    [&](const BarrierWait &wait) { return wait.rank == rank; }))
-      status = {
-          grpc::StatusCode::FAILED_PRECONDITION,
-          fmt::format("rank {} waits there already, in another thread", rank)};
-    if (status.ok()) {
-      const milliseconds timeout = clampTimeout(request.timeout_ms());
-      number = ++lastNumber;
-      waits->push_back(
-          {number, rank, timeout, Clock::now() + timeout, std::move(answer)});
-      if (waits->size() == ranks.size()) {
-        coordination::BarrierReply reply;
-        if (request.kind() == BarrierRequest::START)
-          for (const Rank &each : ranks) {
-            coordination::RankMessage *message = reply.add_ranks();
-            message->set_host(each.host);
-            message->set_pid(each.pid);
-          }
-        for (BarrierWait &wait : *waits)
-          answers.emplace_back([answer = std::move(wait.answer), reply] {
-            answer(grpc::Status::OK, reply);
-          });
-        barriers.erase(key);
-        number = 0;
-        if (request.kind() == BarrierRequest::START)
-          startDeadline = Clock::time_point::max();
-        if (request.kind() == BarrierRequest::END) {
-          over = true;
-          for (Rank &each : ranks) {
-            each.left = true;
-            if (each.stream != 0)
-              answers.emplace_back([tell = each.tell] { tell(std::nullopt); });
-          }
-        }
-      } else {
-        endHopelessBarriers(answers);
-      }
-    } else {
-      answers.emplace_back([answer = std::move(answer), status] {
-        answer(status, coordination::BarrierReply());
-      });
-    }
-  }
-  clockChanged.notify_all();
-  ended.notify_all();
-  call(answers);
-  return number;
 }
 
 bool Run::cancel(uint64_t number) {
@@ -392,10 +278,7 @@ void Run::fail(const Failure &failure, Answers &answers) {
     });
   gets.clear();
   for (auto &[key, waits] : barriers)
-    for (BarrierWait &wait : waits)
-      answers.emplace_back([answer = std::move(wait.answer), status] {
-        answer(status, coordination::BarrierReply());
-      });
+    failAll(waits, status, answers);
   barriers.clear();
   for (const Rank &rank : ranks)
     if (rank.stream != 0)
@@ -447,6 +330,27 @@ void Run::abort(const std::string &text) {
     fail({Failure::Kind::ABORTED, -1, "", 0, text}, answers);
   }
   call(answers);
+}
+
+void Run::noteEnd(int64_t rank) {
+  Answers answers;
+  {
+    const std::lock_guard lock(mutex);
+    ranks.at(size_t(rank)).hasEnded = true;
+    endHopelessStart(answers);
+  }
+  call(answers);
+}
+
+/// Programs that never meet may end one by one. Who has joined waits for all.
+void Run::endHopelessStart(Answers &answers) {
+  if (std::ranges::none_of(ranks, [](const Rank &rank) { return rank.joined; }))
+    return;
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].hasEnded && !ranks[rank].joined)
+      return failRank(Failure::Kind::LOST, int64_t(rank),
+                      "its program has ended before it joined the others",
+                      answers);
 }
 
 std::optional<Failure> Run::failure() const {
@@ -547,10 +451,7 @@ void Run::endOverdueWaits(Clock::time_point now, Answers &answers) {
         grpc::StatusCode::DEADLINE_EXCEEDED,
         cut(fmt::format("{} did not come within {}", missing(waits),
                         text(late->timeout))));
-    for (BarrierWait &wait : waits)
-      answers.emplace_back([answer = std::move(wait.answer), status] {
-        answer(status, coordination::BarrierReply());
-      });
+    failAll(waits, status, answers);
     barrier = barriers.erase(barrier);
   }
 }

@@ -65,11 +65,13 @@ public:
 
   std::optional<Failure> failure() const;
   void abort(const std::string &text);
+  void noteEnd(int64_t rank);
   Status waitForEnd(std::chrono::milliseconds timeout);
 
 private:
   struct Rank {
     bool joined = false, left = false, knowsFailure = false;
+    bool hasEnded = false; ///< its process, with status 0
     std::string host, binaryHash, version;
     int64_t pid = 0;
     uint64_t incarnation = 0;
@@ -91,6 +93,10 @@ private:
     std::chrono::milliseconds timeout;
     Clock::time_point deadline;
     BarrierAnswer answer;
+    std::string value = {};
+    /// What it is called among the calls of all in one order; empty: it is
+    /// none of them.
+    std::string call = {};
   };
   using BarrierKey = std::pair<int, std::string>;
   /// What is to be called once the lock is free.
@@ -104,7 +110,11 @@ private:
   void failRank(Failure::Kind kind, int64_t rank, const std::string &text,
                 Answers &answers);
   std::string missing(const std::vector<BarrierWait> &waits) const;
+  static void failAll(std::vector<BarrierWait> &waits,
+                      const grpc::Status &status, Answers &answers);
   void endHopelessBarriers(Answers &answers);
+  void endDifferentBarriers(Answers &answers);
+  void endHopelessStart(Answers &answers);
   void endOverdueWaits(Clock::time_point now, Answers &answers);
   void loseSilentRanks(Clock::time_point now, Answers &answers);
   void endByReport(Clock::time_point now, Answers &answers);

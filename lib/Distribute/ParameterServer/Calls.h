@@ -2,13 +2,16 @@
 // calls.
 #pragma once
 
+#include "Access.h"
 #include "Messages.h"
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/status.h>
 
+#include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace meshloom::detail::ps {
 
@@ -16,13 +19,15 @@ namespace meshloom::detail::ps {
 enum class Method : uint8_t {
   Describe, ///< which task it is, and which start of it
   Begin,    ///< a coordinator takes a parameter server over
+  Watch,    ///< the coordinator is there as long as this call is
   Load,     ///< a program, by its hash
   Create,   ///< a variable
   Read,     ///< variables
   Write,    ///< a variable
   Drop,     ///< a variable
   Update,   ///< variables, by programs
-  Run       ///< a program, on a worker
+  Peek,     ///< at the next element of a worker's dataset
+  Run       ///< programs, on a worker
 };
 inline constexpr Method lastMethod = Method::Run;
 /// "/meshloom.ParameterServer/Run".
@@ -37,6 +42,10 @@ inline constexpr grpc::StatusCode unknownProgram = grpc::StatusCode::NOT_FOUND;
 inline constexpr grpc::StatusCode serverLost = grpc::StatusCode::ABORTED;
 /// A parameter server of another coordinator, or one that was started again.
 inline constexpr grpc::StatusCode unknownSession = grpc::StatusCode::DATA_LOSS;
+/// A dataset's next element is of another type than was expected.
+inline constexpr grpc::StatusCode otherElement = grpc::StatusCode::OUT_OF_RANGE;
+/// The call brought another token along.
+inline constexpr grpc::StatusCode stranger = grpc::StatusCode::UNAUTHENTICATED;
 /// What was asked cannot be done; the message says why.
 inline constexpr grpc::StatusCode refused =
     grpc::StatusCode::FAILED_PRECONDITION;
@@ -47,12 +56,16 @@ bool isLost(const grpc::Status &status);
 class Peer {
 public:
   /// `name`: "/job:ps/task:0", for messages.
-  Peer(std::string name, std::string address, std::string token);
+  Peer(std::string name, std::string address, const Access &access);
   Peer(const Peer &) = delete;
 
   /// Waits for the answer; `seconds` of 0: as long as it takes.
   grpc::Status call(Method method, const grpc::ByteBuffer &frame,
                     grpc::ByteBuffer &answer, double seconds = 0) const;
+  /// The same in a context that the caller may cancel; `cancel` does not.
+  grpc::Status call(Method method, const grpc::ByteBuffer &frame,
+                    grpc::ByteBuffer &answer,
+                    grpc::ClientContext &context) const;
   /// Ends calls that wait, and later ones at once.
   void cancel() const;
   /// Waits until it can be reached, so long at most.
@@ -70,22 +83,23 @@ private:
   mutable bool isCancelled = false;
 };
 
-/// What gRPC logs of lost peers is said by who calls; what it logs is shown
-/// where GRPC_VERBOSITY asks for it.
-void quietGrpc();
-
-/// What every call brings its token in.
-inline constexpr char tokenKey[] = "meshloom-token";
-/// Of the environment, where none is given.
-std::string tokenOr(const std::optional<std::string> &given);
-/// Whether only this machine reaches the address.
-bool isLoopback(std::string_view address);
 /// Of the text that a status carries.
 std::string shortened(std::string_view text);
 
-/// Frames may be as large as variables are; a peer that does not answer pings
-/// for some seconds is lost.
-inline constexpr int pingMilliseconds = 4000;
-inline constexpr int pingTimeoutMilliseconds = 5000;
+/// While it lives the task knows that its coordinator is there.
+class Presence {
+public:
+  Presence(const Peer &peer, uint64_t session);
+  ~Presence();
+  Presence(const Presence &) = delete;
+
+private:
+  void run(const Peer &peer, uint64_t session);
+  std::mutex mutex; ///< guards what follows
+  std::condition_variable ending;
+  bool isEnding = false;
+  grpc::ClientContext *waiting = nullptr;
+  std::thread thread;
+};
 
 } // namespace meshloom::detail::ps

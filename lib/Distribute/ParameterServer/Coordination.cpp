@@ -3,6 +3,7 @@
 
 #include "../StrategyState.h"
 
+#include "meshloom/API/Create.h"
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/Logging.h"
 
@@ -13,116 +14,6 @@
 #include <cstdlib>
 
 namespace meshloom::detail {
-
-//===----------------------------------------------------------------------===//
-// Results and the queue
-//===----------------------------------------------------------------------===//
-
-void RemoteResult::set(std::vector<Tensor> values, std::exception_ptr failure) {
-  std::lock_guard lock(mutex);
-  isReady = true;
-  tensors = std::move(values);
-  error = std::move(failure);
-  changed.notify_all();
-}
-
-std::vector<Tensor> fetchResult(const std::shared_ptr<RemoteResult> &result) {
-  std::unique_lock lock(result->mutex);
-  result->changed.wait(lock, [&] { return result->isReady; });
-  if (result->error)
-    std::rethrow_exception(result->error);
-  return result->tensors;
-}
-
-static std::exception_ptr cancelled(const std::string &why) {
-  return std::make_exception_ptr(
-      CancelledError(fmt::format("[schedule] Cancelled: {}", why)));
-}
-
-static constexpr char otherFailed[] = "a function scheduled before failed";
-
-void ClosureQueue::throwError(std::unique_lock<std::mutex> &lock) {
-  if (!error)
-    return;
-  changed.wait(lock, [&] { return inFlight == 0; });
-  if (error)
-    std::rethrow_exception(std::exchange(error, nullptr));
-}
-
-void ClosureQueue::cancelAll(const std::string &why) {
-  for (const Item &item : std::exchange(waiting, {}))
-    item.result->set({}, cancelled(why));
-}
-
-void ClosureQueue::put(Item item) {
-  std::unique_lock lock(mutex);
-  changed.wait(lock,
-               [&] { return waiting.size() < bound || error || isClosed; });
-  throwError(lock);
-  if (isClosed)
-    throw Error("[schedule] the coordinator has ended");
-  waiting.push_back(std::move(item));
-  changed.notify_all();
-}
-
-std::optional<ClosureQueue::Item> ClosureQueue::take() {
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return !waiting.empty() || isClosed; });
-  if (isClosed)
-    return std::nullopt;
-  Item item = std::move(waiting.front());
-  waiting.pop_front();
-  ++inFlight;
-  changed.notify_all();
-  return item;
-}
-
-void ClosureQueue::finish(const Item &item, std::vector<Tensor> values) {
-  std::lock_guard lock(mutex);
-  --inFlight;
-  // Who has fetched it finds the queue as it then is.
-  item.result->set(std::move(values));
-  changed.notify_all();
-}
-
-void ClosureQueue::fail(const Item &item, std::exception_ptr failure) {
-  std::lock_guard lock(mutex);
-  if (!error)
-    error = failure;
-  cancelAll(otherFailed);
-  --inFlight;
-  item.result->set({}, std::move(failure));
-  changed.notify_all();
-}
-
-void ClosureQueue::putBack(Item item) {
-  std::lock_guard lock(mutex);
-  if (error || isClosed)
-    item.result->set({}, cancelled(otherFailed));
-  else
-    waiting.push_front(std::move(item));
-  --inFlight;
-  changed.notify_all();
-}
-
-void ClosureQueue::join() {
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return waiting.empty() && inFlight == 0; });
-  throwError(lock);
-}
-
-bool ClosureQueue::isDone() {
-  std::unique_lock lock(mutex);
-  throwError(lock);
-  return waiting.empty() && inFlight == 0;
-}
-
-void ClosureQueue::close() {
-  std::lock_guard lock(mutex);
-  isClosed = true;
-  cancelAll("the coordinator has ended");
-  changed.notify_all();
-}
 
 //===----------------------------------------------------------------------===//
 // Workers
@@ -154,7 +45,7 @@ Coordination::make(std::shared_ptr<const ps::Store> store,
 Coordination::Coordination(std::shared_ptr<const ps::Store> itsStore,
                            double workerTimeout)
     : store(std::move(itsStore)), workerTimeout(workerTimeout),
-      ignoredFailures(failuresThatCount() - 1), starts(store->workers.size()),
+      ignoredFailures(failuresThatCount() - 1),
       workersLeft(store->workers.size()) {
   threads.reserve(workersLeft);
   for (size_t worker = 0; worker < store->workers.size(); ++worker)
@@ -175,10 +66,6 @@ Coordination::~Coordination() {
   store->forgetPrograms();
 }
 
-int64_t Coordination::startsOf(int64_t worker) const {
-  return starts[size_t(worker)];
-}
-
 void Coordination::serve(size_t number) {
   Worker worker;
   const ps::Peer &peer = *store->workers[number];
@@ -188,11 +75,12 @@ void Coordination::serve(size_t number) {
       if (!item)
         return;
       if (run(number, worker, *item) == Outcome::WorkerLost) {
-        queue.putBack(std::move(*item));
+        // First: who waits for what another one then runs knows it.
         log(LogLevel::WARNING,
             fmt::format("Lost {}: what it ran is run by another worker; it is "
                         "used again when it comes back",
                         peer.text()));
+        queue.putBack(std::move(*item));
         break;
       }
     }
@@ -203,44 +91,62 @@ void Coordination::serve(size_t number) {
       return;
   }
   while (std::optional<ClosureQueue::Item> item = queue.take())
-    queue.fail(*item, std::make_exception_ptr(UnavailableError(fmt::format(
-                          "[schedule] Unavailable: no worker could be reached "
-                          "for {} s, the last one {}",
-                          workerTimeout, peer.text()))));
+    queue.fail(*item,
+               std::make_exception_ptr(UnavailableError(fmt::format(
+                   "[schedule] Unavailable: no worker could be reached: {}",
+                   whyUnreached))));
 }
 
 bool Coordination::reach(size_t number, Worker &worker) {
   using Clock = std::chrono::steady_clock;
   const ps::Peer &peer = *store->workers[number];
-  const auto end = Clock::now() + std::chrono::duration<double>(workerTimeout);
-  constexpr double patience = 5;
-  while (Clock::now() < end) {
+  const auto begin = Clock::now();
+  const auto since = [&] {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  constexpr double patience = 5, untilSaid = 10;
+  bool isSaid = false;
+  std::string why = "it was not waited for";
+  auto giveUp = [&] {
+    std::lock_guard lock(mutex);
+    whyUnreached = fmt::format("{}, which was waited for for {} s: {}",
+                               peer.text(), workerTimeout, why);
+    return false;
+  };
+  while (since() < workerTimeout) {
     ps::MessageWriter out;
     grpc::ByteBuffer answer;
     const grpc::Status status =
         peer.call(ps::Method::Describe, out.finish(), answer, patience);
+    why = status.error_message();
     if (status.ok()) {
       try {
         ps::MessageReader in(answer);
-        if (const uint64_t start = in.number(); start != worker.start) {
-          worker = {start, {}};
-          ++starts[number];
-        }
+        if (const uint64_t start = in.number(); start != worker.start)
+          worker = {start, {}, {}, {}};
         return true;
       } catch (const Error &error) {
-        logOnce(LogLevel::WARNING,
-                fmt::format("{}: {}", peer.text(), error.what()));
+        why = error.what();
+        logOnce(LogLevel::WARNING, fmt::format("{}: {}", peer.text(), why));
       }
     } else if (!ps::isLost(status)) {
-      logOnce(LogLevel::WARNING,
-              fmt::format("{}: {}", peer.text(), status.error_message()));
+      logOnce(LogLevel::WARNING, fmt::format("{}: {}", peer.text(), why));
+      // It will not be let in later either.
+      if (status.error_code() == ps::stranger)
+        return giveUp();
+    } else if (since() > untilSaid && !std::exchange(isSaid, true)) {
+      log(LogLevel::WARNING,
+          fmt::format("{} cannot be reached and is waited for for {} s: {}; "
+                      "all tasks use TLS, with certificates of one authority, "
+                      "or none does",
+                      peer.text(), workerTimeout, why));
     }
     std::unique_lock lock(mutex);
     if (ending.wait_for(lock, std::chrono::milliseconds(100),
                         [&] { return isEnding; }))
       return false;
   }
-  return false;
+  return giveUp();
 }
 
 bool Coordination::isServerLost(uint64_t server) {
@@ -248,68 +154,172 @@ bool Coordination::isServerLost(uint64_t server) {
   return ++serverFailures[server] > ignoredFailures;
 }
 
+std::vector<uint64_t> Coordination::Worker::takeEnded() {
+  std::vector<uint64_t> ended;
+  for (const auto &[number, its] : iterations)
+    if (its.expired())
+      ended.push_back(number);
+  for (uint64_t number : ended) {
+    iterations.erase(number);
+    upcoming.erase(number);
+  }
+  return ended;
+}
+
+/// What closures take of a worker's datasets, as one is run.
+class Coordination::OfWorker : public WorkerCall {
+public:
+  OfWorker(const Coordination &all, size_t number, Worker &itself)
+      : WorkerCall(int64_t(number)), all(all), itself(itself) {}
+
+  Element take(const std::shared_ptr<const WorkerIteration> &its) override {
+    for (const ps::TakenElement &other : taken)
+      if (other.iteration->number == its->number)
+        throw Error("[schedule] expected each iterator of a dataset once among "
+                    "the arguments, got one twice: batch the dataset, or "
+                    "schedule with iterators of their own");
+    itself.iterations.emplace(its->number, its);
+    auto found = itself.upcoming.find(its->number);
+    if (found == itself.upcoming.end())
+      found =
+          itself.upcoming.emplace(its->number, all.peek(size_t(worker), *its))
+              .first;
+    const Upcoming &next = found->second;
+    taken.push_back({its, next.signature, next.values});
+    return {next.values, next.key};
+  }
+
+  std::vector<ps::TakenElement> taken;
+
+private:
+  const Coordination &all;
+  Worker &itself;
+};
+
+Coordination::Upcoming
+Coordination::peek(size_t number, const WorkerIteration &iteration) const {
+  const ps::Peer &peer = *store->workers[number];
+  grpc::ByteBuffer answer;
+  const grpc::Status status =
+      peer.call(ps::Method::Peek, store->peeking(iteration), answer);
+  if (ps::isLost(status))
+    throw WorkerLost();
+  if (!status.ok())
+    throw Error(
+        fmt::format("[schedule] {}: {}", peer.name, status.error_message()));
+  HostScope onHost;
+  ps::MessageReader in(answer);
+  Upcoming next;
+  next.signature = in.text();
+  next.key = in.text();
+  next.values.resize(in.count());
+  for (Tensor &value : next.values) {
+    const DType type = in.dtype();
+    value = zeros(in.shape(), type);
+  }
+  in.end();
+  return next;
+}
+
+void Coordination::load(size_t number, Worker &worker,
+                        const ps::Program &program) const {
+  const ps::Peer &peer = *store->workers[number];
+  if (worker.loaded.contains(program.hash))
+    return;
+  grpc::ByteBuffer answer;
+  const grpc::Status status =
+      peer.call(ps::Method::Load, ps::Store::loading(program), answer);
+  if (ps::isLost(status))
+    throw WorkerLost();
+  if (!status.ok())
+    throw Error(
+        fmt::format("[schedule] {}: {}", peer.text(), status.error_message()));
+  worker.loaded.insert(program.hash);
+}
+
+/// A parameter server that failed.
+struct ServerFailure {
+  uint64_t server;
+  std::string why;
+};
+
+std::vector<Tensor> Coordination::runOn(size_t number, Worker &worker,
+                                        const Closure &closure) {
+  const ps::Peer &peer = *store->workers[number];
+  // Elements may be of another type than the ones before, and those of the try
+  // after that again.
+  constexpr int mostTries = 100;
+  for (int tries = 0, reloads = 0;;) {
+    OfWorker own(*this, number, worker);
+    const std::vector<FunctionCall> calls = closure(own);
+    if (calls.empty())
+      return {};
+    std::vector<std::shared_ptr<const ps::Program>> programs;
+    programs.reserve(calls.size());
+    for (const FunctionCall &call : calls) {
+      programs.push_back(store->program(call.function));
+      store->loadUpdates(*programs.back(), /*again=*/reloads > 0);
+      load(number, worker, *programs.back());
+    }
+    HostScope onHost;
+    grpc::ByteBuffer answer;
+    const grpc::Status status = peer.call(
+        ps::Method::Run,
+        store->frameOf(programs, calls, own.taken, worker.takeEnded()), answer);
+    if (ps::isLost(status))
+      throw WorkerLost();
+    if (status.error_code() == ps::unknownProgram && reloads++ == 0) {
+      // A task was started again in between.
+      worker.loaded.clear();
+      continue;
+    }
+    if (status.error_code() == ps::otherElement && ++tries < mostTries) {
+      for (const ps::TakenElement &taken : own.taken)
+        worker.upcoming.erase(taken.iteration->number);
+      continue;
+    }
+    if (status.error_code() == ps::serverLost)
+      throw ServerFailure{uint64_t(std::atoll(status.error_details().c_str())),
+                          status.error_message()};
+    if (!status.ok())
+      throw Error(fmt::format("[schedule] '{}' on {}: {}",
+                              programs.front()->parts.name, peer.name,
+                              status.error_message()));
+    ps::MessageReader in(answer);
+    std::vector<Tensor> values(in.count());
+    for (Tensor &value : values)
+      value = in.tensor();
+    in.end();
+    return values;
+  }
+}
+
 Coordination::Outcome Coordination::run(size_t number, Worker &worker,
                                         ClosureQueue::Item &item) {
-  const ps::Peer &peer = *store->workers[number];
   try {
-    const FunctionCall call = item.closure(int64_t(number));
-    const std::shared_ptr<const ps::Program> program =
-        store->program(call.function);
-    store->loadUpdates(*program);
-    HostScope onHost;
-    const grpc::ByteBuffer frame = store->frameOf(*program, call.inputs);
-    for (bool isAgain = false;; isAgain = true) {
-      grpc::ByteBuffer answer;
-      if (!worker.loaded.contains(program->hash)) {
-        const grpc::Status status =
-            peer.call(ps::Method::Load, ps::Store::loading(*program), answer);
-        if (ps::isLost(status))
-          return Outcome::WorkerLost;
-        if (!status.ok())
-          throw Error(fmt::format("[schedule] {}: {}", peer.text(),
-                                  status.error_message()));
-        worker.loaded.insert(program->hash);
-        answer.Clear();
+    queue.finish(item, runOn(number, worker, item.closure));
+  } catch (const WorkerLost &) {
+    return Outcome::WorkerLost;
+  } catch (const ServerFailure &failure) {
+    if (isServerLost(failure.server)) {
+      try {
+        ps::failUnavailable("Unavailable: " + failure.why);
+      } catch (...) {
+        queue.fail(item, std::current_exception());
       }
-      const grpc::Status status = peer.call(ps::Method::Run, frame, answer);
-      if (ps::isLost(status))
-        return Outcome::WorkerLost;
-      if (status.error_code() == ps::unknownProgram && !isAgain) {
-        // A task was started again in between.
-        worker.loaded.clear();
-        store->loadUpdates(*program, true);
-        continue;
-      }
-      if (status.error_code() == ps::serverLost) {
-        const auto server =
-            uint64_t(std::atoll(status.error_details().c_str()));
-        if (isServerLost(server))
-          ps::failUnavailable("Unavailable: " + status.error_message());
-        {
-          // What passes takes a while.
-          std::unique_lock lock(mutex);
-          ending.wait_for(lock, std::chrono::milliseconds(200),
-                          [&] { return isEnding; });
-        }
-        queue.putBack(std::move(item));
-        return Outcome::Done;
-      }
-      if (!status.ok())
-        throw Error(fmt::format("[schedule] '{}' on {}: {}",
-                                program->parts.name, peer.name,
-                                status.error_message()));
-      ps::MessageReader in(answer);
-      std::vector<Tensor> values(in.count());
-      for (Tensor &value : values)
-        value = in.tensor();
-      in.end();
-      queue.finish(item, std::move(values));
       return Outcome::Done;
     }
+    {
+      // What passes takes a while.
+      std::unique_lock lock(mutex);
+      ending.wait_for(lock, std::chrono::milliseconds(200),
+                      [&] { return isEnding; });
+    }
+    queue.putBack(std::move(item));
   } catch (...) {
     queue.fail(item, std::current_exception());
-    return Outcome::Done;
   }
+  return Outcome::Done;
 }
 
 //===----------------------------------------------------------------------===//
@@ -345,8 +355,10 @@ bool isDone(Coordination &coordination) {
 int64_t workerCount(const Coordination &coordination) {
   return int64_t(coordination.store->workers.size());
 }
-int64_t startsOf(const Coordination &coordination, int64_t worker) {
-  return coordination.startsOf(worker);
+std::shared_ptr<const WorkerIteration>
+newIteration(std::shared_ptr<const WorkerDatasetName> dataset) {
+  return std::make_shared<WorkerIteration>(
+      WorkerIteration{ps::drawNumber(), std::move(dataset)});
 }
 
 FunctionCall captured(const Strategy &strategy,

@@ -11,7 +11,7 @@
 namespace meshloom::detail::ps {
 
 static constexpr std::string_view magic = "MLPS";
-static constexpr uint32_t version = 1;
+static constexpr uint32_t version = 2;
 /// No tensor has more dims.
 static constexpr uint64_t mostDims = 64;
 static_assert(std::endian::native == std::endian::little,
@@ -129,11 +129,14 @@ std::string MessageReader::text() {
   return text;
 }
 
-Tensor MessageReader::tensor() {
-  const std::string typeName = text();
-  const std::optional<DType> type = parseDType(typeName);
+DType MessageReader::dtype() {
+  const std::optional<DType> type = parseDType(text());
   if (!type)
     refuse("one with a tensor of no known type");
+  return *type;
+}
+
+Shape MessageReader::shape() {
   const uint64_t rank = number();
   if (rank > mostDims || rank > left / sizeof(uint64_t))
     refuse(fmt::format("one with a tensor of {} dims", rank));
@@ -145,9 +148,15 @@ Tensor MessageReader::tensor() {
       refuse("one with a tensor of a negative extent");
     shape.push_back(int64_t(extent));
   }
+  return shape;
+}
+
+Tensor MessageReader::tensor() {
+  const DType type = dtype();
+  const Shape shape = this->shape();
   // A product that does not fit is the largest number there is.
   const auto elements = uint64_t(elementCount(shape));
-  const uint64_t width = byteWidth(*type);
+  const uint64_t width = byteWidth(type);
   if (elements > left / width)
     refuse(fmt::format("one with a tensor of {} elements, for which there are "
                        "{} bytes",
@@ -157,7 +166,7 @@ Tensor MessageReader::tensor() {
   if (slice < slices.size() && size <= slices[slice].size() - offset) {
     const auto *begin =
         reinterpret_cast<const char *>(slices[slice].begin()) + offset;
-    Tensor whole = hostTensor(*type, shape, {begin, size_t(size)});
+    Tensor whole = hostTensor(type, shape, {begin, size_t(size)});
     left -= size;
     offset += size_t(size);
     if (offset == slices[slice].size()) {
@@ -168,7 +177,7 @@ Tensor MessageReader::tensor() {
   }
   std::vector<char> bytes(static_cast<size_t>(size));
   read(bytes.data(), size);
-  return hostTensor(*type, shape, bytes);
+  return hostTensor(type, shape, bytes);
 }
 
 void MessageReader::end() const {

@@ -41,6 +41,8 @@ public:
   /// How many of something there are, of which each takes 8 bytes or more.
   size_t count();
   std::string text();
+  DType dtype();
+  Shape shape();
   /// A plain host tensor.
   Tensor tensor();
   /// Throws unless all has been read.

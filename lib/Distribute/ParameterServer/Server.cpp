@@ -2,13 +2,16 @@
 #include "meshloom/Distribute/ParameterServer/Server.h"
 #include "Task.h"
 
+#include "../../Cluster/Coordination/Gate.h"
+#include "../../Cluster/Coordination/Network.h"
+
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/MovedFrom.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <grpcpp/impl/rpc_service_method.h>
 #include <grpcpp/impl/service_type.h>
-#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/server_context.h>
@@ -17,8 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
-#include <future>
 
 namespace meshloom {
 using namespace detail;
@@ -29,7 +32,7 @@ namespace {
 /// Hands frames to a task as they came: bytes, not protobuf's messages.
 class Service final : public grpc::Service {
 public:
-  Service(Task &task, std::string token) : token(std::move(token)) {
+  Service(Task &task, const Access &access) : access(access) {
     names.reserve(size_t(lastMethod) + 1);
     for (size_t i = 0; i <= size_t(lastMethod); ++i) {
       const auto method = Method(i);
@@ -41,93 +44,144 @@ public:
               [&task, method](Service *own, grpc::ServerContext *context,
                               const grpc::ByteBuffer *frame,
                               grpc::ByteBuffer *answer) {
-                return own->isAllowed(*context)
-                           ? task.call(method, *frame, *answer)
-                           : grpc::Status(refused,
-                                          "the token is another one: give all "
-                                          "tasks the same MESHLOOM_TOKEN");
+                if (!own->isAllowed(*context))
+                  return grpc::Status(stranger,
+                                      "the token is another one: give all "
+                                      "tasks the same MESHLOOM_TOKEN");
+                return task.call(method, *frame, *answer,
+                                 [&] { return context->IsCancelled(); });
               },
               this)));
     }
   }
 
 private:
-  /// Takes as long whatever the token is.
   bool isAllowed(const grpc::ServerContext &context) const {
     const auto &metadata = context.client_metadata();
     const auto found = metadata.find(tokenKey);
-    const std::string_view given =
+    return access.accepts(
         found == metadata.end()
             ? std::string_view()
-            : std::string_view(found->second.data(), found->second.size());
-    unsigned differs = given.size() != token.size();
-    for (size_t i = 0; i < token.size(); ++i)
-      differs |= unsigned(i < given.size() && given[i] == token[i] ? 0 : 1);
-    return differs == 0;
+            : std::string_view(found->second.data(), found->second.size()));
   }
 
-  std::string token;
+  const Access &access;
   std::vector<std::string> names;
 };
 
 } // namespace
 
 struct Server::State {
-  State(const ClusterSpec &cluster, const TaskId &id, const std::string &token)
-      : task(cluster, id, token), service(task, token) {}
+  State(const ClusterSpec &cluster, const TaskId &id, Access given)
+      : name(str(id)), access(std::move(given)), task(cluster, id, access),
+        service(task, access) {}
   ~State() { shutdown(); }
 
   void shutdown() {
-    if (server) {
+    std::lock_guard lock(mutex);
+    if (server && !isEnded) {
+      gate.reset();
       task.cancel();
       server->Shutdown(std::chrono::system_clock::now());
     }
+    isEnded = true;
+    ended.notify_all();
   }
 
+  const std::string name;
+  const Access access;
   Task task;
   Service service;
   std::string target;
+  double coordinatorTimeout = 0, startTimeout = 0;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<Gate> gate;
+  std::mutex mutex; ///< guards what follows
+  std::condition_variable ended;
+  bool isEnded = false;
 };
+
+/// What reaches it, for messages. Throws meshloom::Error where nothing should.
+static std::string expectAddress(const TaskId &id, const Address &address,
+                                 const Access &access) {
+  const Result<bool> loopback = detail::isLoopback(address.host);
+  if (!loopback)
+    throw Error(
+        fmt::format("[Server] {}: {}", str(id), loopback.error().message()));
+  if (!*loopback && !access.tls.given() && !access.allowsPlainNetwork)
+    throw Error(fmt::format(
+        "[Server] {} would listen at {}, where others than this machine can "
+        "have it run programs, without TLS: give certificates "
+        "(MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY, MESHLOOM_TLS_AUTHORITY), "
+        "or MESHLOOM_PLAIN_NETWORK=1 where nobody else is on the network",
+        str(id), str(address)));
+  return *loopback ? "this machine alone reaches it"
+                   : "other machines reach it";
+}
 
 Server::Server(const ClusterSpec &cluster, const std::string &job_name,
                int64_t task_index, const ServerOptions &options) {
   const TaskId id{job_name, task_index};
   if (Status status = validate(cluster, id); !status)
     throw Error(fmt::format("[Server] {}", status.error().message()));
-  const std::string address = cluster.task_address(job_name, task_index);
-  const std::string token = tokenOr(options.token);
-  if (token.empty() && !options.allow_without_token && !isLoopback(address))
-    throw Error(fmt::format(
-        "[Server] {} would listen at {}, where others than this machine can "
-        "have it run programs: set MESHLOOM_TOKEN to the same secret for all "
-        "tasks, or allow_without_token",
-        str(id), address));
-  state = std::make_unique<State>(cluster, id, token);
+  const std::string text = cluster.task_address(job_name, task_index);
+  const Result<Address> address =
+      splitAddress(text, fmt::format("the address of {}", str(id)));
+  if (!address)
+    throw Error(fmt::format("[Server] {}", address.error().message()));
+  Access access = accessOf("Server", options.token, options.tls);
+  access.allowsPlainNetwork |= options.allow_plain_network;
+  const Result<std::shared_ptr<grpc::ServerCredentials>> credentials =
+      serverCredentials(access.tls);
+  if (!credentials)
+    throw Error(fmt::format("[Server] {}", credentials.error().message()));
+  const double coordinatorTimeout =
+      options.coordinator_timeout_seconds
+          ? *options.coordinator_timeout_seconds
+          : secondsOf("Server", "MESHLOOM_COORDINATOR_TIMEOUT", 60);
+  if (!(coordinatorTimeout >= 0))
+    throw Error(fmt::format("[Server] expected coordinator_timeout_seconds to "
+                            "be 0 or more, got {}",
+                            coordinatorTimeout));
+  const std::string reach = expectAddress(id, *address, access);
+  state = std::make_unique<State>(cluster, id, std::move(access));
+  state->coordinatorTimeout = coordinatorTimeout;
+  state->startTimeout = secondsOf("Server", "MESHLOOM_START_TIMEOUT", 0);
   quietGrpc();
+  const Pings pings = pingsOf(state->access);
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, pingMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS,
+                             pings.everyMilliseconds);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
-                             pingTimeoutMilliseconds);
+                             pings.timeoutMilliseconds);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   builder.AddChannelArgument(
-      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
-  int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 100);
+  const bool hasTls = state->access.tls.given();
+  int64_t tasks = 0;
+  for (const std::string &job : cluster.jobs())
+    tasks += cluster.num_tasks(job);
+  Result<std::unique_ptr<Gate>> gate = Gate::open(*address, hasTls, tasks);
+  if (!gate)
+    throw Error(fmt::format("[Server] {} cannot listen: {}", str(id),
+                            gate.error().message()));
+  state->gate = std::move(*gate);
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      *credentials);
   builder.RegisterService(&state->service);
   state->server = builder.BuildAndStart();
-  if (!state->server || port == 0)
-    throw Error(fmt::format("[Server] {} cannot listen at {}: the port is "
-                            "taken, or the host is another one's",
-                            str(id), address));
-  state->target = "grpc://" + address;
+  if (!state->server)
+    throw Error(fmt::format("[Server] {} does not start at {}", str(id), text));
+  state->gate->letInto(std::move(acceptor));
+  state->target = "grpc://" + text;
   log(LogLevel::INFO,
-      fmt::format("Started server {} at {}{}", str(id), state->target,
-                  token.empty() ? " without a token" : ""));
+      fmt::format("Started server {} at {} ({}), {} TLS, {} a token", str(id),
+                  state->target, reach, hasTls ? "with" : "without",
+                  state->access.token.empty() ? "without" : "with"));
 }
 
 Server::~Server() = default;
@@ -135,31 +189,63 @@ Server::Server(Server &&) noexcept = default;
 Server &Server::operator=(Server &&) noexcept = default;
 
 const std::string &Server::target() const {
+  detail::expectNotMovedFrom(state, "Server");
   return state->target;
 }
 void Server::join() const {
-  state->server->Wait();
+  detail::expectNotMovedFrom(state, "Server");
+  constexpr auto glance = std::chrono::milliseconds(200);
+  std::unique_lock lock(state->mutex);
+  while (!state->isEnded) {
+    const auto alone = state->task.alone();
+    const double limit = !alone          ? 0
+                         : alone->hasMet ? state->coordinatorTimeout
+                                         : state->startTimeout;
+    if (limit > 0 && alone->seconds > limit) {
+      lock.unlock();
+      log(LogLevel::WARNING,
+          alone->hasMet
+              ? fmt::format("Server {} ends: its coordinator has been gone for "
+                            "{} s (MESHLOOM_COORDINATOR_TIMEOUT; 0: wait for "
+                            "another one)",
+                            state->name, limit)
+              : fmt::format("Server {} ends: no coordinator has come within {} "
+                            "s (MESHLOOM_START_TIMEOUT)",
+                            state->name, limit));
+      return state->shutdown();
+    }
+    state->ended.wait_for(lock, glance, [&] { return state->isEnded; });
+  }
 }
 void Server::shutdown() {
+  detail::expectNotMovedFrom(state, "Server");
   state->shutdown();
 }
 
-int64_t pick_unused_port() {
+/// Whether a server could listen there.
+static bool isFree(int64_t port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
+  address.sin_port = htons(uint16_t(port));
   const bool isBound =
-      listener >= 0 &&
-      ::bind(listener, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
-      ::getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size) ==
-          0;
+      listener >= 0 && ::bind(listener, reinterpret_cast<sockaddr *>(&address),
+                              sizeof(address)) == 0;
   if (listener >= 0)
     ::close(listener);
-  if (!isBound)
-    throw Error("[pick_unused_port] there is no port left");
-  return ntohs(address.sin_port);
+  return isBound;
+}
+
+int64_t pick_unused_port() {
+  // Below those that systems give to whoever connects, who would take one
+  // before it is used; and none twice, for the same reason.
+  constexpr uint64_t first = 10000, count = 22000;
+  static std::atomic<uint64_t> next = drawNumber();
+  for (uint64_t tries = 0; tries < count; ++tries)
+    if (const int64_t port = int64_t(first + next++ % count); isFree(port))
+      return port;
+  throw Error("[pick_unused_port] there is no port left");
 }
 
 } // namespace meshloom

@@ -36,14 +36,14 @@ void failUnavailable(const std::string &what) {
 }
 
 Store::Store(const ClusterSpec &cluster, Partitioner partitioner,
-             const std::string &token)
+             const Access &access)
     : cluster(cluster), partitioner(std::move(partitioner)),
       session(drawNumber()) {
   auto peersOf = [&](const std::string &job) {
     std::vector<std::unique_ptr<Peer>> peers;
     for (int64_t index : cluster.task_indices(job))
       peers.push_back(std::make_unique<Peer>(
-          str(TaskId{job, index}), cluster.task_address(job, index), token));
+          str(TaskId{job, index}), cluster.task_address(job, index), access));
     return peers;
   };
   servers = peersOf("ps");
@@ -55,13 +55,18 @@ void Store::begin(double timeoutSeconds) {
     if (!servers[server]->connect(timeoutSeconds))
       throw UnavailableError(fmt::format(
           "[ParameterServerStrategy] {} did not come up within {} s: start it "
-          "with Server(cluster, \"ps\", {})",
+          "with Server(cluster, \"ps\", {}); all tasks use TLS, with "
+          "certificates of one authority, or none does",
           servers[server]->text(), timeoutSeconds, server));
     MessageWriter out;
     out.put(session);
     grpc::ByteBuffer answer;
     ask(server, Method::Begin, out.finish(), answer);
   }
+  presences.reserve(servers.size() + workers.size());
+  for (const auto *peers : {&servers, &workers})
+    for (const std::unique_ptr<Peer> &peer : *peers)
+      presences.push_back(std::make_unique<Presence>(*peer, session));
 }
 
 //===----------------------------------------------------------------------===//
@@ -317,10 +322,49 @@ void Store::putKnown(MessageWriter &out,
   out.put(argument.captured);
 }
 
-grpc::ByteBuffer Store::frameOf(const Program &program,
-                                const std::vector<Tensor> &inputs) const {
+grpc::ByteBuffer Store::peeking(const WorkerIteration &iteration) const {
   MessageWriter out;
   out.put(session);
+  out.put(iteration.number);
+  out.put(iteration.dataset->name);
+  return out.finish();
+}
+
+grpc::ByteBuffer
+Store::frameOf(std::span<const std::shared_ptr<const Program>> programs,
+               std::span<const FunctionCall> calls,
+               std::span<const TakenElement> taken,
+               std::span<const uint64_t> ended) const {
+  MessageWriter out;
+  out.put(session);
+  out.put(uint64_t(ended.size()));
+  for (uint64_t iteration : ended)
+    out.put(iteration);
+  out.put(uint64_t(taken.size()));
+  for (const TakenElement &element : taken) {
+    out.put(element.iteration->number);
+    out.put(element.iteration->dataset->name);
+    out.put(element.signature);
+  }
+  out.put(uint64_t(calls.size()));
+  for (size_t i = 0; i < calls.size(); ++i)
+    putWork(out, *programs[i], calls[i], taken);
+  return out.finish();
+}
+
+/// Which value of which element stands there; none: it is a value itself.
+static std::optional<std::pair<size_t, size_t>>
+placeOf(const Tensor &input, std::span<const TakenElement> taken) {
+  for (size_t i = 0; i < taken.size(); ++i)
+    for (size_t value = 0; value < taken[i].values.size(); ++value)
+      if (taken[i].values[value].internal() == input.internal())
+        return std::pair(i, value);
+  return std::nullopt;
+}
+
+void Store::putWork(MessageWriter &out, const Program &program,
+                    const FunctionCall &call,
+                    std::span<const TakenElement> taken) const {
   out.put(program.hash);
   out.put(uint64_t(program.parts.arguments.size()));
   size_t next = 0;
@@ -332,12 +376,21 @@ grpc::ByteBuffer Store::frameOf(const Program &program,
       out.put(place.number);
       continue;
     }
+    if (argument.kind == Kind::Given) {
+      const Tensor &input = call.inputs[next++];
+      if (const auto element = placeOf(input, taken)) {
+        out.put(uint64_t(2));
+        out.put(uint64_t(element->first));
+        out.put(uint64_t(element->second));
+      } else {
+        out.put(uint64_t(0));
+        out.put(input);
+      }
+      continue;
+    }
     out.put(uint64_t(0));
-    if (argument.kind == Kind::Given)
-      out.put(inputs[next++]);
-    else
-      out.put(argument.kind == Kind::Captured ? argument.captured
-                                              : argument.variable.read_value());
+    out.put(argument.kind == Kind::Captured ? argument.captured
+                                            : argument.variable.read_value());
   }
   out.put(uint64_t(program.parts.results));
   out.put(uint64_t(program.updates.size()));
@@ -354,7 +407,6 @@ grpc::ByteBuffer Store::frameOf(const Program &program,
         putKnown(out, argument);
       }
   }
-  return out.finish();
 }
 
 } // namespace meshloom::detail::ps

@@ -7,6 +7,7 @@
 #include "meshloom/API/RemoteVariables.h"
 #include "meshloom/Cluster/ClusterSpec.h"
 #include "meshloom/Distribute/ParameterServer/Partitioners.h"
+#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
 
 #include <atomic>
 #include <set>
@@ -33,11 +34,19 @@ struct Program {
   std::vector<std::shared_ptr<const Program>> updates;
 };
 
+/// What a call takes of a worker's dataset: the type that the next element has
+/// by what the worker said, and tensors in place of its values.
+struct TakenElement {
+  std::shared_ptr<const WorkerIteration> iteration;
+  std::string signature;
+  std::vector<Tensor> values;
+};
+
 /// Reaches all tasks of a cluster. May be used from any thread.
 class Store : public VariableStore, public std::enable_shared_from_this<Store> {
 public:
   Store(const ClusterSpec &cluster, Partitioner partitioner,
-        const std::string &token);
+        const Access &access);
 
   /// Takes the parameter servers over. Throws where one does not come up.
   void begin(double timeoutSeconds);
@@ -59,9 +68,13 @@ public:
   /// Compiled for sending; once a function.
   std::shared_ptr<const Program>
   program(const std::shared_ptr<const TracedFunction> &function) const;
-  /// A call as a worker is sent it.
-  grpc::ByteBuffer frameOf(const Program &program,
-                           const std::vector<Tensor> &inputs) const;
+  /// Calls as a worker is sent them, and which iterations have ended.
+  grpc::ByteBuffer
+  frameOf(std::span<const std::shared_ptr<const Program>> programs,
+          std::span<const FunctionCall> calls,
+          std::span<const TakenElement> taken,
+          std::span<const uint64_t> ended) const;
+  grpc::ByteBuffer peeking(const WorkerIteration &iteration) const;
   /// Loads the programs of the function's updates where they run; all of them
   /// again with `again`.
   void loadUpdates(const Program &program, bool again = false) const;
@@ -82,6 +95,9 @@ private:
   grpc::Status tryTo(uint64_t server, Method method,
                      const grpc::ByteBuffer &frame,
                      grpc::ByteBuffer &answer) const;
+  void putWork(MessageWriter &out, const Program &program,
+               const FunctionCall &call,
+               std::span<const TakenElement> taken) const;
   [[noreturn]] void fail(uint64_t server, const grpc::Status &status) const;
   /// Appends an argument of an update that is known here.
   void putKnown(MessageWriter &out,
@@ -94,6 +110,8 @@ private:
   /// By FunctionParts::id.
   mutable std::map<int64_t, std::shared_ptr<const Program>> programs;
   mutable std::set<std::pair<uint64_t, std::string>> loaded;
+  /// Of this process, with each task: they end before what is above.
+  std::vector<std::unique_ptr<Presence>> presences;
 };
 
 /// Throws what a parameter server that is lost is told as.

@@ -44,9 +44,15 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
            fmt::format("expected this process to be the chief, got task type "
                        "'{}': that is a Server(cluster, \"{}\", {})",
                        *type, *type, resolver.task_id().value_or(0)));
+  for (auto [name, seconds] :
+       {std::pair("connect_timeout_seconds", options.connect_timeout_seconds),
+        std::pair("worker_timeout_seconds", options.worker_timeout_seconds)})
+    if (!(seconds >= 0 && seconds <= 1e9))
+      refuse(strategyName,
+             fmt::format("expected {} to be 0 or more, got {}", name, seconds));
   auto store = std::make_shared<ps::Store>(
       cluster, std::move(options.variable_partitioner),
-      ps::tokenOr(options.token));
+      ps::accessOf(strategyName, options.token, options.tls));
   store->begin(options.connect_timeout_seconds);
   auto state = std::make_shared<StrategyState>();
   state->name = strategyName;

@@ -3,18 +3,18 @@
 //
 //   Describe                                     -> start, job, index
 //   Begin    session                             ->
+//   Watch    session                             -> (not before it hangs up)
 //   Load     hash, whether numbers are checked, program ->
 //   Create   session, number, value              ->
 //   Read     session, numbers                    -> values
 //   Write    session, number, value              ->
 //   Drop     session, number                     ->
 //   Update   session, updates                    ->
-//   Run      session, hash, arguments, results, updates -> values
+//   Peek     session, number, dataset            -> see WorkerTask.cpp
+//   Run      session, ended, iterations, works   -> values
 //
-// An argument of an update is a value (0) or a variable's number (1); in Run
-// also one of the program's results (2), and each update has its server in
-// front. An argument of Run is a value (0) or a variable (1): its server and
-// its number. A list has its length in front.
+// An argument of an update is a value (0) or a variable's number (1). A list
+// has its length in front.
 #include "Task.h"
 
 #include "meshloom/API/CheckNumerics.h"
@@ -24,7 +24,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <random>
 
 namespace meshloom::detail::ps {
@@ -42,18 +41,18 @@ uint64_t drawNumber() {
   return (uint64_t(device()) << 32 | device()) | 1;
 }
 
-Task::Task(ClusterSpec cluster, TaskId id, std::string token)
-    : cluster(std::move(cluster)), id(std::move(id)), token(std::move(token)),
+Task::Task(ClusterSpec cluster, TaskId id, Access access)
+    : cluster(std::move(cluster)), id(std::move(id)), access(std::move(access)),
       start(drawNumber()) {}
 
 grpc::Status Task::call(Method method, const grpc::ByteBuffer &frame,
-                        grpc::ByteBuffer &answered) {
+                        grpc::ByteBuffer &answered, const IsGone &isGone) {
   try {
     // The caller may be a thread of this process that runs a function.
     HostScope onHost;
     MessageReader in(frame);
     MessageWriter out;
-    grpc::Status status = answer(method, in, out);
+    grpc::Status status = answer(method, in, out, isGone);
     if (status.ok())
       answered = out.finish();
     return status;
@@ -62,8 +61,8 @@ grpc::Status Task::call(Method method, const grpc::ByteBuffer &frame,
   }
 }
 
-grpc::Status Task::answer(Method method, MessageReader &in,
-                          MessageWriter &out) {
+grpc::Status Task::answer(Method method, MessageReader &in, MessageWriter &out,
+                          const IsGone &isGone) {
   switch (method) {
   case Method::Describe:
     in.end();
@@ -73,6 +72,8 @@ grpc::Status Task::answer(Method method, MessageReader &in,
     return grpc::Status::OK;
   case Method::Begin:
     return begin(in);
+  case Method::Watch:
+    return watch(in, isGone);
   case Method::Load:
     return load(in);
   case Method::Create:
@@ -85,10 +86,43 @@ grpc::Status Task::answer(Method method, MessageReader &in,
     return drop(in);
   case Method::Update:
     return update(in);
+  case Method::Peek:
+    return peek(in, out);
   case Method::Run:
     return run(in, out);
   }
   return {refused, "there is no such method"};
+}
+
+grpc::Status Task::watch(MessageReader &in, const IsGone &isGone) {
+  (void)in.number(); // whoever it is
+  in.end();
+  constexpr auto glance = std::chrono::milliseconds(100);
+  std::unique_lock lock(mutex);
+  ++watchers;
+  hasMet = true;
+  while (!isCancelled && !isGone())
+    ending.wait_for(lock, glance, [&] { return isCancelled; });
+  if (--watchers == 0)
+    aloneSince = std::chrono::steady_clock::now();
+  return grpc::Status::OK;
+}
+
+std::optional<Task::Alone> Task::alone() {
+  std::lock_guard lock(mutex);
+  if (watchers > 0)
+    return std::nullopt;
+  const std::chrono::duration<double> time =
+      std::chrono::steady_clock::now() - aloneSince;
+  return Alone{time.count(), hasMet};
+}
+
+void Task::cancel() {
+  std::lock_guard lock(mutex);
+  isCancelled = true;
+  ending.notify_all();
+  for (const auto &[index, peer] : peers)
+    peer->cancel();
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +233,8 @@ grpc::Status Task::load(MessageReader &in) {
   return grpc::Status::OK;
 }
 
-std::shared_ptr<const SavedFunction> Task::program(const std::string &hash) {
+std::shared_ptr<const SavedFunction>
+Task::program(const std::string &hash) const {
   std::lock_guard lock(mutex);
   auto found = programs.find(hash);
   return found == programs.end() ? nullptr : found->second;
@@ -250,178 +285,6 @@ grpc::Status Task::update(MessageReader &in) {
     for (size_t i = 0; i < assigned.size(); ++i)
       update.at.at(size_t(assigned[i]))->value = results[first + i];
   }
-  return grpc::Status::OK;
-}
-
-//===----------------------------------------------------------------------===//
-// Workers
-//===----------------------------------------------------------------------===//
-
-uint64_t Task::parameterServers() const {
-  return cluster.has_job("ps") ? uint64_t(cluster.num_tasks("ps")) : 0;
-}
-
-Peer &Task::parameterServer(uint64_t index) {
-  std::lock_guard lock(mutex);
-  std::unique_ptr<Peer> &peer = peers[index];
-  if (!peer)
-    peer = std::make_unique<Peer>(str(TaskId{"ps", int64_t(index)}),
-                                  cluster.task_address("ps", int64_t(index)),
-                                  token);
-  if (isCancelled)
-    peer->cancel();
-  return *peer;
-}
-
-void Task::cancel() {
-  std::lock_guard lock(mutex);
-  isCancelled = true;
-  for (const auto &[index, peer] : peers)
-    peer->cancel();
-}
-
-grpc::Status Task::failed(const grpc::Status &status, uint64_t server) const {
-  const std::string message = fmt::format(
-      "{} at {}: {}", str(TaskId{"ps", int64_t(server)}),
-      cluster.task_address("ps", int64_t(server)), status.error_message());
-  if (isLost(status) || status.error_code() == unknownSession)
-    return {serverLost, shortened(message), std::to_string(server)};
-  if (status.error_code() == unknownProgram)
-    return status;
-  return {refused, shortened(message)};
-}
-
-/// work(server) for each, at the same time; the first failure.
-template <typename Map, typename Work>
-static std::pair<grpc::Status, uint64_t> forEachServer(Map &servers,
-                                                       Work work) {
-  std::vector<std::pair<uint64_t, std::future<grpc::Status>>> others;
-  std::pair<grpc::Status, uint64_t> result;
-  for (auto it = servers.begin(); it != servers.end(); ++it)
-    if (it != servers.begin())
-      others.emplace_back(it->first,
-                          std::async(std::launch::async, [&work, it] {
-                            return work(it->first, it->second);
-                          }));
-  if (!servers.empty())
-    result = {work(servers.begin()->first, servers.begin()->second),
-              servers.begin()->first};
-  for (auto &[server, other] : others)
-    if (grpc::Status status = other.get(); !status.ok() && result.first.ok())
-      result = {status, server};
-  return result;
-}
-
-grpc::Status Task::run(MessageReader &in, MessageWriter &out) {
-  const uint64_t its = in.number();
-  const std::string hash = in.text();
-  const std::shared_ptr<const SavedFunction> function = program(hash);
-  if (!function)
-    return {unknownProgram, hash};
-
-  // What is read of each parameter server.
-  struct Reads {
-    std::vector<uint64_t> numbers;
-    std::vector<size_t> arguments;
-  };
-  std::map<uint64_t, Reads> reads;
-  std::vector<Tensor> arguments(in.count());
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (in.number(2, "a kind of argument") == 0) {
-      arguments[i] = in.tensor();
-      continue;
-    }
-    Reads &own = reads[in.number(parameterServers(), "a parameter server")];
-    own.numbers.push_back(in.number());
-    own.arguments.push_back(i);
-  }
-  const uint64_t resultCount = in.number();
-  // Updates as they are sent on, but for results, which there are none of yet.
-  struct Argument {
-    uint64_t kind, number;
-    Tensor value;
-  };
-  struct Update {
-    std::string hash;
-    std::vector<Argument> arguments;
-  };
-  std::map<uint64_t, std::vector<Update>> updates;
-  const uint64_t allResults = function->results().size();
-  for (size_t left = in.count(); left > 0; --left) {
-    const uint64_t server = in.number(parameterServers(), "a parameter server");
-    Update &update = updates[server].emplace_back();
-    update.hash = in.text();
-    update.arguments.resize(in.count());
-    for (Argument &argument : update.arguments) {
-      argument.kind = in.number(3, "a kind of argument");
-      if (argument.kind == 0)
-        argument.value = in.tensor();
-      else if (argument.kind == 1)
-        argument.number = in.number();
-      else
-        argument.number = in.number(allResults, "a result");
-    }
-  }
-  in.end();
-  if (resultCount > allResults)
-    throw Error("[Server] expected fewer results of a function");
-
-  auto [status, server] =
-      forEachServer(reads, [&](uint64_t from, const Reads &own) {
-        MessageWriter asked;
-        asked.put(its);
-        asked.put(uint64_t(own.numbers.size()));
-        for (uint64_t number : own.numbers)
-          asked.put(number);
-        grpc::ByteBuffer answered;
-        grpc::Status status =
-            parameterServer(from).call(Method::Read, asked.finish(), answered);
-        if (!status.ok())
-          return status;
-        HostScope onHost;
-        try {
-          MessageReader values(answered);
-          if (values.count() != own.numbers.size())
-            throw Error("[Server] expected as many values as variables");
-          for (size_t argument : own.arguments)
-            arguments[argument] = values.tensor();
-        } catch (const std::exception &error) {
-          return grpc::Status(refused, shortened(error.what()));
-        }
-        return status;
-      });
-  if (!status.ok())
-    return failed(status, server);
-
-  const std::vector<Tensor> results = (*function)(arguments);
-
-  std::tie(status, server) =
-      forEachServer(updates, [&](uint64_t to, const std::vector<Update> &own) {
-        HostScope onHost;
-        MessageWriter asked;
-        asked.put(its);
-        asked.put(uint64_t(own.size()));
-        for (const Update &update : own) {
-          asked.put(update.hash);
-          asked.put(uint64_t(update.arguments.size()));
-          for (const Argument &argument : update.arguments) {
-            asked.put(uint64_t(argument.kind == 1));
-            if (argument.kind == 1)
-              asked.put(argument.number);
-            else
-              asked.put(argument.kind == 0 ? argument.value
-                                           : results[argument.number]);
-          }
-        }
-        grpc::ByteBuffer answered;
-        return parameterServer(to).call(Method::Update, asked.finish(),
-                                        answered);
-      });
-  if (!status.ok())
-    return failed(status, server);
-  out.put(resultCount);
-  for (uint64_t i = 0; i < resultCount; ++i)
-    out.put(results[i]);
   return grpc::Status::OK;
 }
 

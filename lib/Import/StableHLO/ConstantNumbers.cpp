@@ -206,7 +206,7 @@ std::optional<Numbers> ConstantNumbers::moved(Operation *op) {
 std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
   StringRef name = op->getName().stripDialect();
   using Binary = int64_t (*)(int64_t, int64_t);
-  static const llvm::StringMap<Binary> binary = {
+  static const auto &binary = *new llvm::StringMap<Binary>{
       {"add", [](int64_t x, int64_t y) { return int64_t(uint64_t(x) + y); }},
       {"subtract",
        [](int64_t x, int64_t y) { return int64_t(uint64_t(x) - y); }},

@@ -411,7 +411,7 @@ static Imported importNarrow(Importer &im, Call op) {
 }
 
 static CustomCallHandler handlerOf(StringRef target) {
-  static const llvm::StringMap<CustomCallHandler> table{
+  static const auto &table = *new llvm::StringMap<CustomCallHandler>{
       {"Sharding", importShardingMarker},
       {"SPMDFullToShardShape", importFullToShard},
       {"SPMDShardToFullShape", importShardToFull},

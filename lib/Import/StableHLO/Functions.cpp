@@ -5,6 +5,7 @@
 #include "Importer.h"
 #include "Prepare.h"
 
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 
 #include "mlir/Pass/Pass.h"
@@ -282,8 +283,10 @@ bool meshloom::holdsStableHLO(ModuleOp module) {
     return attributes &&
            (attributes.contains(shardyName) || attributes.contains(gspmdName));
   };
-  // Calls of functions that do nothing are all that a program may hold.
-  if (module->hasAttr("mhlo.num_partitions"))
+  // Calls of functions that do nothing are all that a program may hold, or
+  // arguments that it returns, of which each replica has its own.
+  if (module->hasAttr("mhlo.num_partitions") ||
+      module->hasAttr("mhlo.num_replicas"))
     return true;
   auto found = module.walk([&](Operation *op) {
     if (foreign(op->getDialect()) || annotated(op->getAttrDictionary()) ||
@@ -361,6 +364,8 @@ static LogicalResult importPrepared(ModuleOp module) {
       kept.push_back(attribute);
   module->setDiscardableAttrs(DictionaryAttr::get(module.getContext(), kept));
   module->setAttr(dtensor::DTensorDialect::meshAttrName, shardings->getMesh());
+  module->setAttr(dtensor::openSignatureAttr,
+                  mlir::UnitAttr::get(module.getContext()));
   return success();
 }
 

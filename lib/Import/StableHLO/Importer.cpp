@@ -467,8 +467,10 @@ std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
     return std::nullopt;
   // All of these are commutative.
   Value lhs = meant(only->getOperand(0)), rhs = meant(only->getOperand(1));
-  if (lhs == rhs || lhs.getParentBlock() != &block ||
-      !isa<BlockArgument>(lhs) || !isa<BlockArgument>(rhs))
+  auto isOwn = [&](Value value) {
+    return isa<BlockArgument>(value) && value.getParentBlock() == &block;
+  };
+  if (lhs == rhs || !isOwn(lhs) || !isOwn(rhs))
     return std::nullopt;
   // Which of two complex numbers is larger is a formula, no kind.
   if (isa<stablehlo::MinOp, stablehlo::MaxOp>(only) &&

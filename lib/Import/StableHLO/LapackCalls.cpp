@@ -37,7 +37,7 @@ static LogicalResult checkMatrices(Importer &im, Call op) {
 }
 
 /// potrf: the factor, and per matrix 0 or where it stops being definite.
-static Imported importCholesky(Importer &im, Call op) {
+static Imported importPotrf(Importer &im, Call op) {
   LaneBuilder &b = im.b;
   if (failed(checkCounts(im, op, 1, 2)) || failed(checkMatrices(im, op)))
     return failure();
@@ -78,7 +78,7 @@ static Value solve(LaneBuilder &b, Value a, Value c, bool left, bool lower,
                                             b.lanesOf(operands), attributes)[0];
 }
 
-static Imported importTriangularSolve(Importer &im, Call op) {
+static Imported importTrsm(Importer &im, Call op) {
   if (failed(checkCounts(im, op, 2, 1)) || failed(checkMatrices(im, op)))
     return failure();
   auto side = letter(im, op, "side", "LR"), uplo = letter(im, op, "uplo", "LU"),
@@ -562,8 +562,8 @@ CustomCallHandler importer::matrixCallHandler(StringRef target) {
   if (name.consume_front("lapack_") && name.consume_back("_ffi") &&
       !name.empty() && StringRef("sdcz").contains(name[0]))
     return llvm::StringSwitch<CustomCallHandler>(name.drop_front())
-        .Case("potrf", importCholesky)
-        .Case("trsm", importTriangularSolve)
+        .Case("potrf", importPotrf)
+        .Case("trsm", importTrsm)
         .Case("geqrf", importQr)
         .Cases("orgqr", "ungqr", importHouseholder)
         .Case("getrf", importLu)

@@ -133,9 +133,126 @@ static Value importReverse(Importer &im, stablehlo::ReverseOp op) {
       im, op, operand, lanes, im.b.list("dimensions", op.getDimensions()));
 }
 
+namespace {
+/// Elements `start`, `start + strides`, ... below `limit` of a value's dims.
+struct Piece {
+  Value source;
+  SmallVector<int64_t> start, limit, strides;
+
+  /// Whether it has all of a dim.
+  bool isAll(LaneBuilder &b, size_t dim) const {
+    return start[dim] == 0 && limit[dim] == b.shapeOf(source)[dim] &&
+           strides[dim] == 1;
+  }
+  /// The parts of what was joined along `dim` that it has, in order. None where
+  /// it takes every other element or so.
+  std::vector<Piece> partsOf(LaneBuilder &b, dtensor::ConcatenateOp join) const;
+  /// The same of what the source is itself a piece of.
+  Piece traced(LaneBuilder &b) const;
+};
+} // namespace
+
+std::vector<Piece> Piece::partsOf(LaneBuilder &b,
+                                  dtensor::ConcatenateOp join) const {
+  const auto dim = size_t(join.getDimension());
+  std::vector<Piece> parts;
+  if (strides[dim] != 1)
+    return parts;
+  int64_t offset = 0;
+  for (Value input : join.getInputs()) {
+    const int64_t size = b.shapeOf(input)[dim];
+    Piece part{input, start, limit, strides};
+    part.start[dim] = std::max<int64_t>(start[dim] - offset, 0);
+    part.limit[dim] = std::min(limit[dim] - offset, size);
+    offset += size;
+    if (part.start[dim] < part.limit[dim])
+      parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Piece Piece::traced(LaneBuilder &b) const {
+  Piece piece = *this;
+  while (b.lanesOf(piece.source).empty()) {
+    if (auto slice = piece.source.getDefiningOp<dtensor::SliceOp>()) {
+      for (size_t dim = 0; dim < start.size(); ++dim) {
+        const int64_t first = slice.getStartIndices()[dim],
+                      step = slice.getStrides()[dim];
+        if (piece.start[dim] >= piece.limit[dim])
+          return piece;
+        // One past the last element that is taken.
+        piece.limit[dim] = first + (piece.limit[dim] - 1) * step + 1;
+        piece.start[dim] = first + piece.start[dim] * step;
+        piece.strides[dim] *= step;
+      }
+      piece.source = slice.getOperand();
+    } else if (auto join =
+                   piece.source.getDefiningOp<dtensor::ConcatenateOp>()) {
+      std::vector<Piece> parts = piece.partsOf(b, join);
+      if (parts.size() != 1)
+        return piece;
+      piece = std::move(parts[0]);
+    } else {
+      return piece;
+    }
+  }
+  return piece;
+}
+
+/// Where the piece goes over the border of two that were joined, both of one
+/// value (jnp.pad(mode="wrap")), it is joined of that value's own: see
+/// joinedPieces.
+static Value take(LaneBuilder &b, const Piece &taken) {
+  Piece piece = taken.traced(b);
+  auto join = piece.source.getDefiningOp<dtensor::ConcatenateOp>();
+  std::vector<Piece> parts;
+  if (join && b.lanesOf(piece.source).empty())
+    parts = piece.partsOf(b, join);
+  if (parts.size() == 2) {
+    const auto dim = size_t(join.getDimension());
+    Piece first = parts[0].traced(b), second = parts[1].traced(b);
+    bool isAlike = first.source == second.source && first.strides[dim] == 1 &&
+                   second.strides[dim] == 1;
+    for (size_t d = 0; d < first.start.size(); ++d)
+      isAlike &= d == dim || (first.start[d] == second.start[d] &&
+                              first.limit[d] == second.limit[d] &&
+                              first.strides[d] == second.strides[d]);
+    if (isAlike) {
+      Piece rest = first;
+      rest.start[dim] = 0;
+      rest.limit[dim] = b.shapeOf(first.source)[dim];
+      Value whole = take(b, rest);
+      SmallVector<Value> both;
+      for (const Piece &part : {first, second})
+        both.push_back(
+            b.sliceDim(whole, int64_t(dim), part.start[dim], part.limit[dim]));
+      if (Value joined = joinedPieces(b, both, int64_t(dim)))
+        return joined;
+    }
+  }
+  bool isWhole = true;
+  for (size_t dim = 0; dim < piece.start.size(); ++dim)
+    isWhole &= piece.isAll(b, dim);
+  return isWhole
+             ? piece.source
+             : b.slice(piece.source, piece.start, piece.limit, piece.strides);
+}
+
 static Value importSlice(Importer &im, stablehlo::SliceOp op) {
   LaneBuilder &b = im.b;
   Value operand = im.get(op.getOperand());
+  if (operand.getDefiningOp<dtensor::ConcatenateOp>() &&
+      b.lanesOf(operand).empty()) {
+    Piece piece{operand, llvm::to_vector(op.getStartIndices()),
+                llvm::to_vector(op.getLimitIndices()),
+                llvm::to_vector(op.getStrides())};
+    bool isValid = true;
+    for (auto [start, limit, stride, size] :
+         llvm::zip(piece.start, piece.limit, piece.strides, b.shapeOf(operand)))
+      isValid &= 0 <= start && start <= limit && limit <= size && stride > 0;
+    if (isValid && piece.start.size() == b.shapeOf(operand).size())
+      return take(b, piece);
+  }
   return likeSource<dtensor::SliceOp>(
       im, op, operand, Lanes(b.lanesOf(operand)),
       {b.list("start_indices", op.getStartIndices()),

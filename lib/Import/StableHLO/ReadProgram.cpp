@@ -11,8 +11,33 @@
 
 namespace meshloom {
 
+/// MLIR bytecode says who made it, in text: "ML", 0xEF, "R", the version,
+/// "StableHLO_v1.9.0".
+static bool isBytecode(StringRef text) {
+  return text.starts_with("ML\xefR");
+}
+
+/// What else there is to say of a text that was not read: a dialect that other
+/// tools turn into StableHLO.
+static StringRef remedyFor(StringRef text, StringRef messages) {
+  if (messages.contains("`vhlo'"))
+    return "vhlo is StableHLO's portable form: stablehlo-translate "
+           "--deserialize makes StableHLO of it\n";
+  // The parser does not say which dialect it does not know.
+  if (messages.contains("unregistered dialect") && text.contains("mhlo."))
+    return "mhlo is XLA's own dialect: mlir-hlo-opt "
+           "--hlo-legalize-to-stablehlo "
+           "makes StableHLO of it\n";
+  return "";
+}
+
 Result<OwningOpRef<ModuleOp>>
 readProgram(StringRef text, const std::string &path, MLIRContext *context) {
+  if (isBytecode(text))
+    return Error(path + ": error: this is MLIR bytecode, and Meshloom reads "
+                        "text: stablehlo-translate --deserialize prints it, as "
+                        "in JAX do lowered.as_text() and "
+                        "exported.mlir_module()");
   if (auto fault = sourceFault(text))
     return Error(path + ":" + std::to_string(fault->line) +
                  ": error: " + fault->message);
@@ -29,6 +54,7 @@ readProgram(StringRef text, const std::string &path, MLIRContext *context) {
     if (StringRef type = unreadableElementType(text); !type.empty())
       messages += "the program has elements of type " + type.str() +
                   ", which Meshloom does not support\n";
+    messages += remedyFor(text, messages);
     return Error(messages.empty() ? "cannot parse '" + path + "'" : messages);
   }
   TimedScope timed("import");

@@ -398,42 +398,6 @@ void Shardings::cutForGroups(ModuleOp module) {
 // Translating
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Reports an axis that a sharding uses a second time.
-class UsedOnce {
-public:
-  UsedOnce(Location loc, Mesh mesh) : loc(loc), mesh(std::move(mesh)) {}
-
-  LogicalResult add(ArrayRef<unsigned> axes, const Twine &where) {
-    for (unsigned axis : axes) {
-      auto [it, isNew] = usedBy.try_emplace(axis, where.str());
-      if (!isNew)
-        return mlir::emitError(loc)
-               << "the sharding uses axis '" << mergedNames(mesh, axis)[0]
-               << "' twice: for " << it->second << " and for " << where;
-    }
-    return success();
-  }
-
-private:
-  static std::vector<std::string> mergedNames(const Mesh &mesh, unsigned axis) {
-    return meshloom::mergedNames(mesh, std::span(&axis, 1));
-  }
-  Location loc;
-  Mesh mesh;
-  DenseMap<unsigned, std::string> usedBy;
-};
-} // namespace
-
-static LogicalResult checkRank(Location loc, size_t dims,
-                               RankedTensorType type) {
-  if (int64_t(dims) == type.getRank())
-    return success();
-  return mlir::emitError(loc)
-         << "the sharding has " << dims << " dim" << (dims == 1 ? "" : "s")
-         << ", but the value has rank " << type.getRank();
-}
-
 static ReduceKind reduceKindOf(sdy::ReductionOp op) {
   switch (op) {
   case sdy::ReductionOp::SUM:
@@ -446,9 +410,9 @@ static ReduceKind reduceKindOf(sdy::ReductionOp op) {
   return ReduceKind::Sum;
 }
 
-FailureOr<ValueSharding> Shardings::ofShardy(Location loc,
-                                             sdy::TensorShardingAttr sharding,
-                                             RankedTensorType type) const {
+/// The dialect's verifiers have seen it: ranks fit, no axis is used twice.
+ValueSharding Shardings::ofShardy(sdy::TensorShardingAttr sharding,
+                                  RankedTensorType type) const {
   ValueSharding result;
   std::optional<size_t> which;
   if (!isEmptyMesh(sharding.getMeshOrRef(), nullptr))
@@ -462,8 +426,6 @@ FailureOr<ValueSharding> Shardings::ofShardy(Location loc,
     result.dims.resize(type.getRank());
     return result;
   }
-  if (failed(checkRank(loc, sharding.getDimShardings().size(), type)))
-    return failure();
   auto axesOf = [&](ArrayRef<sdy::AxisRefAttr> refs) {
     SmallVector<unsigned> axes;
     for (sdy::AxisRefAttr ref : refs)
@@ -471,21 +433,15 @@ FailureOr<ValueSharding> Shardings::ofShardy(Location loc,
         llvm::append_range(axes, unification->axes({*which, subAxisOf(ref)}));
     return axes;
   };
-  UsedOnce once(loc, unification ? unification->mesh() : mesh.getMesh());
-  for (auto [d, dim] : llvm::enumerate(sharding.getDimShardings())) {
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
     ValueSharding::Dim &wish = result.dims.emplace_back();
     wish.axes = axesOf(dim.getAxes());
     wish.isOpen = !dim.getIsClosed();
     wish.priority = dim.getPriority().value_or(0);
-    if (failed(once.add(wish.axes, "dim " + Twine(d))))
-      return failure();
   }
   result.replicated = axesOf(sharding.getReplicatedAxes());
   result.unreduced = axesOf(sharding.getUnreducedAxes());
   result.unreducedKind = reduceKindOf(sharding.getReductionOp());
-  if (failed(once.add(result.replicated, "replicated")) ||
-      failed(once.add(result.unreduced, "unreduced")))
-    return failure();
   return result;
 }
 
@@ -507,8 +463,11 @@ FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
       result.manual.push_back(axis);
   if (parsed.kind != GspmdSharding::Kind::Tiled)
     return result;
-  if (failed(checkRank(loc, parsed.rank(), type)))
-    return failure();
+  if (int64_t(parsed.rank()) != type.getRank())
+    return mlir::emitError(loc)
+           << "the sharding has " << parsed.rank() << " dim"
+           << (parsed.rank() == 1 ? "" : "s") << ", but the value has rank "
+           << type.getRank();
   size_t which = gspmd.at(text.str());
   for (size_t i = 0; i < parsed.tiles.size(); ++i) {
     std::vector<unsigned> axes =
@@ -526,7 +485,7 @@ FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
 FailureOr<ValueSharding> Shardings::of(Location loc, Attribute attribute,
                                        RankedTensorType type) const {
   if (auto sharding = dyn_cast<sdy::TensorShardingAttr>(attribute))
-    return ofShardy(loc, sharding, type);
+    return ofShardy(sharding, type);
   if (auto text = dyn_cast<StringAttr>(attribute))
     return ofGspmd(loc, text.getValue(), type);
   return mlir::emitError(loc) << "expected a sharding, got " << attribute;

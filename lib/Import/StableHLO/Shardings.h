@@ -67,9 +67,8 @@ public:
 
 private:
   Shardings() = default;
-  FailureOr<ValueSharding> ofShardy(Location loc,
-                                    sdy::TensorShardingAttr sharding,
-                                    RankedTensorType type) const;
+  ValueSharding ofShardy(sdy::TensorShardingAttr sharding,
+                         RankedTensorType type) const;
   FailureOr<ValueSharding> ofGspmd(Location loc, StringRef text,
                                    RankedTensorType type) const;
   LogicalResult addUses(Location loc, Attribute attribute, TypeRange types);

@@ -134,12 +134,50 @@ bool LayoutState::isInside(unsigned value) const {
 }
 
 std::vector<LayoutId> LayoutState::targets(unsigned value) const {
+  return targetsBut(value, layouts[value]);
+}
+
+std::vector<LayoutId> LayoutState::targetsBut(unsigned value,
+                                              LayoutId source) const {
   std::vector<LayoutId> found;
   for (const Need &need : needs[value])
-    if (need.target != layouts[value])
+    if (need.target != source)
       found.push_back(need.target);
   std::sort(found.begin(), found.end());
   return found;
+}
+
+/// Of what an open argument is needed in, and its own layout, the one that the
+/// others are made of most cheaply; its own where that costs no more.
+LayoutId LayoutState::sourceOf(unsigned value) {
+  const LayoutId own = layouts[value];
+  if (!graph.values[value].open || openArguments == OpenArguments::Stay)
+    return own;
+  const std::vector<LayoutId> others = targets(value);
+  if (others.empty())
+    return own;
+  std::optional<TreePrice> best;
+  LayoutId source = own;
+  auto look = [&](LayoutId from) {
+    std::vector<Edge> edges;
+    if (!prices->tree(kinds[value], {&from, 1}, targetsBut(value, from), edges))
+      return;
+    TreePrice price;
+    for (const Edge &edge : edges) {
+      price.cost += edge.way->cost;
+      price.collectives += edge.way->collectives;
+    }
+    if (best && !(price < *best))
+      return;
+    best = price;
+    source = from;
+  };
+  look(own);
+  for (LayoutId other : others)
+    if (openArguments == OpenArguments::Move ||
+        storedBytes(value, other) <= storedBytes(value, own))
+      look(other);
+  return source;
 }
 
 int64_t LayoutState::runsOf(unsigned value, const Edge &edge) const {
@@ -159,7 +197,7 @@ int64_t LayoutState::runsOf(unsigned value, const Edge &edge) const {
 }
 
 bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
-  LayoutId own = layouts[value];
+  const LayoutId own = sourceOf(value);
   auto foreign = [&](const Need &need) { return need.target != own; };
   auto first = std::ranges::find_if(needs[value], foreign);
   if (first == needs[value].end())
@@ -167,7 +205,29 @@ bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
   // Nearly always there is one.
   if (std::none_of(first + 1, needs[value].end(), foreign))
     return prices->tree(kinds[value], {&own, 1}, {&first->target, 1}, made);
-  return prices->tree(kinds[value], {&own, 1}, targets(value), made);
+  return prices->tree(kinds[value], {&own, 1}, targetsBut(value, own), made);
+}
+
+/// What the exchanges cost that uses of a value share. Branches have their own:
+/// one that is not taken sends nothing.
+Objective LayoutState::sharedHaloCost(unsigned value) {
+  Objective all;
+  const std::vector<Use> &uses = windowUses[value];
+  for (size_t i = 0; i < uses.size();) {
+    const Use &first = uses[i];
+    const unsigned branch = graph.ops[first.op].branch;
+    haloUses.clear();
+    for (; i < uses.size() && graph.ops[uses[i].op].branch == branch; ++i)
+      for (const OpEvaluation::Beyond &beyond : current[uses[i].op]->shared)
+        if (beyond.operand == uses[i].index)
+          haloUses.push_back({current[uses[i].op], uses[i].index});
+    if (haloUses.empty())
+      continue;
+    const Objective &price = sharedHaloPrice(value);
+    all.cost += times(price.cost, first.runs);
+    all.collectives += price.collectives;
+  }
+  return all;
 }
 
 std::optional<Objective> LayoutState::valueCost(unsigned value) {
@@ -209,6 +269,7 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
     waiting = std::max(waiting, whole);
   }
   cost.cost += waiting;
+  cost += sharedHaloCost(value);
   return cost;
 }
 

@@ -34,8 +34,8 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
                              std::shared_ptr<LayoutPrices> prices)
     : graph(graph), clusters(clusters),
       state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
-      moves(graph, clusters, state), around(clusters.clusters.size()),
-      queued(clusters.clusters.size()),
+      moves(graph, clusters, state), triedMoves(state),
+      around(clusters.clusters.size()), queued(clusters.clusters.size()),
       leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()) {
   // Producers and consumers, and ops that share an operand: what one has it
   // brought to the other gets for nothing.
@@ -113,13 +113,12 @@ void LayoutDescent::settle(unsigned cluster) {
   std::vector<std::pair<Objective, size_t>> good;
   leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
   for (size_t i = 0; i < options.size(); ++i) {
-    std::optional<Delta> delta = state.apply(*options[i]);
-    if (!delta)
+    auto found = triedMoves.outcome(cluster, *options[i], state.total().cost);
+    if (!found)
       continue;
-    leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
-    if (worthwhile(cluster, *delta))
-      good.push_back({state.total(), i});
-    state.undo();
+    leastWork[cluster] = std::min(leastWork[cluster], found->work);
+    if (worthwhile(cluster, found->delta))
+      good.push_back({found->total, i});
   }
   std::sort(good.begin(), good.end());
   for (auto [total, i] : good) {
@@ -235,12 +234,10 @@ LayoutDescent::Answer LayoutDescent::answer(const std::vector<Asked> &asked) {
     if (now.cost - saving > best.cost)
       break;
     for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
-      if (state.apply(*move)) {
-        if (state.total() < best) {
-          best = state.total();
-          found = {move, cluster};
-        }
-        state.undo();
+      if (auto made = triedMoves.outcome(cluster, *move, best.cost);
+          made && made->total < best) {
+        best = made->total;
+        found = {move, cluster};
       }
   }
   return found;
@@ -279,12 +276,12 @@ LayoutDescent::Answer LayoutDescent::passOn(const std::set<unsigned> &touched,
     if (near.size() > few)
       break;
     for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
-      if (state.apply(*move)) {
-        if (!best || state.total() < *best) {
-          best = state.total();
-          answer = {move, cluster};
-        }
-        state.undo();
+      if (auto made = triedMoves.outcome(
+              cluster, *move,
+              best ? best->cost : std::numeric_limits<Cost>::max());
+          made && (!best || made->total < *best)) {
+        best = made->total;
+        answer = {move, cluster};
       }
   }
   return answer;

@@ -4,6 +4,7 @@
 
 #include "LayoutFold.h"
 #include "LayoutMoves.h"
+#include "TriedMoves.h"
 
 #include "meshloom/Layout/Search/LayoutSearch.h"
 
@@ -100,6 +101,7 @@ public:
 private:
   const Mesh &mesh;
   LayoutMoves moves;
+  TriedMoves triedMoves;
   std::vector<std::vector<unsigned>> neighbours;
   std::vector<std::vector<unsigned>> around; ///< values, per cluster
   std::deque<unsigned> worklist, largeOnes;

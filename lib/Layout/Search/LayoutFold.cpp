@@ -36,14 +36,15 @@ LayoutColours colourLayouts(const LayoutGraph &graph, const LayoutState &state,
     const LayoutGraph::Value &value = graph.values[i];
     now.values.push_back(
         mixAll({state.kind(i), state.layout(i),
-                (value.producer < 0) | value.argument << 1, value.runs,
-                value.sumRuns, value.block, value.branch}));
+                (value.producer < 0) | value.argument << 1 | value.open << 2,
+                value.runs, value.sumRuns, value.block, value.branch}));
   }
   // Sums do not depend on the order of users.
   std::vector<uint64_t> users(graph.values.size());
   for (const LayoutGraph::Output &output : graph.outputs)
-    users[output.value] += mixAll({int64_t(output.layout.hash()), output.atEnd,
-                                   output.branch, output.branchRuns});
+    users[output.value] +=
+        mixAll({int64_t(output.layout.hash()), output.atEnd, output.branch,
+                output.branchRuns, output.open});
   for (unsigned i = 0; i < graph.values.size(); ++i)
     now.values[i] = mix(now.values[i], users[i]);
   for (unsigned round = 0; round < rounds; ++round) {
@@ -156,15 +157,17 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     for (auto [operand, value] : others)
       fold.graph.ops[i].others.push_back({operand, value});
   }
-  std::map<std::tuple<unsigned, std::string, bool, unsigned>, size_t> outputs;
+  std::map<std::tuple<unsigned, std::string, bool, unsigned, bool>, size_t>
+      outputs;
   for (const LayoutGraph::Output &output : graph.outputs) {
     LayoutGraph::Output made = output;
     made.value = fold.valueOf[output.value];
     if (output.result >= 0)
       made.result = int(fold.valueOf[unsigned(output.result)]);
-    auto [entry, isNew] = outputs.try_emplace(
-        {made.value, made.layout.spec_string(), made.atEnd, made.branch},
-        fold.graph.outputs.size());
+    auto [entry, isNew] =
+        outputs.try_emplace({made.value, made.layout.spec_string(), made.atEnd,
+                             made.branch, made.open},
+                            fold.graph.outputs.size());
     if (isNew)
       fold.graph.outputs.push_back(std::move(made));
     else

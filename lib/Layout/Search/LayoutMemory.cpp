@@ -178,26 +178,28 @@ void LayoutState::recount(unsigned value) {
                   whole.graph.ops[what.producer].loop >= 0 &&
                   whole.graph.ops[what.producer].results[1] == value;
     const int home = whole.homes[value] + result;
-    std::vector<Copy> copies{{layouts[own], home, home, false}};
+    const LayoutId source = sourceOf(own);
+    std::vector<Copy> copies{{source, home, home, false}};
     if (what.argument)
       copies[0].last = end;
     for (const Use &use : whole.uses[value]) {
       bool output = use.op < 0,
            scalar = !output && whole.graph.ops[use.op].free;
       LayoutId need =
-          output   ? whole.outputTargets[use.index]
-          : scalar ? layouts[own]
+          output   ? whole.graph.outputs[use.index].open
+                         ? openTarget(source)
+                         : whole.outputTargets[use.index]
+            : scalar ? source
                    : current[fold ? fold->opOf[use.op] : unsigned(use.op)]
                          ->needs[use.index];
       // What it gives is a value of its own, which is counted as that.
       if (output && whole.graph.outputs[use.index].result >= 0) {
-        copies[0].last =
-            std::max(copies[0].last, use.last - (need == layouts[own]));
+        copies[0].last = std::max(copies[0].last, use.last - (need == source));
         continue;
       }
       auto same = std::ranges::find(copies, need, &Copy::id);
       if (same == copies.end()) {
-        const Way *how = prices->way(kinds[own], layouts[own], need);
+        const Way *how = prices->way(kinds[own], source, need);
         copies.push_back({need, use.first, use.last,
                           machine.sharedMemory && how && !how->reduces});
         same = std::prev(copies.end());

@@ -2,7 +2,7 @@
 #include "LayoutMoves.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace meshloom {
 
@@ -174,19 +174,30 @@ LayoutMoves::change(unsigned index, const Assignment &assignment, bool pass) {
 int LayoutMoves::meaning(unsigned index, unsigned assignment,
                          const std::vector<unsigned> &pending) {
   Cluster &cluster = known[index];
+  auto find = [&] {
+    auto made =
+        change(index, cluster.assignments[assignment], !pending.empty());
+    if (!made)
+      return -1;
+    auto [id, isNew] =
+        cluster.changeIds.try_emplace(*made, unsigned(cluster.changes.size()));
+    if (isNew)
+      cluster.changes.push_back(std::move(*made));
+    return int(id->second);
+  };
+  if (pending.empty()) {
+    constexpr int unknown = -2;
+    if (cluster.meaning.size() <= assignment)
+      cluster.meaning.resize(assignment + 1, unknown);
+    if (cluster.meaning[assignment] == unknown)
+      cluster.meaning[assignment] = find();
+    return cluster.meaning[assignment];
+  }
   std::vector<unsigned> key{assignment};
   key.insert(key.end(), pending.begin(), pending.end());
-  auto [entry, isNew] = cluster.meaning.try_emplace(std::move(key), -1);
-  if (!isNew)
-    return entry->second;
-  if (auto made =
-          change(index, cluster.assignments[assignment], !pending.empty())) {
-    auto [id, isNewChange] =
-        cluster.changeIds.try_emplace(*made, unsigned(cluster.changes.size()));
-    if (isNewChange)
-      cluster.changes.push_back(std::move(*made));
-    entry->second = int(id->second);
-  }
+  auto [entry, isNew] = cluster.pendingMeaning.try_emplace(std::move(key), -1);
+  if (isNew)
+    entry->second = find();
   return entry->second;
 }
 
@@ -204,16 +215,24 @@ std::vector<const LayoutMoves::Change *> LayoutMoves::list(unsigned index,
       pending.push_back(id);
     }
 
-  std::vector<unsigned> assignments =
-      around(cluster, assignmentNow(index), ways);
-  std::set<unsigned> found(assignments.begin(), assignments.end());
+  found.clear();
+  ++lists;
+  auto add = [&](unsigned assignment) {
+    if (listed.size() <= assignment)
+      listed.resize(assignment + 1);
+    if (std::exchange(listed[assignment], lists) != lists)
+      found.push_back(assignment);
+  };
+  for (unsigned assignment : around(cluster, assignmentNow(index), ways))
+    add(assignment);
   for (unsigned i = 0; i < cluster.inputs.size() && found.size() < most; ++i)
-    found.insert(wish(index, i, state.layout(cluster.inputs[i].value)));
+    add(wish(index, i, state.layout(cluster.inputs[i].value)));
   for (unsigned i = 0; i < cluster.results.size() && found.size() < most; ++i)
     for (LayoutId target : state.targets(cluster.results[i].value))
-      found.insert(wish(index, cluster.inputs.size() + i, target));
+      add(wish(index, cluster.inputs.size() + i, target));
+  std::sort(found.begin(), found.end());
 
-  std::vector<int> ids;
+  ids.clear();
   for (unsigned assignment : found) {
     ids.push_back(meaning(index, assignment, {}));
     if (!pending.empty())

@@ -53,8 +53,10 @@ private:
     std::map<Assignment, unsigned> assignmentIds;
     std::deque<Change> changes;
     std::map<Change, unsigned> changeIds;
-    /// By assignment and the ids of pending inputs; -1: impossible.
-    std::unordered_map<std::vector<unsigned>, int, IdsHash> meaning;
+    /// Changes by assignment, and by assignment and the ids of pending inputs;
+    /// -1: impossible.
+    std::vector<int> meaning;
+    std::unordered_map<std::vector<unsigned>, int, IdsHash> pendingMeaning;
     /// By assignment now and number of ways.
     std::map<std::pair<unsigned, size_t>, std::vector<unsigned>> around;
     /// By place and layout: the assignment that it asks for.
@@ -75,6 +77,12 @@ private:
   const LayoutClusters &clusters;
   LayoutState &state;
   std::vector<Cluster> known;
+
+  // Scratch.
+  std::vector<unsigned> found; ///< assignments
+  std::vector<int64_t> listed; ///< per assignment: the last list with it
+  int64_t lists = 0;
+  std::vector<int> ids;
 };
 
 } // namespace meshloom

@@ -169,12 +169,14 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
   result.before = search->state.total();
   result.peakBefore = search->state.peakBytes();
   const std::optional<LayoutFold> fold = foldOf(graph, search->state);
-  auto run = [&](int64_t peakLimit) {
+  auto searchOnce = [&](OpenArguments open, int64_t peakLimit) {
+    search->state.setOpenArguments(open);
     if (fold) {
       const LayoutClusters clusters = findClusters(fold->graph);
       LayoutDescent folded(fold->graph, clusters, machine, prices);
       if (peakLimit >= 0)
         folded.state.countMemoryOf(search->state, *fold);
+      folded.state.setOpenArguments(open);
       folded.run(peakLimit);
       result.tried += folded.state.tried();
       result.cutShort = folded.cutShort;
@@ -183,15 +185,23 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
     }
     search->run(peakLimit);
   };
-  run(/*peakLimit=*/-1);
-  result.peakAfter = search->state.peakBytes();
-  if (result.peakAfter > result.peakBefore) {
+  auto run = [&](OpenArguments open, int64_t peakLimit) {
+    searchOnce(open, peakLimit);
+    search->state.settleOpenArguments();
+    result.peakAfter = search->state.peakBytes();
+    return result.peakAfter <= result.peakBefore &&
+           search->state.total().cost <= result.before.cost;
+  };
+  auto runAgain = [&](OpenArguments open) {
     result.tried += search->state.tried();
     search = std::make_unique<LayoutDescent>(graph, result.clusters, machine,
                                              prices);
-    run(result.peakBefore);
-    result.peakAfter = search->state.peakBytes();
-  }
+    return run(open, result.peakBefore);
+  };
+  if (!run(OpenArguments::Move, /*peakLimit=*/-1) &&
+      !runAgain(OpenArguments::Shrink) &&
+      std::ranges::any_of(graph.values, &LayoutGraph::Value::open))
+    runAgain(OpenArguments::Stay);
   result.after = search->state.total();
   result.tried += search->state.tried();
   result.cutShort += search->cutShort;

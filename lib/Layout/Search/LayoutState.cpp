@@ -11,6 +11,9 @@
 
 namespace meshloom {
 
+/// What cannot be had (a pending reduction that is gone) must move.
+static constexpr Objective never{Cost(1) << 56, 0, 0};
+
 Objective &Objective::operator+=(const Objective &other) {
   cost += other.cost;
   collectives += other.collectives;
@@ -30,10 +33,11 @@ LayoutState::LayoutState(const LayoutGraph &graph,
                          std::shared_ptr<LayoutPrices> known)
     : graph(graph), clusters(clusters), machine(machine),
       prices(std::move(known)), uses(graph.values.size()),
-      current(graph.ops.size()), demands(graph.ops.size()),
-      needs(graph.values.size()), valueCosts(graph.values.size()),
-      clusterCosts(clusters.clusters.size()), opMark(graph.ops.size(), -1),
-      valueMark(graph.values.size(), -1),
+      isOpenOutput(graph.values.size()), current(graph.ops.size()),
+      demands(graph.ops.size()), needs(graph.values.size()),
+      needHashes(graph.values.size()), layoutHashes(clusters.clusters.size()),
+      valueCosts(graph.values.size()), clusterCosts(clusters.clusters.size()),
+      opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
     prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
@@ -42,22 +46,23 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     kinds.push_back(prices->kindOf(value.shape, value.type));
   }
   initial = layouts;
-  for (unsigned op = 0; op < graph.ops.size(); ++op)
-    opKinds.push_back(prices->opKind(graph, op));
   findUses();
+  findWindowUses();
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    opKinds.push_back(prices->opKind(graph, op, sharesHalos));
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     if (!graph.ops[op].free)
       current[op] = &evaluate(op);
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     update(op, nullptr);
   for (unsigned i = 0; i < graph.outputs.size(); ++i) {
-    outputTargets.push_back(intern(graph.outputs[i].layout));
-    count(graph.outputs[i].value, {-1, i},
-          {outputTargets[i], !graph.outputs[i].atEnd}, 1);
+    const LayoutGraph::Output &output = graph.outputs[i];
+    outputTargets.push_back(output.open ? openTarget(layouts[output.value])
+                                        : intern(output.layout));
+    isOpenOutput[output.value] |= char(output.open);
+    count(output.value, {-1, i}, {outputTargets[i], !output.atEnd}, 1);
   }
   for (unsigned value = 0; value < graph.values.size(); ++value) {
-    // What cannot be had (a pending reduction that is gone) must move.
-    constexpr Objective never{Cost(1) << 56, 0, 0};
     valueCosts[value] = valueCost(value).value_or(never);
     sum += valueCosts[value];
   }
@@ -107,12 +112,13 @@ void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
     }
     return;
   }
-  // Waiting for what is made last covers the others.
+  // Waiting for what is made last covers the others. Links only count what is
+  // sent.
   auto order = [&](unsigned value) {
     return std::pair(graph.values[value].producer, value);
   };
   std::optional<std::pair<int, unsigned>> last;
-  if (operands.size() > 1)
+  if (machine.sharedMemory && operands.size() > 1)
     for (unsigned i = 0; i < operands.size(); ++i)
       if ((!last || order(operands[i]) > *last) && moves(op, i))
         last = order(operands[i]);
@@ -135,6 +141,11 @@ void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
                 clusters.ofOp[use.op] == clusters.ofOp[producer] &&
                 !graph.ops[use.op].join && !graph.ops[producer].join;
   need->inside += inside ? sign : 0;
+  const int64_t counted = 1 + ((use.op < 0 && !demand.waits) << 16) +
+                          (int64_t(demand.waits) << 32) +
+                          (int64_t(inside) << 48);
+  needHashes[value] +=
+      uint64_t(sign * counted) * (2 * mixed(demand.target) + 1);
   if (need->uses == 0)
     needs[value].erase(need);
 }
@@ -171,6 +182,59 @@ void LayoutState::update(unsigned op, Record *record) {
   }
 }
 
+LayoutId LayoutState::openTarget(LayoutId layout) {
+  return get(layout).is_partial() ? intern(get(layout).without_partial())
+                                  : layout;
+}
+
+void LayoutState::followOutputs(unsigned value) {
+  if (!isOpenOutput[value])
+    return;
+  const LayoutId now = openTarget(layouts[value]);
+  for (const Use &use : uses[value]) {
+    if (use.op >= 0 || !graph.outputs[use.index].open)
+      continue;
+    const bool waits = !graph.outputs[use.index].atEnd;
+    count(value, use, {std::exchange(outputTargets[use.index], now), waits},
+          -1);
+    count(value, use, {now, waits}, 1);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Open arguments
+//===----------------------------------------------------------------------===//
+
+void LayoutState::setOpenArguments(OpenArguments how) {
+  openArguments = how;
+  for (unsigned value = 0; value < graph.values.size(); ++value) {
+    if (!graph.values[value].open)
+      continue;
+    sum -= valueCosts[value];
+    valueCosts[value] = valueCost(value).value_or(never);
+    sum += valueCosts[value];
+    changed(value);
+  }
+}
+
+void LayoutState::settleOpenArguments() {
+  if (openArguments == OpenArguments::Stay)
+    return;
+  Change wanted;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    if (LayoutId source = sourceOf(value); source != layouts[value])
+      wanted.push_back({value, source});
+  setOpenArguments(OpenArguments::Stay);
+  // How an op runs may depend on what it is given: then it may cost more.
+  for (const auto &[value, source] : wanted)
+    if (auto delta = apply({{value, source}})) {
+      if (delta->saved() > 0)
+        commit();
+      else
+        undo();
+    }
+}
+
 //===----------------------------------------------------------------------===//
 // Changes
 //===----------------------------------------------------------------------===//
@@ -183,6 +247,15 @@ void LayoutState::Record::clear() {
   clusters.clear();
   valueCosts.clear();
   clusterCosts.clear();
+}
+
+void LayoutState::place(unsigned value, LayoutId id) {
+  const int producer = graph.values[value].producer;
+  if (const int cluster = producer < 0 ? -1 : clusters.ofOp[producer];
+      cluster >= 0)
+    layoutHashes[cluster] += mixed(uint64_t(value) << 32 | id) -
+                             mixed(uint64_t(value) << 32 | layouts[value]);
+  layouts[value] = id;
 }
 
 std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
@@ -212,15 +285,16 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     if (layouts[value] == id)
       return;
     record.layouts.push_back({value, layouts[value]});
-    layouts[value] = id;
+    place(value, id);
     for (const Use &use : uses[value])
       if (use.op >= 0)
         push(unsigned(use.op));
   };
   for (auto [value, id] : change) {
-    assert(graph.values[value].producer >= 0 && "pinned values do not change");
-    if (layouts[value] != id)
-      push(unsigned(graph.values[value].producer));
+    const LayoutGraph::Value &what = graph.values[value];
+    assert((what.producer >= 0 || what.open) && "pinned values do not change");
+    if (layouts[value] != id && what.producer >= 0)
+      push(unsigned(what.producer));
     set(value, id);
   }
   // In program order: what an op is given is settled before it is looked at,
@@ -270,8 +344,10 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     if (isFirst(valueMark, value))
       record.values.push_back(value);
   };
-  for (auto [value, id] : record.layouts)
+  for (auto [value, id] : record.layouts) {
     touch(value);
+    followOutputs(value);
+  }
   for (unsigned op : done) {
     for (unsigned value : graph.ops[op].operands)
       touch(value);
@@ -335,7 +411,9 @@ void LayoutState::undo() {
   const Record &record = records[--depth];
   for (auto entry = record.layouts.rbegin(); entry != record.layouts.rend();
        ++entry)
-    layouts[entry->first] = entry->second;
+    place(entry->first, entry->second);
+  for (auto [value, before] : record.layouts)
+    followOutputs(value);
   for (auto entry = record.ops.rbegin(); entry != record.ops.rend(); ++entry)
     current[entry->first] = entry->second;
   for (const Record::OldDemand &old : record.demands) {

@@ -68,6 +68,10 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
     return cost;
   };
   bool cut = false;
+  size_t last = 0; ///< that can be moved
+  for (size_t i = 0; i < window.size(); ++i)
+    if (canMove(window[i]))
+      last = i;
   std::function<void(size_t)> extend = [&](size_t i) {
     if (i == window.size()) {
       Cost saved = start.cost - state.total().cost;
@@ -94,6 +98,11 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
       if (state.tried() - begin > 2 * most) {
         cut = true;
         return;
+      }
+      if (i == last) {
+        auto found = triedMoves.outcome(window[i], *move, bestTotal.cost);
+        if (!found || !(found->total < bestTotal))
+          continue;
       }
       if (!state.apply(*move))
         continue;

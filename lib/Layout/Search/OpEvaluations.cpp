@@ -1,6 +1,7 @@
 // How one op runs with given layouts: what it needs and produces by its rule,
 // its part of the work, and the halo exchanges in front of it. Made once for
 // all ops of a kind and layouts that searches come across.
+#include "meshloom/Core/SharedWindows.h"
 #include "meshloom/Layout/Search/LayoutState.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ static int64_t shardExtent(int64_t extent, const std::vector<unsigned> &axes,
 
 /// All that an evaluation depends on but layouts.
 static std::string opText(const LayoutGraph &graph, unsigned index,
-                          RelayoutCosts &prices) {
+                          std::span<const char> shared, RelayoutCosts &prices) {
   const LayoutGraph::Op &op = graph.ops[index];
   const ShardingRule &rule = op.rule;
   std::string text;
@@ -63,16 +64,18 @@ static std::string opText(const LayoutGraph &graph, unsigned index,
     const LayoutGraph::Value &what = graph.values[value];
     add(prices.kindOf(what.shape, what.type));
     bool free = what.producer >= 0 && graph.ops[what.producer].free;
-    add((what.block == op.block) | what.argument << 1 | free << 2);
+    add((what.block == op.block) | what.argument << 1 | free << 2 |
+        (shared[value] != 0) << 3);
   }
   for (unsigned value : op.results)
     add(prices.kindOf(graph.values[value].shape, graph.values[value].type));
   return text;
 }
 
-unsigned LayoutPrices::opKind(const LayoutGraph &graph, unsigned op) {
-  auto [entry, isNew] =
-      opKinds.try_emplace(opText(graph, op, *this), unsigned(known.size()));
+unsigned LayoutPrices::opKind(const LayoutGraph &graph, unsigned op,
+                              std::span<const char> shared) {
+  auto [entry, isNew] = opKinds.try_emplace(opText(graph, op, shared, *this),
+                                            unsigned(known.size()));
   if (isNew)
     known.emplace_back();
   return entry->second;
@@ -90,6 +93,18 @@ const OpEvaluation &LayoutState::evaluate(unsigned index) {
   if (found == known.end())
     found = known.emplace(key, compute(index, key)).first;
   return found->second;
+}
+
+/// One exchange; whether what it exchanges is made by an op.
+static Objective priceHalos(const MachineModel &machine,
+                            const CollectiveOp &exchange,
+                            const HaloTraffic &traffic, int64_t bytes,
+                            bool waits) {
+  Cost cost = machine.transfer(exchange, traffic.mostBytes(), bytes);
+  // In shared memory nobody waits for what is there from the start.
+  if (!machine.sharedMemory || waits)
+    cost += machine.overhead(exchange);
+  return {cost, 1, 0};
 }
 
 OpEvaluation LayoutState::compute(unsigned index,
@@ -124,7 +139,7 @@ OpEvaluation LayoutState::compute(unsigned index,
   }
 
   if (!rule.windows.empty())
-    made.halos = haloCost(index, operands, sharding);
+    addHalos(index, operands, made);
 
   Work &work = made.work;
   work.flops = work.totalFlops = op.flopsPerPoint;
@@ -148,10 +163,10 @@ OpEvaluation LayoutState::compute(unsigned index,
 }
 
 /// What it costs that devices need windows of operands beyond their blocks: one
-/// exchange of them all. None for what is made in any layout, or cut from a
-/// value that has them.
-Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
-                                const OpSharding &sharding) const {
+/// exchange of all that only this op needs. None for what is made in any
+/// layout, or cut from a value that has them.
+void LayoutState::addHalos(unsigned index, std::span<const Layout> have,
+                           OpEvaluation &made) const {
   const LayoutGraph::Op &op = graph.ops[index];
   const Mesh &mesh = graph.mesh();
   HaloTraffic traffic;
@@ -162,8 +177,9 @@ Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
     const LayoutGraph::Value &what = graph.values[op.operands[i]];
     if (what.producer >= 0 && graph.ops[what.producer].free)
       continue;
-    Windows windows = operandWindows(op.rule, i, sharding, what.shape, mesh);
-    Layout need = operandLayout(op.rule, i, sharding, mesh);
+    Windows windows =
+        operandWindows(op.rule, i, made.sharding, what.shape, mesh);
+    Layout need = operandLayout(op.rule, i, made.sharding, mesh);
     if (areWithinBlocks(need, what.shape, windows))
       continue;
     // What a pending reduction leaves behind is a block and no more.
@@ -175,19 +191,65 @@ Objective LayoutState::haloCost(unsigned index, std::span<const Layout> have,
     }
     if (isCut && isWithinSource(have[i], need, what.shape, windows))
       continue;
+    if (sharesHalos[op.operands[i]]) {
+      made.shared.push_back({i, std::move(windows)});
+      continue;
+    }
     traffic.add(need, what.shape, windows, byteWidth(what.type));
     bytes += globalBytes(what.shape, what.type);
     waits |= !what.argument;
     exchange = {CollectiveKind::HaloExchange,
                 haloAxes(need, what.shape, windows), need, need};
   }
-  if (!exchange)
-    return {};
-  Cost cost = machine.transfer(*exchange, traffic.mostBytes(), bytes);
-  // In shared memory nobody waits for what is there from the start.
-  if (!machine.sharedMemory || waits)
-    cost += machine.overhead(*exchange);
-  return {cost, 1, 0};
+  if (exchange)
+    made.halos = priceHalos(machine, *exchange, traffic, bytes, waits);
+}
+
+/// Where one op alone needs windows of a value its price is the op's; several
+/// uses share exchanges.
+void LayoutState::findWindowUses() {
+  for (unsigned value = 0; value < graph.values.size(); ++value) {
+    std::vector<Use> &windowed = windowUses.emplace_back();
+    for (const Use &use : uses[value])
+      if (use.op >= 0 &&
+          std::ranges::count(graph.ops[use.op].rule.windows, use.index,
+                             &ShardingRule::Window::operand) > 0)
+        windowed.push_back(use);
+    std::ranges::stable_sort(
+        windowed, {}, [&](const Use &use) { return graph.ops[use.op].branch; });
+    sharesHalos.push_back(windowed.size() > 1);
+  }
+}
+
+/// What the exchanges for `haloUses` cost. As ExpandToSPMD makes them: of one
+/// layout, over the same axes, there is one.
+const Objective &LayoutState::sharedHaloPrice(unsigned value) {
+  auto [entry, isNew] = prices->sharedHalos.try_emplace(haloUses);
+  Objective &all = entry->second;
+  if (!isNew)
+    return all;
+  const LayoutGraph::Value &what = graph.values[value];
+  std::map<LayoutId, SharedWindows> needed;
+  for (auto [op, operand] : haloUses) {
+    const LayoutId need = op->needs[operand];
+    SharedWindows &windows =
+        needed.try_emplace(need, get(need), what.shape).first->second;
+    windows.add(
+        std::ranges::find(op->shared, operand, &OpEvaluation::Beyond::operand)
+            ->windows);
+  }
+  for (const auto &[id, windows] : needed) {
+    const Layout &need = get(id);
+    std::map<std::vector<unsigned>, HaloTraffic> exchanges; ///< by axes
+    for (const Windows &each : windows.all())
+      exchanges[haloAxes(need, what.shape, each)].add(need, what.shape, each,
+                                                      byteWidth(what.type));
+    for (const auto &[axes, traffic] : exchanges)
+      all += priceHalos(
+          machine, {CollectiveKind::HaloExchange, axes, need, need}, traffic,
+          globalBytes(what.shape, what.type), !what.argument);
+  }
+  return all;
 }
 
 } // namespace meshloom

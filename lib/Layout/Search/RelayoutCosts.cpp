@@ -163,12 +163,23 @@ bool RelayoutCosts::tree(TensorKind kind, std::span<const LayoutId> have,
         best = {from, to, how};
     return best;
   };
+  if (targets.empty())
+    return true;
   // Nearly always there is one.
   if (targets.size() == 1) {
     Edge edge = fromHave(targets[0]);
     if (edge.way)
       made.push_back(edge);
     return edge.way;
+  }
+  treeKey.assign({kind, unsigned(have.size())});
+  treeKey.insert(treeKey.end(), have.begin(), have.end());
+  treeKey.insert(treeKey.end(), targets.begin(), targets.end());
+  auto [tree, isNew] = trees.try_emplace(treeKey);
+  std::vector<Edge> &all = tree->second;
+  if (!isNew) {
+    made.insert(made.end(), all.begin(), all.end());
+    return !all.empty();
   }
   auto edgeOf = [&](int source, unsigned target) -> Edge {
     if (source < 0)
@@ -185,7 +196,8 @@ bool RelayoutCosts::tree(TensorKind kind, std::span<const LayoutId> have,
   if (!edges)
     return false;
   for (TreeEdge edge : *edges)
-    made.push_back(edgeOf(edge.source, edge.target));
+    all.push_back(edgeOf(edge.source, edge.target));
+  made.insert(made.end(), all.begin(), all.end());
   return true;
 }
 

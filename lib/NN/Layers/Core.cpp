@@ -201,10 +201,12 @@ private:
 
 class LambdaImpl : public BuiltIn<LambdaImpl, PlainOptions> {
 public:
-  LambdaImpl(std::function<Tensor(const Tensor &)> function,
+  LambdaImpl(std::function<Tensor(const Tensor &)> ofOne,
+             std::function<Tensor(const std::vector<Tensor> &)> ofSeveral,
              PlainOptions options)
-      : BuiltIn("Lambda", std::move(options)), function(std::move(function)) {
-    if (!this->function)
+      : BuiltIn("Lambda", std::move(options)), ofOne(std::move(ofOne)),
+        ofSeveral(std::move(ofSeveral)) {
+    if (!this->ofOne && !this->ofSeveral)
       refuse("expected a function, got an empty one");
   }
   template <typename F> static void fields(F &, PlainOptions &) {}
@@ -214,11 +216,18 @@ public:
         "it known with register_layer");
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    return function(x);
+    return ofOne(x);
+  }
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &options) override {
+    if (ofSeveral)
+      return {ofSeveral(xs)};
+    return BuiltIn::call_many(xs, options);
   }
 
 private:
-  std::function<Tensor(const Tensor &)> function;
+  std::function<Tensor(const Tensor &)> ofOne; ///< or:
+  std::function<Tensor(const std::vector<Tensor> &)> ofSeveral;
 };
 
 } // namespace
@@ -246,7 +255,11 @@ Rescaling::Rescaling(double scale, double offset, PlainOptions options)
           std::make_shared<RescalingImpl>(scale, offset, std::move(options))) {}
 Lambda::Lambda(std::function<Tensor(const Tensor &)> function,
                PlainOptions options)
-    : Layer(std::make_shared<LambdaImpl>(std::move(function),
+    : Layer(std::make_shared<LambdaImpl>(std::move(function), nullptr,
+                                         std::move(options))) {}
+Lambda::Lambda(std::function<Tensor(const std::vector<Tensor> &)> function,
+               PlainOptions options)
+    : Layer(std::make_shared<LambdaImpl>(nullptr, std::move(function),
                                          std::move(options))) {}
 
 Dense::Dense(int64_t units, DenseOptions options)

@@ -41,9 +41,10 @@ std::string snakeCase(const std::string &name) {
 [[noreturn]] void failAt(const LayerImpl &impl, const std::string &message,
                          const std::source_location &where) {
   const LayerImpl::State &state = LayerImpl::State::of(impl);
-  throw Error(fmt::format("[{}] layer '{}': {} (at {}:{})", state.className,
-                          state.name, message, where.file_name(),
-                          where.line()));
+  throw Error(fmt::format(
+      "[{}] layer '{}': {}{}", state.className, state.name, message,
+      where.line() ? fmt::format(" (at {}:{})", where.file_name(), where.line())
+                   : std::string()));
 }
 
 std::string specText(const InputSpec &spec) {
@@ -148,18 +149,24 @@ void buildIn(LayerImpl &impl, const std::vector<TensorSpec> &inputs,
   state.isBuilt = true;
 }
 
-/// Inputs of floats in the type that the layer's policy says: under "float32",
-/// in which every type of weights may be used, as they are.
+/// Inputs of floats in the type that the layer's policy says. Under "float32",
+/// in which every type of weights may be used, narrower ones are cast where the
+/// layer was given that policy, or has weights of f32.
 std::vector<Tensor> inComputeType(const LayerImpl::State &state,
                                   std::vector<Tensor> inputs) {
   const DType type = state.options.policy->compute_dtype();
-  if (type != DType::F32)
-    for (Tensor &input : inputs)
-      if (isFloat(input.dtype()) && input.dtype() != type) {
-        const Tensor mask = get_mask(input);
-        input = cast(input, type);
-        set_mask(input, mask);
-      }
+  const bool casts =
+      type != DType::F32 || state.hasOwnPolicy ||
+      std::ranges::any_of(state.weights, [](const LayerImpl::State::Weight &w) {
+        return w.isWeight && w.variable.dtype() == DType::F32;
+      });
+  for (Tensor &input : inputs)
+    if (casts && isFloat(input.dtype()) && input.dtype() != type &&
+        (type != DType::F32 || input.dtype() != DType::F64)) {
+      const Tensor mask = get_mask(input);
+      input = cast(input, type);
+      set_mask(input, mask);
+    }
   return inputs;
 }
 
@@ -259,6 +266,8 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
     failAt(layer, "expected inputs, got none", where);
   if (!state.isBuilt)
     buildIn(layer, anyBatch(inputs), meshFor(state, xs));
+  if (std::string why = whyNotTracked(*this, frame.around); !why.empty())
+    failAt(layer, why, where);
   checkInputs(layer, inputs, where);
   CallOptions given = options;
   given.training = frame.training;
@@ -333,13 +342,29 @@ Layer::call_many(const std::vector<SymbolicTensor> &xs,
     buildIn(layer, inputs, meshFor(state, {}));
   }
   checkInputs(layer, inputs, where);
-  node->results = inferSpecs(
-      [&](const std::vector<Tensor> &values) {
-        return call_many(values, options, where);
-      },
-      inputs);
+  try {
+    node->results = inferSpecs(
+        [&](const std::vector<Tensor> &values) {
+          return call_many(values, options, where);
+        },
+        inputs);
+  } catch (const Error &error) {
+    // The line of a layer's own code says nothing to who calls it.
+    const std::string line =
+        fmt::format("{}:{}", where.file_name(), where.line());
+    if (!where.line() || error.message().find(line) != std::string::npos)
+      throw;
+    throw Error(fmt::format("{}; layer '{}' was called at {}", error.message(),
+                            state.name, line));
+  }
   clearLosses(*this);
   state.results = node->results;
+  {
+    std::lock_guard lock(state.mutex);
+    std::erase_if(state.graphCalls,
+                  [](const auto &call) { return call.expired(); });
+    state.graphCalls.push_back(node);
+  }
   std::vector<SymbolicTensor> results;
   for (size_t i = 0; i < node->results.size(); ++i)
     results.emplace_back(node, i);
@@ -419,7 +444,8 @@ LayerImpl::LayerImpl(std::string class_name, std::string name,
   state->className = std::move(class_name);
   state->trainable = options.trainable;
   state->options = std::move(options);
-  if (!state->options.policy)
+  state->hasOwnPolicy = state->options.policy.has_value();
+  if (!state->hasOwnPolicy)
     state->options.policy = mixed_precision::policy();
   state->mesh = get_default_mesh();
   state->seed = drawSeed();

@@ -30,6 +30,9 @@ struct LayerImpl::State {
   /// CallOptions::mask of its calls says more than which positions of the first
   /// input count: where not given it is not that input's.
   bool hasOwnMask = false;
+  /// It keeps the variables that are made in its calls: layers in them need not
+  /// be told to be its parts.
+  bool keepsVariables = false;
   LayerOptions options;
   bool trainable = true;
   bool isBuilt = false;
@@ -45,10 +48,14 @@ struct LayerImpl::State {
   std::vector<TensorSpec> builtFor;
   /// Of the symbolic call, or the first one, for summaries.
   std::vector<TensorSpec> results;
+  /// Where it is in graphs that are still there.
+  std::vector<std::weak_ptr<detail::GraphNode>> graphCalls;
 
   /// Guards building and what follows.
   std::recursive_mutex mutex;
   std::vector<Tensor> added; ///< losses of the last call
+  /// The policy is the layer's own, not what it was made under.
+  bool hasOwnPolicy = false;
 
   static State &of(const LayerImpl &impl) { return *impl.state; }
   void addLoss(const Tensor &loss) {
@@ -84,6 +91,11 @@ Seed drawSeed();
 
 /// All layers that `layer` is made of, itself first, each once.
 std::vector<Layer> allLayers(const Layer &layer);
+
+/// Why `callee`, which `caller`'s layer (null: none) calls now, would be
+/// trained by nobody, or nothing: none of the layers that are being called is
+/// made of it, and it has weights that optimizers should get.
+std::string whyNotTracked(const Layer &callee, const LayerFrame *caller);
 
 } // namespace detail
 } // namespace meshloom

@@ -17,9 +17,6 @@ namespace {
 
 using namespace detail;
 
-/// The axis of a strategy's replicas in the code of one.
-constexpr const char *replicaAxis = "replica";
-
 Tensor valueOf(const DVariable &variable) {
   return variable.defined() ? variable.read_value() : Tensor();
 }

@@ -5,6 +5,7 @@
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Function.h"
+#include "meshloom/API/ShardMap.h"
 #include "meshloom/NN/Functions.h"
 
 #include <fmt/format.h>
@@ -192,9 +193,12 @@ private:
   std::vector<Tensor> keptStates(const Shape &shape, DType type, size_t count) {
     if (kept.empty())
       for (size_t i = 0; i < count; ++i)
-        kept.push_back(add_state(i ? "state_c" : "state_h", init_scope([&] {
-                                   return zeros(shape, type);
-                                 })));
+        kept.push_back(add_state(i ? "state_c" : "state_h",
+                                 init_scope([&] { return zeros(shape, type); }),
+                                 // Of each replica's own examples.
+                                 isMappedAxis("replica")
+                                     ? VariableSynchronization::ON_READ
+                                     : VariableSynchronization::AUTO));
     if (kept[0].shape() != shape)
       refuse(fmt::format("it is stateful and began with batches of {} "
                          "examples, got {}: give batches of one size "

@@ -11,8 +11,9 @@ namespace meshloom {
 using namespace detail;
 
 static Names<MakeLayer> &knownLayers() {
-  static Names<MakeLayer> known("a layer", {{"Functional", makeFunctional},
-                                            {"Sequential", makeSequential}});
+  static auto &known =
+      *new Names<MakeLayer>("a layer", {{"Functional", makeFunctional},
+                                        {"Sequential", makeSequential}});
   static const bool isFilled = [] {
     for (const LayerList &list :
          {coreLayers(), shapeLayers(), convolutionalLayers(),

@@ -8,8 +8,12 @@
 #include "meshloom/API/PatternOps.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
 #include <numeric>
 
 namespace meshloom::layers {
@@ -18,14 +22,15 @@ namespace {
 using namespace detail;
 
 /// A layer without weights that is known by a list of numbers, its `argument`.
-template <typename Impl> class ShapeLayer : public BuiltIn<Impl, PlainOptions> {
+template <typename Impl, typename Options = PlainOptions>
+class ShapeLayer : public BuiltIn<Impl, Options> {
 public:
-  ShapeLayer(std::string class_name, Shape numbers, PlainOptions options)
-      : BuiltIn<Impl, PlainOptions>(std::move(class_name), std::move(options)),
+  ShapeLayer(std::string class_name, Shape numbers, Options options)
+      : BuiltIn<Impl, Options>(std::move(class_name), std::move(options)),
         numbers(std::move(numbers)) {}
-  template <typename F> static void fields(F &, PlainOptions &) {}
+  template <typename F> static void fields(F &, Options &) {}
   Config get_config() const override {
-    Config config = BuiltIn<Impl, PlainOptions>::get_config();
+    Config config = BuiltIn<Impl, Options>::get_config();
     config[Impl::argument] = numbers;
     return config;
   }
@@ -199,20 +204,94 @@ private:
   const std::array<int64_t, 2> axes;
 };
 
-class UpSamplingImpl : public ShapeLayer<UpSamplingImpl> {
+/// How much an element counts at a distance, in elements.
+using Falloff = double (*)(double);
+
+double triangle(double x) {
+  return std::max(0.0, 1 - x);
+}
+/// Keys's cubic, a = -1/2.
+double cubic(double x) {
+  return x < 1   ? ((1.5 * x - 2.5) * x) * x + 1
+         : x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2
+                 : 0;
+}
+template <int Radius> double lanczos(double x) {
+  constexpr double pi = std::numbers::pi;
+  if (x > Radius)
+    return 0;
+  return x < 1e-3 ? 1
+                  : Radius * std::sin(pi * x) * std::sin(pi * x / Radius) /
+                        (pi * pi * x * x);
+}
+
+const std::map<std::string, Falloff, std::less<>> &falloffs() {
+  static const auto &all = *new std::map<std::string, Falloff, std::less<>>{
+      {"nearest", nullptr},
+      {"bilinear", triangle},
+      {"bicubic", cubic},
+      {"lanczos3", lanczos<3>},
+      {"lanczos5", lanczos<5>}};
+  return all;
+}
+
+/// [size, size * times]: what each element gives to each new one, whose middles
+/// are spread evenly over the same extent.
+Tensor interpolation(int64_t size, int64_t times, Falloff falloff) {
+  const int64_t many = size * times;
+  std::vector<float> weights(size_t(size * many));
+  for (int64_t to = 0; to < many; ++to) {
+    const double place = (double(to) + 0.5) / double(times) - 0.5;
+    double sum = 0;
+    for (int64_t from = 0; from < size; ++from)
+      sum += falloff(std::abs(place - double(from)));
+    for (int64_t from = 0; from < size; ++from)
+      weights[size_t(from * many + to)] =
+          float(falloff(std::abs(place - double(from))) / sum);
+  }
+  return tensor(weights, {size, many});
+}
+
+class UpSamplingImpl : public ShapeLayer<UpSamplingImpl, UpSamplingOptions> {
 public:
   static constexpr const char *argument = "size";
-  using ShapeLayer::ShapeLayer;
+  UpSamplingImpl(std::string class_name, Shape sizes, UpSamplingOptions options)
+      : ShapeLayer(std::move(class_name), std::move(sizes),
+                   std::move(options)) {
+    const auto found = falloffs().find(own.interpolation);
+    std::vector<std::string> names;
+    for (auto &[known, function] : falloffs())
+      names.push_back(known);
+    if (found == falloffs().end() || (found->second && numbers.size() != 2))
+      refuse(
+          fmt::format("expected interpolation to be {}, got '{}'",
+                      numbers.size() == 2
+                          ? fmt::format("one of '{}'", fmt::join(names, "', '"))
+                          : "'nearest', as only images have others",
+                      own.interpolation));
+    falloff = found->second;
+  }
+  template <typename F> static void fields(F &field, UpSamplingOptions &o) {
+    field("interpolation", o.interpolation);
+  }
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (size_t(x.rank()) != numbers.size() + 2)
       refuse(fmt::format("expected a tensor [batch, spatial..., features] of "
                          "rank {}, got {}",
                          numbers.size() + 2, sizesText(x.shape())));
     Tensor y = x;
+    if (falloff)
+      return einsum(
+          "bhwc,hm,wn->bmnc",
+          {x, cast(interpolation(x.shape()[1], numbers[0], falloff), x.dtype()),
+           cast(interpolation(x.shape()[2], numbers[1], falloff), x.dtype())});
     for (size_t d = 0; d < numbers.size(); ++d)
       y = repeat(y, numbers[d], int64_t(d) + 1);
     return y;
   }
+
+private:
+  Falloff falloff = nullptr;
 };
 
 /// Combines two or more tensors: one class for all, known by its name.
@@ -276,8 +355,8 @@ private:
   }
 };
 
-template <typename Impl>
-Layer make(const char *class_name, Shape numbers, PlainOptions options) {
+template <typename Impl, typename Options>
+Layer make(const char *class_name, Shape numbers, Options options) {
   return Layer(std::make_shared<Impl>(class_name, std::move(numbers),
                                       std::move(options)));
 }
@@ -335,7 +414,7 @@ ZeroPadding<Rank>::ZeroPadding(
     : Layer(make<ZeroPaddingImpl>(ranked("ZeroPadding", Rank).c_str(),
                                   flat<Rank>(padding), std::move(options))) {}
 template <int Rank>
-UpSampling<Rank>::UpSampling(Sizes size, PlainOptions options)
+UpSampling<Rank>::UpSampling(Sizes size, UpSamplingOptions options)
     : Layer(make<UpSamplingImpl>(ranked("UpSampling", Rank).c_str(),
                                  forEach<Rank>(size, "UpSampling"),
                                  std::move(options))) {}

@@ -135,11 +135,13 @@ DVariable LayerImpl::add_weight(const std::string &name, const Shape &shape,
   return variable;
 }
 
-DVariable LayerImpl::add_state(const std::string &name, const Tensor &initial) {
-  DVariable variable = init_scope([&] {
-    return DVariable(initial,
-                     {.name = fullName(*state, name), .trainable = false});
-  });
+DVariable LayerImpl::add_state(const std::string &name, const Tensor &initial,
+                               VariableSynchronization synchronization) {
+  VariableOptions options{.name = fullName(*state, name), .trainable = false};
+  options.synchronization = synchronization;
+  if (synchronization == VariableSynchronization::ON_READ)
+    options.aggregation = VariableAggregation::ONLY_FIRST_REPLICA;
+  DVariable variable = init_scope([&] { return DVariable(initial, options); });
   state->weights.push_back({name, variable, {}, false});
   return variable;
 }
@@ -157,8 +159,9 @@ void LayerImpl::add_seed() {
 SeedLike LayerImpl::next_seed() {
   // Replicas have rows of their own, and so numbers of their own.
   auto ofReplica = [](Tensor seed) {
-    return isMappedAxis("replica")
-               ? random::fold_in(seed, cast(axis_index("replica"), DType::I32))
+    return isMappedAxis(replicaAxis)
+               ? random::fold_in(seed,
+                                 cast(axis_index(replicaAxis), DType::I32))
                : seed;
   };
   LayerFrame *frame = currentLayerFrame();
@@ -221,6 +224,47 @@ void LayerImpl::track(const Layer &layer) {
 }
 void LayerImpl::track(const std::string &name, const Module &module) {
   state->parts.push_back({name, module});
+}
+
+/// Whether `part` is what `whole` is made of, at any depth.
+static bool isMadeOf(const LayerImpl::State &whole, const Layer &part) {
+  return std::ranges::any_of(whole.parts, [&](const LayerImpl::State::Part &p) {
+    auto *layer = std::get_if<Layer>(&p.part);
+    return layer &&
+           (layer->is(part) || isMadeOf(LayerImpl::State::of(*layer), part));
+  });
+}
+
+std::string detail::whyNotTracked(const Layer &callee,
+                                  const LayerFrame *caller) {
+  if (!caller)
+    return "";
+  // Nearly always a part of the layer that calls it.
+  for (const LayerFrame *frame = caller; frame; frame = frame->around)
+    if (LayerImpl::State::of(frame->layer).keepsVariables ||
+        &frame->layer == callee.internal().get() ||
+        isMadeOf(LayerImpl::State::of(frame->layer), callee))
+      return "";
+  Collected own, known;
+  collect(callee, "", /*onlyTrainable=*/true, own);
+  if (own.variables.empty())
+    return "";
+  // A module that is a part may have it.
+  for (const LayerFrame *frame = caller; frame; frame = frame->around)
+    collect(frame->layer.handle(), "", /*onlyTrainable=*/false, known);
+  auto isKnown = [&](const NamedVariable &weight) {
+    return known.seenVariables.contains(weight.variable.internal().get());
+  };
+  if (std::ranges::all_of(own.variables, isKnown))
+    return "";
+  const LayerImpl::State &state = LayerImpl::State::of(caller->layer);
+  return fmt::format(
+      "it is called by '{0}' ({1}), which was not told that it is a part: its "
+      "weights would be in no variables() of '{0}', and nobody would train "
+      "them. Call track in the constructor or in build of {1} when the layer "
+      "is there; a vector, map or member that gets another layer later is to "
+      "be tracked then",
+      state.name, state.className);
 }
 
 std::vector<Layer> Layer::layers() const {

@@ -52,6 +52,27 @@ std::vector<TensorSpec> withSize(std::vector<TensorSpec> specs, int64_t size) {
   return specs;
 }
 
+/// The text with None for these sizes where they are in shapes.
+std::string withNone(std::string text) {
+  for (int64_t size : sizesForUnknown) {
+    const std::string digits = std::to_string(size);
+    for (size_t at = text.find(digits); at != std::string::npos;
+         at = text.find(digits, at)) {
+      const size_t end = at + digits.size();
+      const bool begins =
+          at >= 1 && (text[at - 1] == '[' ||
+                      (at >= 2 && text[at - 1] == ' ' && text[at - 2] == ','));
+      const bool ends =
+          end < text.size() && (text[end] == ',' || text[end] == ']');
+      if (begins && ends)
+        text.replace(at, digits.size(), "None");
+      else
+        at = end;
+    }
+  }
+  return text;
+}
+
 } // namespace
 
 std::vector<TensorSpec> inferSpecs(
@@ -73,9 +94,10 @@ std::vector<TensorSpec> inferSpecs(
           results[i].shape[d] = -1;
     return results;
   } catch (const Error &error) {
-    throw Error(error.message() + "; a size that is not known yet counts as " +
+    throw Error(withNone(error.message()) +
+                "; a size that is not known yet, None, counts as " +
                 std::to_string(sizesForUnknown[0]) + " or " +
-                std::to_string(sizesForUnknown[1]) + " here");
+                std::to_string(sizesForUnknown[1]));
   }
 }
 
@@ -107,7 +129,7 @@ const std::string &SymbolicTensor::name() const {
   return node.isInput() ? node.name : node.layer.name();
 }
 
-SymbolicTensor Input(const Shape &shape, InputOptions options) {
+SymbolicTensor Input(const Shape &shape, InputLayerOptions options) {
   Shape full{options.batch_size};
   full.insert(full.end(), shape.begin(), shape.end());
   for (int64_t size : full)

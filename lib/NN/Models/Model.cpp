@@ -1,9 +1,11 @@
 // Models of graphs and of layers one after the other; see Model.h.
 #include "meshloom/NN/Models/Model.h"
+#include "../Errors.h"
 #include "../Layers/LayerState.h"
 #include "ModelConfig.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -21,6 +23,43 @@ InputSpec specOf(const Shape &shape) {
     if (shape[d] >= 0)
       spec.sizes[int64_t(d)] = shape[d];
   return spec;
+}
+
+/// The only input or output that the layer has in a graph.
+SymbolicTensor onlyEnd(const Layer &layer, bool isInput, const Where &where) {
+  const char *const end = isInput ? "input" : "output";
+  auto refuse = [&](const std::string &why) {
+    nn::fail(end,
+             fmt::format("layer '{}' has no {} of its own: {}", layer.name(),
+                         end, why),
+             where);
+  };
+  std::vector<SymbolicTensor> all;
+  if (auto *model = dynamic_cast<ModelImpl *>(&layer.implementation()))
+    all = isInput ? model->inputs() : model->outputs();
+  if (all.empty()) {
+    State &state = State::of(layer);
+    std::vector<std::shared_ptr<GraphNode>> calls;
+    std::lock_guard lock(state.mutex);
+    for (const std::weak_ptr<GraphNode> &call : state.graphCalls)
+      if (std::shared_ptr<GraphNode> node = call.lock())
+        calls.push_back(std::move(node));
+    if (calls.empty())
+      refuse("it was not called on a symbolic tensor; begin the model with an "
+             "Input");
+    if (calls.size() > 1)
+      refuse(fmt::format("it was called {} times; keep what each call gave",
+                         calls.size()));
+    all = calls[0]->inputs;
+    if (!isInput) {
+      all.clear();
+      for (size_t i = 0; i < calls[0]->results.size(); ++i)
+        all.emplace_back(calls[0], i);
+    }
+  }
+  if (all.size() != 1)
+    refuse(fmt::format("it has {} in the graph", all.size()));
+  return all[0];
 }
 
 /// A graph.
@@ -62,9 +101,15 @@ public:
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {
-    if (xs.size() != ins.size())
-      throw Error(fmt::format("[Model] model '{}' takes {} inputs, got {}",
-                              handle().name(), ins.size(), xs.size()));
+    if (xs.size() != ins.size()) {
+      std::vector<std::string> names;
+      for (const SymbolicTensor &input : ins)
+        names.push_back(input.name());
+      throw Error(fmt::format(
+          "[Model] model '{}' takes {} inputs, '{}', got {}: give several as a "
+          "vector, or as a map by their names (a pair is inputs and labels)",
+          handle().name(), ins.size(), fmt::join(names, "', '"), xs.size()));
+    }
     std::map<std::pair<const GraphNode *, size_t>, Tensor> values;
     auto valueOf = [&](const SymbolicTensor &tensor) -> Tensor & {
       return values[{tensor.node().get(), tensor.index()}];
@@ -200,7 +245,7 @@ private:
     State::of(*this).builtFor = {{first.shape(), first.dtype()}};
   }
   void extend(const Layer &layer) {
-    last = layer(last);
+    last = layer(last, {}, Where()); // no line of the user's
     State &state = State::of(*this);
     state.isBuilt = true;
     state.results = {{last.shape(), last.dtype()}};
@@ -232,6 +277,13 @@ ModelImpl::ModelImpl(std::string class_name, std::string name,
                      LayerOptions options)
     : LayerImpl(std::move(class_name), std::move(name), std::move(options)) {
   State::of(*this).isModel = true;
+}
+
+SymbolicTensor Layer::input(Where where) const {
+  return onlyEnd(*this, true, where);
+}
+SymbolicTensor Layer::output(Where where) const {
+  return onlyEnd(*this, false, where);
 }
 
 Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name)

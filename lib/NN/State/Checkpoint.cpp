@@ -2,6 +2,7 @@
 #include "meshloom/NN/State/Checkpoint.h"
 
 #include "meshloom/API/Function.h"
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/Data/TensorFolder.h"
 
@@ -291,12 +292,14 @@ void Checkpoint::State::restoreStates(const data::TensorFolder &folder) const {
 }
 
 std::map<std::string, DVariable> Checkpoint::variables() const {
+  detail::expectNotMovedFrom(state, "Checkpoint");
   return state->paths().all();
 }
 
 void Checkpoint::write(const std::filesystem::path &path,
                        const CheckpointWriteOptions &options,
                        const Extras &extras) const {
+  detail::expectNotMovedFrom(state, "Checkpoint");
   if (detail::isTracing())
     throw Error("[Checkpoint] expected to be outside of a function: variables "
                 "have no values while it is traced");
@@ -328,6 +331,7 @@ void Checkpoint::write(const std::filesystem::path &path,
 std::filesystem::path
 Checkpoint::save(const std::filesystem::path &prefix,
                  const CheckpointWriteOptions &options) const {
+  detail::expectNotMovedFrom(state, "Checkpoint");
   std::filesystem::path path = prefix;
   path += fmt::format("-{}", ++state->saveCounter);
   write(path, options);
@@ -335,14 +339,17 @@ Checkpoint::save(const std::filesystem::path &prefix,
 }
 
 void Checkpoint::wait() const {
+  detail::expectNotMovedFrom(state, "Checkpoint");
   state->wait();
 }
 int64_t Checkpoint::save_counter() const {
+  detail::expectNotMovedFrom(state, "Checkpoint");
   return state->saveCounter;
 }
 
 void Checkpoint::restore(const std::filesystem::path &path,
                          const RestoreOptions &options) const {
+  detail::expectNotMovedFrom(state, "Checkpoint");
   if (detail::isTracing())
     throw Error("[restore] expected to be outside of a function: variables "
                 "have no values while it is traced");

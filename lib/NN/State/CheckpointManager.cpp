@@ -2,6 +2,7 @@
 // which of them are kept for good is written down beside them.
 #include "meshloom/NN/State/CheckpointManager.h"
 
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Support/File.h"
@@ -146,6 +147,7 @@ CheckpointManager::CheckpointManager(Checkpoint checkpoint, fs::path directory,
 
 std::optional<fs::path>
 CheckpointManager::save(std::optional<int64_t> checkpoint_number) const {
+  detail::expectNotMovedFrom(state, "CheckpointManager");
   const CheckpointManagerOptions &options = state->options;
   std::optional<int64_t> step;
   if (options.step_counter)
@@ -189,11 +191,13 @@ CheckpointManager::restore_or_initialize(const RestoreOptions &options) const {
 }
 
 std::optional<fs::path> CheckpointManager::latest_checkpoint() const {
+  detail::expectNotMovedFrom(state, "CheckpointManager");
   return meshloom::latest_checkpoint(state->directory,
                                      state->options.checkpoint_name);
 }
 
 std::vector<fs::path> CheckpointManager::checkpoints() const {
+  detail::expectNotMovedFrom(state, "CheckpointManager");
   std::vector<fs::path> paths;
   for (auto &[number, path] :
        numbered(state->directory, state->options.checkpoint_name))
@@ -202,9 +206,11 @@ std::vector<fs::path> CheckpointManager::checkpoints() const {
 }
 
 const fs::path &CheckpointManager::directory() const {
+  detail::expectNotMovedFrom(state, "CheckpointManager");
   return state->directory;
 }
 const Checkpoint &CheckpointManager::checkpoint() const {
+  detail::expectNotMovedFrom(state, "CheckpointManager");
   return state->checkpoint;
 }
 

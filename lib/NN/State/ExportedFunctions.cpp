@@ -2,6 +2,7 @@
 // bytes.
 #include "meshloom/NN/State/ExportedFunctions.h"
 
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/NN/Config.h"
@@ -149,6 +150,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
 }
 
 std::vector<std::string> ExportedFunctions::signatures() const {
+  detail::expectNotMovedFrom(state, "ExportedFunctions");
   std::vector<std::string> names;
   names.reserve(state->signatures.size());
   for (const auto &[name, signature] : state->signatures)
@@ -158,6 +160,7 @@ std::vector<std::string> ExportedFunctions::signatures() const {
 
 std::vector<ValueInfo>
 ExportedFunctions::arguments(const std::string &signature) const {
+  detail::expectNotMovedFrom(state, "ExportedFunctions");
   const State::Signature &found = state->find(signature);
   std::vector<ValueInfo> infos = found.function.arguments();
   infos.erase(infos.begin() + int64_t(found.explicitArguments()), infos.end());
@@ -166,6 +169,7 @@ ExportedFunctions::arguments(const std::string &signature) const {
 
 std::vector<ValueInfo>
 ExportedFunctions::results(const std::string &signature) const {
+  detail::expectNotMovedFrom(state, "ExportedFunctions");
   const SavedFunction &function = state->find(signature).function;
   std::vector<ValueInfo> infos = function.results();
   infos.erase(infos.end() - int64_t(function.assigned_arguments().size()),
@@ -174,12 +178,14 @@ ExportedFunctions::results(const std::string &signature) const {
 }
 
 const std::vector<DVariable> &ExportedFunctions::variables() const {
+  detail::expectNotMovedFrom(state, "ExportedFunctions");
   return state->variables;
 }
 
 std::vector<Tensor>
 ExportedFunctions::operator()(const std::string &signature,
                               const std::vector<Tensor> &arguments) const {
+  detail::expectNotMovedFrom(state, "ExportedFunctions");
   const State::Signature &found = state->find(signature);
   const size_t own = found.explicitArguments();
   if (arguments.size() != own)

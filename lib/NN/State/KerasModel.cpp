@@ -42,7 +42,7 @@ DType typeOf(const Config &keras) {
   const std::string &name = keras.is_string()
                                 ? keras.as_string()
                                 : keras.at("config").at("name").as_string();
-  static const std::map<std::string, DType, std::less<>> known{
+  static const auto &known = *new std::map<std::string, DType, std::less<>>{
       {"float16", DType::F16}, {"bfloat16", DType::BF16},
       {"float32", DType::F32}, {"float64", DType::F64},
       {"int8", DType::I8},     {"int16", DType::I16},
@@ -89,22 +89,23 @@ Config listOf(const Config &oneOrMany) {
 
 /// What says nothing that matters here, or is written somewhere else.
 bool isLeftOut(std::string_view key) {
-  static const std::set<std::string, std::less<>> keys{"name",
-                                                       "trainable",
-                                                       "dtype",
-                                                       "module",
-                                                       "registered_name",
-                                                       "rank",
-                                                       "implementation",
-                                                       "unroll",
-                                                       "batch_shape",
-                                                       "head_dim",
-                                                       "num_query_heads",
-                                                       "synchronized",
-                                                       "renorm_momentum",
-                                                       "flash_attention",
-                                                       "batch_input_shape",
-                                                       "backward_layer"};
+  static const auto &keys =
+      *new std::set<std::string, std::less<>>{"name",
+                                              "trainable",
+                                              "dtype",
+                                              "module",
+                                              "registered_name",
+                                              "rank",
+                                              "implementation",
+                                              "unroll",
+                                              "batch_shape",
+                                              "head_dim",
+                                              "num_query_heads",
+                                              "synchronized",
+                                              "renorm_momentum",
+                                              "flash_attention",
+                                              "batch_input_shape",
+                                              "backward_layer"};
   return keys.contains(key);
 }
 
@@ -499,12 +500,12 @@ private:
     }
     if (kind == "Negative")
       return std::vector{-(*inputs)[0]};
-    static const std::map<std::string, const char *> arithmetic{
-        {"Add", "add"},
-        {"Subtract", "subtract"},
-        {"Multiply", "multiply"},
-        {"Divide", "divide"},
-        {"TrueDivide", "divide"}};
+    static const auto &arithmetic =
+        *new std::map<std::string, const char *>{{"Add", "add"},
+                                                 {"Subtract", "subtract"},
+                                                 {"Multiply", "multiply"},
+                                                 {"Divide", "divide"},
+                                                 {"TrueDivide", "divide"}};
     auto found = arithmetic.find(kind);
     // What only masks are computed by is not computed here.
     if (found == arithmetic.end() || args.size() != 2)
@@ -582,16 +583,16 @@ static std::string ourPath(const std::string &keras) {
     begin = end + 1;
   }
   std::erase_if(parts, [](const std::string &part) {
-    static const std::set<std::string> cells{"lstm_cell", "gru_cell",
-                                             "simple_rnn_cell"};
+    static const auto &cells =
+        *new std::set<std::string>{"lstm_cell", "gru_cell", "simple_rnn_cell"};
     return cells.contains(part);
   });
-  static const std::map<std::string, std::string> projections{
-      {"query", "query"},
-      {"key", "key"},
-      {"value", "value"},
-      {"attention_output", "output"},
-      {"output_dense", "output"}};
+  static const auto &projections =
+      *new std::map<std::string, std::string>{{"query", "query"},
+                                              {"key", "key"},
+                                              {"value", "value"},
+                                              {"attention_output", "output"},
+                                              {"output_dense", "output"}};
   if (parts.size() >= 3)
     if (auto found = projections.find(parts[parts.size() - 2]);
         found != projections.end()) {

@@ -6,6 +6,10 @@
 
 namespace meshloom::callbacks {
 
+/// Whether this process writes what is seen of the model's training. Processes
+/// that train one together all see the same: the first of them writes.
+bool isWriter(const Model &model);
+
 /// Gives its callbacks the model while it lives.
 class CallbackList {
 public:

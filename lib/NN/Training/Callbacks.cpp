@@ -3,11 +3,13 @@
 #include "CallbackList.h"
 
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -57,14 +59,50 @@ CallbackList::~CallbackList() {
 
 //===-- Monitor -----------------------------------------------------------===//
 
+/// Of what is known by that name, or shown under it.
+static bool isMoreBetter(std::string_view metric) {
+  return std::ranges::any_of(
+      std::array<std::string_view, 8>{"acc", "accuracy", "auc", "precision",
+                                      "recall", "mean_io_u", "iou",
+                                      "cosine_similarity"},
+      [&](std::string_view end) { return metric.ends_with(end); });
+}
+
 Monitor::Monitor(std::string name, Mode mode, double min_delta)
-    : name(std::move(name)), delta(std::abs(min_delta)) {
-  auto endsIn = [&](std::string_view end) {
-    return std::string_view(this->name).ends_with(end);
+    : name(std::move(name)), mode(mode),
+      more(mode == Mode::Max ||
+           (mode == Mode::Auto && isMoreBetter(this->name))),
+      delta(std::abs(min_delta)) {}
+
+void Monitor::resolve(const Model &model) {
+  if (mode != Mode::Auto || !model.compiled())
+    return;
+  std::string_view shown = name;
+  if (shown.starts_with("val_"))
+    shown.remove_prefix(4);
+  // The second of a name is "accuracy_1".
+  std::string_view numbered = shown;
+  if (const size_t end = shown.find_last_not_of("0123456789");
+      end != shown.npos && end > 0 && end + 1 < shown.size() &&
+      shown[end] == '_')
+    numbered = shown.substr(0, end);
+  auto isOf = [](std::string_view shown, const std::string &metric) {
+    return shown == metric || shown.ends_with("_" + metric);
   };
-  more = mode == Mode::Max ||
-         (mode == Mode::Auto &&
-          (endsIn("acc") || endsIn("accuracy") || endsIn("auc")));
+  auto look = [&](const std::vector<metrics::Metric> &metrics) {
+    for (const metrics::Metric &metric : metrics)
+      if (!metric.id().empty() &&
+          (isOf(shown, metric.name()) || isOf(numbered, metric.name())))
+        more = isMoreBetter(metric.id());
+  };
+  const TrainingOptions &options = model.compile_options();
+  for (const auto *list : {&options.metrics, &options.weighted_metrics}) {
+    look(list->all);
+    for (const std::vector<metrics::Metric> &own : list->each)
+      look(own);
+    for (const auto &[output, own] : list->byName)
+      look(own);
+  }
 }
 
 std::optional<double> Monitor::read(const Logs &logs,
@@ -115,6 +153,7 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions given)
       monitor(options.monitor, options.mode, options.min_delta) {}
 
 void EarlyStopping::on_train_begin(Logs &) {
+  monitor.resolve(model());
   bestValue = monitor.worst();
   bestEpoch = waited = 0;
   stopped.reset();
@@ -173,6 +212,7 @@ ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions given)
 }
 
 void ReduceLROnPlateau::on_train_begin(Logs &) {
+  monitor.resolve(model());
   best = monitor.worst();
   waited = resting = 0;
 }
@@ -256,7 +296,17 @@ void LambdaCallback::on_train_batch_end(int64_t batch, Logs &logs) {
 CSVLogger::CSVLogger(std::filesystem::path file, CSVLoggerOptions options)
     : file(std::move(file)), options(std::move(options)) {}
 
+bool isWriter(const Model &model) {
+  if (client_id() == 0)
+    return true;
+  return std::ranges::none_of(model.variables(), [](const DVariable &variable) {
+    return detail::spansProcesses(variable.layout().mesh());
+  });
+}
+
 void CSVLogger::write(const std::string &line) {
+  if (!isWriter(model()))
+    return;
   std::ofstream out(file, std::ios::app);
   out << line << '\n';
   if (!out.flush())
@@ -268,7 +318,8 @@ void CSVLogger::on_train_begin(Logs &) {
   std::error_code ignored;
   hasHeader = options.append && std::filesystem::file_size(file, ignored) > 0 &&
               !ignored;
-  if (!options.append && !std::ofstream(file, std::ios::trunc))
+  if (!options.append && isWriter(model()) &&
+      !std::ofstream(file, std::ios::trunc))
     throw Error(fmt::format("[CSVLogger] cannot write '{}'", file.string()));
 }
 

@@ -75,6 +75,25 @@ void readOutputs(const Config &config, OfOutputs &given) {
     read(config.at("all"), given.all);
 }
 
+/// A list, or a map by names.
+Config write(const LossWeights &weights) {
+  if (weights.byName.empty())
+    return Config::List(weights.each.begin(), weights.each.end());
+  Config config{Config::Map()};
+  for (const auto &[name, weight] : weights.byName)
+    config[name] = weight;
+  return config;
+}
+void read(const Config &config, LossWeights &weights) {
+  if (config.is_map()) {
+    for (const auto &[name, weight] : config.as_map())
+      weights.byName[name] = weight.as_double();
+    return;
+  }
+  for (const Config &weight : config.as_list())
+    weights.each.push_back(weight.as_double());
+}
+
 } // namespace
 
 Config Trainer::compile_config() const {
@@ -83,8 +102,7 @@ Config Trainer::compile_config() const {
   config["loss"] = writeOutputs(options.loss);
   config["metrics"] = writeOutputs(options.metrics);
   config["weighted_metrics"] = writeOutputs(options.weighted_metrics);
-  config["loss_weights"] =
-      Config::List(options.loss_weights.begin(), options.loss_weights.end());
+  config["loss_weights"] = write(options.loss_weights);
   config["steps_per_execution"] = options.steps_per_execution;
   if (options.batch_axis)
     config["batch_axis"] = *options.batch_axis;
@@ -99,8 +117,7 @@ void Trainer::compile_from_config(const Config &config,
   readOutputs(config.at("loss"), options.loss);
   readOutputs(config.at("metrics"), options.metrics);
   readOutputs(config.at("weighted_metrics"), options.weighted_metrics);
-  for (const Config &weight : config.at("loss_weights").as_list())
-    options.loss_weights.push_back(weight.as_double());
+  read(config.at("loss_weights"), options.loss_weights);
   options.steps_per_execution = config.at("steps_per_execution").as_int();
   if (const Config *axis = config.find("batch_axis"))
     options.batch_axis = axis->as_string();

@@ -25,7 +25,9 @@ class FunctionModel : public ModelImpl {
 public:
   FunctionModel(ModelFunction function, ModeKeys mode)
       : ModelImpl("Estimator", "estimator"), function(std::move(function)),
-        mode(mode) {}
+        mode(mode) {
+    State::of(*this).keepsVariables = true;
+  }
 
   /// What the first call gave. Its metrics are those that later ones update.
   std::optional<EstimatorSpec> spec;

@@ -43,6 +43,42 @@ int64_t rowCount(const Element &arrays, std::string_view function) {
   return arrays.values.front().shape().front();
 }
 
+[[noreturn]] void refuseBatchSize(std::string_view function) {
+  refuseTraining(function, "batch_size is for arrays: the elements of a "
+                           "dataset are batches already");
+}
+
+/// Those that workers make; nothing where data are this process's. `steps`: how
+/// many are to be taken, which `option` says.
+std::optional<WorkerBatches>
+batchesOfWorkers(TrainingData &data, const Training &training,
+                 std::string_view function, std::optional<int64_t> batchSize,
+                 std::optional<int64_t> steps, std::string_view option) {
+  if (!data.workers)
+    return std::nullopt;
+  if (batchSize)
+    refuseBatchSize(function);
+  if (training.hasWorkers()) {
+    if (!steps)
+      refuseTraining(function, fmt::format("workers make the batches, each "
+                                           "from a dataset of its own: say how "
+                                           "many to take, by {}",
+                                           option));
+    return training.beginOnWorkers(*data.workers, function);
+  }
+  const Strategy &strategy = training.itsStrategy();
+  if (!data.workers->here || strategy.num_replicas_in_sync() != 1 ||
+      num_clients() != 1)
+    refuseTraining(
+        function,
+        fmt::format("datasets of workers are for models that are compiled in "
+                    "the scope of a ParameterServerStrategy, this one is {}'s: "
+                    "give the dataset of all its batches",
+                    strategy.name()));
+  data.batches = data.workers->here(InputContext());
+  return std::nullopt;
+}
+
 /// The batches of what a function is given.
 AnyDataset batchesOf(const TrainingData &data, std::string_view function,
                      std::optional<int64_t> batchSize,
@@ -51,8 +87,7 @@ AnyDataset batchesOf(const TrainingData &data, std::string_view function,
     refuseTraining(function, "expected a dataset or arrays, got none");
   if (data.batches) {
     if (batchSize)
-      refuseTraining(function, "batch_size is for arrays: the elements of a "
-                               "dataset are batches already");
+      refuseBatchSize(function);
     return *data.batches;
   }
   const int64_t rows = rowCount(*data.arrays, function);
@@ -166,9 +201,8 @@ private:
 
 /// `run(batch)` for every batch, between the callbacks of `Kind`.
 template <typename Run>
-int64_t forEachBatch(const AnyDataset &batches, std::optional<int64_t> steps,
+int64_t forEachBatch(Epochs epoch, std::optional<int64_t> steps,
                      std::string_view function, Run &&run) {
-  Epochs epoch(batches, steps, true);
   epoch.begin();
   int64_t done = 0;
   for (;; ++done) {
@@ -193,19 +227,24 @@ bool showsProgress(const std::vector<callbacks::CallbackRef> &callbacks) {
   });
 }
 
-Logs evaluateWith(Training &training, CallbackList &callbacks,
-                  const AnyDataset &batches, std::optional<int64_t> steps,
-                  std::string_view function) {
+/// `made`: by the workers.
+Logs evaluateWith(Training &training, CallbackList &callbacks, Epochs batches,
+                  const std::optional<WorkerBatches> &made,
+                  std::optional<int64_t> steps, std::string_view function) {
   Logs none;
   training.reset();
   callbacks.call(&callbacks::Callback::on_test_begin, none);
-  forEachBatch(batches, steps, function, [&](int64_t step, Element &batch) {
-    callbacks.call(&callbacks::Callback::on_test_batch_begin, step, none);
-    training.build(batch, function);
-    training.test(training.place(batch, function));
-    Logs logs([&training] { return training.read(); });
-    callbacks.call(&callbacks::Callback::on_test_batch_end, step, logs);
-  });
+  forEachBatch(
+      std::move(batches), steps, function, [&](int64_t step, Element &batch) {
+        callbacks.call(&callbacks::Callback::on_test_batch_begin, step, none);
+        training.build(batch, function);
+        if (made)
+          training.testOnWorkers(*made);
+        else
+          training.test(training.place(batch, function));
+        Logs logs([&training] { return training.read(); });
+        callbacks.call(&callbacks::Callback::on_test_batch_end, step, logs);
+      });
   Logs logs(training.read());
   callbacks.call(&callbacks::Callback::on_test_end, logs);
   return logs;
@@ -218,10 +257,10 @@ Logs evaluateWith(Training &training, CallbackList &callbacks,
 Trainer::Trainer(std::shared_ptr<LayerImpl> impl)
     : Layer(std::move(impl)), state(std::make_shared<Training>(*this)) {}
 
-void Trainer::compile(TrainingOptions options) {
+void Trainer::compile(TrainingOptions options, Where where) {
   if (!state)
     refuseTraining("compile", "expected a model, got an empty handle");
-  state->compile(std::move(options));
+  state->compile(std::move(options), where);
 }
 
 bool Trainer::compiled() const {
@@ -318,7 +357,6 @@ static std::optional<TrainingData> splitOff(TrainingData &data, double part) {
 
 History Trainer::fit(const TrainingData &given, FitOptions options) const {
   Training &training = trained("fit");
-  (void)optimizer();
   expectFitOptions(options);
   TrainingData data = given;
   std::optional<TrainingData> validation;
@@ -326,19 +364,29 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
     validation = options.validation_data;
   else if (options.validation_split > 0)
     validation = splitOff(data, options.validation_split);
+  const std::optional<WorkerBatches> made =
+      batchesOfWorkers(data, training, "fit", options.batch_size,
+                       options.steps_per_epoch, "steps_per_epoch");
   const AnyDataset batches =
-      batchesOf(data, "fit", options.batch_size,
-                options.shuffle ? std::optional(options.seed) : std::nullopt);
+      made ? made->likenesses()
+           : batchesOf(data, "fit", options.batch_size,
+                       options.shuffle ? std::optional(options.seed)
+                                       : std::nullopt);
   if (data.isGenerator && !options.steps_per_epoch)
     refuseTraining("fit", "a generator does not say how many batches it has: "
                           "give steps_per_epoch");
   expectFinite(batches, options.steps_per_epoch, "fit", "steps_per_epoch");
   std::optional<AnyDataset> validationBatches;
+  std::optional<WorkerBatches> validationMade;
   if (validation) {
+    validationMade = batchesOfWorkers(
+        *validation, training, "fit", options.validation_batch_size,
+        options.validation_steps, "validation_steps");
     std::optional<int64_t> size = options.validation_batch_size;
     if (!size && validation->arrays)
       size = options.batch_size;
-    validationBatches = batchesOf(*validation, "fit", size);
+    validationBatches = validationMade ? validationMade->likenesses()
+                                       : batchesOf(*validation, "fit", size);
     expectFinite(*validationBatches, options.validation_steps, "fit",
                  "validation_steps");
   }
@@ -363,6 +411,14 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
   if (!training.model.built())
     if (const Element *first = epochs.first())
       training.build(*first, "fit");
+  // Validation data that do not fit are found before anything is trained.
+  std::optional<Epochs> firstValidation;
+  if (validation && options.epochs >= options.validation_freq) {
+    firstValidation.emplace(*validationBatches, options.validation_steps, true);
+    if (const Element *first = firstValidation->first();
+        first && training.model.built())
+      training.expectTestable(*first);
+  }
   training.resumed.reset();
   callbacks.call(&Callback::on_train_begin, none);
   const auto [firstEpoch, firstBatch] =
@@ -384,10 +440,16 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
         break;
       callbacks.call(&Callback::on_train_batch_begin, done, none);
       training.build(group.front(), "fit");
-      if (training.options.steps_per_execution == 1 || group.size() == 1 ||
-          training.hasWorkers())
+      if (made) {
+        training.trainOnWorkers(*made, int64_t(group.size()));
+      } else if (training.hasWorkers()) {
+        std::vector<StepBatch> batches;
+        batches.reserve(group.size());
         for (const Element &batch : group)
-          training.train(training.place(batch, "fit"));
+          batches.push_back(training.place(batch, "fit"));
+        training.trainOnWorker(batches);
+      } else if (training.options.steps_per_execution == 1 || group.size() == 1)
+        training.train(training.place(group.front(), "fit"));
       else
         training.trainMany(
             training.placeStack(group, training.options.steps_per_execution,
@@ -409,23 +471,35 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
                       done, *options.steps_per_epoch, epoch + 1));
     last = Logs(training.read());
     if (validation && (epoch + 1) % options.validation_freq == 0) {
-      const Logs seen = evaluateWith(training, callbacks, *validationBatches,
-                                     options.validation_steps, "fit");
+      Epochs whole =
+          firstValidation
+              ? *std::exchange(firstValidation, std::nullopt)
+              : Epochs(*validationBatches, options.validation_steps, true);
+      const Logs seen =
+          evaluateWith(training, callbacks, std::move(whole), validationMade,
+                       options.validation_steps, "fit");
       for (auto &[name, value] : seen.values())
         last.set("val_" + name, value);
     }
     callbacks.call(&Callback::on_epoch_end, epoch, last);
   }
+  if (firstEpoch < options.epochs)
+    training.finish();
   callbacks.call(&Callback::on_train_end, last);
   return history.history();
 }
 
 //===-- evaluate, predict, single batches ---------------------------------===//
 
-Logs Trainer::evaluate(const TrainingData &data,
+Logs Trainer::evaluate(const TrainingData &given,
                        EvaluateOptions options) const {
   Training &training = trained("evaluate");
-  const AnyDataset batches = batchesOf(data, "evaluate", options.batch_size);
+  TrainingData data = given;
+  const std::optional<WorkerBatches> made = batchesOfWorkers(
+      data, training, "evaluate", options.batch_size, options.steps, "steps");
+  const AnyDataset batches =
+      made ? made->likenesses()
+           : batchesOf(data, "evaluate", options.batch_size);
   expectFinite(batches, options.steps, "evaluate", "steps");
 
   callbacks::ProgbarLogger progress;
@@ -434,7 +508,8 @@ Logs Trainer::evaluate(const TrainingData &data,
   CallbackList callbacks(
       static_cast<const Model &>(*this), std::move(options.callbacks),
       {.steps = countOf(batches, options.steps), .verbose = options.verbose});
-  return evaluateWith(training, callbacks, batches, options.steps, "evaluate");
+  return evaluateWith(training, callbacks, {batches, options.steps, true}, made,
+                      options.steps, "evaluate");
 }
 
 std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
@@ -442,6 +517,9 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
   if (!state)
     refuseTraining("predict", "expected a model, got an empty handle");
   Training &training = *state;
+  if (data.workers)
+    refuseTraining("predict", "predictions are in the order of one dataset: "
+                              "give that, not one of each worker");
   const AnyDataset batches = batchesOf(data, "predict", options.batch_size);
   expectFinite(batches, options.steps, "predict", "steps");
 
@@ -462,7 +540,8 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
   Logs none;
   callbacks.call(&Callback::on_predict_begin, none);
   forEachBatch(
-      batches, options.steps, "predict", [&](int64_t step, Element &batch) {
+      {batches, options.steps, true}, options.steps, "predict",
+      [&](int64_t step, Element &batch) {
         callbacks.call(&Callback::on_predict_batch_begin, step, none);
         training.build(batch, "predict");
         const std::vector<Tensor> results =
@@ -523,8 +602,6 @@ Logs Trainer::onBatch(bool trains, const Element &given,
                       const OnBatchOptions &options) const {
   const char *const function = trains ? "train_on_batch" : "test_on_batch";
   Training &training = trained(function);
-  if (trains)
-    (void)optimizer();
   training.build(given, function);
   StepBatch batch = training.place(given, function);
   if (options.sample_weight.defined())

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <iostream>
 
 namespace meshloom::callbacks {
@@ -58,6 +59,9 @@ ModelCheckpoint::ModelCheckpoint(fs::path path, ModelCheckpointOptions given)
 }
 
 void ModelCheckpoint::on_train_begin(Logs &) {
+  monitor.resolve(model());
+  if (std::isinf(bestValue))
+    bestValue = monitor.worst();
   seen = 0;
   last = -1;
 }

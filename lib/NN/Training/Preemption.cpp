@@ -2,6 +2,7 @@
 #include "meshloom/NN/Training/Preemption.h"
 
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
@@ -66,10 +67,12 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
 }
 
 int64_t PreemptionCheckpointHandler::total_run_calls() const {
+  detail::expectNotMovedFrom(state, "PreemptionCheckpointHandler");
   return state->calls;
 }
 
 void PreemptionCheckpointHandler::endStep() const {
+  detail::expectNotMovedFrom(state, "PreemptionCheckpointHandler");
   ++state->calls;
   if (!detail::isAnyPreempted())
     return;

@@ -7,6 +7,7 @@
 // or a line an epoch,
 //
 //   10/10 - 5s - loss: 4.6559 - 5s/epoch - 535ms/step
+#include "meshloom/API/Processes.h"
 #include "meshloom/NN/Training/Callbacks.h"
 
 #include <fmt/format.h>
@@ -78,11 +79,13 @@ void ProgbarLogger::begin() {
   shown = 0;
 }
 
-/// Where the bar of an epoch stands; `logs` are read only if it is shown.
+/// Where the bar of an epoch stands; `logs` are read only if it is shown. When
+/// it moves is a matter of time and of who has a terminal, reading them one of
+/// all processes: where there are several, none is shown before the end.
 void ProgbarLogger::show(int64_t batch, Logs &logs) {
   const bool isFirst = done == 0;
   done = batch + 1;
-  if (!isTerminal || params().verbose != 1) {
+  if (!isTerminal || params().verbose != 1 || num_clients() > 1) {
     if (isFirst)
       afterFirst = seconds();
     return;

@@ -1,6 +1,8 @@
 // Event files, see TensorBoard.h: TFRecords, each an Event of TensorBoard's.
 #include "../Models/Graph.h"
 
+#include "meshloom/API/HostTensor.h"
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/Data/TFRecord.h"
 #include "meshloom/NN/Models/Model.h"
 #include "meshloom/NN/Training/TensorBoard.h"
@@ -153,6 +155,7 @@ SummaryWriter &SummaryWriter::operator=(SummaryWriter &&) noexcept = default;
 SummaryWriter::~SummaryWriter() = default;
 
 void SummaryWriter::scalar(std::string_view tag, double value, int64_t step) {
+  detail::expectNotMovedFrom(state, "SummaryWriter");
   events::Event event;
   event.set_step(step);
   events::Summary::Value &entry = *event.mutable_summary()->add_value();
@@ -163,25 +166,33 @@ void SummaryWriter::scalar(std::string_view tag, double value, int64_t step) {
 
 void SummaryWriter::histogram(std::string_view tag, const Tensor &values,
                               int64_t step) {
+  detail::expectNotMovedFrom(state, "SummaryWriter");
   events::Event event;
   event.set_step(step);
   events::Summary::Value &entry = *event.mutable_summary()->add_value();
   entry.set_tag(std::string(tag));
-  fill(*entry.mutable_histo(), cast(values, DType::F64).to_vector<double>());
+  // Not on a mesh: that may be one of processes which write nothing.
+  const detail::HostScope onHost;
+  const Tensor here = detail::hostTensor(values.dtype(), values.shape(),
+                                         detail::bytesOf(values, "histogram"));
+  fill(*entry.mutable_histo(), cast(here, DType::F64).to_vector<double>());
   state->write(event);
 }
 
 void SummaryWriter::graph(const Model &model) {
+  detail::expectNotMovedFrom(state, "SummaryWriter");
   events::Event event;
   event.set_graph_def(graphOf(model).SerializeAsString());
   state->write(event);
 }
 
 void SummaryWriter::flush() {
+  detail::expectNotMovedFrom(state, "SummaryWriter");
   state->records.flush();
 }
 
 const std::filesystem::path &SummaryWriter::path() const {
+  detail::expectNotMovedFrom(state, "SummaryWriter");
   return state->path;
 }
 

@@ -1,8 +1,10 @@
 // The callback that writes event files, see TensorBoard.h.
 #include "meshloom/NN/Training/TensorBoard.h"
 
+#include "CallbackList.h"
 #include "ProfileFile.h"
 
+#include "meshloom/API/Processes.h"
 #include "meshloom/NN/Models/Model.h"
 
 #include <chrono>
@@ -38,7 +40,8 @@ SummaryWriter &TensorBoard::validation() {
 }
 
 void TensorBoard::on_train_begin(Logs &) {
-  train = std::make_shared<SummaryWriter>(options.log_dir / "train");
+  if (isWriter(model()))
+    train = std::make_shared<SummaryWriter>(options.log_dir / "train");
   hasGraph = false;
 }
 
@@ -66,7 +69,8 @@ void TensorBoard::on_train_batch_begin(int64_t, Logs &) {
 void TensorBoard::endProfile() {
   if (!profile)
     return;
-  writeProfile(*profile, options.log_dir);
+  if (isWriter(model()))
+    writeProfile(*profile, options.log_dir);
   profile.reset();
   options.profile_batch = {0, 0};
 }
@@ -78,7 +82,11 @@ void TensorBoard::on_train_batch_end(int64_t batch, Logs &logs) {
   if (options.update_freq <= 0 || batches - shown < options.update_freq)
     return;
   shown = batches;
-  for (auto &[name, value] : logs.values())
+  // Reading them is something that all processes do.
+  const std::vector<Logs::Value> &values = logs.values();
+  if (!train)
+    return;
+  for (auto &[name, value] : values)
     train->scalar("batch_" + name, value, batches - 1);
   if (options.write_steps_per_second)
     train->scalar("batch_steps_per_second",
@@ -88,10 +96,21 @@ void TensorBoard::on_train_batch_end(int64_t batch, Logs &logs) {
 
 void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
   // Before the first batch a model may not be built.
-  if (options.write_graph && !hasGraph)
+  if (train && options.write_graph && !hasGraph)
     train->graph(model());
   hasGraph = true;
-  for (auto &[name, value] : logs.values())
+  const std::vector<Logs::Value> &values = logs.values();
+  if (options.histogram_freq > 0 && epoch % options.histogram_freq == 0)
+    for (const NamedVariable &weight : model().named_variables())
+      if (isFloat(weight.variable.dtype())) {
+        const Tensor whole =
+            detail::madeWhollyHere(weight.variable.read_value());
+        if (train)
+          train->histogram(weight.path, whole, epoch);
+      }
+  if (!train)
+    return;
+  for (auto &[name, value] : values)
     if (isOfValidation(name))
       validation().scalar("epoch_" + name.substr(4), value, epoch);
     else
@@ -100,10 +119,6 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
     train->scalar("epoch_steps_per_second",
                   double(batches - epochBatches) / (seconds() - epochBegan),
                   epoch);
-  if (options.histogram_freq > 0 && epoch % options.histogram_freq == 0)
-    for (const NamedVariable &weight : model().named_variables())
-      if (isFloat(weight.variable.dtype()))
-        train->histogram(weight.path, weight.variable.read_value(), epoch);
   train->flush();
   if (evaluated)
     evaluated->flush();
@@ -111,10 +126,13 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
 
 void TensorBoard::on_test_end(Logs &logs) {
   // Of evaluate; those of fit come with their epoch, too.
-  for (auto &[name, value] : logs.values())
+  const std::vector<Logs::Value> &values = logs.values();
+  if (!isWriter(model()))
+    return;
+  for (auto &[name, value] : values)
     validation().scalar("evaluation_" + name + "_vs_iterations", value,
                         model().steps_taken());
-  if (!train) {
+  if (!train && evaluated) {
     evaluated->flush();
     evaluated.reset();
   }

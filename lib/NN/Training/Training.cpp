@@ -4,10 +4,8 @@
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
-#include "meshloom/API/GradientTape.h"
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/IndexOps.h"
-#include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/NN/Models/Inspect.h"
 #include "meshloom/NN/Models/Model.h"
 
@@ -15,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <typeinfo>
 
 namespace meshloom::detail {
 
@@ -27,7 +26,9 @@ void refuseTraining(std::string_view function, const std::string &message) {
 
 //===-- compile -----------------------------------------------------------===//
 
-void Training::compile(TrainingOptions given) {
+void Training::compile(TrainingOptions given, const Where &where) {
+  std::lock_guard lock(tracing);
+  compiledAt = where;
   if (given.steps_per_execution < 1)
     refuseTraining("compile",
                    fmt::format("expected steps_per_execution to be 1 or more, "
@@ -43,12 +44,18 @@ void Training::compile(TrainingOptions given) {
   outputs.clear();
   loss.reset();
   steps = 0;
-  onTrain.emplace([this](const StepBatch &batch) { trainStep(batch); },
-                  FunctionOptions{.name = "train_step"},
-                  std::source_location::current());
-  onTest.emplace([this](const StepBatch &batch) { testStep(batch); },
+  makeTrainingSteps();
+  onTest.emplace([this](const StepBatch &batch) { step(batch, false); },
                  FunctionOptions{.name = "test_step"},
                  std::source_location::current());
+  onRead.reset();
+  isCompiled = true;
+}
+
+void Training::makeTrainingSteps() {
+  onTrain.emplace([this](const StepBatch &batch) { step(batch, true); },
+                  FunctionOptions{.name = "train_step"},
+                  std::source_location::current());
   onTrainMany.emplace(
       [this](const StepBatch &stack, const Tensor &count) {
         while_loop([&](const Tensor &i) { return less(i, count); },
@@ -58,14 +65,12 @@ void Training::compile(TrainingOptions given) {
                          tensor = elementAt(tensor, i, Where::current());
                        return stacks;
                      };
-                     trainStep({of(stack.x), of(stack.y), of(stack.weights)});
+                     step({of(stack.x), of(stack.y), of(stack.weights)}, true);
                      return i + 1;
                    },
                    traceCounter("train_steps", 0, Where::current()));
       },
       FunctionOptions{.name = "train_steps"}, std::source_location::current());
-  onRead.reset();
-  isCompiled = true;
 }
 
 void Training::setClassWeights(const std::map<int64_t, double> &weights) {
@@ -76,6 +81,7 @@ void Training::setClassWeights(const std::map<int64_t, double> &weights) {
       refuseTraining("fit", fmt::format("expected labels of 0 and more in "
                                         "class_weight, got {}",
                                         label));
+  std::lock_guard lock(tracing);
   classWeights = weights;
   classTable = Tensor();
   if (!weights.empty()) {
@@ -86,10 +92,7 @@ void Training::setClassWeights(const std::map<int64_t, double> &weights) {
                             {reinterpret_cast<const char *>(table.data()),
                              table.size() * sizeof(float)});
   }
-  // The table is a part of the step.
-  onTrain.emplace([this](const StepBatch &batch) { trainStep(batch); },
-                  FunctionOptions{.name = "train_step"},
-                  std::source_location::current());
+  makeTrainingSteps(); // the table is a part of them
 }
 
 Training::Scope::Scope(const Training &training) {
@@ -215,17 +218,58 @@ static StepBatch divided(const Element &batch, F &&place) {
   return made;
 }
 
-StepBatch Training::place(const Element &batch,
+Element Training::inOrder(const Element &batch,
                           std::string_view function) const {
-  expectBatch(batch, function);
+  const std::vector<std::string> names = batch.names();
+  auto *graph = dynamic_cast<ModelImpl *>(&model.implementation());
+  if (std::ranges::all_of(names, &std::string::empty) || !graph ||
+      graph->outputs().empty())
+    return batch;
+  Element ordered{{}, batch.skeleton};
+  ordered.values.reserve(batch.values.size());
+  const std::vector<size_t> parts = batch.parts();
+  auto given = names.begin();
+  for (size_t part = 0; part < parts.size(); ++part) {
+    const auto end = given + std::ptrdiff_t(parts[part]);
+    std::vector<std::string> known;
+    for (const SymbolicTensor &tensor :
+         part == 0 ? graph->inputs() : graph->outputs())
+      known.push_back(tensor.name());
+    // One is what is meant, whatever its name.
+    const bool isNamed = given != end && !given->empty() &&
+                         !(parts[part] == 1 && known.size() == 1);
+    if (isNamed && !std::is_permutation(given, end, known.begin(), known.end()))
+      refuseTraining(
+          function,
+          fmt::format("expected the names of the model's {}, '{}', got '{}'",
+                      part == 0 ? "inputs" : "outputs",
+                      fmt::join(known, "', '"), fmt::join(given, end, "', '")));
+    for (size_t i = 0; i < parts[part]; ++i)
+      ordered.values.push_back(
+          batch.values[size_t((isNamed ? std::find(given, end, known[i])
+                                       : given + std::ptrdiff_t(i)) -
+                              names.begin())]);
+    given = end;
+  }
+  return ordered;
+}
+
+StepBatch Training::place(const Element &given,
+                          std::string_view function) const {
+  expectBatch(given, function);
+  const Element batch = inOrder(given, function);
   return divided(batch,
                  [&](size_t i) { return placed(batch.values[i].tensor(), 0); });
 }
 
-StepBatch Training::placeStack(std::span<const Element> batches, int64_t slots,
+StepBatch Training::placeStack(std::span<const Element> given, int64_t slots,
                                std::string_view function) const {
-  for (const Element &batch : batches)
+  std::vector<Element> batches;
+  batches.reserve(given.size());
+  for (const Element &batch : given) {
     expectBatch(batch, function);
+    batches.push_back(inOrder(batch, function));
+  }
   return divided(batches.front(), [&](size_t i) {
     const HostArray &first = batches.front().values[i];
     Shape shape = first.shape();
@@ -302,16 +346,22 @@ void Training::makeOutputs(const StepBatch &batch,
                                             what, count, given));
   };
   expectCount(options.loss.each.size(), "a loss");
-  expectCount(options.loss_weights.size(), "a loss weight");
+  expectCount(options.loss_weights.each.size(), "a loss weight");
   expectCount(options.metrics.each.size(), "metrics");
   expectCount(options.weighted_metrics.each.size(), "weighted metrics");
   const std::vector<std::string> names = outputNames(count);
-  for (auto &[name, one] : options.loss.byName)
-    if (std::ranges::find(names, name) == names.end())
-      refuseTraining("compile",
-                     fmt::format("there is a loss for '{}', but the model's "
-                                 "outputs are '{}'",
-                                 name, fmt::join(names, "', '")));
+  auto expectNames = [&](const auto &byName, std::string_view what) {
+    for (auto &[name, one] : byName)
+      if (std::ranges::find(names, name) == names.end())
+        refuseTraining("compile",
+                       fmt::format("there is {} for '{}', but the model's "
+                                   "outputs are '{}'",
+                                   what, name, fmt::join(names, "', '")));
+  };
+  expectNames(options.loss.byName, "a loss");
+  expectNames(options.loss_weights.byName, "a loss weight");
+  expectNames(options.metrics.byName, "a metric");
+  expectNames(options.weighted_metrics.byName, "a weighted metric");
   std::vector<TrainedOutput> made;
   for (size_t i = 0; i < count; ++i) {
     TrainedOutput output;
@@ -322,8 +372,11 @@ void Training::makeOutputs(const StepBatch &batch,
     else if (auto found = options.loss.byName.find(names[i]);
              found != options.loss.byName.end())
       output.loss = found->second;
-    if (!options.loss_weights.empty())
-      output.weight = options.loss_weights[i];
+    if (!options.loss_weights.each.empty())
+      output.weight = options.loss_weights.each[i];
+    else if (auto found = options.loss_weights.byName.find(names[i]);
+             found != options.loss_weights.byName.end())
+      output.weight = found->second;
     if (count > 1 && output.loss)
       output.mean.emplace(metrics::MetricOptions{names[i] + "_loss"});
     if (!batch.y.empty()) {
@@ -334,16 +387,26 @@ void Training::makeOutputs(const StepBatch &batch,
   }
   outputs = std::move(made);
   loss.emplace("loss");
+  onRead.reset();
 }
 
 Tensor Training::exampleWeights(const StepBatch &batch, size_t output,
                                 bool isTraining) const {
   Tensor weights;
+  if (batch.weights.size() > 1 && batch.weights.size() != outputs.size())
+    refuseTraining("fit",
+                   fmt::format("expected weights of examples, or some for each "
+                               "of the model's {} outputs, got {}",
+                               outputs.size(), batch.weights.size()));
   if (!batch.weights.empty())
-    weights = batch.weights.size() == 1 ? batch.weights.front()
-                                        : batch.weights.at(output);
+    weights = batch.weights[batch.weights.size() == 1 ? 0 : output];
   if (!isTraining || !classTable.defined())
     return weights;
+  if (outputs.size() > 1)
+    refuseTraining("fit", fmt::format("class_weight is for models with one "
+                                      "output, this one has {}: give weights "
+                                      "of examples for each",
+                                      outputs.size()));
   Tensor labels = batch.y[output];
   if (labels.rank() > 1)
     labels =
@@ -354,6 +417,26 @@ Tensor Training::exampleWeights(const StepBatch &batch, size_t output,
   const Tensor byClass =
       where(less(index, int32_t(classes)), take(classTable, index, 0), 1.f);
   return weights.defined() ? weights * cast(byClass, weights.dtype()) : byClass;
+}
+
+template <typename F>
+void Training::inPart(std::string_view part, size_t output, F &&run) const {
+  CallSite site(compiledAt);
+  try {
+    run();
+  } catch (const Error &error) {
+    if (typeid(error) != typeid(Error))
+      throw;
+    std::string layer;
+    if (auto *graph = dynamic_cast<ModelImpl *>(&model.implementation());
+        graph && output < graph->outputs().size())
+      layer = fmt::format(" of layer '{}'", graph->outputs()[output].name());
+    throw Error(fmt::format("{}; in {} of {}{}", error.what(), part,
+                            outputs.size() > 1
+                                ? fmt::format("output {}", output)
+                                : std::string("the model's output"),
+                            layer));
+  }
 }
 
 Tensor Training::measure(const StepBatch &batch,
@@ -371,15 +454,21 @@ Tensor Training::measure(const StepBatch &batch,
       continue;
     const Tensor weights = exampleWeights(batch, i, isTraining);
     if (output.loss) {
-      Tensor value = output.loss(batch.y[i], results[i], weights);
+      Tensor value;
+      inPart("the loss", i, [&] {
+        value = output.loss(batch.y[i], results[i], weights, compiledAt);
+      });
       if (output.mean)
         output.mean->update_state(value, examples);
       add(output.weight == 1 ? value : value * output.weight);
     }
-    for (const metrics::Metric &metric : output.metrics)
-      metric.update_state(batch.y[i], results[i]);
-    for (const metrics::Metric &metric : output.weighted)
-      metric.update_state(batch.y[i], results[i], weights);
+    for (const auto *list : {&output.metrics, &output.weighted})
+      for (const metrics::Metric &metric : *list)
+        inPart(fmt::format("the metric '{}'", metric.name()), i, [&] {
+          metric.update_state(batch.y[i], results[i],
+                              list == &output.weighted ? weights : Tensor(),
+                              compiledAt);
+        });
   }
   for (const Tensor &term : added)
     add(term);
@@ -388,77 +477,13 @@ Tensor Training::measure(const StepBatch &batch,
   return total;
 }
 
-void Training::trainStep(const StepBatch &batch) {
-  if (choosesReduction(*strategy.internal()))
-    return trainStepInReplicas(batch);
-  GradientTape tape;
-  const std::vector<Tensor> results =
-      model.call_many(batch.x, {.training = true});
-  changeBy(tape, measure(batch, results, model.losses(), true));
-}
-
-// A step on the whole batch has no gradients of replicas, which a strategy that
-// says how they are brought together asks for. So the model runs in replicas;
-// the loss is the same one of all their outputs, each of which has its share.
-void Training::trainStepInReplicas(const StepBatch &batch) {
-  const int64_t replicas = strategy.num_replicas_in_sync();
-  ReplicaValues cut;
-  for (const Tensor &x : batch.x)
-    cut.push_back(cutRows(*strategy.internal(), x));
-  const auto examples = double(batch.x.front().shape().front());
-  strategy.run(
-      [&](const std::vector<Tensor> &x) {
-        const ReplicaContext context = *get_replica_context();
-        GradientTape tape;
-        std::vector<Tensor> results = model.call_many(x, {.training = true});
-        for (Tensor &result : results)
-          result = context.all_gather(result, 0);
-        // A loss that a layer adds is a mean over its examples.
-        std::vector<Tensor> added = model.losses();
-        const double share = double(x.front().shape().front()) / examples;
-        for (Tensor &term : added)
-          term = psum(term * share, ReplicaAxis().name);
-        const Tensor total = context.merge_call([&](const Strategy &) {
-          return measure(batch, results, added, true);
-        });
-        changeBy(tape, total.defined() ? total / double(replicas) : total);
-      },
-      perReplica(batch.x, cut, replicas));
-}
-
-void Training::changeBy(GradientTape &tape, const Tensor &total) {
-  if (!total.defined())
-    refuseTraining("fit", "there is nothing to make small: compile the model "
-                          "with a loss, and give labels, or add losses in its "
-                          "layers");
-  const std::vector<DVariable> variables = model.trainable_variables();
-  if (variables.empty())
-    refuseTraining("fit", "the model has no trainable weights");
-  const optimizers::Optimizer &optimizer = *options.optimizer.optimizer;
-  const Gradients gradients =
-      tape.gradient(optimizer.scale_loss(total), variables);
-  // A number becomes a variable now, so that callbacks set it without another
-  // trace.
-  optimizer.build(variables);
-  if (std::holds_alternative<double>(optimizer.learning_rate().value))
-    optimizer.set_learning_rate(optimizer.current_learning_rate());
-  optimizer.apply_gradients(gradients);
-}
-
-void Training::testStep(const StepBatch &batch) {
-  const std::vector<Tensor> results =
-      model.call_many(batch.x, {.training = false});
-  measure(batch, results, model.losses(), false);
-}
-
 //===-- Calls -------------------------------------------------------------===//
 
 void Training::train(const StepBatch &batch) {
   Scope scope(*this);
   if (workers)
-    workers->schedule(*onTrain, batch);
-  else
-    (*onTrain)(batch);
+    return trainOnWorker({batch});
+  (*onTrain)(batch);
   ++steps;
 }
 
@@ -466,6 +491,17 @@ void Training::trainMany(const StepBatch &stack, int64_t count) {
   Scope scope(*this);
   (*onTrainMany)(stack, tensor(int32_t(count)));
   steps += count;
+}
+
+void Training::trainOnWorker(const std::vector<StepBatch> &batches) {
+  Scope scope(*this);
+  std::vector<FunctionCall> calls;
+  calls.reserve(batches.size());
+  for (const StepBatch &batch : batches)
+    calls.push_back(captured(strategy, [&] { (*onTrain)(batch); }));
+  (void)detail::schedule(*coordinationOf(strategy),
+                         [calls](WorkerCall &) { return calls; });
+  steps += std::ssize(batches);
 }
 
 std::vector<ConcreteFunction> Training::trainFunctions() const {
@@ -483,6 +519,21 @@ void Training::test(const StepBatch &batch) {
     (*onTest)(batch);
 }
 
+void Training::expectTestable(const Element &batch) {
+  if (workers)
+    return; // each has a program of its own
+  try {
+    const StepBatch placed = place(batch, "fit");
+    if (placed.y.empty())
+      return;
+    Scope scope(*this);
+    (void)onTest->get_concrete_function(placed);
+  } catch (const Error &error) {
+    throw Error(
+        fmt::format("[fit] validation_data do not fit: {}", error.what()));
+  }
+}
+
 std::vector<Tensor> Training::predict(const StepBatch &batch) {
   if (!onPredict)
     onPredict.emplace(
@@ -491,6 +542,7 @@ std::vector<Tensor> Training::predict(const StepBatch &batch) {
         },
         FunctionOptions{.name = "predict_step"},
         std::source_location::current());
+  std::lock_guard lock(tracing);
   Scope scope(*this);
   return (*onPredict)(batch.x);
 }
@@ -498,17 +550,38 @@ std::vector<Tensor> Training::predict(const StepBatch &batch) {
 //===-- Numbers -----------------------------------------------------------===//
 
 template <typename F> void Training::forEachMetric(F &&visit) const {
-  if (!loss)
-    return;
-  visit(*loss, "loss");
+  std::vector<metrics::Metric> own;
+  if (auto *impl = dynamic_cast<ModelImpl *>(&model.implementation()))
+    own = impl->own_metrics();
+  // How often a name has come. The second one is "accuracy_1", as in Keras:
+  // logs have one number of a name.
+  std::map<std::string, int64_t> counts;
+  auto visitAs = [&](const metrics::Metric &metric, const std::string &name) {
+    const int64_t earlier = counts[name]++;
+    visit(metric, earlier == 0 ? name : fmt::format("{}_{}", name, earlier));
+  };
+  if (loss && std::ranges::none_of(own, [](const metrics::Metric &metric) {
+        return metric.name() == "loss";
+      }))
+    visitAs(*loss, "loss");
+  for (const metrics::Metric &metric : own)
+    visitAs(metric, metric.name());
   for (const TrainedOutput &output : outputs)
     if (output.mean)
-      visit(*output.mean, output.mean->name());
+      visitAs(*output.mean, output.mean->name());
+  auto nameOf = [](const TrainedOutput &output, const std::string &name) {
+    return output.name.empty() ? name : output.name + "_" + name;
+  };
   for (const TrainedOutput &output : outputs)
-    for (const auto *list : {&output.metrics, &output.weighted})
-      for (const metrics::Metric &metric : *list)
-        visit(metric,
-              (output.name.empty() ? "" : output.name + "_") + metric.name());
+    for (const metrics::Metric &metric : output.metrics)
+      visitAs(metric, nameOf(output, metric.name()));
+  for (const TrainedOutput &output : outputs)
+    for (const metrics::Metric &metric : output.weighted) {
+      const std::string name = nameOf(output, metric.name());
+      visitAs(metric, counts.contains(name)
+                          ? nameOf(output, "weighted_" + metric.name())
+                          : name);
+    }
 }
 
 void Training::reset() {
@@ -529,7 +602,7 @@ std::vector<std::string> Training::names() const {
 }
 
 std::vector<Logs::Value> Training::read() {
-  if (!loss)
+  if (names().empty())
     return {};
   Scope scope(*this);
   if (workers)

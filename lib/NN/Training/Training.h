@@ -19,6 +19,19 @@ struct StepBatch {
 [[noreturn]] void refuseTraining(std::string_view function,
                                  const std::string &message);
 
+/// Batches that workers make themselves.
+struct WorkerBatches {
+  std::shared_ptr<const WorkerIteration> iteration;
+  data::detail::ReadSkeleton read;
+  /// One like their first ones, of zeros.
+  data::detail::Element like;
+
+  /// Without end.
+  data::AnyDataset likenesses() const;
+  /// What stands for the worker's next one.
+  data::detail::Element take(WorkerCall &worker) const;
+};
+
 /// One output of the model: its loss and what is shown of it.
 struct TrainedOutput {
   std::string name; ///< empty where there is one output only
@@ -30,13 +43,13 @@ struct TrainedOutput {
 };
 
 /// Not copied: compiled functions refer to it.
-class Training {
+class Training : public std::enable_shared_from_this<Training> {
 public:
   explicit Training(Layer model) : model(std::move(model)) {}
   Training(const Training &) = delete;
   Training &operator=(const Training &) = delete;
 
-  void compile(TrainingOptions given);
+  void compile(TrainingOptions given, const Where &where);
 
   /// Makes the model's weights for the batch, where they are not there.
   void build(const data::detail::Element &batch, std::string_view function);
@@ -52,20 +65,45 @@ public:
   /// Steps. Loss and metrics are added to.
   void train(const StepBatch &batch);
   void trainMany(const StepBatch &stack, int64_t count);
+  /// By one worker, one after the other.
+  void trainOnWorker(const std::vector<StepBatch> &batches);
+  /// By workers, on `count` of the batches that they make.
+  void trainOnWorkers(const WorkerBatches &from, int64_t count);
+  void testOnWorkers(const WorkerBatches &from);
+  /// Begins an iteration, and waits until a worker knows what it gives.
+  WorkerBatches beginOnWorkers(const WorkerData &data,
+                               std::string_view function) const;
   void test(const StepBatch &batch);
+  /// Throws where a test step cannot take such a batch of validation data; the
+  /// step is compiled then.
+  void expectTestable(const data::detail::Element &batch);
   std::vector<Tensor> predict(const StepBatch &batch);
 
+  /// After the last epoch: weights become their averages, where the optimizer
+  /// keeps some.
+  void finish();
   void reset();
   /// Reads loss and metrics: waits for the devices.
   std::vector<Logs::Value> read();
   std::vector<std::string> names() const;
   /// See Trainer::train_functions.
   std::vector<ConcreteFunction> trainFunctions() const;
-  /// Whether steps are run by workers, each on its own: several are no loop.
+  /// Whether steps are run by workers, each on its own.
   bool hasWorkers() const { return workers.has_value(); }
+  /// In whose scope the model was compiled.
+  const Strategy &itsStrategy() const { return strategy; }
 
   /// Of examples by their label; a change compiles the step again.
   void setClassWeights(const std::map<int64_t, double> &weights);
+
+  /// What a step does where the model has none of its own.
+  void takeStep(const StepBatch &batch, bool trains);
+  /// The loss of a batch, which is added to the means, and so are metrics.
+  /// `added`: the losses that the model's layers added.
+  Tensor measure(const StepBatch &batch, const std::vector<Tensor> &outputs,
+                 const std::vector<Tensor> &added, bool isTraining);
+  /// Throws where there is none.
+  const optimizers::Optimizer &optimizer() const;
 
   const Layer model;
   bool isCompiled = false;
@@ -93,16 +131,24 @@ private:
     std::optional<CheckNumericsScope> checking;
   };
 
-  void trainStep(const StepBatch &batch);
-  /// The same in replicas, whose gradients the strategy reduces its own way.
+  /// Each traces with what its next batch is, one at a time.
+  void scheduleOnWorkers(const WorkerBatches &from,
+                         std::optional<OnBatch> Training::*step,
+                         std::string_view function);
+  /// So that what the first trace makes is made by this thread.
+  void traceHere(const WorkerBatches &from, std::optional<OnBatch> &step,
+                 std::string_view function);
+  /// By the model's own code, or by `takeStep`.
+  void step(const StepBatch &batch, bool trains);
+  void makeTrainingSteps();
+  /// Values of the batch that are of a map go by names to where the model has
+  /// them.
+  data::detail::Element inOrder(const data::detail::Element &batch,
+                                std::string_view function) const;
+  /// `takeStep` in replicas, whose gradients the strategy reduces its own way.
   void trainStepInReplicas(const StepBatch &batch);
   /// What both do with the loss and its tape.
   void changeBy(GradientTape &tape, const Tensor &total);
-  void testStep(const StepBatch &batch);
-  /// The loss of a batch, which is added to the means, and so are metrics.
-  /// `added`: the losses that the model's layers added.
-  Tensor measure(const StepBatch &batch, const std::vector<Tensor> &outputs,
-                 const std::vector<Tensor> &added, bool isTraining);
   void makeOutputs(const StepBatch &batch, const std::vector<Tensor> &results);
   Tensor exampleWeights(const StepBatch &batch, size_t output,
                         bool isTraining) const;
@@ -113,6 +159,11 @@ private:
   std::optional<Layout> layoutOf(int64_t rank, int64_t dim) const;
   Tensor placed(const Tensor &tensor, int64_t batchDim) const;
 
+  /// Runs `part`, "the loss", which messages then name, and what it is of.
+  template <typename F>
+  void inPart(std::string_view part, size_t output, F &&run) const;
+
+  Where compiledAt = Where::current();
   Strategy strategy = get_strategy();
   /// What runs steps, where that are others: without waiting for each other.
   std::optional<ClusterCoordinator> workers;
@@ -123,6 +174,7 @@ private:
   std::map<int64_t, double> classWeights;
   Tensor classTable; ///< [classes] f32, or empty
   std::optional<OnBatch> onTrain, onTest;
+  std::mutex tracing; ///< held while threads of workers use steps
   std::optional<OnStack> onTrainMany;
   std::optional<Predicting> onPredict;
   std::optional<Reading> onRead;

@@ -2,6 +2,11 @@
 // line here; its CMakeLists.txt adds itself to MESHLOOM_BACKENDS.
 #include "meshloom/Runtime/PlatformRegistry.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <mutex>
+
 namespace meshloom {
 
 #define MESHLOOM_PLATFORM(name)                                                \
@@ -10,13 +15,47 @@ namespace meshloom {
 #include "Platforms.def"
 #undef MESHLOOM_PLATFORM
 
-std::span<const PlatformEntry> platformTable() {
-  static constexpr PlatformEntry table[] = {
+namespace {
+struct PlatformEntry {
+  std::string_view name;
+  PlatformFactory make;
+};
+
+constexpr PlatformEntry platformTable[] = {
 #define MESHLOOM_PLATFORM(name) {#name, name##Platform},
 #include "Platforms.def"
 #undef MESHLOOM_PLATFORM
-  };
-  return table;
+};
+} // namespace
+
+std::vector<std::string> platformNames() {
+  std::vector<std::string> names;
+  for (const PlatformEntry &entry : platformTable)
+    names.emplace_back(entry.name);
+  return names;
+}
+
+Result<std::shared_ptr<Platform>> platform(const std::string &name) {
+  const size_t colon = std::min(name.find(':'), name.size());
+  const std::string_view kind = std::string_view(name).substr(0, colon);
+  for (const PlatformEntry &entry : platformTable) {
+    if (entry.name != kind)
+      continue;
+    // Never destroyed: arrays that outlive main keep clients alive.
+    static std::mutex &mutex = *new std::mutex;
+    static auto &known = *new std::map<std::string, std::shared_ptr<Platform>>;
+    std::lock_guard lock(mutex);
+    std::shared_ptr<Platform> &found = known[name];
+    if (found)
+      return found;
+    auto made =
+        entry.make(name, colon == name.size() ? "" : name.substr(colon + 1));
+    if (made)
+      found = *made;
+    return made;
+  }
+  return Error(fmt::format("there is no platform '{}'; the platforms are {}",
+                           name, fmt::join(platformNames(), ", ")));
 }
 
 } // namespace meshloom

@@ -112,7 +112,7 @@ Status print(const CustomCall &call) {
 } // namespace
 
 std::shared_ptr<const CustomTarget> meshloom::debugPrint() {
-  static const auto target =
-      std::make_shared<const CustomTarget>(CustomTarget{"", print});
+  static const auto &target = *new std::shared_ptr<const CustomTarget>(
+      std::make_shared<const CustomTarget>(CustomTarget{"", print}));
   return target;
 }

@@ -28,7 +28,7 @@ struct GemmOperand {
 };
 
 /// How to read a matrix without a copy, if one of its dims is contiguous.
-std::optional<GemmOperand> asGemmOperand(Matrix matrix, int64_t rows,
+std::optional<GemmOperand> asGemmOperand(MatrixStrides matrix, int64_t rows,
                                          int64_t columns) {
   if ((matrix.columnStride == 1 || columns == 1) &&
       (matrix.rowStride >= columns || rows == 1))
@@ -49,7 +49,7 @@ float *scratch(unsigned which, size_t count) {
   return memory[which].data();
 }
 
-void gather(float *to, const float *from, Matrix matrix, int64_t rows,
+void gather(float *to, const float *from, MatrixStrides matrix, int64_t rows,
             int64_t columns) {
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
@@ -91,13 +91,14 @@ float sumOfProducts(const float *lhs, const float *rhs, int64_t count) {
 }
 
 /// Whether rows lie along the contraction, beside a vector.
-bool isMatrixByVector(int64_t m, int64_t n, Matrix left, Matrix right) {
+bool isMatrixByVector(int64_t m, int64_t n, MatrixStrides left,
+                      MatrixStrides right) {
   return (m == 1 || n == 1) && left.columnStride == 1 && right.rowStride == 1;
 }
 
-Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs, Matrix left,
-            const float *rhs, Matrix right, bool accumulate, float *out,
-            Matrix result) {
+Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs,
+            MatrixStrides left, const float *rhs, MatrixStrides right,
+            bool accumulate, float *out, MatrixStrides result) {
   if (isMatrixByVector(m, n, left, right)) {
     for (int64_t r = 0; r < m; ++r)
       for (int64_t c = 0; c < n; ++c) {
@@ -215,14 +216,14 @@ Extent takeInner(std::vector<Extent> &loops) {
 Status runTile(const float *lhs, const float *rhs, float *out,
                const Contraction &c) {
   const Extent &row = c.row, &column = c.column, &sum = c.sum;
-  const Matrix result{row.strides[2], column.strides[2]};
+  const MatrixStrides result{row.strides[2], column.strides[2]};
   const int64_t elements = row.count * column.count;
   const bool dense = result.columnStride == 1 &&
                      (result.rowStride == column.count || row.count == 1);
   thread_local PairwiseSums<float> sums;
   thread_local std::vector<float> packed;
   sums.start(elements);
-  const Matrix left{row.strides[0], sum.strides[0]},
+  const MatrixStrides left{row.strides[0], sum.strides[0]},
       right{sum.strides[1], column.strides[1]};
   const bool isThin = left.columnStride == 1 && right.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;

@@ -22,8 +22,8 @@ struct Extent {
   std::array<int64_t, 3> strides{}; ///< lhs, rhs, out
 };
 
-/// A matrix in memory.
-struct Matrix {
+/// How a matrix lies in memory.
+struct MatrixStrides {
   int64_t rowStride, columnStride;
 };
 

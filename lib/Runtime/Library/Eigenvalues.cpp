@@ -253,7 +253,7 @@ static MadeRoutine makeEig(const LibraryStep &step) {
       (part != DType::F32 && part != DType::F64) ||
       tensors[1]->type != expected || tensors[2]->type != expected)
     return Error("its operands do not fit");
-  return madeRoutine<EigOf>();
+  return madeRoutine<EigOf, Precision::Double>();
 }
 
 static MadeRoutine makeSchur(const LibraryStep &step) {
@@ -267,7 +267,7 @@ static MadeRoutine makeSchur(const LibraryStep &step) {
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape ||
       tensors[2]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return madeRoutine<SchurOf>();
+  return madeRoutine<SchurOf, Precision::Double>();
 }
 
 namespace meshloom::library {

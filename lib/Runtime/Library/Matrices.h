@@ -1,6 +1,6 @@
 // Matrices.h: what library functions of matrices share. Matrices are the last
-// two dims of boxes, with batches in front; f16 and bf16 are computed in f32
-// and rounded once.
+// two dims of boxes, with batches in front; results are rounded at the end
+// where elements are narrower than what a function computes with.
 #pragma once
 
 #include "LibraryArrays.h"
@@ -19,24 +19,43 @@ template <typename T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 template <typename T> using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
+/// The next narrower type that elements computed as T are stored in.
+template <typename T> struct NarrowerType {};
+template <> struct NarrowerType<double> {
+  using Type = float;
+  static constexpr DType dtype = DType::F32;
+};
+template <> struct NarrowerType<std::complex<double>> {
+  using Type = std::complex<float>;
+  static constexpr DType dtype = DType::C64;
+};
+
 template <typename T> T readElement(DType type, const char *data) {
-  if constexpr (std::is_same_v<T, float>)
-    if (type != DType::F32) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (type == DType::F16 || type == DType::BF16) {
       uint16_t bits;
       std::memcpy(&bits, data, 2);
       return widenHalf(type, bits);
     }
+  if constexpr (requires { typename NarrowerType<T>::Type; })
+    if (type == NarrowerType<T>::dtype)
+      return T(readElement<typename NarrowerType<T>::Type>(type, data));
   T value;
   std::memcpy(&value, data, sizeof(T));
   return value;
 }
 
 template <typename T> void writeElement(DType type, char *data, T value) {
-  if constexpr (std::is_same_v<T, float>)
-    if (type != DType::F32) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (type == DType::F16 || type == DType::BF16) {
       const uint16_t bits = narrowHalf(type, value);
       std::memcpy(data, &bits, 2);
       return;
+    }
+  if constexpr (requires { typename NarrowerType<T>::Type; })
+    if (type == NarrowerType<T>::dtype) {
+      using Narrower = typename NarrowerType<T>::Type;
+      return writeElement<Narrower>(type, data, Narrower(value));
     }
   std::memcpy(data, &value, sizeof(T));
 }
@@ -111,15 +130,23 @@ void forEachMatrix(std::span<const LibraryOperand *const> operands,
   }
 }
 
+/// What a function computes with. Those that iterate until they converge do so
+/// in 64 bits whatever the elements have: they gain digits, and are compiled
+/// for two types only.
+enum class Precision : uint8_t { Elements, Double };
+
 /// Calls `run` of `Computation`, a class template, for the element type.
-template <template <typename> typename Computation, typename... Arguments>
+template <template <typename> typename Computation, Precision precision,
+          typename... Arguments>
 Status dispatch(DType type, const Arguments &...arguments) {
+  constexpr bool wide = precision == Precision::Double;
   switch (type) {
   case DType::F64:
     Computation<double>::run(arguments...);
     return Success();
   case DType::C64:
-    Computation<std::complex<float>>::run(arguments...);
+    Computation<std::complex<std::conditional_t<wide, double, float>>>::run(
+        arguments...);
     return Success();
   case DType::C128:
     Computation<std::complex<double>>::run(arguments...);
@@ -127,7 +154,7 @@ Status dispatch(DType type, const Arguments &...arguments) {
   case DType::F32:
   case DType::F16:
   case DType::BF16:
-    Computation<float>::run(arguments...);
+    Computation<std::conditional_t<wide, double, float>>::run(arguments...);
     return Success();
   default:
     return Error("it does not take this element type");
@@ -135,16 +162,17 @@ Status dispatch(DType type, const Arguments &...arguments) {
 }
 
 /// The routine that calls Computation<T>::run(arguments, options...), where T
-/// is the first input's element type.
-template <template <typename> typename Computation, typename... Options>
+/// is the first input's element type, or the one that `precision` asks for.
+template <template <typename> typename Computation, Precision precision,
+          typename... Options>
 class MatrixRoutine : public LibraryRoutine {
 public:
   explicit MatrixRoutine(Options... options) : options(options...) {}
   Status run(const LibraryArguments &arguments) const override {
     return std::apply(
         [&](const Options &...all) {
-          return dispatch<Computation>(arguments.inputs[0].type, arguments,
-                                       all...);
+          return dispatch<Computation, precision>(arguments.inputs[0].type,
+                                                  arguments, all...);
         },
         options);
   }
@@ -153,10 +181,12 @@ private:
   const std::tuple<Options...> options;
 };
 /// One of them.
-template <template <typename> typename Computation, typename... Options>
+template <template <typename> typename Computation,
+          Precision precision = Precision::Elements, typename... Options>
 MadeRoutine madeRoutine(Options... options) {
   return made(
-      std::make_unique<MatrixRoutine<Computation, Options...>>(options...));
+      std::make_unique<MatrixRoutine<Computation, precision, Options...>>(
+          options...));
 }
 
 /// Batch dims, then matrices of the given numbers of dims: shapes agree in the

@@ -108,9 +108,9 @@ MESHLOOM_CLONES void narrowRow(BF16, const float *from, uint16_t *to,
 
 /// A product's shape: rows, columns, terms, the strides of the three matrices,
 /// and whether it is added to an f32 result.
-struct Shape {
+struct ProductShape {
   int64_t m, n, k;
-  Matrix left, right, result;
+  MatrixStrides left, right, result;
   bool wide = false, adds = false;
 
   std::array<int64_t, 11> key() const {
@@ -135,13 +135,13 @@ struct Product {
 };
 
 const dnnl::engine &engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static const auto &cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return cpu;
 }
 
-Product makeProduct(const Shape &shape) {
+Product makeProduct(const ProductShape &shape) {
   const auto bf16 = memory::data_type::bf16;
-  auto strides = [](Matrix matrix) {
+  auto strides = [](MatrixStrides matrix) {
     return memory::dims{matrix.rowStride, matrix.columnStride};
   };
   Product product;
@@ -166,7 +166,7 @@ Product makeProduct(const Shape &shape) {
 }
 
 /// The same for every call of one shape.
-const Product &productOf(const Shape &shape) {
+const Product &productOf(const ProductShape &shape) {
   // Never destroyed: threads may multiply until the process ends.
   static std::mutex &mutex = *new std::mutex;
   static auto &known = *new std::map<std::array<int64_t, 11>, Product>;
@@ -179,7 +179,7 @@ const Product &productOf(const Shape &shape) {
 
 /// Whether oneDNN reads such a matrix as it lies: strides as of a row-major
 /// matrix or of a transposed one. Those of dims of one element become so.
-bool isPlain(Matrix &matrix, int64_t rows, int64_t columns) {
+bool isPlain(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1 && matrix.rowStride != 1)
     matrix.columnStride = 1;
   if (rows == 1)
@@ -206,11 +206,11 @@ void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
 
 /// Some rows of a result whose contraction is too long for one call.
 void multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
-                      const Contraction &c, Shape shape) {
+                      const Contraction &c, ProductShape shape) {
   const int64_t elements = shape.m * shape.n;
   auto *tile =
       static_cast<float *>(threadScratch(4, size_t(elements) * sizeof(float)));
-  const Matrix result = shape.result;
+  const MatrixStrides result = shape.result;
   shape.result = {shape.n, 1};
   shape.wide = true;
   thread_local PairwiseSums<float> sums;
@@ -244,20 +244,20 @@ void multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
 /// False where oneDNN has nothing good for it.
 bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
                   const Contraction &c) {
-  Shape shape{c.row.count,
-              c.column.count,
-              c.sum.count,
-              {c.row.strides[0], c.sum.strides[0]},
-              {c.sum.strides[1], c.column.strides[1]},
-              {c.row.strides[2], c.column.strides[2]}};
+  ProductShape shape{c.row.count,
+                     c.column.count,
+                     c.sum.count,
+                     {c.row.strides[0], c.sum.strides[0]},
+                     {c.sum.strides[1], c.column.strides[1]},
+                     {c.row.strides[2], c.column.strides[2]}};
   if (!isPlain(shape.left, shape.m, shape.k) ||
       !isPlain(shape.right, shape.k, shape.n))
     return false;
-  Matrix result = shape.result;
+  MatrixStrides result = shape.result;
   const bool plain =
       isPlain(result, shape.m, shape.n) && result.columnStride == 1;
-  Shape whole = shape;
-  whole.result = plain ? result : Matrix{shape.n, 1};
+  ProductShape whole = shape;
+  whole.result = plain ? result : MatrixStrides{shape.n, 1};
   if (!productOf(whole).good)
     return false;
   if (plain && c.terms == shape.k && shape.k <= DOT_BLOCK) {
@@ -281,7 +281,7 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
 /// loops. Lies in memory as the operand does, so that reading it is in order.
 struct Widened {
   const float *data;
-  Matrix matrix;
+  MatrixStrides matrix;
 };
 
 /// `operand`: 0 or 1, whose lines are `line`; the contraction goes along `sum`
@@ -308,7 +308,7 @@ Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
     begin += c.sum.count;
     return Status(Success());
   });
-  return {to, along ? Matrix{c.terms, 1} : Matrix{1, line.count}};
+  return {to, along ? MatrixStrides{c.terms, 1} : MatrixStrides{1, line.count}};
 }
 
 template <typename Float>

@@ -121,7 +121,7 @@ static MadeRoutine makeEigh(const LibraryStep &step) {
       tensors[2]->type != partOf(tensors[0]->type) ||
       tensors[2]->shape.back() != shape.back())
     return Error("its operands do not fit");
-  return madeRoutine<EighOf>(lower);
+  return madeRoutine<EighOf, Precision::Double>(lower);
 }
 
 static MadeRoutine makeSvd(const LibraryStep &step) {
@@ -146,7 +146,7 @@ static MadeRoutine makeSvd(const LibraryStep &step) {
       tensors[3]->type != tensors[0]->type ||
       tensors[2]->type != partOf(tensors[0]->type))
     return Error("its operands do not fit");
-  return madeRoutine<SvdOf>(full);
+  return madeRoutine<SvdOf, Precision::Double>(full);
 }
 
 namespace meshloom::library {

@@ -7,9 +7,7 @@
 // body may update it in place; one that something else still refers to (an init
 // that is used after the loop, two carried values that swap places) is copied
 // by the update, as any argument is that the caller keeps.
-#include "meshloom/Core/Hash.h"
 #include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/Plan/ExchangeTags.h"
 #include "meshloom/Runtime/Plan/Load.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 #include "meshloom/Runtime/Plan/SubProgram.h"
@@ -39,7 +37,7 @@ struct LoopPlan {
   std::vector<List> lists; ///< condition, body
   /// Where processes must go on together though each of them knows its own
   /// predicate only.
-  std::optional<ExchangeTags> agreement = std::nullopt;
+  bool agrees = false;
 };
 
 struct BranchPlan {
@@ -64,6 +62,7 @@ public:
   using PlanExecutable::PlanExecutable;
   Status plan(const LoadStraight &straight);
   int64_t cores() const override { return mostCores; }
+  bool exchanges() const override { return exchanges(list); }
 
 private:
   using Values = std::vector<Array>; ///< per buffer
@@ -78,7 +77,7 @@ private:
   int64_t peakOf(const List &list) const;
 
   bool exchanges(const List &list) const;
-  Result<bool> goesOn(LoopPlan &loop, const Array &predicate) const;
+  Result<bool> goesOn(const LoopPlan &loop, const Array &predicate) const;
   static void forgetResults(const List &list, Values &values);
   Status run(List &list, Values &values);
   Status run(const Piece &piece, const Item &item, Values &values);
@@ -173,14 +172,10 @@ Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
       return body.error();
     made.lists.push_back(std::move(*condition));
     made.lists.push_back(std::move(*body));
-    if (loaded.buffers[loop->predicate].layout.is_partial() &&
-        std::ranges::any_of(
-            made.lists, [this](const List &list) { return exchanges(list); })) {
-      StableHash hash;
-      hash.add("loop");
-      hash.add(id);
-      made.agreement.emplace(hash.value());
-    }
+    made.agrees = loaded.buffers[loop->predicate].layout.is_partial() &&
+                  std::ranges::any_of(made.lists, [this](const List &list) {
+                    return exchanges(list);
+                  });
     return Item{std::move(made)};
   }
   const BranchStep &branch = std::get<BranchStep>(step);
@@ -385,16 +380,17 @@ bool ControlExecutable::exchanges(const List &list) const {
 
 /// Whether there is a next iteration: on any device here or, where processes
 /// must agree, in any of them.
-Result<bool> ControlExecutable::goesOn(LoopPlan &loop,
+Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
                                        const Array &predicate) const {
   int32_t any = onAnyDevice(predicate);
-  if (!loop.agreement)
+  if (!loop.agrees)
     return any != 0;
   Communicator &communicator = *device->communicator();
   std::vector<int> all(static_cast<size_t>(communicator.size()));
   std::iota(all.begin(), all.end(), 0);
-  const Event agreed = communicator.allReduce(
-      all, loop.agreement->nextRun(), DType::I32, ReduceKind::Max, &any, 1);
+  const Event agreed =
+      communicator.allReduce(all, exchanging->take(1), DType::I32,
+                             ReduceKind::Max, &any, 1, exchanging->timeout);
   if (Status ok = communicator.wait(agreed); !ok)
     return Error(fmt::format("{}{}in '{}': whether to go on: {}",
                              loop.step->note.location,
@@ -416,8 +412,8 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
     own = *profiled;
     own->ids = &piece.ids;
   }
-  Result<std::vector<Array>> results =
-      piece.part->runPart(std::move(arguments), own ? &*own : nullptr);
+  Result<std::vector<Array>> results = piece.part->runPart(
+      std::move(arguments), own ? &*own : nullptr, *exchanging);
   if (!results)
     return results.error();
   for (size_t r = 0; r < piece.results.size(); ++r)

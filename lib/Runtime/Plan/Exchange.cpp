@@ -8,11 +8,11 @@ using namespace meshloom;
 using namespace meshloom::plan;
 
 namespace {
-class Planner {
+class ExchangePlanner {
 public:
-  Planner(std::span<const std::vector<Holding>> have,
-          std::span<const std::vector<Holding>> need, int own,
-          const std::function<bool(int, int)> &onOneHost)
+  ExchangePlanner(std::span<const std::vector<Holding>> have,
+                  std::span<const std::vector<Holding>> need, int own,
+                  const std::function<bool(int, int)> &onOneHost)
       : have(have), need(need), own(own), onOneHost(onOneHost),
         sendTo(have.size(), -1), receiveFrom(have.size(), -1) {}
 
@@ -118,5 +118,5 @@ ExchangePlan
 plan::planExchange(std::span<const std::vector<Holding>> have,
                    std::span<const std::vector<Holding>> need, int own,
                    const std::function<bool(int, int)> &onOneHost) {
-  return Planner(have, need, own, onOneHost).run();
+  return ExchangePlanner(have, need, own, onOneHost).run();
 }

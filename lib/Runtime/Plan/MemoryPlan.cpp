@@ -14,10 +14,10 @@ using namespace meshloom::plan;
 namespace {
 constexpr int NEVER = -1, AT_END = std::numeric_limits<int>::max();
 
-class Planner {
+class MemoryPlanner {
 public:
-  Planner(const Program &program, const MemoryRules &rules,
-          bool keepProgramOrder)
+  MemoryPlanner(const Program &program, const MemoryRules &rules,
+                bool keepProgramOrder)
       : program(program), rules(rules), keepProgramOrder(keepProgramOrder) {}
 
   /// Returns whether there is an order (false: edges form a cycle).
@@ -71,7 +71,7 @@ private:
   std::vector<unsigned> exchanges; ///< actions that begin one
 };
 
-void Planner::findLastReads() {
+void MemoryPlanner::findLastReads() {
   lastRead.assign(program.buffers.size(), NEVER);
   for (const ProgramResult &result : program.results)
     lastRead[result.buffer] = AT_END;
@@ -88,7 +88,8 @@ void Planner::findLastReads() {
   }
 }
 
-void Planner::addMemory(unsigned buffer, Memory::Kind kind, unsigned index) {
+void MemoryPlanner::addMemory(unsigned buffer, Memory::Kind kind,
+                              unsigned index) {
   PlannedBuffer &planned = plan.buffers[buffer];
   planned.memory = unsigned(plan.memories.size());
   const int64_t bytes =
@@ -100,7 +101,7 @@ void Planner::addMemory(unsigned buffer, Memory::Kind kind, unsigned index) {
   current.push_back(buffer);
 }
 
-unsigned Planner::addAction(Action action) {
+unsigned MemoryPlanner::addAction(Action action) {
   const unsigned index = unsigned(plan.actions.size());
   for (unsigned buffer : action.reads)
     readers[value[buffer]].push_back(index);
@@ -109,7 +110,7 @@ unsigned Planner::addAction(Action action) {
 }
 
 /// `action` writes (a part of) `buffer`, which gets memory at the first write.
-void Planner::define(unsigned buffer, unsigned action) {
+void MemoryPlanner::define(unsigned buffer, unsigned action) {
   if (writers[buffer].empty())
     addMemory(buffer, Memory::Kind::Scratch);
   writers[buffer].push_back(action);
@@ -117,8 +118,9 @@ void Planner::define(unsigned buffer, unsigned action) {
 
 /// Whether output `output` may take over its input's memory as it stands: it is
 /// the newest value there and no one needs it afterwards.
-bool Planner::canOverwrite(const KernelStep &step, int index, unsigned output,
-                           const std::vector<bool> &taken) const {
+bool MemoryPlanner::canOverwrite(const KernelStep &step, int index,
+                                 unsigned output,
+                                 const std::vector<bool> &taken) const {
   const unsigned input = unsigned(step.inPlace[output]);
   const Operand &operand = step.inputs[input];
   const unsigned old = value[operand.buffer];
@@ -138,7 +140,7 @@ bool Planner::canOverwrite(const KernelStep &step, int index, unsigned output,
 }
 
 /// One behind the program's.
-unsigned Planner::addBuffer(PlannedBuffer planned) {
+unsigned MemoryPlanner::addBuffer(PlannedBuffer planned) {
   const unsigned buffer = unsigned(plan.buffers.size());
   plan.buffers.push_back(planned);
   value.push_back(buffer);
@@ -149,7 +151,7 @@ unsigned Planner::addBuffer(PlannedBuffer planned) {
 
 /// Action `id`, a step, writes its output `output`; where it is cut into parts,
 /// to a buffer of them, which one more action combines.
-void Planner::defineOutput(unsigned id, unsigned output) {
+void MemoryPlanner::defineOutput(unsigned id, unsigned output) {
   const unsigned step = plan.actions[id].step;
   const unsigned result = plan.actions[id].writes[output];
   const int64_t parts = rules.parts ? rules.parts(step) : 1;
@@ -164,13 +166,14 @@ void Planner::defineOutput(unsigned id, unsigned output) {
 
 /// A copy of `buffer`, which step `step` has as input `input`; the old value
 /// lives on.
-unsigned Planner::addCopy(unsigned buffer, unsigned step, unsigned input) {
+unsigned MemoryPlanner::addCopy(unsigned buffer, unsigned step,
+                                unsigned input) {
   const unsigned copy = addBuffer({.decl = plan.buffers[buffer].decl});
   define(copy, addAction({Action::Kind::Copy, step, input, {buffer}, {copy}}));
   return copy;
 }
 
-Status Planner::addKernel(const KernelStep &step, unsigned index) {
+Status MemoryPlanner::addKernel(const KernelStep &step, unsigned index) {
   Action action{Action::Kind::Step, index};
   for (const Operand &input : step.inputs)
     action.reads.push_back(input.buffer);
@@ -211,7 +214,7 @@ Status Planner::addKernel(const KernelStep &step, unsigned index) {
   return Success();
 }
 
-void Planner::addCollective(const CollectiveStep &step, unsigned index) {
+void MemoryPlanner::addCollective(const CollectiveStep &step, unsigned index) {
   for (unsigned m = 0; m < step.moves.size(); ++m) {
     const CollectiveStep::Move &move = step.moves[m];
     const MoveWay way = wayOf(step, move);
@@ -241,8 +244,8 @@ void Planner::addCollective(const CollectiveStep &step, unsigned index) {
 }
 
 /// What is read stays as it is until the end.
-void Planner::addExchange(unsigned step, unsigned move,
-                          std::vector<unsigned> reads, unsigned target) {
+void MemoryPlanner::addExchange(unsigned step, unsigned move,
+                                std::vector<unsigned> reads, unsigned target) {
   const unsigned begin =
       addAction({Action::Kind::Exchange, step, move, reads, {target}});
   define(target, begin);
@@ -252,12 +255,12 @@ void Planner::addExchange(unsigned step, unsigned move,
              {Action::Kind::Arrival, step, move, std::move(reads), {target}}));
 }
 
-void Planner::edge(unsigned from, unsigned to) {
+void MemoryPlanner::edge(unsigned from, unsigned to) {
   plan.successors[from].push_back(to);
   ++plan.numPredecessors[to];
 }
 
-void Planner::addEdges() {
+void MemoryPlanner::addEdges() {
   plan.successors.resize(plan.actions.size());
   plan.numPredecessors.assign(plan.actions.size(), 0);
   for (size_t v = 0; v < writers.size(); ++v) {
@@ -275,7 +278,7 @@ void Planner::addEdges() {
         edge(reader, action);
 }
 
-bool Planner::hasOrder() const {
+bool MemoryPlanner::hasOrder() const {
   std::vector<unsigned> waiting = plan.numPredecessors, ready;
   for (unsigned a = 0; a < waiting.size(); ++a)
     if (waiting[a] == 0)
@@ -287,7 +290,7 @@ bool Planner::hasOrder() const {
   return ready.size() == waiting.size();
 }
 
-Result<bool> Planner::build() {
+Result<bool> MemoryPlanner::build() {
   const size_t n = program.buffers.size();
   plan.buffers.reserve(n);
   plan.memories.reserve(n);
@@ -337,7 +340,7 @@ Result<MemoryPlan> plan::planMemory(const Program &program,
   for (bool keepProgramOrder : {false, true}) {
     if (!rules.anyOrder && !keepProgramOrder)
       continue;
-    Planner planner(program, rules, keepProgramOrder);
+    MemoryPlanner planner(program, rules, keepProgramOrder);
     Result<bool> ordered = planner.build();
     if (!ordered)
       return ordered.error();

@@ -53,25 +53,75 @@ void OffsetAllocator::release(int64_t offset, int64_t bytes) {
   }
 }
 
-Offsets meshloom::plan::placeByLifetime(std::span<const Lifetime> lifetimes) {
-  Offsets placed{std::vector<int64_t>(lifetimes.size(), 0), 0};
-  std::vector<size_t> starts;
-  for (size_t l = 0; l < lifetimes.size(); ++l)
-    if (lifetimes[l].first >= 0)
-      starts.push_back(l);
+/// First fit in the order in which lifetimes begin.
+static void placeInTurn(std::span<const Lifetime> lifetimes,
+                        const std::vector<size_t> &starts, Offsets &placed) {
   std::vector<size_t> ends = starts;
-  std::ranges::sort(starts, {},
-                    [&](size_t l) { return std::pair(lifetimes[l].first, l); });
   std::ranges::sort(ends, {},
                     [&](size_t l) { return std::pair(lifetimes[l].last, l); });
   OffsetAllocator allocator;
   size_t over = 0;
+  int64_t live = 0;
   for (size_t l : starts) {
-    for (; lifetimes[ends[over]].last < lifetimes[l].first; ++over)
-      allocator.release(placed.offsets[ends[over]],
-                        lifetimes[ends[over]].bytes);
+    for (; lifetimes[ends[over]].last < lifetimes[l].first; ++over) {
+      const int64_t bytes = lifetimes[ends[over]].bytes;
+      allocator.release(placed.offsets[ends[over]], bytes);
+      live -= bytes;
+    }
     placed.offsets[l] = allocator.allocate(lifetimes[l].bytes);
+    live += lifetimes[l].bytes;
+    placed.live = std::max(placed.live, live);
   }
   placed.peak = allocator.peak();
-  return placed;
+}
+
+/// The largest first, each at the lowest offset that is free while it lives.
+/// Quadratic. Gives up at `limit` bytes.
+static bool placeBySize(std::span<const Lifetime> lifetimes,
+                        std::vector<size_t> order, int64_t limit,
+                        Offsets &placed) {
+  std::ranges::sort(
+      order, {}, [&](size_t l) { return std::pair(-lifetimes[l].bytes, l); });
+  std::vector<size_t> byOffset; // what is placed
+  byOffset.reserve(order.size());
+  placed.peak = 0;
+  for (size_t l : order) {
+    const Lifetime &life = lifetimes[l];
+    const int64_t bytes = OffsetAllocator::rounded(life.bytes);
+    int64_t offset = 0;
+    for (size_t other : byOffset) {
+      const Lifetime &theirs = lifetimes[other];
+      if (theirs.last < life.first || life.last < theirs.first)
+        continue;
+      const int64_t begin = placed.offsets[other];
+      if (offset + bytes <= begin)
+        break;
+      offset = std::max(offset, begin + OffsetAllocator::rounded(theirs.bytes));
+    }
+    placed.offsets[l] = offset;
+    placed.peak = std::max(placed.peak, offset + bytes);
+    if (placed.peak >= limit)
+      return false;
+    auto place = std::ranges::upper_bound(
+        byOffset, offset, {}, [&](size_t i) { return placed.offsets[i]; });
+    byOffset.insert(place, l);
+  }
+  return true;
+}
+
+Offsets meshloom::plan::placeByLifetime(std::span<const Lifetime> lifetimes) {
+  Offsets placed{std::vector<int64_t>(lifetimes.size(), 0), 0, 0};
+  std::vector<size_t> starts;
+  for (size_t l = 0; l < lifetimes.size(); ++l)
+    if (lifetimes[l].first >= 0)
+      starts.push_back(l);
+  std::ranges::sort(starts, {},
+                    [&](size_t l) { return std::pair(lifetimes[l].first, l); });
+  placeInTurn(lifetimes, starts, placed);
+  // More arrays than that are small beside what they are in all.
+  constexpr size_t MOST = 4096;
+  if (placed.peak <= placed.live + placed.live / 50 || starts.size() > MOST)
+    return placed;
+  Offsets bySize = placed;
+  return placeBySize(lifetimes, starts, placed.peak, bySize) ? bySize : placed;
 }

@@ -32,14 +32,6 @@ bool plan::mayOverwrite(const Array &array) {
          });
 }
 
-std::vector<int64_t> PlanClient::devicesHere(const Mesh &mesh) const {
-  // Ids count up by one from that of index 0.
-  std::vector<int64_t> here = mesh.assignment().localIds;
-  for (int64_t &id : here)
-    id -= mesh.assignment().ids.front();
-  return here;
-}
-
 int64_t PlanClient::processes() const {
   return communicator() ? communicator()->size() : 1;
 }

@@ -1,15 +1,63 @@
 // Checks before a run, launches, statistics after it.
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
 
+#include "meshloom/Core/Hash.h"
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Plan/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/StepProfile.h"
+#include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <fmt/format.h>
 
 using namespace meshloom;
 using namespace meshloom::plan;
+
+namespace {
+/// Runs that other processes take part in, in threads of their own.
+struct LaunchedRuns {
+  std::mutex mutex;
+  std::condition_variable over;
+  int64_t count = 0;
+};
+LaunchedRuns &launchedRuns() {
+  // Never destroyed: runs may end when everything else is.
+  static LaunchedRuns &runs = *new LaunchedRuns;
+  return runs;
+}
+
+/// One of them, as long as it lives.
+class LaunchedRun {
+public:
+  explicit LaunchedRun(bool counts) : counts(counts) {
+    if (!counts)
+      return;
+    std::lock_guard lock(launchedRuns().mutex);
+    ++launchedRuns().count;
+  }
+  ~LaunchedRun() {
+    if (!counts)
+      return;
+    std::lock_guard lock(launchedRuns().mutex);
+    if (--launchedRuns().count == 0)
+      launchedRuns().over.notify_all();
+  }
+  LaunchedRun(const LaunchedRun &) = delete;
+  LaunchedRun &operator=(const LaunchedRun &) = delete;
+
+private:
+  const bool counts;
+};
+} // namespace
+
+bool plan::waitForLaunchedRuns(std::chrono::milliseconds timeout) {
+  LaunchedRuns &runs = launchedRuns();
+  std::unique_lock lock(runs.mutex);
+  return runs.over.wait_for(lock, timeout, [&] { return runs.count == 0; });
+}
 
 PlanExecutable::PlanExecutable(std::shared_ptr<PlanClient> client,
                                BoundProgram bound, LoadOptions options)
@@ -95,10 +143,44 @@ Status PlanExecutable::countMemory(int64_t bytes, const std::string &prefix,
       formatBytes(device->memoryLimit())));
 }
 
+/// The first place in the user's program that is known of any step.
+static std::string firstPlace(const std::vector<Step> &steps) {
+  for (const Step &step : steps) {
+    if (!noteOf(step).location.empty())
+      return noteOf(step).location;
+    for (const std::vector<Step> *list : nestedLists(step))
+      if (std::string place = firstPlace(*list); !place.empty())
+        return place;
+  }
+  return "";
+}
+
+/// In the thread that calls, which is what all processes do in one order.
+RunExchanges PlanExecutable::nextExchanges() {
+  if (!exchanges())
+    return {};
+  std::call_once(described, [&] {
+    StableHash hash;
+    hash.add(compiled().contentHash());
+    hash.add(uint64_t(options.checkNonFinite));
+    std::string name =
+        fmt::format("'{}'", options.name.empty() ? loaded.name : options.name);
+    if (const std::string place = firstPlace(loaded.steps); !place.empty())
+      name += fmt::format(" (at {})", place);
+    if (options.checkNonFinite)
+      name += ", whose values it checks";
+    shared = std::make_shared<const SharedCall>(
+        SharedCall{hash.value(), std::move(name)});
+  });
+  return {device->communicator()->calls().next(shared),
+          CollectiveTimeout::current()};
+}
+
 Result<std::vector<Array>>
 PlanExecutable::execute(std::vector<Array> arguments) {
   if (Status ok = checkArguments(arguments); !ok)
     return ok.error();
+  RunExchanges exchanges = nextExchanges();
   bool ready = true;
   for (const Array &array : arguments)
     ready &= array.event().isReady();
@@ -106,8 +188,8 @@ PlanExecutable::execute(std::vector<Array> arguments) {
   const bool waits = options.checkNonFinite;
   if (ready && (LaunchQueue::Working::here() ||
                 ((!isLong || waits) && device->launches.isIdle())))
-    return runNow(std::move(arguments), profileOf());
-  std::vector<Array> results = launch(std::move(arguments));
+    return runNow(std::move(arguments), profileOf(), exchanges);
+  std::vector<Array> results = launch(std::move(arguments), exchanges);
   if (waits)
     for (const Array &array : results)
       if (Status ok = array.wait(); !ok)
@@ -115,14 +197,19 @@ PlanExecutable::execute(std::vector<Array> arguments) {
   return results;
 }
 
-std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
+std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
+                                          RunExchanges exchanges) {
   struct Work {
     std::shared_ptr<PlanExecutable> self;
     std::vector<Array> arguments;
     std::vector<std::shared_ptr<BlockBuffer>> results;
     Pending profile;
+    RunExchanges exchanges;
+    LaunchedRun counted;
+    Work(RunExchanges exchanges, bool counts)
+        : exchanges(exchanges), counted(counts) {}
   };
-  auto work = std::make_shared<Work>();
+  auto work = std::make_shared<Work>(exchanges, this->exchanges());
   LaunchQueue::Launch launch;
   for (const Array &array : arguments)
     if (!array.event().isReady())
@@ -141,7 +228,7 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments) {
       if (Status ok = array.wait(); !ok)
         return Event::failed(ok.error());
     Result<std::vector<Array>> made = work->self->runNow(
-        std::move(work->arguments), std::move(work->profile));
+        std::move(work->arguments), std::move(work->profile), work->exchanges);
     if (!made)
       return Event::failed(made.error());
     std::vector<Event> events;
@@ -174,8 +261,11 @@ PlanExecutable::Pending PlanExecutable::profileOf() {
 }
 
 Result<std::vector<Array>> PlanExecutable::runNow(std::vector<Array> arguments,
-                                                  Pending profile) {
+                                                  Pending profile,
+                                                  RunExchanges exchanges) {
   std::lock_guard one(running);
+  const CallOrder::Inside inside;
+  exchanging = &exchanges;
   ProfiledRun recorded;
   profiled = nullptr;
   int64_t profileBegin = 0;

@@ -29,7 +29,7 @@ static bool happensOnce(const Program &program, const Step &step) {
 }
 
 Status SeparateExecutable::plan() {
-  devices = device->devicesHere(mesh());
+  devices = devicesHere(mesh());
   for (const BufferDecl &decl : loaded.buffers)
     local.push_back(decl.localShape());
   Result<MemoryPlan> made =

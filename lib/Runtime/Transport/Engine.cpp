@@ -20,7 +20,9 @@ Engine::Engine(int rank, std::vector<Peer> peers, std::shared_ptr<Bell> bell,
       channels(peers.size()), timeout(timeout), mostSpin(spin), spin(spin),
       loopback(makeInProcessTransports(1, peers[rank].host)[0]),
       nextCheck(Clock::now()) {
+  groups.reserve(peers.size());
   for (size_t peer = 0; peer < peers.size(); ++peer) {
+    groups.push_back(peers[peer].memoryGroup);
     channels[peer].host = std::move(peers[peer].host);
     channels[peer].link = std::move(peers[peer].link);
   }
@@ -35,15 +37,21 @@ Engine::~Engine() {
   // was said last, such as why it gives up, is still to be heard.
   pass();
   const Error error("[transport] this rank has closed its transport");
+  closeAll("", error);
+  for (const auto &transfer : posted)
+    transfer->done.fail(error);
+}
+
+/// Tells every peer why nothing more comes (empty: because all is done).
+void Engine::closeAll(const std::string &reason, const Error &error) {
   for (int peer = 0; peer < size(); ++peer) {
     Channel &channel = channels[peer];
     if (!channel.link)
       continue;
-    channel.link->close("");
+    channel.link->close(reason);
     failChannel(peer, error);
+    channel.early.clear();
   }
-  for (const auto &transfer : posted)
-    transfer->done.fail(error);
 }
 
 std::string Engine::nameOf(int peer) const {
@@ -58,38 +66,42 @@ Error Engine::mismatch(int from, int to, uint64_t tag, int64_t sent,
       nameOf(from), sent, tag, nameOf(to), expected));
 }
 
-Event Engine::send(int to, uint64_t tag, std::span<const char> bytes) {
-  if (to == self)
-    return loopback->send(0, tag, bytes);
+std::unique_ptr<Engine::Transfer>
+Engine::transferWith(int peer, uint64_t tag, int64_t bytes,
+                     TransferTimeout limit) const {
   auto transfer = std::make_unique<Transfer>();
-  transfer->sending = true;
-  transfer->peer = to;
+  transfer->sending = false;
+  transfer->peer = peer;
   transfer->tag = tag;
-  transfer->bytes = int64_t(bytes.size());
+  transfer->bytes = bytes;
+  transfer->timeout = limit.value_or(timeout);
+  return transfer;
+}
+
+Event Engine::send(int to, uint64_t tag, std::span<const char> bytes,
+                   TransferTimeout limit) {
+  if (to == self)
+    return loopback->send(0, tag, bytes, limit);
+  auto transfer = transferWith(to, tag, int64_t(bytes.size()), limit);
+  transfer->sending = true;
   transfer->source = bytes.data();
   return post(std::move(transfer));
 }
 
-Event Engine::receive(int from, uint64_t tag, std::span<char> into) {
+Event Engine::receive(int from, uint64_t tag, std::span<char> into,
+                      TransferTimeout limit) {
   if (from == self)
-    return loopback->receive(0, tag, into);
-  auto transfer = std::make_unique<Transfer>();
-  transfer->sending = false;
-  transfer->peer = from;
-  transfer->tag = tag;
-  transfer->bytes = int64_t(into.size());
+    return loopback->receive(0, tag, into, limit);
+  auto transfer = transferWith(from, tag, int64_t(into.size()), limit);
   transfer->into = into.data();
   return post(std::move(transfer));
 }
 
-Event Engine::receive(int from, uint64_t tag, int64_t bytes, Consumer consume) {
+Event Engine::receive(int from, uint64_t tag, int64_t bytes, Consumer consume,
+                      TransferTimeout limit) {
   if (from == self)
-    return loopback->receive(0, tag, bytes, std::move(consume));
-  auto transfer = std::make_unique<Transfer>();
-  transfer->sending = false;
-  transfer->peer = from;
-  transfer->tag = tag;
-  transfer->bytes = bytes;
+    return loopback->receive(0, tag, bytes, std::move(consume), limit);
+  auto transfer = transferWith(from, tag, bytes, limit);
   transfer->consume = std::move(consume);
   transfer->ending = std::make_shared<Ending>();
   transfer->ending->event = transfer->done;
@@ -125,6 +137,10 @@ void Engine::accept(std::unique_ptr<Transfer> transfer) {
     return;
   }
   transfer->since = Clock::now();
+  if (const std::chrono::milliseconds least = leastTimeout;
+      transfer->timeout.count() > 0 &&
+      (pending == 0 || least.count() == 0 || transfer->timeout < least))
+    leastTimeout = transfer->timeout;
   if (!transfer->sending)
     return acceptReceive(channel, std::move(transfer));
   const uint64_t tag = transfer->tag;
@@ -267,6 +283,7 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
                 Error(fmt::format("[transport] {}: {}", nameOf(peer), *end)));
     return true;
   }
+  bool isProgress = false;
   // Others wait too.
   for (int count = 0; count < 32 && link.hasNext(); ++count) {
     const Result<std::optional<Frame>> next = link.next();
@@ -275,7 +292,9 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
       error = Error(fmt::format("[transport] {}: {}", nameOf(peer),
                                 next.error().message()));
     } else if (const std::optional<Frame> frame = *next) {
-      switch (frame->header.kind) {
+      const FrameKind kind = frame->header.kind;
+      isProgress |= kind != FrameKind::Note && kind != FrameKind::Offer;
+      switch (kind) {
       case FrameKind::Data:
         error = takeData(peer, channel, *frame);
         break;
@@ -290,6 +309,14 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
                       queue->second.front().get()) == channel.large.end())
           start(channel, frame->header.tag);
         break;
+      case FrameKind::Note:
+        error = takeNote(peer, channel, *frame);
+        link.pop();
+        break;
+      case FrameKind::Offer:
+        error = takeOffer(peer, channel, frame->header);
+        link.pop();
+        break;
       default:
         error = Error(fmt::format("[transport] {} sends what is no message",
                                   nameOf(peer)));
@@ -300,7 +327,8 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
     if (channel.failed)
       return true;
   }
-  channel.lastReceived = Clock::now();
+  if (isProgress)
+    channel.lastReceived = Clock::now();
   return true;
 }
 
@@ -398,56 +426,4 @@ void Engine::failChannel(int peer, const Error &error) {
           transfer->ending->error = error;
         else
           transfer->done.fail(error);
-}
-
-/// A transfer is late when neither it nor anything else in its direction has
-/// moved: a peer that works off a long queue is not. One that does not even say
-/// that it runs has failed. One that does may wait for the one that failed: it
-/// gets the time again, so that all ranks name the culprit.
-void Engine::checkTimeouts() {
-  const Clock::time_point now = Clock::now();
-  if (now < nextCheck)
-    return;
-  nextCheck = now + std::chrono::milliseconds(10);
-  for (int peer = 0; peer < size(); ++peer) {
-    Channel &channel = channels[peer];
-    const Transfer *late = nullptr;
-    Clock::duration silence{};
-    auto findLate = [&](const auto &transfers, Clock::time_point last) {
-      for (const auto &[tag, queue] : transfers)
-        for (const std::unique_ptr<Transfer> &transfer : queue)
-          if (transfer->timeout.count() > 0 &&
-              now - std::max(transfer->since, last) > transfer->timeout) {
-            late = transfer.get();
-            silence = now - std::max(transfer->since, last);
-          }
-    };
-    findLate(channel.sends, channel.lastSent);
-    findLate(channel.receives, channel.lastReceived);
-    if (!late) {
-      channel.asked.reset();
-      continue;
-    }
-    if (!channel.asked) {
-      channel.asked = now;
-      channel.link->ask();
-      continue;
-    }
-    const bool runs = channel.link->hasAnswered();
-    if (runs ? silence <= 2 * late->timeout
-             : now - *channel.asked <=
-                   std::min<Clock::duration>(late->timeout / 2,
-                                             std::chrono::seconds(1)))
-      continue;
-    failChannel(
-        peer,
-        Error(fmt::format(
-            "[transport] {} {} within {} ms ({} of {} bytes {}, tag {:#x})",
-            nameOf(peer),
-            runs ? "runs, but waits for something else: it did not come to "
-                   "what this rank waits for"
-                 : "hangs, or cannot be reached: it did not answer",
-            late->timeout.count(), late->moved, late->bytes,
-            late->sending ? "sent" : "received", late->tag)));
-  }
 }

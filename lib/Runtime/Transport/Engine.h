@@ -12,9 +12,17 @@
 // the engine's own, which sleeps until the bell rings. Posting only appends to
 // a list. Events are completed and consumers called by the thread with the
 // role, which they may not wait in, but may post from.
+//
+// Waiting. Where nothing of a transfer has moved for a moment, both sides say
+// what they have called so far, and the sender of a large message what it has:
+// so calls that do not fit together are found long before any timeout, and what
+// goes on as it should costs nothing. After the timeout the peer has failed; of
+// several that run, the one that is behind in its calls.
 #pragma once
 
 #include "Link.h"
+
+#include "meshloom/Runtime/CallOrder.h"
 
 #include <deque>
 #include <mutex>
@@ -30,6 +38,7 @@ public:
   struct Peer {
     std::string host;
     std::unique_ptr<Link> link; // none for this rank itself
+    int memoryGroup = 0;
   };
   /// `bell` is rung by links; `keep` is what they need, destroyed after them.
   Engine(int rank, std::vector<Peer> peers, std::shared_ptr<Bell> bell,
@@ -42,15 +51,20 @@ public:
   const std::string &hostOf(int rank) const override {
     return channels.at(rank).host;
   }
-  Event send(int to, uint64_t tag, std::span<const char> bytes) override;
-  Event receive(int from, uint64_t tag, std::span<char> into) override;
-  Event receive(int from, uint64_t tag, int64_t bytes,
-                Consumer consume) override;
+  std::vector<int> memoryGroups() const override { return groups; }
+  Event send(int to, uint64_t tag, std::span<const char> bytes,
+             TransferTimeout limit) override;
+  Event receive(int from, uint64_t tag, std::span<char> into,
+                TransferTimeout limit) override;
+  Event receive(int from, uint64_t tag, int64_t bytes, Consumer consume,
+                TransferTimeout limit) override;
   void setTimeout(std::chrono::milliseconds limit) override { timeout = limit; }
   void beginBatch() override { ++batches; }
   void endBatch() override;
   Status wait(const Event &event) override;
   void abort(const Error &error) override;
+  void leave() override;
+  void compareCalls(std::shared_ptr<const CallOrder> calls) override;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -95,9 +109,21 @@ private:
     Clock::time_point lastSent, lastReceived;
     /// When the peer was asked whether it runs, for a transfer that is late.
     std::optional<Clock::time_point> asked;
+    /// When it was told what this rank waits with.
+    Clock::time_point told;
+    /// What it has called, when it last said so.
+    struct Position {
+      Clock::time_point heard;
+      uint64_t calls;
+      std::string last;
+      std::optional<CallOrder::Comparison::Fewer> fewer;
+    };
+    std::optional<Position> position;
     size_t pending = 0;
   };
 
+  std::unique_ptr<Transfer> transferWith(int peer, uint64_t tag, int64_t bytes,
+                                         TransferTimeout limit) const;
   Event post(std::unique_ptr<Transfer> transfer);
   // With the role:
   bool pass();
@@ -112,7 +138,18 @@ private:
   void finishSend(Channel &channel, Transfer &transfer);
   static void finishReceive(Transfer &transfer);
   void failChannel(int peer, const Error &error);
+  void closeAll(const std::string &reason, const Error &error);
+  void giveUp(const Error &error);
   void checkTimeouts();
+  void tell(int peer, Channel &channel, bool asks);
+  std::optional<Error> takeNote(int peer, Channel &channel, const Frame &frame);
+  std::optional<Error> takeOffer(int peer, const Channel &channel,
+                                 const FrameHeader &header) const;
+  std::optional<Error> behind(std::chrono::milliseconds limit) const;
+  std::optional<Error>
+  behindInOtherThreads(std::chrono::milliseconds limit) const;
+  /// Null where it has not said so just now.
+  const Channel::Position *recentPosition(int peer) const;
   bool hasWork();
   std::chrono::milliseconds sleepTime() const;
   std::string nameOf(int peer) const;
@@ -128,7 +165,12 @@ private:
   const std::shared_ptr<Bell> bell;
   const std::shared_ptr<void> keep;
   std::vector<Channel> channels;
+  std::vector<int> groups; ///< that share memory
   std::atomic<std::chrono::milliseconds> timeout;
+  /// Of what is pending: how often to look at it follows from that.
+  std::atomic<std::chrono::milliseconds> leastTimeout{
+      std::chrono::milliseconds(0)};
+  std::shared_ptr<const CallOrder> calls; // with the role
   /// How long a thread that waits looks again and again before it sleeps; with
   /// the role. It adapts to whether that was of use.
   const std::chrono::nanoseconds mostSpin;

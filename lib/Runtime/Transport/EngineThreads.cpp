@@ -24,7 +24,6 @@ Event Engine::post(std::unique_ptr<Transfer> transfer) {
       transfer->done.fail(error);
     return transfer->done;
   }
-  transfer->timeout = timeout;
   const Event done = transfer->done;
   {
     std::lock_guard lock(postMutex);
@@ -65,12 +64,7 @@ bool Engine::pass() {
     }
     if (abortNow) {
       aborted = true;
-      for (int peer = 0; peer < size(); ++peer)
-        if (channels[peer].link) {
-          channels[peer].link->close(aborting->message());
-          failChannel(peer, *aborting);
-          channels[peer].early.clear();
-        }
+      closeAll(aborting->message(), *aborting);
     }
     for (std::unique_ptr<Transfer> &transfer : taken)
       accept(std::move(transfer));
@@ -117,8 +111,9 @@ bool Engine::hasWork() {
 std::chrono::milliseconds Engine::sleepTime() const {
   if (pending == 0)
     return -1ms;
-  const std::chrono::milliseconds limit = timeout;
-  return limit.count() > 0 ? std::clamp(limit / 8, 1ms, 100ms) : -1ms;
+  // Also without one: what waits for something else is to be noticed.
+  const std::chrono::milliseconds limit = leastTimeout;
+  return limit.count() > 0 ? std::clamp(limit / 8, 1ms, 100ms) : 100ms;
 }
 
 /// From now on the engine's thread is the one to wake.

@@ -45,14 +45,20 @@ Result<std::string> FolderStore::get(const std::string &key,
                                      std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
-    std::ifstream stream(fileOf(key), std::ios::binary);
-    if (stream)
-      return std::string(std::istreambuf_iterator<char>(stream), {});
+    if (Result<std::optional<std::string>> found = find(key); *found)
+      return std::move(**found);
     if (std::chrono::steady_clock::now() > deadline)
       return Error(fmt::format("[store] nobody has set '{}' within {} ms", key,
                                timeout.count()));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+Result<std::optional<std::string>> FolderStore::find(const std::string &key) {
+  std::ifstream stream(fileOf(key), std::ios::binary);
+  return stream ? std::optional(
+                      std::string(std::istreambuf_iterator<char>(stream), {}))
+                : std::nullopt;
 }
 
 Status FolderStore::erase(const std::string &prefix) {

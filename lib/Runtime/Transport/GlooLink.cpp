@@ -6,17 +6,14 @@
 // under another prefix of the store.
 #include "GlooLink.h"
 
+#include "GlooContext.h"
+#include "NoPipeSignal.h"
+
 #include <condition_variable>
-#include <csignal>
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
-#include <gloo/common/error.h>
-#include <gloo/transport/address.h>
 #include <gloo/transport/context.h>
-#include <gloo/transport/device.h>
-#include <gloo/transport/pair.h>
-#include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <mutex>
 #include <thread>
@@ -32,44 +29,25 @@ constexpr int BUFFERS = 8;
 /// take is the engine's.
 constexpr std::chrono::milliseconds FOR_EVER = 24h * 365;
 
-/// Gloo writes without asking for no signal when the peer has gone.
-class NoPipeSignal {
-public:
-  NoPipeSignal() {
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  }
-  ~NoPipeSignal() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-
-private:
-  sigset_t before;
-};
-
-/// Lines of memory that hold a frame.
+/// Lines of memory that hold a frame. Nothing is written there before a frame
+/// is: links that are not used take next to no memory.
 struct Buffer {
   explicit Buffer(gloo::transport::Context &context)
-      : bytes(HEADER + PAYLOAD),
-        message(context.createUnboundBuffer(bytes.data(), bytes.size())) {}
-  std::vector<char> bytes;
+      : bytes(std::make_unique_for_overwrite<char[]>(HEADER + PAYLOAD)),
+        message(context.createUnboundBuffer(bytes.get(), HEADER + PAYLOAD)) {}
+  std::unique_ptr<char[]> bytes;
   std::unique_ptr<gloo::transport::UnboundBuffer> message;
 };
 
 class GlooLink final : public Link {
 public:
   GlooLink(std::shared_ptr<gloo::transport::Context> context, int peer,
-           uint64_t token, std::shared_ptr<Bell> bell)
-      : context(std::move(context)), peer(peer), token(token),
-        bell(std::move(bell)) {
+           std::shared_ptr<Bell> bell)
+      : context(std::move(context)), peer(peer), bell(std::move(bell)) {
     for (int i = 0; i < BUFFERS; ++i) {
       idle.push_back(std::make_unique<Buffer>(*this->context));
       toPost.push_back(std::make_unique<Buffer>(*this->context));
     }
-    FrameHeader hello;
-    hello.kind = FrameKind::Hello;
-    hello.tag = token;
-    write(hello, nullptr);
     const NoPipeSignal inThreadsToo;
     sender = std::thread([this] { awaitSent(); });
     receiver = std::thread([this] { receiveAll(); });
@@ -113,9 +91,9 @@ public:
       buffer = std::move(idle.back());
       idle.pop_back();
     }
-    std::memcpy(buffer->bytes.data(), &header, HEADER);
+    std::memcpy(buffer->bytes.get(), &header, HEADER);
     if (header.bytes > 0)
-      std::memcpy(buffer->bytes.data() + HEADER, payload, header.bytes);
+      std::memcpy(buffer->bytes.get() + HEADER, payload, header.bytes);
     std::lock_guard lock(mutex);
     send(std::move(buffer), HEADER + header.bytes);
   }
@@ -132,8 +110,8 @@ public:
       return std::optional<Frame>();
     Frame frame;
     std::memcpy(static_cast<void *>(&frame.header),
-                arrived.front()->bytes.data(), HEADER);
-    frame.payload = arrived.front()->bytes.data() + HEADER;
+                arrived.front()->bytes.get(), HEADER);
+    frame.payload = arrived.front()->bytes.get() + HEADER;
     return std::optional(frame);
   }
 
@@ -147,8 +125,7 @@ public:
   Arrived popHeld() override {
     // Others take its place: what is held may outlive the link.
     std::lock_guard lock(mutex);
-    auto bytes = std::make_shared<std::vector<char>>();
-    bytes->swap(arrived.front()->bytes);
+    const std::shared_ptr<char[]> bytes = std::move(arrived.front()->bytes);
     arrived.pop_front();
     toPost.push_back(std::make_unique<Buffer>(*context));
     changed.notify_all();
@@ -203,8 +180,8 @@ private:
     header.total = header.bytes =
         std::min<int64_t>(int64_t(text.size()), PAYLOAD);
     auto buffer = std::make_unique<Buffer>(*context);
-    std::memcpy(buffer->bytes.data(), &header, HEADER);
-    std::copy_n(text.data(), header.bytes, buffer->bytes.data() + HEADER);
+    std::memcpy(buffer->bytes.get(), &header, HEADER);
+    std::copy_n(text.data(), header.bytes, buffer->bytes.get() + HEADER);
     send(std::move(buffer), HEADER + header.bytes);
   }
 
@@ -244,10 +221,13 @@ private:
   }
 
   void receiveAll() {
-    bool greeted = false;
     std::unique_lock lock(mutex);
     while (!stopped) {
       std::string broken;
+      auto relock = [&] {
+        if (!lock)
+          lock.lock();
+      };
       try {
         while (!toPost.empty()) {
           posted.push_back(std::move(toPost.front()));
@@ -267,10 +247,13 @@ private:
         lock.lock();
         if (!came)
           continue;
+      } catch (const DamagedBytes &damage) {
+        relock();
+        end(damage.what());
+        return;
       } catch (const std::exception &error) {
         broken = error.what();
-        if (!lock)
-          lock.lock();
+        relock();
       }
       if (!broken.empty()) {
         end("its connection is broken (its process has ended, or the network "
@@ -281,25 +264,25 @@ private:
       std::unique_ptr<Buffer> buffer = std::move(posted.front());
       posted.pop_front();
       FrameHeader header;
-      std::memcpy(static_cast<void *>(&header), buffer->bytes.data(), HEADER);
-      if (!header.isSound(PAYLOAD) ||
-          greeted == (header.kind == FrameKind::Hello) ||
-          (!greeted && header.tag != token)) {
-        end("what comes from its address is not a process of this run");
+      std::memcpy(static_cast<void *>(&header), buffer->bytes.get(), HEADER);
+      if (!header.isSound(PAYLOAD)) {
+        end(DamagedBytes().what());
         return;
       }
       if (header.kind == FrameKind::Close) {
-        const std::string_view why(buffer->bytes.data() + HEADER, header.bytes);
-        end(why.empty() ? std::string("has closed its transport")
-                        : fmt::format("has given up: {}", why));
+        const std::string_view why(buffer->bytes.get() + HEADER, header.bytes);
+        end(why.empty()
+                ? std::string(
+                      "has left the others: its program has ended, or has "
+                      "called shutdown")
+                : fmt::format("has given up: {}", why));
         return;
       }
       if (header.kind == FrameKind::Ping)
         say(FrameKind::Pong);
       if (header.kind == FrameKind::Pong)
         answered = true;
-      if (header.kind >= FrameKind::Hello) {
-        greeted = true;
+      if (header.kind >= FrameKind::Ping) {
         toPost.push_back(std::move(buffer));
         bell->ring();
         continue;
@@ -318,7 +301,6 @@ private:
 
   const std::shared_ptr<gloo::transport::Context> context;
   const int peer;
-  const uint64_t token;
   const std::shared_ptr<Bell> bell;
 
   std::mutex mutex;
@@ -335,55 +317,24 @@ private:
   std::thread sender, receiver;
 };
 
-/// Gloo's addresses are bytes; a store's values, too.
-std::string bytesOf(const gloo::transport::Address &address) {
-  const std::vector<char> bytes = address.bytes();
-  return {bytes.begin(), bytes.end()};
-}
 } // namespace
 
 Result<std::map<int, std::unique_ptr<Link>>>
 meshloom::connectByGloo(KeyValueStore &store, const std::vector<int> &peers,
-                        const GlooOptions &options) {
-  auto key = [&](int from, int to) {
-    return fmt::format("{}tcp/{}/{}", options.prefix, from, to);
-  };
-  int peer = -1;
+                        const SocketOptions &options,
+                        const std::shared_ptr<Bell> &bell) {
+  Result<std::map<int, Socket>> sockets = connectSockets(store, peers, options);
+  if (!sockets)
+    return sockets.error();
   try {
     const NoPipeSignal inThreadsToo;
-    gloo::transport::tcp::attr attribute;
-    attribute.hostname = options.address;
-    const auto device = gloo::transport::tcp::CreateDevice(attribute);
-    const std::shared_ptr<gloo::transport::Context> context =
-        device->createContext(options.rank, options.size);
-    // Gloo waits five times as long for a connection.
-    context->setTimeout(
-        std::max<std::chrono::milliseconds>(options.timeout / 5, 1ms));
-    for (int other : peers) {
-      peer = other;
-      if (Status status =
-              store.set(key(options.rank, peer),
-                        bytesOf(context->createPair(peer)->address()));
-          !status)
-        return status.error();
-    }
+    const std::shared_ptr<gloo::transport::Context> context = makeGlooContext(
+        options.rank, int(options.secrets.size()), std::move(*sockets));
     std::map<int, std::unique_ptr<Link>> links;
-    for (int other : peers) {
-      peer = other;
-      const Result<std::string> address =
-          store.get(key(peer, options.rank), options.timeout);
-      if (!address)
-        return Error(fmt::format("[transport] rank {} gives no TCP address: {}",
-                                 peer, address.error().message()));
-      context->getPair(peer)->connect({address->begin(), address->end()});
-      links.emplace(peer, std::make_unique<GlooLink>(
-                              context, peer, options.token, options.bell));
-    }
+    for (int peer : peers)
+      links.emplace(peer, std::make_unique<GlooLink>(context, peer, bell));
     return links;
   } catch (const std::exception &error) {
-    return Error(fmt::format(
-        "[transport] rank {} cannot be connected by TCP with rank {} ({} is "
-        "this host's address): {}",
-        peer, options.rank, options.address, error.what()));
+    return Error(fmt::format("[transport] {}", error.what()));
   }
 }

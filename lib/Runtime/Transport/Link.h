@@ -14,10 +14,12 @@ enum class FrameKind : uint32_t {
   Data = 1,
   /// The receiver of a large message of `total` bytes is ready for it.
   Ready,
+  /// What the sender has called (CallOrder::note); `tag` 1 asks for the same.
+  Note,
+  /// A large message of `total` bytes has waited for some time.
+  Offer,
   /// No frame follows. The payload says why; empty: an orderly end.
   Close,
-  /// The first one of a stream: `tag` is the secret of this run.
-  Hello,
   /// Asks a process whether it runs, and its answer.
   Ping,
   Pong

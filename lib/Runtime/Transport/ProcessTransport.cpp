@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <map>
+#include <numeric>
 #include <poll.h>
 #include <random>
 #include <sys/eventfd.h>
@@ -165,7 +167,8 @@ public:
       return status.error();
     std::vector<Engine::Peer> peers(options.size);
     for (int peer = 0; peer < options.size; ++peer)
-      peers[peer] = {everybody[peer].host, std::move(links[peer])};
+      peers[peer] = {everybody[peer].host, std::move(links[peer]),
+                     memoryGroups[peer]};
     // Spinning pays where processes have cores of their own.
     const bool crowded =
         neighbours.size() > std::thread::hardware_concurrency();
@@ -180,8 +183,14 @@ private:
                     std::chrono::duration_cast<std::chrono::milliseconds>(
                         deadline - std::chrono::steady_clock::now()));
   }
-  std::string key(std::string_view subject, int rank) const {
-    return fmt::format("{}{}/{}", options.prefix, subject, rank);
+  /// What every rank says.
+  Result<std::vector<std::string>> gather(std::string_view subject,
+                                          const std::string &own) {
+    auto said = store.gather(fmt::format("{}{}", options.prefix, subject),
+                             options.rank, options.size, own, timeLeft());
+    if (!said)
+      return Error("[transport] " + said.error().message());
+    return said;
   }
   std::string nameOf(int peer) const {
     return fmt::format("rank {} (host {})", peer, everybody[peer].host);
@@ -213,32 +222,26 @@ private:
                ? std::shared_ptr<Bell>(shared->segment,
                                        &shared->segment->header().bell)
                : std::make_shared<Bell>();
-    if (Status status = store.set(key("rank", options.rank), self.text());
-        !status)
-      return status;
-    everybody.resize(options.size);
-    everybody[options.rank] = self;
+    const auto texts = gather("rank", self.text());
+    if (!texts)
+      return texts.error();
+    everybody.reserve(size_t(options.size));
     for (int peer = 0; peer < options.size; ++peer) {
-      if (peer == options.rank)
-        continue;
-      const Result<std::string> text = store.get(key("rank", peer), timeLeft());
-      if (!text)
-        return Error(fmt::format(
-            "[transport] rank {} of {} has not come within {} ms: {}", peer,
-            options.size, options.connectTimeout.count(),
-            text.error().message()));
-      const std::optional<Introduction> other = Introduction::parse(*text);
+      const std::string &text = (*texts)[size_t(peer)];
+      const std::optional<Introduction> other = Introduction::parse(text);
       if (!other)
         return Error(
             fmt::format("[transport] rank {} says of itself what is no "
                         "introduction: '{}'",
-                        peer, *text));
-      everybody[peer] = *other;
+                        peer, text));
+      everybody.push_back(*other);
     }
     for (int peer = 0; peer < options.size; ++peer)
       if (everybody[peer].host == self.host)
         neighbours.push_back(peer);
     links.resize(options.size);
+    memoryGroups.resize(options.size);
+    std::iota(memoryGroups.begin(), memoryGroups.end(), 0);
     return Success();
   }
 
@@ -246,13 +249,16 @@ private:
   /// both could open the other's: containers may have a host's name and yet not
   /// see each other.
   Status shareMemory() {
-    if (!shared->segment)
+    // All say which they have opened where one could have.
+    const auto sharers = std::ranges::count_if(
+        everybody, [](const Introduction &it) { return !it.segment.empty(); });
+    if (sharers < 2)
       return Success();
     std::vector<std::shared_ptr<Segment>> segments(options.size);
     std::string opened;
     for (int peer : neighbours) {
       const Introduction &it = everybody[peer];
-      if (peer == options.rank || it.segment.empty())
+      if (peer == options.rank || it.segment.empty() || !shared->segment)
         continue;
       Result<std::shared_ptr<Segment>> segment =
           Segment::open(it.segment, it.token);
@@ -267,16 +273,13 @@ private:
                     : segment.error().message()));
       }
     }
-    if (Status status = store.set(key("opened", options.rank), opened); !status)
-      return status;
+    const auto others = gather("opened", opened);
+    if (!others)
+      return others.error();
+    findGroups(*others);
     for (int peer = 0; peer < options.size; ++peer) {
-      if (!segments[peer])
-        continue;
-      const Result<std::string> other =
-          store.get(key("opened", peer), timeLeft());
-      if (!other)
-        return other.error();
-      if (other->find(fmt::format(" {} ", options.rank)) == std::string::npos)
+      if (!segments[peer] || (*others)[size_t(peer)].find(fmt::format(
+                                 " {} ", options.rank)) == std::string::npos)
         continue;
       links[peer] = makeMemoryLink(shared->segment, peer, segments[peer],
                                    options.rank, shared->gone[peer]);
@@ -287,6 +290,26 @@ private:
     }
     shared->watch.start(bell);
     return Success();
+  }
+
+  /// Each rank joins the first group whose ranks all share memory with it.
+  /// `opened`: what each rank says that it has opened.
+  void findGroups(const std::vector<std::string> &opened) {
+    auto has = [&](int rank, int other) {
+      return opened[size_t(rank)].find(fmt::format(" {} ", other)) !=
+             std::string::npos;
+    };
+    std::map<int, std::vector<int>> groups;
+    for (int rank = 0; rank < options.size; ++rank) {
+      const auto own = std::ranges::find_if(groups, [&](const auto &group) {
+        return everybody[group.first].host == everybody[rank].host &&
+               std::ranges::all_of(group.second, [&](int member) {
+                 return has(rank, member) && has(member, rank);
+               });
+      });
+      memoryGroups[rank] = own == groups.end() ? rank : own->first;
+      groups[memoryGroups[rank]].push_back(rank);
+    }
   }
 
   Status connectOthers() {
@@ -301,20 +324,20 @@ private:
           "[transport] MESHLOOM_TRANSPORT is shm, but {} is not on this host, "
           "{}: leave it out, then TCP connects them",
           nameOf(others[0]), everybody[options.rank].host));
-    GlooOptions gloo;
-    gloo.rank = options.rank;
-    gloo.size = options.size;
-    gloo.prefix = options.prefix;
-    gloo.timeout = timeLeft();
-    gloo.bell = bell;
-    // Rank 0's is everybody's.
-    gloo.token = everybody[0].token;
-    gloo.address = options.address;
-    if (gloo.address.empty())
-      gloo.address = neighbours.size() == size_t(options.size) ? "127.0.0.1"
-                                                               : systemName();
+    SocketOptions sockets;
+    sockets.rank = options.rank;
+    sockets.prefix = options.prefix;
+    sockets.timeout = timeLeft();
+    sockets.secrets.reserve(everybody.size());
+    for (const Introduction &it : everybody)
+      sockets.secrets.push_back(it.token);
+    sockets.address = options.address;
+    if (sockets.address.empty())
+      sockets.address = neighbours.size() == size_t(options.size)
+                            ? "127.0.0.1"
+                            : systemName();
     Result<std::map<int, std::unique_ptr<Link>>> connected =
-        connectByGloo(store, others, gloo);
+        connectByGloo(store, others, sockets, bell);
     if (!connected)
       return connected.error();
     for (auto &[peer, link] : *connected)
@@ -330,6 +353,7 @@ private:
   std::shared_ptr<Bell> bell;
   std::vector<Introduction> everybody;
   std::vector<int> neighbours; // the ranks of this host
+  std::vector<int> memoryGroups;
   std::vector<std::unique_ptr<Link>> links;
 };
 } // namespace

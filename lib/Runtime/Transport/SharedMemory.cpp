@@ -270,7 +270,8 @@ public:
           std::string_view(peer.reason,
                            strnlen(peer.reason, sizeof(peer.reason))));
     case SegmentHeader::Closed:
-      return "has closed its transport";
+      return "has left the others: its program has ended, or has called "
+             "shutdown";
     default:
       if (isGone)
         return "its process has ended";

@@ -98,7 +98,11 @@ using SidePtr = std::shared_ptr<Side>;
 struct Transfer {
   SidePtr send, receive;
   Draws draws;
+  uint64_t number; ///< of its channel
   int64_t moved = 0;
+
+  using Key = std::pair<Channel, uint64_t>;
+  Key key() const { return {send->channel, number}; }
 };
 
 constexpr const char *HOST = "simulated";
@@ -183,6 +187,12 @@ public:
     return event.wait();
   }
 
+  void changeWork(int rank, int change) {
+    std::lock_guard lock(mutex);
+    ranks[rank].work = ranks[rank].work.value_or(0) + change;
+    touch();
+  }
+
   int64_t arrivalsSoFar() {
     std::lock_guard lock(mutex);
     return arrivals;
@@ -200,6 +210,7 @@ private:
   struct Rank {
     bool finished = false;
     int waiting = 0;
+    std::optional<int> work; ///< none: it does not say when it works
     std::optional<Error> gone;
     /// What it has heard of others that are gone.
     std::map<int, Error> heard;
@@ -242,12 +253,12 @@ private:
       return;
     auto transfer = std::make_shared<Transfer>(
         Transfer{waiting.sends.front(), waiting.receives.front(),
-                 drawsFor(side->channel, 1)});
+                 drawsFor(side->channel, 1), counts[side->channel][1]});
     waiting.sends.pop_front();
     waiting.receives.pop_front();
     if (waiting.sends.empty() && waiting.receives.empty())
       channels.erase(side->channel);
-    underWay.push_back(transfer);
+    underWay.emplace(transfer->key(), transfer);
     happen(delay(transfer->draws), [this, transfer] { arrive(transfer); });
   }
 
@@ -299,7 +310,8 @@ private:
           entry->second.sends.empty() && entry->second.receives.empty();
       entry = empty ? channels.erase(entry) : std::next(entry);
     }
-    std::erase_if(underWay, [&](const std::shared_ptr<Transfer> &transfer) {
+    std::erase_if(underWay, [&](const auto &entry) {
+      const std::shared_ptr<Transfer> &transfer = entry.second;
       // A buffered message arrives, whatever becomes of its sender.
       const bool sender = chosen(*transfer->send) && !transfer->send->buffered;
       const bool receiver =
@@ -320,11 +332,29 @@ private:
     });
   }
 
-  /// Whether all ranks that have not ended wait.
+  /// Whether all ranks that have not ended wait, or rest.
   bool isQuiet() const {
-    return std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
-      return rank.finished || rank.waiting > 0;
+    return std::ranges::all_of(ranks, [](const Rank &rank) {
+      return rank.finished || rank.waiting > 0 || rank.work == 0;
     });
+  }
+
+  /// Whether ranks wait for what cannot happen any more. Those that say when
+  /// they work do not come to post anything else.
+  bool isStuck() const {
+    if (channels.empty() || !isQuiet())
+      return false;
+    if (std::ranges::all_of(ranks, [](const Rank &rank) {
+          return rank.finished || rank.work.has_value();
+        }))
+      return std::ranges::any_of(
+          ranks, [](const Rank &rank) { return rank.waiting > 0; });
+    return !isDone() && Clock::now() - lastActivity > options.patience;
+  }
+
+  bool isUnderWay(const std::shared_ptr<Transfer> &transfer) const {
+    const auto found = underWay.find(transfer->key());
+    return found != underWay.end() && found->second == transfer;
   }
 
   bool isDone() const {
@@ -338,9 +368,7 @@ private:
     std::unique_lock lock(mutex);
     while (!stopping) {
       if (happenings.empty()) {
-        const bool stuck = !channels.empty() && isQuiet() && !isDone() &&
-                           Clock::now() - lastActivity > options.patience;
-        if (stuck)
+        if (isStuck())
           reportDeadlock();
         else
           changed.wait_for(lock, 5ms);
@@ -365,11 +393,10 @@ private:
     int64_t bytes = 0;
     {
       std::lock_guard lock(mutex);
-      if (std::find(underWay.begin(), underWay.end(), transfer) ==
-          underWay.end())
+      if (!isUnderWay(transfer))
         return;
       if (send.bytes != receive.bytes) {
-        std::erase(underWay, transfer);
+        underWay.erase(transfer->key());
         const auto &[from, to, tag] = send.channel;
         const Error error(fmt::format(
             "[simulation] rank {} (host {}) sends {} bytes by tag {:#x}, rank "
@@ -413,8 +440,9 @@ private:
       happen(delay(transfer->draws), [this, transfer] { arrive(transfer); });
       return;
     }
-    if (std::erase(underWay, transfer) == 0)
+    if (!isUnderWay(transfer))
       return;
+    underWay.erase(transfer->key());
     lock.unlock();
     receive.complete();
     send.complete();
@@ -448,7 +476,7 @@ private:
   std::multimap<double, std::function<void()>> happenings;
   std::map<Channel, Waiting> channels;
   std::map<Channel, std::array<uint64_t, 2>> counts;
-  std::vector<std::shared_ptr<Transfer>> underWay;
+  std::map<Transfer::Key, std::shared_ptr<Transfer>> underWay;
   Clock::time_point lastActivity = Clock::now();
   int64_t arrivals = 0;
   uint64_t schedule = 0;
@@ -467,7 +495,9 @@ public:
   int size() const override { return world->options.size; }
   const std::string &hostOf(int) const override { return host; }
 
-  Event send(int to, uint64_t tag, std::span<const char> bytes) override {
+  /// Nothing here is late: a rank that waits for ever is found as such.
+  Event send(int to, uint64_t tag, std::span<const char> bytes,
+             TransferTimeout) override {
     auto side = std::make_shared<Side>();
     side->sends = true;
     side->channel = {self, to, tag};
@@ -475,15 +505,16 @@ public:
     side->source = bytes.data();
     return world->post(side);
   }
-  Event receive(int from, uint64_t tag, std::span<char> into) override {
+  Event receive(int from, uint64_t tag, std::span<char> into,
+                TransferTimeout) override {
     auto side = std::make_shared<Side>();
     side->channel = {from, self, tag};
     side->bytes = int64_t(into.size());
     side->into = into.data();
     return world->post(side);
   }
-  Event receive(int from, uint64_t tag, int64_t bytes,
-                Consumer consume) override {
+  Event receive(int from, uint64_t tag, int64_t bytes, Consumer consume,
+                TransferTimeout) override {
     auto side = std::make_shared<Side>();
     side->channel = {from, self, tag};
     side->bytes = bytes;
@@ -512,6 +543,12 @@ Simulation::~Simulation() = default;
 
 std::shared_ptr<Transport> Simulation::transport(int rank) {
   return std::make_shared<SimulatedTransport<World>>(world, rank);
+}
+
+std::shared_ptr<void> Simulation::working(int rank) {
+  world->changeWork(rank, 1);
+  return {world.get(),
+          [world = world, rank](void *) { world->changeWork(rank, -1); }};
 }
 
 int64_t Simulation::arrivals() const {

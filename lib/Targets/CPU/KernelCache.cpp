@@ -12,7 +12,7 @@
 using namespace meshloom;
 
 static std::string keyOf(StringRef symbol, CodegenMode mode) {
-  static const std::array<std::string, 3> options = [] {
+  static const auto &options = *new std::array<std::string, 3>([] {
     std::array<std::string, 3> texts;
     unsigned major = 0, minor = 0, patch = 0;
     LLVMGetVersion(&major, &minor, &patch); // of the library that is loaded
@@ -23,7 +23,7 @@ static std::string keyOf(StringRef symbol, CodegenMode mode) {
            Twine(minor) + "." + Twine(patch) + " " + codegenOptions(mode))
               .str();
     return texts;
-  }();
+  }());
   llvm::BLAKE3 hasher;
   hasher.update(options[size_t(mode)]);
   hasher.update(StringRef("\0", 1));

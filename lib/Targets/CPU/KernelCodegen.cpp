@@ -13,6 +13,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -27,6 +28,17 @@
 
 using namespace meshloom;
 
+/// This CPU. Asking it takes a while on virtual machines.
+static const std::string &hostCpuName() {
+  static const auto &name = *new std::string(llvm::sys::getHostCPUName().str());
+  return name;
+}
+static const llvm::StringMap<bool> &hostFeatures() {
+  static const auto &features =
+      *new llvm::StringMap<bool>(llvm::sys::getHostCPUFeatures());
+  return features;
+}
+
 /// The CPU features that code may use, as LLVM's options take them.
 static std::string featureOptions(bool portable) {
   std::string options;
@@ -40,7 +52,7 @@ static std::string featureOptions(bool portable) {
     for (StringRef name : names)
       add("+", name);
   } else {
-    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    for (const auto &feature : hostFeatures())
       add(feature.second ? "+" : "-", feature.first());
   }
   return options;
@@ -68,7 +80,7 @@ makeTargetMachine(CodegenMode mode) {
   bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, portable ? "x86-64" : llvm::sys::getHostCPUName(),
+      triple, portable ? StringRef("x86-64") : StringRef(hostCpuName()),
       featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
       mode == CodegenMode::Quick ? llvm::CodeGenOptLevel::None
                                  : llvm::CodeGenOptLevel::Default));
@@ -77,31 +89,51 @@ makeTargetMachine(CodegenMode mode) {
   return machine;
 }
 
+/// What LLVM does with a kernel's loops before its back end. The default
+/// pipeline makes the same vector loops in twice the time: the IR comes without
+/// what most of its passes look for. Loops whose extents are not known are
+/// unrolled only around tiles: else the vectoriser interleaves what gains from
+/// it, and the levels of PairwiseSums run once or twice.
+static std::string loopPipeline(bool tiled) {
+  return std::string("function(early-cse,simplifycfg,"
+                     "loop-mssa(loop-rotate,licm),"
+                     "loop(loop-idiom,indvars,loop-unroll-full),"
+                     "loop-vectorize,slp-vectorizer,"
+                     "instcombine<no-verify-fixpoint>,early-cse,") +
+         (tiled ? "loop-unroll<O2>" : "loop-unroll<O2;no-runtime>") +
+         ",sroa,loop-mssa(licm),simplifycfg)";
+}
+
 namespace {
+/// Keeps the back end from strength reduction, which takes a third of its time:
+/// vector loops have one index, which x86 addresses take as it is; without it
+/// fewer pointers are carried along and spilled.
+class BackEndGate : public llvm::OptPassGate {
+public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) override {
+    return pass != "Loop Strength Reduction";
+  }
+};
+
 /// What one thread compiles kernels with, one after the other.
 class CodeGenerator {
 public:
-  CodeGenerator(std::unique_ptr<llvm::TargetMachine> itsMachine,
-                CodegenMode mode)
-      : machine(std::move(itsMachine)),
-        builder(machine.get(), tuning(mode != CodegenMode::Quick)) {
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graph, modules);
-    // The default pipeline without what passes over several functions: those of
-    // a kernel call one another once a call, around all loops.
-    const auto level = mode == CodegenMode::Quick ? llvm::OptimizationLevel::O1
-                                                  : llvm::OptimizationLevel::O2;
-    constexpr auto phase = llvm::ThinOrFullLTOPhase::None;
-    pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(
-        builder.buildFunctionSimplificationPipeline(level, phase)));
-    pipeline.addPass(builder.buildModuleOptimizationPipeline(level, phase));
+  static Result<std::unique_ptr<CodeGenerator>> create(CodegenMode mode) {
+    auto machine = makeTargetMachine(mode);
+    if (!machine)
+      return machine.error();
+    std::unique_ptr<CodeGenerator> generator(
+        new CodeGenerator(std::move(*machine), mode));
+    if (generator->machine->addPassesToEmitFile(
+            generator->backEnd, generator->object, nullptr,
+            llvm::CodeGenFileType::ObjectFile))
+      return Error("this machine's code generator writes no object files");
+    return generator;
   }
 
   /// The object file of `module`.
-  Result<std::string> run(llvm::Module &module, bool mayContract) {
+  std::string run(llvm::Module &module, bool mayContract, bool tiled) {
     // a * b + c as one instruction is faster and more accurate, but it depends
     // on which ops share a kernel.
     machine->Options.AllowFPOpFusion =
@@ -111,25 +143,42 @@ public:
     {
       TimedScope timed("optimise");
       for (llvm::Function &function : module)
-        function.addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
-      pipeline.run(module, modules);
+        function.addFnAttr("tune-cpu", hostCpuName());
+      (tiled ? tiledPipeline : pipeline).run(module, modules);
       loops.clear();
       functions.clear();
       graph.clear();
       modules.clear();
     }
     TimedScope timed("machine code");
-    llvm::SmallString<0> bytes;
-    llvm::raw_svector_ostream os(bytes);
-    llvm::legacy::PassManager passes;
-    if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                     llvm::CodeGenFileType::ObjectFile))
-      return Error("this machine's code generator writes no object files");
-    passes.run(module);
+    bytes.clear();
+    backEnd.run(module);
     return bytes.str().str();
   }
 
 private:
+  CodeGenerator(std::unique_ptr<llvm::TargetMachine> itsMachine,
+                CodegenMode mode)
+      : machine(std::move(itsMachine)),
+        builder(machine.get(), tuning(mode != CodegenMode::Quick)) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graph, modules);
+    if (mode == CodegenMode::Quick) {
+      // What makes less of the code, so that all that follows has less to do.
+      for (llvm::ModulePassManager *made : {&pipeline, &tiledPipeline})
+        llvm::cantFail(builder.parsePassPipeline(
+            *made, "function(sroa<modify-cfg>,early-cse,"
+                   "instcombine<no-verify-fixpoint>,simplifycfg)"));
+      return;
+    }
+    llvm::cantFail(builder.parsePassPipeline(pipeline, loopPipeline(false)));
+    llvm::cantFail(
+        builder.parsePassPipeline(tiledPipeline, loopPipeline(true)));
+  }
+
   static llvm::PipelineTuningOptions tuning(bool optimize) {
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = optimize;
@@ -143,13 +192,17 @@ private:
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager modules;
-  llvm::ModulePassManager pipeline;
+  llvm::ModulePassManager pipeline, tiledPipeline;
+  /// Where the back end writes to: made once, it serves all kernels.
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream object{bytes};
+  llvm::legacy::PassManager backEnd;
 };
 
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
 struct KernelModule {
   size_t index = 0; ///< of the kernel
-  bool mayContract = true;
+  bool mayContract = true, tiled = false;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };
@@ -200,8 +253,11 @@ static Result<KernelModule> translate(const KernelToCompile &item, size_t index,
   emitKernel(kernel, item.symbol, *code);
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  KernelModule made{index, !loopOrder(kernel).deterministic,
+  const LoopOrder order = loopOrder(kernel);
+  KernelModule made{index, !order.deterministic, order.tiled >= 0,
                     std::make_unique<llvm::LLVMContext>(), nullptr};
+  static BackEndGate gate;
+  made.context->setOptPassGate(gate);
   made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
   if (!made.module)
     return Error("a kernel did not translate to LLVM IR");
@@ -236,21 +292,17 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
       problem = error.message();
   };
   auto work = [&] {
-    auto machine = makeTargetMachine(mode);
-    if (!machine) {
-      failedWith(machine.error());
+    auto generator = CodeGenerator::create(mode);
+    if (!generator) {
+      failedWith(generator.error());
       while (queue.pop()) // nobody is to wait for them
         ;
       return;
     }
-    CodeGenerator generator(std::move(*machine), mode);
-    while (std::optional<KernelModule> kernel = queue.pop()) {
-      auto object = generator.run(*kernel->module, kernel->mayContract);
-      if (object)
-        objects[kernel->index] = std::move(*object);
-      else
-        failedWith(object.error());
-    }
+    while (std::optional<KernelModule> kernel = queue.pop())
+      objects[kernel->index] =
+          (*generator)
+              ->run(*kernel->module, kernel->mayContract, kernel->tiled);
   };
   // This thread makes LLVM IR of them all, which takes a small part of the
   // time, while the others begin; then it helps.
@@ -287,7 +339,7 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
 std::string meshloom::codegenOptions(CodegenMode mode) {
   const bool portable = mode == CodegenMode::Portable;
   return (Twine(int(mode)) + " " + llvm::sys::getProcessTriple() + " " +
-          llvm::sys::getHostCPUName() + " " + featureOptions(portable))
+          hostCpuName() + " " + featureOptions(portable))
       .str();
 }
 
@@ -296,7 +348,7 @@ std::string meshloom::hostCpuFeatures() {
       "sse4.2",   "popcnt",   "avx",      "avx2",     "fma",
       "f16c",     "bmi",      "bmi2",     "lzcnt",    "avx512f",
       "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512bf16"};
-  auto features = llvm::sys::getHostCPUFeatures();
+  const auto &features = hostFeatures();
   std::string result;
   for (const char *name : relevant)
     if (features.lookup(name))

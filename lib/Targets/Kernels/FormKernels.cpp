@@ -8,6 +8,7 @@
 #include "KernelParts.h"
 #include "LibraryCalls.h"
 #include "OverwriteDeadInputs.h"
+#include "ScatterIntoSums.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -436,6 +437,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
+      scatterIntoSums(*block);
       readJoinedInPlace(*block, policy);
       splitReshapes(*block, inMemory);
       // Each failure puts one more value in memory; there are finitely many.

@@ -31,10 +31,6 @@ bool meshloom::isInlinable(Operation *op) {
          isPerElement(op);
 }
 
-static Type elementOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getElementType();
-}
-
 //===----------------------------------------------------------------------===//
 // Linear indices
 //===----------------------------------------------------------------------===//
@@ -202,8 +198,9 @@ KernelBuilder::operandAccess(Operation *op, const TensorAccess &access) {
 unsigned KernelBuilder::inputFor(Value value, const TensorAccess &access) {
   inputs.push_back(value);
   inputAccesses.push_back(access);
-  region->front().addArgument(KernelOp::scalarType(elementOf(value)),
-                              value.getLoc());
+  region->front().addArgument(
+      KernelOp::scalarType(dtensor::elementTypeOf(value.getType())),
+      value.getLoc());
   return inputs.size() - 1;
 }
 
@@ -331,7 +328,7 @@ FailureOr<Value> KernelBuilder::inlineOp(Value value,
   OpBuilder &b = *bodyBuilder;
   Location loc = op->getLoc();
   if (auto constant = dyn_cast<ConstantOp>(op)) {
-    Type type = KernelOp::scalarType(elementOf(value));
+    Type type = KernelOp::scalarType(dtensor::elementTypeOf(value.getType()));
     auto splat = cast<mlir::SplatElementsAttr>(constant.getValue());
     mlir::TypedAttr attr;
     if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
@@ -351,7 +348,8 @@ FailureOr<Value> KernelBuilder::inlineOp(Value value,
   }
   if (auto iota = dyn_cast<IotaOp>(op)) {
     Value index = indexValue(access[iota.getIotaDimension()], loc);
-    return convertScalar(index, b.getI64Type(), elementOf(value), b, loc);
+    return convertScalar(index, b.getI64Type(),
+                         dtensor::elementTypeOf(value.getType()), b, loc);
   }
   if (auto rng = dyn_cast<RngOp>(op)) {
     LinearIndex linear = constantIndex(0);
@@ -394,7 +392,7 @@ FailureOr<Value> KernelBuilder::emitOutput(const KernelOutput &output) {
   } else {
     // A kernel's own result is never read from memory.
     scalar = scalarAt(output.source, dims, output.source == output.result);
-    element = elementOf(output.source);
+    element = dtensor::elementTypeOf(output.source.getType());
   }
   if (failed(scalar) || output.reducer == Reducer::None)
     return scalar;

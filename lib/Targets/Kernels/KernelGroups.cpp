@@ -213,6 +213,25 @@ void KernelGroups::merge(KernelGroup &into, KernelGroup &from) {
   });
 }
 
+/// Whether reading all of `value` once for two ops saves memory traffic. One
+/// number, spread over all elements, does not: updates of large parameters that
+/// have only the step size in common stay apart, and are one kernel then, which
+/// is compiled once. Of small ones the call costs more than the work.
+static bool readsMemory(Value value) {
+  constexpr int64_t large = int64_t(1) << 18;
+  Operation *producer = value.getDefiningOp();
+  if (!producer)
+    return true;
+  if (isSplat(producer) || isa<IotaOp>(producer))
+    return false;
+  if (!isMovement(producer) || producer->getNumOperands() != 1)
+    return true;
+  auto spread = cast<RankedTensorType>(producer->getOperand(0).getType());
+  return spread.getNumElements() != 1 ||
+         mlir::ShapedType::getNumElements(domainOf(value).getGlobalShape()) <
+             large;
+}
+
 /// The groups over `domain` of the producers of `op`'s operands, and of other
 /// ops that read those operands, the latest first. A group that is full is not
 /// looked at again, so that this does not take longer the more ops read a
@@ -231,8 +250,7 @@ SmallVector<KernelGroup *> KernelGroups::neighbours(Operation *op,
   for (Value operand : op->getOperands()) {
     if (domainOf(operand) != domain)
       continue;
-    Operation *producer = operand.getDefiningOp();
-    if (producer && (isSplat(producer) || isa<IotaOp>(producer)))
+    if (!readsMemory(operand))
       continue;
     auto known = readers.find(operand);
     if (known == readers.end())

@@ -12,10 +12,6 @@ using namespace meshloom::dtensor;
 using spmd::KernelOp;
 namespace arith = mlir::arith;
 
-static Type elementOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
-}
-
 /// Of a scalar these change nothing.
 static bool isIdentity(Operation *op) {
   return isa<ReshapeOp, BroadcastInDimOp, TransposeOp, ReverseOp, SliceOp>(op);
@@ -60,7 +56,8 @@ private:
   }
 
   FailureOr<Value> emitConstant(ConstantOp op) {
-    Type type = KernelOp::scalarType(elementOf(op.getResult()));
+    Type type =
+        KernelOp::scalarType(dtensor::elementTypeOf(op.getResult().getType()));
     auto value = cast<DenseElementsAttr>(op.getValue());
     if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
       auto number = *value.getValues<std::complex<llvm::APFloat>>().begin();
@@ -92,7 +89,7 @@ LogicalResult meshloom::buildScalarFunction(ValueRange arguments,
   Location loc = into.getLoc();
   LayoutAttr scalar = LayoutAttr::replicated(mesh, 0);
   auto shardOf = [&](Value value) {
-    return spmd::shardType({}, elementOf(value), scalar);
+    return spmd::shardType({}, dtensor::elementTypeOf(value.getType()), scalar);
   };
   Block *outer = new Block;
   into.push_back(outer);
@@ -121,8 +118,10 @@ LogicalResult meshloom::buildScalarFunction(ValueRange arguments,
   OpBuilder inner = OpBuilder::atBlockEnd(body);
   ScalarEmitter emitter(inner);
   for (Value argument : arguments)
-    emitter.set(argument, body->addArgument(
-                              KernelOp::scalarType(elementOf(argument)), loc));
+    emitter.set(argument,
+                body->addArgument(KernelOp::scalarType(dtensor::elementTypeOf(
+                                      argument.getType())),
+                                  loc));
   SmallVector<Value> yielded;
   for (Value result : results) {
     auto value = emitter.get(result);

@@ -59,7 +59,7 @@ struct Scalars {
 
 using F = arith::CmpFPredicate;
 using I = arith::CmpIPredicate;
-using Lowering = Value (*)(Scalars &);
+using ScalarLowering = Value (*)(Scalars &);
 
 template <typename Op> Value unary(Scalars &s) {
   return s.make<Op>(s.x[0]);
@@ -320,12 +320,31 @@ Value lowerSelect(Scalars &s) {
   return s.select(s.x[0], s.x[1], s.x[2]);
 }
 
+/// The larger or smaller one, nan where one is.
+template <typename FloatOp, typename SignedOp, typename UnsignedOp>
+Value lowerExtreme(Scalars &s) {
+  Value extreme = binary<FloatOp, SignedOp, UnsignedOp>(s);
+  if (!s.from.isF16())
+    return extreme;
+  // LLVM narrows it to f16 again, and its expansion there takes a nan beside a
+  // zero for that zero.
+  Value isNaN = s.compare(F::UNO, s.x[0], s.x[1]);
+  return s.select(isNaN, s.b.create<arith::AddFOp>(s.loc, s.x[0], s.x[1]),
+                  extreme);
+}
+Value lowerMaximum(Scalars &s) {
+  return lowerExtreme<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(s);
+}
+Value lowerMinimum(Scalars &s) {
+  return lowerExtreme<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(s);
+}
+
 Value lowerClamp(Scalars &s) {
   Value low = s.x[0], value = s.x[1], high = s.x[2];
   s.x = {value, low};
-  Value above = binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(s);
+  Value above = lowerMaximum(s);
   s.x = {above, high};
-  return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(s);
+  return lowerMinimum(s);
 }
 
 Value lowerConvert(Scalars &s) {
@@ -333,14 +352,14 @@ Value lowerConvert(Scalars &s) {
 }
 
 struct Row {
-  Lowering lower;
+  ScalarLowering lower;
   /// The lowering takes and gives f16 and bf16 as they are.
   bool keepsHalf = false;
 };
 
 const llvm::StringMap<Row> &table() {
   using namespace dtensor;
-  static const llvm::StringMap<Row> rows = [] {
+  static const auto &rows = *new llvm::StringMap<Row>([] {
     llvm::StringMap<Row> t;
     auto name = [](auto *op) {
       return std::remove_pointer_t<decltype(op)>::getOperationName();
@@ -384,8 +403,8 @@ const llvm::StringMap<Row> &table() {
     ROW(ShiftLeftOp, lowerShift<arith::ShLIOp>);
     ROW(ShiftRightArithmeticOp, lowerShift<arith::ShRSIOp>);
     ROW(ShiftRightLogicalOp, lowerShift<arith::ShRUIOp>);
-    ROW(MaximumOp, binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>);
-    ROW(MinimumOp, binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>);
+    ROW(MaximumOp, lowerMaximum);
+    ROW(MinimumOp, lowerMinimum);
     ROW(AndOp, binary<arith::AddFOp, arith::AndIOp>);
     ROW(OrOp, binary<arith::AddFOp, arith::OrIOp>);
     ROW(XorOp, binary<arith::AddFOp, arith::XOrIOp>);
@@ -396,12 +415,8 @@ const llvm::StringMap<Row> &table() {
     ROW(BitcastConvertOp, lowerBitcast, true);
 #undef ROW
     return t;
-  }();
+  }());
   return rows;
-}
-
-Type elementOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
 bool isHalf(Type type) {
@@ -410,7 +425,7 @@ bool isHalf(Type type) {
 
 bool takesComplex(Operation *op) {
   auto isComplex = [](Value value) {
-    return isa<mlir::ComplexType>(elementOf(value));
+    return isa<mlir::ComplexType>(dtensor::elementTypeOf(value.getType()));
   };
   return llvm::any_of(op->getOperands(), isComplex) ||
          isComplex(op->getResult(0));
@@ -432,9 +447,12 @@ Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
     assert(result && "an op that its verifier lets take complex numbers");
     return result;
   }
-  Scalars s{
-      op, b, loc, elementOf(op->getOperand(0)), elementOf(op->getResult(0)),
-      {}};
+  Scalars s{op,
+            b,
+            loc,
+            dtensor::elementTypeOf(op->getOperand(0).getType()),
+            dtensor::elementTypeOf(op->getResult(0).getType()),
+            {}};
   for (Value operand : operands)
     s.x.push_back(
         isHalf(operand.getType()) && !keepsHalf

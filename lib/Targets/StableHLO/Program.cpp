@@ -14,7 +14,7 @@ namespace meshloom {
 namespace exporting {
 
 static const Handlers &handlers() {
-  static const Handlers table = [] {
+  static const auto &table = *new Handlers([] {
     Handlers handlers;
     addElementwise(handlers);
     addStructural(handlers);
@@ -24,7 +24,7 @@ static const Handlers &handlers() {
     addIndexing(handlers);
     addOrderAndLinalg(handlers);
     return handlers;
-  }();
+  }());
   return table;
 }
 

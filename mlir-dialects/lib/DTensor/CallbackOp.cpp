@@ -54,9 +54,9 @@ LogicalResult CallbackOp::verify() {
     return !values.empty() &&
            elementTypeOf(values.back().getType()).isSignlessInteger(32);
   };
-  if (!areNumbers(getResults()) || getBatchDims() < 0 ||
-      int64_t(globalShape(getResults().back().getType()).size()) !=
-          getBatchDims())
+  if (!areNumbers(getResults()) ||
+      globalShape(getResults().back().getType()).size() !=
+          uint64_t(getBatchDims()))
     return emitOpError("violates constraint C1: its last result must be a "
                        "tensor of i32 with the batch dims, numbers that are "
                        "there when the calls are over");

@@ -1,6 +1,6 @@
 // Rules and verifiers of the elementwise ops that the .td file does not settle.
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "ScalarRegion.h"
 
 namespace meshloom::dtensor {
 
@@ -66,10 +66,6 @@ ShardingRule DivideOp::getShardingRule() {
 //===----------------------------------------------------------------------===//
 // Ops whose operands may be scalars
 //===----------------------------------------------------------------------===//
-
-static bool isScalar(Value value) {
-  return globalShape(value.getType()).empty();
-}
 
 ShardingRule SelectOp::getShardingRule() {
   return ruleFromText(*this,

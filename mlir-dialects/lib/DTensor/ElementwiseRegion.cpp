@@ -1,14 +1,11 @@
 // Regions of scalars, applied to tensors.
 #include "meshloom/Dialect/DTensor/ElementwiseRegion.h"
 
+#include "ScalarRegion.h"
+
 #include "mlir/IR/IRMapping.h"
 
 namespace meshloom::dtensor {
-
-static bool isScalar(Value value) {
-  return isa<RankedTensorType>(value.getType()) &&
-         globalShape(value.getType()).empty();
-}
 
 /// Of a scalar these change nothing.
 static bool isIdentityOfScalars(Operation *op) {

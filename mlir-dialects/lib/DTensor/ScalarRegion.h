@@ -7,6 +7,12 @@
 
 namespace meshloom::dtensor {
 
+/// Whether it is a tensor of no dims.
+inline bool isScalar(Value value) {
+  return isa<RankedTensorType>(value.getType()) &&
+         globalShape(value.getType()).empty();
+}
+
 /// Fails, as constraint C<number> of `op`, unless `region` is one block that
 /// takes and yields scalars of the given element types.
 LogicalResult verifyScalarRegion(Operation *op, unsigned number, Region &region,

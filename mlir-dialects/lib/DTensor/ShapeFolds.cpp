@@ -414,9 +414,32 @@ static LogicalResult dropReductionOverNothing(ReduceOp op,
   return success();
 }
 
+/// A reduction over dims of one element moves its operands: no sum is begun,
+/// and what surrounds it is one kernel. Where layouts are chosen already the
+/// dims may have been cut, and the result may be partial.
+static LogicalResult dropReductionOfOneElement(ReduceOp op,
+                                               PatternRewriter &rewriter) {
+  auto hasLayout = [](Type type) {
+    return bool(cast<RankedTensorType>(type).getEncoding());
+  };
+  auto input = cast<RankedTensorType>(op.getInputs().front().getType());
+  if (op.getDimensions().empty() ||
+      llvm::any_of(op.getOutputs().getTypes(), hasLayout) ||
+      !llvm::all_of(op.getDimensions(),
+                    [&](int64_t dim) { return input.getDimSize(dim) == 1; }))
+    return failure();
+  SmallVector<Value> moved;
+  for (auto [operand, result] : llvm::zip(op.getInputs(), op.getOutputs()))
+    moved.push_back(
+        rewriter.create<ReshapeOp>(op.getLoc(), result.getType(), operand));
+  rewriter.replaceOp(op, moved);
+  return success();
+}
+
 void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(dropReductionOverNothing);
+  patterns.add(dropReductionOfOneElement);
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,12 +41,12 @@ bool KernelOp::isGuarded(unsigned i) {
 
 /// The names of all reducers but `none`.
 static ArrayRef<StringRef> reducerNames() {
-  static const SmallVector<StringRef> names = [] {
+  static const auto &names = *new SmallVector<StringRef>([] {
     SmallVector<StringRef> result;
     for (unsigned i = 1; i <= getMaxEnumValForReducer(); ++i)
       result.push_back(stringifyReducer(Reducer(i)));
     return result;
-  }();
+  }());
   return names;
 }
 

@@ -269,6 +269,19 @@ func.func @outside(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @outside_added(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    // expected-error @+1 {{uses a value from outside of its region, which is a function of its arguments and of constants only}}
+    %1 = stablehlo.add %x, %s : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @outside_returned(%a: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reduce(%a init: %c) across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>

@@ -14,10 +14,14 @@
 //   memory:N    the Nth and later buffers do not fit
 //   read        nothing can be read
 //   ready       nobody can be told that something is ready
+//   silent:N    process N of several tells the others nothing
+//   pod:N       it is process N of two, which needs no options to know it
+// Its clients are of several processes where the options num_nodes and node_id
+// say so.
 // A program is the text "identity N", which takes and gives N arrays, or
 // "subtract 2", which takes two of f32 and gives their difference; "donate I J"
 // after it means that the memory of arguments I and J is reused.
-#include "meshloom/Runtime/Backends/PJRT/Abi.h"
+#include "FaultyPlugin.h"
 
 #include <algorithm>
 #include <atomic>
@@ -35,29 +39,11 @@
 #include <thread>
 #include <vector>
 
-using namespace meshloom::pjrt::capi;
+using namespace faulty;
+
+std::atomic<int64_t> faulty::liveObjects{0};
 
 namespace {
-std::atomic<int64_t> liveObjects{0};
-
-/// What the plug-in gives out, counted: a test may ask whether all came back.
-struct Counted {
-  Counted() { ++liveObjects; }
-  Counted(const Counted &) = delete;
-  ~Counted() { --liveObjects; }
-};
-
-struct Failure : Counted {
-  Failure(int32_t code, std::string message)
-      : code(code), message(std::move(message)) {}
-  int32_t code;
-  std::string message;
-};
-enum Code : int32_t { Unknown = 2, Invalid = 3, Exhausted = 8, Internal = 13 };
-Handle fail(Code code, const std::string &message) {
-  return new Failure(code, message);
-}
-
 /// Something that completes once.
 struct Completion {
   std::mutex mutex;
@@ -116,14 +102,15 @@ bool isTPU() {
 struct Client;
 struct Device {
   Client *client;
-  int32_t id;
+  int32_t id, process;
   std::string text;
 };
 
 struct Client : Counted {
   Fault fault{""};
-  std::vector<Device> devices;
-  std::vector<Handle> deviceHandles;
+  Node node;
+  std::vector<Device> devices; ///< of all processes
+  std::vector<Handle> allHandles, deviceHandles;
   std::atomic<int64_t> buffers{0}, executions{0};
   std::atomic<bool> lost{false};
 
@@ -284,6 +271,7 @@ Handle clientCreate(void *a) {
     return fail(Invalid, "the arguments are too short");
   std::string fault = faultOfEnvironment();
   int64_t devices = 4;
+  Node node;
   const auto *entry = as<const char>(a, Args::create_options);
   for (size_t i = 0; i < read<size_t>(a, Args::num_options); ++i) {
     const std::string name(read<const char *>(entry, NamedValue::name),
@@ -293,24 +281,47 @@ Handle clientCreate(void *a) {
                    read<size_t>(entry, NamedValue::value_size));
     else if (name == "cpu_device_count")
       devices = read<int64_t>(entry, NamedValue::int64_value);
+    else if (name == "node_id")
+      node.id = read<int64_t>(entry, NamedValue::int64_value);
+    else if (name == "num_nodes")
+      node.count = read<int64_t>(entry, NamedValue::int64_value);
     else
       return fail(Invalid, "there is no option '" + name + "'");
     entry += NamedValue::stride;
   }
   if (fault == "client")
     return fail(Internal, "nobody is at home");
+  const Fault kind(fault);
+  std::vector<int64_t> counts{devices};
+  if (kind.name == "pod") {
+    node = {kind.count, 2};
+    counts.push_back(devices);
+  } else if (node.count > 1) {
+    counts.clear();
+    const int64_t silent = kind.name == "silent" ? kind.count : -1;
+    if (Handle error = exchangeDevices(a, node, devices, silent, counts))
+      return error;
+  }
   auto *client = new Client;
-  client->fault = Fault(fault);
+  client->fault = kind;
+  client->node = node;
   readyFails = fault == "ready";
-  for (int64_t i = 0; i < devices; ++i)
-    client->devices.push_back(
-        {client, int32_t(i),
-         isTPU() ? "TPU_" + std::to_string(i) + "(process=0,(" +
-                       std::to_string(i % 2) + "," + std::to_string(i / 2) +
-                       ",0,0))"
-                 : "Faulty(id=" + std::to_string(i) + ")"});
+  for (int64_t process = 0; process < node.count; ++process)
+    for (int64_t i = 0; i < counts[size_t(process)]; ++i) {
+      const std::string id = std::to_string(i + 16 * process);
+      client->devices.push_back(
+          {client, int32_t(i + 16 * process), int32_t(process),
+           isTPU() ? "TPU_" + id + "(process=" + std::to_string(process) +
+                         ",(" + std::to_string(i % 2) + "," +
+                         std::to_string(i / 2) + ",0,0))"
+                   : "Faulty(id=" + id + ")"});
+    }
+  // In no particular order, which nobody has promised.
   for (Device &device : client->devices)
-    client->deviceHandles.push_back(&device);
+    client->allHandles.insert(client->allHandles.begin(), &device);
+  for (Device &device : client->devices)
+    if (device.process == node.id)
+      client->deviceHandles.push_back(&device);
   client->worker = std::thread([client] { client->run(); });
   write(a, Args::client, client);
   return nullptr;
@@ -331,7 +342,15 @@ Handle platformVersion(void *a) {
   return nullptr;
 }
 Handle processIndex(void *a) {
-  write<int32_t>(a, Client_ProcessIndex_Args::process_index, 0);
+  write(a, Client_ProcessIndex_Args::process_index,
+        int32_t(as<Client>(a, Client_ProcessIndex_Args::client)->node.id));
+  return nullptr;
+}
+Handle allDevices(void *a) {
+  using Args = Client_Devices_Args;
+  auto *client = as<Client>(a, Args::client);
+  write(a, Args::devices, client->allHandles.data());
+  write(a, Args::num_devices, client->allHandles.size());
   return nullptr;
 }
 Handle addressableDevices(void *a) {
@@ -358,7 +377,9 @@ Handle descriptionId(void *a) {
   return nullptr;
 }
 Handle descriptionProcess(void *a) {
-  write<int32_t>(a, DeviceDescription_ProcessIndex_Args::process_index, 0);
+  using Args = DeviceDescription_ProcessIndex_Args;
+  write(a, Args::process_index,
+        as<Device>(a, Args::device_description)->process);
   return nullptr;
 }
 Handle descriptionKind(void *a) {
@@ -471,9 +492,13 @@ Handle clientCompile(void *a) {
     replicas = 1;
   for (size_t i = 0; i < replicas; ++i) {
     const size_t id = assigned ? size_t(options[size - replicas + i]) : i;
-    if (id >= client->devices.size())
+    const auto device =
+        std::ranges::find_if(client->deviceHandles, [&](Handle handle) {
+          return size_t(static_cast<Device *>(handle)->id) == id;
+        });
+    if (device == client->deviceHandles.end())
       return fail(Invalid, "there are too few devices");
-    program->devices.push_back(client->deviceHandles[id]);
+    program->devices.push_back(*device);
   }
   write(a, Args::executable, new Executable{{}, client, program});
   return nullptr;
@@ -623,6 +648,7 @@ extern "C" const void *GetPjrtApi() {
   set(Slot::Client_PlatformName, platformName);
   set(Slot::Client_PlatformVersion, platformVersion);
   set(Slot::Client_ProcessIndex, processIndex);
+  set(Slot::Client_Devices, allDevices);
   set(Slot::Client_AddressableDevices, addressableDevices);
   set(Slot::Client_Compile, clientCompile);
   set(Slot::Client_BufferFromHostBuffer, bufferFromHost);

@@ -16,11 +16,6 @@ using testing::HasSubstr;
 namespace {
 using Floats = std::vector<float>;
 
-std::span<const char> bytesOf(const Floats &values) {
-  return {reinterpret_cast<const char *>(values.data()),
-          values.size() * sizeof(float)};
-}
-
 Floats floatsOf(const Result<HostBytes> &bytes) {
   EXPECT_TRUE(bytes) << bytes.error().message();
   Floats values(bytes ? bytes->size() / sizeof(float) : 0);

@@ -18,11 +18,6 @@ using namespace meshloom::test;
 using testing::HasSubstr;
 
 namespace {
-std::span<const char> bytesOf(const std::vector<float> &values) {
-  return {reinterpret_cast<const char *>(values.data()),
-          values.size() * sizeof(float)};
-}
-
 PluginBuffer put(const PluginClient &client, size_t device,
                  const std::vector<float> &values) {
   return client

@@ -5,6 +5,8 @@
 #include "meshloom/Runtime/Backends/PJRT/Plugin.h"
 
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace meshloom::test {
 
@@ -38,6 +40,12 @@ std::optional<std::string> cpuPluginPath(std::string &why);
 /// libtpu: TPU_LIBRARY_PATH, else build/pjrt/libtpu.so. Nothing, with the
 /// reason in `why`, where there is none.
 std::optional<std::string> tpuLibraryPath(std::string &why);
+
+/// The bytes of numbers, which must live as long.
+inline std::span<const char> bytesOf(const std::vector<float> &values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(float)};
+}
 
 /// Sets an environment variable as long as it lives; null unsets it.
 class ScopedVariable {

@@ -6,6 +6,7 @@
 #include "meshloom/Runtime/KeyValueStore.h"
 
 #include <gmock/gmock.h>
+#include <latch>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -46,8 +47,8 @@ std::vector<float> addends(int rank, int64_t count) {
 // Every size, also such that do not divide: the bits of combining the addends
 // in the order of ranks.
 TEST(CommunicatorTest, AllReduceCombinesInTheOrderOfRanks) {
-  for (int size : {2, 3, 5})
-    for (int64_t count : {1, 7, 4096, 300001}) {
+  for (int size : {2, 3, 5, 9, 13})
+    for (int64_t count : {1, 7, 2048, 4096, 300001}) {
       std::vector<std::vector<float>> all;
       for (int rank = 0; rank < size; ++rank)
         all.push_back(addends(rank, count));
@@ -159,14 +160,14 @@ TEST(CommunicatorTest, AbortReachesEveryRank) {
 
 // A rank that does not come: the error names it.
 TEST(CommunicatorTest, TimeoutNamesTheRank) {
+  std::latch isOver(1);
   onRanks(2, [&](Communicator &communicator) {
-    if (communicator.rank() == 1) {
-      std::this_thread::sleep_for(100ms);
-      return;
-    }
+    if (communicator.rank() == 1)
+      return isOver.wait();
     communicator.setTimeout(20ms);
     const Status outcome =
         communicator.wait(communicator.barrier(allOf(communicator), 1));
+    isOver.count_down();
     ASSERT_FALSE(outcome);
     EXPECT_THAT(outcome.error().message(),
                 HasSubstr("rank 1 (host localhost) did not answer rank 0"));
@@ -204,7 +205,9 @@ TEST(KeyValueStoreTest, GetWaitsUntilSomebodySets) {
   });
   EXPECT_EQ(*store->get("run/2/address", 10s), "1.2.3.4");
   later.join();
+  EXPECT_EQ(*part.find("address"), "1.2.3.4");
   ASSERT_TRUE(part.erase(""));
+  EXPECT_EQ(*part.find("address"), std::nullopt);
   const Result<std::string> gone = store->get("run/2/address", 1ms);
   ASSERT_FALSE(gone);
   EXPECT_THAT(gone.error().message(), HasSubstr("'run/2/address'"));

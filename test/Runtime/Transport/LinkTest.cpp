@@ -1,10 +1,13 @@
-// Links through shared memory: what a peer may write there, and where its
-// memory is.
+// Links: what a peer may write into shared memory, and where its memory is; and
+// writing to one that has gone.
+#include "../../../lib/Runtime/Transport/NoPipeSignal.h"
 #include "../../../lib/Runtime/Transport/SharedMemory.h"
 
+#include <array>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <random>
+#include <unistd.h>
 
 using namespace meshloom;
 using testing::HasSubstr;
@@ -124,5 +127,18 @@ TEST(SegmentTest, OnlyTheRunsOwnSegmentsAreOpened) {
   const auto other = Segment::open(segment->address(), 7);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message(), HasSubstr("not the shared memory"));
+}
+
+// Writing to who has gone ends nobody, not even afterwards.
+TEST(NoPipeSignalTest, WritingToNobodyIsAnError) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  close(ends[0]);
+  for (int time = 0; time < 2; ++time) {
+    const NoPipeSignal whileWriting;
+    EXPECT_EQ(write(ends[1], "x", 1), -1);
+    EXPECT_EQ(errno, EPIPE);
+  }
+  close(ends[1]);
 }
 } // namespace

@@ -290,3 +290,32 @@ func.func @argmax(%x: tensor<3x4xf32, #a>) -> (tensor<3x4xf32, #a>, tensor<3xi32
   %2 = dtensor.argmax %1 dim 1 : (tensor<3x4xf32, #a>) -> tensor<3xi32, #i>
   return %0, %2 : tensor<3x4xf32, #a>, tensor<3xi32, #i>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#large = #spmd.shard<[1024, 512], #dtensor.layout<#mesh, [x, *]>>
+#small = #spmd.shard<[8, 4], #dtensor.layout<#mesh, [x, *]>>
+#one = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// Updates of large parameters that have only a number in common are kernels of
+// their own, equal ones; those of small ones are one kernel.
+// CHECK-LABEL: func.func @updates
+// CHECK-COUNT-2: spmd.kernel loops [1024 over [x], 512] ins ({{.*}}) outs (#{{[a-z0-9]*}}) in_place [0]
+// CHECK: spmd.kernel loops [8 over [x], 4] {{.*}} outs (#{{[a-z0-9]*}}, #{{[a-z0-9]*}})
+// CHECK-NOT: spmd.kernel
+// CHECK: return
+func.func @updates(%v: tensor<512x512xf32, #large> {dtensor.alias = 0 : i64}, %w: tensor<512x512xf32, #large> {dtensor.alias = 1 : i64},
+                   %g: tensor<512x512xf32, #large>, %h: tensor<512x512xf32, #large>,
+                   %a: tensor<4x4xf32, #small> {dtensor.alias = 2 : i64}, %b: tensor<4x4xf32, #small> {dtensor.alias = 3 : i64}, %rate: tensor<f32, #one>)
+    -> (tensor<512x512xf32, #large>, tensor<512x512xf32, #large>, tensor<4x4xf32, #small>, tensor<4x4xf32, #small>) {
+  %0 = dtensor.broadcast_in_dim %rate dims [] : (tensor<f32, #one>) -> tensor<512x512xf32, #large>
+  %1 = dtensor.multiply %g, %0 : tensor<512x512xf32, #large>
+  %2 = dtensor.subtract %v, %1 : tensor<512x512xf32, #large>
+  %3 = dtensor.multiply %h, %0 : tensor<512x512xf32, #large>
+  %4 = dtensor.subtract %w, %3 : tensor<512x512xf32, #large>
+  %5 = dtensor.broadcast_in_dim %rate dims [] : (tensor<f32, #one>) -> tensor<4x4xf32, #small>
+  %6 = dtensor.multiply %a, %5 : tensor<4x4xf32, #small>
+  %7 = dtensor.multiply %b, %5 : tensor<4x4xf32, #small>
+  return %2, %4, %6, %7 : tensor<512x512xf32, #large>, tensor<512x512xf32, #large>, tensor<4x4xf32, #small>, tensor<4x4xf32, #small>
+}

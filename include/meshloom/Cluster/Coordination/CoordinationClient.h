@@ -2,7 +2,7 @@
 #pragma once
 
 #include "meshloom/Cluster/Coordination/Failure.h"
-#include "meshloom/Cluster/Coordination/TlsFiles.h"
+#include "meshloom/Cluster/TlsFiles.h"
 #include "meshloom/Runtime/KeyValueStore.h"
 
 #include <chrono>
@@ -67,12 +67,21 @@ public:
   Status set(const std::string &key, std::string_view value) override;
   Result<std::string> get(const std::string &key,
                           std::chrono::milliseconds timeout) override;
+  Result<std::optional<std::string>> find(const std::string &key) override;
   Status erase(const std::string &prefix) override;
+  /// A barrier that takes along what each rank says: one call, whatever their
+  /// number.
+  Result<std::vector<std::string>>
+  gather(const std::string &subject, int rank, int size, std::string_view own,
+         std::chrono::milliseconds timeout) override;
 
   /// Waits until every rank is at the barrier of this name, which may be used
   /// again afterwards. Fails after `timeout`, on every rank that waits, naming
-  /// those that did not come.
-  Status barrier(const std::string &name, std::chrono::milliseconds timeout);
+  /// those that did not come. `call`: what messages call it where it is one of
+  /// the calls that all ranks make in one order: it fails at once where all
+  /// ranks wait at such barriers that are not the same.
+  Status barrier(const std::string &name, std::chrono::milliseconds timeout,
+                 const std::string &call = {});
 
   /// Ends the run for all: every rank gets a failure with this text.
   void reportFailure(const std::string &text);

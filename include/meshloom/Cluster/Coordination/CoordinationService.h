@@ -11,7 +11,7 @@
 #pragma once
 
 #include "meshloom/Cluster/Coordination/Failure.h"
-#include "meshloom/Cluster/Coordination/TlsFiles.h"
+#include "meshloom/Cluster/TlsFiles.h"
 #include "meshloom/Core/Result.h"
 
 #include <chrono>
@@ -70,6 +70,9 @@ public:
   std::optional<Failure> failure() const;
   /// Ends the run: every rank gets this failure.
   void abort(const std::string &text);
+  /// A rank's process has ended with status 0, as who started it saw. Where it
+  /// has not joined, the run fails: the others wait for it in vain.
+  void noteEnd(int64_t rank);
   /// Waits until every rank has left (CoordinationClient::shutdown), or after a
   /// failure until those that live know it. Fails after `timeout`, naming the
   /// ranks that are missing.

@@ -2,24 +2,14 @@
 // functions, whichever is free, and deals with those that are lost.
 #pragma once
 
+#include "meshloom/API/Errors.h"
 #include "meshloom/API/Function.h"
+#include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/RemoteVariables.h"
 #include "meshloom/Distribute/ParameterServer/ParameterServerStrategy.h"
+#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
 
 namespace meshloom {
-
-/// A parameter server (or all workers) cannot be reached: what it held is lost.
-/// Start the cluster again, make strategy and model anew, and restore the
-/// newest checkpoint.
-class UnavailableError : public Error {
-public:
-  using Error::Error;
-};
-/// A function was not run, because another one failed before.
-class CancelledError : public Error {
-public:
-  using Error::Error;
-};
 
 template <typename R> class RemoteValue;
 template <typename T> class PerWorkerValues;
@@ -32,9 +22,27 @@ struct RemoteResult;
 /// Waits; throws the function's error.
 std::vector<Tensor> fetchResult(const std::shared_ptr<RemoteResult> &result);
 
-/// What is scheduled: gives the call that a worker is to run. Called by a
+/// The worker that calls are made for, and what they take of its datasets.
+class WorkerCall {
+public:
+  explicit WorkerCall(int64_t worker) : worker(worker) {}
+  virtual ~WorkerCall() = default;
+  WorkerCall(const WorkerCall &) = delete;
+
+  /// Tensors that stand for those of the worker's next element, and what its
+  /// structure is known by.
+  struct Element {
+    std::vector<Tensor> values;
+    std::string key;
+  };
+  virtual Element take(const std::shared_ptr<const WorkerIteration> &its) = 0;
+
+  const int64_t worker;
+};
+/// What is scheduled: gives the calls that a worker is to make, one after the
+/// other; none: it is asked for nothing, and keeps its elements. Called by a
 /// thread of that worker's, once for each try.
-using Closure = std::function<FunctionCall(int64_t worker)>;
+using Closure = std::function<std::vector<FunctionCall>(WorkerCall &worker)>;
 
 /// Behind ClusterCoordinator; one of a strategy.
 class Coordination;
@@ -46,8 +54,8 @@ std::shared_ptr<RemoteResult> schedule(Coordination &coordination,
 void join(Coordination &coordination);
 bool isDone(Coordination &coordination);
 int64_t workerCount(const Coordination &coordination);
-/// How often the worker has come up; its datasets begin anew each time.
-int64_t startsOf(const Coordination &coordination, int64_t worker);
+std::shared_ptr<const WorkerIteration>
+newIteration(std::shared_ptr<const WorkerDatasetName> dataset);
 /// The call that `call` makes of a function, which is not run.
 FunctionCall captured(const Strategy &strategy,
                       const std::function<void()> &call);
@@ -60,7 +68,7 @@ inline constexpr bool isRemoteValue<RemoteValue<R>> = true;
 template <typename T> struct OfWorker {
   using type = T;
   static constexpr bool differs = false;
-  static const T &get(const T &value, int64_t) { return value; }
+  static const T &get(const T &value, WorkerCall &) { return value; }
 };
 } // namespace detail
 
@@ -104,7 +112,25 @@ public:
   std::vector<T> values; ///< one for each worker
 };
 
-/// A dataset of which each worker has an iteration of its own.
+/// The iterations of all workers over a PerWorkerDataset. A handle; copying is
+/// cheap.
+template <typename T> class PerWorkerIterator {
+public:
+  /// For PerWorkerDataset, which makes them.
+  explicit PerWorkerIterator(
+      std::shared_ptr<const detail::WorkerIteration> iteration)
+      : iteration(std::move(iteration)) {}
+  /// For ClusterCoordinator.
+  const std::shared_ptr<const detail::WorkerIteration> &internal() const {
+    return iteration;
+  }
+
+private:
+  std::shared_ptr<const detail::WorkerIteration> iteration;
+};
+
+/// A dataset of which each worker has an iteration of its own, and makes the
+/// elements itself.
 ///
 ///   auto batches = coordinator.create_per_worker_dataset([] {
 ///     return data::from_tensor_slices(x, y).shuffle(10).repeat().batch(64);
@@ -112,72 +138,47 @@ public:
 ///   auto iterator = batches.iterate();
 ///   coordinator.schedule(step, iterator); // step(the worker's next element)
 ///
-/// The pipelines run in this process; elements are sent with the call.
+/// A worker that came up again begins anew. Where the dataset ends, functions
+/// fail that are to take more of it.
 template <typename T> class PerWorkerDataset {
 public:
-  /// The iterations of all workers. A handle; copying is cheap.
-  class Iterator {
-  public:
-    /// The next element of the worker's; those of a worker that came up again
-    /// begin anew. Throws meshloom::Error if there is none left.
-    T next(int64_t worker) const {
-      Own &own = (*all)[size_t(worker)];
-      const int64_t starts = detail::startsOf(*coordination, worker);
-      if (!own.iterator || own.starts != starts)
-        own = {dataset().iterate(), starts};
-      std::optional<T> element = own.iterator->next();
-      if (!element)
-        throw Error("[schedule] the dataset of a worker has ended: repeat() "
-                    "it, or schedule fewer functions");
-      return std::move(*element);
-    }
-
-  private:
-    friend class PerWorkerDataset;
-    struct Own {
-      std::optional<data::Iterator<T>> iterator;
-      int64_t starts = 0;
-    };
-    Iterator(std::shared_ptr<detail::Coordination> coordination,
-             std::function<data::Dataset<T>()> dataset)
-        : coordination(std::move(coordination)), dataset(std::move(dataset)),
-          all(std::make_shared<std::vector<Own>>(
-              size_t(detail::workerCount(*this->coordination)))) {}
-    std::shared_ptr<detail::Coordination> coordination;
-    std::function<data::Dataset<T>()> dataset;
-    std::shared_ptr<std::vector<Own>> all;
-  };
-
   /// For ClusterCoordinator, which makes them.
-  PerWorkerDataset(std::shared_ptr<detail::Coordination> coordination,
-                   std::function<data::Dataset<T>()> dataset)
-      : coordination(std::move(coordination)), dataset(std::move(dataset)) {}
+  explicit PerWorkerDataset(
+      std::shared_ptr<const detail::WorkerDatasetName> dataset)
+      : dataset(std::move(dataset)) {}
   /// Begins an iteration on each worker.
-  Iterator iterate() const { return Iterator(coordination, dataset); }
+  PerWorkerIterator<T> iterate() const {
+    detail::expectNotMovedFrom(dataset, "PerWorkerDataset");
+    return PerWorkerIterator<T>(detail::newIteration(dataset));
+  }
+  /// For fit.
+  const std::shared_ptr<const detail::WorkerDatasetName> &internal() const {
+    detail::expectNotMovedFrom(dataset, "PerWorkerDataset");
+    return dataset;
+  }
 
 private:
-  std::shared_ptr<detail::Coordination> coordination;
-  std::function<data::Dataset<T>()> dataset;
+  std::shared_ptr<const detail::WorkerDatasetName> dataset;
 };
 
 namespace detail {
 template <typename T> struct OfWorker<PerWorkerValues<T>> {
   using type = T;
   static constexpr bool differs = true;
-  static const T &get(const PerWorkerValues<T> &value, int64_t worker) {
-    if (worker >= std::ssize(value.values))
+  static const T &get(const PerWorkerValues<T> &value, WorkerCall &call) {
+    if (call.worker >= std::ssize(value.values))
       throw Error("[schedule] expected a value for each worker in a "
                   "PerWorkerValues, got fewer");
-    return value.values[size_t(worker)];
+    return value.values[size_t(call.worker)];
   }
 };
-template <typename I>
-  requires requires(const I &iterator) { iterator.next(int64_t()); }
-struct OfWorker<I> {
-  using type = std::decay_t<decltype(std::declval<const I &>().next(0))>;
+template <typename T> struct OfWorker<PerWorkerIterator<T>> {
+  using type = T;
   static constexpr bool differs = true;
-  static type get(const I &iterator, int64_t worker) {
-    return iterator.next(worker);
+  static T get(const PerWorkerIterator<T> &iterator, WorkerCall &call) {
+    const WorkerCall::Element next = call.take(iterator.internal());
+    return data::detail::structureOf<T>(
+        data::detail::skeletonFrom<T>(next.key).get(), next.values);
   }
 };
 template <typename T> using WorkerLocal = typename OfWorker<T>::type;
@@ -215,10 +216,10 @@ public:
       : own(strategy), coordination(detail::coordinationOf(strategy)) {}
 
   /// Has a worker run function(args...), and returns at once; blocks while
-  /// 262144 wait. Of a PerWorkerValues, or an iterator of a PerWorkerDataset,
-  /// the function gets the worker's. Traces and compiles where that has not
-  /// been done. Throws what a function before it threw. Only a `function` can
-  /// be scheduled, and not with results of others.
+  /// 262144 wait. Of a PerWorkerValues the function gets the worker's value, of
+  /// an iterator of a PerWorkerDataset its next element. Traces and compiles
+  /// where that has not been done. Throws what a function before it threw. Only
+  /// a `function` can be scheduled, and not with results of others.
   template <typename F, typename... Args>
     requires detail::Schedulable<Function<F>, Args...>
   auto schedule(const Function<F> &function, const Args &...args) const {
@@ -236,13 +237,15 @@ public:
     };
     detail::Closure closure;
     if constexpr ((detail::OfWorker<Args>::differs || ...))
-      closure = [call, args...](int64_t worker) {
-        return call(detail::OfWorker<Args>::get(args, worker)...);
+      closure = [call, args...](detail::WorkerCall &worker) {
+        return std::vector{call(detail::OfWorker<Args>::get(args, worker)...)};
       };
     else
-      closure = [made = call(args...)](int64_t) { return made; };
+      closure = [made = std::vector{call(args...)}](detail::WorkerCall &) {
+        return made;
+      };
     std::shared_ptr<detail::RemoteResult> result =
-        detail::schedule(*coordination, std::move(closure));
+        detail::schedule(get(), std::move(closure));
     if constexpr (std::is_void_v<R>)
       return RemoteValue<void>(std::move(result));
     else
@@ -250,30 +253,38 @@ public:
   }
 
   /// Waits until all that was scheduled has run. Throws what a function threw.
-  void join() const { detail::join(*coordination); }
+  void join() const { detail::join(get()); }
   /// Whether nothing waits or runs. Throws what a function threw.
-  bool done() const { return detail::isDone(*coordination); }
+  bool done() const { return detail::isDone(get()); }
   /// See RemoteValue::fetch.
   template <typename R> R fetch(const RemoteValue<R> &value) const {
     return value.fetch();
   }
 
-  /// dataset_fn(), a data::Dataset<T>, for each worker.
-  template <typename F> auto create_per_worker_dataset(F dataset_fn) const {
-    using Dataset = std::decay_t<std::invoke_result_t<F &>>;
-    using T = typename Dataset::Value;
-    return PerWorkerDataset<T>(coordination,
-                               [dataset_fn]() mutable { return dataset_fn(); });
+  /// For each worker the dataset that dataset_fn() gives, or
+  /// dataset_fn(worker's number). The function is called by the worker, so that
+  /// workers are threads of this process; see register_dataset.
+  template <typename F>
+    requires(std::is_invocable_v<F &> || std::is_invocable_v<F &, int64_t>)
+  auto create_per_worker_dataset(F dataset_fn) const {
+    return PerWorkerDataset<detail::ElementOf<F>>(
+        std::make_shared<detail::WorkerDatasetName>(
+            detail::openingOf(std::move(dataset_fn))));
   }
-  /// The same dataset for each worker.
+  /// The same dataset for each worker, of which the same holds.
   template <typename T>
   auto create_per_worker_dataset(const data::Dataset<T> &dataset) const {
-    return PerWorkerDataset<T>(coordination, [dataset] { return dataset; });
+    return create_per_worker_dataset([dataset] { return dataset; });
+  }
+  /// The dataset that each worker has by its name, wherever it runs.
+  template <typename T>
+  auto create_per_worker_dataset(const RegisteredDataset<T> &dataset) const {
+    return PerWorkerDataset<T>(dataset.internal());
   }
   /// Of each worker's number, what fn gives for it.
   template <typename F> auto create_per_worker_values(F fn) const {
     std::vector<std::decay_t<std::invoke_result_t<F &, int64_t>>> values;
-    for (int64_t i = 0; i < detail::workerCount(*coordination); ++i)
+    for (int64_t i = 0; i < detail::workerCount(get()); ++i)
       values.push_back(fn(i));
     return PerWorkerValues(std::move(values));
   }
@@ -281,6 +292,11 @@ public:
   const Strategy &strategy() const { return own; }
 
 private:
+  detail::Coordination &get() const {
+    detail::expectNotMovedFrom(coordination, "ClusterCoordinator");
+    return *coordination;
+  }
+
   Strategy own;
   std::shared_ptr<detail::Coordination> coordination;
 };

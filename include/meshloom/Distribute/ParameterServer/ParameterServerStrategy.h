@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/Cluster/ClusterResolver.h"
+#include "meshloom/Cluster/TlsFiles.h"
 #include "meshloom/Distribute/ParameterServer/Partitioners.h"
 #include "meshloom/Distribute/Strategy.h"
 
@@ -19,6 +20,8 @@ struct ParameterServerOptions {
   /// What servers want each call to bring along. Default: the environment's
   /// MESHLOOM_TOKEN.
   std::optional<std::string> token = std::nullopt;
+  /// By which they and this process know each other, see ServerOptions::tls.
+  std::optional<TlsFiles> tls = std::nullopt;
 };
 
 /// Asynchronous training: variables made in its scope lie on the cluster's
@@ -42,8 +45,9 @@ struct ParameterServerOptions {
 class ParameterServerStrategy : public Strategy {
 public:
   /// Waits for the parameter servers. Throws meshloom::Error if the cluster has
-  /// no "ps" or no "worker", has other jobs than these and "chief", or if a
-  /// parameter server does not come up.
+  /// no "ps" or no "worker", has other jobs than these and "chief", if a
+  /// parameter server does not come up, if certificates cannot be used, or if a
+  /// number of seconds is none.
   explicit ParameterServerStrategy(const ClusterResolver &cluster_resolver,
                                    ParameterServerOptions options = {});
   /// With a partitioner.

@@ -3,19 +3,30 @@
 #pragma once
 
 #include "meshloom/Cluster/ClusterSpec.h"
+#include "meshloom/Cluster/TlsFiles.h"
 
 #include <memory>
+#include <optional>
 
 namespace meshloom {
 
-/// What a Server is given.
+/// What a Server is given. Whoever can call a server can have it run a program:
+/// one without certificates listens on loopback addresses only.
 struct ServerOptions {
   /// What every call must bring along. Default: the environment's
-  /// MESHLOOM_TOKEN. Whoever can call a server can have it run a program: one
-  /// without a token listens on loopback addresses only.
+  /// MESHLOOM_TOKEN.
   std::optional<std::string> token = std::nullopt;
-  /// Listen without a token on an address that others can reach too.
-  bool allow_without_token = false;
+  /// By which servers and coordinator know each other. Default: the
+  /// environment's MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY and
+  /// MESHLOOM_TLS_AUTHORITY. All tasks have some, or none has.
+  std::optional<TlsFiles> tls = std::nullopt;
+  /// Listen without certificates on an address that others can reach too; so
+  /// does MESHLOOM_PLAIN_NETWORK=1.
+  bool allow_plain_network = false;
+  /// `join` returns once its coordinator, after it was there, has been gone for
+  /// so long; 0: never. Default: MESHLOOM_COORDINATOR_TIMEOUT, else 60. The
+  /// first one is waited for for ever, or for MESHLOOM_START_TIMEOUT seconds.
+  std::optional<double> coordinator_timeout_seconds = std::nullopt;
 };
 
 /// Serves one task of a cluster, job "ps", "worker" or "chief", in threads of
@@ -34,7 +45,8 @@ struct ServerOptions {
 class Server {
 public:
   /// Throws meshloom::Error if the cluster has no such task, if the address
-  /// cannot be listened on (its port is taken), or would be open to others.
+  /// cannot be listened on (its port is taken), or would be open to others, or
+  /// if certificates cannot be used.
   Server(const ClusterSpec &cluster, const std::string &job_name,
          int64_t task_index, const ServerOptions &options = {});
   ~Server();
@@ -43,8 +55,8 @@ public:
 
   /// "grpc://localhost:2222".
   const std::string &target() const;
-  /// Waits for `shutdown`, which another thread calls: for ever, in a process
-  /// that is ended from outside.
+  /// Waits for `shutdown`, which another thread calls, or until its coordinator
+  /// has gone for good: that ends a process of its own.
   void join() const;
   /// Ends it: calls that are running come to nothing, variables are lost.
   void shutdown();

@@ -34,7 +34,7 @@ struct LayoutGraph {
     DType type;
     Layout layout;
     /// Index of the op that makes it; -1: an argument, or what a constraint or
-    /// relayout gives. The layouts of those never change.
+    /// relayout gives. The layouts of those never change, but for open ones.
     int producer = -1;
     /// There before the first op runs (no device has to wait for it).
     bool argument = false;
@@ -46,6 +46,8 @@ struct LayoutGraph {
     /// the sum, after the loop. 0: it is not.
     int64_t sumRuns = 0;
     unsigned branch = 0; ///< the innermost one that it is made in
+    /// An argument that nobody laid out: it comes as its users want it.
+    bool open = false;
   };
   struct Op {
     ShardingRule rule;
@@ -86,6 +88,8 @@ struct LayoutGraph {
     /// Of what is no result of the function: the value that it gives, and how
     /// many ops come before it.
     int result = -1, place = -1;
+    /// Nobody laid it out: as the value is, its reductions resolved.
+    bool open = false;
   };
   /// The ops from `first` to `last` (inclusive) run again and again. The joins
   /// of its carried values come right before them.

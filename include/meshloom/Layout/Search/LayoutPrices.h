@@ -27,7 +27,14 @@ struct OpEvaluation {
   std::vector<LayoutId> produces; ///< per result; may drop pending reductions
                                   ///< that no operand has
   Work work;                      ///< compute only; bytes are the cluster's
-  Objective halos;                ///< of the halo exchanges of its operands
+  Objective halos;                ///< of the halo exchanges of its operands,
+                                  ///< but for those that it shares
+  /// What it needs beyond the blocks of an operand that other uses need too.
+  struct Beyond {
+    unsigned operand;
+    Windows windows;
+  };
+  std::vector<Beyond> shared;
 };
 
 /// Prices of relayouts and evaluations of ops, kept for all searches over a
@@ -56,8 +63,14 @@ public:
   using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
                                          IdsHash, IdsEqual>;
 
-  unsigned opKind(const LayoutGraph &graph, unsigned op);
+  /// `shared`: per value, whether exchanges of it are priced by value.
+  unsigned opKind(const LayoutGraph &graph, unsigned op,
+                  std::span<const char> shared);
   Evaluations &evaluations(unsigned kind) { return known[kind]; }
+  /// Of the exchanges of one value for all uses that share them: how each op
+  /// runs, and the operand that the value is.
+  using SharedUses = std::vector<std::pair<const OpEvaluation *, unsigned>>;
+  std::map<SharedUses, Objective> sharedHalos;
 
 private:
   std::unordered_map<std::string, unsigned> opKinds;

@@ -39,7 +39,8 @@ struct LayoutRefinement {
 /// average; where no single move helps, adjacent pairs are tried once.
 /// Deterministic; ends because the integer total strictly falls. A result whose
 /// peak bytes exceed those of the start is searched again with every move held
-/// to them. Given values, outputs and arguments never change.
+/// to them. Given values, outputs and arguments never change, but for open
+/// ones: arguments come as is cheapest for their users, results as they are.
 /// `prices`: for several searches over one graph, what relayouts cost; taken
 /// where it fits the machine.
 LayoutRefinement refineLayouts(const LayoutGraph &graph,

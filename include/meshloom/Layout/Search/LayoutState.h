@@ -12,6 +12,20 @@ namespace meshloom {
 
 struct LayoutFold;
 
+/// A hash of a number.
+inline uint64_t mixed(uint64_t number) {
+  number = (number + 1) * 0x9e3779b97f4a7c15u;
+  number = (number ^ number >> 29) * 0xbf58476d1ce4e5b9u;
+  return number ^ number >> 32;
+}
+
+/// How arguments that nobody laid out are priced.
+enum class OpenArguments {
+  Stay,   ///< as they are laid out
+  Shrink, ///< as what their users take most cheaply, in no more memory
+  Move    ///< as what their users take most cheaply
+};
+
 /// One relayout of a value, as InsertRelayouts will make it.
 struct PlannedRelayout {
   unsigned value;
@@ -24,7 +38,8 @@ struct PlannedRelayout {
 /// - for each cluster, its local work: the compute of its ops, and the bytes of
 ///   values that enter or leave it (those between its ops stay in registers);
 /// - for each value, the relayouts to what its users need: the cheapest tree
-///   over those layouts that starts at its own. In shared memory an op that
+///   over those layouts that starts at its own; and the halo exchanges that
+///   several uses of it share. In shared memory an op that
 ///   waits for several operands waits once, for the last of them; arguments and
 ///   the function's end need no waiting at all;
 /// each as often as it runs.
@@ -42,8 +57,10 @@ public:
   LayoutId intern(const Layout &layout) { return prices->intern(layout); }
   const OpEvaluation &evaluate(unsigned op);
   const Objective &total() const { return sum; }
-  /// How many changes have been applied: what a search's work is counted in.
+  /// How many changes have been applied, or would have been if what they come
+  /// to were not known: what a search's work is counted in.
   int64_t tried() const { return changesTried; }
+  void countTried() { ++changesTried; }
   Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
   Cost relayoutCost(unsigned value) const { return valueCosts[value].cost; }
 
@@ -61,6 +78,20 @@ public:
   void undo();
   /// Forgets what could be taken back.
   void commit() { depth = 0; }
+
+  /// A hash of all that the relayouts of a value depend on: its layout, and how
+  /// it is needed.
+  uint64_t stateOf(unsigned value) const {
+    return needHashes[value] ^ mixed(layouts[value]);
+  }
+  /// A hash of how a cluster's results are laid out.
+  uint64_t layoutsOf(unsigned cluster) const { return layoutHashes[cluster]; }
+
+  /// `Stay` until then.
+  void setOpenArguments(OpenArguments how);
+  /// Lays open arguments out as they were priced, where that is cheaper; they
+  /// stay so.
+  void settleOpenArguments();
 
   /// Layouts other than its own that a value is needed in, sorted.
   std::vector<LayoutId> targets(unsigned value) const;
@@ -124,13 +155,18 @@ private:
   };
 
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
-  Objective haloCost(unsigned op, std::span<const Layout> have,
-                     const OpSharding &sharding) const;
+  void addHalos(unsigned op, std::span<const Layout> have,
+                OpEvaluation &made) const;
+  void findWindowUses();
+  const Objective &sharedHaloPrice(unsigned value);
+  Objective sharedHaloCost(unsigned value);
   /// What an op asks of each of its operands.
   void demandsOf(unsigned op, std::vector<Demand> &made);
   /// Adds `sign` times a demand to the needs of an op's operand, and of what
   /// copies of the op take.
   void countAll(unsigned op, unsigned operand, const Demand &demand, int sign);
+  /// Lays out one value.
+  void place(unsigned value, LayoutId id);
   /// Adds `sign` times a demand to the value's needs.
   void count(unsigned value, const Use &use, const Demand &demand, int sign);
   struct Record;
@@ -141,6 +177,14 @@ private:
   int lastPlace() const { return int(graph.ops.size() + graph.outputs.size()); }
   /// How often a relayout of a value is made.
   int64_t runsOf(unsigned value, const Edge &edge) const;
+  /// The layout that a value is relaid out from: its own, or what an open
+  /// argument is priced as.
+  LayoutId sourceOf(unsigned value);
+  std::vector<LayoutId> targetsBut(unsigned value, LayoutId source) const;
+  /// What an output is needed in that nobody laid out.
+  LayoutId openTarget(LayoutId layout);
+  /// Brings the needs of open outputs up to date.
+  void followOutputs(unsigned value);
   /// The tree of relayouts of a value; false where there is none.
   bool relayoutTree(unsigned value, std::vector<Edge> &made);
   /// Every user is in the value's own cluster, and takes it as it is.
@@ -195,12 +239,19 @@ private:
   std::vector<std::vector<Use>> uses;
   /// Per value: of relayouts for its uses; 0 where that differs among them.
   std::vector<int64_t> useRuns;
+  /// Per value, those through windows, the uses in one branch side by side.
+  std::vector<std::vector<Use>> windowUses;
+  std::vector<char> sharesHalos; ///< per value: several of them
   std::vector<LayoutId> outputTargets;
+  std::vector<char> isOpenOutput; ///< per value: of some open output
+  OpenArguments openArguments = OpenArguments::Stay;
   std::vector<int> homes;        ///< per value: the op from which it is there
   std::vector<unsigned> opKinds; ///< per op
   std::vector<const OpEvaluation *> current;
   std::vector<std::vector<Demand>> demands; ///< per op and operand
   std::vector<std::vector<Need>> needs;     ///< per value
+  std::vector<uint64_t> needHashes;         ///< of those
+  std::vector<uint64_t> layoutHashes;       ///< per cluster, of its results'
 
   std::vector<LayoutId> layouts, initial;
   std::vector<Objective> valueCosts, clusterCosts;
@@ -233,6 +284,7 @@ private:
   std::vector<Edge> tree;
   std::vector<std::pair<LayoutId, Cost>> waitedFor;
   std::vector<Stored> stored;
+  LayoutPrices::SharedUses haloUses; ///< of one value and branch
   std::vector<unsigned> dirty, done; ///< ops; `dirty` is a heap
   /// Marks of the last `apply` that came by: ops, values, clusters. An op's is
   /// even while it waits in `dirty`.

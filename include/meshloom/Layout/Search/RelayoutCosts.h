@@ -93,6 +93,15 @@ private:
     size_t used = 0;
   };
 
+  struct IdsHash {
+    size_t operator()(const std::vector<LayoutId> &ids) const {
+      size_t hash = ids.size();
+      for (LayoutId id : ids)
+        hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
+      return hash ^ (hash >> 32);
+    }
+  };
+
   static uint64_t key(TensorKind kind, LayoutId from, LayoutId to) {
     return uint64_t(kind) << 42 | uint64_t(from) << 21 | to;
   }
@@ -109,6 +118,10 @@ private:
   std::unordered_map<std::string, int> wayOfPattern;
   std::deque<Way> ways;
   std::unordered_map<uint64_t, std::optional<RelayoutPlan>> plans;
+  /// Of several targets; by kind, how many layouts there are, and all layouts.
+  /// Empty: there is none.
+  std::unordered_map<std::vector<LayoutId>, std::vector<Edge>, IdsHash> trees;
+  std::vector<LayoutId> treeKey;         ///< scratch
   std::vector<std::vector<Bytes>> known; ///< per kind and layout
 };
 

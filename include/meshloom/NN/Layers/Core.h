@@ -193,6 +193,9 @@ public:
   /// Of one tensor.
   explicit Lambda(std::function<Tensor(const Tensor &)> function,
                   PlainOptions options = {});
+  /// Of several, which the layer is called on.
+  explicit Lambda(std::function<Tensor(const std::vector<Tensor> &)> function,
+                  PlainOptions options = {});
 };
 
 } // namespace meshloom::layers

@@ -164,6 +164,12 @@ public:
   const std::string &class_name() const;
   /// The layers that it is made of.
   std::vector<Layer> layers() const;
+  /// What it was called on as a part of a model; of a model what its graph
+  /// begins with. Throws meshloom::Error if there is none, or more than one.
+  SymbolicTensor input(Where where = Where::current()) const;
+  /// What it gives there:
+  ///   Model features(model.inputs(), model.get_layer("hidden").output());
+  SymbolicTensor output(Where where = Where::current()) const;
   /// That of `layers` with this name. Throws meshloom::Error if there is none,
   /// and lists them.
   Layer get_layer(std::string_view name) const;
@@ -264,8 +270,12 @@ protected:
   /// this name already.
   DVariable add_weight(const std::string &name, const Shape &shape,
                        const WeightOptions &options = {});
-  /// A variable that is no weight, such as a count; see Layer::weights.
-  DVariable add_state(const std::string &name, const Tensor &initial);
+  /// A variable that is no weight, such as a count; see Layer::weights. With
+  /// ON_READ each replica has its own, and outside of replicas it is that of
+  /// the first one.
+  DVariable add_state(
+      const std::string &name, const Tensor &initial,
+      VariableSynchronization synchronization = VariableSynchronization::AUTO);
   /// Adds a scalar to the losses of this call.
   void add_loss(const Tensor &loss);
   /// Says that a layer is a part of this one, by a name of its own, or its own

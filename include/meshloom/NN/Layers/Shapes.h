@@ -73,12 +73,20 @@ using Cropping1D = Cropping<1>; ///< [batch, steps, features]
 using Cropping2D = Cropping<2>; ///< [batch, rows, columns, features]
 using Cropping3D = Cropping<3>; ///< with three spatial dims
 
+/// What UpSampling takes beside the size.
+struct UpSamplingOptions {
+  /// Of images (UpSampling2D) alone what is between elements: "nearest" repeats
+  /// them, "bilinear", "bicubic", "lanczos3" and "lanczos5" weigh neighbours.
+  std::string interpolation = "nearest";
+  std::string name = "";    ///< default: "up_sampling2d", ...
+  LayerOptions common = {}; ///< of all layers
+};
 /// Every element of [batch, spatial..., features] so often along the spatial
 /// dims.
 template <int Rank> class UpSampling : public Layer {
 public:
-  /// How often.
-  explicit UpSampling(Sizes size = 2, PlainOptions options = {});
+  /// How often. Throws meshloom::Error if an interpolation is not known.
+  explicit UpSampling(Sizes size = 2, UpSamplingOptions options = {});
 };
 using UpSampling1D = UpSampling<1>; ///< [batch, steps, features]
 using UpSampling2D = UpSampling<2>; ///< [batch, rows, columns, features]

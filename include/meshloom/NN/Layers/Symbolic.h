@@ -63,13 +63,13 @@ private:
 };
 
 /// What Input takes beside the shape.
-struct InputOptions {
+struct InputLayerOptions {
   int64_t batch_size = -1;  ///< -1: any
   DType dtype = DType::F32; ///< of the elements
   std::string name = "";    ///< default: "input"
 };
 /// An input of a model: tensors [batch, shape...].
-SymbolicTensor Input(const Shape &shape, InputOptions options = {});
+SymbolicTensor Input(const Shape &shape, InputLayerOptions options = {});
 
 /// "f32 [None, 784]".
 std::string to_string(const SymbolicTensor &tensor);

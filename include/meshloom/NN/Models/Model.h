@@ -23,7 +23,7 @@
 // A model is a layer: it may be a part of others, and of a Module.
 #pragma once
 
-#include "meshloom/NN/Training/Trainer.h"
+#include "meshloom/NN/Training/TrainingStep.h"
 
 #include <initializer_list>
 
@@ -54,6 +54,14 @@ public:
   virtual std::vector<SymbolicTensor> inputs() const { return {}; }
   /// What it ends with.
   virtual std::vector<SymbolicTensor> outputs() const { return {}; }
+
+  /// What fit does with a batch; see TrainingStep. By default step.run().
+  virtual void train_step(TrainingStep &step);
+  /// What evaluate does with one.
+  virtual void test_step(TrainingStep &step);
+  /// Those that steps of its own update: they are shown beside the loss, and
+  /// begin anew with each epoch.
+  virtual std::vector<metrics::Metric> own_metrics() const { return {}; }
 };
 
 /// A handle of a model; copies are the same model. Empty where made without

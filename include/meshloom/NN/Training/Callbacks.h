@@ -13,7 +13,7 @@ namespace meshloom::callbacks {
 
 /// Whether less or more is better.
 enum class Mode : uint8_t {
-  Auto, ///< more where the name ends in "acc", "accuracy" or "auc"
+  Auto, ///< more of accuracies, areas, precision, recall, ...; else less
   Min,  ///< less
   Max   ///< more
 };
@@ -23,6 +23,9 @@ class Monitor {
 public:
   /// It counts as better where it is so by more than `min_delta`.
   Monitor(std::string name, Mode mode, double min_delta);
+  /// Finds out which way is better where that was left to it: by the name, or
+  /// by the metric of the model that is shown under that name.
+  void resolve(const Model &model);
   /// The number, or none, which is warned of.
   std::optional<double> read(const Logs &logs, std::string_view callback) const;
   /// Whether `value` is better than `reference`.
@@ -32,6 +35,7 @@ public:
 
 private:
   std::string name;
+  Mode mode;
   bool more;
   double delta;
 };
@@ -190,7 +194,7 @@ struct CSVLoggerOptions {
 };
 
 /// Writes a line with the numbers of each epoch, sorted by name; NA where there
-/// is none.
+/// is none. Of several processes that train a model together the first writes.
 class CSVLogger : public Callback {
 public:
   /// CSVLogger("log.csv").

@@ -56,9 +56,15 @@ public:
   template <typename L>
     requires std::constructible_from<losses::Loss, L>
   LossOfOutputs(L &&loss) : all(losses::Loss(std::forward<L>(loss))) {}
-  /// For each output, in their order.
+  /// For each output, in their order: {"mse", "mae"}.
+  LossOfOutputs(std::initializer_list<losses::Loss> losses) : each(losses) {}
+  /// The same.
   LossOfOutputs(std::vector<losses::Loss> losses) : each(std::move(losses)) {}
-  /// By the names of the outputs.
+  /// By the names of the outputs: {{"price", "mse"}, {"kind", own}}.
+  LossOfOutputs(
+      std::initializer_list<std::pair<const std::string, losses::Loss>> losses)
+      : byName(losses) {}
+  /// The same.
   LossOfOutputs(std::map<std::string, losses::Loss> losses)
       : byName(std::move(losses)) {}
 
@@ -92,6 +98,28 @@ public:
   std::map<std::string, std::vector<metrics::Metric>> byName;
 };
 
+/// How much the losses of a model's outputs count.
+class LossWeights {
+public:
+  /// 1 each.
+  LossWeights() = default;
+  /// For each output, in their order: {1, 0.5}.
+  LossWeights(std::initializer_list<double> weights) : each(weights) {}
+  /// The same.
+  LossWeights(std::vector<double> weights) : each(std::move(weights)) {}
+  /// By the names of the outputs: {{"price", 1}, {"kind", 0.5}}; others count
+  /// 1.
+  LossWeights(
+      std::initializer_list<std::pair<const std::string, double>> weights)
+      : byName(weights) {}
+  /// The same.
+  LossWeights(std::map<std::string, double> weights)
+      : byName(std::move(weights)) {}
+
+  std::vector<double> each;             ///< empty, or in order
+  std::map<std::string, double> byName; ///< empty, or by name
+};
+
 /// What compile takes.
 struct TrainingOptions {
   /// Changes the weights; needed by fit.
@@ -100,8 +128,8 @@ struct TrainingOptions {
   LossOfOutputs loss = {};
   /// Shown beside the loss.
   MetricsOfOutputs metrics = {};
-  /// The loss is the sum of the outputs' losses times these; empty: 1 each.
-  std::vector<double> loss_weights = {};
+  /// The loss is the sum of the outputs' losses times these.
+  LossWeights loss_weights = {};
   /// As metrics, but examples count by their weights.
   MetricsOfOutputs weighted_metrics = {};
   /// So many steps are one call of one compiled loop. Callbacks of batches are
@@ -126,8 +154,9 @@ struct FitOptions {
   double validation_split = 0; ///< of arrays, this part at the end validates
   TrainingData validation_data = {}; ///< what an epoch is evaluated on
   bool shuffle = true;               ///< arrays, in every epoch anew
-  std::map<int64_t, double> class_weight = {}; ///< of examples, by their label
-  int64_t initial_epoch = 0;                   ///< the first one, from 0
+  /// Of examples, by their label; of models with one output.
+  std::map<int64_t, double> class_weight = {};
+  int64_t initial_epoch = 0; ///< the first one, from 0
   /// Batches an epoch; default: all there are.
   std::optional<int64_t> steps_per_epoch = std::nullopt;
   /// Batches an evaluation; default: all there are.
@@ -170,14 +199,15 @@ class Trainer : public Layer {
 public:
   /// Says how the model is trained. Again: metrics and compiled steps begin
   /// anew. The strategy in whose scope it is called is that of training.
-  /// Throws meshloom::Error if a name is not known, or a number is out of
-  /// range.
-  void compile(TrainingOptions options);
+  /// Messages about losses and metrics name the line of this call. Throws
+  /// meshloom::Error if a name is not known, or a number is out of range.
+  void compile(TrainingOptions options, Where where = Where::current());
   /// Whether compile was called.
   bool compiled() const;
 
   /// Trains for some epochs. Where a dataset ends in the middle of an epoch, a
-  /// warning says so, and that epoch is the last one.
+  /// warning says so, and that epoch is the last one. Where the optimizer keeps
+  /// averages of the weights (ema_momentum), these are the weights at the end.
   History fit(const TrainingData &data, FitOptions options = {}) const;
   /// Of arrays: fit({x, y}, options).
   template <detail::Arrays X, detail::Arrays Y>

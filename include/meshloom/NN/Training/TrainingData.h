@@ -1,12 +1,14 @@
 // TrainingData: what fit, evaluate and predict take: a dataset of batches, or
-// arrays of examples, or a generator of batches.
+// arrays of examples, or a generator of batches, or datasets of workers.
 #pragma once
 
-#include "meshloom/Data/Dataset.h"
+#include "meshloom/Distribute/Input.h"
+#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
 
 namespace meshloom {
 
 class TrainingData;
+template <typename T> class PerWorkerDataset;
 
 namespace detail {
 /// What may be a tensor or a structure of tensors; options, which have
@@ -14,20 +16,38 @@ namespace detail {
 template <typename T>
 concept Arrays =
     !std::derived_from<T, data::AnyDataset> && !std::same_as<T, TrainingData> &&
-    !std::invocable<T &> && !requires(T &options) { options.callbacks; };
+    !std::invocable<T &> && !std::invocable<T &, const InputContext &> &&
+    !isA<T, PerWorkerDataset> && !requires(T &options) { options.callbacks; };
+
+/// A dataset that each worker has of its own.
+struct WorkerData {
+  std::shared_ptr<const WorkerDatasetName> dataset;
+  data::detail::ReadSkeleton read;
+  /// The same in a process without workers, where it is a function of that.
+  std::function<data::AnyDataset(const InputContext &)> here;
+};
 } // namespace detail
 
 /// Where examples come from. An element of a dataset, and what a generator
 /// gives, is a batch: inputs, a pair of inputs and labels, or a tuple of
 /// inputs, labels and weights of examples, each a tensor or a structure of
-/// tensors (for models with several inputs or outputs, in their order), with
-/// one first dim. Arrays are all examples, cut into batches by fit:
+/// tensors, with one first dim. Of a model with several inputs or outputs they
+/// are in its order; those of a map go by the names of its Inputs, or of the
+/// layers that it ends with. Arrays are all examples, cut into batches by fit:
 ///
 ///   model.fit(dataset.batch(32));
 ///   model.fit({x, y}, {.batch_size = 32});
 ///
 /// A generator is a function that returns an optional batch, none at its end.
 /// It goes on from epoch to epoch, so fit must be given steps_per_epoch.
+///
+/// Workers of a ParameterServerStrategy can make their batches themselves, so
+/// that those do not go through this process: a PerWorkerDataset, or, where
+/// workers are threads of this process, a function of InputContext (Keras'
+/// DatasetCreator). fit must be given steps_per_epoch then:
+///
+///   model.fit(coordinator.create_per_worker_dataset(batches),
+///             {.epochs = 5, .steps_per_epoch = 10});
 class TrainingData {
 public:
   /// No examples.
@@ -60,13 +80,35 @@ public:
                  })] { return next; }))),
         isGenerator(true) {}
 
+  /// Datasets of workers,
+  template <typename T>
+  TrainingData(const PerWorkerDataset<T> &batches)
+      : workers(detail::WorkerData{batches.internal(),
+                                   data::detail::skeletonFrom<T>, nullptr}) {}
+  /// and what makes one. Where there are no workers it is called once.
+  template <std::invocable<const InputContext &> F>
+    requires(!std::invocable<F &>)
+  TrainingData(F dataset_fn) {
+    using T = typename std::decay_t<
+        std::invoke_result_t<F &, const InputContext &>>::Value;
+    auto open = [dataset_fn] { return dataset_fn(InputContext()); };
+    workers = detail::WorkerData{
+        std::make_shared<detail::WorkerDatasetName>(detail::openingOf(open)),
+        data::detail::skeletonFrom<T>,
+        [dataset_fn](const InputContext &context) -> data::AnyDataset {
+          return dataset_fn(context);
+        }};
+  }
+
   /// Whether there are none.
-  bool empty() const { return !batches && !arrays; }
+  bool empty() const { return !batches && !arrays && !workers; }
 
   /// The dataset, or none.
   std::optional<data::AnyDataset> batches;
   /// The arrays, or none.
   std::optional<data::detail::Element> arrays;
+  /// The datasets of workers, or none.
+  std::optional<detail::WorkerData> workers;
   /// Whether the dataset is a generator.
   bool isGenerator = false;
 };

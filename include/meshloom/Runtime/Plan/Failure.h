@@ -20,6 +20,8 @@ public:
     failed = true;
   }
   bool any() const { return failed.load(std::memory_order_relaxed); }
+  /// The step that failed.
+  unsigned step() const { return first; }
   /// Names the step's source location and op.
   Error error(const Program &program) const {
     return Error(describe(program, first) + text);

@@ -16,9 +16,10 @@ public:
   int64_t allocate(int64_t bytes);
   void release(int64_t offset, int64_t bytes);
   int64_t peak() const { return end; }
+  /// What an array of `bytes` takes.
+  static int64_t rounded(int64_t bytes);
 
 private:
-  static int64_t rounded(int64_t bytes);
   std::vector<std::pair<int64_t, int64_t>> holes; ///< (offset, bytes), sorted
   int64_t end = 0;
 };
@@ -32,9 +33,12 @@ struct Lifetime {
 struct Offsets {
   std::vector<int64_t> offsets; ///< per lifetime
   int64_t peak = 0;             ///< bytes in all
+  int64_t live = 0;             ///< the most that is needed at one time
 };
 
-/// Those that begin at the same time are placed in the order they are given.
+/// In the order in which they begin, those that begin at the same time in the
+/// order they are given; where that leaves gaps of over a fiftieth of what is
+/// needed at one time, the largest first, if that takes less.
 Offsets placeByLifetime(std::span<const Lifetime> lifetimes);
 
 } // namespace meshloom::plan

@@ -79,8 +79,6 @@ public:
   int64_t process() const override;
   /// Where the devices of a mesh with an assignment are.
   Result<MeshProcesses> processesOf(const Mesh &mesh) const;
-  /// The devices of a mesh that have a memory here: those of this process.
-  virtual std::vector<int64_t> devicesHere(const Mesh &mesh) const;
   /// Calls `write` with memory of the host that then is the block's content.
   virtual void fill(size_t slot, const Block &block, int64_t bytes,
                     const std::function<void(char *)> &write);

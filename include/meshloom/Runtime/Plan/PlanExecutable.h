@@ -7,6 +7,7 @@
 #pragma once
 
 #include "meshloom/Runtime/Plan/PlanClient.h"
+#include "meshloom/Runtime/Plan/RunExchanges.h"
 #include "meshloom/Runtime/Profiler.h"
 
 #include <atomic>
@@ -32,10 +33,14 @@ public:
   /// `execute` without checks, by the one that runs the whole; `profile`: of
   /// that run, where it is profiled.
   Result<std::vector<Array>> runPart(std::vector<Array> arguments,
-                                     const ProfiledRun *profile) {
+                                     const ProfiledRun *profile,
+                                     RunExchanges &exchanges) {
     profiled = profile;
+    exchanging = &exchanges;
     return run(std::move(arguments));
   }
+  /// Whether a run exchanges anything with other processes; the same in all.
+  virtual bool exchanges() const { return false; }
   /// Of one execution; without loops and branches that is always the same.
   const std::vector<CollectiveRecord> &collectives() const {
     return stats.collectives;
@@ -65,15 +70,19 @@ protected:
   Statistics stats;
   /// The run that is going on, where it is profiled; else null.
   const ProfiledRun *profiled = nullptr;
+  /// Of the run that is going on.
+  RunExchanges *exchanging = nullptr;
 
 private:
+  RunExchanges nextExchanges();
   void addCollectives(const std::vector<Step> &steps, unsigned &id);
   /// `profile`: what waits for the run to end, where it is profiled.
   using Pending = std::shared_ptr<Profiler::Pending>;
   static Pending profileOf();
   Result<std::vector<Array>> runNow(std::vector<Array> arguments,
-                                    Pending profile);
-  std::vector<Array> launch(std::vector<Array> arguments);
+                                    Pending profile, RunExchanges exchanges);
+  std::vector<Array> launch(std::vector<Array> arguments,
+                            RunExchanges exchanges);
 
   std::mutex running;
   mutable std::mutex reading, launching;
@@ -81,6 +90,9 @@ private:
   std::atomic<bool> isLong;
   Event last; ///< of the last launch
   const int64_t profileId = Profiler::newProgramId();
+  /// What a run is among the calls of all processes; made when first needed.
+  std::once_flag described;
+  std::shared_ptr<const SharedCall> shared;
 };
 
 } // namespace meshloom::plan

@@ -17,8 +17,6 @@ public:
   /// largest only: this one and all `others`, which share theirs already, share
   /// that. Gives the bytes that all of them together have then.
   int64_t shareScratch(std::span<StraightExecutable *const> others);
-  /// Whether a run exchanges anything with other processes; the same in all.
-  virtual bool exchanges() const { return false; }
   /// Bytes on all devices, its own or shared.
   int64_t scratchBytes() const;
 

@@ -14,6 +14,7 @@ public:
   Status set(const std::string &key, std::string_view value) override;
   Result<std::string> get(const std::string &key,
                           std::chrono::milliseconds timeout) override;
+  Result<std::optional<std::string>> find(const std::string &key) override;
   Status erase(const std::string &prefix) override;
 
 private:

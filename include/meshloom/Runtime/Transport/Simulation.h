@@ -15,7 +15,7 @@ struct SimulationOptions {
   int killedRank = -1;
   int64_t killAfter = 0;
   /// Ranks that neither post nor wait by Transport::wait for that long are
-  /// taken to wait otherwise.
+  /// taken to wait otherwise, unless they say when they work.
   std::chrono::milliseconds idle{100};
   /// All ranks wait, nothing is under way, and no rank does anything for that
   /// long: they wait for each other.
@@ -27,7 +27,8 @@ struct SimulationOptions {
 /// other. Nothing arrives while a rank still runs (that is, does not wait by
 /// Transport::wait): so the order does not depend on the machine, only on the
 /// seed and on what ranks post. Time is counted, not spent. A rank whose
-/// threads wait otherwise is given `idle` to post the next thing.
+/// threads wait otherwise says when it works (`working`), or is given `idle` to
+/// post the next thing.
 ///
 /// Ranks that wait for each other are an error that lists what each one waits
 /// for. That finds collectives that are not in one order on all ranks.
@@ -41,6 +42,10 @@ public:
   /// Rank `rank`'s, to be asked for once; the rank has ended when it is
   /// destroyed.
   std::shared_ptr<Transport> transport(int rank);
+
+  /// As long as it is held the rank works, wherever it does not wait by
+  /// Transport::wait. One that has said so once rests when it is not held.
+  std::shared_ptr<void> working(int rank);
 
   /// Parts that have arrived, and a number that stands for their order.
   int64_t arrivals() const;

@@ -24,7 +24,9 @@ meshloom::createCPUClient(const CPUOptions &options) {
   if (options.chunks < 0 || options.memoryLimit < 0)
     return Error("chunks and memory limit of a CPU client cannot be negative");
   if (options.communicator && options.privateMemories)
-    return Error("virtual CPUs with private memories are in one process");
+    return Error("virtual CPUs with private memories are those of one process, "
+                 "and this program has several: leave private_memories out, or "
+                 "run it in one process");
   return std::shared_ptr<Client>(std::make_shared<CPUClient>(options));
 }
 

@@ -2,6 +2,7 @@
 #include "ExchangeCall.h"
 
 #include "meshloom/Runtime/Combine.h"
+#include "meshloom/Runtime/NonFinite.h"
 
 #include <algorithm>
 #include <cstring>
@@ -103,10 +104,10 @@ void ExchangeCall::pack(const Memory &memory) const {
 }
 
 void ExchangeCall::begin(Communicator &communicator, uint64_t tag,
-                         const Memory &memory) {
+                         TransferTimeout timeout, const Memory &memory) {
   if (!move.group.empty()) {
     done = whole ? communicator.allReduce(move.group, tag, type, reduce,
-                                          memory.to, whole)
+                                          memory.to, whole, timeout)
                  : Event();
     return;
   }
@@ -127,7 +128,7 @@ void ExchangeCall::begin(Communicator &communicator, uint64_t tag,
           size_t(receive.bytes)}});
   done = outgoing.empty() && incoming.empty()
              ? Event()
-             : communicator.exchange(tag, outgoing, incoming);
+             : communicator.exchange(tag, outgoing, incoming, timeout);
 }
 
 /// The array that a source is a box of.
@@ -187,4 +188,20 @@ Status ExchangeCall::end(Communicator &communicator,
     for (const ExchangePlan::Target &part : move.exchange.targets)
       fill(part, memory);
   return Success();
+}
+
+bool ExchangeCall::isFinite(const Memory &memory) const {
+  constexpr int64_t one = 1;
+  if (!move.group.empty())
+    return whole == 0 || !hasNonFinite(type, memory.to, &whole, &one, 1);
+  const Shape strides = rowMajorStrides(target.where.extent);
+  return std::ranges::none_of(
+      move.exchange.targets, [&](const ExchangePlan::Target &part) {
+        int64_t element = part.slot * target.where.count();
+        for (size_t d = 0; d < strides.size(); ++d)
+          element += (part.box.offset[d] - target.where.offset[d]) * strides[d];
+        return hasNonFinite(type, memory.to + element * target.width,
+                            part.box.extent.data(), strides.data(),
+                            unsigned(strides.size()));
+      });
 }

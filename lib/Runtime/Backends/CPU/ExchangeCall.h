@@ -24,13 +24,16 @@ public:
     char *from, *to, *staging;
   };
   /// Does not wait.
-  void begin(Communicator &communicator, uint64_t tag, const Memory &memory);
+  void begin(Communicator &communicator, uint64_t tag, TransferTimeout timeout,
+             const Memory &memory);
   /// Waits; fails with what the exchange ended with.
   Status end(Communicator &communicator, const Memory &memory) const;
   /// Waits until memory is no longer used, after an abort.
   void abandon(Communicator &communicator) const {
     (void)communicator.wait(done);
   }
+  /// Whether what it has left in the target is finite.
+  bool isFinite(const Memory &memory) const;
   /// Elements of results that it makes of addends, less than those.
   int64_t combinations() const;
   /// Bytes that this process sends and receives.

@@ -9,12 +9,12 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
-namespace {
-bool isReduction(const CollectiveStep &step) {
+bool cpu::isReduction(const CollectiveStep &step) {
   return step.kind == CollectiveKind::AllReduce ||
          step.kind == CollectiveKind::ReduceScatter;
 }
 
+namespace {
 class MovePlanner {
 public:
   MovePlanner(const Program &program, const AddendPlan &addends,

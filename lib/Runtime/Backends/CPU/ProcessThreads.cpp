@@ -42,8 +42,10 @@ class Processes : public Client {
 public:
   /// `alone`: of all devices in one process.
   Processes(std::vector<std::shared_ptr<Client>> clients,
-            std::shared_ptr<Client> alone)
-      : clients(std::move(clients)), alone(std::move(alone)) {}
+            std::shared_ptr<Client> alone,
+            std::function<std::shared_ptr<void>(int)> working)
+      : working(std::move(working)), clients(std::move(clients)),
+        alone(std::move(alone)) {}
   std::string_view platform() const override { return "cpu"; }
   std::span<const Device> devices() const override { return alone->devices(); }
   int64_t bytesInUse() const override {
@@ -137,12 +139,14 @@ private:
         std::make_shared<Parts>(shared_from_this(), std::move(arrays)));
   }
 
-  const std::vector<std::shared_ptr<Client>> clients;
-  const std::shared_ptr<Client> alone;
-
 public:
   /// Processes run programs in one order.
   std::mutex order;
+  const std::function<std::shared_ptr<void>(int)> working;
+
+private:
+  const std::vector<std::shared_ptr<Client>> clients;
+  const std::shared_ptr<Client> alone;
 };
 
 class ProcessesExecutable : public Executable {
@@ -183,8 +187,21 @@ public:
       std::lock_guard lock(processes->order);
       std::vector<std::thread> threads;
       threads.reserve(parts.size());
+      std::vector<std::shared_ptr<void>> work(parts.size());
+      for (size_t p = 0; processes->working && p < parts.size(); ++p)
+        work[p] = processes->working(int(p));
       auto run = [&](size_t p) {
+        // Also where this is the main thread: those of the others are not.
+        const CallOrder::Inside inside;
         made[p] = parts[p]->execute(std::move(given[p]));
+        std::vector<Event> events;
+        if (made[p])
+          for (const Array &result : *made[p])
+            events.push_back(result.event());
+        Event::whenAll(events).then(
+            [held = std::move(work[p])](const Status &) mutable {
+              held.reset();
+            });
       };
       for (size_t p = 1; p < parts.size(); ++p)
         threads.emplace_back(run, p);
@@ -237,7 +254,8 @@ Processes::loadOn(Compiled compiled, const DeviceAssignment &assignment,
 
 Result<std::shared_ptr<Client>> meshloom::createProcessThreads(
     int64_t processes, CPUOptions options,
-    std::vector<std::shared_ptr<Transport>> transports) {
+    std::vector<std::shared_ptr<Transport>> transports,
+    std::function<std::shared_ptr<void>(int process)> working) {
   if (processes < 1 || processes > options.devices)
     return Error(fmt::format("{} devices cannot be in {} processes",
                              options.devices, processes));
@@ -256,6 +274,6 @@ Result<std::shared_ptr<Client>> meshloom::createProcessThreads(
       return client;
     clients.push_back(std::move(*client));
   }
-  return std::shared_ptr<Client>(
-      std::make_shared<Processes>(std::move(clients), std::move(*alone)));
+  return std::shared_ptr<Client>(std::make_shared<Processes>(
+      std::move(clients), std::move(*alone), std::move(working)));
 }

@@ -9,12 +9,12 @@
 #include "Parts.h"
 #include "Placement.h"
 
-#include "meshloom/Core/Hash.h"
+#include "meshloom/Core/CustomCall.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/NonFinite.h"
-#include "meshloom/Runtime/Plan/ExchangeTags.h"
+#include "meshloom/Runtime/Plan/AgreedOutcome.h"
 #include "meshloom/Runtime/Plan/Failure.h"
 
 #include <cstring>
@@ -73,6 +73,10 @@ struct Run {
   char *const *memory; ///< per memory of the plan
   uint64_t tag;        ///< of its first exchange; the next ones follow
   Failure failure;
+  /// Where processes check together, no reason not to go on.
+  Failure nonFinite;
+  /// Exchanges that have begun and not ended.
+  std::vector<unsigned> underWay = {};
 };
 
 /// A worker's pointers and loop bounds for one call.
@@ -89,14 +93,26 @@ public:
         cpus(*load.client), kernels(load.kernels) {}
   Status plan(std::span<const unsigned> order);
   int64_t cores() const override { return busyCores; }
-  bool exchanges() const override { return !graph.exchanges.empty(); }
+  bool exchanges() const override {
+    return !graph.exchanges.empty() || checksTogether();
+  }
 
 private:
   Status runActions(const Frame &frame) override;
+  /// Whether all processes end a run with the first value of any of them that
+  /// is not finite. Each goes on to the end, so that none waits in vain.
+  bool checksTogether() const {
+    return options.checkNonFinite && processes.several();
+  }
+  Failure &nonFiniteOf(Run &run) const {
+    return checksTogether() ? run.nonFinite : run.failure;
+  }
   bool isProduct(const Work &work) const;
   Status prepare(const Schedule &schedule);
   std::vector<int64_t> prepareExchanges();
   void runExchange(const Work &work, Run &run);
+  ExchangeCall::Memory memoryOf(unsigned exchange, const Run &run) const;
+  bool failedTogether(const Run &run);
   void abandonExchanges(const Error &error);
   Result<Call> prepareCall(const Item &item) const;
   void runPhase(const ReadyPhase &phase, Run &run);
@@ -117,7 +133,6 @@ private:
   plan::MeshProcesses processes{loaded.mesh};
   StepGraph graph;
   std::vector<ExchangeCall> exchangeCalls; ///< of the graph's
-  plan::ExchangeTags tags{0};
   Placement placement;
   int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
@@ -130,20 +145,6 @@ private:
   };
   std::vector<Cursor> cursors;
 };
-
-/// The same in all processes.
-uint64_t hashOfCollectives(const Program &program) {
-  StableHash hash;
-  hash.add(program.steps.size());
-  for (size_t s = 0; s < program.steps.size(); ++s)
-    if (auto *step = std::get_if<CollectiveStep>(&program.steps[s])) {
-      hash.add(s);
-      hash.add(uint64_t(step->kind));
-      for (const CollectiveStep::Move &move : step->moves)
-        hash.add(program.buffers[move.to].layout.hash());
-    }
-  return hash.value();
-}
 
 /// Whether chunks of the work are products of matrices, which must not be
 /// small.
@@ -169,7 +170,6 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   if (!placed)
     return placed.error();
   processes = std::move(*placed);
-  tags = plan::ExchangeTags(hashOfCollectives(loaded));
   const OnOneHost onOneHost = [this](int a, int b) {
     return cpus.communicator()->hostOf(a) == cpus.communicator()->hostOf(b);
   };
@@ -376,6 +376,11 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
   const Interval range = call.item.range(work, chunks, chunk);
   if (range.empty())
     return;
+  // What a call keeps of its second operand goes by where this lies: in the
+  // worker's scratch the parts of all chunks lie in one place.
+  std::optional<library::CallScope> keepsNothing;
+  if (call.bindings.size() > 1 && call.bindings[1].local)
+    keepsNothing.emplace(0);
   const size_t loops = work.extents.size();
   frame.begin.assign(loops, 0);
   frame.extent.assign(work.extents.begin(), work.extents.end());
@@ -431,7 +436,7 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
       if (!empty &&
           hasNonFinite(buffer.type, static_cast<char *>(frame.pointers[a]),
                        frame.extent.data(), strides, unsigned(loops)))
-        run.failure.report(work.step, nonFiniteMessage(buffer.name));
+        nonFiniteOf(run).report(work.step, nonFiniteMessage(buffer.name));
     }
   }
 }
@@ -490,27 +495,43 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
   kept = std::move(frame);
 }
 
-/// Begins or ends one.
-void SharedExecutable::runExchange(const Work &work, Run &run) {
-  const Exchange &exchange = graph.exchanges[work.exchange];
-  ExchangeCall &call = exchangeCalls[work.exchange];
-  auto memoryOf = [&](unsigned buffer) {
+ExchangeCall::Memory SharedExecutable::memoryOf(unsigned exchange,
+                                                const Run &run) const {
+  const Exchange &own = graph.exchanges[exchange];
+  auto memory = [&](unsigned buffer) {
     return run.memory[graph.buffers[buffer].memory];
   };
-  const ExchangeCall::Memory memory{
-      exchange.from < 0 ? nullptr : memoryOf(unsigned(exchange.from)),
-      memoryOf(exchange.to), arena(0) + placement.staging[work.exchange]};
+  return {own.from < 0 ? nullptr : memory(unsigned(own.from)), memory(own.to),
+          arena(0) + placement.staging[exchange]};
+}
+
+/// Begins or ends one.
+void SharedExecutable::runExchange(const Work &work, Run &run) {
+  ExchangeCall &call = exchangeCalls[work.exchange];
+  const ExchangeCall::Memory memory = memoryOf(work.exchange, run);
   Communicator &communicator = *cpus.communicator();
   const int64_t begin = profiled ? profiled->profiler().now() : 0;
-  if (work.kind == Work::Kind::Exchange)
-    call.begin(communicator, run.tag + work.exchange, memory);
-  else if (Status ok = call.end(communicator, memory); !ok)
-    run.failure.report(
-        work.step,
-        fmt::format(
-            "{} between processes: {}",
-            name(std::get<CollectiveStep>(loaded.steps[work.step]).kind),
-            ok.error().message()));
+  if (work.kind == Work::Kind::Exchange) {
+    call.begin(communicator, run.tag + work.exchange, exchanging->timeout,
+               memory);
+    run.underWay.push_back(work.exchange);
+  } else {
+    std::erase(run.underWay, work.exchange);
+    if (Status ok = call.end(communicator, memory); !ok)
+      run.failure.report(
+          work.step,
+          fmt::format(
+              "{} between processes: {}",
+              name(std::get<CollectiveStep>(loaded.steps[work.step]).kind),
+              ok.error().message()));
+    else if (checksTogether() &&
+             isReduction(std::get<CollectiveStep>(loaded.steps[work.step])) &&
+             !call.isFinite(memory))
+      run.nonFinite.report(
+          work.step,
+          nonFiniteMessage(
+              graph.buffers[graph.exchanges[work.exchange].to].name));
+  }
   if (!profiled)
     return;
   ProfileEvent event =
@@ -521,6 +542,18 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
     event.flops = call.combinations();
   }
   profiled->profiler().add(std::move(event));
+}
+
+/// Whether all processes have failed at the same step, and all of them could
+/// end what they had begun to send each other.
+bool SharedExecutable::failedTogether(const Run &run) {
+  const auto *step = std::get_if<KernelStep>(&loaded.steps[run.failure.step()]);
+  return step && failsTogether(*step) &&
+         std::ranges::all_of(run.underWay, [&](unsigned exchange) {
+           const Status ended = exchangeCalls[exchange].end(
+               *cpus.communicator(), memoryOf(exchange, run));
+           return bool(ended);
+         });
 }
 
 /// Others wait for what this process does not send any more.
@@ -578,7 +611,8 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
 }
 
 Status SharedExecutable::runActions(const Frame &frame) {
-  Run run{frame.addresses.data(), tags.nextRun(), {}};
+  Run run{
+      frame.addresses.data(), exchanging->take(graph.exchanges.size()), {}, {}};
   if (profiled)
     describeParts();
   cpus.workers.visit([&] {
@@ -595,9 +629,12 @@ Status SharedExecutable::runActions(const Frame &frame) {
     }
   });
   if (!run.failure.any())
-    return Success();
+    return checksTogether()
+               ? plan::agreeOnOutcome(*cpus.communicator(), *exchanging,
+                                      run.nonFinite, loaded)
+               : Success();
   const Error error = run.failure.error(loaded);
-  if (processes.several())
+  if (processes.several() && !failedTogether(run))
     abandonExchanges(error);
   return error;
 }

@@ -287,8 +287,7 @@ Result<Work> Builder::move(const CollectiveStep &step,
                            const Action &action) const {
   const GraphBuffer &from = graph.buffers[action.reads[0]];
   const GraphBuffer &to = graph.buffers[action.writes[0]];
-  const bool reduces = step.kind == CollectiveKind::AllReduce ||
-                       step.kind == CollectiveKind::ReduceScatter;
+  const bool reduces = isReduction(step);
   if (!reduces && from.copies != to.copies)
     return Error(fmt::format("{}{} cannot change what a value is partial over",
                              describe(program, action.step), name(step.kind)));

@@ -4,9 +4,11 @@
 #include "PJRTClient.h"
 
 #include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
 
@@ -26,6 +28,17 @@ public:
   const std::string &name() const override { return platformName; }
   std::string_view target() const override { return "stablehlo"; }
 
+  Status join(const std::shared_ptr<PlatformProcesses> &others) override {
+    std::lock_guard lock(mutex);
+    if (latest && !processes)
+      return Error(fmt::format("the devices of {} were used before this "
+                               "process joined the others: initialize comes "
+                               "first",
+                               platformName));
+    processes = others;
+    return Success();
+  }
+
   Result<std::string> deviceType() override {
     std::lock_guard lock(mutex);
     auto current = session(0);
@@ -40,11 +53,18 @@ public:
     if (!current)
       return current.error();
     std::vector<PlatformDevice> all;
-    for (const PluginDevice &device : (*current)->plugin->devices()) {
+    std::map<int64_t, int64_t> counts; // by process
+    auto add = [&](const PluginDevice &device, bool isHere) {
       DevicePlace place = placeOf(device.attributes, device.text);
-      all.push_back({int64_t(all.size()), device.kind, std::move(place.coords),
-                     place.core, device.process});
-    }
+      all.push_back({counts[device.process]++, device.kind,
+                     std::move(place.coords), place.core, device.process,
+                     isHere});
+    };
+    for (const PluginDevice &device : (*current)->plugin->devices())
+      add(device, true);
+    for (const PluginDevice &device : (*current)->plugin->otherDevices())
+      add(device, false);
+    std::ranges::stable_sort(all, {}, &PlatformDevice::process);
     return all;
   }
 
@@ -86,13 +106,45 @@ private:
     return type;
   }
 
+  /// Fails where it has other processes than we do: each would go on alone.
+  Status checkProcesses(const PluginClient &client) const {
+    if (client.otherDevices().empty())
+      return Success();
+    const int64_t last = client.otherDevices().back().process;
+    const int64_t count = 1 + std::max(last, client.process());
+    if (!processes)
+      return Error(fmt::format(
+          "{} has devices of {} processes, of which this is number {}, but "
+          "this process has joined no others: start the program with "
+          "mesh-launch, or call initialize before anything uses devices",
+          platformName, count, client.process()));
+    if (count != processes->size() || client.process() != processes->rank())
+      return Error(fmt::format(
+          "{} calls this process number {} of {}, but it is number {} of {} "
+          "that run the program: start as many, in the order of the plug-in",
+          platformName, client.process(), count, processes->rank(),
+          processes->size()));
+    return Success();
+  }
+
   /// The plug-in's client; a new one of more devices where they are virtual
   /// and too few. Clients of the old one go on.
   Result<std::shared_ptr<Session>> session(int64_t count) {
     auto make = [&](Attributes with) -> Status {
-      auto made = PluginClient::create(library, with);
+      std::shared_ptr<KeyValueStore> store;
+      if (processes)
+        store = processes->part(
+            "pjrt/" +
+            std::filesystem::path(library.path()).filename().string());
+      if (processes && !library.findsProcesses()) {
+        with.emplace("node_id", processes->rank());
+        with.emplace("num_nodes", processes->size());
+      }
+      auto made = PluginClient::create(library, with, std::move(store));
       if (!made)
         return made.error();
+      if (Status ok = checkProcesses(**made); !ok)
+        return ok.error();
       if ((*made)->devices().empty())
         return Error(fmt::format("{} has no devices that this process can use",
                                  platformName));
@@ -103,6 +155,7 @@ private:
       if (Status ok = make(options); !ok)
         return ok.error();
     if (int64_t(latest->plugin->devices().size()) < count &&
+        latest->plugin->otherDevices().empty() &&
         latest->plugin->platformName() == "cpu") {
       Attributes more = options;
       more.insert_or_assign(deviceCountOption, count);
@@ -116,6 +169,7 @@ private:
   const Plugin &library;
   const Attributes options;
   std::mutex mutex;
+  std::shared_ptr<PlatformProcesses> processes; ///< null: this one is alone
   std::shared_ptr<Session> latest;
   std::map<std::vector<int64_t>, std::weak_ptr<Client>> clients;
 };

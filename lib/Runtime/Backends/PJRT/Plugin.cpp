@@ -29,6 +29,7 @@ constexpr Slot needed[] = {
     Slot::Client_PlatformName,
     Slot::Client_PlatformVersion,
     Slot::Client_ProcessIndex,
+    Slot::Client_Devices,
     Slot::Client_AddressableDevices,
     Slot::Client_Compile,
     Slot::Client_BufferFromHostBuffer,
@@ -53,9 +54,13 @@ constexpr Slot needed[] = {
 /// Functions in the table of OLDEST_MINOR.
 constexpr size_t oldestSlots = 112;
 
-void setEnvironment(const std::string &file) {
+bool isOfTPUs(const std::string &file) {
   const std::string name = std::filesystem::path(file).filename();
-  if (name.find("libtpu") != std::string::npos) {
+  return name.find("libtpu") != std::string::npos;
+}
+
+void setEnvironment(const std::string &file) {
+  if (isOfTPUs(file)) {
     setenv("TPU_SKIP_MDS_QUERY", "1", 1);
     setenv("TPU_MIN_LOG_LEVEL", "3", 0);
     setenv("TPU_STDERR_LOG_LEVEL", "3", 0);
@@ -97,6 +102,10 @@ Error Plugin::refuse(std::string_view action, std::string_view why) const {
 
 bool Plugin::has(Slot slot) const {
   return size_t(slot) < slots && function(slot);
+}
+
+bool Plugin::findsProcesses() const {
+  return isOfTPUs(file);
 }
 
 capi::Function Plugin::function(Slot slot) const {

@@ -1,6 +1,7 @@
 // Clients and devices of a plug-in; data to and from their buffers; events.
 #include "meshloom/Runtime/Backends/PJRT/PluginClient.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <thread>
 
@@ -223,34 +224,46 @@ Result<PluginBuffer> PluginClient::toDevice(const PluginDevice &device,
 //===----------------------------------------------------------------------===//
 
 Result<std::shared_ptr<PluginClient>>
-PluginClient::create(const Plugin &plugin, const Attributes &options) {
+PluginClient::create(const Plugin &plugin, const Attributes &options,
+                     std::shared_ptr<KeyValueStore> store) {
   using Args = capi::Client_Create_Args;
   NamedValues values(options);
   Block arguments;
   arguments.set(Args::create_options, values.data())
       .set(Args::num_options, values.size());
+  std::unique_ptr<KeyValueCallbacks> exchange;
+  if (store) {
+    exchange = std::make_unique<KeyValueCallbacks>(std::move(store));
+    exchange->giveTo(arguments);
+  }
   if (Status ok = plugin.call(Slot::Client_Create, arguments, "make a client");
       !ok)
     return ok.error();
   std::shared_ptr<PluginClient> client(
       new PluginClient(plugin, arguments.get<Handle>(Args::client)));
+  client->exchange = std::move(exchange);
+  if (Status ok = client->readPlatform(); !ok)
+    return ok.error();
   if (Status ok = client->readDevices(); !ok)
+    return ok.error();
+  if (Status ok = client->readOtherDevices(); !ok)
     return ok.error();
   return client;
 }
 
 PluginClient::~PluginClient() {
-  auto destroy = [&plugin = library, raw = raw] {
+  auto destroy = [&plugin = library, raw = raw,
+                  callable = std::move(exchange)] {
     Block arguments;
     (void)bool(plugin.call(Slot::Client_Destroy, arguments, raw, "close"));
   };
   if (callbacks)
-    std::thread(destroy).detach();
+    std::thread(std::move(destroy)).detach();
   else
     destroy();
 }
 
-Status PluginClient::readDevices() {
+Status PluginClient::readPlatform() {
   constexpr std::string_view action = "list devices";
   {
     using Args = capi::Client_PlatformName_Args;
@@ -271,12 +284,34 @@ Status PluginClient::readDevices() {
     version =
         textAt(arguments, Args::platform_version, Args::platform_version_size);
   }
-  Block index, list;
+  Block index;
   if (Status ok = library.call(Slot::Client_ProcessIndex, index, raw, action);
       !ok)
     return ok;
   processIndex =
       index.get<int32_t>(capi::Client_ProcessIndex_Args::process_index);
+  return Success();
+}
+
+namespace {
+Status describe(const Plugin &plugin, Handle handle, PluginDevice &device) {
+  device.handle = handle;
+  Block description;
+  if (Status ok = plugin.call(Slot::Device_GetDescription, description, handle,
+                              "list devices");
+      !ok)
+    return ok;
+  return describeDevice(
+      plugin,
+      description.get<Handle>(
+          capi::Device_GetDescription_Args::device_description),
+      device);
+}
+} // namespace
+
+Status PluginClient::readDevices() {
+  constexpr std::string_view action = "list devices";
+  Block list;
   using List = capi::Client_AddressableDevices_Args;
   if (Status ok =
           library.call(Slot::Client_AddressableDevices, list, raw, action);
@@ -285,27 +320,43 @@ Status PluginClient::readDevices() {
   const auto *handles = list.get<const Handle *>(List::addressable_devices);
   for (size_t i = 0; i < list.get<size_t>(List::num_addressable_devices); ++i) {
     PluginDevice device;
-    device.handle = handles[i];
-    Block description, hardware;
-    if (Status ok = library.call(Slot::Device_GetDescription, description,
-                                 device.handle, action);
-        !ok)
+    if (Status ok = describe(library, handles[i], device); !ok)
       return ok;
+    Block hardware;
     if (Status ok = library.call(Slot::Device_LocalHardwareId, hardware,
                                  device.handle, action);
         !ok)
       return ok;
     device.hardwareId = hardware.get<int32_t>(
         capi::Device_LocalHardwareId_Args::local_hardware_id);
-    if (Status ok = describeDevice(
-            library,
-            description.get<Handle>(
-                capi::Device_GetDescription_Args::device_description),
-            device);
-        !ok)
-      return ok;
     deviceList.push_back(std::move(device));
   }
+  return Success();
+}
+
+Status PluginClient::readOtherDevices() {
+  using List = capi::Client_Devices_Args;
+  Block list;
+  if (Status ok = library.call(Slot::Client_Devices, list, raw, "list devices");
+      !ok)
+    return ok;
+  const auto *handles = list.get<const Handle *>(List::devices);
+  for (size_t i = 0; i < list.get<size_t>(List::num_devices); ++i) {
+    PluginDevice device{};
+    device.hardwareId = -1;
+    if (Status ok = describe(library, handles[i], device); !ok)
+      return ok;
+    if (std::ranges::find(deviceList, device.id, &PluginDevice::id) ==
+        deviceList.end())
+      others.push_back(std::move(device));
+  }
+  if (others.empty())
+    return Success();
+  // All processes number devices alike.
+  std::ranges::sort(deviceList, {}, &PluginDevice::id);
+  std::ranges::sort(others, {}, [](const PluginDevice &device) {
+    return std::pair(device.process, device.id);
+  });
   return Success();
 }
 

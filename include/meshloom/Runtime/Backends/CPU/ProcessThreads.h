@@ -4,6 +4,7 @@
 
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
+#include <functional>
 #include <vector>
 
 namespace meshloom {
@@ -14,9 +15,11 @@ class Transport;
 /// `processes`, which go through `transports` (none: through memory). Each runs
 /// in a thread of its own; `options` are those of each otherwise. What has a
 /// mesh that they cannot have equal parts of runs on a client of its own that
-/// has all devices.
-Result<std::shared_ptr<Client>>
-createProcessThreads(int64_t processes, CPUOptions options,
-                     std::vector<std::shared_ptr<Transport>> transports = {});
+/// has all devices. What `working` gives is held while a process runs a
+/// program, by all of them before the first one begins.
+Result<std::shared_ptr<Client>> createProcessThreads(
+    int64_t processes, CPUOptions options,
+    std::vector<std::shared_ptr<Transport>> transports = {},
+    std::function<std::shared_ptr<void>(int process)> working = {});
 
 } // namespace meshloom

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Core/DType.h"
+#include "meshloom/Runtime/Backends/PJRT/KeyValueCallbacks.h"
 #include "meshloom/Runtime/Backends/PJRT/Plugin.h"
 
 #include <functional>
@@ -116,7 +117,8 @@ private:
   std::vector<int64_t> deviceIds;
 };
 
-/// A device that a client's process can use.
+/// A device of a client, which its process can use where it is one of
+/// `PluginClient::devices()`.
 struct PluginDevice {
   capi::Handle handle;
   int64_t id; ///< among all processes
@@ -134,8 +136,11 @@ Status describeDevice(const Plugin &plugin, capi::Handle description,
 /// Devices and memory of a plug-in. Safe to use from any thread.
 class PluginClient : public std::enable_shared_from_this<PluginClient> {
 public:
+  /// `store`: where the plug-in meets itself in other processes; null: it is
+  /// not to. It lives as long as the client.
   static Result<std::shared_ptr<PluginClient>>
-  create(const Plugin &plugin, const Attributes &options = {});
+  create(const Plugin &plugin, const Attributes &options = {},
+         std::shared_ptr<KeyValueStore> store = nullptr);
   /// Never on a thread of the plug-in's, which could not wait for itself.
   ~PluginClient();
 
@@ -143,7 +148,10 @@ public:
   const std::string &platformName() const { return name; }
   const std::string &platformVersion() const { return version; }
   int64_t process() const { return processIndex; }
+  /// Those of this process; by their ids where other processes have some.
   std::span<const PluginDevice> devices() const { return deviceList; }
+  /// Those of other processes, by process and id.
+  std::span<const PluginDevice> otherDevices() const { return others; }
 
   /// Compiles the text of an MLIR module of StableHLO, in any form.
   Result<PluginExecutable> compile(std::string_view text,
@@ -157,13 +165,16 @@ public:
 private:
   PluginClient(const Plugin &plugin, capi::Handle handle)
       : library(plugin), raw(handle) {}
+  Status readPlatform();
   Status readDevices();
+  Status readOtherDevices();
 
   const Plugin &library;
+  std::unique_ptr<KeyValueCallbacks> exchange;
   capi::Handle raw;
   std::string name, version;
   int64_t processIndex = 0;
-  std::vector<PluginDevice> deviceList;
+  std::vector<PluginDevice> deviceList, others;
 };
 
 /// The C API's number of an element type.

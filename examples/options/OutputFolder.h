@@ -1,0 +1,12 @@
+// Folders that examples write to.
+#pragma once
+
+#include <filesystem>
+
+namespace example {
+
+/// Removes what an earlier run has left there. Of several processes the first
+/// one does, before any of them goes on.
+void clearFolder(const std::filesystem::path &folder);
+
+} // namespace example

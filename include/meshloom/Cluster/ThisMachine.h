@@ -1,0 +1,12 @@
+// Which addresses are this machine's.
+#pragma once
+
+#include <string>
+
+namespace meshloom {
+
+/// Whether "host:port", "host" or "[::1]:port" is on this machine. False where
+/// nothing is known of the host.
+bool isThisMachine(const std::string &address);
+
+} // namespace meshloom

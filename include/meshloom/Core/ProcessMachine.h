@@ -1,0 +1,27 @@
+// What links a mesh has whose devices are in several processes.
+#pragma once
+
+#include "meshloom/Core/MachineModel.h"
+
+#include <span>
+
+namespace meshloom {
+
+/// `machine`, which is that of one process, where each process has
+/// `devicesEach` devices of the mesh, a block of them: those of one process are
+/// linked as fast as its memory is; axes that leave it are messages.
+///
+/// An axis of which a process has a part is an inner and an outer one: its
+/// collectives reduce inside, exchange between processes and spread inside, so
+/// that it costs what the outer part's messages do; parts of it that are inside
+/// (x:(4)2) are as fast as memory.
+///
+/// `memoryGroups` has a number for each process, the same for those that share
+/// memory (Transport::memoryGroups); empty: all do. An axis, or a part of one,
+/// along which processes of several groups lie is a network, which those of a
+/// group have together.
+MachineModel machineOfProcesses(const MachineModel &machine, const Mesh &mesh,
+                                int64_t devicesEach,
+                                std::span<const int> memoryGroups = {});
+
+} // namespace meshloom

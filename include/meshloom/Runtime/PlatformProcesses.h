@@ -1,0 +1,34 @@
+// PlatformProcesses: the processes that run a program together, as platforms
+// see them whose devices may be of several: which one this is, and where the
+// library behind the platform leaves what it has for itself in the others.
+#pragma once
+
+#include "meshloom/Runtime/KeyValueStore.h"
+
+#include <cstdint>
+
+namespace meshloom {
+
+/// Safe to use from any thread.
+class PlatformProcesses {
+public:
+  /// This process is `rank` of `size`. `store` is that of all; keys begin with
+  /// `prefix`. It is not kept alive: what is left of it fails, and says so.
+  PlatformProcesses(int64_t rank, int64_t size,
+                    std::weak_ptr<KeyValueStore> store, std::string prefix);
+  int64_t rank() const { return ownRank; }
+  int64_t size() const { return count; }
+  /// The part of the store that is of one thing called `name` alone. Calls with
+  /// one name give other parts each time, in all processes the same ones in the
+  /// order of calls.
+  std::shared_ptr<KeyValueStore> part(const std::string &name);
+
+private:
+  const int64_t ownRank, count;
+  const std::weak_ptr<KeyValueStore> store;
+  const std::string prefix;
+  std::mutex mutex;
+  std::map<std::string, int64_t> calls; ///< of part(), by name
+};
+
+} // namespace meshloom

@@ -1,0 +1,231 @@
+// One thread that polls the port and those that have not said enough.
+#include "Gate.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <thread>
+#include <vector>
+
+namespace meshloom::detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view HTTP2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The header of a frame of HTTP/2, and a TLS record's with its first message's
+/// kind.
+constexpr size_t FRAME = 9, RECORD = 6;
+/// How long one may take to say it, and how many may be about to.
+constexpr std::chrono::seconds PATIENCE(5);
+constexpr size_t MOST_UNKNOWN = 256;
+/// How often those are looked at.
+constexpr std::chrono::milliseconds TURN(5);
+/// Connections in a second: that are looked at, so many that a port's queue of
+/// 4096 is through long before a client gives up (0.5 s), and that are let in.
+constexpr double LOOKED_AT = 20000, LET_IN = 500;
+
+/// What may happen so many times in a second, and `most` times at once.
+class Allowance {
+public:
+  Allowance(double rate, double most) : rate(rate), most(most), left(most) {}
+  bool any(Clock::time_point now) {
+    const std::chrono::duration<double> passed = now - last;
+    last = now;
+    left = std::min(most, left + rate * passed.count());
+    return left >= 1;
+  }
+  void take() { left -= 1; }
+
+private:
+  const double rate, most;
+  double left;
+  Clock::time_point last = Clock::now();
+};
+
+enum class Verdict : uint8_t { Waits, Client, Stranger };
+
+/// Whether a client's first bytes may be these, as far as they go: HTTP/2's
+/// preface and the header of a frame of settings; or the record of a TLS
+/// handshake that a client begins.
+bool mayBegin(std::string_view said, bool tls) {
+  const auto is = [&](size_t index, char byte) {
+    return said.size() <= index || said[index] == byte;
+  };
+  if (tls)
+    return is(0, '\x16') && is(1, '\x03') && is(5, '\x01');
+  const std::string_view preface = said.substr(0, HTTP2.size());
+  if (!HTTP2.starts_with(preface))
+    return false;
+  said.remove_prefix(preface.size());
+  // Less than 64 KiB of settings of six bytes each, for all streams.
+  if (said.size() >= 3 &&
+      (size_t(uint8_t(said[1])) << 8 | uint8_t(said[2])) % 6 != 0)
+    return false;
+  return is(0, '\0') && is(3, '\4') && is(4, '\0') && is(5, '\0') &&
+         is(6, '\0') && is(7, '\0') && is(8, '\0');
+}
+
+/// What the first bytes of a connection, which stay in it, say.
+Verdict judge(int file, bool tls) {
+  std::array<char, HTTP2.size() + FRAME> bytes{};
+  const size_t enough = tls ? RECORD : bytes.size();
+  const ssize_t count =
+      recv(file, bytes.data(), enough, MSG_PEEK | MSG_DONTWAIT);
+  if (count < 0)
+    return errno == EAGAIN || errno == EINTR ? Verdict::Waits
+                                             : Verdict::Stranger;
+  if (count == 0 || !mayBegin({bytes.data(), size_t(count)}, tls))
+    return Verdict::Stranger;
+  return size_t(count) == enough ? Verdict::Client : Verdict::Waits;
+}
+
+} // namespace
+
+struct Gate::State {
+  State(int listener, int port, bool tls, int64_t clients)
+      : listener(listener), port(port), tls(tls),
+        lookedAt(LOOKED_AT, LOOKED_AT / 10),
+        letIn(LET_IN, 4 * double(clients) + LET_IN / 10) {}
+  ~State() {
+    if (thread.joinable()) {
+      eventfd_write(stop, 1);
+      thread.join();
+    }
+    for (const Unknown &each : unknown)
+      close(each.file);
+    close(listener);
+    if (stop >= 0)
+      close(stop);
+  }
+
+  void run() {
+    Clock::time_point heard = Clock::now();
+    while (true) {
+      const bool looks = lookedAt.any(Clock::now());
+      std::array<pollfd, 2> files{
+          {{stop, POLLIN, 0}, {looks ? listener : -1, POLLIN, 0}}};
+      poll(files.data(), files.size(),
+           looks && unknown.empty() ? -1 : int(TURN.count()));
+      if (files[0].revents)
+        return;
+      if (files[1].revents)
+        acceptOne();
+      // Seldom: most of those that wait here say nothing new.
+      if (Clock::now() - heard < TURN)
+        continue;
+      heard = Clock::now();
+      hear();
+    }
+  }
+
+  void acceptOne() {
+    lookedAt.take();
+    const int file =
+        accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (file < 0) {
+      // Out of files, say: it will be so for a while.
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        std::this_thread::sleep_for(TURN);
+      return;
+    }
+    if (judge(file, tls) == Verdict::Stranger) {
+      close(file);
+      return;
+    }
+    if (unknown.size() >= MOST_UNKNOWN) {
+      close(unknown.front().file);
+      unknown.pop_front();
+    }
+    unknown.push_back({file, Clock::now() + PATIENCE});
+  }
+
+  /// Looks at all that wait. Who has gone again is not let in, so that those
+  /// who only connect and say what clients say take nobody's place.
+  void hear() {
+    const Clock::time_point now = Clock::now();
+    std::vector<pollfd> files;
+    files.reserve(unknown.size());
+    for (const Unknown &each : unknown)
+      files.push_back({each.file, POLLIN | POLLRDHUP, 0});
+    poll(files.data(), files.size(), 0);
+    size_t next = 0;
+    std::erase_if(unknown, [&](const Unknown &each) {
+      const short events = files[next++].revents;
+      Verdict verdict = Verdict::Waits;
+      if (events & (POLLRDHUP | POLLHUP | POLLERR))
+        verdict = Verdict::Stranger;
+      else if (events & POLLIN)
+        verdict = judge(each.file, tls);
+      if (verdict == Verdict::Waits && now >= each.deadline)
+        verdict = Verdict::Stranger;
+      // A client waits while too many come.
+      if (verdict == Verdict::Waits ||
+          (verdict == Verdict::Client && !letIn.any(now)))
+        return false;
+      if (verdict == Verdict::Stranger) {
+        close(each.file);
+        return true;
+      }
+      letIn.take();
+      Gate::Acceptor::NewConnectionParameters connection;
+      connection.listener_fd = listener;
+      connection.fd = each.file;
+      acceptor->HandleNewConnection(&connection);
+      return true;
+    });
+  }
+
+  struct Unknown {
+    int file;
+    Clock::time_point deadline;
+  };
+  const int listener, port;
+  const bool tls;
+  Allowance lookedAt, letIn;
+  std::deque<Unknown> unknown; // oldest first
+  std::unique_ptr<Gate::Acceptor> acceptor;
+  int stop = -1;
+  std::thread thread;
+};
+
+Gate::Gate(std::unique_ptr<State> state) : state(std::move(state)) {}
+Gate::~Gate() = default;
+
+int Gate::port() const {
+  return state->port;
+}
+
+Result<std::unique_ptr<Gate>> Gate::open(const Address &address, bool tls,
+                                         int64_t clients) {
+  Result<int> listener = listenOn(address);
+  if (!listener)
+    return listener.error();
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  char service[NI_MAXSERV] = "0";
+  if (getsockname(*listener, reinterpret_cast<sockaddr *>(&bound), &length) ==
+      0)
+    (void)getnameinfo(reinterpret_cast<sockaddr *>(&bound), length, nullptr, 0,
+                      service, sizeof service, NI_NUMERICSERV);
+  return std::unique_ptr<Gate>(new Gate(
+      std::make_unique<State>(*listener, std::atoi(service), tls, clients)));
+}
+
+void Gate::letInto(std::unique_ptr<Acceptor> acceptor) {
+  state->acceptor = std::move(acceptor);
+  state->stop = eventfd(0, EFD_CLOEXEC);
+  state->thread = std::thread([own = state.get()] { own->run(); });
+}
+
+} // namespace meshloom::detail

@@ -1,0 +1,13 @@
+// Whether a list of axes or factors has one of them.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+namespace meshloom {
+
+inline bool contains(std::span<const unsigned> list, unsigned value) {
+  return std::ranges::find(list, value) != list.end();
+}
+
+} // namespace meshloom

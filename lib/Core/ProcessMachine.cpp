@@ -1,0 +1,135 @@
+// See ProcessMachine.h.
+#include "meshloom/Core/ProcessMachine.h"
+
+#include "meshloom/Core/SubAxis.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace meshloom {
+namespace {
+
+/// Between processes that share memory, and by TCP over Ethernet of 10 Gbit/s.
+constexpr AxisLink sharedMemory{.bytesPerSecond = 3'000'000'000,
+                                .latency = 20'000'000};
+constexpr AxisLink network{.bytesPerSecond = 1'100'000'000,
+                           .latency = 60'000'000};
+
+/// The link of a ring of `size` devices that lie in `outer` processes, between
+/// which is `between`. Each device is priced with (size - 1) / size of the
+/// data; what is sent is (outer - 1) / outer of them.
+AxisLink linkOf(int64_t size, int64_t outer, const AxisLink &between) {
+  AxisLink link = between;
+  link.bytesPerSecond =
+      link.bytesPerSecond / size * (size - 1) / (outer - 1) * outer;
+  return link;
+}
+
+/// The processes over which part [before, before * size) of an axis lies, whose
+/// `outer` major elements are processes'; 1: it is inside of each.
+int64_t processesOf(int64_t before, int64_t size, int64_t outer) {
+  if (before >= outer)
+    return 1;
+  const int64_t left = outer / before;
+  // Where the border is inside of neither, none of it is taken to be inside.
+  return outer % before == 0 && size % left == 0 ? left : size;
+}
+
+/// Which processes have the devices of a mesh, and which of them share memory.
+class Hosts {
+public:
+  Hosts(const Mesh &mesh, int64_t devicesEach, std::span<const int> groups)
+      : mesh(mesh), devicesEach(devicesEach), groups(groups) {
+    std::map<int, int64_t> processes;
+    for (int group : groups)
+      most = std::max(most, ++processes[group]);
+    areSeveral = processes.size() > 1;
+  }
+
+  /// What is between the processes along part [before, before * size) of an
+  /// axis.
+  AxisLink between(unsigned axis, int64_t before, int64_t size) const {
+    if (!areSeveral)
+      return sharedMemory;
+    int64_t inner = mesh.axis_size(axis) / (before * size);
+    for (unsigned other = axis + 1; other < mesh.rank(); ++other)
+      inner *= mesh.axis_size(other);
+    AxisLink slowest = sharedMemory;
+    for (int64_t first = 0; first < mesh.size(); ++first) {
+      if (first / inner % size != 0)
+        continue;
+      std::set<int64_t> ring;
+      for (int64_t i = 0; i < size; ++i)
+        ring.insert((first + i * inner) / devicesEach);
+      std::map<int, int64_t> ofGroups;
+      // Processes that do not divide the mesh are refused when it is loaded.
+      for (int64_t process : ring)
+        ++ofGroups[groups[size_t(process) % groups.size()]];
+      if (ofGroups.size() < 2)
+        continue;
+      // What a process sends goes to all others of the ring alike; a host's
+      // processes send at once.
+      int64_t least = std::ssize(ring);
+      for (const auto &[group, count] : ofGroups)
+        least = std::min(least, count);
+      AxisLink link = network;
+      link.bytesPerSecond = link.bytesPerSecond * (std::ssize(ring) - 1) /
+                            (most * (std::ssize(ring) - least));
+      if (link.bytesPerSecond < slowest.bytesPerSecond)
+        slowest = link;
+    }
+    return slowest;
+  }
+
+  /// Whether there are processes that do not share memory.
+  bool areSeveral = false;
+
+private:
+  const Mesh &mesh;
+  const int64_t devicesEach;
+  const std::span<const int> groups;
+  int64_t most = 1; ///< processes of a group
+};
+
+} // namespace
+
+MachineModel machineOfProcesses(const MachineModel &machine, const Mesh &mesh,
+                                int64_t devicesEach,
+                                std::span<const int> memoryGroups) {
+  MachineModel model = *MachineModel::preset("ring-latency");
+  model.name = "processes";
+  model.flopsPerSecond = machine.flopsPerSecond;
+  model.memoryBytesPerSecond = machine.memoryBytesPerSecond;
+  model.defaultLink = {.bytesPerSecond = machine.cacheBytesPerSecond,
+                       .latency = machine.phaseBoundary};
+  const Hosts hosts(mesh, devicesEach, memoryGroups);
+  // What a process has of the axes, from the innermost one on. Once a border
+  // of processes lies in an axis, those around it are between processes.
+  int64_t here = devicesEach;
+  for (unsigned axis = mesh.rank(); axis-- > 0;) {
+    const int64_t size = mesh.axis_size(axis);
+    const std::string &name = mesh.axes()[axis].name;
+    if (here % size == 0) {
+      here /= size;
+      continue;
+    }
+    const int64_t inner = size % here == 0 ? here : 1, outer = size / inner;
+    here = 1;
+    model.links[name] = linkOf(size, outer, hosts.between(axis, 1, size));
+    if (inner == 1 && !hosts.areSeveral)
+      continue;
+    // Parts that only it has as a part of several meshes.
+    for (int64_t before = 1; before < size; ++before)
+      for (int64_t part = 2; before * part <= size; ++part)
+        if (size % (before * part) == 0 && part < size) {
+          const int64_t over = processesOf(before, part, outer);
+          model.links[SubAxis{name, before, part}.to_string()] =
+              over == 1 ? model.defaultLink
+                        : linkOf(part, over, hosts.between(axis, before, part));
+        }
+  }
+  return model;
+}
+
+} // namespace meshloom

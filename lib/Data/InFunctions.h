@@ -1,0 +1,11 @@
+// The streams that functions were given, see InFunctions.cpp.
+#pragma once
+
+#include <cstdint>
+
+namespace meshloom::data::detail {
+
+/// Of a stream that ends.
+void forgetStream(int64_t number);
+
+} // namespace meshloom::data::detail

@@ -1,0 +1,13 @@
+// The datasets of this process' workers, by name, see WorkerDataset.h.
+#pragma once
+
+#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
+
+namespace meshloom::detail::ps {
+
+/// Begins an iteration over what was registered under the name. Throws
+/// meshloom::Error if nothing was, and what the function throws.
+std::shared_ptr<data::detail::Stream> openDataset(const std::string &name,
+                                                  int64_t worker);
+
+} // namespace meshloom::detail::ps

@@ -1,0 +1,148 @@
+// What is done with a batch: by fit, in replicas where the strategy says how
+// gradients are brought together, and by a model's own code, see
+// TrainingStep.h.
+#include "Training.h"
+
+#include "meshloom/API/GradientTape.h"
+#include "meshloom/API/Mask.h"
+#include "meshloom/Distribute/ReplicaContext.h"
+#include "meshloom/NN/Models/Model.h"
+
+namespace meshloom::detail {
+
+void Training::step(const StepBatch &batch, bool trains) {
+  auto *own = dynamic_cast<ModelImpl *>(&model.implementation());
+  if (!own)
+    return takeStep(batch, trains);
+  TrainingStep step(*this, batch, trains);
+  if (trains)
+    own->train_step(step);
+  else
+    own->test_step(step);
+}
+
+void Training::takeStep(const StepBatch &batch, bool trains) {
+  if (trains && choosesReduction(*strategy.internal()))
+    return trainStepInReplicas(batch);
+  std::optional<GradientTape> tape;
+  if (trains)
+    tape.emplace();
+  const std::vector<Tensor> results =
+      model.call_many(batch.x, {.training = trains}, compiledAt);
+  const Tensor total = measure(batch, results, model.losses(), trains);
+  if (trains)
+    changeBy(*tape, total);
+}
+
+// A step on the whole batch has no gradients of replicas, which a strategy that
+// says how they are brought together asks for. So the model runs in replicas;
+// the loss is the same one of all their outputs, each of which has its share.
+void Training::trainStepInReplicas(const StepBatch &batch) {
+  const int64_t replicas = strategy.num_replicas_in_sync();
+  ReplicaValues cut;
+  for (const Tensor &x : batch.x)
+    cut.push_back(cutRows(*strategy.internal(), x));
+  const auto examples = double(batch.x.front().shape().front());
+  strategy.run(
+      [&](const std::vector<Tensor> &x) {
+        const ReplicaContext context = *get_replica_context();
+        GradientTape tape;
+        std::vector<Tensor> results = model.call_many(x, {.training = true});
+        for (Tensor &result : results) {
+          const Tensor mask = get_mask(result);
+          result = context.all_gather(result, 0);
+          if (mask.defined())
+            set_mask(
+                result,
+                not_equal(context.all_gather(cast(mask, DType::I32), 0), 0));
+        }
+        // A loss that a layer adds is a mean over its examples.
+        std::vector<Tensor> added = model.losses();
+        const double share = double(x.front().shape().front()) / examples;
+        for (Tensor &term : added)
+          term = psum(term * share, ReplicaAxis().name);
+        const Tensor total = context.merge_call([&](const Strategy &) {
+          return measure(batch, results, added, true);
+        });
+        changeBy(tape, total.defined() ? total / double(replicas) : total);
+      },
+      perReplica(batch.x, cut, replicas));
+}
+
+void Training::changeBy(GradientTape &tape, const Tensor &total) {
+  if (!total.defined())
+    refuseTraining("fit", "there is nothing to make small: compile the model "
+                          "with a loss, and give labels, or add losses in its "
+                          "layers");
+  const std::vector<DVariable> variables = model.trainable_variables();
+  if (variables.empty())
+    refuseTraining("fit", "the model has no trainable weights");
+  const optimizers::Optimizer &changes = optimizer();
+  const Gradients gradients =
+      tape.gradient(changes.scale_loss(total), variables);
+  changes.apply_gradients(gradients);
+}
+
+const optimizers::Optimizer &Training::optimizer() const {
+  if (!options.optimizer.optimizer)
+    refuseTraining("optimizer", "the model was compiled without an optimizer");
+  // A number becomes a variable now, so that callbacks set it without another
+  // trace.
+  const optimizers::Optimizer &given = *options.optimizer.optimizer;
+  given.build(model.trainable_variables());
+  if (std::holds_alternative<double>(given.learning_rate().value))
+    given.set_learning_rate(given.current_learning_rate());
+  return given;
+}
+
+void Training::finish() {
+  const std::optional<optimizers::Optimizer> &given =
+      options.optimizer.optimizer;
+  if (!given || !given->keeps_averages())
+    return;
+  Scope scope(*this);
+  if (workers)
+    workers->join();
+  given->overwrite_with_averages();
+}
+
+} // namespace meshloom::detail
+
+namespace meshloom {
+
+void ModelImpl::train_step(TrainingStep &step) {
+  step.run();
+}
+void ModelImpl::test_step(TrainingStep &step) {
+  step.run();
+}
+
+const std::vector<Tensor> &TrainingStep::x() const {
+  return batch.x;
+}
+const std::vector<Tensor> &TrainingStep::y() const {
+  return batch.y;
+}
+const std::vector<Tensor> &TrainingStep::sample_weight() const {
+  return batch.weights;
+}
+const optimizers::Optimizer &TrainingStep::optimizer() const {
+  return training.optimizer();
+}
+Tensor TrainingStep::compute_loss(const std::vector<Tensor> &outputs) {
+  const Tensor loss =
+      training.measure(batch, outputs, training.model.losses(), isTraining);
+  if (!loss.defined())
+    detail::refuseTraining("compute_loss",
+                           "there is none: compile the model with a loss, and "
+                           "give labels, or add losses in its layers");
+  return loss;
+}
+Tensor TrainingStep::compute_loss(const Tensor &output) {
+  return compute_loss(std::vector{output});
+}
+void TrainingStep::run() {
+  training.takeStep(batch, isTraining);
+}
+
+} // namespace meshloom

@@ -1,0 +1,47 @@
+// Every process tells every other one, in a message of one size.
+#include "meshloom/Runtime/Plan/AgreedOutcome.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <numeric>
+
+using namespace meshloom;
+using namespace meshloom::plan;
+
+namespace {
+struct Outcome {
+  static constexpr unsigned WELL = ~0U;
+  unsigned step = WELL;
+  char text[1020] = {};
+};
+} // namespace
+
+Status plan::agreeOnOutcome(Communicator &communicator, RunExchanges &exchanges,
+                            const Failure &own, const Program &program) {
+  Outcome outcome;
+  if (own.any()) {
+    outcome.step = own.step();
+    const std::string text = own.error(program).message();
+    text.copy(outcome.text, sizeof outcome.text - 1);
+  }
+  std::vector<Outcome> all(size_t(communicator.size()));
+  std::vector<int> group(all.size());
+  std::iota(group.begin(), group.end(), 0);
+  const Event came = communicator.allGather(
+      group, exchanges.take(1),
+      {reinterpret_cast<const char *>(&outcome), sizeof outcome},
+      {reinterpret_cast<char *>(all.data()), all.size() * sizeof outcome},
+      exchanges.timeout);
+  if (Status ok = communicator.wait(came); !ok)
+    return Error(
+        fmt::format("whether all values are finite: {}", ok.error().message()));
+  const auto first = std::ranges::min_element(all, {}, &Outcome::step);
+  if (first->step == Outcome::WELL)
+    return Success();
+  const int rank = int(first - all.begin());
+  return Error(fmt::format(
+      "{} (in process {}, {})",
+      std::string_view(first->text, strnlen(first->text, sizeof first->text)),
+      rank, communicator.hostOf(rank)));
+}

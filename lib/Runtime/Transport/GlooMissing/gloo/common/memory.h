@@ -1,0 +1,13 @@
+// What Gloo's headers of pairs and contexts name from a header that Debian's
+// libgloo-dev leaves out. Only how large a weak pointer is counts: pairs have
+// them among their members, and nobody but the library uses them.
+#pragma once
+
+#include <memory>
+
+namespace gloo {
+template <typename T> class NonOwningPtr;
+template <typename T> class WeakNonOwningPtr {
+  std::weak_ptr<T> pointer;
+};
+} // namespace gloo

@@ -1,0 +1,20 @@
+// Elements of datasets of numbers, as tests compare them.
+#pragma once
+
+#include "meshloom/Data/Dataset.h"
+
+#include <vector>
+
+namespace meshloom::test {
+
+using Numbers = std::vector<int64_t>;
+using Lists = std::vector<Numbers>;
+
+inline Numbers items(const data::Dataset<Tensor> &dataset) {
+  Numbers all;
+  for (const Tensor &element : dataset)
+    all.push_back(element.item<int64_t>());
+  return all;
+}
+
+} // namespace meshloom::test

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""What the passes that partition a program cost an op, where ops repeat: on a
+chain of products with a weight each, sums and tanh, and on one of sums that all
+take the same value. Instructions, counted by callgrind.
+
+  chain_test.py MESH_OPT
+
+Fails where a pass takes more than its bound, some 15 % above what it took when
+the bound was set, or where one value that all ops use costs more than 1.5 times
+the chain. A change that makes a pass cheaper lowers its bound.
+"""
+import sys
+import tempfile
+
+from callgrind import inclusive, skip_unless_possible
+
+FEW, MANY = 300, 1500
+# pass: instructions an op of the chain
+BOUNDS = {"PropagateLayouts": 7_300, "InsertRelayouts": 920, "ExpandToSPMD": 1_160}
+PIPELINE = ("builtin.module(func.func(dtensor-propagate-layouts,"
+            "dtensor-insert-relayouts,dtensor-expand-to-spmd))")
+GIVEN = "tensor<256x256xf32, #dtensor.layout<#dtensor.mesh<x = 4>, [x, *]>>"
+OPEN = "tensor<256x256xf32>"
+
+
+def chain(n):
+    arguments, body = [f"%x: {GIVEN}"], []
+    types = {"%x": GIVEN}
+    value, before = "%x", "%x"
+
+    def add(op, *operands):
+        nonlocal value, before
+        result = f"%v{len(body)}"
+        names = ", ".join(operands)
+        of = ", ".join(types.get(name, OPEN) for name in operands)
+        body.append(f"  {result} = dtensor.{op} {names} : ({of}) -> {OPEN}")
+        value, before = result, value
+
+    for i in range(n // 3):
+        arguments.append(f"%w{i}: {OPEN}")
+        add("matmul", value, f"%w{i}")
+        add("add", value, before)
+        add("tanh", value)
+    return arguments, body, value
+
+
+def used(n):
+    body = [f"  %v0 = dtensor.tanh %x : ({GIVEN}) -> {OPEN}"]
+    for i in range(1, n):
+        body.append(f"  %v{i} = dtensor.add %v{i - 1}, %x : ({OPEN}, {GIVEN}) -> {OPEN}")
+    return [f"%x: {GIVEN}"], body, f"%v{n - 1}"
+
+
+def counts(binary, program):
+    """By pass, the instructions that it runs on `program`."""
+    arguments, body, result = program
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
+        source.write("\n".join([f"func.func @f({', '.join(arguments)}) -> {OPEN} {{",
+                                *body, f"  return {result} : {OPEN}", "}"]))
+        source.flush()
+        found = inclusive([binary, "--mlir-disable-threading", "--verify-each=0",
+                           f"--pass-pipeline={PIPELINE}", source.name,
+                           "-o", "/dev/null"])
+    return {name: max(count for function, count in found.items()
+                      if f"{name}Pass::runOnOperation()" in function)
+            for name in BOUNDS}
+
+
+def per_op(binary, make):
+    """Of the ops beyond the first ones: what kinds cost once does not count."""
+    few, many = counts(binary, make(FEW)), counts(binary, make(MANY))
+    return {name: (many[name] - few[name]) / (MANY - FEW) for name in BOUNDS}
+
+
+def main():
+    binary = sys.argv[1]
+    skip_unless_possible(binary)
+    chained, shared = per_op(binary, chain), per_op(binary, used)
+    failed = False
+    for name, bound in BOUNDS.items():
+        bad = chained[name] > bound
+        failed |= bad
+        print(f"{name:>18}: {chained[name]:7.0f} instructions an op, at most {bound}; "
+              f"with one value used by all {shared[name]:.0f}{': TOO MANY' if bad else ''}")
+    ratio = sum(shared.values()) / sum(chained.values())
+    print(f"one value used by all: {ratio:.2f} of the chain, at most 1.5")
+    sys.exit(failed or ratio > 1.5)
+
+
+if __name__ == "__main__":
+    main()

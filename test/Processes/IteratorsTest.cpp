@@ -1,0 +1,255 @@
+// Iterators as arguments of functions, in programs of several processes: each
+// takes its own part of what all go through together.
+#include "../Distribute/Testing.h"
+#include "meshloom/API/Processes.h"
+#include "meshloom/Data/DTensorDataset.h"
+#include "meshloom/Data/Files.h"
+#include "meshloom/Meshloom.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <unistd.h>
+
+namespace meshloom {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A function that adds to `sum` what the replicas see in so many steps.
+auto summing(const Strategy &strategy, const DVariable &sum) {
+  return function([strategy, sum](data::Iterator<PerReplica<Tensor>> iterator,
+                                  const Tensor &steps) {
+    return while_loop([&](const Tensor &step) { return less(step, steps); },
+                      [&](const Tensor &step) {
+                        const auto own = strategy.run(
+                            [](const Tensor &rows) { return reduce_sum(rows); },
+                            iterator.get_next());
+                        sum.assign_add(strategy.reduce(ReduceOp::SUM, own));
+                        return step + 1;
+                      },
+                      tensor(0));
+  });
+}
+
+DVariable zeroIn(const Strategy &strategy) {
+  auto scope = strategy.scope();
+  return DVariable(zeros({}));
+}
+
+data::Dataset<Tensor> numbers(int64_t examples, int64_t batch,
+                              data::AutoShardPolicy policy) {
+  return data::from_tensor_slices(iota({examples}, 0, DType::F32))
+      .batch(batch)
+      .with_options({.auto_shard_policy = policy});
+}
+
+TEST(IteratorsTest, FunctionsTakeTheBatchesOfAllWorkers) {
+  const MultiWorkerMirroredStrategy strategy;
+  const DVariable sum = zeroIn(strategy);
+  auto steps = summing(strategy, sum);
+  // Each step has a part of one batch of every worker; a batch has as many
+  // parts as there are workers.
+  const auto workers = int32_t(num_clients());
+  const int64_t batch = 2 * strategy.num_replicas_in_sync();
+  const int64_t examples = 6 * workers * batch;
+  const auto distributed = strategy.experimental_distribute_dataset(
+      numbers(examples, batch, data::AutoShardPolicy::Data));
+  auto iterator = distributed.iterate();
+  (void)steps(iterator, tensor(2));
+  (void)steps(iterator, tensor(1));
+  const std::string position = iterator.save();
+  (void)steps(iterator, tensor(6 * workers - 3));
+  EXPECT_EQ(sum.read_value().item<float>(),
+            float(examples * (examples - 1)) / 2);
+  EXPECT_THAT(errorOf([&] { (void)steps(iterator, tensor(1)); }),
+              HasSubstr("exhausted"));
+  // From where it was; all of them end at one step, in the middle of a call,
+  // and go on with something else.
+  auto again = distributed.iterate(position);
+  EXPECT_THAT(errorOf([&] { (void)steps(again, tensor(100)); }),
+              HasSubstr("exhausted"));
+  sum.assign(zeros({}));
+  (void)steps(distributed.iterate(), tensor(6 * workers));
+  EXPECT_EQ(sum.read_value().item<float>(),
+            float(examples * (examples - 1)) / 2);
+  EXPECT_EQ(steps.trace_count(), 1);
+}
+
+TEST(IteratorsTest, WhatFailsInOneWorkerFailsInAllAndAllGoOn) {
+  const MultiWorkerMirroredStrategy strategy;
+  const DVariable sum = zeroIn(strategy);
+  auto steps = summing(strategy, sum);
+  const int64_t batch = strategy.num_replicas_in_sync();
+  const auto distributed = strategy.experimental_distribute_dataset(
+      numbers(4 * batch, batch, data::AutoShardPolicy::Off)
+          .map([calls = std::make_shared<int>(0)](const Tensor &rows) {
+            if (++*calls == 3 && client_id() == 1)
+              throw std::runtime_error("no such picture");
+            return rows;
+          }));
+  auto iterator = distributed.iterate();
+  EXPECT_THAT(errorOf([&] { (void)steps(iterator, tensor(100)); }),
+              AllOf(HasSubstr("no such picture"),
+                    HasSubstr(client_id() == 1 ? "map" : "worker 1")));
+  // On the host, too.
+  auto other = distributed.iterate();
+  int64_t elements = 0;
+  while (auto element = other.next())
+    ++elements;
+  EXPECT_EQ(elements, 4 * num_clients());
+}
+
+TEST(IteratorsTest, WorkersWithoutABatchTakePart) {
+  const MultiWorkerMirroredStrategy strategy;
+  const int64_t replicas = strategy.num_replicas_in_sync();
+  const DVariable sum = zeroIn(strategy);
+  auto step = function([&](const PerReplica<std::pair<Tensor, Tensor>> &batch) {
+    const auto own = strategy.run(
+        [](const std::pair<Tensor, Tensor> &rows) {
+          return reduce_sum(rows.first * rows.second);
+        },
+        batch);
+    sum.assign_add(strategy.reduce(ReduceOp::SUM, own));
+  });
+  // One batch: the first worker's.
+  auto dataset =
+      data::from_tensor_slices(ones({replicas, 3}), ones({replicas, 1}))
+          .batch(replicas)
+          .with_options({.auto_shard_policy = data::AutoShardPolicy::Data});
+  int64_t count = 0;
+  for (const auto &batch : strategy.experimental_distribute_dataset(dataset)) {
+    step(batch);
+    ++count;
+  }
+  EXPECT_EQ(count, num_clients());
+  EXPECT_EQ(sum.read_value().item<float>(), float(3 * replicas));
+}
+
+TEST(IteratorsTest, BatchesOfOneCallHaveOneNumberOfRows) {
+  const MultiWorkerMirroredStrategy strategy;
+  const DVariable sum = zeroIn(strategy);
+  auto steps = summing(strategy, sum);
+  const int64_t batch = 2 * strategy.num_replicas_in_sync();
+  // The last step is short of one row.
+  auto iterator = strategy
+                      .experimental_distribute_dataset(numbers(
+                          2 * batch - 1, batch, data::AutoShardPolicy::Off))
+                      .iterate();
+  EXPECT_THAT(errorOf([&] { (void)steps(iterator, tensor(100)); }),
+              HasSubstr("drop_remainder"));
+}
+
+TEST(IteratorsTest, BatchesOnAMeshOfTwoAxes) {
+  const int64_t workers = num_clients();
+  const Mesh mesh = create_distributed_mesh({{"batch", workers}, {"x", 2}});
+  const Tensor pictures =
+      reshape(cast(range(16 * workers), DType::F32), {4 * workers, 4});
+  const Tensor labels = range(4 * workers);
+  data::DTensorDataset batches(
+      data::from_tensor_slices(pictures, labels), mesh,
+      {Layout({"batch", "x"}, mesh), Layout({"batch"}, mesh)}, 2 * workers,
+      {.batch_dim = "batch", .prefetch = 2});
+  auto both = function([](data::Iterator<std::pair<Tensor, Tensor>> iterator) {
+    const auto [x, first] = iterator.get_next();
+    const auto [y, second] = iterator.get_next();
+    return std::tuple{x * 1.0, y * 1.0, first + 0, second + 0};
+  });
+  auto iterator = batches.iterate();
+  const auto [x, y, first, second] = both(iterator);
+  auto valuesOf = [](const Tensor &value) {
+    return detail::madeWhollyHere(cast(value, DType::F32)).to_vector<float>();
+  };
+  auto counted = [](int64_t from, int64_t count) {
+    std::vector<float> numbers(static_cast<size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), float(from));
+    return numbers;
+  };
+  EXPECT_EQ(valuesOf(x), counted(0, 8 * workers));
+  EXPECT_EQ(valuesOf(y), counted(8 * workers, 8 * workers));
+  EXPECT_EQ(valuesOf(first), counted(0, 2 * workers));
+  EXPECT_EQ(valuesOf(second), counted(2 * workers, 2 * workers));
+  EXPECT_THAT(errorOf([&] { (void)both(iterator); }), HasSubstr("exhausted"));
+}
+
+/// What the replicas of this process get of all batches, row by row.
+std::vector<float> rowsHere(const data::Dataset<Tensor> &dataset) {
+  const MultiWorkerMirroredStrategy strategy;
+  std::vector<float> rows;
+  for (const PerReplica<Tensor> &step :
+       strategy.experimental_distribute_dataset(dataset))
+    for (const Tensor &own : strategy.experimental_local_results(step))
+      std::ranges::copy(own.to_vector<float>(), std::back_inserter(rows));
+  return rows;
+}
+
+// Numbers 69 to 72: what the policies give to each of several workers.
+TEST(IteratorsTest, DatasetsAreDividedAmongWorkersByPolicy) {
+  using data::AutoShardPolicy;
+  const std::filesystem::path folder =
+      detail::gatherTexts("folder", testing::TempDir() +
+                                        fmt::format("shards-{}", getpid()))
+          .front();
+  auto nameOf = [&](int64_t file) {
+    return (folder / fmt::format("{}.txt", file)).string();
+  };
+  // Two files for each worker, of four lines that begin with their number.
+  std::vector<std::filesystem::path> files;
+  for (int64_t file = 0; file < 2 * num_clients(); ++file)
+    files.push_back(nameOf(file));
+  if (client_id() == 0) {
+    std::filesystem::create_directories(folder);
+    for (int64_t file = 0; file < 2 * num_clients(); ++file) {
+      std::ofstream out(nameOf(file));
+      for (int line = 0; line < 4; ++line)
+        out << 10 * file + line << "\n";
+    }
+  }
+  detail::waitForAll("files");
+  auto lines = [&](std::vector<std::filesystem::path> from,
+                   AutoShardPolicy policy) {
+    return data::TextLineDataset(std::move(from))
+        .shuffle(100, {.seed = 1})
+        .map([](const std::string &line) { return tensor(std::stof(line)); })
+        .batch(4)
+        .with_options({.auto_shard_policy = policy});
+  };
+  for (const AutoShardPolicy policy :
+       {AutoShardPolicy::File, AutoShardPolicy::Auto}) {
+    std::vector<float> rows = rowsHere(lines(files, policy));
+    EXPECT_EQ(rows.size(), 8u);
+    for (const float row : rows)
+      EXPECT_EQ(int64_t(row) / 10 % num_clients(), client_id()) << row;
+  }
+  EXPECT_EQ(rowsHere(lines(files, AutoShardPolicy::Off)).size(),
+            8u * unsigned(num_clients()));
+  // One file is too few; by default its batches are divided.
+  EXPECT_THAT(errorOf([&] {
+                (void)rowsHere(lines({nameOf(0)}, AutoShardPolicy::File));
+              }),
+              HasSubstr("at least"));
+  EXPECT_EQ(rowsHere(lines({nameOf(0)}, AutoShardPolicy::Auto)).size(),
+            client_id() == 0 ? 4u : 0u);
+  // Examples, where the program says so.
+  const std::vector<float> hinted = rowsHere(
+      data::from_tensor_slices(iota({8 * num_clients()}, 0, DType::F32))
+          .shard(data::shard_hint, data::shard_hint)
+          .batch(4)
+          .with_options({.auto_shard_policy = AutoShardPolicy::Hint}));
+  EXPECT_EQ(hinted.size(), 8u);
+  for (const float row : hinted)
+    EXPECT_EQ(int64_t(row) % num_clients(), client_id());
+  detail::waitForAll("read");
+  if (client_id() == 0)
+    std::filesystem::remove_all(folder);
+}
+
+} // namespace
+} // namespace meshloom
