@@ -26,6 +26,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import parameter_servers
 from free_ports import free_ports
+from strangers import PREFACE, garbage_at
 
 STAGES = ["start", "joined", "compile", "all_reduce", "all_gather", "reduce_scatter",
           "all_to_all", "permute", "barrier", "save"]
@@ -267,27 +268,12 @@ def earlier_start(case):
 
 def stranger(case):
     port = free_ports(1)[0]
-    stop = threading.Event()
-
-    def disturb():
-        while not stop.is_set():
-            try:
-                with socket.create_connection(("127.0.0.1", port), 0.5) as one:
-                    one.sendall(os.urandom(200) if time.time_ns() % 2 else b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + os.urandom(99))
-            except OSError:
-                pass
-            # Garbage, not a flood: some hundred connections a second.
-            time.sleep(0.005)
-    thread = threading.Thread(target=disturb)
-    thread.start()
-    case.start_ranks(port=port)
-    well = case.wait(range(SIZE), 40)
-    stop.set()
-    thread.join()
+    with garbage_at([port]):
+        case.start_ranks(port=port)
+        well = case.wait(range(SIZE), 40)
     return well and all(p.returncode == 0 for p in case.processes), "ends well", ""
 
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = b"\0\0\x06\4\0\0\0\0\0" + b"\0\4\0\1\0\0"
 
 

@@ -1,15 +1,14 @@
 """The part of the fault matrix that is of parameter servers: two of them, two
 workers and a chief, of which one is hit at a stage. See fault_matrix.py."""
 import json
-import os
 import pathlib
 import re
 import signal
 import socket
-import threading
 import time
 
 from free_ports import free_ports
+from strangers import garbage_at
 
 STAGES = ["start", "compile", "steps", "save"]
 FAULTS = ["worker killed", "worker stopped", "worker back", "ps killed", "ps stopped", "chief killed"]
@@ -151,24 +150,11 @@ def other_token(case):
 def stranger(case):
     cluster = Cluster(case)
     cluster.start_servers()
-    stop = threading.Event()
-
-    def disturb():
-        while not stop.is_set():
-            for job in ("worker", "ps"):
-                try:
-                    with socket.create_connection(("127.0.0.1", int(cluster.jobs[job][0].split(":")[1])), 0.5) as one:
-                        one.sendall(os.urandom(200) if time.time_ns() % 2 else b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + os.urandom(99))
-                except OSError:
-                    pass
-            time.sleep(0.005)
-    thread = threading.Thread(target=disturb)
-    thread.start()
-    cluster.say_hit()
-    cluster.start("chief", stage="steps")
-    well = case.wait([name for _, name in cluster.tasks.values()], 40)
-    stop.set()
-    thread.join()
+    ports = [int(cluster.jobs[job][0].split(":")[1]) for job in ("worker", "ps")]
+    with garbage_at(ports):
+        cluster.say_hit()
+        cluster.start("chief", stage="steps")
+        well = case.wait([name for _, name in cluster.tasks.values()], 40)
     return well and all(process.returncode == 0 for process, _ in cluster.tasks.values()), "ends well", ""
 
 

@@ -175,6 +175,12 @@ Handle lostDevice() {
   return fail(Internal, "the device is lost");
 }
 
+/// Gives a text to who called, which must outlive its use there.
+void writeText(void *a, size_t field, size_t size, std::string_view text) {
+  write<const char *>(a, field, text.data());
+  write<size_t>(a, size, text.size());
+}
+
 // ---- Errors, plug-in, events
 
 Handle errorDestroy(void *a) {
@@ -182,9 +188,9 @@ Handle errorDestroy(void *a) {
   return nullptr;
 }
 Handle errorMessage(void *a) {
-  const auto &text = as<Failure>(a, Error_Message_Args::error)->message;
-  write(a, Error_Message_Args::message, text.data());
-  write(a, Error_Message_Args::message_size, text.size());
+  using Args = Error_Message_Args;
+  writeText(a, Args::message, Args::message_size,
+            as<Failure>(a, Args::error)->message);
   return nullptr;
 }
 Handle errorGetCode(void *a) {
@@ -209,8 +215,7 @@ Handle pluginAttributes(void *a) {
   for (int i = 0; i < 2; ++i) {
     char *entry = values + i * NamedValue::stride;
     write(entry, NamedValue::struct_size, size);
-    write(entry, NamedValue::name, names[i]);
-    write(entry, NamedValue::name_size, std::strlen(names[i]));
+    writeText(entry, NamedValue::name, NamedValue::name_size, names[i]);
   }
   write(values, NamedValue::type, ValueKind::Int64);
   write<int64_t>(values, NamedValue::int64_value, 2);
@@ -331,14 +336,14 @@ Handle clientDestroy(void *a) {
   return nullptr;
 }
 Handle platformName(void *a) {
-  write<const char *>(a, Client_PlatformName_Args::platform_name,
-                      isTPU() ? "tpu" : "cpu");
-  write<size_t>(a, Client_PlatformName_Args::platform_name_size, 3);
+  using Args = Client_PlatformName_Args;
+  writeText(a, Args::platform_name, Args::platform_name_size,
+            isTPU() ? "tpu" : "cpu");
   return nullptr;
 }
 Handle platformVersion(void *a) {
-  write<const char *>(a, Client_PlatformVersion_Args::platform_version, "1.0");
-  write<size_t>(a, Client_PlatformVersion_Args::platform_version_size, 3);
+  using Args = Client_PlatformVersion_Args;
+  writeText(a, Args::platform_version, Args::platform_version_size, "1.0");
   return nullptr;
 }
 Handle processIndex(void *a) {
@@ -383,16 +388,15 @@ Handle descriptionProcess(void *a) {
   return nullptr;
 }
 Handle descriptionKind(void *a) {
-  const std::string_view kind = isTPU() ? "TPU v5 lite" : "faulty";
-  write(a, DeviceDescription_Kind_Args::device_kind, kind.data());
-  write(a, DeviceDescription_Kind_Args::device_kind_size, kind.size());
+  using Args = DeviceDescription_Kind_Args;
+  writeText(a, Args::device_kind, Args::device_kind_size,
+            isTPU() ? "TPU v5 lite" : "faulty");
   return nullptr;
 }
 Handle descriptionText(void *a) {
   using Args = DeviceDescription_ToString_Args;
-  const auto &text = as<Device>(a, Args::device_description)->text;
-  write(a, Args::to_string, text.data());
-  write(a, Args::to_string_size, text.size());
+  writeText(a, Args::to_string, Args::to_string_size,
+            as<Device>(a, Args::device_description)->text);
   return nullptr;
 }
 Handle descriptionAttributes(void *a) {

@@ -238,12 +238,6 @@ TEST(PlatformProcessesTest, PartsOfWhatIsGoneSaySo) {
 /// processes.
 class PluginProcessesTest : public testing::Test {
 protected:
-  PluginProcessesTest() : before(liveObjects(faultyPlugin())) {}
-  ~PluginProcessesTest() override {
-    platforms.clear();
-    EXPECT_TRUE(becomesLiveObjects(faultyPlugin(), before));
-  }
-
   std::shared_ptr<Platform> alone(const std::string &fault = "") const {
     return makePJRTPlatform("pjrt:faulty", faultyPlugin(), {{"fault", fault}});
   }
@@ -266,9 +260,9 @@ protected:
     return all;
   }
 
+  AllGivenBack allGivenBack;
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   std::vector<std::shared_ptr<Platform>> platforms;
-  int64_t before;
 };
 
 TEST_F(PluginProcessesTest, DevicesOfAllAreKnownAndOwnOnesUsed) {

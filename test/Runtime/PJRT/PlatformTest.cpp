@@ -26,13 +26,6 @@ Floats floatsOf(const Result<HostBytes> &bytes) {
 
 class PlatformTest : public testing::Test {
 protected:
-  PlatformTest() : before(liveObjects(faultyPlugin())) {}
-  /// Whatever failed, everything was given back.
-  ~PlatformTest() override {
-    layout.reset();
-    EXPECT_TRUE(becomesLiveObjects(faultyPlugin(), before));
-  }
-
   std::shared_ptr<Platform> platform(const std::string &fault = "") {
     return makePJRTPlatform("pjrt:faulty", faultyPlugin(), {{"fault", fault}});
   }
@@ -40,13 +33,13 @@ protected:
     return platform(fault)->client(2).value_or_throw();
   }
   /// f32[3] over two devices: elements 0 and 1, element 2.
-  ArrayType type() const { return {DType::F32, {3}, *layout}; }
+  ArrayType type() const { return {DType::F32, {3}, layout}; }
   Array array(const std::shared_ptr<Client> &on, const Floats &values) const {
     return Array::fromHost(on, type(), bytesOf(values)).value_or_throw();
   }
   /// Gives `arity` arrays back; the first in its own memory if `donates`.
   Compiled identity(int arity, bool donates = false) const {
-    Signature signature{"step", layout->mesh(), {}, {}};
+    Signature signature{"step", layout.mesh(), {}, {}};
     for (int i = 0; i < arity; ++i) {
       signature.arguments.push_back({"x" + std::to_string(i), type()});
       signature.results.push_back({"", type(), donates && i == 0 ? 0 : -1});
@@ -56,9 +49,8 @@ protected:
                                      (donates ? " donate 0" : "")});
   }
 
-  std::optional<Layout> layout{
-      Layout({"x"}, Mesh::get({{"x", 2}}).value_or_throw())};
-  int64_t before;
+  AllGivenBack allGivenBack;
+  Layout layout{{"x"}, Mesh::get({{"x", 2}}).value_or_throw()};
 };
 
 // ---- Platforms and clients
@@ -206,7 +198,7 @@ TEST_F(PlatformTest, DevicesAreChosenByNumber) {
   auto assignment = DeviceAssignment::of("CPU", {3, 1});
   auto program = second->load(identity(1), assignment);
   ASSERT_TRUE(program) << program.error().message();
-  const ArrayType placed{DType::F32, {3}, layout->placed_on(assignment)};
+  const ArrayType placed{DType::F32, {3}, layout.placed_on(assignment)};
   Array x =
       Array::fromHost(second, placed, bytesOf({1, 2, 3})).value_or_throw();
   auto results = (*program)->execute({x}).value_or_throw();
@@ -332,7 +324,7 @@ TEST_F(PlatformTest, ProgramWithOtherResultsIsRefused) {
 }
 
 TEST_F(PlatformTest, ProgramOfStepsIsRefused) {
-  const Program steps{"steps", layout->mesh(), {}, {}, {}, {}, {}};
+  const Program steps{"steps", layout.mesh(), {}, {}, {}, {}, {}};
   auto program = client()->load(Compiled(steps));
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().message(),

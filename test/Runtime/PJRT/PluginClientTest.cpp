@@ -357,16 +357,12 @@ TEST_F(XlaCpuTest, ReplicasCommunicate) {
 
 class FaultTest : public testing::Test {
 protected:
-  FaultTest() : plugin(faultyPlugin()), before(liveObjects(plugin)) {}
-  /// Whatever failed, everything was given back.
-  ~FaultTest() override { EXPECT_TRUE(becomesLiveObjects(plugin, before)); }
-
   std::shared_ptr<PluginClient> client(const std::string &fault) const {
     return PluginClient::create(plugin, {{"fault", fault}}).value_or_throw();
   }
 
-  const Plugin &plugin;
-  int64_t before;
+  const Plugin &plugin = faultyPlugin();
+  AllGivenBack allGivenBack;
 };
 
 TEST_F(FaultTest, ClientCannotBeMade) {

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
 
@@ -32,20 +33,30 @@ const pjrt::Plugin &test::faultyPlugin() {
   return *pjrt::Plugin::load(MESHLOOM_FAULTY_PLUGIN_PATH).value_or_throw();
 }
 
-int64_t test::liveObjects(const pjrt::Plugin &plugin) {
+/// How many things it gave out that were not given back.
+static int64_t liveObjects(const pjrt::Plugin &plugin) {
   void *library = dlopen(plugin.path().c_str(), RTLD_NOW | RTLD_NOLOAD);
   auto *count = reinterpret_cast<int64_t (*)()>(
       dlsym(library, "FaultyPluginLiveObjects"));
   return count();
 }
 
-bool test::becomesLiveObjects(const pjrt::Plugin &plugin, int64_t count) {
+/// Whether it comes to be `count` soon: the last holder may be a callback that
+/// has just told the test what it waited for.
+static bool becomesLiveObjects(const pjrt::Plugin &plugin, int64_t count) {
   for (int tries = 0; tries < 5000; ++tries) {
     if (liveObjects(plugin) == count)
       return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;
+}
+
+AllGivenBack::AllGivenBack(const pjrt::Plugin &plugin)
+    : plugin(plugin), before(liveObjects(plugin)) {}
+
+AllGivenBack::~AllGivenBack() {
+  EXPECT_TRUE(becomesLiveObjects(plugin, before));
 }
 
 std::optional<std::string> test::cpuPluginPath(std::string &why) {

@@ -26,11 +26,19 @@ private:
 
 /// Our plug-in without a fault; the same one each time.
 const pjrt::Plugin &faultyPlugin();
-/// How many things it gave out that were not given back.
-int64_t liveObjects(const pjrt::Plugin &plugin);
-/// Whether it comes to be `count` soon: the last holder may be a callback that
-/// has just told the test what it waited for.
-bool becomesLiveObjects(const pjrt::Plugin &plugin, int64_t count);
+
+/// Fails the test unless everything that our plug-in gave out since this began
+/// is given back when it ends. A fixture has it before what holds such things.
+class AllGivenBack {
+public:
+  explicit AllGivenBack(const pjrt::Plugin &plugin = faultyPlugin());
+  AllGivenBack(const AllGivenBack &) = delete;
+  ~AllGivenBack();
+
+private:
+  const pjrt::Plugin &plugin;
+  int64_t before;
+};
 
 /// XLA's plug-in for CPUs: MESHLOOM_PJRT_CPU_PLUGIN, else what
 /// scripts/fetch-pjrt-cpu-plugin put into the build folder. Nothing, with the
