@@ -94,7 +94,13 @@ public:
   ~Process() { kill(); }
   Process(const Process &) = delete;
   pid_t number() const { return id; }
-  void signal(int signal) const { ::kill(id, signal); }
+  void signal(int signal) const {
+    ::kill(id, signal);
+    // Threads of one that is to stop go on for as long as a busy machine lets
+    // none of them see it.
+    if (signal == SIGSTOP)
+      ::waitpid(id, nullptr, WUNTRACED);
+  }
   void kill() {
     if (id > 0) {
       ::kill(id, SIGKILL);
