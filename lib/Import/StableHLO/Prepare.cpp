@@ -1,14 +1,19 @@
 // The order of the steps, and those that need no file: tokens in signatures,
-// which order nothing that is not ordered anyway, and tuples of custom calls.
+// which order nothing that is not ordered anyway, tuples of custom calls, and
+// constants whose numbers do not stand in them.
 #include "Prepare.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace meshloom;
 using namespace meshloom::importer;
+using mlir::DenseResourceElementsAttr;
+using mlir::SparseElementsAttr;
 using mlir::func::FuncOp;
 
 static bool isToken(Type type) {
@@ -30,13 +35,23 @@ static bool givesTuple(Operation *op) {
          });
 }
 
+/// The value of `op`, if it is a constant whose numbers stand elsewhere.
+static mlir::ElementsAttr indirectValue(Operation *op) {
+  if (!isa<stablehlo::ConstantOp, chlo::ConstantOp, sdy::ConstantOp>(op))
+    return nullptr;
+  auto value = op->getAttrOfType<mlir::ElementsAttr>("value");
+  return isa_and_nonnull<DenseResourceElementsAttr, SparseElementsAttr>(value)
+             ? value
+             : nullptr;
+}
+
 bool importer::needsPreparing(ModuleOp module) {
   auto needs = [](Type type) { return isToken(type) || isDynamic(type); };
   auto result = module.walk([&](Operation *op) {
     auto func = dyn_cast<FuncOp>(op);
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     bool found =
-        givesTuple(op) || isPerturbedSolve(op) ||
+        givesTuple(op) || isPerturbedSolve(op) || indirectValue(op) ||
         (call && (call.getCallTargetName() == "shape_assertion" ||
                   isOldLapackCall(call))) ||
         isa<stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicConvOp,
@@ -112,9 +127,79 @@ static void dropTokens(ModuleOp module) {
   }
 }
 
+/// What an element takes in a resource: whole bytes, also a bool. 0: not known
+/// (numbers of a few bits, which tools pack in different ways).
+static int64_t bytesOf(Type element) {
+  if (auto complex = dyn_cast<mlir::ComplexType>(element))
+    return 2 * bytesOf(complex.getElementType());
+  if (element.isInteger(1))
+    return 1;
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return 0;
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+static FailureOr<DenseElementsAttr>
+readResource(Operation *op, DenseResourceElementsAttr value) {
+  StringRef key = value.getRawHandle().getKey();
+  mlir::ShapedType type = value.getType();
+  const mlir::AsmResourceBlob *blob = value.getRawHandle().getBlob();
+  if (!blob) {
+    op->emitError("there is no data for dense_resource<")
+        << key << ">: "
+        << (key.contains("elided")
+                ? "the program was printed without its large constants; print "
+                  "it with them"
+                : "dialect_resources, at the end of the file, does not have "
+                  "it");
+    return failure();
+  }
+  const int64_t each = bytesOf(type.getElementType());
+  ArrayRef<char> data = blob->getData();
+  if (each == 0)
+    return op->emitError("the value of a constant of type ")
+           << type << " must be written out (dense<...>)";
+  if (int64_t(data.size()) != each * type.getNumElements())
+    return op->emitError("dense_resource<")
+           << key << "> has " << data.size() << " bytes; a constant of type "
+           << type << " has " << each * type.getNumElements();
+  if (!type.getElementType().isInteger(1))
+    return DenseElementsAttr::getFromRawBuffer(type, data);
+  SmallVector<bool> bools(llvm::map_range(data, [](char c) { return c != 0; }));
+  return DenseElementsAttr::get(type, bools);
+}
+
+static DenseElementsAttr writeOut(SparseElementsAttr value) {
+  SmallVector<Attribute> elements(value.getValues<Attribute>());
+  return DenseElementsAttr::get(value.getType(), elements);
+}
+
+/// Constants whose numbers do not stand in the op become dense ones: those of a
+/// resource (dense_resource<name>), which are at the end of the file, as
+/// PyTorch's exporters print weights, and sparse ones.
+static LogicalResult writeConstantsDense(ModuleOp module) {
+  auto result = module.walk([&](Operation *op) -> mlir::WalkResult {
+    mlir::ElementsAttr value = indirectValue(op);
+    if (!value)
+      return mlir::WalkResult::advance();
+    if (auto sparse = dyn_cast<SparseElementsAttr>(value)) {
+      op->setAttr("value", writeOut(sparse));
+      return mlir::WalkResult::advance();
+    }
+    auto dense = readResource(op, cast<DenseResourceElementsAttr>(value));
+    if (failed(dense))
+      return failure();
+    op->setAttr("value", *dense);
+    return mlir::WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult importer::prepare(ModuleOp module) {
   dropTokens(module);
   takeTuplesApart(module);
+  if (failed(writeConstantsDense(module)))
+    return failure();
   if (failed(makeShapesStatic(module)))
     return failure();
   if (failed(writeScansAsLoops(module)))

@@ -356,7 +356,35 @@ func.func @wrong_end(%a: tensor<i32>) {
 // -----
 
 func.func @resource() -> tensor<4xf32> {
-  // expected-error @+1 {{the value of a constant must be written out (dense<...>)}}
+  // expected-error @+1 {{there is no data for dense_resource<a>: dialect_resources, at the end of the file, does not have it}}
   %0 = "stablehlo.constant"() {value = dense_resource<a> : tensor<4xf32>} : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @elided() -> tensor<4xf32> {
+  // expected-error @+1 {{there is no data for dense_resource<__elided__>: the program was printed without its large constants; print it with them}}
+  %0 = stablehlo.constant dense_resource<__elided__> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @short_resource() -> tensor<4xf32> {
+  // expected-error @+1 {{dense_resource<b> has 12 bytes; a constant of type 'tensor<4xf32>' has 16}}
+  %0 = stablehlo.constant dense_resource<b> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+{-# dialect_resources: { builtin: { b: "0x040000000000803F0000004000004040" } } #-}
+
+// -----
+
+func.func @packed_resource() -> tensor<4xi4> {
+  // expected-error @+1 {{the value of a constant of type 'tensor<4xi4>' must be written out (dense<...>)}}
+  %0 = stablehlo.constant dense_resource<c> : tensor<4xi4>
+  return %0 : tensor<4xi4>
+}
+
+{-# dialect_resources: { builtin: { c: "0x0400000000010203" } } #-}
