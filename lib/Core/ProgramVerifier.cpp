@@ -140,13 +140,15 @@ Status Verifier::buffers() const {
                   decl.shape.size(), decl.layout.rank());
     if (Status ok = verifyWindows(decl.layout, decl.shape, decl.windows); !ok)
       return fail("buffer {}: {}", i, ok.error().message());
-    // Padding adds less than one element a shard to each dim.
+    // Padding adds less than one element a shard to each dim: none to what is
+    // whole, so that the number of dims of one element does not matter.
     __int128 elements = 1;
     for (unsigned dim = 0; dim < decl.shape.size(); ++dim) {
       if (decl.shape[dim] < 0)
         return fail("buffer {} has extent {} in dim {}", i, decl.shape[dim],
                     dim);
-      elements *= __int128(decl.shape[dim]) + decl.layout.num_shards(dim);
+      elements *= std::max<__int128>(1, __int128(decl.shape[dim]) +
+                                            decl.layout.num_shards(dim) - 1);
       if (elements > mostElements)
         return fail("buffer {} is too large", i);
     }

@@ -18,6 +18,10 @@
 // RUN: mesh-run %t/nested.mlir | FileCheck %s --check-prefix=NESTED
 // NESTED: result 0 i1[]
 
+// RUN: python3 -c "t = 'tensor<' + '1x' * 200 + 'f32>'; print('func.func @main(%%p: ' + t + ') -> ' + t + ' {\n%%r = dtensor.exp %%p : ' + t + '\nreturn %%r : ' + t + ' }')" > %t/rank.mlir
+// RUN: mesh-run %t/rank.mlir --verify | FileCheck %s --check-prefix=RANK
+// RANK: verify result 0 f32[1, 1, {{.*}}: ok
+
 // RUN: python3 -c "print('func.func @main(%%p: tensor<i1>) -> tensor<i1> {\nreturn %%p#2147483648 : tensor<i1> }')" > %t/result.mlir
 // RUN: not mesh-run %t/result.mlir 2>&1 | FileCheck %s --check-prefix=RESULT
 // RUN: not mesh-opt %t/result.mlir 2>&1 | FileCheck %s --check-prefix=RESULT
