@@ -48,6 +48,11 @@ ADD = """({
   })"""
 
 
+def aliases(count: int, value: str) -> str:
+    lines = ["#a0 = [1]"] + [f"#a{i + 1} = " + value.format(f"#a{i}") for i in range(count)]
+    return "\n".join(lines + [f"module attributes {{a.b = #a{count}}} {{}}"])
+
+
 def nested_calls(depth: int) -> str:
     calls = [function("  %0 = func.call @f0(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>")]
     for i in range(depth):
@@ -127,7 +132,10 @@ PROGRAMS = {
     "functions that call themselves": [
         (function("  %0 = func.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>"), "'main'"),
         (nested_calls(201), "more than 200 deep")],
-    "brackets nested": [("func.func @main() " + "{" * 300, r"mlir:1: error: brackets nest more than 256 deep")],
+    "brackets nested": [
+        ("func.func @main() " + "{" * 300, r"mlir:1: error: brackets nest more than 256 deep"),
+        (aliases(5000, "[{0}]"), r"mlir:4098: error: aliases nest more than 4096 deep"),
+        (aliases(40, "[{0}, {0}]"), r"mlir:25: error: alias '#a24' stands for more than 16777216 brackets")],
     "tensors of more than 2^53": [(returned("tensor<4611686018427387904xf32>"), "tensor<4611686018427387904xf32>")],
     "custom calls that nobody": [
         (function("  %0 = stablehlo.custom_call @my_own(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>"),

@@ -18,6 +18,19 @@
 // RUN: mesh-run %t/nested.mlir | FileCheck %s --check-prefix=NESTED
 // NESTED: result 0 i1[]
 
+// Aliases of aliases nest as brackets do.
+// RUN: python3 -c "print('#a0 = [1]\n' + ''.join(f'#a{i + 1} = [#a{i}]\n' for i in range(5000)) + 'module attributes {a.b = #a5000} {}')" > %t/aliases.mlir
+// RUN: not mesh-run %t/aliases.mlir 2>&1 | FileCheck %s --check-prefix=ALIASES
+// RUN: not mesh-opt %t/aliases.mlir 2>&1 | FileCheck %s --check-prefix=ALIASES
+// ALIASES: aliases.mlir:4098: error: aliases nest more than 4096 deep
+// RUN: python3 -c "print('!t0 = tuple<f32>\n' + ''.join(f'!t{i + 1} = tuple<!t{i}, !t{i}>\n' for i in range(40)) + 'func.func @main(%%a: !t40) { return }')" > %t/twice.mlir
+// RUN: not mesh-run %t/twice.mlir 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not mesh-opt %t/twice.mlir 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: twice.mlir:25: error: alias '!t24' stands for more than 16777216 brackets
+// RUN: python3 -c "print('#loc0 = loc(\"f.py\":1:1)\n' + ''.join(f'#loc{i + 1} = loc(callsite(\"f{i}\" at #loc{i}))\n' for i in range(1000)) + 'func.func @main(%%p: tensor<2xf32>) -> tensor<2xf32> {\n%%r = stablehlo.tanh %%p : tensor<2xf32> loc(#loc1000)\nreturn %%r : tensor<2xf32> }')" > %t/frames.mlir
+// RUN: mesh-run %t/frames.mlir --explain | FileCheck %s --check-prefix=FRAMES
+// FRAMES: result 0 f32[2]
+
 // RUN: python3 -c "t = 'tensor<' + '1x' * 200 + 'f32>'; print('func.func @main(%%p: ' + t + ') -> ' + t + ' {\n%%r = dtensor.exp %%p : ' + t + '\nreturn %%r : ' + t + ' }')" > %t/rank.mlir
 // RUN: mesh-run %t/rank.mlir --verify | FileCheck %s --check-prefix=RANK
 // RANK: verify result 0 f32[1, 1, {{.*}}: ok

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using llvm::StringRef;
@@ -122,14 +123,81 @@ static bool isResultTooHigh(StringRef text) {
   return !digits.empty() && (digits.getAsInteger(10, number) || number > most);
 }
 
+namespace {
+/// How deep brackets nest, with what aliases (`#a = ...`, `!t = ...`) stand
+/// for, and how many there would be if that were written out: an alias of an
+/// alias of ... nests deeper than any bracket does, and one that has the one
+/// before it twice is twice as long.
+class Nesting {
+public:
+  /// At an opening bracket. What is wrong, or an empty string.
+  std::string open() { return ++depth > deepest ? tooDeep() : add({0, 1}); }
+  /// At a closing bracket.
+  void close() { depth -= depth > 0; }
+  /// At the end of a line: aliases are defined outside of brackets.
+  void endLine() {
+    if (depth == 0)
+      defined = {};
+  }
+  /// At '#' or '!', with which `text` begins: the name of an alias or not.
+  std::string name(StringRef text, bool beginsLine) {
+    auto isOfName = [](char c) {
+      return llvm::isAlnum(c) || c == '_' || c == '$' || c == '-' || c == '.';
+    };
+    StringRef name =
+        text.take_front(1 + text.drop_front().take_while(isOfName).size());
+    if (beginsLine && depth == 0 &&
+        text.drop_front(name.size()).ltrim(" \t").starts_with("=")) {
+      defined = name;
+      sizes[name] = {};
+      return {};
+    }
+    auto size = sizes.find(name);
+    return size == sizes.end() ? std::string() : add(size->second);
+  }
+
+private:
+  /// Of what an alias stands for.
+  struct Size {
+    unsigned depth = 0;
+    uint64_t brackets = 0;
+  };
+
+  static std::string tooDeep() {
+    return "brackets nest more than " + std::to_string(deepest) + " deep";
+  }
+  std::string add(Size size) {
+    if (size.depth > deepestAlias)
+      return "aliases nest more than " + std::to_string(deepestAlias) + " deep";
+    if (defined.empty())
+      return {};
+    Size &own = sizes[defined];
+    own.depth = std::max(own.depth, depth + size.depth);
+    own.brackets += size.brackets;
+    return own.brackets <= mostBrackets
+               ? std::string()
+               : "alias '" + defined.str() + "' stands for more than " +
+                     std::to_string(mostBrackets) + " brackets";
+  }
+
+  // Parsers, verifiers and passes call themselves for each level. Locations
+  // hold the frames of a call, in aliases: Python has some 1,000 of them.
+  static constexpr unsigned deepest = 256, deepestAlias = 4096;
+  static constexpr uint64_t mostBrackets = uint64_t(1) << 24;
+  unsigned depth = 0;
+  StringRef defined; ///< the alias whose definition this is; may be empty
+  llvm::StringMap<Size> sizes;
+};
+} // namespace
+
 std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
-  constexpr unsigned deepest = 256;
-  unsigned depth = 0, line = 1;
+  Nesting nesting;
+  unsigned line = 1;
+  bool beginsLine = true; // only spaces so far
   for (size_t at = 0; at < text.size(); ++at) {
-    switch (text[at]) {
-    case '\n':
-      ++line;
-      break;
+    std::string fault;
+    const char c = text[at];
+    switch (c) {
     case '"':
       // Brackets in text are none. A string ends on its line.
       for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
@@ -147,22 +215,34 @@ std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
     case '[':
     case '{':
     case '<':
-      if (++depth > deepest)
-        return SourceFault{line, "brackets nest more than " +
-                                     std::to_string(deepest) + " deep"};
+      fault = nesting.open();
       break;
     case '#':
       if (isResultTooHigh(text.substr(at)))
-        return SourceFault{line, "no op has a result of such a number"};
+        fault = "no op has a result of such a number";
+      else
+        fault = nesting.name(text.substr(at), beginsLine);
+      break;
+    case '!':
+      fault = nesting.name(text.substr(at), beginsLine);
       break;
     case ')':
     case ']':
     case '}':
     case '>':
-      depth -= depth > 0;
+      nesting.close();
       break;
     default:
       break;
+    }
+    if (!fault.empty())
+      return SourceFault{line, fault};
+    if (c == '\n') {
+      ++line;
+      nesting.endLine();
+      beginsLine = true;
+    } else if (!llvm::isSpace(c)) {
+      beginsLine = false;
     }
   }
   return std::nullopt;

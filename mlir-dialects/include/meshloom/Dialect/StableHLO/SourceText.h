@@ -32,7 +32,8 @@ struct SourceFault {
 };
 /// The first one in `text`: brackets that nest deeper than 256 (parsers,
 /// verifiers and passes call themselves for each level, so the stack is what
-/// limits it), or a result number (`%0#7`) beyond 2^20, for which MLIR 19's
+/// limits it), or deeper than 4096 with what aliases stand for; an alias that
+/// stands for more than 2^24 brackets; or a result number (`%0#7`) beyond 2^20, for which MLIR 19's
 /// parser would make room before it looks whether the op has so many.
 std::optional<SourceFault> sourceFault(llvm::StringRef text);
 } // namespace meshloom
