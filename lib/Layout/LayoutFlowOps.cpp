@@ -89,7 +89,9 @@ LogicalResult LayoutFlow::collectOps() {
       return function.emitError("argument ")
              << argumentName(function, argument.getArgNumber()) << " has type "
              << argument.getType()
-             << "; lift variables with --dtensor-lift-variables first";
+             << (isa<dtensor::VariableType>(argument.getType())
+                     ? "; lift variables with --dtensor-lift-variables first"
+                     : "; expected a ranked tensor");
     number(argument);
   }
   if (failed(collectOps(function.getBody().front())))

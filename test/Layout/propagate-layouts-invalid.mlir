@@ -23,6 +23,13 @@ func.func @variable(%v: !dtensor.variable<tensor<2xf32>> {dtensor.name = "v"}) {
 
 // -----
 
+// expected-error @+1 {{argument #0 has type 'f32'; expected a ranked tensor}}
+func.func @number(%v: f32) {
+  return
+}
+
+// -----
+
 func.func private @callee(tensor<2xf32>)
 func.func @call(%a: tensor<2xf32>) {
   // expected-error @+1 {{has no sharding rule, so it cannot be laid out}}
