@@ -196,6 +196,15 @@ TEST(MixedPrecisionTest, LayersComputeAsThePolicySaysThatTheyWereMadeUnder) {
     EXPECT_EQ(layers::Flatten()(narrow(x)).dtype(), DType::BF16);
   }
   EXPECT_EQ(layers::Dense(2)(cast(x, DType::F16)).dtype(), DType::F32);
+  // Doubles, C++'s floats, are cast as in Keras, to what weights are.
+  const Tensor doubles = cast(x, DType::F64);
+  const Model model = Sequential({layers::Flatten(), layers::Dense(2)});
+  EXPECT_EQ(model(doubles).dtype(), DType::F32);
+  expectNear(model(doubles), cast(model(x), DType::F64).to_vector<double>(),
+             1e-6);
+  EXPECT_EQ(layers::BatchNormalization()(doubles).dtype(), DType::F32);
+  EXPECT_EQ(wide(doubles).dtype(), DType::F64);
+  EXPECT_EQ(layers::Flatten()(doubles).dtype(), DType::F64);
   EXPECT_ERROR(Policy("mixed_bf16"), HAS("a policy"), HAS("'mixed_bfloat16'"));
 }
 

@@ -150,8 +150,8 @@ void buildIn(LayerImpl &impl, const std::vector<TensorSpec> &inputs,
 }
 
 /// Inputs of floats in the type that the layer's policy says. Under "float32",
-/// in which every type of weights may be used, narrower ones are cast where the
-/// layer was given that policy, or has weights of f32.
+/// in which every type of weights may be used, they are cast where the layer
+/// was given that policy, or has weights of f32.
 std::vector<Tensor> inComputeType(const LayerImpl::State &state,
                                   std::vector<Tensor> inputs) {
   const DType type = state.options.policy->compute_dtype();
@@ -161,8 +161,7 @@ std::vector<Tensor> inComputeType(const LayerImpl::State &state,
         return w.isWeight && w.variable.dtype() == DType::F32;
       });
   for (Tensor &input : inputs)
-    if (casts && isFloat(input.dtype()) && input.dtype() != type &&
-        (type != DType::F32 || input.dtype() != DType::F64)) {
+    if (casts && isFloat(input.dtype()) && input.dtype() != type) {
       const Tensor mask = get_mask(input);
       input = cast(input, type);
       set_mask(input, mask);
