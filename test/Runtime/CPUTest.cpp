@@ -2,10 +2,13 @@
 // what only this backend does.
 #include "Conformance.h"
 
+#include "../../lib/Runtime/Backends/CPU/Workers.h"
+
 #include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 #include "meshloom/Runtime/Library/HostCode.h"
 
 #include <fstream>
+#include <thread>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -121,6 +124,27 @@ Program chain(const Mesh &mesh, int64_t rows, int64_t columns, int depth) {
            {{value, at({0, 1})}}, {{sums, at({0})}});
   b.result(sums);
   return b.program;
+}
+
+// Whichever thread of oneTBB does what others wait to do: scratch memory is one
+// part for each worker.
+TEST(WorkersTest, AWorkerIsOneOfThoseThatThereAre) {
+  for (int64_t count : {1, 2}) {
+    cpu::Workers workers(count);
+    std::atomic<int64_t> strangers = 0;
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; ++caller)
+      callers.emplace_back([&] {
+        for (int visit = 0; visit < 500; ++visit)
+          workers.visit([&] {
+            std::this_thread::yield();
+            strangers += workers.index() < 0 || workers.index() >= count;
+          });
+      });
+    for (std::thread &caller : callers)
+      caller.join();
+    EXPECT_EQ(strangers, 0) << count;
+  }
 }
 
 // What is made and used up in one phase takes no global memory.

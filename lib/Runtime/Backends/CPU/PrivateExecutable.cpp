@@ -36,7 +36,7 @@ private:
     Workers::forEach(int64_t(device->slots(mesh())),
                      [&](int64_t slot) { body(size_t(slot)); });
   }
-  int64_t worker() const override { return Workers::index(); }
+  int64_t worker() const override { return cpus.workers.index(); }
   Status runActions(const Frame &frame) override {
     Status status = Success();
     cpus.workers.visit([&] { status = SeparateExecutable::runActions(frame); });

@@ -473,7 +473,7 @@ void SharedExecutable::runProfiled(const Call &call, int64_t chunk,
                                            : ProfileEvent::Kind::Step,
                                        call.work->step, begin);
   const Call::ProfiledPart &part = call.parts[size_t(chunk)];
-  event.worker = Workers::index();
+  event.worker = cpus.workers.index();
   event.flops = part.flops;
   event.bytes = part.bytes;
   event.devices = part.devices;
@@ -499,7 +499,7 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
   // Not used where it is kept: a custom call may run another program here.
   thread_local Pointers kept;
   Pointers frame = std::exchange(kept, {});
-  char *scratch = workMemory() + Workers::index() * workerStride;
+  char *scratch = workMemory() + cpus.workers.index() * workerStride;
   for (const Call &call : phase.calls) {
     if (run.failure.any())
       break;
@@ -556,7 +556,7 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
     return;
   ProfileEvent event =
       profiled->event(ProfileEvent::Kind::Step, work.step, begin);
-  event.worker = Workers::index();
+  event.worker = cpus.workers.index();
   if (work.kind == Work::Kind::Arrival) {
     event.bytes = call.bytes();
     event.flops = call.combinations();
@@ -659,7 +659,7 @@ Status SharedExecutable::runActions(const Frame &frame) {
       const int64_t begin = profiled ? profiled->profiler().now() : 0;
       copyInParallel(old.to, old.from.get(), old.bytes);
       if (profiled)
-        recordOldValue(Workers::index(), old.bytes, begin);
+        recordOldValue(cpus.workers.index(), old.bytes, begin);
     }
     for (const ReadyPhase &phase : phases) {
       runPhase(phase, run);

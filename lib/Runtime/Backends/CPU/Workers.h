@@ -6,6 +6,7 @@
 #include "meshloom/Runtime/HappensBefore.h"
 #include "meshloom/Runtime/LaunchQueue.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tbb/global_control.h>
@@ -57,9 +58,12 @@ public:
     done.take();
   }
 
-  /// In a visit: which of the workers this thread is.
-  static int64_t index() {
-    return tbb::this_task_arena::current_thread_index();
+  /// In a visit: which of the workers this thread is. oneTBB has a second place
+  /// in an arena of one, for a thread of its own that does what one of ours
+  /// waits to do; each of the two is the only one at its visit.
+  int64_t index() const {
+    return std::min(int64_t(tbb::this_task_arena::current_thread_index()),
+                    number - 1);
   }
 
 private:
