@@ -167,6 +167,33 @@ TEST_F(RuleTest, ProductsReduceContractedDims) {
             "d0 m k, d0 k n -> d0 m n");
 }
 
+/// The dim of lhs is cut as the result's or as the kernel's, whichever windows
+/// share less: patches as large as their stride share nothing, and neither do
+/// those of their kernel's gradient.
+TEST_F(RuleTest, ConvolutionsCutTheDimWhoseWindowsShareLess) {
+  auto convolution = [&](int64_t in, int64_t kernel, int64_t out,
+                         const std::string &window) {
+    auto type = [](int64_t extent) {
+      return "tensor<2x" + std::to_string(extent) + "x2xf32>";
+    };
+    return ruleOf("%x: " + type(in) + ", %k: tensor<" + std::to_string(kernel) +
+                      "x2x2xf32>",
+                  "%0 = dtensor.convolution %x, %k dims [b, 0, f] x [0, i, o] "
+                  "-> [b, 0, f] " +
+                      window + " : (" + type(in) + ", tensor<" +
+                      std::to_string(kernel) + "x2x2xf32>) -> " + type(out));
+  };
+  auto isOfResult = [&](const ShardingRule &rule) {
+    return rule.operands[0][1] == rule.results[0][1];
+  };
+  EXPECT_TRUE(isOfResult(convolution(32, 8, 4, "strides [8]")));
+  EXPECT_FALSE(isOfResult(convolution(32, 4, 8, "rhs_dilation [8]")));
+  EXPECT_TRUE(isOfResult(convolution(32, 3, 30, "")));
+  EXPECT_FALSE(isOfResult(convolution(32, 30, 3, "")));
+  EXPECT_FALSE(isOfResult(convolution(33, 16, 3, "rhs_dilation [2]")));
+  EXPECT_TRUE(isOfResult(convolution(33, 3, 16, "strides [2]")));
+}
+
 TEST_F(RuleTest, ReductionsCombineByTheirKind) {
   ShardingRule rule =
       ruleOf("%x: tensor<8x4xf32>",

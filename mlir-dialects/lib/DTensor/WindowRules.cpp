@@ -13,10 +13,22 @@ using Tensor = ShardingRule::Tensor;
 // ConvolutionOp
 //===----------------------------------------------------------------------===//
 
+/// How many elements neighbouring windows share that begin `stride` apart and
+/// have `size` elements, `dilation` apart.
+static int64_t overlap(int64_t size, int64_t dilation, int64_t stride) {
+  return std::max<int64_t>(0, (size - 1) * dilation + 1 - stride);
+}
+
 bool ConvolutionOp::isKernelWindowed(unsigned i) {
-  int64_t kernel =
-      globalShape(getRhs().getType())[getKernelSpatialDimensions()[i]];
-  return kernel > globalShape(getType())[getOutputSpatialDimensions()[i]];
+  const ConvolutionSpec spec = getSpec();
+  const int64_t kernel = globalShape(getRhs().getType())[spec.kernelSpatial[i]];
+  const int64_t places = globalShape(getType())[spec.outputSpatial[i]];
+  const int64_t stride = spec.strides[i], dilation = spec.rhsDilation[i];
+  // What neighbours send is what their windows share. A gradient of a kernel
+  // has the result's gradient as kernel: windows over that share little.
+  const int64_t ofPlaces = overlap(kernel, dilation, stride),
+                ofKernel = overlap(places, stride, dilation);
+  return std::pair(ofKernel, places) < std::pair(ofPlaces, kernel);
 }
 
 ShardingRule ConvolutionOp::getShardingRule() {
