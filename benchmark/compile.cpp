@@ -9,10 +9,12 @@
 // reads     one variable that N ops read, and then its update
 // variables N variables, all updated
 // prints    N calls of the host, one after the other
+#include "CommandLine.h"
+
 #include "meshloom/Meshloom.h"
 
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <string_view>
 
 using namespace meshloom;
@@ -148,18 +150,18 @@ int main(int argc, char **argv) try {
   } cases[] = {{"matmuls", matmuls},     {"blocks", blocks},
                {"chain", chain},         {"reads", reads},
                {"variables", variables}, {"prints", prints}};
-  const int64_t n = argc > 2 ? std::atoll(argv[2]) : 0;
-  bool refine = true;
+  peers::CommandLine line(argc, argv);
+  const std::string wanted = line.positional();
+  const int64_t n = std::atoll(line.positional().c_str());
+  bool withoutRefinement = false;
   std::string machine = "shared-memory";
-  for (int i = 3; i < argc; ++i) {
-    refine &= std::strcmp(argv[i], "--no-refine") != 0;
-    if (std::string_view(argv[i]).starts_with("--machine="))
-      machine = argv[i] + std::strlen("--machine=");
-  }
+  line.read("--no-refine", withoutRefinement);
+  line.read("--machine", machine);
+  line.end();
   for (const auto &[name, make] : cases) {
-    if (argc < 3 || name != argv[1] || n < 1)
+    if (name != wanted || n < 1)
       continue;
-    set_machine_model(machine, refine);
+    set_machine_model(machine, !withoutRefinement);
     const Traced work = make(n);
     auto step = function(work.body);
     const ConcreteFunction compiled = step.get_concrete_function(work.input);
@@ -167,7 +169,7 @@ int main(int argc, char **argv) try {
     std::printf("{\"peer\": \"meshloom\", \"case\": \"compile_%s\", \"n\": "
                 "%ld, \"trace_ms\": %.1f, \"compile_ms\": %.1f, "
                 "\"cache_misses\": %ld}\n",
-                argv[1], long(n), compiled.trace_time() * 1e3,
+                wanted.c_str(), long(n), compiled.trace_time() * 1e3,
                 compiled.compile_time() * 1e3, long(cache.misses));
     return 0;
   }

@@ -10,6 +10,7 @@
 // scaled by map, shuffle(10000), repeat, batch, prefetch to the devices; two
 // more lines then tell how long the step waits for a batch, and how long making
 // one takes.
+#include "CommandLine.h"
 #include "PeerModel.h"
 #include "StepCosts.h"
 #include "resnet/ResNet.h"
@@ -21,8 +22,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -285,22 +284,16 @@ int run(const Case &options) {
 
 int main(int argc, char **argv) try {
   Case options;
-  auto number = [](const char *argument, const char *name, int64_t &value) {
-    size_t length = std::strlen(name);
-    if (!std::strncmp(argument, name, length))
-      value = std::atoll(argument + length);
-  };
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strncmp(argv[i], "--case=", 7))
-      options.name = argv[i] + 7;
-    options.channelsFirst |= !std::strcmp(argv[i], "--channels-first");
-    options.dataset |= !std::strcmp(argv[i], "--dataset");
-    options.profiles |= !std::strcmp(argv[i], "--profile");
-    number(argv[i], "--batch=", options.batch);
-    number(argv[i], "--devices=", options.devices);
-    number(argv[i], "--steps=", options.steps);
-    number(argv[i], "--size=", options.size);
-  }
+  peers::CommandLine line(argc, argv);
+  line.read("--case", options.name);
+  line.read("--channels-first", options.channelsFirst);
+  line.read("--dataset", options.dataset);
+  line.read("--profile", options.profiles);
+  line.read("--batch", options.batch);
+  line.read("--devices", options.devices);
+  line.read("--steps", options.steps);
+  line.read("--size", options.size);
+  line.end();
   if (options.name != "cnn" && options.name != "convnet" &&
       options.name != "resnet50") {
     std::fprintf(stderr, "conv_step: --case is cnn, convnet or resnet50\n");

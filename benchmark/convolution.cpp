@@ -5,13 +5,13 @@
 // runs that take turns.
 //
 //   convolution-benchmark --batch=200 --devices=8 --runs=3
+#include "CommandLine.h"
+
 #include "meshloom/Meshloom.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
@@ -151,20 +151,15 @@ private:
           });
 };
 
-int64_t option(int argc, char **argv, const char *name, int64_t otherwise) {
-  const size_t length = std::strlen(name);
-  for (int i = 1; i < argc; ++i)
-    if (std::strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
-      return std::atoll(argv[i] + length + 1);
-  return otherwise;
-}
-
 } // namespace
 
-int main(int argc, char **argv) {
-  const int64_t batch = option(argc, argv, "--batch", 200),
-                devices = option(argc, argv, "--devices", 8),
-                runs = option(argc, argv, "--runs", 3);
+int main(int argc, char **argv) try {
+  int64_t batch = 200, devices = 8, runs = 3;
+  peers::CommandLine line(argc, argv);
+  line.read("--batch", batch);
+  line.read("--devices", devices);
+  line.read("--runs", runs);
+  line.end();
   const Shape3x3 shapes[] = {{batch, 28, 1, 256}, {batch, 26, 256, 256}};
   const char *names[] = {"forward", "data gradient", "weight gradient"};
   double all = 0, least = 0;
@@ -197,4 +192,7 @@ int main(int argc, char **argv) {
       "\"ms\": %.1f, \"floor_ms\": %.1f, \"ratio\": %.2f}\n",
       static_cast<long long>(batch), static_cast<long long>(devices), all,
       least, all / least);
+} catch (const Error &error) {
+  std::fprintf(stderr, "convolution-benchmark: %s\n", error.what());
+  return 1;
 }

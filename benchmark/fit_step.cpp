@@ -10,6 +10,7 @@
 //
 // line: the guide's Dense(1), SGD. mlp: 784, 256, 256, 10 with Adam (the guide
 // to several GPUs). convnet: that of the TPU guide.
+#include "CommandLine.h"
 #include "PeerInputs.h"
 
 #include "meshloom/Meshloom.h"
@@ -17,7 +18,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <functional>
 
@@ -282,19 +282,13 @@ int run(const Case &options) {
 int main(int argc, char **argv) try {
   Case options;
   set_log_level(LogLevel::WARNING);
-  auto number = [](const char *argument, const char *name, int64_t &value) {
-    const size_t length = std::strlen(name);
-    if (!std::strncmp(argument, name, length))
-      value = std::atoll(argument + length);
-  };
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strncmp(argv[i], "--case=", 7))
-      options.name = argv[i] + 7;
-    number(argv[i], "--devices=", options.devices);
-    number(argv[i], "--batch=", options.batch);
-    number(argv[i], "--steps=", options.steps);
-    number(argv[i], "--rounds=", options.rounds);
-  }
+  peers::CommandLine line(argc, argv);
+  line.read("--case", options.name);
+  line.read("--devices", options.devices);
+  line.read("--batch", options.batch);
+  line.read("--steps", options.steps);
+  line.read("--rounds", options.rounds);
+  line.end();
   if (options.name != "line" && options.name != "mlp" &&
       options.name != "convnet") {
     std::fprintf(stderr, "fit_step: --case is line, mlp or convnet\n");

@@ -6,6 +6,7 @@
 //   [--platform=pjrt:PLUGIN.so]
 //     prints one JSON line for scripts/compare; else Google Benchmark runs:
 //   mlp_step --benchmark_filter=Step
+#include "CommandLine.h"
 #include "PeerModel.h"
 
 #include "meshloom/Meshloom.h"
@@ -15,8 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 using namespace meshloom;
 using peers::Dense;
@@ -161,21 +160,16 @@ int main(int argc, char **argv) try {
   int64_t batch = 128, devices = 8, steps = 200;
   bool json = false;
   std::string platform;
-  auto number = [](const char *argument, const char *name, int64_t &value) {
-    size_t length = std::strlen(name);
-    if (!std::strncmp(argument, name, length))
-      value = std::atoll(argument + length);
-  };
-  for (int i = 1; i < argc; ++i) {
-    json |= !std::strcmp(argv[i], "--json");
-    number(argv[i], "--batch=", batch);
-    number(argv[i], "--devices=", devices);
-    number(argv[i], "--steps=", steps);
-    if (std::string_view(argv[i]).starts_with("--platform="))
-      platform = argv[i] + std::strlen("--platform=");
-  }
-  if (json)
+  peers::CommandLine line(argc, argv);
+  line.read("--json", json);
+  line.read("--batch", batch);
+  line.read("--devices", devices);
+  line.read("--steps", steps);
+  line.read("--platform", platform);
+  if (json) {
+    line.end();
     return runJson(batch, devices, steps, platform);
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 1;

@@ -8,6 +8,7 @@
 //
 // Models: gpt2, vit, lstm, decode. Losses of decode are the sum over the batch
 // of the largest logit after 1 and 10 tokens.
+#include "CommandLine.h"
 #include "PeerInputs.h"
 #include "StepCosts.h"
 
@@ -215,34 +216,20 @@ int run(const Arguments &arguments) {
 
 int main(int argc, char **argv) try {
   Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string text = argv[i];
-    const size_t equals = text.find('=');
-    const std::string option = text.substr(0, equals),
-                      value = equals == std::string::npos
-                                  ? ""
-                                  : text.substr(equals + 1);
-    if (option == "--model")
-      arguments.model = value;
-    else if (option == "--size")
-      arguments.size = value;
-    else if (option == "--mesh")
-      arguments.mesh = value;
-    else if (option == "--batch")
-      arguments.batch = std::atoll(value.c_str());
-    else if (option == "--length")
-      arguments.length = std::atoll(value.c_str());
-    else if (option == "--layers")
-      arguments.layers = std::atoll(value.c_str());
-    else if (option == "--steps")
-      arguments.steps = std::atoll(value.c_str());
-    else if (option == "--ir")
-      arguments.explain = true;
-    else if (option == "--profile")
-      arguments.profiles = true;
-    else if (option != "--json")
-      throw Error("unknown option " + option);
-  }
+  bool json =
+      false; // as the other benchmarks have it: here it is the only form
+  peers::CommandLine line(argc, argv);
+  line.read("--model", arguments.model);
+  line.read("--size", arguments.size);
+  line.read("--mesh", arguments.mesh);
+  line.read("--batch", arguments.batch);
+  line.read("--length", arguments.length);
+  line.read("--layers", arguments.layers);
+  line.read("--steps", arguments.steps);
+  line.read("--ir", arguments.explain);
+  line.read("--profile", arguments.profiles);
+  line.read("--json", json);
+  line.end();
   return run(arguments);
 } catch (const std::exception &error) {
   std::fprintf(stderr, "model_step: %s\n", error.what());

@@ -1,53 +1,58 @@
 # The few commands that Meshloom's CMakeLists are written in.
 
-# One precompiled header for everything that includes MLIR. The classes of our
-# dialects are generated, and take longer to read than most files that use them
-# take to compile: they are in it too.
-function(meshloom_add_mlir_pch)
-  file(WRITE ${CMAKE_BINARY_DIR}/pch/Mlir.cpp "")
-  add_library(MeshloomMlirPch OBJECT ${CMAKE_BINARY_DIR}/pch/Mlir.cpp)
-  target_precompile_headers(MeshloomMlirPch PRIVATE
-    <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h>
-    <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h>
-    <mlir/IR/PatternMatch.h> <mlir/IR/Matchers.h>
-    <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Arith/IR/Arith.h>
-    <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>
-    <mlir/Interfaces/SideEffectInterfaces.h>
-    <mlir/Interfaces/InferTypeOpInterface.h>
-    <meshloom/Dialect/DTensor/DTensor.h> <meshloom/Dialect/SPMD/SPMD.h>
-    <meshloom/Dialect/StableHLO/StableHLO.h>
-    <map> <memory> <optional> <string> <string_view> <variant> <vector>)
-  add_dependencies(MeshloomMlirPch MeshloomDTensorIncGen MeshloomSPMDIncGen
-                   MeshloomStableHLOIncGen)
+# meshloom_add_pch(Name HEADERS <a> ... [OPTIONS option ...] [LINK lib ...]) makes
+# MeshloomNamePch, whose precompiled header others reuse. Headers that take longer
+# to read than most files that use them take to compile belong into one.
+function(meshloom_add_pch name)
+  cmake_parse_arguments(arg "" "" "HEADERS;OPTIONS;LINK" ${ARGN})
+  file(WRITE ${CMAKE_BINARY_DIR}/pch/${name}.cpp "")
+  add_library(Meshloom${name}Pch OBJECT ${CMAKE_BINARY_DIR}/pch/${name}.cpp)
+  target_precompile_headers(Meshloom${name}Pch PRIVATE ${arg_HEADERS})
+  target_compile_options(Meshloom${name}Pch PRIVATE ${arg_OPTIONS})
+  target_link_libraries(Meshloom${name}Pch PRIVATE ${arg_LINK})
 endfunction()
 
-# The precompiled headers of everything else: what nearly every file includes, and
-# the same with GoogleTest for the tests.
-function(meshloom_add_plain_pch)
-  set(headers <algorithm> <array> <cstdint> <functional> <map> <memory> <numeric>
+# The precompiled headers: of what has nothing of MLIR (Plain), of what includes
+# MLIR and our dialects' generated classes (Mlir), of programs that see what a user
+# sees (Api), and of the tests of each, with GoogleTest.
+function(meshloom_add_all_pch)
+  set(plain <algorithm> <array> <cstdint> <functional> <map> <memory> <numeric>
       <optional> <string> <string_view> <variant> <vector>
       <fmt/format.h> <fmt/ranges.h>)
-  file(WRITE ${CMAKE_BINARY_DIR}/pch/Plain.cpp "")
-  add_library(MeshloomPlainPch OBJECT ${CMAKE_BINARY_DIR}/pch/Plain.cpp)
-  target_precompile_headers(MeshloomPlainPch PRIVATE ${headers})
-  target_link_libraries(MeshloomPlainPch PRIVATE fmt::fmt)
-  target_compile_options(MeshloomPlainPch PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
+  set(mlir <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h>
+      <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h>
+      <mlir/IR/PatternMatch.h> <mlir/IR/Matchers.h>
+      <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Arith/IR/Arith.h>
+      <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>
+      <mlir/Interfaces/SideEffectInterfaces.h>
+      <mlir/Interfaces/InferTypeOpInterface.h>
+      <meshloom/Dialect/DTensor/DTensor.h> <meshloom/Dialect/SPMD/SPMD.h>
+      <meshloom/Dialect/StableHLO/StableHLO.h>
+      <map> <memory> <optional> <string> <string_view> <variant> <vector>)
+  set(api <meshloom/Meshloom.h>)
+  set(test <gtest/gtest.h> <gmock/gmock.h>)
+  set(for_tests OPTIONS ${MESHLOOM_TEST_OPTIONS}
+                LINK fmt::fmt GTest::gtest GTest::gmock)
+  meshloom_add_pch(Plain HEADERS ${plain} OPTIONS ${MESHLOOM_PLAIN_OPTIONS}
+                   LINK fmt::fmt)
   if(MESHLOOM_BUILD_TESTS)
-    file(WRITE ${CMAKE_BINARY_DIR}/pch/Test.cpp "")
-    add_library(MeshloomTestPch OBJECT ${CMAKE_BINARY_DIR}/pch/Test.cpp)
-    target_precompile_headers(MeshloomTestPch PRIVATE ${headers}
-      <gtest/gtest.h> <gmock/gmock.h>)
-    target_link_libraries(MeshloomTestPch PRIVATE fmt::fmt GTest::gtest GTest::gmock)
-    target_compile_options(MeshloomTestPch PRIVATE ${MESHLOOM_TEST_OPTIONS})
+    meshloom_add_pch(Test HEADERS ${plain} ${test} ${for_tests})
   endif()
-endfunction()
-
-# The precompiled header of programs that see what a user sees: examples and the
-# programs of the docs.
-function(meshloom_add_api_pch)
-  file(WRITE ${CMAKE_BINARY_DIR}/pch/Api.cpp "")
-  add_library(MeshloomApiPch OBJECT ${CMAKE_BINARY_DIR}/pch/Api.cpp)
-  target_precompile_headers(MeshloomApiPch PRIVATE <meshloom/Meshloom.h>)
+  if(NOT MESHLOOM_ENABLE_COMPILER)
+    return()
+  endif()
+  meshloom_add_pch(Mlir HEADERS ${mlir})
+  meshloom_add_pch(Api HEADERS ${api})
+  set(with_dialects MeshloomMlirPch)
+  if(MESHLOOM_BUILD_TESTS)
+    meshloom_add_pch(MlirTest HEADERS ${mlir} ${test} ${for_tests})
+    meshloom_add_pch(ApiTest HEADERS ${plain} ${api} ${test} ${for_tests})
+    list(APPEND with_dialects MeshloomMlirTestPch)
+  endif()
+  foreach(header ${with_dialects})
+    add_dependencies(${header} MeshloomDTensorIncGen MeshloomSPMDIncGen
+                     MeshloomStableHLOIncGen)
+  endforeach()
 endfunction()
 
 # Compiles the files of a target eight at a time, if MESHLOOM_UNITY_BUILD says so:
@@ -152,14 +157,21 @@ function(meshloom_folder_uses_api_pch folder)
   endforeach()
 endfunction()
 
-# meshloom_test(name [MLIR] [UNITY] [LABEL label] [NOT_SANITIZED pattern ...]
-# SOURCES a.cpp ... LINK lib ...): a GoogleTest program, one ctest entry (one
-# process: starting MLIR costs more than the tests). LABEL: default unit. Unit
-# tests run under the sanitizers too: they need no other program, and take
-# seconds. NOT_SANITIZED: its tests that run the same code thousands of times,
-# minutes there, and find nothing that the others do not.
+# Compiles a target as a part of tests: quickly.
+function(meshloom_test_code target pch)
+  meshloom_executable_uses_pch(${target} ${pch})
+  target_compile_options(${target} PRIVATE ${MESHLOOM_TEST_OPTIONS})
+endfunction()
+
+# meshloom_test(name [MLIR] [API] [UNITY] [LABEL label] [NOT_SANITIZED pattern
+# ...] SOURCES a.cpp ... LINK lib ...): a GoogleTest program, one ctest entry (one
+# process: starting MLIR costs more than the tests). MLIR, API: it includes MLIR's
+# headers, or a user's. UNITY: see meshloom_unity. LABEL: default unit. Unit tests run under the sanitizers
+# too: they need no other program, and take seconds. NOT_SANITIZED: its tests that
+# run the same code thousands of times, minutes there, and find nothing that the
+# others do not.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR;UNITY" "LABEL" "SOURCES;LINK;NOT_SANITIZED"
+  cmake_parse_arguments(arg "MLIR;API;UNITY" "LABEL" "SOURCES;LINK;NOT_SANITIZED"
                         ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
@@ -169,10 +181,11 @@ function(meshloom_test name)
     meshloom_unity(${name})
   endif()
   if(arg_MLIR)
-    meshloom_executable_uses_pch(${name} MeshloomMlirPch)
+    meshloom_test_code(${name} MeshloomMlirTestPch)
+  elseif(arg_API)
+    meshloom_test_code(${name} MeshloomApiTestPch)
   else()
-    meshloom_executable_uses_pch(${name} MeshloomTestPch)
-    target_compile_options(${name} PRIVATE ${MESHLOOM_TEST_OPTIONS})
+    meshloom_test_code(${name} MeshloomTestPch)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <functional>
 #include <unistd.h>
 
 namespace meshloom {
@@ -48,16 +47,6 @@ std::vector<std::string> names(const std::vector<DeviceSpec> &devices) {
   for (const DeviceSpec &device : devices)
     all.push_back(device.to_string());
   return all;
-}
-
-/// The error of `call`; empty where there is none.
-std::string errorOf(const std::function<void()> &call) {
-  try {
-    call();
-    return "";
-  } catch (const Error &error) {
-    return error.what();
-  }
 }
 
 /// In a process of its own, in which no device was used: fails where an
