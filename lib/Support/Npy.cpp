@@ -203,8 +203,8 @@ Result<NpyArray> parseNpy(std::string_view file, std::string_view path) {
     return Error(fmt::format("cannot use '{}': {}", path, why));
   };
   if (file.starts_with("PK\3\4"))
-    return wrong("it is a zip archive, as .npz files are: unpack it, and use "
-                 "the .npy files that it holds");
+    return wrong("it is a zip archive, as .npz files are: data::load_npz "
+                 "reads those");
   if (!file.starts_with(npyMagic))
     return wrong("it is not a .npy file");
   std::string_view rest = file.substr(npyMagic.size());

@@ -1,0 +1,223 @@
+// .npz files: a zip archive's directory, which is at its end, says where its
+// members lie; each is a .npy file, stored or deflated.
+#include "meshloom/Data/Npz.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/Support/File.h"
+#include "meshloom/Support/Npy.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <limits>
+#include <optional>
+
+namespace meshloom::data {
+namespace {
+
+/// A member as the directory has it.
+struct ZipMember {
+  std::string name;
+  unsigned flags = 0, method = 0;
+  uint32_t checksum = 0;
+  uint64_t packed = 0, size = 0, header = 0; ///< bytes, and where it begins
+};
+
+/// Reads an archive's directory and members; nothing that it says is believed
+/// before it fits into the file.
+class ZipReader {
+public:
+  ZipReader(std::string_view bytes, std::string_view file)
+      : bytes(bytes), file(file) {}
+
+  std::vector<ZipMember> members() const;
+  std::string contentOf(const ZipMember &member) const;
+
+  [[noreturn]] void refuse(const std::string &why) const {
+    throw Error(fmt::format("[load_npz] cannot use '{}': it {}", file, why));
+  }
+
+private:
+  static constexpr uint64_t inExtra = std::numeric_limits<uint32_t>::max();
+
+  /// `count` bytes at `at`, the least significant first.
+  uint64_t number(uint64_t at, unsigned count) const {
+    const std::string_view from = part(at, count);
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; ++i)
+      value |= uint64_t(uint8_t(from[i])) << (8 * i);
+    return value;
+  }
+  std::string_view part(uint64_t at, uint64_t count) const {
+    if (at > bytes.size() || count > bytes.size() - at)
+      refuse("is cut short, or damaged");
+    return bytes.substr(at, count);
+  }
+  bool has(uint64_t at, std::string_view mark) const {
+    return part(at, mark.size()) == mark;
+  }
+  uint64_t endOfDirectory() const;
+  /// What does not fit into 32 bits is in an extra field (ZIP64).
+  void readLarge(ZipMember &member, std::string_view extra) const;
+  std::string unpacked(const ZipMember &member, std::string_view packed) const;
+
+  std::string_view bytes, file;
+};
+
+uint64_t ZipReader::endOfDirectory() const {
+  constexpr uint64_t size = 22, comment = 65535;
+  if (bytes.size() < size || !bytes.starts_with("PK"))
+    refuse("is no zip archive");
+  const uint64_t last = bytes.size() - size;
+  for (uint64_t at = last;; --at) {
+    if (has(at, "PK\5\6") && at + size + number(at + 20, 2) == bytes.size())
+      return at;
+    if (at == 0 || last - at == comment)
+      refuse("is cut short: a zip archive ends with its directory");
+  }
+}
+
+void ZipReader::readLarge(ZipMember &member, std::string_view extra) const {
+  auto take = [&](size_t at, size_t count) {
+    if (at > extra.size() || count > extra.size() - at)
+      refuse("is damaged: a field of its directory is cut short");
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; ++i)
+      value |= uint64_t(uint8_t(extra[at + i])) << (8 * i);
+    return value;
+  };
+  for (size_t at = 0; at + 4 <= extra.size();) {
+    const uint64_t kind = take(at, 2), length = take(at + 2, 2);
+    at += 4;
+    if (kind == 1) {
+      size_t from = at;
+      for (uint64_t *value : {&member.size, &member.packed, &member.header})
+        if (*value == inExtra) {
+          *value = take(from, 8);
+          from += 8;
+        }
+    }
+    at += length;
+  }
+}
+
+std::vector<ZipMember> ZipReader::members() const {
+  const uint64_t end = endOfDirectory();
+  uint64_t count = number(end + 10, 2), at = number(end + 16, 4);
+  if (at == inExtra || count == 0xffff) { // ZIP64
+    if (end < 20 || !has(end - 20, "PK\6\7"))
+      refuse("is damaged: its directory is not where it says");
+    const uint64_t large = number(end - 12, 8);
+    if (!has(large, "PK\6\6"))
+      refuse("is damaged: its directory is not where it says");
+    count = number(large + 32, 8);
+    at = number(large + 48, 8);
+  }
+  std::vector<ZipMember> all;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (!has(at, "PK\1\2"))
+      refuse("is damaged: its directory is not where it says");
+    const uint64_t name = number(at + 28, 2), extra = number(at + 30, 2),
+                   comment = number(at + 32, 2);
+    ZipMember member{.name = std::string(part(at + 46, name)),
+                     .flags = unsigned(number(at + 8, 2)),
+                     .method = unsigned(number(at + 10, 2)),
+                     .checksum = uint32_t(number(at + 16, 4)),
+                     .packed = number(at + 20, 4),
+                     .size = number(at + 24, 4),
+                     .header = number(at + 42, 4)};
+    readLarge(member, part(at + 46 + name, extra));
+    all.push_back(std::move(member));
+    at += 46 + name + extra + comment;
+  }
+  return all;
+}
+
+std::string ZipReader::unpacked(const ZipMember &member,
+                                std::string_view packed) const {
+  // A byte that is packed makes at most 1032 (zlib's documentation).
+  if (member.size / 1032 > packed.size() + 1)
+    refuse(fmt::format("is damaged: member '{}' would be {} bytes of {}",
+                       member.name, member.size, packed.size()));
+  std::string content(member.size, '\0');
+  z_stream stream{};
+  if (inflateInit2(&stream, -15) != Z_OK) // no header: the directory has it
+    refuse("cannot be unpacked: zlib has no memory");
+  int status = Z_OK;
+  size_t in = 0, out = 0;
+  while (status == Z_OK) {
+    constexpr size_t most = size_t(1) << 30; // zlib counts in 32 bits
+    const size_t given = std::min(most, packed.size() - in),
+                 room = std::min(most, content.size() - out);
+    stream.next_in = reinterpret_cast<Bytef *>(
+        const_cast<char *>(packed.data() + in)); // NOLINT: zlib does not write
+    stream.avail_in = uInt(given);
+    stream.next_out = reinterpret_cast<Bytef *>(content.data() + out);
+    stream.avail_out = uInt(room);
+    status = inflate(&stream, Z_NO_FLUSH);
+    in += given - stream.avail_in;
+    out += room - stream.avail_out;
+  }
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END || out != content.size())
+    refuse(
+        fmt::format("is damaged: member '{}' cannot be unpacked", member.name));
+  return content;
+}
+
+std::string ZipReader::contentOf(const ZipMember &member) const {
+  constexpr unsigned encrypted = 1, stored = 0, deflated = 8;
+  if (member.flags & encrypted)
+    refuse(fmt::format("is encrypted: member '{}'", member.name));
+  if (member.method != stored && member.method != deflated)
+    refuse(fmt::format("has member '{}' packed by method {}, which is not "
+                       "deflate: write it with numpy.savez",
+                       member.name, member.method));
+  if (!has(member.header, "PK\3\4"))
+    refuse(fmt::format("is damaged: member '{}' is not where it says",
+                       member.name));
+  const uint64_t begin = member.header + 30 + number(member.header + 26, 2) +
+                         number(member.header + 28, 2);
+  const std::string_view packed = part(begin, member.packed);
+  std::string content = member.method == deflated ? unpacked(member, packed)
+                                                  : std::string(packed);
+  uLong sum = crc32_z(0, reinterpret_cast<const Bytef *>(content.data()),
+                      content.size());
+  if (content.size() != member.size || uint32_t(sum) != member.checksum)
+    refuse(fmt::format("is damaged: member '{}' is not what its checksum says",
+                       member.name));
+  return content;
+}
+
+} // namespace
+
+NamedTensors parse_npz(std::string_view bytes, std::string_view name) {
+  const ZipReader zip(bytes, name);
+  NamedTensors arrays;
+  for (const ZipMember &member : zip.members()) {
+    if (member.name.ends_with('/')) // a folder
+      continue;
+    constexpr std::string_view ending = ".npy";
+    if (!member.name.ends_with(ending))
+      zip.refuse(fmt::format("holds '{}', so it is no .npz file, which holds "
+                             ".npy files only",
+                             member.name));
+    const NpyArray array =
+        parseNpy(zip.contentOf(member),
+                 fmt::format("{}' member '{}", name, member.name))
+            .value_or_throw();
+    arrays.emplace(member.name.substr(0, member.name.size() - ending.size()),
+                   meshloom::detail::fromHost(array.type, array.bytes.data(),
+                                              elementCount(array.shape),
+                                              array.shape,
+                                              std::source_location::current()));
+  }
+  return arrays;
+}
+
+NamedTensors load_npz(const std::filesystem::path &path) {
+  const std::string bytes = readFile(path.string()).value_or_throw();
+  return parse_npz(bytes, path.string());
+}
+
+} // namespace meshloom::data

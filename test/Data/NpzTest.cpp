@@ -1,0 +1,120 @@
+// .npz files: what NumPy 2 wrote is read, packed or not, and load_keras_weights
+// takes it; damage of every kind is refused, never believed.
+#include "meshloom/Data/Npz.h"
+
+#include "../TemporaryFolder.h"
+#include "meshloom/Meshloom.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using NpzTest = meshloom::test::TemporaryFolderTest;
+
+namespace {
+
+// numpy.savez(file, **{"dense/kernel": [[1, 2], [3, 4]] of f4, "n": 7 of i8}).
+constexpr char stored[] =
+    "PK\003\004-\000\000\000\000\000\000\000!\000N\373 u\377\377\377\377"
+    "\377\377\377\377\020\000\024\000dense/kernel.npy\001\000\020\000\220"
+    "\000\000\000\000\000\000\000\220\000\000\000\000\000\000\000\223NUMP"
+    "Y\001\000v\000{'descr': '<f4', 'fortran_order': False, 'shape': (2, "
+    "2), }                                                          \012"
+    "\000\000\200\077\000\000\000@\000\000@@\000\000\200@PK\003\004-\000"
+    "\000\000\000\000\000\000!\000#\270\360l\377\377\377\377\377\377\377"
+    "\377\005\000\024\000n.npy\001\000\020\000\210\000\000\000\000\000"
+    "\000\000\210\000\000\000\000\000\000\000\223NUMPY\001\000v\000{'desc"
+    "r': '<i8', 'fortran_order': False, 'shape': (), }                   "
+    "                                           \012\007\000\000\000\000"
+    "\000\000\000PK\001\002-\003-\000\000\000\000\000\000\000!\000N\373 u"
+    "\220\000\000\000\220\000\000\000\020\000\000\000\000\000\000\000\000"
+    "\000\000\000\200\001\000\000\000\000dense/kernel.npyPK\001\002-\003-"
+    "\000\000\000\000\000\000\000!\000#\270\360l\210\000\000\000\210\000"
+    "\000\000\005\000\000\000\000\000\000\000\000\000\000\000\200\001\322"
+    "\000\000\000n.npyPK\005\006\000\000\000\000\002\000\002\000q\000\000"
+    "\000\221\001\000\000\000\000";
+// numpy.savez_compressed of the same.
+constexpr char packed[] =
+    "PK\003\004-\000\000\000\010\000\000\000!\000N\373 u\377\377\377\377"
+    "\377\377\377\377\020\000\024\000dense/kernel.npy\001\000\020\000\220"
+    "\000\000\000\000\000\000\000S\000\000\000\000\000\000\000\233\354"
+    "\027\352\033\020\311\310P\306P\255\236\222Z\234\134\244n\245\240n"
+    "\223f\242\256\243\240\236\226_TR\224\230\027\237_\224\222\012\022wK"
+    "\314)N\005\212\027g$\026\244\002\371\032F:\012F\232:\012\265\012d"
+    "\003.\006\206\006{\006\006\006\007 \002\342\006\007\000PK\003\004-"
+    "\000\000\000\010\000\000\000!\000#\270\360l\377\377\377\377\377\377"
+    "\377\377\005\000\024\000n.npy\001\000\020\000\210\000\000\000\000"
+    "\000\000\000F\000\000\000\000\000\000\000\233\354\027\352\033\020"
+    "\311\310P\306P\255\236\222Z\234\134\244n\245\240n\223i\241\256\243"
+    "\240\236\226_TR\224\230\027\237_\224\222\012\022wK\314)N\005\212\027"
+    "g$\026\244\002\371\032\232:\012\265\012\024\001.v\006\010\000\000PK"
+    "\001\002-\003-\000\000\000\010\000\000\000!\000N\373 uS\000\000\000"
+    "\220\000\000\000\020\000\000\000\000\000\000\000\000\000\000\000\200"
+    "\001\000\000\000\000dense/kernel.npyPK\001\002-\003-\000\000\000\010"
+    "\000\000\000!\000#\270\360lF\000\000\000\210\000\000\000\005\000\000"
+    "\000\000\000\000\000\000\000\000\000\200\001\225\000\000\000n.npyPK"
+    "\005\006\000\000\000\000\002\000\002\000q\000\000\000\022\001\000"
+    "\000\000\000";
+
+template <size_t N> std::string bytesOf(const char (&literal)[N]) {
+  return std::string(literal, N - 1);
+}
+
+std::string errorOf(const std::string &bytes) {
+  try {
+    data::parse_npz(bytes, "w.npz");
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(NpzBytesTest, WhatNumPyWroteIsRead) {
+  for (const std::string &bytes : {bytesOf(stored), bytesOf(packed)}) {
+    const data::NamedTensors arrays = data::parse_npz(bytes, "w.npz");
+    ASSERT_EQ(arrays.size(), 2u);
+    const Tensor &kernel = arrays.at("dense/kernel");
+    EXPECT_EQ(kernel.shape(), (Shape{2, 2}));
+    EXPECT_THAT(kernel.to_vector<float>(), ElementsAre(1, 2, 3, 4));
+    EXPECT_EQ(arrays.at("n").item<int64_t>(), 7);
+  }
+}
+
+TEST(NpzBytesTest, OtherFilesSayWhy) {
+  EXPECT_THAT(errorOf(""), HasSubstr("'w.npz': it is no zip archive"));
+  EXPECT_THAT(errorOf(std::string(64, 'x')), HasSubstr("is no zip archive"));
+  EXPECT_THAT(errorOf(bytesOf(stored).substr(0, 200)),
+              HasSubstr("cut short: a zip archive ends with its directory"));
+  std::string other = bytesOf(stored);
+  for (size_t at; (at = other.find("n.npy")) != std::string::npos;)
+    other.replace(at, 5, "n.txt");
+  EXPECT_THAT(errorOf(other), HasSubstr("holds 'n.txt', so it is no .npz"));
+  std::string changed = bytesOf(stored);
+  changed[changed.find("descr")] = 'D';
+  EXPECT_THAT(errorOf(changed), HasSubstr("is not what its checksum says"));
+}
+
+// Whatever byte is another one: an error, or what was there (a date).
+TEST(NpzBytesTest, DamageIsRefused) {
+  for (const std::string &bytes : {bytesOf(stored), bytesOf(packed)}) {
+    for (size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_NE(errorOf(bytes.substr(0, size)), "no error") << size;
+    for (size_t at = 0; at < bytes.size(); ++at)
+      for (int change : {1, 0x80, 0xff}) {
+        std::string damaged = bytes;
+        damaged[at] = char(damaged[at] ^ change);
+        (void)errorOf(damaged);
+      }
+  }
+}
+
+TEST_F(NpzTest, FilesAreNamedWhereTheyAreNotThere) {
+  std::ofstream(folder / "w.npz", std::ios::binary) << bytesOf(packed);
+  EXPECT_EQ(data::load_npz(folder / "w.npz").size(), 2u);
+  EXPECT_THROW(data::load_npz(folder / "v.npz"), Error);
+}
+
+} // namespace
