@@ -54,23 +54,8 @@ Tensor maskFor(const Tensor &values, const Tensor &predictions) {
 
 using Values = Tensor (*)(const Tensor &y_true, const Tensor &y_pred);
 
-/// A metric that is known by `id`, the mean of `values`.
-Metric
-meanMetric(const char *id, PartConfig config,
-           std::function<Tensor(const Tensor &, const Tensor &)> values) {
-  return Metric(
-      id, std::move(config),
-      meanRule([values = std::move(values)](const MetricBatch &batch) {
-        return values(batch.y_true, batch.y_pred);
-      }));
-}
-
 Metric meanMetric(const MetricOptions &options, const char *id, Values values) {
-  return meanMetric(id, namedAs(options.name, id), values);
-}
-
-Tensor asFloat(const Tensor &x) {
-  return cast(x, DType::F32);
+  return metrics::meanMetric(id, namedAs(options.name, id), values);
 }
 
 Tensor meanOfLast(const Tensor &x) {
@@ -141,6 +126,20 @@ MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
           [](const std::vector<Tensor> &sums) {
             return divideNoNan(sums[0], sums[1]);
           }};
+}
+
+Metric
+meanMetric(const char *id, PartConfig config,
+           std::function<Tensor(const Tensor &, const Tensor &)> values) {
+  return Metric(
+      id, std::move(config),
+      meanRule([values = std::move(values)](const MetricBatch &batch) {
+        return values(batch.y_true, batch.y_pred);
+      }));
+}
+
+Tensor asFloat(const Tensor &x) {
+  return cast(x, DType::F32);
 }
 
 MetricRule sumRule() {
@@ -332,14 +331,6 @@ Metric SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options) {
                     });
 }
 
-namespace {
-
-/// Of a batch, [n] each: which labels are positive, the predictions, and the
-/// weights.
-struct FlatBatch {
-  Tensor positive, predictions, weights;
-};
-
 FlatBatch flat(const MetricBatch &batch, std::string_view op) {
   auto [labels, predictions] = aligned(batch.y_true, batch.y_pred, op);
   Tensor weights =
@@ -350,6 +341,8 @@ FlatBatch flat(const MetricBatch &batch, std::string_view op) {
   return {not_equal(reshape(labels, {-1}), 0), reshape(predictions, {-1}),
           reshape(weights, {-1})};
 }
+
+namespace {
 
 /// How many (by weight) of label `positive` lie above each of the thresholds,
 /// or not: [thresholds].
@@ -478,120 +471,6 @@ Metric Precision(const RetrievalOptions &options) {
 }
 Metric Recall(const RetrievalOptions &options) {
   return share(options, "recall", "false_negatives", true, false);
-}
-
-namespace {
-
-/// How many lie above each of n thresholds that are evenly in [0, 1], the first
-/// a little below 0 and the last a little above 1. Predictions are sorted into
-/// the n buckets between: nothing of n times the batch is made.
-Tensor countAboveEvenly(const Tensor &predictions, const Tensor &weights,
-                        int64_t n) {
-  Tensor bucket = cast(
-      clip_by_value(ceil(clip_by_value(predictions, 0, 1) * double(n - 1)) - 1,
-                    0, double(n - 1)),
-      DType::I32);
-  Tensor ofBucket = segment_sum(weights, bucket, n);
-  return cumsum(ofBucket, 0, {.reverse = true});
-}
-
-Tensor rocArea(const std::vector<Tensor> &sums) {
-  const Tensor &tp = sums[0], &fp = sums[1], &tn = sums[2], &fn = sums[3];
-  Tensor x = divideNoNan(fp, fp + tn), y = divideNoNan(tp, tp + fn);
-  return reduce_sum((x[range(0, -1)] - x[range(1, {})]) *
-                    (y[range(0, -1)] + y[range(1, {})]) * 0.5);
-}
-
-// Between two thresholds true positives are taken to grow linearly with all
-// positives, so that precision does not (Davis and Goadrich, 2006).
-Tensor precisionArea(const std::vector<Tensor> &sums) {
-  const Tensor &tp = sums[0], &fp = sums[1], &fn = sums[3];
-  Tensor p = tp + fp;
-  Tensor upper = p[range(0, -1)], lower = p[range(1, {})];
-  Tensor gain = tp[range(0, -1)] - tp[range(1, {})];
-  Tensor slope = divideNoNan(gain, maximum(upper - lower, 0));
-  Tensor intercept = tp[range(1, {})] - slope * lower;
-  Tensor ratio = where(logical_and(greater(upper, 0), greater(lower, 0)),
-                       divideNoNan(upper, maximum(lower, 0)), 1);
-  Tensor positives = maximum(tp[range(1, {})] + fn[range(1, {})], 0);
-  return reduce_sum(
-      divideNoNan(slope * (gain + intercept * log(ratio)), positives));
-}
-
-} // namespace
-
-Metric AUC(const AUCOptions &options) {
-  if (options.num_thresholds < 2)
-    throw Error(fmt::format("[auc] expected num_thresholds of 2 or more, got "
-                            "{}",
-                            options.num_thresholds));
-  static const auto &curves =
-      *new detail::Names<int>("a curve", {{"ROC", 0}, {"PR", 1}});
-  const bool isRoc = curves.find(options.curve).second == 0;
-  const int64_t n = options.num_thresholds;
-  return Metric("auc",
-                namedAs(options.name, "auc",
-                        {{"num_thresholds", n},
-                         {"curve", options.curve},
-                         {"from_logits", options.from_logits}}),
-                {{{"true_positives", {n}},
-                  {"false_positives", {n}},
-                  {"true_negatives", {n}},
-                  {"false_negatives", {n}}},
-                 [n, logits = options.from_logits](const MetricBatch &batch) {
-                   FlatBatch all = flat(batch, "auc");
-                   if (logits)
-                     all.predictions = sigmoid(all.predictions);
-                   else
-                     nn::expectProbabilities(all.predictions, "auc");
-                   Tensor ofPositive = where(all.positive, all.weights, 0);
-                   Tensor ofNegative = where(all.positive, 0, all.weights);
-                   Tensor tp = countAboveEvenly(all.predictions, ofPositive, n);
-                   Tensor fp = countAboveEvenly(all.predictions, ofNegative, n);
-                   return std::vector{tp, fp, reduce_sum(ofNegative) - fp,
-                                      reduce_sum(ofPositive) - tp};
-                 },
-                 isRoc ? rocArea : precisionArea});
-}
-
-Metric MeanIoU(const MeanIoUOptions &options) {
-  const int64_t n = options.num_classes;
-  if (n < 1)
-    throw Error(fmt::format("[mean_io_u] expected num_classes of 1 or more, "
-                            "got {}",
-                            n));
-  return Metric(
-      "mean_io_u", namedAs(options.name, "mean_io_u", {{"num_classes", n}}),
-      {{{"total_confusion_matrix", {n, n}}},
-       [n](const MetricBatch &batch) {
-         const Tensor &labels = batch.y_true, &predictions = batch.y_pred;
-         if (!isInteger(labels.dtype()) || !isInteger(predictions.dtype()) ||
-             labels.size() != predictions.size())
-           nn::fail("mean_io_u",
-                    "expected labels and predictions of integers of one "
-                    "shape, got y_true " +
-                        nn::text(labels) + " and y_pred " +
-                        nn::text(predictions) +
-                        ": argmax makes classes of scores",
-                    Where::current());
-         Tensor ofLabels = one_hot(reshape(labels, {-1}), n);
-         Tensor ofPredictions = one_hot(reshape(predictions, {-1}), n);
-         if (nn::given(batch.sample_weight)) {
-           Tensor weights = nn::weightsFor(cast(labels, DType::F32),
-                                           batch.sample_weight, "mean_io_u");
-           ofLabels = ofLabels *
-                      reshape(broadcast_to(weights, labels.shape()), {-1, 1});
-         }
-         return std::vector{
-             matmul(ofLabels, ofPredictions, {.transpose_a = true})};
-       },
-       [n](const std::vector<Tensor> &sums) {
-         Tensor both = reduce_sum(sums[0] * eye(n), 1);
-         Tensor either = reduce_sum(sums[0], 0) + reduce_sum(sums[0], 1) - both;
-         Tensor counts = asFloat(greater(either, 0));
-         return divideNoNan(reduce_sum(divideNoNan(both, either)),
-                            reduce_sum(counts));
-       }});
 }
 
 } // namespace meshloom::metrics

@@ -10,9 +10,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 namespace meshloom::metrics {
+
+static bool isKnown(const Shape &shape) {
+  return std::ranges::find(shape, -1) == shape.end();
+}
 
 struct Metric::State {
   std::string id, name;
@@ -21,22 +26,34 @@ struct Metric::State {
   std::vector<DVariable> sums;
   std::mutex mutex;
 
-  const std::vector<DVariable> &variables(const Tensor &like);
+  const std::vector<DVariable> &variables(const std::vector<Tensor> &parts);
+  bool isOfUnknownSizes() const {
+    return !std::ranges::all_of(
+        rule.sums, [](const auto &sum) { return isKnown(sum.shape); });
+  }
 };
 
-/// Made once, whoever asks first, also while a function is being traced.
-const std::vector<DVariable> &Metric::State::variables(const Tensor &like) {
+/// Made once, whoever asks first, also while a function is being traced; none
+/// as long as the shapes are not known. `parts`: what the first batch adds, if
+/// there is one.
+const std::vector<DVariable> &
+Metric::State::variables(const std::vector<Tensor> &parts) {
   std::lock_guard lock(mutex);
-  if (!sums.empty())
+  if (!sums.empty() || (parts.empty() && isOfUnknownSizes()))
     return sums;
+  const Tensor like = parts.empty() ? Tensor() : parts.front();
   std::vector<DVariable> made;
   made.reserve(rule.sums.size());
   for (const MetricRule::Sum &sum : rule.sums)
-    made.push_back(
-        nn::makeVariableNear(like, [&] { return zeros(sum.shape); },
-                             {.name = name + "/" + sum.name,
-                              .trainable = false,
-                              .aggregation = VariableAggregation::SUM}));
+    made.push_back(nn::makeVariableNear(
+        like,
+        [&] {
+          return zeros(isKnown(sum.shape) ? sum.shape
+                                          : parts[made.size()].shape());
+        },
+        {.name = name + "/" + sum.name,
+         .trainable = false,
+         .aggregation = VariableAggregation::SUM}));
   sums = std::move(made);
   return sums;
 }
@@ -82,12 +99,22 @@ void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
   expectMetric(bool(*this), function, where);
   detail::CallSite site(where);
   std::vector<Tensor> parts = state->rule.add(batch);
-  const std::vector<DVariable> &sums = state->variables(parts.at(0));
-  if (parts.size() != sums.size())
+  if (parts.size() != state->rule.sums.size())
     nn::fail(function,
              fmt::format("metric '{}' has {} sums, but its rule added to {}",
-                         name(), sums.size(), parts.size()),
+                         name(), state->rule.sums.size(), parts.size()),
              where);
+  const std::vector<DVariable> &sums = state->variables(parts);
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (!isKnown(state->rule.sums[i].shape) &&
+        sums[i].shape() != parts[i].shape())
+      nn::fail(
+          function,
+          fmt::format("metric '{}' began with batches that add {} to '{}', "
+                      "this one adds {}",
+                      name(), nn::text(sums[i].read_value()),
+                      state->rule.sums[i].name, nn::text(parts[i])),
+          where);
   for (size_t i = 0; i < sums.size(); ++i)
     sums[i].assign_add(parts[i].dtype() == sums[i].dtype()
                            ? parts[i]
@@ -108,6 +135,8 @@ Tensor Metric::result(Where where) const {
   std::vector<Tensor> sums;
   for (const DVariable &sum : state->variables({}))
     sums.push_back(sum.read_value());
+  if (sums.empty()) // whose shapes the first batch will say
+    sums.assign(state->rule.sums.size(), zeros({}));
   return state->rule.result(sums);
 }
 
@@ -157,20 +186,20 @@ void Sum::update_state(const TensorLike &values,
       values.where);
 }
 
-namespace {
-
-using Reader = detail::ConfigReader;
-using Maker = Metric::Maker;
-using Entry = std::pair<const char *, Maker>;
-
-Entry entry(const char *id, Metric (*make)(Reader &, std::string name)) {
+MetricEntry metricEntry(const char *id, Metric (*make)(detail::ConfigReader &,
+                                                       std::string name)) {
   return {id, [id, make](const PartConfig &config) {
-            Reader from(id, config);
+            detail::ConfigReader from(id, config);
             Metric metric = make(from, from.word("name", id));
             from.finish();
             return metric;
           }};
 }
+
+namespace {
+
+using Reader = detail::ConfigReader;
+using Maker = Metric::Maker;
 
 template <Metric (*make)(const MetricOptions &)>
 Metric plain(Reader &, std::string name) {
@@ -210,74 +239,72 @@ Metric retrieval(Reader &from, std::string name) {
 detail::Names<Maker> &knownMetrics() {
   static auto &known = *new detail::Names<Maker>(
       "a metric",
-      {entry("accuracy", plain<AccuracyByShapes>),
-       entry("acc", plain<AccuracyByShapes>),
-       entry("crossentropy", plain<CrossentropyByShapes>),
-       entry("ce", plain<CrossentropyByShapes>),
-       entry("exact_accuracy", plain<Accuracy>),
-       entry("mean",
-             [](Reader &, std::string name) -> Metric {
-               return Mean({.name = std::move(name)});
-             }),
-       entry("sum",
-             [](Reader &, std::string name) -> Metric {
-               return Sum({.name = std::move(name)});
-             }),
-       entry("binary_accuracy",
-             [](Reader &from, std::string name) {
-               return BinaryAccuracy(
-                   {.threshold = from.number("threshold", 0.5),
-                    .name = std::move(name)});
-             }),
-       entry("categorical_accuracy", plain<CategoricalAccuracy>),
-       entry("sparse_categorical_accuracy", plain<SparseCategoricalAccuracy>),
-       entry("top_k_categorical_accuracy", topK<TopKCategoricalAccuracy>),
-       entry("sparse_top_k_categorical_accuracy",
-             topK<SparseTopKCategoricalAccuracy>),
-       entry("mean_squared_error", plain<MeanSquaredError>),
-       entry("mse", plain<MeanSquaredError>),
-       entry("root_mean_squared_error", plain<RootMeanSquaredError>),
-       entry("rmse", plain<RootMeanSquaredError>),
-       entry("mean_absolute_error", plain<MeanAbsoluteError>),
-       entry("mae", plain<MeanAbsoluteError>),
-       entry("mean_absolute_percentage_error",
-             plain<MeanAbsolutePercentageError>),
-       entry("mape", plain<MeanAbsolutePercentageError>),
-       entry("mean_squared_logarithmic_error",
-             plain<MeanSquaredLogarithmicError>),
-       entry("msle", plain<MeanSquaredLogarithmicError>),
-       entry("cosine_similarity", plain<CosineSimilarity>),
-       entry("log_cosh_error", plain<LogCoshError>),
-       entry("logcosh", plain<LogCoshError>),
-       entry("hinge", plain<Hinge>),
-       entry("squared_hinge", plain<SquaredHinge>),
-       entry("categorical_hinge", plain<CategoricalHinge>),
-       entry("kl_divergence", plain<KLDivergence>),
-       entry("kld", plain<KLDivergence>),
-       entry("poisson", plain<Poisson>),
-       entry("binary_crossentropy", crossentropy<BinaryCrossentropy>),
-       entry("bce", crossentropy<BinaryCrossentropy>),
-       entry("categorical_crossentropy", crossentropy<CategoricalCrossentropy>),
-       entry("sparse_categorical_crossentropy",
-             crossentropy<SparseCategoricalCrossentropy>),
-       entry("true_positives", thresholded<TruePositives>),
-       entry("false_positives", thresholded<FalsePositives>),
-       entry("true_negatives", thresholded<TrueNegatives>),
-       entry("false_negatives", thresholded<FalseNegatives>),
-       entry("precision", retrieval<Precision>),
-       entry("recall", retrieval<Recall>),
-       entry("auc",
-             [](Reader &from, std::string name) {
-               return AUC(
-                   {.num_thresholds = from.integer("num_thresholds", 200),
-                    .curve = from.word("curve", "ROC"),
-                    .from_logits = from.flag("from_logits", false),
-                    .name = std::move(name)});
-             }),
-       entry("mean_io_u", [](Reader &from, std::string name) {
-         return MeanIoU({.num_classes = from.integer("num_classes", 0),
-                         .name = std::move(name)});
-       })});
+      {metricEntry("accuracy", plain<AccuracyByShapes>),
+       metricEntry("acc", plain<AccuracyByShapes>),
+       metricEntry("crossentropy", plain<CrossentropyByShapes>),
+       metricEntry("ce", plain<CrossentropyByShapes>),
+       metricEntry("exact_accuracy", plain<Accuracy>),
+       metricEntry("mean",
+                   [](Reader &, std::string name) -> Metric {
+                     return Mean({.name = std::move(name)});
+                   }),
+       metricEntry("sum",
+                   [](Reader &, std::string name) -> Metric {
+                     return Sum({.name = std::move(name)});
+                   }),
+       metricEntry("binary_accuracy",
+                   [](Reader &from, std::string name) {
+                     return BinaryAccuracy(
+                         {.threshold = from.number("threshold", 0.5),
+                          .name = std::move(name)});
+                   }),
+       metricEntry("categorical_accuracy", plain<CategoricalAccuracy>),
+       metricEntry("sparse_categorical_accuracy",
+                   plain<SparseCategoricalAccuracy>),
+       metricEntry("top_k_categorical_accuracy", topK<TopKCategoricalAccuracy>),
+       metricEntry("sparse_top_k_categorical_accuracy",
+                   topK<SparseTopKCategoricalAccuracy>),
+       metricEntry("mean_squared_error", plain<MeanSquaredError>),
+       metricEntry("mse", plain<MeanSquaredError>),
+       metricEntry("root_mean_squared_error", plain<RootMeanSquaredError>),
+       metricEntry("rmse", plain<RootMeanSquaredError>),
+       metricEntry("mean_absolute_error", plain<MeanAbsoluteError>),
+       metricEntry("mae", plain<MeanAbsoluteError>),
+       metricEntry("mean_absolute_percentage_error",
+                   plain<MeanAbsolutePercentageError>),
+       metricEntry("mape", plain<MeanAbsolutePercentageError>),
+       metricEntry("mean_squared_logarithmic_error",
+                   plain<MeanSquaredLogarithmicError>),
+       metricEntry("msle", plain<MeanSquaredLogarithmicError>),
+       metricEntry("cosine_similarity", plain<CosineSimilarity>),
+       metricEntry("log_cosh_error", plain<LogCoshError>),
+       metricEntry("logcosh", plain<LogCoshError>),
+       metricEntry("hinge", plain<Hinge>),
+       metricEntry("squared_hinge", plain<SquaredHinge>),
+       metricEntry("categorical_hinge", plain<CategoricalHinge>),
+       metricEntry("kl_divergence", plain<KLDivergence>),
+       metricEntry("kld", plain<KLDivergence>),
+       metricEntry("poisson", plain<Poisson>),
+       metricEntry("binary_crossentropy", crossentropy<BinaryCrossentropy>),
+       metricEntry("bce", crossentropy<BinaryCrossentropy>),
+       metricEntry("categorical_crossentropy",
+                   crossentropy<CategoricalCrossentropy>),
+       metricEntry("sparse_categorical_crossentropy",
+                   crossentropy<SparseCategoricalCrossentropy>),
+       metricEntry("true_positives", thresholded<TruePositives>),
+       metricEntry("false_positives", thresholded<FalsePositives>),
+       metricEntry("true_negatives", thresholded<TrueNegatives>),
+       metricEntry("false_negatives", thresholded<FalseNegatives>),
+       metricEntry("precision", retrieval<Precision>),
+       metricEntry("recall", retrieval<Recall>)});
+  static const bool isFilled = [] {
+    for (const auto &list :
+         {thresholdMetrics(), overlapMetrics(), scoreMetrics()})
+      for (auto &[name, make] : list)
+        known.add(name, make);
+    return true;
+  }();
+  (void)isFilled;
   return known;
 }
 

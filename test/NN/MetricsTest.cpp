@@ -268,8 +268,9 @@ TEST(MetricsTest, WhatDoesNotFitIsRefused) {
   EXPECT_ERROR(Metric("acuracy"), HAS("the name of a metric"),
                HAS("'accuracy'"));
   EXPECT_ERROR(Metric("auc", {{"curve", std::string("RC")}}), HAS("'ROC'"));
-  EXPECT_ERROR(Metric("auc", {{"thresholds", 3.}}),
-               HAS("[auc] has no option 'thresholds'"));
+  EXPECT_ERROR(Metric("auc", {{"threshold", 3.}}),
+               HAS("[auc] has no option 'threshold'"));
+  EXPECT_ERROR(Metric("auc", {{"thresholds", 3.}}), HAS("a list of numbers"));
   Metric accuracy = "sparse_categorical_accuracy";
   EXPECT_ERROR(accuracy.update_state(oneHot(), probabilities()),
                HAS("without 'sparse'"), HAS("MetricsTest.cpp"));

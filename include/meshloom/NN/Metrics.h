@@ -22,7 +22,9 @@ struct MetricRule {
   /// One of the sums.
   struct Sum {
     std::string name; ///< its variable is called after it
-    Shape shape = {}; ///< of f32
+    /// Of f32. Sizes of -1 are those of what the first batch adds; before it
+    /// `result` gets scalars of 0.
+    Shape shape = {};
   };
   std::vector<Sum> sums; ///< all of them, 0 at first
   /// What a batch adds to each of them.
@@ -245,27 +247,5 @@ struct RetrievalOptions {
 Metric Precision(const RetrievalOptions &options = {});
 /// The share of positive labels that are predicted.
 Metric Recall(const RetrievalOptions &options = {});
-
-/// What AUC takes.
-struct AUCOptions {
-  int64_t num_thresholds = 200; ///< of predictions, evenly in [0, 1]
-  std::string curve = "ROC";    ///< or "PR": precision over recall
-  bool from_logits = false;     ///< sigmoid makes probabilities of predictions
-  std::string name = "";        ///< for reports
-};
-/// The area under the curve of true over false positive rates, by trapezoids
-/// ("ROC"), or of precision over recall (Davis and Goadrich, 2006). Predictions
-/// are probabilities of class 1.
-Metric AUC(const AUCOptions &options = {});
-
-/// What MeanIoU takes.
-struct MeanIoUOptions {
-  int64_t num_classes = 0; ///< of labels and predictions
-  std::string name = "";   ///< for reports
-};
-/// The mean over classes of intersection over union, of labels and predictions
-/// that are integers; classes that neither has do not count. Throws
-/// meshloom::Error if num_classes is not positive.
-Metric MeanIoU(const MeanIoUOptions &options);
 
 } // namespace meshloom::metrics

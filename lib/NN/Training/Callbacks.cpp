@@ -62,9 +62,10 @@ CallbackList::~CallbackList() {
 /// Of what is known by that name, or shown under it.
 static bool isMoreBetter(std::string_view metric) {
   return std::ranges::any_of(
-      std::array<std::string_view, 8>{"acc", "accuracy", "auc", "precision",
-                                      "recall", "mean_io_u", "iou",
-                                      "cosine_similarity"},
+      std::to_array<std::string_view>(
+          {"acc", "accuracy", "auc", "precision", "recall", "sensitivity",
+           "specificity", "io_u", "iou", "cosine_similarity", "correlation",
+           "f1_score", "fbeta_score", "r2_score"}),
       [&](std::string_view end) { return metric.ends_with(end); });
 }
 

@@ -1,0 +1,75 @@
+// metrics: how far the places of a class in labels and in predictions overlap:
+// intersection over union, of segmentations.
+#pragma once
+
+#include "meshloom/NN/Metrics.h"
+
+namespace meshloom::metrics {
+
+// Labels and predictions are integers, the numbers of classes; what is no class
+// does not count, and weights that are no integers do. All throw
+// meshloom::Error if num_classes is not positive, or a target is no class.
+
+/// What IoU takes.
+struct IoUOptions {
+  int64_t num_classes = 0;     ///< of labels and predictions
+  Shape target_class_ids = {}; ///< the mean is over these
+  /// Where labels have it nothing counts.
+  std::optional<int64_t> ignore_class = std::nullopt;
+  bool sparse_y_true = true; ///< else labels have an element for each class
+  bool sparse_y_pred = true; ///< else predictions are scores of classes
+  int64_t axis = -1;         ///< the dim of the classes, where there is one
+  std::string name = "";     ///< for reports
+};
+/// The mean of intersection over union of some classes; those that neither
+/// labels nor predictions have do not count.
+Metric IoU(const IoUOptions &options);
+
+/// What BinaryIoU takes.
+struct BinaryIoUOptions {
+  Shape target_class_ids = {0, 1}; ///< the mean is over these
+  double threshold = 0.5;          ///< from it on a prediction is class 1
+  std::string name = "";           ///< for reports
+};
+/// IoU of two classes, of predictions that are floats.
+Metric BinaryIoU(const BinaryIoUOptions &options = {});
+
+/// What MeanIoU takes.
+struct MeanIoUOptions {
+  int64_t num_classes = 0; ///< of labels and predictions
+  /// Where labels have it nothing counts.
+  std::optional<int64_t> ignore_class = std::nullopt;
+  bool sparse_y_true = true; ///< else labels have an element for each class
+  bool sparse_y_pred = true; ///< else predictions are scores of classes
+  int64_t axis = -1;         ///< the dim of the classes, where there is one
+  std::string name = "";     ///< for reports
+};
+/// IoU of all classes.
+Metric MeanIoU(const MeanIoUOptions &options);
+
+/// What OneHotIoU takes.
+struct OneHotIoUOptions {
+  int64_t num_classes = 0;     ///< of labels and predictions
+  Shape target_class_ids = {}; ///< the mean is over these
+  /// Where labels have it nothing counts.
+  std::optional<int64_t> ignore_class = std::nullopt;
+  bool sparse_y_pred = false; ///< whether predictions are numbers of classes
+  int64_t axis = -1;          ///< the dim of the classes
+  std::string name = "";      ///< for reports
+};
+/// IoU of labels that have an element for each class, and scores.
+Metric OneHotIoU(const OneHotIoUOptions &options);
+
+/// What OneHotMeanIoU takes.
+struct OneHotMeanIoUOptions {
+  int64_t num_classes = 0; ///< of labels and predictions
+  /// Where labels have it nothing counts.
+  std::optional<int64_t> ignore_class = std::nullopt;
+  bool sparse_y_pred = false; ///< whether predictions are numbers of classes
+  int64_t axis = -1;          ///< the dim of the classes
+  std::string name = "";      ///< for reports
+};
+/// OneHotIoU of all classes.
+Metric OneHotMeanIoU(const OneHotMeanIoUOptions &options);
+
+} // namespace meshloom::metrics

@@ -1,0 +1,275 @@
+// Intersection over union, of a confusion matrix; see OverlapMetrics.h.
+#include "meshloom/NN/OverlapMetrics.h"
+
+#include "Errors.h"
+#include "Labels.h"
+#include "MetricRules.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/IndexOps.h"
+#include "meshloom/API/PatternOps.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace meshloom::metrics {
+namespace {
+
+/// The classes [...] of labels or predictions, which are numbers of classes, or
+/// have an element for each along `axis`.
+Tensor classesOf(const Tensor &x, bool isSparse, int64_t axis, const char *id,
+                 const char *what, const char *option) {
+  if (!isSparse) {
+    if (axis < -x.rank() || axis >= x.rank())
+      nn::fail(id,
+               fmt::format("expected {} with a dim {} of classes, got {}: {} = "
+                           "true where they are numbers of classes",
+                           what, axis, nn::text(x), option),
+               Where::current());
+    return argmax(x, axis);
+  }
+  if (!isInteger(x.dtype()))
+    nn::fail(id,
+             fmt::format("expected {} that are numbers of classes, integers, "
+                         "got {}: {} = false where they have an element for "
+                         "each class",
+                         what, nn::text(x), option),
+             Where::current());
+  return x;
+}
+
+/// [classes, classes]: how much weight each label has under each prediction.
+Tensor confusionOf(const Tensor &labels, const Tensor &predictions,
+                   const Tensor &weights, int64_t classes,
+                   std::optional<int64_t> ignored, const char *id) {
+  if (labels.size() != predictions.size())
+    nn::fail(id,
+             fmt::format("expected as many labels as predictions, got {} and "
+                         "{}",
+                         nn::text(labels), nn::text(predictions)),
+             Where::current());
+  const Tensor flatLabels = reshape(labels, {-1});
+  Tensor ofLabels = one_hot(flatLabels, classes);
+  const Tensor ofPredictions = one_hot(reshape(predictions, {-1}), classes);
+  if (nn::given(weights)) {
+    const Tensor fitting = nn::weightsFor(asFloat(labels), weights, id);
+    ofLabels =
+        ofLabels * reshape(broadcast_to(fitting, labels.shape()), {-1, 1});
+  }
+  if (ignored)
+    ofLabels =
+        where(expand_dims(not_equal(flatLabels, *ignored), -1), ofLabels, 0);
+  return matmul(ofLabels, ofPredictions, {.transpose_a = true});
+}
+
+using ConfusionOf = std::function<Tensor(const MetricBatch &)>;
+
+/// The mean over `targets`; a class that comes twice counts twice.
+Metric overlap(const char *id, PartConfig config, int64_t classes,
+               const Shape &targets, ConfusionOf confusionOf) {
+  if (classes < 1)
+    throw Error(fmt::format("[{}] expected num_classes of 1 or more, got {}",
+                            id, classes));
+  std::vector<float> counts(size_t(classes), 0.f);
+  if (targets.empty())
+    throw Error(fmt::format("[{}] expected target_class_ids, got none", id));
+  for (int64_t target : targets) {
+    if (target < 0 || target >= classes)
+      throw Error(fmt::format("[{}] expected target_class_ids in [0, {}), got "
+                              "{}",
+                              id, classes, target));
+    counts[size_t(target)] += 1;
+  }
+  return Metric(
+      id, std::move(config),
+      {{{"total_confusion_matrix", Shape{classes, classes}}},
+       [confusionOf = std::move(confusionOf)](const MetricBatch &batch) {
+         return std::vector{confusionOf(batch)};
+       },
+       [classes, counts](const std::vector<Tensor> &sums) {
+         const Tensor both = reduce_sum(sums[0] * eye(classes), 1);
+         const Tensor either =
+             reduce_sum(sums[0], 0) + reduce_sum(sums[0], 1) - both;
+         const Tensor wanted =
+             where(greater(either, 0), tensor(counts, {classes}), 0);
+         return nn::divideNoNan(
+             reduce_sum(nn::divideNoNan(both, either) * wanted),
+             reduce_sum(wanted));
+       }});
+}
+
+Shape allOf(int64_t classes) {
+  Shape all(size_t(std::max<int64_t>(classes, 0)));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// What all but BinaryIoU are.
+Metric overlapOf(const char *id, const IoUOptions &options, PartConfig config) {
+  config["num_classes"] = options.num_classes;
+  if (options.ignore_class)
+    config["ignore_class"] = *options.ignore_class;
+  if (options.axis != -1)
+    config["axis"] = options.axis;
+  // Of no classes: refused as that, not for its targets.
+  return overlap(
+      id, namedAs(options.name, id, std::move(config)), options.num_classes,
+      options.target_class_ids, [id, options](const MetricBatch &batch) {
+        return confusionOf(
+            classesOf(batch.y_true, options.sparse_y_true, options.axis, id,
+                      "labels", "sparse_y_true"),
+            classesOf(batch.y_pred, options.sparse_y_pred, options.axis, id,
+                      "predictions", "sparse_y_pred"),
+            batch.sample_weight, options.num_classes, options.ignore_class, id);
+      });
+}
+
+/// What says of what labels and predictions are, where it is not usual.
+PartConfig sparseConfig(bool y_true, bool y_pred) {
+  PartConfig config;
+  if (!y_true)
+    config["sparse_y_true"] = false;
+  if (!y_pred)
+    config["sparse_y_pred"] = false;
+  return config;
+}
+
+} // namespace
+
+Metric IoU(const IoUOptions &options) {
+  PartConfig config =
+      sparseConfig(options.sparse_y_true, options.sparse_y_pred);
+  config["target_class_ids"] = options.target_class_ids;
+  return overlapOf("io_u", options, std::move(config));
+}
+
+Metric MeanIoU(const MeanIoUOptions &options) {
+  return overlapOf("mean_io_u",
+                   {.num_classes = options.num_classes,
+                    .target_class_ids = allOf(options.num_classes),
+                    .ignore_class = options.ignore_class,
+                    .sparse_y_true = options.sparse_y_true,
+                    .sparse_y_pred = options.sparse_y_pred,
+                    .axis = options.axis,
+                    .name = options.name},
+                   sparseConfig(options.sparse_y_true, options.sparse_y_pred));
+}
+
+static PartConfig oneHotConfig(bool isSparse) {
+  PartConfig config;
+  if (isSparse)
+    config["sparse_y_pred"] = true;
+  return config;
+}
+
+Metric OneHotIoU(const OneHotIoUOptions &options) {
+  PartConfig config = oneHotConfig(options.sparse_y_pred);
+  config["target_class_ids"] = options.target_class_ids;
+  return overlapOf("one_hot_io_u",
+                   {.num_classes = options.num_classes,
+                    .target_class_ids = options.target_class_ids,
+                    .ignore_class = options.ignore_class,
+                    .sparse_y_true = false,
+                    .sparse_y_pred = options.sparse_y_pred,
+                    .axis = options.axis,
+                    .name = options.name},
+                   std::move(config));
+}
+
+Metric OneHotMeanIoU(const OneHotMeanIoUOptions &options) {
+  return overlapOf("one_hot_mean_io_u",
+                   {.num_classes = options.num_classes,
+                    .target_class_ids = allOf(options.num_classes),
+                    .ignore_class = options.ignore_class,
+                    .sparse_y_true = false,
+                    .sparse_y_pred = options.sparse_y_pred,
+                    .axis = options.axis,
+                    .name = options.name},
+                   oneHotConfig(options.sparse_y_pred));
+}
+
+Metric BinaryIoU(const BinaryIoUOptions &options) {
+  constexpr const char *id = "binary_io_u";
+  return overlap(id,
+                 namedAs(options.name, id,
+                         {{"target_class_ids", options.target_class_ids},
+                          {"threshold", options.threshold}}),
+                 2, options.target_class_ids,
+                 [threshold = options.threshold](const MetricBatch &batch) {
+                   auto [labels, predictions] =
+                       nn::aligned(batch.y_true, batch.y_pred, id);
+                   return confusionOf(
+                       cast(labels, DType::I32),
+                       cast(greater_equal(predictions, threshold), DType::I32),
+                       batch.sample_weight, 2, std::nullopt, id);
+                 });
+}
+
+namespace {
+
+using OverlapReader = detail::ConfigReader;
+
+std::optional<int64_t> optionalInteger(OverlapReader &from,
+                                       const char *option) {
+  return from.has(option) ? std::optional(from.integer(option, 0))
+                          : std::nullopt;
+}
+
+} // namespace
+
+std::vector<MetricEntry> overlapMetrics() {
+  return {
+      metricEntry("io_u",
+                  [](OverlapReader &from, std::string name) {
+                    return IoU(
+                        {.num_classes = from.integer("num_classes", 0),
+                         .target_class_ids =
+                             from.integers("target_class_ids", {}),
+                         .ignore_class = optionalInteger(from, "ignore_class"),
+                         .sparse_y_true = from.flag("sparse_y_true", true),
+                         .sparse_y_pred = from.flag("sparse_y_pred", true),
+                         .axis = from.integer("axis", -1),
+                         .name = std::move(name)});
+                  }),
+      metricEntry("binary_io_u",
+                  [](OverlapReader &from, std::string name) {
+                    return BinaryIoU(
+                        {.target_class_ids =
+                             from.integers("target_class_ids", {0, 1}),
+                         .threshold = from.number("threshold", 0.5),
+                         .name = std::move(name)});
+                  }),
+      metricEntry("mean_io_u",
+                  [](OverlapReader &from, std::string name) {
+                    return MeanIoU(
+                        {.num_classes = from.integer("num_classes", 0),
+                         .ignore_class = optionalInteger(from, "ignore_class"),
+                         .sparse_y_true = from.flag("sparse_y_true", true),
+                         .sparse_y_pred = from.flag("sparse_y_pred", true),
+                         .axis = from.integer("axis", -1),
+                         .name = std::move(name)});
+                  }),
+      metricEntry("one_hot_io_u",
+                  [](OverlapReader &from, std::string name) {
+                    return OneHotIoU(
+                        {.num_classes = from.integer("num_classes", 0),
+                         .target_class_ids =
+                             from.integers("target_class_ids", {}),
+                         .ignore_class = optionalInteger(from, "ignore_class"),
+                         .sparse_y_pred = from.flag("sparse_y_pred", false),
+                         .axis = from.integer("axis", -1),
+                         .name = std::move(name)});
+                  }),
+      metricEntry("one_hot_mean_io_u",
+                  [](OverlapReader &from, std::string name) {
+                    return OneHotMeanIoU(
+                        {.num_classes = from.integer("num_classes", 0),
+                         .ignore_class = optionalInteger(from, "ignore_class"),
+                         .sparse_y_pred = from.flag("sparse_y_pred", false),
+                         .axis = from.integer("axis", -1),
+                         .name = std::move(name)});
+                  })};
+}
+
+} // namespace meshloom::metrics

@@ -1,0 +1,397 @@
+// Metrics of predictions at many thresholds; see ThresholdMetrics.h. All four
+// counts of the confusion matrix are kept for each threshold.
+#include "meshloom/NN/ThresholdMetrics.h"
+
+#include "Errors.h"
+#include "Labels.h"
+#include "MetricRules.h"
+
+#include "meshloom/API/Create.h"
+#include "meshloom/API/StatisticsOps.h"
+#include "meshloom/API/WindowOps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace meshloom::metrics {
+namespace {
+
+using nn::divideNoNan;
+
+/// Of a batch [rows, labels]: columns are counted apart.
+struct Columns {
+  Tensor positive, predictions, weights;
+};
+
+/// Labels that count alike are one column.
+Columns columnsOf(const MetricBatch &batch, const AUCOptions &options) {
+  auto [labels, predictions] = nn::aligned(batch.y_true, batch.y_pred, "auc");
+  const int64_t columns =
+      predictions.rank() < 1 ? 1 : predictions.shape().back();
+  if (options.multi_label &&
+      (predictions.rank() != 2 ||
+       (options.num_labels && columns != options.num_labels)))
+    nn::fail("auc",
+             fmt::format("expected predictions [batch, {}], as multi_label "
+                         "was said, got {}",
+                         options.num_labels ? std::to_string(options.num_labels)
+                                            : "labels",
+                         nn::text(batch.y_pred)),
+             Where::current());
+  if (!options.label_weights.empty() &&
+      int64_t(options.label_weights.size()) != columns)
+    nn::fail("auc",
+             fmt::format("expected predictions [..., {}], of as many labels as "
+                         "there are label_weights, got {}",
+                         options.label_weights.size(), nn::text(batch.y_pred)),
+             Where::current());
+  Tensor weights =
+      nn::given(batch.sample_weight)
+          ? broadcast_to(
+                nn::weightsFor(predictions, batch.sample_weight, "auc"),
+                predictions.shape())
+          : ones_like(predictions);
+  if (!options.label_weights.empty() && !options.multi_label)
+    weights = weights *
+              cast(tensor(options.label_weights, {columns}), weights.dtype());
+  if (options.from_logits)
+    predictions = sigmoid(predictions);
+  else
+    nn::expectProbabilities(predictions, "auc");
+  const Shape shape{-1, options.multi_label ? columns : 1};
+  return {not_equal(reshape(labels, shape), 0), reshape(predictions, shape),
+          reshape(weights, shape)};
+}
+
+/// How much weight [n, columns] lies above each of n thresholds that are evenly
+/// in [0, 1], the first a little below 0 and the last a little above 1.
+/// Predictions are sorted into the n buckets between: nothing of n times the
+/// batch is made.
+Tensor countAboveEvenly(const Columns &all, const Tensor &weights, int64_t n) {
+  Tensor bucket =
+      cast(clip_by_value(
+               ceil(clip_by_value(all.predictions, 0, 1) * double(n - 1)) - 1,
+               0, double(n - 1)),
+           DType::I32);
+  const int64_t columns = weights.shape().back();
+  if (columns > 1) // each has n buckets of its own
+    bucket = bucket + iota({columns}, 0) * n;
+  const Tensor ofBucket =
+      segment_sum(reshape(weights, {-1}), reshape(bucket, {-1}), n * columns);
+  return cumsum(columns > 1 ? transpose(reshape(ofBucket, {columns, n}))
+                            : expand_dims(ofBucket, -1),
+                0, {.reverse = true});
+}
+
+/// The same of any thresholds.
+Tensor countAbove(const Columns &all, const Tensor &weights,
+                  const std::vector<double> &thresholds) {
+  std::vector<Tensor> counts;
+  counts.reserve(thresholds.size());
+  for (double threshold : thresholds)
+    counts.push_back(
+        reduce_sum(where(greater(all.predictions, threshold), weights, 0), 0));
+  return stack(counts);
+}
+
+/// {tp, fp, tn, fn} at each threshold, of `count`.
+template <typename F>
+std::vector<Tensor> confusion(const Columns &all, F &&count) {
+  const Tensor ofPositive = where(all.positive, all.weights, 0);
+  const Tensor ofNegative = where(all.positive, 0, all.weights);
+  const Tensor tp = count(all, ofPositive), fp = count(all, ofNegative);
+  return {tp, fp, reduce_sum(ofNegative, 0) - fp,
+          reduce_sum(ofPositive, 0) - tp};
+}
+
+constexpr const char *confusionNames[] = {"true_positives", "false_positives",
+                                          "true_negatives", "false_negatives"};
+
+Tensor ahead(const Tensor &x) {
+  return x[range(0, -1)];
+}
+Tensor behind(const Tensor &x) {
+  return x[range(1, {})];
+}
+
+// Between two thresholds true positives are taken to grow linearly with all
+// positives, so that precision does not (Davis and Goadrich, 2006).
+Tensor precisionArea(const std::vector<Tensor> &sums) {
+  const Tensor &tp = sums[0], &fp = sums[1], &fn = sums[3];
+  const Tensor p = tp + fp;
+  const Tensor upper = ahead(p), lower = behind(p);
+  const Tensor gain = ahead(tp) - behind(tp);
+  const Tensor slope = divideNoNan(gain, maximum(upper - lower, 0));
+  const Tensor intercept = behind(tp) - slope * lower;
+  const Tensor ratio = where(logical_and(greater(upper, 0), greater(lower, 0)),
+                             divideNoNan(upper, maximum(lower, 0)), 1);
+  const Tensor positives = maximum(behind(tp) + behind(fn), 0);
+  return reduce_sum(
+      divideNoNan(slope * (gain + intercept * log(ratio)), positives), 0);
+}
+
+enum class Curve : uint8_t { ROC, PR, PRGain };
+enum class Heights : uint8_t { Interpolated, Lower, Higher };
+
+/// The two rates of a curve at each threshold.
+std::pair<Tensor, Tensor> ratesOf(Curve curve,
+                                  const std::vector<Tensor> &sums) {
+  const Tensor &tp = sums[0], &fp = sums[1], &tn = sums[2], &fn = sums[3];
+  if (curve == Curve::ROC)
+    return {divideNoNan(fp, fp + tn), divideNoNan(tp, tp + fn)};
+  if (curve == Curve::PR)
+    return {divideNoNan(tp, tp + fn), divideNoNan(tp, tp + fp)};
+  const Tensor odds = divideNoNan(tp + fn, tn + fp), isNone = equal(tp, 0);
+  const Tensor recall = where(isNone, 0, 1 - odds * divideNoNan(fn, tp));
+  return {maximum(recall, 0), where(isNone, 1, 1 - odds * divideNoNan(fp, tp))};
+}
+
+/// Of each column.
+Tensor areaOf(Curve curve, Heights heights, const std::vector<Tensor> &sums) {
+  if (curve == Curve::PR && heights == Heights::Interpolated)
+    return precisionArea(sums);
+  const auto [x, y] = ratesOf(curve, sums);
+  const Tensor a = ahead(y), b = behind(y);
+  const Tensor height = heights == Heights::Interpolated ? (a + b) * 0.5
+                        : heights == Heights::Lower      ? minimum(a, b)
+                                                         : maximum(a, b);
+  return reduce_sum((ahead(x) - behind(x)) * height, 0);
+}
+
+void expectOptions(const AUCOptions &options) {
+  auto refuse = [](const std::string &message) {
+    throw Error("[auc] " + message);
+  };
+  if (options.num_thresholds < 2)
+    refuse(fmt::format("expected num_thresholds of 2 or more, got {}",
+                       options.num_thresholds));
+  for (double threshold : options.thresholds)
+    if (!(threshold > 0 && threshold < 1))
+      refuse(fmt::format("expected thresholds between 0 and 1, got {}",
+                         threshold));
+  if (options.num_labels < 0 || (options.num_labels && !options.multi_label))
+    refuse(fmt::format("expected num_labels beside multi_label = true, got {}",
+                       options.num_labels));
+  if (options.multi_label && options.num_labels &&
+      !options.label_weights.empty() &&
+      int64_t(options.label_weights.size()) != options.num_labels)
+    refuse(fmt::format("expected a label_weight for each of {} labels, got {}",
+                       options.num_labels, options.label_weights.size()));
+}
+
+PartConfig configOf(const AUCOptions &options) {
+  PartConfig config{{"num_thresholds", options.num_thresholds},
+                    {"curve", options.curve},
+                    {"from_logits", options.from_logits}};
+  if (options.summation_method != AUCOptions().summation_method)
+    config["summation_method"] = options.summation_method;
+  if (!options.thresholds.empty())
+    config["thresholds"] = options.thresholds;
+  if (options.multi_label)
+    config["multi_label"] = true;
+  if (options.num_labels)
+    config["num_labels"] = options.num_labels;
+  if (!options.label_weights.empty())
+    config["label_weights"] = options.label_weights;
+  return config;
+}
+
+} // namespace
+
+Metric AUC(const AUCOptions &options) {
+  expectOptions(options);
+  static const auto &curves = *new detail::Names<Curve>(
+      "a curve",
+      {{"ROC", Curve::ROC}, {"PR", Curve::PR}, {"PRGAIN", Curve::PRGain}});
+  static const auto &methods = *new detail::Names<Heights>(
+      "a summation_method", {{"interpolation", Heights::Interpolated},
+                             {"minoring", Heights::Lower},
+                             {"majoring", Heights::Higher}});
+  const Curve curve = curves.find(options.curve).second;
+  const Heights heights = methods.find(options.summation_method).second;
+  std::vector<double> thresholds = options.thresholds;
+  if (!thresholds.empty()) { // a little below 0 and above 1, as the others have
+    std::ranges::sort(thresholds);
+    thresholds.insert(thresholds.begin(), -1e-7);
+    thresholds.push_back(1 + 1e-7);
+  }
+  const int64_t n =
+      thresholds.empty() ? options.num_thresholds : int64_t(thresholds.size());
+  MetricRule rule;
+  for (const char *name : confusionNames) {
+    rule.sums.push_back({name, Shape{n}});
+    if (options.multi_label)
+      rule.sums.back().shape = {n,
+                                options.num_labels ? options.num_labels : -1};
+  }
+  rule.add = [options, thresholds, n](const MetricBatch &batch) {
+    std::vector<Tensor> counts =
+        confusion(columnsOf(batch, options), [&](const Columns &all,
+                                                 const Tensor &weights) {
+          return thresholds.empty() ? countAboveEvenly(all, weights, n)
+                                    : countAbove(all, weights, thresholds);
+        });
+    if (!options.multi_label)
+      for (Tensor &count : counts)
+        count = reshape(count, {n});
+    return counts;
+  };
+  rule.result = [curve, heights, options](const std::vector<Tensor> &sums) {
+    if (sums[0].rank() == 0) // no batch yet
+      return sums[0];
+    const Tensor area = areaOf(curve, heights, sums);
+    if (!options.multi_label || options.label_weights.empty())
+      return reduce_mean(area);
+    const Tensor weights = cast(
+        tensor(options.label_weights, {int64_t(options.label_weights.size())}),
+        area.dtype());
+    return divideNoNan(reduce_sum(area * weights), reduce_sum(weights));
+  };
+  return Metric("auc", namedAs(options.name, "auc", configOf(options)),
+                std::move(rule));
+}
+
+namespace {
+
+using Share = Tensor (*)(const std::vector<Tensor> &sums);
+
+Tensor sensitivityOf(const std::vector<Tensor> &sums) {
+  return divideNoNan(sums[0], sums[0] + sums[3]);
+}
+Tensor specificityOf(const std::vector<Tensor> &sums) {
+  return divideNoNan(sums[2], sums[2] + sums[1]);
+}
+Tensor precisionOf(const std::vector<Tensor> &sums) {
+  return divideNoNan(sums[0], sums[0] + sums[1]);
+}
+
+/// The greatest `wanted` at the thresholds where `bounded` is `least` or more.
+Metric bestWhere(const char *id, const char *boundName, double least,
+                 Share bounded, Share wanted, const AtRateOptions &options) {
+  if (!(least >= 0 && least <= 1) || options.num_thresholds < 1 ||
+      options.class_id.value_or(0) < 0)
+    throw Error(fmt::format(
+        "[{}] expected a {} in [0, 1], num_thresholds of 1 or more and a "
+        "class_id of 0 or more, got {}, {} and {}",
+        id, boundName, least, options.num_thresholds,
+        options.class_id.value_or(0)));
+  const int64_t n = options.num_thresholds;
+  PartConfig config{{boundName, least}, {"num_thresholds", n}};
+  if (options.class_id)
+    config["class_id"] = *options.class_id;
+  MetricRule rule;
+  for (const char *name : confusionNames)
+    rule.sums.push_back({name, Shape{n}});
+  rule.add = [id, n, column = options.class_id](const MetricBatch &batch) {
+    MetricBatch own = batch;
+    if (column) {
+      auto [labels, predictions] = nn::aligned(batch.y_true, batch.y_pred, id);
+      if (predictions.rank() < 2 || predictions.shape().back() <= *column)
+        nn::fail(id,
+                 fmt::format("expected predictions [..., classes] with a class "
+                             "{}, got {}",
+                             *column, nn::text(batch.y_pred)),
+                 Where::current());
+      const Index one = range(*column, *column + 1);
+      own.y_true = labels(ellipsis, one);
+      own.y_pred = predictions(ellipsis, one);
+    }
+    const FlatBatch batched = flat(own, id);
+    nn::expectProbabilities(batched.predictions, id);
+    const Columns all{expand_dims(batched.positive, -1),
+                      expand_dims(batched.predictions, -1),
+                      expand_dims(batched.weights, -1)};
+    std::vector<Tensor> counts =
+        confusion(all, [&](const Columns &all, const Tensor &weights) {
+          if (n == 1)
+            return countAbove(all, weights, {0.5});
+          // The first threshold is 0 itself here, the last one 1.
+          return countAboveEvenly(
+              all, where(greater(all.predictions, 0), weights, 0), n);
+        });
+    for (Tensor &count : counts)
+      count = reshape(count, {n});
+    return counts;
+  };
+  rule.result = [=](const std::vector<Tensor> &sums) {
+    return reduce_max(
+        where(greater_equal(bounded(sums), least), wanted(sums), 0));
+  };
+  return Metric(id, namedAs(options.name, id, std::move(config)),
+                std::move(rule));
+}
+
+using ThresholdReader = detail::ConfigReader;
+
+AtRateOptions atRateOptions(ThresholdReader &from, std::string name) {
+  AtRateOptions options{.num_thresholds = from.integer("num_thresholds", 200),
+                        .name = std::move(name)};
+  if (from.has("class_id"))
+    options.class_id = from.integer("class_id", 0);
+  return options;
+}
+
+Metric aucOf(ThresholdReader &from, std::string name) {
+  return AUC(
+      {.num_thresholds = from.integer("num_thresholds", 200),
+       .curve = from.word("curve", "ROC"),
+       .summation_method = from.word("summation_method", "interpolation"),
+       .thresholds = from.numbers("thresholds", {}),
+       .multi_label = from.flag("multi_label", false),
+       .num_labels = from.integer("num_labels", 0),
+       .label_weights = from.numbers("label_weights", {}),
+       .from_logits = from.flag("from_logits", false),
+       .name = std::move(name)});
+}
+
+} // namespace
+
+Metric SensitivityAtSpecificity(double specificity,
+                                const AtRateOptions &options) {
+  return bestWhere("sensitivity_at_specificity", "specificity", specificity,
+                   specificityOf, sensitivityOf, options);
+}
+Metric SpecificityAtSensitivity(double sensitivity,
+                                const AtRateOptions &options) {
+  return bestWhere("specificity_at_sensitivity", "sensitivity", sensitivity,
+                   sensitivityOf, specificityOf, options);
+}
+Metric PrecisionAtRecall(double recall, const AtRateOptions &options) {
+  return bestWhere("precision_at_recall", "recall", recall, sensitivityOf,
+                   precisionOf, options);
+}
+Metric RecallAtPrecision(double precision, const AtRateOptions &options) {
+  return bestWhere("recall_at_precision", "precision", precision, precisionOf,
+                   sensitivityOf, options);
+}
+
+std::vector<MetricEntry> thresholdMetrics() {
+  return {metricEntry("auc", aucOf),
+          metricEntry("sensitivity_at_specificity",
+                      [](ThresholdReader &from, std::string name) {
+                        const double rate = from.number("specificity", -1);
+                        return SensitivityAtSpecificity(
+                            rate, atRateOptions(from, std::move(name)));
+                      }),
+          metricEntry("specificity_at_sensitivity",
+                      [](ThresholdReader &from, std::string name) {
+                        const double rate = from.number("sensitivity", -1);
+                        return SpecificityAtSensitivity(
+                            rate, atRateOptions(from, std::move(name)));
+                      }),
+          metricEntry("precision_at_recall",
+                      [](ThresholdReader &from, std::string name) {
+                        const double rate = from.number("recall", -1);
+                        return PrecisionAtRecall(
+                            rate, atRateOptions(from, std::move(name)));
+                      }),
+          metricEntry("recall_at_precision",
+                      [](ThresholdReader &from, std::string name) {
+                        const double rate = from.number("precision", -1);
+                        return RecallAtPrecision(
+                            rate, atRateOptions(from, std::move(name)));
+                      })};
+}
+
+} // namespace meshloom::metrics
