@@ -180,7 +180,7 @@ GroupNorm::GroupNorm(int64_t groups, int64_t features, double epsilon,
 }
 
 Tensor GroupNorm::operator()(const Tensor &x, Where loc) const {
-  return group_norm(x, groups, scale, valueOf(offset), epsilon, loc);
+  return group_norm(x, groups, scale, valueOf(offset), epsilon, -1, loc);
 }
 
 BatchNorm::BatchNorm(int64_t features, double momentum, double epsilon,

@@ -75,32 +75,37 @@ Tensor rms_norm(const Tensor &x, const Tensor &scale, double epsilon,
 }
 
 Tensor group_norm(const Tensor &x, int64_t groups, const Tensor &scale,
-                  const Tensor &offset, double epsilon, Where loc) {
+                  const Tensor &offset, double epsilon, int64_t axis,
+                  Where loc) {
   constexpr std::string_view op = "group_norm";
   expectFeatures(x, op, loc);
-  const int64_t features = x.shape().back();
-  if (x.rank() < 2 || groups < 1 || features % groups != 0)
+  const auto dim = size_t(dimOf(x, axis, op, loc));
+  const int64_t features = x.shape()[dim];
+  if (x.rank() < 2 || dim == 0 || groups < 1 || features % groups != 0)
     fail(op,
-         "expected x [batch, ..., features] and a number of groups that "
-         "divides the features, got " +
-             text(x) + " and " + std::to_string(groups),
+         "expected x [batch, ..., features], with features behind the batch, "
+         "and a number of groups that divides the features, got " +
+             text(x) + ", axis " + std::to_string(axis) + " and " +
+             std::to_string(groups) + " groups",
          loc);
   expectVector(scale, "a scale", features, op, loc);
   expectVector(offset, "an offset", features, op, loc);
-  Shape split = x.shape();
-  split.back() = groups;
-  split.push_back(features / groups);
+  Shape split = x.shape(), ofFeatures(x.shape().size() + 1, 1);
+  split[dim] = groups;
+  split.insert(split.begin() + ptrdiff_t(dim) + 1, features / groups);
+  ofFeatures[dim] = groups;
+  ofFeatures[dim + 1] = features / groups;
   Tensor parts = reshape(widened(x, loc), split, loc);
   std::vector<int64_t> axes;
   for (int64_t d = 1; d < parts.rank(); ++d)
-    if (d != parts.rank() - 2)
+    if (d != int64_t(dim))
       axes.push_back(d);
-  auto split1 = [&](const Tensor &vector) {
-    return given(vector) ? reshape(vector, {groups, features / groups}, loc)
-                         : vector;
+  auto fitting = [&](const Tensor &vector) {
+    return given(vector) ? reshape(vector, ofFeatures, loc) : vector;
   };
-  Tensor y = normalized(parts, moments(parts, Axis(axes), true, loc),
-                        split1(scale), split1(offset), epsilon, x.dtype(), loc);
+  Tensor y =
+      normalized(parts, moments(parts, Axis(axes), true, loc), fitting(scale),
+                 fitting(offset), epsilon, x.dtype(), loc);
   return reshape(y, x.shape(), loc);
 }
 

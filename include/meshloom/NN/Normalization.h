@@ -26,11 +26,11 @@ Tensor layer_norm(const Tensor &x, const Tensor &scale = {},
 Tensor rms_norm(const Tensor &x, const Tensor &scale = {},
                 double epsilon = 1e-6, Where loc = Where::current());
 /// Features in `groups` groups of equal size, each normalized over its features
-/// and all dims but the first: x [batch, spatial..., n], scale and offset [n].
-/// Wu and He, 2018.
+/// and all dims but the first: x [batch, spatial..., n], or with the features
+/// at the dim `axis`; scale and offset [n]. Wu and He, 2018.
 Tensor group_norm(const Tensor &x, int64_t groups, const Tensor &scale = {},
                   const Tensor &offset = {}, double epsilon = 1e-6,
-                  Where loc = Where::current());
+                  int64_t axis = -1, Where loc = Where::current());
 /// x [..., n] with moments [n] of each feature that are given, of this batch
 /// (`moments` over all dims but the last) or averages; scale and offset [n].
 /// Ioffe and Szegedy, 2015.

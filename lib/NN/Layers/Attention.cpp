@@ -50,6 +50,11 @@ public:
     expectPositive("key_dim", size);
     expectPositive("num_key_value_heads", groups);
     expectPositive("value_dim", own.value_dim ? own.value_dim : size);
+    for (int64_t dim : own.output_shape)
+      expectPositive("dims as output_shape", dim);
+    if (own.output_shape.size() > maxOutputDims)
+      refuse(fmt::format("expected an output_shape of at most {} dims, got {}",
+                         maxOutputDims, own.output_shape.size()));
     expectRate(*this, own.dropout);
     if (own.seed)
       set_seed({0, *own.seed});
@@ -70,7 +75,7 @@ public:
     field("num_key_value_heads", o.num_key_value_heads);
     field("use_bias", o.use_bias);
     field("causal", o.causal);
-    field("output_dim", o.output_dim);
+    field("output_shape", o.output_shape);
     field("kernel_initializer", o.kernel_initializer);
     field("bias_initializer", o.bias_initializer);
     field("kernel_regularizer", o.kernel_regularizer);
@@ -98,12 +103,15 @@ public:
     auto features = [&](size_t i) {
       return inputs[std::min(i, inputs.size() - 1)].back();
     };
-    const int64_t out = own.output_dim ? own.output_dim : features(0);
+    const Shape out =
+        own.output_shape.empty() ? Shape{features(0)} : own.output_shape;
+    Shape ofOutput{heads, own.value_dim ? own.value_dim : size};
+    ofOutput.insert(ofOutput.end(), out.begin(), out.end());
     query = project("query", {features(0), heads, size}, {heads, size});
     key = project("key", {features(2), groups, size}, {groups, size});
     const int64_t each = own.value_dim ? own.value_dim : size;
     value = project("value", {features(1), groups, each}, {groups, each});
-    output = project("output", {heads, each, out}, {out});
+    output = project("output", ofOutput, out);
     if (own.dropout > 0)
       add_seed();
   }
@@ -126,9 +134,17 @@ public:
       how.dropout = own.dropout;
       how.seed = next_seed();
     }
-    Tensor mixed = nn::attention(toHeads(xs[0], query), toHeads(keys, key),
-                                 toHeads(values, value), how);
-    Tensor y = einsum("bthd,hdw->btw", mixed, output.kernel);
+    const Tensor q = toHeads(xs[0], query), k = toHeads(keys, key),
+                 v = toHeads(values, value);
+    // As Keras has it, of what each projection gives; the layer itself adds
+    // that of the last one.
+    if (const auto &penalty = LayerImpl::options().activity_regularizer)
+      for (const Tensor &projected : {q, k, v})
+        add_loss(penalty(projected) / double(projected.shape()[0]));
+    Tensor mixed = nn::attention(q, k, v, how);
+    const std::string dims =
+        std::string("wxyz").substr(0, size_t(output.kernel.rank()) - 2);
+    Tensor y = einsum("bthd,hd" + dims + "->bt" + dims, mixed, output.kernel);
     return {output.bias.defined() ? y + output.bias : y};
   }
 
@@ -155,6 +171,7 @@ private:
     return by.bias.defined() ? y + by.bias : y;
   }
 
+  static constexpr size_t maxOutputDims = 4;
   const int64_t heads, size, groups;
   Projection query, key, value, output;
 };

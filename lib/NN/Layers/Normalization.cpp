@@ -66,6 +66,62 @@ protected:
   DVariable gamma, beta;
 };
 
+Tensor inWideType(const Tensor &x) {
+  const bool isNarrow = x.dtype() == DType::BF16 || x.dtype() == DType::F16;
+  return isNarrow ? cast(x, DType::F32) : x;
+}
+
+/// The dims that are normalized over, counted from 0 and in order.
+Shape normalizedDims(const LayerImpl &layer, const Shape &axes,
+                     const Shape &input) {
+  const int64_t rank = int64_t(input.size());
+  Shape dims = axes;
+  for (int64_t &dim : dims)
+    dim = dim < 0 ? dim + rank : dim;
+  std::ranges::sort(dims);
+  const bool areDims = !dims.empty() && dims.front() >= 1 &&
+                       dims.back() < rank &&
+                       std::ranges::adjacent_find(dims) == dims.end();
+  if (!areDims)
+    throw Error(fmt::format(
+        "[{}] layer '{}': expected as axis dims of the input behind the batch, "
+        "each once, got {} of an input {}",
+        layer.class_name(), layer.name(), sizesText(axes), sizesText(input)));
+  for (int64_t dim : dims)
+    if (input[size_t(dim)] < 0)
+      throw Error(fmt::format("[{}] layer '{}': expected an input whose dim {} "
+                              "has a known size, got {}",
+                              layer.class_name(), layer.name(), dim,
+                              sizesText(input)));
+  return dims;
+}
+Shape sizesOf(const Shape &input, const Shape &dims) {
+  Shape sizes;
+  for (int64_t dim : dims)
+    sizes.push_back(input[size_t(dim)]);
+  return sizes;
+}
+/// Where all are last dims another rank will do.
+InputSpec specOf(const Shape &input, const Shape &dims) {
+  const int64_t rank = int64_t(input.size());
+  const bool areLast = dims.front() == rank - int64_t(dims.size());
+  InputSpec spec;
+  if (areLast)
+    spec.min_rank = int64_t(dims.size()) + 1;
+  else
+    spec.rank = rank;
+  for (int64_t dim : dims)
+    spec.sizes[areLast ? dim - rank : dim] = input[size_t(dim)];
+  return spec;
+}
+/// A weight of the sizes of `dims`, so that it broadcasts to x, in its type.
+Tensor alongDims(const DVariable &weight, const Tensor &x, const Shape &dims) {
+  Shape shape(size_t(x.rank()), 1);
+  for (size_t i = 0; i < dims.size(); ++i)
+    shape[size_t(dims[i])] = weight.shape()[i];
+  return cast(reshape(weight, shape), x.dtype());
+}
+
 class BatchNormalizationImpl
     : public Normalizing<BatchNormalizationImpl, BatchNormalizationOptions> {
 public:
@@ -145,8 +201,7 @@ private:
   static nn::Moments momentsOf(const Tensor &x,
                                const std::vector<int64_t> &axes,
                                const Tensor &mask, bool ofAllReplicas) {
-    const bool isNarrow = x.dtype() == DType::BF16 || x.dtype() == DType::F16;
-    const Tensor wide = isNarrow ? cast(x, DType::F32) : x;
+    const Tensor wide = inWideType(x);
     const Tensor counts = mask.defined() ? expand_dims(mask, -1) : Tensor();
     int64_t elements = 1;
     for (int64_t axis : axes)
@@ -215,38 +270,26 @@ public:
     affineFields(field, o);
   }
   void build(const Shape &input) override {
-    const int64_t rank = int64_t(input.size());
-    Shape axes = own.axis;
-    for (int64_t &axis : axes)
-      axis = axis < 0 ? axis + rank : axis;
-    std::ranges::sort(axes);
-    for (size_t i = 0; i < axes.size(); ++i)
-      if (axes[i] != rank - int64_t(axes.size()) + int64_t(i) || axes[i] < 1)
-        refuse(fmt::format("expected its last dims as axis, got {} of {}: "
-                           "permute the input",
-                           sizesText(own.axis), sizesText(input)));
-    Shape shape;
-    InputSpec spec{.min_rank = int64_t(axes.size()) + 1};
-    for (int64_t axis : axes) {
-      shape.push_back(known(input, axis));
-      spec.sizes[axis - rank] = shape.back();
-    }
-    addAffine(shape);
-    set_input_spec(std::move(spec));
+    dims = normalizedDims(*this, own.axis, input);
+    addAffine(sizesOf(input, dims));
+    set_input_spec(specOf(input, dims));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    if (own.axis.size() == 1)
+    if (dims == Shape{x.rank() - 1})
       return nn::layer_norm(x, valueOf(gamma), valueOf(beta), own.epsilon);
-    Shape merged(x.shape().begin(),
-                 x.shape().end() - ptrdiff_t(own.axis.size()));
-    merged.push_back(-1);
-    auto flat = [](const DVariable &vector) {
-      return vector.defined() ? reshape(vector, {-1}) : Tensor();
-    };
-    return reshape(nn::layer_norm(reshape(x, merged), flat(gamma), flat(beta),
-                                  own.epsilon),
-                   x.shape());
+    const Tensor wide = inWideType(x);
+    const nn::Moments at = nn::moments(wide, Axis(dims), true);
+    Tensor factor = rsqrt(at.variance + own.epsilon);
+    if (gamma.defined())
+      factor = factor * alongDims(gamma, wide, dims);
+    Tensor y = (wide - at.mean) * factor;
+    if (beta.defined())
+      y = y + alongDims(beta, wide, dims);
+    return cast(y, x.dtype());
   }
+
+private:
+  Shape dims; ///< counted from 0, in order
 };
 
 class GroupNormalizationImpl
@@ -259,21 +302,23 @@ public:
   template <typename F>
   static void fields(F &field, GroupNormalizationOptions &o) {
     field("groups", o.groups);
+    field("axis", o.axis);
     affineFields(field, o);
   }
   void build(const Shape &input) override {
-    const int64_t features = known(input, -1);
+    const Shape dims = normalizedDims(*this, {own.axis}, input);
+    const int64_t features = input[size_t(dims[0])];
     groups = own.groups == -1 ? features : own.groups;
     if (groups < 1 || features % groups != 0)
       refuse(fmt::format("expected groups that divide the features, got {} and "
                          "{}",
                          groups, features));
     addAffine({features});
-    set_input_spec({.min_rank = 2, .sizes = {{-1, features}}});
+    set_input_spec(specOf(input, dims));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    return nn::group_norm(x, groups, valueOf(gamma), valueOf(beta),
-                          own.epsilon);
+    return nn::group_norm(x, groups, valueOf(gamma), valueOf(beta), own.epsilon,
+                          own.axis);
   }
 
 private:
@@ -289,20 +334,48 @@ public:
       : RMSNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, RMSNormalizationOptions &o) {
+    field("axis", o.axis);
     field("epsilon", o.epsilon);
   }
   void build(const Shape &input) override {
-    if (input.empty() || input.back() < 0)
-      refuse("expected an input [..., features], got " + sizesText(input));
-    scale = add_weight("scale", {input.back()}, {.initializer = "ones"});
-    set_input_spec({.min_rank = 1, .sizes = {{-1, input.back()}}});
+    dims = normalizedDims(*this, own.axis, input);
+    scale = add_weight("scale", sizesOf(input, dims), {.initializer = "ones"});
+    set_input_spec(specOf(input, dims));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    return nn::rms_norm(x, scale, own.epsilon);
+    if (dims == Shape{x.rank() - 1})
+      return nn::rms_norm(x, scale, own.epsilon);
+    const Tensor wide = inWideType(x);
+    const Tensor power = reduce_mean(square(wide), Axis(dims), true);
+    return cast(wide * rsqrt(power + own.epsilon) *
+                    alongDims(scale, wide, dims),
+                x.dtype());
   }
 
 private:
+  Shape dims; ///< counted from 0, in order
   DVariable scale;
+};
+
+class UnitNormalizationImpl
+    : public BuiltIn<UnitNormalizationImpl, UnitNormalizationOptions> {
+public:
+  explicit UnitNormalizationImpl(UnitNormalizationOptions options)
+      : BuiltIn("UnitNormalization", std::move(options)) {}
+  explicit UnitNormalizationImpl(const Config &config)
+      : UnitNormalizationImpl(read(config)) {}
+  template <typename F>
+  static void fields(F &field, UnitNormalizationOptions &o) {
+    field("axis", o.axis);
+  }
+  void build(const Shape &input) override {
+    (void)normalizedDims(*this, own.axis, input);
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    const Tensor wide = inWideType(x);
+    const Tensor squares = reduce_sum(square(wide), Axis(own.axis), true);
+    return cast(wide * rsqrt(maximum(squares, 1e-24)), x.dtype());
+  }
 };
 
 } // namespace
@@ -315,6 +388,8 @@ GroupNormalization::GroupNormalization(GroupNormalizationOptions options)
     : Layer(std::make_shared<GroupNormalizationImpl>(std::move(options))) {}
 RMSNormalization::RMSNormalization(RMSNormalizationOptions options)
     : Layer(std::make_shared<RMSNormalizationImpl>(std::move(options))) {}
+UnitNormalization::UnitNormalization(UnitNormalizationOptions options)
+    : Layer(std::make_shared<UnitNormalizationImpl>(std::move(options))) {}
 
 } // namespace meshloom::layers
 
@@ -323,5 +398,6 @@ meshloom::detail::LayerList meshloom::detail::normalizationLayers() {
   return {{"BatchNormalization", madeOf<BatchNormalizationImpl>},
           {"LayerNormalization", madeOf<LayerNormalizationImpl>},
           {"GroupNormalization", madeOf<GroupNormalizationImpl>},
-          {"RMSNormalization", madeOf<RMSNormalizationImpl>}};
+          {"RMSNormalization", madeOf<RMSNormalizationImpl>},
+          {"UnitNormalization", madeOf<UnitNormalizationImpl>}};
 }

@@ -284,45 +284,38 @@ class BidirectionalImpl
     : public BuiltIn<BidirectionalImpl, BidirectionalOptions> {
 public:
   BidirectionalImpl(const Layer &layer, BidirectionalOptions options)
-      : BuiltIn("Bidirectional", std::move(options)), forward(layer) {
+      : BuiltIn("Bidirectional", std::move(options)), forward(layer),
+        backward(own.backward_layer) {
     if (std::ranges::find(modes, own.merge_mode) == std::end(modes))
-      refuse(fmt::format("expected the merge_mode 'concat', 'sum', 'mul' or "
-                         "'ave', got '{}'",
+      refuse(fmt::format("expected the merge_mode 'concat', 'sum', 'mul', "
+                         "'ave' or 'none', got '{}'",
                          own.merge_mode));
-    Config config = layer.config(), other;
-    Config &inner = config["config"];
-    if (!inner.find("go_backwards") || !inner.find("return_sequences"))
-      refuse(fmt::format("expected a recurrent layer, got a {}: its config has "
-                         "no go_backwards",
-                         layer.class_name()));
-    sequences = inner.at("return_sequences").as_bool();
-    const std::string name = layer.name();
+    const bool isGiven = backward.defined();
+    const Config ofForward = optionsOf(forward);
+    sequences = ofForward.at("return_sequences").as_bool();
     // Steps that are masked give nothing, in either direction.
-    if (auto *recurrent =
-            dynamic_cast<RecurrentImpl *>(&layer.implementation());
-        recurrent && sequences) {
+    if (auto *recurrent = recurrentIn(forward); recurrent && sequences)
       recurrent->giveZerosWhereMasked();
-      inner["zero_output_for_mask"] = true;
-    }
-    inner["go_backwards"] = !inner.at("go_backwards").as_bool();
-    inner["name"] = "backward_" + name;
-    other["class_name"] = config["class_name"];
-    other["config"] = inner;
-    backward = Layer::from_config(other);
-    track("forward_" + name, forward);
+    if (!isGiven)
+      backward = mirrored(forward);
+    else
+      expectPair(ofForward, optionsOf(backward));
+    if (auto *recurrent = recurrentIn(backward); recurrent && sequences)
+      recurrent->giveZerosWhereMasked();
+    track("forward_" + forward.name(), forward);
     track(backward);
   }
   explicit BidirectionalImpl(const Config &config)
       : BidirectionalImpl(Layer::from_config(config.at("layer")),
-                          read(config)) {}
+                          optionsIn(config)) {}
   template <typename F> static void fields(F &field, BidirectionalOptions &o) {
     field("merge_mode", o.merge_mode);
   }
   Config get_config() const override {
-    Config config = BuiltIn::get_config(), layer;
-    layer["class_name"] = forward.class_name();
-    layer["config"] = forward.config().at("config");
-    config["layer"] = std::move(layer);
+    Config config = BuiltIn::get_config();
+    config["layer"] = configIn(forward);
+    if (own.backward_layer.defined())
+      config["backward_layer"] = configIn(backward);
     return config;
   }
 
@@ -340,23 +333,75 @@ public:
     // Step t of both belongs together.
     if (sequences)
       second[0] = reverse(second[0], 1);
-    std::vector<Tensor> results{merged(first[0], second[0])};
+    std::vector<Tensor> results{first[0], second[0]};
+    if (own.merge_mode != "none")
+      results = {merged(first[0], second[0])};
     results.insert(results.end(), first.begin() + 1, first.end());
     results.insert(results.end(), second.begin() + 1, second.end());
     return results;
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
                                    const std::vector<Tensor> &masks) override {
-    return {sequences ? masks.at(0) : Tensor()};
+    const Tensor mask = sequences ? masks.at(0) : Tensor();
+    return own.merge_mode == "none" ? std::vector{mask, mask}
+                                    : std::vector{mask};
   }
   void resetStates() const {
     for (const Layer &layer : {forward, backward})
-      if (auto *recurrent =
-              dynamic_cast<RecurrentImpl *>(&layer.implementation()))
+      if (auto *recurrent = recurrentIn(layer))
         recurrent->resetStates();
   }
 
 private:
+  static RecurrentImpl *recurrentIn(const Layer &layer) {
+    return dynamic_cast<RecurrentImpl *>(&layer.implementation());
+  }
+  /// As a part of another config: not built.
+  static Config configIn(const Layer &layer) {
+    Config config;
+    config["class_name"] = layer.class_name();
+    config["config"] = layer.config().at("config");
+    return config;
+  }
+  static BidirectionalOptions optionsIn(const Config &config) {
+    BidirectionalOptions options = read(config);
+    if (const Config *backward = config.find("backward_layer"))
+      options.backward_layer = Layer::from_config(*backward);
+    return options;
+  }
+  Config optionsOf(const Layer &layer) const {
+    Config config = layer.config().at("config");
+    if (!config.find("go_backwards") || !config.find("return_sequences"))
+      refuse(fmt::format("expected recurrent layers, got a {}: its config has "
+                         "no go_backwards",
+                         layer.class_name()));
+    return config;
+  }
+  static Layer mirrored(const Layer &layer) {
+    Config config = configIn(layer);
+    Config &inner = config["config"];
+    inner["go_backwards"] = !inner.at("go_backwards").as_bool();
+    inner["name"] = "backward_" + layer.name();
+    return Layer::from_config(config);
+  }
+  void expectPair(const Config &ofForward, const Config &ofBackward) const {
+    if (forward.is(backward))
+      refuse("expected another layer as backward_layer, got the same one");
+    if (ofForward.at("go_backwards") == ofBackward.at("go_backwards"))
+      refuse(fmt::format("expected a backward_layer that goes the other way, "
+                         "got go_backwards = {} of both",
+                         ofForward.at("go_backwards").to_json()));
+    for (const char *option :
+         {"return_sequences", "return_state", "stateful"}) {
+      const Config *first = ofForward.find(option),
+                   *second = ofBackward.find(option);
+      if (first && second && *first != *second)
+        refuse(fmt::format("expected a backward_layer with the same '{}', got "
+                           "{} and {}",
+                           option, first->to_json(), second->to_json()));
+    }
+  }
+
   Tensor merged(const Tensor &a, const Tensor &b) const {
     if (own.merge_mode == "sum")
       return a + b;
@@ -367,7 +412,8 @@ private:
     return concat({a, b}, -1);
   }
 
-  static constexpr const char *modes[] = {"concat", "sum", "mul", "ave"};
+  static constexpr const char *modes[] = {"concat", "sum", "mul", "ave",
+                                          "none"};
   Layer forward, backward;
   bool sequences = false;
 };

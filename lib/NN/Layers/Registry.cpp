@@ -3,6 +3,7 @@
 #include "Registry.h"
 #include "../Models/ModelConfig.h"
 #include "../Names.h"
+#include "Fields.h"
 #include "LayerState.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ static Names<MakeLayer> &knownLayers() {
          {coreLayers(), shapeLayers(), convolutionalLayers(),
           normalizationLayers(), attentionLayers(), recurrentLayers(),
           transposedLayers(), noiseLayers(), pointwiseLayers(),
-          operatorLayers()})
+          operatorLayers(), einsumLayers(), preprocessingLayers()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;
@@ -49,6 +50,8 @@ Config Layer::config() const {
   own = layer.get_config();
   // Here, as users' layers need not ask the base for theirs.
   own["policy"] = state.options.policy->name();
+  if (state.options.activity_regularizer)
+    own["activity_regularizer"] = configOf(state.options.activity_regularizer);
   if (!state.isBuilt)
     return config;
   Config::List inputs;
@@ -76,6 +79,8 @@ Layer Layer::from_config(const Config &config) {
   }
   if (const Config *type = own.find("dtype"))
     state.options.dtype = dtypeOf(*type);
+  ReadFields fields(own);
+  fields("activity_regularizer", state.options.activity_regularizer);
   if (const Config *trainable = own.find("trainable"))
     state.trainable = trainable->as_bool();
   if (const Config *build = config.find("build_config")) {

@@ -19,5 +19,7 @@ LayerList transposedLayers();
 LayerList noiseLayers();
 LayerList pointwiseLayers();
 LayerList operatorLayers();
+LayerList einsumLayers();
+LayerList preprocessingLayers();
 
 } // namespace meshloom::detail

@@ -1,6 +1,6 @@
 // Layers that change shapes, and those that put tensors together; see Shapes.h.
 #include "meshloom/NN/Layers/Shapes.h"
-#include "BuiltIn.h"
+#include "Spatial.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Einsum.h"
@@ -20,6 +20,14 @@ namespace meshloom::layers {
 namespace {
 
 using namespace detail;
+
+bool isChannelsFirst(const LayerImpl &layer, const std::string &format) {
+  if (format != "channels_last" && format != "channels_first")
+    throw Error(fmt::format("[{}] layer '{}': expected the data_format "
+                            "'channels_last' or 'channels_first', got '{}'",
+                            layer.class_name(), layer.name(), format));
+  return format == "channels_first";
+}
 
 /// A layer without weights that is known by a list of numbers, its `argument`.
 template <typename Impl, typename Options = PlainOptions>
@@ -55,18 +63,31 @@ public:
   }
 };
 
-class FlattenImpl : public ShapeLayer<FlattenImpl> {
+class FlattenImpl : public BuiltIn<FlattenImpl, DataFormatOptions> {
 public:
-  static constexpr const char *argument = "sizes";
-  using ShapeLayer::ShapeLayer;
+  explicit FlattenImpl(DataFormatOptions options)
+      : BuiltIn("Flatten", std::move(options)),
+        channelsFirst(isChannelsFirst(*this, own.data_format)) {}
+  explicit FlattenImpl(const Config &config) : FlattenImpl(read(config)) {}
+  template <typename F> static void fields(F &field, DataFormatOptions &o) {
+    field("data_format", o.data_format);
+  }
   Tensor call(const Tensor &x, const CallOptions &) override {
     const Shape &shape = x.shape();
     if (shape.empty())
       refuse("expected a tensor [batch, ...], got a scalar");
     return reshape(
-        x, {shape[0], std::accumulate(shape.begin() + 1, shape.end(),
-                                      int64_t(1), std::multiplies<>())});
+        channelsFirst && x.rank() > 2 ? featuresLast(x) : x,
+        {shape[0], std::accumulate(shape.begin() + 1, shape.end(), int64_t(1),
+                                   std::multiplies<>())});
   }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
+  }
+
+private:
+  const bool channelsFirst;
 };
 
 class PermuteImpl : public ShapeLayer<PermuteImpl> {
@@ -97,21 +118,30 @@ public:
 };
 
 /// Has two numbers for each spatial dim, before and after it.
-template <typename Derived> class EdgeLayer : public ShapeLayer<Derived> {
+template <typename Derived>
+class EdgeLayer : public ShapeLayer<Derived, DataFormatOptions> {
 public:
-  using ShapeLayer<Derived>::ShapeLayer;
+  EdgeLayer(std::string class_name, Shape numbers, DataFormatOptions options)
+      : ShapeLayer<Derived, DataFormatOptions>(
+            std::move(class_name), std::move(numbers), std::move(options)),
+        first(isChannelsFirst(*this, this->own.data_format) ? 2 : 1) {}
+  template <typename F> static void fields(F &field, DataFormatOptions &o) {
+    field("data_format", o.data_format);
+  }
 
 protected:
   /// How many spatial dims there are; refuses an `x` of another rank.
   size_t spatialDims(const Tensor &x) const {
     const size_t spatial = this->numbers.size() / 2;
     if (size_t(x.rank()) != spatial + 2)
-      this->refuse(
-          fmt::format("expected a tensor [batch, spatial..., features] of "
-                      "rank {}, got {}",
-                      spatial + 2, sizesText(x.shape())));
+      this->refuse(fmt::format(
+          "expected a tensor [batch, {}] of rank {}, got {}",
+          first == 2 ? "features, spatial..." : "spatial..., features",
+          spatial + 2, sizesText(x.shape())));
     return spatial;
   }
+
+  const size_t first; ///< spatial dim
 };
 
 class ZeroPaddingImpl : public EdgeLayer<ZeroPaddingImpl> {
@@ -122,7 +152,7 @@ public:
     const size_t spatial = spatialDims(x);
     std::vector<PadDim> dims(spatial + 2);
     for (size_t d = 0; d < spatial; ++d)
-      dims[d + 1] = {numbers[2 * d], numbers[2 * d + 1]};
+      dims[d + first] = {numbers[2 * d], numbers[2 * d + 1]};
     return pad(x, dims);
   }
 };
@@ -135,11 +165,11 @@ public:
     const size_t spatial = spatialDims(x);
     Shape begins(x.shape().size(), 0), sizes = x.shape();
     for (size_t d = 0; d < spatial; ++d) {
-      begins[d + 1] = numbers[2 * d];
-      sizes[d + 1] -= numbers[2 * d] + numbers[2 * d + 1];
-      if (sizes[d + 1] < 1)
+      begins[d + first] = numbers[2 * d];
+      sizes[d + first] -= numbers[2 * d] + numbers[2 * d + 1];
+      if (sizes[d + first] < 1)
         refuse(fmt::format("cropping {} and {} leaves nothing of dim {} of {}",
-                           numbers[2 * d], numbers[2 * d + 1], d + 1,
+                           numbers[2 * d], numbers[2 * d + 1], d + first,
                            sizesText(x.shape())));
     }
     return slice(x, begins, sizes);
@@ -270,28 +300,37 @@ public:
                           : "'nearest', as only images have others",
                       own.interpolation));
     falloff = found->second;
+    channelsFirst = isChannelsFirst(*this, own.data_format);
   }
   template <typename F> static void fields(F &field, UpSamplingOptions &o) {
     field("interpolation", o.interpolation);
+    field("data_format", o.data_format);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (size_t(x.rank()) != numbers.size() + 2)
-      refuse(fmt::format("expected a tensor [batch, spatial..., features] of "
-                         "rank {}, got {}",
+      refuse(fmt::format("expected a tensor [batch, {}] of rank {}, got {}",
+                         channelsFirst ? "features, spatial..."
+                                       : "spatial..., features",
                          numbers.size() + 2, sizesText(x.shape())));
+    const int64_t first = channelsFirst ? 2 : 1; // spatial dim
+    if (falloff) {
+      auto weights = [&](int64_t d) {
+        return cast(interpolation(x.shape()[size_t(first + d)],
+                                  numbers[size_t(d)], falloff),
+                    x.dtype());
+      };
+      return einsum(channelsFirst ? "bchw,hm,wn->bcmn" : "bhwc,hm,wn->bmnc",
+                    {x, weights(0), weights(1)});
+    }
     Tensor y = x;
-    if (falloff)
-      return einsum(
-          "bhwc,hm,wn->bmnc",
-          {x, cast(interpolation(x.shape()[1], numbers[0], falloff), x.dtype()),
-           cast(interpolation(x.shape()[2], numbers[1], falloff), x.dtype())});
     for (size_t d = 0; d < numbers.size(); ++d)
-      y = repeat(y, numbers[d], int64_t(d) + 1);
+      y = repeat(y, numbers[d], int64_t(d) + first);
     return y;
   }
 
 private:
   Falloff falloff = nullptr;
+  bool channelsFirst = false;
 };
 
 /// Combines two or more tensors: one class for all, known by its name.
@@ -383,14 +422,10 @@ Shape flat(const std::array<std::array<int64_t, 2>, Rank> &padding) {
   return numbers;
 }
 
-std::string ranked(const char *name, int rank) {
-  return fmt::format("{}{}D", name, rank);
-}
-
 } // namespace
 
-Flatten::Flatten(PlainOptions options)
-    : Layer(make<FlattenImpl>("Flatten", {}, std::move(options))) {}
+Flatten::Flatten(DataFormatOptions options)
+    : Layer(std::make_shared<FlattenImpl>(std::move(options))) {}
 Reshape::Reshape(Shape target_shape, PlainOptions options)
     : Layer(make<ReshapeImpl>("Reshape", std::move(target_shape),
                               std::move(options))) {}
@@ -403,14 +438,14 @@ RepeatVector::RepeatVector(int64_t n, PlainOptions options)
     throw Error(fmt::format("[RepeatVector] expected a positive n, got {}", n));
 }
 template <int Rank>
-ZeroPadding<Rank>::ZeroPadding(Sizes padding, PlainOptions options)
+ZeroPadding<Rank>::ZeroPadding(Sizes padding, DataFormatOptions options)
     : Layer(make<ZeroPaddingImpl>(ranked("ZeroPadding", Rank).c_str(),
                                   doubled<Rank>(padding), std::move(options))) {
 }
 template <int Rank>
 ZeroPadding<Rank>::ZeroPadding(
     const std::array<std::array<int64_t, 2>, Rank> &padding,
-    PlainOptions options)
+    DataFormatOptions options)
     : Layer(make<ZeroPaddingImpl>(ranked("ZeroPadding", Rank).c_str(),
                                   flat<Rank>(padding), std::move(options))) {}
 template <int Rank>
@@ -422,13 +457,13 @@ template class ZeroPadding<1>;
 template class ZeroPadding<2>;
 template class ZeroPadding<3>;
 template <int Rank>
-Cropping<Rank>::Cropping(Sizes cropping, PlainOptions options)
+Cropping<Rank>::Cropping(Sizes cropping, DataFormatOptions options)
     : Layer(make<CroppingImpl>(ranked("Cropping", Rank).c_str(),
                                doubled<Rank>(cropping), std::move(options))) {}
 template <int Rank>
 Cropping<Rank>::Cropping(
     const std::array<std::array<int64_t, 2>, Rank> &cropping,
-    PlainOptions options)
+    DataFormatOptions options)
     : Layer(make<CroppingImpl>(ranked("Cropping", Rank).c_str(),
                                flat<Rank>(cropping), std::move(options))) {}
 template class Cropping<1>;
@@ -469,7 +504,7 @@ meshloom::detail::LayerList meshloom::detail::shapeLayers() {
                           Impl::read(config));
       });
   };
-  add.operator()<FlattenImpl>({"Flatten"});
+  all.emplace_back("Flatten", madeOf<FlattenImpl>);
   add.operator()<ReshapeImpl>({"Reshape"});
   add.operator()<PermuteImpl>({"Permute"});
   add.operator()<RepeatVectorImpl>({"RepeatVector"});

@@ -14,6 +14,21 @@ inline std::string ranked(const char *name, int64_t rank) {
   return fmt::format("{}{}D", name, rank);
 }
 
+/// [batch, features, spatial...] as [batch, spatial..., features].
+inline Tensor featuresLast(const Tensor &x) {
+  std::vector<int64_t> order{0};
+  for (int64_t d = 2; d < x.rank(); ++d)
+    order.push_back(d);
+  order.push_back(1);
+  return transpose(x, order);
+}
+inline Tensor featuresFirst(const Tensor &x) {
+  std::vector<int64_t> order{0, x.rank() - 1};
+  for (int64_t d = 1; d + 1 < x.rank(); ++d)
+    order.push_back(d);
+  return transpose(x, order);
+}
+
 /// What layers with spatial dims share.
 template <typename Impl, typename Options>
 class Spatial : public BuiltIn<Impl, Options> {

@@ -13,21 +13,6 @@ int64_t featuresOf(const Shape &input, size_t dim) {
   return dim < input.size() ? input[dim] : -1;
 }
 
-/// [batch, features, spatial...] as [batch, spatial..., features].
-Tensor featuresLast(const Tensor &x) {
-  std::vector<int64_t> order{0};
-  for (int64_t d = 2; d < x.rank(); ++d)
-    order.push_back(d);
-  order.push_back(1);
-  return transpose(x, order);
-}
-Tensor featuresFirst(const Tensor &x) {
-  std::vector<int64_t> order{0, x.rank() - 1};
-  for (int64_t d = 1; d + 1 < x.rank(); ++d)
-    order.push_back(d);
-  return transpose(x, order);
-}
-
 class TransposedImpl : public Spatial<TransposedImpl, TransposedOptions> {
 public:
   TransposedImpl(int64_t rank, int64_t filters, const Sizes &window,

@@ -3,7 +3,6 @@
 #include "meshloom/NN/State/KerasModel.h"
 #include "../Layers/LayerState.h"
 
-#include "meshloom/Data/Safetensors.h"
 #include "meshloom/NN/Layers/Core.h"
 
 #include <fmt/format.h>
@@ -123,8 +122,6 @@ bool isUsual(std::string_view key, const Config &value) {
     return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
       return one == Config(1);
     });
-  if (key == "axis") // RMS- and GroupNormalization
-    return listOf(value) == Config(List{-1});
   if (key == "score_mode")
     return value == Config("dot");
   return false;
@@ -179,17 +176,6 @@ Config innerOf(const Config &keras) {
   return inner;
 }
 
-/// Both directions of Bidirectional have the same options.
-void expectMirrored(const Config &forward, const Config &backward,
-                    const Place &place) {
-  for (auto &[key, value] : forward.at("config").as_map()) {
-    const Config *other = backward.at("config").find(key);
-    if (key != "name" && key != "go_backwards" && other && *other != value)
-      place.refuse(fmt::format("the '{}' of its directions differ, {} and {}",
-                               key, value.to_json(), other->to_json()));
-  }
-}
-
 /// Our config of a layer of Keras's.
 Config translated(const Config &keras, const Place &place) {
   const Config &config = keras.at("config");
@@ -207,13 +193,7 @@ Config translated(const Config &keras, const Place &place) {
     if (ours.find(key))
       ours[key] = how(ours.at(key));
   };
-  if (const Config *regularizer = config.find("activity_regularizer");
-      regularizer && !regularizer->is_null())
-    place.refuse("its activity_regularizer is not read: put an "
-                 "ActivityRegularization behind it");
-  if (name == "Flatten")
-    ours["sizes"] = List();
-  else if (name == "RepeatVector")
+  if (name == "RepeatVector")
     turn("n", listOf);
   else if (is("ZeroPadding"))
     turn("padding", flattened);
@@ -226,8 +206,13 @@ Config translated(const Config &keras, const Place &place) {
   else if (name == "Add" || name == "Subtract" || name == "Multiply" ||
            name == "Average" || name == "Maximum" || name == "Minimum")
     ours["axis"] = List();
-  else if (name == "LayerNormalization")
+  else if (name == "LayerNormalization" || name == "RMSNormalization" ||
+           name == "UnitNormalization")
     turn("axis", listOf);
+  else if (name == "EinsumDense")
+    turn("output_shape", [](const Config &shape) { // null: as the input has it
+      return Config(shapeOf(listOf(shape)));
+    });
   else if (name == "BatchNormalization")
     turn("axis", [](const Config &axis) { // Keras: one, or a list of one
       return axis.is_list() ? axis.as_list().at(0) : axis;
@@ -247,19 +232,23 @@ Config translated(const Config &keras, const Place &place) {
     Config inner = innerOf(config.at("layer"));
     if (name == "Bidirectional") { // Keras names both; ours is without
       if (const Config *backward = config.find("backward_layer"))
-        expectMirrored(config.at("layer"), *backward, place);
+        ours["backward_layer"] = innerOf(*backward);
+      if (const Config *mode = config.find("merge_mode");
+          mode && mode->is_null())
+        ours["merge_mode"] = "none";
       const std::string &given = inner.at("config").at("name").as_string();
       if (given.starts_with("forward_"))
         inner["config"]["name"] = given.substr(8);
     }
     ours["layer"] = std::move(inner);
   } else if (name == "MultiHeadAttention") {
-    if (const Config *shape = config.find("output_shape");
-        shape && !shape->is_null())
-      ours["output_dim"] = listOf(*shape).as_list().at(0);
+    turn("output_shape", listOf);
   } else if (name == "GroupedQueryAttention" || name == "GroupQueryAttention") {
     ours["key_dim"] = config.at("head_dim");
     ours["num_heads"] = config.at("num_query_heads");
+    if (ours.find("activity_regularizer"))
+      place.refuse("its activity_regularizer counts what it gives twice in "
+                   "Keras: put an ActivityRegularization behind it");
     name = "MultiHeadAttention";
   }
   Config layer;
@@ -569,79 +558,6 @@ Model modelOf(const Config &keras) {
 
 Model model_from_json(std::string_view json) {
   return modelOf(Config::parse(json));
-}
-
-//===-- Weights -----------------------------------------------------------===//
-
-/// Keras's path as ours: cells of recurrent layers and parts of attention have
-/// no names of their own here.
-static std::string ourPath(const std::string &keras) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= keras.size();) {
-    const size_t end = std::min(keras.find('/', begin), keras.size());
-    parts.push_back(keras.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  std::erase_if(parts, [](const std::string &part) {
-    static const auto &cells =
-        *new std::set<std::string>{"lstm_cell", "gru_cell", "simple_rnn_cell"};
-    return cells.contains(part);
-  });
-  static const auto &projections =
-      *new std::map<std::string, std::string>{{"query", "query"},
-                                              {"key", "key"},
-                                              {"value", "value"},
-                                              {"attention_output", "output"},
-                                              {"output_dense", "output"}};
-  if (parts.size() >= 3)
-    if (auto found = projections.find(parts[parts.size() - 2]);
-        found != projections.end()) {
-      const std::string last = parts.back();
-      parts.resize(parts.size() - 2);
-      parts.push_back(found->second + (last == "bias" ? "_bias" : ""));
-    }
-  return fmt::format("{}", fmt::join(parts, "/"));
-}
-
-void load_keras_weights(const Layer &model, const std::filesystem::path &path) {
-  data::NamedTensors given;
-  for (auto &[name, value] : data::load_safetensors(path))
-    if (name.find("seed_generator") == std::string::npos)
-      given.emplace(ourPath(name), value);
-  // Weights of a Sequential begin with its name in Keras.
-  const std::string prefix = model.name() + "/";
-  std::vector<std::string> problems;
-  std::vector<std::pair<DVariable, Tensor>> values;
-  const std::vector<DVariable> weights = model.weights();
-  for (const NamedVariable &named : model.named_variables()) {
-    if (std::ranges::none_of(weights, [&](const DVariable &weight) {
-          return weight.is(named.variable);
-        }))
-      continue;
-    auto found = given.find(named.path);
-    if (found == given.end())
-      found = given.find(prefix + named.path);
-    if (found == given.end()) {
-      problems.push_back(fmt::format("'{}' is missing", named.path));
-      continue;
-    }
-    if (found->second.shape() != named.variable.shape())
-      problems.push_back(fmt::format("'{}' is {}, expected {}", named.path,
-                                     sizesText(found->second.shape()),
-                                     sizesText(named.variable.shape())));
-    else
-      values.emplace_back(named.variable, found->second);
-    given.erase(found);
-  }
-  for (auto &[name, value] : given)
-    problems.push_back(fmt::format("'{}' is of no weight", name));
-  if (!problems.empty())
-    throw Error(fmt::format("[load_keras_weights] '{}' is not of the model "
-                            "'{}': {}",
-                            path.string(), model.name(),
-                            fmt::join(problems, "; ")));
-  for (auto &[variable, value] : values)
-    variable.assign(cast(value, variable.dtype()));
 }
 
 } // namespace meshloom

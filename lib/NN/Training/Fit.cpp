@@ -513,7 +513,8 @@ Logs Trainer::evaluate(const TrainingData &given,
 }
 
 std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
-                                          PredictOptions options) const {
+                                          PredictOptions options,
+                                          Where where) const {
   if (!state)
     refuseTraining("predict", "expected a model, got an empty handle");
   Training &training = *state;
@@ -543,9 +544,9 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
       {batches, options.steps, true}, options.steps, "predict",
       [&](int64_t step, Element &batch) {
         callbacks.call(&Callback::on_predict_batch_begin, step, none);
-        training.build(batch, "predict");
+        training.build(batch, "predict", where);
         const std::vector<Tensor> results =
-            training.predict(training.place(batch, "predict"));
+            training.predict(training.place(batch, "predict"), where);
         all.resize(results.size());
         for (size_t i = 0; i < results.size(); ++i) {
           const std::vector<char> bytes =
@@ -586,16 +587,17 @@ static const Tensor &onlyOne(const std::vector<Tensor> &outputs) {
   return outputs.front();
 }
 
-Tensor Trainer::predict(const TrainingData &data,
-                        PredictOptions options) const {
-  return onlyOne(predict_many(data, std::move(options)));
+Tensor Trainer::predict(const TrainingData &data, PredictOptions options,
+                        Where where) const {
+  return onlyOne(predict_many(data, std::move(options), where));
 }
 
-Tensor Trainer::predictOnBatch(const Element &batch) const {
+Tensor Trainer::predictOnBatch(const Element &batch, Where where) const {
   if (!state)
     refuseTraining("predict_on_batch", "expected a model, got an empty handle");
-  state->build(batch, "predict_on_batch");
-  return onlyOne(state->predict(state->place(batch, "predict_on_batch")));
+  state->build(batch, "predict_on_batch", where);
+  return onlyOne(
+      state->predict(state->place(batch, "predict_on_batch"), where));
 }
 
 Logs Trainer::onBatch(bool trains, const Element &given,

@@ -108,7 +108,8 @@ Training::Scope::Scope(const Training &training) {
 
 //===-- Batches -----------------------------------------------------------===//
 
-void Training::build(const Element &batch, std::string_view function) {
+void Training::build(const Element &batch, std::string_view function,
+                     std::optional<Where> where) {
   if (!model.built()) {
     Scope scope(*this);
     std::vector<TensorSpec> inputSpecs;
@@ -122,7 +123,18 @@ void Training::build(const Element &batch, std::string_view function) {
       shape.front() = -1;
       inputSpecs.push_back({std::move(shape), batch.values[i].dtype()});
     }
-    model.build_many(inputSpecs);
+    const Where line = where.value_or(compiledAt);
+    try {
+      model.build_many(inputSpecs, line);
+    } catch (const Error &error) {
+      // A layer's own message says nothing of who called.
+      const std::string at =
+          fmt::format("{}:{}", line.file_name(), line.line());
+      if (!where || error.message().find(at) != std::string::npos)
+        throw;
+      throw Error(fmt::format("{}; it was built by {} at {}", error.message(),
+                              function, at));
+    }
   }
   if (!mesh && !workers && model.built())
     for (const DVariable &variable : model.variables())
@@ -534,11 +546,12 @@ void Training::expectTestable(const Element &batch) {
   }
 }
 
-std::vector<Tensor> Training::predict(const StepBatch &batch) {
+std::vector<Tensor> Training::predict(const StepBatch &batch, Where where) {
+  predictedAt = where;
   if (!onPredict)
     onPredict.emplace(
         [this](const std::vector<Tensor> &x) {
-          return model.call_many(x, {.training = false});
+          return model.call_many(x, {.training = false}, predictedAt);
         },
         FunctionOptions{.name = "predict_step"},
         std::source_location::current());
@@ -630,6 +643,11 @@ std::vector<Logs::Value> Training::read() {
   std::vector<Logs::Value> logs;
   for (std::string &name : names())
     logs.emplace_back(std::move(name), values[logs.size()]);
+  // Some know their sums only by their first batch: read anew behind that.
+  forEachMetric([&](const metrics::Metric &metric, const std::string &) {
+    if (metric.variables().empty())
+      onRead.reset();
+  });
   return logs;
 }
 

@@ -52,7 +52,9 @@ public:
   void compile(TrainingOptions given, const Where &where);
 
   /// Makes the model's weights for the batch, where they are not there.
-  void build(const data::detail::Element &batch, std::string_view function);
+  /// Errors name the line `where`, else that of compile.
+  void build(const data::detail::Element &batch, std::string_view function,
+             std::optional<Where> where = std::nullopt);
   /// The batch on the devices. Throws where it is none: parts that differ in
   /// their first dim, or have none.
   StepBatch place(const data::detail::Element &batch,
@@ -77,7 +79,8 @@ public:
   /// Throws where a test step cannot take such a batch of validation data; the
   /// step is compiled then.
   void expectTestable(const data::detail::Element &batch);
-  std::vector<Tensor> predict(const StepBatch &batch);
+  /// Errors name the line `where`.
+  std::vector<Tensor> predict(const StepBatch &batch, Where where);
 
   /// After the last epoch: weights become their averages, where the optimizer
   /// keeps some.
@@ -164,6 +167,7 @@ private:
   void inPart(std::string_view part, size_t output, F &&run) const;
 
   Where compiledAt = Where::current();
+  Where predictedAt = Where::current(); ///< the last call of predict
   Strategy strategy = get_strategy();
   /// What runs steps, where that are others: without waiting for each other.
   std::optional<ClusterCoordinator> workers;

@@ -14,8 +14,9 @@ struct MultiHeadAttentionOptions {
   int64_t num_key_value_heads = 0;
   bool use_bias = true; ///< of the projections
   bool causal = false;  ///< position i sees positions 0 to i only
-  /// Features of the result; 0: as the query has.
-  int64_t output_dim = 0;
+  /// Dims of the result behind the steps; empty: as many features as the query
+  /// has.
+  Shape output_shape = {};
   initializers::Initializer kernel_initializer = "glorot_uniform"; ///< random
   initializers::Initializer bias_initializer = "zeros"; ///< of the biases
   regularizers::Regularizer kernel_regularizer = {};    ///< adds to the losses
@@ -39,8 +40,9 @@ struct MultiHeadAttentionOptions {
 class MultiHeadAttention : public Layer {
 public:
   /// Weights are "query" [features, num_heads, key_dim], "key", "value",
-  /// "output" [num_heads, value_dim, features] and "query_bias", ... Throws
-  /// meshloom::Error if a size is not positive, or heads do not divide.
+  /// "output" [num_heads, value_dim, features], or output_shape instead of
+  /// features, and "query_bias", ... Throws meshloom::Error if a size is not
+  /// positive, or heads do not divide.
   MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                      MultiHeadAttentionOptions options = {});
 };

@@ -86,7 +86,8 @@ struct LayerOptions {
   std::optional<Layout> output_layout = std::nullopt;
   DType dtype = DType::F32; ///< of its weights; F32: as the policy says
   bool trainable = true;    ///< see Layer::set_trainable
-  /// Of what it gives, divided by the size of the batch.
+  /// Of what it gives, divided by the size of the batch; adds to the losses, as
+  /// Keras's argument of that name. MultiHeadAttention's is of its projections.
   regularizers::Regularizer activity_regularizer = {};
   /// In which types it computes and keeps weights. None: that of the thread,
   /// when the layer is made; see mixed_precision::policy.

@@ -40,7 +40,7 @@ public:
 
 /// What LayerNormalization takes.
 struct LayerNormalizationOptions {
-  Shape axis = {-1};     ///< the last dims
+  Shape axis = {-1};     ///< the dims that moments are over; not the batch
   double epsilon = 1e-3; ///< added to the variance
   bool center = true;    ///< whether there is a beta, which is added
   bool scale = true;     ///< whether there is a gamma, which it is times
@@ -53,16 +53,19 @@ struct LayerNormalizationOptions {
   std::string name = "";    ///< default: "layer_normalization"
   LayerOptions common = {}; ///< of all layers
 };
-/// By the moments of the last dims.
+/// By the moments of some dims of each example, the last one by default.
 class LayerNormalization : public Layer {
 public:
-  /// Weights are "gamma" and "beta".
+  /// Weights are "gamma" and "beta", of the sizes of these dims in the order of
+  /// the input. Building it throws meshloom::Error if the input has no such
+  /// dim, or its size is not known.
   explicit LayerNormalization(LayerNormalizationOptions options = {});
 };
 
 /// What GroupNormalization takes.
 struct GroupNormalizationOptions {
   int64_t groups = 32;   ///< they divide the features; -1: one for each
+  int64_t axis = -1;     ///< the dim of the features
   double epsilon = 1e-3; ///< added to the variance
   bool center = true;    ///< whether there is a beta, which is added
   bool scale = true;     ///< whether there is a gamma, which it is times
@@ -84,15 +87,29 @@ public:
 
 /// What RMSNormalization takes.
 struct RMSNormalizationOptions {
+  Shape axis = {-1};        ///< the dims that the mean is over; not the batch
   double epsilon = 1e-6;    ///< added to the mean of squares
   std::string name = "";    ///< default: "rms_normalization"
   LayerOptions common = {}; ///< of all layers
 };
-/// By the mean of the squares of the last dim.
+/// By the mean of the squares along some dims, the last one by default.
 class RMSNormalization : public Layer {
 public:
-  /// The weight is "scale".
+  /// The weight is "scale", of the sizes of these dims. See LayerNormalization.
   explicit RMSNormalization(RMSNormalizationOptions options = {});
+};
+
+/// What UnitNormalization takes.
+struct UnitNormalizationOptions {
+  Shape axis = {-1};        ///< the dims of what gets length 1
+  std::string name = "";    ///< default: "unit_normalization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// Vectors of length 1: x / sqrt(sum of x^2), along some dims.
+class UnitNormalization : public Layer {
+public:
+  /// UnitNormalization().
+  explicit UnitNormalization(UnitNormalizationOptions options = {});
 };
 
 } // namespace meshloom::layers

@@ -77,17 +77,20 @@ public:
 
 /// What Bidirectional takes beside the layer.
 struct BidirectionalOptions {
-  /// How both directions are one: "concat", "sum", "mul" or "ave".
+  /// How both directions are one: "concat", "sum", "mul" or "ave"; "none":
+  /// call_many gives both.
   std::string merge_mode = "concat";
+  /// The layer that goes the other way; none: one of the same options. Both
+  /// give and keep the same (return_sequences, return_state, stateful).
+  Layer backward_layer = {};
   std::string name = "";    ///< default: "bidirectional"
   LayerOptions common = {}; ///< of all layers
 };
-/// A recurrent layer, and another one of the same options that goes the other
-/// way.
+/// A recurrent layer, and another one that goes the other way.
 class Bidirectional : public Layer {
 public:
-  /// Throws meshloom::Error if the layer has no go_backwards, or the mode is
-  /// unknown.
+  /// Throws meshloom::Error if a layer has no go_backwards, both go the same
+  /// way or give different things, or the mode is unknown.
   explicit Bidirectional(const Layer &layer, BidirectionalOptions options = {});
   /// See Recurrent::reset_states.
   void reset_states() const;

@@ -7,11 +7,22 @@
 
 namespace meshloom::layers {
 
-/// [batch, ...] -> [batch, elements].
+/// What layers with spatial dims take that have no other options.
+struct DataFormatOptions {
+  /// Features are the last dim; "channels_first": the first one behind the
+  /// batch.
+  std::string data_format = "channels_last";
+  std::string name = "";    ///< default: after the class
+  LayerOptions common = {}; ///< of all layers
+};
+
+/// [batch, ...] -> [batch, elements]: features change fastest, also of
+/// "channels_first".
 class Flatten : public Layer {
 public:
-  /// A batch of scalars gets a dim of 1.
-  explicit Flatten(PlainOptions options = {});
+  /// A batch of scalars gets a dim of 1. Throws meshloom::Error if a
+  /// data_format is unknown, as all with one do.
+  explicit Flatten(DataFormatOptions options = {});
 };
 /// [batch, ...] -> [batch, target...].
 class Reshape : public Layer {
@@ -46,28 +57,29 @@ public:
   std::vector<int64_t> values; ///< one, or one for each
 };
 
-/// Zeros around the spatial dims of [batch, spatial..., features].
+/// Zeros around the spatial dims of [batch, spatial..., features], or [batch,
+/// features, spatial...].
 template <int Rank> class ZeroPadding : public Layer {
 public:
   /// As many before as after.
-  explicit ZeroPadding(Sizes padding = 1, PlainOptions options = {});
+  explicit ZeroPadding(Sizes padding = 1, DataFormatOptions options = {});
   /// {before, after} of each spatial dim.
   explicit ZeroPadding(const std::array<std::array<int64_t, 2>, Rank> &padding,
-                       PlainOptions options = {});
+                       DataFormatOptions options = {});
 };
 using ZeroPadding1D = ZeroPadding<1>; ///< [batch, steps, features]
 using ZeroPadding2D = ZeroPadding<2>; ///< [batch, rows, columns, features]
 using ZeroPadding3D = ZeroPadding<3>; ///< with three spatial dims
 
 /// Some elements off both ends of the spatial dims of [batch, spatial...,
-/// features].
+/// features], or [batch, features, spatial...].
 template <int Rank> class Cropping : public Layer {
 public:
   /// As many at the beginning as at the end.
-  explicit Cropping(Sizes cropping = 1, PlainOptions options = {});
+  explicit Cropping(Sizes cropping = 1, DataFormatOptions options = {});
   /// {begin, end} of each spatial dim.
   explicit Cropping(const std::array<std::array<int64_t, 2>, Rank> &cropping,
-                    PlainOptions options = {});
+                    DataFormatOptions options = {});
 };
 using Cropping1D = Cropping<1>; ///< [batch, steps, features]
 using Cropping2D = Cropping<2>; ///< [batch, rows, columns, features]
@@ -78,11 +90,12 @@ struct UpSamplingOptions {
   /// Of images (UpSampling2D) alone what is between elements: "nearest" repeats
   /// them, "bilinear", "bicubic", "lanczos3" and "lanczos5" weigh neighbours.
   std::string interpolation = "nearest";
-  std::string name = "";    ///< default: "up_sampling2d", ...
-  LayerOptions common = {}; ///< of all layers
+  std::string data_format = "channels_last"; ///< or "channels_first"
+  std::string name = "";                     ///< default: "up_sampling2d", ...
+  LayerOptions common = {};                  ///< of all layers
 };
-/// Every element of [batch, spatial..., features] so often along the spatial
-/// dims.
+/// Every element of [batch, spatial..., features], or [batch, features,
+/// spatial...], so often along the spatial dims.
 template <int Rank> class UpSampling : public Layer {
 public:
   /// How often. Throws meshloom::Error if an interpolation is not known.

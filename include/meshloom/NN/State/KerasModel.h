@@ -22,11 +22,12 @@ namespace meshloom {
 ///   load_keras_weights(model, "model.safetensors");
 Model model_from_json(std::string_view json);
 
-/// Gives a model that is built the weights of a .safetensors file by Keras's
-/// paths, which there was written by
+/// Gives a model that is built the weights of a .safetensors or .npz file by
+/// Keras's paths, which there was written by
 ///
-///   safetensors.numpy.save_file({v.path: np.array(v) for v in model.weights},
-///                               "model.safetensors")
+///   weights = {v.path: np.array(v) for v in model.weights}
+///   safetensors.numpy.save_file(weights, "model.safetensors")
+///   np.savez("model.npz", **weights)
 ///
 /// What Keras has beside weights, such as its states of random numbers, is left
 /// out. Throws meshloom::Error, listing them, if weights are missing,

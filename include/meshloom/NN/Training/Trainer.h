@@ -224,11 +224,14 @@ public:
   }
 
   /// What the model gives for all examples, a host tensor; needs no compile.
-  /// Throws meshloom::Error if the model has several outputs.
-  Tensor predict(const TrainingData &data, PredictOptions options = {}) const;
+  /// Throws meshloom::Error, which names the line of this call, if inputs do
+  /// not fit, or the model has several outputs.
+  Tensor predict(const TrainingData &data, PredictOptions options = {},
+                 Where where = Where::current()) const;
   /// Each of its outputs.
   std::vector<Tensor> predict_many(const TrainingData &data,
-                                   PredictOptions options = {}) const;
+                                   PredictOptions options = {},
+                                   Where where = Where::current()) const;
 
   /// One step on one batch; the numbers of it.
   template <detail::Arrays X, detail::Arrays Y>
@@ -245,8 +248,9 @@ public:
                    options);
   }
   /// What the model gives for a batch.
-  template <detail::Arrays X> Tensor predict_on_batch(const X &x) const {
-    return predictOnBatch(data::detail::elementOf(x));
+  template <detail::Arrays X>
+  Tensor predict_on_batch(const X &x, Where where = Where::current()) const {
+    return predictOnBatch(data::detail::elementOf(x), where);
   }
 
   /// The one it was compiled with. Throws meshloom::Error if there is none.
@@ -289,7 +293,7 @@ private:
   detail::Training &trained(const char *function) const;
   Logs onBatch(bool trains, const data::detail::Element &batch,
                const OnBatchOptions &options) const;
-  Tensor predictOnBatch(const data::detail::Element &batch) const;
+  Tensor predictOnBatch(const data::detail::Element &batch, Where where) const;
 
   std::shared_ptr<detail::Training> state;
 };

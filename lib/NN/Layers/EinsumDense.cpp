@@ -1,0 +1,238 @@
+// A dense layer of any einsum; see EinsumDense.h.
+#include "meshloom/NN/Layers/EinsumDense.h"
+#include "BuiltIn.h"
+
+#include "meshloom/API/Einsum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace meshloom::layers {
+namespace {
+
+using namespace detail;
+
+/// "...ab,bc->...ac".
+struct DenseEquation {
+  enum class Elided : uint8_t { None, Left, Right };
+  std::string input, kernel, output; ///< their letters
+  Elided elided = Elided::None;
+
+  /// None: it is no such equation.
+  static std::optional<DenseEquation> parse(const std::string &text);
+};
+
+std::optional<DenseEquation> DenseEquation::parse(const std::string &text) {
+  const size_t comma = text.find(','), arrow = text.find("->");
+  if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
+    return std::nullopt;
+  DenseEquation all{text.substr(0, comma),
+                    text.substr(comma + 1, arrow - comma - 1),
+                    text.substr(arrow + 2)};
+  constexpr std::string_view dots = "...";
+  if (all.input.starts_with(dots) && all.output.starts_with(dots)) {
+    all.elided = Elided::Left;
+    all.input.erase(0, 3);
+    all.output.erase(0, 3);
+  } else if (all.input.ends_with(dots) && all.output.ends_with(dots)) {
+    all.elided = Elided::Right;
+    all.input.resize(all.input.size() - 3);
+    all.output.resize(all.output.size() - 3);
+  }
+  for (const std::string *letters : {&all.input, &all.kernel, &all.output})
+    if (letters->empty() || !std::ranges::all_of(*letters, [](char letter) {
+          return (letter >= 'a' && letter <= 'z') ||
+                 (letter >= 'A' && letter <= 'Z');
+        }))
+      return std::nullopt;
+  return all;
+}
+
+/// Whether a shape says how far its numbers spread.
+bool isOfFans(const initializers::Initializer &initializer) {
+  static const auto &names = *new std::set<std::string>{
+      "glorot_uniform", "glorot_normal", "he_uniform",      "he_normal",
+      "lecun_uniform",  "lecun_normal",  "variance_scaling"};
+  return names.contains(initializer.name());
+}
+
+class EinsumDenseImpl : public BuiltIn<EinsumDenseImpl, EinsumDenseOptions> {
+public:
+  EinsumDenseImpl(std::string text, Shape outputShape,
+                  EinsumDenseOptions options)
+      : BuiltIn("EinsumDense", std::move(options)), text(std::move(text)),
+        outputShape(std::move(outputShape)) {
+    const auto parsed = DenseEquation::parse(this->text);
+    if (!parsed)
+      refuse("expected an equation X,Y->Z, ...X,Y->...Z or X...,Y->Z... of "
+             "letters, got '" +
+             this->text + "'");
+    equation = *parsed;
+    for (char letter : own.bias_axes)
+      if (equation.output.find(letter) == std::string::npos)
+        refuse(fmt::format("expected bias_axes of the result's letters '{}', "
+                           "got '{}'",
+                           equation.output, own.bias_axes));
+    for (char letter : equation.output)
+      if ((equation.input + equation.kernel).find(letter) == std::string::npos)
+        refuse(fmt::format("expected a result of letters of its operands, got "
+                           "'{}' in '{}'",
+                           letter, this->text));
+    for (char letter : equation.kernel)
+      if ((equation.input + equation.output).find(letter) == std::string::npos)
+        refuse(fmt::format("expected a kernel of letters of the input or the "
+                           "result, got '{}' in '{}'",
+                           letter, this->text));
+  }
+  explicit EinsumDenseImpl(const Config &config)
+      : EinsumDenseImpl(config.at("equation").as_string(),
+                        config.at("output_shape").as_ints(), read(config)) {}
+  template <typename F> static void fields(F &field, EinsumDenseOptions &o) {
+    field("activation", o.activation);
+    field("bias_axes", o.bias_axes);
+    field("kernel_initializer", o.kernel_initializer);
+    field("bias_initializer", o.bias_initializer);
+    field("kernel_regularizer", o.kernel_regularizer);
+    field("bias_regularizer", o.bias_regularizer);
+    field("kernel_constraint", o.kernel_constraint);
+    field("bias_constraint", o.bias_constraint);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["equation"] = text;
+    config["output_shape"] = outputShape;
+    return config;
+  }
+
+  void build(const Shape &input) override {
+    const Sizes sizes = sizesOf(input);
+    Shape shape;
+    int64_t in = 1, out = 1;
+    InputSpec spec{.rank = int64_t(input.size())};
+    for (char letter : equation.kernel) {
+      shape.push_back(known(sizes, letter, input));
+      (equation.output.find(letter) != std::string::npos ? out : in) *=
+          shape.back();
+      if (const size_t at = equation.input.find(letter);
+          at != std::string::npos)
+        spec.sizes[dimOfInput(at, input)] = shape.back();
+    }
+    kernel = add_weight("kernel", shape,
+                        {.initializer = kernelInitializer(in, out),
+                         .regularizer = own.kernel_regularizer,
+                         .constraint = own.kernel_constraint});
+    if (!own.bias_axes.empty())
+      bias = add_weight("bias", biasShape(sizes, input),
+                        {.initializer = own.bias_initializer,
+                         .regularizer = own.bias_regularizer,
+                         .constraint = own.bias_constraint});
+    set_input_spec(std::move(spec));
+  }
+
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    Tensor y = einsum(text, x, kernel);
+    if (bias.defined())
+      y = y + bias;
+    return own.activation ? own.activation(y) : y;
+  }
+
+private:
+  using Elided = DenseEquation::Elided;
+  using Sizes = std::map<char, int64_t>; ///< of letters; -1: not known
+
+  int64_t dimOfInput(size_t letter, const Shape &input) const {
+    return int64_t(letter) +
+           (equation.elided == Elided::Left
+                ? int64_t(input.size()) - int64_t(equation.input.size())
+                : 0);
+  }
+
+  /// Of all letters, as the input and output_shape say.
+  Sizes sizesOf(const Shape &input) const {
+    const size_t letters = equation.input.size();
+    if (input.size() < letters ||
+        (input.size() > letters && equation.elided == Elided::None))
+      refuse(fmt::format("expected an input of {} {} dims, as '{}' has, got {}",
+                         equation.elided == Elided::None ? "the" : "at least",
+                         letters, text, sizesText(input)));
+    // The first dim of all is the batch, which output_shape leaves out.
+    const bool writesBatch =
+        equation.elided != Elided::Left || input.size() == letters;
+    if (outputShape.size() + (writesBatch ? 1 : 0) != equation.output.size())
+      refuse(fmt::format("expected an output_shape of {} sizes for '{}', got "
+                         "{}",
+                         equation.output.size() - (writesBatch ? 1 : 0), text,
+                         sizesText(outputShape)));
+    Sizes sizes;
+    for (size_t i = 0; i < letters; ++i)
+      sizes[equation.input[i]] = input[size_t(dimOfInput(i, input))];
+    for (size_t i = writesBatch ? 1 : 0; i < equation.output.size(); ++i) {
+      const int64_t said = outputShape[i - (writesBatch ? 1 : 0)];
+      const auto [entry, isNew] = sizes.emplace(equation.output[i], said);
+      if (!isNew && said >= 0 && entry->second >= 0 && entry->second != said)
+        refuse(fmt::format("expected an output_shape whose '{}' is {}, as that "
+                           "of the input {}, got {}",
+                           equation.output[i], entry->second, sizesText(input),
+                           said));
+      if (entry->second < 0)
+        entry->second = said;
+    }
+    return sizes;
+  }
+  int64_t known(const Sizes &sizes, char letter, const Shape &input) const {
+    const auto found = sizes.find(letter);
+    if (found == sizes.end() || found->second < 0)
+      refuse(fmt::format("the size of '{}' in '{}' is not known: say it in "
+                         "output_shape, or give an input whose size is known, "
+                         "got {}",
+                         letter, text, sizesText(input)));
+    return found->second;
+  }
+  Shape biasShape(const Sizes &sizes, const Shape &input) const {
+    Shape shape;
+    for (size_t i = equation.output.find_first_of(own.bias_axes);
+         i < equation.output.size(); ++i)
+      shape.push_back(own.bias_axes.find(equation.output[i]) ==
+                              std::string::npos
+                          ? 1
+                          : known(sizes, equation.output[i], input));
+    if (equation.elided == Elided::Right)
+      shape.resize(shape.size() + input.size() - equation.input.size(), 1);
+    return shape;
+  }
+  /// By the sizes of what is summed over and of what is not, as Keras does it:
+  /// the kernel's shape alone does not say which is which.
+  initializers::Initializer kernelInitializer(int64_t in, int64_t out) const {
+    if (!isOfFans(own.kernel_initializer))
+      return own.kernel_initializer;
+    return [of = own.kernel_initializer, in, out](const Shape &shape,
+                                                  DType type, Seed seed) {
+      return reshape(of({in, out}, type, seed), shape);
+    };
+  }
+
+  const std::string text;
+  const Shape outputShape;
+  DenseEquation equation;
+  DVariable kernel, bias;
+};
+
+} // namespace
+
+EinsumDense::EinsumDense(std::string equation, Shape output_shape,
+                         EinsumDenseOptions options)
+    : Layer(std::make_shared<EinsumDenseImpl>(
+          std::move(equation), std::move(output_shape), std::move(options))) {}
+EinsumDense::EinsumDense(std::string equation, int64_t output_size,
+                         EinsumDenseOptions options)
+    : EinsumDense(std::move(equation), Shape{output_size}, std::move(options)) {
+}
+
+} // namespace meshloom::layers
+
+meshloom::detail::LayerList meshloom::detail::einsumLayers() {
+  return {{"EinsumDense", madeOf<layers::EinsumDenseImpl>}};
+}
