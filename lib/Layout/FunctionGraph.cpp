@@ -12,11 +12,6 @@
 
 namespace meshloom {
 
-static bool hasLayout(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && givenLayout(tensor);
-}
-
 constexpr StringRef remedy = "run --dtensor-propagate-layouts first";
 
 /// So many runs of something that runs `runs` times each time; a loop that may
@@ -32,16 +27,28 @@ static bool isPinned(Operation *op, unsigned result) {
   return pinned && llvm::is_contained(pinned.asArrayRef(), int64_t(result));
 }
 
+const FunctionGraph::OfType *FunctionGraph::ofType(Type type) {
+  auto [entry, isNew] = typeOf.try_emplace(type, nullptr);
+  auto tensor = isNew ? dyn_cast<RankedTensorType>(type) : RankedTensorType();
+  if (!tensor)
+    return entry->second;
+  if (std::optional<Layout> layout = givenLayout(tensor)) {
+    types.push_back({Shape(tensor.getShape().begin(), tensor.getShape().end()),
+                     *dtensor::dtypeOf(tensor.getElementType()),
+                     std::move(*layout)});
+    entry->second = &types.back();
+  }
+  return entry->second;
+}
+
 unsigned FunctionGraph::addValue(Value value, int producer, const Scope &scope,
                                  bool argument) {
-  auto type = cast<RankedTensorType>(value.getType());
+  const OfType &type = *ofType(value.getType());
   unsigned number = unsigned(values.size());
   index[value] = number;
   values.push_back(value);
-  graph.values.push_back({Shape(type.getShape().begin(), type.getShape().end()),
-                          *dtensor::dtypeOf(type.getElementType()),
-                          *givenLayout(type), producer, argument, scope.runs,
-                          scope.block});
+  graph.values.push_back({type.shape, type.type, type.layout, producer,
+                          argument, scope.runs, scope.block});
   return number;
 }
 
@@ -70,11 +77,12 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
       return op.emitOpError("has no sharding rule, so it cannot be laid out");
     ShardingRule rule = layoutRule(sharded);
     dtensor::OpCost cost = sharded.getCost(rule);
-    ofKind.push_back(
-        {std::move(rule), std::move(cost), sharded.isFreeToMake()});
+    ofKind.push_back({std::make_shared<ShardingRule>(std::move(rule)),
+                      std::move(cost), sharded.isFreeToMake()});
   }
   const OfKind &known = ofKind[kind];
-  LayoutGraph::Op node{known.rule, {}, {}};
+  LayoutGraph::Op &node = graph.ops.emplace_back();
+  node.rule = known.rule;
   node.flopsPerPoint = known.cost.flopsPerPoint;
   node.flat = known.cost.flat;
   node.free = known.free;
@@ -82,31 +90,31 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
   node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;
   node.block = scope.block;
-  SmallVector<OpOperand *> &used = uses.emplace_back();
-  for (OpOperand &operand : op.getOpOperands()) {
-    node.operands.push_back(index.lookup(operand.get()));
-    used.push_back(&operand);
-  }
+  node.operands.reserve(op.getNumOperands());
+  for (Value operand : op.getOperands())
+    node.operands.push_back(index.lookup(operand));
+  node.results.reserve(op.getNumResults());
   for (Value result : op.getResults())
     node.results.push_back(addValue(result, int(ops.size()), scope));
   ops.push_back(&op);
   joins.push_back(-1);
-  graph.ops.push_back(std::move(node));
   return success();
 }
 
 unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
                                 const Scope &scope) {
-  LayoutGraph::Op node;
+  ShardingRule rule;
   ShardingRule::Tensor dims;
   for (int64_t extent : dtensor::globalShape(op->getResult(result).getType())) {
-    dims.push_back({unsigned(node.rule.factors.size())});
-    Factor &factor = node.rule.factors.emplace_back();
+    dims.push_back({unsigned(rule.factors.size())});
+    Factor &factor = rule.factors.emplace_back();
     factor.name = "d" + std::to_string(dims.size() - 1);
     factor.size = extent;
   }
-  node.rule.operands.assign(operands, dims);
-  node.rule.results.assign(isa<dtensor::WhileOp>(op) ? 2 : 1, dims);
+  rule.operands.assign(operands, dims);
+  rule.results.assign(isa<dtensor::WhileOp>(op) ? 2 : 1, dims);
+  LayoutGraph::Op node;
+  node.rule = std::make_shared<ShardingRule>(std::move(rule));
   node.flopsPerPoint = 0;
   node.runs = scope.runs;
   node.branch = scope.branch;
@@ -116,7 +124,6 @@ unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
   unsigned number = unsigned(ops.size());
   ops.push_back(op);
   joins.push_back(int(result));
-  uses.emplace_back();
   graph.ops.push_back(std::move(node));
   return number;
 }
@@ -136,7 +143,7 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
     Value inside = loop.getBodyArgument(i), after = loop.getResult(i);
     Value init = loop.getInits()[i];
     for (Value each : {inside, after})
-      if (!hasLayout(each.getType()))
+      if (!ofType(each.getType()))
         return loop.emitOpError("has carried value #")
                << i << " without a layout; " << remedy;
     if (isPinned(loop, i)) {
@@ -147,7 +154,7 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
     } else {
       unsigned op = addJoin(loop, i, 2, body);
       joined.push_back(int(op));
-      uses[op].push_back(&loop->getOpOperand(i));
+      joinUses[op].push_back(&loop->getOpOperand(i));
       unsigned in = addValue(inside, int(op), body),
                out = addValue(after, int(op), scope);
       graph.ops[op].operands = {index.lookup(init)};
@@ -172,7 +179,7 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
       addOutput(next.get(), *givenLayout(loop.getResult(i).getType()), body);
     } else {
       graph.ops[joined[i]].operands.push_back(index.lookup(next.get()));
-      uses[joined[i]].push_back(&next);
+      joinUses[unsigned(joined[i])].push_back(&next);
     }
   }
   // A loop without an op in it ends where it begins.
@@ -213,7 +220,7 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
       return failure();
   for (unsigned i = 0; i < branch.getNumResults(); ++i) {
     Value result = branch.getResult(i);
-    if (!hasLayout(result.getType()))
+    if (!ofType(result.getType()))
       return branch.emitOpError("has a result without a layout; ") << remedy;
     // Yields are brought to the result's layout inside of the branches.
     Scope inside{scope.block, scope.runs, ++branches, runs};
@@ -226,7 +233,7 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
         addOutput(yielded.get(), *givenLayout(result.getType()), inside);
       } else {
         graph.ops[op].operands.push_back(index.lookup(yielded.get()));
-        uses[op].push_back(&yielded);
+        joinUses[op].push_back(&yielded);
       }
     }
     unsigned value = addValue(result, pinned ? -1 : int(op), scope);
@@ -240,7 +247,8 @@ LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
   for (Operation &op : block) {
     if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
       continue;
-    if (!llvm::all_of(op.getResultTypes(), hasLayout))
+    if (!llvm::all_of(op.getResultTypes(),
+                      [&](Type type) { return ofType(type); }))
       return op.emitOpError("has a result without a layout; ") << remedy;
     auto loop = dyn_cast<dtensor::WhileOp>(op);
     auto branch = dyn_cast<dtensor::CaseOp>(op);
@@ -262,8 +270,15 @@ static ArrayRef<int64_t> listed(mlir::func::FuncOp function,
 LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
   Block &block = function.getBody().front();
   Scope scope{0, runsOnce, 0, runsOnce};
+  const size_t most = block.getOperations().size();
+  ops.reserve(most);
+  joins.reserve(most);
+  graph.ops.reserve(most);
+  values.reserve(most + block.getNumArguments());
+  graph.values.reserve(most + block.getNumArguments());
+  index.reserve(unsigned(most) + block.getNumArguments());
   for (BlockArgument argument : block.getArguments()) {
-    if (!hasLayout(argument.getType()))
+    if (!ofType(argument.getType()))
       return function.emitError("argument #")
              << argument.getArgNumber() << " has no layout; " << remedy;
     addValue(argument, -1, scope, /*argument=*/true);

@@ -20,8 +20,11 @@ struct FunctionGraph {
   LayoutGraph graph;
   /// Per op of the graph. Of joins: the while or case.
   std::vector<Operation *> ops;
-  /// Per op: its operands; of joins: the init and the yields.
-  std::vector<SmallVector<OpOperand *>> uses;
+  /// Operand `i` of op `op`; of joins: the init and the yields.
+  OpOperand &use(unsigned op, unsigned i) const {
+    return joins[op] < 0 ? ops[op]->getOpOperand(i)
+                         : *joinUses.find(op)->second[i];
+  }
   /// Per op: which result of a while or case it is the join of, or -1.
   std::vector<int> joins;
   /// Per value. A carried value inside of its loop: the body's argument.
@@ -53,13 +56,24 @@ private:
 
   /// What all ops of a kind have in common.
   struct OfKind {
-    ShardingRule rule;
+    std::shared_ptr<const ShardingRule> rule;
     dtensor::OpCost cost;
     bool free;
   };
+  /// What all values of a type have in common.
+  struct OfType {
+    Shape shape;
+    DType type;
+    Layout layout;
+  };
+  /// Null where it is no tensor with a layout.
+  const OfType *ofType(Type type);
 
   OpKinds kinds;
   std::deque<OfKind> ofKind;
+  std::deque<OfType> types;
+  DenseMap<Type, const OfType *> typeOf;
+  DenseMap<unsigned, SmallVector<OpOperand *>> joinUses;
   DenseMap<Value, unsigned> index;
   unsigned blocks = 0, branches = 0;
 };

@@ -12,8 +12,6 @@
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
 
-#include <limits>
-
 namespace meshloom {
 #define GEN_PASS_DEF_REFINELAYOUTS
 #include "meshloom/Layout/Passes.h.inc"
@@ -43,52 +41,8 @@ private:
       return failure();
     if (nodes.graph.ops.empty() || mesh->size() == 1)
       return success();
-    // One for all searches: most of their time goes into planning relayouts.
-    auto prices = std::make_shared<LayoutPrices>(*mesh, model);
-    LayoutRefinement found = refineLayouts(nodes.graph, model, prices);
-    if (!model.sharedMemory)
-      preferFewerBytes(nodes.graph, model, prices, found);
-    write(nodes, found);
+    write(nodes, refineByTimeAndBytes(nodes.graph, model));
     return success();
-  }
-
-  /// Little time that local work would save is not bought with bytes: the
-  /// search by links alone wins where it finds a plan that sends less and takes
-  /// little longer. No plan sends more than the given one.
-  static void preferFewerBytes(const LayoutGraph &graph,
-                               const MachineModel &model,
-                               std::shared_ptr<LayoutPrices> prices,
-                               LayoutRefinement &found) {
-    constexpr Cost littleTime = 100'000'000; // 100 us
-    constexpr int64_t endless = std::numeric_limits<int64_t>::max();
-    auto faster = [&](auto speed) {
-      MachineModel links = model;
-      links.flopsPerSecond = speed(model.flopsPerSecond);
-      links.memoryBytesPerSecond = speed(model.memoryBytesPerSecond);
-      return links;
-    };
-    MachineModel links = faster([](int64_t) { return endless; });
-    auto cost = [&](const LayoutRefinement &plan, const MachineModel &machine) {
-      LayoutGraph after = graph;
-      for (auto [value, layout] : llvm::zip_equal(after.values, plan.layouts))
-        value.layout = layout;
-      return LayoutState(after, plan.clusters, machine, prices).total().cost;
-    };
-    // Work still decides between plans that send the same.
-    LayoutRefinement other =
-        refineLayouts(graph, faster([](int64_t speed) {
-                        return speed < endless / 1000 ? speed * 1000 : endless;
-                      }),
-                      prices);
-    // Without end, work takes a picosecond or two an op: less than a byte.
-    const Cost rounding = 2 * Cost(graph.ops.size());
-    if (cost(other, links) + rounding < cost(found, links) &&
-        cost(other, model) - cost(found, model) <= littleTime)
-      found = std::move(other);
-    if (cost(found, links) >
-        LayoutState(graph, found.clusters, links, prices).total().cost +
-            rounding)
-      found = refineLayouts(graph, links, prices);
   }
 
   void write(FunctionGraph &nodes, const LayoutRefinement &found) {
@@ -253,16 +207,19 @@ private:
   void layOutLeaves(FunctionGraph &nodes, const LayoutRefinement &found) {
     DenseMap<std::pair<Operation *, Type>, Operation *> copies;
     for (auto [i, op] : llvm::enumerate(nodes.ops)) {
-      if (nodes.graph.ops[i].free)
+      const LayoutGraph::Op &what = nodes.graph.ops[i];
+      if (what.free)
         continue;
-      for (auto [operand, use] : llvm::enumerate(nodes.uses[i])) {
-        Operation *leaf = use->get().getDefiningOp();
-        if (!dtensor::isFreeToMake(leaf))
+      for (auto [operand, value] : llvm::enumerate(what.operands)) {
+        const int producer = nodes.graph.values[value].producer;
+        if (producer < 0 || !nodes.graph.ops[producer].free)
           continue;
-        const Layout &need = found.needs[i][operand];
-        if (*givenLayout(use->get().getType()) == need || !canMake(leaf, need))
+        OpOperand &use = nodes.use(unsigned(i), unsigned(operand));
+        Operation *leaf = nodes.ops[producer];
+        const Layout &need = found.need(unsigned(i), unsigned(operand));
+        if (*givenLayout(use.get().getType()) == need || !canMake(leaf, need))
           continue;
-        RankedTensorType wanted = laidOut(use->get(), need);
+        RankedTensorType wanted = laidOut(use.get(), need);
         Operation *&copy = copies[{leaf, wanted}];
         if (!copy) {
           OpBuilder builder(leaf);
@@ -270,15 +227,16 @@ private:
           copy = builder.clone(*leaf);
           copy->getResult(0).setType(wanted);
         }
-        Value leafValue = use->get();
-        use->set(copy->getResult(0));
+        Value leafValue = use.get();
+        use.set(copy->getResult(0));
         // How an op runs is read off its operands too.
         if (nodes.joins[i] < 0 && !producesItsTypes(op))
-          use->set(leafValue);
+          use.set(leafValue);
       }
     }
-    for (Operation *op : llvm::reverse(nodes.ops))
-      if (op->use_empty() && dtensor::isFreeToMake(op))
+    for (auto [what, op] :
+         llvm::reverse(llvm::zip_equal(nodes.graph.ops, nodes.ops)))
+      if (what.free && op->use_empty())
         op->erase();
     for (auto &[key, copy] : copies)
       if (copy->use_empty())

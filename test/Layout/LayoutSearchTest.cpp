@@ -51,7 +51,8 @@ int64_t bytesSent(const LayoutGraph &graph, const LayoutRefinement &found,
   LayoutGraph refined = graph;
   for (size_t i = 0; i < refined.values.size(); ++i)
     refined.values[i].layout = found.layouts[i];
-  LayoutState state(refined, found.clusters, machine);
+  const LayoutClusters clusters = findClusters(refined);
+  LayoutState state(refined, clusters, machine);
   std::vector<unsigned> all;
   for (unsigned i = 0; i < refined.values.size(); ++i)
     all.push_back(i);
@@ -290,6 +291,37 @@ TEST(LayoutSearchTest, BlocksWrittenOutAreDecidedOnce) {
     EXPECT_LE(many.after.cost, 60 * short_.after.cost + short_.after.cost)
         << name;
     EXPECT_LE(many.peakAfter, many.peakBefore);
+  }
+}
+
+// A plan is made and priced in a fold: what it says of the program is what the
+// program costs, and takes, laid out like that.
+TEST(LayoutSearchTest, AFoldIsPricedAsTheWholeIs) {
+  for (const char *name : {"ring", "shared-memory", "ring-latency"}) {
+    MachineModel machine = *MachineModel::preset(name);
+    LayoutGraph graph = blocks(square, 150);
+    LayoutRefinement found = refineLayouts(graph, machine);
+    ASSERT_EQ(found.layouts.size(), graph.values.size());
+    ASSERT_LT(found.needs.size(), graph.ops.size() / 10) << "was not folded";
+    const LayoutClusters clusters = findClusters(graph);
+    LayoutState before(graph, clusters, machine);
+    EXPECT_NEAR(double(found.before.cost), double(before.total().cost),
+                double(before.total().cost) / 1000)
+        << name;
+    EXPECT_EQ(found.peakBefore, before.peakBytes()) << name;
+    for (size_t i = 0; i < graph.values.size(); ++i)
+      graph.values[i].layout = found.layouts[i];
+    LayoutState after(graph, clusters, machine);
+    EXPECT_NEAR(double(found.after.cost), double(after.total().cost),
+                double(after.total().cost) / 1000)
+        << name;
+    EXPECT_EQ(found.peakAfter, after.peakBytes()) << name;
+    for (unsigned op = 0; op < graph.ops.size(); ++op) {
+      const OpEvaluation &how = after.evaluate(op);
+      ASSERT_TRUE(how.valid) << name << op;
+      for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i)
+        ASSERT_EQ(after.get(how.needs[i]), found.need(op, i)) << name << op;
+    }
   }
 }
 

@@ -27,8 +27,9 @@ struct ProductLoop {
     unsigned a = build.argument({64, 64}, rows),
              w = build.argument({64, 64}, weight);
     LayoutGraph::Op join;
-    join.rule = *ShardingRule::parse("m n, m n -> m n, m n");
-    EXPECT_TRUE(join.rule.bind({{64, 64}, {64, 64}}, {{64, 64}, {64, 64}}));
+    ShardingRule rule = *ShardingRule::parse("m n, m n -> m n, m n");
+    EXPECT_TRUE(rule.bind({{64, 64}, {64, 64}}, {{64, 64}, {64, 64}}));
+    join.rule = std::make_shared<ShardingRule>(std::move(rule));
     join.flopsPerPoint = 0;
     join.join = true;
     join.loop = 0;
@@ -76,7 +77,8 @@ TEST(LoopLayoutTest, CapturedValuesAreBroughtOnce) {
   LayoutGraph after = loop.build.graph;
   for (size_t i = 0; i < after.values.size(); ++i)
     after.values[i].layout = found.layouts[i];
-  LayoutState state(after, found.clusters, ring);
+  const LayoutClusters clusters = findClusters(after);
+  LayoutState state(after, clusters, ring);
   int64_t sent = 0;
   for (const PlannedRelayout &relayout : state.relayouts({0, 1, 2, 3, 4}))
     sent += relayout.plan->bytesSent * relayout.runs / runsOnce;

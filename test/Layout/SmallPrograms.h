@@ -40,7 +40,7 @@ struct GraphBuilder {
     graph.values.push_back({std::move(result), DType::F32,
                             resultLayout(rule, 0, sharding, graph.mesh()),
                             int(graph.ops.size())});
-    graph.ops.push_back({std::move(rule),
+    graph.ops.push_back({std::make_shared<ShardingRule>(std::move(rule)),
                          std::move(operands),
                          {unsigned(graph.values.size() - 1)},
                          flops});
@@ -82,23 +82,23 @@ inline std::set<LayoutId> choices(const LayoutGraph &graph, LayoutState &state,
   for (unsigned value : what.operands)
     operands.push_back(state.get(layouts[value]));
   std::set<LayoutId> found;
-  size_t factors = what.rule.factors.size(), count = 1;
+  size_t factors = what.rule->factors.size(), count = 1;
   for (unsigned axis = 0; axis < mesh.rank(); ++axis)
     count *= factors + 1;
   for (size_t code = 0; code < count; ++code) {
-    FactorSharding sharding = FactorSharding::none(what.rule);
+    FactorSharding sharding = FactorSharding::none(*what.rule);
     size_t rest = code;
     for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
       if (size_t factor = rest % (factors + 1); factor < factors)
         sharding.axes[factor].push_back(axis);
       rest /= factors + 1;
     }
-    if (!canRun(what.rule, sharding, mesh))
+    if (!canRun(*what.rule, sharding, mesh))
       continue;
     found.insert(
-        state.intern(resultLayout(what.rule, 0, {sharding, {}, 0}, mesh)));
+        state.intern(resultLayout(*what.rule, 0, {sharding, {}, 0}, mesh)));
     found.insert(state.intern(resultLayout(
-        what.rule, 0, passPartial(what.rule, operands, sharding), mesh)));
+        *what.rule, 0, passPartial(*what.rule, operands, sharding), mesh)));
   }
   return found;
 }

@@ -64,7 +64,7 @@ public:
       : graph(graph), ops(graph.ops.size()), classes(0) {
     for (const LayoutGraph::Op &op : graph.ops) {
       firstFactor.push_back(owners.size());
-      for (size_t f = 0; f < op.rule.factors.size(); ++f)
+      for (size_t f = 0; f < op.rule->factors.size(); ++f)
         owners.push_back({unsigned(firstFactor.size() - 1)});
     }
     classes = UnionFind(owners.size());
@@ -73,7 +73,7 @@ public:
   LayoutClusters build() {
     std::vector<char> pointwise;
     for (const LayoutGraph::Op &op : graph.ops)
-      pointwise.push_back(!op.free && isPointwise(op.rule));
+      pointwise.push_back(!op.free && isPointwise(*op.rule));
     for (unsigned consumer = 0; consumer < graph.ops.size(); ++consumer) {
       if (!pointwise[consumer])
         continue;
@@ -81,7 +81,7 @@ public:
       for (unsigned i = 0; i < op.operands.size(); ++i) {
         int producer = graph.values[op.operands[i]].producer;
         // What is read through a window may well be laid out otherwise.
-        bool windowed = std::ranges::count(op.rule.windows, i,
+        bool windowed = std::ranges::count(op.rule->windows, i,
                                            &ShardingRule::Window::operand) > 0;
         if (producer >= 0 && pointwise[producer] && !windowed &&
             graph.ops[producer].block == op.block)
@@ -98,10 +98,10 @@ private:
     unsigned value = to.operands[operand];
     size_t result = std::find(from.results.begin(), from.results.end(), value) -
                     from.results.begin();
-    std::vector<unsigned> made = plainFactors(from.rule.results[result]),
-                          used = plainFactors(to.rule.operands[operand]);
+    std::vector<unsigned> made = plainFactors(from.rule->results[result]),
+                          used = plainFactors(to.rule->operands[operand]);
     if (made.empty() || used.size() != made.size() ||
-        used.size() != to.rule.factors.size() || producer == consumer)
+        used.size() != to.rule->factors.size() || producer == consumer)
       return;
     // One axis cannot be on two factors of an op: classes that would give an op
     // two members stay apart, and so do the ops.
@@ -150,7 +150,7 @@ private:
       LayoutCluster &cluster = result.clusters[entry->second];
       result.ofOp[op] = int(entry->second);
       cluster.ops.push_back(op);
-      const ShardingRule &rule = graph.ops[op].rule;
+      const ShardingRule &rule = *graph.ops[op].rule;
       for (unsigned f = 0; f < rule.factors.size(); ++f) {
         if (rule.factors[f].size <= 1 ||
             rule.factors[f].kind == FactorKind::Whole)

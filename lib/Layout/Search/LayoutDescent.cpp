@@ -5,9 +5,9 @@
 // look costs its candidates times the ops it touches; both are small and
 // independent of the program's length, so the whole is near linear.
 //
-// Of structure that repeats, a fold is searched (LayoutFold.h), all copies are
-// laid out as that says, and what the fold did not see is looked at after that:
-// the seams between it and what surrounds it.
+// Of structure that repeats, its parts are searched (LayoutFold.h), all copies
+// are laid out as those say, and what they did not see is looked at after that:
+// the seams between them and what surrounds them.
 #include "LayoutDescent.h"
 
 #include <algorithm>
@@ -36,6 +36,7 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
       state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
       moves(graph, clusters, state), triedMoves(state),
       around(clusters.clusters.size()), queued(clusters.clusters.size()),
+      isHeld(clusters.clusters.size()),
       leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()) {
   // Producers and consumers, and ops that share an operand: what one has it
   // brought to the other gets for nothing.
@@ -398,8 +399,8 @@ bool LayoutDescent::trySplit(unsigned cluster) {
   for (size_t i = 1; i < ops.size() && places.size() < mostPlaces; ++i) {
     const LayoutGraph::Op &op = graph.ops[ops[i]];
     bool splits = op.operands.size() > 1;
-    for (const ShardingRule::Tensor &operand : op.rule.operands)
-      splits |= operand != op.rule.results[0];
+    for (const ShardingRule::Tensor &operand : op.rule->operands)
+      splits |= operand != op.rule->results[0];
     if (splits)
       places.push_back(op.results[0]);
   }
@@ -457,7 +458,11 @@ void LayoutDescent::allowSequences() {
 /// Per cluster, a number that is equal where clusters are alike and surrounded
 /// alike.
 std::vector<uint64_t> LayoutDescent::clusterColours(unsigned rounds) const {
-  LayoutColours colours = colourLayouts(graph, state, rounds);
+  std::vector<uint64_t> layouts;
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    layouts.push_back(state.layout(value));
+  LayoutColouring colouring(graph, layouts);
+  const LayoutColours &colours = colouring.after(rounds);
   std::vector<uint64_t> found;
   for (const LayoutCluster &cluster : clusters.clusters) {
     uint64_t hash = cluster.ops.size();
@@ -468,13 +473,13 @@ std::vector<uint64_t> LayoutDescent::clusterColours(unsigned rounds) const {
   return found;
 }
 
-bool LayoutDescent::unfold(const LayoutFold &fold, const LayoutState &folded,
-                           int64_t limit) {
+bool LayoutDescent::unfold(std::span<const unsigned> partOf,
+                           const LayoutState &parts, int64_t limit) {
   const Objective before = state.total();
   Change all;
   for (unsigned value = 0; value < graph.values.size(); ++value)
     if (graph.values[value].producer >= 0)
-      all.push_back({value, folded.layout(fold.valueOf[value])});
+      all.push_back({value, parts.layout(partOf[value])});
   if (!state.apply(all))
     return false;
   if (state.total() > before || (limit >= 0 && state.peakBytes() > limit)) {
@@ -483,6 +488,19 @@ bool LayoutDescent::unfold(const LayoutFold &fold, const LayoutState &folded,
   }
   state.commit();
   return true;
+}
+
+void LayoutDescent::holdSeams() {
+  for (unsigned op = 0; op < graph.ops.size(); ++op) {
+    const int cluster = clusters.ofOp[op];
+    if (cluster < 0)
+      continue;
+    for (unsigned value : graph.ops[op].operands)
+      if (const int producer = graph.values[value].producer;
+          producer >= 0 && clusters.ofOp[producer] != cluster &&
+          graph.ops[producer].copies > graph.ops[op].copies)
+        isHeld[cluster] = 1;
+  }
 }
 
 void LayoutDescent::tidy(int64_t limit) {

@@ -22,13 +22,18 @@ public:
 
   /// `peakLimit` < 0: none.
   void run(int64_t peakLimit);
-  /// Lays out all copies as what they were folded to; false, and nothing, where
-  /// that is not possible, not cheaper or above the limit.
-  bool unfold(const LayoutFold &fold, const LayoutState &folded,
+  /// Lays each value out as `parts` has the one that `partOf` says; false, and
+  /// nothing, where that is not possible, not cheaper or above the limit.
+  bool unfold(std::span<const unsigned> partOf, const LayoutState &parts,
               int64_t peakLimit);
   /// After `unfold`: looks at one of those clusters that are alike and laid out
   /// alike, and at the others if it is moved. At the seams few are.
   void tidy(int64_t peakLimit);
+  /// In a fold: clusters that take a value most copies of which go elsewhere
+  /// stay as they are, as relayouts for them are counted for all copies. What
+  /// surrounds them is as it is elsewhere but for ops some way off, which are
+  /// looked at.
+  void holdSeams();
 
   std::vector<LayoutDecision> decisions();
 
@@ -61,7 +66,8 @@ private:
     // Moving a large cluster costs its size: it waits until all near it is
     // settled.
     constexpr size_t manyOps = 128;
-    if (canMove(cluster) && !std::exchange(queued[cluster], 1))
+    if (canMove(cluster) && !isHeld[cluster] &&
+        !std::exchange(queued[cluster], 1))
       (clusters.clusters[cluster].ops.size() > manyOps ? largeOnes : worklist)
           .push_back(cluster);
   }
@@ -106,6 +112,7 @@ private:
   std::vector<std::vector<unsigned>> around; ///< values, per cluster
   std::deque<unsigned> worklist, largeOnes;
   std::vector<char> queued;
+  std::vector<char> isHeld;    ///< per cluster: it stays as it is
   std::vector<Cost> leastWork; ///< of the moves of a cluster that were tried
   int64_t peakLimit = -1;
   /// 1 % of what a cluster of its block costs on average: what nobody would

@@ -1,13 +1,15 @@
 // Colour refinement (Weisfeiler and Leman, 1968), for a few rounds, and the
 // fold by its colours. Colours are 64-bit hashes: where two meet by chance the
-// fold decides two parts alike that differ, and its price in the whole graph
-// tells.
+// fold decides two parts alike that differ.
 #include "LayoutFold.h"
+
+#include "meshloom/Layout/Search/LayoutPrices.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace meshloom {
 
@@ -24,30 +26,82 @@ static uint64_t mixAll(std::initializer_list<int64_t> numbers) {
   return hash;
 }
 
-LayoutColours colourLayouts(const LayoutGraph &graph, const LayoutState &state,
-                            unsigned rounds) {
-  LayoutColours now;
-  for (unsigned i = 0; i < graph.ops.size(); ++i) {
-    const LayoutGraph::Op &op = graph.ops[i];
-    now.ops.push_back(mixAll({state.opKind(i), op.runs, op.block, op.branch,
+/// Values that several uses read windows of.
+static std::vector<char> findSharedWindows(const LayoutGraph &graph) {
+  std::vector<char> some(graph.values.size()), several = some;
+  auto add = [&](unsigned value) {
+    several[value] |= std::exchange(some[value], 1);
+  };
+  for (const LayoutGraph::Op &op : graph.ops) {
+    if (op.rule->windows.empty())
+      continue;
+    auto isWindowed = [&](unsigned operand) {
+      return std::ranges::count(op.rule->windows, operand,
+                                &ShardingRule::Window::operand) > 0;
+    };
+    for (unsigned i = 0; i < op.operands.size(); ++i)
+      if (isWindowed(i))
+        add(op.operands[i]);
+    for (LayoutGraph::Op::Other other : op.others)
+      if (isWindowed(other.operand))
+        add(other.value);
+  }
+  return several;
+}
+
+LayoutColouring::LayoutColouring(const LayoutGraph &graph,
+                                 std::span<const uint64_t> layouts)
+    : graph(graph), users(graph.values.size()) {
+  std::vector<uint64_t> tensors; ///< per value: its shape and type
+  tensors.reserve(graph.values.size());
+  for (const LayoutGraph::Value &value : graph.values) {
+    uint64_t hash = mixAll({int64_t(value.type), int64_t(value.shape.size())});
+    for (int64_t extent : value.shape)
+      hash = mix(hash, uint64_t(extent));
+    tensors.push_back(hash);
+  }
+  // What an op does: its rule, its work, and what it takes and gives.
+  const std::vector<char> shared = findSharedWindows(graph);
+  std::unordered_map<const ShardingRule *, uint64_t> rules;
+  now.ops.reserve(graph.ops.size());
+  for (const LayoutGraph::Op &op : graph.ops) {
+    auto [rule, isNew] = rules.try_emplace(op.rule.get());
+    if (isNew)
+      rule->second = std::hash<std::string>()(ruleText(*op.rule));
+    uint64_t hash = mix(rule->second, uint64_t(op.flopsPerPoint));
+    for (unsigned factor : op.flat)
+      hash = mix(hash, factor);
+    for (unsigned value : op.operands) {
+      const LayoutGraph::Value &what = graph.values[value];
+      const bool free = what.producer >= 0 && graph.ops[what.producer].free;
+      hash =
+          mix(hash, tensors[value] ^
+                        uint64_t((what.block == op.block) | what.argument << 1 |
+                                 free << 2 | (shared[value] != 0) << 3));
+    }
+    for (unsigned value : op.results)
+      hash = mix(hash, tensors[value]);
+    now.ops.push_back(mixAll({int64_t(hash), op.runs, op.block, op.branch,
                               op.branchRuns, op.free | op.join << 1, op.loop}));
   }
   for (unsigned i = 0; i < graph.values.size(); ++i) {
     const LayoutGraph::Value &value = graph.values[i];
     now.values.push_back(
-        mixAll({state.kind(i), state.layout(i),
+        mixAll({int64_t(tensors[i]), int64_t(layouts[i]),
                 (value.producer < 0) | value.argument << 1 | value.open << 2,
                 value.runs, value.sumRuns, value.block, value.branch}));
   }
   // Sums do not depend on the order of users.
-  std::vector<uint64_t> users(graph.values.size());
   for (const LayoutGraph::Output &output : graph.outputs)
     users[output.value] +=
         mixAll({int64_t(output.layout.hash()), output.atEnd, output.branch,
                 output.branchRuns, output.open});
   for (unsigned i = 0; i < graph.values.size(); ++i)
     now.values[i] = mix(now.values[i], users[i]);
-  for (unsigned round = 0; round < rounds; ++round) {
+}
+
+const LayoutColours &LayoutColouring::after(unsigned number) {
+  for (; rounds < number; ++rounds) {
     std::fill(users.begin(), users.end(), 0);
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (unsigned k = 0; k < graph.ops[i].operands.size(); ++k)
@@ -157,17 +211,15 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     for (auto [operand, value] : others)
       fold.graph.ops[i].others.push_back({operand, value});
   }
-  std::map<std::tuple<unsigned, std::string, bool, unsigned, bool>, size_t>
-      outputs;
+  std::map<std::tuple<unsigned, size_t, bool, unsigned, bool>, size_t> outputs;
   for (const LayoutGraph::Output &output : graph.outputs) {
     LayoutGraph::Output made = output;
     made.value = fold.valueOf[output.value];
     if (output.result >= 0)
       made.result = int(fold.valueOf[unsigned(output.result)]);
-    auto [entry, isNew] =
-        outputs.try_emplace({made.value, made.layout.spec_string(), made.atEnd,
-                             made.branch, made.open},
-                            fold.graph.outputs.size());
+    auto [entry, isNew] = outputs.try_emplace(
+        {made.value, made.layout.hash(), made.atEnd, made.branch, made.open},
+        fold.graph.outputs.size());
     if (isNew)
       fold.graph.outputs.push_back(std::move(made));
     else
@@ -184,6 +236,37 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     fold.graph.loops.push_back({first, std::max(first, next - (next > first))});
   }
   return fold;
+}
+
+FoldedLayouts::FoldedLayouts(const LayoutGraph &whole, bool isFolded)
+    : whole(whole) {
+  constexpr size_t fewOps = 600;
+  // More rounds keep more of the ends apart, but cost as many ops, and the
+  // plans were no better: what differs at the ends is settled there.
+  constexpr unsigned roundsOfParts = 1, roundsOfPlan = 4;
+  if (whole.ops.size() < fewOps)
+    return;
+  std::vector<uint64_t> layouts;
+  layouts.reserve(whole.values.size());
+  for (const LayoutGraph::Value &value : whole.values)
+    layouts.push_back(value.layout.hash());
+  LayoutColouring colouring(whole, layouts);
+  auto isSmall = [&](const LayoutFold &fold) {
+    return 2 * fold.graph.ops.size() <= whole.ops.size();
+  };
+  LayoutFold parts = foldLayouts(whole, colouring.after(roundsOfParts));
+  if (!isSmall(parts))
+    return;
+  partsFold = std::move(parts);
+  if (isFolded) {
+    LayoutFold plan = foldLayouts(whole, colouring.after(roundsOfPlan));
+    if (isSmall(plan))
+      planFold = std::move(plan);
+  }
+  usesOfWhole.emplace(whole);
+  partOf.resize(graph().values.size());
+  for (unsigned value = 0; value < whole.values.size(); ++value)
+    partOf[planned(value)] = partsFold->valueOf[value];
 }
 
 } // namespace meshloom

@@ -1,8 +1,10 @@
 // LayoutFold: a graph with structure that repeats (layers written out), and the
-// small graph that has each part of it once.
+// small graphs that have each part of it once.
 #pragma once
 
-#include "meshloom/Layout/Search/LayoutState.h"
+#include "meshloom/Layout/Search/LayoutUses.h"
+
+#include <optional>
 
 namespace meshloom {
 
@@ -13,10 +15,21 @@ struct LayoutColours {
   std::vector<uint64_t> ops, values;
 };
 
-/// By ops' rules, shapes and work, and the layouts that values have in `state`.
-/// Costs the operands times the rounds.
-LayoutColours colourLayouts(const LayoutGraph &graph, const LayoutState &state,
-                            unsigned rounds);
+/// Colours by ops' rules, shapes and work, and by values' layouts: a number for
+/// each value, equal for those that are laid out alike. A round costs the
+/// operands; what is alike after more rounds is alike after fewer.
+class LayoutColouring {
+public:
+  LayoutColouring(const LayoutGraph &graph, std::span<const uint64_t> layouts);
+  /// After so many rounds; no fewer than were asked for before.
+  const LayoutColours &after(unsigned number);
+
+private:
+  const LayoutGraph &graph;
+  LayoutColours now;
+  unsigned rounds = 0;
+  std::vector<uint64_t> users; ///< scratch
+};
 
 /// One op for all of a colour, taking what the copy in the middle takes.
 ///
@@ -25,9 +38,7 @@ LayoutColours colourLayouts(const LayoutGraph &graph, const LayoutState &state,
 /// output. Ops and values of the fold count as often as there are copies, so
 /// that a decision for one costs what it costs for all. Copies at the *seams*
 /// take something else than the middle one does (the first layer: what comes
-/// out of an embedding), which is brought to what the op needs too. What the
-/// fold decides is priced in the whole graph, and the seams are looked at there
-/// once more.
+/// out of an embedding), which is brought to what the op needs too.
 struct LayoutFold {
   LayoutGraph graph;
   std::vector<unsigned> valueOf; ///< per value of the whole graph
@@ -35,5 +46,48 @@ struct LayoutFold {
 };
 
 LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours);
+
+/// A graph, and what is searched instead of it where its structure repeats.
+///
+/// There are two folds. The *parts* have what repeats once: all of the search
+/// is done there. The *plan* keeps apart what differs within a few ops: all of
+/// its copies are laid out as the parts say, and what the parts did not see is
+/// looked at there, the seams between what repeats and what surrounds it. It
+/// is priced there too, so nothing that a search does to single ops is ever
+/// done to the whole program. That is walked through a few times: to colour it,
+/// to fold it, to count its memory.
+///
+/// Rejected: one fold by many rounds, which is searched alone. It has several
+/// copies of each layer, and searching each of them was dearer and found
+/// nothing. Also rejected: pricing and tidying the whole graph instead of the
+/// plan. It is exact at the seams, but each op costs what building a state and
+/// listing moves for it does: 40,000 instructions.
+class FoldedLayouts {
+public:
+  /// `isFolded`: else the plan is made for the whole graph. Of small graphs,
+  /// and where a fold would be more than half of them, nothing is folded.
+  explicit FoldedLayouts(const LayoutGraph &whole, bool isFolded = true);
+
+  /// What plans are made for.
+  const LayoutGraph &graph() const {
+    return planFold ? planFold->graph : whole;
+  }
+  /// Which value and op of `graph` one of `whole` is.
+  unsigned planned(unsigned value) const {
+    return planFold ? planFold->valueOf[value] : value;
+  }
+  unsigned plannedOp(unsigned op) const {
+    return planFold ? planFold->opOf[op] : op;
+  }
+
+  const LayoutGraph &whole;
+  /// `graph` as a fold of `whole`; nothing where they are the same.
+  std::optional<LayoutFold> planFold;
+  /// The parts, if there are any, as a fold of `whole`, and which of them
+  /// values of `graph` are.
+  std::optional<LayoutFold> partsFold;
+  std::vector<unsigned> partOf;
+  std::optional<LayoutUses> usesOfWhole; ///< where there is a fold
+};
 
 } // namespace meshloom

@@ -1,10 +1,6 @@
-// When values are used, and how many bytes they take at a time.
-//
-// Ops are numbered as they run. What a loop uses from outside is there until
-// the loop ends, and so is what is made of it in front of the loop; what a loop
-// carries is there from its first op to its last use, the next value from where
-// it is made to the loop's end. What is live at each op is kept in a tree, so
-// that a change costs the values that it touches.
+// How many bytes values take at a time. What is live at each place is kept in a
+// tree, so that a change costs the values that it touches; where most of them
+// change the tree is made anew, which costs each of them a few additions.
 #include "LayoutFold.h"
 
 #include "meshloom/Layout/Search/LayoutState.h"
@@ -12,68 +8,9 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace meshloom {
-
-void LayoutState::findUses() {
-  // What comes after all ops is made one after the other. Results stay.
-  const int end = int(graph.ops.size()), last = lastPlace();
-  for (const LayoutGraph::Value &value : graph.values)
-    homes.push_back(value.producer);
-  for (const LayoutGraph::Op &op : graph.ops)
-    if (op.loop >= 0) {
-      homes[op.results[0]] = int(graph.loops[op.loop].first);
-      homes[op.results[1]] = int(graph.loops[op.loop].last);
-    }
-  std::vector<int> places; ///< of outputs
-  for (const LayoutGraph::Output &output : graph.outputs) {
-    const bool isInner = output.result >= 0 && output.place < end;
-    places.push_back(isInner ? output.place : end + int(places.size()));
-    if (output.result >= 0)
-      homes[unsigned(output.result)] = places.back();
-  }
-  auto runs = [&](unsigned value, unsigned branch, int64_t branchRuns) {
-    const LayoutGraph::Value &what = graph.values[value];
-    return what.branch == branch ? what.runs : branchRuns;
-  };
-  for (unsigned op = 0; op < graph.ops.size(); ++op) {
-    const LayoutGraph::Op &what = graph.ops[op];
-    for (unsigned i = 0; i < what.operands.size(); ++i) {
-      unsigned value = what.operands[i];
-      bool next = what.loop >= 0 && i == 1;
-      int at = next ? int(graph.loops[what.loop].last) : int(op);
-      Use use{int(op), i, runs(value, what.branch, what.branchRuns), at, at};
-      for (LayoutGraph::Loop loop : graph.loops)
-        if (int(loop.first) <= at && at <= int(loop.last) &&
-            !(int(loop.first) <= homes[value] &&
-              homes[value] <= int(loop.last))) {
-          use.first = std::min(use.first, int(loop.first));
-          use.last = std::max(use.last, int(loop.last));
-        }
-      uses[value].push_back(use);
-    }
-    if (!what.free)
-      for (LayoutGraph::Op::Other other : what.others)
-        uses[other.value].push_back(
-            {int(op), other.operand,
-             runs(other.value, what.branch, what.branchRuns), int(op),
-             int(op)});
-  }
-  for (unsigned i = 0; i < graph.outputs.size(); ++i) {
-    const LayoutGraph::Output &output = graph.outputs[i];
-    uses[output.value].push_back(
-        {-1, i, runs(output.value, output.branch, output.branchRuns), places[i],
-         output.result < 0 ? last : places[i]});
-  }
-  for (unsigned value = 0; value < graph.values.size(); ++value) {
-    const std::vector<Use> &all = uses[value];
-    bool same = std::ranges::all_of(
-        all, [&](const Use &use) { return use.runs == all[0].runs; });
-    useRuns.push_back(all.empty() ? graph.values[value].runs
-                      : same      ? all[0].runs
-                                  : 0);
-  }
-}
 
 int64_t LayoutState::storedBytes(unsigned value, LayoutId id) {
   const Bytes &each = prices->bytes(kinds[value], id);
@@ -94,6 +31,15 @@ public:
   }
   void add(size_t first, size_t last, int64_t bytes) {
     add(1, 0, leaves - 1, first, last, bytes);
+  }
+  /// All numbers anew: how much each is more than the one before it.
+  void assign(std::span<const int64_t> steps) {
+    std::fill(added.begin(), added.end(), 0);
+    int64_t now = 0;
+    for (size_t i = 0; i < steps.size(); ++i)
+      added[leaves + i] = most[leaves + i] = now += steps[i];
+    for (size_t node = leaves; --node > 0;)
+      most[node] = std::max(most[2 * node], most[2 * node + 1]);
   }
   int64_t largest() const { return most[1]; }
 
@@ -123,32 +69,74 @@ struct LayoutState::Memory {
     int64_t bytes;
     bool operator==(const Span &) const = default;
   };
+  /// A layout that a value is there in.
+  struct Copy {
+    LayoutId id;
+    int first, last;
+    bool view;
+  };
   /// The graph that is counted: the state's own, or the one that it is a fold
   /// of.
-  const LayoutState *whole;
-  const LayoutFold *fold = nullptr;
-  std::vector<std::vector<unsigned>> copies; ///< per value of a fold
+  const LayoutGraph &graph;
+  const LayoutUses &uses;
+  const LayoutFold *fold;
+  std::vector<LayoutId> outputTargets; ///< of `graph`
+  /// Per value of a fold, where the values that it stands for begin in
+  /// `members`.
+  std::vector<unsigned> begins, members;
   PeakTree live; ///< at op i - 1: arguments are there from -1 on
-  std::vector<std::vector<Span>> spans; ///< per value of `whole`
+  std::vector<std::vector<Span>> spans; ///< per value of `graph`
   std::vector<unsigned> stale;          ///< values of the state
   std::vector<char> isStale;
 
-  Memory(const LayoutState &whole, const LayoutFold *fold, size_t values)
-      : whole(&whole), fold(fold), live(whole.lastPlace() + 2),
-        spans(whole.graph.values.size()), isStale(values, 1) {
-    stale.resize(values);
+  // Scratch.
+  std::vector<Span> now;
+  std::vector<Copy> copies;
+
+  Memory(const LayoutGraph &graph, const LayoutUses &uses,
+         const LayoutFold *fold, size_t values)
+      : graph(graph), uses(uses), fold(fold), live(uses.lastPlace() + 2),
+        spans(graph.values.size()), stale(values), isStale(values, 1) {
     std::iota(stale.begin(), stale.end(), 0u);
     if (!fold)
       return;
-    copies.resize(values);
+    begins.resize(values + 1);
+    for (unsigned value : fold->valueOf)
+      ++begins[value];
+    unsigned begin = 0;
+    for (unsigned &count : begins)
+      begin += std::exchange(count, begin);
+    members.resize(begin);
+    std::vector<unsigned> next = begins;
     for (unsigned value = 0; value < fold->valueOf.size(); ++value)
-      copies[fold->valueOf[value]].push_back(value);
+      members[next[fold->valueOf[value]]++] = value;
+  }
+  /// The values of `graph` that `value` stands for.
+  std::span<const unsigned> membersOf(const unsigned &value) const {
+    if (!fold)
+      return {&value, 1};
+    return std::span(members).subspan(begins[value],
+                                      begins[value + 1] - begins[value]);
+  }
+  /// Counts all spans anew.
+  void countAll() {
+    std::vector<int64_t> steps(size_t(uses.lastPlace()) + 3);
+    for (const std::vector<Span> &each : spans)
+      for (const Span &span : each) {
+        steps[size_t(span.first + 1)] += span.bytes;
+        steps[size_t(span.last + 2)] -= span.bytes;
+      }
+    live.assign(std::span(steps).first(steps.size() - 1));
   }
 };
 
-void LayoutState::countMemoryOf(const LayoutState &whole,
+void LayoutState::countMemoryOf(const LayoutGraph &whole,
+                                const LayoutUses &usesOfWhole,
                                 const LayoutFold &fold) {
-  memory = std::make_shared<Memory>(whole, &fold, graph.values.size());
+  memory =
+      std::make_shared<Memory>(whole, usesOfWhole, &fold, graph.values.size());
+  for (const LayoutGraph::Output &output : whole.outputs)
+    memory->outputTargets.push_back(intern(output.layout));
 }
 
 void LayoutState::changed(unsigned value) {
@@ -156,48 +144,40 @@ void LayoutState::changed(unsigned value) {
     memory->stale.push_back(value);
 }
 
-/// Counts one value of the whole graph anew.
-void LayoutState::recount(unsigned value) {
-  const LayoutState &whole = *memory->whole;
+/// Counts one value of the graph whose memory it is anew; `inTree`: there too.
+void LayoutState::recount(unsigned value, bool inTree) {
+  const LayoutGraph &whole = memory->graph;
   const LayoutFold *fold = memory->fold;
-  const int end = whole.lastPlace();
-  const LayoutGraph::Value &what = whole.graph.values[value];
+  const int end = memory->uses.lastPlace();
+  const LayoutGraph::Value &what = whole.values[value];
   const unsigned own = fold ? fold->valueOf[value] : value;
-  if (what.producer >= 0 && whole.graph.ops[what.producer].free)
+  if (what.producer >= 0 && whole.ops[what.producer].free)
     return;
-  std::vector<Memory::Span> &had = memory->spans[value];
-  std::vector<Memory::Span> now;
-  struct Copy {
-    LayoutId id;
-    int first, last;
-    bool view;
-  };
+  std::vector<Memory::Span> &now = memory->now;
+  now.clear();
   if (what.producer < 0 || !isInside(own)) {
     // What a loop gives takes the place of what it carries.
-    bool result = what.producer >= 0 &&
-                  whole.graph.ops[what.producer].loop >= 0 &&
-                  whole.graph.ops[what.producer].results[1] == value;
-    const int home = whole.homes[value] + result;
+    bool result = what.producer >= 0 && whole.ops[what.producer].loop >= 0 &&
+                  whole.ops[what.producer].results[1] == value;
+    const int home = memory->uses.home(value) + result;
     const LayoutId source = sourceOf(own);
-    std::vector<Copy> copies{{source, home, home, false}};
-    if (what.argument)
-      copies[0].last = end;
-    for (const Use &use : whole.uses[value]) {
-      bool output = use.op < 0,
-           scalar = !output && whole.graph.ops[use.op].free;
+    std::vector<Memory::Copy> &copies = memory->copies;
+    copies.assign({{source, home, what.argument ? end : home, false}});
+    for (const Use &use : memory->uses[value]) {
+      bool output = use.op < 0, scalar = !output && whole.ops[use.op].free;
       LayoutId need =
-          output   ? whole.graph.outputs[use.index].open
-                         ? openTarget(source)
-                         : whole.outputTargets[use.index]
+          output   ? whole.outputs[use.index].open ? openTarget(source)
+                     : fold ? memory->outputTargets[use.index]
+                            : outputTargets[use.index]
             : scalar ? source
                    : current[fold ? fold->opOf[use.op] : unsigned(use.op)]
                          ->needs[use.index];
       // What it gives is a value of its own, which is counted as that.
-      if (output && whole.graph.outputs[use.index].result >= 0) {
+      if (output && whole.outputs[use.index].result >= 0) {
         copies[0].last = std::max(copies[0].last, use.last - (need == source));
         continue;
       }
-      auto same = std::ranges::find(copies, need, &Copy::id);
+      auto same = std::ranges::find(copies, need, &Memory::Copy::id);
       if (same == copies.end()) {
         const Way *how = prices->way(kinds[own], source, need);
         copies.push_back({need, use.first, use.last,
@@ -211,31 +191,40 @@ void LayoutState::recount(unsigned value) {
           std::max(copies[0].last, same->view ? use.last : same->first);
     }
     copies[0].first = home;
-    for (const Copy &copy : copies)
+    for (const Memory::Copy &copy : copies)
       if (!copy.view)
         now.push_back({copy.first, copy.last, storedBytes(own, copy.id)});
   }
+  std::vector<Memory::Span> &had = memory->spans[value];
   if (now == had)
     return;
-  for (const Memory::Span &span : had)
-    memory->live.add(size_t(span.first + 1), size_t(span.last + 1),
-                     -span.bytes);
-  for (const Memory::Span &span : now)
-    memory->live.add(size_t(span.first + 1), size_t(span.last + 1), span.bytes);
-  had = std::move(now);
+  if (inTree) {
+    for (const Memory::Span &span : had)
+      memory->live.add(size_t(span.first + 1), size_t(span.last + 1),
+                       -span.bytes);
+    for (const Memory::Span &span : now)
+      memory->live.add(size_t(span.first + 1), size_t(span.last + 1),
+                       span.bytes);
+  }
+  had.assign(now.begin(), now.end());
 }
 
 int64_t LayoutState::peakBytes() {
   if (!memory)
-    memory = std::make_shared<Memory>(*this, nullptr, graph.values.size());
-  for (unsigned value : memory->stale) {
+    memory =
+        std::make_shared<Memory>(graph, uses, nullptr, graph.values.size());
+  size_t recounted = 0;
+  for (const unsigned &value : memory->stale)
+    recounted += memory->membersOf(value).size();
+  // A change of the tree costs about as much as sixteen additions.
+  const bool inTree = 16 * recounted < memory->spans.size();
+  for (const unsigned &value : memory->stale) {
     memory->isStale[value] = 0;
-    if (!memory->fold)
-      recount(value);
-    else
-      for (unsigned copy : memory->copies[value])
-        recount(copy);
+    for (unsigned member : memory->membersOf(value))
+      recount(member, inTree);
   }
+  if (!inTree)
+    memory->countAll();
   memory->stale.clear();
   return memory->live.largest();
 }

@@ -15,18 +15,18 @@ LayoutMoves::LayoutMoves(const LayoutGraph &graph,
     Cluster &made = known[index];
     for (unsigned position = 0; position < cluster.ops.size(); ++position) {
       const LayoutGraph::Op &op = graph.ops[cluster.ops[position]];
-      made.classOf.emplace_back(op.rule.factors.size(), -1);
+      made.classOf.emplace_back(op.rule->factors.size(), -1);
       for (unsigned i = 0; i < op.operands.size(); ++i) {
         int producer = graph.values[op.operands[i]].producer;
         if (producer < 0 || clusters.ofOp[producer] != int(index))
           made.inputs.push_back(
-              {position, op.operands[i], &op.rule.operands[i]});
+              {position, op.operands[i], &op.rule->operands[i]});
       }
       for (LayoutGraph::Op::Other other : op.others)
         made.inputs.push_back(
-            {position, other.value, &op.rule.operands[other.operand]});
+            {position, other.value, &op.rule->operands[other.operand]});
       for (unsigned i = 0; i < op.results.size(); ++i)
-        made.results.push_back({position, op.results[i], &op.rule.results[i]});
+        made.results.push_back({position, op.results[i], &op.rule->results[i]});
     }
     for (unsigned c = 0; c < cluster.factors.size(); ++c)
       for (auto [position, factor] : cluster.factors[c].members)
@@ -120,7 +120,7 @@ unsigned LayoutMoves::wish(unsigned index, unsigned place, LayoutId layout) {
                         ? cluster.inputs[place]
                         : cluster.results[place - cluster.inputs.size()];
   const LayoutCluster &what = clusters.clusters[index];
-  FactorSharding found = project(graph.ops[what.ops[at.position]].rule,
+  FactorSharding found = project(*graph.ops[what.ops[at.position]].rule,
                                  *at.dims, state.get(layout));
   Assignment assignment(what.factors.size());
   for (unsigned f = 0; f < found.axes.size(); ++f)
@@ -138,12 +138,12 @@ LayoutMoves::change(unsigned index, const Assignment &assignment, bool pass) {
   const Mesh &mesh = graph.mesh();
   std::vector<FactorSharding> shardings;
   for (unsigned op : cluster.ops)
-    shardings.push_back(FactorSharding::none(graph.ops[op].rule));
+    shardings.push_back(FactorSharding::none(*graph.ops[op].rule));
   for (unsigned c = 0; c < assignment.size(); ++c)
     for (auto [position, factor] : cluster.factors[c].members)
       shardings[position].axes[factor] = assignment[c];
   for (unsigned position = 0; position < cluster.ops.size(); ++position)
-    if (!canRun(graph.ops[cluster.ops[position]].rule, shardings[position],
+    if (!canRun(*graph.ops[cluster.ops[position]].rule, shardings[position],
                 mesh))
       return std::nullopt;
   std::unordered_map<unsigned, LayoutId> changed;
@@ -160,10 +160,10 @@ LayoutMoves::change(unsigned index, const Assignment &assignment, bool pass) {
       std::vector<Layout> operands;
       for (unsigned value : op.operands)
         operands.push_back(layoutOf(value));
-      sharding = passPartial(op.rule, operands, std::move(sharding.factors));
+      sharding = passPartial(*op.rule, operands, std::move(sharding.factors));
     }
     for (unsigned i = 0; i < op.results.size(); ++i) {
-      LayoutId id = state.intern(resultLayout(op.rule, i, sharding, mesh));
+      LayoutId id = state.intern(resultLayout(*op.rule, i, sharding, mesh));
       changed[op.results[i]] = id;
       made.push_back({op.results[i], id});
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 
 namespace meshloom {
@@ -89,6 +90,11 @@ std::string LayoutDescent::rejected(unsigned cluster, const Change &back) {
       fmt::format("{}: {}; {} against {}", state.get(layout).spec_string(),
                   describe(other, state.relayouts(values)),
                   formatTime(delta.after.cost), formatTime(delta.before.cost));
+  int64_t places = 1;
+  for (unsigned op : clusters.clusters[cluster].ops)
+    places = std::max(places, graph.ops[op].copies);
+  if (places > 1)
+    text += fmt::format(" in {} places together", places);
   if (peak > peakLimit && peakLimit >= 0)
     text += fmt::format(", but {} bytes per device at its peak, above {}", peak,
                         peakLimit);
@@ -142,81 +148,242 @@ std::vector<LayoutDecision> LayoutDescent::decisions() {
   return list;
 }
 
-/// A fold that is less than half of the graph, if the graph is a large one.
-static std::optional<LayoutFold> foldOf(const LayoutGraph &graph,
-                                        const LayoutState &state) {
-  // More rounds keep more of the ends apart, but cost as many ops, and the
-  // plans were no better: what differs at the ends is settled there.
-  constexpr unsigned rounds = 1;
-  constexpr size_t fewOps = 600;
-  if (graph.ops.size() < fewOps)
-    return std::nullopt;
-  LayoutFold fold = foldLayouts(graph, colourLayouts(graph, state, rounds));
-  if (2 * fold.graph.ops.size() > graph.ops.size())
-    return std::nullopt;
-  return fold;
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What one search found: its state at the end, and what it did.
+struct Plan {
+  std::unique_ptr<LayoutDescent> search;
+  Objective before, after;
+  int64_t peakBefore = 0, peakAfter = 0;
+  int64_t tried = 0, cutShort = 0;
+};
+
+/// Searches of one graph, with prices and folds that they have in common.
+class Searches {
+public:
+  Searches(const FoldedLayouts &folded, std::shared_ptr<LayoutPrices> prices)
+      : folded(folded), clusters(findClusters(folded.graph())),
+        prices(std::move(prices)) {
+    if (folded.partsFold)
+      partClusters = findClusters(folded.partsFold->graph);
+  }
+
+  Plan search(const MachineModel &machine) const;
+  /// What a plan costs by another machine.
+  Cost cost(const Plan &plan, const MachineModel &machine) const;
+  /// What all costs as it is given.
+  Cost givenCost(const MachineModel &machine) const {
+    return LayoutState(folded.graph(), clusters, machine, prices).total().cost;
+  }
+  /// Whether each op can run as what it was folded to does: it may take
+  /// something else, at a seam.
+  bool isPossible(const Plan &plan) const;
+  LayoutRefinement written(Plan plan) const;
+
+private:
+  std::unique_ptr<LayoutDescent> begin(const MachineModel &machine) const;
+
+  const FoldedLayouts &folded;
+  const LayoutClusters clusters;
+  LayoutClusters partClusters;
+  const std::shared_ptr<LayoutPrices> prices;
+};
+
+} // namespace
+
+std::unique_ptr<LayoutDescent>
+Searches::begin(const MachineModel &machine) const {
+  auto search = std::make_unique<LayoutDescent>(folded.graph(), clusters,
+                                                machine, prices);
+  if (folded.planFold)
+    search->state.countMemoryOf(folded.whole, *folded.usesOfWhole,
+                                *folded.planFold);
+  return search;
 }
 
-LayoutRefinement refineLayouts(const LayoutGraph &graph,
-                               const MachineModel &machine,
-                               std::shared_ptr<LayoutPrices> prices) {
-  LayoutRefinement result;
-  result.clusters = findClusters(graph);
-  if (!prices || !prices->fits(machine))
-    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
-  auto search =
-      std::make_unique<LayoutDescent>(graph, result.clusters, machine, prices);
-  result.before = search->state.total();
-  result.peakBefore = search->state.peakBytes();
-  const std::optional<LayoutFold> fold = foldOf(graph, search->state);
+Plan Searches::search(const MachineModel &machine) const {
+  Plan plan;
+  std::unique_ptr<LayoutDescent> &search = plan.search;
+  search = begin(machine);
+  plan.before = search->state.total();
+  plan.peakBefore = search->state.peakBytes();
   auto searchOnce = [&](OpenArguments open, int64_t peakLimit) {
     search->state.setOpenArguments(open);
-    if (fold) {
-      const LayoutClusters clusters = findClusters(fold->graph);
-      LayoutDescent folded(fold->graph, clusters, machine, prices);
+    if (folded.partsFold) {
+      LayoutDescent parts(folded.partsFold->graph, partClusters, machine,
+                          prices);
       if (peakLimit >= 0)
-        folded.state.countMemoryOf(search->state, *fold);
-      folded.state.setOpenArguments(open);
-      folded.run(peakLimit);
-      result.tried += folded.state.tried();
-      result.cutShort = folded.cutShort;
-      if (search->unfold(*fold, folded.state, peakLimit))
+        parts.state.countMemoryOf(folded.whole, *folded.usesOfWhole,
+                                  *folded.partsFold);
+      parts.state.setOpenArguments(open);
+      parts.run(peakLimit);
+      plan.tried += parts.state.tried();
+      plan.cutShort = parts.cutShort;
+      if (search->unfold(folded.partOf, parts.state, peakLimit)) {
+        search->holdSeams();
         return search->tidy(peakLimit);
+      }
     }
     search->run(peakLimit);
   };
   auto run = [&](OpenArguments open, int64_t peakLimit) {
     searchOnce(open, peakLimit);
     search->state.settleOpenArguments();
-    result.peakAfter = search->state.peakBytes();
-    return result.peakAfter <= result.peakBefore &&
-           search->state.total().cost <= result.before.cost;
+    plan.peakAfter = search->state.peakBytes();
+    return plan.peakAfter <= plan.peakBefore &&
+           search->state.total().cost <= plan.before.cost;
   };
   auto runAgain = [&](OpenArguments open) {
-    result.tried += search->state.tried();
-    search = std::make_unique<LayoutDescent>(graph, result.clusters, machine,
-                                             prices);
-    return run(open, result.peakBefore);
+    plan.tried += search->state.tried();
+    search = begin(machine);
+    return run(open, plan.peakBefore);
   };
   if (!run(OpenArguments::Move, /*peakLimit=*/-1) &&
       !runAgain(OpenArguments::Shrink) &&
-      std::ranges::any_of(graph.values, &LayoutGraph::Value::open))
+      std::ranges::any_of(folded.graph().values, &LayoutGraph::Value::open))
     runAgain(OpenArguments::Stay);
-  result.after = search->state.total();
-  result.tried += search->state.tried();
-  result.cutShort += search->cutShort;
-  result.decisions = search->decisions();
-  LayoutState &state = search->state;
-  for (unsigned value = 0; value < graph.values.size(); ++value)
-    result.layouts.push_back(state.get(state.layout(value)));
+  plan.after = search->state.total();
+  plan.tried += search->state.tried();
+  plan.cutShort += search->cutShort;
+  return plan;
+}
+
+Cost Searches::cost(const Plan &plan, const MachineModel &machine) const {
+  LayoutGraph after = folded.graph();
+  const LayoutState &state = plan.search->state;
+  for (unsigned value = 0; value < after.values.size(); ++value)
+    after.values[value].layout = state.get(state.layout(value));
+  return LayoutState(after, clusters, machine, prices).total().cost;
+}
+
+bool Searches::isPossible(const Plan &plan) const {
+  if (!folded.planFold)
+    return true;
+  const LayoutGraph &graph = folded.graph();
+  std::vector<unsigned> operands;
+  for (unsigned op = 0; op < folded.whole.ops.size(); ++op) {
+    const unsigned planned = folded.plannedOp(op);
+    if (graph.ops[planned].others.empty())
+      continue;
+    operands.clear();
+    for (unsigned value : folded.whole.ops[op].operands)
+      operands.push_back(folded.planned(value));
+    if (!plan.search->state.runsAlike(planned, operands))
+      return false;
+  }
+  return true;
+}
+
+LayoutRefinement Searches::written(Plan plan) const {
+  const LayoutGraph &graph = folded.graph();
+  LayoutState &state = plan.search->state;
+  LayoutRefinement result;
+  result.before = plan.before;
+  result.after = plan.after;
+  result.peakBefore = plan.peakBefore;
+  result.peakAfter = plan.peakAfter;
+  result.tried = plan.tried;
+  result.cutShort = plan.cutShort;
+  result.decisions = plan.search->decisions();
   for (unsigned op = 0; op < graph.ops.size(); ++op) {
     std::vector<Layout> &needs = result.needs.emplace_back();
-    for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i)
-      needs.push_back(graph.ops[op].free
-                          ? result.layouts[graph.ops[op].operands[i]]
-                          : state.get(state.evaluate(op).needs[i]));
+    for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i) {
+      const unsigned value = graph.ops[op].operands[i];
+      needs.push_back(state.get(graph.ops[op].free
+                                    ? state.layout(value)
+                                    : state.evaluate(op).needs[i]));
+    }
+  }
+  result.layouts.reserve(folded.whole.values.size());
+  for (unsigned value = 0; value < folded.whole.values.size(); ++value)
+    result.layouts.push_back(state.get(state.layout(folded.planned(value))));
+  if (!folded.planFold)
+    return result;
+  result.needsOf = folded.planFold->opOf;
+  if (result.decisions.empty())
+    return result;
+  std::vector<std::vector<unsigned>> copies(graph.ops.size());
+  for (unsigned op = 0; op < result.needsOf.size(); ++op)
+    copies[result.needsOf[op]].push_back(op);
+  for (LayoutDecision &decision : result.decisions) {
+    std::vector<unsigned> ops;
+    for (unsigned op : decision.ops)
+      ops.insert(ops.end(), copies[op].begin(), copies[op].end());
+    std::sort(ops.begin(), ops.end());
+    decision.ops = std::move(ops);
   }
   return result;
+}
+
+/// Little time that local work would save is not bought with bytes: the search
+/// by links alone wins where it finds a plan that sends less and takes little
+/// longer. No plan sends more than the given one.
+static Plan searchByTimeAndBytes(const Searches &searches,
+                                 const LayoutGraph &graph,
+                                 const MachineModel &model) {
+  constexpr Cost littleTime = 100'000'000; // 100 us
+  constexpr int64_t endless = std::numeric_limits<int64_t>::max();
+  Plan found = searches.search(model);
+  if (model.sharedMemory)
+    return found;
+  auto faster = [&](auto speed) {
+    MachineModel links = model;
+    links.flopsPerSecond = speed(model.flopsPerSecond);
+    links.memoryBytesPerSecond = speed(model.memoryBytesPerSecond);
+    return links;
+  };
+  const MachineModel links = faster([](int64_t) { return endless; });
+  // Work still decides between plans that send the same.
+  Plan other = searches.search(faster([](int64_t speed) {
+    return speed < endless / 1000 ? speed * 1000 : endless;
+  }));
+  // Without end, work takes a picosecond or two an op: less than a byte.
+  const Cost rounding = 2 * Cost(graph.ops.size());
+  if (searches.cost(other, links) + rounding < searches.cost(found, links) &&
+      searches.cost(other, model) - searches.cost(found, model) <= littleTime)
+    found = std::move(other);
+  if (searches.cost(found, links) > searches.givenCost(links) + rounding)
+    found = searches.search(links);
+  return found;
+}
+
+/// What `find` finds; for the whole graph where its fold's copies could not run
+/// so.
+template <typename Find>
+static LayoutRefinement
+refine(const LayoutGraph &graph, const MachineModel &machine,
+       std::shared_ptr<LayoutPrices> prices, Find find) {
+  if (!prices || !prices->fits(machine))
+    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
+  {
+    const FoldedLayouts folded(graph);
+    const Searches searches(folded, prices);
+    Plan plan = find(searches);
+    if (searches.isPossible(plan))
+      return searches.written(std::move(plan));
+  }
+  const FoldedLayouts unfolded(graph, /*isFolded=*/false);
+  const Searches searches(unfolded, prices);
+  return searches.written(find(searches));
+}
+
+LayoutRefinement refineLayouts(const LayoutGraph &graph,
+                               const MachineModel &machine,
+                               std::shared_ptr<LayoutPrices> prices) {
+  return refine(
+      graph, machine, std::move(prices),
+      [&](const Searches &searches) { return searches.search(machine); });
+}
+
+LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
+                                      const MachineModel &machine) {
+  return refine(graph, machine, nullptr, [&](const Searches &searches) {
+    return searchByTimeAndBytes(searches, graph, machine);
+  });
 }
 
 } // namespace meshloom

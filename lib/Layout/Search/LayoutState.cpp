@@ -32,12 +32,12 @@ LayoutState::LayoutState(const LayoutGraph &graph,
                          const MachineModel &machine,
                          std::shared_ptr<LayoutPrices> known)
     : graph(graph), clusters(clusters), machine(machine),
-      prices(std::move(known)), uses(graph.values.size()),
-      isOpenOutput(graph.values.size()), current(graph.ops.size()),
-      demands(graph.ops.size()), needs(graph.values.size()),
-      needHashes(graph.values.size()), layoutHashes(clusters.clusters.size()),
-      valueCosts(graph.values.size()), clusterCosts(clusters.clusters.size()),
-      opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
+      prices(std::move(known)), uses(graph), isOpenOutput(graph.values.size()),
+      current(graph.ops.size()), demands(graph.ops.size()),
+      needs(graph.values.size()), needHashes(graph.values.size()),
+      layoutHashes(clusters.clusters.size()), valueCosts(graph.values.size()),
+      clusterCosts(clusters.clusters.size()), opMark(graph.ops.size(), -1),
+      valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
     prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
@@ -46,7 +46,14 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     kinds.push_back(prices->kindOf(value.shape, value.type));
   }
   initial = layouts;
-  findUses();
+  for (unsigned value = 0; value < graph.values.size(); ++value) {
+    const std::span<const Use> all = uses[value];
+    const bool same = std::ranges::all_of(
+        all, [&](const Use &use) { return use.runs == all[0].runs; });
+    useRuns.push_back(all.empty() ? graph.values[value].runs
+                      : same      ? all[0].runs
+                                  : 0);
+  }
   findWindowUses();
   for (unsigned op = 0; op < graph.ops.size(); ++op)
     opKinds.push_back(prices->opKind(graph, op, sharesHalos));

@@ -16,11 +16,7 @@ static int64_t shardExtent(int64_t extent, const std::vector<unsigned> &axes,
   return extent;
 }
 
-/// All that an evaluation depends on but layouts.
-static std::string opText(const LayoutGraph &graph, unsigned index,
-                          std::span<const char> shared, RelayoutCosts &prices) {
-  const LayoutGraph::Op &op = graph.ops[index];
-  const ShardingRule &rule = op.rule;
+std::string ruleText(const ShardingRule &rule) {
   std::string text;
   auto add = [&](int64_t number) {
     text.append(reinterpret_cast<const char *>(&number), sizeof number);
@@ -56,6 +52,17 @@ static std::string opText(const LayoutGraph &graph, unsigned index,
   add(int64_t(rule.carriers.size()));
   for (unsigned carrier : rule.carriers)
     add(carrier);
+  return text;
+}
+
+/// All that an evaluation depends on but layouts.
+static std::string opText(const LayoutGraph &graph, unsigned index,
+                          std::span<const char> shared, RelayoutCosts &prices) {
+  const LayoutGraph::Op &op = graph.ops[index];
+  std::string text = ruleText(*op.rule);
+  auto add = [&](int64_t number) {
+    text.append(reinterpret_cast<const char *>(&number), sizeof number);
+  };
   add(op.flopsPerPoint);
   add(int64_t(op.flat.size()));
   for (unsigned factor : op.flat)
@@ -82,9 +89,14 @@ unsigned LayoutPrices::opKind(const LayoutGraph &graph, unsigned op,
 }
 
 const OpEvaluation &LayoutState::evaluate(unsigned index) {
+  return evaluate(index, graph.ops[index].operands);
+}
+
+const OpEvaluation &LayoutState::evaluate(unsigned index,
+                                          std::span<const unsigned> operands) {
   const LayoutGraph::Op &op = graph.ops[index];
   key.clear();
-  for (unsigned value : op.operands)
+  for (unsigned value : operands)
     key.push_back(layouts[value]);
   for (unsigned value : op.results)
     key.push_back(layouts[value]);
@@ -93,6 +105,14 @@ const OpEvaluation &LayoutState::evaluate(unsigned index) {
   if (found == known.end())
     found = known.emplace(key, compute(index, key)).first;
   return found->second;
+}
+
+bool LayoutState::runsAlike(unsigned op, std::span<const unsigned> operands) {
+  if (graph.ops[op].free)
+    return true;
+  const OpEvaluation &there = evaluate(op, operands), &here = *current[op];
+  return there.valid && there.needs == here.needs &&
+         there.produces == here.produces;
 }
 
 /// One exchange; whether what it exchanges is made by an op.
@@ -110,7 +130,7 @@ static Objective priceHalos(const MachineModel &machine,
 OpEvaluation LayoutState::compute(unsigned index,
                                   const std::vector<LayoutId> &key) {
   const LayoutGraph::Op &op = graph.ops[index];
-  const ShardingRule &rule = op.rule;
+  const ShardingRule &rule = *op.rule;
   const Mesh &mesh = graph.mesh();
   std::vector<Layout> operands, results;
   for (size_t i = 0; i < key.size(); ++i)
@@ -178,8 +198,8 @@ void LayoutState::addHalos(unsigned index, std::span<const Layout> have,
     if (what.producer >= 0 && graph.ops[what.producer].free)
       continue;
     Windows windows =
-        operandWindows(op.rule, i, made.sharding, what.shape, mesh);
-    Layout need = operandLayout(op.rule, i, made.sharding, mesh);
+        operandWindows(*op.rule, i, made.sharding, what.shape, mesh);
+    Layout need = operandLayout(*op.rule, i, made.sharding, mesh);
     if (areWithinBlocks(need, what.shape, windows))
       continue;
     // What a pending reduction leaves behind is a block and no more.
@@ -212,7 +232,7 @@ void LayoutState::findWindowUses() {
     std::vector<Use> &windowed = windowUses.emplace_back();
     for (const Use &use : uses[value])
       if (use.op >= 0 &&
-          std::ranges::count(graph.ops[use.op].rule.windows, use.index,
+          std::ranges::count(graph.ops[use.op].rule->windows, use.index,
                              &ShardingRule::Window::operand) > 0)
         windowed.push_back(use);
     std::ranges::stable_sort(

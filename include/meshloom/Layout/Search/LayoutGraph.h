@@ -7,6 +7,8 @@
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/ShardingRule.h"
 
+#include <memory>
+
 namespace meshloom {
 
 /// What runs once has so many `runs`: what is in one of three branches, a
@@ -50,8 +52,8 @@ struct LayoutGraph {
     bool open = false;
   };
   struct Op {
-    ShardingRule rule;
-    std::vector<unsigned> operands, results; ///< indices of values
+    std::shared_ptr<const ShardingRule> rule; ///< that ops of a kind share
+    std::vector<unsigned> operands, results;  ///< indices of values
     /// Floating point operations for each point of the rule's iteration space.
     int64_t flopsPerPoint = 1;
     /// A constant or the like: made in any layout at no cost.

@@ -37,6 +37,9 @@ struct OpEvaluation {
   std::vector<Beyond> shared;
 };
 
+/// Of all of a rule but the names of its factors: equal where rules are.
+std::string ruleText(const ShardingRule &rule);
+
 /// Prices of relayouts and evaluations of ops, kept for all searches over a
 /// graph and its folds. Ops are alike (of one kind) where they have one rule,
 /// do the same work for a point and have operands and results of one shape and

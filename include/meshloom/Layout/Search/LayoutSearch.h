@@ -13,15 +13,20 @@ struct LayoutDecision {
   bool moved = false;
   /// What was not done: propagation's layout where the cluster was moved, else
   /// the cheapest other one. "[*, *] partial<batch: sum>: all_reduce over
-  /// [batch] of 2195200 bytes; 472.2 us against 316.1 us, 156.1 us more".
+  /// [batch] of 2195200 bytes; 472.2 us against 316.1 us, 156.1 us more". Of
+  /// clusters that were decided together, the times are those of all.
   std::string rejected;
 };
 
 struct LayoutRefinement {
   std::vector<Layout> layouts; ///< per value of the graph
-  /// Per op: what each operand must be brought to (free ops: as it is).
+  /// What operands must be brought to (of free ops: as they are); ops that were
+  /// decided alike share theirs.
   std::vector<std::vector<Layout>> needs;
-  LayoutClusters clusters;
+  std::vector<unsigned> needsOf; ///< per op, which; empty: its own number
+  const Layout &need(unsigned op, unsigned operand) const {
+    return needs[needsOf.empty() ? op : needsOf[op]][operand];
+  }
   std::vector<LayoutDecision> decisions; ///< by cluster
   Objective before, after;
   int64_t peakBefore = 0, peakAfter = 0; ///< bytes per device
@@ -46,6 +51,11 @@ struct LayoutRefinement {
 LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
                                std::shared_ptr<LayoutPrices> prices = nullptr);
+
+/// What RefineLayouts does: the same, but where links count it saves little
+/// time for many bytes nowhere, and sends no more than the given layouts do.
+LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
+                                      const MachineModel &machine);
 
 /// "384.2 us", "5.0 ns".
 std::string formatTime(Cost picoseconds);

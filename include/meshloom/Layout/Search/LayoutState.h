@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/Layout/Search/LayoutPrices.h"
+#include "meshloom/Layout/Search/LayoutUses.h"
 
 #include <algorithm>
 #include <memory>
@@ -56,6 +57,8 @@ public:
   const Layout &get(LayoutId id) const { return prices->get(id); }
   LayoutId intern(const Layout &layout) { return prices->intern(layout); }
   const OpEvaluation &evaluate(unsigned op);
+  /// Whether the op would run the same way with other operands.
+  bool runsAlike(unsigned op, std::span<const unsigned> operands);
   const Objective &total() const { return sum; }
   /// How many changes have been applied, or would have been if what they come
   /// to were not known: what a search's work is counted in.
@@ -123,20 +126,16 @@ public:
   /// a device's part is that of what is stored once for all. After the first
   /// time it costs what the values take that changed since.
   int64_t peakBytes();
-  /// Peak bytes are those of the graph that this state's was folded from.
-  void countMemoryOf(const LayoutState &whole, const LayoutFold &fold);
+  /// Peak bytes are those of the graph that this state's was folded from, which
+  /// `uses` are of.
+  void countMemoryOf(const LayoutGraph &whole, const LayoutUses &uses,
+                     const LayoutFold &fold);
 
 private:
   using Way = RelayoutCosts::Way;
   using Bytes = RelayoutCosts::Bytes;
   using Edge = RelayoutCosts::Edge;
-  struct Use {
-    int op; ///< -1: an output
-    unsigned index;
-    int64_t runs = runsOnce; ///< of a relayout for it
-    /// The ops between which what it reads must be there.
-    int first = 0, last = 0;
-  };
+  using Use = LayoutUse;
   /// What one use asks of its value.
   struct Demand {
     LayoutId target = 0;
@@ -154,6 +153,7 @@ private:
     bool atEnd() const { return uses == ends; }
   };
 
+  const OpEvaluation &evaluate(unsigned op, std::span<const unsigned> operands);
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
   void addHalos(unsigned op, std::span<const Layout> have,
                 OpEvaluation &made) const;
@@ -172,9 +172,6 @@ private:
   struct Record;
   /// Brings the demands of an op's operands up to date.
   void update(unsigned op, Record *record);
-  void findUses();
-  /// Places in time are ops, then outputs, which are made one after the other.
-  int lastPlace() const { return int(graph.ops.size() + graph.outputs.size()); }
   /// How often a relayout of a value is made.
   int64_t runsOf(unsigned value, const Edge &edge) const;
   /// The layout that a value is relaid out from: its own, or what an open
@@ -195,7 +192,7 @@ private:
   bool moves(unsigned op, unsigned operand);
   int64_t storedBytes(unsigned value, LayoutId id);
   struct Memory;
-  void recount(unsigned value);
+  void recount(unsigned value, bool inTree);
   void changed(unsigned value);
 
   /// What a cluster reads or writes, and how often if it is one of a fold.
@@ -228,7 +225,7 @@ private:
 
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
-  const MachineModel &machine;
+  const MachineModel machine;
 
   std::vector<int> tallyOf; ///< per cluster; -1: of few ops
   std::vector<Tally> tallies;
@@ -236,7 +233,7 @@ private:
 
   std::shared_ptr<LayoutPrices> prices;
   std::vector<TensorKind> kinds; ///< per value
-  std::vector<std::vector<Use>> uses;
+  LayoutUses uses;
   /// Per value: of relayouts for its uses; 0 where that differs among them.
   std::vector<int64_t> useRuns;
   /// Per value, those through windows, the uses in one branch side by side.
@@ -245,7 +242,6 @@ private:
   std::vector<LayoutId> outputTargets;
   std::vector<char> isOpenOutput; ///< per value: of some open output
   OpenArguments openArguments = OpenArguments::Stay;
-  std::vector<int> homes;        ///< per value: the op from which it is there
   std::vector<unsigned> opKinds; ///< per op
   std::vector<const OpEvaluation *> current;
   std::vector<std::vector<Demand>> demands; ///< per op and operand
