@@ -2,7 +2,6 @@
 // first, in which orders work may run, and where scratch memory lies.
 #include "TestPrograms.h"
 
-#include "meshloom/Runtime/Plan/AgreedResults.h"
 #include "meshloom/Runtime/Plan/MemoryPlan.h"
 #include "meshloom/Runtime/Plan/Offsets.h"
 
@@ -196,39 +195,5 @@ TEST(OffsetAllocatorTest, FreedMemoryIsReusedAndJoined) {
   allocator.release(c, 100);
   EXPECT_EQ(allocator.allocate(1000), c); // grows at the end
   EXPECT_EQ(allocator.peak(), 256 + 1024);
-}
-
-// However an array is cut and wherever its parts lie, their hashes add up to
-// that of the array.
-TEST(AgreedResultsTest, HashesOfPartsAddUp) {
-  for (const auto &[type, width] : {std::pair(DType::I8, 1),
-                                    {DType::BF16, 2},
-                                    {DType::F32, 4},
-                                    {DType::F64, 8},
-                                    {DType::C128, 16}}) {
-    // [3, 4], by rows and by columns; the loop in the middle moves nothing.
-    std::vector<char> rows, columns(size_t(12 * width));
-    for (int i = 0; i < 12 * width; ++i)
-      rows.push_back(char(31 * i + 7));
-    for (int r = 0; r < 3; ++r)
-      for (int c = 0; c < 4; ++c)
-        std::copy_n(&rows[size_t((4 * r + c) * width)], width,
-                    &columns[size_t((3 * c + r) * width)]);
-    using Loops = std::array<int64_t, 3>;
-    auto hash = [&, type = type](const char *data, int64_t first, Loops extents,
-                                 Loops strides) {
-      return elementHash({type, data, first, extents, strides, Loops{4, 0, 1}});
-    };
-    const uint64_t all = hash(rows.data(), 0, {3, 5, 4}, {4, 0, 1});
-    EXPECT_EQ(hash(columns.data(), 0, {3, 5, 4}, {1, 0, 3}), all);
-    EXPECT_EQ(hash(rows.data(), 0, {1, 5, 4}, {4, 0, 1}) +
-                  hash(&rows[size_t(4 * width)], 4, {2, 5, 4}, {4, 0, 1}),
-              all);
-    EXPECT_EQ(hash(columns.data(), 0, {3, 5, 3}, {1, 0, 3}) +
-                  hash(&columns[size_t(9 * width)], 3, {3, 5, 1}, {1, 0, 3}),
-              all);
-    std::swap_ranges(&rows[0], &rows[size_t(width)], &rows[size_t(5 * width)]);
-    EXPECT_NE(hash(rows.data(), 0, {3, 5, 4}, {4, 0, 1}), all);
-  }
 }
 } // namespace

@@ -6,7 +6,6 @@
 // number of workers.
 #include "CPUExecutable.h"
 #include "ExchangeCall.h"
-#include "GivenResults.h"
 #include "Parts.h"
 #include "Placement.h"
 
@@ -16,7 +15,6 @@
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/AgreedOutcome.h"
-#include "meshloom/Runtime/Plan/AgreedResults.h"
 #include "meshloom/Runtime/Plan/Failure.h"
 
 #include <cstring>
@@ -61,9 +59,6 @@ struct Call {
     unsigned devices;
   };
   std::vector<ProfiledPart> parts;
-  /// What its step, of this number of those that are compared, gives.
-  std::vector<GivenResult> given = {};
-  size_t compared = 0;
 };
 
 struct ReadyPhase {
@@ -80,8 +75,6 @@ struct Run {
   Failure failure;
   /// Where processes check together, no reason not to go on.
   Failure nonFinite;
-  /// Per step that is compared: the hash of what it gave.
-  std::vector<std::atomic<uint64_t>> given;
   /// Exchanges that have begun and not ended.
   std::vector<unsigned> underWay = {};
 };
@@ -101,7 +94,7 @@ public:
   Status plan(std::span<const unsigned> order);
   int64_t cores() const override { return busyCores; }
   bool exchanges() const override {
-    return !graph.exchanges.empty() || !compared.empty() || checksTogether();
+    return !graph.exchanges.empty() || checksTogether();
   }
 
 private:
@@ -121,7 +114,6 @@ private:
   ExchangeCall::Memory memoryOf(unsigned exchange, const Run &run) const;
   bool failedTogether(const Run &run);
   void abandonExchanges(const Error &error);
-  Status compareRun(const Run &run);
   Result<Call> prepareCall(const Item &item) const;
   void runPhase(const ReadyPhase &phase, Run &run);
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
@@ -141,8 +133,6 @@ private:
   plan::MeshProcesses processes{loaded.mesh};
   StepGraph graph;
   std::vector<ExchangeCall> exchangeCalls; ///< of the graph's
-  /// Steps whose results processes compare at the end of a run.
-  std::vector<unsigned> compared;
   Placement placement;
   int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
@@ -231,7 +221,6 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     return scratch.error();
   setWork(std::move(*scratch), workerStride * workers);
   cursors = std::vector<Cursor>(size_t(workers));
-  compared = comparedSteps(loaded, processes);
   return prepare(planned);
 }
 
@@ -281,11 +270,6 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
       return Error(plan::describe(loaded, work.step) +
                    function.error().message());
     call.function = std::move(*function);
-    const auto step = std::ranges::find(compared, work.step);
-    if (step != compared.end()) {
-      call.given = givenResults(work, loaded, graph, processes);
-      call.compared = size_t(step - compared.begin());
-    }
   }
   return call;
 }
@@ -454,10 +438,6 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
                        frame.extent.data(), strides, unsigned(loops)))
         nonFiniteOf(run).report(work.step, nonFiniteMessage(buffer.name));
     }
-    for (const GivenResult &result : call.given)
-      run.given[call.compared] += result.hash(
-          frame.pointers[result.access], frame.begin, frame.extent,
-          std::span(call.strides).subspan(result.access * loops, loops));
   }
 }
 
@@ -630,28 +610,9 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
   });
 }
 
-/// Of a run that has come to its end here: whether all processes were given the
-/// same, and found nothing wrong.
-Status SharedExecutable::compareRun(const Run &run) {
-  Communicator *communicator = cpus.communicator();
-  if (!compared.empty()) {
-    const std::vector<uint64_t> hashes(run.given.begin(), run.given.end());
-    if (Status same = plan::agreeOnResults(*communicator, *exchanging, compared,
-                                           hashes, loaded);
-        !same)
-      return same;
-  }
-  return checksTogether() ? plan::agreeOnOutcome(*communicator, *exchanging,
-                                                 run.nonFinite, loaded)
-                          : Success();
-}
-
 Status SharedExecutable::runActions(const Frame &frame) {
-  Run run{frame.addresses.data(),
-          exchanging->take(graph.exchanges.size()),
-          {},
-          {},
-          std::vector<std::atomic<uint64_t>>(compared.size())};
+  Run run{
+      frame.addresses.data(), exchanging->take(graph.exchanges.size()), {}, {}};
   if (profiled)
     describeParts();
   cpus.workers.visit([&] {
@@ -668,7 +629,10 @@ Status SharedExecutable::runActions(const Frame &frame) {
     }
   });
   if (!run.failure.any())
-    return compareRun(run);
+    return checksTogether()
+               ? plan::agreeOnOutcome(*cpus.communicator(), *exchanging,
+                                      run.nonFinite, loaded)
+               : Success();
   const Error error = run.failure.error(loaded);
   if (processes.several() && !failedTogether(run))
     abandonExchanges(error);
