@@ -87,6 +87,9 @@ std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef source,
                                                              StringRef name) {
   std::string copy = withArrays(source);
   StringRef text = copy;
+  // Editors on Windows begin a file of UTF-8 with a mark that says so.
+  if (text.starts_with("\xef\xbb\xbf"))
+    std::fill_n(copy.begin(), 3, ' ');
   // A range follows a file's name: `"f.py":3:5 to :9`.
   for (size_t at = text.find('"'); at != StringRef::npos;
        at = text.find('"', at + 1)) {
@@ -191,6 +194,9 @@ private:
 } // namespace
 
 std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    return SourceFault{1, "the file is UTF-16, as PowerShell's '>' writes it; "
+                          "expected UTF-8"};
   Nesting nesting;
   unsigned line = 1;
   bool beginsLine = true; // only spaces so far

@@ -17,7 +17,7 @@ namespace meshloom {
 /// the ends of ranges in locations (`loc("f.py":3:5 to :9)`) become spaces, so
 /// that every line and column stays where it is. Lists of dims as JAX wrote
 /// them until early 2024 (`slice_sizes = dense<1> : tensor<2xi64>`) become
-/// arrays.
+/// arrays. A byte order mark at the beginning becomes spaces.
 std::unique_ptr<llvm::MemoryBuffer> readableSource(llvm::StringRef text,
                                                    llvm::StringRef name);
 
@@ -30,10 +30,11 @@ struct SourceFault {
   unsigned line;
   std::string message;
 };
-/// The first one in `text`: brackets that nest deeper than 256 (parsers,
-/// verifiers and passes call themselves for each level, so the stack is what
-/// limits it), or deeper than 4096 with what aliases stand for; an alias that
-/// stands for more than 2^24 brackets; or a result number (`%0#7`) beyond 2^20, for which MLIR 19's
-/// parser would make room before it looks whether the op has so many.
+/// The first one in `text`: letters of two bytes (UTF-16), brackets that nest
+/// deeper than 256 (parsers, verifiers and passes call themselves for each
+/// level, so the stack is what limits it), or deeper than 4096 with what
+/// aliases stand for; an alias that stands for more than 2^24 brackets; or a
+/// result number (`%0#7`) beyond 2^20, for which MLIR 19's parser would make
+/// room before it looks whether the op has so many.
 std::optional<SourceFault> sourceFault(llvm::StringRef text);
 } // namespace meshloom
