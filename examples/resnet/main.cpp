@@ -57,7 +57,9 @@ void run(int argc, char **argv) {
   const Layout rows({"batch", UNSHARDED, UNSHARDED, UNSHARDED}, mesh),
       labels({"batch"}, mesh);
   const resnet::ResNet model({.classes = 10, .small = true});
-  const optimizers::SGD sgd({.learning_rate = 0.05, .momentum = 0.9});
+  // The linear scaling rule (Goyal et al., 2017): 0.1 for 256 images.
+  const optimizers::SGD sgd(
+      {.learning_rate = 0.1 * double(batch) / 256, .momentum = 0.9});
   auto step = function(
       [&](const Tensor &x, const Tensor &y) {
         GradientTape tape;
