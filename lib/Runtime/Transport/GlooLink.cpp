@@ -39,6 +39,15 @@ struct Buffer {
   std::unique_ptr<gloo::transport::UnboundBuffer> message;
 };
 
+/// What this exception of a connection's says of its peer.
+std::string reasonOf(const std::exception &error) {
+  if (dynamic_cast<const DamagedBytes *>(&error))
+    return error.what();
+  return fmt::format("its connection is broken (its process has ended, or the "
+                     "network between): {}",
+                     error.what());
+}
+
 class GlooLink final : public Link {
 public:
   GlooLink(std::shared_ptr<gloo::transport::Context> context, int peer,
@@ -220,47 +229,58 @@ private:
     changed.notify_all();
   }
 
+  /// With the lock, which is given back while Gloo does something: posts what
+  /// is to be posted.
+  void postAll(std::unique_lock<std::mutex> &lock) {
+    while (!stopped && !broken && !toPost.empty()) {
+      std::unique_ptr<Buffer> next = std::move(toPost.front());
+      toPost.pop_front();
+      lock.unlock();
+      std::optional<std::string> failure;
+      try {
+        next->message->recv(peer, 0, 0, HEADER + PAYLOAD);
+      } catch (const std::exception &error) {
+        failure = reasonOf(error);
+      }
+      lock.lock();
+      broken = failure;
+      if (!broken)
+        posted.push_back(std::move(next));
+    }
+  }
+
   void receiveAll() {
     std::unique_lock lock(mutex);
-    while (!stopped) {
-      std::string broken;
-      auto relock = [&] {
-        if (!lock)
-          lock.lock();
-      };
+    while (true) {
+      postAll(lock);
+      if (stopped)
+        return;
+      if (posted.empty()) {
+        if (broken) {
+          end(*broken);
+          return;
+        }
+        changed.wait(lock, [&] { return stopped || !toPost.empty(); });
+        continue;
+      }
+      // Where posting failed, what came before is there all the same, and the
+      // first that did not come says so.
+      Buffer &first = *posted.front();
+      std::optional<std::string> failure;
+      lock.unlock();
+      bool came = false;
       try {
-        while (!toPost.empty()) {
-          posted.push_back(std::move(toPost.front()));
-          toPost.pop_front();
-          Buffer &next = *posted.back();
-          lock.unlock();
-          next.message->recv(peer, 0, 0, HEADER + PAYLOAD);
-          lock.lock();
-        }
-        if (posted.empty()) {
-          changed.wait(lock, [&] { return stopped || !toPost.empty(); });
-          continue;
-        }
-        Buffer &first = *posted.front();
-        lock.unlock();
-        const bool came = first.message->waitRecv(nullptr, FOR_EVER);
-        lock.lock();
-        if (!came)
-          continue;
-      } catch (const DamagedBytes &damage) {
-        relock();
-        end(damage.what());
-        return;
+        came = first.message->waitRecv(nullptr, FOR_EVER);
       } catch (const std::exception &error) {
-        broken = error.what();
-        relock();
+        failure = reasonOf(error);
       }
-      if (!broken.empty()) {
-        end("its connection is broken (its process has ended, or the network "
-            "between): " +
-            broken);
+      lock.lock();
+      if (failure) {
+        end(*failure);
         return;
       }
+      if (!came)
+        continue;
       std::unique_ptr<Buffer> buffer = std::move(posted.front());
       posted.pop_front();
       FrameHeader header;
@@ -309,6 +329,7 @@ private:
   std::deque<std::unique_ptr<Buffer>> onTheWay;
   /// To be posted, waited for, to be read: what comes in goes through them.
   std::deque<std::unique_ptr<Buffer>> toPost, posted, arrived;
+  std::optional<std::string> broken; // nothing can be posted any more
   std::optional<std::string> reason; // it has ended
   std::optional<std::chrono::steady_clock::time_point> closedAt;
   std::chrono::milliseconds patience{2000};
