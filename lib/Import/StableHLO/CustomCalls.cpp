@@ -140,6 +140,8 @@ static Imported importShardingMarker(Importer &im, Call op) {
   if (sharding->manual.size() == im.b.getMesh().getSizes().size())
     return SmallVector<Value>{value}; // one per device, and stays so
   auto pinned = constrain(im, value, *sharding);
+  if (succeeded(pinned) && sharding->group)
+    pinned = joinGroup(im, *pinned, *sharding->group, nullptr);
   if (failed(pinned))
     return failure();
   return SmallVector<Value>{*pinned};

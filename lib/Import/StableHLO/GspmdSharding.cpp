@@ -101,8 +101,10 @@ Result<GspmdSharding> GspmdSharding::parse(std::string_view text) {
   GspmdSharding result;
   if (!in.take("{"))
     return in.error("it does not begin with '{'");
-  if (in.take("replicated") || in.take("unknown")) {
+  if (in.take("replicated")) {
     result.kind = Kind::Replicated;
+  } else if (in.take("unknown")) {
+    result.kind = Kind::Unknown;
   } else if (in.take("manual")) {
     result.kind = Kind::Manual;
   } else if (in.take("maximal")) {
@@ -112,8 +114,8 @@ Result<GspmdSharding> GspmdSharding::parse(std::string_view text) {
   } else {
     result.kind = Kind::Tiled;
     if (!in.take("devices=[") || !in.numbers(result.tiles) || !in.take("]"))
-      return in.error("expected 'replicated', 'manual', 'maximal' or "
-                      "'devices=[...]'");
+      return in.error("expected 'replicated', 'unknown', 'manual', "
+                      "'maximal' or 'devices=[...]'");
     int64_t count = product(result.tiles);
     if (count == 0)
       return in.error(fmt::format("the numbers of tiles must be positive and "
@@ -161,6 +163,10 @@ Result<GspmdSharding> GspmdSharding::parse(std::string_view text) {
     if (result.lastDims.size() > result.tiles.size())
       return in.error("it has more last_tile_dims than dims");
   }
+  if (in.take("shard_as") || in.take("shard_like"))
+    if (!in.number(result.group.emplace()) || *result.group < 0)
+      return in.error("the number of the group of 'shard_as' or 'shard_like' "
+                      "is missing");
   if (in.take("metadata=")) // where XLA took it from
     in.rest.remove_prefix(
         in.rest.empty() ? 0 : std::min(in.rest.rfind('}'), in.rest.size()));

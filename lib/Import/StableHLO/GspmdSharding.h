@@ -3,24 +3,29 @@
 
 #include "meshloom/Core/MeshUnification.h"
 
+#include <optional>
+
 namespace meshloom::importer {
 
 /// A sharding as XLA's GSPMD writes it: `{devices=[8,1]<=[8]}`,
 /// `{devices=[2,1,4]<=[8] last_tile_dim_replicate}`, `{replicated}`,
-/// `{manual}`, `{maximal device=0}`.
+/// `{manual}`, `{maximal device=0}`, `{unknown}` (nothing is said).
 ///
 /// `devices=[a,b,...]` is a grid of tiles, one dim for each dim of the tensor,
 /// then those that `last_tile_dims` describes; what follows lists the device of
 /// each tile, row-major: `0,1,...`, or `<=[r,...]T(p,...)`: the numbers 0, 1,
-/// ... as an array of shape r, transposed by p.
+/// ... as an array of shape r, transposed by p. What ends in `shard_as 3` or
+/// `shard_like 3` (`jax.experimental.shard_alike`) is laid out as the other
+/// values of group 3 are.
 struct GspmdSharding {
-  enum class Kind { Replicated, Manual, Maximal, Tiled };
+  enum class Kind { Replicated, Unknown, Manual, Maximal, Tiled };
   enum class LastDim { Replicated, Manual };
   Kind kind = Kind::Replicated;
   std::vector<int64_t> tiles;
   std::vector<LastDim> lastDims; ///< of the last tile dims
   std::vector<int64_t> devices;  ///< of each tile
   int64_t device = 0;            ///< the only one, of Maximal
+  std::optional<int64_t> group;  ///< of `shard_as` or `shard_like`
 
   /// Number of tile dims that are dims of the tensor.
   size_t rank() const { return tiles.size() - lastDims.size(); }

@@ -231,6 +231,11 @@ FailureOr<Value> constrain(Importer &importer, Value value, Attribute sharding);
 FailureOr<Value> reshard(Importer &importer, Value value,
                          const ValueSharding &sharding);
 
+/// `value` as a member of a sharding group. The first one whose layout is
+/// decided decides for those with another: as in Shardy, they are resharded.
+FailureOr<Value> joinGroup(Importer &importer, Value value, int64_t group,
+                           Operation *manualComputation);
+
 /// `value`, whose layout is told once it is decided, by the name `name`.
 Value inspected(Importer &importer, Value value, StringRef name);
 

@@ -454,6 +454,9 @@ FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
   const GspmdSharding &parsed = it->second;
   ValueSharding result;
   result.dims.resize(type.getRank());
+  result.group = parsed.group;
+  for (ValueSharding::Dim &dim : result.dims)
+    dim.isOpen = parsed.kind == GspmdSharding::Kind::Unknown;
   if (parsed.kind == GspmdSharding::Kind::Maximal && hasSeveralDevices())
     result.onlyDevice = parsed.device;
   if (parsed.kind == GspmdSharding::Kind::Tiled)

@@ -23,6 +23,8 @@ struct ValueSharding {
   ReduceKind unreducedKind = ReduceKind::Sum;
   /// GSPMD: axes along which the value is one per device.
   SmallVector<unsigned> manual;
+  /// GSPMD: the sharding group that the value is in.
+  std::optional<int64_t> group = std::nullopt;
   /// The value is to be on this device of several, and nowhere else.
   std::optional<int64_t> onlyDevice = std::nullopt;
 

@@ -90,13 +90,9 @@ Value importer::inspected(Importer &importer, Value value, StringRef name) {
   return told;
 }
 
-/// `value` as a member of a sharding group. The first one whose layout is
-/// decided decides for those with another: as in Shardy, they are resharded.
-static FailureOr<Value> joinGroup(Importer &im, sdy::ShardingGroupOp op) {
+FailureOr<Value> importer::joinGroup(Importer &im, Value value, int64_t group,
+                                     Operation *around) {
   LaneBuilder &b = im.b;
-  Value value = im.get(op.getInput());
-  int64_t group = int64_t(op.getGroupId());
-  auto around = op->getParentOfType<sdy::ManualComputationOp>();
   Lanes lanes(b.lanesOf(value));
   auto [known, isFirst] = im.groups.try_emplace(
       group, Importer::Group{b.getLoc(),
@@ -227,14 +223,14 @@ void importer::addAnnotations(Handlers &handlers) {
     Lanes lanes(im.b.lanesOf(value));
     return im.b.note(dtensor::addWish(im.b, im.b.getLoc(), value, wish), lanes);
   });
-  handlers.add<sdy::ShardingGroupOp>(
-      [](Importer &im,
-         sdy::ShardingGroupOp op) -> FailureOr<SmallVector<Value>> {
-        auto joined = joinGroup(im, op);
-        if (failed(joined))
-          return failure();
-        // The op has no result: later uses of the value see it.
-        im.set(op.getInput(), *joined);
-        return SmallVector<Value>();
-      });
+  handlers.add<sdy::ShardingGroupOp>([](Importer &im, sdy::ShardingGroupOp op)
+                                         -> FailureOr<SmallVector<Value>> {
+    auto joined = joinGroup(im, im.get(op.getInput()), int64_t(op.getGroupId()),
+                            op->getParentOfType<sdy::ManualComputationOp>());
+    if (failed(joined))
+      return failure();
+    // The op has no result: later uses of the value see it.
+    im.set(op.getInput(), *joined);
+    return SmallVector<Value>();
+  });
 }

@@ -57,6 +57,13 @@ func.func @gspmd(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[2,4]<=[7]}"}) -
 
 // -----
 
+// expected-error @+1 {{cannot read the sharding '{unknown shard_as}': the number of the group of 'shard_as' or 'shard_like' is missing}}
+func.func @gspmd_group(%a: tensor<8x8xf32> {mhlo.sharding = "{unknown shard_as}"}) -> tensor<8x8xf32> {
+  return %a : tensor<8x8xf32>
+}
+
+// -----
+
 func.func @target(%a: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{custom call 'nobody_knows' is not known}}
   %0 = stablehlo.custom_call @nobody_knows(%a) : (tensor<8xf32>) -> tensor<8xf32>

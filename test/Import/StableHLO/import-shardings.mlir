@@ -95,3 +95,20 @@ func.func @gspmd(%a: tensor<8x16xf32> {mhlo.sharding = "{devices=[2,4]<=[8]}"}) 
   %1 = stablehlo.custom_call @Sharding(%0) {mhlo.sharding = "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %1 : tensor<8x16xf32>
 }
+
+// -----
+
+// jax.experimental.shard_alike without Shardy: values of one group are laid
+// out alike, and `unknown` says nothing else about them.
+// CHECK-LABEL: func.func @alike(
+// CHECK-SAME: %arg1: tensor<8x16xf32>)
+// CHECK: %[[A:.*]] = dtensor.constraint %arg0 {dtensor.wish = {group = 3 : i64, {{.*}}open = array<i1: true, true>
+// CHECK: %[[B:.*]] = dtensor.constraint %{{.*}} {dtensor.wish = {group = 3 : i64, {{.*}}open = array<i1: true, true>
+// CHECK: dtensor.multiply %[[A]], %[[B]]
+func.func @alike(%a: tensor<8x16xf32> {mhlo.sharding = "{devices=[2,4]<=[8]}"}, %b: tensor<8x16xf32> {mhlo.sharding = "{unknown}"}) -> tensor<8x16xf32> {
+  %0 = stablehlo.sine %b : tensor<8x16xf32>
+  %1 = stablehlo.custom_call @Sharding(%a) {backend_config = "", has_side_effect = true, mhlo.sharding = "{unknown shard_as 3}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %2 = stablehlo.custom_call @Sharding(%0) {backend_config = "", mhlo.sharding = "{unknown shard_like 3 metadata={op_name=\22f\22}}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3 = stablehlo.multiply %1, %2 : tensor<8x16xf32>
+  return %3 : tensor<8x16xf32>
+}
