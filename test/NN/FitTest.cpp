@@ -452,6 +452,43 @@ TEST(FitTest, WeightsEndAsTheirAverages) {
               1e-5);
 }
 
+// As Keras: a warning, and training goes on; moving averages move.
+TEST(FitTest, WithoutTrainableWeights) {
+  std::string said;
+  Logger before =
+      set_logger([&](LogLevel, std::string_view text) { said += text; });
+  const Tensor x = tensor({{0, 1}, {2, 3}, {4, 0}, {1, 2}, {3, 4}, {0, 1}});
+  const Tensor y = tensor(
+      {{0.f, 0.f}, {1.f, 1.f}, {2.f, 2.f}, {0.f, 0.f}, {1.f, 1.f}, {2.f, 2.f}});
+  Sequential model(
+      {Input({2}), layers::BatchNormalization(
+                       {.momentum = 0.5, .center = false, .scale = false})},
+      "of_averages");
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  const History history = model.fit(
+      x, y, {.batch_size = 4, .epochs = 2, .verbose = 0, .shuffle = false});
+  set_logger(before);
+  EXPECT_NEAR(history["loss"][0], 2.6877344, 1e-5);
+  EXPECT_NEAR(history["loss"][1], 2.6877344, 1e-5);
+  const std::vector<Tensor> averages = model.get_weights();
+  EXPECT_EQ(averages.at(0).to_vector<float>(),
+            (std::vector<float>{1.484375f, 2.03125f}));
+  EXPECT_EQ(averages.at(1).to_vector<float>(),
+            (std::vector<float>{2.15234375f, 1.859375f}));
+  const std::string text = "'of_averages' has no trainable weights";
+  const size_t at = said.find(text);
+  EXPECT_NE(at, std::string::npos) << said;
+  EXPECT_EQ(said.find(text, at + 1), std::string::npos); // once
+
+  // A layer that is not to be trained, and no optimizer.
+  Model frozen = line();
+  frozen.set_trainable(false);
+  frozen.compile({.optimizer = {}, .loss = "mse"});
+  EXPECT_NEAR(
+      frozen.fit(ofOnes(30, 10), {.epochs = 2, .verbose = 0})["loss"][1],
+      3.1686627, 3.2e-6);
+}
+
 TEST(FitTest, GeneratorsSingleBatchesAndShortDatasets) {
   Model model = line();
   auto generate = [] {

@@ -4,9 +4,12 @@
 #include "Training.h"
 
 #include "meshloom/API/GradientTape.h"
+#include "meshloom/API/Logging.h"
 #include "meshloom/API/Mask.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/NN/Models/Model.h"
+
+#include <fmt/format.h>
 
 namespace meshloom::detail {
 
@@ -76,7 +79,11 @@ void Training::changeBy(GradientTape &tape, const Tensor &total) {
                           "layers");
   const std::vector<DVariable> variables = model.trainable_variables();
   if (variables.empty())
-    refuseTraining("fit", "the model has no trainable weights");
+    return logOnce(LogLevel::WARNING,
+                   fmt::format("[fit] the model '{}' has no trainable weights: "
+                               "its steps change no weight by gradients; see "
+                               "set_trainable",
+                               model.name()));
   const optimizers::Optimizer &changes = optimizer();
   const Gradients gradients =
       tape.gradient(changes.scale_loss(total), variables);
