@@ -489,6 +489,40 @@ TEST(FitTest, WithoutTrainableWeights) {
       3.1686627, 3.2e-6);
 }
 
+// Integers where an Input is of floats are such.
+TEST(FitTest, InputsOfFloatsTakeIntegers) {
+  const Tensor x = tensor({{0, 1}, {2, 3}, {4, 0}, {1, 2}, {3, 4}, {0, 1}});
+  const Tensor y = tensor({{0.f}, {1.f}, {2.f}, {0.f}, {1.f}, {2.f}});
+  const layers::Dense dense(1), other(1);
+  const SymbolicTensor input = Input({2});
+  Model graph(input, dense(input));
+  const Sequential list({Input({2}), other});
+  for (const layers::Dense &each : {dense, other})
+    each.set_weights({tensor({{0.5f}, {-0.25f}}), tensor({0.1f})});
+  const std::vector<double> expected{-0.15, 0.35, 2.1, 0.1, 0.6, -0.15};
+  for (const Model &model : {graph, Model(list)}) {
+    for (const Tensor &given : {x, cast(x, DType::UI8), cast(x, DType::I64)})
+      expectNear(model.predict(given, {.verbose = 0}), expected);
+    expectNear(model.predict(greater(x, 1), {.verbose = 0}),
+               {0.1, 0.35, 0.6, -0.15, 0.35, 0.1});
+  }
+  graph.compile({.optimizer = optimizers::SGD(0.01), .loss = "mse"});
+  const History history = graph.fit(
+      x, y, {.batch_size = 4, .epochs = 2, .verbose = 0, .shuffle = false});
+  EXPECT_NEAR(history["loss"][0], 0.8590526, 1e-6);
+  EXPECT_NEAR(history["loss"][1], 0.7690659, 1e-6);
+  expectNear(dense.variable("kernel").read_value(), {0.51804185, -0.1743583});
+
+  // An Input of integers is not of floats, and masks stay.
+  const SymbolicTensor tokens = Input({3}, {.dtype = DType::I32});
+  EXPECT_EQ(Model(tokens, tokens + 1)(tensor({{1, 2, 3}})).dtype(), DType::I32);
+  const Tensor masked = reshape(tensor({1, 5, 3}), {1, 3, 1});
+  set_mask(masked, tensor({{true, false, true}}));
+  const SymbolicTensor steps = Input({3, 1});
+  expectNear(Model(steps, layers::GlobalAveragePooling1D()(steps))(masked),
+             {2});
+}
+
 TEST(FitTest, GeneratorsSingleBatchesAndShortDatasets) {
   Model model = line();
   auto generate = [] {
@@ -531,7 +565,9 @@ TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
   EXPECT_ERROR(model.fit(data::from_tensor_slices(ones({4, 2}), x), silent),
                HAS("call batch()"));
   EXPECT_ERROR(model.fit(x, cast(x, DType::C64), silent), HAS("real numbers"));
-  EXPECT_ERROR(model.fit(cast(x, DType::I32), x, silent), HAS("[Dense]"),
+  Sequential withoutInput({layers::Dense(1)});
+  withoutInput.compile({.optimizer = "sgd", .loss = "mse"});
+  EXPECT_ERROR(withoutInput.fit(cast(x, DType::I32), x, silent), HAS("[Dense]"),
                HAS("cast it first"));
   EXPECT_ERROR(initializers::Initializer("glorot"), HAS("'glorot_uniform'"));
   EXPECT_ERROR(model.fit(x, ones({3, 1}), silent), HAS("as many rows"));

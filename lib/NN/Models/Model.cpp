@@ -25,6 +25,16 @@ InputSpec specOf(const Shape &shape) {
   return spec;
 }
 
+/// Integers and truth values where the graph begins with floats: these, as in
+/// Keras.
+Tensor asInput(const Tensor &x, const SymbolicTensor &input) {
+  if (!isFloat(input.dtype()) || isFloat(x.dtype()) || isComplex(x.dtype()))
+    return x;
+  Tensor floats = cast(x, input.dtype());
+  set_mask(floats, get_mask(x));
+  return floats;
+}
+
 /// The only input or output that the layer has in a graph.
 SymbolicTensor onlyEnd(const Layer &layer, bool isInput, const Where &where) {
   const char *const end = isInput ? "input" : "output";
@@ -115,7 +125,7 @@ public:
       return values[{tensor.node().get(), tensor.index()}];
     };
     for (size_t i = 0; i < xs.size(); ++i)
-      valueOf(ins[i]) = xs[i];
+      valueOf(ins[i]) = asInput(xs[i], ins[i]);
     for (const std::shared_ptr<GraphNode> &node : nodes) {
       std::vector<Tensor> given;
       for (const SymbolicTensor &input : node->inputs)
@@ -211,7 +221,7 @@ public:
   }
 
   Tensor call(const Tensor &x, const CallOptions &options) override {
-    Tensor y = x;
+    Tensor y = first.defined() ? asInput(x, first) : x;
     CallOptions how{.training = std::nullopt, .mask = options.mask};
     for (const Layer &layer : handle().layers()) {
       y = layer(y, how);
