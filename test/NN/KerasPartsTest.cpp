@@ -2,7 +2,7 @@
 // those of Keras 3.15 for the same weights and inputs, on one device and cut
 // over a mesh; configs make them again, and what does not fit is refused.
 #include "../TemporaryFolder.h"
-#include "Samples.h"
+#include "KerasValues.h"
 
 #include "meshloom/Data/Npz.h"
 
@@ -13,58 +13,6 @@ namespace meshloom {
 namespace {
 
 using namespace layers;
-
-/// sin(0.7 i + k) / 2, as in the script that asked Keras.
-Tensor weightOf(const Shape &shape, double k) {
-  return waves(shape, k);
-}
-
-/// Weight j is sin(0.7 i + j + 1) / 2.
-void fill(const Layer &layer) {
-  double k = 1;
-  for (const NamedVariable &each : layer.named_variables())
-    each.variable.assign(weightOf(each.variable.shape(), k++));
-}
-
-/// The first four elements, and a sum of all.
-void expectValues(const Tensor &y, const std::vector<double> &expected) {
-  const std::vector<float> values = y.to_vector<float>();
-  double sum = 0;
-  for (size_t i = 0; i < values.size(); ++i)
-    sum += double(values[i]) * std::sin(double(i) * 0.3);
-  for (size_t i = 0; i + 1 < expected.size(); ++i)
-    EXPECT_NEAR(values.at(i), expected[i], 2e-5) << i;
-  EXPECT_NEAR(sum, expected.back(), 1e-4);
-}
-
-/// Of inputs sin(0.7 i + 0.1 k): at once, made of its config, and in a function
-/// whose inputs are cut along their first dims.
-void expectKeras(const Layer &layer, const std::vector<Shape> &shapes,
-                 const std::vector<std::vector<double>> &expected) {
-  SCOPED_TRACE(layer.class_name());
-  std::vector<Tensor> xs, cut;
-  const Mesh mesh = mesh2x4();
-  for (const Shape &shape : shapes) {
-    xs.push_back(waves(shape, 0.1 * double(xs.size())) * 2.f);
-    std::string axes(shape.size(), 'u');
-    axes.replace(0, 2, "xy");
-    cut.push_back(distribute(xs.back(), specs(axes, mesh)));
-  }
-  layer.call_many(xs);
-  fill(layer);
-  const Layer again =
-      Layer::from_config(Config::parse(layer.config().to_json()));
-  if (layer.count_params() > 0)
-    again.set_weights(layer.get_weights());
-  auto step = function(
-      [&](const std::vector<Tensor> &given) { return layer.call_many(given); });
-  for (const std::vector<Tensor> &ys :
-       {layer.call_many(xs), again.call_many(xs), step(cut)}) {
-    ASSERT_EQ(ys.size(), expected.size());
-    for (size_t i = 0; i < ys.size(); ++i)
-      expectValues(ys[i], expected[i]);
-  }
-}
 
 TEST(KerasPartsTest, NormalizationAlongAnyDims) {
   expectKeras(LayerNormalization({.axis = {1}}), {{2, 3, 4}},

@@ -241,6 +241,13 @@ Config translated(const Config &keras, const Place &place) {
         inner["config"]["name"] = given.substr(8);
     }
     ours["layer"] = std::move(inner);
+  } else if (name == "RNN") {
+    ours["cell"] = innerOf(config.at("cell"));
+  } else if (name == "StackedRNNCells") {
+    List cells;
+    for (const Config &cell : config.at("cells").as_list())
+      cells.push_back(innerOf(cell));
+    ours["cells"] = std::move(cells);
   } else if (name == "MultiHeadAttention") {
     turn("output_shape", listOf);
   } else if (name == "GroupedQueryAttention" || name == "GroupQueryAttention") {

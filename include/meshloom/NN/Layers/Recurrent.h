@@ -75,6 +75,90 @@ public:
   explicit SimpleRNN(int64_t units, RecurrentOptions options = {});
 };
 
+/// What makes a layer a cell, which takes one step of a sequence: it derives
+/// from LayerImpl and from this. Its call_many takes {x [batch, ...], states
+/// [batch, size]...} and gives {y, states...}.
+///
+///   struct MeanCellImpl : LayerImpl, layers::RNNCell {
+///     explicit MeanCellImpl(int64_t units)
+///         : LayerImpl("MeanCell"), units(units) {}
+///     Shape state_size() const override { return {units}; }
+///     std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+///                                   const CallOptions &) override {
+///       const Tensor mean = (xs[0] + xs[1]) / 2;
+///       return {mean, mean};
+///     }
+///     int64_t units;
+///   };
+///   layers::RNN means(LayerOf<MeanCellImpl>(8));
+class RNNCell {
+public:
+  virtual ~RNNCell() = default;
+  /// Of each state, behind the batch.
+  virtual Shape state_size() const = 0;
+  /// Which state is what the cell gave last: masked steps give that.
+  virtual size_t output_state() const { return 0; }
+};
+
+// A step of LSTM, GRU and SimpleRNN, whose options they take but those of
+// sequences. Throw meshloom::Error if `units` is not positive, or with one of
+// these.
+
+/// {x, h, c} -> {h, h, c}.
+class LSTMCell : public Layer {
+public:
+  /// LSTMCell(64).
+  explicit LSTMCell(int64_t units, RecurrentOptions options = {});
+};
+/// {x, h} -> {h, h}.
+class GRUCell : public Layer {
+public:
+  /// GRUCell(64).
+  explicit GRUCell(int64_t units, RecurrentOptions options = {});
+};
+/// {x, h} -> {h, h}.
+class SimpleRNNCell : public Layer {
+public:
+  /// SimpleRNNCell(64).
+  explicit SimpleRNNCell(int64_t units, RecurrentOptions options = {});
+};
+
+/// What StackedRNNCells takes beside the cells.
+struct StackedRNNCellsOptions {
+  std::string name = "";    ///< default: "stacked_rnn_cells"
+  LayerOptions common = {}; ///< of all layers
+};
+/// Cells as one: each takes what the one before it gives. States are those of
+/// all, in order.
+class StackedRNNCells : public Layer {
+public:
+  /// StackedRNNCells({LSTMCell(64), LSTMCell(32)}). Throws meshloom::Error if
+  /// there is none, or one is no cell.
+  explicit StackedRNNCells(const std::vector<Layer> &cells,
+                           StackedRNNCellsOptions options = {});
+};
+
+/// What RNN takes beside the cell; see RecurrentOptions.
+struct RNNOptions {
+  bool return_sequences = false; ///< what all steps give, not the last one
+  bool return_state = false;     ///< the last states, too: see call_many
+  bool go_backwards = false;     ///< from the last step to the first
+  /// A batch begins with the states that the last one ended with.
+  bool stateful = false;
+  /// Of steps that are masked, 0 is given, not what the last step gave.
+  bool zero_output_for_mask = false;
+  std::string name = "";    ///< default: "rnn"
+  LayerOptions common = {}; ///< of all layers
+};
+/// Goes over the steps of x [batch, steps, ...] with a cell; what is said of
+/// LSTM holds for it. In training the cell drops the same at all steps.
+class RNN : public Recurrent {
+public:
+  /// RNN(LSTMCell(64)), which gives what LSTM(64) does. Throws meshloom::Error
+  /// if the layer is no cell.
+  explicit RNN(const Layer &cell, RNNOptions options = {});
+};
+
 /// What Bidirectional takes beside the layer.
 struct BidirectionalOptions {
   /// How both directions are one: "concat", "sum", "mul" or "ave"; "none":

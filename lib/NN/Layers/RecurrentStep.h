@@ -1,0 +1,356 @@
+// What recurrent layers and cells share: the weights of LSTM, GRU and SimpleRNN
+// with one step of each, and the loop over the steps of a sequence.
+#pragma once
+
+#include "BuiltIn.h"
+
+#include "meshloom/API/ControlOps.h"
+#include "meshloom/API/Create.h"
+#include "meshloom/API/Function.h"
+#include "meshloom/API/ShardMap.h"
+#include "meshloom/NN/Functions.h"
+#include "meshloom/NN/Layers/Recurrent.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+enum class Gates : uint8_t { LSTM, GRU, Simple };
+
+inline const char *nameOf(Gates gates) {
+  return gates == Gates::LSTM  ? "LSTM"
+         : gates == Gates::GRU ? "GRU"
+                               : "SimpleRNN";
+}
+
+/// The cells in Recurrent.h, which recurrentLayers lists among its own.
+LayerList recurrentCells();
+
+/// As a part of another config: not built.
+inline Config wrappedConfig(const Layer &layer) {
+  Config config;
+  config["class_name"] = layer.class_name();
+  config["config"] = layer.config().at("config");
+  return config;
+}
+
+/// The weights, and one step.
+class RecurrentStep : public BuiltIn<RecurrentStep, layers::RecurrentOptions> {
+public:
+  RecurrentStep(Gates gates, const std::string &className, int64_t units,
+                layers::RecurrentOptions options)
+      : BuiltIn(className, std::move(options)), gates(gates), units(units) {
+    expectPositive("units", units);
+    for (double rate : {own.dropout, own.recurrent_dropout})
+      if (!(rate >= 0 && rate < 1))
+        refuse(
+            fmt::format("expected rates of dropout in [0, 1), got {}", rate));
+    if (own.seed)
+      set_seed({0, *own.seed});
+  }
+
+  template <typename F>
+  static void fields(F &field, layers::RecurrentOptions &o) {
+    field("activation", o.activation);
+    field("recurrent_activation", o.recurrent_activation);
+    field("use_bias", o.use_bias);
+    field("kernel_initializer", o.kernel_initializer);
+    field("recurrent_initializer", o.recurrent_initializer);
+    field("bias_initializer", o.bias_initializer);
+    field("unit_forget_bias", o.unit_forget_bias);
+    field("kernel_regularizer", o.kernel_regularizer);
+    field("recurrent_regularizer", o.recurrent_regularizer);
+    field("bias_regularizer", o.bias_regularizer);
+    field("kernel_constraint", o.kernel_constraint);
+    field("recurrent_constraint", o.recurrent_constraint);
+    field("bias_constraint", o.bias_constraint);
+    field("dropout", o.dropout);
+    field("recurrent_dropout", o.recurrent_dropout);
+    seedField(field, o.seed);
+    field("reset_after", o.reset_after);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["units"] = units;
+    return config;
+  }
+
+protected:
+  void makeWeights(int64_t features) {
+    const int64_t parts = gates == Gates::LSTM  ? 4
+                          : gates == Gates::GRU ? 3
+                                                : 1;
+    kernel = add_weight("kernel", {features, parts * units},
+                        {.initializer = own.kernel_initializer,
+                         .regularizer = own.kernel_regularizer,
+                         .constraint = own.kernel_constraint});
+    recurrent = add_weight("recurrent_kernel", {units, parts * units},
+                           {.initializer = own.recurrent_initializer,
+                            .regularizer = own.recurrent_regularizer,
+                            .constraint = own.recurrent_constraint});
+    if (own.use_bias)
+      bias = add_weight("bias",
+                        hasTwoBiases() ? Shape{2, parts * units}
+                                       : Shape{parts * units},
+                        {.initializer = biasInitializer(),
+                         .regularizer = own.bias_regularizer,
+                         .constraint = own.bias_constraint});
+    if (own.dropout > 0 || own.recurrent_dropout > 0)
+      add_seed();
+  }
+
+  /// x, of which parts of that shape are dropped together.
+  Tensor dropped(const Tensor &x, const Shape &shape, double rate) {
+    return rate == 0
+               ? x
+               : x * nn::dropout(ones(shape, x.dtype()), rate, next_seed());
+  }
+
+  /// What a step takes of x: its product with the kernel, and the bias.
+  Tensor projected(const Tensor &x) const {
+    const Tensor product = matmul(x, kernel);
+    if (!bias.defined())
+      return product;
+    return product + (hasTwoBiases() ? biasRow(0) : bias.read_value());
+  }
+  /// A bias that is added to h's product; or nothing.
+  Tensor biasOfState() const {
+    return bias.defined() && hasTwoBiases() ? biasRow(1) : Tensor();
+  }
+
+  /// The states after a step; the first one is what the layer gives. `x`: see
+  /// `projected`. `h`: the first one now, of which some may be dropped in
+  /// products.
+  std::vector<Tensor> advance(const Tensor &x, const std::vector<Tensor> &now,
+                              const Tensor &weights, const Tensor &ofState,
+                              const Tensor &h) const {
+    if (gates == Gates::Simple)
+      return {activated(x + matmul(h, weights))};
+    if (gates == Gates::LSTM) {
+      Tensor z = x + matmul(h, weights);
+      Tensor c =
+          gate(part(z, 1)) * now[1] + gate(part(z, 0)) * activated(part(z, 2));
+      return {gate(part(z, 3)) * activated(c), c};
+    }
+    Tensor inner = matmul(h, own.reset_after ? weights : part(weights, 0, 2));
+    if (ofState.defined())
+      inner = inner + ofState;
+    Tensor z = gate(part(x, 0) + part(inner, 0));
+    Tensor r = gate(part(x, 1) + part(inner, 1));
+    Tensor ofReset =
+        own.reset_after ? r * part(inner, 2) : matmul(r * h, part(weights, 2));
+    return {z * now[0] + (1 - z) * activated(part(x, 2) + ofReset)};
+  }
+
+  const Gates gates;
+  const int64_t units;
+  DVariable kernel, recurrent, bias;
+
+private:
+  bool hasTwoBiases() const { return gates == Gates::GRU && own.reset_after; }
+  Tensor biasRow(int64_t row) const {
+    return reshape(slice(bias, {row, 0}, {1, -1}), {-1});
+  }
+
+  initializers::Initializer biasInitializer() const {
+    if (gates != Gates::LSTM || !own.unit_forget_bias)
+      return own.bias_initializer;
+    return [units = units, rest = own.bias_initializer](const Shape &,
+                                                        DType type, Seed seed) {
+      return concat({rest({units}, type, seed), ones({units}, type),
+                     rest({2 * units}, type, seed)},
+                    0);
+    };
+  }
+
+  Tensor gate(const Tensor &x) const {
+    return own.recurrent_activation ? own.recurrent_activation(x) : x;
+  }
+  Tensor activated(const Tensor &x) const {
+    return own.activation ? own.activation(x) : x;
+  }
+  /// Of [batch, n units].
+  Tensor part(const Tensor &x, int64_t begin, int64_t count = 1) const {
+    return slice(x, {0, begin * units}, {-1, count * units});
+  }
+};
+
+/// What layers that go over steps are to others.
+class OverStepsInterface {
+public:
+  virtual ~OverStepsInterface() = default;
+  virtual void giveZerosWhereMasked() = 0;
+  virtual void resetStates() const = 0;
+};
+
+/// A layer that goes over the steps of a sequence; `Base` has the options for
+/// that among its own.
+template <typename Base>
+class OverSteps : public Base, public OverStepsInterface {
+public:
+  using Base::Base;
+
+  template <typename F, typename Options>
+  static void sequenceFields(F &field, Options &o) {
+    field("return_sequences", o.return_sequences);
+    field("return_state", o.return_state);
+    field("go_backwards", o.go_backwards);
+    field("stateful", o.stateful);
+    field("zero_output_for_mask", o.zero_output_for_mask);
+  }
+
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &masks) override {
+    return {this->own.return_sequences ? masks.at(0) : Tensor()};
+  }
+  void giveZerosWhereMasked() override {
+    this->own.zero_output_for_mask = true;
+  }
+  void resetStates() const override {
+    if (!this->own.stateful)
+      this->refuse("expected a layer that is stateful: make it with .stateful "
+                   "= true");
+    for (const DVariable &state : kept)
+      state.assign(zeros_like(state.read_value()));
+  }
+
+protected:
+  using States = std::vector<Tensor>;
+  /// What a step gives of x, and the states after it.
+  using Step = std::function<std::pair<Tensor, States>(const Tensor &x,
+                                                       const States &now)>;
+  /// Its name where it is kept, and its dims behind the batch.
+  struct StateKind {
+    std::string name;
+    Shape shape;
+  };
+
+  /// Those that the call was given behind x, or kept, or zeros.
+  States firstStates(const std::vector<Tensor> &xs,
+                     const std::vector<StateKind> &kinds) {
+    const Tensor &x = xs.at(0);
+    auto shapeOf = [&](const StateKind &kind) {
+      Shape shape = kind.shape;
+      shape.insert(shape.begin(), x.shape()[0]);
+      return shape;
+    };
+    States states;
+    if (xs.size() == 1 && this->own.stateful)
+      return keptStates(kinds, shapeOf, x.dtype());
+    if (xs.size() == 1) {
+      for (const StateKind &kind : kinds)
+        states.push_back(zeros(shapeOf(kind), x.dtype()));
+      return states;
+    }
+    if (xs.size() != kinds.size() + 1)
+      this->refuse(fmt::format("expected an input and {} states, got {} states",
+                               kinds.size(), xs.size() - 1));
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      const Tensor &state = xs[i + 1];
+      if (state.shape() != shapeOf(kinds[i]))
+        this->refuse(fmt::format("expected first states {}, got {}",
+                                 sizesText(shapeOf(kinds[i])),
+                                 sizesText(state.shape())));
+      states.push_back(state.dtype() == x.dtype() ? state
+                                                  : cast(state, x.dtype()));
+    }
+    return states;
+  }
+
+  Tensor maskOf(const Tensor &mask, const Tensor &x) const {
+    if (mask.defined() && (mask.dtype() != DType::I1 ||
+                           mask.shape() != Shape{x.shape()[0], x.shape()[1]}))
+      this->refuse(fmt::format("expected a mask i1 [{}, {}], of batch and "
+                               "steps, got {} {}",
+                               x.shape()[0], x.shape()[1],
+                               meshloom::name(mask.dtype()),
+                               sizesText(mask.shape())));
+    return mask;
+  }
+
+  /// x [batch, steps, ...] from the first step to the last, or the other way;
+  /// what the layer gives. Where `mask` does not hold, states stay as they are,
+  /// and that of number `given` is what is given. `givesState`: whether that is
+  /// what each step gives.
+  States goOver(Tensor x, Tensor mask, const States &first, size_t given,
+                bool givesState, const Step &step) {
+    if (this->own.go_backwards) {
+      x = reverse(x, 1);
+      if (mask.defined())
+        mask = reverse(mask, 1);
+    }
+    auto stepsFirst = [](const Tensor &of) { // and back
+      std::vector<int64_t> order{1, 0};
+      for (int64_t d = 2; d < of.rank(); ++d)
+        order.push_back(d);
+      return transpose(of, order);
+    };
+    States steps{stepsFirst(x)};
+    if (mask.defined()) {
+      steps.push_back(transpose(mask));
+      while (steps[1].rank() <= first[0].rank())
+        steps[1] = expand_dims(steps[1], -1);
+    }
+    auto [last, all] = scan(
+        [&](const States &now, const States &at) {
+          auto [y, next] = step(at[0], now);
+          if (at.size() == 1)
+            return std::pair<States, Tensor>(next, y);
+          if (!this->own.zero_output_for_mask &&
+              y.shape() != now[given].shape())
+            this->refuse(fmt::format(
+                "expected a cell that gives its state, as masked steps do, got "
+                "{} and the state {}: make it with .zero_output_for_mask = "
+                "true",
+                sizesText(y.shape()), sizesText(now[given].shape())));
+          const Tensor shown = this->own.zero_output_for_mask
+                                   ? where(at[1], y, 0)
+                                   : where(at[1], y, now[given]);
+          for (size_t i = 0; i < next.size(); ++i)
+            next[i] = where(at[1], next[i], now[i]);
+          return std::pair<States, Tensor>(next, shown);
+        },
+        first, steps);
+    if (this->own.stateful)
+      for (size_t i = 0; i < kept.size(); ++i)
+        kept[i].assign(last[i]);
+    const bool isLastState = givesState && !this->own.zero_output_for_mask;
+    States results{this->own.return_sequences ? stepsFirst(all)
+                   : isLastState              ? last[given]
+                                              : lastOf(all)};
+    if (this->own.return_state)
+      results.insert(results.end(), last.begin(), last.end());
+    return results;
+  }
+
+private:
+  static Tensor lastOf(const Tensor &all) {
+    Shape begin(size_t(all.rank()), 0), size(size_t(all.rank()), -1);
+    begin[0] = all.shape()[0] - 1;
+    return squeeze(slice(all, begin, size), {0});
+  }
+
+  /// What a stateful layer keeps, made for the first batch. While shapes are
+  /// inferred that is not known yet.
+  template <typename F>
+  States keptStates(const std::vector<StateKind> &kinds, F &&shapeOf,
+                    DType type) {
+    if (kept.empty())
+      for (const StateKind &kind : kinds)
+        kept.push_back(this->add_state(
+            kind.name, init_scope([&] { return zeros(shapeOf(kind), type); }),
+            // Of each replica's own examples.
+            isMappedAxis("replica") ? VariableSynchronization::ON_READ
+                                    : VariableSynchronization::AUTO));
+    if (kept[0].shape() != shapeOf(kinds[0]))
+      this->refuse(fmt::format("it is stateful and began with batches of {} "
+                               "examples, got {}: give batches of one size "
+                               "(drop_remainder)",
+                               kept[0].shape()[0], shapeOf(kinds[0])[0]));
+    return {kept.begin(), kept.end()};
+  }
+
+  std::vector<DVariable> kept; ///< of a stateful layer
+};
+
+} // namespace meshloom::detail
