@@ -60,6 +60,69 @@ TEST(KerasPartsTest, AttentionOfAnotherShape) {
                HAS("expected positive dims as output_shape, got 0"));
 }
 
+TEST(KerasPartsTest, AttentionAlongSomeDims) {
+  expectKeras(MultiHeadAttention(2, 3, {.attention_axes = {2}}),
+              {{2, 3, 4, 5}, {2, 3, 4, 5}},
+              {{0.484622, 0.256742, -0.0918868, -0.3973, 0.200099}});
+  expectKeras(MultiHeadAttention(2, 3, {.attention_axes = {-2}}),
+              {{2, 3, 4, 5}, {2, 3, 4, 5}},
+              {{0.484622, 0.256742, -0.0918868, -0.3973, 0.200099}});
+  expectKeras(MultiHeadAttention(2, 3, {.attention_axes = {1}}),
+              {{2, 3, 4, 5}, {2, 6, 4, 5}},
+              {{0.47744, 0.242963, -0.105783, -0.404778, 0.248543}});
+  expectKeras(MultiHeadAttention(2, 3), {{2, 3, 4, 5}, {2, 3, 2, 5}},
+              {{0.483015, 0.253926, -0.0945886, -0.398617, 0.187231}});
+  expectKeras(MultiHeadAttention(2, 3, {.attention_axes = {1, 3}}),
+              {{2, 3, 2, 4, 5}, {2, 3, 2, 4, 5}},
+              {{0.48085, 0.250628, -0.0974682, -0.399723, -0.679773}});
+  expectKeras(
+      MultiHeadAttention(2, 3, {.output_shape = {2, 3}, .attention_axes = {1}}),
+      {{2, 3, 4, 5}, {2, 3, 4, 5}},
+      {{0.418148, 0.243663, -0.045421, -0.313143, 0.405096}});
+  expectKeras(MultiHeadAttention(2, 3, {.causal = true, .attention_axes = {1}}),
+              {{2, 3, 4, 5}, {2, 3, 4, 5}},
+              {{0.487795, 0.253388, -0.10019, -0.406648, -0.0367423}});
+
+  auto masked = [](const Shape &shape) {
+    const Tensor numbers =
+        reshape(arange(double(elementCount(shape))) * 1.3, shape);
+    return meshloom::sin(numbers) > -0.4;
+  };
+  auto attend = [](MultiHeadAttentionOptions options, const Shape &key,
+                   const Tensor &mask) {
+    const MultiHeadAttention layer(2, 3, std::move(options));
+    const std::vector<Tensor> xs{waves({2, 3, 4, 5}, 0) * 2.f,
+                                 waves(key, 0.1) * 2.f};
+    (void)layer(xs);
+    fill(layer);
+    return layer(xs, {.mask = mask});
+  };
+  expectValues(attend({.attention_axes = {2}}, {2, 3, 4, 5}, masked({2, 4, 4})),
+               {0.478265, 0.243305, -0.106086, -0.405583, 0.266199});
+  expectValues(attend({}, {2, 3, 2, 5}, masked({2, 3, 4, 3, 2})),
+               {0.486758, 0.259088, -0.0904352, -0.397425, 0.189653});
+
+  const Tensor x = ones({2, 3, 4, 5});
+  EXPECT_ERROR(MultiHeadAttention(2, 3, {.attention_axes = {0}})(x),
+               HAS("between the batch and the features"), HAS("got [0]"));
+  EXPECT_ERROR(MultiHeadAttention(2, 3, {.attention_axes = {1, -3}})(x),
+               HAS("each once"));
+  EXPECT_ERROR(MultiHeadAttention(2, 3, {.causal = true})(x),
+               HAS("positions have no order"));
+  EXPECT_ERROR(MultiHeadAttention(2, 3)(x, {.mask = ones({2, 3}) > 0}),
+               HAS("2 dims of the query"));
+  set_mask(x, ones({2, 3}) > 0);
+  EXPECT_ERROR(MultiHeadAttention(2, 3)(x), HAS("without masks [batch, t]"));
+  // A mask of the dim that is attended to is that of its positions.
+  const MultiHeadAttention rows(2, 3, {.attention_axes = {1}});
+  const Tensor some = waves({2, 3, 4, 5}, 0);
+  const Tensor counts = tensor({{true, true, false}, {true, false, true}});
+  set_mask(some, counts);
+  const Tensor keys = expand_dims(counts, 1), queries = expand_dims(counts, 2);
+  expectSame(rows(some), rows(waves({2, 3, 4, 5}, 0),
+                              {.mask = logical_and(keys, queries)}));
+}
+
 TEST(KerasPartsTest, EinsumDense) {
   expectKeras(layers::EinsumDense("ab,bc->ac", 3, {.bias_axes = "c"}), {{2, 4}},
               {{0.399795, 0.259398, -0.00299687, 0.555539, 0.359166}});

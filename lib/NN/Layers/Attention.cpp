@@ -9,6 +9,7 @@
 #include "meshloom/NN/Functions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,9 +31,7 @@ Tensor seenKeys(const std::vector<Tensor> &xs, const Tensor &asked) {
   Tensor seen = asked;
   for (size_t i = xs.size() > 1 ? 1 : 0; i < xs.size(); ++i)
     if (Tensor mask = get_mask(xs[i]); mask.defined() && mask.rank() == 2) {
-      Tensor keys = expand_dims(mask, 1);
-      if (seen.defined() && seen.rank() == 4) // of each head
-        keys = expand_dims(keys, 1);
+      const Tensor keys = expand_dims(mask, 1);
       seen = seen.defined() ? logical_and(seen, keys) : keys;
     }
   return seen;
@@ -76,6 +75,7 @@ public:
     field("use_bias", o.use_bias);
     field("causal", o.causal);
     field("output_shape", o.output_shape);
+    field("attention_axes", o.attention_axes);
     field("kernel_initializer", o.kernel_initializer);
     field("bias_initializer", o.bias_initializer);
     field("kernel_regularizer", o.kernel_regularizer);
@@ -94,12 +94,16 @@ public:
     if (inputs.size() > 3)
       refuse(fmt::format("expected query, value and key, got {} inputs",
                          inputs.size()));
+    const auto rank = int64_t(inputs[0].size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].size() != 3 || inputs[i].back() < 0)
-        refuse("expected inputs [batch, t, features], got " +
-               sizesText(inputs[i]));
-      set_input_spec({.rank = 3, .sizes = {{2, inputs[i].back()}}}, i);
+      if (int64_t(inputs[i].size()) != rank || rank < 3 || inputs[i].back() < 0)
+        refuse(fmt::format("expected inputs [batch, {}, features], got {}",
+                           own.attention_axes.empty() ? "t" : "...",
+                           sizesText(inputs[i])));
+      set_input_spec({.rank = rank, .sizes = {{rank - 1, inputs[i].back()}}},
+                     i);
     }
+    orderDims(rank);
     auto features = [&](size_t i) {
       return inputs[std::min(i, inputs.size() - 1)].back();
     };
@@ -120,16 +124,8 @@ public:
                                 const CallOptions &options) override {
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
-    Tensor mask = seenKeys(xs, options.mask);
-    if (Tensor asks = get_mask(xs[0]); asks.defined() && asks.rank() == 2) {
-      asks = expand_dims(asks, -1); // masked queries see nothing
-      if (mask.defined() && mask.rank() == 4)
-        asks = expand_dims(asks, 1);
-      mask = mask.defined() ? logical_and(mask, asks) : asks;
-    }
-    if (mask.defined() && mask.rank() == 3)
-      mask = expand_dims(mask, 1); // of all heads
-    nn::AttentionOptions how{.mask = mask, .causal = own.causal};
+    nn::AttentionOptions how{.mask = seenBy(xs, values, keys, options.mask),
+                             .causal = own.causal};
     if (*options.training && own.dropout > 0) {
       how.dropout = own.dropout;
       how.seed = next_seed();
@@ -141,10 +137,11 @@ public:
     if (const auto &penalty = LayerImpl::options().activity_regularizer)
       for (const Tensor &projected : {q, k, v})
         add_loss(penalty(projected) / double(projected.shape()[0]));
-    Tensor mixed = nn::attention(q, k, v, how);
+    const Tensor mixed = inPlace(
+        nn::attention(inOneDim(q), inOneDim(k), inOneDim(v), how), xs[0]);
     const std::string dims =
         std::string("wxyz").substr(0, size_t(output.kernel.rank()) - 2);
-    Tensor y = einsum("bthd,hd" + dims + "->bt" + dims, mixed, output.kernel);
+    Tensor y = einsum("...hd,hd" + dims + "->..." + dims, mixed, output.kernel);
     return {output.bias.defined() ? y + output.bias : y};
   }
 
@@ -167,12 +164,118 @@ private:
     return made;
   }
   static Tensor toHeads(const Tensor &x, const Projection &by) {
-    Tensor y = einsum("btw,whd->bthd", x, by.kernel);
+    Tensor y = einsum("...w,whd->...hd", x, by.kernel);
     return by.bias.defined() ? y + by.bias : y;
+  }
+
+  /// Which dims of inputs of that rank see each other, and where they go.
+  void orderDims(int64_t rank) {
+    attended.clear();
+    for (int64_t axis : own.attention_axes) {
+      const int64_t dim = axis < 0 ? axis + rank : axis;
+      if (dim < 1 || dim > rank - 2 ||
+          std::ranges::find(attended, dim) != attended.end())
+        refuse(fmt::format("expected attention_axes between the batch and the "
+                           "features of an input of rank {}, each once, got "
+                           "[{}]",
+                           rank, fmt::join(own.attention_axes, ", ")));
+      attended.push_back(dim);
+    }
+    if (own.attention_axes.empty())
+      for (int64_t dim = 1; dim < rank - 1; ++dim)
+        attended.push_back(dim);
+    if (own.causal && attended.size() > 1)
+      refuse(fmt::format("expected one of the attention_axes where it is "
+                         "causal, got {}: positions have no order",
+                         attended.size()));
+    order.clear();
+    for (int64_t dim = 0; dim < rank - 1; ++dim)
+      if (std::ranges::find(attended, dim) == attended.end())
+        order.push_back(dim);
+    order.insert(order.end(), attended.begin(), attended.end());
+    order.insert(order.end(), {rank - 1, rank}); // heads, and their features
+  }
+  Shape attendedSizes(const Tensor &x) const {
+    Shape sizes;
+    for (int64_t dim : attended)
+      sizes.push_back(x.shape()[size_t(dim)]);
+    return sizes;
+  }
+  bool isInOrder() const {
+    return attended.size() == 1 && std::ranges::is_sorted(order);
+  }
+
+  /// [..., heads, d] with all attended dims as one before the heads.
+  Tensor inOneDim(const Tensor &x) const {
+    if (isInOrder())
+      return x;
+    const Tensor ordered = transpose(x, order);
+    Shape shape = ordered.shape();
+    const auto heads = shape.end() - 2;
+    shape.insert(shape.erase(heads - ptrdiff_t(attended.size()), heads),
+                 elementCount(attendedSizes(x)));
+    return reshape(ordered, shape);
+  }
+  /// The other way, with the sizes of `query`.
+  Tensor inPlace(const Tensor &y, const Tensor &query) const {
+    if (isInOrder())
+      return y;
+    Shape shape = y.shape();
+    const Shape sizes = attendedSizes(query);
+    shape.insert(shape.erase(shape.end() - 3), sizes.begin(), sizes.end());
+    std::vector<int64_t> back(order.size());
+    for (size_t to = 0; to < order.size(); ++to)
+      back[size_t(order[to])] = int64_t(to);
+    return transpose(reshape(y, shape), back);
+  }
+
+  /// Which query sees which key, for nn::attention: as the call says, no key
+  /// that is masked, and masked queries nothing.
+  Tensor seenBy(const std::vector<Tensor> &xs, const Tensor &values,
+                const Tensor &keys, Tensor seen) const {
+    // [batch, other dims..., heads, t, s].
+    const size_t rank = size_t(xs[0].rank()) - attended.size() + 2;
+    if (seen.defined() && attended.size() > 1) {
+      if (seen.rank() < int64_t(2 * attended.size()))
+        refuse(fmt::format("expected a mask [..., {} dims of the query, {} of "
+                           "the key], got {}",
+                           attended.size(), attended.size(),
+                           sizesText(seen.shape())));
+      const Shape t = attendedSizes(xs[0]), s = attendedSizes(keys);
+      Shape full = seen.shape();
+      full.resize(full.size() - 2 * attended.size());
+      Shape flat = full;
+      full.insert(full.end(), t.begin(), t.end());
+      full.insert(full.end(), s.begin(), s.end());
+      flat.insert(flat.end(), {elementCount(t), elementCount(s)});
+      seen = reshape(broadcast_to(seen, full), flat);
+    }
+    while (seen.defined() && seen.rank() >= 2 && size_t(seen.rank()) < rank)
+      seen = expand_dims(seen, seen.rank() - 2);
+    auto restrict = [&](const Tensor &x, size_t dim) {
+      const Tensor mask = get_mask(x);
+      if (!mask.defined() || mask.rank() != 2)
+        return;
+      if (attended != Shape{1})
+        refuse("expected inputs without masks [batch, t], as its positions are "
+               "not along t alone: give a mask with the call");
+      Shape shape(rank, 1);
+      shape[0] = mask.shape()[0];
+      shape[dim] = mask.shape()[1];
+      const Tensor counts = reshape(mask, shape);
+      seen = seen.defined() ? logical_and(seen, counts) : counts;
+    };
+    restrict(values, rank - 1);
+    if (xs.size() > 2)
+      restrict(keys, rank - 1);
+    restrict(xs[0], rank - 2);
+    return seen;
   }
 
   static constexpr size_t maxOutputDims = 4;
   const int64_t heads, size, groups;
+  Shape attended;             ///< dims of inputs
+  std::vector<int64_t> order; ///< of the dims of what has heads
   Projection query, key, value, output;
 };
 

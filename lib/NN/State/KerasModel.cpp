@@ -116,8 +116,6 @@ bool isUsual(std::string_view key, const Config &value) {
     return value == Config("channels_last");
   if (key == "interpolation")
     return value == Config("nearest");
-  if (key == "attention_axes")
-    return value == Config(List{1});
   if (key == "dilation_rate")
     return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
       return one == Config(1);
@@ -250,6 +248,7 @@ Config translated(const Config &keras, const Place &place) {
     ours["cells"] = std::move(cells);
   } else if (name == "MultiHeadAttention") {
     turn("output_shape", listOf);
+    turn("attention_axes", listOf);
   } else if (name == "GroupedQueryAttention" || name == "GroupQueryAttention") {
     ours["key_dim"] = config.at("head_dim");
     ours["num_heads"] = config.at("num_query_heads");

@@ -17,6 +17,10 @@ struct MultiHeadAttentionOptions {
   /// Dims of the result behind the steps; empty: as many features as the query
   /// has.
   Shape output_shape = {};
+  /// The dims whose positions see each other, of inputs [batch, ...,
+  /// features]; empty: all but these two. Positions of other dims are as those
+  /// of the batch.
+  Shape attention_axes = {};
   initializers::Initializer kernel_initializer = "glorot_uniform"; ///< random
   initializers::Initializer bias_initializer = "zeros"; ///< of the biases
   regularizers::Regularizer kernel_regularizer = {};    ///< adds to the losses
@@ -30,7 +34,8 @@ struct MultiHeadAttentionOptions {
 /// Attention with projections to heads and from them. It is called on x [batch,
 /// t, features] alone, or on {query, value}, or {query, value, key};
 /// CallOptions::mask says which query sees which key: [batch, t, s], or what
-/// broadcasts to it. Keys that the mask of value or key (see get_mask) leaves
+/// broadcasts to it (with several attention_axes all of the query's, then all
+/// of the key's). Keys that the mask of value or key (see get_mask) leaves
 /// out are not seen either, and a masked query sees none; one that sees none
 /// gets the mean of all values.
 ///
