@@ -18,7 +18,12 @@ using namespace detail;
 /// deviation.
 class NoiseImpl : public BuiltIn<NoiseImpl, DropoutOptions> {
 public:
-  enum class Kind : uint8_t { SpatialDropout, GaussianNoise, GaussianDropout };
+  enum class Kind : uint8_t {
+    SpatialDropout,
+    GaussianNoise,
+    GaussianDropout,
+    AlphaDropout
+  };
 
   /// `rank`: the spatial dims of SpatialDropout.
   NoiseImpl(Kind kind, int64_t rank, double number, DropoutOptions options)
@@ -60,6 +65,8 @@ public:
       ofFeatures.back() = x.shape().back();
       return x * nn::dropout(ones(ofFeatures, x.dtype()), number, next_seed());
     }
+    if (kind == Kind::AlphaDropout)
+      return alphaDropped(x);
     const bool isAdded = kind == Kind::GaussianNoise;
     const double deviation =
         isAdded ? number : std::sqrt(number / (1 - number));
@@ -71,13 +78,25 @@ public:
   }
 
   static std::string classOf(Kind kind, int64_t rank) {
-    return kind == Kind::GaussianNoise ? "GaussianNoise"
-           : kind == Kind::GaussianDropout
-               ? "GaussianDropout"
+    return kind == Kind::GaussianNoise     ? "GaussianNoise"
+           : kind == Kind::GaussianDropout ? "GaussianDropout"
+           : kind == Kind::AlphaDropout
+               ? "AlphaDropout"
                : fmt::format("SpatialDropout{}D", rank);
   }
 
 private:
+  Tensor alphaDropped(const Tensor &x) {
+    // SELU's scale times alpha: its limit below 0.
+    constexpr double limit =
+        -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717;
+    const Tensor keeps = not_equal(
+        nn::dropout(ones(x.shape(), DType::F32), number, next_seed()), 0);
+    const double scale =
+        1 / std::sqrt((1 - number) * (1 + number * limit * limit));
+    return where(keeps, x, limit) * scale - scale * limit * number;
+  }
+
   static const char *argumentOf(Kind kind) {
     return kind == Kind::GaussianNoise ? "stddev" : "rate";
   }
@@ -103,6 +122,9 @@ GaussianNoise::GaussianNoise(double stddev, DropoutOptions options)
 GaussianDropout::GaussianDropout(double rate, DropoutOptions options)
     : Layer(std::make_shared<NoiseImpl>(Kind::GaussianDropout, 0, rate,
                                         std::move(options))) {}
+AlphaDropout::AlphaDropout(double rate, DropoutOptions options)
+    : Layer(std::make_shared<NoiseImpl>(Kind::AlphaDropout, 0, rate,
+                                        std::move(options))) {}
 
 } // namespace meshloom::layers
 
@@ -118,5 +140,6 @@ meshloom::detail::LayerList meshloom::detail::noiseLayers() {
     add(Kind::SpatialDropout, rank);
   add(Kind::GaussianNoise, 0);
   add(Kind::GaussianDropout, 0);
+  add(Kind::AlphaDropout, 0);
   return all;
 }

@@ -135,6 +135,14 @@ public:
   /// Throws meshloom::Error if the rate is not in [0, 1).
   explicit GaussianDropout(double rate, DropoutOptions options = {});
 };
+/// In training, elements become what SELU goes to far below 0 with this
+/// probability, and all are scaled so that mean 0 and variance 1 stay
+/// (Klambauer et al., 2017).
+class AlphaDropout : public Layer {
+public:
+  /// Throws meshloom::Error if the rate is not in [0, 1).
+  explicit AlphaDropout(double rate, DropoutOptions options = {});
+};
 
 /// Steps [batch, steps] of x [batch, steps, ...] whose elements are all
 /// `mask_value` are masked (see get_mask), and become 0.
