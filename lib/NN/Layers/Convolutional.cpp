@@ -231,5 +231,7 @@ meshloom::detail::LayerList meshloom::detail::convolutionalLayers() {
           });
     }
   }
+  for (auto &pooling : adaptivePoolings())
+    all.push_back(std::move(pooling));
   return all;
 }

@@ -10,6 +10,10 @@
 
 namespace meshloom::detail {
 
+/// The adaptive ones in Convolutional.h, which convolutionalLayers lists among
+/// its own.
+LayerList adaptivePoolings();
+
 inline std::string ranked(const char *name, int64_t rank) {
   return fmt::format("{}{}D", name, rank);
 }

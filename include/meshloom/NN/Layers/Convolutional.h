@@ -163,4 +163,31 @@ using GlobalAveragePooling2D = GlobalAveragePooling<2>;
 /// With three spatial dims.
 using GlobalAveragePooling3D = GlobalAveragePooling<3>;
 
+/// The largest element of each of so many windows, which are spread evenly over
+/// each spatial dim: [batch, spatial..., n] -> [batch, output_size..., n]. Of n
+/// elements and m windows number i goes from floor(i n / m) to ceil((i + 1) n /
+/// m).
+template <int Rank> class AdaptiveMaxPooling : public Layer {
+public:
+  /// AdaptiveMaxPooling2D(7).
+  explicit AdaptiveMaxPooling(Sizes output_size,
+                              DataFormatOptions options = {});
+};
+/// The mean of each of these windows.
+template <int Rank> class AdaptiveAveragePooling : public Layer {
+public:
+  /// AdaptiveAveragePooling2D(7).
+  explicit AdaptiveAveragePooling(Sizes output_size,
+                                  DataFormatOptions options = {});
+};
+using AdaptiveMaxPooling1D = AdaptiveMaxPooling<1>; ///< [batch, steps, ...]
+using AdaptiveMaxPooling2D = AdaptiveMaxPooling<2>; ///< two spatial dims
+using AdaptiveMaxPooling3D = AdaptiveMaxPooling<3>; ///< three spatial dims
+/// x [batch, steps, features]
+using AdaptiveAveragePooling1D = AdaptiveAveragePooling<1>;
+/// With two spatial dims.
+using AdaptiveAveragePooling2D = AdaptiveAveragePooling<2>;
+/// With three spatial dims.
+using AdaptiveAveragePooling3D = AdaptiveAveragePooling<3>;
+
 } // namespace meshloom::layers
