@@ -2,6 +2,8 @@
 // numbers are those of Keras 3.15.
 #include "KerasValues.h"
 
+#include "meshloom/NN/State/KerasModel.h"
+
 namespace meshloom {
 namespace {
 
@@ -49,6 +51,85 @@ TEST(ImagesTest, AdaptivePooling) {
   EXPECT_ERROR(AdaptiveMaxPooling2D(2)(ones({2, 3, 4})), HAS("[None, 3, 4]"));
 }
 
+TEST(ImagesTest, Resizing) {
+  struct Case {
+    const char *interpolation;
+    std::vector<double> larger, smaller;
+  };
+  for (const Case &one : std::vector<Case>{
+           {"bilinear",
+            {0, 0.644218, 0.328483, 0.717215, -3.95198},
+            {0.794178, 0.540048, -0.740231, -0.368948, 0.271762}},
+           {"nearest",
+            {0, 0.644218, 0, 0.644218, -3.50611},
+            {0.854599, 0.319098, -0.979178, -0.618137, 1.08741}},
+           {"bicubic",
+            {-0.137415, 0.593374, 0.257841, 0.738682, -4.35799},
+            {0.904408, 0.630453, -0.839061, -0.415833, 0.28781}},
+           {"lanczos3",
+            {-0.20813, 0.522048, 0.246861, 0.760121, -4.48944},
+            {0.891461, 0.693017, -0.797535, -0.353154, 0.146326}},
+           {"lanczos5",
+            {-0.211825, 0.527857, 0.224719, 0.75733, -4.22897},
+            {0.874105, 0.693876, -0.78084, -0.342861, 0.121487}}}) {
+    SCOPED_TRACE(one.interpolation);
+    const ResizingOptions options{.interpolation = one.interpolation};
+    expectKeras(layers::Resizing(7, 9, options), {{2, 4, 5, 2}}, {one.larger});
+    expectKeras(layers::Resizing(3, 2, options), {{2, 8, 5, 2}}, {one.smaller});
+  }
+  expectKeras(layers::Resizing(3, 2, {.antialias = true}), {{2, 8, 5, 2}},
+              {{0.338056, 0.156106, -0.341223, -0.162982, 0.216115}});
+  expectKeras(layers::Resizing(3, 6, {.crop_to_aspect_ratio = true}),
+              {{2, 8, 5, 2}},
+              {{0.836656, 0.287053, -0.0890028, -0.599627, -2.48014}});
+  expectKeras(
+      layers::Resizing(3, 6, {.pad_to_aspect_ratio = true, .fill_value = 0.5}),
+      {{2, 8, 5, 2}}, {{0.5, 0.5, 0.5, 0.5, 0.393142}});
+  expectKeras(
+      layers::Resizing(6, 3, {.pad_to_aspect_ratio = true, .fill_value = 0.5}),
+      {{2, 5, 8, 2}}, {{0.5, 0.5, 0.5, 0.5, 5.77591}});
+  expectKeras(layers::Resizing(3, 6, {.data_format = "channels_first"}),
+              {{2, 2, 8, 5}},
+              {{-0.292319, -0.537288, -0.639667, -0.541018, -1.67886}});
+  // Integers stay such; weights of these sizes are exact.
+  const Tensor bytes =
+      reshape(cast(remainder(arange(80) * 7, 256), DType::UI8), {2, 4, 5, 2});
+  const Tensor smooth = layers::Resizing(8, 10)(bytes);
+  EXPECT_EQ(smooth.dtype(), DType::UI8);
+  expectValues(cast(smooth, DType::F32), {0, 7, 4, 10, 1034.71255});
+  const Tensor nearest =
+      layers::Resizing(8, 10, {.interpolation = "nearest"})(bytes);
+  EXPECT_EQ(nearest.dtype(), DType::UI8);
+  expectValues(cast(nearest, DType::F32), {0, 7, 0, 7, 1192.81158});
+
+  EXPECT_ERROR(layers::Resizing(0, 2), HAS("positive height"));
+  EXPECT_ERROR(layers::Resizing(2, 2, {.interpolation = "linear"}),
+               HAS("'bilinear'"), HAS("got 'linear'"));
+  EXPECT_ERROR(
+      layers::Resizing(
+          2, 2, {.crop_to_aspect_ratio = true, .pad_to_aspect_ratio = true}),
+      HAS("got both"));
+  EXPECT_ERROR(layers::Resizing(2, 2)(ones({2, 3, 4})),
+               HAS("[None, None, None, None]"));
+}
+
+TEST(ImagesTest, CenterCrop) {
+  expectKeras(layers::CenterCrop(3, 2), {{2, 8, 5, 2}},
+              {{0.303118, -0.382071, -0.887567, -0.975626, -3.09277}});
+  expectKeras(layers::CenterCrop(4, 4), {{2, 9, 7, 2}},
+              {{0.836656, 0.287053, -0.397556, -0.895187, -1.17224}});
+  expectKeras(layers::CenterCrop(6, 4), {{2, 5, 7, 2}},
+              {{0.334988, -0.350783, -0.419114, -0.745577, 0.945711}});
+  expectKeras(layers::CenterCrop(3, 2, {.data_format = "channels_first"}),
+              {{2, 2, 8, 5}},
+              {{0.988168, 0.854599, -0.979178, -0.618137, -1.49834}});
+  EXPECT_EQ(layers::CenterCrop(1, 1)(ones({2, 3, 3, 1}, DType::UI8)).dtype(),
+            DType::F32);
+  EXPECT_ERROR(layers::CenterCrop(2, 0), HAS("positive width"));
+  EXPECT_ERROR(layers::CenterCrop(2, 2, {.data_format = "nhwc"}),
+               HAS("'nhwc'"));
+}
+
 TEST(ImagesTest, AlphaDropout) {
   const double rate = 0.25, limit = -1.7580993408473766;
   const layers::AlphaDropout layer(rate, {.seed = 5});
@@ -77,6 +158,24 @@ TEST(ImagesTest, AlphaDropout) {
   const Layer again = Layer::from_config(layer.config());
   EXPECT_EQ(again.config().to_json(), layer.config().to_json());
   EXPECT_ERROR(layers::AlphaDropout(1), HAS("a rate in [0, 1)"));
+}
+
+TEST(ImagesTest, KerasJson) {
+  const Model model = model_from_json(
+      R"({"class_name": "Sequential", "config": {"name": "m", "layers": [
+        {"class_name": "InputLayer", "config": {
+          "batch_shape": [null, 6, 5, 2], "dtype": "float32", "name": "in"}},
+        {"class_name": "Resizing", "config": {"name": "resizing",
+          "trainable": true, "data_format": "channels_last", "height": 3,
+          "width": 2, "interpolation": "bilinear",
+          "crop_to_aspect_ratio": false, "pad_to_aspect_ratio": false,
+          "fill_mode": "constant", "fill_value": 0.0, "antialias": false}},
+        {"class_name": "AdaptiveMaxPooling2D", "config": {"name": "pool",
+          "output_size": [2, 2], "data_format": "channels_last"}},
+        {"class_name": "AlphaDropout", "config": {"name": "drop", "rate": 0.2,
+          "seed": 3, "noise_shape": null}}]}})");
+  expectValues(model(waves({2, 6, 5, 2}, 0) * 2.f),
+               {0.772142, 0.647414, 0.00796679, 0.506732, 1.99657});
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // What is done to data before a model sees them; see Preprocessing.h.
 #include "meshloom/NN/Layers/Preprocessing.h"
-#include "BuiltIn.h"
+#include "Interpolation.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/NN/Normalization.h"
@@ -152,5 +152,8 @@ void Normalization::adapt(const Tensor &data) const {
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::preprocessingLayers() {
-  return {{"Normalization", madeOf<layers::NormalizationImpl>}};
+  LayerList all{{"Normalization", madeOf<layers::NormalizationImpl>}};
+  for (auto &layer : imageLayers())
+    all.push_back(std::move(layer));
+  return all;
 }

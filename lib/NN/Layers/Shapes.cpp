@@ -1,5 +1,6 @@
 // Layers that change shapes, and those that put tensors together; see Shapes.h.
 #include "meshloom/NN/Layers/Shapes.h"
+#include "Interpolation.h"
 #include "Spatial.h"
 
 #include "meshloom/API/Create.h"
@@ -234,72 +235,17 @@ private:
   const std::array<int64_t, 2> axes;
 };
 
-/// How much an element counts at a distance, in elements.
-using Falloff = double (*)(double);
-
-double triangle(double x) {
-  return std::max(0.0, 1 - x);
-}
-/// Keys's cubic, a = -1/2.
-double cubic(double x) {
-  return x < 1   ? ((1.5 * x - 2.5) * x) * x + 1
-         : x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2
-                 : 0;
-}
-template <int Radius> double lanczos(double x) {
-  constexpr double pi = std::numbers::pi;
-  if (x > Radius)
-    return 0;
-  return x < 1e-3 ? 1
-                  : Radius * std::sin(pi * x) * std::sin(pi * x / Radius) /
-                        (pi * pi * x * x);
-}
-
-const std::map<std::string, Falloff, std::less<>> &falloffs() {
-  static const auto &all = *new std::map<std::string, Falloff, std::less<>>{
-      {"nearest", nullptr},
-      {"bilinear", triangle},
-      {"bicubic", cubic},
-      {"lanczos3", lanczos<3>},
-      {"lanczos5", lanczos<5>}};
-  return all;
-}
-
-/// [size, size * times]: what each element gives to each new one, whose middles
-/// are spread evenly over the same extent.
-Tensor interpolation(int64_t size, int64_t times, Falloff falloff) {
-  const int64_t many = size * times;
-  std::vector<float> weights(size_t(size * many));
-  for (int64_t to = 0; to < many; ++to) {
-    const double place = (double(to) + 0.5) / double(times) - 0.5;
-    double sum = 0;
-    for (int64_t from = 0; from < size; ++from)
-      sum += falloff(std::abs(place - double(from)));
-    for (int64_t from = 0; from < size; ++from)
-      weights[size_t(from * many + to)] =
-          float(falloff(std::abs(place - double(from))) / sum);
-  }
-  return tensor(weights, {size, many});
-}
-
 class UpSamplingImpl : public ShapeLayer<UpSamplingImpl, UpSamplingOptions> {
 public:
   static constexpr const char *argument = "size";
   UpSamplingImpl(std::string class_name, Shape sizes, UpSamplingOptions options)
       : ShapeLayer(std::move(class_name), std::move(sizes),
                    std::move(options)) {
-    const auto found = falloffs().find(own.interpolation);
-    std::vector<std::string> names;
-    for (auto &[known, function] : falloffs())
-      names.push_back(known);
-    if (found == falloffs().end() || (found->second && numbers.size() != 2))
-      refuse(
-          fmt::format("expected interpolation to be {}, got '{}'",
-                      numbers.size() == 2
-                          ? fmt::format("one of '{}'", fmt::join(names, "', '"))
-                          : "'nearest', as only images have others",
-                      own.interpolation));
-    falloff = found->second;
+    if (numbers.size() != 2 && own.interpolation != "nearest")
+      refuse(fmt::format("expected interpolation to be 'nearest', as only "
+                         "images have others, got '{}'",
+                         own.interpolation));
+    falloff = falloffOf(*this, own.interpolation);
     channelsFirst = isChannelsFirst(*this, own.data_format);
   }
   template <typename F> static void fields(F &field, UpSamplingOptions &o) {
@@ -315,8 +261,8 @@ public:
     const int64_t first = channelsFirst ? 2 : 1; // spatial dim
     if (falloff) {
       auto weights = [&](int64_t d) {
-        return cast(interpolation(x.shape()[size_t(first + d)],
-                                  numbers[size_t(d)], falloff),
+        const int64_t size = x.shape()[size_t(first + d)];
+        return cast(interpolation(size, size * numbers[size_t(d)], falloff),
                     x.dtype());
       };
       return einsum(channelsFirst ? "bchw,hm,wn->bcmn" : "bhwc,hm,wn->bmnc",

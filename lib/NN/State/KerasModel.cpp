@@ -116,6 +116,8 @@ bool isUsual(std::string_view key, const Config &value) {
     return value == Config("channels_last");
   if (key == "interpolation")
     return value == Config("nearest");
+  if (key == "fill_mode")
+    return value == Config("constant");
   if (key == "dilation_rate")
     return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
       return one == Config(1);
