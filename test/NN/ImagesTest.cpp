@@ -130,6 +130,90 @@ TEST(ImagesTest, CenterCrop) {
                HAS("'nhwc'"));
 }
 
+TEST(ImagesTest, CategoryEncoding) {
+  const Tensor x = tensor({{0, 2, 2}, {1, 3, 0}});
+  auto encode = [&](const char *mode, const std::vector<Tensor> &given) {
+    const layers::CategoryEncoding layer(4, {.output_mode = mode});
+    const Tensor y = layer(given);
+    expectSame(
+        Layer::from_config(Config::parse(layer.config().to_json()))(given), y);
+    return y;
+  };
+  expectNear(encode("multi_hot", {x}), {1, 0, 1, 0, 1, 1, 0, 1});
+  expectNear(encode("count", {x}), {1, 0, 2, 0, 1, 1, 0, 1});
+  expectNear(encode("count", {x, tensor({{0.5f, 1.f, 2.f}, {3.f, 4.f, 5.f}})}),
+             {0.5, 0, 3, 0, 5, 3, 0, 4});
+  expectNear(encode("one_hot", {x}), {1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0,
+                                      0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0});
+  const Tensor single = encode("one_hot", {tensor({{0}, {3}})});
+  EXPECT_EQ(single.shape(), (Shape{2, 4}));
+  expectNear(single, {1, 0, 0, 0, 0, 0, 0, 1});
+  expectNear(encode("multi_hot", {tensor({0, 3})}), {1, 0, 0, 1});
+  expectNear(encode("multi_hot", {tensor({{0, 7}, {-1, 3}})}),
+             {1, 0, 0, 0, 0, 0, 0, 1});
+  // An Input of floats, as Keras's default is.
+  Sequential model({Input({3}), layers::CategoryEncoding(4)});
+  expectNear(model.predict(x, {.verbose = 0}), {1, 0, 1, 0, 1, 1, 0, 1});
+
+  EXPECT_ERROR(layers::CategoryEncoding(0), HAS("positive num_tokens"));
+  EXPECT_ERROR(layers::CategoryEncoding(4, {.output_mode = "int"}),
+               HAS("'multi_hot', 'count' or 'one_hot', got 'int'"));
+  EXPECT_ERROR(layers::CategoryEncoding(4)(std::vector{x, x}),
+               HAS("got 2 inputs for 'multi_hot'"));
+}
+
+TEST(ImagesTest, Discretization) {
+  const Tensor x = tensor({{-1.5f, 1.f, 3.4f, 0.5f}, {0.f, 3.f, 1.3f, 1.999f}});
+  auto bins = [&](const char *mode) {
+    const layers::Discretization layer(
+        {.bin_boundaries = {0, 1, 2}, .output_mode = mode});
+    return Layer::from_config(Config::parse(layer.config().to_json()))(x);
+  };
+  EXPECT_EQ(bins("int").dtype(), DType::I32);
+  EXPECT_EQ(bins("int").to_vector<int32_t>(),
+            (std::vector<int32_t>{0, 2, 3, 1, 1, 3, 2, 2}));
+  expectNear(bins("multi_hot"), {1, 1, 1, 1, 0, 1, 1, 1});
+  expectNear(bins("count"), {1, 1, 1, 1, 0, 1, 2, 1});
+  EXPECT_EQ(bins("one_hot").shape(), (Shape{2, 4, 4}));
+
+  struct Case {
+    int64_t bins;
+    double epsilon;
+    int64_t elements;
+    std::vector<double> boundaries;
+  };
+  for (const Case &one : std::vector<Case>{
+           {4, 0.01, 40, {-1.2762134, 0.0831613, 1.3509264}},
+           {3, 0.1, 25, {-1.1024466, 0.8168371}},
+           {5, 0.05, 300, {-1.6001766, -0.5486475, 0.7181167, 1.6829419}},
+           {2, 0.01, 3, {1.1369911}}}) {
+    SCOPED_TRACE(one.elements);
+    const layers::Discretization layer(
+        {.num_bins = one.bins, .epsilon = one.epsilon});
+    EXPECT_ERROR(layer(x), HAS("a call of adapt before"));
+    layer.adapt(waves({one.elements, 1}, 0.3) * 4.f);
+    const Config config = layer.config();
+    const auto &found = config.at("config").at("bin_boundaries").as_list();
+    ASSERT_EQ(found.size(), one.boundaries.size());
+    for (size_t i = 0; i < found.size(); ++i)
+      // Keras adds weights up in f32.
+      EXPECT_NEAR(found[i].as_double(), one.boundaries[i], 1e-5);
+    EXPECT_EQ(Layer::from_config(config)(x).to_vector<int32_t>(),
+              layer(x).to_vector<int32_t>());
+  }
+
+  EXPECT_ERROR(layers::Discretization({}), HAS("got neither"));
+  EXPECT_ERROR(layers::Discretization({.bin_boundaries = {1}, .num_bins = 2}),
+               HAS("got both"));
+  EXPECT_ERROR(layers::Discretization({.bin_boundaries = {1, 0}}),
+               HAS("that rise, got [1, 0]"));
+  EXPECT_ERROR(layers::Discretization({.bin_boundaries = {1}}).adapt(x),
+               HAS("were given"));
+  EXPECT_ERROR(
+      layers::Discretization({.bin_boundaries = {1}, .output_mode = "bin"}),
+      HAS("'int', 'multi_hot'"));
+}
+
 TEST(ImagesTest, AlphaDropout) {
   const double rate = 0.25, limit = -1.7580993408473766;
   const layers::AlphaDropout layer(rate, {.seed = 5});
@@ -176,6 +260,16 @@ TEST(ImagesTest, KerasJson) {
           "seed": 3, "noise_shape": null}}]}})");
   expectValues(model(waves({2, 6, 5, 2}, 0) * 2.f),
                {0.772142, 0.647414, 0.00796679, 0.506732, 1.99657});
+  const Model bins = model_from_json(
+      R"({"class_name": "Sequential", "config": {"name": "m", "layers": [
+        {"class_name": "InputLayer", "config": {
+          "batch_shape": [null, 3], "dtype": "float32", "name": "in"}},
+        {"class_name": "Discretization", "config": {
+          "bin_boundaries": [0.0, 1.0], "num_bins": null, "epsilon": 0.01,
+          "output_mode": "int", "sparse": false, "name": "bins"}},
+        {"class_name": "CategoryEncoding", "config": {"name": "encoded",
+          "num_tokens": 3, "output_mode": "count"}}]}})");
+  expectNear(bins(tensor({{-1.f, 0.5f, 0.7f}})), {1, 2, 0});
 }
 
 } // namespace

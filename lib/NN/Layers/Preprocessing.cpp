@@ -6,6 +6,7 @@
 #include "meshloom/NN/Normalization.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -141,8 +142,210 @@ private:
   DVariable mean, variance, count;
 };
 
+/// [batch, n] categories as vectors of floats; see CategoryEncodingOptions.
+Tensor encoded(const Tensor &categories, int64_t depth, const std::string &mode,
+               const Tensor &weights = {}) {
+  Tensor x = cast(categories, DType::I32);
+  if (mode == "int")
+    return x;
+  if (mode == "one_hot") {
+    if (x.rank() > 1 && x.shape().back() == 1)
+      x = squeeze(x, {-1});
+    return one_hot(x, depth);
+  }
+  Tensor each = one_hot(x, depth);
+  const int64_t n = x.rank() > 1 ? 1 : 0;
+  if (mode == "multi_hot")
+    return reduce_max(each, n);
+  if (weights.defined())
+    each = each * expand_dims(cast(weights, each.dtype()), -1);
+  return reduce_sum(each, n);
+}
+void expectMode(const LayerImpl &layer, const std::string &mode,
+                bool takesInt) {
+  if (mode != "one_hot" && mode != "multi_hot" && mode != "count" &&
+      !(takesInt && mode == "int"))
+    throw Error(fmt::format("[{}] layer '{}': expected the output_mode {}"
+                            "'multi_hot', 'count' or 'one_hot', got '{}'",
+                            layer.class_name(), layer.name(),
+                            takesInt ? "'int', " : "", mode));
+}
+
+class CategoryEncodingImpl
+    : public BuiltIn<CategoryEncodingImpl, CategoryEncodingOptions> {
+public:
+  CategoryEncodingImpl(int64_t categories, CategoryEncodingOptions options)
+      : BuiltIn("CategoryEncoding", std::move(options)),
+        categories(categories) {
+    expectPositive("num_tokens", categories);
+    expectMode(*this, own.output_mode, false);
+  }
+  explicit CategoryEncodingImpl(const Config &config)
+      : CategoryEncodingImpl(config.at("num_tokens").as_int(), read(config)) {}
+  template <typename F>
+  static void fields(F &field, CategoryEncodingOptions &o) {
+    field("output_mode", o.output_mode);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["num_tokens"] = categories;
+    return config;
+  }
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &) override {
+    if (xs.size() > 2 || (xs.size() == 2 && own.output_mode != "count"))
+      refuse(fmt::format("expected categories, and of 'count' weights, got {} "
+                         "inputs for '{}'",
+                         xs.size(), own.output_mode));
+    return {encoded(xs[0], categories, own.output_mode,
+                    xs.size() == 2 ? xs[1] : Tensor())};
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
+  }
+
+private:
+  const int64_t categories;
+};
+
+/// A point of a distribution, and how many elements it stands for.
+struct Quantile {
+  double value, weight;
+};
+
+/// At most about 1 / epsilon points for many, at equal shares of their weight.
+std::vector<Quantile> compressed(const std::vector<Quantile> &all,
+                                 double epsilon) {
+  if (double(all.size()) * epsilon < 1)
+    return all;
+  std::vector<double> reached; // weights up to each, of all
+  double sum = 0;
+  for (const Quantile &each : all)
+    reached.push_back(sum += each.weight);
+  // Between two points both value and weight are on a line.
+  auto at = [&](double share, auto &&of) {
+    const double weight = share * sum;
+    const auto after = std::ranges::lower_bound(reached, weight);
+    if (after == reached.begin())
+      return of(0);
+    if (after == reached.end())
+      return of(all.size() - 1);
+    const auto i = size_t(after - reached.begin());
+    const double part =
+        (weight - reached[i - 1]) / (reached[i] - reached[i - 1]);
+    return of(i - 1) + part * (of(i) - of(i - 1));
+  };
+  std::vector<Quantile> few;
+  double before = 0;
+  const auto count = int64_t(std::ceil(1 / epsilon));
+  for (int64_t i = 0; i < count; ++i) {
+    const double share = epsilon + double(i) * epsilon;
+    const double value = at(share, [&](size_t k) { return all[k].value; });
+    const double weight = at(share, [&](size_t k) { return reached[k]; });
+    few.push_back({value, weight - before});
+    before = weight;
+  }
+  return few;
+}
+
+class DiscretizationImpl
+    : public BuiltIn<DiscretizationImpl, DiscretizationOptions> {
+public:
+  explicit DiscretizationImpl(DiscretizationOptions options)
+      : BuiltIn("Discretization", std::move(options)) {
+    if (own.num_bins == 0 && own.bin_boundaries.empty())
+      refuse("expected bin_boundaries, or num_bins to find some for, got "
+             "neither");
+    if (own.num_bins != 0)
+      expectPositive("num_bins", own.num_bins);
+    if (!std::ranges::is_sorted(own.bin_boundaries))
+      refuse(fmt::format("expected bin_boundaries that rise, got [{}]",
+                         fmt::join(own.bin_boundaries, ", ")));
+    if (!(own.epsilon > 0 && own.epsilon < 1))
+      refuse(fmt::format("expected an epsilon between 0 and 1, got {}",
+                         own.epsilon));
+    expectMode(*this, own.output_mode, true);
+  }
+  /// That of an adapted one has both boundaries and the number of bins.
+  explicit DiscretizationImpl(const Config &config)
+      : DiscretizationImpl(withBoundaries(read(config), config)) {}
+  template <typename F> static void fields(F &field, DiscretizationOptions &o) {
+    field("num_bins", o.num_bins);
+    field("epsilon", o.epsilon);
+    field("output_mode", o.output_mode);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["bin_boundaries"] =
+        Config::List(own.bin_boundaries.begin(), own.bin_boundaries.end());
+    return config;
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    if (own.bin_boundaries.empty())
+      refuse("expected bin_boundaries, or a call of adapt before");
+    const Tensor wide = isFloat(x.dtype()) ? x : cast(x, DType::F32);
+    const auto count = int64_t(own.bin_boundaries.size());
+    const Tensor boundaries =
+        cast(tensor(own.bin_boundaries, {count}), wide.dtype());
+    const Tensor bins = reduce_sum(
+        cast(greater_equal(expand_dims(wide, -1), boundaries), DType::I32), -1);
+    return encoded(bins, count + 1, own.output_mode);
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &masks) override {
+    return {own.output_mode == "int" ? masks.at(0) : Tensor()};
+  }
+
+  bool hasBoth() const {
+    return own.num_bins != 0 && !own.bin_boundaries.empty();
+  }
+  void adapt(const Tensor &data) {
+    if (own.num_bins == 0)
+      refuse("its bin_boundaries were given: make one with num_bins, to adapt "
+             "it");
+    std::vector<float> values = cast(data, DType::F32).to_vector<float>();
+    if (values.empty())
+      refuse("expected data with elements, got " + sizesText(data.shape()));
+    std::ranges::sort(values);
+    const double step = std::max(double(values.size()) * own.epsilon, 1.0);
+    std::vector<Quantile> points;
+    for (auto at = size_t(step - 1); at < values.size(); at += size_t(step))
+      points.push_back({double(values[at]), step});
+    points =
+        compressed(compressed(points, own.epsilon), 1.0 / double(own.num_bins));
+    own.bin_boundaries.clear();
+    for (size_t i = 0; i + 1 < points.size(); ++i)
+      own.bin_boundaries.push_back(double(float(points[i].value)));
+  }
+
+private:
+  static DiscretizationOptions withBoundaries(DiscretizationOptions options,
+                                              const Config &config) {
+    if (const Config *given = config.find("bin_boundaries");
+        given && !given->is_null())
+      for (const Config &boundary : given->as_list())
+        options.bin_boundaries.push_back(boundary.as_double());
+    return options;
+  }
+};
+
 } // namespace
 
+CategoryEncoding::CategoryEncoding(int64_t num_tokens,
+                                   CategoryEncodingOptions options)
+    : Layer(std::make_shared<CategoryEncodingImpl>(num_tokens,
+                                                   std::move(options))) {}
+Discretization::Discretization(DiscretizationOptions options)
+    : Layer(std::make_shared<DiscretizationImpl>(std::move(options))) {
+  // A config of an adapted one has both.
+  if (implOf<DiscretizationImpl>(*this).hasBoth())
+    throw Error("[Discretization] expected bin_boundaries or num_bins, got "
+                "both");
+}
+void Discretization::adapt(const Tensor &data) const {
+  implOf<DiscretizationImpl>(*this).adapt(data);
+}
 Normalization::Normalization(NormalizationOptions options)
     : Layer(std::make_shared<NormalizationImpl>(std::move(options))) {}
 void Normalization::adapt(const Tensor &data) const {
@@ -152,7 +355,10 @@ void Normalization::adapt(const Tensor &data) const {
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::preprocessingLayers() {
-  LayerList all{{"Normalization", madeOf<layers::NormalizationImpl>}};
+  using namespace layers;
+  LayerList all{{"Normalization", madeOf<NormalizationImpl>},
+                {"CategoryEncoding", madeOf<CategoryEncodingImpl>},
+                {"Discretization", madeOf<DiscretizationImpl>}};
   for (auto &layer : imageLayers())
     all.push_back(std::move(layer));
   return all;

@@ -62,4 +62,45 @@ public:
   CenterCrop(int64_t height, int64_t width, DataFormatOptions options = {});
 };
 
+/// What CategoryEncoding takes beside the number of categories.
+struct CategoryEncodingOptions {
+  /// Of [batch, n] categories: "multi_hot" gives 1 for each that is there,
+  /// [batch, categories]; "count" how often it is; "one_hot" [batch, n,
+  /// categories], without the n where that is 1.
+  std::string output_mode = "multi_hot";
+  std::string name = "";    ///< default: "category_encoding"
+  LayerOptions common = {}; ///< of all layers
+};
+/// Integers from 0 on as vectors of floats. Called on {x, weights}, "count"
+/// counts each as its weight. Those that are too large, or negative, do not
+/// count.
+class CategoryEncoding : public Layer {
+public:
+  /// Throws meshloom::Error if there is no category, or the mode is not known.
+  explicit CategoryEncoding(int64_t num_tokens,
+                            CategoryEncodingOptions options = {});
+};
+
+/// What Discretization takes: boundaries, or for how many bins to find some.
+struct DiscretizationOptions {
+  std::vector<double> bin_boundaries = {}; ///< from the lowest to the highest
+  int64_t num_bins = 0;                    ///< see adapt
+  double epsilon = 0.01;                   ///< how exact those of adapt are
+  /// "int" gives the number of the bin; see CategoryEncodingOptions for others.
+  std::string output_mode = "int";
+  std::string name = "";    ///< default: "discretization"
+  LayerOptions common = {}; ///< of all layers
+};
+/// In which bin each number is: 0 below the first boundary, 1 from there to the
+/// next one, and so on.
+class Discretization : public Layer {
+public:
+  /// Throws meshloom::Error if neither boundaries nor a number of bins are
+  /// given, or both, or boundaries do not rise.
+  explicit Discretization(DiscretizationOptions options);
+  /// Boundaries become quantiles of `data`, so that num_bins bins get about as
+  /// many each. Throws meshloom::Error if boundaries were given.
+  void adapt(const Tensor &data) const;
+};
+
 } // namespace meshloom::layers
