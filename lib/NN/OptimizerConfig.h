@@ -68,6 +68,20 @@ template <typename F> void eachNumber(AdafactorOptions &o, F f) {
   f("clip_threshold", o.clip_threshold);
   f("relative_step", o.relative_step);
 }
+template <typename F> void eachNumber(MuonOptions &o, F f) {
+  f("momentum", o.momentum);
+  f("nesterov", o.nesterov);
+  f("ns_steps", o.ns_steps);
+  f("muon_a", o.muon_a);
+  f("muon_b", o.muon_b);
+  f("muon_c", o.muon_c);
+  f("rms_rate", o.rms_rate);
+  f("adam_beta_1", o.adam_beta_1);
+  f("adam_beta_2", o.adam_beta_2);
+  f("epsilon", o.epsilon);
+  f("adam_lr_ratio", o.adam_lr_ratio);
+  f("exclude_embeddings", o.exclude_embeddings);
+}
 /// What all optimizers have.
 template <typename F> void eachNumber(OptimizerOptions &o, F f) {
   f("weight_decay", o.weight_decay);

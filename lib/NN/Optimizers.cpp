@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace meshloom::optimizers {
@@ -357,7 +359,87 @@ struct AdafactorRule : KnownRule<AdafactorOptions> {
   const AdafactorOptions options;
 };
 
-AdamOptions decaying(AdamOptions options) {
+/// For matrices; what it leaves to Adam has the state of that.
+struct MuonRule : KnownRule<MuonOptions> {
+  explicit MuonRule(const MuonOptions &options)
+      : KnownRule("Muon", options), options(options),
+        adam({.beta_1 = options.adam_beta_1,
+              .beta_2 = options.adam_beta_2,
+              .epsilon = options.epsilon}) {}
+  static std::shared_ptr<const UpdateRule> make(const Config &config) {
+    MuonOptions options = optionsOf<MuonOptions>(config);
+    for (const Config &name : config.at("exclude_layers").as_list())
+      options.exclude_layers.push_back(name.as_string());
+    return std::make_shared<MuonRule>(options);
+  }
+  Config get_config() const override {
+    Config config = KnownRule::get_config();
+    config["exclude_layers"] = Config::List(options.exclude_layers.begin(),
+                                            options.exclude_layers.end());
+    return config;
+  }
+
+  std::vector<Slot> slots(const DVariable &variable) const override {
+    if (isAdams(variable))
+      return adam.slots(variable);
+    return {zerosLike("momentum")};
+  }
+  bool usesStep() const override { return true; }
+  void update(const Update &u) const override {
+    if (u.slots.size() > 1) {
+      adam.update(options.adam_lr_ratio == 1
+                      ? u
+                      : Update{u.gradient, u.variable, u.slots,
+                               scalarRate(u) * options.adam_lr_ratio, u.step});
+      return;
+    }
+    const DVariable &m = u.slots[0];
+    m.assign(options.momentum * m + u.gradient);
+    const Tensor x = orthogonal(
+        options.nesterov ? u.gradient + options.momentum * m : m.read_value());
+    const Shape &shape = u.variable.shape();
+    const double length =
+        options.rms_rate == 0
+            ? 1
+            : options.rms_rate *
+                  std::sqrt(double(std::max(shape[0], shape[1])));
+    u.variable.assign_sub(u.rate * x * length);
+  }
+
+private:
+  bool isAdams(const DVariable &variable) const {
+    if (variable.rank() != 2 || isComplex(variable.dtype()))
+      return true;
+    std::string name = variable.name();
+    auto has = [&](const std::string &part) {
+      return name.find(part) != std::string::npos;
+    };
+    if (std::ranges::any_of(options.exclude_layers, has))
+      return true;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) {
+      return char(std::tolower(c));
+    });
+    return options.exclude_embeddings && has("embedding");
+  }
+  /// Nearly u v^T of g = u s v^T.
+  Tensor orthogonal(const Tensor &g) const {
+    const bool isTall = g.shape()[0] > g.shape()[1];
+    Tensor x = isTall ? transpose(g) : g;
+    x = x / (sqrt(reduce_sum(squared(x))) + 1e-7);
+    for (int64_t i = 0; i < options.ns_steps; ++i) {
+      const Tensor a = matmul(x, x, {.transpose_b = true});
+      x = options.muon_a * x +
+          matmul(options.muon_b * a + options.muon_c * matmul(a, a), x);
+    }
+    return isTall ? transpose(x) : x;
+  }
+
+  const MuonOptions options;
+  const AdamRule adam;
+};
+
+/// With Keras's decay, where none is given.
+template <typename Options> Options decaying(Options options) {
   if (options.common.weight_decay == 0)
     options.common.weight_decay = 0.004;
   return options;
@@ -392,6 +474,8 @@ Ftrl::Ftrl(const FtrlOptions &options) : Optimizer(make<FtrlRule>(options)) {
                             options.learning_rate_power));
 }
 Lion::Lion(const LionOptions &options) : Optimizer(make<LionRule>(options)) {}
+Muon::Muon(const MuonOptions &options)
+    : Optimizer(make<MuonRule>(decaying(options))) {}
 LAMB::LAMB(const LAMBOptions &options) : Optimizer(make<LAMBRule>(options)) {}
 Adafactor::Adafactor(const AdafactorOptions &options)
     : Optimizer(make<AdafactorRule>(options)) {}
@@ -408,18 +492,18 @@ std::shared_ptr<const UpdateRule> makeRule(const Config &config) {
 /// Rules by class name.
 detail::Names<MakeRule> &rules() {
   static auto &known = *new detail::Names<MakeRule>(
-      "an optimizer",
-      {{"SGD", makeRule<SGDRule, SGDOptions>},
-       {"Adam", makeRule<AdamRule, AdamOptions>},
-       {"Adagrad", makeRule<AdagradRule, AdagradOptions>},
-       {"Adadelta", makeRule<AdadeltaRule, AdadeltaOptions>},
-       {"RMSprop", makeRule<RMSpropRule, RMSpropOptions>},
-       {"Adamax", makeRule<AdamaxRule, AdamaxOptions>},
-       {"Nadam", makeRule<NadamRule, NadamOptions>},
-       {"Ftrl", makeRule<FtrlRule, FtrlOptions>},
-       {"Lion", makeRule<LionRule, LionOptions>},
-       {"LAMB", makeRule<LAMBRule, LAMBOptions>},
-       {"Adafactor", makeRule<AdafactorRule, AdafactorOptions>}});
+      "an optimizer", {{"SGD", makeRule<SGDRule, SGDOptions>},
+                       {"Adam", makeRule<AdamRule, AdamOptions>},
+                       {"Adagrad", makeRule<AdagradRule, AdagradOptions>},
+                       {"Adadelta", makeRule<AdadeltaRule, AdadeltaOptions>},
+                       {"RMSprop", makeRule<RMSpropRule, RMSpropOptions>},
+                       {"Adamax", makeRule<AdamaxRule, AdamaxOptions>},
+                       {"Nadam", makeRule<NadamRule, NadamOptions>},
+                       {"Ftrl", makeRule<FtrlRule, FtrlOptions>},
+                       {"Lion", makeRule<LionRule, LionOptions>},
+                       {"LAMB", makeRule<LAMBRule, LAMBOptions>},
+                       {"Adafactor", makeRule<AdafactorRule, AdafactorOptions>},
+                       {"Muon", MuonRule::make}});
   return known;
 }
 } // namespace
@@ -470,7 +554,8 @@ Optimizer get(std::string_view name) {
                        {"ftrl", [] { return Optimizer(Ftrl()); }},
                        {"lion", [] { return Optimizer(Lion()); }},
                        {"lamb", [] { return Optimizer(LAMB()); }},
-                       {"adafactor", [] { return Optimizer(Adafactor()); }}});
+                       {"adafactor", [] { return Optimizer(Adafactor()); }},
+                       {"muon", [] { return Optimizer(Muon()); }}});
   return optimizers.find(name).second();
 }
 

@@ -174,6 +174,25 @@ std::vector<OptimizerCase> optimizerCases() {
        [] { return LAMB({.learning_rate = 0.1}); },
        {0.6403958, -1.504876, 1.46548, 0.9642687, 0.5711917, -0.6706343,
         0.549545, -0.08461392}},
+      {"Muon",
+       [] { return Muon({.learning_rate = 0.1}); },
+       {0.5048487, -1.012821, 1.902567, 1.347891, 0.282278, -0.7604935,
+        0.6167208, 0.147398}},
+      {"Muon with other numbers",
+       [] {
+         return Muon({.learning_rate = 0.1,
+                      .momentum = 0.5,
+                      .nesterov = false,
+                      .ns_steps = 2,
+                      .rms_rate = 0,
+                      .adam_lr_ratio = 0.5});
+       },
+       {0.5175292, -1.070112, 1.632553, 1.195714, 0.3098674, -0.7762322,
+        0.5553628, -0.05175065}},
+      {"Muon that leaves all to Adam",
+       [] { return Muon({.learning_rate = 0.1, .exclude_layers = {"w"}}); },
+       {0.6367085, -1.377585, 1.597656, 1.097538, 0.5123837, -0.6955962,
+        0.6167208, 0.147398}},
       {"Adafactor",
        [] { return Adafactor({.learning_rate = 0.1}); },
        {0.4886176, -1.396485, 1.61002, 0.7145245, 0.393481, -0.845365, 0.579403,
@@ -218,7 +237,7 @@ TEST(OptimizersTest, GiveWhatKerasGives) {
 }
 
 TEST(OptimizersTest, StepsOutsideOfFunctionsAreTheSame) {
-  for (const char *name : {"sgd", "nadam", "adafactor", "lamb"}) {
+  for (const char *name : {"sgd", "nadam", "adafactor", "lamb", "muon"}) {
     SCOPED_TRACE(name);
     std::vector<double> eager = afterFourSteps(optimizers::get(name), false,
                                                /*traced=*/false);
@@ -232,6 +251,22 @@ TEST(OptimizersTest, StepsOutsideOfFunctionsAreTheSame) {
                                 .common = {.gradient_accumulation_steps = 2}});
   std::vector<double> values = afterFourSteps(accumulating, false, false);
   EXPECT_NEAR(values[0], 0.52391, 1e-5);
+}
+
+TEST(OptimizersTest, MuonTakesMatricesThatAreNoEmbeddings) {
+  auto after = [](const std::string &name, const Tensor &start) {
+    const optimizers::Muon muon({.learning_rate = 0.1});
+    DVariable w(start, {.name = name});
+    for (float t = 1; t <= 4; ++t)
+      muon.apply_gradients({{w * w + 0.3 * t - 1, w}});
+    return w.read_value();
+  };
+  // As Keras has it: rows are more than columns, and others'.
+  expectNear(after("w", tensor({0.5f, -1.f, 2.f, 1.5f, 0.25f, -0.75f}, {3, 2})),
+             {0.544929, -1.094903, 1.908631, 1.453602, 0.2776005, -0.7890799});
+  expectNear(after("my_Embedding/kernel",
+                   tensor({0.5f, -1.f, 2.f, 1.5f, 0.25f, -0.75f}, {2, 3})),
+             {0.6367085, -1.377585, 1.597656, 1.097538, 0.5123837, -0.6955962});
 }
 
 TEST(OptimizersTest, AveragesAreReadAtTheEnd) {
@@ -336,7 +371,8 @@ TEST(OptimizersTest, AreMadeAgainFromConfigs) {
             .beta_2 = 0.6}),
       SGD({.common = {.loss_scale = {.initial = 4, .growth_steps = 2}}}),
       LAMB({.learning_rate = DVariable(tensor(0.25f))}),
-      Adafactor({.clip_threshold = 0.5, .relative_step = false})};
+      Adafactor({.clip_threshold = 0.5, .relative_step = false}),
+      Muon({.momentum = 0.5, .ns_steps = 3, .exclude_layers = {"head"}})};
   for (const Optimizer &optimizer : all) {
     const Config config = Config::parse(optimizer.config().to_json());
     const Optimizer again = Optimizer::from_config(config);

@@ -247,6 +247,37 @@ public:
   explicit Adafactor(const AdafactorOptions &options = {});
 };
 
+/// The numbers of Muon, by the names of its formula.
+struct MuonOptions {
+  Hyperparameter learning_rate = 1e-3; ///< how far a step goes
+  double momentum = 0.95;              ///< what m keeps of itself
+  bool nesterov = true;                ///< whether a step is of g + momentum m
+  int64_t ns_steps = 5;                ///< of the Newton-Schulz iteration
+  double muon_a = 3.4445, muon_b = -4.7750, muon_c = 2.0315; ///< its numbers
+  /// Steps of [n, k] are times rms_rate sqrt(max(n, k)), so that rates of Adam
+  /// fit; 0: they are not.
+  double rms_rate = 0.2;
+  double adam_beta_1 = 0.9, adam_beta_2 = 0.999; ///< see Adam
+  double epsilon = 1e-7;                         ///< Adam's
+  double adam_lr_ratio = 1; ///< Adam's rate is so many times learning_rate
+  bool exclude_embeddings = true; ///< names with "embedding" are Adam's
+  /// Variables in whose names one of these is are Adam's, too.
+  std::vector<std::string> exclude_layers = {};
+  /// What all optimizers have; its weight_decay is 0.004 where none is given.
+  OptimizerOptions common = {};
+};
+
+/// Muon (Jordan et al., 2024): matrices take steps that are nearly orthogonal,
+/// others those of Adam.
+///   m = momentum m + g;  x = (g + momentum m) / |g + momentum m|
+///   ns_steps times: a = x x^T;  x = muon_a x + (muon_b a + muon_c a a) x
+///   w -= learning_rate rms_rate sqrt(max(n, k)) x
+class Muon : public Optimizer {
+public:
+  /// Muon({.exclude_layers = {"head"}}).
+  explicit Muon(const MuonOptions &options = {});
+};
+
 /// What LossScaleOptimizer takes.
 struct LossScaleOptions {
   double initial_scale = 32768;        ///< at first
