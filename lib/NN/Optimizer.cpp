@@ -154,30 +154,6 @@ Gradients overReplicas(const Gradients &gradients, const Where &where) {
 
 } // namespace
 
-Hyperparameter::Hyperparameter(const schedules::Schedule &schedule)
-    : value(Schedule(
-          [schedule](const Tensor &step) { return schedule(step - 1); })),
-      schedule(schedule) {}
-
-Tensor Step::number(DType type) const {
-  return cast(count, type);
-}
-
-Tensor Step::power(double base, DType type) const {
-  return pow(base, number(type));
-}
-
-Tensor Step::correction(double beta, DType type) const {
-  Tensor &known = corrections[{beta, type}];
-  if (!known.defined()) {
-    // At t = 1 in f32 this is 1e-5 off for 0.999, as it is in JAX and
-    // TensorFlow, whose losses ours are compared with.
-    const DType wide = type == DType::F64 ? DType::F64 : DType::F32;
-    known = cast(1 / (1 - power(beta, wide)), type);
-  }
-  return known;
-}
-
 Config UpdateRule::get_config() const {
   return Config::Map();
 }
@@ -244,6 +220,8 @@ struct Optimizer::State {
   std::optional<DVariable> step, calls;
   std::optional<LossScaling> scaling;
   std::vector<Entry> table;
+  /// Variables are their averages, and these what variables were.
+  bool isSwapped = false;
   std::mutex mutex;
 };
 
@@ -514,9 +492,7 @@ Optimizer::Optimizer(const Optimizer &inner, const LossScale &scale) {
 }
 
 Tensor Optimizer::scale_loss(const Tensor &loss, Where where) const {
-  if (!state)
-    refuse("scale_loss", "expected an optimizer, got one that was moved from",
-           where);
+  expectUsable("scale_loss", where);
   if (!state->scaling)
     return loss;
   detail::CallSite site(where);
@@ -526,18 +502,14 @@ Tensor Optimizer::scale_loss(const Tensor &loss, Where where) const {
 }
 
 void Optimizer::apply_gradients(const Gradients &gradients, Where where) const {
-  if (!state)
-    refuse(applying, "expected an optimizer, got one that was moved from",
-           where);
+  expectUsable(applying, where);
   expectGradients(gradients, where);
   state->apply(gradients, std::nullopt, where);
 }
 
 void Optimizer::apply_gradients(const Gradients &gradients,
                                 const TensorLike &learning_rate) const {
-  if (!state)
-    refuse(applying, "expected an optimizer, got one that was moved from",
-           learning_rate.where);
+  expectUsable(applying, learning_rate.where);
   expectGradients(gradients, learning_rate.where);
   state->apply(gradients, learning_rate, learning_rate.where);
 }
@@ -561,9 +533,7 @@ std::vector<DVariable> Optimizer::variables() const {
 void Optimizer::build(const std::vector<DVariable> &variables,
                       Where where) const {
   constexpr char function[] = "build";
-  if (!state)
-    refuse(function, "expected an optimizer, got one that was moved from",
-           where);
+  expectUsable(function, where);
   for (const DVariable &variable : variables) {
     if (!variable.defined())
       refuse(function, "expected variables, got an empty DVariable", where);
@@ -614,9 +584,7 @@ double Optimizer::current_learning_rate() const {
 
 void Optimizer::set_learning_rate(double rate, Where where) const {
   constexpr char function[] = "set_learning_rate";
-  if (!state)
-    refuse(function, "expected an optimizer, got one that was moved from",
-           where);
+  expectUsable(function, where);
   std::lock_guard lock(state->mutex);
   auto &value = state->learningRate.value;
   if (std::holds_alternative<Hyperparameter::Schedule>(value))
@@ -642,9 +610,7 @@ void Optimizer::set_learning_rate(double rate, Where where) const {
 
 DVariable Optimizer::iterations(Where where) const {
   constexpr char function[] = "iterations";
-  if (!state)
-    refuse(function, "expected an optimizer, got one that was moved from",
-           where);
+  expectUsable(function, where);
   std::lock_guard lock(state->mutex);
   if (!state->step) {
     if (state->table.empty())
@@ -682,18 +648,48 @@ bool Optimizer::keeps_averages() const {
   return state && state->averages();
 }
 
-void Optimizer::overwrite_with_averages(Where where) const {
-  constexpr char function[] = "overwrite_with_averages";
+void Optimizer::expectUsable(const char *function, const Where &where) const {
   if (!state)
     refuse(function, "expected an optimizer, got one that was moved from",
            where);
+}
+
+Optimizer::State &Optimizer::withAverages(const char *function,
+                                          const Where &where) const {
+  expectUsable(function, where);
   if (!state->averages())
     refuse(function, "the optimizer keeps no averages: give it ema_momentum",
            where);
+  return *state;
+}
+
+void Optimizer::overwrite_with_averages(Where where) const {
+  State &own = withAverages("overwrite_with_averages", where);
   detail::CallSite site(where);
-  std::lock_guard lock(state->mutex);
-  for (const State::Entry &entry : state->table)
-    entry.of.assign(state->averageOf(entry.slots).read_value());
+  std::lock_guard lock(own.mutex);
+  const bool hasThem = std::exchange(own.isSwapped, false);
+  for (const State::Entry &entry : own.table) {
+    const DVariable &average = own.averageOf(entry.slots);
+    if (hasThem)
+      average.assign(entry.of.read_value());
+    else
+      entry.of.assign(average.read_value());
+  }
+}
+
+void Optimizer::swap_with_averages(Where where) const {
+  State &own = withAverages("swap_with_averages", where);
+  detail::CallSite site(where);
+  std::lock_guard lock(own.mutex);
+  if (own.table.empty())
+    return;
+  own.isSwapped = !own.isSwapped;
+  for (const State::Entry &entry : own.table) {
+    const DVariable &average = own.averageOf(entry.slots);
+    const Tensor value = entry.of.read_value();
+    entry.of.assign(average.read_value());
+    average.assign(value);
+  }
 }
 
 } // namespace meshloom::optimizers

@@ -183,5 +183,76 @@ TEST(TensorBoardTest, ItsReaderReadsTheFiles) {
   EXPECT_EQ(profiles, 1u);
 }
 
+// Numbers are those of Keras 3.15.
+TEST(SwapEMAWeightsTest, EvaluatesAverages) {
+  for (bool between : {false, true}) {
+    SCOPED_TRACE(between);
+    Sequential model({Input({1}), layers::Dense(1, {.use_bias = false})});
+    const optimizers::SGD sgd(
+        {.learning_rate = 0.1, .common = {.ema_momentum = 0.5}});
+    model.compile({.optimizer = sgd, .loss = "mse"});
+    model.set_weights({tensor({{3.f}})});
+    auto weight = [&] {
+      return double(model.get_weights()[0].to_vector<float>()[0]);
+    };
+    std::vector<double> seen;
+    callbacks::LambdaCallback looks(
+        {.on_epoch_end = [&](int64_t, Logs &) { seen.push_back(weight()); }});
+    const Tensor x = ones({4, 1}), y = zeros({4, 1});
+    auto fit = [&](int64_t epochs) {
+      return model.fit(
+          x, y,
+          {.batch_size = 4,
+           .epochs = epochs,
+           .verbose = 0,
+           .callbacks = {callbacks::SwapEMAWeights({.swap_on_epoch = between}),
+                         looks},
+           .validation_data = {x, y}});
+    };
+    const History history = fit(3);
+    const std::vector<double> losses{9, 5.76, 3.6864},
+        averaged{5.76, 4.6656003, 3.4151042},
+        weights = between ? std::vector{2.4, 2.16, 1.848}
+                          : std::vector{2.4, 1.92, 1.536};
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(history["loss"][i], losses[i], 1e-5);
+      EXPECT_NEAR(history["val_loss"][i], averaged[i], 1e-5);
+      EXPECT_NEAR(seen.at(i), weights[i], 1e-5);
+    }
+    EXPECT_NEAR(weight(), 1.848, 1e-5);
+    // Another fit goes on from there, with the same callback's work done anew.
+    EXPECT_NEAR(fit(1)["loss"][0], 1.848 * 1.848, 1e-5);
+
+    const double before = weight();
+    EXPECT_EQ(model.predict(x, {.verbose = 0}).to_vector<float>()[0], before);
+  }
+  Sequential plain({Input({1}), layers::Dense(1)});
+  plain.compile({.optimizer = "sgd", .loss = "mse"});
+  EXPECT_ERROR(
+      plain.fit(ones({2, 1}), ones({2, 1}),
+                {.verbose = 0, .callbacks = {callbacks::SwapEMAWeights()}}),
+      HAS("[SwapEMAWeights]"), HAS("ema_momentum"));
+}
+
+// Training that is stopped between epochs ends with the averages, too.
+TEST(SwapEMAWeightsTest, StoppedTrainingEndsWithAverages) {
+  Sequential model({Input({1}), layers::Dense(1, {.use_bias = false})});
+  model.compile({.optimizer = optimizers::SGD(
+                     {.learning_rate = 0.1, .common = {.ema_momentum = 0.5}}),
+                 .loss = "mse"});
+  model.set_weights({tensor({{3.f}})});
+  callbacks::LambdaCallback stops({.on_epoch_end = [&](int64_t epoch, Logs &) {
+    if (epoch == 1)
+      model.stop_training();
+  }});
+  model.fit(ones({4, 1}), zeros({4, 1}),
+            {.batch_size = 4,
+             .epochs = 5,
+             .verbose = 0,
+             .callbacks = {callbacks::SwapEMAWeights({.swap_on_epoch = true}),
+                           stops}});
+  EXPECT_NEAR(double(model.get_weights()[0].to_vector<float>()[0]), 2.16, 1e-5);
+}
+
 } // namespace
 } // namespace meshloom

@@ -269,6 +269,26 @@ TEST(OptimizersTest, MuonTakesMatricesThatAreNoEmbeddings) {
              {0.6367085, -1.377585, 1.597656, 1.097538, 0.5123837, -0.6955962});
 }
 
+TEST(OptimizersTest, AveragesAndVariablesAreExchanged) {
+  DVariable w(tensor({1.f}), {.name = "w"});
+  optimizers::SGD sgd({.learning_rate = 1, .common = {.ema_momentum = 0.5}});
+  sgd.swap_with_averages(); // of nothing
+  for (int step = 0; step < 3; ++step)
+    sgd.apply_gradients({{tensor({1.f}), w}});
+  sgd.swap_with_averages();
+  expectNear(w, {-1.25});
+  sgd.swap_with_averages();
+  expectNear(w, {-2});
+  // Averages are what is left at the end, whichever were in the variables.
+  sgd.swap_with_averages();
+  sgd.overwrite_with_averages();
+  expectNear(w, {-1.25});
+  sgd.overwrite_with_averages();
+  expectNear(w, {-1.25});
+  EXPECT_ERROR(optimizers::SGD().swap_with_averages(),
+               HAS("[swap_with_averages]"), HAS("ema_momentum"));
+}
+
 TEST(OptimizersTest, AveragesAreReadAtTheEnd) {
   DVariable w(tensor({1.f}), {.name = "w"});
   optimizers::SGD sgd({.learning_rate = 1, .common = {.ema_momentum = 0.5}});

@@ -224,6 +224,10 @@ public:
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;
+  /// Exchanges variables that were updated with their running averages; a
+  /// second call brings them back. No steps are to be taken between both.
+  /// Throws meshloom::Error where no averages are kept.
+  void swap_with_averages(Where where = Where::current()) const;
 
 protected:
   /// As `inner`, which is not used any more, with scaled losses.
@@ -231,6 +235,8 @@ protected:
 
 private:
   struct State;
+  void expectUsable(const char *function, const Where &where) const;
+  State &withAverages(const char *function, const Where &where) const;
   std::shared_ptr<State> state;
 };
 

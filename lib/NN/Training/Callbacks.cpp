@@ -257,6 +257,43 @@ void LearningRateScheduler::on_epoch_end(int64_t, Logs &logs) {
   logs.set(rateName, model().learning_rate());
 }
 
+//===-- SwapEMAWeights ----------------------------------------------------===//
+
+void SwapEMAWeights::bring(bool averages) {
+  if (hasAverages == averages)
+    return;
+  model().optimizer().swap_with_averages();
+  hasAverages = averages;
+}
+
+void SwapEMAWeights::on_train_begin(Logs &) {
+  // The end of training leaves averages in the model, swapped or not.
+  hasAverages = false;
+  if (!model().optimizer().keeps_averages())
+    throw Error(
+        "[SwapEMAWeights] the model's optimizer keeps no averages: give "
+        "it ema_momentum");
+}
+void SwapEMAWeights::on_epoch_begin(int64_t, Logs &) {
+  bring(false);
+}
+void SwapEMAWeights::on_epoch_end(int64_t, Logs &) {
+  if (options.swap_on_epoch)
+    bring(true);
+}
+void SwapEMAWeights::on_test_begin(Logs &) {
+  bring(true);
+}
+void SwapEMAWeights::on_test_end(Logs &) {
+  bring(false);
+}
+void SwapEMAWeights::on_predict_begin(Logs &) {
+  bring(true);
+}
+void SwapEMAWeights::on_predict_end(Logs &) {
+  bring(false);
+}
+
 //===-- TerminateOnNaN, LambdaCallback ------------------------------------===//
 
 void TerminateOnNaN::on_train_batch_end(int64_t batch, Logs &logs) {

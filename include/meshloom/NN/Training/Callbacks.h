@@ -152,6 +152,36 @@ public:
   void on_train_batch_end(int64_t batch, Logs &logs) override;
 };
 
+/// What SwapEMAWeights takes.
+struct SwapEMAWeightsOptions {
+  /// Also between epochs: callbacks that come after it, such as
+  /// ModelCheckpoint, find the averages in the model.
+  bool swap_on_epoch = false;
+};
+
+/// While the model is evaluated, its weights are the averages that its
+/// optimizer keeps of them (ema_momentum).
+class SwapEMAWeights : public Callback {
+public:
+  /// SwapEMAWeights({.swap_on_epoch = true}).
+  explicit SwapEMAWeights(SwapEMAWeightsOptions options = {})
+      : options(options) {}
+  /// Throws meshloom::Error if the optimizer keeps no averages.
+  void on_train_begin(Logs &logs) override;
+  void on_epoch_begin(int64_t epoch, Logs &logs) override;
+  void on_epoch_end(int64_t epoch, Logs &logs) override;
+  void on_test_begin(Logs &logs) override;
+  void on_test_end(Logs &logs) override;
+  void on_predict_begin(Logs &logs) override;
+  void on_predict_end(Logs &logs) override;
+
+private:
+  void bring(bool averages);
+
+  SwapEMAWeightsOptions options;
+  bool hasAverages = false; ///< the model, now
+};
+
 /// Functions that are called, where they are given.
 struct LambdaCallbackOptions {
   /// With an epoch or a batch.
