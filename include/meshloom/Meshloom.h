@@ -55,6 +55,7 @@
 #include "meshloom/NN/Initializers.h"
 #include "meshloom/NN/Layers.h"
 #include "meshloom/NN/Layers/Attention.h"
+#include "meshloom/NN/Layers/ConvLSTM.h"
 #include "meshloom/NN/Layers/Convolutional.h"
 #include "meshloom/NN/Layers/Core.h"
 #include "meshloom/NN/Layers/EinsumDense.h"

@@ -2,6 +2,7 @@
 // Keras 3.15 for the same weights and inputs.
 #include "KerasValues.h"
 
+#include "meshloom/NN/Layers/ConvLSTM.h"
 #include "meshloom/NN/State/KerasModel.h"
 
 namespace meshloom {
@@ -176,6 +177,75 @@ TEST(CellsTest, StatefulAndTrained) {
   EXPECT_LT(history["loss"].back(), history["loss"].front());
 }
 
+TEST(CellsTest, ConvLSTM) {
+  const ConvLSTMOptions whole{.return_sequences = true, .return_state = true};
+  expectKeras(ConvLSTM1D(2, 3, whole), {{2, 3, 5, 2}},
+              {{0.0888005, 0.0334766, -0.12273, -0.257948, -0.540133},
+               {-0.159801, -0.372127, -0.499259, -0.164667, -0.344398},
+               {-0.903685, -1.01182, -0.821309, -0.194162, -0.672395}});
+  expectKeras(
+      ConvLSTM2D(
+          2, 3,
+          {.padding = "same", .return_sequences = true, .return_state = true}),
+      {{2, 3, 4, 3, 2}},
+      {{-0.0192355, -0.121738, -0.303011, -0.564135, -0.466291},
+       {-0.496936, -0.232766, 0.0526921, -0.0372139, -0.109581},
+       {-0.780273, -0.259733, 0.0547263, -0.0403442, 1.20445}});
+  expectKeras(ConvLSTM2D(2, {2, 3}, {.strides = 2}), {{2, 3, 5, 7, 2}},
+              {{-0.400245, 0.0756773, -0.147297, -0.0657314, 0.372639}});
+  expectKeras(ConvLSTM2D(2, 2,
+                         {.dilation_rate = 2,
+                          .use_bias = false,
+                          .return_sequences = true,
+                          .go_backwards = true}),
+              {{2, 3, 4, 5, 2}},
+              {{0.097926, 0.0803541, -0.024913, -0.12851, 0.498845}});
+  expectKeras(ConvLSTM3D(2, 2, {.recurrent_activation = "hard_sigmoid"}),
+              {{1, 2, 3, 3, 3, 2}},
+              {{-0.106999, -0.241383, -0.429836, -0.348815, -0.648395}});
+  expectKeras(ConvLSTM1D(2, 3), {{2, 3, 5, 2}, {2, 3, 2}, {2, 3, 2}},
+              {{-0.130133, -0.307257, -0.488672, -0.216961, -0.365398}});
+  expectKeras(ConvLSTM2D(2, 3,
+                         {.data_format = "channels_first",
+                          .return_sequences = true,
+                          .return_state = true}),
+              {{2, 3, 2, 4, 5}},
+              {{0.0359081, 0.0392395, 0.0326599, -0.413157, -0.202629},
+               {-0.0380277, -0.326257, -0.0746127, -0.181826, -1.18169},
+               {-0.0395363, -0.468731, -0.487341, -1.18193, 0.0191602}});
+  expectSharded([layer =
+                     [] {
+                       ConvLSTM1D made(2, 3, {.padding = "same"});
+                       made.build({-1, 3, 4, 2});
+                       fill(made);
+                       return made;
+                     }()](const Tensor &x) { return layer(x); },
+                sample({4, 3, 4, 2}), {"xuuu", "uuyu"});
+}
+
+TEST(CellsTest, ConvLSTMsMasksAndBias) {
+  // Masked steps are as if they were not there (Keras fails on JAX).
+  const ConvLSTM1D layer(2, 3);
+  layer.build({-1, -1, 5, 2});
+  expectNear(layer.variable("bias"), {0, 0, 1, 1, 0, 0, 0, 0});
+  fill(layer);
+  const Tensor x = waves({2, 3, 5, 2}, 0);
+  const Tensor mask = tensor({{true, false, true}, {true, false, true}});
+  const Tensor some = concat({slice(x, {0, 0, 0, 0}, {-1, 1, -1, -1}),
+                              slice(x, {0, 2, 0, 0}, {-1, 1, -1, -1})},
+                             1);
+  expectSame(layer(x, {.mask = mask}), layer(some));
+  const ConvLSTM1D random(2, 3, {.dropout = 0.5, .recurrent_dropout = 0.5});
+  EXPECT_EQ(random(x, {.training = true}).shape(), (Shape{2, 3, 2}));
+  EXPECT_NE(random(x, {.training = true}).to_vector<float>(),
+            random(x).to_vector<float>());
+  EXPECT_ERROR(ConvLSTM2D(0, 3), HAS("positive filters"));
+  EXPECT_ERROR(ConvLSTM2D(2, 3, {.dropout = 1}), HAS("rates of dropout"));
+  EXPECT_ERROR(ConvLSTM2D(2, 3, {.padding = "causal"}), HAS("'causal'"));
+  EXPECT_ERROR(ConvLSTM2D(2, 3)(ones({2, 3, 4, 5})), HAS("of rank 5"),
+               HAS("got [None, 3, 4, 5]"));
+}
+
 TEST(CellsTest, KerasJson) {
   auto cell = [](const char *name, const char *called, int units) {
     return fmt::format(
@@ -201,6 +271,22 @@ TEST(CellsTest, KerasJson) {
   expectValues(model(waves({2, 4, 2}, 0) * 2.f),
                {0.236219, 0.14566, 0.334719, 0.228538, 0.9191});
   EXPECT_EQ(model.named_variables()[3].path, "over/two/high/kernel");
+
+  const Model images = model_from_json(
+      R"({"class_name": "Sequential", "config": {"name": "m", "layers": [
+        {"class_name": "InputLayer", "config": {
+          "batch_shape": [null, 3, 5, 2], "dtype": "float32", "name": "in"}},
+        {"class_name": "ConvLSTM1D", "config": {"name": "over",
+          "trainable": true, "return_sequences": false, "return_state": false,
+          "go_backwards": false, "stateful": false, "unroll": false,
+          "zero_output_for_mask": false, "filters": 2, "kernel_size": [3],
+          "strides": [1], "padding": "valid", "data_format": "channels_last",
+          "dilation_rate": [1], "activation": "tanh", "use_bias": true,
+          "recurrent_activation": "sigmoid", "unit_forget_bias": true,
+          "activity_regularizer": null, "dropout": 0.0, "seed": null}}]}})");
+  fill(images);
+  expectValues(images(waves({2, 3, 5, 2}, 0) * 2.f),
+               {-0.159801, -0.372127, -0.499259, -0.164667, -0.344398});
 }
 
 TEST(CellsTest, WhatDoesNotFitIsRefused) {

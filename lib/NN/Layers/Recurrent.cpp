@@ -281,7 +281,7 @@ meshloom::detail::LayerList meshloom::detail::recurrentLayers() {
                 {"SimpleRNN", recurrentOf<Gates::Simple>},
                 {"Bidirectional", madeOf<BidirectionalImpl>},
                 {"TimeDistributed", madeOf<TimeDistributedImpl>}};
-  for (auto &cell : recurrentCells())
-    all.push_back(std::move(cell));
+  for (auto &list : {recurrentCells(), convLSTMs()})
+    all.insert(all.end(), list.begin(), list.end());
   return all;
 }

@@ -26,12 +26,48 @@ inline const char *nameOf(Gates gates) {
 /// The cells in Recurrent.h, which recurrentLayers lists among its own.
 LayerList recurrentCells();
 
+/// Those in ConvLSTM.h.
+LayerList convLSTMs();
+
 /// As a part of another config: not built.
 inline Config wrappedConfig(const Layer &layer) {
   Config config;
   config["class_name"] = layer.class_name();
   config["config"] = layer.config().at("config");
   return config;
+}
+
+/// `count` features of x [..., n] from `begin` on.
+inline Tensor featuresOf(const Tensor &x, int64_t begin, int64_t count) {
+  Shape from(size_t(x.rank()), 0), sizes(size_t(x.rank()), -1);
+  from.back() = begin;
+  sizes.back() = count;
+  return slice(x, from, sizes);
+}
+
+/// h and c after a step of an LSTM, c being what it was: gates of z [..., 4
+/// units] are input, forget, new, output.
+inline std::vector<Tensor>
+lstmStates(const Tensor &z, const Tensor &c,
+           const activations::Activation &gate,
+           const activations::Activation &activation) {
+  const int64_t units = z.shape().back() / 4;
+  auto of = [&](const activations::Activation &function, int64_t number) {
+    const Tensor part = featuresOf(z, number * units, units);
+    return function ? function(part) : part;
+  };
+  const Tensor next = of(gate, 1) * c + of(gate, 0) * of(activation, 2);
+  return {of(gate, 3) * (activation ? activation(next) : next), next};
+}
+
+/// Of the bias of an LSTM whose forget gates begin open.
+inline initializers::Initializer
+withOpenForgetGates(const initializers::Initializer &rest, int64_t units) {
+  return [=](const Shape &, DType type, Seed seed) {
+    return concat({rest({units}, type, seed), ones({units}, type),
+                   rest({2 * units}, type, seed)},
+                  0);
+  };
 }
 
 /// The weights, and one step.
@@ -126,12 +162,9 @@ protected:
                               const Tensor &h) const {
     if (gates == Gates::Simple)
       return {activated(x + matmul(h, weights))};
-    if (gates == Gates::LSTM) {
-      Tensor z = x + matmul(h, weights);
-      Tensor c =
-          gate(part(z, 1)) * now[1] + gate(part(z, 0)) * activated(part(z, 2));
-      return {gate(part(z, 3)) * activated(c), c};
-    }
+    if (gates == Gates::LSTM)
+      return lstmStates(x + matmul(h, weights), now[1],
+                        own.recurrent_activation, own.activation);
     Tensor inner = matmul(h, own.reset_after ? weights : part(weights, 0, 2));
     if (ofState.defined())
       inner = inner + ofState;
@@ -155,12 +188,7 @@ private:
   initializers::Initializer biasInitializer() const {
     if (gates != Gates::LSTM || !own.unit_forget_bias)
       return own.bias_initializer;
-    return [units = units, rest = own.bias_initializer](const Shape &,
-                                                        DType type, Seed seed) {
-      return concat({rest({units}, type, seed), ones({units}, type),
-                     rest({2 * units}, type, seed)},
-                    0);
-    };
+    return withOpenForgetGates(own.bias_initializer, units);
   }
 
   Tensor gate(const Tensor &x) const {
@@ -171,7 +199,7 @@ private:
   }
   /// Of [batch, n units].
   Tensor part(const Tensor &x, int64_t begin, int64_t count = 1) const {
-    return slice(x, {0, begin * units}, {-1, count * units});
+    return featuresOf(x, begin * units, count * units);
   }
 };
 

@@ -25,8 +25,8 @@ static std::string ourPath(const std::string &keras) {
     begin = end + 1;
   }
   std::erase_if(parts, [](const std::string &part) {
-    static const auto &cells =
-        *new std::set<std::string>{"lstm_cell", "gru_cell", "simple_rnn_cell"};
+    static const auto &cells = *new std::set<std::string>{
+        "lstm_cell", "gru_cell", "simple_rnn_cell", "conv_lstm_cell"};
     return cells.contains(part);
   });
   static const auto &projections =
