@@ -428,7 +428,7 @@ static CustomCallHandler handlerOf(StringRef target) {
       {"TopK", importTopK},
       {"ApproxTopK", importApproximateTopK},
       {"PartialReduce", importApproximateTopK},
-      // The result's GSPMD string says the same.
+      // With a sharding it is none by now (FrontendShardings.cpp).
       {"xla.sdy.FuncResultSharding", importNothing},
       {"InspectSharding", importInspection},
       {"mhlo.erf", importUnary<dtensor::ErfOp>},

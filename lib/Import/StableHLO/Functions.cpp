@@ -286,7 +286,7 @@ bool meshloom::holdsStableHLO(ModuleOp module) {
   // Calls of functions that do nothing are all that a program may hold, or
   // arguments that it returns, of which each replica has its own.
   if (module->hasAttr("mhlo.num_partitions") ||
-      module->hasAttr("mhlo.num_replicas"))
+      module->hasAttr("mhlo.num_replicas") || holdsFrontendShardings(module))
     return true;
   auto found = module.walk([&](Operation *op) {
     if (foreign(op->getDialect()) || annotated(op->getAttrDictionary()) ||
@@ -395,7 +395,8 @@ struct StableHLOToDTensorPass
     return "Turn StableHLO, CHLO and Shardy into the dtensor dialect";
   }
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
-    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect>();
+    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect,
+                    sdy::SdyDialect>();
   }
   void runOnOperation() override {
     if (holdsStableHLO(getOperation()) &&

@@ -64,7 +64,8 @@ bool importer::needsPreparing(ModuleOp module) {
                   llvm::any_of(func.getResultTypes(), needs)));
     return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
-  return result.wasInterrupted() || holdsNarrowTypes(module);
+  return result.wasInterrupted() || holdsNarrowTypes(module) ||
+         holdsFrontendShardings(module);
 }
 
 /// Custom calls give several results instead of a tuple, as JAX wrote until
@@ -196,6 +197,8 @@ static LogicalResult writeConstantsDense(ModuleOp module) {
 }
 
 LogicalResult importer::prepare(ModuleOp module) {
+  if (failed(readFrontendShardings(module)))
+    return failure();
   dropTokens(module);
   takeTuplesApart(module);
   if (failed(writeConstantsDense(module)))

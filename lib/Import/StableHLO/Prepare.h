@@ -9,13 +9,18 @@ namespace meshloom::importer {
 /// Whether prepare() would do anything.
 bool needsPreparing(ModuleOp module);
 
-/// Rewrites `module` in place: constants are dense, shapes that are dynamic
-/// only in form are static, functions take and give no tokens, custom calls no
-/// tuples, scans are loops, old calls of LAPACK are today's, and narrow numbers
-/// (f8, int4) are bytes that arithmetic unpacks. Fails with a diagnostic.
+/// Rewrites `module` in place: annotations are attributes, constants are dense,
+/// shapes that are dynamic only in form are static, functions take and give no
+/// tokens, custom calls no tuples, scans are loops, old calls of LAPACK are
+/// today's, and narrow numbers (f8, int4) are bytes that arithmetic unpacks.
+/// Fails with a diagnostic.
 LogicalResult prepare(ModuleOp module);
 
+/// Whether annotations of Shardy stand in `mhlo.frontend_attributes`.
+bool holdsFrontendShardings(ModuleOp module);
+
 // The steps, one file each. None leaves a program that the next cannot read.
+LogicalResult readFrontendShardings(ModuleOp module);
 LogicalResult makeShapesStatic(ModuleOp module);
 LogicalResult writeScansAsLoops(ModuleOp module);
 /// Of LAPACK, in the form of older releases of JAX.
