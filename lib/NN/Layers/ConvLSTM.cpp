@@ -19,8 +19,8 @@ public:
       : OverSteps("ConvLSTM", rank, std::move(options)), filters(filters),
         window(forEach(window, "kernel_size")),
         ofInput{.strides = forEach(own.strides, "strides"),
-                .padding = paddingOf(own.padding),
-                .dilations = forEach(own.dilation_rate, "dilation_rate")} {
+                .dilations = forEach(own.dilation_rate, "dilation_rate"),
+                .padding = paddingOf(own.padding)} {
     expectPositive("filters", filters);
     for (double rate : {own.dropout, own.recurrent_dropout})
       if (!(rate >= 0 && rate < 1))
