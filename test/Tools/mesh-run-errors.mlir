@@ -59,7 +59,19 @@
 // NAN: result 0 f32[2] [*] [nan, nan]
 
 // RUN: not mesh-run %s --function=infinite --check-finite 2>&1 | FileCheck %s --check-prefix=FINITE
-// FINITE: mesh-run: error: {{.*}}mesh-run-errors.mlir:[[# @LINE + 11]]:{{[0-9]+}}: {{.*}} holds a nan or an infinity
+// FINITE: mesh-run: error: {{.*}}mesh-run-errors.mlir:[[# @LINE + 23]]:{{[0-9]+}}: {{.*}} holds a nan or an infinity
+
+// What cannot be written is known before the program runs: no result is printed.
+// RUN: not mesh-run %s --function=infinite --stats=%t/missing/stats.json > %t/stats.out 2>&1
+// RUN: FileCheck %s --check-prefix=STATS < %t/stats.out
+// STATS-NOT: result 0
+// STATS: mesh-run: error: cannot write '{{.*}}missing/stats.json': No such file or directory
+// STATS-NOT: result 0
+// RUN: not mesh-run %s --function=infinite --output-dir=%t/bad.mlir/results > %t/folder.out 2>&1
+// RUN: FileCheck %s --check-prefix=FOLDER < %t/folder.out
+// FOLDER-NOT: result 0
+// FOLDER: mesh-run: error: cannot make the directory '{{.*}}bad.mlir/results': Not a directory
+// FOLDER-NOT: result 0
 
 func.func @make() -> (tensor<2x3xf32>, tensor<3x2xf32>) {
   %0 = dtensor.constant dense<1.0> : tensor<2x3xf32>

@@ -248,13 +248,17 @@ Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
   return inputs;
 }
 
-Status saveResults(const std::string &directory, const Signature &signature,
-                   const std::vector<HostBytes> &results) {
+Status makeDirectory(const std::string &directory) {
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
   if (failure)
     return Error(fmt::format("cannot make the directory '{}': {}", directory,
                              failure.message()));
+  return Success();
+}
+
+Status saveResults(const std::string &directory, const Signature &signature,
+                   const std::vector<HostBytes> &results) {
   for (size_t i = 0; i < results.size(); ++i) {
     const ArrayType &type = signature.results[i].type;
     if (Status saved = writeNpy(fmt::format("{}/result_{}.npy", directory, i),

@@ -30,7 +30,10 @@ std::string describe(std::string_view kind, size_t index,
 /// "[0.1, 0.2, ... 24 more]".
 std::string preview(DType type, const HostBytes &bytes);
 
-/// result_0.npy, result_1.npy, ... in `directory`, which is made if needed.
+/// With those above it; one that is there already is none to make.
+Status makeDirectory(const std::string &directory);
+
+/// result_0.npy, result_1.npy, ... in `directory`, which is there.
 Status saveResults(const std::string &directory, const Signature &signature,
                    const std::vector<HostBytes> &results);
 

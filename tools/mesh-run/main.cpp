@@ -266,6 +266,18 @@ Status writeStats(const Options &options, const Loaded &loaded,
   return writeFile(options.statsFile, stats.dump(2) + "\n");
 }
 
+/// What cannot be written is known before the work is done.
+Status beginOutputs(const Options &options) {
+  if (!options.profile.empty() && options.profile != "-")
+    if (Status done = writeFile(options.profile, profileTrace({})); !done)
+      return done;
+  if (!options.statsFile.empty())
+    if (Status done = writeFile(options.statsFile, "{}\n"); !done)
+      return done;
+  return options.outputDir.empty() ? Status(Success())
+                                   : makeDirectory(options.outputDir);
+}
+
 Status runIn(Loaded &loaded, const Options &options) {
   Clock::time_point start = Clock::now();
   if (!options.signKey.empty() && options.emitProgram.empty())
@@ -288,11 +300,9 @@ Status runIn(Loaded &loaded, const Options &options) {
   if (!inputs)
     return inputs.error();
   std::shared_ptr<Profiler> profiler;
+  if (Status done = beginOutputs(options); !done)
+    return done;
   if (!options.profile.empty()) {
-    // A file that cannot be written is known before the work is done.
-    if (options.profile != "-")
-      if (Status done = writeFile(options.profile, profileTrace({})); !done)
-        return done;
     auto started = Profiler::start();
     if (!started)
       return started.error();
