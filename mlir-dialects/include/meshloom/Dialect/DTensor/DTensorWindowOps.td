@@ -31,10 +31,10 @@ def DTensor_ConvolutionOp
     zero everywhere is left out.
 
     Sharding rule: `b i y~, i o k! -> b o y` in the example, y~ windowed; where
-    the kernel is larger than the result, the kernel's spatial dim is
-    reduced, `b i k~, i o k -> b o y!`. Groups are the major part of their
-    dims: `b (g i), i (g o) -> b (g o)`. Sharding `i` makes the result partial;
-    a pending sum passes from one operand.
+    windows over the kernel share less than windows over the result do, the
+    kernel's spatial dim is reduced, `b i k~, i o k -> b o y!`. Groups are the
+    major part of their dims: `b (g i), i (g o) -> b (g o)`. Sharding `i` makes
+    the result partial; a pending sum passes from one operand.
 
     Constraints:
     * (C1) The operands and the result have the same element type.
@@ -93,8 +93,9 @@ def DTensor_ConvolutionOp
   }];
   let extraClassDeclaration = [{
     ::meshloom::dtensor::ConvolutionSpec getSpec();
-    /// Whether the kernel is larger than the result along spatial dim `i`: then
-    /// that dim of `lhs` is windowed over the kernel's.
+    /// Whether windows over the kernel share less along spatial dim `i` than
+    /// windows over the result do: then that dim of `lhs` is windowed over the
+    /// kernel's.
     bool isKernelWindowed(unsigned i);
   }];
   let hasVerifier = 1;
