@@ -253,13 +253,16 @@ struct MuonOptions {
   double momentum = 0.95;              ///< what m keeps of itself
   bool nesterov = true;                ///< whether a step is of g + momentum m
   int64_t ns_steps = 5;                ///< of the Newton-Schulz iteration
-  double muon_a = 3.4445, muon_b = -4.7750, muon_c = 2.0315; ///< its numbers
+  double muon_a = 3.4445;              ///< a number of the iteration
+  double muon_b = -4.7750;             ///< a number of the iteration
+  double muon_c = 2.0315;              ///< a number of the iteration
   /// Steps of [n, k] are times rms_rate sqrt(max(n, k)), so that rates of Adam
   /// fit; 0: they are not.
   double rms_rate = 0.2;
-  double adam_beta_1 = 0.9, adam_beta_2 = 0.999; ///< see Adam
-  double epsilon = 1e-7;                         ///< Adam's
-  double adam_lr_ratio = 1; ///< Adam's rate is so many times learning_rate
+  double adam_beta_1 = 0.9;   ///< Adam's beta_1
+  double adam_beta_2 = 0.999; ///< Adam's beta_2
+  double epsilon = 1e-7;      ///< Adam's
+  double adam_lr_ratio = 1;   ///< Adam's rate is so many times learning_rate
   bool exclude_embeddings = true; ///< names with "embedding" are Adam's
   /// Variables in whose names one of these is are Adam's, too.
   std::vector<std::string> exclude_layers = {};
