@@ -18,13 +18,6 @@ namespace {
 
 using namespace detail;
 
-void expectRate(const LayerImpl &layer, double rate) {
-  if (!(rate >= 0 && rate < 1))
-    throw Error(fmt::format("[{}] layer '{}': expected a rate of dropout in "
-                            "[0, 1), got {}",
-                            layer.class_name(), layer.name(), rate));
-}
-
 /// Which query sees which key, [batch, t, s] or what broadcasts to it, of
 /// {query, value, key}: as the call says, and no key that is masked.
 Tensor seenKeys(const std::vector<Tensor> &xs, const Tensor &asked) {
@@ -54,9 +47,8 @@ public:
     if (own.output_shape.size() > maxOutputDims)
       refuse(fmt::format("expected an output_shape of at most {} dims, got {}",
                          maxOutputDims, own.output_shape.size()));
-    expectRate(*this, own.dropout);
-    if (own.seed)
-      set_seed({0, *own.seed});
+    expectRate("a rate of dropout", own.dropout);
+    seedFrom(own.seed);
     LayerImpl::State::of(*this).hasOwnMask = true;
     if (heads % groups != 0)
       refuse(fmt::format("expected num_key_value_heads that divide num_heads, "
@@ -286,9 +278,8 @@ public:
       : BuiltIn(isAdditive ? "AdditiveAttention" : "Attention",
                 std::move(options)),
         isAdditive(isAdditive) {
-    expectRate(*this, own.dropout);
-    if (own.seed)
-      set_seed({0, *own.seed});
+    expectRate("a rate of dropout", own.dropout);
+    seedFrom(own.seed);
     LayerImpl::State::of(*this).hasOwnMask = true;
   }
   AttentionImpl(bool isAdditive, const Config &config)

@@ -8,6 +8,8 @@
 
 #include "meshloom/API/Ops.h"
 
+#include <fmt/format.h>
+
 namespace meshloom::detail {
 
 /// A layer whose options are an aggregate with `name` and `common`; `Impl` has
@@ -39,6 +41,16 @@ protected:
     if (number <= 0)
       refuse(std::string("expected positive ") + what + ", got " +
              std::to_string(number));
+  }
+  /// `argument`: such as "a rate".
+  void expectRate(const char *argument, double rate) const {
+    if (!(rate >= 0 && rate < 1))
+      refuse(fmt::format("expected {} in [0, 1), got {}", argument, rate));
+  }
+  /// Of the option `seed`; without one the layer's own.
+  void seedFrom(const std::optional<uint32_t> &seed) {
+    if (seed)
+      set_seed({0, *seed});
   }
 
   Options own;

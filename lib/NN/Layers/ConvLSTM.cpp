@@ -22,12 +22,9 @@ public:
                 .dilations = forEach(own.dilation_rate, "dilation_rate"),
                 .padding = paddingOf(own.padding)} {
     expectPositive("filters", filters);
-    for (double rate : {own.dropout, own.recurrent_dropout})
-      if (!(rate >= 0 && rate < 1))
-        refuse(
-            fmt::format("expected rates of dropout in [0, 1), got {}", rate));
-    if (own.seed)
-      set_seed({0, *own.seed});
+    expectRate("a rate of dropout", own.dropout);
+    expectRate("a rate of recurrent_dropout", own.recurrent_dropout);
+    seedFrom(own.seed);
     set_input_spec({.rank = rank + 3});
   }
   ConvLSTMImpl(int64_t rank, const Config &config)

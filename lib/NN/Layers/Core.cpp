@@ -148,10 +148,8 @@ class DropoutImpl : public BuiltIn<DropoutImpl, DropoutOptions> {
 public:
   DropoutImpl(double rate, DropoutOptions options)
       : BuiltIn("Dropout", std::move(options)), rate(rate) {
-    if (!(rate >= 0 && rate < 1))
-      refuse(fmt::format("expected a rate in [0, 1), got {}", rate));
-    if (own.seed)
-      set_seed({0, *own.seed});
+    expectRate("a rate", rate);
+    seedFrom(own.seed);
   }
   explicit DropoutImpl(const Config &config)
       : DropoutImpl(config.at("rate").as_double(), read(config)) {}

@@ -29,15 +29,12 @@ public:
   NoiseImpl(Kind kind, int64_t rank, double number, DropoutOptions options)
       : BuiltIn(classOf(kind, rank), std::move(options)), kind(kind),
         number(number) {
-    if (kind == Kind::GaussianNoise ? !(number >= 0)
-                                    : !(number >= 0 && number < 1))
-      refuse(fmt::format("expected a {}, got {}",
-                         kind == Kind::GaussianNoise
-                             ? "standard deviation of 0 or more"
-                             : "rate in [0, 1)",
+    if (kind != Kind::GaussianNoise)
+      expectRate("a rate", number);
+    else if (!(number >= 0))
+      refuse(fmt::format("expected a standard deviation of 0 or more, got {}",
                          number));
-    if (own.seed)
-      set_seed({0, *own.seed});
+    seedFrom(own.seed);
     if (kind == Kind::SpatialDropout)
       set_input_spec({.rank = rank + 2});
   }

@@ -27,12 +27,7 @@ public:
   }
 
   void build(const Shape &input) override {
-    if (input.size() != 3 || input[2] < 0)
-      refuse(fmt::format("expected an input [batch, steps, features] with a "
-                         "known number of features, got {}",
-                         sizesText(input)));
-    makeWeights(input[2]);
-    set_input_spec({.rank = 3, .sizes = {{2, input[2]}}});
+    buildFor(input, 3, "batch, steps, features");
   }
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,

@@ -35,12 +35,7 @@ public:
   }
 
   void build(const Shape &input) override {
-    if (input.size() != 2 || input[1] < 0)
-      refuse(fmt::format("expected an input [batch, features] with a known "
-                         "number of features, got {}",
-                         sizesText(input)));
-    makeWeights(input[1]);
-    set_input_spec({.rank = 2, .sizes = {{1, input[1]}}});
+    buildFor(input, 2, "batch, features");
   }
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {

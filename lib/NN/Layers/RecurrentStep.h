@@ -77,12 +77,9 @@ public:
                 layers::RecurrentOptions options)
       : BuiltIn(className, std::move(options)), gates(gates), units(units) {
     expectPositive("units", units);
-    for (double rate : {own.dropout, own.recurrent_dropout})
-      if (!(rate >= 0 && rate < 1))
-        refuse(
-            fmt::format("expected rates of dropout in [0, 1), got {}", rate));
-    if (own.seed)
-      set_seed({0, *own.seed});
+    expectRate("a rate of dropout", own.dropout);
+    expectRate("a rate of recurrent_dropout", own.recurrent_dropout);
+    seedFrom(own.seed);
   }
 
   template <typename F>
@@ -112,7 +109,14 @@ public:
   }
 
 protected:
-  void makeWeights(int64_t features) {
+  /// For an input of that rank, whose dims are called `dims`.
+  void buildFor(const Shape &input, int64_t rank, const char *dims) {
+    if (int64_t(input.size()) != rank || input.back() < 0)
+      refuse(fmt::format("expected an input [{}] with a known number of "
+                         "features, got {}",
+                         dims, sizesText(input)));
+    set_input_spec({.rank = rank, .sizes = {{rank - 1, input.back()}}});
+    const int64_t features = input.back();
     const int64_t parts = gates == Gates::LSTM  ? 4
                           : gates == Gates::GRU ? 3
                                                 : 1;
