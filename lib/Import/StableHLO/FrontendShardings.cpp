@@ -5,8 +5,8 @@
 //   module attributes {xla.sdy.meshes = "{mesh = #sdy.mesh<[...]>}"}
 //   %0 = stablehlo.sine %a {xla.sdy.sharding = "#sdy.sharding_per_value<...>"}
 //
-// as `sdy.mesh`, `sdy.sharding` and `sdy.manual_computation`. As XLA does, what
-// `mhlo.sharding` says beside them is dropped.
+// as `sdy.mesh`, `sdy.sharding`, `sdy.manual_computation` and so on. As XLA
+// does, what `mhlo.sharding` says beside them is dropped.
 #include "Prepare.h"
 #include "Shardings.h"
 
@@ -15,6 +15,7 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
 
 using namespace meshloom;
 using namespace meshloom::importer;
@@ -23,6 +24,7 @@ using mlir::func::FuncOp;
 static constexpr StringRef frontendName = "mhlo.frontend_attributes";
 static constexpr StringRef enterTarget = "xla.sdy.GlobalToLocalShape";
 static constexpr StringRef leaveTarget = "xla.sdy.LocalToGlobalShape";
+static constexpr StringRef ruleName = "xla.sdy.sharding_rule";
 
 /// What `attributes` say of `name` beside what they are about, or null.
 static StringAttr frontendText(DictionaryAttr attributes, StringRef name) {
@@ -63,23 +65,29 @@ static stablehlo::CustomCallOp callOf(Operation *op, StringRef target) {
                                                     : stablehlo::CustomCallOp();
 }
 
-static bool saysSharding(DictionaryAttr attributes) {
-  auto texts = attributes ? attributes.getAs<DictionaryAttr>(frontendName)
-                          : DictionaryAttr();
-  return texts && llvm::any_of(texts, [](NamedAttribute text) {
-           return text.getName().getValue().starts_with("xla.sdy.");
-         });
+/// Whether `isSought` of the name of one of Shardy's texts in `module`.
+static bool holdsText(ModuleOp module,
+                      llvm::function_ref<bool(StringRef)> isSought) {
+  auto found = [&](DictionaryAttr attributes) {
+    auto texts = attributes ? attributes.getAs<DictionaryAttr>(frontendName)
+                            : DictionaryAttr();
+    return texts && llvm::any_of(texts, [&](NamedAttribute text) {
+             StringRef name = text.getName();
+             return name.starts_with("xla.sdy.") && isSought(name);
+           });
+  };
+  auto result = module.walk([&](Operation *op) {
+    auto func = dyn_cast<FuncOp>(op);
+    bool here = found(op->getDiscardableAttrDictionary());
+    for (unsigned i = 0; func && i < func.getNumArguments(); ++i)
+      here |= found(func.getArgAttrDict(i));
+    return here ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 bool importer::holdsFrontendShardings(ModuleOp module) {
-  auto result = module.walk([](Operation *op) {
-    auto func = dyn_cast<FuncOp>(op);
-    bool found = saysSharding(op->getDiscardableAttrDictionary());
-    for (unsigned i = 0; func && i < func.getNumArguments(); ++i)
-      found |= saysSharding(func.getArgAttrDict(i));
-    return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-  });
-  return result.wasInterrupted();
+  return holdsText(module, [](StringRef) { return true; });
 }
 
 static LogicalResult declareMeshes(ModuleOp module) {
@@ -143,87 +151,179 @@ static LogicalResult annotate(Operation *op) {
   return success();
 }
 
-/// `leave`, of the results of a call of what was entered, as one op.
-static LogicalResult writeAsManualComputation(stablehlo::CustomCallOp leave) {
-  auto call = leave.getInputs().empty()
-                  ? mlir::func::CallOp()
-                  : leave.getInputs()[0].getDefiningOp<mlir::func::CallOp>();
-  auto module = leave->getParentOfType<ModuleOp>();
-  auto body = call ? module.lookupSymbol<FuncOp>(call.getCallee()) : FuncOp();
-  if (!body || body.isExternal() ||
-      leave.getInputs() != mlir::ValueRange(call.getResults()))
-    return leave.emitError("expected the results of one call of a function");
-  if (body->isAncestor(leave))
-    return leave.emitError("'") << body.getSymName() << "' calls itself";
-  stablehlo::CustomCallOp enter;
-  if (!call.getOperands().empty()) {
-    enter = callOf(call.getOperand(0).getDefiningOp(), enterTarget);
-    if (!enter || call.getOperands() != mlir::ValueRange(enter->getResults()))
-      return call.emitError("expected operands of one call of ") << enterTarget;
-  }
-  // All three at the call, or each where it is used.
-  DictionaryAttr atCall = call->getDiscardableAttrDictionary();
-  bool isAtCall = bool(frontendText(atCall, "xla.sdy.manual_axes"));
-  DictionaryAttr atLeave =
-      isAtCall ? atCall : leave->getDiscardableAttrDictionary();
-  DictionaryAttr atEnter =
-      isAtCall || !enter ? atCall : enter->getDiscardableAttrDictionary();
-  using PerValue = sdy::TensorShardingPerValueAttr;
-  auto in = frontend<PerValue>(call.getLoc(), atEnter, "xla.sdy.in_shardings");
-  auto out =
-      frontend<PerValue>(call.getLoc(), atLeave, "xla.sdy.out_shardings");
-  auto axes = frontend<sdy::ManualAxesAttr>(call.getLoc(), atLeave,
-                                            "xla.sdy.manual_axes");
-  if (failed(in) || failed(out) || failed(axes))
+/// Calls that stand for ops of Shardy.
+static LogicalResult writeAsOp(stablehlo::CustomCallOp call) {
+  const StringRef target = call.getCallTargetName();
+  const bool isGroup = target == "xla.sdy.ShardingGroup";
+  if (!isGroup && target != "xla.sdy.PropagationBarrier")
+    return success();
+  auto number = frontend<mlir::IntegerAttr>(
+      call.getLoc(), call->getDiscardableAttrDictionary(),
+      isGroup ? "xla.sdy.sharding_group_id" : "xla.sdy.allowed_direction");
+  if (failed(number))
     return failure();
-  if (!*out || !*axes || (enter && !*in))
-    return call.emitError("expected xla.sdy.in_shardings, "
-                          "xla.sdy.out_shardings and xla.sdy.manual_axes");
-  OpBuilder b(leave);
-  auto manual = b.create<sdy::ManualComputationOp>(
-      call.getLoc(), leave->getResultTypes(),
-      enter ? mlir::ValueRange(enter.getInputs()) : mlir::ValueRange(),
-      *in ? *in : PerValue::get(b.getContext(), {}), *out, *axes);
-  mlir::IRMapping mapping;
-  body.getBody().cloneInto(&manual.getBody(), mapping);
-  Operation *end = manual.getBody().back().getTerminator();
-  b.setInsertionPoint(end);
-  b.create<sdy::ReturnOp>(end->getLoc(), end->getOperands());
-  end->erase();
-  leave->replaceAllUsesWith(manual.getResults());
-  leave.erase();
-  if (call.use_empty())
-    call.erase();
-  if (enter && enter.use_empty())
-    enter.erase();
-  if (mlir::SymbolTable::symbolKnownUseEmpty(body, module))
-    body.erase();
+  if (!*number || call.getInputs().size() != 1)
+    return call.emitError("expected an operand and, in ")
+           << frontendName << ", "
+           << (isGroup ? "xla.sdy.sharding_group_id"
+                       : "xla.sdy.allowed_direction");
+  OpBuilder b(call);
+  Value input = call.getInputs()[0];
+  if (isGroup) {
+    if (!call->use_empty())
+      return call.emitError("expected a sharding group whose result is unused");
+    b.create<sdy::ShardingGroupOp>(call.getLoc(), input,
+                                   b.getI64IntegerAttr((*number).getInt()));
+  } else {
+    auto direction =
+        sdy::symbolizePropagationDirection(uint32_t((*number).getInt()));
+    if (!direction || call->getNumResults() != 1 ||
+        call->getResult(0).getType() != input.getType())
+      return call.emitError("expected an xla.sdy.allowed_direction of 0 to 3 "
+                            "and a result like the operand");
+    call->getResult(0).replaceAllUsesWith(b.create<sdy::PropagationBarrierOp>(
+        call.getLoc(), input.getType(), input, *direction));
+  }
+  call.erase();
   return success();
 }
+
+namespace {
+/// shard_map as a call of a function between calls that enter and leave what is
+/// manual, written as one op. Each function is gone through once, those that it
+/// calls so before it.
+class ManualComputations {
+public:
+  explicit ManualComputations(ModuleOp module)
+      : module(module), functions(module) {}
+
+  LogicalResult write() {
+    for (FuncOp func : llvm::to_vector(module.getOps<FuncOp>()))
+      if (failed(writeIn(func)))
+        return failure();
+    llvm::DenseSet<mlir::StringAttr> used;
+    if (auto uses = mlir::SymbolTable::getSymbolUses(module))
+      for (const mlir::SymbolTable::SymbolUse &use : *uses)
+        used.insert(use.getSymbolRef().getRootReference());
+    for (FuncOp body : bodies)
+      if (!used.contains(body.getSymNameAttr()))
+        functions.erase(body);
+    return success();
+  }
+
+private:
+  LogicalResult writeIn(FuncOp func) {
+    if (!states.try_emplace(func, State::Begun).second)
+      return success();
+    SmallVector<stablehlo::CustomCallOp> leaves;
+    func.walk([&](stablehlo::CustomCallOp call) {
+      if (call.getCallTargetName() == leaveTarget)
+        leaves.push_back(call);
+    });
+    for (stablehlo::CustomCallOp leave : leaves)
+      if (failed(writeAsOne(leave)))
+        return failure();
+    states[func] = State::Done;
+    return success();
+  }
+
+  /// `leave`, of the results of a call of what was entered.
+  LogicalResult writeAsOne(stablehlo::CustomCallOp leave) {
+    auto call = leave.getInputs().empty()
+                    ? mlir::func::CallOp()
+                    : leave.getInputs()[0].getDefiningOp<mlir::func::CallOp>();
+    auto body = call ? functions.lookup<FuncOp>(call.getCallee()) : FuncOp();
+    if (!body || body.isExternal() ||
+        leave.getInputs() != mlir::ValueRange(call.getResults()))
+      return leave.emitError("expected the results of one call of a function");
+    if (auto state = states.find(body);
+        state != states.end() && state->second == State::Begun)
+      return leave.emitError("'") << body.getSymName() << "' calls itself";
+    if (failed(writeIn(body)))
+      return failure();
+    stablehlo::CustomCallOp enter;
+    if (!call.getOperands().empty()) {
+      enter = callOf(call.getOperand(0).getDefiningOp(), enterTarget);
+      if (!enter || call.getOperands() != mlir::ValueRange(enter->getResults()))
+        return call.emitError("expected operands of one call of ")
+               << enterTarget;
+    }
+    // All three at the call, or each where it is used.
+    DictionaryAttr atCall = call->getDiscardableAttrDictionary();
+    bool isAtCall = bool(frontendText(atCall, "xla.sdy.manual_axes"));
+    DictionaryAttr atLeave =
+        isAtCall ? atCall : leave->getDiscardableAttrDictionary();
+    DictionaryAttr atEnter =
+        isAtCall || !enter ? atCall : enter->getDiscardableAttrDictionary();
+    using PerValue = sdy::TensorShardingPerValueAttr;
+    auto in =
+        frontend<PerValue>(call.getLoc(), atEnter, "xla.sdy.in_shardings");
+    auto out =
+        frontend<PerValue>(call.getLoc(), atLeave, "xla.sdy.out_shardings");
+    auto axes = frontend<sdy::ManualAxesAttr>(call.getLoc(), atLeave,
+                                              "xla.sdy.manual_axes");
+    if (failed(in) || failed(out) || failed(axes))
+      return failure();
+    if (!*out || !*axes || (enter && !*in))
+      return call.emitError("expected xla.sdy.in_shardings, "
+                            "xla.sdy.out_shardings and xla.sdy.manual_axes");
+    OpBuilder b(leave);
+    auto manual = b.create<sdy::ManualComputationOp>(
+        call.getLoc(), leave->getResultTypes(),
+        enter ? mlir::ValueRange(enter.getInputs()) : mlir::ValueRange(),
+        *in ? *in : PerValue::get(b.getContext(), {}), *out, *axes);
+    mlir::IRMapping mapping;
+    body.getBody().cloneInto(&manual.getBody(), mapping);
+    Operation *end = manual.getBody().back().getTerminator();
+    b.setInsertionPoint(end);
+    b.create<sdy::ReturnOp>(end->getLoc(), end->getOperands());
+    end->erase();
+    leave->replaceAllUsesWith(manual.getResults());
+    leave.erase();
+    if (call.use_empty())
+      call.erase();
+    if (enter && enter.use_empty())
+      enter.erase();
+    bodies.insert(body);
+    return success();
+  }
+
+  enum class State : uint8_t { Begun, Done };
+  ModuleOp module;
+  mlir::SymbolTable functions;
+  llvm::DenseMap<FuncOp, State> states;
+  llvm::SetVector<FuncOp> bodies;
+};
+} // namespace
 
 LogicalResult importer::readFrontendShardings(ModuleOp module) {
   if (!holdsFrontendShardings(module))
     return success();
   module.getContext()->loadDialect<sdy::SdyDialect>();
-  if (failed(declareMeshes(module)))
-    return failure();
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) { ops.push_back(op); });
+  // Rules of custom calls stand beside GSPMD's annotations too.
+  for (Operation *op : ops) {
+    auto rule = frontend<sdy::OpShardingRuleAttr>(
+        op->getLoc(), op->getDiscardableAttrDictionary(), ruleName);
+    if (failed(rule))
+      return failure();
+    if (*rule)
+      op->setAttr("sdy.sharding_rule", *rule);
+  }
+  if (!holdsText(module, [](StringRef name) { return name != ruleName; }))
+    return success();
+  if (failed(declareMeshes(module)))
+    return failure();
   for (Operation *op : ops) {
     auto func = dyn_cast<FuncOp>(op);
     if (failed(func ? annotateSignature(func) : annotate(op)))
       return failure();
   }
-  while (true) {
-    stablehlo::CustomCallOp leave;
-    module.walk([&](stablehlo::CustomCallOp call) {
-      leave = callOf(call, leaveTarget);
-      return leave ? mlir::WalkResult::interrupt()
-                   : mlir::WalkResult::advance();
-    });
-    if (!leave)
-      return success();
-    if (failed(writeAsManualComputation(leave)))
+  SmallVector<stablehlo::CustomCallOp> calls;
+  module.walk([&](stablehlo::CustomCallOp call) { calls.push_back(call); });
+  for (stablehlo::CustomCallOp call : calls)
+    if (failed(writeAsOp(call)))
       return failure();
-  }
+  return ManualComputations(module).write();
 }

@@ -7,6 +7,11 @@
 // RUN: mesh-opt --stablehlo-to-dtensor %t/export.mlir | FileCheck %s --check-prefix=EXPORT
 // RUN: mesh-run --verify --machine=ring --private-memories %t/export.mlir
 // RUN: mesh-run --verify --machine=ring %t/nested.mlir | FileCheck %s --check-prefix=NESTED
+// RUN: mesh-opt --stablehlo-to-dtensor %t/calls.mlir | FileCheck %s --check-prefix=CALLS
+// RUN: mesh-run --verify --machine=ring %t/calls.mlir | FileCheck %s --check-prefix=GROUP
+// RUN: mesh-opt --stablehlo-to-dtensor %t/rule.mlir | FileCheck %s --check-prefix=RULE
+// RUN: not mesh-opt --stablehlo-to-dtensor %t/group.mlir 2>&1 | FileCheck %s --check-prefix=NO-GROUP
+// RUN: not mesh-opt --stablehlo-to-dtensor %t/direction.mlir 2>&1 | FileCheck %s --check-prefix=DIRECTION
 // RUN: not mesh-opt --stablehlo-to-dtensor %t/unreadable.mlir 2>&1 | FileCheck %s --check-prefix=UNREADABLE
 // RUN: not mesh-opt --stablehlo-to-dtensor %t/recursive.mlir 2>&1 | FileCheck %s --check-prefix=RECURSIVE
 // RUN: not mesh-opt --stablehlo-to-dtensor %t/unsaid.mlir 2>&1 | FileCheck %s --check-prefix=UNSAID
@@ -23,6 +28,20 @@
 
 // Results of both are cut by the outer axis, then the inner one.
 // NESTED: result 0 f32[8, 4] [{x, y}, *]
+
+// What a barrier lets pass, and two values of one group.
+// CALLS: direction = forward
+// CALLS: dtensor.reshard_group
+// GROUP: result 0 f32[8, 8] [x, *]
+// GROUP: result 1 f32[8, 8] [x, *]
+
+// A rule alone leaves what GSPMD's annotations say.
+// RULE: #layout_x_u
+// RULE: dtensor.custom_call
+// RULE-SAME: rule = "
+
+// NO-GROUP: error: expected an operand and, in mhlo.frontend_attributes, xla.sdy.sharding_group_id
+// DIRECTION: error: expected an xla.sdy.allowed_direction of 0 to 3 and a result like the operand
 
 // UNREADABLE: unreadable.mlir:2:{{.*}}: error: cannot read '#sdy.sharding<@mesh, [{"x"', which is xla.sdy.sharding
 // RECURSIVE: error: 'body' calls itself
@@ -72,6 +91,38 @@ module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.me
     %0 = stablehlo.reverse %a, dims = [0] : tensor<2x4xf32>
     return %0 : tensor<2x4xf32>
   }
+}
+
+//--- calls.mlir
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=2]>}"}} {
+  func.func @main(%a: tensor<8x8xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22x\22}, {}]>"}}, %b: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+    %0 = stablehlo.custom_call @xla.sdy.PropagationBarrier(%a) {mhlo.frontend_attributes = {xla.sdy.allowed_direction = "1 : i32"}} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %1 = stablehlo.sine %0 : tensor<8x8xf32>
+    %2 = stablehlo.cosine %b : tensor<8x8xf32>
+    stablehlo.custom_call @xla.sdy.ShardingGroup(%1) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : i64"}} : (tensor<8x8xf32>) -> ()
+    %3 = stablehlo.custom_call @xla.sdy.ShardingGroup(%2) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : i64"}} : (tensor<8x8xf32>) -> tuple<>
+    return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
+
+//--- rule.mlir
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%a: tensor<8x2xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -> tensor<8x2xf32> {
+    %0 = stablehlo.custom_call @foo(%a) {mhlo.frontend_attributes = {xla.sdy.sharding_rule = "#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=2}, custom>"}} : (tensor<8x2xf32>) -> tensor<8x2xf32>
+    return %0 : tensor<8x2xf32>
+  }
+}
+
+//--- group.mlir
+func.func @main(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  stablehlo.custom_call @xla.sdy.ShardingGroup(%a) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.group = "1 : i64"}} : (tensor<8x2xf32>) -> ()
+  return %a : tensor<8x2xf32>
+}
+
+//--- direction.mlir
+func.func @main(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %0 = stablehlo.custom_call @xla.sdy.PropagationBarrier(%a) {mhlo.frontend_attributes = {xla.sdy.allowed_direction = "4 : i32"}} : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %0 : tensor<8x2xf32>
 }
 
 //--- unreadable.mlir
