@@ -164,6 +164,24 @@ func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
   EXPECT_FALSE(expectRuns(*module, {6, 8}));
 }
 
+// What is exported for a partitioner that knows nothing of Shardy has its rule
+// as text; it leaves GSPMD's annotations as they are. The registration's own
+// rule would gather all rows.
+TEST_F(CustomCallTest, TakesTheRuleOfFrontendAttributes) {
+  ASSERT_TRUE(register_custom_call("test.row_maximum_whole",
+                                   {"a! b! -> a! b!", rowMaximum}));
+  auto module = parse(R"(
+module attributes {mhlo.num_partitions = 4 : i32} {
+  func.func @main(%a: tensor<8x5xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}) -> (tensor<8x5xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}) {
+    %0 = stablehlo.custom_call @test.row_maximum_whole(%a) {mhlo.frontend_attributes = {xla.sdy.sharding_rule = "#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=5} need_replication={j}, custom>"}} : (tensor<8x5xf32>) -> tensor<8x5xf32>
+    return %0 : tensor<8x5xf32>
+  }
+})");
+  ASSERT_TRUE(module);
+  ASSERT_TRUE(succeeded(importStableHLO(*module)));
+  EXPECT_FALSE(expectRuns(*module, {8, 5}));
+}
+
 // Without a registration the program compiles (it may run elsewhere), and does
 // not load; the reference says so, too.
 TEST_F(CustomCallTest, UnknownTargetIsNamed) {

@@ -240,7 +240,8 @@ TEST(CellsTest, ConvLSTMsMasksAndBias) {
   EXPECT_NE(random(x, {.training = true}).to_vector<float>(),
             random(x).to_vector<float>());
   EXPECT_ERROR(ConvLSTM2D(0, 3), HAS("positive filters"));
-  EXPECT_ERROR(ConvLSTM2D(2, 3, {.dropout = 1}), HAS("rates of dropout"));
+  EXPECT_ERROR(ConvLSTM2D(2, 3, {.dropout = 1}),
+               HAS("a rate of dropout in [0, 1)"));
   EXPECT_ERROR(ConvLSTM2D(2, 3, {.padding = "causal"}), HAS("'causal'"));
   EXPECT_ERROR(ConvLSTM2D(2, 3)(ones({2, 3, 4, 5})), HAS("of rank 5"),
                HAS("got [None, 3, 4, 5]"));

@@ -9,7 +9,6 @@
 // RUN: mesh-run --verify --machine=ring %t/nested.mlir | FileCheck %s --check-prefix=NESTED
 // RUN: mesh-opt --stablehlo-to-dtensor %t/calls.mlir | FileCheck %s --check-prefix=CALLS
 // RUN: mesh-run --verify --machine=ring %t/calls.mlir | FileCheck %s --check-prefix=GROUP
-// RUN: mesh-opt --stablehlo-to-dtensor %t/rule.mlir | FileCheck %s --check-prefix=RULE
 // RUN: not mesh-opt --stablehlo-to-dtensor %t/group.mlir 2>&1 | FileCheck %s --check-prefix=NO-GROUP
 // RUN: not mesh-opt --stablehlo-to-dtensor %t/direction.mlir 2>&1 | FileCheck %s --check-prefix=DIRECTION
 // RUN: not mesh-opt --stablehlo-to-dtensor %t/unreadable.mlir 2>&1 | FileCheck %s --check-prefix=UNREADABLE
@@ -30,15 +29,10 @@
 // NESTED: result 0 f32[8, 4] [{x, y}, *]
 
 // What a barrier lets pass, and two values of one group.
-// CALLS: direction = forward
-// CALLS: dtensor.reshard_group
+// CALLS: dtensor.constraint %arg0 {dtensor.wish = {direction = "forward"
+// CALLS-COUNT-2: dtensor.wish = {group = 21 : i64
 // GROUP: result 0 f32[8, 8] [x, *]
 // GROUP: result 1 f32[8, 8] [x, *]
-
-// A rule alone leaves what GSPMD's annotations say.
-// RULE: #layout_x_u
-// RULE: dtensor.custom_call
-// RULE-SAME: rule = "
 
 // NO-GROUP: error: expected an operand and, in mhlo.frontend_attributes, xla.sdy.sharding_group_id
 // DIRECTION: error: expected an xla.sdy.allowed_direction of 0 to 3 and a result like the operand
@@ -102,14 +96,6 @@ module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.me
     stablehlo.custom_call @xla.sdy.ShardingGroup(%1) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : i64"}} : (tensor<8x8xf32>) -> ()
     %3 = stablehlo.custom_call @xla.sdy.ShardingGroup(%2) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : i64"}} : (tensor<8x8xf32>) -> tuple<>
     return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
-  }
-}
-
-//--- rule.mlir
-module attributes {mhlo.num_partitions = 2 : i32} {
-  func.func @main(%a: tensor<8x2xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -> tensor<8x2xf32> {
-    %0 = stablehlo.custom_call @foo(%a) {mhlo.frontend_attributes = {xla.sdy.sharding_rule = "#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=2}, custom>"}} : (tensor<8x2xf32>) -> tensor<8x2xf32>
-    return %0 : tensor<8x2xf32>
   }
 }
 
