@@ -157,30 +157,33 @@ static LogicalResult writeAsOp(stablehlo::CustomCallOp call) {
   const bool isGroup = target == "xla.sdy.ShardingGroup";
   if (!isGroup && target != "xla.sdy.PropagationBarrier")
     return success();
-  auto number = frontend<mlir::IntegerAttr>(
-      call.getLoc(), call->getDiscardableAttrDictionary(),
-      isGroup ? "xla.sdy.sharding_group_id" : "xla.sdy.allowed_direction");
-  if (failed(number))
+  const StringRef name =
+      isGroup ? "xla.sdy.sharding_group_id" : "xla.sdy.allowed_direction";
+  auto text = frontend<mlir::IntegerAttr>(
+      call.getLoc(), call->getDiscardableAttrDictionary(), name);
+  if (failed(text))
     return failure();
-  if (!*number || call.getInputs().size() != 1)
-    return call.emitError("expected an operand and, in ")
-           << frontendName << ", "
-           << (isGroup ? "xla.sdy.sharding_group_id"
-                       : "xla.sdy.allowed_direction");
+  // Of any type and width, as the text has it.
+  std::optional<int64_t> number =
+      *text ? (*text).getValue().trySExtValue() : std::nullopt;
+  if (!number || call.getInputs().size() != 1)
+    return call.emitError("expected one operand, and a number as ")
+           << name << " in " << frontendName;
   OpBuilder b(call);
   Value input = call.getInputs()[0];
   if (isGroup) {
     if (!call->use_empty())
       return call.emitError("expected a sharding group whose result is unused");
     b.create<sdy::ShardingGroupOp>(call.getLoc(), input,
-                                   b.getI64IntegerAttr((*number).getInt()));
+                                   b.getI64IntegerAttr(*number));
   } else {
-    auto direction =
-        sdy::symbolizePropagationDirection(uint32_t((*number).getInt()));
+    auto direction = *number >= 0 && *number <= 3
+                         ? sdy::symbolizePropagationDirection(uint32_t(*number))
+                         : std::nullopt;
     if (!direction || call->getNumResults() != 1 ||
         call->getResult(0).getType() != input.getType())
-      return call.emitError("expected an xla.sdy.allowed_direction of 0 to 3 "
-                            "and a result like the operand");
+      return call.emitError("expected an ")
+             << name << " of 0 to 3 and a result like the operand";
     call->getResult(0).replaceAllUsesWith(b.create<sdy::PropagationBarrierOp>(
         call.getLoc(), input.getType(), input, *direction));
   }

@@ -34,7 +34,7 @@
 // GROUP: result 0 f32[8, 8] [x, *]
 // GROUP: result 1 f32[8, 8] [x, *]
 
-// NO-GROUP: error: expected an operand and, in mhlo.frontend_attributes, xla.sdy.sharding_group_id
+// NO-GROUP: error: expected one operand, and a number as xla.sdy.sharding_group_id in mhlo.frontend_attributes
 // DIRECTION: error: expected an xla.sdy.allowed_direction of 0 to 3 and a result like the operand
 
 // UNREADABLE: unreadable.mlir:2:{{.*}}: error: cannot read '#sdy.sharding<@mesh, [{"x"', which is xla.sdy.sharding
@@ -94,7 +94,7 @@ module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.me
     %1 = stablehlo.sine %0 : tensor<8x8xf32>
     %2 = stablehlo.cosine %b : tensor<8x8xf32>
     stablehlo.custom_call @xla.sdy.ShardingGroup(%1) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : i64"}} : (tensor<8x8xf32>) -> ()
-    %3 = stablehlo.custom_call @xla.sdy.ShardingGroup(%2) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : i64"}} : (tensor<8x8xf32>) -> tuple<>
+    %3 = stablehlo.custom_call @xla.sdy.ShardingGroup(%2) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "21 : ui64"}} : (tensor<8x8xf32>) -> tuple<>
     return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
   }
 }
@@ -107,7 +107,7 @@ func.func @main(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {
 
 //--- direction.mlir
 func.func @main(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {
-  %0 = stablehlo.custom_call @xla.sdy.PropagationBarrier(%a) {mhlo.frontend_attributes = {xla.sdy.allowed_direction = "4 : i32"}} : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %0 = stablehlo.custom_call @xla.sdy.PropagationBarrier(%a) {mhlo.frontend_attributes = {xla.sdy.allowed_direction = "4294967297 : ui64"}} : (tensor<8x2xf32>) -> tensor<8x2xf32>
   return %0 : tensor<8x2xf32>
 }
 
