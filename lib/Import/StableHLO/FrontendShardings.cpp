@@ -26,10 +26,15 @@ static constexpr StringRef enterTarget = "xla.sdy.GlobalToLocalShape";
 static constexpr StringRef leaveTarget = "xla.sdy.LocalToGlobalShape";
 static constexpr StringRef ruleName = "xla.sdy.sharding_rule";
 
-/// What `attributes` say of `name` beside what they are about, or null.
+/// All that `attributes` say beside what they are about, or null.
+static DictionaryAttr frontendTexts(DictionaryAttr attributes) {
+  return attributes ? attributes.getAs<DictionaryAttr>(frontendName)
+                    : DictionaryAttr();
+}
+
+/// What of that is called `name`, or null.
 static StringAttr frontendText(DictionaryAttr attributes, StringRef name) {
-  auto texts = attributes ? attributes.getAs<DictionaryAttr>(frontendName)
-                          : DictionaryAttr();
+  DictionaryAttr texts = frontendTexts(attributes);
   return texts ? texts.getAs<StringAttr>(name) : StringAttr();
 }
 
@@ -69,8 +74,7 @@ static stablehlo::CustomCallOp callOf(Operation *op, StringRef target) {
 static bool holdsText(ModuleOp module,
                       llvm::function_ref<bool(StringRef)> isSought) {
   auto found = [&](DictionaryAttr attributes) {
-    auto texts = attributes ? attributes.getAs<DictionaryAttr>(frontendName)
-                            : DictionaryAttr();
+    DictionaryAttr texts = frontendTexts(attributes);
     return texts && llvm::any_of(texts, [&](NamedAttribute text) {
              StringRef name = text.getName();
              return name.starts_with("xla.sdy.") && isSought(name);
