@@ -9,7 +9,8 @@ using namespace meshloom;
 namespace {
 struct Place {
   unsigned position = 0;
-  unsigned turn = 0; ///< 0: not known yet
+  unsigned turn = 0;  ///< 0: not known yet
+  bool waits = false; ///< for the turns of its operands
 };
 } // namespace
 
@@ -39,11 +40,13 @@ void meshloom::sortByUse(Block &block) {
         stack.pop_back();
         continue;
       }
+      places[op].waits = true;
       unsigned turn = 1;
       bool complete = true;
       for (Operation *producer : producers(op)) {
         const Place other = places.lookup(producer);
         if (!other.turn) {
+          assert(!other.waits && "an op waits for itself");
           stack.push_back(producer);
           complete = false;
         }

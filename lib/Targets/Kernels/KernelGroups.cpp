@@ -3,10 +3,12 @@
 // and the group would still not depend on itself. Moves of elements, iota and
 // splats are in no group: every user computes them again.
 //
-// Invariant: groups and the ops outside of them form an acyclic graph. A new
-// edge can only close a cycle through the op being placed, so each placement
-// looks for a path from the group to the op that leaves the group; the search
-// does not go before the group's first op.
+// Invariant: groups and the ops outside of them form an acyclic graph, of
+// nodes. A new edge can only close a cycle through the op being placed, so each
+// placement looks for a path from the group to the op that leaves the group. A
+// group stands at several places of the program, so what a node depends on may
+// stand behind it: of each node is known how far back its dependences reach,
+// and the search leaves out nodes that do not reach the group's first op.
 #include "KernelGroups.h"
 
 #include "KernelBuilder.h"
@@ -67,7 +69,7 @@ static bool isExclusive(Operation *op) {
 
 KernelGroups::KernelGroups(Block &block, const KernelPolicy &policy,
                            const DenseSet<Value> &inMemory)
-    : policy(policy), inMemory(inMemory) {
+    : block(block), policy(policy), inMemory(inMemory) {
   for (auto [i, op] : llvm::enumerate(block))
     positions[&op] = i;
   for (Operation &op : block) {
@@ -98,8 +100,48 @@ void KernelGroups::add(Operation *op, KernelGroup &group) {
   owner[op] = &group;
   group.ops.push_back(op);
   group.first = std::min(group.first, position(op));
-  group.last = std::max(group.last, position(op));
+  unsigned latest = position(op);
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp())
+      latest = std::max(latest, reachOf(nodeOf(producer)));
+  raiseReach(&group, latest);
   recordReads(op, group);
+}
+
+KernelGroups::Node KernelGroups::nodeOf(Operation *op) const {
+  KernelGroup *group = owner.lookup(op);
+  return group ? Node(group) : Node(op);
+}
+
+unsigned KernelGroups::reachOf(Node node) const {
+  auto known = reach.find(node);
+  if (known != reach.end())
+    return known->second;
+  auto *op = dyn_cast<Operation *>(node);
+  return op ? position(op) : 0;
+}
+
+void KernelGroups::raiseReach(Node node, unsigned to) {
+  SmallVector<Node> work;
+  auto raise = [&](Node raised) {
+    if (reachOf(raised) >= to)
+      return;
+    reach[raised] = to;
+    work.push_back(raised);
+  };
+  raise(node);
+  while (!work.empty()) {
+    const Node raised = work.pop_back_val();
+    SmallVector<Operation *> members;
+    if (auto *group = dyn_cast<KernelGroup *>(raised))
+      members = group->ops;
+    else
+      members = {cast<Operation *>(raised)};
+    for (Operation *member : members)
+      for (Operation *user : member->getUsers())
+        if (Operation *here = block.findAncestorOpInBlock(*user))
+          raise(nodeOf(here));
+  }
 }
 
 void KernelGroups::recordReads(Operation *op, KernelGroup &group) {
@@ -115,7 +157,7 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
   // is one for each op: then it is not worth knowing.
   constexpr unsigned mostValues = 4096;
   unsigned values = 0;
-  DenseSet<const void *> seen;
+  DenseSet<Node> seen;
   // The earliest op first: a gradient leads to the value that it is of in a few
   // steps, where the latest one leads through all layers in between.
   using Waiting = std::pair<unsigned, Operation *>;
@@ -136,9 +178,8 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
     KernelGroup *other = owner.lookup(op);
     if (other == &group)
       return true;
-    unsigned last = other ? other->last : position(op);
-    const void *node = other ? static_cast<const void *>(other) : op;
-    if (last < group.first || !seen.insert(node).second)
+    Node node = nodeOf(op);
+    if (reachOf(node) < group.first || !seen.insert(node).second)
       continue;
     if (!other)
       llvm::for_each(usedValues(op), add);
@@ -207,7 +248,6 @@ void KernelGroups::merge(KernelGroup &into, KernelGroup &from) {
     into.reduced = from.reduced;
   from.ops.clear();
   from.first = ~0u;
-  from.last = 0;
   llvm::sort(into.ops, [&](Operation *a, Operation *b) {
     return position(a) < position(b);
   });
@@ -333,11 +373,8 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
     }
     old->ops.assign(kept.rbegin(), kept.rend());
     old->first = ~0u;
-    old->last = 0;
-    for (Operation *member : old->ops) {
+    for (Operation *member : old->ops)
       old->first = std::min(old->first, position(member));
-      old->last = std::max(old->last, position(member));
-    }
     for (Operation *member : taken)
       for (Value read : member->getOperands())
         llvm::erase(readers[read], old);

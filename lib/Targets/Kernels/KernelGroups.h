@@ -19,7 +19,7 @@ struct KernelGroup {
   std::optional<SmallVector<int64_t>> reduced;
   /// Holds reductions, and what only they read, and nothing else.
   bool exclusive = false;
-  unsigned first = 0, last = 0; ///< positions of the ends of `ops`
+  unsigned first = 0; ///< the earliest position of `ops`
 };
 
 /// The groups of a block, and which values are kept in memory.
@@ -36,6 +36,8 @@ public:
   bool isStored(Value value) const { return stored.contains(value); }
 
 private:
+  using Node = llvm::PointerUnion<KernelGroup *, Operation *>;
+
   void place(Operation *op);
   void placeReduction(Operation *op);
   void takeWhatOnlyItReads(Operation *op, KernelGroup &group);
@@ -48,15 +50,24 @@ private:
   void add(Operation *op, KernelGroup &group);
   KernelGroup &newGroup(spmd::ShardAttr domain);
   void recordReads(Operation *op, KernelGroup &group);
+  /// What computes `op`: its group, or where it is in none `op` itself.
+  Node nodeOf(Operation *op) const;
+  /// No op that computing `node` takes stands behind this position.
+  unsigned reachOf(Node node) const;
+  /// `node` reaches at least to `position`, and so does what depends on it.
+  void raiseReach(Node node, unsigned position);
   SmallVector<KernelGroup *> neighbours(Operation *op, spmd::ShardAttr domain);
   void decideStored(Value value);
   bool isCheap(Value value);
   unsigned position(Operation *op) const { return positions.lookup(op); }
 
+  Block &block;
   const KernelPolicy &policy;
   const DenseSet<Value> &inMemory;
   DenseMap<Operation *, unsigned> positions;
   DenseMap<Operation *, KernelGroup *> owner;
+  /// Of nodes that reach behind their own last op.
+  DenseMap<Node, unsigned> reach;
   /// The groups with ops that read a value, the one with the latest such op
   /// last; without those that cannot take another op.
   DenseMap<Value, SmallVector<KernelGroup *, 2>> readers;
