@@ -26,7 +26,7 @@ static LogicalResult checkDims(Importer &im, ArrayRef<int64_t> dims,
 //===----------------------------------------------------------------------===//
 
 /// The type to compute in: the result's, or where that is narrower the
-/// operands'.
+/// operands'. Of truth values floats, whose sums are 0 only where no term is 1.
 static Type computeType(Type lhs, Type rhs, Type result) {
   auto width = [](Type type) {
     if (auto complex = dyn_cast<mlir::ComplexType>(type))
@@ -34,7 +34,8 @@ static Type computeType(Type lhs, Type rhs, Type result) {
     return type.getIntOrFloatBitWidth();
   };
   Type widest = width(lhs) >= width(rhs) ? lhs : rhs;
-  return width(widest) > width(result) ? widest : result;
+  Type type = width(widest) > width(result) ? widest : result;
+  return type.isInteger(1) ? mlir::Float32Type::get(type.getContext()) : type;
 }
 
 FailureOr<Value> importer::importDot(Importer &im, Value lhs, Value rhs,

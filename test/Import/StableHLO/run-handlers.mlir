@@ -7,9 +7,27 @@
 // RUN: mesh-run %s --function=linalg --verify | FileCheck %s --check-prefix=LINALG
 // RUN: mesh-run %s --function=structure --verify | FileCheck %s --check-prefix=STRUCTURE
 // RUN: mesh-run %s --function=rest --verify | FileCheck %s --check-prefix=REST
+// RUN: mesh-run %s --function=truth --verify | FileCheck %s --check-prefix=TRUTH
 // RUN: mesh-run %s --function=sharded --verify && mesh-run %s --function=sharded --verify --private-memories
 module {
   sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+  // Products of truth values are "and", their sums "or".
+  // TRUTH: result 0 {{.*}} [true, false, true, true]
+  // TRUTH: result 1 {{.*}} [true, false]
+  // TRUTH: result 2 {{.*}} [true, false]
+  // TRUTH: result 3 {{.*}} [true, true]
+  func.func public @truth() -> (tensor<2x2xi1>, tensor<2xi1>, tensor<2xi1>, tensor<2xi1>) {
+    %a = stablehlo.constant dense<[[true, false, true], [false, true, true]]> : tensor<2x3xi1>
+    %b = stablehlo.constant dense<[[true, false], [true, false], [true, false]]> : tensor<3x2xi1>
+    %c = stablehlo.constant dense<[[true, false], [true, true], [false, false]]> : tensor<3x2xi1>
+    %0 = stablehlo.dot_general %a, %c, contracting_dims = [1] x [0] : (tensor<2x3xi1>, tensor<3x2xi1>) -> tensor<2x2xi1>
+    %1 = stablehlo.dot_general %a, %b, batching_dims = [1] x [0], contracting_dims = [0] x [1] : (tensor<2x3xi1>, tensor<3x2xi1>) -> tensor<3xi1>
+    %2 = "stablehlo.einsum"(%a, %b) <{einsum_config = "ij,jk->k"}> : (tensor<2x3xi1>, tensor<3x2xi1>) -> tensor<2xi1>
+    %3 = "stablehlo.unary_einsum"(%a) <{einsum_config = "ij->i"}> : (tensor<2x3xi1>) -> tensor<2xi1>
+    %4 = stablehlo.slice %1 [0:2] : (tensor<3xi1>) -> tensor<2xi1>
+    return %0, %4, %2, %3 : tensor<2x2xi1>, tensor<2xi1>, tensor<2xi1>, tensor<2xi1>
+  }
 
   // REST: result 0 {{.*}} [0.622459, 0.000335
   // REST: result 1 {{.*}} [1, -8, 0, -2]
