@@ -62,15 +62,15 @@ function(meshloom_unity target)
     UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
-# meshloom_library(Name [MLIR] [UNITY] [OBJECT] [COLD] SOURCES a.cpp ...
+# meshloom_library(Name [MLIR] [UNITY] [OBJECT] [COLD] [HEAVY] SOURCES a.cpp ...
 # LINK lib ... [DEPENDS target ...]) makes the library MeshloomName, a static one
 # but where BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. UNITY: see
 # meshloom_unity. OBJECT: its files are compiled apart, and are a part of another
-# library. COLD: with sanitizers, optimising it takes longer than it runs in the
-# tests. LINK states the layer table of docs/Architecture.md: only what a layer may
-# include.
+# library. COLD: it is compiled quickly (MESHLOOM_COLD_OPTIONS). COLD, HEAVY: with
+# sanitizers, optimising it takes longer than it runs in the tests. LINK states the layer table of docs/Architecture.md: only what a
+# layer may include.
 function(meshloom_library name)
-  cmake_parse_arguments(arg "MLIR;UNITY;OBJECT;COLD" ""
+  cmake_parse_arguments(arg "MLIR;UNITY;OBJECT;COLD;HEAVY" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})
   set(kind "")
   if(arg_OBJECT)
@@ -83,9 +83,12 @@ function(meshloom_library name)
   if(arg_MLIR)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomMlirPch)
     target_link_libraries(Meshloom${name} PUBLIC MLIR LLVM)
-  elseif(NOT MESHLOOM_SANITIZERS OR NOT arg_COLD) # the header is for optimised code
+  elseif(NOT MESHLOOM_SANITIZERS OR NOT (arg_COLD OR arg_HEAVY)) # the header is for optimised code
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
+  endif()
+  if(arg_COLD AND NOT MESHLOOM_SANITIZERS)
+    target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_COLD_OPTIONS})
   endif()
   target_link_libraries(Meshloom${name} PUBLIC ${arg_LINK})
   if(arg_DEPENDS)
@@ -132,9 +135,11 @@ function(meshloom_protobuf name)
 endfunction()
 
 # Says that a file only reads the command line and calls: CLI11 is all templates,
-# and optimising them takes longer than compiling a layer.
+# and optimising them takes longer than compiling a layer. (Not optimised at all,
+# they would be what the linker takes for the same templates elsewhere.)
 function(meshloom_command_line file)
-  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -O0)
+  set_source_files_properties(${file} PROPERTIES
+                              COMPILE_OPTIONS "${MESHLOOM_COLD_OPTIONS}")
 endfunction()
 
 # Builds every GoogleTest program that has the label unit, and nothing else.
