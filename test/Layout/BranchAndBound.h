@@ -21,7 +21,7 @@ public:
   BranchAndBound(const LayoutGraph &graph, const MachineModel &machine,
                  Cost known)
       : graph(graph), clusters(findClusters(graph)),
-        state(graph, clusters, machine), limit(state.peakBytes()),
+        state(graph, clusters, machine), limit(allowedPeak(state.peakBytes())),
         best{std::min(known, state.total().cost), ""},
         values(graph.ops.size() + 1), finished(graph.ops.size() + 1) {
     order();

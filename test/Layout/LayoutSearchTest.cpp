@@ -73,7 +73,7 @@ TEST(LayoutSearchTest, RingMovesTheWeightGradientToRows) {
   EXPECT_EQ(found.layouts[step.result], full());
   MachineModel ring = *MachineModel::preset("ring");
   EXPECT_EQ(bytesSent(step.build.graph, found, ring), 43904 + 313600 + 1920800);
-  EXPECT_LE(found.peakAfter, found.peakBefore);
+  EXPECT_LE(found.peakAfter, allowedPeak(found.peakBefore));
   auto decision = std::ranges::find_if(
       found.decisions, [](const auto &each) { return each.moved; });
   ASSERT_NE(decision, found.decisions.end());
@@ -112,6 +112,7 @@ TEST(LayoutSearchTest, PeakMemoryIsNotExceeded) {
   }
   build.result(x, full());
   LayoutRefinement found = refineLayouts(build.graph, ring);
+  EXPECT_GT(found.peakBefore, smallPeak);
   EXPECT_LE(found.peakAfter, found.peakBefore);
 }
 
@@ -290,7 +291,7 @@ TEST(LayoutSearchTest, BlocksWrittenOutAreDecidedOnce) {
     LayoutRefinement short_ = refineLayouts(blocks(square, 10), machine);
     EXPECT_LE(many.after.cost, 60 * short_.after.cost + short_.after.cost)
         << name;
-    EXPECT_LE(many.peakAfter, many.peakBefore);
+    EXPECT_LE(many.peakAfter, allowedPeak(many.peakBefore));
   }
 }
 
@@ -397,8 +398,28 @@ TEST(LayoutSearchTest, OpenArgumentsComeAsTheyAreUsed) {
                 isMoved ? "[*, *]" : "[batch, *]");
       // One cuts the product over the other axis, too.
       EXPECT_EQ(found.after.collectives, 1 + !isMoved + isTight);
-      EXPECT_LE(found.peakAfter, found.peakBefore);
+      EXPECT_LE(found.peakAfter, allowedPeak(found.peakBefore));
     }
+}
+
+// Below what any plan may take, all of the argument stays in memory; a program
+// of the same ops on larger matrices is held to what it took.
+TEST(LayoutSearchTest, SmallProgramsMayTakeMoreMemory) {
+  auto refine = [](int64_t extent) {
+    GraphBuilder build;
+    unsigned x = build.argument({extent, extent}, rows(square)),
+             w = build.argument({extent, extent}, rows(square));
+    build.graph.values[w].open = true;
+    unsigned sum = build.binary(x, w);
+    build.result(sum, full(square));
+    build.result(build.dot(sum, w), full(square));
+    return refineLayouts(build.graph, *MachineModel::preset("ring"));
+  };
+  LayoutRefinement small = refine(32), large = refine(256);
+  EXPECT_GT(small.peakAfter, small.peakBefore);
+  EXPECT_LE(small.peakAfter, smallPeak);
+  EXPECT_GT(large.peakBefore, smallPeak);
+  EXPECT_LE(large.peakAfter, large.peakBefore);
 }
 
 //===----------------------------------------------------------------------===//
@@ -470,7 +491,7 @@ TEST(LayoutSearchTest, NearOptimalOnSmallPrograms) {
       EXPECT_LE(found.after.cost * 10, best * 12)
           << "program " << round << " on " << name << ": " << found.before.cost
           << " -> " << found.after.cost << ", best " << best;
-      EXPECT_LE(found.peakAfter, found.peakBefore);
+      EXPECT_LE(found.peakAfter, allowedPeak(found.peakBefore));
     }
   }
   EXPECT_GE(optimal * 10, programs * 7) << optimal << " of " << programs;

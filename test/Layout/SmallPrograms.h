@@ -103,8 +103,9 @@ inline std::set<LayoutId> choices(const LayoutGraph &graph, LayoutState &state,
   return found;
 }
 
-/// The cheapest total over all layouts of all ops that needs no more memory,
-/// and, for messages, what the ops' results are laid out as.
+/// The cheapest total over all layouts of all ops within the memory that
+/// refinement may take, and, for messages, what the ops' results are laid out
+/// as.
 struct Optimum {
   Cost cost;
   std::string layouts;
@@ -112,7 +113,7 @@ struct Optimum {
 inline Optimum optimum(const LayoutGraph &graph, const MachineModel &machine) {
   LayoutClusters clusters = findClusters(graph);
   LayoutState state(graph, clusters, machine);
-  int64_t limit = state.peakBytes();
+  int64_t limit = allowedPeak(state.peakBytes());
   Optimum best{state.total().cost, "as given"};
   std::vector<LayoutId> layouts;
   for (unsigned value = 0; value < graph.values.size(); ++value)

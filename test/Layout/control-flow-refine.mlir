@@ -108,12 +108,15 @@ func.func @carried(%a: tensor<64x64xf32, #rows>, %w: tensor<64x64xf32>) -> tenso
 #rows = #dtensor.layout<#mesh, [x, *]>
 #columns = #dtensor.layout<#mesh, [*, x]>
 
-// A carried value that the user laid out never moves.
+// A carried value that the user laid out never moves: each time it is brought
+// to rows for the product, and what is next to columns again.
 // CHECK-LABEL: func.func @annotated
 // CHECK: spmd.all_to_all over [x] %arg0
 // CHECK: dtensor.while({{.*}}dtensor.pinned = array<i64: 0>
-// CHECK: spmd.all_gather over [x] %arg2
-// CHECK: dtensor.matmul
+// CHECK: %[[ROWS:.*]] = spmd.all_to_all over [x] %arg2
+// CHECK: %[[PRODUCT:.*]] = dtensor.matmul %[[ROWS]],
+// CHECK: %[[NEXT:.*]] = spmd.all_to_all over [x] %[[PRODUCT]]
+// CHECK: dtensor.yield %[[NEXT]],
 // CHECK: return
 func.func @annotated(%a: tensor<64x64xf32, #rows>, %w: tensor<64x64xf32>) -> tensor<64x64xf32, #columns> {
   %zero = dtensor.constant dense<0> : tensor<i32>

@@ -180,7 +180,7 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     open: such an argument comes in the layout that makes its relayouts
     cheapest, such a result as what makes it is laid out. A move must save at
     least 5 % of the cost that it touches. A plan whose peak bytes per device
-    exceed the given one's is not taken.
+    exceed the given one's is not taken, unless they are at most 65,536.
 
     A changed op gets the discardable attribute `dtensor.refined`, what its
     first result was laid out as; ops whose cluster was moved or that collectives

@@ -211,6 +211,7 @@ Plan Searches::search(const MachineModel &machine) const {
   search = begin(machine);
   plan.before = search->state.total();
   plan.peakBefore = search->state.peakBytes();
+  const int64_t allowed = allowedPeak(plan.peakBefore);
   auto searchOnce = [&](OpenArguments open, int64_t peakLimit) {
     search->state.setOpenArguments(open);
     if (folded.partsFold) {
@@ -234,13 +235,13 @@ Plan Searches::search(const MachineModel &machine) const {
     searchOnce(open, peakLimit);
     search->state.settleOpenArguments();
     plan.peakAfter = search->state.peakBytes();
-    return plan.peakAfter <= plan.peakBefore &&
+    return plan.peakAfter <= allowed &&
            search->state.total().cost <= plan.before.cost;
   };
   auto runAgain = [&](OpenArguments open) {
     plan.tried += search->state.tried();
     search = begin(machine);
-    return run(open, plan.peakBefore);
+    return run(open, allowed);
   };
   if (!run(OpenArguments::Move, /*peakLimit=*/-1) &&
       !runAgain(OpenArguments::Shrink) &&

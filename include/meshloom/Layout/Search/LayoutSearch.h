@@ -3,7 +3,19 @@
 
 #include "meshloom/Layout/Search/LayoutState.h"
 
+#include <algorithm>
+
 namespace meshloom {
+
+/// What any plan may take, in bytes per device at its peak: no machine runs out
+/// of so little, but in small programs a few kB more can halve what is sent.
+constexpr int64_t smallPeak = int64_t(64) * 1024;
+
+/// The most bytes per device that a plan may take at its peak, where the given
+/// one takes `given`.
+constexpr int64_t allowedPeak(int64_t given) {
+  return std::max(given, smallPeak);
+}
 
 /// What the search decided about one cluster, in words: only for clusters that
 /// it moved or that collectives are made for.
@@ -43,11 +55,11 @@ struct LayoutRefinement {
 /// least 5 % of the cost it touches, and 1 % of what a cluster costs on
 /// average; where no single move helps, adjacent pairs are tried once.
 /// Deterministic; ends because the integer total strictly falls. A result whose
-/// peak bytes exceed those of the start is searched again with every move held
-/// to them. Given values, outputs and arguments never change, but for open
-/// ones: arguments come as is cheapest for their users, results as they are.
-/// `prices`: for several searches over one graph, what relayouts cost; taken
-/// where it fits the machine.
+/// peak bytes exceed what those of the start allow (`allowedPeak`) is searched
+/// again with every move held to that. Given values, outputs and arguments
+/// never change, but for open ones: arguments come as is cheapest for their
+/// users, results as they are. `prices`: for several searches over one graph,
+/// what relayouts cost; taken where it fits the machine.
 LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
                                std::shared_ptr<LayoutPrices> prices = nullptr);
