@@ -183,6 +183,30 @@ bool comesFromReduction(Value value, Operation *user) {
   return false;
 }
 
+/// What is moved about where each device had all of its part before -> a slice
+/// of what it had; not of a sum that is only there to be cut.
+bool sliceOfEarlier(Single &last) {
+  if (last.what.kind == CollectiveKind::Slice ||
+      !spmd::windowsOf(last.result().getType()).empty())
+    return false;
+  const Layout &to = last.what.to;
+  for (auto step = std::optional(last); step && !step->op.getReduceKind();) {
+    const Value value = step->source();
+    if (!spmd::windowsOf(value.getType()).empty() ||
+        comesFromReduction(value, step->op))
+      return false;
+    CollectiveOp part{CollectiveKind::Slice, {}, step->what.from, to};
+    for (const std::vector<unsigned> &axes : to.dim_axes())
+      for (unsigned axis : axes)
+        if (!part.from.uses_axis(axis))
+          part.axes.push_back(axis);
+    if (replaceBy(last.op, value, part, notesOf(last.op)))
+      return true;
+    step = singleOf(value);
+  }
+  return false;
+}
+
 /// Slice of what an op makes of an all_reduce's result -> the op on slices,
 /// where its rule allows that and nobody needs the whole: the all_reduce can
 /// become a reduce_scatter, and each device does its part of the op's work.
@@ -261,9 +285,9 @@ class SimplifyCollectivesPass
       auto single = singleOf(&op);
       if (!single || op.use_empty())
         continue;
-      changed |= foldCycle(*single) || foldEqual(*single) ||
-                 scatterReduction(*single) || mergeChain(*single) ||
-                 sliceOperands(*single);
+      changed |= foldCycle(*single) || sliceOfEarlier(*single) ||
+                 foldEqual(*single) || scatterReduction(*single) ||
+                 mergeChain(*single) || sliceOperands(*single);
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isa<spmd::CollectiveOpInterface>(op) && op.use_empty()) {

@@ -280,3 +280,41 @@ func.func @scattered_sums(%a: tensor<8xf32, #sum>, %b: tensor<8xf32, #sum>) -> t
   %2 = dtensor.add %0, %1 : tensor<4xf32, #rows>
   return %2 : tensor<4xf32, #rows>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#columns = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, x]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+
+// Every device had its columns before it took rows.
+// CHECK-LABEL: func.func @slice_of_earlier
+// CHECK-NEXT: %[[ROWS:.*]] = spmd.slice over [x] %arg0
+// CHECK-NEXT: %[[COLUMNS:.*]] = spmd.slice over [x] %arg0 {{.*}}reason = "columns"
+// CHECK-NEXT: return %[[ROWS]], %[[COLUMNS]]
+func.func @slice_of_earlier(%a: tensor<8x8xf32, #full>) -> (tensor<4x8xf32, #rows>, tensor<8x4xf32, #columns>) {
+  %0 = spmd.slice over [x] %a : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  %1 = spmd.all_to_all over [x] %0 {reason = "columns"} : (tensor<4x8xf32, #rows>) -> tensor<8x4xf32, #columns>
+  return %0, %1 : tensor<4x8xf32, #rows>, tensor<8x4xf32, #columns>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y = 4>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#columns = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, x]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#sum = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *] partial<x: sum>>>
+
+// Of a sum no device has more than its rows: moving those is less.
+// CHECK-LABEL: func.func @no_slice_of_a_scattered_sum
+// CHECK-NEXT: spmd.reduce_scatter sum over [x] %arg0
+// CHECK-NEXT: spmd.all_to_all over [x]
+// CHECK-NEXT: return
+func.func @no_slice_of_a_scattered_sum(%a: tensor<8x8xf32, #sum>) -> (tensor<4x8xf32, #rows>, tensor<8x4xf32, #columns>) {
+  %0 = spmd.all_reduce sum over [x] %a : (tensor<8x8xf32, #sum>) -> tensor<8x8xf32, #full>
+  %1 = spmd.slice over [x] %0 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  %2 = spmd.all_to_all over [x] %1 : (tensor<4x8xf32, #rows>) -> tensor<8x4xf32, #columns>
+  return %1, %2 : tensor<4x8xf32, #rows>, tensor<8x4xf32, #columns>
+}

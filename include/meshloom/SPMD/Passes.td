@@ -48,6 +48,8 @@ def SimplifyCollectives : Pass<"spmd-simplify-collectives", "::mlir::func::FuncO
   let description = [{
     * all_reduce whose only uses slice it -> reduce_scatter;
     * slice after the all_gather it undoes, and the reverse -> nothing;
+    * what moves a slice of a value to another part of that value -> a slice of
+      the value;
     * all_reduce of all_reduce, all_gather of all_gather -> one over both axes;
     * slice of what ops make of an all_reduce's result, where nobody needs the
       whole -> the ops on slices, and then the line above;
