@@ -422,6 +422,22 @@ TEST(LayoutSearchTest, SmallProgramsMayTakeMoreMemory) {
   EXPECT_LE(large.peakAfter, large.peakBefore);
 }
 
+// One row of a matrix that is cut by rows, needed by columns: it is taken where
+// it is, and only then moved.
+TEST(LayoutSearchTest, ASliceOfOneRowIsTakenWhereItIs) {
+  const Mesh two = *Mesh::get({{"x", 2}});
+  GraphBuilder build;
+  unsigned matrix = build.argument({64, 64}, rows(two));
+  unsigned row = build.op("m{1:40:40} n -> m n", {matrix}, {1, 64},
+                          PartialFlow::Movement, 0);
+  const Layout columns = *Layout::get(two, {{}, {0}});
+  build.graph.values[row].layout = columns;
+  build.result(row, columns);
+  LayoutRefinement found =
+      refineLayouts(build.graph, *MachineModel::preset("ring"));
+  EXPECT_EQ(found.layouts[row], rows(two));
+}
+
 //===----------------------------------------------------------------------===//
 // Against exhaustive search
 //===----------------------------------------------------------------------===//

@@ -152,7 +152,12 @@ private:
       cluster.ops.push_back(op);
       const ShardingRule &rule = *graph.ops[op].rule;
       for (unsigned f = 0; f < rule.factors.size(); ++f) {
-        if (rule.factors[f].size <= 1 ||
+        // What a window takes of a longer dim, a slice of one row say, can stay
+        // with the device that has it.
+        const bool isWindow =
+            std::ranges::count(rule.windows, f, &ShardingRule::Window::factor) >
+            0;
+        if ((rule.factors[f].size <= 1 && !isWindow) ||
             rule.factors[f].kind == FactorKind::Whole)
           continue;
         unsigned representative = classes.find(firstFactor[op] + f);
