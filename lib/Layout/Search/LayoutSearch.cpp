@@ -172,6 +172,7 @@ public:
       partClusters = findClusters(folded.partsFold->graph);
   }
 
+  /// The cheapest plan found in what memory it may take.
   Plan search(const MachineModel &machine) const;
   /// What a plan costs by another machine.
   Cost cost(const Plan &plan, const MachineModel &machine) const;
@@ -186,6 +187,8 @@ public:
 
 private:
   std::unique_ptr<LayoutDescent> begin(const MachineModel &machine) const;
+  /// In the given plan's memory, or `peak` where that is more.
+  Plan searchWithin(int64_t peak, const MachineModel &machine) const;
 
   const FoldedLayouts &folded;
   const LayoutClusters clusters;
@@ -206,12 +209,25 @@ Searches::begin(const MachineModel &machine) const {
 }
 
 Plan Searches::search(const MachineModel &machine) const {
+  Plan plan = searchWithin(smallPeak, machine);
+  if (plan.peakAfter <= plan.peakBefore)
+    return plan;
+  // With more to choose from a descent may end up in a worse place.
+  Plan other = searchWithin(plan.peakBefore, machine);
+  const int64_t tried = plan.tried + other.tried;
+  if (other.after < plan.after)
+    plan = std::move(other);
+  plan.tried = tried;
+  return plan;
+}
+
+Plan Searches::searchWithin(int64_t peak, const MachineModel &machine) const {
   Plan plan;
   std::unique_ptr<LayoutDescent> &search = plan.search;
   search = begin(machine);
   plan.before = search->state.total();
   plan.peakBefore = search->state.peakBytes();
-  const int64_t allowed = allowedPeak(plan.peakBefore);
+  const int64_t allowed = std::max(plan.peakBefore, peak);
   auto searchOnce = [&](OpenArguments open, int64_t peakLimit) {
     search->state.setOpenArguments(open);
     if (folded.partsFold) {
