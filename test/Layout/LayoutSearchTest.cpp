@@ -236,7 +236,7 @@ TEST(LayoutSearchTest, FewChangesAreTried) {
     for (const char *machine : {"ring", "shared-memory", "ring-latency"}) {
       LayoutRefinement found =
           refineLayouts(mlpStep(mesh), *MachineModel::preset(machine));
-      EXPECT_LE(found.tried, 60'000) << mesh.spec_string() << machine;
+      EXPECT_LE(found.tried, 90'000) << mesh.spec_string() << machine;
       EXPECT_LT(found.after.cost, found.before.cost);
     }
 }

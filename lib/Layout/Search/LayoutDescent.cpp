@@ -297,18 +297,18 @@ LayoutDescent::Answer LayoutDescent::passOn(const std::set<unsigned> &touched,
 /// begun after a fixed number of changes tried.
 bool LayoutDescent::tryChain(unsigned cluster,
                              const std::vector<const Change *> &options,
-                             size_t least) {
+                             size_t least, const ChainLimits &limits) {
   // What a loop carries goes through all of its body.
-  const size_t mostAnswers = carries[cluster] ? 12 : 3;
-  const size_t mostPassedOn = carries[cluster] || least == 1 ? 0 : 6;
-  const int64_t mostTried = least > 1 ? 800 : 300;
+  const size_t mostAnswers =
+      carries[cluster] ? std::max<size_t>(limits.answers, 12) : limits.answers;
+  const size_t mostPassedOn = carries[cluster] ? 0 : limits.passedOn;
   struct Chain {
     Objective total;
-    Cost touched = 0;
     size_t order = 0;
     std::vector<const Change *> moves;
   };
   std::vector<Chain> good;
+  LayoutState::Touched before;
   const Objective start = state.total();
   std::vector<std::tuple<Objective, size_t, const Change *>> firsts;
   const int64_t begin = state.tried();
@@ -321,24 +321,29 @@ bool LayoutDescent::tryChain(unsigned cluster,
   // A chain must end below this.
   Cost goal = start.cost - std::max<Cost>(leastSaved[cluster], 1) + 1;
   for (auto [total, order, first] : firsts) {
-    if (state.tried() - begin > mostTried || state.tried() > sequencesEnd) {
+    if (state.tried() - begin > limits.tried || state.tried() > sequencesEnd) {
       ++cutShort;
       break;
     }
     Chain chain;
-    std::set<unsigned> moved{cluster}, touched;
+    std::set<unsigned> moved{cluster}, touched, touchedClusters;
+    Cost touchedCost = 0; ///< of what was touched, before that
     size_t passedOn = 0;
     const Change *next = first;
     while (next) {
-      Delta delta = *state.apply(*next);
-      touched.insert(state.touchedValues().begin(),
-                     state.touchedValues().end());
+      state.apply(*next);
+      state.touched(before);
+      for (auto [value, cost] : before.values)
+        if (touched.insert(value).second || !limits.countsOnce)
+          touchedCost += cost;
+      for (auto [each, cost] : before.clusters)
+        if (touchedClusters.insert(each).second || !limits.countsOnce)
+          touchedCost += cost;
       chain.moves.push_back(next);
-      chain.touched += delta.before.cost;
       chain.total = state.total();
       Cost saved = start.cost - chain.total.cost;
       if (chain.moves.size() >= least &&
-          worthwhile(cluster, saved, chain.touched)) {
+          worthwhile(cluster, saved, touchedCost)) {
         chain.order = good.size();
         good.push_back(chain);
         if (peakLimit < 0)
@@ -419,7 +424,8 @@ bool LayoutDescent::trySplit(unsigned cluster) {
   std::vector<const Change *> options;
   for (const Change &part : parts)
     options.push_back(&part);
-  return tryChain(cluster, options, 1);
+  return tryChain(cluster, options, 1,
+                  ChainLimits{.answers = 3, .passedOn = 0, .tried = 300});
 }
 
 void LayoutDescent::run(int64_t limit) {
@@ -428,9 +434,7 @@ void LayoutDescent::run(int64_t limit) {
     enqueue(cluster);
   drain();
   allowSequences();
-  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
-    if (canMove(cluster) && promising(cluster))
-      tryChain(cluster, moves.list(cluster), 2);
+  tryChains({.answers = 3, .passedOn = 6, .tried = 800});
   tryWindows();
   auto hasPart = [&](unsigned cluster) {
     return promising(cluster) ||
@@ -442,6 +446,20 @@ void LayoutDescent::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     if (canMove(cluster) && hasPart(cluster))
       trySplit(cluster);
+  // What most of a small program must do at once. In large ones that is rare,
+  // and there is much to try.
+  constexpr size_t fewClusters = 64;
+  constexpr int64_t mostTried = 10'000;
+  if (clusters.clusters.size() > fewClusters)
+    return;
+  sequencesEnd = state.tried() + mostTried;
+  tryChains({.answers = 8, .passedOn = 6, .tried = 3200, .countsOnce = true});
+}
+
+void LayoutDescent::tryChains(const ChainLimits &limits) {
+  for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
+    if (canMove(cluster) && promising(cluster))
+      tryChain(cluster, moves.list(cluster), 2, limits);
 }
 
 /// So that a program without repeated structure takes time linear in its size:

@@ -87,8 +87,19 @@ private:
   Answer answer(const std::vector<Asked> &asked);
   Answer passOn(const std::set<unsigned> &touched,
                 const std::set<unsigned> &moved);
+  /// How many answers a chain of moves has, how many moves that save nothing,
+  /// and how many changes are tried for those of one cluster.
+  struct ChainLimits {
+    size_t answers, passedOn;
+    int64_t tried;
+    /// What several moves touch costs what it did before the first, once. Else
+    /// as often as it is touched: a chain that goes back and forth must save
+    /// more, so that what clearly pays is done first.
+    bool countsOnce = false;
+  };
   bool tryChain(unsigned cluster, const std::vector<const Change *> &options,
-                size_t least);
+                size_t least, const ChainLimits &limits);
+  void tryChains(const ChainLimits &limits);
   std::vector<unsigned> windowAround(unsigned cluster, int64_t most);
   bool tryJointly(unsigned cluster, int64_t most);
   void tryWindows();
