@@ -169,8 +169,8 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     more, those with the same rule, shapes, layouts, operands and users become
     one, if less than half remain, and what is decided for one is done to all and
     priced as that. Sequences of moves are tried up to 100,000 changes and 30 for
-    each cluster, and where there are at most 64 clusters longer ones up to 10,000
-    more; `dtensor.refined` says where the search was limited.
+    each cluster, and where links are priced and there are at most 64 clusters
+    longer ones up to 10,000 more; `dtensor.refined` says where the search was limited.
 
     What loops carry and branches give moves like any other value; what runs in
     a loop counts once for each trip (8, where their number is not known), in a

@@ -34,9 +34,9 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
                              std::shared_ptr<LayoutPrices> prices)
     : graph(graph), clusters(clusters),
       state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
-      moves(graph, clusters, state), triedMoves(state),
-      around(clusters.clusters.size()), queued(clusters.clusters.size()),
-      isHeld(clusters.clusters.size()),
+      links(!machine.sharedMemory), moves(graph, clusters, state),
+      triedMoves(state), around(clusters.clusters.size()),
+      queued(clusters.clusters.size()), isHeld(clusters.clusters.size()),
       leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()) {
   // Producers and consumers, and ops that share an operand: what one has it
   // brought to the other gets for nothing.
@@ -336,8 +336,8 @@ bool LayoutDescent::tryChain(unsigned cluster,
       for (auto [value, cost] : before.values)
         if (touched.insert(value).second || !limits.countsOnce)
           touchedCost += cost;
-      for (auto [each, cost] : before.clusters)
-        if (touchedClusters.insert(each).second || !limits.countsOnce)
+      for (auto [reached, cost] : before.clusters)
+        if (touchedClusters.insert(reached).second || !limits.countsOnce)
           touchedCost += cost;
       chain.moves.push_back(next);
       chain.total = state.total();
@@ -447,10 +447,11 @@ void LayoutDescent::run(int64_t limit) {
     if (canMove(cluster) && hasPart(cluster))
       trySplit(cluster);
   // What most of a small program must do at once. In large ones that is rare,
-  // and there is much to try.
+  // and there is much to try; in shared memory moves are views, of which a
+  // longer chain saves next to nothing.
   constexpr size_t fewClusters = 64;
   constexpr int64_t mostTried = 10'000;
-  if (clusters.clusters.size() > fewClusters)
+  if (!links || clusters.clusters.size() > fewClusters)
     return;
   sequencesEnd = state.tried() + mostTried;
   tryChains({.answers = 8, .passedOn = 6, .tried = 3200, .countsOnce = true});

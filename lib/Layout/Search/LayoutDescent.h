@@ -117,6 +117,7 @@ public:
 
 private:
   const Mesh &mesh;
+  const bool links; ///< are between devices: they share no memory
   LayoutMoves moves;
   TriedMoves triedMoves;
   std::vector<std::vector<unsigned>> neighbours;
