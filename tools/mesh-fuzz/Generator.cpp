@@ -389,8 +389,7 @@ unsigned Generator::relayout(const std::string &op, unsigned value) {
   return result;
 }
 
-void Generator::makeOps(int64_t count) {
-  const std::vector<OpMaker> &makers = opMakers();
+void Generator::makeOps(int64_t count, const std::vector<OpMaker> &makers) {
   for (int64_t made = 0, tries = 0; made < count && tries < 4 * count; ++tries)
     made += choose(makers).make(*this);
 }
@@ -473,11 +472,35 @@ const std::vector<OpMaker> &opMakers() {
 Recipe generate(uint64_t seed) {
   Generator generator(seed);
   const std::vector<OpMaker> &makers = opMakers();
-  generator.makeOps(generator.below(3));
+  generator.makeOps(generator.below(3), makers);
   const OpMaker &sure = makers[seed % makers.size()];
   for (int tries = 0; tries < 8 && !sure.make(generator); ++tries)
-    generator.makeOps(1);
-  generator.makeOps(generator.between(1, 6));
+    generator.makeOps(1, makers);
+  generator.makeOps(generator.between(1, 6), makers);
+  return generator.take();
+}
+
+/// Elementwise ops, and as many that lead from one shape to another.
+static const std::vector<OpMaker> &kernelMakers() {
+  static const std::vector<OpMaker> makers = [] {
+    OpMakers all;
+    addElementwiseMakers(all);
+    const size_t elementwise = all.size();
+    const std::set<std::string> between = {"broadcast_in_dim", "transpose",
+                                           "reduce sum",       "reduce max",
+                                           "reduce and",       "reduce or"};
+    while (all.size() < 2 * elementwise)
+      for (const OpMaker &maker : opMakers())
+        if (between.contains(maker.name))
+          all.push_back(maker);
+    return all;
+  }();
+  return makers;
+}
+
+Recipe generateLong(uint64_t seed) {
+  Generator generator(seed);
+  generator.makeOps(generator.between(15, 50), kernelMakers());
   return generator.take();
 }
 

@@ -9,6 +9,8 @@
 
 namespace meshloom::fuzz {
 
+struct OpMaker;
+
 /// What an op's maker builds with.
 class Generator {
 public:
@@ -89,8 +91,8 @@ public:
                 const std::vector<Result> &arguments);
   /// `value` in a random layout: "constraint" or "relayout".
   unsigned relayout(const std::string &op, unsigned value);
-  /// Makes some random ops.
-  void makeOps(int64_t count);
+  /// Makes some random ops of those that `makers` make.
+  void makeOps(int64_t count, const std::vector<OpMaker> &makers);
   /// A random layout for `rank` dims. Arguments that are partial have exact
   /// elements.
   std::string layout(size_t rank, DType type, bool mayBePartial);
@@ -142,5 +144,8 @@ void addControlMakers(OpMakers &makers);
 
 /// The program of a seed. The op that a seed is sure to have goes round robin.
 Recipe generate(uint64_t seed);
+/// Another program of a seed: 15 to 50 ops of what kernels are made of, so that
+/// many of them can share a kernel and need each other's.
+Recipe generateLong(uint64_t seed);
 
 } // namespace meshloom::fuzz

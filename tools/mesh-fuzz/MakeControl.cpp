@@ -9,7 +9,7 @@ namespace {
 /// A value of `like`'s type and shape with elements in [-2, 2], made by some
 /// random ops; `like` itself may be used.
 unsigned someOps(Generator &g, unsigned like, int64_t ops) {
-  g.makeOps(ops);
+  g.makeOps(ops, opMakers());
   const Value v = g[like];
   unsigned result = like;
   if (auto found = g.find([&](const Value &other) {

@@ -206,6 +206,39 @@ void addArithmetic(OpMakers &makers) {
                       }});
 }
 
+/// Some rows are taken from a new value, the others from an old one, and so is
+/// what is known of each row: as in a loop over rows that come to rest one by
+/// one.
+bool maskedUpdate(Generator &g) {
+  const unsigned before = g.anyFloat(2, 2);
+  const Value v = g[before];
+  const Shape rows{v.shape[0]};
+  if (v.shape[1] == 0) // the largest of nothing is infinite
+    return false;
+  const Range opposite{-v.range.high, -v.range.low, v.range.fraction,
+                       v.range.epsilon};
+  const Generator::Result row{v.type, rows, opposite};
+  const Generator::Result mask{DType::I1, rows, {0, 1, 0, 0}};
+  unsigned now = g.emitOne("dtensor.negate", {before},
+                           {v.type, v.shape, opposite}, "", true);
+  unsigned largest =
+      g.emitOne("dtensor.reduce", {now}, row,
+                "dimensions = array<i64: 1>, kind = #dtensor.kind<max>", true);
+  unsigned size =
+      g.emitOne("dtensor.negate", {largest}, {v.type, rows, v.range}, "", true);
+  unsigned moves = g.emitOne(
+      "dtensor.and", {g.like(DType::I1, rows), g.like(DType::I1, rows)}, mask);
+  unsigned everywhere = g.emitOne("dtensor.broadcast_in_dim", {moves},
+                                  {DType::I1, v.shape, mask.range},
+                                  "broadcast_dimensions = array<i64: 0>");
+  g.emitOne("dtensor.select", {everywhere, now, before},
+            {v.type, v.shape, joined(opposite, v.range)}, "", true);
+  unsigned known = g.like(v.type, rows);
+  g.emitOne("dtensor.select", {moves, size, known},
+            {v.type, rows, joined(v.range, g[known].range)}, "", true);
+  return true;
+}
+
 void addChoices(OpMakers &makers) {
   makers.push_back(
       {"compare", [](Generator &g) {
@@ -230,6 +263,7 @@ void addChoices(OpMakers &makers) {
                    {v.type, v.shape, joined(v.range, g[y].range)}, "", true);
          return true;
        }});
+  makers.push_back({"masked update", maskedUpdate});
   makers.push_back({"clamp", [](Generator &g) {
                       unsigned x = g.anyFloat();
                       const Value v = g[x];

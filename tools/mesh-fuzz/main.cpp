@@ -24,7 +24,8 @@ struct Options {
   int64_t count = 1000, least = 0;
   unsigned jobs = 0;
   bool print = false, keepGoing = false, noShrink = false, statistics = false,
-       shardMaps = false, deterministic = false, oneWay = false;
+       shardMaps = false, longPrograms = false, deterministic = false,
+       oneWay = false;
   std::string platform = "cpu";
 
   CheckOptions waysOf(uint64_t program) const {
@@ -178,7 +179,8 @@ private:
         tryShardMap(checker, generateShardMap(seed));
         continue;
       }
-      Recipe recipe = generate(seed);
+      Recipe recipe =
+          options.longPrograms ? generateLong(seed) : generate(seed);
       if (options.skips(recipe)) {
         ++skipped;
         continue;
@@ -248,8 +250,9 @@ private:
       });
       message = checker.check(small, options.waysOf(recipe.seed));
     }
-    fmt::print("seed {}: {}\n{}replay: mesh-fuzz --seed={} --count=1{}\n\n",
-               recipe.seed, message, small.text(), recipe.seed,
+    fmt::print("seed {}: {}\n{}replay: mesh-fuzz {}--seed={} --count=1{}\n\n",
+               recipe.seed, message, small.text(),
+               options.longPrograms ? "--long " : "", recipe.seed,
                small.gradient ? " (with --dtensor-gradient)" : "");
     std::fflush(stdout);
   }
@@ -285,6 +288,9 @@ int main(int argc, char **argv) {
   app.add_flag("--shard-map", options.shardMaps,
                "Bodies of shard_map with chains of collectives, as StableHLO, "
                "against a simulation of every device");
+  app.add_flag("--long", options.longPrograms,
+               "Programs of 15 to 50 elementwise ops, broadcasts, transposes "
+               "and reductions: what kernels are made of");
   app.add_flag(
       "--deterministic", options.deterministic,
       "Compile them in the deterministic mode: every way must give the "
