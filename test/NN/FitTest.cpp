@@ -582,6 +582,41 @@ TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
   EXPECT_ERROR(model.fit(x, silent), HAS("labels"));
   EXPECT_ERROR(model.fit(full({4, 1}, INFINITY), x, silent), HAS("nan"));
   EXPECT_ERROR(model.fit(x, x, {.validation_split = 1.5}), HAS("1.5"));
+  EXPECT_ERROR(model.set_learning_rate(std::nan("")), HAS("finite, got nan"));
+  EXPECT_ERROR(
+      model.fit(x, x, {.verbose = 0, .class_weight = {{0, std::nan("")}}}),
+      HAS("for label 0"));
+  EXPECT_ERROR(callbacks::EarlyStopping({.patience = -1}), HAS("patience"));
+}
+
+// Each batch is looked at, not the first one alone.
+TEST(FitTest, LabelsMustBeAsManyAsOutputs) {
+  SymbolicTensor x = Input({2});
+  Model model(x, {layers::Dense(1)(x), layers::Dense(2)(x)});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  const Tensor inputs = ones({4, 2}), one = ones({4, 1}), two = ones({4, 2});
+  const std::vector<Tensor> both{one, two};
+  model.fit(inputs, both, silent);
+  model.evaluate(inputs, both, silently);
+  const auto tooFew = HAS("each of the model's 2 outputs, got 1");
+  EXPECT_ERROR(model.fit(inputs, one, silent), HAS("[fit]"), tooFew);
+  EXPECT_ERROR(model.evaluate(inputs, one, silently), HAS("[evaluate]"),
+               tooFew);
+  model.fit(inputs, both, silent);
+}
+
+TEST(FitTest, TheOnlyOutputHasItsName) {
+  SymbolicTensor x = Input({2});
+  Model model(x, layers::Dense(1, {.name = "price"})(x));
+  model.compile({.optimizer = "sgd",
+                 .loss = {{"price", "mse"}},
+                 .metrics = std::map<std::string, std::vector<metrics::Metric>>{
+                     {"price", {"mae"}}}});
+  model.fit(ones({4, 2}), ones({4, 1}), silent);
+  EXPECT_EQ(model.metrics_names(), (std::vector<std::string>{"loss", "mae"}));
+  model.compile({.optimizer = "sgd", .loss = {{"prize", "mse"}}});
+  EXPECT_ERROR(model.fit(ones({4, 2}), ones({4, 1}), silent), HAS("'prize'"),
+               HAS("outputs are 'price'"));
 }
 
 // Nothing has changed then, under any strategy; validation data are looked at

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <typeinfo>
 
 namespace meshloom::detail {
@@ -81,6 +82,10 @@ void Training::setClassWeights(const std::map<int64_t, double> &weights) {
       refuseTraining("fit", fmt::format("expected labels of 0 and more in "
                                         "class_weight, got {}",
                                         label));
+    else if (!std::isfinite(weight))
+      refuseTraining("fit", fmt::format("expected finite numbers in "
+                                        "class_weight, got {} for label {}",
+                                        weight, label));
   std::lock_guard lock(tracing);
   classWeights = weights;
   classTable = Tensor();
@@ -306,8 +311,6 @@ StepBatch Training::placeStack(std::span<const Element> given, int64_t slots,
 
 std::vector<std::string> Training::outputNames(size_t count) const {
   std::vector<std::string> names;
-  if (count == 1)
-    return {""};
   if (auto *graph = dynamic_cast<ModelImpl *>(&model.implementation()))
     for (const SymbolicTensor &output : graph->outputs())
       names.push_back(output.name());
@@ -342,15 +345,23 @@ std::vector<metrics::Metric> Training::metricsOf(const MetricsOfOutputs &given,
 }
 
 void Training::makeOutputs(const StepBatch &batch,
-                           const std::vector<Tensor> &results) {
-  if (loss)
-    return;
+                           const std::vector<Tensor> &results,
+                           bool isTraining) {
+  const char *function = isTraining ? "fit" : "evaluate";
   const size_t count = results.size();
   if (batch.y.size() != count && !batch.y.empty())
-    refuseTraining("fit",
+    refuseTraining(function,
                    fmt::format("expected labels for each of the model's {} "
                                "outputs, got {}",
                                count, batch.y.size()));
+  // A model of code may give other outputs for other batches.
+  if (loss && count != outputs.size())
+    refuseTraining(function,
+                   fmt::format("expected {} outputs of the model, as for the "
+                               "batches before, got {}: compile it again",
+                               outputs.size(), count));
+  if (loss)
+    return;
   auto expectCount = [&](size_t given, const char *what) {
     if (given && given != count)
       refuseTraining("compile", fmt::format("expected {} for each of the "
@@ -377,7 +388,9 @@ void Training::makeOutputs(const StepBatch &batch,
   std::vector<TrainedOutput> made;
   for (size_t i = 0; i < count; ++i) {
     TrainedOutput output;
-    output.name = names[i];
+    // What is shown of the only output has no prefix.
+    if (count > 1)
+      output.name = names[i];
     output.loss = options.loss.all;
     if (!options.loss.each.empty())
       output.loss = options.loss.each[i];
@@ -406,7 +419,7 @@ Tensor Training::exampleWeights(const StepBatch &batch, size_t output,
                                 bool isTraining) const {
   Tensor weights;
   if (batch.weights.size() > 1 && batch.weights.size() != outputs.size())
-    refuseTraining("fit",
+    refuseTraining(isTraining ? "fit" : "evaluate",
                    fmt::format("expected weights of examples, or some for each "
                                "of the model's {} outputs, got {}",
                                outputs.size(), batch.weights.size()));
@@ -454,7 +467,7 @@ void Training::inPart(std::string_view part, size_t output, F &&run) const {
 Tensor Training::measure(const StepBatch &batch,
                          const std::vector<Tensor> &results,
                          const std::vector<Tensor> &added, bool isTraining) {
-  makeOutputs(batch, results);
+  makeOutputs(batch, results, isTraining);
   const Tensor examples = full({}, double(batch.x.front().shape().front()));
   Tensor total;
   auto add = [&](const Tensor &term) {

@@ -152,7 +152,8 @@ private:
   void trainStepInReplicas(const StepBatch &batch);
   /// What both do with the loss and its tape.
   void changeBy(GradientTape &tape, const Tensor &total);
-  void makeOutputs(const StepBatch &batch, const std::vector<Tensor> &results);
+  void makeOutputs(const StepBatch &batch, const std::vector<Tensor> &results,
+                   bool isTraining);
   Tensor exampleWeights(const StepBatch &batch, size_t output,
                         bool isTraining) const;
   std::vector<metrics::Metric> metricsOf(const MetricsOfOutputs &given,
