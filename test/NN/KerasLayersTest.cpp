@@ -123,6 +123,14 @@ TEST(KerasLayersTest, GiveTheSameNumbers) {
               {0, 0.644218, 0.98545, 0.863209, 5.69177});
   expectKeras(ZeroPadding2D({{{1, 0}, {0, 2}}}), {{1, 2, 2, 2}},
               {0, 0, 0, 0, 1.48383});
+  const Tensor images = ones({1, 2, 2, 1}), steps = ones({1, 4, 1});
+  EXPECT_EQ(ZeroPadding2D({1, 2})(images).shape(), (Shape{1, 4, 6, 1}));
+  EXPECT_EQ(ZeroPadding2D({{1, 0}, {0, 2}})(images).shape(),
+            (Shape{1, 3, 4, 1}));
+  EXPECT_EQ(ZeroPadding1D({2, 1})(steps).shape(), (Shape{1, 7, 1}));
+  EXPECT_EQ(Cropping1D({2, 1})(steps).shape(), (Shape{1, 1, 1}));
+  EXPECT_ERROR(ZeroPadding2D({1, 2, 3}), HAS("[ZeroPadding2D]"), HAS("got 3"));
+  EXPECT_ERROR(Cropping2D(-1), HAS("0 or more, got -1"));
 
   Embedding embedding(5, 3);
   Tensor ids = tensor({{1, 4}, {0, 2}});

@@ -56,7 +56,15 @@ protected:
 class ReshapeImpl : public ShapeLayer<ReshapeImpl> {
 public:
   static constexpr const char *argument = "target_shape";
-  using ShapeLayer::ShapeLayer;
+  ReshapeImpl(std::string class_name, Shape sizes, PlainOptions options)
+      : ShapeLayer(std::move(class_name), std::move(sizes),
+                   std::move(options)) {
+    if (std::ranges::count(numbers, -1) > 1 ||
+        std::ranges::any_of(numbers, [](int64_t size) { return size < -1; }))
+      refuse(fmt::format("expected a target_shape of sizes of 0 or more and "
+                         "at most one -1, got [{}]",
+                         fmt::join(numbers, ", ")));
+  }
   Tensor call(const Tensor &x, const CallOptions &) override {
     Shape shape{x.shape().at(0)};
     shape.insert(shape.end(), numbers.begin(), numbers.end());
@@ -94,7 +102,16 @@ private:
 class PermuteImpl : public ShapeLayer<PermuteImpl> {
 public:
   static constexpr const char *argument = "dims";
-  using ShapeLayer::ShapeLayer;
+  PermuteImpl(std::string class_name, Shape dims, PlainOptions options)
+      : ShapeLayer(std::move(class_name), std::move(dims), std::move(options)) {
+    Shape sorted = numbers;
+    std::ranges::sort(sorted);
+    for (size_t i = 0; i < sorted.size(); ++i)
+      if (sorted[i] != int64_t(i) + 1)
+        refuse(fmt::format("expected the dims 1 to {}, each once, as they "
+                           "count from 1 behind the batch, got [{}]",
+                           sorted.size(), fmt::join(numbers, ", ")));
+  }
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (x.rank() != int64_t(numbers.size()) + 1)
       refuse(fmt::format("expected a tensor of rank {}, got {}",
@@ -125,7 +142,12 @@ public:
   EdgeLayer(std::string class_name, Shape numbers, DataFormatOptions options)
       : ShapeLayer<Derived, DataFormatOptions>(
             std::move(class_name), std::move(numbers), std::move(options)),
-        first(isChannelsFirst(*this, this->own.data_format) ? 2 : 1) {}
+        first(isChannelsFirst(*this, this->own.data_format) ? 2 : 1) {
+    for (int64_t number : this->numbers)
+      if (number < 0)
+        this->refuse(fmt::format("expected {} of 0 or more, got {}",
+                                 Derived::argument, number));
+  }
   template <typename F> static void fields(F &field, DataFormatOptions &o) {
     field("data_format", o.data_format);
   }
@@ -245,6 +267,8 @@ public:
       refuse(fmt::format("expected interpolation to be 'nearest', as only "
                          "images have others, got '{}'",
                          own.interpolation));
+    for (int64_t number : numbers)
+      expectPositive("size", number);
     falloff = falloffOf(*this, own.interpolation);
     channelsFirst = isChannelsFirst(*this, own.data_format);
   }
@@ -354,17 +378,15 @@ template <int Rank> Shape forEach(const Sizes &sizes, const char *what) {
                             sizes.values.size()));
   return sizes.values;
 }
-template <int Rank> Shape doubled(const Sizes &sizes) {
+template <int Rank> Shape flat(const Ends<Rank> &ends, const char *what) {
+  if (ends.values.size() != 1 && ends.values.size() != Rank)
+    throw Error(fmt::format("[{}{}D] expected one number, or {} numbers or "
+                            "pairs of them, got {}",
+                            what, Rank, Rank, ends.values.size()));
   Shape numbers;
-  for (int64_t size : forEach<Rank>(sizes, "ZeroPadding"))
-    numbers.insert(numbers.end(), {size, size});
-  return numbers;
-}
-template <int Rank>
-Shape flat(const std::array<std::array<int64_t, 2>, Rank> &padding) {
-  Shape numbers;
-  for (auto &[before, after] : padding)
-    numbers.insert(numbers.end(), {before, after});
+  for (size_t d = 0; d < Rank; ++d)
+    for (int64_t number : ends.values[ends.values.size() == 1 ? 0 : d])
+      numbers.push_back(number);
   return numbers;
 }
 
@@ -384,16 +406,10 @@ RepeatVector::RepeatVector(int64_t n, PlainOptions options)
     throw Error(fmt::format("[RepeatVector] expected a positive n, got {}", n));
 }
 template <int Rank>
-ZeroPadding<Rank>::ZeroPadding(Sizes padding, DataFormatOptions options)
+ZeroPadding<Rank>::ZeroPadding(Ends<Rank> padding, DataFormatOptions options)
     : Layer(make<ZeroPaddingImpl>(ranked("ZeroPadding", Rank).c_str(),
-                                  doubled<Rank>(padding), std::move(options))) {
-}
-template <int Rank>
-ZeroPadding<Rank>::ZeroPadding(
-    const std::array<std::array<int64_t, 2>, Rank> &padding,
-    DataFormatOptions options)
-    : Layer(make<ZeroPaddingImpl>(ranked("ZeroPadding", Rank).c_str(),
-                                  flat<Rank>(padding), std::move(options))) {}
+                                  flat<Rank>(padding, "ZeroPadding"),
+                                  std::move(options))) {}
 template <int Rank>
 UpSampling<Rank>::UpSampling(Sizes size, UpSamplingOptions options)
     : Layer(make<UpSamplingImpl>(ranked("UpSampling", Rank).c_str(),
@@ -403,15 +419,10 @@ template class ZeroPadding<1>;
 template class ZeroPadding<2>;
 template class ZeroPadding<3>;
 template <int Rank>
-Cropping<Rank>::Cropping(Sizes cropping, DataFormatOptions options)
+Cropping<Rank>::Cropping(Ends<Rank> cropping, DataFormatOptions options)
     : Layer(make<CroppingImpl>(ranked("Cropping", Rank).c_str(),
-                               doubled<Rank>(cropping), std::move(options))) {}
-template <int Rank>
-Cropping<Rank>::Cropping(
-    const std::array<std::array<int64_t, 2>, Rank> &cropping,
-    DataFormatOptions options)
-    : Layer(make<CroppingImpl>(ranked("Cropping", Rank).c_str(),
-                               flat<Rank>(cropping), std::move(options))) {}
+                               flat<Rank>(cropping, "Cropping"),
+                               std::move(options))) {}
 template class Cropping<1>;
 template class Cropping<2>;
 template class Cropping<3>;

@@ -27,13 +27,14 @@ public:
 /// [batch, ...] -> [batch, target...].
 class Reshape : public Layer {
 public:
-  /// One size may be -1.
+  /// One size may be -1. Throws meshloom::Error if others are negative.
   explicit Reshape(Shape target_shape, PlainOptions options = {});
 };
 /// The dims behind the batch in another order.
 class Permute : public Layer {
 public:
   /// They count from 1: Permute({2, 1}) turns [batch, m, n] into [batch, n, m].
+  /// Throws meshloom::Error if one is left out, or there twice.
   explicit Permute(std::vector<int64_t> dims, PlainOptions options = {});
 };
 /// [batch, features] -> [batch, n, features].
@@ -57,15 +58,49 @@ public:
   std::vector<int64_t> values; ///< one, or one for each
 };
 
+/// How many elements at the two ends of each spatial dim: one number for all
+/// ends, {rows, columns} for both ends of each dim, or {{1, 0}, {0, 2}}, {first
+/// end, last end} of each. Of one spatial dim {1, 2} are the two ends.
+template <int Rank> class Ends {
+public:
+  /// For all.
+  Ends(int64_t size) : values{{size, size}} {}
+  /// For all.
+  Ends(int size) : Ends(int64_t(size)) {}
+  /// For both ends of each dim, or for the two of the only one.
+  Ends(const std::vector<int64_t> &sizes) {
+    if (Rank == 1 && sizes.size() == 2)
+      values = {{sizes[0], sizes[1]}};
+    else
+      for (int64_t size : sizes)
+        values.push_back({size, size});
+  }
+  /// The same.
+  Ends(std::initializer_list<int64_t> sizes)
+      : Ends(std::vector<int64_t>(sizes)) {}
+  /// {first end, last end} of each dim.
+  Ends(std::initializer_list<std::array<int64_t, 2>> ends) : values(ends) {}
+  /// The same in the braces of an array.
+  Ends(
+      std::initializer_list<std::initializer_list<std::array<int64_t, 2>>> ends)
+    requires(Rank > 1)
+  {
+    for (const auto &each : ends)
+      values.insert(values.end(), each.begin(), each.end());
+  }
+  /// The same.
+  Ends(const std::array<std::array<int64_t, 2>, Rank> &ends)
+      : values(ends.begin(), ends.end()) {}
+  std::vector<std::array<int64_t, 2>> values; ///< one, or one for each dim
+};
+
 /// Zeros around the spatial dims of [batch, spatial..., features], or [batch,
 /// features, spatial...].
 template <int Rank> class ZeroPadding : public Layer {
 public:
-  /// As many before as after.
-  explicit ZeroPadding(Sizes padding = 1, DataFormatOptions options = {});
-  /// {before, after} of each spatial dim.
-  explicit ZeroPadding(const std::array<std::array<int64_t, 2>, Rank> &padding,
-                       DataFormatOptions options = {});
+  /// Throws meshloom::Error if a number is negative, or if there are not as
+  /// many as dims.
+  explicit ZeroPadding(Ends<Rank> padding = 1, DataFormatOptions options = {});
 };
 using ZeroPadding1D = ZeroPadding<1>; ///< [batch, steps, features]
 using ZeroPadding2D = ZeroPadding<2>; ///< [batch, rows, columns, features]
@@ -75,11 +110,8 @@ using ZeroPadding3D = ZeroPadding<3>; ///< with three spatial dims
 /// features], or [batch, features, spatial...].
 template <int Rank> class Cropping : public Layer {
 public:
-  /// As many at the beginning as at the end.
-  explicit Cropping(Sizes cropping = 1, DataFormatOptions options = {});
-  /// {begin, end} of each spatial dim.
-  explicit Cropping(const std::array<std::array<int64_t, 2>, Rank> &cropping,
-                    DataFormatOptions options = {});
+  /// Throws meshloom::Error as ZeroPadding does.
+  explicit Cropping(Ends<Rank> cropping = 1, DataFormatOptions options = {});
 };
 using Cropping1D = Cropping<1>; ///< [batch, steps, features]
 using Cropping2D = Cropping<2>; ///< [batch, rows, columns, features]
