@@ -1,6 +1,7 @@
 // What weights are brought back to, see Constraints.h.
 #include "meshloom/NN/Constraints.h"
 
+#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/Ops.h"
@@ -23,6 +24,7 @@ Tensor lengthsOf(const Tensor &w, const Axes &axis) {
 } // namespace
 
 Constraint MaxNorm(double max_value, const Axes &axis) {
+  detail::expectNotNegative("MaxNorm", "max_value", max_value);
   return Constraint("max_norm", {{"max_value", max_value}, {"axis", axis}},
                     [max_value, axis](const Tensor &w) {
                       Tensor lengths = lengthsOf(w, axis);
@@ -44,6 +46,10 @@ Constraint UnitNorm(const Axes &axis) {
 }
 
 Constraint MinMaxNorm(const MinMaxNormOptions &options) {
+  detail::expectNotNegative("MinMaxNorm", "min_value", options.min_value);
+  detail::expectNumber(options.max_value >= options.min_value, "MinMaxNorm",
+                       "max_value", "min_value or more", options.max_value);
+  detail::expectShare("MinMaxNorm", "rate", options.rate);
   return Constraint("min_max_norm",
                     {{"min_value", options.min_value},
                      {"max_value", options.max_value},

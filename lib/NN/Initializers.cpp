@@ -1,6 +1,7 @@
 // First values of variables, see Initializers.h.
 #include "meshloom/NN/Initializers.h"
 
+#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/Create.h"
@@ -109,6 +110,11 @@ Initializer filled(const char *name, PartConfig config, double value) {
                      });
 }
 
+void expectMoments(std::string_view part, const RandomNormalOptions &options) {
+  detail::expectFinite(part, "mean", options.mean);
+  detail::expectNotNegative(part, "stddev", options.stddev);
+}
+
 RandomNormalOptions normalOf(ConfigReader &reader) {
   return {.mean = reader.number("mean", 0),
           .stddev = reader.number("stddev", 0.05),
@@ -140,6 +146,10 @@ Initializer Identity(double gain) {
 }
 
 Initializer RandomUniform(const RandomUniformOptions &options) {
+  detail::expectFinite("RandomUniform", "minval", options.minval);
+  detail::expectNumber(
+      options.maxval > options.minval && std::isfinite(options.maxval),
+      "RandomUniform", "maxval", "more than minval", options.maxval);
   return drawing("random_uniform",
                  {{"minval", options.minval}, {"maxval", options.maxval}},
                  options.seed,
@@ -150,6 +160,7 @@ Initializer RandomUniform(const RandomUniformOptions &options) {
 }
 
 Initializer RandomNormal(const RandomNormalOptions &options) {
+  expectMoments("RandomNormal", options);
   return drawing(
       "random_normal", {{"mean", options.mean}, {"stddev", options.stddev}},
       options.seed, [options](const Shape &shape, DType type, Seed seed) {
@@ -159,6 +170,7 @@ Initializer RandomNormal(const RandomNormalOptions &options) {
 }
 
 Initializer TruncatedNormal(const RandomNormalOptions &options) {
+  expectMoments("TruncatedNormal", options);
   return drawing(
       "truncated_normal", {{"mean", options.mean}, {"stddev", options.stddev}},
       options.seed, [options](const Shape &shape, DType type, Seed seed) {

@@ -2,9 +2,12 @@
 #include "meshloom/NN/Layers.h"
 
 #include "Errors.h"
+#include "Numbers.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Einsum.h"
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numeric>
@@ -70,8 +73,16 @@ std::optional<Layout> turned(const std::optional<Layout> &layout) {
   return Layout({dims.at(1), dims.at(2), dims.at(0)}, layout->mesh());
 }
 
+/// `size`, which must be one.
+int64_t sizeOf(const char *layer, const char *what, int64_t size) {
+  if (size < 1)
+    throw Error(fmt::format("[{}] expected {} of 1 or more, got {}", layer,
+                            what, size));
+  return size;
+}
+
 void expectHeads(int64_t width, int64_t heads) {
-  if (heads < 1 || width % heads != 0)
+  if (heads < 1 || width < 1 || width % heads != 0)
     throw Error("[MultiHeadAttention] expected heads that divide the width, "
                 "got " +
                 std::to_string(heads) + " and " + std::to_string(width));
@@ -80,8 +91,9 @@ void expectHeads(int64_t width, int64_t heads) {
 } // namespace
 
 Dense::Dense(int64_t in, int64_t out, LayerOptions options)
-    : kernel(glorot(options, "kernel", {in, out}, options.layout, double(in),
-                    double(out))),
+    : kernel(glorot(options, "kernel",
+                    {sizeOf("Dense", "in", in), sizeOf("Dense", "out", out)},
+                    options.layout, double(in), double(out))),
       bias(biasOf(options, "bias", out)) {
   track(this, kernel, bias);
 }
@@ -102,8 +114,10 @@ Tensor Dense::operator()(const Tensor &x, Where loc) const {
 Embedding::Embedding(int64_t count, int64_t features, LayerOptions options)
     : table(make(options, "table", options.layout, [&] {
         return random::stateless_normal(
-            {count, features}, options.seed, 0,
-            1 / std::sqrt(std::max(double(features), 1.0)), options.type);
+            {sizeOf("Embedding", "count", count),
+             sizeOf("Embedding", "features", features)},
+            options.seed, 0, 1 / std::sqrt(std::max(double(features), 1.0)),
+            options.type);
       })) {
   track(this, table);
 }
@@ -120,7 +134,10 @@ static Shape kernelShape(const std::vector<int64_t> &window, int64_t in,
                 std::to_string(window.size()) + " sizes and " +
                 std::to_string(groups) + " groups of " + std::to_string(in));
   Shape shape(window);
-  shape.insert(shape.end(), {in / groups, out});
+  shape.insert(shape.end(),
+               {sizeOf("Conv", "in", in) / groups, sizeOf("Conv", "out", out)});
+  for (int64_t size : window)
+    sizeOf("Conv", "window sizes", size);
   return shape;
 }
 
@@ -153,8 +170,10 @@ Tensor Conv::operator()(const Tensor &x, Where loc) const {
 }
 
 LayerNorm::LayerNorm(int64_t features, double epsilon, LayerOptions options)
-    : scale(vector(options, "scale", features, 1)),
+    : scale(vector(options, "scale", sizeOf("LayerNorm", "features", features),
+                   1)),
       offset(biasOf(options, "offset", features)), epsilon(epsilon) {
+  detail::expectNotNegative("LayerNorm", "epsilon", epsilon);
   track(this, scale, offset);
 }
 
@@ -163,7 +182,10 @@ Tensor LayerNorm::operator()(const Tensor &x, Where loc) const {
 }
 
 RMSNorm::RMSNorm(int64_t features, double epsilon, LayerOptions options)
-    : scale(vector(options, "scale", features, 1)), epsilon(epsilon) {
+    : scale(
+          vector(options, "scale", sizeOf("RMSNorm", "features", features), 1)),
+      epsilon(epsilon) {
+  detail::expectNotNegative("RMSNorm", "epsilon", epsilon);
   track(this, scale);
 }
 
@@ -173,9 +195,15 @@ Tensor RMSNorm::operator()(const Tensor &x, Where loc) const {
 
 GroupNorm::GroupNorm(int64_t groups, int64_t features, double epsilon,
                      LayerOptions options)
-    : scale(vector(options, "scale", features, 1)),
+    : scale(vector(options, "scale", sizeOf("GroupNorm", "features", features),
+                   1)),
       offset(biasOf(options, "offset", features)), groups(groups),
       epsilon(epsilon) {
+  if (groups < 1 || features % groups != 0)
+    throw Error(fmt::format("[GroupNorm] expected groups that divide the "
+                            "features, got {} and {}",
+                            groups, features));
+  detail::expectNotNegative("GroupNorm", "epsilon", epsilon);
   track(this, scale, offset);
 }
 
@@ -185,11 +213,14 @@ Tensor GroupNorm::operator()(const Tensor &x, Where loc) const {
 
 BatchNorm::BatchNorm(int64_t features, double momentum, double epsilon,
                      LayerOptions options)
-    : scale(vector(options, "scale", features, 1)),
+    : scale(vector(options, "scale", sizeOf("BatchNorm", "features", features),
+                   1)),
       offset(biasOf(options, "offset", features)),
       moving_mean(vector(options, "moving_mean", features, 0, false)),
       moving_variance(vector(options, "moving_variance", features, 1, false)),
       momentum(momentum), epsilon(epsilon) {
+  detail::expectShare("BatchNorm", "momentum", momentum);
+  detail::expectNotNegative("BatchNorm", "epsilon", epsilon);
   track(this, scale, offset, moving_mean, moving_variance);
 }
 
@@ -254,6 +285,9 @@ Dropout::Dropout(double rate, LayerOptions options, std::optional<Mesh> mesh)
           mesh ? std::optional(Layout::replicated(*mesh, 0)) : std::nullopt,
           [] { return zeros({}, DType::I64); }, false)),
       rate(rate), seed(options.seed) {
+  if (!(rate >= 0 && rate < 1))
+    throw Error(
+        fmt::format("[Dropout] expected a rate in [0, 1), got {}", rate));
   track(this, calls);
 }
 

@@ -3,6 +3,7 @@
 
 #include "Errors.h"
 #include "Labels.h"
+#include "Numbers.h"
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
@@ -52,6 +53,11 @@ void expectSmoothing(double smoothing, std::string_view op) {
   if (!(smoothing >= 0 && smoothing <= 1))
     throw Error(fmt::format("[{}] expected a label_smoothing in [0, 1], got {}",
                             op, smoothing));
+}
+
+void expectFocus(double alpha, double gamma, std::string_view op) {
+  detail::expectNotNegative(op, "alpha", alpha);
+  detail::expectNotNegative(op, "gamma", gamma);
 }
 
 void expectSeveral(const Tensor &y_true, const Tensor &y_pred,
@@ -391,6 +397,7 @@ Loss BinaryCrossentropy(const CrossentropyOptions &options) {
 
 Loss BinaryFocalCrossentropy(const FocalOptions &options) {
   expectSmoothing(options.label_smoothing, "BinaryFocalCrossentropy");
+  expectFocus(options.alpha, options.gamma, "BinaryFocalCrossentropy");
   return Loss(
       "binary_focal_crossentropy",
       {{"apply_class_balancing", options.apply_class_balancing},
@@ -427,6 +434,7 @@ Loss SparseCategoricalCrossentropy(const SparseCrossentropyOptions &options) {
 }
 
 Loss Huber(const HuberOptions &options) {
+  detail::expectNotNegative("Huber", "delta", options.delta);
   return Loss(
       "huber", {{"delta", options.delta}},
       [delta = options.delta](const Tensor &y_true, const Tensor &y_pred) {
@@ -465,6 +473,7 @@ Loss CTC(const LossOptions &options) {
 
 Loss CategoricalFocalCrossentropy(const CategoricalFocalOptions &options) {
   expectSmoothing(options.label_smoothing, "CategoricalFocalCrossentropy");
+  expectFocus(options.alpha, options.gamma, "CategoricalFocalCrossentropy");
   return Loss(
       "categorical_focal_crossentropy",
       {{"alpha", options.alpha},
@@ -478,6 +487,8 @@ Loss CategoricalFocalCrossentropy(const CategoricalFocalOptions &options) {
 }
 
 Loss Tversky(const TverskyOptions &options) {
+  detail::expectNotNegative("Tversky", "alpha", options.alpha);
+  detail::expectNotNegative("Tversky", "beta", options.beta);
   return Loss(
       "tversky", {{"alpha", options.alpha}, {"beta", options.beta}},
       [options](const Tensor &y_true, const Tensor &y_pred) {
@@ -487,6 +498,8 @@ Loss Tversky(const TverskyOptions &options) {
 }
 
 Loss Circle(const CircleOptions &options) {
+  detail::expectMoreThan0("Circle", "gamma", options.gamma);
+  detail::expectShare("Circle", "margin", options.margin);
   return Loss(
       "circle",
       {{"gamma", options.gamma},

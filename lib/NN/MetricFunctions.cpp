@@ -5,6 +5,7 @@
 #include "Errors.h"
 #include "Labels.h"
 #include "Names.h"
+#include "Numbers.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/IndexOps.h"
@@ -203,6 +204,7 @@ Metric Accuracy(const MetricOptions &options) {
 
 Metric BinaryAccuracy(const BinaryAccuracyOptions &options) {
   constexpr const char *id = "binary_accuracy";
+  detail::expectFinite(id, "threshold", options.threshold);
   return meanMetric(
       id, namedAs(options.name, id, {{"threshold", options.threshold}}),
       [threshold = options.threshold](const Tensor &y_true,
@@ -364,6 +366,8 @@ Tensor countBeyond(const FlatBatch &batch,
 void expectThresholds(const ThresholdOptions &options, std::string_view op) {
   if (options.thresholds.empty())
     throw Error(fmt::format("[{}] expected one threshold or more", op));
+  for (double threshold : options.thresholds)
+    detail::expectFinite(op, "each of thresholds", threshold);
 }
 
 Shape shapeOf(const ThresholdOptions &options) {
@@ -427,6 +431,8 @@ Metric share(const RetrievalOptions &options, const char *name,
                             "of 0 or more, got {} and {}",
                             name, options.top_k.value_or(1),
                             options.class_id.value_or(0)));
+  for (double threshold : options.thresholds)
+    detail::expectFinite(name, "each of thresholds", threshold);
   std::vector<double> thresholds = options.thresholds;
   if (thresholds.empty())
     thresholds = {options.top_k ? -1e20 : 0.5};

@@ -18,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 namespace meshloom::optimizers {
@@ -103,6 +104,30 @@ void expectOptions(const OptimizerOptions &options) {
   if (options.ema_overwrite_frequency > 0 && options.ema_momentum == 0)
     throw Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, which "
                 "says how averages are kept");
+}
+
+void expectFiniteRate(double rate, const char *function, const Where &where) {
+  if (!std::isfinite(rate))
+    refuse(function,
+           fmt::format("expected a learning rate that is finite, got {}", rate),
+           where);
+}
+
+/// What is known of the rate when the optimizer is made.
+void expectRate(const Hyperparameter &learningRate) {
+  if (auto *number = std::get_if<double>(&learningRate.value))
+    detail::expectFinite("Optimizer", "learning_rate", *number);
+  auto *variable = std::get_if<DVariable>(&learningRate.value);
+  if (!variable)
+    return;
+  if (!variable->defined())
+    throw Error("[Optimizer] expected learning_rate to be a variable, got an "
+                "empty DVariable: make it from an initial value");
+  if (variable->rank() != 0 || !isFloat(variable->dtype()))
+    throw Error(fmt::format("[Optimizer] expected learning_rate to be a "
+                            "variable of one float, got {} [{}]",
+                            name(variable->dtype()),
+                            fmt::join(variable->shape(), ", ")));
 }
 
 /// A number on the mesh of `like`.
@@ -427,6 +452,13 @@ Optimizer::State::rate(const std::optional<TensorLike> &given) const {
       rate = TensorLike(std::get<Hyperparameter::Schedule>(learningRate.value)(
           Step(step->read_value()).number(DType::F32)));
   }
+  if (rate.kind == TensorLike::Kind::Tensor && !rate.tensor.defined())
+    refuse(applying,
+           "expected a learning rate, got an empty Tensor: a schedule returns "
+           "the rate of the step that it is given",
+           rate.where);
+  if (rate.kind == TensorLike::Kind::Float)
+    expectFiniteRate(rate.real, applying, rate.where);
   if (rate.kind == TensorLike::Kind::Tensor && rate.tensor.rank() != 0)
     refuse(applying,
            fmt::format("expected a learning rate that is a number or a scalar, "
@@ -466,6 +498,7 @@ Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
   if (!rule)
     throw Error("[Optimizer] expected a rule, got a null pointer");
   expectOptions(options);
+  expectRate(learning_rate);
   state = std::make_shared<State>(std::move(rule), std::move(learning_rate),
                                   std::move(options));
   if (state->options.loss_scale.initial != 0)
@@ -585,6 +618,7 @@ double Optimizer::current_learning_rate() const {
 void Optimizer::set_learning_rate(double rate, Where where) const {
   constexpr char function[] = "set_learning_rate";
   expectUsable(function, where);
+  expectFiniteRate(rate, function, where);
   std::lock_guard lock(state->mutex);
   auto &value = state->learningRate.value;
   if (std::holds_alternative<Hyperparameter::Schedule>(value))

@@ -1,6 +1,8 @@
 // What the rules of Optimizers.h are made again from: their options by name.
 #pragma once
 
+#include "Numbers.h"
+
 #include "meshloom/NN/Config.h"
 #include "meshloom/NN/Optimizers.h"
 
@@ -117,10 +119,32 @@ template <typename Options> Options optionsOf(const Config &config) {
   return options;
 }
 
+/// Throws where a formula would divide by zero, or its averages grow without
+/// end. The numbers of one name mean the same in all formulas.
+inline void expectNumbers(const char *className, const Config &numbers) {
+  using namespace detail;
+  auto each = [&](std::initializer_list<const char *> options, auto expect) {
+    for (const char *option : options)
+      if (const Config *number = numbers.find(option))
+        expect(className, option, number->as_double());
+  };
+  each({"momentum"}, expectShare);
+  each({"beta_1", "beta_2", "rho", "adam_beta_1", "adam_beta_2"}, expectKept);
+  each({"epsilon", "epsilon_1", "epsilon_2", "initial_accumulator_value",
+        "l1_regularization_strength", "l2_regularization_strength",
+        "l2_shrinkage_regularization_strength", "beta", "rms_rate",
+        "adam_lr_ratio"},
+       expectNotNegative);
+  each({"clip_threshold", "ns_steps"}, expectMoreThan0);
+  each({"beta_2_decay", "muon_a", "muon_b", "muon_c"}, expectFinite);
+}
+
 /// A rule of Optimizers.h.
 template <typename Options> struct KnownRule : UpdateRule {
   KnownRule(const char *className, const Options &options)
-      : className(className), numbers(numbersOf(options)) {}
+      : className(className), numbers(numbersOf(options)) {
+    expectNumbers(className, numbers);
+  }
   std::string class_name() const override { return className; }
   Config get_config() const override { return numbers; }
 

@@ -1,6 +1,7 @@
 // What large weights cost, see Regularizers.h.
 #include "meshloom/NN/Regularizers.h"
 
+#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/PatternOps.h"
@@ -36,16 +37,20 @@ Tensor likeness(const Tensor &w, bool byRows) {
 } // namespace
 
 Regularizer L1(double l1) {
+  detail::expectNotNegative("L1", "l1", l1);
   return Regularizer("l1", {{"l1", l1}},
                      [l1](const Tensor &w) { return sumOfSizes(w) * l1; });
 }
 
 Regularizer L2(double l2) {
+  detail::expectNotNegative("L2", "l2", l2);
   return Regularizer("l2", {{"l2", l2}},
                      [l2](const Tensor &w) { return sumOfSquares(w) * l2; });
 }
 
 Regularizer L1L2(const L1L2Options &options) {
+  detail::expectNotNegative("L1L2", "l1", options.l1);
+  detail::expectNotNegative("L1L2", "l2", options.l2);
   return Regularizer("l1_l2", {{"l1", options.l1}, {"l2", options.l2}},
                      [options](const Tensor &w) {
                        return sumOfSizes(w) * options.l1 +
@@ -54,6 +59,7 @@ Regularizer L1L2(const L1L2Options &options) {
 }
 
 Regularizer OrthogonalRegularizer(double factor, const std::string &mode) {
+  detail::expectNotNegative("OrthogonalRegularizer", "factor", factor);
   static const auto &modes =
       *new detail::Names<int>("a mode", {{"rows", 0}, {"columns", 0}});
   const std::string known = modes.find(mode).first;

@@ -1,6 +1,7 @@
 // Learning rates that follow the step, see Schedules.h.
 #include "meshloom/NN/Schedules.h"
 
+#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/Ops.h"
@@ -14,11 +15,15 @@
 namespace meshloom::schedules {
 namespace {
 
-void expectPositive(double value, std::string_view schedule,
-                    std::string_view option) {
-  if (!(value > 0))
-    throw Error(fmt::format("[{}] expected {} to be more than 0, got {}",
-                            schedule, option, value));
+using detail::expectFinite;
+using detail::expectMoreThan0;
+using detail::expectNotNegative;
+
+void expectDecay(std::string_view schedule, const DecayOptions &options) {
+  expectFinite(schedule, "initial_learning_rate",
+               options.initial_learning_rate);
+  expectMoreThan0(schedule, "decay_steps", options.decay_steps);
+  expectFinite(schedule, "decay_rate", options.decay_rate);
 }
 
 /// Of `done`, from 0 to 1: from 1 to alpha.
@@ -80,7 +85,7 @@ Tensor restarts(const Tensor &step, const CosineDecayRestartsOptions &options) {
 } // namespace
 
 Schedule ExponentialDecay(const DecayOptions &options) {
-  expectPositive(options.decay_steps, "exponential_decay", "decay_steps");
+  expectDecay("exponential_decay", options);
   return Schedule("exponential_decay", configOf(options),
                   [options](const Tensor &step) {
                     return pow(options.decay_rate, decays(step, options)) *
@@ -89,7 +94,7 @@ Schedule ExponentialDecay(const DecayOptions &options) {
 }
 
 Schedule InverseTimeDecay(const DecayOptions &options) {
-  expectPositive(options.decay_steps, "inverse_time_decay", "decay_steps");
+  expectDecay("inverse_time_decay", options);
   return Schedule("inverse_time_decay", configOf(options),
                   [options](const Tensor &step) {
                     return options.initial_learning_rate /
@@ -104,6 +109,8 @@ Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
     throw Error(fmt::format("[{}] expected one value more than boundaries, got "
                             "{} values and {} boundaries",
                             name, values.size(), boundaries.size()));
+  for (double value : values)
+    expectFinite(name, "each of values", value);
   if (!std::ranges::is_sorted(boundaries, std::less_equal<>()))
     throw Error(fmt::format("[{}] expected boundaries that rise", name));
   return Schedule(
@@ -117,7 +124,11 @@ Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
 }
 
 Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
-  expectPositive(options.decay_steps, "polynomial_decay", "decay_steps");
+  constexpr std::string_view name = "polynomial_decay";
+  expectFinite(name, "initial_learning_rate", options.initial_learning_rate);
+  expectMoreThan0(name, "decay_steps", options.decay_steps);
+  expectFinite(name, "end_learning_rate", options.end_learning_rate);
+  expectFinite(name, "power", options.power);
   return Schedule(
       "polynomial_decay",
       {{"initial_learning_rate", options.initial_learning_rate},
@@ -129,7 +140,12 @@ Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
 }
 
 Schedule CosineDecay(const CosineDecayOptions &options) {
-  expectPositive(options.decay_steps, "cosine_decay", "decay_steps");
+  constexpr std::string_view name = "cosine_decay";
+  expectFinite(name, "initial_learning_rate", options.initial_learning_rate);
+  expectMoreThan0(name, "decay_steps", options.decay_steps);
+  expectFinite(name, "alpha", options.alpha);
+  expectNotNegative(name, "warmup_steps", options.warmup_steps);
+  expectFinite(name, "warmup_target", options.warmup_target.value_or(0));
   PartConfig config{{"initial_learning_rate", options.initial_learning_rate},
                     {"decay_steps", options.decay_steps},
                     {"alpha", options.alpha},
@@ -145,9 +161,12 @@ Schedule CosineDecay(const CosineDecayOptions &options) {
 }
 
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions &options) {
-  expectPositive(options.first_decay_steps, "cosine_decay_restarts",
-                 "first_decay_steps");
-  expectPositive(options.t_mul, "cosine_decay_restarts", "t_mul");
+  constexpr std::string_view name = "cosine_decay_restarts";
+  expectFinite(name, "initial_learning_rate", options.initial_learning_rate);
+  expectMoreThan0(name, "first_decay_steps", options.first_decay_steps);
+  expectMoreThan0(name, "t_mul", options.t_mul);
+  expectFinite(name, "m_mul", options.m_mul);
+  expectFinite(name, "alpha", options.alpha);
   return Schedule(
       "cosine_decay_restarts",
       {{"initial_learning_rate", options.initial_learning_rate},

@@ -209,5 +209,57 @@ TEST(PartsTest, WhatIsNotKnownIsRefused) {
   EXPECT_ERROR(Activation()(tensor({1.f})), HAS("empty"));
 }
 
+// Numbers that would show as nan much later.
+TEST(PartsTest, NumbersOutOfRange) {
+  const double none = std::nan("");
+  EXPECT_ERROR(optimizers::SGD(none), HAS("learning_rate"), HAS("nan"));
+  EXPECT_ERROR(optimizers::SGD(DVariable()), HAS("an empty DVariable"));
+  EXPECT_ERROR(optimizers::SGD(DVariable(ones({2}))), HAS("got f32 [2]"));
+  EXPECT_ERROR(optimizers::SGD({.momentum = 1.5}), HAS("[SGD]"), HAS("1.5"));
+  EXPECT_ERROR(optimizers::Adam({.beta_1 = 1}), HAS("beta_1"), HAS("got 1"));
+  EXPECT_ERROR(optimizers::Adam({.epsilon = -1}), HAS("epsilon"));
+  EXPECT_ERROR(optimizers::RMSprop({.rho = none}), HAS("[RMSprop]"),
+               HAS("rho"));
+  EXPECT_ERROR(optimizers::Adagrad({.initial_accumulator_value = -1}),
+               HAS("initial_accumulator_value"));
+  EXPECT_ERROR(
+      schedules::ExponentialDecay(
+          {.initial_learning_rate = none, .decay_steps = 1, .decay_rate = 1}),
+      HAS("initial_learning_rate"));
+  EXPECT_ERROR(regularizers::L1(-1), HAS("[L1]"));
+  EXPECT_ERROR(regularizers::L2(none), HAS("[L2]"));
+  EXPECT_ERROR(constraints::MaxNorm(none), HAS("max_value"));
+  EXPECT_ERROR(constraints::MinMaxNorm({.min_value = 2}), HAS("max_value"));
+  EXPECT_ERROR(initializers::RandomNormal({.stddev = -1}), HAS("stddev"));
+  EXPECT_ERROR(initializers::RandomUniform({.minval = 1, .maxval = 0}),
+               HAS("maxval"));
+  EXPECT_ERROR(losses::Huber({.delta = -1}), HAS("delta"));
+  EXPECT_ERROR(losses::BinaryFocalCrossentropy({.gamma = none}), HAS("gamma"));
+  EXPECT_ERROR(metrics::BinaryAccuracy({.threshold = none}), HAS("threshold"));
+  EXPECT_ERROR(layers::BatchNormalization({.momentum = none}), HAS("momentum"));
+  EXPECT_ERROR(layers::LayerNormalization({.epsilon = -1}), HAS("epsilon"));
+  EXPECT_ERROR(layers::GroupNormalization({.groups = 0}), HAS("groups"));
+  EXPECT_ERROR(layers::ReLU({.max_value = -1}), HAS("max_value"));
+  EXPECT_ERROR(layers::LeakyReLU(-1), HAS("negative_slope"));
+  EXPECT_ERROR(layers::Reshape({-1, -1}), HAS("at most one -1"));
+  EXPECT_ERROR(layers::Permute({0, 1}), HAS("count from 1"));
+  EXPECT_ERROR(layers::UpSampling2D(0), HAS("positive size"));
+  EXPECT_ERROR(layers::GRU(3)(ones({2, 0, 3})), HAS("one step or more"));
+  EXPECT_ERROR(nn::Dense(0, 3), HAS("[Dense]"));
+  EXPECT_ERROR(nn::GroupNorm(3, 4), HAS("groups that divide"));
+  EXPECT_ERROR(nn::Dropout(none), HAS("[Dropout]"));
+}
+
+// Messages name what was asked for.
+TEST(PartsTest, WhatIsEmptyOrNotKnownHasItsKind) {
+  const Tensor x = ones({2, 2});
+  EXPECT_ERROR(Activation("rleu"), HAS("[activation]"), HAS("'relu'"));
+  EXPECT_ERROR(losses::Loss()(x, x), HAS("[loss] expected a loss"));
+  EXPECT_ERROR(losses::Loss("mse")(Tensor(), x), HAS("[mean_squared_error]"));
+  EXPECT_ERROR(metrics::Mean().update_state(Tensor()), HAS("[update_state]"));
+  losses::Loss gives([](const Tensor &, const Tensor &) { return Tensor(); });
+  EXPECT_ERROR(gives(x, x), HAS("gave no tensor"));
+}
+
 } // namespace
 } // namespace meshloom

@@ -47,6 +47,11 @@ protected:
     if (!(rate >= 0 && rate < 1))
       refuse(fmt::format("expected {} in [0, 1), got {}", argument, rate));
   }
+  void expectNotNegative(const char *option, double number) const {
+    if (!(number >= 0))
+      refuse(
+          fmt::format("expected {} to be 0 or more, got {}", option, number));
+  }
   /// Of the option `seed`; without one the layer's own.
   void seedFrom(const std::optional<uint32_t> &seed) {
     if (seed)

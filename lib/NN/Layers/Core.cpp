@@ -1,6 +1,7 @@
 // Dense and other layers that work on any dims; see Core.h.
 #include "meshloom/NN/Layers/Core.h"
 #include "../Errors.h"
+#include "../Numbers.h"
 #include "BuiltIn.h"
 
 #include "meshloom/NN/Functions.h"
@@ -129,8 +130,11 @@ private:
 
 class ReLUImpl : public BuiltIn<ReLUImpl, ReLUOptions> {
 public:
-  explicit ReLUImpl(ReLUOptions options)
-      : BuiltIn("ReLU", std::move(options)) {}
+  explicit ReLUImpl(ReLUOptions options) : BuiltIn("ReLU", std::move(options)) {
+    expectNotNegative("max_value", own.max_value.value_or(0));
+    expectNotNegative("negative_slope", own.negative_slope);
+    expectNotNegative("threshold", own.threshold);
+  }
   explicit ReLUImpl(const Config &config) : ReLUImpl(read(config)) {}
   template <typename F> static void fields(F &field, ReLUOptions &o) {
     field("max_value", o.max_value);
@@ -240,10 +244,14 @@ Activation::Activation(activations::Activation activation, PlainOptions options)
 ReLU::ReLU(ReLUOptions options)
     : Layer(std::make_shared<ReLUImpl>(std::move(options))) {}
 ELU::ELU(double alpha, PlainOptions options)
-    : Activation({"elu", {{"alpha", alpha}}}, std::move(options)) {}
+    : Activation({"elu", {{"alpha", alpha}}}, std::move(options)) {
+  expectFinite("ELU", "alpha", alpha);
+}
 LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
     : Activation({"leaky_relu", {{"negative_slope", negative_slope}}},
-                 std::move(options)) {}
+                 std::move(options)) {
+  expectNotNegative("LeakyReLU", "negative_slope", negative_slope);
+}
 Softmax::Softmax(int64_t axis, PlainOptions options)
     : Activation({"softmax", {{"axis", axis}}}, std::move(options)) {}
 Dropout::Dropout(double rate, DropoutOptions options)

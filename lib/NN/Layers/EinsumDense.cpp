@@ -65,6 +65,10 @@ public:
                   EinsumDenseOptions options)
       : BuiltIn("EinsumDense", std::move(options)), text(std::move(text)),
         outputShape(std::move(outputShape)) {
+    // -1: as the input has it.
+    for (int64_t size : this->outputShape)
+      if (size != -1)
+        expectPositive("output_shape", size);
     const auto parsed = DenseEquation::parse(this->text);
     if (!parsed)
       refuse("expected an equation X,Y->Z, ...X,Y->...Z or X...,Y->Z... of "

@@ -130,6 +130,10 @@ public:
     if (own.replicas == 0)
       own.replicas = get_strategy().num_replicas_in_sync();
     expectPositive("replicas", own.replicas);
+    if (!(own.momentum >= 0 && own.momentum <= 1))
+      refuse(fmt::format("expected momentum to be in [0, 1], got {}",
+                         own.momentum));
+    expectNotNegative("epsilon", own.epsilon);
   }
   explicit BatchNormalizationImpl(const Config &config)
       : BatchNormalizationImpl(read(config)) {}
@@ -261,7 +265,9 @@ class LayerNormalizationImpl
     : public Normalizing<LayerNormalizationImpl, LayerNormalizationOptions> {
 public:
   explicit LayerNormalizationImpl(LayerNormalizationOptions options)
-      : Normalizing("LayerNormalization", std::move(options)) {}
+      : Normalizing("LayerNormalization", std::move(options)) {
+    expectNotNegative("epsilon", own.epsilon);
+  }
   explicit LayerNormalizationImpl(const Config &config)
       : LayerNormalizationImpl(read(config)) {}
   template <typename F>
@@ -296,7 +302,11 @@ class GroupNormalizationImpl
     : public Normalizing<GroupNormalizationImpl, GroupNormalizationOptions> {
 public:
   explicit GroupNormalizationImpl(GroupNormalizationOptions options)
-      : Normalizing("GroupNormalization", std::move(options)) {}
+      : Normalizing("GroupNormalization", std::move(options)) {
+    if (own.groups != -1)
+      expectPositive("groups", own.groups);
+    expectNotNegative("epsilon", own.epsilon);
+  }
   explicit GroupNormalizationImpl(const Config &config)
       : GroupNormalizationImpl(read(config)) {}
   template <typename F>

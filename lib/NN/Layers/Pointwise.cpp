@@ -52,7 +52,10 @@ public:
 class ActivityImpl : public BuiltIn<ActivityImpl, ActivityOptions> {
 public:
   explicit ActivityImpl(ActivityOptions options)
-      : BuiltIn("ActivityRegularization", std::move(options)) {}
+      : BuiltIn("ActivityRegularization", std::move(options)) {
+    expectNotNegative("l1", own.l1);
+    expectNotNegative("l2", own.l2);
+  }
   explicit ActivityImpl(const Config &config) : ActivityImpl(read(config)) {}
   template <typename F> static void fields(F &field, ActivityOptions &o) {
     field("l1", o.l1);

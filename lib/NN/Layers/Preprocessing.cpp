@@ -23,6 +23,8 @@ public:
     if (own.mean.size() != own.variance.size())
       refuse(fmt::format("expected as many means as variances, got {} and {}",
                          own.mean.size(), own.variance.size()));
+    for (double variance : own.variance)
+      expectNotNegative("variance", variance);
   }
   explicit NormalizationImpl(const Config &config)
       : NormalizationImpl(withMoments(read(config), config)) {}

@@ -1,5 +1,6 @@
 // Callbacks that decide when to stop and how fast to learn, and that keep what
 // was seen, see Callbacks.h. The rules are Keras's.
+#include "../Numbers.h"
 #include "CallbackList.h"
 
 #include "meshloom/API/Logging.h"
@@ -151,7 +152,11 @@ void HistoryCallback::on_epoch_end(int64_t epoch, Logs &logs) {
 
 EarlyStopping::EarlyStopping(EarlyStoppingOptions given)
     : options(std::move(given)),
-      monitor(options.monitor, options.mode, options.min_delta) {}
+      monitor(options.monitor, options.mode, options.min_delta) {
+  detail::expectNotNegative("EarlyStopping", "patience",
+                            double(options.patience));
+  detail::expectFinite("EarlyStopping", "min_delta", options.min_delta);
+}
 
 void EarlyStopping::on_train_begin(Logs &) {
   monitor.resolve(model());
@@ -205,6 +210,10 @@ static constexpr char rateName[] = "learning_rate";
 ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions given)
     : options(std::move(given)),
       monitor(options.monitor, options.mode, options.min_delta) {
+  detail::expectNotNegative("ReduceLROnPlateau", "factor", options.factor);
+  detail::expectNotNegative("ReduceLROnPlateau", "patience",
+                            double(options.patience));
+  detail::expectFinite("ReduceLROnPlateau", "min_delta", options.min_delta);
   if (options.factor >= 1)
     throw Error(fmt::format(
         "[ReduceLROnPlateau] expected a factor below 1, got {}: the learning "
