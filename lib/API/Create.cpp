@@ -103,6 +103,14 @@ Tensor detail::fromHost(DType type, const void *data, int64_t count,
       "tensor");
 }
 
+void detail::refuseRows(int64_t first, int64_t other,
+                        const std::source_location &where) {
+  fail("tensor",
+       fmt::format("expected rows of one length, got {} and {} numbers", first,
+                   other),
+       &where);
+}
+
 Tensor detail::hostTensor(DType type, const Shape &shape,
                           std::span<const char> bytes) {
   const Mesh &mesh = hostMesh();

@@ -293,9 +293,9 @@ Tensor Equation::result() {
 
 } // namespace
 
-Tensor einsum(std::string_view equation, const std::vector<Tensor> &operands,
-              Where loc) {
-  return Equation(equation, operands, loc).result();
+Tensor einsum(detail::EquationText equation,
+              const std::vector<Tensor> &operands, Where loc) {
+  return Equation(equation.text, operands, loc).result();
 }
 
 Tensor outer(const Tensor &x, const Tensor &y, Where loc) {

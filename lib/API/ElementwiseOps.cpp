@@ -125,6 +125,7 @@ Tensor logical_not(const Tensor &x, Where loc) {
 }
 
 Tensor square(const Tensor &x, Where loc) {
+  const CallName name("square");
   return multiply({x, loc}, {x, loc});
 }
 Tensor reciprocal(const Tensor &x, Where loc) {
@@ -240,6 +241,7 @@ Tensor where(const TensorLike &condition, const TensorLike &x,
 
 Tensor clip_by_value(const TensorLike &x, const TensorLike &low,
                      const TensorLike &high) {
+  const CallName name("clip_by_value");
   return minimum(maximum(x, low), high);
 }
 

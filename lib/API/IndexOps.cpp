@@ -598,7 +598,9 @@ Tensor argsort(const Tensor &x, int64_t axis, bool descending, DType type,
 TopK top_k(const Tensor &x, int64_t k, Where loc) {
   constexpr std::string_view op = "top_k";
   expectOrdered(x, op, loc);
-  if (x.rank() == 0 || k < 0 || k > x.shape().back())
+  if (k < 0)
+    fail(op, fmt::format("expected a k of 0 or more, got {}", k), &loc);
+  if (x.rank() == 0 || k > x.shape().back())
     fail(op,
          fmt::format("expected at least {} elements along the last dim, got {}",
                      k, typeText(x)),

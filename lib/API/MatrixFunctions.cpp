@@ -99,18 +99,16 @@ Tensor matrix_rank(const Tensor &a, std::optional<double> rtol, Where loc) {
 }
 
 Tensor cond(const Tensor &a, Where loc) {
+  const CallName name("cond");
   expectMatrices(a, /*square=*/false, "cond", loc);
   expectElements(a, "cond", loc);
-  return matrixOp("cond", {a}, {}, "", loc,
-                  [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) {
-                    Value s = e.builder
-                                  .create<dtensor::SvdOp>(e.location,
-                                                          operands[0], false)
-                                  .getS();
-                    const int64_t last = int64_t(e.shape(s).size()) - 1;
-                    return e.divide(e.reduce(s, {last}, ReduceKind::Max),
-                                    e.reduce(s, {last}, ReduceKind::Min));
-                  });
+  Tensor s = svdvals(a, loc);
+  Tensor most = reduce_max(s, -1, false, loc);
+  Tensor least = reduce_min(s, -1, false, loc);
+  // Of a matrix of zeros, too, as in NumPy.
+  return where({equal({most, loc}, {0, loc}), loc},
+               {std::numeric_limits<double>::infinity(), loc},
+               {divide({most, loc}, {least, loc}), loc});
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,6 +299,7 @@ Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
 }
 
 Tensor norm(const Tensor &x, Where loc) {
+  const CallName name("norm");
   return vector_norm(x, 2, std::nullopt, /*keepdims=*/false, loc);
 }
 

@@ -61,6 +61,10 @@ struct ThreadState {
   std::vector<std::weak_ptr<const VariableCreator>> creators;
   /// See CallSite.
   std::optional<std::source_location> callSite;
+  /// See CallName.
+  std::optional<std::string_view> callName;
+  /// See UserLine.
+  std::optional<std::source_location> userLine;
   /// Parts of the model, each with those around it: "encoder/block_3".
   std::vector<std::string> scopes;
 

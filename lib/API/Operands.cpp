@@ -10,6 +10,12 @@ namespace meshloom::detail {
 
 namespace {
 
+/// Whether the number is whole, and fits into 64 bits, of a sign where it is
+/// negative.
+bool isWhole(double number) {
+  return number == std::floor(number) && number >= -0x1p63 && number < 0x1p64;
+}
+
 /// Whether `type` holds the number exactly enough: integers hold integers in
 /// range, floats hold everything, i1 holds bools.
 bool fits(const TensorLike &like, DType type) {
@@ -21,8 +27,10 @@ bool fits(const TensorLike &like, DType type) {
   if (like.kind == TensorLike::Kind::Bool)
     return false;
   if (like.kind == TensorLike::Kind::Float) {
-    if (like.real != std::floor(like.real) || std::abs(like.real) > 1e15)
+    if (!isWhole(like.real))
       return false;
+    if (like.real >= 0x1p63)
+      return type == DType::UI64;
     value = int64_t(like.real);
   }
   switch (type) {
@@ -56,7 +64,9 @@ double realOf(const TensorLike &like) {
 int64_t integerOf(const TensorLike &like) {
   if (like.kind != TensorLike::Kind::Float)
     return like.integer;
-  return std::abs(like.real) <= 1e15 ? int64_t(like.real) : 0;
+  if (!isWhole(like.real))
+    return 0;
+  return like.real < 0x1p63 ? int64_t(like.real) : int64_t(uint64_t(like.real));
 }
 
 std::string numberText(const TensorLike &like) {
@@ -242,6 +252,12 @@ Shape broadcastShape(const Shape &x, const Shape &y, std::string_view op,
 
 int64_t axisOf(int64_t axis, int64_t rank, std::string_view op,
                const std::source_location &where) {
+  if (rank == 0)
+    fail(op,
+         fmt::format("expected a tensor of one dim or more, got a scalar and "
+                     "axis {}",
+                     axis),
+         &where);
   if (axis < -rank || axis >= rank)
     fail(op,
          fmt::format("expected an axis in [{}, {}), got {}", -rank, rank, axis),

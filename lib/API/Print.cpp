@@ -333,6 +333,7 @@ std::ostream &operator<<(std::ostream &out, const Tensor &tensor) {
 }
 
 std::string visualize(const Tensor &tensor) {
+  const CallName name("visualize");
   return visualize(tensor.layout(), tensor.shape());
 }
 

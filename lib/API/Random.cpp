@@ -181,6 +181,12 @@ Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean,
   constexpr std::string_view op = "stateless_normal";
   if (!isFloat(type))
     fail(op, fmt::format("expected a float type, got {}", name(type)), &where);
+  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
+    fail(op,
+         fmt::format("expected a finite mean and a finite stddev of 0 or more, "
+                     "got {} and {}",
+                     mean, stddev),
+         &where);
   OpCall call = randomCall(op, shape, seed, type, where);
   call.operands.push_back(operandLike(TensorLike(mean, where), type, op));
   call.operands.push_back(operandLike(TensorLike(stddev, where), type, op));
@@ -231,6 +237,7 @@ Tensor fold_in(const SeedLike &seed, const TensorLike &data) {
 }
 
 Tensor split(const SeedLike &seed, int64_t count, Where where) {
+  const CallName name("split");
   // Other seeds than fold_in's, whose second word is 0 or ~0 for small numbers.
   Tensor part = fold_in(seed, {int64_t(0x5EED) << 32, where});
   return stateless_bits({count, 2}, part, where);

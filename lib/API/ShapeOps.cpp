@@ -149,9 +149,20 @@ Tensor concat(const std::vector<Tensor> &values, int64_t axis, Where loc) {
 Tensor stack(const std::vector<Tensor> &values, int64_t axis, Where loc) {
   if (values.empty())
     fail("stack", "expected at least one tensor, got none", &loc);
+  const CallName name("stack");
   std::vector<Tensor> expanded;
-  for (const Tensor &value : values)
+  for (const Tensor &value : values) {
+    const TensorNode &node = nodeOf(value, "stack", &loc);
+    if (node.shape != values.front().shape() ||
+        node.dtype != values.front().dtype())
+      fail("stack",
+           fmt::format("expected tensors of one type and shape, got {} and {} "
+                       "(number {})",
+                       typeText(values.front()), typeText(value),
+                       expanded.size()),
+           &loc);
     expanded.push_back(expand_dims(value, axis, loc));
+  }
   axis = axisOf(axis, expanded.front().rank(), "stack", loc);
   return concat(expanded, axis, loc);
 }

@@ -238,10 +238,14 @@ SmallVector<unsigned> mappedAxesOf(const ShardMapPlan &plan,
   SmallVector<unsigned> mapped;
   for (const std::string &name : plan.axes) {
     std::optional<unsigned> axis = plan.mesh.axis_index(name);
-    if (!axis || llvm::is_contained(mapped, *axis))
+    if (!axis)
       fail(shardMapOp,
-           fmt::format("expected different axes of {}, got '{}'",
-                       meshText(plan.mesh), name),
+           fmt::format("expected axes of {}, got '{}'", meshText(plan.mesh),
+                       name),
+           &where);
+    if (llvm::is_contained(mapped, *axis))
+      fail(shardMapOp,
+           fmt::format("expected different axes, got '{}' twice", name),
            &where);
     mapped.push_back(*axis);
   }
@@ -268,8 +272,9 @@ const Layout &layoutFor(const std::vector<Layout> &layouts, size_t tensor,
          &where);
   if (!layouts[which].defined())
     fail(shardMapOp,
-         fmt::format("expected a layout for {} {}, got an empty one", what,
-                     which),
+         fmt::format("expected a layout for each of the {}, got an empty one "
+                     "as number {}",
+                     what, which),
          &where);
   return layouts[which];
 }

@@ -172,6 +172,14 @@ Tensor fromTheEnd(const Tensor &index, int64_t extent, Where loc) {
                {add({wide, loc}, {extent, loc}), loc}, {wide, loc});
 }
 
+/// `index`, the nearest one in range: what is read there is not used where what
+/// is written is left out.
+Tensor inRange(const Tensor &index, int64_t extent, Where loc) {
+  return cast(clip_by_value({cast(index, DType::I64, loc), loc}, {0, loc},
+                            {extent - 1, loc}),
+              index.dtype(), loc);
+}
+
 /// Outside of functions a slice's place is an operand of its program, so that a
 /// loop over it compiles one.
 bool isPlacedAtRunTime(const Cut &cut, int64_t extent) {
@@ -359,7 +367,8 @@ Tensor write(const Tensor &x, const std::vector<Index> &indices,
     rows.insert(rows.end(), source.shape().begin() + 1, source.shape().end());
     Tensor before =
         adds ? broadcast_to(cast(tensor(0, loc), x.dtype(), loc), rows, loc)
-             : take(source, wrapped, 0, loc);
+             : take(source, inRange(wrapped, part.shape()[size_t(dim)], loc), 0,
+                    loc);
     updates = writeKnown(before, inRows, updates, false, loc);
     wrapped = expand_dims(wrapped, -1, loc);
     changed = adds ? tensor_scatter_nd_add(source, wrapped, updates, loc)
@@ -378,17 +387,20 @@ Tensor Tensor::operator()(const Index &a, const Index &b, const Index &c,
   for (const Index *index : {&a, &b, &c, &d, &e, &f, &g, &h})
     if (index->kind != Index::Kind::None)
       given.push_back(*index);
+  const detail::CallName name("index");
   Selection from = select(*this, given, "index");
   return reshape(pick(*this, from), from.result, from.where);
 }
 
 Tensor index_update(const Tensor &x, const std::vector<Index> &indices,
                     const TensorLike &value) {
+  const CallName name("index_update");
   return write(x, indices, value, false, "index_update");
 }
 
 Tensor index_add(const Tensor &x, const std::vector<Index> &indices,
                  const TensorLike &value) {
+  const CallName name("index_add");
   return write(x, indices, value, true, "index_add");
 }
 

@@ -7,6 +7,7 @@
 #include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/ConcreteFunction.h"
 #include "meshloom/API/Errors.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Runtime/Platform.h"
 
 #include <fmt/format.h>
@@ -36,21 +37,60 @@ CallSite::~CallSite() {
     threadState().callSite.reset();
 }
 
+CallName::CallName(std::string_view function)
+    : isOutermost(!threadState().callName) {
+  if (isOutermost)
+    threadState().callName = function;
+}
+CallName::~CallName() {
+  if (isOutermost)
+    threadState().callName.reset();
+}
+
+std::string_view callNameOr(std::string_view function) {
+  return threadState().callName.value_or(function);
+}
+
+/// Whether the line is in the sources of this library.
+static bool isOwn(const std::source_location &where) {
+  // This file is lib/API/State.cpp: what is before its folder are all.
+  static constexpr std::string_view here =
+      std::source_location::current().file_name();
+  static constexpr size_t end = here.rfind("API/");
+  return end != std::string_view::npos &&
+         std::string_view(where.file_name()).starts_with(here.substr(0, end));
+}
+
+UserLine::UserLine(const std::source_location &where)
+    : around(threadState().userLine) {
+  if (!isOwn(where))
+    threadState().userLine = where;
+}
+UserLine::~UserLine() {
+  threadState().userLine = around;
+}
+
 std::source_location callSiteOr(const std::source_location &where) {
-  return threadState().callSite.value_or(where);
+  const ThreadState &state = threadState();
+  if (state.callSite)
+    return *state.callSite;
+  return state.userLine && isOwn(where) ? *state.userLine : where;
 }
 
 void fail(std::string_view op, const std::string &message,
           const std::source_location *where) {
-  if (const auto &site = threadState().callSite)
-    where = &*site;
-  std::string text =
-      message.starts_with('[') ? message : fmt::format("[{}] {}", op, message);
+  std::optional<std::source_location> line;
+  if (where)
+    line = callSiteOr(*where);
+  else
+    line = threadState().callSite;
+  std::string text = message.starts_with('[')
+                         ? message
+                         : fmt::format("[{}] {}", callNameOr(op), message);
   const std::vector<std::string> &scopes = threadState().scopes;
   std::string part = scopes.empty() ? "" : " in " + scopes.back();
-  if (where)
-    text +=
-        fmt::format(" (at {}:{}{})", where->file_name(), where->line(), part);
+  if (line)
+    text += fmt::format(" (at {}:{}{})", line->file_name(), line->line(), part);
   else if (!part.empty() && !message.starts_with('['))
     text += fmt::format(" ({})", part.substr(1));
   // Text is what processes tell each other of a failure.

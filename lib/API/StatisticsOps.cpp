@@ -118,6 +118,7 @@ Tensor median(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
 }
 
 Tensor norm(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
+  const CallName name("norm");
   expectFloatOrComplex(x, "norm", loc);
   return root(reduce_sum(squared(x, loc), axis, keepdims, loc), loc);
 }
@@ -146,6 +147,16 @@ std::pair<std::vector<Tensor>, Tensor>
 clip_by_global_norm(const std::vector<Tensor> &tensors,
                     const TensorLike &clip_norm, Where loc) {
   constexpr std::string_view op = "clip_by_global_norm";
+  const CallName name(op);
+  if (clip_norm.kind != TensorLike::Kind::Tensor) {
+    const double number = clip_norm.kind == TensorLike::Kind::Float
+                              ? clip_norm.real
+                              : double(clip_norm.integer);
+    // Of a negative one gradients would point the other way.
+    if (!(number >= 0))
+      fail(op, fmt::format("expected a norm of 0 or more, got {}", number),
+           &loc);
+  }
   Tensor length = global_norm(tensors, loc);
   Tensor most = operandLike(clip_norm, length.dtype(), op, &length);
   if (most.rank() != 0)

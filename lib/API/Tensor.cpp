@@ -82,6 +82,7 @@ Tensor::operator bool() const {
 }
 
 std::string Tensor::device() const {
+  const detail::CallName name("device");
   Mesh mesh = layout().mesh();
   if (const auto all = mesh.global_devices(); !all.empty())
     return fmt::format("{} ... {}", all.front(), all.back());

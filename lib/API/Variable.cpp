@@ -139,9 +139,10 @@ Tensor converted(const VariableState &variable, const TensorLike &like,
     if (like.kind != TensorLike::Kind::Tensor)
       return broadcast_to(value, variable.type.shape, like.where);
     fail(op,
-         fmt::format("expected {} for variable '{}', got {}",
+         fmt::format("expected {} for variable '{}', got {}{}",
                      typeText(variable.type.dtype, variable.type.shape),
-                     variable.name, typeText(value)),
+                     variable.name, typeText(value),
+                     node.shape == variable.type.shape ? ": cast it" : ""),
          &like.where);
   }
   return value;
@@ -283,6 +284,7 @@ void scatterStored(const DVariable &variable, RowUpdate update,
                    const Tensor &indices, const Tensor &updates,
                    std::source_location where) {
   CallSite site(where);
+  const CallName function(name(update));
   assignStored(
       variable, VariableUpdate::Assign,
       {scattered(readStored(variable, where), update, indices, updates, where),

@@ -481,7 +481,7 @@ SourcePtr rebatch(SourcePtr input, std::vector<int64_t> sizes,
     expect(size >= 0, "rebatch", "sizes of at least 0", size);
     sum += size;
   }
-  expect(sum >= 1, "rebatch", "sizes that are not all 0, of sum", sum);
+  expect(sum >= 1, "rebatch", "sizes whose sum is at least 1", sum);
   return std::make_shared<Rebatch>(std::move(input), std::move(sizes),
                                    dropRemainder);
 }

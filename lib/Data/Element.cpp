@@ -8,8 +8,17 @@
 
 namespace meshloom::data::detail {
 
+/// Throws where it is empty.
+static const Tensor &given(const Tensor &tensor) {
+  if (!tensor.defined())
+    throw Error("[Dataset] expected tensors, got an empty Tensor: give it a "
+                "value first");
+  return tensor;
+}
+
 HostArray::HostArray(Tensor tensor)
-    : type(tensor.dtype()), extents(tensor.shape()), whole(std::move(tensor)) {
+    : type(given(tensor).dtype()), extents(tensor.shape()),
+      whole(std::move(tensor)) {
   if (whole.is_traced())
     throw Error(
         "[Dataset] expected a tensor that has a value, got a value of a "

@@ -216,8 +216,10 @@ NamedTensors parse_npz(std::string_view bytes, std::string_view name) {
 }
 
 NamedTensors load_npz(const std::filesystem::path &path) {
-  const std::string bytes = readFile(path.string()).value_or_throw();
-  return parse_npz(bytes, path.string());
+  Result<std::string> bytes = readFile(path.string());
+  if (!bytes)
+    throw Error("[load_npz] " + bytes.error().message());
+  return parse_npz(*bytes, path.string());
 }
 
 } // namespace meshloom::data

@@ -114,8 +114,10 @@ NamedTensors parse_safetensors(std::string_view bytes, std::string_view name) {
 }
 
 NamedTensors load_safetensors(const std::filesystem::path &path) {
-  std::string bytes = readFile(path.string()).value_or_throw();
-  return parse_safetensors(bytes, path.string());
+  Result<std::string> bytes = readFile(path.string());
+  if (!bytes)
+    throw Error("[load_safetensors] " + bytes.error().message());
+  return parse_safetensors(*bytes, path.string());
 }
 
 void save_safetensors(const std::filesystem::path &path,

@@ -75,6 +75,7 @@ Tensor gelu(const Tensor &x, bool approximate) {
 }
 
 Tensor glu(const Tensor &x, int64_t axis) {
+  const detail::CallName name("glu");
   std::vector<Tensor> halves = split(x, 2, axis);
   return halves[0] * meshloom::sigmoid(halves[1]);
 }

@@ -5,6 +5,8 @@
 
 #include "meshloom/API/GradientTape.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace meshloom::nn {
@@ -30,6 +32,7 @@ Tensor relu(const Tensor &x, Where loc) {
 }
 
 Tensor gelu(const Tensor &x, Where loc) {
+  expectFloat(x, "gelu", loc);
   return multiply(
       {multiply({x, loc}, {0.5, loc}), loc},
       {add({erf(multiply({x, loc}, {std::sqrt(0.5), loc}), loc), loc},
@@ -38,6 +41,7 @@ Tensor gelu(const Tensor &x, Where loc) {
 }
 
 Tensor silu(const Tensor &x, Where loc) {
+  expectFloat(x, "silu", loc);
   return multiply({x, loc}, {sigmoid(x, loc), loc});
 }
 
@@ -66,7 +70,7 @@ Tensor dropout(const Tensor &x, double rate, const SeedLike &seed, Where loc) {
   constexpr std::string_view op = "dropout";
   expectFloat(x, op, loc);
   if (!(rate >= 0 && rate < 1))
-    fail(op, "expected a rate in [0, 1), got " + std::to_string(rate), loc);
+    fail(op, fmt::format("expected a rate in [0, 1), got {}", rate), loc);
   if (rate == 0)
     return x;
   Tensor drawn =
@@ -82,10 +86,13 @@ Tensor embedding(const Tensor &table, const Tensor &ids, Where loc) {
          "expected a table [n, features] and integers, got " + text(table) +
              " and " + text(ids),
          loc);
+  const detail::CallName name("embedding");
   return gather(table, ids, 0, 0, loc);
 }
 
 Tensor softmax(const Tensor &x, int64_t axis, Where loc) {
+  const detail::CallName name("softmax");
+  expectFloat(x, "softmax", loc);
   if (isNarrow(x))
     return cast(softmax(cast(x, DType::F32, loc), axis, loc), x.dtype(), loc);
   Tensor e = exp(shifted(x, axis, loc), loc);
@@ -93,6 +100,8 @@ Tensor softmax(const Tensor &x, int64_t axis, Where loc) {
 }
 
 Tensor log_softmax(const Tensor &x, int64_t axis, Where loc) {
+  const detail::CallName name("log_softmax");
+  expectFloat(x, "log_softmax", loc);
   if (isNarrow(x))
     return cast(log_softmax(cast(x, DType::F32, loc), axis, loc), x.dtype(),
                 loc);

@@ -67,13 +67,21 @@ Loss Loss::with_reduction(const Reduction &reduction) const {
 Tensor Loss::per_example(const Tensor &y_true, const Tensor &y_pred,
                          Where where) const {
   detail::CallSite site(where);
-  return NamedPart::operator()(y_true, y_pred);
+  const std::string part = name().empty() ? "loss" : name();
+  if (!nn::given(y_true) || !nn::given(y_pred))
+    nn::fail(part, "expected labels and predictions, got an empty Tensor",
+             where);
+  Tensor losses = NamedPart::operator()(y_true, y_pred);
+  if (!nn::given(losses))
+    nn::fail(part, "its function gave no tensor: return the losses of examples",
+             where);
+  return losses;
 }
 
 Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
                         const Tensor &sample_weight, Where where) const {
   detail::CallSite site(where);
-  Tensor losses = NamedPart::operator()(y_true, y_pred);
+  Tensor losses = per_example(y_true, y_pred, where);
   // What is masked, by the predictions or the loss itself, costs nothing and
   // does not count.
   Tensor counts = get_mask(losses);

@@ -98,6 +98,8 @@ void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
   constexpr char function[] = "update_state";
   expectMetric(bool(*this), function, where);
   detail::CallSite site(where);
+  if (!nn::given(batch.y_true))
+    nn::fail(function, "expected values, got an empty Tensor", where);
   std::vector<Tensor> parts = state->rule.add(batch);
   if (parts.size() != state->rule.sums.size())
     nn::fail(function,

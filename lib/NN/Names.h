@@ -61,14 +61,25 @@ public:
   void add(const std::string &name, T value) {
     std::lock_guard lock(mutex);
     if (bareName(name).empty())
-      throw Error("expected the name of " + kind + ", got an empty one");
+      throw Error(tag() + "expected the name of " + kind +
+                  ", got an empty one");
     if (!known.emplace(bareName(name), std::pair(name, std::move(value)))
              .second)
-      throw Error("there is " + kind + " called '" + name +
+      throw Error(tag() + "there is " + kind + " called '" + name +
                   "' already: choose another name");
   }
 
+  /// What is thrown where one is needed and there is none.
+  Error none() const {
+    return Error(tag() + "expected " + kind +
+                 ", got an empty one: give its name or a function");
+  }
+
 private:
+  /// "[optimizer] ": `kind` without its article.
+  std::string tag() const {
+    return "[" + kind.substr(kind.find(' ') + 1) + "] ";
+  }
   std::string message(std::string_view name) const {
     // Those that it is the beginning of come first.
     struct Near {
@@ -84,7 +95,7 @@ private:
       near.push_back({given.size() < 3 || !bare.starts_with(given),
                       editDistance(given, bare), entry.first});
     std::ranges::sort(near);
-    std::string text = "expected the name of " + kind + ", got '" +
+    std::string text = tag() + "expected the name of " + kind + ", got '" +
                        std::string(name) + "'; closest are";
     for (size_t i = 0; i < std::min<size_t>(3, near.size()); ++i)
       text += std::string(i ? ", '" : " '") + std::string(near[i].name) + "'";

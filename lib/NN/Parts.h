@@ -81,8 +81,7 @@ Kind NamedPart<Kind, Result(Arguments...)>::get(std::string_view id,
 
 template <typename Kind, typename Result, typename... Arguments>
 void NamedPart<Kind, Result(Arguments...)>::refuseEmpty() {
-  throw Error("expected a part of a model (an activation, initializer, loss, "
-              "...), got an empty one: give its name or a function");
+  throw knownParts<Kind>().none();
 }
 
 } // namespace meshloom

@@ -476,5 +476,76 @@ TEST(BadArgumentsTest, Data) {
   REFUSES(data::load_mnist("/nowhere", data::MnistPart::Train));
 }
 
+// What is made of other functions is named itself, with its own arguments.
+TEST(BadArgumentsTest, ComposedFunctionsHaveTheirOwnNames) {
+  using ::testing::StartsWith;
+  const Tensor x = ones({2, 3}), v = ones({3}), i = range(3);
+  const Tensor truth = tensor({true, false});
+  EXPECT_ERROR(square(truth), StartsWith("[square]"));
+  EXPECT_ERROR(clip_by_value(v, ones({2}), 1), StartsWith("[clip_by_value]"));
+  EXPECT_ERROR(flip(x, 5), StartsWith("[flip]"));
+  EXPECT_ERROR(stack({x, v}), HAS("[stack]"), HAS("f32 [2, 3] and f32 [3]"));
+  EXPECT_ERROR(stack({x, x}, 3), StartsWith("[stack]"));
+  EXPECT_ERROR(range(-1), StartsWith("[range]"));
+  EXPECT_ERROR(meshloom::norm(x, 7), StartsWith("[norm]"));
+  EXPECT_ERROR(linalg::norm(i), StartsWith("[norm]"));
+  EXPECT_ERROR(var(i), StartsWith("[var]"));
+  EXPECT_ERROR(meshloom::std(i), StartsWith("[std]"));
+  EXPECT_ERROR(random::split({1, 2}, -1), StartsWith("[split]"));
+  EXPECT_ERROR(clip_by_global_norm(std::vector<Tensor>{}, 1),
+               StartsWith("[clip_by_global_norm]"));
+  EXPECT_ERROR(x(tensor({0, 5})), StartsWith("[index]"));
+  EXPECT_ERROR(index_add(truth, {0}, true), StartsWith("[index_add]"));
+  EXPECT_ERROR(visualize(Tensor()), StartsWith("[visualize]"));
+  EXPECT_ERROR(nn::softmax(i), StartsWith("[softmax]"));
+  EXPECT_ERROR(nn::softmax(v, 3), StartsWith("[softmax]"));
+  EXPECT_ERROR(nn::embedding(x, tensor({7})), StartsWith("[embedding]"));
+  DVariable w(v);
+  EXPECT_ERROR(w.scatter_add(i, ones({2})), StartsWith("[scatter_add]"));
+  EXPECT_ERROR(w.assign(cast(v, DType::F64)), HAS("cast it"));
+  // The name goes with the call.
+  EXPECT_ERROR(reverse(x, 5), StartsWith("[reverse]"));
+  auto carriesAnotherType = function([](const Tensor &xs) {
+    return scan(
+        [](const Tensor &c, const Tensor &) {
+          return std::pair{cast(c, DType::F64), c};
+        },
+        tensor(0.f), xs);
+  });
+  EXPECT_ERROR(carriesAnotherType(v), StartsWith("[scan]"));
+  // What a body does is named itself.
+  auto multiplies = function([](const Tensor &xs) {
+    return scan([](const Tensor &c,
+                   const Tensor &x) { return std::pair{matmul(x, x), c}; },
+                tensor(0.f), xs);
+  });
+  EXPECT_ERROR(multiplies(v), StartsWith("[matmul]"));
+}
+
+// Lines are those of the user's code.
+TEST(BadArgumentsTest, LinesAreTheCallers) {
+  const Tensor x = ones({2, 3});
+  const std::string line = ":" + std::to_string(__LINE__ + 1);
+  EXPECT_ERROR(einsum("ij,jk->ik", x, x), HAS("BadArgumentsTest.cpp" + line));
+  layers::Concatenate joined;
+  const std::string call = ":" + std::to_string(__LINE__ + 1);
+  EXPECT_ERROR(joined({x, ones({3, 3})}), HAS("BadArgumentsTest.cpp" + call));
+}
+
+TEST(BadArgumentsTest, NumbersThatSayNothing) {
+  EXPECT_ERROR(clip_by_global_norm(std::vector<Tensor>{ones({2})}, -1),
+               HAS("0 or more, got -1"));
+  EXPECT_ERROR(random::stateless_normal({2}, {1, 2}, 0, -1), HAS("got 0 and"));
+  EXPECT_ERROR(random::stateless_normal({2}, {1, 2}, std::nan("")),
+               HAS("finite"));
+  EXPECT_ERROR(top_k(ones({3}), -1), HAS("a k of 0 or more"));
+  EXPECT_ERROR(argmax(tensor(1.f)), HAS("got a scalar and axis 0"));
+  EXPECT_ERROR(tensor({{1, 2}, {3}, {4, 5, 6}}), HAS("2 and 1 numbers"));
+  EXPECT_ERROR(full({1}, 0x1p64, DType::UI64), HAS("ui64"));
+  EXPECT_EQ(full({}, 0x1p63, DType::UI64).item<uint64_t>(), uint64_t(1) << 63);
+  EXPECT_EQ(full({}, -0x1p63, DType::I64).item<int64_t>(), least);
+  EXPECT_ERROR(full({}, 0x1p63, DType::I64), HAS("i64"));
+}
+
 } // namespace
 } // namespace meshloom

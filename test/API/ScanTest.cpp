@@ -57,7 +57,7 @@ TEST(ScanTest, StructuresAndErrors) {
                      },
                      zeros({}), a);
                })(),
-               HAS("fori_loop"), HAS("initial state"));
+               HAS("[scan]"), HAS("initial state"));
 }
 
 } // namespace

@@ -163,5 +163,20 @@ TEST(SliceOpsTest, CompoundAssignmentsGiveTheHandleANewValue) {
   expectNear(-before, {-3, 1});
 }
 
+// Outside of functions as inside.
+TEST(SliceOpsTest, WritesOutOfRangeAreLeftOut) {
+  const Tensor x = zeros({3, 2}), at = tensor({7, 1, -9});
+  auto update = [](const Tensor &x, const Tensor &at) {
+    return index_update(x, {at}, 5);
+  };
+  auto add = [](const Tensor &x, const Tensor &at) {
+    return index_add(x, {at, 0}, 5);
+  };
+  expectNear(update(x, at), {0, 0, 5, 5, 0, 0});
+  expectNear(function(update)(x, at), {0, 0, 5, 5, 0, 0});
+  expectNear(add(x, at), {0, 0, 5, 0, 0, 0});
+  expectNear(function(add)(x, at), {0, 0, 5, 0, 0, 0});
+}
+
 } // namespace
 } // namespace meshloom

@@ -257,7 +257,7 @@ struct HolderModule : Module {
 // The caller's line, and sizes as the caller knows them.
 TEST(FunctionalTest, MessagesAreInTheCallersTerms) {
   EXPECT_ERROR(layers::Add()({Input({4}), Input({3})}), HAS("[None, 4]"),
-               HAS("layer 'add' was called at"), HAS("ModelsTest.cpp:"));
+               HAS("in add"), HAS("ModelsTest.cpp:"));
   const SymbolicTensor a = Input({4}, {.name = "a"}),
                        b = Input({4}, {.name = "b"});
   const Model both({a, b}, a + b);

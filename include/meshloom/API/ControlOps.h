@@ -100,6 +100,29 @@ S while_loop(C &&condition, B &&body, const S &init,
   }
 }
 
+namespace detail {
+/// fori_loop for `op`, which messages name.
+template <typename B, typename S>
+S countedLoop(std::string_view op, int32_t lower, int32_t upper, B &&body,
+              const S &init, const std::source_location &where) {
+  RegionState state = regionState(init);
+  state.tensors.push_back(traceCounter(op, lower, where));
+  std::vector<Tensor> results = traceWhile(
+      op, state,
+      [&](RegionTensors now) {
+        return less({now.back(), where}, {upper, where});
+      },
+      [&](RegionTensors now) {
+        S next = body(now.back(), rebuild(init, now.first(now.size() - 1)));
+        RegionState given = regionState(next);
+        given.tensors.push_back(add({now.back(), where}, {1, where}));
+        return given;
+      },
+      where);
+  return rebuild(init, std::span<const Tensor>(results));
+}
+} // namespace detail
+
 /// Runs `state = body(i, state)` for i (an i32 scalar) from `lower` to `upper`
 /// - 1, starting with `init`; the last state. See while_loop.
 ///
@@ -117,22 +140,8 @@ S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
     static_assert(std::is_convertible_v<
                       std::invoke_result_t<B &, const Tensor &, const S &>, S>,
                   "the body of fori_loop returns what init is");
-    detail::RegionState state = detail::regionState(init);
-    state.tensors.push_back(detail::traceCounter("fori_loop", lower, where));
-    std::vector<Tensor> results = detail::traceWhile(
-        "fori_loop", state,
-        [&](detail::RegionTensors now) {
-          return less({now.back(), where}, {upper, where});
-        },
-        [&](detail::RegionTensors now) {
-          S next = body(now.back(),
-                        detail::rebuild(init, now.first(now.size() - 1)));
-          detail::RegionState given = detail::regionState(next);
-          given.tensors.push_back(add({now.back(), where}, {1, where}));
-          return given;
-        },
-        where);
-    return detail::rebuild(init, std::span<const Tensor>(results));
+    return detail::countedLoop("fori_loop", lower, upper, std::forward<B>(body),
+                               init, where);
   }
 }
 
@@ -186,8 +195,8 @@ auto scan(F &&body, const S &init, const X &xs,
         return detail::regionState(y);
       },
       where);
-  auto [last, filled] = fori_loop(
-      0, int32_t(n),
+  auto [last, filled] = detail::countedLoop(
+      "scan", 0, int32_t(n),
       [&](const Tensor &i, const std::pair<S, std::vector<Tensor>> &state) {
         auto [next, y] = body(state.first, elements({i, where}));
         std::vector<Tensor> now = detail::tensorsOf(y);

@@ -14,6 +14,9 @@ namespace meshloom {
 namespace detail {
 Tensor fromHost(DType type, const void *data, int64_t count, Shape shape,
                 std::source_location where);
+/// Throws: the rows of a list have other lengths.
+[[noreturn]] void refuseRows(int64_t first, int64_t other,
+                             const std::source_location &where);
 } // namespace detail
 
 /// A tensor with the given elements, row-major. Copies them. It lies on the
@@ -49,11 +52,15 @@ Tensor tensor(std::initializer_list<T> values,
               std::source_location where = std::source_location::current()) {
   return tensor(values, Shape{int64_t(values.size())}, where);
 }
-/// [m, n]: tensor({{1.f, 2.f}, {3.f, 4.f}}).
+/// [m, n]: tensor({{1.f, 2.f}, {3.f, 4.f}}). Throws meshloom::Error if rows
+/// have other lengths.
 template <typename T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
               std::source_location where = std::source_location::current()) {
   int64_t columns = rows.size() ? int64_t(rows.begin()->size()) : 0;
+  for (auto &row : rows)
+    if (int64_t(row.size()) != columns)
+      detail::refuseRows(columns, int64_t(row.size()), where);
   // std::vector<bool> is no array of bools.
   std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> values;
   for (auto &row : rows)
@@ -104,12 +111,14 @@ struct Counted {
 /// [n]: 0, 1, ..., n-1, i32 or of `type`. With two numbers a range of indices:
 /// see Index.h. No second parameter takes {}, which is the open end of one.
 inline Tensor range(detail::Counted n) {
+  const detail::CallName name("range");
   return iota({n.n}, 0, DType::I32, n.where);
 }
 /// [n]: 0, 1, ..., n-1 of `type`.
 template <std::same_as<DType> T>
 Tensor range(int64_t n, T type,
              std::source_location where = std::source_location::current()) {
+  const detail::CallName name("range");
   return iota({n}, 0, type, where);
 }
 

@@ -8,6 +8,18 @@
 
 namespace meshloom {
 
+namespace detail {
+/// An equation, and the line that it is on.
+struct EquationText {
+  std::string_view text;
+  std::source_location where;
+  template <std::convertible_to<std::string_view> T>
+  EquationText(const T &text,
+               std::source_location where = std::source_location::current())
+      : text(text), where(where) {}
+};
+} // namespace detail
+
 /// Sums of products: in `equation` each operand's dims have letters, and so has
 /// the result; what it leaves out is summed over. Without "->" the result has
 /// the letters that come once, in alphabetical order. A letter that comes twice
@@ -22,13 +34,15 @@ namespace meshloom {
 /// operands stays so, one that is summed over makes a sum over its axes. Throws
 /// meshloom::Error, naming the letter, if extents or letters do not fit, or if
 /// types differ.
-Tensor einsum(std::string_view equation, const std::vector<Tensor> &operands,
+Tensor einsum(detail::EquationText equation,
+              const std::vector<Tensor> &operands,
               Where loc = Where::current());
 /// einsum("ij,jk->ik", a, b).
 template <std::convertible_to<Tensor>... T>
-Tensor einsum(std::string_view equation, const Tensor &first,
+Tensor einsum(detail::EquationText equation, const Tensor &first,
               const T &...more) {
-  return einsum(equation, std::vector<Tensor>{first, Tensor(more)...});
+  return einsum(equation.text, std::vector<Tensor>{first, Tensor(more)...},
+                equation.where);
 }
 
 /// x [m], y [n] -> [m, n]: all products; other shapes are flattened.

@@ -43,6 +43,7 @@ Tensor roll(const Tensor &x, int64_t shift, int64_t axis = 0,
 /// The order of elements reversed along `axis`; default: all.
 inline Tensor flip(const Tensor &x, const Axis &axis = Axis(),
                    Where loc = Where::current()) {
+  const detail::CallName name("flip");
   return reverse(x, axis, loc);
 }
 

@@ -134,7 +134,8 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order = MatrixNorm::Frobenius,
 Tensor matrix_rank(const Tensor &a, std::optional<double> rtol = {},
                    Where loc = Where::current());
 
-/// The greatest singular value over the least one: [..., m, n] -> [...].
+/// The greatest singular value over the least one: [..., m, n] -> [...];
+/// infinite where the least one is 0.
 Tensor cond(const Tensor &a, Where loc = Where::current());
 
 /// The x with A x = b for tridiagonal A [..., n, n], given by its diagonals

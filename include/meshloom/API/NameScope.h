@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -38,9 +39,24 @@ inline NameScope name_scope(std::string_view name) {
 std::string current_name_scope();
 
 namespace detail {
+/// While it lives, messages about what Meshloom's own code does in this thread
+/// name that line, if it is the user's: that of a layer's call. The innermost
+/// one counts; lines of the user's code stay what they are.
+class [[nodiscard]] UserLine {
+public:
+  explicit UserLine(const std::source_location &where);
+  ~UserLine();
+  UserLine(const UserLine &) = delete;
+
+private:
+  std::optional<std::source_location> around;
+};
 /// The line that messages name: that of the CallSite (Tensor.h) that this
-/// thread is in, else `where`.
+/// thread is in, else `where`, or the UserLine of what is Meshloom's own.
 std::source_location callSiteOr(const std::source_location &where);
+/// The function that messages name: that of the CallName (Tensor.h) that this
+/// thread is in, else `function`.
+std::string_view callNameOr(std::string_view function);
 } // namespace detail
 
 } // namespace meshloom

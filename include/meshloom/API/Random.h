@@ -55,7 +55,8 @@ using Where = std::source_location;
 Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval = 0,
                          double maxval = 1, DType type = DType::F32,
                          Where where = Where::current());
-/// Normal, by the Box-Muller transform of two such numbers an element.
+/// Normal, by the Box-Muller transform of two such numbers an element. Throws
+/// meshloom::Error if `stddev` is negative or a number is not finite.
 Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean = 0,
                         double stddev = 1, DType type = DType::F32,
                         Where where = Where::current());

@@ -15,6 +15,8 @@
 // the program runs: negative ones count from the end, and those that are still
 // out of range count as the nearest in range when they are read, and change
 // nothing when they are written (a scalar: count as the nearest there too).
+// Outside of a `function`, where they are known, one out of range that is read
+// in a list is an error, as `take` says.
 #pragma once
 
 #include "meshloom/API/Ops.h"

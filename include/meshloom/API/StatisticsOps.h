@@ -25,6 +25,7 @@ Tensor reduce_std(const Tensor &x, const Axis &axis = Axis(),
 inline Tensor var(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, int64_t ddof = 0,
                   Where loc = Where::current()) {
+  const detail::CallName name("var");
   return reduce_variance(x, axis, keepdims, ddof, loc);
 }
 /// NumPy's name of reduce_std. Beside namespace std it has to be written in
@@ -32,6 +33,7 @@ inline Tensor var(const Tensor &x, const Axis &axis = Axis(),
 inline Tensor std(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, int64_t ddof = 0,
                   Where loc = Where::current()) {
+  const detail::CallName name("std");
   return reduce_std(x, axis, keepdims, ddof, loc);
 }
 /// The middle element in order along `axis`, or the mean of the two middle

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <iosfwd>
 #include <source_location>
+#include <string_view>
 #include <type_traits>
 
 /// Global tensors with layouts over a mesh of devices: ops, functions,
@@ -78,6 +79,17 @@ public:
   explicit CallSite(const std::source_location &where);
   ~CallSite();
   CallSite(const CallSite &) = delete;
+
+private:
+  bool isOutermost;
+};
+/// While it lives, messages of what this thread calls name that function, a
+/// literal: for one that is made of others. The outermost one counts.
+class [[nodiscard]] CallName {
+public:
+  explicit CallName(std::string_view function);
+  ~CallName();
+  CallName(const CallName &) = delete;
 
 private:
   bool isOutermost;

@@ -253,6 +253,7 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
     if (!x.defined())
       failAt(layer, "expected tensors, got an empty one", where);
   LayerFrame frame(layer, options);
+  const detail::UserLine line(where);
   if (!frame.around)
     clearLosses(*this);
   NameScope scope(state.name);

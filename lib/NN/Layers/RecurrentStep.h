@@ -317,6 +317,8 @@ protected:
         order.push_back(d);
       return transpose(of, order);
     };
+    if (x.shape()[1] == 0)
+      this->refuse("expected an input of one step or more, got none");
     States steps{stepsFirst(x)};
     if (mask.defined()) {
       steps.push_back(transpose(mask));
