@@ -108,7 +108,10 @@ SavedFunction load_function(const std::filesystem::path &path,
 SavedFunction parse_function(std::string_view bytes, std::string_view name,
                              const std::optional<Mesh> &mesh) {
   constexpr std::string_view op = "load_function";
-  Compiled compiled = check(Compiled::deserialize(bytes), op);
+  Result<Compiled> read = Compiled::deserialize(bytes);
+  if (!read)
+    fail(op, fmt::format("cannot use '{}': {}", name, read.error().message()));
+  Compiled compiled = std::move(*read);
   const Mesh wanted = compiled.signature().mesh;
   std::vector<MeshAxis> axes(wanted.axes().begin(), wanted.axes().end());
   if (mesh && !std::ranges::equal(mesh->axes(), wanted.axes()))
