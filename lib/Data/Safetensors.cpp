@@ -125,6 +125,10 @@ void save_safetensors(const std::filesystem::path &path,
   json header = json::object();
   uint64_t offset = 0;
   for (const auto &[name, tensor] : tensors) {
+    if (!tensor.defined())
+      throw writeError(
+          path,
+          fmt::format("tensor '{}' is empty: give it a value first", name));
     const char *type = safetensorsType(tensor.dtype());
     if (!type)
       throw writeError(path,
@@ -153,7 +157,7 @@ void save_safetensors(const std::filesystem::path &path,
   }
   Status written = writeFile(path.string(), file);
   if (!written)
-    throw written.error();
+    throw Error("[save_safetensors] " + written.error().message());
 }
 
 void save_safetensors(const std::filesystem::path &path,

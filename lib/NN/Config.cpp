@@ -126,8 +126,13 @@ std::string Config::to_json(int indent) const {
 Config Config::parse(std::string_view json) {
   try {
     return fromJson(Json::parse(json));
-  } catch (const Json::parse_error &error) {
-    throw Error(std::string("[Config] expected JSON: ") + error.what());
+  } catch (const Json::exception &error) { // numbers too large are no syntax
+    // Without the parser's own tag.
+    const std::string_view text = error.what();
+    const size_t tag = text.find("] ");
+    throw Error(
+        "[Config] expected JSON: " +
+        std::string(text.substr(tag == std::string_view::npos ? 0 : tag + 2)));
   }
 }
 

@@ -532,6 +532,16 @@ TEST(BadArgumentsTest, LinesAreTheCallers) {
   EXPECT_ERROR(joined({x, ones({3, 3})}), HAS("BadArgumentsTest.cpp" + call));
 }
 
+TEST(BadArgumentsTest, ShapesWithoutAFunction) {
+  auto same = [](const std::vector<Tensor> &x) { return x; };
+  EXPECT_ERROR(eval_shape(nullptr, {}), HAS("[eval_shape]"));
+  EXPECT_ERROR(eval_shape(same, {{{-1}}}), HAS("[eval_shape]"), HAS("[-1]"));
+  auto nothing = [](const std::vector<Tensor> &) {
+    return std::vector<Tensor>(1);
+  };
+  EXPECT_ERROR(eval_shape(nothing, {}), HAS("[eval_shape]"));
+}
+
 TEST(BadArgumentsTest, NumbersThatSayNothing) {
   EXPECT_ERROR(clip_by_global_norm(std::vector<Tensor>{ones({2})}, -1),
                HAS("0 or more, got -1"));

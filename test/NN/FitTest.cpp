@@ -587,6 +587,13 @@ TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
       model.fit(x, x, {.verbose = 0, .class_weight = {{0, std::nan("")}}}),
       HAS("for label 0"));
   EXPECT_ERROR(callbacks::EarlyStopping({.patience = -1}), HAS("patience"));
+  EXPECT_ERROR(callbacks::TensorBoard({.update_freq = -1}), HAS("update_freq"));
+  auto noRate = [](int64_t) { return std::nan(""); };
+  EXPECT_ERROR(
+      model.fit(x, x,
+                {.verbose = 0,
+                 .callbacks = {callbacks::LearningRateScheduler(noRate)}}),
+      HAS("[LearningRateScheduler]"), HAS("epoch 0"));
 }
 
 // Each batch is looked at, not the first one alone.

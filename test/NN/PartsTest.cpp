@@ -250,6 +250,11 @@ TEST(PartsTest, NumbersOutOfRange) {
   EXPECT_ERROR(nn::Dropout(none), HAS("[Dropout]"));
 }
 
+TEST(PartsTest, TextThatIsNoConfig) {
+  EXPECT_ERROR(Config::parse("1e999"), HAS("[Config] expected JSON: number"));
+  EXPECT_ERROR(Config::parse("{"), HAS("[Config] expected JSON: parse error"));
+}
+
 // Messages name what was asked for.
 TEST(PartsTest, WhatIsEmptyOrNotKnownHasItsKind) {
   const Tensor x = ones({2, 2});

@@ -255,6 +255,10 @@ void ReduceLROnPlateau::on_epoch_end(int64_t epoch, Logs &logs) {
 
 void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs &) {
   const double rate = schedule(epoch, model().learning_rate());
+  if (!std::isfinite(rate))
+    throw Error(fmt::format("[LearningRateScheduler] expected a finite rate of "
+                            "the schedule, got {} for epoch {}",
+                            rate, epoch));
   model().set_learning_rate(rate);
   if (verbose > 0)
     fmt::print("\nEpoch {}: LearningRateScheduler setting learning rate to "

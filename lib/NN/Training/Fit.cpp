@@ -286,8 +286,8 @@ const optimizers::Optimizer &Trainer::optimizer() const {
 double Trainer::learning_rate() const {
   return optimizer().current_learning_rate();
 }
-void Trainer::set_learning_rate(double rate) const {
-  optimizer().set_learning_rate(rate);
+void Trainer::set_learning_rate(double rate, Where where) const {
+  optimizer().set_learning_rate(rate, where);
 }
 void Trainer::stop_training() const {
   trained("stop_training").stops = true;

@@ -258,8 +258,8 @@ public:
   /// The learning rate that the next step has.
   double learning_rate() const;
   /// Sets it, without compiling the step again. Throws meshloom::Error if a
-  /// schedule computes it.
-  void set_learning_rate(double rate) const;
+  /// schedule computes it, or if it is not finite.
+  void set_learning_rate(double rate, Where where = Where::current()) const;
   /// Ends training after this batch; for callbacks.
   void stop_training() const;
   /// Metrics and the mean of the loss begin anew.
