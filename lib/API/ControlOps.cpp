@@ -50,7 +50,20 @@ void yield(Trace &trace, const std::vector<Tensor> &tensors,
   trace.builder().create<dtensor::YieldOp>(trace.location(where), values);
 }
 
-/// Throws where `given` is not like `expected`; `what` and `as` name them.
+void expectScalar(const Tensor &tensor, bool isPredicate, std::string_view what,
+                  std::string_view op, const std::source_location &where) {
+  const TensorNode &node = nodeOf(tensor, op, &where);
+  if (!node.shape.empty() ||
+      (isPredicate ? node.dtype != DType::I1 : !isInteger(node.dtype)))
+    fail(op,
+         fmt::format("expected {} to be {} scalar, got {}", what,
+                     isPredicate ? "a bool (i1)" : "an integer",
+                     typeText(tensor)),
+         &where);
+}
+
+} // namespace
+
 void expectAlike(const RegionState &given, const RegionState &expected,
                  const std::string &what, std::string_view as,
                  std::string_view op, const std::source_location &where) {
@@ -73,20 +86,6 @@ void expectAlike(const RegionState &given, const RegionState &expected,
            &where);
   }
 }
-
-void expectScalar(const Tensor &tensor, bool isPredicate, std::string_view what,
-                  std::string_view op, const std::source_location &where) {
-  const TensorNode &node = nodeOf(tensor, op, &where);
-  if (!node.shape.empty() ||
-      (isPredicate ? node.dtype != DType::I1 : !isInteger(node.dtype)))
-    fail(op,
-         fmt::format("expected {} to be {} scalar, got {}", what,
-                     isPredicate ? "a bool (i1)" : "an integer",
-                     typeText(tensor)),
-         &where);
-}
-
-} // namespace
 
 std::vector<Tensor>
 traceWhile(std::string_view op, const RegionState &init,

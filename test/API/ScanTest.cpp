@@ -60,5 +60,35 @@ TEST(ScanTest, StructuresAndErrors) {
                HAS("[scan]"), HAS("initial state"));
 }
 
+// A body that gives something else for a later element is told so.
+TEST(ScanTest, WhatIsKeptStaysAlike) {
+  const Tensor xs = arange(3);
+  int64_t calls = 0;
+  auto moreEachTime = [&](const Tensor &c, const Tensor &x) {
+    return std::pair{c, std::vector<Tensor>(size_t(++calls), x)};
+  };
+  const auto asBefore = HAS("[scan] expected what the body gives to keep");
+  EXPECT_ERROR(scan(moreEachTime, zeros({}), xs), asBefore);
+  calls = 0;
+  EXPECT_ERROR(
+      function([&] { return scan(moreEachTime, zeros({}), xs).second; })(),
+      asBefore);
+  calls = 0;
+  auto longerEachTime = [&](const Tensor &c, const Tensor &) {
+    return std::pair{c, zeros({++calls})};
+  };
+  EXPECT_ERROR(scan(longerEachTime, zeros({}), xs), asBefore, HAS("f32 [2]"));
+  auto otherNames = [&](const Tensor &c, const Tensor &x) {
+    return std::pair{
+        c, std::map<std::string, Tensor>{{std::to_string(++calls), x}}};
+  };
+  EXPECT_ERROR(scan(otherNames, zeros({}), xs), asBefore);
+  auto otherCarry = [](const Tensor &c, const Tensor &x) {
+    return std::pair{stack({c, c}), x};
+  };
+  EXPECT_ERROR(scan(otherCarry, zeros({}), xs), HAS("the body's carry"),
+               HAS("f32 [2]"));
+}
+
 } // namespace
 } // namespace meshloom

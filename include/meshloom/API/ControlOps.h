@@ -28,6 +28,18 @@ template <typename S> RegionState regionState(const S &structure) {
   appendStatics(structure, state.statics);
   return state;
 }
+/// The same without the numbers beside the tensors: what stays alike from step
+/// to step of a loop of C++.
+template <typename S> RegionState stepState(const S &structure) {
+  RegionState state{tensorsOf(structure), ""};
+  appendStatics(structure, state.statics, false);
+  return state;
+}
+/// Throws where `given` has other types, shapes or parts than `expected`;
+/// `what` and `as` name them.
+void expectAlike(const RegionState &given, const RegionState &expected,
+                 const std::string &what, std::string_view as,
+                 std::string_view op, const std::source_location &where);
 using RegionTensors = std::span<const Tensor>;
 std::vector<Tensor>
 traceWhile(std::string_view op, const RegionState &init,
@@ -155,8 +167,8 @@ S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
 ///   }, h0, xs);
 ///
 /// In a `function` one loop, which has a gradient; outside a loop of C++.
-/// Throws meshloom::Error if the lengths differ, if the carry's types or shapes
-/// change, or outside of a function if n is 0.
+/// Throws meshloom::Error if the lengths differ, if types or shapes of the
+/// carry or of what is kept change, or outside of a function if n is 0.
 template <typename F, typename S, typename X>
 auto scan(F &&body, const S &init, const X &xs,
           Where where = Where::current()) {
@@ -177,8 +189,15 @@ auto scan(F &&body, const S &init, const X &xs,
   if (!detail::isTracing()) {
     S carry = init;
     std::vector<std::vector<Tensor>> kept;
+    const detail::RegionState first = detail::stepState(init);
     for (int64_t i = 0; i < n; ++i) {
       auto [next, y] = body(carry, elements({i, where}));
+      detail::expectAlike(detail::stepState(next), first, "the body's carry",
+                          "the initial one", "scan", where);
+      if (like)
+        detail::expectAlike(detail::stepState(y), detail::stepState(*like),
+                            "what the body gives to keep",
+                            "that of the element before", "scan", where);
       carry = next;
       kept.push_back(detail::tensorsOf(y));
       like = y;
@@ -199,6 +218,9 @@ auto scan(F &&body, const S &init, const X &xs,
       "scan", 0, int32_t(n),
       [&](const Tensor &i, const std::pair<S, std::vector<Tensor>> &state) {
         auto [next, y] = body(state.first, elements({i, where}));
+        detail::expectAlike(detail::stepState(y), detail::stepState(*like),
+                            "what the body gives to keep",
+                            "what it gave before", "scan", where);
         std::vector<Tensor> now = detail::tensorsOf(y);
         for (size_t k = 0; k < now.size(); ++k)
           now[k] = detail::withElementAt(state.second[k], i, now[k], where);
