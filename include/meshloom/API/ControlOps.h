@@ -197,7 +197,7 @@ auto scan(F &&body, const S &init, const X &xs,
       if (like)
         detail::expectAlike(detail::stepState(y), detail::stepState(*like),
                             "what the body gives to keep",
-                            "that of the element before", "scan", where);
+                            "what it gave before", "scan", where);
       carry = next;
       kept.push_back(detail::tensorsOf(y));
       like = y;
