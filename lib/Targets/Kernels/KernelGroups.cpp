@@ -6,9 +6,13 @@
 // Invariant: groups and the ops outside of them form an acyclic graph, of
 // nodes. A new edge can only close a cycle through the op being placed, so each
 // placement looks for a path from the group to the op that leaves the group. A
-// group stands at several places of the program, so what a node depends on may
-// stand behind it: of each node is known how far back its dependences reach,
-// and the search leaves out nodes that do not reach the group's first op.
+// group stands at several places of the program, so what a node takes may stand
+// behind it: nodes have ranks instead, higher than those of all that they take,
+// and the search does not go below the group's. At first a node's rank is its
+// first op's place in the block; when an op joins a group that stands before
+// what the op takes, that and what it takes in turn go before the group. (As in
+// Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic
+// graphs", ACM JEA 11, 2006; with room between ranks nothing else moves.)
 #include "KernelGroups.h"
 
 #include "KernelBuilder.h"
@@ -96,16 +100,20 @@ KernelGroup &KernelGroups::newGroup(ShardAttr domain) {
   return *all.back();
 }
 
-void KernelGroups::add(Operation *op, KernelGroup &group) {
+void KernelGroups::take(Operation *op, KernelGroup &group) {
   owner[op] = &group;
   group.ops.push_back(op);
   group.first = std::min(group.first, position(op));
-  unsigned latest = position(op);
+  recordReads(op, group);
+}
+
+void KernelGroups::add(Operation *op, KernelGroup &group) {
+  if (group.ops.empty())
+    ranks[&group] = rankOf(op);
+  take(op, group);
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp())
-      latest = std::max(latest, reachOf(nodeOf(producer)));
-  raiseReach(&group, latest);
-  recordReads(op, group);
+      rankBelow(nodeOf(producer), group);
 }
 
 KernelGroups::Node KernelGroups::nodeOf(Operation *op) const {
@@ -113,35 +121,80 @@ KernelGroups::Node KernelGroups::nodeOf(Operation *op) const {
   return group ? Node(group) : Node(op);
 }
 
-unsigned KernelGroups::reachOf(Node node) const {
-  auto known = reach.find(node);
-  if (known != reach.end())
-    return known->second;
-  auto *op = dyn_cast<Operation *>(node);
-  return op ? position(op) : 0;
+/// Between the ranks of neighbours in the block.
+static constexpr unsigned rankBits = 32;
+
+uint64_t KernelGroups::rankOf(Node node) const {
+  auto known = ranks.find(node);
+  return known != ranks.end()
+             ? known->second
+             : uint64_t(position(cast<Operation *>(node)) + 1) << rankBits;
 }
 
-void KernelGroups::raiseReach(Node node, unsigned to) {
-  SmallVector<Node> work;
-  auto raise = [&](Node raised) {
-    if (reachOf(raised) >= to)
-      return;
-    reach[raised] = to;
-    work.push_back(raised);
+llvm::SmallSetVector<KernelGroups::Node, 8>
+KernelGroups::producersOf(Node node) const {
+  llvm::SmallSetVector<Node, 8> producers;
+  auto addUsed = [&](Operation *op) {
+    for (Value used : usedValues(op))
+      // What comes from outside of the block is there anyway.
+      if (Operation *producer = used.getDefiningOp();
+          producer && positions.contains(producer))
+        if (Node other = nodeOf(producer); other != node)
+          producers.insert(other);
   };
-  raise(node);
+  if (auto *group = dyn_cast<KernelGroup *>(node))
+    llvm::for_each(group->ops, addUsed);
+  else
+    addUsed(cast<Operation *>(node));
+  return producers;
+}
+
+void KernelGroups::rankBelow(Node node, KernelGroup &group) {
+  if (node == Node(&group) ||
+      (isa<Operation *>(node) && !positions.contains(cast<Operation *>(node))))
+    return;
+  // What a node takes comes before it.
+  SmallVector<Node> work{node};
   while (!work.empty()) {
-    const Node raised = work.pop_back_val();
-    SmallVector<Operation *> members;
-    if (auto *group = dyn_cast<KernelGroup *>(raised))
-      members = group->ops;
-    else
-      members = {cast<Operation *>(raised)};
-    for (Operation *member : members)
-      for (Operation *user : member->getUsers())
-        if (Operation *here = block.findAncestorOpInBlock(*user))
-          raise(nodeOf(here));
+    const Node next = work.back();
+    const uint64_t limit = rankOf(&group);
+    if (rankOf(next) < limit) {
+      work.pop_back();
+      continue;
+    }
+    uint64_t highest = 0;
+    bool complete = true;
+    for (Node producer : producersOf(next)) {
+      assert(producer != Node(&group) && "the group would depend on itself");
+      highest = std::max(highest, rankOf(producer));
+      if (rankOf(producer) >= limit) {
+        work.push_back(producer);
+        complete = false;
+      }
+    }
+    if (!complete)
+      continue;
+    // Near the lower end, where what is needed early often goes.
+    const uint64_t step = (limit - highest) / 16;
+    if (step == 0) {
+      spreadRanks();
+      continue;
+    }
+    ranks[next] = highest + step;
+    work.pop_back();
   }
+}
+
+void KernelGroups::spreadRanks() {
+  llvm::SetVector<Node> nodes;
+  for (Operation &op : block)
+    nodes.insert(nodeOf(&op));
+  SmallVector<std::pair<uint64_t, size_t>> order;
+  for (auto [i, node] : llvm::enumerate(nodes))
+    order.emplace_back(rankOf(node), i);
+  llvm::sort(order);
+  for (auto [place, entry] : llvm::enumerate(order))
+    ranks[nodes[entry.second]] = uint64_t(place + 1) << rankBits;
 }
 
 void KernelGroups::recordReads(Operation *op, KernelGroup &group) {
@@ -152,7 +205,7 @@ void KernelGroups::recordReads(Operation *op, KernelGroup &group) {
   }
 }
 
-bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
+bool KernelGroups::dependsOn(Value value, KernelGroup &group) {
   // In a program of thousands of ops a search could see most of them, and there
   // is one for each op: then it is not worth knowing.
   constexpr unsigned mostValues = 4096;
@@ -179,7 +232,7 @@ bool KernelGroups::dependsOn(Value value, const KernelGroup &group) {
     if (other == &group)
       return true;
     Node node = nodeOf(op);
-    if (reachOf(node) < group.first || !seen.insert(node).second)
+    if (rankOf(node) <= rankOf(&group) || !seen.insert(node).second)
       continue;
     if (!other)
       llvm::for_each(usedValues(op), add);
@@ -242,8 +295,11 @@ bool KernelGroups::mergeable(KernelGroup &a, KernelGroup &b) {
 }
 
 void KernelGroups::merge(KernelGroup &into, KernelGroup &from) {
+  ranks[&into] = std::min(rankOf(&into), rankOf(&from));
   for (Operation *op : from.ops)
-    add(op, into);
+    take(op, into);
+  for (Node producer : producersOf(&into))
+    rankBelow(producer, into);
   if (from.reduced)
     into.reduced = from.reduced;
   from.ops.clear();

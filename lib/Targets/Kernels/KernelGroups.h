@@ -4,6 +4,8 @@
 #include "meshloom/Dialect/SPMD/SPMD.h"
 #include "meshloom/Targets/Kernels/KernelPolicy.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <memory>
 
 namespace meshloom {
@@ -36,6 +38,7 @@ public:
   bool isStored(Value value) const { return stored.contains(value); }
 
 private:
+  /// A group, or an op in none.
   using Node = llvm::PointerUnion<KernelGroup *, Operation *>;
 
   void place(Operation *op);
@@ -44,18 +47,24 @@ private:
   bool canJoin(Operation *op, KernelGroup &group);
   /// Whether computing `value` takes a result of `group`; also true where that
   /// would take long to find out.
-  bool dependsOn(Value value, const KernelGroup &group);
+  bool dependsOn(Value value, KernelGroup &group);
   bool mergeable(KernelGroup &a, KernelGroup &b);
   void merge(KernelGroup &into, KernelGroup &from);
   void add(Operation *op, KernelGroup &group);
+  /// `add`, without what it means for ranks.
+  void take(Operation *op, KernelGroup &group);
   KernelGroup &newGroup(spmd::ShardAttr domain);
   void recordReads(Operation *op, KernelGroup &group);
-  /// What computes `op`: its group, or where it is in none `op` itself.
+  /// Where `op` is computed.
   Node nodeOf(Operation *op) const;
-  /// No op that computing `node` takes stands behind this position.
-  unsigned reachOf(Node node) const;
-  /// `node` reaches at least to `position`, and so does what depends on it.
-  void raiseReach(Node node, unsigned position);
+  /// A node's rank is higher than those of all that computing it takes.
+  uint64_t rankOf(Node node) const;
+  /// The nodes whose results `node` takes.
+  llvm::SmallSetVector<Node, 8> producersOf(Node node) const;
+  /// Ranks what `group` takes, and what that takes, below the group.
+  void rankBelow(Node node, KernelGroup &group);
+  /// Makes room between all ranks, which stay in their order.
+  void spreadRanks();
   SmallVector<KernelGroup *> neighbours(Operation *op, spmd::ShardAttr domain);
   void decideStored(Value value);
   bool isCheap(Value value);
@@ -66,8 +75,8 @@ private:
   const DenseSet<Value> &inMemory;
   DenseMap<Operation *, unsigned> positions;
   DenseMap<Operation *, KernelGroup *> owner;
-  /// Of nodes that reach behind their own last op.
-  DenseMap<Node, unsigned> reach;
+  /// Of groups, and of ops that are not where they stand in the block.
+  DenseMap<Node, uint64_t> ranks;
   /// The groups with ops that read a value, the one with the latest such op
   /// last; without those that cannot take another op.
   DenseMap<Value, SmallVector<KernelGroup *, 2>> readers;
