@@ -78,7 +78,8 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
     ShardingRule rule = layoutRule(sharded);
     dtensor::OpCost cost = sharded.getCost(rule);
     ofKind.push_back({std::make_shared<ShardingRule>(std::move(rule)),
-                      std::move(cost), sharded.isFreeToMake()});
+                      std::move(cost), sharded.isFreeToMake(),
+                      mlir::hasEffect<mlir::MemoryEffects::Write>(&op)});
   }
   const OfKind &known = ofKind[kind];
   LayoutGraph::Op &node = graph.ops.emplace_back();
@@ -86,6 +87,7 @@ LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
   node.flopsPerPoint = known.cost.flopsPerPoint;
   node.flat = known.cost.flat;
   node.free = known.free;
+  node.held = known.held;
   node.runs = scope.runs;
   node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;

@@ -58,7 +58,7 @@ private:
   struct OfKind {
     std::shared_ptr<const ShardingRule> rule;
     dtensor::OpCost cost;
-    bool free;
+    bool free, held;
   };
   /// What all values of a type have in common.
   struct OfType {

@@ -73,7 +73,7 @@ public:
   LayoutClusters build() {
     std::vector<char> pointwise;
     for (const LayoutGraph::Op &op : graph.ops)
-      pointwise.push_back(!op.free && isPointwise(*op.rule));
+      pointwise.push_back(!op.free && !op.held && isPointwise(*op.rule));
     for (unsigned consumer = 0; consumer < graph.ops.size(); ++consumer) {
       if (!pointwise[consumer])
         continue;
@@ -150,6 +150,8 @@ private:
       LayoutCluster &cluster = result.clusters[entry->second];
       result.ofOp[op] = int(entry->second);
       cluster.ops.push_back(op);
+      if (graph.ops[op].held)
+        continue;
       const ShardingRule &rule = *graph.ops[op].rule;
       for (unsigned f = 0; f < rule.factors.size(); ++f) {
         // What a window takes of a longer dim, a slice of one row say, can stay

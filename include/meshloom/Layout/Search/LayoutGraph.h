@@ -58,6 +58,9 @@ struct LayoutGraph {
     int64_t flopsPerPoint = 1;
     /// A constant or the like: made in any layout at no cost.
     bool free = false;
+    /// Where it runs is seen (a call of the host's functions): it is never
+    /// moved.
+    bool held = false;
     /// Factors that are no part of that space: whatever their size and shards,
     /// the op does the same work (rows of a table that is looked up in).
     std::vector<unsigned> flat = {};
