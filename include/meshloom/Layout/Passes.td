@@ -176,9 +176,9 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     a loop counts once for each trip (8, where their number is not known), in a
     branch of n once in n.
 
-    Only types of ops' results change. Constraints and relayouts never do, nor
-    do arguments and function results but for those that propagation listed as
-    open: such an argument comes in the layout that makes its relayouts
+    Only types of ops' results change. Constraints, relayouts and calls of the
+    host's functions never do, nor do arguments and function results but for
+    those that propagation listed as open: such an argument comes in the layout that makes its relayouts
     cheapest, such a result as what makes it is laid out. A move must save at
     least 5 % of the cost that it touches. A plan whose peak bytes per device
     exceed the given one's is not taken, unless they are at most 65,536.
