@@ -9,15 +9,15 @@
 namespace meshloom::data::detail {
 
 /// Throws where it is empty.
-static const Tensor &given(const Tensor &tensor) {
+static DType elementType(const Tensor &tensor) {
   if (!tensor.defined())
     throw Error("[Dataset] expected tensors, got an empty Tensor: give it a "
                 "value first");
-  return tensor;
+  return tensor.dtype();
 }
 
 HostArray::HostArray(Tensor tensor)
-    : type(given(tensor).dtype()), extents(tensor.shape()),
+    : type(elementType(tensor)), extents(tensor.shape()),
       whole(std::move(tensor)) {
   if (whole.is_traced())
     throw Error(
