@@ -3,6 +3,7 @@
 
 #include "Layers/Fields.h"
 #include "LossScaling.h"
+#include "OptimizerChecks.h"
 #include "OptimizerConfig.h"
 
 #include "meshloom/API/ControlOps.h"
@@ -74,60 +75,11 @@ void expectGradients(const Gradients &gradients, const Where &where) {
   }
 }
 
-void expectOptions(const OptimizerOptions &options) {
-  auto expect = [](bool holds, const char *option, auto value,
-                   const char *what) {
-    if (!holds)
-      throw Error(fmt::format("[Optimizer] expected {} to be {}, got {}",
-                              option, what, value));
-  };
-  auto notNegative = [&](const char *option, auto value) {
-    expect(value >= 0, option, value, "0 or more");
-  };
-  notNegative("weight_decay", options.weight_decay);
-  notNegative("clip_norm", options.clip_norm);
-  notNegative("global_clip_norm", options.global_clip_norm);
-  notNegative("clip_value", options.clip_value);
-  notNegative("ema_overwrite_frequency", options.ema_overwrite_frequency);
-  expect(options.ema_momentum >= 0 && options.ema_momentum < 1, "ema_momentum",
-         options.ema_momentum, "at least 0 and less than 1");
-  expect(options.gradient_accumulation_steps >= 1,
-         "gradient_accumulation_steps", options.gradient_accumulation_steps,
-         "1 or more");
-  if ((options.clip_norm > 0) + (options.global_clip_norm > 0) +
-          (options.clip_value > 0) >
-      1)
-    throw Error(fmt::format(
-        "[Optimizer] expected one way to clip gradients at most, got clip_norm "
-        "{}, global_clip_norm {} and clip_value {}",
-        options.clip_norm, options.global_clip_norm, options.clip_value));
-  if (options.ema_overwrite_frequency > 0 && options.ema_momentum == 0)
-    throw Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, which "
-                "says how averages are kept");
-}
-
 void expectFiniteRate(double rate, const char *function, const Where &where) {
   if (!std::isfinite(rate))
     refuse(function,
            fmt::format("expected a learning rate that is finite, got {}", rate),
            where);
-}
-
-/// What is known of the rate when the optimizer is made.
-void expectRate(const Hyperparameter &learningRate) {
-  if (auto *number = std::get_if<double>(&learningRate.value))
-    detail::expectFinite("Optimizer", "learning_rate", *number);
-  auto *variable = std::get_if<DVariable>(&learningRate.value);
-  if (!variable)
-    return;
-  if (!variable->defined())
-    throw Error("[Optimizer] expected learning_rate to be a variable, got an "
-                "empty DVariable: make it from an initial value");
-  if (variable->rank() != 0 || !isFloat(variable->dtype()))
-    throw Error(fmt::format("[Optimizer] expected learning_rate to be a "
-                            "variable of one float, got {} [{}]",
-                            name(variable->dtype()),
-                            fmt::join(variable->shape(), ", ")));
 }
 
 /// A number on the mesh of `like`.
