@@ -67,8 +67,8 @@ endfunction()
 # but where BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. UNITY: see
 # meshloom_unity. OBJECT: its files are compiled apart, and are a part of another
 # library. COLD: it is compiled quickly (MESHLOOM_COLD_OPTIONS). COLD, HEAVY: with
-# sanitizers, optimising it takes longer than it runs in the tests. LINK states the layer table of docs/Architecture.md: only what a
-# layer may include.
+# sanitizers, optimising it takes longer than it runs in the tests. LINK states the
+# layer table of docs/Architecture.md: only what a layer may include.
 function(meshloom_library name)
   cmake_parse_arguments(arg "MLIR;UNITY;OBJECT;COLD;HEAVY" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})

@@ -11,9 +11,7 @@ namespace meshloom::optimizers {
 void expectOptions(const OptimizerOptions &options) {
   auto expect = [](bool holds, const char *option, auto value,
                    const char *what) {
-    if (!holds)
-      throw Error(fmt::format("[Optimizer] expected {} to be {}, got {}",
-                              option, what, value));
+    detail::expectNumber(holds, "Optimizer", option, what, double(value));
   };
   auto notNegative = [&](const char *option, auto value) {
     expect(value >= 0, option, value, "0 or more");
