@@ -1,6 +1,7 @@
 # lit configuration of all .mlir tests. Run one folder by hand:
 #   python3 /usr/lib/llvm-19/build/utils/lit/lit.py -v BUILD/test/Dialect
 import os
+import platform
 
 import lit.formats
 
@@ -25,6 +26,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
 config.environment["MESHLOOM_CACHE"] = "off"
 
 config.available_features.add("compiler")
+config.available_features.add(platform.machine()) # "x86_64", "aarch64"
 if os.path.exists(os.path.join(config.meshloom_build, "bin", "mesh-run")):
     config.available_features.add("mesh-run")
 

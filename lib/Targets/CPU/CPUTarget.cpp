@@ -64,7 +64,7 @@ public:
     std::vector<KernelToCompile> kernels;
     for (auto &[symbol, kernel] : lowered->kernels)
       kernels.push_back({symbol, kernel});
-    Code code{codeFormat, kernels.empty() ? "" : hostCpuFeatures(), {}, {}};
+    Code code{codeFormat, kernels.empty() ? "" : targetCpuFeatures(), {}, {}};
     if (options.asBytes) {
       auto bytes = linkKernels(kernels);
       if (!bytes)

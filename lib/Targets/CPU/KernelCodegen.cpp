@@ -20,23 +20,67 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
 
 using namespace meshloom;
 
-/// This CPU. Asking it takes a while on virtual machines.
-static const std::string &hostCpuName() {
-  static const auto &name = *new std::string(llvm::sys::getHostCPUName().str());
-  return name;
+/// The features that the programs of other machines are told about: kernels
+/// gain nothing from the rest.
+static constexpr const char *relevantFeatures[] = {
+    "sse4.2",   "popcnt",   "avx",      "avx2",     "fma",
+    "f16c",     "bmi",      "bmi2",     "lzcnt",    "avx512f",
+    "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512bf16"};
+
+namespace {
+/// A CPU that code is made for, in LLVM's words.
+struct TargetCpu {
+  std::string name;
+  llvm::StringMap<bool> features;
+  std::string problem; ///< why no code can be made for it; else empty
+};
+} // namespace
+
+/// The CPU of that name, which MESHLOOM_CPU gives; `host`: the one that its
+/// code has to run on.
+static TargetCpu namedCpu(StringRef name, const TargetCpu &host) {
+  TargetCpu cpu{name.str(), {}, ""};
+  SmallVector<StringRef> known, features;
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isX86())
+    llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);
+  if (!llvm::is_contained(known, name)) {
+    cpu.problem = "MESHLOOM_CPU is '" + cpu.name + "', which is no x86-64 " +
+                  "processor: take x86-64-v2, x86-64-v3, x86-64-v4 or a name " +
+                  "that clang's -march takes, or leave it unset for this one";
+    return cpu;
+  }
+  llvm::X86::getFeaturesForCPU(name, features);
+  for (StringRef feature : features)
+    cpu.features[feature] = true;
+  for (const char *feature : relevantFeatures)
+    if (cpu.features.lookup(feature) && !host.features.lookup(feature))
+      cpu.problem += (cpu.problem.empty() ? "MESHLOOM_CPU is '" + cpu.name +
+                                                "', but this machine lacks "
+                                          : ", ") +
+                     std::string(feature);
+  return cpu;
 }
-static const llvm::StringMap<bool> &hostFeatures() {
-  static const auto &features =
-      *new llvm::StringMap<bool>(llvm::sys::getHostCPUFeatures());
-  return features;
+
+/// This machine's CPU, or the lesser one that MESHLOOM_CPU names. Asking it
+/// takes a while on virtual machines.
+static const TargetCpu &targetCpu() {
+  static const auto &cpu = *new TargetCpu([] {
+    TargetCpu host{llvm::sys::getHostCPUName().str(),
+                   llvm::sys::getHostCPUFeatures(), ""};
+    const char *name = std::getenv("MESHLOOM_CPU");
+    return name && *name ? namedCpu(name, host) : host;
+  }());
+  return cpu;
 }
 
 /// The CPU features that code may use, as LLVM's options take them.
@@ -47,12 +91,12 @@ static std::string featureOptions(bool portable) {
   };
   if (portable) {
     SmallVector<StringRef> names;
-    std::string text = hostCpuFeatures();
+    std::string text = targetCpuFeatures();
     StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
     for (StringRef name : names)
       add("+", name);
   } else {
-    for (const auto &feature : hostFeatures())
+    for (const auto &feature : targetCpu().features)
       add(feature.second ? "+" : "-", feature.first());
   }
   return options;
@@ -67,10 +111,13 @@ void meshloom::initializeCodeGenerator() {
 }
 
 /// For this machine; `portable`: for all that have the features which
-/// hostCpuFeatures() names.
+/// targetCpuFeatures() names.
 static Result<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(CodegenMode mode) {
   initializeCodeGenerator();
+  const TargetCpu &cpu = targetCpu();
+  if (!cpu.problem.empty())
+    return Error(cpu.problem);
   std::string triple = llvm::sys::getProcessTriple(), message;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, message);
@@ -80,7 +127,7 @@ makeTargetMachine(CodegenMode mode) {
   bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, portable ? StringRef("x86-64") : StringRef(hostCpuName()),
+      triple, portable ? StringRef("x86-64") : StringRef(cpu.name),
       featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
       mode == CodegenMode::Quick ? llvm::CodeGenOptLevel::None
                                  : llvm::CodeGenOptLevel::Default));
@@ -143,7 +190,7 @@ public:
     {
       TimedScope timed("optimise");
       for (llvm::Function &function : module)
-        function.addFnAttr("tune-cpu", hostCpuName());
+        function.addFnAttr("tune-cpu", targetCpu().name);
       (tiled ? tiledPipeline : pipeline).run(module, modules);
       loops.clear();
       functions.clear();
@@ -339,19 +386,14 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
 std::string meshloom::codegenOptions(CodegenMode mode) {
   const bool portable = mode == CodegenMode::Portable;
   return (Twine(int(mode)) + " " + llvm::sys::getProcessTriple() + " " +
-          hostCpuName() + " " + featureOptions(portable))
+          targetCpu().name + " " + featureOptions(portable))
       .str();
 }
 
-std::string meshloom::hostCpuFeatures() {
-  static constexpr const char *relevant[] = {
-      "sse4.2",   "popcnt",   "avx",      "avx2",     "fma",
-      "f16c",     "bmi",      "bmi2",     "lzcnt",    "avx512f",
-      "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512bf16"};
-  const auto &features = hostFeatures();
+std::string meshloom::targetCpuFeatures() {
   std::string result;
-  for (const char *name : relevant)
-    if (features.lookup(name))
+  for (const char *name : relevantFeatures)
+    if (targetCpu().features.lookup(name))
       result += (result.empty() ? "" : ",") + std::string(name);
   return result;
 }

@@ -16,10 +16,12 @@ struct KernelToCompile {
   spmd::KernelOp kernel;
 };
 
+/// Code is made for this machine's CPU, or for the lesser one that the
+/// environment variable MESHLOOM_CPU names.
 enum class CodegenMode {
-  Quick,   ///< for this CPU, without what takes long
-  Full,    ///< for this CPU, optimised
-  Portable ///< optimised, for CPUs that have hostCpuFeatures()
+  Quick,   ///< without what takes long
+  Full,    ///< optimised
+  Portable ///< optimised, for CPUs that have targetCpuFeatures()
 };
 
 /// One object file for each kernel, in their order; made on all cores.
@@ -32,9 +34,9 @@ void initializeCodeGenerator();
 /// All that the code of a kernel depends on beside the kernel, as text.
 std::string codegenOptions(CodegenMode mode);
 
-/// The features of this CPU that kernels of a saved program may use:
+/// The features of that CPU that kernels of a saved program may use:
 /// "sse4.2,avx,avx2,...". Programs name them; lib/Runtime/Library/Features.cpp
 /// knows them all.
-std::string hostCpuFeatures();
+std::string targetCpuFeatures();
 
 } // namespace meshloom
