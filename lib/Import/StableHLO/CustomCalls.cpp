@@ -298,7 +298,10 @@ static FailureOr<std::string> registeredName(Importer &im, Call op) {
            << " of the program, a Python function that is not in its text; a "
               "function in its place can be registered with "
               "meshloom::register_custom_call as '"
-           << own << "', or as '" << target << "' for all callbacks";
+           << own << "', or as '" << target
+           << "' for all callbacks; mesh-run --print-callbacks runs the "
+              "program "
+              "until one has to give a result";
   return im.error("custom call '")
          << target
          << "' is not known; a function for it can be registered with "
