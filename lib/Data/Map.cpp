@@ -1,7 +1,9 @@
 // Steps that call functions of the user's: map, in this thread or on several,
 // and interleave.
 #include "Steps.h"
+#include "meshloom/Data/Dataset.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -245,22 +247,30 @@ private:
   ParallelCalls calls;
 };
 
-void expectCalls(std::string_view step, int64_t count) {
-  expect(count >= 1 && count <= 1024, step, "num_parallel_calls in [1, 1024]",
-         count);
+/// The most calls at the same time.
+constexpr int64_t maxCalls = 1024;
+
+/// `calls` with their number, which may be AUTOTUNE.
+ParallelCalls checkedCalls(std::string_view step, ParallelCalls calls) {
+  if (calls.count == AUTOTUNE)
+    calls.count = std::clamp(int64_t(std::thread::hardware_concurrency()),
+                             int64_t(1), maxCalls);
+  expect(calls.count >= 1 && calls.count <= maxCalls, step,
+         "AUTOTUNE or num_parallel_calls in [1, 1024]", calls.count);
+  return calls;
 }
 
 } // namespace
 
 SourcePtr map(SourcePtr input, ElementFunction function, ParallelCalls calls) {
-  expectCalls("map", calls.count);
+  calls = checkedCalls("map", calls);
   return std::make_shared<Map>(std::move(input), std::move(function), calls);
 }
 SourcePtr interleave(SourcePtr input, ElementToSource function, int64_t cycle,
                      int64_t block, ParallelCalls calls) {
   expect(cycle >= 1, "interleave", "a cycle_length of at least 1", cycle);
   expect(block >= 1, "interleave", "a block_length of at least 1", block);
-  expectCalls("interleave", calls.count);
+  calls = checkedCalls("interleave", calls);
   return std::make_shared<Interleave>(std::move(input), std::move(function),
                                       cycle, block, calls);
 }

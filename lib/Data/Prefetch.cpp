@@ -2,6 +2,7 @@
 // devices.
 #include "Steps.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/Data/Dataset.h"
 
 #include <condition_variable>
 #include <deque>
@@ -110,7 +111,9 @@ private:
 } // namespace
 
 SourcePtr prefetch(SourcePtr input, int64_t count, ElementFunction place) {
-  expect(count >= 1, "prefetch", "at least one element", count);
+  if (count == AUTOTUNE)
+    count = 2; // one is taken while the next one is made
+  expect(count >= 1, "prefetch", "AUTOTUNE or at least one element", count);
   return std::make_shared<Prefetch>(std::move(input), count, std::move(place));
 }
 

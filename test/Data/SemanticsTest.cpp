@@ -251,4 +251,33 @@ TEST_F(SemanticsTest, BatchesThatAreMissing) {
                     HasSubstr("batch the dataset first")));
 }
 
+TEST_F(SemanticsTest, AsManyAsSuitTheMachine) {
+  auto doubled = [](const Tensor &x) { return x * 2; };
+  auto one = [](const Tensor &x) { return data::from_tensor_slices(x); };
+  const Tensor numbers = range(12);
+  auto values = [](const auto &dataset) {
+    std::vector<int> found;
+    for (const Tensor &x : dataset)
+      found.push_back(x.template item<int>());
+    return found;
+  };
+  auto rows = data::from_tensor_slices(numbers);
+  EXPECT_EQ(values(rows.map(doubled, {.num_parallel_calls = data::AUTOTUNE})
+                       .prefetch(data::AUTOTUNE)),
+            values(rows.map(doubled)));
+  auto batches = rows.batch(3);
+  EXPECT_EQ(
+      values(batches.interleave(
+          one, {.cycle_length = 2, .num_parallel_calls = data::AUTOTUNE})),
+      values(batches.interleave(one, {.cycle_length = 2})));
+  for (int64_t count : {-2, 0}) {
+    EXPECT_THAT(
+        refusal([&] { rows.prefetch(count); }),
+        HasSubstr("[prefetch] expected AUTOTUNE or at least one element"));
+    EXPECT_THAT(
+        refusal([&] { rows.map(doubled, {.num_parallel_calls = count}); }),
+        HasSubstr("[map] expected AUTOTUNE or num_parallel_calls in"));
+  }
+}
+
 } // namespace

@@ -8,9 +8,15 @@
 
 namespace meshloom::data {
 
+/// As many as suit this machine: of `num_parallel_calls` one a processor
+/// thread, of `prefetch` two elements. As tf.data.AUTOTUNE, but it stays the
+/// same while a dataset is read.
+inline constexpr int64_t AUTOTUNE = -1;
+
 /// See Dataset::map.
 struct MapOptions {
-  /// How many calls may run at the same time, each on its own thread.
+  /// How many calls may run at the same time, each on its own thread; AUTOTUNE
+  /// will do.
   int64_t num_parallel_calls = 1;
   /// Whether elements come in order; else as they are ready.
   bool deterministic = true;
@@ -44,7 +50,7 @@ struct InterleaveOptions {
   int64_t cycle_length = 1;
   /// How many elements in a row are of the same dataset.
   int64_t block_length = 1;
-  /// How many datasets may be read ahead at the same time.
+  /// How many datasets may be read ahead at the same time; AUTOTUNE will do.
   int64_t num_parallel_calls = 1;
 };
 /// See Dataset::window.
@@ -254,7 +260,7 @@ public:
     return Dataset(
         detail::cache(source(), file.string(), detail::skeletonFrom<T>));
   }
-  /// A thread makes up to `count` elements ahead.
+  /// A thread makes up to `count` elements ahead; AUTOTUNE will do.
   Dataset prefetch(int64_t count) const {
     return Dataset(detail::prefetch(source(), count));
   }
