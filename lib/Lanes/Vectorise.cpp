@@ -209,6 +209,9 @@ private:
   // What several regions compute alike
   //===--------------------------------------------------------------------===//
 
+  /// What was made, by the hash of how.
+  using Shared = std::unordered_map<size_t, SmallVector<Operation *>>;
+
   /// With several regions, what is the same at all places is made once: so that
   /// they can be seen to assign the same.
   bool isShared(Operation *op, ValueRange operands) const {
@@ -503,7 +506,17 @@ private:
             b.note(argument, {});
     });
     op->erase();
-    forgetShared();
+  }
+
+  /// Whether a variable is assigned in the regions of these.
+  static bool assignsInside(OfOps ops) {
+    return llvm::any_of(ops, [](auto &each) {
+      return each.it
+          ->walk([](dtensor::AssignVariableOp) {
+            return mlir::WalkResult::interrupt();
+          })
+          .wasInterrupted();
+    });
   }
 
   /// The loops of several regions are one that carries the values of all. What
@@ -515,6 +528,12 @@ private:
     SmallVector<SmallVector<unsigned>> slots;
     llvm::DenseSet<std::pair<unsigned, unsigned>> apart;
     SmallVector<Value> made;
+    // What was read before may be assigned by the time that the body is there
+    // again.
+    if (assignsInside(ops))
+      forgetShared();
+    // What is made inside is out of reach behind the loop, or erased.
+    const Shared before = shared;
     while (true) {
       slots.clear();
       SmallVector<Value> inits;
@@ -590,9 +609,12 @@ private:
           }
         return results;
       };
-      parts.retract = [&](dtensor::WhileOp loop) { retract(loop); };
+      parts.retract = [&](dtensor::WhileOp loop) {
+        retract(loop);
+        shared = before;
+      };
       const Made built = buildWhile(b, inits, parts);
-      forgetShared();
+      shared = before;
       if (failed(built))
         return failure();
       made = *built;
@@ -627,9 +649,11 @@ private:
       for (Type type : op.getResultTypes())
         types.push_back(cast<RankedTensorType>(dtensor::undecided(type)));
     }
+    const Shared before = shared;
     Made made = buildCase(
         b, index, types, branches, [&](unsigned i, bool diverges) -> Made {
           diverging += diverges;
+          shared = before;
           SmallVector<Of<Block *>> blocks;
           for (auto [part, it] : ops)
             blocks.push_back(
@@ -645,7 +669,9 @@ private:
                 results, get(part, block->getTerminator()->getOperands()));
           return results;
         });
-    forgetShared();
+    shared = before;
+    if (assignsInside(ops))
+      forgetShared();
     if (failed(made))
       return failure();
     ArrayRef<Value> rest = *made;
@@ -671,7 +697,7 @@ private:
   Lanes allLanes;
   /// What stands for the values inside, by region.
   SmallVector<DenseMap<Value, Value>> values;
-  std::unordered_map<size_t, SmallVector<Operation *>> shared;
+  Shared shared;
   /// How many loops and branches around are not the same at all places.
   int diverging = 0;
 };

@@ -516,6 +516,55 @@ TEST(ReplicaMapTest, LoopsThatMeetHaveGradientsFromOutside) {
   }
 }
 
+/// What a variable that begins with 0 is after one step of replicas with other
+/// numbers of rows.
+template <typename F> float assignedBy(F &&inReplica) {
+  DVariable count(tensor(0.f),
+                  {.layout = Layout::replicated(*fourReplicas().mesh, 0)});
+  auto step = function([&](const Tensor &xs) {
+    return detail::replicaMap(fourReplicas(), {{xs, true, {2, 2, 2, 1}}},
+                              [&](detail::RegionTensors own) {
+                                return std::vector<Tensor>{
+                                    inReplica(reduce_sum(own[0]), count)};
+                              },
+                              {})[0]
+        .value;
+  });
+  step(sample({4, 2, 3}));
+  return count.item<float>();
+}
+
+// Loops and branches of each number of rows are apart; what all replicas
+// compute alike behind them is still seen to be the same.
+TEST(ReplicaMapTest, WhatIsAssignedBehindALoopIsTheSameForAll) {
+  EXPECT_EQ(
+      assignedBy([](Tensor s, const DVariable &count) {
+        s = fori_loop(
+            0, 3, [](const Tensor &, const Tensor &s) { return s * 2.f; }, s);
+        count.assign_add(1);
+        s = cond(
+            greater(s, 0), [&] { return s * 1.f; }, [&] { return s * 2.f; });
+        count.assign_add(count + 1);
+        return s;
+      }),
+      3);
+}
+
+// What was read before a loop is not what its body reads the second time.
+TEST(ReplicaMapTest, ALoopThatAssignsReadsWhatItAssigned) {
+  EXPECT_EQ(assignedBy([](const Tensor &s, const DVariable &count) {
+              const Tensor before = count + 2;
+              return fori_loop(
+                  0, 3,
+                  [&](const Tensor &, const Tensor &s) {
+                    count.assign_add(count + 1);
+                    return s + before;
+                  },
+                  s);
+            }),
+            7);
+}
+
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//

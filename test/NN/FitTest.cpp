@@ -186,6 +186,26 @@ TEST(FitTest, LossesDoNotDependOnTheWayToReduce) {
   EXPECT_NE(own, packed);
 }
 
+// Each of two layers counts its calls; the loop of the first is between.
+TEST(FitTest, RecurrentLayersDropInReplicasOfOtherRows) {
+  MirroredStrategy strategy(cpus(2), std::make_shared<ReductionToOneDevice>());
+  auto scope = strategy.scope();
+  Sequential model({Input({4, 3}),
+                    layers::Bidirectional(layers::LSTM(2, {.dropout = 0.5})),
+                    layers::Dense(1)});
+  model.compile({.optimizer = optimizers::SGD(0.1), .loss = "mse"});
+  const History history =
+      model.fit(ones({5, 4, 3}), ones({5, 1}), {.batch_size = 3, .verbose = 0});
+  EXPECT_TRUE(std::isfinite(history["loss"][0]));
+  int64_t counts = 0;
+  for (const DVariable &variable : model.variables())
+    if (variable.name().ends_with("/calls")) {
+      EXPECT_EQ(variable.item<int64_t>(), 2) << variable.name();
+      ++counts;
+    }
+  EXPECT_EQ(counts, 2);
+}
+
 // The scale falls until what it multiplies is finite: steps before that change
 // nothing, those after it are those of the inner optimizer.
 TEST(FitTest, LossesAreScaled) {
