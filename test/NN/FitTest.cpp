@@ -186,6 +186,32 @@ TEST(FitTest, LossesDoNotDependOnTheWayToReduce) {
   EXPECT_NE(own, packed);
 }
 
+// 6 rows are 2, 2, 1 and 1 in the replicas of a step, and 2, 2, 2 and 0 along
+// the axis, which the groups of the reduction cut otherwise.
+TEST(FitTest, RowsThatTheAxisDoesNotDivideAreReducedInGroups) {
+  const Tensor x = reshape(sin(arange(39.f)), {13, 3});
+  const Tensor y = reduce_sum(x, 1, true);
+  auto fitted = [&](const std::shared_ptr<CrossDeviceOps> &ops,
+                    int64_t perExecution) {
+    MirroredStrategy strategy(cpus(4), ops);
+    auto scope = strategy.scope();
+    Sequential model(
+        {Input({3}), layers::Dense(1, {.kernel_initializer = "ones"})});
+    model.compile({.optimizer = optimizers::SGD(0.1),
+                   .loss = "mse",
+                   .steps_per_execution = perExecution});
+    return model.fit(
+        x, y, {.batch_size = 6, .epochs = 2, .verbose = 0, .shuffle = false});
+  };
+  const History expected = fitted(nullptr, 1);
+  for (int64_t perExecution : {1, 2}) {
+    const History got =
+        fitted(std::make_shared<HierarchicalCopyAllReduce>(), perExecution);
+    for (size_t epoch = 0; epoch < 2; ++epoch)
+      EXPECT_NEAR(got["loss"][epoch], expected["loss"][epoch], 1e-5);
+  }
+}
+
 // Each of two layers counts its calls; the loop of the first is between.
 TEST(FitTest, RecurrentLayersDropInReplicasOfOtherRows) {
   MirroredStrategy strategy(cpus(2), std::make_shared<ReductionToOneDevice>());

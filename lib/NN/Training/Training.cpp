@@ -6,6 +6,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/NN/Models/Inspect.h"
 #include "meshloom/NN/Models/Model.h"
 
@@ -190,6 +191,13 @@ std::optional<Layout> Training::layoutOf(int64_t rank, int64_t dim) const {
 Tensor Training::placed(const Tensor &tensor, int64_t batchDim) const {
   if (!mesh || is_dtensor(tensor))
     return tensor;
+  // A way to reduce may have a mesh of its own that cuts the axis. What the
+  // axis does not divide has other blocks there: the step cuts it.
+  if (choosesReduction(*strategy.internal()) && tensor.rank() > batchDim &&
+      mesh->num_local_devices() == mesh->size() &&
+      tensor.shape()[size_t(batchDim)] % mesh->size() != 0)
+    return distribute(tensor,
+                      Layout::replicated(*mesh, unsigned(tensor.rank())));
   return distribute(tensor, *layoutOf(tensor.rank(), batchDim));
 }
 
