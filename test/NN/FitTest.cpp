@@ -232,6 +232,31 @@ TEST(FitTest, RecurrentLayersDropInReplicasOfOtherRows) {
   EXPECT_EQ(counts, 2);
 }
 
+// Of 4 rows the third of three replicas has none in a last batch of 1.
+TEST(FitTest, AReplicaWithoutRowsHasNoMoments) {
+  const Tensor x = reshape(sin(arange(8.f)), {4, 2});
+  MirroredStrategy strategy(cpus(3), std::make_shared<ReductionToOneDevice>());
+  auto scope = strategy.scope();
+  layers::BatchNormalization apart({.momentum = 0.5, .synchronized = false});
+  Sequential model({Input({2}), apart, layers::Dense(1)});
+  model.compile({.optimizer = optimizers::SGD(0.1), .loss = "mse"});
+  model.fit(x, ones({4, 1}), {.batch_size = 3, .verbose = 0, .shuffle = false});
+  for (const DVariable &weight : model.variables())
+    for (float value : cast(weight, DType::F32).to_vector<float>())
+      EXPECT_TRUE(std::isfinite(value)) << weight.name();
+  // Replicas of one row: its moments are the row and 0.
+  const std::vector<float> rows = x.to_vector<float>(),
+                           mean =
+                               apart.variable("moving_mean").to_vector<float>(),
+                           variance = apart.variable("moving_variance")
+                                          .to_vector<float>();
+  for (size_t i = 0; i < 2; ++i) {
+    const float first = (rows[i] + rows[2 + i] + rows[4 + i]) / 3;
+    EXPECT_NEAR(mean[i], first / 4 + rows[6 + i] / 2, 1e-6);
+    EXPECT_NEAR(variance[i], 0.25, 1e-6);
+  }
+}
+
 // The scale falls until what it multiplies is finite: steps before that change
 // nothing, those after it are those of the inner optimizer.
 TEST(FitTest, LossesAreScaled) {

@@ -188,16 +188,23 @@ private:
     const bool isReplica = isMappedAxis(replicaAxis);
     const Tensor &mask = options.mask;
     const bool isMasked = mask.defined() && mask.rank() == x.rank() - 1;
-    const nn::Moments now = isMasked || (isReplica && own.synchronized)
-                                ? momentsOf(x, axes, isMasked ? mask : Tensor(),
-                                            isReplica && own.synchronized)
-                                : nn::moments(x, Axis(axes));
+    // A replica without rows has no moments; those of all have others' part.
+    const bool isEmpty = isReplica && !own.synchronized && x.size() == 0;
+    const nn::Moments now =
+        isMasked || isEmpty || (isReplica && own.synchronized)
+            ? momentsOf(x, axes, isMasked ? mask : Tensor(),
+                        isReplica && own.synchronized)
+            : nn::moments(x, Axis(axes));
     Tensor y =
         nn::batch_norm(x, now, valueOf(gamma), valueOf(beta), own.epsilon);
-    if (isReplica && !own.synchronized)
-      keep(pmean(now.mean, replicaAxis), pmean(now.variance, replicaAxis));
-    else
+    if (isReplica && !own.synchronized) {
+      const Tensor number =
+          psum(full({}, isEmpty ? 0 : 1, now.mean.dtype()), replicaAxis);
+      keep(psum(now.mean, replicaAxis) / number,
+           psum(now.variance, replicaAxis) / number);
+    } else {
       keep(now.mean, now.variance);
+    }
     return y;
   }
   /// Of the positions that count, if there is a mask; in the code of one
@@ -220,7 +227,10 @@ private:
     const Tensor number =
         counts.defined()
             ? maximum(ofAll(reduce_sum(cast(mask, wide.dtype()))), 1)
-            : ofAll(full({}, double(elements), wide.dtype()));
+            : ofAll(full(
+                  {},
+                  double(std::max<int64_t>(elements, ofAllReplicas ? 0 : 1)),
+                  wide.dtype()));
     const Tensor mean = sumOf(wide) / number;
     return {mean, sumOf(square(wide - mean)) / number};
   }
