@@ -202,29 +202,41 @@ void HaloTraffic::add(const Layout &layout, const Shape &global,
   const Mesh &mesh = layout.mesh();
   sent.resize(size_t(mesh.size()));
   received.resize(size_t(mesh.size()));
-  // Per dim and shard: how much all shards together hold of its block.
-  std::vector<std::vector<int64_t>> given(windows.size());
-  for (unsigned dim = 0; dim < windows.size(); ++dim)
-    for (int64_t shard = 0; shard < int64_t(windows[dim].size()); ++shard) {
+  /// Of a shard of a dim: what it holds, how much of that is in its block, and
+  /// how much of its block all shards together hold.
+  struct Counts {
+    int64_t window, own, given;
+  };
+  // Searches ask for this very often: dims are gone through once, not once for
+  // each device.
+  std::vector<std::vector<Counts>> dims(global.size());
+  for (unsigned dim = 0; dim < global.size(); ++dim) {
+    const bool isWindowed = dim < windows.size() && !windows[dim].empty();
+    for (int64_t shard = 0; shard < layout.num_shards(dim); ++shard) {
       const Interval block =
           blockOf(global[dim], layout.axes(dim), mesh, shard);
-      int64_t &sum = given[dim].emplace_back();
-      for (Interval other : windows[dim])
-        sum += other.intersect(block).size();
+      Counts counts{block.size(), block.size(), block.size()};
+      if (isWindowed) {
+        const Interval window = windows[dim][size_t(shard)];
+        counts = {window.size(), window.intersect(block).size(), 0};
+        for (Interval other : windows[dim])
+          counts.given += other.intersect(block).size();
+      }
+      dims[dim].push_back(counts);
     }
+  }
   for (int64_t device = 0; device < mesh.size(); ++device) {
     const std::vector<int64_t> coords = mesh.coords(device);
-    const Box block = layout.shard(global, device);
-    const Box window = heldBox(layout, global, windows, device);
-    const int64_t own = window.intersect(block).count();
-    int64_t all = 1;
-    for (unsigned dim = 0; dim < global.size(); ++dim)
-      all *=
-          dim < given.size() && !given[dim].empty()
-              ? given[dim][size_t(shardIndex(layout.axes(dim), mesh, coords))]
-              : block.extent[dim];
-    sent[size_t(device)] += (all - own) * width;
-    received[size_t(device)] += (window.count() - own) * width;
+    Counts all{1, 1, 1};
+    for (unsigned dim = 0; dim < global.size(); ++dim) {
+      const Counts &each =
+          dims[dim][size_t(shardIndex(layout.axes(dim), mesh, coords))];
+      all.window *= each.window;
+      all.own *= each.own;
+      all.given *= each.given;
+    }
+    sent[size_t(device)] += (all.given - all.own) * width;
+    received[size_t(device)] += (all.window - all.own) * width;
   }
 }
 

@@ -251,6 +251,28 @@ TEST(LayoutSearchTest, ChangesTriedGrowWithTheProgram) {
   }
 }
 
+// A change at one of many operands is work at all of them: it counts as many,
+// so that a join of hundreds is not searched for minutes.
+TEST(LayoutSearchTest, ChangesAtAJoinOfManyCountAsMany) {
+  auto triedBy = [](int parts) {
+    GraphBuilder build;
+    std::vector<unsigned> all;
+    std::string text;
+    for (int i = 0; i < parts; ++i) {
+      all.push_back(build.unary(build.argument({64, 64}, rows())));
+      text += i ? ", m n" : "m n";
+    }
+    build.result(build.op((text + " -> m n").c_str(), all, {64, 64}), rows());
+    const LayoutClusters clusters = findClusters(build.graph);
+    LayoutState state(build.graph, clusters, *MachineModel::preset("ring"));
+    const int64_t before = state.tried();
+    EXPECT_TRUE(state.apply({{all[0], state.intern(full())}}));
+    return state.tried() - before;
+  };
+  EXPECT_EQ(triedBy(8), 1);
+  EXPECT_EQ(triedBy(80), 1 + 80 / 4);
+}
+
 //===----------------------------------------------------------------------===//
 // Structure that repeats
 //===----------------------------------------------------------------------===//

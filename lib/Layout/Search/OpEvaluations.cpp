@@ -130,6 +130,7 @@ static Objective priceHalos(const MachineModel &machine,
 OpEvaluation LayoutState::compute(unsigned index,
                                   const std::vector<LayoutId> &key) {
   const LayoutGraph::Op &op = graph.ops[index];
+  countParts(op.operands.size());
   const ShardingRule &rule = *op.rule;
   const Mesh &mesh = graph.mesh();
   std::vector<Layout> operands, results;
@@ -248,6 +249,7 @@ const Objective &LayoutState::sharedHaloPrice(unsigned value) {
   Objective &all = entry->second;
   if (!isNew)
     return all;
+  countParts(haloUses.size());
   const LayoutGraph::Value &what = graph.values[value];
   std::map<LayoutId, SharedWindows> needed;
   for (auto [op, operand] : haloUses) {

@@ -61,7 +61,9 @@ public:
   bool runsAlike(unsigned op, std::span<const unsigned> operands);
   const Objective &total() const { return sum; }
   /// How many changes have been applied, or would have been if what they come
-  /// to were not known: what a search's work is counted in.
+  /// to were not known: what a search's work is counted in. One that is long
+  /// because of an op of many operands or a value of many uses counts as
+  /// several.
   int64_t tried() const { return changesTried; }
   void countTried() { ++changesTried; }
   Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
@@ -158,6 +160,13 @@ private:
   void addHalos(unsigned op, std::span<const Layout> have,
                 OpEvaluation &made) const;
   void findWindowUses();
+  /// Counts work that grows with so many operands or uses as changes tried: a
+  /// search through a join of hundreds takes no longer than others.
+  void countParts(size_t parts) {
+    constexpr size_t few = 16;
+    if (parts > few)
+      changesTried += int64_t(parts / 4);
+  }
   const Objective &sharedHaloPrice(unsigned value);
   Objective sharedHaloCost(unsigned value);
   /// What an op asks of each of its operands.
