@@ -257,6 +257,31 @@ TEST(FitTest, AReplicaWithoutRowsHasNoMoments) {
   }
 }
 
+// Parts of 2, 1 and 1 rows, as the step has them that runs in replicas; and of
+// 1 row, 1 row and none.
+TEST(FitTest, PartsOfOtherRowsAreNormalizedApart) {
+  const Tensor x = reshape(sin(arange(36.f)), {6, 3, 2});
+  auto fitted = [&](const std::shared_ptr<CrossDeviceOps> &ops) {
+    MirroredStrategy strategy(cpus(3), ops);
+    auto scope = strategy.scope();
+    Sequential model(
+        {Input({3, 2}), layers::BatchNormalization({.synchronized = false}),
+         layers::Flatten(), layers::Dense(1, {.kernel_initializer = "ones"})});
+    model.compile({.optimizer = optimizers::SGD(0.01), .loss = "mse"});
+    std::vector<double> all = model.fit(
+        x, ones({6, 1}),
+        {.batch_size = 4, .epochs = 2, .verbose = 0, .shuffle = false})["loss"];
+    for (const Tensor &weight : model.get_weights())
+      for (float value : weight.to_vector<float>())
+        all.push_back(value);
+    return all;
+  };
+  EXPECT_THAT(
+      fitted(nullptr),
+      testing::Pointwise(testing::DoubleNear(1e-5),
+                         fitted(std::make_shared<ReductionToOneDevice>())));
+}
+
 // The scale falls until what it multiplies is finite: steps before that change
 // nothing, those after it are those of the inner optimizer.
 TEST(FitTest, LossesAreScaled) {

@@ -239,9 +239,7 @@ private:
   Tensor normalizedApart(const Tensor &x) const {
     const int64_t replicas = own.replicas;
     if (x.shape()[0] % replicas != 0)
-      refuse(fmt::format("expected a batch that {} replicas divide, got {}: "
-                         "where it is not synchronized each has its part",
-                         replicas, sizesText(x.shape())));
+      return normalizedUnevenly(x);
     Shape cut = x.shape();
     cut[0] /= replicas;
     cut.insert(cut.begin(), replicas);
@@ -258,6 +256,58 @@ private:
     keep(reduce_mean(now.mean, Axis(axes)),
          reduce_mean(now.variance, Axis(axes)));
     return reshape(y, x.shape());
+  }
+  /// The same of parts with a row more or less, as replicas have them: they are
+  /// filled up with rows that do not count.
+  Tensor normalizedUnevenly(const Tensor &x) const {
+    const int64_t replicas = own.replicas, all = x.shape()[0];
+    const int64_t least = all / replicas, most = least + 1;
+    std::vector<int64_t> taken, places;
+    std::vector<float> counts;
+    std::vector<bool> isRow;
+    for (int64_t replica = 0; replica < replicas; ++replica) {
+      const int64_t rows = least + (replica < all % replicas);
+      counts.push_back(float(std::max<int64_t>(rows, 1)));
+      for (int64_t row = 0; row < most; ++row) {
+        isRow.push_back(row < rows);
+        if (row < rows)
+          places.push_back(replica * most + row);
+        taken.push_back(std::max<int64_t>(int64_t(places.size()) - 1, 0));
+      }
+    }
+    Shape cut = x.shape(), ofRows(cut.size() + 1, 1);
+    cut[0] = most;
+    cut.insert(cut.begin(), replicas);
+    ofRows[0] = replicas;
+    const Tensor parts =
+        inWideType(reshape(take(x, tensor(taken, {replicas * most}), 0), cut));
+    int64_t each = 1; // elements of a row
+    for (size_t d = 2; d + 1 < cut.size(); ++d)
+      each *= cut[d];
+    const Tensor number =
+        cast(tensor(counts, ofRows), parts.dtype()) * double(each);
+    ofRows[1] = most;
+    const Tensor counted = tensor(isRow, ofRows);
+    std::vector<int64_t> axes(cut.size() - 2);
+    std::iota(axes.begin(), axes.end(), 1);
+    auto meanOf = [&](const Tensor &values) {
+      return reduce_sum(where(counted, values, 0), Axis(axes), true) / number;
+    };
+    const Tensor mean = meanOf(parts);
+    const Tensor variance = meanOf(square(parts - mean));
+    Tensor y = cast((parts - mean) * rsqrt(variance + own.epsilon), x.dtype());
+    if (gamma.defined())
+      y = y * valueOf(gamma);
+    if (beta.defined())
+      y = y + valueOf(beta);
+    axes.insert(axes.begin(), 0);
+    // Those of a replica without rows are 0.
+    const auto some = double(std::min(all, replicas));
+    keep(reduce_sum(mean, Axis(axes)) / some,
+         reduce_sum(variance, Axis(axes)) / some);
+    Shape flat = x.shape();
+    flat[0] = replicas * most;
+    return take(reshape(y, flat), tensor(places, {all}), 0);
   }
   void keep(const Tensor &mean, const Tensor &variance) const {
     auto average = [&](const DVariable &moving, const Tensor &now) {
