@@ -92,6 +92,13 @@ class Launch(unittest.TestCase):
                                       r"first: exit status 7; its last words: no such thing; ending the others")
         self.assertLess(time.time() - before, 5)
 
+    def test_seconds_are_numbers(self):
+        for option in ("--grace", "--heartbeat-timeout"):
+            for value, why in (("nan", "is no number"), ("-nan", "is no number"), ("inf", "not in range")):
+                done = launch("-n", "2", f"{option}={value}", "true")
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"{option}: Value {value} {why}", done.stderr)
+
     def test_a_killed_rank_is_named_to_all(self):
         done = launch("-n", "3", RANK, "join", "2@signal:9", "barrier:a")
         self.assertEqual(done.returncode, 128 + 9)

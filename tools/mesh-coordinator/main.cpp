@@ -1,5 +1,7 @@
 // mesh-coordinator: the coordination service on its own, for processes that
 // something else than mesh-launch starts.
+#include "../FiniteRange.h"
+
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Support/File.h"
 
@@ -91,10 +93,10 @@ int main(int argc, char **argv) {
   app.add_option("--heartbeat-timeout", options.heartbeatTimeout,
                  "Seconds after which a process of which nothing is heard is "
                  "lost (default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(FiniteRange(0.1, 1e6));
   app.add_option("--start-timeout", options.startTimeout,
                  "Seconds in which all processes must come (default: no limit)")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(FiniteRange(0.1, 1e6));
   app.add_option("--tls-certificate", options.tls.certificate,
                  "Its certificate, in PEM format");
   app.add_option("--tls-key", options.tls.key, "That certificate's key");

@@ -1,4 +1,5 @@
 // mesh-launch: starts a program several times, as the ranks of one run.
+#include "../FiniteRange.h"
 #include "Agent.h"
 #include "Launch.h"
 
@@ -53,11 +54,11 @@ int main(int argc, char **argv) {
   app.add_option("--grace", options.grace,
                  "Seconds that the others have to end by themselves after a "
                  "failure (default: 2)")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(meshloom::FiniteRange(0.0, 1e6));
   app.add_option("--heartbeat-timeout", options.heartbeatTimeout,
                  "Seconds after which a process of which nothing is heard is "
                  "lost (default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(meshloom::FiniteRange(0.1, 1e6));
   app.add_option("--tls-certificate", options.tls.certificate,
                  "Certificate of each process, in PEM format: then all between "
                  "hosts that is not tensors goes by TLS");

@@ -1,6 +1,7 @@
 // mesh-sim: runs a saved program as several processes would, on simulated
 // networks: many schedules, each from a seed. All must give the same bits,
 // those of one process within rounding.
+#include "../FiniteRange.h"
 #include "../mesh-run/Values.h"
 #include "Reordering.h"
 
@@ -327,7 +328,7 @@ int main(int argc, char **argv) {
                  "Of the first schedule; the next ones count on (default: 0)");
   app.add_option("--loss", options.loss,
                  "How often a part of a message is sent again (default: 0.05)")
-      ->check(CLI::Range(0.0, 0.9));
+      ->check(FiniteRange(0.0, 0.9));
   app.add_option("--tolerance", options.tolerance,
                  "How far floats may be from one process's, relative to the "
                  "largest (default: 1e-5)");
