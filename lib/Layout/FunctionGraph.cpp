@@ -33,74 +33,101 @@ const FunctionGraph::OfType *FunctionGraph::ofType(Type type) {
   if (!tensor)
     return entry->second;
   if (std::optional<Layout> layout = givenLayout(tensor)) {
-    types.push_back({Shape(tensor.getShape().begin(), tensor.getShape().end()),
-                     *dtensor::dtypeOf(tensor.getElementType()),
-                     std::move(*layout)});
+    types.push_back(std::make_shared<const LayoutGraph::Tensor>(
+        Shape(tensor.getShape().begin(), tensor.getShape().end()),
+        *dtensor::dtypeOf(tensor.getElementType()), std::move(*layout)));
     entry->second = &types.back();
   }
   return entry->second;
 }
 
-unsigned FunctionGraph::addValue(Value value, int producer, const Scope &scope,
-                                 bool argument) {
-  const OfType &type = *ofType(value.getType());
-  unsigned number = unsigned(values.size());
-  index[value] = number;
+unsigned FunctionGraph::addValue(Value value, const OfType &tensor,
+                                 int producer, const Scope &scope) {
+  const auto number = unsigned(values.size());
+  index.try_emplace(value, number);
   values.push_back(value);
-  graph.values.push_back({type.shape, type.type, type.layout, producer,
-                          argument, scope.runs, scope.block});
+  graph.values.push_back(
+      {tensor, producer, /*argument=*/false, scope.runs, scope.block});
   return number;
+}
+
+unsigned FunctionGraph::numberOf(Value value) const {
+  // They are the first ones.
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == entry)
+    return argument.getArgNumber();
+  return index.lookup(value);
 }
 
 void FunctionGraph::addOutput(Value value, const Layout &layout,
                               const Scope &scope, bool atEnd) {
   graph.outputs.push_back(
-      {index.lookup(value), layout, atEnd, scope.branch, scope.branchRuns});
+      {numberOf(value), layout, atEnd, scope.branch, scope.branchRuns});
 }
 
-LogicalResult FunctionGraph::addOp(Operation &op, const Scope &scope) {
-  if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op)) {
-    Value result = op.getResult(0);
-    bool atEnd = llvm::all_of(result.getUsers(), [](Operation *user) {
-      return isa<mlir::func::ReturnOp>(user);
-    });
-    addOutput(op.getOperand(0), *givenLayout(result.getType()), scope, atEnd);
-    LayoutGraph::Output &output = graph.outputs.back();
-    output.place = int(ops.size());
-    output.result = int(addValue(result, -1, scope));
+LogicalResult FunctionGraph::addKind(Operation &op) {
+  OfKind &kind = ofKind.emplace_back();
+  if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op)) {
+    kind.role = OfKind::End;
     return success();
   }
-  unsigned kind = kinds.of(&op);
-  if (kind == ofKind.size()) {
-    auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
-    if (!sharded || op.getNumResults() == 0)
-      return op.emitOpError("has no sharding rule, so it cannot be laid out");
-    ShardingRule rule = layoutRule(sharded);
-    dtensor::OpCost cost = sharded.getCost(rule);
-    ofKind.push_back({std::make_shared<ShardingRule>(std::move(rule)),
-                      std::move(cost), sharded.isFreeToMake(),
-                      mlir::hasEffect<mlir::MemoryEffects::Write>(&op)});
+  for (Type type : op.getResultTypes()) {
+    const OfType *known = ofType(type);
+    if (!known)
+      return op.emitOpError("has a result without a layout; ") << remedy;
+    kind.results.push_back(*known);
   }
+  kind.role = isa<dtensor::WhileOp>(op)  ? OfKind::Loop
+              : isa<dtensor::CaseOp>(op) ? OfKind::Branches
+              : isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op)
+                  ? OfKind::Demand
+                  : OfKind::Op;
+  if (kind.role != OfKind::Op)
+    return success();
+  auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+  if (!sharded || op.getNumResults() == 0)
+    return op.emitOpError("has no sharding rule, so it cannot be laid out");
+  ShardingRule rule = layoutRule(sharded);
+  dtensor::OpCost cost = sharded.getCost(rule);
+  kind.rule = std::make_shared<ShardingRule>(std::move(rule));
+  kind.flopsPerPoint = cost.flopsPerPoint;
+  kind.flat = IndexList(cost.flat);
+  kind.free = sharded.isFreeToMake();
+  kind.held = mlir::hasEffect<mlir::MemoryEffects::Write>(&op);
+  return success();
+}
+
+/// A constraint, or a relayout of the user's.
+void FunctionGraph::addDemand(Operation &op, const Scope &scope) {
+  Value result = op.getResult(0);
+  bool atEnd = llvm::all_of(result.getUsers(), [](Operation *user) {
+    return isa<mlir::func::ReturnOp>(user);
+  });
+  addOutput(op.getOperand(0), *givenLayout(result.getType()), scope, atEnd);
+  LayoutGraph::Output &output = graph.outputs.back();
+  output.place = int(ops.size());
+  output.result = int(addValue(result, -1, scope));
+}
+
+void FunctionGraph::addOp(Operation &op, unsigned kind, const Scope &scope) {
   const OfKind &known = ofKind[kind];
   LayoutGraph::Op &node = graph.ops.emplace_back();
   node.rule = known.rule;
-  node.flopsPerPoint = known.cost.flopsPerPoint;
-  node.flat = known.cost.flat;
+  node.flopsPerPoint = known.flopsPerPoint;
+  node.flat = known.flat;
   node.free = known.free;
   node.held = known.held;
   node.runs = scope.runs;
   node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;
   node.block = scope.block;
-  node.operands.reserve(op.getNumOperands());
   for (Value operand : op.getOperands())
-    node.operands.push_back(index.lookup(operand));
-  node.results.reserve(op.getNumResults());
-  for (Value result : op.getResults())
-    node.results.push_back(addValue(result, int(ops.size()), scope));
+    node.operands.push_back(numberOf(operand));
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    node.results.push_back(
+        addValue(op.getResult(i), known.results[i], int(ops.size()), scope));
   ops.push_back(&op);
   joins.push_back(-1);
-  return success();
 }
 
 unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
@@ -159,11 +186,11 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
       joinUses[op].push_back(&loop->getOpOperand(i));
       unsigned in = addValue(inside, int(op), body),
                out = addValue(after, int(op), scope);
-      graph.ops[op].operands = {index.lookup(init)};
+      graph.ops[op].operands = {numberOf(init)};
       graph.ops[op].results = {in, out};
       graph.ops[op].loop = int(number);
     }
-    index[loop.getConditionArgument(i)] = index.lookup(inside);
+    index[loop.getConditionArgument(i)] = numberOf(inside);
   }
   unsigned first = unsigned(ops.size());
   if (failed(addBlock(loop.getCondition().front(), condition)) ||
@@ -180,7 +207,7 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
     if (joined[i] < 0) {
       addOutput(next.get(), *givenLayout(loop.getResult(i).getType()), body);
     } else {
-      graph.ops[joined[i]].operands.push_back(index.lookup(next.get()));
+      graph.ops[joined[i]].operands.push_back(numberOf(next.get()));
       joinUses[unsigned(joined[i])].push_back(&next);
     }
   }
@@ -207,7 +234,7 @@ void FunctionGraph::markSums(dtensor::WhileOp loop, int64_t runs) {
     Value addend = add->getOperand(side);
     if (add->getOperand(1 - side) == carried && addend.hasOneUse() &&
         addend.getParentBlock() == carried.getOwner())
-      graph.values[index.lookup(addend)].sumRuns = runs;
+      graph.values[numberOf(addend)].sumRuns = runs;
   }
 }
 
@@ -234,7 +261,7 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
       if (pinned) {
         addOutput(yielded.get(), *givenLayout(result.getType()), inside);
       } else {
-        graph.ops[op].operands.push_back(index.lookup(yielded.get()));
+        graph.ops[op].operands.push_back(numberOf(yielded.get()));
         joinUses[op].push_back(&yielded);
       }
     }
@@ -247,17 +274,27 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
 
 LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
   for (Operation &op : block) {
-    if (isa<mlir::func::ReturnOp, dtensor::YieldOp>(op))
-      continue;
-    if (!llvm::all_of(op.getResultTypes(),
-                      [&](Type type) { return ofType(type); }))
-      return op.emitOpError("has a result without a layout; ") << remedy;
-    auto loop = dyn_cast<dtensor::WhileOp>(op);
-    auto branch = dyn_cast<dtensor::CaseOp>(op);
-    if (failed(loop     ? addLoop(loop, scope)
-               : branch ? addBranches(branch, scope)
-                        : addOp(op, scope)))
+    const unsigned kind = kinds.of(&op);
+    if (kind == ofKind.size() && failed(addKind(op)))
       return failure();
+    switch (ofKind[kind].role) {
+    case OfKind::Op:
+      addOp(op, kind, scope);
+      break;
+    case OfKind::Demand:
+      addDemand(op, scope);
+      break;
+    case OfKind::Loop:
+      if (failed(addLoop(cast<dtensor::WhileOp>(op), scope)))
+        return failure();
+      break;
+    case OfKind::Branches:
+      if (failed(addBranches(cast<dtensor::CaseOp>(op), scope)))
+        return failure();
+      break;
+    case OfKind::End:
+      break;
+    }
   }
   return success();
 }
@@ -271,6 +308,7 @@ static ArrayRef<int64_t> listed(mlir::func::FuncOp function,
 
 LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
   Block &block = function.getBody().front();
+  entry = &block;
   Scope scope{0, runsOnce, 0, runsOnce};
   const size_t most = block.getOperations().size();
   ops.reserve(most);
@@ -278,12 +316,14 @@ LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
   graph.ops.reserve(most);
   values.reserve(most + block.getNumArguments());
   graph.values.reserve(most + block.getNumArguments());
-  index.reserve(unsigned(most) + block.getNumArguments());
+  index.reserve(unsigned(most));
   for (BlockArgument argument : block.getArguments()) {
     if (!ofType(argument.getType()))
       return function.emitError("argument #")
              << argument.getArgNumber() << " has no layout; " << remedy;
-    addValue(argument, -1, scope, /*argument=*/true);
+    const OfType &tensor = *ofType(argument.getType());
+    values.push_back(argument);
+    graph.values.push_back({tensor, -1, /*argument=*/true, scope.runs});
   }
   for (int64_t argument : listed(function, dtensor::openArgumentsAttr))
     graph.values[size_t(argument)].open = true;

@@ -42,39 +42,47 @@ private:
     int64_t branchRuns;
   };
   LogicalResult addBlock(Block &block, const Scope &scope);
-  LogicalResult addOp(Operation &op, const Scope &scope);
+  void addDemand(Operation &op, const Scope &scope);
+  void addOp(Operation &op, unsigned kind, const Scope &scope);
   LogicalResult addLoop(dtensor::WhileOp loop, const Scope &scope);
   LogicalResult addBranches(dtensor::CaseOp branch, const Scope &scope);
   /// An op without operands, yet, and the values it gives.
   unsigned addJoin(Operation *op, unsigned result, size_t operands,
                    const Scope &scope);
-  unsigned addValue(Value value, int producer, const Scope &scope,
-                    bool argument = false);
+  unsigned addValue(Value value,
+                    const std::shared_ptr<const LayoutGraph::Tensor> &tensor,
+                    int producer, const Scope &scope);
+  unsigned addValue(Value value, int producer, const Scope &scope) {
+    return addValue(value, *ofType(value.getType()), producer, scope);
+  }
+  /// The number of a value that was read.
+  unsigned numberOf(Value value) const;
   void addOutput(Value value, const Layout &layout, const Scope &scope,
                  bool atEnd = false);
   void markSums(dtensor::WhileOp loop, int64_t runs);
 
   /// What all ops of a kind have in common.
   struct OfKind {
+    enum { Op, Demand, Loop, Branches, End } role = Op;
     std::shared_ptr<const ShardingRule> rule;
-    dtensor::OpCost cost;
+    int64_t flopsPerPoint;
+    IndexList flat;
     bool free, held;
+    SmallVector<std::shared_ptr<const LayoutGraph::Tensor>, 1> results;
   };
-  /// What all values of a type have in common.
-  struct OfType {
-    Shape shape;
-    DType type;
-    Layout layout;
-  };
-  /// Null where it is no tensor with a layout.
+  LogicalResult addKind(Operation &op);
+  using OfType = std::shared_ptr<const LayoutGraph::Tensor>;
+  /// What all values of a type have in common; null where it is no tensor with
+  /// a layout.
   const OfType *ofType(Type type);
 
   OpKinds kinds;
   std::deque<OfKind> ofKind;
   std::deque<OfType> types;
   DenseMap<Type, const OfType *> typeOf;
+  Block *entry = nullptr; ///< of the function
   DenseMap<unsigned, SmallVector<OpOperand *>> joinUses;
-  DenseMap<Value, unsigned> index;
+  DenseMap<Value, unsigned> index; ///< but of the function's arguments
   unsigned blocks = 0, branches = 0;
 };
 

@@ -78,28 +78,41 @@ FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function) {
   };
   // Programs have many values, and few types.
   DenseSet<Type> seen;
-  auto lookAt = [&](mlir::ValueRange values) -> LogicalResult {
-    for (Value value : values)
-      if (seen.insert(value.getType()).second &&
-          failed(look(dtensor::layoutAttrOf(value.getType()), value.getLoc())))
+  Type last;
+  auto lookAt = [&](auto values) -> LogicalResult {
+    for (Value value : values) {
+      const Type type = value.getType();
+      if (type == last)
+        continue;
+      last = type;
+      if (seen.insert(type).second &&
+          failed(look(dtensor::layoutAttrOf(type), value.getLoc())))
         return failure();
+    }
     return success();
   };
-  auto walked = function.walk<mlir::WalkOrder::PreOrder>(
-      [&](Operation *op) -> mlir::WalkResult {
-        for (Region &region : op->getRegions())
-          for (Block &block : region)
-            if (failed(lookAt(block.getArguments())))
-              return failure();
-        if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
-          if (auto wish = dtensor::wishOf(constraint))
-            if (failed(look(
-                    dtensor::LayoutAttr::get(op->getContext(), wish->layout),
-                    op->getLoc())))
-              return failure();
-        return lookAt(op->getResults());
-      });
-  if (walked.wasInterrupted())
+  // An op, then what is in it.
+  auto visit = [&](Operation *op, auto &visit) -> LogicalResult {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(lookAt(block.getArguments())))
+          return failure();
+    if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
+      if (auto wish = dtensor::wishOf(constraint))
+        if (failed(
+                look(dtensor::LayoutAttr::get(op->getContext(), wish->layout),
+                     op->getLoc())))
+          return failure();
+    if (failed(lookAt(op->getResults())))
+      return failure();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          if (failed(visit(&inner, visit)))
+            return failure();
+    return success();
+  };
+  if (failed(visit(function, visit)))
     return failure();
   for (Type type : function.getResultTypes())
     if (failed(look(dtensor::layoutAttrOf(type), function.getLoc())))

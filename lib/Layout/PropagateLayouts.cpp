@@ -481,11 +481,12 @@ class PropagateLayoutsPass
     Block &block = function.getBody().front();
     Operation *terminator = block.getTerminator();
     std::map<int64_t, Layout> variables; // an alias may be any number
-    for (BlockArgument argument : block.getArguments())
-      if (auto alias = function.getArgAttrOfType<IntegerAttr>(
-              argument.getArgNumber(), "dtensor.alias"))
-        variables.try_emplace(alias.getInt(),
-                              flow.layouts[*flow.state(argument).actual]);
+    if (mlir::ArrayAttr all = function.getArgAttrsAttr())
+      for (auto [argument, attributes] : llvm::zip_equal(
+               block.getArguments(), all.getAsRange<DictionaryAttr>()))
+        if (auto alias = attributes.getAs<IntegerAttr>("dtensor.alias"))
+          variables.try_emplace(alias.getInt(),
+                                flow.layouts[*flow.state(argument).actual]);
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       auto made = givenLayout(operand.get().getType());

@@ -51,11 +51,11 @@ private:
     for (auto [i, op] : llvm::enumerate(nodes.ops)) {
       bool changed = false;
       for (unsigned value : graph.ops[i].results)
-        if (!(found.layouts[value] == graph.values[value].layout)) {
+        if (!(found.layouts[value] == graph.values[value].layout())) {
           if (!changed)
             op->setAttr("dtensor.refined",
                         builder.getStringAttr(
-                            graph.values[value].layout.spec_string()));
+                            graph.values[value].layout().spec_string()));
           setLayout(nodes.values[value], found.layouts[value]);
           changed = true;
         }
@@ -98,7 +98,7 @@ private:
       // Arguments are the first values.
       const unsigned value = argument.getArgNumber();
       const Layout &layout = found.layouts[value],
-                   &before = nodes.graph.values[value].layout;
+                   &before = nodes.graph.values[value].layout();
       if (layout == before)
         continue;
       notes.push_back(StringAttr::get(

@@ -18,8 +18,8 @@ FEW, MANY = 300, 1500
 # Refinement folds what repeats in programs of 600 ops and more.
 FEW_REFINED, MANY_REFINED = 900, 2700
 # pass: instructions an op of the chain
-BOUNDS = {"PropagateLayouts": 7_300, "InsertRelayouts": 920, "ExpandToSPMD": 1_160}
-REFINED_BOUNDS = {"RefineLayouts": 7_300}
+BOUNDS = {"PropagateLayouts": 6_900, "InsertRelayouts": 770, "ExpandToSPMD": 1_000}
+REFINED_BOUNDS = {"RefineLayouts": 4_600}
 PIPELINE = ("builtin.module(func.func(dtensor-propagate-layouts,"
             "dtensor-insert-relayouts,dtensor-expand-to-spmd))")
 REFINED_PIPELINE = "builtin.module(func.func(dtensor-propagate-layouts,dtensor-refine-layouts))"

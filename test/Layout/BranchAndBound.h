@@ -31,7 +31,7 @@ public:
         plain.push_back(
             {value,
              state.intern(Layout::replicated(
-                 graph.mesh(), unsigned(graph.values[value].shape.size())))});
+                 graph.mesh(), unsigned(graph.values[value].shape().size())))});
     EXPECT_TRUE(state.apply(plain));
     leastWork();
   }

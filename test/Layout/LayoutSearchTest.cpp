@@ -50,7 +50,7 @@ int64_t bytesSent(const LayoutGraph &graph, const LayoutRefinement &found,
                   const MachineModel &machine) {
   LayoutGraph refined = graph;
   for (size_t i = 0; i < refined.values.size(); ++i)
-    refined.values[i].layout = found.layouts[i];
+    refined.values[i].layOut(found.layouts[i]);
   const LayoutClusters clusters = findClusters(refined);
   LayoutState state(refined, clusters, machine);
   std::vector<unsigned> all;
@@ -123,7 +123,7 @@ TEST(LayoutSearchTest, GivenValuesNeverChange) {
     LayoutRefinement found = step.refine(machine);
     for (size_t i = 0; i < found.layouts.size(); ++i)
       if (step.build.graph.values[i].producer < 0)
-        EXPECT_EQ(found.layouts[i], step.build.graph.values[i].layout);
+        EXPECT_EQ(found.layouts[i], step.build.graph.values[i].layout());
   }
 }
 
@@ -186,8 +186,8 @@ LayoutGraph mlpStep(const Mesh &mesh) {
   }
   unsigned g = build.binary(x, build.argument({batch, widths[3]}, rows(mesh)));
   auto optimize = [&](const char *rule, unsigned weight, unsigned gradient) {
-    const Shape shape = build.graph.values[weight].shape;
-    Layout layout = build.graph.values[weight].layout;
+    const Shape shape = build.graph.values[weight].shape();
+    Layout layout = build.graph.values[weight].layout();
     unsigned moment = build.argument(shape, layout),
              variance = build.argument(shape, layout);
     moment = build.op(rule, {moment, gradient}, shape);
@@ -333,7 +333,7 @@ TEST(LayoutSearchTest, AFoldIsPricedAsTheWholeIs) {
         << name;
     EXPECT_EQ(found.peakBefore, before.peakBytes()) << name;
     for (size_t i = 0; i < graph.values.size(); ++i)
-      graph.values[i].layout = found.layouts[i];
+      graph.values[i].layOut(found.layouts[i]);
     LayoutState after(graph, clusters, machine);
     EXPECT_NEAR(double(found.after.cost), double(after.total().cost),
                 double(after.total().cost) / 1000)
@@ -387,7 +387,7 @@ TEST(LayoutSearchTest, WhatIsKeptIsWhatCountingAnewGives) {
       }
       LayoutGraph now = graph;
       for (unsigned value = 0; value < now.values.size(); ++value)
-        now.values[value].layout = state.get(state.layout(value));
+        now.values[value].layOut(state.get(state.layout(value)));
       LayoutState anew(now, clusters, machine);
       anew.setOpenArguments(OpenArguments::Move);
       ASSERT_EQ(state.total().cost, anew.total().cost) << name << round;
@@ -453,7 +453,7 @@ TEST(LayoutSearchTest, ASliceOfOneRowIsTakenWhereItIs) {
   unsigned row = build.op("m{1:40:40} n -> m n", {matrix}, {1, 64},
                           PartialFlow::Movement, 0);
   const Layout columns = *Layout::get(two, {{}, {0}});
-  build.graph.values[row].layout = columns;
+  build.graph.values[row].layOut(columns);
   build.result(row, columns);
   LayoutRefinement found =
       refineLayouts(build.graph, *MachineModel::preset("ring"));

@@ -36,11 +36,11 @@ struct ProductLoop {
     join.runs = trips * runsOnce;
     join.block = 1;
     inside = unsigned(graph.values.size());
-    graph.values.push_back(
-        {{64, 64}, DType::F32, carried, 0, false, trips * runsOnce, 1});
+    LayoutGraph::Value &in = build.addValue({64, 64}, carried, 0);
+    in.runs = trips * runsOnce;
+    in.block = 1;
     after = inside + 1;
-    graph.values.push_back(
-        {{64, 64}, DType::F32, carried, 0, false, runsOnce, 0});
+    build.addValue({64, 64}, carried, 0);
     join.results = {inside, after};
     graph.ops.push_back(join);
     next = build.dot(inside, w);
@@ -76,11 +76,12 @@ TEST(LoopLayoutTest, CapturedValuesAreBroughtOnce) {
   EXPECT_EQ(found.layouts[loop.inside], rows);
   LayoutGraph after = loop.build.graph;
   for (size_t i = 0; i < after.values.size(); ++i)
-    after.values[i].layout = found.layouts[i];
+    after.values[i].layOut(found.layouts[i]);
   const LayoutClusters clusters = findClusters(after);
   LayoutState state(after, clusters, ring);
   int64_t sent = 0;
-  for (const PlannedRelayout &relayout : state.relayouts({0, 1, 2, 3, 4}))
+  for (const PlannedRelayout &relayout :
+       state.relayouts(std::vector<unsigned>{0, 1, 2, 3, 4}))
     sent += relayout.plan->bytesSent * relayout.runs / runsOnce;
   EXPECT_EQ(sent, 64 * 64 * 4 * 3 / 4 + 64 * 16 * 4 * 3 / 4);
 }

@@ -14,10 +14,17 @@ namespace meshloom::test {
 struct GraphBuilder {
   LayoutGraph graph;
 
-  const Shape &shape(unsigned value) const { return graph.values[value].shape; }
+  const Shape &shape(unsigned value) const {
+    return graph.values[value].shape();
+  }
+  LayoutGraph::Value &addValue(Shape shape, Layout layout, int producer) {
+    return graph.values.emplace_back(
+        std::make_shared<LayoutGraph::Tensor>(std::move(shape), DType::F32,
+                                              std::move(layout)),
+        producer);
+  }
   unsigned argument(Shape shape, Layout layout) {
-    graph.values.push_back(
-        {std::move(shape), DType::F32, std::move(layout), -1, true});
+    addValue(std::move(shape), std::move(layout), -1).argument = true;
     return unsigned(graph.values.size() - 1);
   }
   unsigned op(const char *text, std::vector<unsigned> operands, Shape result,
@@ -27,8 +34,8 @@ struct GraphBuilder {
     std::vector<Shape> shapes;
     std::vector<Layout> layouts;
     for (unsigned value : operands) {
-      shapes.push_back(graph.values[value].shape);
-      layouts.push_back(graph.values[value].layout);
+      shapes.push_back(graph.values[value].shape());
+      layouts.push_back(graph.values[value].layout());
     }
     Status bound = rule.bind(shapes, {result});
     EXPECT_TRUE(bound) << (bound ? "" : bound.error().message());
@@ -37,11 +44,10 @@ struct GraphBuilder {
       merge(rule, factors, project(rule, rule.operands[i], layouts[i]),
             graph.mesh());
     OpSharding sharding = passPartial(rule, layouts, factors);
-    graph.values.push_back({std::move(result), DType::F32,
-                            resultLayout(rule, 0, sharding, graph.mesh()),
-                            int(graph.ops.size())});
+    addValue(std::move(result), resultLayout(rule, 0, sharding, graph.mesh()),
+             int(graph.ops.size()));
     graph.ops.push_back({std::make_shared<ShardingRule>(std::move(rule)),
-                         std::move(operands),
+                         IndexList(operands),
                          {unsigned(graph.values.size() - 1)},
                          flops});
     return unsigned(graph.values.size() - 1);

@@ -274,7 +274,7 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
 }
 
 std::vector<PlannedRelayout>
-LayoutState::relayouts(const std::vector<unsigned> &values) {
+LayoutState::relayouts(std::span<const unsigned> values) {
   std::vector<PlannedRelayout> all;
   for (unsigned value : values) {
     int producer = graph.values[value].producer;

@@ -6,7 +6,9 @@
 #include "meshloom/Layout/Search/LayoutPrices.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +27,27 @@ static uint64_t mixAll(std::initializer_list<int64_t> numbers) {
     hash = mix(hash, uint64_t(number));
   return hash;
 }
+
+namespace {
+
+/// A hash of where and how often something runs, made anew where that differs
+/// from the one before.
+class ScopeHash {
+public:
+  uint64_t operator()(const std::array<int64_t, 4> &scope) {
+    if (scope != last) {
+      last = scope;
+      hash = mixAll({scope[0], scope[1], scope[2], scope[3]});
+    }
+    return hash;
+  }
+
+private:
+  std::array<int64_t, 4> last = {};
+  uint64_t hash = mixAll({0, 0, 0, 0});
+};
+
+} // namespace
 
 /// Values that several uses read windows of.
 static std::vector<char> findSharedWindows(const LayoutGraph &graph) {
@@ -51,20 +74,41 @@ static std::vector<char> findSharedWindows(const LayoutGraph &graph) {
 
 LayoutColouring::LayoutColouring(const LayoutGraph &graph,
                                  std::span<const uint64_t> layouts)
-    : graph(graph), users(graph.values.size()) {
+    : users(graph.values.size()) {
   std::vector<uint64_t> tensors; ///< per value: its shape and type
   tensors.reserve(graph.values.size());
+  std::unordered_map<const LayoutGraph::Tensor *, uint64_t> hashes;
+  const LayoutGraph::Tensor *last = nullptr;
   for (const LayoutGraph::Value &value : graph.values) {
-    uint64_t hash = mixAll({int64_t(value.type), int64_t(value.shape.size())});
-    for (int64_t extent : value.shape)
-      hash = mix(hash, uint64_t(extent));
-    tensors.push_back(hash);
+    if (value.tensor.get() == last) {
+      tensors.push_back(tensors.back());
+      continue;
+    }
+    last = value.tensor.get();
+    auto [known, isNew] = hashes.try_emplace(last);
+    if (isNew) {
+      uint64_t hash =
+          mixAll({int64_t(value.type()), int64_t(value.shape().size())});
+      for (int64_t extent : value.shape())
+        hash = mix(hash, uint64_t(extent));
+      known->second = hash;
+    }
+    tensors.push_back(known->second);
   }
+  ScopeHash scopeHash;
   // What an op does: its rule, its work, and what it takes and gives.
   const std::vector<char> shared = findSharedWindows(graph);
   std::unordered_map<const ShardingRule *, uint64_t> rules;
   now.ops.reserve(graph.ops.size());
+  operandEnds.reserve(graph.ops.size());
+  resultEnds.reserve(graph.ops.size());
+  results.reserve(graph.values.size());
+  operands.reserve(2 * graph.ops.size());
   for (const LayoutGraph::Op &op : graph.ops) {
+    operands.insert(operands.end(), op.operands.begin(), op.operands.end());
+    operandEnds.push_back(unsigned(operands.size()));
+    results.insert(results.end(), op.results.begin(), op.results.end());
+    resultEnds.push_back(unsigned(results.size()));
     auto [rule, isNew] = rules.try_emplace(op.rule.get());
     if (isNew)
       rule->second = std::hash<std::string>()(ruleText(*op.rule));
@@ -81,15 +125,19 @@ LayoutColouring::LayoutColouring(const LayoutGraph &graph,
     }
     for (unsigned value : op.results)
       hash = mix(hash, tensors[value]);
-    now.ops.push_back(mixAll({int64_t(hash), op.runs, op.block, op.branch,
-                              op.branchRuns, op.free | op.join << 1, op.loop}));
+    const uint64_t scope =
+        scopeHash({op.runs, op.block, op.branch, op.branchRuns});
+    now.ops.push_back(mix(mix(hash, scope), uint64_t(op.free | op.join << 1 |
+                                                     (op.loop + 1) << 2)));
   }
+  now.values.reserve(graph.values.size());
   for (unsigned i = 0; i < graph.values.size(); ++i) {
     const LayoutGraph::Value &value = graph.values[i];
-    now.values.push_back(
-        mixAll({int64_t(tensors[i]), int64_t(layouts[i]),
-                (value.producer < 0) | value.argument << 1 | value.open << 2,
-                value.runs, value.sumRuns, value.block, value.branch}));
+    const uint64_t scope =
+        scopeHash({value.runs, value.sumRuns, value.block, value.branch});
+    now.values.push_back(mix(mix(mix(tensors[i], layouts[i]), scope),
+                             uint64_t((value.producer < 0) |
+                                      value.argument << 1 | value.open << 2)));
   }
   // Sums do not depend on the order of users.
   for (const LayoutGraph::Output &output : graph.outputs)
@@ -103,23 +151,26 @@ LayoutColouring::LayoutColouring(const LayoutGraph &graph,
 const LayoutColours &LayoutColouring::after(unsigned number) {
   for (; rounds < number; ++rounds) {
     std::fill(users.begin(), users.end(), 0);
-    for (unsigned i = 0; i < graph.ops.size(); ++i)
-      for (unsigned k = 0; k < graph.ops[i].operands.size(); ++k)
-        users[graph.ops[i].operands[k]] += mix(now.ops[i], k);
-    for (unsigned i = 0; i < graph.ops.size(); ++i) {
-      const LayoutGraph::Op &op = graph.ops[i];
-      for (unsigned k = 0; k < op.results.size(); ++k) {
-        uint64_t &value = now.values[op.results[k]];
-        value = mix(mix(value, now.ops[i]), k);
+    unsigned operand = 0, result = 0;
+    for (unsigned i = 0; i < now.ops.size(); ++i) {
+      const uint64_t op = now.ops[i];
+      for (unsigned k = 0; operand < operandEnds[i]; ++operand, ++k)
+        users[operands[operand]] += mix(op, k);
+      for (unsigned k = 0; result < resultEnds[i]; ++result, ++k) {
+        uint64_t &value = now.values[results[result]];
+        value = mix(mix(value, op), k);
       }
     }
-    for (unsigned i = 0; i < graph.values.size(); ++i)
+    for (unsigned i = 0; i < now.values.size(); ++i)
       now.values[i] = mix(now.values[i], users[i]);
-    for (unsigned i = 0; i < graph.ops.size(); ++i) {
-      const LayoutGraph::Op &op = graph.ops[i];
-      for (const auto *values : {&op.operands, &op.results})
-        for (unsigned value : *values)
-          now.ops[i] = mix(now.ops[i], now.values[value]);
+    operand = result = 0;
+    for (unsigned i = 0; i < now.ops.size(); ++i) {
+      uint64_t op = now.ops[i];
+      for (; operand < operandEnds[i]; ++operand)
+        op = mix(op, now.values[operands[operand]]);
+      for (; result < resultEnds[i]; ++result)
+        op = mix(op, now.values[results[result]]);
+      now.ops[i] = op;
     }
   }
   return now;
@@ -129,43 +180,64 @@ namespace {
 
 /// The members of each colour, and the one in the middle: of layers, what the
 /// fold takes from one colour and from the next is then mostly of one layer.
-struct Classes {
-  std::vector<std::vector<unsigned>> members; ///< ascending
-  unsigned middle(unsigned i) const {
-    return members[i][members[i].size() / 2];
+class Classes {
+public:
+  Classes(const std::vector<uint64_t> &colours,
+          const std::vector<unsigned> &included);
+  size_t size() const { return order.size(); }
+  /// By what is in the middle, ascending.
+  std::span<const unsigned> members(unsigned i) const {
+    return std::span(all).subspan(begins[order[i]],
+                                  begins[order[i] + 1] - begins[order[i]]);
   }
+  unsigned middle(unsigned i) const {
+    return members(i)[members(i).size() / 2];
+  }
+
+private:
+  std::vector<unsigned> all, begins, order;
 };
 
 } // namespace
 
-static Classes classesOf(const std::vector<uint64_t> &colours,
-                         const std::vector<char> &include) {
-  Classes classes;
+/// Ascending numbers, of those that are `included`.
+Classes::Classes(const std::vector<uint64_t> &colours,
+                 const std::vector<unsigned> &included)
+    : all(included.size()) {
   std::unordered_map<uint64_t, unsigned> numbers;
-  for (unsigned i = 0; i < colours.size(); ++i) {
-    if (!include[i])
-      continue;
-    auto [entry, isNew] =
-        numbers.try_emplace(colours[i], unsigned(classes.members.size()));
-    if (isNew)
-      classes.members.emplace_back();
-    classes.members[entry->second].push_back(i);
+  std::vector<unsigned> classOf;
+  classOf.reserve(included.size());
+  for (unsigned i : included) {
+    const unsigned number =
+        numbers.try_emplace(colours[i], unsigned(numbers.size())).first->second;
+    classOf.push_back(number);
+    begins.resize(std::max(begins.size(), size_t(number) + 1));
+    ++begins[number];
   }
-  std::ranges::sort(classes.members, {}, [](const auto &members) {
-    return members[members.size() / 2];
+  unsigned begin = 0;
+  for (unsigned &count : begins)
+    begin += std::exchange(count, begin);
+  begins.push_back(begin);
+  std::vector<unsigned> next = begins;
+  for (unsigned i = 0; i < included.size(); ++i)
+    all[next[classOf[i]]++] = included[i];
+  order.resize(numbers.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::sort(order, {}, [&](unsigned number) {
+    return all[(begins[number] + begins[number + 1]) / 2];
   });
-  return classes;
 }
 
 LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
   LayoutFold fold;
   fold.valueOf.resize(graph.values.size());
   fold.opOf.resize(graph.ops.size());
-  std::vector<char> given;
-  for (const LayoutGraph::Value &value : graph.values)
-    given.push_back(value.producer < 0);
-  Classes values = classesOf(colours.values, given),
-          ops = classesOf(colours.ops, std::vector<char>(graph.ops.size(), 1));
+  std::vector<unsigned> given, every(graph.ops.size());
+  std::iota(every.begin(), every.end(), 0u);
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    if (graph.values[value].producer < 0)
+      given.push_back(value);
+  const Classes values(colours.values, given), ops(colours.ops, every);
   auto addValue = [&](unsigned value, int producer, int64_t copies) {
     LayoutGraph::Value made = graph.values[value];
     made.producer = producer;
@@ -174,15 +246,15 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     fold.graph.values.push_back(std::move(made));
     return unsigned(fold.graph.values.size() - 1);
   };
-  for (unsigned i = 0; i < values.members.size(); ++i) {
+  for (unsigned i = 0; i < values.size(); ++i) {
     unsigned number =
-        addValue(values.middle(i), -1, int64_t(values.members[i].size()));
-    for (unsigned member : values.members[i])
+        addValue(values.middle(i), -1, int64_t(values.members(i).size()));
+    for (unsigned member : values.members(i))
       fold.valueOf[member] = number;
   }
-  for (unsigned i = 0; i < ops.members.size(); ++i) {
+  for (unsigned i = 0; i < ops.size(); ++i) {
     const LayoutGraph::Op &middle = graph.ops[ops.middle(i)];
-    const auto copies = int64_t(ops.members[i].size());
+    const auto copies = int64_t(ops.members(i).size());
     LayoutGraph::Op made = middle;
     made.copies = copies;
     made.runs *= copies;
@@ -191,19 +263,19 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
     made.results.clear();
     for (unsigned k = 0; k < middle.results.size(); ++k) {
       made.results.push_back(addValue(middle.results[k], int(i), copies));
-      for (unsigned member : ops.members[i])
+      for (unsigned member : ops.members(i))
         fold.valueOf[graph.ops[member].results[k]] = made.results[k];
     }
-    for (unsigned member : ops.members[i])
+    for (unsigned member : ops.members(i))
       fold.opOf[member] = i;
     fold.graph.ops.push_back(std::move(made));
   }
-  for (unsigned i = 0; i < ops.members.size(); ++i) {
-    std::vector<unsigned> &operands = fold.graph.ops[i].operands;
+  for (unsigned i = 0; i < ops.size(); ++i) {
+    IndexList &operands = fold.graph.ops[i].operands;
     for (unsigned value : graph.ops[ops.middle(i)].operands)
       operands.push_back(fold.valueOf[value]);
     std::set<std::pair<unsigned, unsigned>> others;
-    for (unsigned member : ops.members[i])
+    for (unsigned member : ops.members(i))
       for (unsigned k = 0; k < operands.size(); ++k)
         if (unsigned value = fold.valueOf[graph.ops[member].operands[k]];
             value != operands[k])
@@ -226,7 +298,7 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
       fold.graph.outputs[entry->second].branchRuns += output.branchRuns;
   }
   std::vector<unsigned> places; ///< of the fold's ops, in the whole graph
-  for (unsigned i = 0; i < ops.members.size(); ++i)
+  for (unsigned i = 0; i < ops.size(); ++i)
     places.push_back(ops.middle(i));
   auto firstFrom = [&](unsigned op) {
     return unsigned(std::ranges::lower_bound(places, op) - places.begin());
@@ -249,7 +321,7 @@ FoldedLayouts::FoldedLayouts(const LayoutGraph &whole, bool isFolded)
   std::vector<uint64_t> layouts;
   layouts.reserve(whole.values.size());
   for (const LayoutGraph::Value &value : whole.values)
-    layouts.push_back(value.layout.hash());
+    layouts.push_back(value.layout().hash());
   LayoutColouring colouring(whole, layouts);
   auto isSmall = [&](const LayoutFold &fold) {
     return 2 * fold.graph.ops.size() <= whole.ops.size();

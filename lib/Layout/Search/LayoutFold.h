@@ -25,8 +25,10 @@ public:
   const LayoutColours &after(unsigned number);
 
 private:
-  const LayoutGraph &graph;
   LayoutColours now;
+  /// Operands and results of all ops in two rows, and where each op's end: a
+  /// round walks through these and the colours, and nothing else.
+  std::vector<unsigned> operands, operandEnds, results, resultEnds;
   unsigned rounds = 0;
   std::vector<uint64_t> users; ///< scratch
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace meshloom {
@@ -84,9 +85,12 @@ struct LayoutState::Memory {
   /// Per value of a fold, where the values that it stands for begin in
   /// `members`.
   std::vector<unsigned> begins, members;
-  PeakTree live; ///< at op i - 1: arguments are there from -1 on
-  std::vector<std::vector<Span>> spans; ///< per value of `graph`
-  std::vector<unsigned> stale;          ///< values of the state
+  std::vector<InlineList<Span, 1>> spans; ///< per value of `graph`
+  int64_t peak = 0;
+  /// At op i - 1: arguments are there from -1 on. None where all was counted
+  /// since it was last asked for.
+  std::optional<PeakTree> live;
+  std::vector<unsigned> stale; ///< values of the state
   std::vector<char> isStale;
 
   // Scratch.
@@ -95,8 +99,8 @@ struct LayoutState::Memory {
 
   Memory(const LayoutGraph &graph, const LayoutUses &uses,
          const LayoutFold *fold, size_t values)
-      : graph(graph), uses(uses), fold(fold), live(uses.lastPlace() + 2),
-        spans(graph.values.size()), stale(values), isStale(values, 1) {
+      : graph(graph), uses(uses), fold(fold), spans(graph.values.size()),
+        stale(values), isStale(values, 1) {
     std::iota(stale.begin(), stale.end(), 0u);
     if (!fold)
       return;
@@ -118,15 +122,28 @@ struct LayoutState::Memory {
     return std::span(members).subspan(begins[value],
                                       begins[value + 1] - begins[value]);
   }
-  /// Counts all spans anew.
-  void countAll() {
+  /// How much more is live at each place than at the one before.
+  std::vector<int64_t> steps() const {
     std::vector<int64_t> steps(size_t(uses.lastPlace()) + 3);
-    for (const std::vector<Span> &each : spans)
+    for (const InlineList<Span, 1> &each : spans)
       for (const Span &span : each) {
         steps[size_t(span.first + 1)] += span.bytes;
         steps[size_t(span.last + 2)] -= span.bytes;
       }
-    live.assign(std::span(steps).first(steps.size() - 1));
+    steps.pop_back();
+    return steps;
+  }
+  void makeTree() {
+    if (!live)
+      live.emplace(uses.lastPlace() + 2).assign(steps());
+  }
+  /// Counts all spans anew.
+  void countAll() {
+    live.reset();
+    peak = 0;
+    int64_t now = 0;
+    for (int64_t step : steps())
+      peak = std::max(peak, now += step);
   }
 };
 
@@ -144,42 +161,40 @@ void LayoutState::changed(unsigned value) {
     memory->stale.push_back(value);
 }
 
-/// Counts one value of the graph whose memory it is anew; `inTree`: there too.
-void LayoutState::recount(unsigned value, bool inTree) {
+/// Counts what one value of the graph whose memory it is takes anew, which
+/// `own` stands for: where that is stored, as `source`.
+void LayoutState::recount(unsigned value, unsigned own,
+                          std::optional<LayoutId> source) {
   const LayoutGraph &whole = memory->graph;
   const LayoutFold *fold = memory->fold;
   const int end = memory->uses.lastPlace();
   const LayoutGraph::Value &what = whole.values[value];
-  const unsigned own = fold ? fold->valueOf[value] : value;
-  if (what.producer >= 0 && whole.ops[what.producer].free)
-    return;
   std::vector<Memory::Span> &now = memory->now;
   now.clear();
-  if (what.producer < 0 || !isInside(own)) {
+  if (source) {
     // What a loop gives takes the place of what it carries.
     bool result = what.producer >= 0 && whole.ops[what.producer].loop >= 0 &&
                   whole.ops[what.producer].results[1] == value;
     const int home = memory->uses.home(value) + result;
-    const LayoutId source = sourceOf(own);
     std::vector<Memory::Copy> &copies = memory->copies;
-    copies.assign({{source, home, what.argument ? end : home, false}});
+    copies.assign({{*source, home, what.argument ? end : home, false}});
     for (const Use &use : memory->uses[value]) {
       bool output = use.op < 0, scalar = !output && whole.ops[use.op].free;
       LayoutId need =
-          output   ? whole.outputs[use.index].open ? openTarget(source)
+          output   ? whole.outputs[use.index].open ? openTarget(*source)
                      : fold ? memory->outputTargets[use.index]
                             : outputTargets[use.index]
-            : scalar ? source
+            : scalar ? *source
                    : current[fold ? fold->opOf[use.op] : unsigned(use.op)]
                          ->needs[use.index];
       // What it gives is a value of its own, which is counted as that.
       if (output && whole.outputs[use.index].result >= 0) {
-        copies[0].last = std::max(copies[0].last, use.last - (need == source));
+        copies[0].last = std::max(copies[0].last, use.last - (need == *source));
         continue;
       }
       auto same = std::ranges::find(copies, need, &Memory::Copy::id);
       if (same == copies.end()) {
-        const Way *how = prices->way(kinds[own], source, need);
+        const Way *how = prices->way(kinds[own], *source, need);
         copies.push_back({need, use.first, use.last,
                           machine.sharedMemory && how && !how->reduces});
         same = std::prev(copies.end());
@@ -195,18 +210,18 @@ void LayoutState::recount(unsigned value, bool inTree) {
       if (!copy.view)
         now.push_back({copy.first, copy.last, storedBytes(own, copy.id)});
   }
-  std::vector<Memory::Span> &had = memory->spans[value];
-  if (now == had)
+  InlineList<Memory::Span, 1> &had = memory->spans[value];
+  if (std::ranges::equal(now, had))
     return;
-  if (inTree) {
+  if (memory->live) {
     for (const Memory::Span &span : had)
-      memory->live.add(size_t(span.first + 1), size_t(span.last + 1),
-                       -span.bytes);
+      memory->live->add(size_t(span.first + 1), size_t(span.last + 1),
+                        -span.bytes);
     for (const Memory::Span &span : now)
-      memory->live.add(size_t(span.first + 1), size_t(span.last + 1),
-                       span.bytes);
+      memory->live->add(size_t(span.first + 1), size_t(span.last + 1),
+                        span.bytes);
   }
-  had.assign(now.begin(), now.end());
+  had.assign(now);
 }
 
 int64_t LayoutState::peakBytes() {
@@ -218,15 +233,27 @@ int64_t LayoutState::peakBytes() {
     recounted += memory->membersOf(value).size();
   // A change of the tree costs about as much as sixteen additions.
   const bool inTree = 16 * recounted < memory->spans.size();
+  if (inTree && recounted > 0)
+    memory->makeTree();
+  else if (!inTree)
+    memory->live.reset();
   for (const unsigned &value : memory->stale) {
     memory->isStale[value] = 0;
+    const int producer = graph.values[value].producer;
+    if (producer >= 0 && graph.ops[producer].free)
+      continue;
+    std::optional<LayoutId> source;
+    if (producer < 0 || !isInside(value))
+      source = sourceOf(value);
     for (unsigned member : memory->membersOf(value))
-      recount(member, inTree);
+      recount(member, value, source);
   }
+  memory->stale.clear();
   if (!inTree)
     memory->countAll();
-  memory->stale.clear();
-  return memory->live.largest();
+  else if (memory->live)
+    memory->peak = memory->live->largest();
+  return memory->peak;
 }
 
 } // namespace meshloom

@@ -48,7 +48,7 @@ LayoutDescent::describe(const std::vector<PlannedRelayout> &relayouts,
         axes += (axes.empty() ? "" : ", ") + mesh.axes()[axis].name;
       std::string text =
           fmt::format("{} over [{}] of {} bytes", name(op.kind), axes,
-                      localBytes(op.to, value.shape, value.type));
+                      localBytes(op.to, value.shape(), value.type()));
       if (texts[text]++ == 0)
         order.push_back(text);
     }
@@ -120,7 +120,7 @@ std::vector<LayoutDecision> LayoutDescent::decisions() {
       const LayoutGraph::Op &what = graph.ops[op];
       bool involved = false;
       for (unsigned value : what.results) {
-        LayoutId old = state.intern(graph.values[value].layout);
+        LayoutId old = state.intern(graph.values[value].layout());
         if (old != state.layout(value)) {
           back.push_back({value, old});
           involved = true;
@@ -130,7 +130,7 @@ std::vector<LayoutDecision> LayoutDescent::decisions() {
         involved |= relayout.plan->collectives() > 0;
       for (unsigned i = 0; i < what.operands.size(); ++i)
         for (const PlannedRelayout &relayout :
-             state.relayouts({what.operands[i]}))
+             state.relayouts(std::span(what.operands).subspan(i, 1)))
           involved |= relayout.to == state.evaluate(op).needs[i] &&
                       relayout.plan->collectives() > 0;
       if (involved)
@@ -273,7 +273,7 @@ Cost Searches::cost(const Plan &plan, const MachineModel &machine) const {
   LayoutGraph after = folded.graph();
   const LayoutState &state = plan.search->state;
   for (unsigned value = 0; value < after.values.size(); ++value)
-    after.values[value].layout = state.get(state.layout(value));
+    after.values[value].layOut(state.get(state.layout(value)));
   return LayoutState(after, clusters, machine, prices).total().cost;
 }
 

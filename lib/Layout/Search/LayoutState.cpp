@@ -42,8 +42,8 @@ LayoutState::LayoutState(const LayoutGraph &graph,
   if (!prices || !prices->fits(machine))
     prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
   for (const LayoutGraph::Value &value : graph.values) {
-    layouts.push_back(intern(value.layout));
-    kinds.push_back(prices->kindOf(value.shape, value.type));
+    layouts.push_back(intern(value.layout()));
+    kinds.push_back(prices->kindOf(value.shape(), value.type()));
   }
   initial = layouts;
   for (unsigned value = 0; value < graph.values.size(); ++value) {
@@ -107,7 +107,7 @@ bool LayoutState::moves(unsigned op, unsigned operand) {
 }
 
 void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
-  const std::vector<unsigned> &operands = graph.ops[op].operands;
+  const IndexList &operands = graph.ops[op].operands;
   made.clear();
   // A free op with operands is a broadcast of a scalar.
   if (graph.ops[op].free) {
@@ -169,7 +169,7 @@ void LayoutState::countAll(unsigned op, unsigned operand, const Demand &demand,
 }
 
 void LayoutState::update(unsigned op, Record *record) {
-  const std::vector<unsigned> &operands = graph.ops[op].operands;
+  const IndexList &operands = graph.ops[op].operands;
   demandsOf(op, madeDemands);
   std::vector<Demand> &had = demands[op];
   if (had.empty()) {

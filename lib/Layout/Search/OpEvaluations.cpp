@@ -69,13 +69,13 @@ static std::string opText(const LayoutGraph &graph, unsigned index,
     add(factor);
   for (unsigned value : op.operands) {
     const LayoutGraph::Value &what = graph.values[value];
-    add(prices.kindOf(what.shape, what.type));
+    add(prices.kindOf(what.shape(), what.type()));
     bool free = what.producer >= 0 && graph.ops[what.producer].free;
     add((what.block == op.block) | what.argument << 1 | free << 2 |
         (shared[value] != 0) << 3);
   }
   for (unsigned value : op.results)
-    add(prices.kindOf(graph.values[value].shape, graph.values[value].type));
+    add(prices.kindOf(graph.values[value].shape(), graph.values[value].type()));
   return text;
 }
 
@@ -199,9 +199,9 @@ void LayoutState::addHalos(unsigned index, std::span<const Layout> have,
     if (what.producer >= 0 && graph.ops[what.producer].free)
       continue;
     Windows windows =
-        operandWindows(*op.rule, i, made.sharding, what.shape, mesh);
+        operandWindows(*op.rule, i, made.sharding, what.shape(), mesh);
     Layout need = operandLayout(*op.rule, i, made.sharding, mesh);
-    if (areWithinBlocks(need, what.shape, windows))
+    if (areWithinBlocks(need, what.shape(), windows))
       continue;
     // What a pending reduction leaves behind is a block and no more.
     bool isCut = std::ranges::equal(have[i].partial(), need.partial());
@@ -210,17 +210,17 @@ void LayoutState::addHalos(unsigned index, std::span<const Layout> have,
       isCut &= axes.size() <= wanted.size() &&
                std::equal(axes.begin(), axes.end(), wanted.begin());
     }
-    if (isCut && isWithinSource(have[i], need, what.shape, windows))
+    if (isCut && isWithinSource(have[i], need, what.shape(), windows))
       continue;
     if (sharesHalos[op.operands[i]]) {
       made.shared.push_back({i, std::move(windows)});
       continue;
     }
-    traffic.add(need, what.shape, windows, byteWidth(what.type));
-    bytes += globalBytes(what.shape, what.type);
+    traffic.add(need, what.shape(), windows, byteWidth(what.type()));
+    bytes += globalBytes(what.shape(), what.type());
     waits |= !what.argument;
     exchange = {CollectiveKind::HaloExchange,
-                haloAxes(need, what.shape, windows), need, need};
+                haloAxes(need, what.shape(), windows), need, need};
   }
   if (exchange)
     made.halos = priceHalos(machine, *exchange, traffic, bytes, waits);
@@ -255,7 +255,7 @@ const Objective &LayoutState::sharedHaloPrice(unsigned value) {
   for (auto [op, operand] : haloUses) {
     const LayoutId need = op->needs[operand];
     SharedWindows &windows =
-        needed.try_emplace(need, get(need), what.shape).first->second;
+        needed.try_emplace(need, get(need), what.shape()).first->second;
     windows.add(
         std::ranges::find(op->shared, operand, &OpEvaluation::Beyond::operand)
             ->windows);
@@ -264,12 +264,12 @@ const Objective &LayoutState::sharedHaloPrice(unsigned value) {
     const Layout &need = get(id);
     std::map<std::vector<unsigned>, HaloTraffic> exchanges; ///< by axes
     for (const Windows &each : windows.all())
-      exchanges[haloAxes(need, what.shape, each)].add(need, what.shape, each,
-                                                      byteWidth(what.type));
+      exchanges[haloAxes(need, what.shape(), each)].add(
+          need, what.shape(), each, byteWidth(what.type()));
     for (const auto &[axes, traffic] : exchanges)
       all += priceHalos(
           machine, {CollectiveKind::HaloExchange, axes, need, need}, traffic,
-          globalBytes(what.shape, what.type), !what.argument);
+          globalBytes(what.shape(), what.type()), !what.argument);
   }
   return all;
 }

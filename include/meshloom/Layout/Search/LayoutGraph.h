@@ -6,6 +6,7 @@
 
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/ShardingRule.h"
+#include "meshloom/Layout/Search/InlineList.h"
 
 #include <memory>
 
@@ -31,10 +32,16 @@ constexpr int64_t runsOnce = 64;
 /// relayout as often as InsertRelayouts will make it, in front of the loops
 /// that the value comes from outside of, but inside the innermost branch.
 struct LayoutGraph {
-  struct Value {
+  /// What a value is.
+  struct Tensor {
     Shape shape; ///< global
     DType type;
     Layout layout;
+  };
+  struct Value {
+    /// That values of one shape, type and layout may share: the thousands of a
+    /// program have few of them.
+    std::shared_ptr<const Tensor> tensor;
     /// Index of the op that makes it; -1: an argument, or what a constraint or
     /// relayout gives. The layouts of those never change, but for open ones.
     int producer = -1;
@@ -50,10 +57,18 @@ struct LayoutGraph {
     unsigned branch = 0; ///< the innermost one that it is made in
     /// An argument that nobody laid out: it comes as its users want it.
     bool open = false;
+
+    const Shape &shape() const { return tensor->shape; }
+    DType type() const { return tensor->type; }
+    const Layout &layout() const { return tensor->layout; }
+    void layOut(Layout layout) {
+      tensor =
+          std::make_shared<const Tensor>(shape(), type(), std::move(layout));
+    }
   };
   struct Op {
     std::shared_ptr<const ShardingRule> rule; ///< that ops of a kind share
-    std::vector<unsigned> operands, results;  ///< indices of values
+    IndexList operands, results;              ///< of values
     /// Floating point operations for each point of the rule's iteration space.
     int64_t flopsPerPoint = 1;
     /// A constant or the like: made in any layout at no cost.
@@ -63,7 +78,7 @@ struct LayoutGraph {
     bool held = false;
     /// Factors that are no part of that space: whatever their size and shards,
     /// the op does the same work (rows of a table that is looked up in).
-    std::vector<unsigned> flat = {};
+    IndexList flat = {};
     int64_t runs = runsOnce;
     unsigned block = 0;
     unsigned branch = 0; ///< the innermost one that it is in
@@ -108,7 +123,7 @@ struct LayoutGraph {
   std::vector<Loop> loops;
 
   /// All values are on it.
-  const Mesh &mesh() const { return values.front().layout.mesh(); }
+  const Mesh &mesh() const { return values.front().layout().mesh(); }
 };
 
 /// Ops linked by identity-like rules over values whose layout is free to

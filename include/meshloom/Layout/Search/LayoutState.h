@@ -101,7 +101,7 @@ public:
   /// Layouts other than its own that a value is needed in, sorted.
   std::vector<LayoutId> targets(unsigned value) const;
   /// Relayouts of these values.
-  std::vector<PlannedRelayout> relayouts(const std::vector<unsigned> &values);
+  std::vector<PlannedRelayout> relayouts(std::span<const unsigned> values);
   /// By the last `apply` that can be taken back.
   const std::vector<unsigned> &touchedValues() const {
     return records[depth - 1].values;
@@ -201,7 +201,7 @@ private:
   bool moves(unsigned op, unsigned operand);
   int64_t storedBytes(unsigned value, LayoutId id);
   struct Memory;
-  void recount(unsigned value, bool inTree);
+  void recount(unsigned value, unsigned own, std::optional<LayoutId> source);
   void changed(unsigned value);
 
   /// What a cluster reads or writes, and how often if it is one of a fold.
