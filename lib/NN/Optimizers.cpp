@@ -30,7 +30,9 @@ Tensor realPart(const Tensor &value) {
 /// Real for complex variables, too.
 Slot realLike(std::string name, double initial = 0) {
   return {std::move(name), [initial](const Tensor &value) {
-            return zeros_like(realPart(value)) + initial;
+            // An addition would be a program to compile for each shape.
+            const Tensor zeros = zeros_like(realPart(value));
+            return initial == 0 ? zeros : zeros + initial;
           }};
 }
 
