@@ -82,7 +82,7 @@ function(meshloom_library name)
   endif()
   if(arg_MLIR)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomMlirPch)
-    target_link_libraries(Meshloom${name} PUBLIC MLIR LLVM)
+    target_link_libraries(Meshloom${name} PUBLIC ${MESHLOOM_LLVM_LIBRARIES})
   elseif(NOT MESHLOOM_SANITIZERS OR NOT (arg_COLD OR arg_HEAVY)) # the header is for optimised code
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
