@@ -1,6 +1,7 @@
 // compile(): the named stages of a compilation, and its errors as one text.
 #include "meshloom/Compiler/Compiler.h"
 
+#include "CompileAhead.h"
 #include "ProgramCache.h"
 #include "Progress.h"
 #include "Targets.h"
@@ -284,11 +285,12 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     (*work->getOps<FuncOp>().begin())
         ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));
 
-  mlir::PassManager passes(context);
-  passes.enableVerifier(false);
   PartitionOptions partition;
   partition.machine = options.machine;
   partition.refine = options.refine;
+  CompileAhead ahead(*function, **target, emitOptions, partition);
+  mlir::PassManager passes(context);
+  passes.enableVerifier(false);
   // Reads of variables first become values: between two reads, CSE looks at all
   // ops there are.
   passes.addNestedPass<FuncOp>(createUnifyMeshes());
@@ -311,6 +313,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       "meshloom: compiling '" + function->getName().str() + "'");
   if (timingEnabled() || progress)
     passes.addInstrumentation(std::make_unique<PassObserver>(progress.get()));
+  passes.addInstrumentation(ahead.observer());
   if (failed(passes.run(*work)))
     return diagnostics.error("the program could not be partitioned");
 
@@ -319,7 +322,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     TimedScope timed("make the program");
     if (progress)
       progress->setStage("kernels");
-    return (*target)->emit(func, emitOptions);
+    return (*target)->emit(func, emitOptions, ahead.code());
   }();
   if (failed(compiled))
     return diagnostics.error("the program could not be compiled");

@@ -29,6 +29,11 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
     refine.machine = options.machine;
     functions.addPass(createRefineLayouts(refine));
   }
+  buildExpansionPipeline(functions, options);
+}
+
+void buildExpansionPipeline(mlir::OpPassManager &functions,
+                            const PartitionOptions &options) {
   InsertRelayoutsOptions insert;
   insert.machine = options.machine;
   functions.addPass(createInsertRelayouts(insert));

@@ -95,6 +95,15 @@ std::shared_ptr<const std::string> ContentCache::find(const std::string &key) {
   return bytes;
 }
 
+bool ContentCache::has(const std::string &key) const {
+  {
+    std::lock_guard lock(mutex);
+    if (entries.contains(key))
+      return true;
+  }
+  return folder && folder->read(key);
+}
+
 void ContentCache::store(const std::string &key,
                          std::shared_ptr<const std::string> bytes) {
   const bool written = folder && folder->write(key, *bytes);

@@ -13,6 +13,7 @@
 #include "meshloom/Support/MachineModelFile.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -23,6 +24,9 @@ namespace meshloom::run {
 
 struct Source::Impl {
   Options options;
+  /// A context with one has locks, so that kernels may be compiled while
+  /// passes run.
+  llvm::DefaultThreadPool pool{llvm::hardware_concurrency(1)};
   MLIRContext context{MLIRContext::Threading::DISABLED};
   OwningOpRef<ModuleOp> module;
 };
@@ -45,6 +49,7 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   if (!module)
     return module.error();
   impl->module = std::move(*module);
+  impl->context.setThreadPool(impl->pool);
   return std::unique_ptr<Source>(new Source(std::move(impl)));
 }
 

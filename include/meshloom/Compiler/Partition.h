@@ -39,6 +39,10 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options);
 
+/// Of those, what comes after refinement.
+void buildExpansionPipeline(mlir::OpPassManager &functions,
+                            const PartitionOptions &options);
+
 /// Registers `--dtensor-partition`.
 void registerPartitionPipeline();
 

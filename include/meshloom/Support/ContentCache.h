@@ -66,6 +66,8 @@ public:
 
   /// Null where there is none.
   std::shared_ptr<const std::string> find(const std::string &key);
+  /// Whether there is one; it is not counted.
+  bool has(const std::string &key) const;
   void store(const std::string &key, std::shared_ptr<const std::string> bytes);
   CacheStatistics statistics() const;
 

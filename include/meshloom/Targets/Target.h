@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,18 @@ struct EmitOptions {
   std::string machine;
 };
 
+/// Code that is made while it is not yet known whether the program needs it.
+class CodeAhead {
+public:
+  virtual ~CodeAhead() = default;
+  /// `function` has gone through the target's passes, and a program that is
+  /// alike will be emitted. Works until then, or until all is made. On another
+  /// thread than `emit`; reports nothing.
+  virtual void begin(mlir::func::FuncOp function) = 0;
+  /// The program was emitted, or will not be: `begin` returns soon.
+  virtual void stop() = 0;
+};
+
 /// One way to go on from a partitioned function: passes of its own, then what a
 /// runtime loads. Adding one is a folder of lib/Targets and a line of
 /// lib/Compiler/Targets.cpp; it knows no runtime.
@@ -37,8 +50,16 @@ public:
   /// `function`, alone in its module, has gone through those passes. Fails with
   /// diagnostics at ops that the target cannot express, or with an Error that
   /// says all where there is no op to point at.
-  virtual FailureOr<Result<Compiled>>
-  emit(mlir::func::FuncOp function, const EmitOptions &options) const = 0;
+  /// `ahead` is what `makeAhead` gave, or null.
+  virtual FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
+                                           const EmitOptions &options,
+                                           CodeAhead *ahead) const = 0;
+  /// Where making code takes long: what may begin with it before emit(), with
+  /// the same options.
+  virtual std::unique_ptr<CodeAhead>
+  makeAhead(const EmitOptions &options) const {
+    return nullptr;
+  }
   /// A program that emit() made, in this process or another one, and that has
   /// been serialised since: with what was left behind, code in memory. Nothing
   /// where that is not to be had without compiling.

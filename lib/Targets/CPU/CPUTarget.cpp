@@ -1,5 +1,7 @@
 #include "meshloom/Targets/CPU/CPUTarget.h"
 
+#include "KernelCache.h"
+
 #include "meshloom/Targets/CPU/Jit.h"
 #include "meshloom/Targets/CPU/KernelToLLVM.h"
 #include "meshloom/Targets/CPU/SharedObject.h"
@@ -40,6 +42,40 @@ void findSymbols(const std::vector<Step> &steps, llvm::StringSet<> &known,
   }
 }
 
+CodegenMode modeFor(const EmitOptions &options) {
+  return options.asBytes ? CodegenMode::Portable
+                         : meshloom::modeFor(options.optimize);
+}
+
+std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered) {
+  std::vector<KernelToCompile> kernels;
+  for (auto &[symbol, kernel] : lowered.kernels)
+    kernels.push_back({symbol, kernel});
+  return kernels;
+}
+
+/// Which kernels a program has depends little on how it is laid out.
+class KernelsAhead : public CodeAhead {
+public:
+  explicit KernelsAhead(CodegenMode mode) : mode(mode), compiler(mode) {
+    compiler.warmUp();
+  }
+  void begin(mlir::func::FuncOp function) override {
+    FailureOr<LoweredProgram> lowered = toProgram(function);
+    if (failed(lowered))
+      return;
+    std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
+    llvm::erase_if(kernels, [&](const KernelToCompile &item) {
+      return isKernelCached(item.symbol, mode);
+    });
+    compiler.begin(kernels);
+  }
+  void stop() override { compiler.stop(); }
+
+  const CodegenMode mode;
+  KernelCompiler compiler;
+};
+
 class CPUTarget : public Target {
 public:
   std::string_view name() const override { return "cpu"; }
@@ -55,29 +91,37 @@ public:
   }
 
   FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
-                                   const EmitOptions &options) const override {
+                                   const EmitOptions &options,
+                                   CodeAhead *ahead) const override {
     FailureOr<LoweredProgram> lowered = toProgram(function);
     if (failed(lowered))
       return failure();
     if (Status ok = lowered->program.verify(); !ok)
       return Result<Compiled>(ok.error());
-    std::vector<KernelToCompile> kernels;
-    for (auto &[symbol, kernel] : lowered->kernels)
-      kernels.push_back({symbol, kernel});
+    std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
+    std::optional<KernelCompiler> own;
+    KernelCompiler &compiler =
+        ahead ? static_cast<KernelsAhead *>(ahead)->compiler
+              : own.emplace(modeFor(options));
     Code code{codeFormat, kernels.empty() ? "" : targetCpuFeatures(), {}, {}};
     if (options.asBytes) {
-      auto bytes = linkKernels(kernels);
+      auto bytes = linkKernels(kernels, compiler);
       if (!bytes)
         return Result<Compiled>(bytes.error());
       code.bytes = std::move(*bytes);
     } else {
-      auto symbols = loadKernels(kernels, options.optimize);
+      auto symbols = loadKernels(kernels, options.optimize, compiler);
       if (!symbols)
         return Result<Compiled>(symbols.error());
       code.symbols = std::move(*symbols);
     }
     return Result<Compiled>(Compiled(
         {std::move(lowered->program), std::move(code)}, options.machine));
+  }
+
+  std::unique_ptr<CodeAhead>
+  makeAhead(const EmitOptions &options) const override {
+    return std::make_unique<KernelsAhead>(modeFor(options));
   }
 
   std::optional<Compiled> restore(Compiled compiled,

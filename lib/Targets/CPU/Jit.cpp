@@ -121,16 +121,18 @@ Status loadObjects(ArrayRef<std::string> symbols,
   return Success();
 }
 
-CodegenMode modeFor(bool optimize) {
+} // namespace
+
+CodegenMode meshloom::modeFor(bool optimize) {
   return optimize ? CodegenMode::Full : CodegenMode::Quick;
 }
-} // namespace
 
 // Nothing is compiled or loaded under the lock: two threads may do so with one
 // kernel at once; both results are right, and the later one is kept for others.
 
 Result<std::shared_ptr<const CodeSymbols>>
-meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
+meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize,
+                      KernelCompiler &compiler) {
   auto library = std::make_shared<JitLibrary>();
   std::vector<std::string> symbols;
   symbols.reserve(kernels.size());
@@ -144,7 +146,7 @@ meshloom::loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize) {
   }
   if (missing.empty())
     return std::shared_ptr<const CodeSymbols>(library);
-  auto objects = kernelObjects(missing, modeFor(optimize));
+  auto objects = kernelObjects(missing, modeFor(optimize), compiler);
   if (!objects)
     return objects.error();
   if (Status ok = loadObjects(missingSymbols, *objects, optimize, *library);

@@ -35,8 +35,13 @@ KernelObject meshloom::cachedKernel(StringRef symbol, CodegenMode mode) {
   return ContentCache::process().find(keyOf(symbol, mode));
 }
 
+bool meshloom::isKernelCached(StringRef symbol, CodegenMode mode) {
+  return ContentCache::process().has(keyOf(symbol, mode));
+}
+
 Result<std::vector<KernelObject>>
-meshloom::kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
+meshloom::kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode,
+                        KernelCompiler &compiler) {
   std::vector<KernelObject> objects;
   std::vector<KernelToCompile> missing;
   std::vector<size_t> places;
@@ -48,7 +53,7 @@ meshloom::kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
       missing.push_back(item);
     }
   }
-  auto compiled = compileKernels(missing, mode);
+  auto compiled = compiler.finish(missing);
   if (!compiled)
     return compiled.error();
   for (auto [place, item, object] :

@@ -14,8 +14,13 @@ using KernelObject = std::shared_ptr<const std::string>;
 /// none.
 KernelObject cachedKernel(StringRef symbol, CodegenMode mode);
 
-/// Of each kernel, in their order: what the cache has, the rest compiled.
+/// Whether it has one; does not count as a question.
+bool isKernelCached(StringRef symbol, CodegenMode mode);
+
+/// Of each kernel, in their order: what the cache has, the rest compiled by
+/// `compiler`, which is finished with that.
 Result<std::vector<KernelObject>>
-kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode);
+kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode,
+              KernelCompiler &compiler);
 
 } // namespace meshloom

@@ -26,7 +26,9 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <unordered_map>
 
 using namespace meshloom;
 
@@ -248,51 +250,14 @@ private:
 
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
 struct KernelModule {
-  size_t index = 0; ///< of the kernel
   bool mayContract = true, tiled = false;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };
-
-/// Kernels waiting for a thread.
-class KernelQueue {
-public:
-  void push(KernelModule kernel) {
-    {
-      std::lock_guard lock(mutex);
-      waiting.push_back(std::move(kernel));
-    }
-    changed.notify_one();
-  }
-  /// No more will come.
-  void close() {
-    {
-      std::lock_guard lock(mutex);
-      closed = true;
-    }
-    changed.notify_all();
-  }
-  /// Nothing when there are no more.
-  std::optional<KernelModule> pop() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return closed || !waiting.empty(); });
-    if (waiting.empty())
-      return std::nullopt;
-    KernelModule kernel = std::move(waiting.front());
-    waiting.pop_front();
-    return kernel;
-  }
-
-private:
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<KernelModule> waiting;
-  bool closed = false;
-};
 } // namespace
 
-/// `item` in LLVM IR. On the thread that the MLIR context belongs to.
-static Result<KernelModule> translate(const KernelToCompile &item, size_t index,
+/// `item` in LLVM IR.
+static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
   spmd::KernelOp kernel = item.kernel;
   OwningOpRef<ModuleOp> code =
@@ -301,7 +266,7 @@ static Result<KernelModule> translate(const KernelToCompile &item, size_t index,
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
   const LoopOrder order = loopOrder(kernel);
-  KernelModule made{index, !order.deterministic, order.tiled >= 0,
+  KernelModule made{!order.deterministic, order.tiled >= 0,
                     std::make_unique<llvm::LLVMContext>(), nullptr};
   static BackEndGate gate;
   made.context->setOptPassGate(gate);
@@ -311,14 +276,9 @@ static Result<KernelModule> translate(const KernelToCompile &item, size_t index,
   return made;
 }
 
-Result<std::vector<std::string>>
-meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
-  std::vector<std::string> objects(kernels.size());
-  if (kernels.empty())
-    return objects;
-  TimedScope timed("compile kernels");
-  const std::string stage = TimedScope::current();
-  // Large bodies first, so that no thread is left with one in the end.
+/// Large bodies first, so that no thread is left with one in the end.
+static std::vector<KernelToCompile>
+largestFirst(ArrayRef<KernelToCompile> kernels) {
   std::vector<std::pair<size_t, size_t>> bySize;
   for (auto [index, item] : llvm::enumerate(kernels)) {
     spmd::KernelOp kernel = item.kernel;
@@ -329,57 +289,217 @@ meshloom::compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode) {
   llvm::sort(bySize, [](auto &a, auto &b) {
     return std::tie(b.first, a.second) < std::tie(a.first, b.second);
   });
+  std::vector<KernelToCompile> sorted;
+  for (auto [size, index] : bySize)
+    sorted.push_back(kernels[index]);
+  return sorted;
+}
 
-  KernelQueue queue;
+/// What threads share. A kernel is lowered by who brought it, waits, and is
+/// compiled by any thread; `finish` lets threads go when nothing waits and
+/// nobody lowers any more.
+struct KernelCompiler::Work {
+  struct Kernel {
+    KernelModule module;
+    bool done = false;
+    std::string object;
+  };
+
+  const CodegenMode mode;
+  const std::string stage = TimedScope::current();
   std::mutex mutex;
+  std::condition_variable changed;
+  std::unordered_map<std::string, Kernel> kernels; ///< by symbol
+  std::set<const Kernel *> wanted;                 ///< where `finishing`
+  std::deque<Kernel *> waiting;
+  unsigned lowering = 0; ///< threads that bring kernels
+  unsigned idle = 0;     ///< helpers that wait for kernels
+  bool finishing = false;
+  /// Made by a helper that has nothing else to do, for who calls `finish`.
+  std::unique_ptr<CodeGenerator> spare;
+  bool triedSpare = false;
   std::string problem; ///< the first one
-  auto failedWith = [&](const Error &error) {
+  std::vector<std::thread> helpers;
+
+  explicit Work(CodegenMode mode) : mode(mode) {}
+
+  void failedWith(const Error &error) {
     std::lock_guard lock(mutex);
     if (problem.empty())
       problem = error.message();
-  };
-  auto work = [&] {
-    auto generator = CodeGenerator::create(mode);
-    if (!generator) {
-      failedWith(generator.error());
-      while (queue.pop()) // nobody is to wait for them
-        ;
-      return;
-    }
-    while (std::optional<KernelModule> kernel = queue.pop())
-      objects[kernel->index] =
-          (*generator)
-              ->run(*kernel->module, kernel->mayContract, kernel->tiled);
-  };
-  // This thread makes LLVM IR of them all, which takes a small part of the
-  // time, while the others begin; then it helps.
-  const size_t threads = std::min<size_t>(
-      std::max(1u, std::thread::hardware_concurrency()), kernels.size());
-  std::vector<std::thread> helpers;
-  for (size_t i = 1; i < threads; ++i)
-    helpers.emplace_back([&] {
-      TimedScope timed("helpers", stage);
-      work();
-    });
-  {
-    TimedScope timed("lower to LLVM");
-    KernelLowering lowering(
-        spmd::KernelOp(kernels.front().kernel).getContext());
-    for (auto [size, index] : bySize) {
-      auto kernel = translate(kernels[index], index, lowering);
-      if (!kernel) {
-        failedWith(kernel.error());
-        break;
-      }
-      queue.push(std::move(*kernel));
-    }
-    queue.close();
+    changed.notify_all();
   }
-  work();
-  for (std::thread &helper : helpers)
+  /// Under the lock.
+  void startHelper() {
+    if (helpers.size() + 1 < std::thread::hardware_concurrency())
+      helpers.emplace_back([this] { run("helpers"); });
+  }
+  /// Lowers those that nobody has, but stops where `finish` asks for others.
+  void lower(ArrayRef<KernelToCompile> brought, bool last);
+  /// Compiles what is waiting; its time is that of `name`, if any.
+  void run(const char *name);
+};
+
+void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
+  if (brought.empty())
+    return;
+  TimedScope timed("lower to LLVM", stage);
+  KernelLowering lowering(spmd::KernelOp(brought.front().kernel).getContext());
+  for (const KernelToCompile &item : largestFirst(brought)) {
+    Kernel *kernel = nullptr;
+    {
+      std::lock_guard lock(mutex);
+      if (finishing && !last)
+        return;
+      auto [entry, isNew] = kernels.try_emplace(item.symbol);
+      if (!isNew)
+        continue;
+      kernel = &entry->second;
+    }
+    auto module = translate(item, lowering);
+    std::lock_guard lock(mutex);
+    const bool isWanted = last || wanted.contains(kernel);
+    if (!module && isWanted && problem.empty())
+      problem = module.error().message();
+    if (!module || (finishing && !isWanted)) {
+      kernels.erase(item.symbol);
+      return changed.notify_all();
+    }
+    kernel->module = std::move(*module);
+    waiting.push_back(kernel);
+    if (idle < waiting.size())
+      startHelper();
+    changed.notify_all();
+  }
+}
+
+void KernelCompiler::Work::run(const char *name) {
+  std::optional<TimedScope> timed;
+  if (name)
+    timed.emplace(name, stage);
+  std::unique_ptr<CodeGenerator> generator;
+  {
+    std::lock_guard lock(mutex);
+    generator = std::move(spare);
+  }
+  auto make = [&](std::unique_ptr<CodeGenerator> &generator) {
+    auto made = CodeGenerator::create(mode);
+    if (!made)
+      failedWith(made.error());
+    else
+      generator = std::move(*made);
+  };
+  if (!generator)
+    make(generator);
+  std::unique_lock lock(mutex);
+  while (problem.empty()) {
+    if (waiting.empty()) {
+      if (finishing && lowering == 0)
+        return;
+      if (!finishing && !std::exchange(triedSpare, true)) {
+        lock.unlock();
+        std::unique_ptr<CodeGenerator> other;
+        make(other);
+        lock.lock();
+        spare = std::move(other);
+        continue;
+      }
+      timed.reset();
+      ++idle;
+      changed.wait(lock);
+      --idle;
+      continue;
+    }
+    Kernel *kernel = waiting.front();
+    waiting.pop_front();
+    lock.unlock();
+    if (name && !timed)
+      timed.emplace(name, stage);
+    {
+      KernelModule module = std::move(kernel->module);
+      kernel->object =
+          generator->run(*module.module, module.mayContract, module.tiled);
+    }
+    lock.lock();
+    kernel->done = true;
+    changed.notify_all();
+  }
+}
+
+KernelCompiler::KernelCompiler(CodegenMode mode)
+    : work(std::make_unique<Work>(mode)) {}
+
+KernelCompiler::~KernelCompiler() {
+  stop();
+  for (std::thread &helper : work->helpers)
     helper.join();
-  if (!problem.empty())
-    return Error(problem);
+}
+
+void KernelCompiler::stop() {
+  {
+    std::lock_guard lock(work->mutex);
+    work->finishing = true;
+    work->waiting.clear();
+  }
+  work->changed.notify_all();
+}
+
+void KernelCompiler::warmUp() {
+  std::lock_guard lock(work->mutex);
+  work->startHelper();
+}
+
+void KernelCompiler::begin(ArrayRef<KernelToCompile> kernels) {
+  {
+    std::lock_guard lock(work->mutex);
+    ++work->lowering;
+  }
+  work->lower(kernels, /*last=*/false);
+  std::lock_guard lock(work->mutex);
+  --work->lowering;
+  work->changed.notify_all();
+}
+
+Result<std::vector<std::string>>
+KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
+  std::vector<std::string> objects;
+  if (kernels.empty())
+    return objects;
+  TimedScope timed("compile kernels");
+  {
+    std::lock_guard lock(work->mutex);
+    work->finishing = true;
+    ++work->lowering;
+    for (const KernelToCompile &item : kernels)
+      if (auto known = work->kernels.find(item.symbol);
+          known != work->kernels.end())
+        work->wanted.insert(&known->second);
+    std::erase_if(work->waiting, [&](const Work::Kernel *kernel) {
+      return !work->wanted.contains(kernel);
+    });
+    if (work->helpers.empty() && kernels.size() > 1)
+      work->startHelper();
+  }
+  work->lower(kernels, /*last=*/true);
+  {
+    std::lock_guard lock(work->mutex);
+    --work->lowering;
+  }
+  work->changed.notify_all();
+  work->run(nullptr);
+  std::unique_lock lock(work->mutex);
+  for (const KernelToCompile &item : kernels) {
+    Work::Kernel *kernel = nullptr;
+    work->changed.wait(lock, [&] {
+      if (!work->problem.empty())
+        return true;
+      kernel = &work->kernels.at(item.symbol);
+      return kernel->done;
+    });
+    if (!work->problem.empty())
+      return Error(work->problem);
+    objects.push_back(std::move(kernel->object));
+  }
   return objects;
 }
 

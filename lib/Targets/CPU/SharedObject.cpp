@@ -26,8 +26,9 @@ static Result<std::string> findLinker() {
 }
 
 Result<std::vector<char>>
-meshloom::linkKernels(ArrayRef<KernelToCompile> kernels) {
-  auto objects = kernelObjects(kernels, CodegenMode::Portable);
+meshloom::linkKernels(ArrayRef<KernelToCompile> kernels,
+                      KernelCompiler &compiler) {
+  auto objects = kernelObjects(kernels, CodegenMode::Portable, compiler);
   if (!objects)
     return objects.error();
   auto linker = findLinker();

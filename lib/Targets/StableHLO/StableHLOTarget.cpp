@@ -18,7 +18,8 @@ public:
   void addPasses(mlir::OpPassManager &) const override {}
 
   FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
-                                   const EmitOptions &options) const override {
+                                   const EmitOptions &options,
+                                   CodeAhead *) const override {
     FailureOr<Signature> signature = signatureOf(function);
     if (failed(signature))
       return failure();

@@ -8,12 +8,17 @@
 
 namespace meshloom {
 
+/// Of code for this process.
+CodegenMode modeFor(bool optimize);
+
 /// A table that has all of `kernels`. Those that an earlier call loaded (at the
 /// same level) and that are still in use by a program are reused, and of the
-/// others those whose object files are in the cache. Thread safe; a failure
+/// others those whose object files are in the cache; `compiler` makes the rest,
+/// and is finished with that. Thread safe; a failure
 /// leaves nothing behind.
 Result<std::shared_ptr<const CodeSymbols>>
-loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize);
+loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize,
+            KernelCompiler &compiler);
 
 /// The same of kernels that are known by name alone. Null where one of them was
 /// never compiled, or has been forgotten.

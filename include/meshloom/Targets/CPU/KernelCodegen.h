@@ -5,6 +5,7 @@
 #include "meshloom/Core/Result.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,32 @@ enum class CodegenMode {
   Portable ///< optimised, for CPUs that have targetCpuFeatures()
 };
 
-/// One object file for each kernel, in their order; made on all cores.
-Result<std::vector<std::string>>
-compileKernels(ArrayRef<KernelToCompile> kernels, CodegenMode mode);
+/// Makes object files of kernels, on all cores, as kernels become known: what a
+/// program will probably need is begun with before it is known whether it does.
+/// Threads are started as there is work for them.
+///
+/// `begin` may be called on another thread than `finish`, which comes last and
+/// once.
+class KernelCompiler {
+public:
+  explicit KernelCompiler(CodegenMode mode);
+  ~KernelCompiler(); ///< stops
+
+  /// Starts a thread, which makes what any kernel needs first.
+  void warmUp();
+  /// Begins with kernels that will probably be asked for. Returns when LLVM IR
+  /// was made of all of them, or when `finish` was called.
+  void begin(ArrayRef<KernelToCompile> kernels);
+  /// One object file for each kernel, in their order. Of others that wait for a
+  /// thread nothing is made.
+  Result<std::vector<std::string>> finish(ArrayRef<KernelToCompile> kernels);
+  /// Nothing more is needed: `begin` returns soon.
+  void stop();
+
+private:
+  struct Work;
+  std::unique_ptr<Work> work;
+};
 
 /// Makes this machine known to LLVM. Comes before code is made or loaded.
 void initializeCodeGenerator();

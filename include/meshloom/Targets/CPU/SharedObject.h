@@ -7,6 +7,7 @@ namespace meshloom {
 
 /// Compiles `kernels` and links them with ld.lld; the bytes of the .so, which
 /// needs nothing but libm.
-Result<std::vector<char>> linkKernels(ArrayRef<KernelToCompile> kernels);
+Result<std::vector<char>> linkKernels(ArrayRef<KernelToCompile> kernels,
+                                      KernelCompiler &compiler);
 
 } // namespace meshloom

@@ -1,0 +1,110 @@
+// The copy is compiled by the thread that has its passes and by those of the
+// target; when the program itself is emitted, it takes over what is there.
+#include "CompileAhead.h"
+
+#include "meshloom/Core/Timing.h"
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <chrono>
+
+using namespace meshloom;
+using mlir::func::FuncOp;
+
+/// Below, starting a thread costs more than it saves; above, a copy does.
+static constexpr size_t fewOps = 64, manyOps = 20'000;
+/// Refinement that ends before is not compiled beside.
+static constexpr std::chrono::milliseconds moment(5);
+
+namespace {
+class Observer : public mlir::PassInstrumentation {
+public:
+  Observer(std::function<void(FuncOp)> propagated,
+           std::function<void()> refined)
+      : propagated(std::move(propagated)), refined(std::move(refined)) {}
+  void runAfterPass(mlir::Pass *pass, Operation *op) override {
+    if (pass->getArgument() == "dtensor-propagate-layouts")
+      propagated(cast<FuncOp>(op));
+    else if (pass->getArgument() == "dtensor-refine-layouts")
+      refined();
+  }
+
+private:
+  std::function<void(FuncOp)> propagated;
+  std::function<void()> refined;
+};
+} // namespace
+
+CompileAhead::CompileAhead(FuncOp function, const Target &target,
+                           const EmitOptions &emit,
+                           const PartitionOptions &partition)
+    : target(target), partition(partition) {
+  if (std::thread::hardware_concurrency() < 2 ||
+      !function.getContext()->isMultithreadingEnabled())
+    return;
+  const size_t ops = function.getBody().front().getOperations().size();
+  if (fewOps <= ops && ops <= manyOps)
+    made = target.makeAhead(emit);
+}
+
+CompileAhead::~CompileAhead() {
+  stopWaiting();
+  if (made)
+    made->stop();
+  if (thread.joinable())
+    thread.join();
+}
+
+std::unique_ptr<mlir::PassInstrumentation> CompileAhead::observer() {
+  return std::make_unique<Observer>(
+      [this](FuncOp function) { begin(function); }, [this] { stopWaiting(); });
+}
+
+void CompileAhead::begin(FuncOp function) {
+  if (!made || !partition.refine)
+    return;
+  auto module = function->getParentOfType<ModuleOp>();
+  copy = ModuleOp::create(module.getLoc());
+  (*copy)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+  FuncOp cloned = function.clone();
+  cloned->removeAttr(dtensor::openArgumentsAttr);
+  cloned->removeAttr(dtensor::openResultsAttr);
+  copy->push_back(cloned);
+  thread = std::thread([this, stage = TimedScope::current()] {
+    {
+      std::unique_lock lock(mutex);
+      if (changed.wait_for(lock, moment, [this] { return refined; }))
+        return;
+    }
+    TimedScope timed("ahead", stage);
+    run();
+  });
+}
+
+void CompileAhead::stopWaiting() {
+  {
+    std::lock_guard lock(mutex);
+    refined = true;
+  }
+  changed.notify_all();
+}
+
+void CompileAhead::run() {
+  MLIRContext *context = copy->getContext();
+  // What is wrong with the program is said of itself.
+  const std::thread::id own = std::this_thread::get_id();
+  mlir::ScopedDiagnosticHandler quiet(context, [own](mlir::Diagnostic &) {
+    return mlir::success(std::this_thread::get_id() == own);
+  });
+  mlir::PassManager passes(context);
+  passes.enableVerifier(false);
+  buildExpansionPipeline(passes.nest<FuncOp>(), partition);
+  passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
+  passes.addNestedPass<FuncOp>(mlir::createCSEPass());
+  target.addPasses(passes.nest<FuncOp>());
+  if (succeeded(passes.run(*copy)))
+    made->begin(*copy->getOps<FuncOp>().begin());
+}

@@ -1,0 +1,54 @@
+// Machine code of what a program will probably need, made while its layouts are
+// still refined.
+#pragma once
+
+#include "meshloom/Compiler/Partition.h"
+#include "meshloom/Targets/Target.h"
+
+#include "mlir/Pass/PassInstrumentation.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace meshloom {
+
+/// Refinement moves ops to other layouts, but kernels get their extents when
+/// they are called: those of the plan before it are nearly all of those after
+/// it (of one transformer block 42 of 43, on a ring 38). So once layouts are
+/// propagated, a copy of the function goes through the passes after refinement
+/// on a thread of its own, and its kernels are compiled on cores that have
+/// nothing to do meanwhile. Which kernels the program has, and their code, do
+/// not depend on it: what the copy does not have is compiled as always, and
+/// what it has for nothing is forgotten.
+///
+/// Only of functions of some size, where threads may share the context, and
+/// where refinement takes longer than a moment. Before that a thread makes what
+/// all code generation needs.
+class CompileAhead {
+public:
+  CompileAhead(mlir::func::FuncOp function, const Target &target,
+               const EmitOptions &emit, const PartitionOptions &partition);
+  ~CompileAhead();
+
+  /// What `emit` goes on with; null where nothing is made ahead.
+  CodeAhead *code() const { return made.get(); }
+  /// Tells of the passes on the function.
+  std::unique_ptr<mlir::PassInstrumentation> observer();
+
+private:
+  void begin(mlir::func::FuncOp function);
+  void stopWaiting();
+  void run();
+
+  const Target &target;
+  const PartitionOptions &partition;
+  std::unique_ptr<CodeAhead> made;
+  OwningOpRef<ModuleOp> copy;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool refined = false;
+  std::thread thread;
+};
+
+} // namespace meshloom
