@@ -117,6 +117,10 @@ CacheFolder::~CacheFolder() {
   close(folder);
 }
 
+bool CacheFolder::has(std::string_view key) const {
+  return faccessat(folder, std::string(key).c_str(), F_OK, 0) == 0;
+}
+
 std::optional<std::string> CacheFolder::read(std::string_view key) {
   const std::string name(key);
   File file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));

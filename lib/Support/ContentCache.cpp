@@ -101,7 +101,7 @@ bool ContentCache::has(const std::string &key) const {
     if (entries.contains(key))
       return true;
   }
-  return folder && folder->read(key);
+  return folder && folder->has(key);
 }
 
 void ContentCache::store(const std::string &key,
