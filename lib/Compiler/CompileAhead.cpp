@@ -80,7 +80,12 @@ void CompileAhead::begin(FuncOp function) {
         return;
     }
     TimedScope timed("ahead", stage);
-    run();
+    try {
+      run();
+    } catch (const std::exception &) {
+      // Without memory for both, there is the program itself, which says so if
+      // there is not enough for it either.
+    }
   });
 }
 

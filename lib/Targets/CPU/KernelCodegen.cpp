@@ -9,6 +9,7 @@
 
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -336,6 +337,16 @@ struct KernelCompiler::Work {
   }
   /// Lowers those that nobody has, but stops where `finish` asks for others.
   void lower(ArrayRef<KernelToCompile> brought, bool last);
+  /// lower(), of a thread that has counted itself as one that does, and does
+  /// not any more behind it.
+  void lowerCounted(ArrayRef<KernelToCompile> brought, bool last) {
+    auto done = llvm::make_scope_exit([&] {
+      std::lock_guard lock(mutex);
+      --lowering;
+      changed.notify_all();
+    });
+    lower(brought, last);
+  }
   /// Compiles what is waiting; its time is that of `name`, if any.
   void run(const char *name);
 };
@@ -356,7 +367,14 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
         continue;
       kernel = &entry->second;
     }
-    auto module = translate(item, lowering);
+    auto module = [&]() -> Result<KernelModule> {
+      // `finish` waits for who has begun with a kernel.
+      try {
+        return translate(item, lowering);
+      } catch (const std::bad_alloc &) {
+        return Error("there is not enough memory to compile a kernel");
+      }
+    }();
     std::lock_guard lock(mutex);
     const bool isWanted = last || wanted.contains(kernel);
     if (!module && isWanted && problem.empty())
@@ -454,10 +472,7 @@ void KernelCompiler::begin(ArrayRef<KernelToCompile> kernels) {
     std::lock_guard lock(work->mutex);
     ++work->lowering;
   }
-  work->lower(kernels, /*last=*/false);
-  std::lock_guard lock(work->mutex);
-  --work->lowering;
-  work->changed.notify_all();
+  work->lowerCounted(kernels, /*last=*/false);
 }
 
 Result<std::vector<std::string>>
@@ -480,12 +495,7 @@ KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
     if (work->helpers.empty() && kernels.size() > 1)
       work->startHelper();
   }
-  work->lower(kernels, /*last=*/true);
-  {
-    std::lock_guard lock(work->mutex);
-    --work->lowering;
-  }
-  work->changed.notify_all();
+  work->lowerCounted(kernels, /*last=*/true);
   work->run(nullptr);
   std::unique_lock lock(work->mutex);
   for (const KernelToCompile &item : kernels) {
