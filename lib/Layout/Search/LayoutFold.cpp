@@ -2,6 +2,7 @@
 // fold by its colours. Colours are 64-bit hashes: where two meet by chance the
 // fold decides two parts alike that differ.
 #include "LayoutFold.h"
+#include "Groups.h"
 
 #include "meshloom/Layout/Search/LayoutPrices.h"
 
@@ -187,44 +188,34 @@ public:
   size_t size() const { return order.size(); }
   /// By what is in the middle, ascending.
   std::span<const unsigned> members(unsigned i) const {
-    return std::span(all).subspan(begins[order[i]],
-                                  begins[order[i] + 1] - begins[order[i]]);
+    return groups[order[i]];
   }
   unsigned middle(unsigned i) const {
     return members(i)[members(i).size() / 2];
   }
 
 private:
-  std::vector<unsigned> all, begins, order;
+  Groups groups;
+  std::vector<unsigned> order;
 };
 
 } // namespace
 
 /// Ascending numbers, of those that are `included`.
 Classes::Classes(const std::vector<uint64_t> &colours,
-                 const std::vector<unsigned> &included)
-    : all(included.size()) {
+                 const std::vector<unsigned> &included) {
   std::unordered_map<uint64_t, unsigned> numbers;
   std::vector<unsigned> classOf;
   classOf.reserve(included.size());
-  for (unsigned i : included) {
-    const unsigned number =
-        numbers.try_emplace(colours[i], unsigned(numbers.size())).first->second;
-    classOf.push_back(number);
-    begins.resize(std::max(begins.size(), size_t(number) + 1));
-    ++begins[number];
-  }
-  unsigned begin = 0;
-  for (unsigned &count : begins)
-    begin += std::exchange(count, begin);
-  begins.push_back(begin);
-  std::vector<unsigned> next = begins;
-  for (unsigned i = 0; i < included.size(); ++i)
-    all[next[classOf[i]]++] = included[i];
+  for (unsigned i : included)
+    classOf.push_back(numbers.try_emplace(colours[i], unsigned(numbers.size()))
+                          .first->second);
+  groups = Groups(included, classOf, numbers.size());
   order.resize(numbers.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(order, {}, [&](unsigned number) {
-    return all[(begins[number] + begins[number + 1]) / 2];
+    const std::span<const unsigned> own = groups[number];
+    return own[own.size() / 2];
   });
 }
 

@@ -1,6 +1,7 @@
 // How many bytes values take at a time. What is live at each place is kept in a
 // tree, so that a change costs the values that it touches; where most of them
 // change the tree is made anew, which costs each of them a few additions.
+#include "Groups.h"
 #include "LayoutFold.h"
 
 #include "meshloom/Layout/Search/LayoutState.h"
@@ -82,9 +83,7 @@ struct LayoutState::Memory {
   const LayoutUses &uses;
   const LayoutFold *fold;
   std::vector<LayoutId> outputTargets; ///< of `graph`
-  /// Per value of a fold, where the values that it stands for begin in
-  /// `members`.
-  std::vector<unsigned> begins, members;
+  Groups members; ///< values of `graph`, by that of the fold
   std::vector<InlineList<Span, 1>> spans; ///< per value of `graph`
   int64_t peak = 0;
   /// At op i - 1: arguments are there from -1 on. None where all was counted
@@ -104,23 +103,13 @@ struct LayoutState::Memory {
     std::iota(stale.begin(), stale.end(), 0u);
     if (!fold)
       return;
-    begins.resize(values + 1);
-    for (unsigned value : fold->valueOf)
-      ++begins[value];
-    unsigned begin = 0;
-    for (unsigned &count : begins)
-      begin += std::exchange(count, begin);
-    members.resize(begin);
-    std::vector<unsigned> next = begins;
-    for (unsigned value = 0; value < fold->valueOf.size(); ++value)
-      members[next[fold->valueOf[value]]++] = value;
+    std::vector<unsigned> every(graph.values.size());
+    std::iota(every.begin(), every.end(), 0u);
+    members = Groups(every, fold->valueOf, values);
   }
   /// The values of `graph` that `value` stands for.
   std::span<const unsigned> membersOf(const unsigned &value) const {
-    if (!fold)
-      return {&value, 1};
-    return std::span(members).subspan(begins[value],
-                                      begins[value + 1] - begins[value]);
+    return fold ? members[value] : std::span(&value, 1);
   }
   /// How much more is live at each place than at the one before.
   std::vector<int64_t> steps() const {
