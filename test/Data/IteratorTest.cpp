@@ -19,7 +19,8 @@ namespace {
 
 using Pair = std::pair<Tensor, Tensor>;
 data::Dataset<Pair> pairs(int64_t n) {
-  return data::from_tensor_slices(cast(range(n), DType::F32), range(n) * 10);
+  return data::from_tensor_slices(cast(meshloom::range(n), DType::F32),
+                                  meshloom::range(n) * 10);
 }
 
 TEST_F(IteratorTest, FunctionsTakeTheNextElement) {
@@ -79,8 +80,8 @@ TEST_F(IteratorTest, LoopsTakeAsManyAsATensorSays) {
 TEST_F(IteratorTest, MeshesGetTheirParts) {
   Mesh mesh = create_mesh({{"batch", 2}, {"x", 2}}, virtual_cpus(4));
   Layout rows({"batch", "x"}, mesh), labels({"batch"}, mesh);
-  Tensor images = reshape(cast(range(28), DType::F32), {7, 4});
-  auto all = data::from_tensor_slices(images, range(7));
+  Tensor images = reshape(cast(meshloom::range(28), DType::F32), {7, 4});
+  auto all = data::from_tensor_slices(images, meshloom::range(7));
   for (int64_t ahead : {0, 2}) {
     data::DTensorDataset batches(all, mesh, {rows, labels}, 4,
                                  {.batch_dim = "batch", .prefetch = ahead});
