@@ -5,7 +5,7 @@
 # to read than most files that use them take to compile belong into one.
 function(meshloom_add_pch name)
   cmake_parse_arguments(arg "" "" "HEADERS;OPTIONS;LINK" ${ARGN})
-  file(WRITE ${CMAKE_BINARY_DIR}/pch/${name}.cpp "")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch/${name}.cpp CONTENT "")
   add_library(Meshloom${name}Pch OBJECT ${CMAKE_BINARY_DIR}/pch/${name}.cpp)
   target_precompile_headers(Meshloom${name}Pch PRIVATE ${arg_HEADERS})
   target_compile_options(Meshloom${name}Pch PRIVATE ${arg_OPTIONS})
@@ -142,8 +142,42 @@ function(meshloom_command_line file)
                               COMPILE_OPTIONS "${MESHLOOM_COLD_OPTIONS}")
 endfunction()
 
-# Builds every GoogleTest program that has the label unit, and nothing else.
+# Builds every program of tests that have the label unit, and nothing else.
 add_custom_target(unit-tests)
+set_property(GLOBAL PROPERTY MESHLOOM_UNIT_TESTS "")
+
+# Says that a program's tests have the label unit: they run under the sanitizers,
+# as they need no other program, and take seconds.
+function(meshloom_unit_test program)
+  add_dependencies(unit-tests ${program})
+  set_property(GLOBAL APPEND PROPERTY MESHLOOM_UNIT_TESTS ${program})
+endfunction()
+
+# The programs and shared libraries of a folder and those below it.
+function(meshloom_programs folder result)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  set(programs "")
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY")
+      list(APPEND programs ${target})
+    endif()
+  endforeach()
+  foreach(below ${folders})
+    meshloom_programs(${below} more)
+    list(APPEND programs ${more})
+  endforeach()
+  set(${result} ${programs} PARENT_SCOPE)
+endfunction()
+
+# Makes the target all-but-unit-tests, of all that the project has so far.
+function(meshloom_add_all_but_unit_tests)
+  meshloom_programs(${PROJECT_SOURCE_DIR} programs)
+  get_property(unit_tests GLOBAL PROPERTY MESHLOOM_UNIT_TESTS)
+  list(REMOVE_ITEM programs ${unit_tests})
+  add_custom_target(all-but-unit-tests DEPENDS ${programs})
+endfunction()
 
 # Lets an executable use a precompiled header, which is compiled with -fPIC
 # (CMake gives executables -fPIE, and clang insists on the same).
@@ -168,18 +202,26 @@ function(meshloom_test_code target pch)
   target_compile_options(${target} PRIVATE ${MESHLOOM_TEST_OPTIONS})
 endfunction()
 
-# meshloom_test(name [MLIR] [API] [UNITY] [LABEL label] [NOT_SANITIZED pattern
-# ...] SOURCES a.cpp ... LINK lib ...): a GoogleTest program, one ctest entry (one
+# meshloom_test(name [MLIR] [API] [UNITY] [LABEL label] SOURCES a.cpp ...
+# [LONG b.cpp ...] LINK lib ...): a GoogleTest program, one ctest entry (one
 # process: starting MLIR costs more than the tests). MLIR, API: it includes MLIR's
-# headers, or a user's. UNITY: see meshloom_unity. LABEL: default unit. Unit tests run under the sanitizers
-# too: they need no other program, and take seconds. NOT_SANITIZED: its tests that
-# run the same code thousands of times, minutes there, and find nothing that the
-# others do not.
+# headers, or a user's. UNITY: see meshloom_unity. LABEL: default unit. LONG: tests
+# that run the same code thousands of times, which takes minutes under sanitizers
+# and finds nothing that the others do not: a program of their own, name-long, with
+# the label long, which is not made with sanitizers.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY" "LABEL" "SOURCES;LINK;NOT_SANITIZED"
-                        ${ARGN})
+  cmake_parse_arguments(arg "MLIR;API;UNITY" "LABEL" "SOURCES;LONG;LINK" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
+  endif()
+  if(arg_LONG AND NOT MESHLOOM_SANITIZERS)
+    set(options LABEL long SOURCES ${arg_LONG} LINK ${arg_LINK})
+    foreach(option MLIR API UNITY)
+      if(arg_${option})
+        list(PREPEND options ${option})
+      endif()
+    endforeach()
+    meshloom_test(${name}-long ${options})
   endif()
   add_executable(${name} ${arg_SOURCES})
   if(arg_UNITY)
@@ -194,15 +236,10 @@ function(meshloom_test name)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
-  set(filter "")
-  if(MESHLOOM_SANITIZERS AND arg_NOT_SANITIZED)
-    list(JOIN arg_NOT_SANITIZED ":" patterns)
-    set(filter "--gtest_filter=-${patterns}")
-  endif()
-  add_test(NAME ${name} COMMAND ${name} ${filter})
+  add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
   if(arg_LABEL STREQUAL unit)
-    add_dependencies(unit-tests ${name})
+    meshloom_unit_test(${name})
   endif()
   meshloom_sanitized_test(${name})
 endfunction()

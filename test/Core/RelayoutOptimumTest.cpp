@@ -8,7 +8,6 @@
 // machines (minutes).
 #include "LayoutEnumeration.h"
 
-#include "Sanitized.h"
 #include "meshloom/Core/RelayoutPlanner.h"
 
 #include <cstdlib>
@@ -18,7 +17,6 @@
 #include <unordered_map>
 
 using namespace meshloom;
-using meshloom::test::sanitized;
 
 namespace {
 
@@ -218,8 +216,6 @@ void expectOptimal(const std::vector<int64_t> &sizes,
                    const std::vector<Shape> &shapes,
                    const std::vector<std::string> &machines) {
   for (const Shape &shape : shapes) {
-    if (sanitized && sizes.size() == 3 && shape.size() > 1)
-      continue;
     World world(test::makeMesh(sizes), shape);
     for (const std::string &name : machines)
       ASSERT_NO_FATAL_FAILURE(expectOptimal(world, machineOf(name)));
@@ -304,8 +300,6 @@ TEST(RelayoutOptimumTest, PartsOfAnAxis) {
     Mesh mesh = *Mesh::get(axes);
     EXPECT_EQ(slow.link(mesh, 0).bytesPerSecond, 1'000'000'000);
     for (const Shape &shape : std::vector<Shape>{{64}, {24, 48}, {5, 7}}) {
-      if (sanitized && axes.size() == 3 && shape.size() > 1)
-        continue;
       World world(mesh, shape);
       for (const MachineModel &machine : {*MachineModel::preset("ring"), slow})
         ASSERT_NO_FATAL_FAILURE(expectOptimal(world, machine));

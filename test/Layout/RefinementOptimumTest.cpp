@@ -7,7 +7,6 @@
 // All of them up to two ops, and of longer ones every so many, so that it takes
 // seconds. MESHLOOM_REFINEMENT_SWEEP=<n> in the environment makes the steps n
 // times shorter; docs/Rationale.md has what a long run found.
-#include "../Core/Sanitized.h"
 #include "AllPrograms.h"
 #include "BranchAndBound.h"
 
@@ -29,8 +28,6 @@ void compare(const Mesh &mesh, unsigned ops, bool chains, int64_t step,
              Tally &tally) {
   if (const char *sweep = std::getenv("MESHLOOM_REFINEMENT_SWEEP"))
     step = std::max<int64_t>(1, step / std::max(1, std::atoi(sweep)));
-  if (sanitized)
-    step *= 10;
   const MachineModel machines[] = {*MachineModel::preset("ring"),
                                    *MachineModel::preset("shared-memory")};
   int64_t next = 0;
