@@ -13,7 +13,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 7;
+static constexpr uint32_t version = 8;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -160,6 +160,9 @@ public:
     put(step.rhs);
     put(step.out);
     put(step.note);
+    put(bool(step.readWhere));
+    if (step.readWhere)
+      put(*step.readWhere);
   }
   void put(const CollectiveStep &step) {
     put(step.kind);
@@ -418,16 +421,17 @@ public:
         fail(fmt::format("there are two options '{}'", name));
     return options;
   }
+  DimAccess access() {
+    DimAccess access{get<int64_t>(), {}};
+    access.terms = list([&] {
+      unsigned loop = get<uint32_t>();
+      return std::pair(loop, get<int64_t>());
+    });
+    return access;
+  }
   Operand operand() {
     Operand operand{get<uint32_t>(), {}};
-    operand.dims = list([&] {
-      DimAccess access{get<int64_t>(), {}};
-      access.terms = list([&] {
-        unsigned loop = get<uint32_t>();
-        return std::pair(loop, get<int64_t>());
-      });
-      return access;
-    });
+    operand.dims = list([&] { return access(); });
     operand.guarded = flag();
     return operand;
   }
@@ -465,6 +469,8 @@ public:
       step.rhs = operand();
       step.out = operand();
       step.note = note();
+      if (flag())
+        step.readWhere = access();
       return step;
     }
     case 2: {

@@ -107,6 +107,8 @@ private:
   Status access(const Operand &operand, const std::vector<Loop> &loops,
                 const char *what) const;
   Status step(const KernelStep &kernel);
+  Status readWhere(const DimAccess &where,
+                   const std::vector<Loop> &loops) const;
   Status step(const DotStep &dot);
   Status step(const CollectiveStep &collective);
   Status step(const LoopStep &loop);
@@ -398,6 +400,24 @@ Status Verifier::step(const KernelStep &kernel) {
   return Success();
 }
 
+Status Verifier::readWhere(const DimAccess &where,
+                           const std::vector<Loop> &loops) const {
+  // What backends add up must not overflow.
+  constexpr __int128 bound = int64_t(1) << 60;
+  __int128 size = where.offset < 0 ? -__int128(where.offset) : where.offset;
+  for (auto [loop, coefficient] : where.terms) {
+    if (loop >= loops.size() || loops[loop].reduction)
+      return fail("what is read depends on loop {}, which is none of the "
+                  "result's",
+                  loop);
+    const __int128 reach = __int128(coefficient) * loops[loop].extent;
+    size += reach < 0 ? -reach : reach;
+    if (size > bound)
+      return fail("what is read depends on numbers that are too large");
+  }
+  return Success();
+}
+
 Status Verifier::step(const DotStep &dot) {
   where = fmt::format("dot ({}): ", dot.note.location);
   if (Status ok = loops(dot.loops); !ok)
@@ -433,6 +453,8 @@ Status Verifier::step(const DotStep &dot) {
     if (uses[loop] < 2)
       return fail("loop {} is in {} operands, expected 2 or 3", loop,
                   uses[loop]);
+  if (dot.readWhere)
+    return readWhere(*dot.readWhere, dot.loops);
   return Success();
 }
 

@@ -44,7 +44,8 @@ Program sample() {
               {0, {at(2), at(0)}},
               {1, {at(2), at(1)}},
               {3, {at(0), at(1)}},
-              {"model.cpp:3:1", "matmul"}};
+              {"model.cpp:3:1", "matmul"},
+              DimAccess{1, {{0, 2}, {1, -1}}}};
   CollectiveStep reduce{CollectiveKind::AllReduce, {0},
                         ReduceKind::Sum,           {{3, 4}},
                         "dw is partial",           {"model.cpp:4:1", "add"}};
@@ -123,6 +124,13 @@ TEST(ProgramTest, VerifierRejects) {
          [&](Program &p) { kernel(p).inputs[0].dims.pop_back(); });
   expect("across shards", [&](Program &p) { dot(p).loops[2].axes = {}; });
   expect("used twice", [&](Program &p) { dot(p).loops[0].axes = {0}; });
+  expect("depends on loop 2",
+         [&](Program &p) { dot(p).readWhere = DimAccess{0, {{2, 1}}}; });
+  expect("depends on loop 9",
+         [&](Program &p) { dot(p).readWhere = DimAccess{0, {{9, 1}}}; });
+  expect("too large", [&](Program &p) {
+    dot(p).readWhere = DimAccess{INT64_MIN, {{0, INT64_MAX}}};
+  });
   expect("is in 0 operands",
          [&](Program &p) { dot(p).loops.push_back({4, false, {}}); });
   expect("extent -1", [&](Program &p) { kernel(p).loops[0].extent = -1; });

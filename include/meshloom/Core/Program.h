@@ -127,6 +127,9 @@ struct DotStep {
   std::vector<Loop> loops;
   Operand lhs, rhs, out;
   SourceNote note;
+  /// Where given: what is read of the result lies where this function of the
+  /// loops (none that is reduced) is >= 0. Other elements may be left zero.
+  std::optional<DimAccess> readWhere = std::nullopt;
   bool operator==(const DotStep &) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include "ThinProduct.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 
+#include <algorithm>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -334,7 +335,7 @@ SingleThreaded::~SingleThreaded() {
 }
 
 Dot::Dot(const DotStep &step, DType type, bool deterministic)
-    : type(type), deterministic(deterministic) {
+    : type(type), deterministic(deterministic), readWhere(step.readWhere) {
   auto uses = [](const Operand &operand, unsigned loop) {
     for (const DimAccess &dim : operand.dims)
       for (auto [l, coefficient] : dim.terms)
@@ -354,10 +355,85 @@ Dot::Dot(const DotStep &step, DType type, bool deterministic)
   }
 }
 
+/// What is read of the result, if not all and if that depends on rows or
+/// columns that are of one loop.
+std::optional<HalfPlane> Dot::readOf(const int64_t *extents,
+                                     const int64_t *origin) const {
+  if (!readWhere)
+    return std::nullopt;
+  HalfPlane read{0, 0, readWhere->offset};
+  for (auto [loop, coefficient] : readWhere->terms) {
+    read.offset += coefficient * (origin ? origin[loop] : 0);
+    if (extents[loop] == 1)
+      continue;
+    auto isOnly = [&](const std::vector<unsigned> &loops) {
+      return std::ranges::count(loops, loop) == 1 &&
+             std::ranges::count_if(
+                 loops, [&](unsigned l) { return extents[l] != 1; }) == 1;
+    };
+    if (isOnly(rows))
+      read.row += coefficient;
+    else if (isOnly(columns))
+      read.column += coefficient;
+    else
+      return std::nullopt;
+  }
+  return read;
+}
+
+template <typename T>
+static void setZero(T *out, MatrixStrides matrix, int64_t rows,
+                    int64_t columns) {
+  if (matrix.columnStride != 1) {
+    std::swap(rows, columns);
+    std::swap(matrix.rowStride, matrix.columnStride);
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    if (T *row = out + r * matrix.rowStride; matrix.columnStride == 1)
+      std::fill_n(row, columns, T());
+    else
+      for (int64_t c = 0; c < columns; ++c)
+        row[c * matrix.columnStride] = T();
+}
+
+/// `tile` multiplies those parts of a product that have terms.
+template <typename T, typename Tile>
+static Status runParts(DType type, const T *lhs, const T *rhs, T *out,
+                       const Contraction &whole,
+                       const std::optional<HalfPlane> &read, const Tile &tile) {
+  const std::vector<ProductPart> parts =
+      productParts(type, lhs, rhs, whole, read);
+  if (parts.empty())
+    return tile(lhs, rhs, out, whole);
+  for (const ProductPart &part : parts) {
+    Contraction c = whole;
+    c.row.count = part.rows.size();
+    c.column.count = part.columns.size();
+    c.sum.count = part.terms.size();
+    T *to = out + part.rows.begin * c.row.strides[2] +
+            part.columns.begin * c.column.strides[2];
+    if (part.terms.empty()) {
+      setZero(to, {c.row.strides[2], c.column.strides[2]}, c.row.count,
+              c.column.count);
+      continue;
+    }
+    if (part.terms.size() < whole.sum.count)
+      c.terms = c.sum.count;
+    if (Status ok = tile(lhs + part.rows.begin * c.row.strides[0] +
+                             part.terms.begin * c.sum.strides[0],
+                         rhs + part.columns.begin * c.column.strides[1] +
+                             part.terms.begin * c.sum.strides[1],
+                         to, c);
+        !ok)
+      return ok;
+  }
+  return Success();
+}
+
 /// `tile` multiplies what a gemm can at once.
 template <typename T, typename Tile>
 Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
-                  std::array<const int64_t *, 3> strides,
+                  std::array<const int64_t *, 3> strides, const int64_t *origin,
                   const Tile &tile) const {
   int64_t reductions = 1;
   for (unsigned loop : reduced)
@@ -382,9 +458,11 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   const Extent row = takeInner(m), column = takeInner(n), sum = takeInner(k);
   outer.insert(outer.end(), m.begin(), m.end());
   outer.insert(outer.end(), n.begin(), n.end());
+  const Contraction whole{row, column, sum, k, reductions};
+  const std::optional<HalfPlane> read = readOf(extents, origin);
   return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    return tile(lhs + at[0], rhs + at[1], out + at[2],
-                Contraction{row, column, sum, k, reductions});
+    return runParts(type, lhs + at[0], rhs + at[1], out + at[2], whole, read,
+                    tile);
   });
 }
 
@@ -426,8 +504,8 @@ void Dot::runFixed(const void *lhs, const void *rhs, void *out,
 }
 
 Status Dot::run(const void *lhs, const void *rhs, void *out,
-                const int64_t *extents,
-                std::array<const int64_t *, 3> strides) const {
+                const int64_t *extents, std::array<const int64_t *, 3> strides,
+                const int64_t *origin) const {
   if (deterministic) {
     runFixed(lhs, rhs, out, extents, strides);
     return Success();
@@ -435,10 +513,10 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
   if (type == DType::F32)
     return runAs(static_cast<const float *>(lhs),
                  static_cast<const float *>(rhs), static_cast<float *>(out),
-                 extents, strides, runTiles);
+                 extents, strides, origin, runTiles);
   return runAs(static_cast<const uint16_t *>(lhs),
                static_cast<const uint16_t *>(rhs), static_cast<uint16_t *>(out),
-               extents, strides,
+               extents, strides, origin,
                [&](const uint16_t *left, const uint16_t *right,
                    uint16_t *result, const Contraction &c) {
                  return runNarrow(type, left, right, result, c);

@@ -2,6 +2,8 @@
 // and of bf16 and f16 summed in f32.
 #pragma once
 
+#include "ProductParts.h"
+
 #include "meshloom/Core/Program.h"
 
 #include <array>
@@ -18,22 +20,27 @@ public:
 
   /// out = sum over the reduction loops of lhs * rhs; zero where they are
   /// empty. `extents`: iterations of each loop. `strides[o]`: elements from one
-  /// iteration to the next, per loop, of lhs, rhs and out. Fails if oneDNN
+  /// iteration to the next, per loop, of lhs, rhs and out. `origin`: of each
+  /// loop the global index of its first iteration; null: 0. Fails if oneDNN
   /// does.
   Status run(const void *lhs, const void *rhs, void *out,
-             const int64_t *extents,
-             std::array<const int64_t *, 3> strides) const;
+             const int64_t *extents, std::array<const int64_t *, 3> strides,
+             const int64_t *origin = nullptr) const;
 
 private:
   template <typename T, typename Tile>
   Status runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
-               std::array<const int64_t *, 3> strides, const Tile &tile) const;
+               std::array<const int64_t *, 3> strides, const int64_t *origin,
+               const Tile &tile) const;
+  std::optional<HalfPlane> readOf(const int64_t *extents,
+                                  const int64_t *origin) const;
   void runFixed(const void *lhs, const void *rhs, void *out,
                 const int64_t *extents,
                 std::array<const int64_t *, 3> strides) const;
 
   const DType type;
   const bool deterministic;
+  const std::optional<DimAccess> readWhere;
   /// Loop indices: in all operands; lhs and out; rhs and out; lhs and rhs.
   std::vector<unsigned> batch, rows, columns, reduced;
 };

@@ -57,5 +57,5 @@ Status HostCall::runOther(void *const *operands, const int64_t *strides,
   if (call)
     return call->run(operands, strides, origin, extents);
   return dot->run(operands[0], operands[1], operands[2], extents,
-                  {strides, strides + loops, strides + 2 * loops});
+                  {strides, strides + loops, strides + 2 * loops}, origin);
 }
