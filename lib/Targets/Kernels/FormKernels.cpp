@@ -1,12 +1,14 @@
 // --spmd-form-kernels: local math becomes spmd.kernel ops. KernelGroups decides
 // what goes together, KernelBuilder writes each kernel, OverwriteDeadInputs
-// lets outputs take the memory of inputs that nobody reads afterwards.
+// lets outputs take the memory of inputs that nobody reads afterwards,
+// MaskedProducts says what of a product a mask hides.
 #include "ComplexLowering.h"
 #include "JoinedReads.h"
 #include "KernelBuilder.h"
 #include "KernelGroups.h"
 #include "KernelParts.h"
 #include "LibraryCalls.h"
+#include "MaskedProducts.h"
 #include "OverwriteDeadInputs.h"
 #include "ScatterIntoSums.h"
 
@@ -446,6 +448,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     }
     if (failed(formLibraryCalls(func)))
       return signalPassFailure();
+    findMaskedProducts(func);
     overwriteDeadInputs(func);
   }
 

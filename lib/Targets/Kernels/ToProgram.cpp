@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/IntegerSet.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -380,6 +381,9 @@ private:
       index(step.lhs, l, loop);
       index(step.rhs, r, loop);
     }
+    // The first loops are the result's dims.
+    if (auto read = op->getAttrOfType<mlir::IntegerSetAttr>("spmd.read_where"))
+      addTerms(read.getValue().getConstraint(0), 1, step.readWhere.emplace());
     step.note = note(op);
     steps->push_back(std::move(step));
     return success();
