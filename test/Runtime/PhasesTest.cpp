@@ -226,6 +226,49 @@ TEST(PhasesTest, ProductsChainByRows) {
   EXPECT_EQ(stepsOfPhases(*graph), (Phases{{0, 1}}));
 }
 
+// Scores of 12 heads, their exponentials, and the products with values: the
+// phase may be cut until each chunk has one head, as the products' matrices
+// stay whole. Cut along rows, or with sums over heads behind, it stays as it
+// is.
+TEST(PhasesTest, PhasesOfWholeMatricesCanBeCutFiner) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  auto graphOf = [&](ProgramBuilder &b, bool heads) {
+    auto layout = [&](size_t rank) { return Layout::replicated(mesh, rank); };
+    const unsigned q = b.argument({12, 64, 16}, layout(3)),
+                   k = b.argument({12, 64, 16}, layout(3)),
+                   s = b.buffer({12, 64, 64}, layout(3)),
+                   p = b.buffer({12, 64, 64}, layout(3)),
+                   y = b.buffer({12, 64, 16}, layout(3));
+    b.dot({{heads ? 12 : 1}, {64}, {64}, {16, true}}, {q, at({0, 1, 3})},
+          {k, at({0, 2, 3})}, {s, at({0, 1, 2})});
+    b.kernel("twice", {{heads ? 12 : 1}, {64}, {64}}, {{s, at({0, 1, 2})}},
+             {{p, at({0, 1, 2})}});
+    b.dot({{heads ? 12 : 1}, {64}, {16}, {64, true}}, {p, at({0, 1, 3})},
+          {k, at({0, 3, 2})}, {y, at({0, 1, 2})});
+    b.result(y);
+    auto graph = buildStepGraph(b.program, CHUNKS);
+    EXPECT_TRUE(graph) << graph.error().message();
+    return std::move(*graph);
+  };
+  for (bool heads : {true, false}) {
+    ProgramBuilder b(mesh);
+    const StepGraph graph = graphOf(b, heads);
+    const Schedule planned = schedule(graph, 4, 1);
+    ASSERT_EQ(planned.phases.size(), 1U);
+    const Phase &phase = planned.phases[0];
+    EXPECT_EQ(phase.chunks, 4);
+    EXPECT_EQ(canBeCutInto(graph, b.program, phase, 16, 1), heads);
+    const Placement before = place(graph, planned, 1);
+    ASSERT_EQ(before.phaseBytes.size(), 1U);
+    EXPECT_EQ(before.phaseBytes[0], before.workerBytes);
+    if (!heads)
+      continue;
+    Schedule finer = planned;
+    finer.phases[0].chunks = 16;
+    EXPECT_LT(place(graph, finer, 1).workerBytes, before.workerBytes / 2);
+  }
+}
+
 // Chunks cover everything once, in order, on round numbers.
 TEST(PhasesTest, ChunkBoundsCoverTheExtent) {
   for (int64_t extent = 0; extent < 300; ++extent)

@@ -130,6 +130,8 @@ public:
 
   std::vector<Phase> run();
   Item cutAlone(unsigned work);
+  /// Whether items that are cut along loops are independent chunks.
+  bool areChunks(std::span<const Item> items);
 
 private:
   /// The boxes that a cut of some work touches: per access, per chunk.
@@ -308,7 +310,7 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
   std::fill(load.begin(), load.end(), 0);
   deferred.clear();
 
-  Phase phase;
+  Phase phase{{}, 0, chunks};
   Boxes boxes;
   std::vector<unsigned> stack(ready.rbegin(), ready.rend());
   if (first) {
@@ -385,7 +387,7 @@ std::vector<Phase> Scheduler::run() {
       ready.push_back(w);
   while (!ready.empty()) {
     if (std::optional<unsigned> exchange = takeExchange(ready)) {
-      phases.push_back({{{*exchange}}, 0});
+      phases.push_back({{{*exchange}}, 0, chunks});
       for (unsigned successor : graph.plan.successors[*exchange])
         if (--waiting[successor] == 0)
           ready.push_back(successor);
@@ -421,6 +423,16 @@ std::vector<Phase> Scheduler::run() {
   return phases;
 }
 
+bool Scheduler::areChunks(std::span<const Item> items) {
+  Boxes boxes;
+  return std::ranges::all_of(items, [&](Item item) {
+    if (!fits(item, boxes))
+      return false;
+    enter(item, boxes);
+    return true;
+  });
+}
+
 Item Scheduler::cutAlone(unsigned work) {
   if (graph.works[work].isExchange())
     return {work};
@@ -434,16 +446,38 @@ Item Scheduler::cutAlone(unsigned work) {
 
 Schedule cpu::schedule(const StepGraph &graph, int64_t chunks,
                        int64_t workers) {
-  return {chunks, Scheduler(graph, chunks, workers).run()};
+  return {Scheduler(graph, chunks, workers).run()};
 }
 
 Schedule cpu::scheduleInOrder(const StepGraph &graph, int64_t chunks,
                               int64_t workers,
                               std::span<const unsigned> order) {
-  Schedule result{chunks, {}};
+  Schedule result;
   for (unsigned work : order) {
     Scheduler alone(graph, chunks, workers);
-    result.phases.push_back({{alone.cutAlone(work)}, graph.works[work].cost});
+    result.phases.push_back(
+        {{alone.cutAlone(work)}, graph.works[work].cost, chunks});
   }
   return result;
+}
+
+bool cpu::canBeCutInto(const StepGraph &graph, const Program &program,
+                       const Phase &phase, int64_t chunks, int64_t workers) {
+  bool multiplies = false;
+  for (const Item &item : phase.items) {
+    if (item.cut != Item::Cut::Loop)
+      return false;
+    const Work &work = graph.works[item.work];
+    if (work.kind != Work::Kind::Dot)
+      continue;
+    multiplies = true;
+    const auto &dot = std::get<DotStep>(program.steps[work.step]);
+    for (const Operand *operand : {&dot.lhs, &dot.rhs, &dot.out})
+      if (std::ranges::none_of(operand->dims, [&](const DimAccess &dim) {
+            return std::ranges::any_of(
+                dim.terms, [&](auto term) { return term.first == item.loop; });
+          }))
+        return false;
+  }
+  return multiplies && Scheduler(graph, chunks, workers).areChunks(phase.items);
 }

@@ -33,11 +33,11 @@ struct Item {
 
 struct Phase {
   std::vector<Item> items;
-  double cost = 0; ///< on one core, nanoseconds
+  double cost = 0;    ///< on one core, nanoseconds
+  int64_t chunks = 1; ///< that it is cut into
 };
 
 struct Schedule {
-  int64_t chunks = 1;
   std::vector<Phase> phases;
 };
 
@@ -49,6 +49,12 @@ Schedule schedule(const StepGraph &graph, int64_t chunks, int64_t workers);
 /// One phase per piece of work, in the given order (of all work).
 Schedule scheduleInOrder(const StepGraph &graph, int64_t chunks,
                          int64_t workers, std::span<const unsigned> order);
+
+/// Whether a phase with products may be cut into `chunks` as well, and none of
+/// the products is a smaller matrix then: all of it is cut along loops, which
+/// count matrices in the products.
+bool canBeCutInto(const StepGraph &graph, const Program &program,
+                  const Phase &phase, int64_t chunks, int64_t workers);
 
 /// The smallest box around what chunk c of `item` touches through access
 /// `access`: the addends first, then each dim. All empty if nothing.

@@ -24,15 +24,14 @@ struct Life {
 
 /// The part of a memory that each chunk touches in its one phase; false if
 /// there is nothing to gain.
-bool findParts(const StepGraph &graph, const Schedule &schedule,
-               const Phase &phase, const Life &life, unsigned memory,
-               int64_t workers, Place &place) {
+bool findParts(const StepGraph &graph, const Phase &phase, const Life &life,
+               unsigned memory, int64_t workers, Place &place) {
   const GraphBuffer &buffer = graph.buffers[graph.plan.memories[memory].buffer];
   const size_t rank = buffer.shape.size(), size = rank + 1;
-  std::vector<Interval> hulls(size * size_t(schedule.chunks)), box(size);
+  std::vector<Interval> hulls(size * size_t(phase.chunks)), box(size);
   for (const Use &use : life.uses)
-    for (int64_t c = 0; c < schedule.chunks; ++c) {
-      touchedBox(graph, phase.items[use.item], schedule.chunks, c, use.access,
+    for (int64_t c = 0; c < phase.chunks; ++c) {
+      touchedBox(graph, phase.items[use.item], phase.chunks, c, use.access,
                  box);
       if (box[0].empty())
         continue;
@@ -44,8 +43,8 @@ bool findParts(const StepGraph &graph, const Schedule &schedule,
           hull[d] = hull[d].hull(box[d]);
     }
   place.extent.assign(rank, 0);
-  place.origin.assign(size_t(schedule.chunks), Shape(rank, 0));
-  for (size_t c = 0; c < size_t(schedule.chunks); ++c)
+  place.origin.assign(size_t(phase.chunks), Shape(rank, 0));
+  for (size_t c = 0; c < size_t(phase.chunks); ++c)
     for (size_t d = 0; d < rank; ++d) {
       const Interval &range = hulls[c * size + d + 1];
       if (range.empty())
@@ -108,7 +107,7 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
     const Phase &phase = schedule.phases[size_t(life.firstPhase)];
     if (life.firstPhase == life.lastPhase &&
         graph.buffers[memories[m].buffer].copies == 1 &&
-        findParts(graph, schedule, phase, life, m, workers, place)) {
+        findParts(graph, phase, life, m, workers, place)) {
       place.kind = Place::Kind::Worker;
       inWorkers[size_t(life.firstPhase)].push_back(m);
     } else {
@@ -141,8 +140,9 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
           {lives[m].firstItem, lives[m].lastItem,
            elementCount(placement.places[m].extent) *
                byteWidth(graph.buffers[memories[m].buffer].type)});
+    placement.phaseBytes.push_back(placeAll(inPhase, lifetimes));
     placement.workerBytes =
-        std::max(placement.workerBytes, placeAll(inPhase, lifetimes));
+        std::max(placement.workerBytes, placement.phaseBytes.back());
   }
   return placement;
 }

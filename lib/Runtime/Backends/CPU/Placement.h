@@ -30,6 +30,7 @@ struct Placement {
   /// Per exchange: where its staging memory is in the arena.
   std::vector<int64_t> staging;
   int64_t arenaBytes = 0, workerBytes = 0;
+  std::vector<int64_t> phaseBytes; ///< of a worker's scratch, per phase
 };
 
 /// `stagingBytes`: of each exchange, from its beginning to its end.

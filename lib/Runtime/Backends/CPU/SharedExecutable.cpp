@@ -31,6 +31,8 @@ namespace {
 constexpr double SERIAL_PHASE = 6'000, SERIAL_PROGRAM = 15'000;
 /// Bytes of intermediate values in a worker's second-level cache.
 constexpr int64_t CHUNK_CACHE = 1 << 17;
+/// The same where there are products, which take whole matrices at a time.
+constexpr int64_t PRODUCT_CACHE = 1 << 20;
 
 /// Where one access of a piece of work lies in memory.
 struct Binding {
@@ -47,6 +49,7 @@ struct Binding {
 /// A piece of work, ready to run.
 struct Call {
   Item item;
+  int64_t cuts; ///< chunks of its phase
   const Work *work;
   library::HostCall function;      ///< of a kernel or dot
   std::vector<Binding> bindings;   ///< per access
@@ -63,6 +66,7 @@ struct Call {
 
 struct ReadyPhase {
   std::vector<Call> calls;
+  int64_t cuts = 1; ///< chunks that it is cut into
   bool serial = false;
   /// Chunks that do anything.
   std::vector<int64_t> chunks;
@@ -114,7 +118,10 @@ private:
   ExchangeCall::Memory memoryOf(unsigned exchange, const Run &run) const;
   bool failedTogether(const Run &run);
   void abandonExchanges(const Error &error);
-  Result<Call> prepareCall(const Item &item) const;
+  Result<Call> prepareCall(const Item &item, int64_t cuts) const;
+  /// Cuts phases whose scratch memory leaves the cache into more chunks, where
+  /// that costs their products nothing.
+  void cutFiner(Schedule &schedule, int64_t workers);
   void runPhase(const ReadyPhase &phase, Run &run);
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
   void runCall(const Call &call, int64_t chunk, char *scratch, Pointers &frame,
@@ -207,6 +214,8 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
       break;
     chunks *= 4;
   }
+  if (!wanted && order.empty() && placement.workerBytes > PRODUCT_CACHE)
+    cutFiner(planned, workers);
   std::vector<int64_t> offsets;
   offsets.reserve(placement.places.size());
   for (const Place &place : placement.places)
@@ -224,9 +233,31 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   return prepare(planned);
 }
 
-Result<Call> SharedExecutable::prepareCall(const Item &item) const {
+void SharedExecutable::cutFiner(Schedule &schedule, int64_t workers) {
+  const std::vector<int64_t> stagingBytes = prepareExchanges();
+  for (int64_t finer = 2 * chunks; finer <= 64 * workers; finer *= 2) {
+    bool changed = false;
+    for (size_t p = 0; p < schedule.phases.size(); ++p) {
+      Phase &phase = schedule.phases[p];
+      if (placement.phaseBytes[p] <= PRODUCT_CACHE ||
+          !canBeCutInto(graph, loaded, phase, finer, workers))
+        continue;
+      phase.chunks = finer;
+      changed = true;
+    }
+    if (!changed)
+      break;
+    const int64_t before = placement.workerBytes;
+    placement = place(graph, schedule, workers, stagingBytes);
+    if (placement.workerBytes >= before)
+      break;
+  }
+}
+
+Result<Call> SharedExecutable::prepareCall(const Item &item,
+                                           int64_t cuts) const {
   const Work &work = graph.works[item.work];
-  Call call{item, &work, {}, {}, {}, {}, {}};
+  Call call{item, cuts, &work, {}, {}, {}, {}, {}};
   const size_t loops = work.extents.size();
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
@@ -277,17 +308,18 @@ Result<Call> SharedExecutable::prepareCall(const Item &item) const {
 Status SharedExecutable::prepare(const Schedule &schedule) {
   double serial = 0, parallel = 0;
   for (const Phase &phase : schedule.phases) {
-    ReadyPhase ready;
+    ReadyPhase ready{.cuts = phase.chunks};
     for (const Item &item : phase.items) {
-      Result<Call> call = prepareCall(item);
+      Result<Call> call = prepareCall(item, phase.chunks);
       if (!call)
         return call.error();
       ready.calls.push_back(std::move(*call));
     }
-    for (int64_t c = 0; c < chunks; ++c)
+    for (int64_t c = 0; c < phase.chunks; ++c)
       if (std::any_of(
               phase.items.begin(), phase.items.end(), [&](const Item &item) {
-                return !item.range(graph.works[item.work], chunks, c).empty();
+                return !item.range(graph.works[item.work], phase.chunks, c)
+                            .empty();
               }))
         ready.chunks.push_back(c);
     ready.serial = phase.cost < SERIAL_PHASE || ready.chunks.size() < 2 ||
@@ -373,7 +405,7 @@ Status SharedExecutable::runInstance(const Call &call, const Pointers &frame,
 void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
                                Pointers &frame, Run &run) const {
   const Work &work = *call.work;
-  const Interval range = call.item.range(work, chunks, chunk);
+  const Interval range = call.item.range(work, call.cuts, chunk);
   if (range.empty())
     return;
   // What a call keeps of its second operand goes by where this lies: in the
@@ -444,7 +476,7 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
 void SharedExecutable::runProfiled(const Call &call, int64_t chunk,
                                    char *scratch, Pointers &frame,
                                    Run &run) const {
-  if (call.item.range(*call.work, chunks, chunk).empty())
+  if (call.item.range(*call.work, call.cuts, chunk).empty())
     return;
   const int64_t begin = profiled->profiler().now();
   runCall(call, chunk, scratch, frame, run);
@@ -468,7 +500,7 @@ void SharedExecutable::describeParts() {
   for (ReadyPhase &phase : phases)
     for (Call &call : phase.calls) {
       call.parts.clear();
-      for (Part &part : partsOf(loaded, graph, call.item, chunks))
+      for (Part &part : partsOf(loaded, graph, call.item, call.cuts))
         call.parts.push_back({part.flops, part.bytes,
                               profiler.devices(std::move(part.devices))});
     }
