@@ -269,6 +269,35 @@ TEST(PhasesTest, PhasesOfWholeMatricesCanBeCutFiner) {
   }
 }
 
+// Scores of 4 heads are cut along rows into 8 chunks, and so is the kernel that
+// finds each row's maximum beside its scores: that maxima lie side by side does
+// not count, and the scores never leave the chunk.
+TEST(PhasesTest, OneNumberARowDoesNotKeepRowsFromBeingCut) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  auto layout = [&](size_t rank) { return Layout::replicated(mesh, rank); };
+  ProgramBuilder b(mesh);
+  const unsigned q = b.argument({4, 128, 16}, layout(3)),
+                 k = b.argument({4, 128, 16}, layout(3)),
+                 s = b.buffer({4, 128, 128}, layout(3)),
+                 p = b.buffer({4, 128, 128}, layout(3)),
+                 most = b.buffer({4, 128}, layout(2)),
+                 y = b.buffer({4, 128, 16}, layout(3));
+  b.dot({{4}, {128}, {128}, {16, true}}, {q, at({0, 1, 3})}, {k, at({0, 2, 3})},
+        {s, at({0, 1, 2})});
+  b.kernel("masked", {{4}, {128}, {128, true}}, {{s, at({0, 1, 2})}},
+           {{p, at({0, 1, 2})}, {most, at({0, 1})}});
+  b.dot({{4}, {128}, {16}, {128, true}}, {p, at({0, 1, 3})}, {k, at({0, 3, 2})},
+        {y, at({0, 1, 2})});
+  b.result(y);
+  b.result(most);
+  std::get<KernelStep>(b.program.steps[1]).flops = 20;
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(stepsOfPhases(*graph), (Phases{{0, 1, 2}}));
+  EXPECT_LE(
+      place(*graph, schedule(*graph, CHUNKS, WORKERS), WORKERS).arenaBytes, 0);
+}
+
 // Chunks cover everything once, in order, on round numbers.
 TEST(PhasesTest, ChunkBoundsCoverTheExtent) {
   for (int64_t extent = 0; extent < 300; ++extent)

@@ -111,11 +111,21 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   // features: parts of them are copied first.
   auto *kernel = std::get_if<KernelStep>(&program.steps[work.step]);
   const bool isConvolution = kernel && kernel->library == "convolution";
+  // What is small beside the largest result (one maximum a row) says nothing.
+  int64_t largest = 0;
+  for (const Access &access : work.accesses)
+    if (access.writes)
+      largest = std::max(largest, graph.buffers[access.buffer].bytesPerCopy());
+  auto isLarge = [&](const Access &access) {
+    constexpr int64_t small = 16;
+    return graph.buffers[access.buffer].bytesPerCopy() > largest / small;
+  };
   enum Quality : uint8_t { Good, FewChunks, ShortRows };
   auto quality = [&](unsigned l) {
     bool innermost = false;
     for (const Access &access : work.accesses)
-      if ((access.writes || isConvolution) && !access.dims.empty())
+      if (((access.writes && isLarge(access)) || isConvolution) &&
+          !access.dims.empty())
         for (auto [loop, coefficient] : access.dims.back().terms)
           innermost |= loop == l && access.dims.size() > 1;
     if (innermost && (isConvolution || work.extents[l] < SHORT_ROW * chunks))
