@@ -175,8 +175,10 @@ Windows operandWindows(const ShardingRule &rule, unsigned index,
                        const Mesh &mesh) {
   Windows windows;
   for (const ShardingRule::Window &window : rule.windows) {
+    if (window.operand != index)
+      continue;
     const std::vector<unsigned> &axes = sharding.factors.axes[window.factor];
-    if (window.operand != index || axes.empty())
+    if (axes.empty())
       continue;
     windows.resize(shape.size());
     int64_t shards = 1;
@@ -334,7 +336,7 @@ public:
 
   /// Step 2.
   void takeReducedAxesOfOperands(const Mesh &mesh) {
-    while (true) {
+    while (!left.empty()) {
       unsigned best = 0;
       std::vector<unsigned> bestAxes;
       for (size_t i = 0; i < operands.size(); ++i) {

@@ -1,34 +1,56 @@
 // Which uses of a value share a window.
 #include "meshloom/Core/SharedWindows.h"
 
+#include <algorithm>
+
 namespace meshloom {
 
-/// The most elements that any one device moves where `needed` is made part of
-/// the window with index `widened`; past the end: where it is one by itself.
-int64_t SharedWindows::mostMoved(const Windows &needed, size_t widened) const {
-  HaloTraffic traffic;
-  for (size_t i = 0; i < windows.size(); ++i)
-    traffic.add(layout, shape,
-                i == widened ? hull(layout, shape, windows[i], needed)
-                             : windows[i],
-                /*width=*/1);
-  if (widened == windows.size())
-    traffic.add(layout, shape, needed, /*width=*/1);
-  return traffic.mostBytes();
+bool SharedWindows::InAnyOrder::operator()(const Windows &a,
+                                           const Windows &b) const {
+  auto compareDims = [](const std::vector<Interval> &x,
+                        const std::vector<Interval> &y) {
+    return std::lexicographical_compare_three_way(
+        x.begin(), x.end(), y.begin(), y.end(), [](Interval p, Interval q) {
+          return std::pair(p.begin, p.end) <=> std::pair(q.begin, q.end);
+        });
+  };
+  return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(),
+                                                b.end(), compareDims) < 0;
 }
 
 size_t SharedWindows::add(const Windows &needed) {
-  size_t best = windows.size();
-  int64_t least = mostMoved(needed, best);
-  for (size_t i = windows.size(); i-- > 0;)
-    if (int64_t moved = mostMoved(needed, i); moved <= least) {
+  auto [entry, isNew] = known.try_emplace(needed, windows.size());
+  size_t &best = entry->second;
+  if (!isNew)
+    return best;
+  constexpr size_t few = 16, mostOfMany = 4;
+  MovedByDevice part(*grid);
+  part.add(*grid, needed, /*width=*/1);
+  MovedByDevice all = moved;
+  all += part;
+  int64_t least = all.most();
+  const size_t end = windows.size() <= few ? 0 : windows.size() - mostOfMany;
+  for (size_t i = windows.size(); i-- > end;) {
+    MovedByDevice widened(*grid);
+    widened.add(*grid, grid->hull(windows[i], needed), /*width=*/1);
+    MovedByDevice instead = moved;
+    instead -= parts[i];
+    instead += widened;
+    if (int64_t most = instead.most(); most <= least) {
       best = i;
-      least = moved;
+      least = most;
+      part = std::move(widened);
+      all = std::move(instead);
     }
-  if (best == windows.size())
+  }
+  if (best == windows.size()) {
     windows.push_back(needed);
-  else
-    windows[best] = hull(layout, shape, windows[best], needed);
+    parts.push_back(std::move(part));
+  } else {
+    windows[best] = grid->hull(windows[best], needed);
+    parts[best] = std::move(part);
+  }
+  moved = std::move(all);
   return best;
 }
 

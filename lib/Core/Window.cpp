@@ -1,6 +1,8 @@
 // Windows of dims: boxes, unions, and what exchanging them sends.
 #include "meshloom/Core/Window.h"
 
+#include "meshloom/Core/BlockGrid.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -101,18 +103,7 @@ Windows hull(const Layout &layout, const Shape &global, const Windows &a,
              const Windows &b) {
   if (a.empty() && b.empty())
     return {};
-  Windows both(global.size());
-  auto has = [](const Windows &windows, unsigned dim) {
-    return dim < windows.size() && !windows[dim].empty();
-  };
-  for (unsigned dim = 0; dim < global.size(); ++dim) {
-    if (!has(a, dim) && !has(b, dim))
-      continue;
-    for (int64_t shard = 0; shard < layout.num_shards(dim); ++shard)
-      both[dim].push_back(held(layout, global, a, dim, shard)
-                              .hull(held(layout, global, b, dim, shard)));
-  }
-  return both;
+  return BlockGrid(layout, global).hull(a, b);
 }
 
 Status verifyWindows(const Layout &layout, const Shape &global,
@@ -199,44 +190,14 @@ int64_t haloElements(const Layout &layout, const Shape &global,
 
 void HaloTraffic::add(const Layout &layout, const Shape &global,
                       const Windows &windows, int64_t width) {
-  const Mesh &mesh = layout.mesh();
-  sent.resize(size_t(mesh.size()));
-  received.resize(size_t(mesh.size()));
-  /// Of a shard of a dim: what it holds, how much of that is in its block, and
-  /// how much of its block all shards together hold.
-  struct Counts {
-    int64_t window, own, given;
-  };
-  // Searches ask for this very often: dims are gone through once, not once for
-  // each device.
-  std::vector<std::vector<Counts>> dims(global.size());
-  for (unsigned dim = 0; dim < global.size(); ++dim) {
-    const bool isWindowed = dim < windows.size() && !windows[dim].empty();
-    for (int64_t shard = 0; shard < layout.num_shards(dim); ++shard) {
-      const Interval block =
-          blockOf(global[dim], layout.axes(dim), mesh, shard);
-      Counts counts{block.size(), block.size(), block.size()};
-      if (isWindowed) {
-        const Interval window = windows[dim][size_t(shard)];
-        counts = {window.size(), window.intersect(block).size(), 0};
-        for (Interval other : windows[dim])
-          counts.given += other.intersect(block).size();
-      }
-      dims[dim].push_back(counts);
-    }
-  }
-  for (int64_t device = 0; device < mesh.size(); ++device) {
-    const std::vector<int64_t> coords = mesh.coords(device);
-    Counts all{1, 1, 1};
-    for (unsigned dim = 0; dim < global.size(); ++dim) {
-      const Counts &each =
-          dims[dim][size_t(shardIndex(layout.axes(dim), mesh, coords))];
-      all.window *= each.window;
-      all.own *= each.own;
-      all.given *= each.given;
-    }
-    sent[size_t(device)] += (all.given - all.own) * width;
-    received[size_t(device)] += (all.window - all.own) * width;
+  const BlockGrid grid(layout, global);
+  MovedByDevice moved(grid);
+  moved.add(grid, windows, width);
+  sent.resize(moved.sent.size());
+  received.resize(moved.sent.size());
+  for (size_t device = 0; device < sent.size(); ++device) {
+    sent[device] += moved.sent[device];
+    received[device] += moved.received[device];
   }
 }
 

@@ -50,6 +50,35 @@ TEST(SliceOpsTest, TensorsPickWhatIsKnownLater) {
   expectNear(sum(x), {75, 78, 81, 84, 87});
 }
 
+// Compiling took minutes: what uses of one value share was searched anew, all
+// against all, whenever one of them was laid out otherwise.
+TEST(SliceOpsTest, HundredsOfPiecesAreJoinedAndSplitInSeconds) {
+  constexpr int64_t count = 300;
+  Mesh mesh = create_mesh({{"x", 3}}, virtual_cpus(3));
+  std::vector<Tensor> pieces;
+  int64_t rows = 0;
+  for (int64_t i = 0; i < count; rows += 1 + i % 3, ++i)
+    pieces.push_back(
+        distribute(reshape(arange(4 * (1 + i % 3)), {1 + i % 3, 4}) + float(i),
+                   i % 2 ? Layout({"x", UNSHARDED}, mesh)
+                         : Layout({UNSHARDED, "x"}, mesh)));
+  auto both = function([](const std::vector<Tensor> &pieces) {
+    Tensor all = concat(pieces, 0);
+    std::vector<Tensor> parts = meshloom::split(all, count, 0);
+    std::vector<Tensor> turned(parts.rbegin(), parts.rend());
+    return std::pair{all, concat(turned, 0)};
+  });
+  auto [all, turned] = both(pieces);
+  const std::vector<float> got = all.to_vector<float>(),
+                           back = turned.to_vector<float>();
+  ASSERT_EQ(got.size(), size_t(4 * rows));
+  // The parts are of two rows each.
+  for (size_t i = 0; i < got.size(); ++i) {
+    const size_t part = i / 8;
+    EXPECT_EQ(back[8 * (size_t(count) - 1 - part) + i % 8], got[i]) << i;
+  }
+}
+
 TEST(SliceOpsTest, UpdatesPlaces) {
   Tensor x = counted({3, 4, 5});
   auto expected = [&](auto change) {

@@ -232,6 +232,27 @@ TEST(WindowTest, UsesShareWindowsWhereThatMovesNoMore) {
   EXPECT_EQ(to_string(roll.all()[1]), "[5:7 7:8 0:0 0:0]");
 }
 
+// Each of thousands takes as long as one of a few; all against all would take
+// hours.
+TEST(WindowTest, ThousandsOfUsesShareWindowsInLinearTime) {
+  Mesh mesh = *Mesh::get({{"x", 2}});
+  constexpr int64_t uses = 4000;
+  SharedWindows windows(*Layout::get(mesh, {{0}}), {2 * uses});
+  auto needed = [](int64_t i) {
+    const int64_t at = (2 * i * 1237) % (2 * uses);
+    return Windows{{{at, at + 1}, {at + 1, at + 2}}};
+  };
+  std::vector<size_t> part;
+  for (int64_t i = 0; i < uses; ++i)
+    part.push_back(windows.add(needed(i)));
+  for (int64_t i = 0; i < uses; ++i) {
+    EXPECT_EQ(windows.add(needed(i)), part[size_t(i)]);
+    const Windows &held = windows.all()[part[size_t(i)]];
+    for (size_t shard = 0; shard < 2; ++shard)
+      EXPECT_TRUE(held[0][shard].contains(needed(i)[0][shard]));
+  }
+}
+
 TEST(WindowTest, WindowsThatDoNotFitAreRefused) {
   Mesh mesh = *Mesh::get({{"x", 2}});
   Layout rows = *Layout::get(mesh, {{0}});

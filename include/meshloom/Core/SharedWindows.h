@@ -2,7 +2,10 @@
 // fetched for all of them.
 #pragma once
 
-#include "meshloom/Core/Window.h"
+#include "meshloom/Core/BlockGrid.h"
+
+#include <map>
+#include <memory>
 
 namespace meshloom {
 
@@ -13,17 +16,26 @@ namespace meshloom {
 class SharedWindows {
 public:
   SharedWindows(const Layout &layout, const Shape &shape)
-      : layout(layout), shape(shape) {}
+      : SharedWindows(std::make_shared<const BlockGrid>(layout, shape)) {}
+  explicit SharedWindows(std::shared_ptr<const BlockGrid> blocks)
+      : grid(std::move(blocks)), moved(*grid) {}
   /// Adds what one more use needs; which of `all` that is part of from then on.
+  /// It becomes part of one of the newest windows, so that each of hundreds of
+  /// uses takes no longer than one of a few. A need that was there before is
+  /// found again.
   size_t add(const Windows &needed);
   const std::vector<Windows> &all() const { return windows; }
 
 private:
-  int64_t mostMoved(const Windows &needed, size_t widened) const;
+  struct InAnyOrder {
+    bool operator()(const Windows &a, const Windows &b) const;
+  };
 
-  Layout layout;
-  Shape shape;
+  std::shared_ptr<const BlockGrid> grid;
   std::vector<Windows> windows;
+  MovedByDevice moved;              ///< by exchanges of all windows, elements
+  std::vector<MovedByDevice> parts; ///< of `moved`, per window
+  std::map<Windows, size_t, InAnyOrder> known; ///< by what was needed
 };
 
 } // namespace meshloom

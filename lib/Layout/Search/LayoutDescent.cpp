@@ -3,7 +3,8 @@
 // Invariant: every accepted move lowers the total by an integer, so the search
 // ends. A cluster is looked at again only after a move of a neighbour, and a
 // look costs its candidates times the ops it touches; both are small and
-// independent of the program's length, so the whole is near linear.
+// independent of the program's length, so the whole is near linear. Where they
+// are not, at values of hundreds of uses, what is looked at again is limited.
 //
 // Of structure that repeats, its parts are searched (LayoutFold.h), all copies
 // are laid out as those say, and what they did not see is looked at after that:
@@ -37,7 +38,8 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
       links(!machine.sharedMemory), moves(graph, clusters, state),
       triedMoves(state), around(clusters.clusters.size()),
       queued(clusters.clusters.size()), isHeld(clusters.clusters.size()),
-      leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()) {
+      leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()),
+      isSettled(clusters.clusters.size()) {
   // Producers and consumers, and ops that share an operand: what one has it
   // brought to the other gets for nothing.
   constexpr size_t fewUsers = 8;
@@ -179,7 +181,10 @@ void LayoutDescent::drain() {
     unsigned cluster = list.front();
     list.pop_front();
     queued[cluster] = 0;
-    settle(cluster);
+    if (std::exchange(isSettled[cluster], 1) && state.tried() > settlingEnd)
+      ++cutShort;
+    else
+      settle(cluster);
   }
 }
 
@@ -430,6 +435,7 @@ bool LayoutDescent::trySplit(unsigned cluster) {
 
 void LayoutDescent::run(int64_t limit) {
   peakLimit = limit;
+  allowSettling();
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     enqueue(cluster);
   drain();
@@ -468,6 +474,12 @@ void LayoutDescent::tryChains(const ChainLimits &limits) {
 void LayoutDescent::allowSequences() {
   sequencesEnd =
       state.tried() + 100'000 + 30 * int64_t(clusters.clusters.size());
+}
+
+/// Far more than programs take whose values have few uses.
+void LayoutDescent::allowSettling() {
+  settlingEnd =
+      state.tried() + 200'000 + 1000 * int64_t(clusters.clusters.size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -525,6 +537,7 @@ void LayoutDescent::holdSeams() {
 void LayoutDescent::tidy(int64_t limit) {
   constexpr unsigned rounds = 4;
   peakLimit = limit;
+  allowSettling();
   std::unordered_map<uint64_t, unsigned> numbers;
   for (uint64_t colour : clusterColours(rounds)) {
     auto [entry, isNew] = numbers.try_emplace(colour, unsigned(peers.size()));

@@ -72,6 +72,7 @@ private:
           .push_back(cluster);
   }
   void drain();
+  void allowSettling();
   Cost edgeCost(unsigned cluster) const;
   Cost possibleSaving(unsigned cluster) const;
   bool promising(unsigned cluster);
@@ -135,7 +136,10 @@ private:
   /// or has for each cluster which ones are its.
   std::vector<std::vector<unsigned>> peers;
   std::vector<unsigned> peersOf;
-  int64_t sequencesEnd = 0; ///< no chain begins after so many changes
+  int64_t sequencesEnd = 0;    ///< no chain begins after so many changes
+  std::vector<char> isSettled; ///< per cluster: it was looked at
+  /// ... and is not looked at again after so many changes.
+  int64_t settlingEnd = 0;
 };
 
 } // namespace meshloom

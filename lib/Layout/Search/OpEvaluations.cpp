@@ -115,12 +115,12 @@ bool LayoutState::runsAlike(unsigned op, std::span<const unsigned> operands) {
          there.produces == here.produces;
 }
 
-/// One exchange; whether what it exchanges is made by an op.
+/// One exchange, of which one device moves so much at most; whether what it
+/// exchanges is made by an op.
 static Objective priceHalos(const MachineModel &machine,
-                            const CollectiveOp &exchange,
-                            const HaloTraffic &traffic, int64_t bytes,
-                            bool waits) {
-  Cost cost = machine.transfer(exchange, traffic.mostBytes(), bytes);
+                            const CollectiveOp &exchange, int64_t mostBytes,
+                            int64_t bytes, bool waits) {
+  Cost cost = machine.transfer(exchange, mostBytes, bytes);
   // In shared memory nobody waits for what is there from the start.
   if (!machine.sharedMemory || waits)
     cost += machine.overhead(exchange);
@@ -160,7 +160,7 @@ OpEvaluation LayoutState::compute(unsigned index,
   }
 
   if (!rule.windows.empty())
-    addHalos(index, operands, made);
+    addHalos(index, key, made);
 
   Work &work = made.work;
   work.flops = work.totalFlops = op.flopsPerPoint;
@@ -183,47 +183,75 @@ OpEvaluation LayoutState::compute(unsigned index,
   return made;
 }
 
-/// What it costs that devices need windows of operands beyond their blocks: one
-/// exchange of all that only this op needs. None for what is made in any
-/// layout, or cut from a value that has them.
-void LayoutState::addHalos(unsigned index, std::span<const Layout> have,
-                           OpEvaluation &made) const {
+/// What an op needs of an operand beyond what devices have of it. Nothing of
+/// what is made in any layout, or cut from a value that has it.
+const LayoutPrices::OperandHalo &
+LayoutState::operandHalo(unsigned index, unsigned operand, LayoutId has,
+                         const OpEvaluation &made) {
   const LayoutGraph::Op &op = graph.ops[index];
-  const Mesh &mesh = graph.mesh();
-  HaloTraffic traffic;
+  const unsigned value = op.operands[operand];
+  const LayoutGraph::Value &what = graph.values[value];
+  const LayoutId needs = made.needs[operand];
+  // The axes of windowed dims are those of the factors that they are read for:
+  // windows follow from the layout.
+  auto [entry, isNew] =
+      prices->operandHalos.try_emplace({opKinds[index], operand, has, needs});
+  LayoutPrices::OperandHalo &halo = entry->second;
+  if (!isNew || (what.producer >= 0 && graph.ops[what.producer].free))
+    return halo;
+  const Layout &have = get(has), &need = get(needs);
+  Windows windows = operandWindows(*op.rule, operand, made.sharding,
+                                   what.shape(), graph.mesh());
+  if (areWithinBlocks(need, what.shape(), windows))
+    return halo;
+  // What a pending reduction leaves behind is a block and no more.
+  bool isCut = std::ranges::equal(have.partial(), need.partial());
+  for (unsigned dim = 0; dim < need.rank(); ++dim) {
+    auto axes = have.axes(dim), wanted = need.axes(dim);
+    isCut &= axes.size() <= wanted.size() &&
+             std::equal(axes.begin(), axes.end(), wanted.begin());
+  }
+  if (isCut && isWithinSource(have, need, what.shape(), windows))
+    return halo;
+  halo.windows = std::move(windows);
+  if (sharesHalos[value])
+    return halo;
+  const BlockGrid &grid = *prices->grid(kinds[value], needs, what.shape());
+  halo.axes = haloAxes(need, what.shape(), halo.windows);
+  halo.moved.emplace(grid).add(grid, halo.windows, byteWidth(what.type()));
+  return halo;
+}
+
+/// What it costs that devices need windows of operands beyond their blocks: one
+/// exchange of all that only this op needs.
+void LayoutState::addHalos(unsigned index, std::span<const LayoutId> have,
+                           OpEvaluation &made) {
+  const LayoutGraph::Op &op = graph.ops[index];
+  std::optional<MovedByDevice> moved;
   std::optional<CollectiveOp> exchange;
   int64_t bytes = 0;
   bool waits = false;
-  for (unsigned i = 0; i < have.size(); ++i) {
+  for (unsigned i = 0; i < op.operands.size(); ++i) {
+    const LayoutPrices::OperandHalo &halo =
+        operandHalo(index, i, have[i], made);
+    if (halo.windows.empty())
+      continue;
+    if (!halo.moved) {
+      made.shared.push_back({i, halo.windows});
+      continue;
+    }
     const LayoutGraph::Value &what = graph.values[op.operands[i]];
-    if (what.producer >= 0 && graph.ops[what.producer].free)
-      continue;
-    Windows windows =
-        operandWindows(*op.rule, i, made.sharding, what.shape(), mesh);
-    Layout need = operandLayout(*op.rule, i, made.sharding, mesh);
-    if (areWithinBlocks(need, what.shape(), windows))
-      continue;
-    // What a pending reduction leaves behind is a block and no more.
-    bool isCut = std::ranges::equal(have[i].partial(), need.partial());
-    for (unsigned dim = 0; dim < need.rank(); ++dim) {
-      auto axes = have[i].axes(dim), wanted = need.axes(dim);
-      isCut &= axes.size() <= wanted.size() &&
-               std::equal(axes.begin(), axes.end(), wanted.begin());
-    }
-    if (isCut && isWithinSource(have[i], need, what.shape(), windows))
-      continue;
-    if (sharesHalos[op.operands[i]]) {
-      made.shared.push_back({i, std::move(windows)});
-      continue;
-    }
-    traffic.add(need, what.shape(), windows, byteWidth(what.type()));
+    if (moved)
+      *moved += *halo.moved;
+    else
+      moved = halo.moved;
     bytes += globalBytes(what.shape(), what.type());
     waits |= !what.argument;
-    exchange = {CollectiveKind::HaloExchange,
-                haloAxes(need, what.shape(), windows), need, need};
+    const Layout &need = get(made.needs[i]);
+    exchange = {CollectiveKind::HaloExchange, halo.axes, need, need};
   }
   if (exchange)
-    made.halos = priceHalos(machine, *exchange, traffic, bytes, waits);
+    made.halos = priceHalos(machine, *exchange, moved->most(), bytes, waits);
 }
 
 /// Where one op alone needs windows of a value its price is the op's; several
@@ -255,21 +283,23 @@ const Objective &LayoutState::sharedHaloPrice(unsigned value) {
   for (auto [op, operand] : haloUses) {
     const LayoutId need = op->needs[operand];
     SharedWindows &windows =
-        needed.try_emplace(need, get(need), what.shape()).first->second;
+        needed.try_emplace(need, prices->grid(kinds[value], need, what.shape()))
+            .first->second;
     windows.add(
         std::ranges::find(op->shared, operand, &OpEvaluation::Beyond::operand)
             ->windows);
   }
   for (const auto &[id, windows] : needed) {
     const Layout &need = get(id);
-    std::map<std::vector<unsigned>, HaloTraffic> exchanges; ///< by axes
+    const BlockGrid &grid = *prices->grid(kinds[value], id, what.shape());
+    std::map<std::vector<unsigned>, MovedByDevice> exchanges; ///< by axes
     for (const Windows &each : windows.all())
-      exchanges[haloAxes(need, what.shape(), each)].add(
-          need, what.shape(), each, byteWidth(what.type()));
-    for (const auto &[axes, traffic] : exchanges)
+      exchanges.try_emplace(haloAxes(need, what.shape(), each), grid)
+          .first->second.add(grid, each, byteWidth(what.type()));
+    for (const auto &[axes, moved] : exchanges)
       all += priceHalos(
-          machine, {CollectiveKind::HaloExchange, axes, need, need}, traffic,
-          globalBytes(what.shape(), what.type()), !what.argument);
+          machine, {CollectiveKind::HaloExchange, axes, need, need},
+          moved.most(), globalBytes(what.shape(), what.type()), !what.argument);
   }
   return all;
 }

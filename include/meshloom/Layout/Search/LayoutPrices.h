@@ -2,10 +2,13 @@
 // ops run.
 #pragma once
 
+#include "meshloom/Core/BlockGrid.h"
 #include "meshloom/Layout/Search/LayoutGraph.h"
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace meshloom {
 
@@ -74,8 +77,32 @@ public:
   /// runs, and the operand that the value is.
   using SharedUses = std::vector<std::pair<const OpEvaluation *, unsigned>>;
   std::map<SharedUses, Objective> sharedHalos;
+  /// How a layout cuts tensors of a kind.
+  const std::shared_ptr<const BlockGrid> &grid(TensorKind kind, LayoutId id,
+                                               const Shape &shape) {
+    std::shared_ptr<const BlockGrid> &found = grids[{kind, id}];
+    if (!found)
+      found = std::make_shared<const BlockGrid>(get(id), shape);
+    return found;
+  }
+
+  /// What devices need of one operand beyond what they have.
+  struct OperandHalo {
+    Windows windows;                    ///< no dims: nothing
+    std::vector<unsigned> axes;         ///< of the exchange
+    std::optional<MovedByDevice> moved; ///< by the exchange, bytes
+  };
+  /// By the kind of the op, the operand, and what it has and needs: of an op
+  /// of hundreds of operands, one alone has changed mostly.
+  using OperandKey = std::array<unsigned, 4>;
+  struct OperandKeyHash {
+    size_t operator()(const OperandKey &key) const { return IdsHash()(key); }
+  };
+  std::unordered_map<OperandKey, OperandHalo, OperandKeyHash> operandHalos;
 
 private:
+  std::map<std::pair<TensorKind, LayoutId>, std::shared_ptr<const BlockGrid>>
+      grids;
   std::unordered_map<std::string, unsigned> opKinds;
   std::deque<Evaluations> known;
 };

@@ -157,8 +157,11 @@ private:
 
   const OpEvaluation &evaluate(unsigned op, std::span<const unsigned> operands);
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
-  void addHalos(unsigned op, std::span<const Layout> have,
-                OpEvaluation &made) const;
+  const LayoutPrices::OperandHalo &operandHalo(unsigned op, unsigned operand,
+                                               LayoutId has,
+                                               const OpEvaluation &made);
+  void addHalos(unsigned op, std::span<const LayoutId> have,
+                OpEvaluation &made);
   void findWindowUses();
   /// Counts work that grows with so many operands or uses as changes tried: a
   /// search through a join of hundreds takes no longer than others.
