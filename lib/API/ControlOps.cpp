@@ -6,6 +6,7 @@
 #include "Regions.h"
 
 #include "meshloom/API/Create.h"
+#include "meshloom/API/EvalShape.h"
 #include "meshloom/API/IndexOps.h"
 
 #include <fmt/format.h>
@@ -87,11 +88,34 @@ void expectAlike(const RegionState &given, const RegionState &expected,
   }
 }
 
+/// Outside of traces.
+static std::vector<Tensor>
+runWhile(std::string_view op, const RegionState &init,
+         const std::function<Tensor(RegionTensors)> &condition,
+         const std::function<RegionState(RegionTensors)> &body,
+         const std::source_location &where) {
+  std::vector<Tensor> state = init.tensors;
+  for (const Tensor &tensor : state)
+    nodeOf(tensor, op, &where);
+  while (true) {
+    Tensor goesOn = condition(state);
+    expectScalar(goesOn, true, "the condition", op, where);
+    if (!goesOn.item<bool>())
+      return state;
+    RegionState next = body(state);
+    expectAlike(next, init, "the body's result", "the initial state", op,
+                where);
+    state = std::move(next.tensors);
+  }
+}
+
 std::vector<Tensor>
 traceWhile(std::string_view op, const RegionState &init,
            const std::function<Tensor(RegionTensors)> &condition,
            const std::function<RegionState(RegionTensors)> &body,
            const std::source_location &where) {
+  if (!threadState().trace())
+    return runWhile(op, init, condition, body, where);
   Trace &trace = traceOf(op, where);
   OpBuilder &builder = trace.builder();
   SmallVector<Value> inits;
@@ -159,10 +183,18 @@ std::vector<Tensor>
 traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
           std::span<const std::function<RegionState()>> branches,
           const std::source_location &where) {
-  Trace &trace = traceOf(op, where);
   Tensor at = operandLike(index, isPredicate ? DType::I1 : DType::I32, op);
   expectScalar(at, isPredicate, isPredicate ? "the predicate" : "the index", op,
                where);
+  if (!threadState().trace()) {
+    const int64_t asked = isPredicate
+                              ? int64_t(!at.item<bool>())
+                              : cast(at, DType::I64, where).item<int64_t>();
+    const int64_t last = int64_t(branches.size()) - 1;
+    const bool isThere = asked >= 0 && asked < last;
+    return branches[size_t(isThere ? asked : last)]().tensors;
+  }
+  Trace &trace = traceOf(op, where);
   if (isPredicate)
     at = meshloom::where({at, where}, {traceCounter(op, 0, where), where},
                          {traceCounter(op, 1, where), where});
@@ -175,7 +207,6 @@ traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
 
 Tensor traceCounter(std::string_view op, int64_t value,
                     const std::source_location &where) {
-  traceOf(op, where);
   return operandLike({value, where}, DType::I32, op);
 }
 
@@ -222,12 +253,8 @@ int64_t scanLength(const std::vector<Tensor> &xs,
            &where);
     length = shape[0];
   }
-  if (!length || (*length == 0 && !threadState().trace()))
-    fail("scan",
-         length ? "expected at least one element: what the body would give is "
-                  "known in a `function` only"
-                : "expected at least one tensor to go over",
-         &where);
+  if (!length)
+    fail("scan", "expected at least one tensor to go over", &where);
   return *length;
 }
 
@@ -255,6 +282,18 @@ std::vector<Tensor> traceStacks(std::string_view op, int64_t n,
   for (auto &[type, shape] : types) {
     shape.insert(shape.begin(), n);
     stacks.push_back(zeros(shape, type, where));
+  }
+  return stacks;
+}
+
+std::vector<Tensor>
+emptyStacks(const std::function<std::vector<Tensor>()> &body,
+            const std::source_location &where) {
+  auto once = [&](const std::vector<Tensor> &) { return body(); };
+  std::vector<Tensor> stacks;
+  for (TensorSpec &spec : eval_shape(once, {})) {
+    spec.shape.insert(spec.shape.begin(), 0);
+    stacks.push_back(zeros(spec.shape, spec.dtype, where));
   }
   return stacks;
 }

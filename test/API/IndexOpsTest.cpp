@@ -361,10 +361,70 @@ TEST(ControlOpsTest, VariablesAndTapes) {
   expectNear(w.read_value(), {4, 5});
 }
 
+// Outside of functions they are loops and branches of C++.
+TEST(ControlOpsTest, RunAtOnceOutsideOfFunctions) {
+  auto sum = [](const Tensor &i, const Tensor &x) {
+    return x + cast(i, DType::F32);
+  };
+  auto numbers = [](const Tensor &x) {
+    return cast(x, DType::F64).to_vector<double>();
+  };
+  for (bool isDistributed : {false, true}) {
+    Tensor x =
+        isDistributed
+            ? distribute(ramp({2}), Layout({"x"}, create_mesh({{"x", 2}},
+                                                              virtual_cpus(2))))
+            : ramp({2});
+    Tensor all = fori_loop(1, 4, sum, x);
+    auto traced = function([&] { return fori_loop(1, 4, sum, x); });
+    expectNear(all, numbers(traced()));
+    expectNear(fori_loop(4, 1, sum, x), numbers(x));
+    auto halved = while_loop(
+        [](const auto &s) { return greater(reduce_max(s.first), 0.1f); },
+        [](const auto &s) { return std::pair{s.first / 2.f, s.second + 1}; },
+        std::pair{x + 1.f, tensor(0)});
+    EXPECT_GT(halved.second.template item<int32_t>(), 3);
+    auto chosen = [&](int32_t i) {
+      return numbers(switch_case(
+          tensor(i), [&] { return x; }, [&] { return x + 1.f; },
+          [&] { return x * 3.f; }));
+    };
+    expectNear(x + 1.f, chosen(1));
+    expectNear(x * 3.f, chosen(7));
+    expectNear(x * 3.f, chosen(-1));
+    int runs = 0;
+    Tensor taken = cond(
+        greater(reduce_sum(x), 100.f),
+        [&] {
+          ++runs;
+          return x;
+        },
+        [&] { return x - 1.f; });
+    EXPECT_EQ(runs, 0);
+    expectNear(taken + 1.f, numbers(x));
+  }
+  // A tape goes through.
+  Tensor x = tensor(2.f);
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = fori_loop(
+      0, 3, [&](const Tensor &, const Tensor &y) { return y * x; }, x);
+  expectNear(tape.gradient(y, x), {32});
+  EXPECT_ERROR(while_loop([](const Tensor &x) { return x; },
+                          [](const Tensor &x) { return x; }, ramp({2})),
+               HAS("[while_loop]"), HAS("bool (i1) scalar"));
+  EXPECT_ERROR(
+      fori_loop(
+          0, 2,
+          [](const Tensor &, const Tensor &x) { return concat({x, x}, 0); },
+          ramp({2})),
+      HAS("[fori_loop]"), HAS("like the initial state"));
+}
+
 TEST(ControlOpsTest, ErrorsNameWhatIsWrong) {
   Tensor x = ramp({2});
   auto same = [](const Tensor &, const Tensor &x) { return x; };
-  EXPECT_ERROR(fori_loop(0, 2, same, x), HAS("[fori_loop]"), HAS("`function`"));
+  expectNear(fori_loop(0, 2, same, x), {0, 1});
   auto run = [&](auto body) { function(body)(x); };
   EXPECT_ERROR(
       (run([&](const Tensor &x) {

@@ -1,7 +1,8 @@
 // Loops and branches that depend on values: parts of the body of a `function`,
-// compiled into it. Outside of one they throw meshloom::Error: C++'s own loops
-// do there. State is a structure of tensors (see Structure.h); bodies may use
-// tensors and variables from outside, and assign variables.
+// compiled into it. Outside of one they run at once, as loops and branches of
+// C++ would: what decides is read after each step. State is a structure of
+// tensors (see Structure.h); bodies may use tensors and variables from outside,
+// and assign variables.
 //
 // What a body makes is used outside of it by returning it. A GradientTape
 // around a loop differentiates through it if an integer that it carries counts
@@ -65,6 +66,11 @@ int64_t scanLength(const std::vector<Tensor> &xs,
 std::vector<Tensor> traceStacks(std::string_view op, int64_t n,
                                 const std::function<RegionState()> &body,
                                 const std::source_location &where);
+/// For each tensor that the body would give, a stack of none; nothing is
+/// computed.
+std::vector<Tensor>
+emptyStacks(const std::function<std::vector<Tensor>()> &body,
+            const std::source_location &where);
 std::vector<Tensor> stackAll(const std::vector<std::vector<Tensor>> &elements,
                              const std::source_location &where);
 /// An i32 constant of the function that is being traced.
@@ -81,8 +87,8 @@ Tensor traceCounter(std::string_view op, int64_t value,
 ///                                                                s[1] + 1}; },
 ///                         std::array{x, tensor(0)});
 ///
-/// Throws meshloom::Error outside of a `function`, if the condition is no bool
-/// scalar, or if the body's result is not like `init`.
+/// Throws meshloom::Error if the condition is no bool scalar, or if the body's
+/// result is not like `init`.
 template <typename C, typename B, typename S>
 S while_loop(C &&condition, B &&body, const S &init,
              Where where = Where::current()) {
@@ -167,8 +173,8 @@ S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
 ///   }, h0, xs);
 ///
 /// In a `function` one loop, which has a gradient; outside a loop of C++.
-/// Throws meshloom::Error if the lengths differ, if types or shapes of the
-/// carry or of what is kept change, or outside of a function if n is 0.
+/// Throws meshloom::Error if the lengths differ, or if types or shapes of the
+/// carry or of what is kept change.
 template <typename F, typename S, typename X>
 auto scan(F &&body, const S &init, const X &xs,
           Where where = Where::current()) {
@@ -202,7 +208,12 @@ auto scan(F &&body, const S &init, const X &xs,
       kept.push_back(detail::tensorsOf(y));
       like = y;
     }
-    std::vector<Tensor> stacks = detail::stackAll(kept, where);
+    auto none = [&] {
+      like = body(init, elements({0, where})).second;
+      return detail::tensorsOf(*like);
+    };
+    std::vector<Tensor> stacks = n > 0 ? detail::stackAll(kept, where)
+                                       : detail::emptyStacks(none, where);
     return std::pair<S, Y>(
         carry, detail::rebuild(*like, std::span<const Tensor>(stacks)));
   }
@@ -234,8 +245,8 @@ auto scan(F &&body, const S &init, const X &xs,
 /// branches[index](): `index` is an integer scalar; the last branch where it is
 /// out of range. All branches return structures alike.
 ///
-/// Throws meshloom::Error outside of a `function`, if the index is no integer
-/// scalar, or if types or shapes differ between branches.
+/// Throws meshloom::Error if the index is no integer scalar, or, in a
+/// `function`, if types or shapes differ between branches.
 template <typename F, typename... More>
 auto switch_case(const TensorLike &index, F &&first, More &&...more) {
   constexpr bool takeNothing =
