@@ -8,9 +8,13 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 namespace meshloom {
 namespace interpreter {
@@ -188,6 +192,30 @@ public:
         ++usesLeft[used];
   }
 
+  /// Ops of the block, and of those inside of it, that nothing is made of are
+  /// not run: the compiler leaves them out, too, however large they are.
+  void leaveOutUnused(Block &block) {
+    auto isLeftOut = [&](Operation *user) {
+      for (; user; user = user->getParentOp())
+        if (unused.contains(user))
+          return true;
+      return false;
+    };
+    for (Operation &op : llvm::reverse(block)) {
+      if (op.getNumResults() > 0 && mlir::isMemoryEffectFree(&op) &&
+          llvm::all_of(op.getUsers(), isLeftOut)) {
+        unused.insert(&op);
+        for (Value used : uses(op))
+          --usesLeft[used];
+        continue;
+      }
+      if (isa<dtensor::WhileOp, dtensor::CaseOp>(op))
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            leaveOutUnused(inner);
+    }
+  }
+
   void set(Value value, HostValue contents) {
     values[value] = std::make_shared<const HostValue>(std::move(contents));
   }
@@ -195,6 +223,8 @@ public:
 
   /// Runs everything but the terminator.
   Status run(Operation &op) {
+    if (unused.contains(&op))
+      return Success();
     if (auto read = dyn_cast<dtensor::ReadVariableOp>(op)) {
       values[op.getResult(0)] = values.at(op.getOperand(0));
       return Success();
@@ -229,7 +259,15 @@ public:
       return Error(fmt::format("the reference interpreter cannot run '{}' ({})",
                                std::string_view(op.getName().getStringRef()),
                                locationOf(&op)));
-    Values results = entry->second(callOf(op));
+    Values results;
+    try {
+      results = entry->second(callOf(op));
+    } catch (const std::bad_alloc &) {
+      return Error(fmt::format(
+          "the reference interpreter, which keeps whole tensors in f64, has "
+          "not enough memory for the '{}' at {}",
+          std::string_view(op.getName().getStringRef()), locationOf(&op)));
+    }
     for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
       setResult(result, std::move(value));
     return Success();
@@ -237,6 +275,11 @@ public:
 
   /// Frees what `op` was the last to use; variables live on.
   void release(Operation &op) {
+    if (unused.contains(&op))
+      return;
+    for (Value result : op.getResults())
+      if (usesLeft.lookup(result) == 0)
+        values.erase(result);
     for (Value used : uses(op))
       if (--usesLeft[used] == 0 && !isa<dtensor::VariableType>(used.getType()))
         values.erase(used);
@@ -321,6 +364,7 @@ private:
   };
   std::unordered_map<Value, std::shared_ptr<const HostValue>, Hash> values;
   DenseMap<Value, int64_t> usesLeft;
+  llvm::DenseSet<Operation *> unused;
   Rounding rounding;
 };
 
@@ -358,6 +402,7 @@ Result<std::vector<HostValue>> interpret(ModuleOp module, StringRef name,
 
   Block &body = function.getBody().front();
   Frame frame(body, rounding);
+  frame.leaveOutUnused(body);
   for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
     const ValueSignature &expected = wanted->arguments[i];
     if (inputs[i].type != expected.type || inputs[i].shape != expected.shape)
