@@ -12,6 +12,7 @@
 #include "meshloom/Support/LLVM.h"
 #include "meshloom/Support/MachineModelFile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
@@ -82,6 +83,20 @@ Result<Compiled> Source::compile(std::string_view target,
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   llvm::outs().flush();
   return compiled;
+}
+
+std::vector<int64_t> Source::signedBits() const {
+  auto signature = signatureOf(*impl->module, impl->options.function);
+  if (!signature)
+    return {};
+  auto function =
+      impl->module->lookupSymbol<mlir::func::FuncOp>(signature->name);
+  std::vector<int64_t> bits;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto of = function.getArgAttrOfType<mlir::IntegerAttr>(i, signedBitsAttr);
+    bits.push_back(of ? of.getInt() : 0);
+  }
+  return bits;
 }
 
 Status Source::verify(const std::vector<HostBytes> &inputs,

@@ -22,6 +22,10 @@ public:
   Result<Compiled> compile(std::string_view target,
                            std::span<const int> processes) const;
 
+  /// Per argument: of bytes that are signed integers how many bits those have
+  /// (4 or 2); of others 0.
+  std::vector<int64_t> signedBits() const;
+
   /// Runs the program in the reference interpreter and prints each result's
   /// error. Fails where one is larger than its type allows.
   Status verify(const std::vector<HostBytes> &inputs,

@@ -162,12 +162,30 @@ std::string preview(DType type, const HostBytes &bytes) {
 }
 
 namespace {
+/// Of an argument's signed integers in bytes how many bits they have; else 0.
+int64_t bitsOf(const std::vector<int64_t> &signedBits, size_t argument) {
+  return argument < signedBits.size() ? signedBits[argument] : 0;
+}
+/// Whether a file's elements are an argument's.
+bool isType(DType file, DType wanted, int64_t signedBits) {
+  return file == wanted || (signedBits > 0 && file == DType::I8);
+}
+/// Fails on a number that is none of so many bits.
+Status expectBits(const HostBytes &bytes, int64_t bits) {
+  const int64_t end = int64_t(1) << (bits - 1);
+  for (char byte : bytes)
+    if (const int64_t number = int8_t(byte); number < -end || number >= end)
+      return Error(fmt::format("expected numbers from {} to {}, got {}", -end,
+                               end - 1, number));
+  return Success();
+}
 /// Which file is which argument's, where there are more files than arguments:
 /// exporters drop arguments that a program does not use (JAX does), so those
 /// that are left are found by their types and shapes, in order. Nothing where
 /// that does not tell.
 std::optional<std::vector<size_t>>
-matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
+matchFiles(const Signature &signature, const std::vector<NpyArray> &files,
+           const std::vector<int64_t> &signedBits) {
   size_t wanted = signature.arguments.size();
   // ways[i][j]: in how many ways (two is many) the arguments from i on can be
   // found in the files from j on.
@@ -175,7 +193,8 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
                                      std::vector<int>(files.size() + 1, 0));
   auto fits = [&](size_t argument, size_t file) {
     const ArrayType &type = signature.arguments[argument].type;
-    return files[file].type == type.dtype && files[file].shape == type.shape;
+    return isType(files[file].type, type.dtype, bitsOf(signedBits, argument)) &&
+           files[file].shape == type.shape;
   };
   for (size_t j = 0; j <= files.size(); ++j)
     ways[wanted][j] = 1;
@@ -193,8 +212,9 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
 }
 } // namespace
 
-Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
-                                          const Options &options) {
+Result<std::vector<HostBytes>>
+makeInputs(const Signature &signature, const Options &options,
+           const std::vector<int64_t> &signedBits) {
   size_t wanted = signature.arguments.size(), given = options.inputs.size();
   auto wrongCount = [&] {
     return Error(fmt::format(
@@ -223,7 +243,7 @@ Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
   std::vector<size_t> chosen(files.size());
   std::iota(chosen.begin(), chosen.end(), 0);
   if (given > wanted) {
-    auto matched = matchFiles(signature, files);
+    auto matched = matchFiles(signature, files, signedBits);
     if (!matched)
       return wrongCount();
     chosen = std::move(*matched);
@@ -237,12 +257,22 @@ Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
       continue;
     }
     NpyArray &array = files[chosen[i]];
-    if (array.type != type.dtype || array.shape != type.shape)
+    const std::string argument =
+        describe("argument", i, signature.arguments[i].name);
+    const int64_t bits = bitsOf(signedBits, i);
+    if (!isType(array.type, type.dtype, bits) || array.shape != type.shape)
       return Error(fmt::format(
-          "{}: expected {}, got {} in '{}'",
-          describe("argument", i, signature.arguments[i].name),
-          describe(type.dtype, type.shape), describe(array.type, array.shape),
-          options.inputs[chosen[i]]));
+          "{}: expected {}{}, got {} in '{}'", argument,
+          describe(type.dtype, type.shape),
+          bits ? fmt::format(" or {}, of integers of {} bits",
+                             describe(DType::I8, type.shape), bits)
+               : "",
+          describe(array.type, array.shape), options.inputs[chosen[i]]));
+    if (array.type != type.dtype)
+      if (Status fits = expectBits(array.bytes, bits); !fits)
+        return Error(fmt::format("{}: {} in '{}'", argument,
+                                 fits.error().message(),
+                                 options.inputs[chosen[i]]));
     inputs.push_back(std::move(array.bytes));
   }
   return inputs;

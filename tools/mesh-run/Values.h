@@ -12,9 +12,11 @@ namespace meshloom::run {
 /// The bytes of every argument of `signature`, from the files of
 /// options.inputs, or random where there are none. Fails on a file that is not
 /// what the argument wants, naming the argument, what it wants and what the
-/// file has.
-Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
-                                          const Options &options);
+/// file has. `signedBits`: per argument, of bytes that are signed integers of
+/// so many bits, for which a file of i8 will do; may be shorter.
+Result<std::vector<HostBytes>>
+makeInputs(const Signature &signature, const Options &options,
+           const std::vector<int64_t> &signedBits);
 
 /// A random value that depends on the type, the seed and the global index
 /// alone: floats in [-1, 1), integers in [0, 8), booleans. The numbers are

@@ -296,7 +296,12 @@ Status runIn(Loaded &loaded, const Options &options) {
                                      : writeStats(options, loaded, {});
 
   const Signature &signature = loaded.executable->signature();
-  auto inputs = makeInputs(signature, options);
+  std::vector<int64_t> signedBits;
+#ifdef MESHLOOM_HAS_COMPILER
+  if (loaded.source)
+    signedBits = loaded.source->signedBits();
+#endif
+  auto inputs = makeInputs(signature, options, signedBits);
   if (!inputs)
     return inputs.error();
   std::shared_ptr<Profiler> profiler;

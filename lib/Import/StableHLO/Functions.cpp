@@ -7,6 +7,7 @@
 
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
+#include "meshloom/Import/StableHLO/ReadProgram.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -245,6 +246,12 @@ FuncOp Importer::importFunction(FuncOp func) {
     // Donated: the result may take the argument's memory, if it is laid out so.
     auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
                                                     "tf.aliasing_output");
+    if (Attribute bits = func.getArgAttr(inputs[i].number, signedBitsAttr);
+        bits && !tuples) {
+      mlir::NamedAttrList all(attributes);
+      all.set(signedBitsAttr, bits);
+      attributes = all.getDictionary(b.getContext());
+    }
     if (alias && !tuples && alias.getValue().ult(resultTypes.size()) &&
         resultTypes[alias.getInt()] == argumentTypes[i]) {
       mlir::NamedAttrList all(attributes);

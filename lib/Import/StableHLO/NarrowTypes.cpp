@@ -4,6 +4,7 @@
 #include "Prepare.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Math/NarrowFormats.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -73,6 +74,10 @@ public:
         return llvm::to_vector(llvm::map_range(
             types, [&](Type type) { return storedType(type); }));
       };
+      for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+        if (Type narrow = narrowOf(type); narrow && narrow.isSignlessInteger())
+          func.setArgAttr(unsigned(i), signedBitsAttr,
+                          b.getI64IntegerAttr(narrow.getIntOrFloatBitWidth()));
       func.setFunctionType(b.getFunctionType(stored(func.getArgumentTypes()),
                                              stored(func.getResultTypes())));
       return success();

@@ -8,6 +8,10 @@
 
 namespace meshloom {
 
+/// Of an argument: its bytes (ui8) are signed integers of so many bits, 4 or 2.
+/// What NumPy saves of them are bytes, or numbers of i8.
+inline constexpr llvm::StringLiteral signedBitsAttr = "dtensor.signed_bits";
+
 /// Parses the text of a module; StableHLO is imported. `context` knows the
 /// dialects (registerDialects, registerStableHLODialects); `path` is for
 /// messages. The Error has the diagnostics with their source lines.
