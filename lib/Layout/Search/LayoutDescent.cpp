@@ -181,7 +181,8 @@ void LayoutDescent::drain() {
     unsigned cluster = list.front();
     list.pop_front();
     queued[cluster] = 0;
-    if (std::exchange(isSettled[cluster], 1) && state.tried() > settlingEnd)
+    if (std::exchange(isSettled[cluster], 1) &&
+        state.triedForParts() > settlingEnd)
       ++cutShort;
     else
       settle(cluster);
@@ -476,10 +477,11 @@ void LayoutDescent::allowSequences() {
       state.tried() + 100'000 + 30 * int64_t(clusters.clusters.size());
 }
 
-/// Far more than programs take whose values have few uses.
+/// Linear in the program, where its values have hundreds of uses; others are
+/// looked at until nothing falls.
 void LayoutDescent::allowSettling() {
   settlingEnd =
-      state.tried() + 200'000 + 1000 * int64_t(clusters.clusters.size());
+      state.triedForParts() + 100'000 + 100 * int64_t(clusters.clusters.size());
 }
 
 //===----------------------------------------------------------------------===//

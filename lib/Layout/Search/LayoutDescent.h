@@ -138,7 +138,7 @@ private:
   std::vector<unsigned> peersOf;
   int64_t sequencesEnd = 0;    ///< no chain begins after so many changes
   std::vector<char> isSettled; ///< per cluster: it was looked at
-  /// ... and is not looked at again after so many changes.
+  /// ... and is not looked at again after so many changes for many parts.
   int64_t settlingEnd = 0;
 };
 

@@ -66,6 +66,8 @@ public:
   /// several.
   int64_t tried() const { return changesTried; }
   void countTried() { ++changesTried; }
+  /// How many of those were counted for many operands or uses.
+  int64_t triedForParts() const { return partsTried; }
   Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
   Cost relayoutCost(unsigned value) const { return valueCosts[value].cost; }
 
@@ -167,8 +169,10 @@ private:
   /// search through a join of hundreds takes no longer than others.
   void countParts(size_t parts) {
     constexpr size_t few = 16;
-    if (parts > few)
+    if (parts > few) {
       changesTried += int64_t(parts / 4);
+      partsTried += int64_t(parts / 4);
+    }
   }
   const Objective &sharedHaloPrice(unsigned value);
   Objective sharedHaloCost(unsigned value);
@@ -282,7 +286,7 @@ private:
   /// The first `depth` are in use; the others keep their memory for the next.
   std::vector<Record> records;
   size_t depth = 0;
-  int64_t changesTried = 0;
+  int64_t changesTried = 0, partsTried = 0;
 
   std::shared_ptr<Memory> memory; ///< from the first `peakBytes` on
 
