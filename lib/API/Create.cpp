@@ -154,6 +154,10 @@ Tensor ones_like(const Tensor &like, std::source_location where) {
   return filledLike(like, 1, "ones_like", where);
 }
 
+Tensor full_like(const Tensor &like, double value, std::source_location where) {
+  return filledLike(like, value, "full_like", where);
+}
+
 Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
   checkShape(shape, "iota", where);
   dim = axisOf(dim, int64_t(shape.size()), "iota", where);

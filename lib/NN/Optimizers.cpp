@@ -27,12 +27,23 @@ Slot zerosLike(std::string name) {
 Tensor realPart(const Tensor &value) {
   return isComplex(value.dtype()) ? real(value) : value;
 }
+/// Zeros in a real type, laid out like `value` or, with fewer dims, like what
+/// is left of it. Made of no op: each would be a program to compile for each
+/// shape.
+Tensor realZeros(const Tensor &value, std::vector<unsigned> without = {}) {
+  Shape shape = value.shape();
+  for (unsigned dim : without)
+    shape.erase(shape.begin() + dim);
+  const Tensor all = zeros(shape, partOf(value.dtype()));
+  return is_dtensor(value)
+             ? copy_to_mesh(all, value.layout().remove(std::move(without)))
+             : all;
+}
 /// Real for complex variables, too.
 Slot realLike(std::string name, double initial = 0) {
   return {std::move(name), [initial](const Tensor &value) {
-            // An addition would be a program to compile for each shape.
-            const Tensor zeros = zeros_like(realPart(value));
-            return initial == 0 ? zeros : zeros + initial;
+            return full_like(
+                isComplex(value.dtype()) ? realZeros(value) : value, initial);
           }};
 }
 
@@ -318,12 +329,12 @@ struct AdafactorRule : KnownRule<AdafactorOptions> {
   std::vector<Slot> slots(const DVariable &variable) const override {
     if (variable.rank() < 2)
       return {realLike("v")};
-    auto mean = [](int64_t dim) {
-      return [dim](const Tensor &value) {
-        return reduce_mean(zeros_like(realPart(value)), dim);
+    auto mean = [](unsigned fromEnd) {
+      return [fromEnd](const Tensor &value) {
+        return realZeros(value, {unsigned(value.rank()) - fromEnd});
       };
     };
-    return {{"r", mean(-1)}, {"c", mean(-2)}};
+    return {{"r", mean(1)}, {"c", mean(2)}};
   }
   bool usesStep() const override { return true; }
   void update(const Update &u) const override {

@@ -95,6 +95,9 @@ Tensor zeros_like(const Tensor &like,
 /// Ones of the shape, type and layout of `like`.
 Tensor ones_like(const Tensor &like,
                  std::source_location where = std::source_location::current());
+/// `value` in each element, of the shape, type and layout of `like`.
+Tensor full_like(const Tensor &like, double value,
+                 std::source_location where = std::source_location::current());
 /// Each element is its index along `dim`.
 Tensor iota(Shape shape, int64_t dim, DType type = DType::I32,
             std::source_location where = std::source_location::current());
