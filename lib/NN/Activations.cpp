@@ -2,6 +2,7 @@
 // Activations.h.
 #include "meshloom/NN/Activations.h"
 
+#include "Errors.h"
 #include "Parts.h"
 
 #include "meshloom/API/Create.h"
@@ -54,69 +55,84 @@ Activation::Activation(Tensor (*function)(const Tensor &, Where)) {
   *this = Activation(compute);
 }
 
-Tensor celu(const Tensor &x, double alpha) {
+Tensor celu(const Tensor &x, double alpha, Where line) {
+  const detail::UserLine user(line);
   return positivePart(x) -
          alpha * (1 - exp((x - positivePart(x)) * (1 / alpha)));
 }
 
-Tensor elu(const Tensor &x, double alpha) {
+Tensor elu(const Tensor &x, double alpha, Where line) {
+  const detail::UserLine user(line);
   return nn::elu(x, alpha);
 }
 
-Tensor exponential(const Tensor &x) {
+Tensor exponential(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return exp(x);
 }
 
-Tensor gelu(const Tensor &x, bool approximate) {
+Tensor gelu(const Tensor &x, bool approximate, Where line) {
+  const detail::UserLine user(line);
   if (!approximate)
     return nn::gelu(x);
   const double factor = std::sqrt(2 / std::numbers::pi);
   return x * 0.5 * (1 + meshloom::tanh((x + 0.044715 * (x * x * x)) * factor));
 }
 
-Tensor glu(const Tensor &x, int64_t axis) {
+Tensor glu(const Tensor &x, int64_t axis, Where line) {
+  const detail::UserLine user(line);
   const detail::CallName name("glu");
   std::vector<Tensor> halves = split(x, 2, axis);
   return halves[0] * meshloom::sigmoid(halves[1]);
 }
 
-Tensor hard_shrink(const Tensor &x, double threshold) {
+Tensor hard_shrink(const Tensor &x, double threshold, Where line) {
+  const detail::UserLine user(line);
   return where(abs(x) > threshold, x, 0);
 }
 
-Tensor hard_sigmoid(const Tensor &x) {
+Tensor hard_sigmoid(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return relu6(x + 3) / 6;
 }
 
-Tensor hard_silu(const Tensor &x) {
+Tensor hard_silu(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return x * hard_sigmoid(x);
 }
 
-Tensor hard_tanh(const Tensor &x) {
+Tensor hard_tanh(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return clip_by_value(x, -1, 1);
 }
 
-Tensor leaky_relu(const Tensor &x, double negative_slope) {
+Tensor leaky_relu(const Tensor &x, double negative_slope, Where line) {
+  const detail::UserLine user(line);
   return nn::leaky_relu(x, negative_slope);
 }
 
-Tensor linear(const Tensor &x) {
+Tensor linear(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return x;
 }
 
-Tensor log_sigmoid(const Tensor &x) {
+Tensor log_sigmoid(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return -nn::softplus(-x);
 }
 
-Tensor log_softmax(const Tensor &x, int64_t axis) {
+Tensor log_softmax(const Tensor &x, int64_t axis, Where line) {
+  const detail::UserLine user(line);
   return nn::log_softmax(x, axis);
 }
 
-Tensor mish(const Tensor &x) {
+Tensor mish(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return x * meshloom::tanh(nn::softplus(x));
 }
 
-Tensor relu(const Tensor &x, const ReluOptions &options) {
+Tensor relu(const Tensor &x, const ReluOptions &options, Where line) {
+  const detail::UserLine user(line);
   auto &[slope, most, threshold] = options;
   Tensor y = threshold == 0 ? nn::relu(x) : where(x > threshold, x, 0);
   if (most)
@@ -127,54 +143,67 @@ Tensor relu(const Tensor &x, const ReluOptions &options) {
 }
 
 // Not clip_by_value: its gradient at 0 is a half, relu6's is 0.
-Tensor relu6(const Tensor &x) {
+Tensor relu6(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return where(x < 6, nn::relu(x), 6);
 }
 
-Tensor selu(const Tensor &x) {
+Tensor selu(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return 1.0507009873554804934193349852946 *
          nn::elu(x, 1.6732632423543772848170429916717);
 }
 
-Tensor sigmoid(const Tensor &x) {
+Tensor sigmoid(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return meshloom::sigmoid(x);
 }
 
-Tensor silu(const Tensor &x) {
+Tensor silu(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return nn::silu(x);
 }
 
-Tensor softmax(const Tensor &x, int64_t axis) {
+Tensor softmax(const Tensor &x, int64_t axis, Where line) {
+  const detail::UserLine user(line);
   if (x.rank() < 2)
-    throw Error(fmt::format("[softmax] expected x [batch, ...] with two dims "
-                            "or more, got {}: nn::softmax takes any",
-                            x.rank()));
+    nn::fail("softmax",
+             fmt::format("expected x [batch, ...] with two dims or more, got "
+                         "{}: nn::softmax takes any",
+                         x.rank()),
+             line);
   return nn::softmax(x, axis);
 }
 
-Tensor soft_shrink(const Tensor &x, double threshold) {
+Tensor soft_shrink(const Tensor &x, double threshold, Where line) {
+  const detail::UserLine user(line);
   return where(abs(x) > threshold, x - threshold * sign(x), 0);
 }
 
-Tensor softplus(const Tensor &x) {
+Tensor softplus(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return nn::softplus(x);
 }
 
-Tensor softsign(const Tensor &x) {
+Tensor softsign(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return x / (1 + abs(x));
 }
 
-Tensor sparse_plus(const Tensor &x) {
+Tensor sparse_plus(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return where(x <= -1, 0, where(x >= 1, x, square(x + 1) / 4));
 }
 
-Tensor sparse_sigmoid(const Tensor &x) {
+Tensor sparse_sigmoid(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return clip_by_value((x + 1) / 2, 0, 1);
 }
 
 // With z sorted from the largest on, as many elements are positive as have
 // 1 + k z_k > z_1 + ... + z_k.
-Tensor sparsemax(const Tensor &x, int64_t axis) {
+Tensor sparsemax(const Tensor &x, int64_t axis, Where line) {
+  const detail::UserLine user(line);
   const int64_t dim = axis < 0 ? axis + x.rank() : axis;
   Tensor sorted = sort(x, axis, true);
   Shape alongDim(size_t(x.rank()), 1);
@@ -186,19 +215,24 @@ Tensor sparsemax(const Tensor &x, int64_t axis) {
   return positivePart(x - (sum - 1) / count);
 }
 
-Tensor squareplus(const Tensor &x, double b) {
+Tensor squareplus(const Tensor &x, double b, Where line) {
+  const detail::UserLine user(line);
   return (x + sqrt(square(x) + b)) / 2;
 }
 
-Tensor tanh(const Tensor &x) {
+Tensor tanh(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return meshloom::tanh(x);
 }
 
-Tensor tanh_shrink(const Tensor &x) {
+Tensor tanh_shrink(const Tensor &x, Where line) {
+  const detail::UserLine user(line);
   return x - meshloom::tanh(x);
 }
 
-Tensor threshold(const Tensor &x, double threshold_value, double value) {
+Tensor threshold(const Tensor &x, double threshold_value, double value,
+                 Where line) {
+  const detail::UserLine user(line);
   return where(x > threshold_value, x, value);
 }
 
@@ -209,34 +243,38 @@ using Entry =
     std::pair<const char *, std::function<Activation(const PartConfig &)>>;
 
 /// Without options.
-template <Tensor (*compute)(const Tensor &)> Entry plain(const char *name) {
+template <Tensor (*compute)(const Tensor &, Where)>
+Entry plain(const char *name) {
   return {name, [name](const PartConfig &config) {
             Reader(name, config).finish();
-            return Activation([](const Tensor &x) { return compute(x); });
+            return Activation(
+                [](const Tensor &x) { return compute(x, Where::current()); });
           }};
 }
 
 /// With one number.
-template <Tensor (*compute)(const Tensor &, double)>
+template <Tensor (*compute)(const Tensor &, double, Where)>
 Entry numbered(const char *name, const char *option, double otherwise) {
   return {name, [=](const PartConfig &config) {
             Reader reader(name, config);
             const double number = reader.number(option, otherwise);
             reader.finish();
-            return Activation(
-                [number](const Tensor &x) { return compute(x, number); });
+            return Activation([number](const Tensor &x) {
+              return compute(x, number, Where::current());
+            });
           }};
 }
 
 /// Along an axis.
-template <Tensor (*compute)(const Tensor &, int64_t)>
+template <Tensor (*compute)(const Tensor &, int64_t, Where)>
 Entry alongAxis(const char *name) {
   return {name, [name](const PartConfig &config) {
             Reader reader(name, config);
             const int64_t axis = reader.integer("axis", -1);
             reader.finish();
-            return Activation(
-                [axis](const Tensor &x) { return compute(x, axis); });
+            return Activation([axis](const Tensor &x) {
+              return compute(x, axis, Where::current());
+            });
           }};
 }
 

@@ -1,6 +1,7 @@
 // First values of variables, see Initializers.h.
 #include "meshloom/NN/Initializers.h"
 
+#include "Errors.h"
 #include "Numbers.h"
 #include "Parts.h"
 
@@ -90,9 +91,10 @@ Initializer scaling(std::string name, PartConfig config,
 
 Tensor orthogonal(const Shape &shape, DType type, Seed seed, double gain) {
   if (shape.size() < 2)
-    throw Error(fmt::format("[orthogonal] expected a shape of two dims or "
-                            "more, got [{}]",
-                            fmt::join(shape, ", ")));
+    nn::fail("orthogonal",
+             fmt::format("expected a shape of two dims or more, got [{}]",
+                         fmt::join(shape, ", ")),
+             std::source_location::current());
   const int64_t columns = shape.back();
   const int64_t rows = elementCount(shape) / std::max<int64_t>(columns, 1);
   const int64_t least = std::min(rows, columns);
@@ -138,9 +140,10 @@ Initializer Identity(double gain) {
       "identity", {{"gain", gain}},
       [gain](const Shape &shape, DType type, Seed) {
         if (shape.size() != 2)
-          throw Error(
-              fmt::format("[identity] expected a shape of two dims, got [{}]",
-                          fmt::join(shape, ", ")));
+          nn::fail("identity",
+                   fmt::format("expected a shape of two dims, got [{}]",
+                               fmt::join(shape, ", ")),
+                   std::source_location::current());
         return eye(shape[0], shape[1], 0, type) * gain;
       });
 }

@@ -1,6 +1,7 @@
 // What large weights cost, see Regularizers.h.
 #include "meshloom/NN/Regularizers.h"
 
+#include "Errors.h"
 #include "Numbers.h"
 #include "Parts.h"
 
@@ -20,9 +21,10 @@ Tensor sumOfSquares(const Tensor &w) {
 
 Tensor likeness(const Tensor &w, bool byRows) {
   if (w.rank() != 2)
-    throw Error(fmt::format("[orthogonal] expected a matrix, got a weight of "
-                            "{} dims",
-                            w.rank()));
+    nn::fail(
+        "orthogonal",
+        fmt::format("expected a matrix, got a weight of {} dims", w.rank()),
+        std::source_location::current());
   const int64_t count = w.shape()[byRows ? 0 : 1];
   Tensor squares = reduce_sum(square(w), byRows ? 1 : 0, true);
   Tensor unit = w * rsqrt(maximum(squares, 1e-12));

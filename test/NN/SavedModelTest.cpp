@@ -57,7 +57,7 @@ TEST_F(SavedModelTest, IsWhatItWas) {
   EXPECT_THAT(load_model(folder / "m.keras")(ones({1, 6})).to_vector<float>(),
               ElementsAre(1, 1, 1, 1));
   EXPECT_THAT(refusal([&] { load_model(folder / "none.keras"); }),
-              HasSubstr("none.keras"));
+              AllOf(HasSubstr("[load_model]"), HasSubstr("none.keras")));
 }
 
 // With its optimizer, training goes on as if nothing had been.

@@ -4,10 +4,12 @@
 // known.
 #pragma once
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Tensor.h"
 
 #include <functional>
 #include <map>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -71,9 +73,12 @@ public:
         function(std::move(function)) {}
 
   /// What it computes. Throws meshloom::Error if it is empty.
-  Result operator()(Arguments... arguments) const {
+  Result operator()(
+      Arguments... arguments,
+      std::source_location where = std::source_location::current()) const {
     if (!function)
       refuseEmpty();
+    const detail::UserLine line(where);
     return function(arguments...);
   }
   /// Whether it is not empty.

@@ -1,10 +1,11 @@
 // Writing and restoring checkpoints, see Checkpoint.h.
 #include "meshloom/NN/State/Checkpoint.h"
 
+#include "FolderErrors.h"
+
 #include "meshloom/API/Function.h"
 #include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/Shards.h"
-#include "meshloom/Data/TensorFolder.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -354,7 +355,7 @@ void Checkpoint::restore(const std::filesystem::path &path,
     throw Error("[restore] expected to be outside of a function: variables "
                 "have no values while it is traced");
   state->wait();
-  const data::TensorFolder folder(path);
+  const data::TensorFolder folder = detail::openFolder("restore", path);
   state->buildOptimizers(folder);
   const std::map<std::string, DVariable> all = variables();
   state->compare(folder, all, options);
@@ -362,10 +363,12 @@ void Checkpoint::restore(const std::filesystem::path &path,
   std::vector<std::pair<DVariable, Tensor>> values;
   for (const auto &[name, variable] : all)
     if (folder.tensors().contains(name))
-      values.emplace_back(
-          variable, folder.read(name, detail::isHostVariable(variable)
+      values.emplace_back(variable, detail::namingFolders("restore", [&] {
+                            return folder.read(
+                                name, detail::isHostVariable(variable)
                                           ? std::nullopt
-                                          : std::optional(variable.layout())));
+                                          : std::optional(variable.layout()));
+                          }));
   state->restoreStates(folder);
   for (const auto &[variable, value] : values)
     variable.assign(value);

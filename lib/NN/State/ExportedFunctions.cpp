@@ -2,9 +2,10 @@
 // bytes.
 #include "meshloom/NN/State/ExportedFunctions.h"
 
+#include "FolderErrors.h"
+
 #include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/Shards.h"
-#include "meshloom/Data/TensorFolder.h"
 #include "meshloom/NN/Config.h"
 
 #include <fmt/format.h>
@@ -97,7 +98,7 @@ struct ExportedFunctions::State {
 
 ExportedFunctions load_functions(const std::filesystem::path &path,
                                  const std::optional<Mesh> &mesh) {
-  const data::TensorFolder folder(path);
+  const data::TensorFolder folder = detail::openFolder("load_functions", path);
   auto note = folder.notes().find(signaturesNote);
   if (note == folder.notes().end())
     throw Error(

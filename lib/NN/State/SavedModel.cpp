@@ -2,10 +2,11 @@
 // has the config of the model too.
 #include "meshloom/NN/State/SavedModel.h"
 
+#include "FolderErrors.h"
+
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Mesh.h"
 #include "meshloom/API/Shards.h"
-#include "meshloom/Data/TensorFolder.h"
 
 #include <fmt/format.h>
 
@@ -105,7 +106,7 @@ void save(const Model &model, const fs::path &path,
 }
 
 Model load_model(const fs::path &path, const LoadModelOptions &options) {
-  const data::TensorFolder folder(path);
+  const data::TensorFolder folder = detail::openFolder("load_model", path);
   auto architecture = folder.notes().find(architectureNote);
   if (architecture == folder.notes().end())
     throw Error(fmt::format(
@@ -123,7 +124,10 @@ Model load_model(const fs::path &path, const LoadModelOptions &options) {
         (detail::isHostVariable(variable) || variable.layout() != *layout))
       variable.set_layout(*layout);
   }
-  Checkpoint({{modelName, model}}).restore(path, {.allow_extra_objects = true});
+  detail::namingFolders("load_model", [&] {
+    Checkpoint({{modelName, model}})
+        .restore(path, {.allow_extra_objects = true});
+  });
   auto compile = folder.notes().find(compileNote);
   if (options.compile && compile != folder.notes().end()) {
     OptimizerOrName optimizer;
@@ -136,7 +140,7 @@ Model load_model(const fs::path &path, const LoadModelOptions &options) {
 }
 
 optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model) {
-  const data::TensorFolder folder(path);
+  const data::TensorFolder folder = detail::openFolder("load_optimizer", path);
   auto config = folder.notes().find(optimizerName);
   if (config == folder.notes().end())
     throw Error(fmt::format("[load_optimizer] '{}' was saved without an "
@@ -144,12 +148,15 @@ optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model) {
                             path.string()));
   optimizers::Optimizer optimizer =
       optimizers::Optimizer::from_config(Config::parse(config->second));
-  Checkpoint({{modelName, model}, {optimizerName, optimizer}}).restore(path);
+  detail::namingFolders("load_optimizer", [&] {
+    Checkpoint({{modelName, model}, {optimizerName, optimizer}}).restore(path);
+  });
   return optimizer;
 }
 
 Config load_training_config(const fs::path &path) {
-  const data::TensorFolder folder(path);
+  const data::TensorFolder folder =
+      detail::openFolder("load_training_config", path);
   auto training = folder.notes().find(trainingNote);
   return training == folder.notes().end() ? Config()
                                           : Config::parse(training->second);
