@@ -84,6 +84,9 @@ Metric::Metric(std::string id, PartConfig config, MetricRule rule)
 
 MetricRule
 Metric::meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values) {
+  if (!values)
+    throw Error("[metric] expected a function of labels and predictions, got "
+                "an empty one");
   return meanRule([values = std::move(values)](const MetricBatch &batch) {
     return values(batch.y_true, batch.y_pred);
   });

@@ -41,6 +41,10 @@ void expectOptions(const OptimizerOptions &options) {
 void expectRate(const Hyperparameter &learningRate) {
   if (auto *number = std::get_if<double>(&learningRate.value))
     detail::expectFinite("Optimizer", "learning_rate", *number);
+  if (auto *of = std::get_if<Hyperparameter::Schedule>(&learningRate.value);
+      of && !*of)
+    throw Error("[Optimizer] expected learning_rate to be a function of the "
+                "step, got an empty one");
   auto *variable = std::get_if<DVariable>(&learningRate.value);
   if (!variable)
     return;

@@ -198,6 +198,7 @@ public:
   template <typename F>
   auto map(F function, const MapOptions &options = {}) const {
     using U = detail::Applied<F, T>;
+    detail::expectFunction(function, "map");
     return Dataset<U>(detail::map(
         source(),
         [function = std::move(function)](const detail::Element &element) {
@@ -209,6 +210,7 @@ public:
   /// The elements for which predicate(element), a bool or a Tensor of one
   /// element, is true.
   template <typename F> Dataset filter(F predicate) const {
+    detail::expectFunction(predicate, "filter");
     return Dataset(detail::filter(
         source(),
         [predicate = std::move(predicate)](const detail::Element &element) {
@@ -223,6 +225,7 @@ public:
     using Inner = detail::Applied<F, T>;
     static_assert(std::is_base_of_v<AnyDataset, Inner>,
                   "interleave calls a function that gives a Dataset");
+    detail::expectFunction(function, "interleave");
     return Dataset<typename Inner::Value>(detail::interleave(
         source(),
         [function = std::move(function)](const detail::Element &element) {
@@ -323,6 +326,7 @@ template <typename... T> auto from_tensor_slices(const T &...parts) {
 template <typename F> auto from_generator(F make) {
   using T = typename std::decay_t<
       decltype(std::declval<std::invoke_result_t<F &> &>()())>::value_type;
+  detail::expectFunction(make, "from_generator");
   return Dataset<T>(detail::fromGenerator([make = std::move(make)]() mutable {
     return detail::ElementGenerator(
         [generator = make()]() mutable -> std::optional<detail::Element> {

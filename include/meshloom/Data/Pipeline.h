@@ -179,6 +179,14 @@ SourcePtr unbatch(SourcePtr input);
 using MakeWindow = std::function<Element(SourcePtr)>;
 SourcePtr window(SourcePtr input, int64_t size, int64_t shift, int64_t stride,
                  bool dropRemainder, MakeWindow make);
+/// Throws meshloom::Error, naming the step, where an empty std::function or a
+/// null pointer is given.
+template <typename F> void expectFunction(const F &function, const char *step) {
+  if constexpr (meshloom::detail::isA<F, std::function> || std::is_pointer_v<F>)
+    if (!function)
+      throw Error(std::string("[") + step +
+                  "] expected a function, got an empty one");
+}
 using ElementFunction = std::function<Element(const Element &)>;
 struct ParallelCalls {
   int64_t count = 1;         ///< at most so many at the same time
