@@ -1,8 +1,11 @@
 // Operators on symbolic tensors: each is a layer without weights. See
 // Symbolic.h.
+#include "../Models/Graph.h"
+#include "../Models/ModelConfig.h"
 #include "BuiltIn.h"
 #include "LayerState.h"
 
+#include "meshloom/API/Create.h"
 #include "meshloom/API/SliceOps.h"
 #include "meshloom/NN/Layers/Core.h"
 
@@ -14,37 +17,90 @@ namespace {
 using namespace detail;
 using layers::PlainOptions;
 
-/// a OP b, of which one may be a number.
+/// An operand that is no input: a number or a tensor that is known.
+class Constant {
+public:
+  Constant() = default;
+  explicit Constant(const SymbolicOperand &operand) {
+    if (operand.value.defined())
+      tensor = operand.value;
+    else if (!operand.tensor.defined())
+      number = operand.number;
+  }
+  /// What `config` has as `key`, if it has it.
+  Constant(const Config &config, const char *key) {
+    const Config *entry = config.find(key);
+    if (!entry)
+      return;
+    if (!entry->is_map()) {
+      number = entry->as_double();
+      return;
+    }
+    std::vector<double> values;
+    for (const Config &value : entry->at("values").as_list())
+      values.push_back(value.as_double());
+    tensor = cast(meshloom::tensor(values, entry->at("shape").as_ints()),
+                  dtypeOf(entry->at("dtype")));
+  }
+  bool isGiven() const { return number || tensor.defined(); }
+  TensorLike operand() const {
+    return number ? TensorLike(*number) : TensorLike(tensor);
+  }
+  void write(Config &config, const char *key) const {
+    if (number)
+      config[key] = *number;
+    if (!tensor.defined())
+      return;
+    Config &entry = config[key];
+    entry["dtype"] = std::string(name(tensor.dtype()));
+    entry["shape"] = tensor.shape();
+    const std::vector<double> values =
+        cast(tensor, DType::F64).to_vector<double>();
+    entry["values"] = Config::List(values.begin(), values.end());
+  }
+  bool isComplex() const {
+    return tensor.defined() && meshloom::isComplex(tensor.dtype());
+  }
+
+private:
+  std::optional<double> number;
+  Tensor tensor;
+};
+
+/// a OP b, of which one may be known.
 class OperatorImpl : public BuiltIn<OperatorImpl, PlainOptions> {
 public:
-  OperatorImpl(std::string operation, std::optional<double> first,
-               std::optional<double> second, PlainOptions options)
+  OperatorImpl(std::string operation, Constant first, Constant second,
+               PlainOptions options)
       : BuiltIn("Operator", std::move(options)),
-        operation(std::move(operation)), first(first), second(second) {
+        operation(std::move(operation)), first(std::move(first)),
+        second(std::move(second)) {
     if (own.name.empty())
       LayerImpl::State::of(*this).name = this->operation;
   }
   explicit OperatorImpl(const Config &config)
       : OperatorImpl(config.at("operation").as_string(),
-                     numberOf(config, "first"), numberOf(config, "second"),
+                     Constant(config, "first"), Constant(config, "second"),
                      read(config)) {}
   template <typename F> static void fields(F &, PlainOptions &) {}
   Config get_config() const override {
+    if (first.isComplex() || second.isComplex())
+      refuse("an operator with a complex tensor cannot be saved: use an Input "
+             "or a layer with a weight");
     Config config = BuiltIn::get_config();
     config["operation"] = operation;
-    if (first)
-      config["first"] = *first;
-    if (second)
-      config["second"] = *second;
+    first.write(config, "first");
+    second.write(config, "second");
     return config;
   }
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &) override {
-    const size_t wanted = first || second ? 1 : 2;
+    const size_t wanted = first.isGiven() || second.isGiven() ? 1 : 2;
     if (xs.size() != wanted)
       refuse(fmt::format("expected {} tensors, got {}", wanted, xs.size()));
-    const TensorLike a = first ? TensorLike(*first) : TensorLike(xs[0]);
-    const TensorLike b = second ? TensorLike(*second) : TensorLike(xs.back());
+    const TensorLike a = first.isGiven() ? first.operand() : TensorLike(xs[0]);
+    const TensorLike b =
+        second.isGiven() ? second.operand() : TensorLike(xs.back());
     if (operation == "add")
       return {a + b};
     if (operation == "subtract")
@@ -59,12 +115,8 @@ public:
   }
 
 private:
-  static std::optional<double> numberOf(const Config &config, const char *key) {
-    const Config *entry = config.find(key);
-    return entry ? std::optional(entry->as_double()) : std::nullopt;
-  }
   const std::string operation;
-  const std::optional<double> first, second;
+  const Constant first, second;
 };
 
 Config configOf(const Index &index) {
@@ -139,24 +191,37 @@ private:
 } // namespace
 
 /// Sizes that are not known fit all.
-static void expectBroadcast(const char *name, const SymbolicTensor &a,
-                            const SymbolicTensor &b) {
-  const Shape &x = a.shape(), &y = b.shape();
+static void expectBroadcast(const char *name, const SymbolicOperand &a,
+                            const SymbolicOperand &b) {
+  auto shapeOf = [](const SymbolicOperand &operand) {
+    return operand.tensor.defined()  ? operand.tensor.shape()
+           : operand.value.defined() ? operand.value.shape()
+                                     : Shape();
+  };
+  auto textOf = [](const SymbolicOperand &operand) {
+    if (operand.tensor.defined())
+      return to_string(operand.tensor);
+    return fmt::format("{} {}", meshloom::name(operand.value.dtype()),
+                       sizesText(operand.value.shape()));
+  };
+  const Shape x = shapeOf(a), y = shapeOf(b);
   for (size_t d = 1; d <= std::min(x.size(), y.size()); ++d) {
     const int64_t m = x[x.size() - d], n = y[y.size() - d];
     if (m != n && m > 1 && n > 1)
       throw Error(fmt::format("[{}] expected shapes that broadcast, got {} and "
                               "{}",
-                              name, to_string(a), to_string(b)));
+                              name, textOf(a), textOf(b)));
   }
+}
+
+SymbolicOperand::SymbolicOperand(const Tensor &value) : value(value) {
+  if (!value.defined())
+    throw Error("[SymbolicTensor] expected a tensor beside it, got an empty "
+                "Tensor");
 }
 
 SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
                                      const SymbolicOperand &b) {
-  auto number = [](const SymbolicOperand &operand) {
-    return operand.tensor.defined() ? std::nullopt
-                                    : std::optional(operand.number);
-  };
   std::vector<SymbolicTensor> inputs;
   for (const SymbolicOperand *operand : {&a, &b})
     if (operand->tensor.defined())
@@ -164,9 +229,8 @@ SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
   if (inputs.empty())
     throw Error("[SymbolicTensor] expected what Input or a layer gave, got an "
                 "empty one");
-  if (inputs.size() == 2)
-    expectBroadcast(name, inputs[0], inputs[1]);
-  return Layer(std::make_shared<OperatorImpl>(name, number(a), number(b),
+  expectBroadcast(name, a, b);
+  return Layer(std::make_shared<OperatorImpl>(name, Constant(a), Constant(b),
                                               PlainOptions()))(inputs);
 }
 

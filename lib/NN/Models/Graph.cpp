@@ -137,6 +137,7 @@ SymbolicTensor Input(const Shape &shape, InputLayerOptions options) {
       throw Error("[Input] expected sizes of at least 0, or -1 for any, got " +
                   detail::sizesText(full));
   auto node = std::make_shared<detail::GraphNode>();
+  node->isNumbered = !options.name.empty();
   node->name = options.name.empty() ? "input" : std::move(options.name);
   node->results = {{std::move(full), options.dtype}};
   return {std::move(node), 0};

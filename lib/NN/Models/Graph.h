@@ -9,8 +9,9 @@ namespace meshloom::detail {
 /// An input, or one call of a layer. Calls point to what they are called on, so
 /// there are no circles.
 struct GraphNode {
-  std::string name; ///< of an input
-  Layer layer;      ///< empty: an input
+  std::string name;        ///< of an input
+  bool isNumbered = false; ///< ... that the user or a model has named
+  Layer layer;             ///< empty: an input
   std::vector<SymbolicTensor> inputs;
   CallOptions options;
   std::source_location where;

@@ -35,6 +35,23 @@ Tensor asInput(const Tensor &x, const SymbolicTensor &input) {
   return floats;
 }
 
+/// Inputs without a name of their own are "input", "input_1", ..., each only
+/// once.
+void numberInputs(const std::vector<SymbolicTensor> &inputs) {
+  std::set<std::string> taken;
+  for (const SymbolicTensor &input : inputs)
+    if (input.node()->isNumbered)
+      taken.insert(input.name());
+  for (const SymbolicTensor &input : inputs) {
+    GraphNode &node = *input.node();
+    if (!node.isInput() || std::exchange(node.isNumbered, true))
+      continue;
+    const std::string wish = node.name;
+    for (size_t i = 1; !taken.insert(node.name).second; ++i)
+      node.name = fmt::format("{}_{}", wish, i);
+  }
+}
+
 /// The only input or output that the layer has in a graph.
 SymbolicTensor onlyEnd(const Layer &layer, bool isInput, const Where &where) {
   const char *const end = isInput ? "input" : "output";
@@ -85,6 +102,7 @@ public:
       tensor.shape(); // throws if it is empty
     for (const SymbolicTensor &tensor : outs)
       tensor.shape();
+    numberInputs(ins);
     nodes = sortedNodes(ins, outs);
     std::set<const LayerImpl *> known;
     for (const std::shared_ptr<GraphNode> &node : nodes) {

@@ -66,7 +66,8 @@ private:
 struct InputLayerOptions {
   int64_t batch_size = -1;  ///< -1: any
   DType dtype = DType::F32; ///< of the elements
-  std::string name = "";    ///< default: "input"
+  /// Default: "input"; a model calls its second one "input_1", and so on.
+  std::string name = "";
 };
 /// An input of a model: tensors [batch, shape...].
 SymbolicTensor Input(const Shape &shape, InputLayerOptions options = {});
@@ -74,16 +75,21 @@ SymbolicTensor Input(const Shape &shape, InputLayerOptions options = {});
 /// "f32 [None, 784]".
 std::string to_string(const SymbolicTensor &tensor);
 
-/// The other operand of an operator: what a layer gives, or a number.
+/// The other operand of an operator: what a layer gives, a tensor that is known
+/// already, or a number.
 class SymbolicOperand {
 public:
   /// What a layer gives.
   SymbolicOperand(const SymbolicTensor &tensor) : tensor(tensor) {}
+  /// A tensor that is known: it is saved with the model, and does not change.
+  /// Throws meshloom::Error if it is empty.
+  SymbolicOperand(const Tensor &value);
   /// A number.
   template <typename T>
     requires std::is_arithmetic_v<T>
   SymbolicOperand(T number) : number(double(number)) {}
-  SymbolicTensor tensor; ///< empty: a number
+  SymbolicTensor tensor; ///< empty: a known one, or a number
+  Tensor value;          ///< empty: another operand
   double number = 0;     ///< where there is no tensor
 };
 
@@ -97,8 +103,9 @@ concept AreSymbolic =
     std::convertible_to<B, SymbolicOperand>;
 } // namespace detail
 
-// Operators make layers without weights: x + y, 2 * x - 1, which broadcast as
-// those of tensors. Throw meshloom::Error if shapes do not.
+// Operators make layers without weights: x + y, 2 * x - 1, x * scale of a known
+// tensor, which broadcast as those of tensors. Throw meshloom::Error if shapes
+// do not.
 
 /// The sum.
 template <typename A, typename B>
