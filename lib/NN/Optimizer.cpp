@@ -599,10 +599,12 @@ DVariable Optimizer::iterations(Where where) const {
   expectUsable(function, where);
   std::lock_guard lock(state->mutex);
   if (!state->step) {
-    if (state->table.empty())
-      refuse(function,
-             "the optimizer has no state yet: call build(variables) first",
-             where);
+    if (state->table.empty()) // nobody knows yet where it will count
+      return init_scope([] {
+        return DVariable(
+            tensor(int64_t(0)),
+            {.name = "step", .trainable = false, .layout = std::nullopt});
+      });
     state->step = makeCounter("step", state->table.front().of);
   }
   return *state->step;

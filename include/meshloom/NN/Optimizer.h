@@ -207,8 +207,8 @@ public:
   void set_learning_rate(double rate, Where where = Where::current()) const;
   /// The number of steps so far, an i64 variable, which functions may read.
   /// Counts from the first time that it is asked for, or from the first step
-  /// where the formula needs it. Throws meshloom::Error if nothing has been
-  /// built: see `build`.
+  /// where the formula needs it. Before the first step, or `build`, it is a
+  /// variable of 0 that does not count: ask again after that.
   DVariable iterations(Where where = Where::current()) const;
   /// What it is made again from: the rule's class and numbers, the learning
   /// rate (the present one of a variable; a schedule that has a name; nothing
