@@ -32,5 +32,13 @@ struct MinMaxNormOptions {
 };
 /// Vectors whose length is in [min_value, max_value].
 Constraint MinMaxNorm(const MinMaxNormOptions &options = {});
+/// MinMaxNorm(0.5, 2).
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Constraint MinMaxNorm(N min_value, double max_value = 1, double rate = 1,
+                      const Axes &axis = {0}) {
+  return MinMaxNorm(
+      MinMaxNormOptions{double(min_value), max_value, rate, axis});
+}
 
 } // namespace meshloom::constraints

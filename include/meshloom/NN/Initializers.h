@@ -43,6 +43,13 @@ struct RandomUniformOptions {
 };
 /// Uniform in [minval, maxval).
 Initializer RandomUniform(const RandomUniformOptions &options = {});
+/// RandomUniform(-0.1, 0.1).
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Initializer RandomUniform(N minval, double maxval = 0.05,
+                          OwnSeed seed = std::nullopt) {
+  return RandomUniform(RandomUniformOptions{double(minval), maxval, seed});
+}
 
 /// The numbers of RandomNormal and TruncatedNormal.
 struct RandomNormalOptions {
@@ -52,8 +59,22 @@ struct RandomNormalOptions {
 };
 /// Normal.
 Initializer RandomNormal(const RandomNormalOptions &options = {});
+/// RandomNormal(0, 0.02).
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Initializer RandomNormal(N mean, double stddev = 0.05,
+                         OwnSeed seed = std::nullopt) {
+  return RandomNormal(RandomNormalOptions{double(mean), stddev, seed});
+}
 /// Normal, of what is at most two standard deviations from the mean.
 Initializer TruncatedNormal(const RandomNormalOptions &options = {});
+/// TruncatedNormal(0, 0.02).
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Initializer TruncatedNormal(N mean, double stddev = 0.05,
+                            OwnSeed seed = std::nullopt) {
+  return TruncatedNormal(RandomNormalOptions{double(mean), stddev, seed});
+}
 
 /// The numbers of VarianceScaling.
 struct VarianceScalingOptions {
@@ -69,6 +90,16 @@ struct VarianceScalingOptions {
 /// Random numbers around 0 whose variance follows from the shape. Throws
 /// meshloom::Error if the scale is not positive, or for unknown names.
 Initializer VarianceScaling(const VarianceScalingOptions &options = {});
+/// VarianceScaling(2, "fan_out").
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Initializer
+VarianceScaling(N scale, const std::string &mode = "fan_in",
+                const std::string &distribution = "truncated_normal",
+                OwnSeed seed = std::nullopt) {
+  return VarianceScaling(
+      VarianceScalingOptions{double(scale), mode, distribution, seed});
+}
 /// Variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
 Initializer GlorotUniform(OwnSeed seed = std::nullopt);
 /// See GlorotUniform.

@@ -154,19 +154,43 @@ Loss MeanAbsolutePercentageError(const LossOptions &options = {});
 Loss MeanSquaredLogarithmicError(const LossOptions &options = {});
 /// The mean of -t log(p) - (1 - t) log(1 - p). "bce".
 Loss BinaryCrossentropy(const CrossentropyOptions &options = {});
+/// BinaryCrossentropy(true): from logits.
+template <std::same_as<bool> B>
+Loss BinaryCrossentropy(B from_logits, double label_smoothing = 0) {
+  return BinaryCrossentropy(CrossentropyOptions{
+      .from_logits = from_logits, .label_smoothing = label_smoothing});
+}
 /// BinaryCrossentropy where examples that are easy cost less: times
 /// (1 - q)^gamma, with q the probability of the label (Lin et al., 2017).
 Loss BinaryFocalCrossentropy(const FocalOptions &options = {});
 /// labels [..., classes] as probabilities, predictions [..., classes]: the sum
 /// of -t log(p).
 Loss CategoricalCrossentropy(const CrossentropyOptions &options = {});
+/// CategoricalCrossentropy(true): from logits.
+template <std::same_as<bool> B>
+Loss CategoricalCrossentropy(B from_logits, double label_smoothing = 0) {
+  return CategoricalCrossentropy(CrossentropyOptions{
+      .from_logits = from_logits, .label_smoothing = label_smoothing});
+}
 /// labels [...] of integers, predictions [..., classes]: -log(p) at the label;
 /// nan where a label is out of range.
 Loss SparseCategoricalCrossentropy(
     const SparseCrossentropyOptions &options = {});
+/// SparseCategoricalCrossentropy(true): from logits.
+template <std::same_as<bool> B>
+Loss SparseCategoricalCrossentropy(B from_logits) {
+  return SparseCategoricalCrossentropy(
+      SparseCrossentropyOptions{.from_logits = from_logits});
+}
 /// The mean of (p - t)^2 / 2 where |p - t| <= delta, and of delta |p - t| -
 /// delta^2 / 2 beyond (Huber, 1964).
 Loss Huber(const HuberOptions &options = {});
+/// Huber(0.5).
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Loss Huber(N delta) {
+  return Huber(HuberOptions{.delta = double(delta)});
+}
 /// The mean of log(cosh(p - t)).
 Loss LogCosh(const LossOptions &options = {});
 /// The mean of max(1 - t p, 0), with labels -1 and 1; where all are 0 or 1,

@@ -154,6 +154,10 @@ public:
 
 /// How many predictions are equal to their labels.
 Metric Accuracy(const MetricOptions &options = {});
+/// Accuracy("accuracy").
+template <std::convertible_to<std::string> S> Metric Accuracy(S &&name) {
+  return Accuracy(MetricOptions{.name = std::forward<S>(name)});
+}
 /// What BinaryAccuracy takes.
 struct BinaryAccuracyOptions {
   double threshold = 0.5; ///< greater predictions are class 1
@@ -161,12 +165,27 @@ struct BinaryAccuracyOptions {
 };
 /// How many predictions are on their label's side of the threshold.
 Metric BinaryAccuracy(const BinaryAccuracyOptions &options = {});
+/// BinaryAccuracy("accuracy").
+template <std::convertible_to<std::string> S> Metric BinaryAccuracy(S &&name) {
+  return BinaryAccuracy(BinaryAccuracyOptions{.name = std::forward<S>(name)});
+}
 /// labels [..., classes]: how often both have their largest element in one
 /// place.
 Metric CategoricalAccuracy(const MetricOptions &options = {});
+/// CategoricalAccuracy("accuracy").
+template <std::convertible_to<std::string> S>
+Metric CategoricalAccuracy(S &&name) {
+  return CategoricalAccuracy(MetricOptions{.name = std::forward<S>(name)});
+}
 /// labels [...] of integers, predictions [..., classes]: how often the largest
 /// one is the label's.
 Metric SparseCategoricalAccuracy(const MetricOptions &options = {});
+/// SparseCategoricalAccuracy("accuracy").
+template <std::convertible_to<std::string> S>
+Metric SparseCategoricalAccuracy(S &&name) {
+  return SparseCategoricalAccuracy(
+      MetricOptions{.name = std::forward<S>(name)});
+}
 /// What the TopK accuracies take.
 struct TopKOptions {
   int64_t k = 5;         ///< among how many
@@ -175,15 +194,38 @@ struct TopKOptions {
 /// labels [..., classes]: how often the prediction of the label's class is
 /// among the k largest; equal ones count as among them.
 Metric TopKCategoricalAccuracy(const TopKOptions &options = {});
+/// TopKCategoricalAccuracy(3).
+template <std::integral I> Metric TopKCategoricalAccuracy(I k) {
+  return TopKCategoricalAccuracy(TopKOptions{.k = k});
+}
 /// labels [...] of integers; see TopKCategoricalAccuracy.
 Metric SparseTopKCategoricalAccuracy(const TopKOptions &options = {});
+/// SparseTopKCategoricalAccuracy(3).
+template <std::integral I> Metric SparseTopKCategoricalAccuracy(I k) {
+  return SparseTopKCategoricalAccuracy(TopKOptions{.k = k});
+}
 
 /// The mean of losses::mean_squared_error.
 Metric MeanSquaredError(const MetricOptions &options = {});
+/// MeanSquaredError("error").
+template <std::convertible_to<std::string> S>
+Metric MeanSquaredError(S &&name) {
+  return MeanSquaredError(MetricOptions{.name = std::forward<S>(name)});
+}
 /// The root of the mean of (p - t)^2.
 Metric RootMeanSquaredError(const MetricOptions &options = {});
+/// RootMeanSquaredError("error").
+template <std::convertible_to<std::string> S>
+Metric RootMeanSquaredError(S &&name) {
+  return RootMeanSquaredError(MetricOptions{.name = std::forward<S>(name)});
+}
 /// The mean of losses::mean_absolute_error.
 Metric MeanAbsoluteError(const MetricOptions &options = {});
+/// MeanAbsoluteError("error").
+template <std::convertible_to<std::string> S>
+Metric MeanAbsoluteError(S &&name) {
+  return MeanAbsoluteError(MetricOptions{.name = std::forward<S>(name)});
+}
 /// The mean of losses::mean_absolute_percentage_error.
 Metric MeanAbsolutePercentageError(const MetricOptions &options = {});
 /// The mean of losses::mean_squared_logarithmic_error.
@@ -245,7 +287,15 @@ struct RetrievalOptions {
 };
 /// The share of positive predictions whose label is positive.
 Metric Precision(const RetrievalOptions &options = {});
+/// Precision(0.7).
+template <std::floating_point F> Metric Precision(F threshold) {
+  return Precision(RetrievalOptions{.thresholds = {double(threshold)}});
+}
 /// The share of positive labels that are predicted.
 Metric Recall(const RetrievalOptions &options = {});
+/// Recall(0.7).
+template <std::floating_point F> Metric Recall(F threshold) {
+  return Recall(RetrievalOptions{.thresholds = {double(threshold)}});
+}
 
 } // namespace meshloom::metrics

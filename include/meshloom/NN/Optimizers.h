@@ -7,6 +7,10 @@
 
 namespace meshloom::optimizers {
 
+/// What a learning rate is made of; braces are options instead.
+template <typename T>
+concept LearningRate = std::convertible_to<const T &, Hyperparameter>;
+
 // Each has the options of its own formula, and, as `common`, those of all
 // optimizers (OptimizerOptions).
 
@@ -84,6 +88,15 @@ class Adagrad : public Optimizer {
 public:
   /// Adagrad({.learning_rate = 1e-4}).
   explicit Adagrad(const AdagradOptions &options = {});
+  /// Adagrad(1e-4).
+  template <LearningRate R>
+  explicit Adagrad(const R &learning_rate,
+                   double initial_accumulator_value = 0.1,
+                   double epsilon = 1e-7)
+      : Adagrad(AdagradOptions{.learning_rate = learning_rate,
+                               .initial_accumulator_value =
+                                   initial_accumulator_value,
+                               .epsilon = epsilon}) {}
 };
 
 /// The numbers of Adadelta, by the names of its formula.
@@ -101,6 +114,12 @@ class Adadelta : public Optimizer {
 public:
   /// Adadelta({.learning_rate = 1e-4}).
   explicit Adadelta(const AdadeltaOptions &options = {});
+  /// Adadelta(1e-4).
+  template <LearningRate R>
+  explicit Adadelta(const R &learning_rate, double rho = 0.95,
+                    double epsilon = 1e-7)
+      : Adadelta(AdadeltaOptions{
+            .learning_rate = learning_rate, .rho = rho, .epsilon = epsilon}) {}
 };
 
 /// The numbers of RMSprop, by the names of its formula.
@@ -122,6 +141,16 @@ class RMSprop : public Optimizer {
 public:
   /// RMSprop({.learning_rate = 1e-4}).
   explicit RMSprop(const RMSpropOptions &options = {});
+  /// RMSprop(1e-4).
+  template <LearningRate R>
+  explicit RMSprop(const R &learning_rate, double rho = 0.9,
+                   double momentum = 0, double epsilon = 1e-7,
+                   bool centered = false)
+      : RMSprop(RMSpropOptions{.learning_rate = learning_rate,
+                               .rho = rho,
+                               .momentum = momentum,
+                               .epsilon = epsilon,
+                               .centered = centered}) {}
 };
 
 /// The numbers of Adamax, by the names of its formula.
@@ -140,6 +169,14 @@ class Adamax : public Optimizer {
 public:
   /// Adamax({.learning_rate = 1e-4}).
   explicit Adamax(const AdamaxOptions &options = {});
+  /// Adamax(1e-4).
+  template <LearningRate R>
+  explicit Adamax(const R &learning_rate, double beta_1 = 0.9,
+                  double beta_2 = 0.999, double epsilon = 1e-7)
+      : Adamax(AdamaxOptions{.learning_rate = learning_rate,
+                             .beta_1 = beta_1,
+                             .beta_2 = beta_2,
+                             .epsilon = epsilon}) {}
 };
 
 /// The numbers of Nadam, by the names of its formula.
@@ -160,6 +197,14 @@ class Nadam : public Optimizer {
 public:
   /// Nadam({.learning_rate = 1e-4}).
   explicit Nadam(const NadamOptions &options = {});
+  /// Nadam(1e-4).
+  template <LearningRate R>
+  explicit Nadam(const R &learning_rate, double beta_1 = 0.9,
+                 double beta_2 = 0.999, double epsilon = 1e-7)
+      : Nadam(NadamOptions{.learning_rate = learning_rate,
+                           .beta_1 = beta_1,
+                           .beta_2 = beta_2,
+                           .epsilon = epsilon}) {}
 };
 
 /// The numbers of Ftrl, by the names of its formula.
@@ -188,6 +233,14 @@ class Ftrl : public Optimizer {
 public:
   /// Throws meshloom::Error if learning_rate_power is positive.
   explicit Ftrl(const FtrlOptions &options = {});
+  /// Ftrl(1e-4).
+  template <LearningRate R>
+  explicit Ftrl(const R &learning_rate, double learning_rate_power = -0.5,
+                double initial_accumulator_value = 0.1)
+      : Ftrl(FtrlOptions{.learning_rate = learning_rate,
+                         .learning_rate_power = learning_rate_power,
+                         .initial_accumulator_value =
+                             initial_accumulator_value}) {}
 };
 
 /// The numbers of Lion, by the names of its formula.
@@ -205,6 +258,13 @@ class Lion : public Optimizer {
 public:
   /// Lion({.learning_rate = 1e-4}).
   explicit Lion(const LionOptions &options = {});
+  /// Lion(1e-4).
+  template <LearningRate R>
+  explicit Lion(const R &learning_rate, double beta_1 = 0.9,
+                double beta_2 = 0.99)
+      : Lion(LionOptions{.learning_rate = learning_rate,
+                         .beta_1 = beta_1,
+                         .beta_2 = beta_2}) {}
 };
 
 /// The numbers of LAMB, by the names of its formula.
@@ -222,6 +282,14 @@ class LAMB : public Optimizer {
 public:
   /// LAMB({.learning_rate = 1e-4}).
   explicit LAMB(const LAMBOptions &options = {});
+  /// LAMB(1e-4).
+  template <LearningRate R>
+  explicit LAMB(const R &learning_rate, double beta_1 = 0.9,
+                double beta_2 = 0.999, double epsilon = 1e-7)
+      : LAMB(LAMBOptions{.learning_rate = learning_rate,
+                         .beta_1 = beta_1,
+                         .beta_2 = beta_2,
+                         .epsilon = epsilon}) {}
 };
 
 /// The numbers of Adafactor, by the names of its formula.
@@ -245,6 +313,17 @@ class Adafactor : public Optimizer {
 public:
   /// Adafactor({.learning_rate = 1e-4}).
   explicit Adafactor(const AdafactorOptions &options = {});
+  /// Adafactor(1e-4).
+  template <LearningRate R>
+  explicit Adafactor(const R &learning_rate, double beta_2_decay = -0.8,
+                     double epsilon_1 = 1e-30, double epsilon_2 = 1e-3,
+                     double clip_threshold = 1, bool relative_step = true)
+      : Adafactor(AdafactorOptions{.learning_rate = learning_rate,
+                                   .beta_2_decay = beta_2_decay,
+                                   .epsilon_1 = epsilon_1,
+                                   .epsilon_2 = epsilon_2,
+                                   .clip_threshold = clip_threshold,
+                                   .relative_step = relative_step}) {}
 };
 
 /// The numbers of Muon, by the names of its formula.
@@ -279,6 +358,10 @@ class Muon : public Optimizer {
 public:
   /// Muon({.exclude_layers = {"head"}}).
   explicit Muon(const MuonOptions &options = {});
+  /// Muon(1e-4).
+  template <LearningRate R>
+  explicit Muon(const R &learning_rate)
+      : Muon(MuonOptions{.learning_rate = learning_rate}) {}
 };
 
 /// What LossScaleOptimizer takes.
@@ -299,6 +382,12 @@ public:
   /// losses already or has taken steps.
   explicit LossScaleOptimizer(const Optimizer &inner,
                               const LossScaleOptions &options = {});
+  /// LossScaleOptimizer(adam, 1024).
+  template <typename N>
+    requires std::is_arithmetic_v<N>
+  LossScaleOptimizer(const Optimizer &inner, N initial_scale)
+      : LossScaleOptimizer(
+            inner, LossScaleOptions{.initial_scale = double(initial_scale)}) {}
 };
 
 /// The optimizer that Keras knows by this name ("adam", "rmsprop", ...; small

@@ -24,6 +24,12 @@ struct IoUOptions {
 /// The mean of intersection over union of some classes; those that neither
 /// labels nor predictions have do not count.
 Metric IoU(const IoUOptions &options);
+/// IoU(2, {0}).
+template <std::integral I>
+Metric IoU(I num_classes, const Shape &target_class_ids) {
+  return IoU(IoUOptions{.num_classes = num_classes,
+                        .target_class_ids = target_class_ids});
+}
 
 /// What BinaryIoU takes.
 struct BinaryIoUOptions {
@@ -46,6 +52,10 @@ struct MeanIoUOptions {
 };
 /// IoU of all classes.
 Metric MeanIoU(const MeanIoUOptions &options);
+/// MeanIoU(2).
+template <std::integral I> Metric MeanIoU(I num_classes) {
+  return MeanIoU(MeanIoUOptions{.num_classes = num_classes});
+}
 
 /// What OneHotIoU takes.
 struct OneHotIoUOptions {
@@ -59,6 +69,12 @@ struct OneHotIoUOptions {
 };
 /// IoU of labels that have an element for each class, and scores.
 Metric OneHotIoU(const OneHotIoUOptions &options);
+/// OneHotIoU(2, {0}).
+template <std::integral I>
+Metric OneHotIoU(I num_classes, const Shape &target_class_ids) {
+  return OneHotIoU(OneHotIoUOptions{.num_classes = num_classes,
+                                    .target_class_ids = target_class_ids});
+}
 
 /// What OneHotMeanIoU takes.
 struct OneHotMeanIoUOptions {
@@ -71,5 +87,9 @@ struct OneHotMeanIoUOptions {
 };
 /// OneHotIoU of all classes.
 Metric OneHotMeanIoU(const OneHotMeanIoUOptions &options);
+/// OneHotMeanIoU(2).
+template <std::integral I> Metric OneHotMeanIoU(I num_classes) {
+  return OneHotMeanIoU(OneHotMeanIoUOptions{.num_classes = num_classes});
+}
 
 } // namespace meshloom::metrics

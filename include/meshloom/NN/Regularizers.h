@@ -24,6 +24,12 @@ struct L1L2Options {
 };
 /// l1 sum(|w|) + l2 sum(w^2).
 Regularizer L1L2(const L1L2Options &options = {});
+/// L1L2(1e-5, 1e-4).
+template <typename N>
+  requires std::is_arithmetic_v<N>
+Regularizer L1L2(N l1, double l2 = 0) {
+  return L1L2(L1L2Options{double(l1), l2});
+}
 /// `factor` times the mean of |a b| / 2 over all pairs of rows (mode "rows") or
 /// columns ("columns") a, b of a matrix, made unit vectors: the cost of not
 /// being orthogonal. Throws meshloom::Error for other modes; the regularizer,

@@ -28,8 +28,22 @@ struct DecayOptions {
 /// initial_learning_rate * decay_rate^(step / decay_steps). All throw
 /// meshloom::Error if decay_steps is not positive.
 Schedule ExponentialDecay(const DecayOptions &options);
+/// ExponentialDecay(0.1, 1000, 0.96).
+inline Schedule ExponentialDecay(double initial_learning_rate,
+                                 double decay_steps, double decay_rate,
+                                 bool staircase = false) {
+  return ExponentialDecay(
+      DecayOptions{initial_learning_rate, decay_steps, decay_rate, staircase});
+}
 /// initial_learning_rate / (1 + decay_rate * step / decay_steps).
 Schedule InverseTimeDecay(const DecayOptions &options);
+/// InverseTimeDecay(0.1, 1000, 0.5).
+inline Schedule InverseTimeDecay(double initial_learning_rate,
+                                 double decay_steps, double decay_rate,
+                                 bool staircase = false) {
+  return InverseTimeDecay(
+      DecayOptions{initial_learning_rate, decay_steps, decay_rate, staircase});
+}
 
 /// values[i] up to and with step boundaries[i], the last one beyond. Throws
 /// meshloom::Error if there is not one value more than boundaries, or if these
@@ -48,6 +62,14 @@ struct PolynomialDecayOptions {
 };
 /// (initial - end) (1 - step / decay_steps)^power + end.
 Schedule PolynomialDecay(const PolynomialDecayOptions &options);
+/// PolynomialDecay(0.1, 1000).
+inline Schedule PolynomialDecay(double initial_learning_rate,
+                                double decay_steps,
+                                double end_learning_rate = 0.0001,
+                                double power = 1, bool cycle = false) {
+  return PolynomialDecay(PolynomialDecayOptions{
+      initial_learning_rate, decay_steps, end_learning_rate, power, cycle});
+}
 
 /// What CosineDecay takes.
 struct CosineDecayOptions {
@@ -60,6 +82,14 @@ struct CosineDecayOptions {
 };
 /// Falls like half a wave of the cosine (Loshchilov and Hutter, 2016).
 Schedule CosineDecay(const CosineDecayOptions &options);
+/// CosineDecay(1e-3, 10000).
+inline Schedule CosineDecay(double initial_learning_rate, double decay_steps,
+                            double alpha = 0) {
+  return CosineDecay(
+      CosineDecayOptions{.initial_learning_rate = initial_learning_rate,
+                         .decay_steps = decay_steps,
+                         .alpha = alpha});
+}
 
 /// What CosineDecayRestarts takes.
 struct CosineDecayRestartsOptions {
@@ -71,5 +101,12 @@ struct CosineDecayRestartsOptions {
 };
 /// CosineDecay again and again.
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions &options);
+/// CosineDecayRestarts(1e-3, 1000).
+inline Schedule CosineDecayRestarts(double initial_learning_rate,
+                                    double first_decay_steps, double t_mul = 2,
+                                    double m_mul = 1, double alpha = 0) {
+  return CosineDecayRestarts(CosineDecayRestartsOptions{
+      initial_learning_rate, first_decay_steps, t_mul, m_mul, alpha});
+}
 
 } // namespace meshloom::schedules

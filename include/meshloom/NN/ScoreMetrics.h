@@ -20,6 +20,10 @@ struct F1ScoreOptions {
 /// predictions [batch, classes]. Throws meshloom::Error if an option is
 /// unknown or out of range.
 Metric F1Score(const F1ScoreOptions &options = {});
+/// F1Score("macro").
+template <std::convertible_to<std::string> S> Metric F1Score(S &&average) {
+  return F1Score(F1ScoreOptions{.average = std::forward<S>(average)});
+}
 
 /// What FBetaScore takes.
 struct FBetaScoreOptions {
@@ -30,6 +34,10 @@ struct FBetaScoreOptions {
 };
 /// (1 + beta^2) precision recall / (beta^2 precision + recall); see F1Score.
 Metric FBetaScore(const FBetaScoreOptions &options = {});
+/// FBetaScore("macro").
+template <std::convertible_to<std::string> S> Metric FBetaScore(S &&average) {
+  return FBetaScore(FBetaScoreOptions{.average = std::forward<S>(average)});
+}
 
 /// What R2Score takes.
 struct R2ScoreOptions {

@@ -33,6 +33,10 @@ struct AUCOptions {
 /// there are less than two thresholds, a threshold is not in (0, 1), or a name
 /// is unknown.
 Metric AUC(const AUCOptions &options = {});
+/// AUC(100).
+template <std::integral I> Metric AUC(I num_thresholds) {
+  return AUC(AUCOptions{.num_thresholds = num_thresholds});
+}
 
 /// What metrics at a rate take beside the rate.
 struct AtRateOptions {

@@ -253,6 +253,23 @@ void ReduceLROnPlateau::on_epoch_end(int64_t epoch, Logs &logs) {
   }
 }
 
+LearningRateScheduler::LearningRateScheduler(Schedule given, int verbose,
+                                             Checked)
+    : schedule(std::move(given)), verbose(verbose) {
+  if (!schedule)
+    throw Error("[LearningRateScheduler] expected a function of the epoch, got "
+                "an empty one");
+}
+
+LearningRateScheduler::Schedule
+LearningRateScheduler::ofNumber(std::function<double(int64_t)> byEpoch) {
+  if (!byEpoch)
+    return nullptr;
+  return [byEpoch = std::move(byEpoch)](int64_t epoch, double) {
+    return byEpoch(epoch);
+  };
+}
+
 void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs &) {
   const double rate = schedule(epoch, model().learning_rate());
   if (!std::isfinite(rate))

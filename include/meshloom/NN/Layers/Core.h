@@ -32,6 +32,10 @@ public:
   /// Weights are "kernel" and "bias". Throws meshloom::Error if `units` is not
   /// positive.
   explicit Dense(int64_t units, DenseOptions options = {});
+  /// Dense(64, "relu").
+  template <std::convertible_to<activations::Activation> A>
+  Dense(int64_t units, A &&activation)
+      : Dense(units, DenseOptions{.activation = std::forward<A>(activation)}) {}
   DVariable kernel() const; ///< [in, units]
   DVariable bias() const;   ///< [units]; empty where there is none
 };
@@ -78,6 +82,13 @@ class ReLU : public Layer {
 public:
   /// See activations::relu.
   explicit ReLU(ReLUOptions options = {});
+  /// ReLU(6).
+  template <typename N>
+    requires std::is_arithmetic_v<N>
+  explicit ReLU(N max_value, double negative_slope = 0, double threshold = 0)
+      : ReLU(ReLUOptions{.max_value = double(max_value),
+                         .negative_slope = negative_slope,
+                         .threshold = threshold}) {}
 };
 /// x, times `negative_slope` where it is negative.
 class LeakyReLU : public Activation {
@@ -170,6 +181,11 @@ class ActivityRegularization : public Layer {
 public:
   /// ActivityRegularization({.l2 = 1e-4}).
   explicit ActivityRegularization(ActivityOptions options);
+  /// ActivityRegularization(0, 1e-4).
+  template <typename N>
+    requires std::is_arithmetic_v<N>
+  explicit ActivityRegularization(N l1, double l2 = 0)
+      : ActivityRegularization(ActivityOptions{.l1 = double(l1), .l2 = l2}) {}
 };
 /// What PReLU takes.
 struct PReLUOptions {
@@ -185,6 +201,11 @@ class PReLU : public Layer {
 public:
   /// The weight is "alpha".
   explicit PReLU(PReLUOptions options = {});
+  /// PReLU("ones").
+  template <std::convertible_to<initializers::Initializer> I>
+  explicit PReLU(I &&alpha_initializer)
+      : PReLU(PReLUOptions{.alpha_initializer =
+                               std::forward<I>(alpha_initializer)}) {}
 };
 
 /// x scale + offset, as floats.

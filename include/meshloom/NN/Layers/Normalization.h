@@ -36,6 +36,12 @@ class BatchNormalization : public Layer {
 public:
   /// Weights are "gamma", "beta", "moving_mean" and "moving_variance".
   explicit BatchNormalization(BatchNormalizationOptions options = {});
+  /// BatchNormalization(1).
+  template <std::integral I>
+  explicit BatchNormalization(I axis, double momentum = 0.99,
+                              double epsilon = 1e-3)
+      : BatchNormalization(BatchNormalizationOptions{
+            .axis = axis, .momentum = momentum, .epsilon = epsilon}) {}
 };
 
 /// What LayerNormalization takes.
@@ -60,6 +66,11 @@ public:
   /// the input. Building it throws meshloom::Error if the input has no such
   /// dim, or its size is not known.
   explicit LayerNormalization(LayerNormalizationOptions options = {});
+  /// LayerNormalization(-1).
+  template <std::integral I>
+  explicit LayerNormalization(I axis, double epsilon = 1e-3)
+      : LayerNormalization(
+            LayerNormalizationOptions{.axis = {axis}, .epsilon = epsilon}) {}
 };
 
 /// What GroupNormalization takes.
@@ -83,6 +94,12 @@ class GroupNormalization : public Layer {
 public:
   /// Weights are "gamma" and "beta".
   explicit GroupNormalization(GroupNormalizationOptions options = {});
+  /// GroupNormalization(8).
+  template <std::integral I>
+  explicit GroupNormalization(I groups, int64_t axis = -1,
+                              double epsilon = 1e-3)
+      : GroupNormalization(GroupNormalizationOptions{
+            .groups = groups, .axis = axis, .epsilon = epsilon}) {}
 };
 
 /// What RMSNormalization takes.
@@ -97,6 +114,11 @@ class RMSNormalization : public Layer {
 public:
   /// The weight is "scale", of the sizes of these dims. See LayerNormalization.
   explicit RMSNormalization(RMSNormalizationOptions options = {});
+  /// RMSNormalization(-1).
+  template <std::integral I>
+  explicit RMSNormalization(I axis, double epsilon = 1e-6)
+      : RMSNormalization(
+            RMSNormalizationOptions{.axis = {axis}, .epsilon = epsilon}) {}
 };
 
 /// What UnitNormalization takes.
@@ -110,6 +132,10 @@ class UnitNormalization : public Layer {
 public:
   /// UnitNormalization().
   explicit UnitNormalization(UnitNormalizationOptions options = {});
+  /// UnitNormalization(-1).
+  template <std::integral I>
+  explicit UnitNormalization(I axis)
+      : UnitNormalization(UnitNormalizationOptions{.axis = {axis}}) {}
 };
 
 } // namespace meshloom::layers

@@ -25,6 +25,10 @@ public:
   /// are not given. Throws meshloom::Error if only one of both is, or their
   /// numbers differ.
   explicit Normalization(NormalizationOptions options = {});
+  /// Normalization(-1).
+  template <std::integral I>
+  explicit Normalization(I axis)
+      : Normalization(NormalizationOptions{.axis = {axis}}) {}
   /// Moments become those of `data`, of the rank of inputs. Throws
   /// meshloom::Error if moments were given, or the layer is built for other
   /// sizes.
@@ -53,6 +57,12 @@ public:
   /// Throws meshloom::Error if a size is not positive, the interpolation is not
   /// known, or edges are to be cut off and to be filled.
   Resizing(int64_t height, int64_t width, ResizingOptions options = {});
+  /// Resizing(224, 224, "nearest").
+  template <std::convertible_to<std::string> S>
+  Resizing(int64_t height, int64_t width, S &&interpolation)
+      : Resizing(
+            height, width,
+            ResizingOptions{.interpolation = std::forward<S>(interpolation)}) {}
 };
 /// The middle of images [batch, rows, columns, features]; of smaller ones the
 /// largest part of this aspect ratio, resized by "bilinear". Gives floats.
@@ -79,6 +89,12 @@ public:
   /// Throws meshloom::Error if there is no category, or the mode is not known.
   explicit CategoryEncoding(int64_t num_tokens,
                             CategoryEncodingOptions options = {});
+  /// CategoryEncoding(10, "one_hot").
+  template <std::convertible_to<std::string> S>
+  CategoryEncoding(int64_t num_tokens, S &&output_mode)
+      : CategoryEncoding(num_tokens,
+                         CategoryEncodingOptions{
+                             .output_mode = std::forward<S>(output_mode)}) {}
 };
 
 /// What Discretization takes: boundaries, or for how many bins to find some.
@@ -98,6 +114,11 @@ public:
   /// Throws meshloom::Error if neither boundaries nor a number of bins are
   /// given, or both, or boundaries do not rise.
   explicit Discretization(DiscretizationOptions options);
+  /// Discretization(boundaries).
+  template <std::same_as<std::vector<double>> B>
+  explicit Discretization(const B &bin_boundaries)
+      : Discretization(
+            DiscretizationOptions{.bin_boundaries = bin_boundaries}) {}
   /// Boundaries become quantiles of `data`, so that num_bins bins get about as
   /// many each. Throws meshloom::Error if boundaries were given.
   void adapt(const Tensor &data) const;

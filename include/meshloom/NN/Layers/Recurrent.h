@@ -176,6 +176,11 @@ public:
   /// Throws meshloom::Error if a layer has no go_backwards, both go the same
   /// way or give different things, or the mode is unknown.
   explicit Bidirectional(const Layer &layer, BidirectionalOptions options = {});
+  /// Bidirectional(layer, "sum").
+  template <std::convertible_to<std::string> S>
+  Bidirectional(const Layer &layer, S &&merge_mode)
+      : Bidirectional(layer, BidirectionalOptions{
+                                 .merge_mode = std::forward<S>(merge_mode)}) {}
   /// See Recurrent::reset_states.
   void reset_states() const;
 };

@@ -71,6 +71,11 @@ class EarlyStopping : public Callback {
 public:
   /// EarlyStopping({.patience = 3}).
   explicit EarlyStopping(EarlyStoppingOptions options = {});
+  /// EarlyStopping("loss").
+  template <std::convertible_to<std::string> S>
+  explicit EarlyStopping(S &&monitor)
+      : EarlyStopping(
+            EarlyStoppingOptions{.monitor = std::forward<S>(monitor)}) {}
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
   void on_train_end(Logs &logs) override;
@@ -110,6 +115,11 @@ class ReduceLROnPlateau : public Callback {
 public:
   /// Throws meshloom::Error if the factor is not below 1.
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
+  /// ReduceLROnPlateau("loss").
+  template <std::convertible_to<std::string> S>
+  explicit ReduceLROnPlateau(S &&monitor)
+      : ReduceLROnPlateau(
+            ReduceLROnPlateauOptions{.monitor = std::forward<S>(monitor)}) {}
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
 
@@ -126,21 +136,28 @@ class LearningRateScheduler : public Callback {
 public:
   /// The rate of an epoch, by its number and the rate before it.
   using Schedule = std::function<double(int64_t epoch, double rate)>;
-  /// `verbose` 1: says what it sets.
+  /// `verbose` 1: says what it sets. Throws meshloom::Error if it is an empty
+  /// std::function or a null pointer, as the next one does.
   template <typename F>
     requires std::is_invocable_r_v<double, F &, int64_t, double>
   explicit LearningRateScheduler(F schedule, int verbose = 0)
-      : schedule(std::move(schedule)), verbose(verbose) {}
+      : LearningRateScheduler(Schedule(std::move(schedule)), verbose,
+                              Checked()) {}
   /// By the number alone.
   template <typename F>
     requires std::is_invocable_r_v<double, F &, int64_t>
   explicit LearningRateScheduler(F byEpoch, int verbose = 0)
-      : schedule([byEpoch](int64_t epoch, double) { return byEpoch(epoch); }),
-        verbose(verbose) {}
+      : LearningRateScheduler(
+            ofNumber(std::function<double(int64_t)>(std::move(byEpoch))),
+            verbose, Checked()) {}
   void on_epoch_begin(int64_t epoch, Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
 
 private:
+  struct Checked {};
+  LearningRateScheduler(Schedule schedule, int verbose, Checked);
+  static Schedule ofNumber(std::function<double(int64_t)> byEpoch);
+
   Schedule schedule;
   int verbose;
 };

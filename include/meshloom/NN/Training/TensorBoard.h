@@ -62,6 +62,10 @@ class TensorBoard : public Callback {
 public:
   /// TensorBoard({.log_dir = "logs"}).
   explicit TensorBoard(TensorBoardOptions options = {});
+  /// TensorBoard("logs").
+  template <std::convertible_to<std::filesystem::path> P>
+  explicit TensorBoard(P &&log_dir)
+      : TensorBoard(TensorBoardOptions{.log_dir = std::forward<P>(log_dir)}) {}
   ~TensorBoard() override;
   void on_train_begin(Logs &logs) override;
   void on_train_end(Logs &logs) override;
