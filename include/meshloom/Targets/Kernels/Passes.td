@@ -27,6 +27,8 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
     * An output takes the memory of an input of its type that it reads at the
       same index and that nothing needs afterwards; of an argument only where
       `dtensor.alias` gives the argument's memory to what the output becomes.
+    * A product of whose result the kernels behind it select only what lies in
+      one half-space of the indices (a causal mask) says so: `spmd.read_where`.
 
     ```mlir
     %1 = dtensor.broadcast_in_dim %b dims [1] : (tensor<4xf32, #b>) -> tensor<2x4xf32, #x>
