@@ -418,9 +418,12 @@ TEST(BadArgumentsTest, Layers) {
 
 TEST(BadArgumentsTest, FunctionsAndLoops) {
   Tensor x = zeros({2});
-  REFUSES(while_loop([](const Tensor &) { return tensor(true); },
+  REFUSES(while_loop([](const Tensor &y) { return y > 0; },
                      [](const Tensor &y) { return y; }, x));
-  REFUSES(cond(tensor(true), [&] { return x; }, [&] { return x; }));
+  REFUSES(while_loop([](const Tensor &) { return tensor(true); },
+                     [](const Tensor &y) { return reduce_sum(y); }, x));
+  REFUSES(cond(x > 0, [&] { return x; }, [&] { return x; }));
+  REFUSES(switch_case(x, [&] { return x; }, [&] { return x; }));
   REFUSES(function(std::function<Tensor(const Tensor &)>()));
   auto inside = [&](auto body) { return function(body)(x); };
   REFUSES(inside([](const Tensor &y) {
