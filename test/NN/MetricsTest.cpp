@@ -112,6 +112,8 @@ TEST(MetricsTest, MeansOfValuesOutsideOfFunctions) {
   metrics::Mean mean("loss");
   metrics::Sum sum;
   EXPECT_EQ(mean.name(), "loss");
+  EXPECT_EQ(metrics::Mean({}).name(), metrics::Mean().name());
+  EXPECT_EQ(metrics::Sum({}).name(), sum.name());
   EXPECT_TRUE(mean.variables().empty());
   mean.update_state(tensor({1.f, 2.f, 6.f}));
   mean.update_state(tensor({{1.f, 3.f}, {5.f, 7.f}}), weights());

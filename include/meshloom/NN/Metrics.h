@@ -5,6 +5,8 @@
 #include "meshloom/API/Ops.h"
 #include "meshloom/NN/Named.h"
 
+#include <concepts>
+
 /// What a model is judged by.
 namespace meshloom::metrics {
 
@@ -135,7 +137,8 @@ public:
   /// Mean({.name = "loss"}).
   explicit Mean(const MetricOptions &options = {});
   /// Mean("loss").
-  explicit Mean(const char *name) : Mean(MetricOptions{name}) {}
+  template <std::convertible_to<std::string> N>
+  explicit Mean(const N &name) : Mean(MetricOptions{name}) {}
   /// Adds values [...], with a weight, or weights of their first dims.
   void update_state(const TensorLike &values,
                     const std::optional<TensorLike> &sample_weight = {}) const;
@@ -146,7 +149,8 @@ public:
   /// Sum({.name = "examples"}).
   explicit Sum(const MetricOptions &options = {});
   /// Sum("examples").
-  explicit Sum(const char *name) : Sum(MetricOptions{name}) {}
+  template <std::convertible_to<std::string> N>
+  explicit Sum(const N &name) : Sum(MetricOptions{name}) {}
   /// Adds values [...], with a weight, or weights of their first dims.
   void update_state(const TensorLike &values,
                     const std::optional<TensorLike> &sample_weight = {}) const;

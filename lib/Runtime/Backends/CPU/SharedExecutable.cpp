@@ -65,11 +65,11 @@ struct Call {
 };
 
 struct ReadyPhase {
-  std::vector<Call> calls;
+  std::vector<Call> calls = {};
   int64_t cuts = 1; ///< chunks that it is cut into
   bool serial = false;
   /// Chunks that do anything.
-  std::vector<int64_t> chunks;
+  std::vector<int64_t> chunks = {};
 };
 
 /// One run of the executable.
