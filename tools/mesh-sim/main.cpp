@@ -234,7 +234,7 @@ Status Simulator::run() {
   if (!loaded)
     return Error(options.run.program + ": " + loaded.error().message());
   compiled = std::move(*loaded);
-  auto made = run::makeInputs(compiled->signature(), options.run);
+  auto made = run::makeInputs(compiled->signature(), options.run, {});
   if (!made)
     return made.error();
   inputs = std::move(*made);
