@@ -205,8 +205,10 @@ public:
       if (op.getNumResults() > 0 && mlir::isMemoryEffectFree(&op) &&
           llvm::all_of(op.getUsers(), isLeftOut)) {
         unused.insert(&op);
-        for (Value used : uses(op))
-          --usesLeft[used];
+        // What an op in a loop or branch uses counts as a use of that.
+        if (isa<mlir::func::FuncOp>(op.getParentOp()))
+          for (Value used : uses(op))
+            --usesLeft[used];
         continue;
       }
       if (isa<dtensor::WhileOp, dtensor::CaseOp>(op))

@@ -1,6 +1,7 @@
 // What nothing is made of is not computed by the reference either, however large it is.
 // RUN: mesh-run %s --verify | FileCheck %s
 // RUN: mesh-run %s --verify --function=looped | FileCheck %s
+// RUN: mesh-run %s --verify --function=chosen | FileCheck %s
 
 // CHECK: verify result 0 f32[8]: error {{.*}}: ok
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -28,4 +29,18 @@ func.func @looped(%x: tensor<8xf32>) -> tensor<8xf32> {
     dtensor.yield %m, %w : tensor<i32>, tensor<8xf32>
   }
   return %0#1 : tensor<8xf32>
+}
+
+// %x is used behind the branch, too.
+func.func @chosen(%x: tensor<8xf32>, %i: tensor<i32>) -> tensor<8xf32> {
+  %0 = dtensor.case %i : (tensor<i32>) -> tensor<8xf32> {
+    %huge = dtensor.broadcast_in_dim %x dims [0] : (tensor<8xf32>) -> tensor<8x4194304x1048576xf32>
+    %y = dtensor.tanh %x : tensor<8xf32>
+    dtensor.yield %y : tensor<8xf32>
+  }, {
+    %y = dtensor.cosine %x : tensor<8xf32>
+    dtensor.yield %y : tensor<8xf32>
+  }
+  %z = dtensor.add %0, %x : tensor<8xf32>
+  return %z : tensor<8xf32>
 }
