@@ -142,16 +142,9 @@ function(meshloom_command_line file)
                               COMPILE_OPTIONS "${MESHLOOM_COLD_OPTIONS}")
 endfunction()
 
-# Builds every program of tests that have the label unit, and nothing else.
+# Builds every program of tests that have the label unit, and nothing else. They
+# run under the sanitizers, as they need no other program, and take seconds.
 add_custom_target(unit-tests)
-set_property(GLOBAL PROPERTY MESHLOOM_UNIT_TESTS "")
-
-# Says that a program's tests have the label unit: they run under the sanitizers,
-# as they need no other program, and take seconds.
-function(meshloom_unit_test program)
-  add_dependencies(unit-tests ${program})
-  set_property(GLOBAL APPEND PROPERTY MESHLOOM_UNIT_TESTS ${program})
-endfunction()
 
 # The programs and shared libraries of a folder and those below it.
 function(meshloom_programs folder result)
@@ -174,7 +167,7 @@ endfunction()
 # Makes the target all-but-unit-tests, of all that the project has so far.
 function(meshloom_add_all_but_unit_tests)
   meshloom_programs(${PROJECT_SOURCE_DIR} programs)
-  get_property(unit_tests GLOBAL PROPERTY MESHLOOM_UNIT_TESTS)
+  get_target_property(unit_tests unit-tests MANUALLY_ADDED_DEPENDENCIES)
   list(REMOVE_ITEM programs ${unit_tests})
   add_custom_target(all-but-unit-tests DEPENDS ${programs})
 endfunction()
@@ -239,7 +232,7 @@ function(meshloom_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
   if(arg_LABEL STREQUAL unit)
-    meshloom_unit_test(${name})
+    add_dependencies(unit-tests ${name})
   endif()
   meshloom_sanitized_test(${name})
 endfunction()
