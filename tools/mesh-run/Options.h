@@ -33,6 +33,7 @@ struct Options {
   bool printCallbacks = false;
   int64_t workers = 0;
   int64_t repeat = 1;
+  bool carry = false; ///< a run's results are arguments of the next
 };
 
 } // namespace meshloom::run

@@ -193,8 +193,11 @@ Status loadSource(Loaded &, const Options &options) {
 }
 #endif
 
+/// Runs `options.repeat` times, each time from `inputs`, or with --carry as a
+/// training loop does, which keeps no argument that a result replaces.
 Result<Measured> execute(const Loaded &loaded,
-                         const std::vector<HostBytes> &inputs, int64_t repeat) {
+                         const std::vector<HostBytes> &inputs,
+                         const Options &options) {
   const Signature &signature = loaded.executable->signature();
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -207,10 +210,19 @@ Result<Measured> execute(const Loaded &loaded,
   TimedScope timed("run");
   Measured measured;
   std::vector<Array> results;
-  for (int64_t i = 0; i < repeat; ++i) {
+  for (int64_t i = 0; i < options.repeat; ++i) {
+    std::vector<Array> taken = arguments;
+    if (options.carry)
+      for (size_t r = 0; r < signature.results.size(); ++r)
+        if (int argument = signature.results[r].aliasedArgument;
+            argument >= 0) {
+          if (i > 0)
+            taken[size_t(argument)] = std::move(results[r]);
+          arguments[size_t(argument)] = Array();
+        }
     results.clear();
     Clock::time_point start = Clock::now();
-    auto outcome = loaded.executable->execute(arguments);
+    auto outcome = loaded.executable->execute(std::move(taken));
     if (!outcome)
       return outcome.error();
     results = std::move(*outcome);
@@ -280,6 +292,9 @@ Status beginOutputs(const Options &options) {
 
 Status runIn(Loaded &loaded, const Options &options) {
   Clock::time_point start = Clock::now();
+  if (options.carry && options.verify)
+    return Error("--verify compares one run from the inputs, --carry goes on "
+                 "from results: give one of them");
   if (!options.signKey.empty() && options.emitProgram.empty())
     return Error("--sign-key signs what --emit-program saves: give both");
   Result<bool> saved = isSavedProgram(options);
@@ -313,7 +328,7 @@ Status runIn(Loaded &loaded, const Options &options) {
       return started.error();
     profiler = std::move(*started);
   }
-  auto measured = execute(loaded, *inputs, options.repeat);
+  auto measured = execute(loaded, *inputs, options);
   if (!measured)
     return measured.error();
   for (size_t i = 0; i < measured->results.size(); ++i) {
@@ -452,6 +467,10 @@ void addOptions(CLI::App &app, Options &options) {
       ->check(positive);
   app.add_option("--repeat", options.repeat, "Run so often (default: 1)")
       ->check(positive);
+  app.add_flag("--carry", options.carry,
+               "With --repeat: results that take an argument's memory "
+               "(tf.aliasing_output) are that argument of the next run, as in "
+               "training");
 }
 
 } // namespace
