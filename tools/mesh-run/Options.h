@@ -33,7 +33,8 @@ struct Options {
   bool printCallbacks = false;
   int64_t workers = 0;
   int64_t repeat = 1;
-  bool carry = false; ///< a run's results are arguments of the next
+  /// The first result that is an argument of the next run; -1: none is.
+  int64_t carry = -1;
 };
 
 } // namespace meshloom::run

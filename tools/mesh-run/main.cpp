@@ -193,12 +193,69 @@ Status loadSource(Loaded &, const Options &options) {
 }
 #endif
 
+/// What an array is in all processes together. `tag` is that of the messages.
+Result<HostBytes> globalValue(const Loaded &loaded, const Array &array,
+                              uint64_t &tag) {
+  return loaded.processes.isAlone()
+             ? array.toHost()
+             : gatherValue(array, *loaded.processes.communicator, tag++);
+}
+
+/// Whether results from number `first` on can be the first arguments.
+Status checkCarried(const Signature &signature, int64_t first) {
+  const auto results = int64_t(signature.results.size()),
+             arguments = int64_t(signature.arguments.size());
+  if (first >= results || results - first > arguments)
+    return Error(fmt::format("--carry={}: the program has {} results and {} "
+                             "arguments; results from that number on must be "
+                             "the first arguments",
+                             first, results, arguments));
+  for (int64_t i = first; i < results; ++i) {
+    const auto &result = signature.results[size_t(i)];
+    const auto &argument = signature.arguments[size_t(i - first)];
+    if (result.type.dtype != argument.type.dtype ||
+        result.type.shape != argument.type.shape)
+      return Error(fmt::format(
+          "--carry={}: {} {} cannot be {} {}", first,
+          describe("result", size_t(i), result.name), result.type.to_string(),
+          describe("argument", size_t(i - first), argument.name),
+          argument.type.to_string()));
+  }
+  return Success();
+}
+
+/// Results from number `first` on become the first arguments; one that is laid
+/// out in another way goes through the host.
+Status carryOver(const Loaded &loaded, std::vector<Array> results, size_t first,
+                 std::vector<Array> &arguments, uint64_t &tag) {
+  const Signature &signature = loaded.executable->signature();
+  for (size_t i = first; i < results.size(); ++i) {
+    Array &argument = arguments[i - first];
+    argument = std::move(results[i]);
+    const ArrayType &type = signature.arguments[i - first].type;
+    if (signature.results[i].type == type)
+      continue;
+    auto bytes = globalValue(loaded, argument, tag);
+    if (!bytes)
+      return bytes.error();
+    auto placed = Array::fromHost(loaded.client, type, *bytes);
+    if (!placed)
+      return placed.error();
+    argument = std::move(*placed);
+  }
+  return Success();
+}
+
 /// Runs `options.repeat` times, each time from `inputs`, or with --carry as a
-/// training loop does, which keeps no argument that a result replaces.
+/// training loop does, which does not keep what a step replaces.
 Result<Measured> execute(const Loaded &loaded,
                          const std::vector<HostBytes> &inputs,
                          const Options &options) {
   const Signature &signature = loaded.executable->signature();
+  const bool carries = options.carry >= 0;
+  if (carries)
+    if (Status ok = checkCarried(signature, options.carry); !ok)
+      return ok.error();
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto array =
@@ -209,18 +266,20 @@ Result<Measured> execute(const Loaded &loaded,
   }
   TimedScope timed("run");
   Measured measured;
+  // Tags of runs do not have the first bit.
+  uint64_t tag = uint64_t(1) << 63;
   std::vector<Array> results;
   for (int64_t i = 0; i < options.repeat; ++i) {
-    std::vector<Array> taken = arguments;
-    if (options.carry)
-      for (size_t r = 0; r < signature.results.size(); ++r)
-        if (int argument = signature.results[r].aliasedArgument;
-            argument >= 0) {
-          if (i > 0)
-            taken[size_t(argument)] = std::move(results[r]);
-          arguments[size_t(argument)] = Array();
-        }
+    if (carries && i > 0)
+      if (Status done = carryOver(loaded, std::move(results),
+                                  size_t(options.carry), arguments, tag);
+          !done)
+        return done.error();
     results.clear();
+    std::vector<Array> taken = arguments;
+    if (carries)
+      std::fill_n(arguments.begin(),
+                  signature.results.size() - size_t(options.carry), Array());
     Clock::time_point start = Clock::now();
     auto outcome = loaded.executable->execute(std::move(taken));
     if (!outcome)
@@ -231,13 +290,8 @@ Result<Measured> execute(const Loaded &loaded,
         return done.error();
     measured.milliseconds.push_back(millisecondsSince(start));
   }
-  // Tags of runs do not have the first bit.
-  uint64_t tag = uint64_t(1) << 63;
   for (const Array &result : results) {
-    auto bytes =
-        loaded.processes.isAlone()
-            ? result.toHost()
-            : gatherValue(result, *loaded.processes.communicator, tag++);
+    auto bytes = globalValue(loaded, result, tag);
     if (!bytes)
       return bytes.error();
     measured.results.push_back(std::move(*bytes));
@@ -292,7 +346,7 @@ Status beginOutputs(const Options &options) {
 
 Status runIn(Loaded &loaded, const Options &options) {
   Clock::time_point start = Clock::now();
-  if (options.carry && options.verify)
+  if (options.carry >= 0 && options.verify)
     return Error("--verify compares one run from the inputs, --carry goes on "
                  "from results: give one of them");
   if (!options.signKey.empty() && options.emitProgram.empty())
@@ -455,22 +509,26 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_flag("--check-finite", options.checkFinite,
                "Fail at the first step that makes a nan or an infinity");
   // CLI11's PositiveNumber would quote the largest double at the user.
-  CLI::Validator positive(
-      [](std::string &text) {
-        int64_t value = 0;
-        return CLI::detail::lexical_cast(text, value) && value >= 1
-                   ? ""
-                   : "expected an integer of at least 1, got " + text;
-      },
-      "");
+  auto atLeast = [](int64_t least) {
+    return CLI::Validator(
+        [least](std::string &text) {
+          int64_t value = 0;
+          return CLI::detail::lexical_cast(text, value) && value >= least
+                     ? ""
+                     : fmt::format("expected an integer of at least {}, got {}",
+                                   least, text);
+        },
+        "");
+  };
   app.add_option("--workers", options.workers, "Threads (default: one a core)")
-      ->check(positive);
+      ->check(atLeast(1));
   app.add_option("--repeat", options.repeat, "Run so often (default: 1)")
-      ->check(positive);
-  app.add_flag("--carry", options.carry,
-               "With --repeat: results that take an argument's memory "
-               "(tf.aliasing_output) are that argument of the next run, as in "
-               "training");
+      ->check(atLeast(1));
+  app.add_option("--carry", options.carry,
+                 "With --repeat: results from this number on (0, 1, ...) are "
+                 "the first arguments of the next run, as a training step's "
+                 "state")
+      ->check(atLeast(0));
 }
 
 } // namespace
