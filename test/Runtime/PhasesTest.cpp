@@ -255,17 +255,79 @@ TEST(PhasesTest, PhasesOfWholeMatricesCanBeCutFiner) {
     const StepGraph graph = graphOf(b, heads);
     const Schedule planned = schedule(graph, 4, 1);
     ASSERT_EQ(planned.phases.size(), 1U);
-    const Phase &phase = planned.phases[0];
-    EXPECT_EQ(phase.chunks, 4);
-    EXPECT_EQ(canBeCutInto(graph, b.program, phase, 16, 1), heads);
+    EXPECT_EQ(planned.phases[0].chunks, 4);
+    EXPECT_EQ(countsMatrices(graph, b.program, planned.phases[0]), heads);
     const Placement before = place(graph, planned, 1);
     ASSERT_EQ(before.phaseBytes.size(), 1U);
     EXPECT_EQ(before.phaseBytes[0], before.workerBytes);
     if (!heads)
       continue;
     Schedule finer = planned;
-    finer.phases[0].chunks = 16;
+    EXPECT_TRUE(cutInto(graph, finer.phases[0], 16, 1));
+    EXPECT_EQ(finer.phases[0].chunks, 16);
     EXPECT_LT(place(graph, finer, 1).workerBytes, before.workerBytes / 2);
+  }
+}
+
+// A product of one row, and one of 20, are cut along the columns of a large
+// matrix: of one that lies row by row into pieces of a page, of one that lies
+// column by column into any number. So is one of more rows beside a matrix that
+// leaves the cache.
+TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  auto workOf = [&](int64_t rows, int64_t columns, int64_t terms, bool byRows) {
+    ProgramBuilder b(mesh);
+    auto layout = Layout::replicated(mesh, 2);
+    const unsigned x = b.argument({rows, terms}, layout),
+                   w = b.argument(byRows ? Shape{terms, columns}
+                                         : Shape{columns, terms},
+                                  layout),
+                   y = b.buffer({rows, columns}, layout);
+    b.dot({{rows}, {columns}, {terms, true}}, {x, at({0, 2})},
+          {w, byRows ? at({2, 1}) : at({1, 2})}, {y, at({0, 1})});
+    b.result(y);
+    auto graph = buildStepGraph(b.program, CHUNKS);
+    EXPECT_TRUE(graph) << graph.error().message();
+    return graph->works.at(0);
+  };
+  for (int64_t rows : {1, 20}) {
+    const Work byRows = workOf(rows, 3072, 768, true),
+               byColumns = workOf(rows, 3072, 768, false);
+    EXPECT_EQ(byRows.candidates, std::vector<unsigned>{1});
+    EXPECT_EQ(byRows.mostChunks, 3);
+    EXPECT_EQ(byColumns.candidates, std::vector<unsigned>{1});
+    EXPECT_EQ(byColumns.mostChunks, 0);
+  }
+  const Work large = workOf(200, 4096, 512, false),
+             small = workOf(200, 1024, 512, false);
+  EXPECT_EQ(large.candidates, std::vector<unsigned>{1});
+  EXPECT_EQ(large.mostChunks, 0);
+  EXPECT_EQ(small.candidates, (std::vector<unsigned>{0, 1}));
+}
+
+// Work that goes to one chunk as a whole goes to one of those that there are.
+TEST(PhasesTest, PhasesCanBeCutCoarser) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  ProgramBuilder b(mesh);
+  Layout vector = Layout::replicated(mesh, 1);
+  for (int i = 0; i < 3; ++i) {
+    const unsigned a = b.argument({1}, vector), t = b.buffer({1}, vector);
+    b.kernel("twice", {{1}}, {{a, at({0})}}, {{t, at({0})}});
+    b.result(t);
+  }
+  const unsigned a = b.argument({64}, vector), t = b.buffer({64}, vector);
+  b.kernel("twice", {{64}}, {{a, at({0})}}, {{t, at({0})}});
+  b.result(t);
+  auto graph = buildStepGraph(b.program, 8);
+  ASSERT_TRUE(graph) << graph.error().message();
+  Schedule planned = schedule(*graph, 8, 2);
+  ASSERT_EQ(planned.phases.size(), 1U);
+  ASSERT_TRUE(cutInto(*graph, planned.phases[0], 2, 2));
+  EXPECT_EQ(planned.phases[0].chunks, 2);
+  for (const Item &item : planned.phases[0].items) {
+    const Work &work = graph->works[item.work];
+    EXPECT_EQ(item.range(work, 2, 0).size() + item.range(work, 2, 1).size(),
+              work.extents[0]);
   }
 }
 

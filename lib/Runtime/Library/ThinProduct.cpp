@@ -6,16 +6,23 @@
 // they differ in is how many sums fit into registers.
 #include "ThinProduct.h"
 
+#include "ThreadScratch.h"
 #include "meshloom/Runtime/ThreadSanitizer.h"
 
-#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace meshloom::library {
 namespace {
 #if defined(__x86_64__) && !defined(MESHLOOM_THREAD_SANITIZER)
 #define MESHLOOM_THIN_PRODUCTS 1
 #define MESHLOOM_INLINE [[gnu::always_inline]] inline
+// Sums stay in registers where the loops over them are written out.
+#ifdef __clang__
+#define MESHLOOM_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define MESHLOOM_UNROLL _Pragma("GCC unroll 32")
+#endif
 
 template <int Lanes> struct Vectors {
   using Floats = float __attribute__((vector_size(Lanes * 4)));
@@ -28,56 +35,122 @@ MESHLOOM_INLINE void load(typename Vectors<Lanes>::Floats &to,
   std::memcpy(&to, from, sizeof(to));
 }
 
-/// The sum of all lanes, in pairs.
-template <int Lanes>
-MESHLOOM_INLINE float sumOfLanes(const typename Vectors<Lanes>::Floats &from) {
-  float lanes[Lanes];
-  std::memcpy(lanes, &from, sizeof(lanes));
-  for (int half = Lanes / 2; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l)
-      lanes[l] += lanes[l + half];
-  return lanes[0];
+/// Halves of the segments of two vectors, `Width` lanes each: the first halves
+/// of those of `a` and then of `b` where First, else the second ones.
+template <int Lanes, int Width, bool First, int... Lane>
+MESHLOOM_INLINE void halves(typename Vectors<Lanes>::Floats &to,
+                            const typename Vectors<Lanes>::Floats &a,
+                            const typename Vectors<Lanes>::Floats &b,
+                            std::integer_sequence<int, Lane...>) {
+  constexpr int half = Width / 2;
+  to = __builtin_shufflevector(
+      a, b, (Lane / half * Width + Lane % half + (First ? 0 : half))...);
 }
 
-/// Rows x Columns sums of k products each.
+/// The sums of the lanes of `Total` vectors, in pairs: first lane l and that
+/// half a vector further on. Two vectors become one of twice as many segments,
+/// until a segment is one lane.
+template <int Lanes, int Total, int Count = Total, int Width = Lanes>
+MESHLOOM_INLINE void sumLanes(const typename Vectors<Lanes>::Floats *vectors,
+                              float *sums) {
+  if constexpr (Width == 1) {
+    std::memcpy(sums, vectors, Total * sizeof(float));
+  } else {
+    constexpr int left = (Count + 1) / 2;
+    constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
+    typename Vectors<Lanes>::Floats half[left];
+    MESHLOOM_UNROLL
+    for (int v = 0; v < left; ++v) {
+      const auto &a = vectors[2 * v],
+                 &b = vectors[2 * v + 1 < Count ? 2 * v + 1 : 2 * v];
+      typename Vectors<Lanes>::Floats second;
+      halves<Lanes, Width, true>(half[v], a, b, lanes);
+      halves<Lanes, Width, false>(second, a, b, lanes);
+      half[v] += second;
+    }
+    sumLanes<Lanes, Total, left, Width / 2>(half, sums);
+  }
+}
+
+/// The lanes of the last vector of a row, which ends with it: those that no
+/// vector before it has.
+template <int Lanes>
+MESHLOOM_INLINE void lastLanes(typename Vectors<Lanes>::Bits &kept, int64_t k) {
+  MESHLOOM_UNROLL
+  for (int l = 0; l < Lanes; ++l)
+    kept[l] = l >= Lanes - k % Lanes ? -1 : 0;
+}
+
+/// Rows of the thin matrix, a vector of each in turn: a tile reads them one
+/// after the other, and none across the end of a cache line. In the last
+/// vectors of rows are zeros for what was there before.
+template <int Lanes, int Rows>
+MESHLOOM_INLINE void packRows(int64_t k, const float *from, int64_t stride,
+                              float *to) {
+  using Floats = typename Vectors<Lanes>::Floats;
+  using Bits = typename Vectors<Lanes>::Bits;
+  Floats vector;
+  for (int64_t i = 0; i + Lanes <= k; i += Lanes)
+    MESHLOOM_UNROLL
+  for (int r = 0; r < Rows; ++r, to += Lanes) {
+    load<Lanes>(vector, from + r * stride + i);
+    std::memcpy(to, &vector, sizeof(vector));
+  }
+  if (k % Lanes == 0)
+    return;
+  Bits kept;
+  lastLanes<Lanes>(kept, k);
+  MESHLOOM_UNROLL
+  for (int r = 0; r < Rows; ++r, to += Lanes) {
+    load<Lanes>(vector, from + r * stride + k - Lanes);
+    vector = (Floats)((Bits)vector & kept);
+    std::memcpy(to, &vector, sizeof(vector));
+  }
+}
+
+/// Rows x Columns sums of k products each, of packed rows.
 template <int Lanes, int Rows, int Columns>
 MESHLOOM_INLINE void
-columnsTile(int64_t k, const float *lhs, int64_t lhsStride, const float *rhs,
-            int64_t rhsStride, bool accumulate, float *out, int64_t outStride) {
+columnsTile(int64_t k, const float *packed, const float *rhs, int64_t rhsStride,
+            bool accumulate, float *out, int64_t outStride) {
   using Floats = typename Vectors<Lanes>::Floats;
-  Floats sums[Rows][Columns] = {};
-  int64_t i = 0;
+  using Bits = typename Vectors<Lanes>::Bits;
+  Floats sums[Rows * Columns] = {};
   auto add = [&](auto read) __attribute__((always_inline)) {
     Floats thin[Rows];
-    for (int r = 0; r < Rows; ++r)
-      read(thin[r], lhs + r * lhsStride);
+    MESHLOOM_UNROLL
+    for (int r = 0; r < Rows; ++r, packed += Lanes)
+      load<Lanes>(thin[r], packed);
+    MESHLOOM_UNROLL
     for (int c = 0; c < Columns; ++c) {
       Floats large;
       read(large, rhs + c * rhsStride);
+      MESHLOOM_UNROLL
       for (int r = 0; r < Rows; ++r)
-        sums[r][c] += thin[r] * large;
+        sums[r * Columns + c] += thin[r] * large;
     }
   };
-  for (; i + Lanes <= k; i += Lanes)
+  for (int64_t i = 0; i + Lanes <= k; i += Lanes)
     add([i](Floats &to, const float *from)
             __attribute__((always_inline)) { load<Lanes>(to, from + i); });
-  if (i < k) {
-    // The last ones once more, with zeros for those that were added already:
-    // nothing beyond the end is read, and no infinity meets a zero.
-    typename Vectors<Lanes>::Bits kept;
-    for (int l = 0; l < Lanes; ++l)
-      kept[l] = l >= Lanes - (k - i) ? -1 : 0;
+  if (k % Lanes != 0) {
+    // Nothing beyond the end is read, and no infinity meets a zero.
+    Bits kept;
+    lastLanes<Lanes>(kept, k);
     add([&](Floats &to, const float *from) __attribute__((always_inline)) {
       load<Lanes>(to, from + k - Lanes);
-      to = (Floats)((typename Vectors<Lanes>::Bits)to & kept);
+      to = (Floats)((Bits)to & kept);
     });
   }
+  float total[Rows * Columns];
+  sumLanes<Lanes, Rows * Columns>(sums, total);
+  MESHLOOM_UNROLL
   for (int r = 0; r < Rows; ++r)
-    for (int c = 0; c < Columns; ++c) {
-      const float sum = sumOfLanes<Lanes>(sums[r][c]);
-      float &to = out[r * outStride + c];
-      to = accumulate ? to + sum : sum;
-    }
+    MESHLOOM_UNROLL
+  for (int c = 0; c < Columns; ++c) {
+    float &to = out[r * outStride + c];
+    to = accumulate ? to + total[r * Columns + c] : total[r * Columns + c];
+  }
 }
 
 template <int Lanes, int Rows, int Columns>
@@ -85,26 +158,32 @@ MESHLOOM_INLINE void byColumns(int64_t m, int64_t n, int64_t k,
                                const float *lhs, int64_t lhsStride,
                                const float *rhs, int64_t rhsStride,
                                bool accumulate, float *out, int64_t outStride) {
-  for (int64_t c = 0; c < n;) {
-    const int64_t columns = n - c >= Columns ? Columns : 1;
-    for (int64_t r = 0, rows = 0; r < m; r += rows) {
-      rows = m - r >= Rows ? Rows : 1;
-      auto tile = [&]<int R, int C>() __attribute__((always_inline)) {
-        columnsTile<Lanes, R, C>(k, lhs + r * lhsStride, lhsStride,
-                                 rhs + c * rhsStride, rhsStride, accumulate,
-                                 out + r * outStride + c, outStride);
-      };
-      if (columns == Columns && rows == Rows)
-        tile.template operator()<Rows, Columns>();
-      else if (columns == Columns)
-        tile.template operator()<1, Columns>();
-      else if (rows == Rows)
-        tile.template operator()<Rows, 1>();
-      else
-        tile.template operator()<1, 1>();
-    }
-    c += columns;
-  }
+  const int64_t length = (k + Lanes - 1) / Lanes * Lanes; // of a packed row
+  auto *packed = static_cast<float *>(
+      threadScratch(0, size_t(m * length) * sizeof(float)));
+  // Of Rows rows, as long as there are so many, then of one.
+  auto forRows = [&](auto body) __attribute__((always_inline)) {
+    int64_t r = 0;
+    for (; r + Rows <= m; r += Rows)
+      body.template operator()<Rows>(r);
+    for (; r < m; ++r)
+      body.template operator()<1>(r);
+  };
+  forRows([&]<int R>(int64_t r) __attribute__((always_inline)) {
+    packRows<Lanes, R>(k, lhs + r * lhsStride, lhsStride, packed + r * length);
+  });
+  auto columns = [&]<int C>(int64_t c) __attribute__((always_inline)) {
+    forRows([&]<int R>(int64_t r) __attribute__((always_inline)) {
+      columnsTile<Lanes, R, C>(k, packed + r * length, rhs + c * rhsStride,
+                               rhsStride, accumulate, out + r * outStride + c,
+                               outStride);
+    });
+  };
+  int64_t c = 0;
+  for (; c + Columns <= n; c += Columns)
+    columns.template operator()<Columns>(c);
+  for (; c < n; ++c)
+    columns.template operator()<1>(c);
 }
 
 using Function = void (*)(int64_t m, int64_t n, int64_t k, const float *lhs,

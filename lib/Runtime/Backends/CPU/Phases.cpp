@@ -130,8 +130,9 @@ public:
 
   std::vector<Phase> run();
   Item cutAlone(unsigned work);
-  /// Whether items that are cut along loops are independent chunks.
-  bool areChunks(std::span<const Item> items);
+  /// Whether the chunks of these items are independent of each other. Chooses
+  /// anew where whole work goes.
+  bool areChunks(std::span<Item> items);
 
 private:
   /// The boxes that a cut of some work touches: per access, per chunk.
@@ -423,9 +424,9 @@ std::vector<Phase> Scheduler::run() {
   return phases;
 }
 
-bool Scheduler::areChunks(std::span<const Item> items) {
+bool Scheduler::areChunks(std::span<Item> items) {
   Boxes boxes;
-  return std::ranges::all_of(items, [&](Item item) {
+  return std::ranges::all_of(items, [&](Item &item) {
     if (!fits(item, boxes))
       return false;
     enter(item, boxes);
@@ -461,8 +462,18 @@ Schedule cpu::scheduleInOrder(const StepGraph &graph, int64_t chunks,
   return result;
 }
 
-bool cpu::canBeCutInto(const StepGraph &graph, const Program &program,
-                       const Phase &phase, int64_t chunks, int64_t workers) {
+bool cpu::cutInto(const StepGraph &graph, Phase &phase, int64_t chunks,
+                  int64_t workers) {
+  std::vector<Item> items = phase.items;
+  if (!Scheduler(graph, chunks, workers).areChunks(items))
+    return false;
+  phase.items = std::move(items);
+  phase.chunks = chunks;
+  return true;
+}
+
+bool cpu::countsMatrices(const StepGraph &graph, const Program &program,
+                         const Phase &phase) {
   bool multiplies = false;
   for (const Item &item : phase.items) {
     if (item.cut != Item::Cut::Loop)
@@ -479,5 +490,5 @@ bool cpu::canBeCutInto(const StepGraph &graph, const Program &program,
           }))
         return false;
   }
-  return multiplies && Scheduler(graph, chunks, workers).areChunks(phase.items);
+  return multiplies;
 }

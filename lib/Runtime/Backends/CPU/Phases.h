@@ -50,11 +50,15 @@ Schedule schedule(const StepGraph &graph, int64_t chunks, int64_t workers);
 Schedule scheduleInOrder(const StepGraph &graph, int64_t chunks,
                          int64_t workers, std::span<const unsigned> order);
 
-/// Whether a phase with products may be cut into `chunks` as well, and none of
-/// the products is a smaller matrix then: all of it is cut along loops, which
-/// count matrices in the products.
-bool canBeCutInto(const StepGraph &graph, const Program &program,
-                  const Phase &phase, int64_t chunks, int64_t workers);
+/// Cuts a phase into another number of chunks, if those are independent of each
+/// other too.
+bool cutInto(const StepGraph &graph, Phase &phase, int64_t chunks,
+             int64_t workers);
+
+/// Whether a phase has products, and none of them is a smaller matrix in more
+/// chunks: all of it is cut along loops, which count matrices in the products.
+bool countsMatrices(const StepGraph &graph, const Program &program,
+                    const Phase &phase);
 
 /// The smallest box around what chunk c of `item` touches through access
 /// `access`: the addends first, then each dim. All empty if nothing.

@@ -122,6 +122,9 @@ private:
   /// Cuts phases whose scratch memory leaves the cache into more chunks, where
   /// that costs their products nothing.
   void cutFiner(Schedule &schedule, int64_t workers);
+  /// Cuts phases that have products of few rows into fewer chunks, one a worker
+  /// at least, where those read longer rows.
+  void cutCoarser(Schedule &schedule, int64_t workers) const;
   void runPhase(const ReadyPhase &phase, Run &run);
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
   void runCall(const Call &call, int64_t chunk, char *scratch, Pointers &frame,
@@ -206,6 +209,8 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     }
     planned = order.empty() ? schedule(graph, chunks, workers)
                             : scheduleInOrder(graph, chunks, workers, order);
+    if (!wanted && order.empty())
+      cutCoarser(planned, workers);
     placement = place(graph, planned, workers, prepareExchanges());
     // Without products, chunks should be small enough to stay in the cache. A
     // program of one chunk stays so: chunks grow to their bound or end here.
@@ -239,11 +244,9 @@ void SharedExecutable::cutFiner(Schedule &schedule, int64_t workers) {
     bool changed = false;
     for (size_t p = 0; p < schedule.phases.size(); ++p) {
       Phase &phase = schedule.phases[p];
-      if (placement.phaseBytes[p] <= PRODUCT_CACHE ||
-          !canBeCutInto(graph, loaded, phase, finer, workers))
-        continue;
-      phase.chunks = finer;
-      changed = true;
+      changed |= placement.phaseBytes[p] > PRODUCT_CACHE &&
+                 countsMatrices(graph, loaded, phase) &&
+                 cutInto(graph, phase, finer, workers);
     }
     if (!changed)
       break;
@@ -251,6 +254,23 @@ void SharedExecutable::cutFiner(Schedule &schedule, int64_t workers) {
     placement = place(graph, schedule, workers, stagingBytes);
     if (placement.workerBytes >= before)
       break;
+  }
+}
+
+void SharedExecutable::cutCoarser(Schedule &schedule, int64_t workers) const {
+  for (Phase &phase : schedule.phases) {
+    int64_t most = phase.chunks;
+    double cost = 0;
+    for (const Item &item : phase.items)
+      if (const Work &work = graph.works[item.work];
+          work.mostChunks > 0 && item.cut == Item::Cut::Loop) {
+        most = std::min(most, std::max(work.mostChunks / workers, int64_t(1)) *
+                                  workers);
+        cost += work.cost;
+      }
+    // What else there is would rather stay in the cache.
+    if (most < phase.chunks && cost > phase.cost * 3 / 4)
+      cutInto(graph, phase, most, workers);
   }
 }
 

@@ -37,6 +37,7 @@ private:
   Result<Work> workOf(const Action &action);
   Result<Work> kernel(const KernelStep &step, const Action &action) const;
   Result<Work> dot(const DotStep &step, const Action &action) const;
+  void keepThinSide(const DotStep &step, Work &work) const;
   Result<Work> move(const CollectiveStep &step, const Action &action) const;
   std::vector<std::vector<int64_t>> addendsFor(const GraphBuffer &from,
                                                const GraphBuffer &to,
@@ -209,9 +210,13 @@ Result<Work> Builder::kernel(const KernelStep &step,
 }
 
 /// Products of few rows (or columns) are not cut along them: each chunk would
-/// read all of the other operand, which is what such a product costs.
-void keepThinSide(const DotStep &step, int64_t chunks, Work &work) {
+/// read all of the other operand, which is what such a product costs. With more
+/// rows that is so where the other operand leaves the cache. Nor are they cut
+/// into chunks that read short pieces of that operand's rows, a page apart and
+/// more.
+void Builder::keepThinSide(const DotStep &step, Work &work) const {
   constexpr int64_t thin = 64, times = 4;
+  constexpr int64_t fewForChunk = 128, cache = 4 << 20, page = 4096;
   std::array<int64_t, 2> total{1, 1};  ///< iterations of lhs's own loops, rhs's
   std::array<int64_t, 2> widest{1, 1}; ///< of those that may be cut
   auto sideOf = [&](unsigned loop) {
@@ -233,14 +238,25 @@ void keepThinSide(const DotStep &step, int64_t chunks, Work &work) {
       widest[size_t(side)] = std::max(widest[size_t(side)], work.extents[l]);
   for (int side : {0, 1}) {
     const auto own = size_t(side), other = size_t(1 - side);
-    if (total[own] > thin || total[other] < times * total[own] ||
-        widest[other] < chunks)
+    const GraphBuffer &large = graph.buffers[work.accesses[other].buffer];
+    const bool isFew =
+        (total[own] <= thin && total[other] >= times * total[own]) ||
+        (total[own] < fewForChunk * chunks && total[other] >= 2 * total[own] &&
+         large.bytesPerCopy() > cache);
+    if (!isFew || widest[other] < chunks)
       continue;
     auto isThin = [&](unsigned l) { return sideOf(l) == side; };
     work.numGood -=
         unsigned(std::count_if(work.candidates.begin(),
                                work.candidates.begin() + work.numGood, isThin));
     std::erase_if(work.candidates, isThin);
+    if (total[own] > thin || work.accesses[other].dims.empty())
+      return;
+    for (unsigned l : work.candidates)
+      if (std::ranges::any_of(work.accesses[other].dims.back().terms,
+                              [&](auto term) { return term.first == l; }))
+        work.mostChunks = std::max<int64_t>(
+            1, work.extents[l] * int64_t(byteWidth(large.type)) / page);
     return;
   }
 }
@@ -252,7 +268,7 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
                    {action.writes[0], step.out.dims, false, true}};
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
-  keepThinSide(step, chunks, work);
+  keepThinSide(step, work);
   double iterations = 1;
   for (int64_t extent : work.extents)
     iterations *= double(extent);

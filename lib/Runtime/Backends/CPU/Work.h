@@ -43,6 +43,8 @@ struct Work {
   unsigned numGood = 0;
   /// How many, from the front, make chunks as good as the first one does.
   unsigned numBest = 0;
+  /// How many chunks of it still read long rows of memory; 0: any number does.
+  int64_t mostChunks = 0;
   /// Inputs first, then outputs with memory of their own; the operands of the
   /// kernel. An input that is overwritten in place both reads and writes.
   std::vector<Access> accesses = {};
