@@ -319,6 +319,32 @@ TEST(DotTest, ThinProducts) {
            {{{60, 0, 1, 20}, {0, 80, 1, 25}, {9, 1, 0, 0}}});
 }
 
+// The last vector of a row has terms that were added before, and leaves them
+// out: an infinity among them meets no zero.
+TEST(DotTest, ThinProductsTakeInfinitiesOnce) {
+  const int64_t m = 6, n = 9, k = 37;
+  DotStep step;
+  step.loops = {{m, false, {}}, {n, false, {}}, {1, true, {}}};
+  step.lhs.dims = {{0, {{0, 1}}}, {0, {{2, 1}}}};
+  step.rhs.dims = {{0, {{1, 1}}}, {0, {{2, 1}}}};
+  step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::array<int64_t, 3> extents{m, n, k}, l{k, 0, 1}, t{0, k, 1},
+      o{n, 1, 0};
+  for (int64_t term : {0, 20, 30, 36})
+    for (bool inLarge : {false, true}) {
+      std::vector<float> lhs(size_t(m * k), 1.f), rhs(size_t(n * k), 1.f),
+          out(size_t(m * n));
+      std::vector<float> &with = inLarge ? rhs : lhs;
+      for (int64_t i = term; i < int64_t(with.size()); i += k)
+        with[size_t(i)] = infinity;
+      ASSERT_TRUE(library::Dot(step, DType::F32, /*deterministic=*/false)
+                      .run(lhs.data(), rhs.data(), out.data(), extents.data(),
+                           {l.data(), t.data(), o.data()}));
+      EXPECT_EQ(out, std::vector<float>(out.size(), infinity)) << term;
+    }
+}
+
 TEST(DotTest, StridesThatNoGemmTakesAreCopied) {
   checkDot({5, 7, 4}, {false, false, true},
            {{{8, 0, 2}, {0, 3, 21}, {28, 2, 0}}});
