@@ -58,6 +58,13 @@ HostValue Call::result(unsigned i) const {
   return HostValue(elementType(type), shapeOf(type));
 }
 
+double Call::partialSum(double sum) const {
+  if (rounding == Rounding::ByConvert)
+    return sum;
+  const DType type = elementType(op->getResult(0).getType());
+  return type == DType::F64 || type == DType::C128 ? sum : double(float(sum));
+}
+
 int64_t Call::integer(StringRef attribute) const {
   return op->getAttrOfType<IntegerAttr>(attribute).getInt();
 }
@@ -298,7 +305,7 @@ private:
   }
 
   Call callOf(Operation &op) const {
-    Call call{&op, {}};
+    Call call{&op, {}, rounding};
     for (Value operand : op.getOperands())
       call.operands.push_back(&get(operand));
     return call;

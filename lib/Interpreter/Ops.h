@@ -2,7 +2,7 @@
 #pragma once
 
 #include "meshloom/Core/Layout.h"
-#include "meshloom/Interpreter/HostValue.h"
+#include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -13,6 +13,7 @@ namespace meshloom::interpreter {
 struct Call {
   Operation *op;
   std::vector<const HostValue *> operands;
+  Rounding rounding = Rounding::ByConvert;
 
   const HostValue &operator[](unsigned i) const { return *operands[i]; }
   unsigned size() const { return unsigned(operands.size()); }
@@ -20,6 +21,9 @@ struct Call {
   HostValue result(unsigned i = 0) const;
   int64_t integer(StringRef attribute) const;
   std::vector<int64_t> integers(StringRef attribute) const;
+  /// A sum of result 0 that has SUM_BLOCK terms more, as `rounding` says: those
+  /// of narrow types are kept in f32.
+  double partialSum(double sum) const;
 };
 
 using Values = std::vector<HostValue>;

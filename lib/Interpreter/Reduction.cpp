@@ -42,12 +42,13 @@ std::vector<T> pack(const HostValue &value, const std::vector<int64_t> &dims) {
 }
 
 /// out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], each sum in the
-/// order of k; k in blocks, so that a block of rhs stays in cache.
-template <typename T>
+/// order of k; k in blocks, so that a block of rhs stays in cache. `rounded` is
+/// what a sum is after a block.
+template <typename T, typename F>
 std::vector<T> multiply(const std::vector<T> &lhs, const std::vector<T> &rhs,
                         int64_t batch, int64_t rows, int64_t inner,
-                        int64_t columns) {
-  constexpr int64_t block = 64;
+                        int64_t columns, const F &rounded) {
+  constexpr int64_t block = SUM_BLOCK;
   std::vector<T> out(batch * rows * columns);
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t from = 0; from < inner; from += block)
@@ -59,6 +60,8 @@ std::vector<T> multiply(const std::vector<T> &lhs, const std::vector<T> &rhs,
           for (int64_t n = 0; n < columns; ++n)
             target[n] += factor * source[n];
         }
+        for (int64_t n = 0; n < columns; ++n)
+          target[n] = rounded(target[n]);
       }
   return out;
 }
@@ -96,10 +99,18 @@ HostValue dot(const Call &call, const std::vector<int64_t> &lhsBatch,
   auto lhsFree = freeDims(lhs.shape.size(), lhsBatch, lhsContracting);
   auto rhsFree = freeDims(rhs.shape.size(), rhsBatch, rhsContracting);
   auto run = [&]<typename T>(T) {
-    return multiply(pack<T>(lhs, joined(lhsBatch, lhsFree, lhsContracting)),
-                    pack<T>(rhs, joined(rhsBatch, rhsContracting, rhsFree)),
-                    extent(lhs, lhsBatch), extent(lhs, lhsFree),
-                    extent(lhs, lhsContracting), extent(rhs, rhsFree));
+    return multiply(
+        pack<T>(lhs, joined(lhsBatch, lhsFree, lhsContracting)),
+        pack<T>(rhs, joined(rhsBatch, rhsContracting, rhsFree)),
+        extent(lhs, lhsBatch), extent(lhs, lhsFree),
+        extent(lhs, lhsContracting), extent(rhs, rhsFree), [&](T sum) -> T {
+          if constexpr (std::is_same_v<T, Complex>)
+            return {call.partialSum(sum.real()), call.partialSum(sum.imag())};
+          else if constexpr (std::is_same_v<T, double>)
+            return call.partialSum(sum);
+          else
+            return sum;
+        });
   };
   HostValue out = call.result();
   if (out.isComplex()) {
@@ -238,10 +249,15 @@ Values reduce(const Call &call) {
     const HostValue &in = call[i];
     HostValue out = call.result(i);
     fillIdentity(kind, out);
-    forEachReduced(in.shape, dims,
-                   [&](int64_t source, int64_t target, int64_t) {
-                     combineInto(kind, out, target, in, source);
-                   });
+    forEachReduced(
+        in.shape, dims, [&](int64_t source, int64_t target, int64_t index) {
+          combineInto(kind, out, target, in, source);
+          if (kind != ReduceKind::Sum || index % SUM_BLOCK != SUM_BLOCK - 1)
+            return;
+          for (std::vector<double> *part : {&out.floats, &out.imaginaries})
+            if (!part->empty())
+              (*part)[target] = call.partialSum((*part)[target]);
+        });
     results.push_back(std::move(out));
   }
   return results;

@@ -77,6 +77,7 @@ Values convolution(const Call &call) {
     right[spec.kernelOutput] = feature;
     right[spec.kernelInput] = 0;
     HostValue sum(out.type, {});
+    int64_t terms = 0; // since the sum was rounded
     forEach(kernel, [&](const Index &k) {
       for (size_t i = 0; i < spatial; ++i) {
         int64_t place = at[spec.outputSpatial[i]] * spec.strides[i] -
@@ -100,6 +101,12 @@ Values convolution(const Call &call) {
         else
           sum.ints[0] = int64_t(uint64_t(sum.ints[0]) +
                                 uint64_t(lhs.ints[l]) * uint64_t(rhs.ints[r]));
+      if ((terms += features) < SUM_BLOCK)
+        return;
+      terms = 0;
+      for (std::vector<double> *part : {&sum.floats, &sum.imaginaries})
+        for (double &x : *part)
+          x = call.partialSum(x);
     });
     int64_t target = position(at, out.shape);
     if (out.isFloating())

@@ -175,6 +175,37 @@ TEST_F(InterpreterTest, RoundsEachOpOnRequest) {
   EXPECT_EQ((*rounded)[0].floats[0], 0);
 }
 
+/// 2^24 + 0.75 + 0.75, in blocks of 64 terms: either addend is less than half a
+/// unit of f32 there, both are more than that.
+TEST_F(InterpreterTest, RoundsLongSumsOnRequest) {
+  auto module = mlir::parseSourceString<ModuleOp>(
+      "func.func @main(%a: tensor<1x192xf32>, %b: tensor<192x1xf32>)\n"
+      "    -> (tensor<1x1xf32>, tensor<1xf32>, tensor<1xf64>) {\n"
+      "  %0 = dtensor.matmul %a, %b : (tensor<1x192xf32>, tensor<192x1xf32>)"
+      " -> tensor<1x1xf32>\n"
+      "  %1 = dtensor.reduce sum %a dims [1] : (tensor<1x192xf32>)"
+      " -> tensor<1xf32>\n"
+      "  %2 = dtensor.convert %a : (tensor<1x192xf32>) -> tensor<1x192xf64>\n"
+      "  %3 = dtensor.reduce sum %2 dims [1] : (tensor<1x192xf64>)"
+      " -> tensor<1xf64>\n"
+      "  return %0, %1, %3 : tensor<1x1xf32>, tensor<1xf32>, tensor<1xf64>\n}",
+      &context);
+  ASSERT_TRUE(module);
+  std::vector<double> terms(192, 0.75 / SUM_BLOCK);
+  std::fill_n(terms.begin(), SUM_BLOCK, 0x1p24 / SUM_BLOCK);
+  const std::vector<HostValue> inputs = {
+      floats({1, 192}, terms, DType::F32),
+      floats({192, 1}, std::vector<double>(192, 1), DType::F32)};
+  auto exact = interpret(*module, "", inputs);
+  auto rounded = interpret(*module, "", inputs, Rounding::ByEachOp);
+  ASSERT_TRUE(exact && rounded);
+  for (size_t i : {0, 1, 2})
+    EXPECT_EQ((*exact)[i].floats[0], 0x1p24 + 1.5);
+  EXPECT_EQ((*rounded)[0].floats[0], 0x1p24);
+  EXPECT_EQ((*rounded)[1].floats[0], 0x1p24);
+  EXPECT_EQ((*rounded)[2].floats[0], 0x1p24 + 1.5);
+}
+
 TEST_F(InterpreterTest, ConvertRoundsSaturatesAndWraps) {
   auto convert = [&](HostValue from, const char *fromType, const char *toType) {
     std::string in = "tensor<" + std::string(fromType) + ">",

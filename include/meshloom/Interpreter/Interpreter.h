@@ -11,12 +11,16 @@
 
 namespace meshloom {
 
+/// Terms of a long sum that are added between two roundings of it.
+constexpr int64_t SUM_BLOCK = 64;
+
 /// Where floats, which are computed in f64, are rounded to their type.
 enum class Rounding {
   /// Only where the program converts: as near to the truth as f64 is.
   ByConvert,
-  /// What each op gives, but not within its sums. How far this is from the
-  /// above is a sample of what rounding does to a program.
+  /// What each op gives, and every SUM_BLOCK terms the sums of contractions,
+  /// reductions and convolutions. How far this is from the above is a sample of
+  /// what rounding does to a program.
   ByEachOp,
 };
 
