@@ -1,6 +1,7 @@
 // The library function "convolution": reads the op's numbers, and turns the
 // boxes of one call into a convolution of boxes.
 #include "Convolution.h"
+#include "Denormals.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
@@ -21,6 +22,7 @@ public:
   }
 
   Status run(const LibraryArguments &arguments) const override {
+    const DenormalsAreZeros mode;
     const LibraryOperand &lhs = arguments.inputs[0], &rhs = arguments.inputs[1],
                          &out = arguments.outputs[0];
     auto extent = [&](int64_t loop) {

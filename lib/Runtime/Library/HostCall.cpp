@@ -1,6 +1,7 @@
 // Which kind of function a step calls.
 #include "meshloom/Runtime/Library/HostCall.h"
 
+#include "Denormals.h"
 #include "Dot.h"
 #include "LibraryCall.h"
 
@@ -56,6 +57,7 @@ Status HostCall::runOther(void *const *operands, const int64_t *strides,
                           const int64_t *origin, const int64_t *extents) const {
   if (call)
     return call->run(operands, strides, origin, extents);
+  const DenormalsAreZeros mode;
   return dot->run(operands[0], operands[1], operands[2], extents,
                   {strides, strides + loops, strides + 2 * loops}, origin);
 }
