@@ -17,6 +17,7 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
   functions.addPass(createUnifyMeshes());
   functions.addPass(createLiftVariables());
+  functions.addPass(createSumAfterLoops());
   functions.addPass(createSimplifyControlFlow());
   if (options.refine) {
     DistributeOpsOptions distribute;

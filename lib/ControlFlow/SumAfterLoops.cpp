@@ -1,0 +1,234 @@
+// SumAfterLoops: what a loop adds up of products becomes one product behind it,
+// of all iterations' operands. That is how the gradient of a recurrent layer's
+// weights is summed, a matrix larger than what it is made of.
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace meshloom {
+#define GEN_PASS_DEF_SUMAFTERLOOPS
+#include "meshloom/ControlFlow/Passes.h.inc"
+
+namespace {
+using dtensor::AddOp, dtensor::DotGeneralOp, dtensor::WhileOp;
+
+/// Elements of a sum that is worth it, and how many times as many all
+/// iterations' operands may have.
+constexpr int64_t LEAST = 1 << 16, MOST = 4;
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// A carried value to which the body adds a product and nothing else.
+struct Sum {
+  unsigned carried;
+  AddOp add;
+  DotGeneralOp product;
+};
+
+/// Whether the value is one of each iteration, and nobody laid it out.
+bool isOfIteration(Value value, WhileOp loop) {
+  return value.getParentRegion() == &loop.getBody() &&
+         !typeOf(value).getEncoding();
+}
+
+std::optional<Sum> findSum(WhileOp loop, unsigned carried, int64_t count) {
+  const mlir::BlockArgument sum = loop.getBodyArgument(carried);
+  auto add = loop.getBodyYield().getOperand(carried).getDefiningOp<AddOp>();
+  if (!add || !add->hasOneUse() || !sum.hasOneUse() ||
+      *sum.getUsers().begin() != add ||
+      !loop.getConditionArgument(carried).use_empty())
+    return std::nullopt;
+  const Value other = add.getOperand(add.getOperand(0) == sum ? 1 : 0);
+  auto product = other.getDefiningOp<DotGeneralOp>();
+  if (!product || !product->hasOneUse() || other == sum ||
+      !isOfIteration(other, loop) || !isOfIteration(add, loop) ||
+      typeOf(loop.getResult(carried)).getEncoding() ||
+      !isa<mlir::FloatType>(typeOf(other).getElementType()))
+    return std::nullopt;
+  int64_t operands = 0;
+  for (Value operand : product->getOperands()) {
+    if (!isOfIteration(operand, loop))
+      return std::nullopt;
+    operands += typeOf(operand).getNumElements();
+  }
+  const int64_t elements = typeOf(other).getNumElements();
+  if (elements < LEAST || elements < 2 * operands ||
+      operands > MOST * elements / count)
+    return std::nullopt;
+  return Sum{carried, add, product};
+}
+
+/// [count, ...]: what a value is in all iterations.
+RankedTensorType stackedType(Value value, int64_t count) {
+  SmallVector<int64_t> shape{count};
+  llvm::append_range(shape, typeOf(value).getShape());
+  return RankedTensorType::get(shape, typeOf(value).getElementType());
+}
+
+Value number(OpBuilder &at, Location location, int64_t value) {
+  auto type = RankedTensorType::get({}, at.getI32Type());
+  return at.create<dtensor::ConstantOp>(
+      location, type,
+      mlir::DenseElementsAttr::get(type, at.getI32IntegerAttr(value)));
+}
+
+/// Builds the loop again without the sums, with their products' operands kept
+/// in stacks.
+class Rebuild {
+public:
+  Rebuild(WhileOp loop, ArrayRef<Sum> sums, int64_t count)
+      : loop(loop), sums(sums), count(count), builder(loop) {
+    for (const Sum &sum : sums)
+      for (Value operand : sum.product->getOperands())
+        stacks.insert({operand, unsigned(stacks.size())});
+  }
+
+  void run() {
+    const unsigned numCarried = loop.getNumResults();
+    SmallVector<Value> inits;
+    for (unsigned i = 0; i < numCarried; ++i)
+      if (!isSum(i)) {
+        place[i] = unsigned(inits.size());
+        inits.push_back(loop.getInits()[i]);
+      }
+    const auto counter = unsigned(inits.size());
+    inits.push_back(number(builder, loop.getLoc(), 0));
+    for (const auto &[operand, position] : stacks) {
+      const RankedTensorType type = stackedType(operand, count);
+      inits.push_back(builder.create<dtensor::ConstantOp>(
+          loop.getLoc(), type,
+          mlir::DenseElementsAttr::get(
+              type, builder.getFloatAttr(type.getElementType(), 0))));
+    }
+    auto made = builder.create<WhileOp>(loop.getLoc(), inits);
+    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    for (auto [from, to] : place) {
+      made.getResult(to).setType(loop.getResult(from).getType());
+      made.getConditionArgument(to).setType(
+          loop.getConditionArgument(from).getType());
+      made.getBodyArgument(to).setType(loop.getBodyArgument(from).getType());
+    }
+    fillCondition(made);
+    fillBody(made, counter);
+    replace(made, counter);
+  }
+
+private:
+  bool isSum(unsigned carried) const {
+    return llvm::any_of(sums,
+                        [&](const Sum &sum) { return sum.carried == carried; });
+  }
+
+  /// Copies a region's ops but its terminator and those of the sums.
+  OpBuilder copy(mlir::Region &from, mlir::Region &to,
+                 mlir::IRMapping &mapping) {
+    OpBuilder at = OpBuilder::atBlockEnd(&to.front());
+    for (auto [old, now] : place)
+      mapping.map(from.getArgument(old), to.getArgument(now));
+    for (Operation &op : from.front().without_terminator())
+      if (llvm::none_of(sums, [&](const Sum &sum) {
+            return sum.add == &op || sum.product == &op;
+          }))
+        at.clone(op, mapping);
+    return at;
+  }
+
+  void fillCondition(WhileOp made) {
+    mlir::IRMapping mapping;
+    OpBuilder at = copy(loop.getCondition(), made.getCondition(), mapping);
+    at.create<dtensor::YieldOp>(
+        loop.getLoc(),
+        mapping.lookupOrDefault(loop.getConditionYield().getOperand(0)));
+  }
+
+  void fillBody(WhileOp made, unsigned counter) {
+    mlir::IRMapping mapping;
+    const Location location = loop.getLoc();
+    OpBuilder at = copy(loop.getBody(), made.getBody(), mapping);
+    SmallVector<Value> yielded(made.getNumResults());
+    for (auto [from, to] : place)
+      yielded[to] =
+          mapping.lookupOrDefault(loop.getBodyYield().getOperand(from));
+    const Value iteration = made.getBodyArgument(counter);
+    yielded[counter] =
+        at.create<AddOp>(location, iteration, number(at, location, 1));
+    for (const auto &[operand, position] : stacks) {
+      const unsigned carried = counter + 1 + position;
+      const Value update = at.create<dtensor::ReshapeOp>(
+          location, mapping.lookupOrDefault(operand),
+          stackedType(operand, 1).getShape());
+      SmallVector<Value> start(size_t(typeOf(update).getRank()),
+                               number(at, location, 0));
+      start[0] = iteration;
+      yielded[carried] = at.create<dtensor::DynamicUpdateSliceOp>(
+          location, made.getBodyArgument(carried), update, start);
+    }
+    at.create<dtensor::YieldOp>(location, yielded);
+  }
+
+  void replace(WhileOp made, unsigned counter) {
+    for (auto [from, to] : place)
+      loop.getResult(from).replaceAllUsesWith(made.getResult(to));
+    auto stack = [&](Value operand) {
+      return made.getResult(counter + 1 + stacks.lookup(operand));
+    };
+    auto further = [](ArrayRef<int64_t> dims, bool contracting) {
+      SmallVector<int64_t> all;
+      if (contracting)
+        all.push_back(0);
+      for (int64_t dim : dims)
+        all.push_back(dim + 1);
+      return all;
+    };
+    for (Sum sum : sums) {
+      DotGeneralOp each = sum.product;
+      Value total = builder.create<DotGeneralOp>(
+          each.getLoc(), stack(each.getLhs()), stack(each.getRhs()),
+          further(each.getLhsBatchingDimensions(), false),
+          further(each.getRhsBatchingDimensions(), false),
+          further(each.getLhsContractingDimensions(), true),
+          further(each.getRhsContractingDimensions(), true));
+      const Value init = loop.getInits()[sum.carried];
+      if (!mlir::matchPattern(init, mlir::m_AnyZeroFloat()))
+        total = builder.create<AddOp>(sum.add.getLoc(), init, total);
+      loop.getResult(sum.carried).replaceAllUsesWith(total);
+    }
+    loop->erase();
+  }
+
+  WhileOp loop;
+  const ArrayRef<Sum> sums;
+  const int64_t count;
+  OpBuilder builder;
+  /// Carried values that stay: where they are, and where they go.
+  llvm::MapVector<unsigned, unsigned> place;
+  llvm::MapVector<Value, unsigned> stacks;
+};
+
+class SumAfterLoopsPass : public impl::SumAfterLoopsBase<SumAfterLoopsPass> {
+  void runOnOperation() override {
+    SmallVector<WhileOp> loops; // inner ones first
+    getOperation().walk([&](WhileOp loop) { loops.push_back(loop); });
+    for (WhileOp loop : loops) {
+      const auto counter = loopCounter(loop);
+      if (!counter || counter->count < 2 ||
+          counter->count > std::numeric_limits<int32_t>::max())
+        continue;
+      SmallVector<Sum> sums;
+      for (unsigned i = 0; i < loop.getNumResults(); ++i)
+        if (auto sum = findSum(loop, i, counter->count))
+          sums.push_back(*sum);
+      if (!sums.empty())
+        Rebuild(loop, sums, counter->count).run();
+    }
+  }
+};
+} // namespace
+} // namespace meshloom
