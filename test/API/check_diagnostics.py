@@ -2,13 +2,16 @@
 """What compilers say about common mistakes with the public headers.
 
 Each snippet is compiled without making anything. It either compiles, or its errors contain the text given, and there are
-no more of them than given.
+no more of them than given. The compiler reads the headers once, and each snippet what it made of them; but not where
+something comes before the headers, or in another standard.
 
 usage: check_diagnostics.py COMPILER INCLUDE_FOLDER
 """
 
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 HEADER = '#include "meshloom/Meshloom.h"\n'
 USING = HEADER + "using namespace meshloom;\n"
@@ -80,12 +83,22 @@ SNIPPETS = [
 ]
 
 
-def main():
-    compiler, include = sys.argv[1:]
+def precompile(folder, options):
+    """The header to include that stands for HEADER. Both compilers take x.h.gch for x.h."""
+    header = folder / "Precompiled.h"
+    header.write_text(HEADER)
+    subprocess.run([*options, "-xc++-header", header, "-o", f"{header}.gch"], check=True)
+    return header
+
+
+def check(compiler, include, folder):
+    options = [compiler, "-Wall", f"-I{include}"]
+    header = precompile(folder, [*options, "-std=c++20"])
     failed = False
     for name, standard, source, text, most in SNIPPETS:
+        first = ["-include", header] if source.startswith(HEADER) and standard == "c++20" else []
         run = subprocess.run(
-            [compiler, f"-std={standard}", "-Wall", "-fsyntax-only", f"-I{include}", "-xc++", "-"],
+            [*options, f"-std={standard}", *first, "-fsyntax-only", "-xc++", "-"],
             input=source,
             capture_output=True,
             text=True,
@@ -95,7 +108,13 @@ def main():
         if not good:
             failed = True
             print(f"{name}: expected {text or 'no error'}, at most {most} errors, got\n{run.stderr}")
-    sys.exit(failed)
+    return failed
+
+
+def main():
+    compiler, include = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        sys.exit(check(compiler, include, pathlib.Path(folder)))
 
 
 main()
